@@ -1,0 +1,9 @@
+// Marks functions that the host and the device both compile. Outside nvcc the mark is empty, so the
+// algorithms that kernels use (co_rank, merge_path, key maps) are ordinary C++ and tested as such.
+#pragma once
+
+#ifdef __CUDACC__
+#define GSORT_HOST_DEVICE __host__ __device__
+#else
+#define GSORT_HOST_DEVICE
+#endif

@@ -1,0 +1,30 @@
+#include "base/key.hpp"
+
+#include <array>
+
+namespace gsort {
+namespace {
+
+constexpr std::array<std::string_view, 10> kNames = {"u8",  "i8",  "u16", "i16", "u32",
+                                                     "i32", "u64", "i64", "f32", "f64"};
+
+}  // namespace
+
+std::string_view name_of(KeyType type) { return kNames.at(static_cast<std::size_t>(type)); }
+
+std::optional<KeyType> key_type_named(std::string_view name) {
+  for (const KeyType type : kAllKeyTypes) {
+    if (name_of(type) == name) return type;
+  }
+  return std::nullopt;
+}
+
+std::optional<KeyType> key_type_of_path(std::string_view path) {
+  const auto dot = path.rfind('.');
+  if (dot == std::string_view::npos || path.find('/', dot) != std::string_view::npos) {
+    return std::nullopt;
+  }
+  return key_type_named(path.substr(dot + 1));
+}
+
+}  // namespace gsort

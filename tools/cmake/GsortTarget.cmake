@@ -1,0 +1,44 @@
+# What every target of ours has in common: the language, the warnings, the sanitizers, the RPATH.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+add_library(gsort_settings INTERFACE)
+target_include_directories(gsort_settings INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+target_compile_definitions(gsort_settings INTERFACE _FILE_OFFSET_BITS=64)
+
+set(GSORT_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+    -Woverloaded-virtual -Wcast-align -Wnull-dereference -Wformat=2)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND GSORT_WARNINGS -Wno-null-dereference)  # false positives inside libstdc++ 12 at -O3
+endif()
+if(GSORT_WERROR)
+  list(APPEND GSORT_WARNINGS -Werror)
+endif()
+target_compile_options(gsort_settings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${GSORT_WARNINGS}>")
+
+if(GSORT_SANITIZE)
+  target_compile_options(gsort_settings INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GSORT_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
+  target_link_options(gsort_settings INTERFACE -fsanitize=${GSORT_SANITIZE})
+endif()
+
+if(GSORT_RELOCATABLE)
+  set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+  set(CMAKE_BUILD_RPATH "$ORIGIN")
+  set(CMAKE_INSTALL_RPATH "$ORIGIN")
+  set(Boost_USE_STATIC_LIBS ON)
+  target_link_options(gsort_settings INTERFACE -static-libstdc++ -static-libgcc)
+endif()
+
+# gsort_library(NAME SOURCES ... DEPENDS ...): a static library of one folder. DEPENDS are public.
+function(gsort_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS")
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC gsort_settings ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
+endfunction()
