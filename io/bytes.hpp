@@ -1,0 +1,32 @@
+// The words that all of io shares: spans of bytes, alignment, and the choice between the page cache
+// and direct transfers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace gsort::io {
+
+using ByteSpan = std::span<std::byte>;
+using ConstByteSpan = std::span<const std::byte>;
+
+// What O_DIRECT asks of offsets, lengths and addresses on any common disk and file system.
+inline constexpr std::size_t kDirectAlignment = 4096;
+
+// Whether bytes go around the page cache (O_DIRECT).
+enum class DirectIo : std::uint8_t {
+  kAuto,  // where it pays: uncached large inputs, large outputs, runs
+  kOn,    // wherever the file system accepts it
+  kOff,   // never
+};
+
+[[nodiscard]] inline bool is_aligned(const void* address) noexcept {
+  return reinterpret_cast<std::uintptr_t>(address) % kDirectAlignment == 0;
+}
+
+[[nodiscard]] constexpr bool is_aligned(std::uint64_t value) noexcept {
+  return value % kDirectAlignment == 0;
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,40 @@
+// What this machine has to give, as far as the plan must know it: cores, memory, space, limits.
+// Every function asks anew; where the system does not say, the answer is the one that limits
+// nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gsort::io {
+
+inline constexpr std::uint64_t kUnlimited = UINT64_MAX;
+
+struct HostFacts {
+  unsigned cores = 1;                     // that this process may run on: affinity, cgroup quota
+  std::uint64_t memory_bytes = 0;         // of the machine, or of the cgroup if that is less
+  std::uint64_t available_bytes = 0;      // that can be taken now without swapping or being killed
+  std::uint64_t open_files = kUnlimited;  // RLIMIT_NOFILE
+  std::uint64_t file_bytes = kUnlimited;  // RLIMIT_FSIZE
+};
+
+[[nodiscard]] HostFacts host_facts();
+
+// The least of MemAvailable, what the memory cgroups of this process (v1 and v2, up to the root)
+// leave, and what RLIMIT_AS leaves. File pages that the kernel can drop count as available.
+[[nodiscard]] std::uint64_t available_memory_bytes();
+
+struct FolderFacts {
+  std::uint64_t file_system = 0;  // folders with the same number share their space
+  std::uint64_t free_bytes = 0;   // for this user
+  std::uint64_t free_files =
+      kUnlimited;  // inodes; unlimited where the file system makes them as needed
+  std::uint64_t block_bytes = 4096;
+  bool is_tmpfs = false;  // its space is memory
+};
+
+// Of the folder (or file) at `path`; nothing when it cannot be asked.
+[[nodiscard]] std::optional<FolderFacts> folder_facts(const std::string& path);
+
+}  // namespace gsort::io

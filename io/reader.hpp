@@ -1,0 +1,89 @@
+// Reader: one or several inputs, files and pipes, as one sequence of bytes that many threads take
+// in blocks.
+//
+// Regular files: a thread claims the next range under a small lock and reads it outside, so ranges
+// are read in parallel and may span files. Pipes, FIFOs and devices are read under the lock, in
+// order. A file that gets shorter or changes while it is read is an Error, never a wrong result.
+//
+// Cached files are read through the page cache; large uncached ones around it (O_DIRECT) where the
+// file system accepts that.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/bytes.hpp"
+
+namespace gsort::io {
+
+// What next() gave: `bytes` bytes at the start of the buffer, that are [position_bytes,
+// position_bytes + bytes) of the sequence.
+struct InputBlock {
+  std::uint64_t position_bytes = 0;
+  std::size_t bytes = 0;
+};
+
+struct ReaderOptions {
+  std::size_t element_bytes = 1;  // every input must hold a whole number of elements
+  DirectIo direct_io = DirectIo::kAuto;
+};
+
+class Reader {
+ public:
+  static constexpr std::uint64_t kNoLimit = UINT64_MAX;
+
+  // Opens all `paths`; "-" is standard input (from where its offset stands). No paths: standard
+  // input. Throws: Error(kInput) when one is missing, unreadable, a directory, or does not hold
+  // whole elements (naming the path and where the odd tail starts); Error(kUsage) when "-" occurs
+  // twice.
+  explicit Reader(const std::vector<std::string>& paths, const ReaderOptions& options = {});
+  ~Reader();
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  // The size of the sequence in bytes, if all inputs are regular files or block devices.
+  [[nodiscard]] std::optional<std::uint64_t> known_size() const;
+
+  // Takes the next bytes of the sequence into `buffer`, but none at or beyond `limit_position`.
+  // Nothing at the end of the sequence, and when limit_position has been reached. Blocks hold whole
+  // elements and are as large as the buffer, but for the last one before the end or the limit, and
+  // for blocks cut short so that the next one is aligned for direct reads. Bytes of the buffer
+  // behind the block may be overwritten. Alignment of the buffer to kDirectAlignment makes direct
+  // reads possible. Thread-safe. Every byte is given exactly once, in blocks claimed in order of
+  // position. Requires: buffer.size() >= element_bytes; limit_position is a multiple of
+  // element_bytes. Throws: Error(kInput) when reading fails, a file ends early, or a pipe ends
+  // within an element.
+  [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer,
+                                               std::uint64_t limit_position = kNoLimit);
+
+  // The bytes claimed so far by next(). Thread-safe.
+  [[nodiscard]] std::uint64_t position() const;
+
+  // Whether next() has met the end of the sequence. For a pipe only a next() that found nothing
+  // more, or a block cut short by the end, can tell. Thread-safe.
+  [[nodiscard]] bool at_end() const;
+
+  // Fills `out` with elements drawn evenly from [begin, end) of the sequence, by page-sized reads
+  // at up to 256 places; takes nothing from the sequence. Returns the bytes filled, a multiple of
+  // element_bytes; 0 when there are pipes among the inputs. Thread-safe. Requires: begin and end
+  // are multiples of element_bytes, begin <= end <= known_size().
+  [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end) const;
+
+  // To be called after the last block and before the output is committed: a regular file whose size
+  // or modification time is no longer what it was at the start has been written to by somebody.
+  // Throws: Error(kInput) naming the file.
+  void check_unchanged() const;
+
+  // Fallbacks taken and choices made, for -v: "in.u32: cached, read through the page cache".
+  // Thread-safe.
+  [[nodiscard]] std::vector<std::string> notes() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gsort::io

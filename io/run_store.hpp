@@ -1,0 +1,175 @@
+// RunStore: temporary storage for sorted runs, over one or several folders.
+//
+// One unnamed file in each folder, appended to by all runs and striped in batches of blocks, so
+// that one run reads and writes at the speed of all folders. Nothing is left behind, not even after
+// SIGKILL. Each block carries a checksum bound to store, run and position (run_format.hpp), checked
+// at every read: what a disk loses or mixes up is an Error, never a wrong result.
+//
+// Life of a run: RunWriter takes sorted pieces in any order from any threads; finish() gives the
+// Run, with its fences in memory (32 bytes a block); blocks and ranges are read by any threads;
+// release_before() gives consumed space back; the destructor gives back the rest.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/bytes.hpp"
+
+namespace gsort::io {
+
+class RunFiles;  // the files of the folders; run_files.hpp
+
+struct RunStoreOptions {
+  std::uint64_t block_elements = 0;  // the most keys of a block; see block_elements_within()
+  DirectIo direct_io = DirectIo::kAuto;
+  // Buffers in which blocks are put together before they are written: memory of the store,
+  // batch_bytes each, one for every put() that runs at the same time; further ones wait for a
+  // buffer. A batch is written by one call and is the unit of striping. batch_bytes is raised to
+  // hold one block.
+  std::uint64_t batch_bytes = std::uint64_t{1} << 20;
+  unsigned batch_buffers = 2;
+};
+
+class Run;
+class RunWriter;
+
+// Outlives its writers and runs. Thread-safe.
+class RunStore {
+ public:
+  // Requires: key_bytes is 1, 2, 4 or 8; options.block_elements >= 1.
+  // Throws: Error(kTemporary) when a folder is missing, no folder, or may not be written;
+  // Error(kUsage) when `folders` is empty.
+  RunStore(const std::vector<std::string>& folders, std::size_t key_bytes,
+           const RunStoreOptions& options);
+  ~RunStore();
+  RunStore(const RunStore&) = delete;
+  RunStore& operator=(const RunStore&) = delete;
+
+  // Starts the next run. `expected_elements` sizes the index; a wrong guess costs time or memory
+  // only.
+  [[nodiscard]] RunWriter begin_run(std::uint64_t expected_elements);
+
+  // All memory a store with these options takes for its buffers (the fences come on top: 32 bytes
+  // for every block of every run).
+  [[nodiscard]] static std::uint64_t memory_bytes(const RunStoreOptions& options,
+                                                  std::size_t key_bytes);
+
+  // The bytes of disk a run of `elements` keys takes when put in pieces of at least
+  // `piece_elements`.
+  [[nodiscard]] std::uint64_t disk_bytes(std::uint64_t elements,
+                                         std::uint64_t piece_elements) const;
+
+  // The largest stored block: the least scratch for reading.
+  [[nodiscard]] std::uint64_t block_bytes() const;
+
+  [[nodiscard]] std::uint64_t bytes_written() const;  // so far, headers and padding included
+  [[nodiscard]] std::uint64_t bytes_read() const;     // so far
+  [[nodiscard]] std::uint64_t bytes_in_use() const;   // on disk now
+  [[nodiscard]] std::uint64_t peak_bytes_in_use() const;
+
+  // Choices and fallbacks for -v: "/tmp: O_DIRECT is refused, runs are written through the page
+  // cache".
+  [[nodiscard]] std::vector<std::string> notes() const;
+
+ private:
+  std::shared_ptr<RunFiles> files_;
+};
+
+// One block in the index: 32 bytes.
+struct BlockEntry {
+  std::uint64_t first_key = 0;
+  std::uint64_t position = 0;      // of the first key in the run
+  std::uint64_t offset = 0;        // in the file of the folder
+  std::uint32_t stored_bytes = 0;  // on disk, padding included
+  std::uint32_t folder = 0;
+};
+
+// A run in the making. Movable.
+class RunWriter {
+ public:
+  RunWriter(RunWriter&&) noexcept;
+  RunWriter& operator=(RunWriter&&) noexcept;
+  ~RunWriter();  // without finish(): gives the space back
+
+  // Adds the keys [position, position + n) of the run: ordered (base/key.hpp), ascending. Cuts them
+  // into blocks of at most block_elements keys, counted from `position`; `keys` may be reused on
+  // return. Thread-safe; pieces in any order. When a folder is full the blocks go to the next one.
+  // Throws: Error(kTemporary) naming run, folder and offset.
+  void put(std::uint64_t position, ConstByteSpan keys);
+
+  // All pieces have been put. Ensures: the bytes have been given to the disk (direct writes, or
+  // fdatasync). Throws: Error(kTemporary) when that fails; Error(kCorrupt) when pieces are missing
+  // or overlap.
+  [[nodiscard]] Run finish();
+
+  [[nodiscard]] std::uint64_t number() const;
+
+ private:
+  friend class RunStore;
+  class Impl;
+  explicit RunWriter(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// A finished run. Movable; all const functions are thread-safe. `scratch` is memory of the caller,
+// aligned to kDirectAlignment, one for each thread; its contents do not matter before or after.
+class Run {
+ public:
+  Run() = default;  // empty: no elements, no blocks
+  Run(Run&&) noexcept;
+  Run& operator=(Run&&) noexcept;
+  ~Run();  // gives all space back
+
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  [[nodiscard]] std::uint64_t elements() const { return elements_; }
+
+  // The fences.
+  [[nodiscard]] std::size_t block_count() const { return blocks_.size(); }
+  [[nodiscard]] std::uint64_t first_key(std::size_t block) const {
+    return blocks_[block].first_key;
+  }
+  [[nodiscard]] std::uint64_t first_position(std::size_t block) const {
+    return blocks_[block].position;
+  }
+  // The position behind the last key of the block.
+  [[nodiscard]] std::uint64_t end_position(std::size_t block) const {
+    return block + 1 < blocks_.size() ? blocks_[block + 1].position : elements_;
+  }
+  // The block that holds the key at `position`. Requires: position < elements().
+  [[nodiscard]] std::size_t block_of(std::uint64_t position) const;
+
+  // Reads one block and returns its keys, which lie in `scratch`.
+  // Requires: scratch.size() >= RunStore::block_bytes().
+  // Throws: Error(kTemporary) when reading fails; Error(kCorrupt) naming run, block, folder and
+  // offset when what came is not the intact block.
+  [[nodiscard]] ConstByteSpan read_block(std::size_t block, ByteSpan scratch) const;
+
+  // Reads the keys [begin, end) into `out`, blocks that are neighbours on disk in one transfer as
+  // large as `scratch` allows, and checks every block touched. Requires: begin <= end <=
+  // elements(), out.size() >= (end - begin) * key_bytes, scratch.size() >= RunStore::block_bytes().
+  // Throws: as read_block.
+  void read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteSpan scratch) const;
+
+  // The scratch with which read_range(begin, end) needs the fewest transfers.
+  [[nodiscard]] std::uint64_t scratch_bytes_for_range(std::uint64_t begin, std::uint64_t end) const;
+
+  // Gives back the space of all blocks that end at or before `position`. They may not be read
+  // again; no thread may be reading them. Not thread-safe with itself.
+  void release_before(std::uint64_t position);
+
+ private:
+  friend class RunWriter;
+  Run(std::shared_ptr<RunFiles> files, std::uint64_t number, std::uint64_t elements,
+      std::vector<BlockEntry> blocks);
+  void release_blocks(std::size_t end) noexcept;
+
+  std::shared_ptr<RunFiles> files_;
+  std::uint64_t number_ = 0;
+  std::uint64_t elements_ = 0;
+  std::size_t released_ = 0;  // blocks [0, released_) have been given back
+  std::vector<BlockEntry> blocks_;
+};
+
+}  // namespace gsort::io

@@ -1,0 +1,23 @@
+// Space is checked before the first byte is written: what all folders together must take, against
+// what their file systems have free.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace gsort::io {
+
+// `bytes` to be written somewhere in any of `folders`, for `purpose` ("runs", "the output").
+struct SpaceNeed {
+  std::span<const std::string> folders;
+  std::uint64_t bytes = 0;
+  std::string purpose;
+};
+
+// Checks that all `needs` can be met at the same time. Folders on one file system share its space;
+// a need with several folders may be spread over them. Throws: Error(kResource) naming the folder,
+// what is needed and what is free, and the way out.
+void require_space(std::span<const SpaceNeed> needs);
+
+}  // namespace gsort::io

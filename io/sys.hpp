@@ -1,0 +1,95 @@
+// Every system call that io makes, one thin function each: the one seam at which faults are
+// injected. The functions return what the call returns and leave errno as the call does; nothing
+// here loops or throws.
+//
+// A test arms a FaultPlan: the Nth call of a kind then fails with an errno, or transfers less than
+// asked, once or from then on. Unarmed, the cost is one relaxed load of a flag. Injected failures
+// happen before the real call, except close, which really closes first, as the kernel does.
+//
+// Read next: file.hpp, which makes loops and Errors of these.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+
+namespace gsort::io::sys {
+
+enum class Call : std::uint8_t {
+  kOpen,       // open, openat
+  kRead,       // read
+  kPread,      // pread
+  kWrite,      // write
+  kPwrite,     // pwrite
+  kFsync,      // fsync
+  kFdatasync,  // fdatasync
+  kSyncRange,  // sync_file_range
+  kClose,      // close
+  kRename,     // renameat
+  kLink,       // linkat
+  kUnlink,     // unlinkat
+  kFtruncate,  // ftruncate
+  kFallocate,  // fallocate
+  kMode,       // fchmod, fchown
+  kMmap,       // mmap
+  kStat,       // fstat, fstatat
+  kStatvfs,    // fstatvfs
+};
+inline constexpr std::size_t kCallKinds = static_cast<std::size_t>(Call::kStatvfs) + 1;
+
+[[nodiscard]] std::string_view name_of(Call call);
+
+// What shall go wrong.
+struct FaultPlan {
+  Call call = Call::kOpen;
+  std::uint64_t nth = 1;  // the first call of that kind to fail, counted from 1 after arming
+  int error_number =
+      0;  // errno; 0: the transfer is short (half of what was asked, at least one byte)
+  bool from_then_on = false;  // also all later calls of the kind
+};
+
+// Arms `plan` for the whole process and starts counting from 0. At most one plan is armed.
+void inject(const FaultPlan& plan);
+// Disarms.
+void clear_faults();
+// Calls of the kind of the armed plan since it was armed; 0 when none is.
+[[nodiscard]] std::uint64_t counted_calls();
+
+[[nodiscard]] int open_at(int folder, const char* path, int flags, mode_t mode = 0);
+[[nodiscard]] ssize_t read(int fd, void* to, std::size_t bytes);
+[[nodiscard]] ssize_t pread(int fd, void* to, std::size_t bytes, off_t offset);
+[[nodiscard]] ssize_t write(int fd, const void* from, std::size_t bytes);
+[[nodiscard]] ssize_t pwrite(int fd, const void* from, std::size_t bytes, off_t offset);
+[[nodiscard]] int fsync(int fd);
+[[nodiscard]] int fdatasync(int fd);
+int sync_file_range(int fd, off_t offset, off_t bytes, unsigned flags);
+int close(int fd);
+[[nodiscard]] int rename_at(int folder, const char* from, const char* to);
+[[nodiscard]] int link_at(int from_folder, const char* from, int folder, const char* to, int flags);
+int unlink_at(int folder, const char* name);
+[[nodiscard]] int ftruncate(int fd, off_t bytes);
+[[nodiscard]] int fallocate(int fd, int mode, off_t offset, off_t bytes);
+[[nodiscard]] int fchmod(int fd, mode_t mode);
+[[nodiscard]] int fchown(int fd, uid_t user, gid_t group);
+[[nodiscard]] void* mmap(std::size_t bytes, int protection, int flags, int fd, off_t offset);
+int munmap(void* address, std::size_t bytes);
+int madvise(void* address, std::size_t bytes, int advice);
+[[nodiscard]] int mincore(void* address, std::size_t bytes, unsigned char* resident);
+[[nodiscard]] int fstat(int fd, struct stat* facts);
+[[nodiscard]] int stat_at(int folder, const char* path, struct stat* facts, int flags);
+[[nodiscard]] int fstatvfs(int fd, struct statvfs* facts);
+[[nodiscard]] int access_at(int folder, const char* path, int mode);
+[[nodiscard]] ssize_t readlink_at(int folder, const char* path, char* to, std::size_t bytes);
+[[nodiscard]] off_t lseek(int fd, off_t offset, int whence);
+[[nodiscard]] int duplicate(int fd);  // close-on-exec
+[[nodiscard]] bool is_terminal(int fd);
+int set_pipe_bytes(int fd, int bytes);
+int advise(int fd, off_t offset, off_t bytes, int advice);
+// Waits until `fd` can be read (or written); for descriptors that came in non-blocking.
+int wait_ready(int fd, bool for_writing);
+
+}  // namespace gsort::io::sys
