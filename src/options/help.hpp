@@ -1,0 +1,12 @@
+// What -h, --help and -V print. Plain text, at most 80 columns, made from the option table.
+#pragma once
+
+#include <string>
+
+namespace gsort {
+
+[[nodiscard]] std::string short_help();    // one screen, examples first
+[[nodiscard]] std::string full_help();     // every option by group, sizes, environment, status
+[[nodiscard]] std::string version_text();  // "gsort 0.1.0"
+
+}  // namespace gsort

@@ -1,0 +1,47 @@
+// One row of the option table, and the table. The parser, -h and --help read nothing else, so a new
+// option is one field in Options and one row in option_table.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "options/options.hpp"
+
+namespace gsort {
+
+enum class OptionGroup : std::uint8_t { kOrder, kJob, kFiles, kResources, kReporting };
+
+inline constexpr OptionGroup kAllOptionGroups[] = {OptionGroup::kOrder, OptionGroup::kJob,
+                                                   OptionGroup::kFiles, OptionGroup::kResources,
+                                                   OptionGroup::kReporting};
+
+enum class ValueKind : std::uint8_t {
+  kNone,      // a switch
+  kRequired,  // --name=VALUE, --name VALUE, -nVALUE, -n VALUE
+  kOptional,  // --name or --name=VALUE; the row must have no letter
+};
+
+struct OptionSpec {
+  std::string_view name = {};  // long name without dashes; empty: a letter only
+  char letter = '\0';          // short name; '\0': a long name only
+  ValueKind value_kind = ValueKind::kNone;
+  std::string_view value_name = {};      // "SIZE", "auto|cuda|cpu"; empty for a switch
+  std::string_view implicit_value = {};  // what a kOptional option means without its value
+  OptionGroup group = OptionGroup::kReporting;
+  bool common = false;         // shown by -h, which must stay on one screen
+  std::string_view help = {};  // one line of at most 47 characters
+  std::string_view more = {};  // for --help: whole sentences; what is not said in `help`
+
+  // Puts the value into the options. Throws: Error(kUsage) for a value that makes no sense.
+  void (*apply)(Options& options, std::string_view value) = nullptr;
+};
+
+// All options, in the order in which help shows them; groups are contiguous.
+[[nodiscard]] std::span<const OptionSpec> option_table();
+
+// "--buffer-size", or "-C" for a row without a long name: how messages name the option.
+[[nodiscard]] std::string display_name(const OptionSpec& spec);
+
+}  // namespace gsort

@@ -1,0 +1,207 @@
+// The table of options. Rows stand in the order of the help text; -T, -v and FILE add up, all else
+// is overwritten by what comes later.
+#include <array>
+
+#include "base/error.hpp"
+#include "options/option_spec.hpp"
+#include "options/option_values.hpp"
+
+namespace gsort {
+namespace {
+
+using enum OptionGroup;
+using enum ValueKind;
+using Text = std::string_view;
+
+constexpr unsigned kMostThreads = 4096;
+constexpr unsigned kMostFanIn = 1U << 20;
+
+constexpr Choice<bool> kEndians[] = {{"little", false}, {"big", true}};
+constexpr Choice<ExplainMode> kExplainModes[] = {{"text", ExplainMode::kText},
+                                                 {"json", ExplainMode::kJson}};
+constexpr Choice<EngineChoice> kEngines[] = {
+    {"auto", EngineChoice::kAuto}, {"cuda", EngineChoice::kCuda}, {"cpu", EngineChoice::kCpu}};
+constexpr Choice<DirectIo> kDirectIo[] = {
+    {"auto", DirectIo::kAuto}, {"on", DirectIo::kOn}, {"off", DirectIo::kOff}};
+
+void set_output(Options& options, Text value) {
+  std::string path = checked_path(value, "--output");
+  if (options.output && *options.output != path) {
+    throw Error(ErrorKind::kUsage, "--output '" + path + "'",
+                "the output is already '" + *options.output + "'")
+        .hint("give -o once");
+  }
+  options.output = std::move(path);
+}
+
+constexpr auto kTable = std::to_array<OptionSpec>({
+    {.name = "type",
+     .letter = 't',
+     .value_kind = kRequired,
+     .value_name = "TYPE",
+     .group = kOrder,
+     .common = true,
+     .help = "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64",
+     .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, else "
+             "i32. Floating-point numbers sort by IEEE total order: -NaN, -inf, ..., -0, +0, ..., "
+             "+inf, +NaN. -v and --explain show the type used and who chose it.",
+     .apply =
+         [](Options& o, Text v) {
+           o.key.type = parse_key_type(v, "--type");
+           o.type_source = TypeSource::kOption;
+         }},
+    {.name = "endian",
+     .value_kind = kRequired,
+     .value_name = "little|big",
+     .group = kOrder,
+     .help = "byte order in the files (little)",
+     .apply = [](Options& o, Text v) { o.key.big_endian = parse_choice(v, kEndians, "--endian"); }},
+    {.name = "reverse",
+     .letter = 'r',
+     .group = kOrder,
+     .common = true,
+     .help = "descending order",
+     .apply = [](Options& o, Text) { o.key.descending = true; }},
+
+    {.name = "check",
+     .letter = 'c',
+     .group = kJob,
+     .common = true,
+     .help = "is FILE sorted? status 1 if not",
+     .more = "Writes nothing but a summary, or the position of the first disorder.",
+     .apply = [](Options& o, Text) { o.check = CheckMode::kReport; }},
+    {.letter = 'C',
+     .group = kJob,
+     .help = "the same, saying nothing",
+     .apply = [](Options& o, Text) { o.check = CheckMode::kQuiet; }},
+    {.name = "explain",
+     .value_kind = kOptional,
+     .value_name = "text|json",
+     .implicit_value = "text",
+     .group = kJob,
+     .common = true,
+     .help = "print the plan and stop; status 2 if none works",
+     .more = "Shows every size and count of the job against the memory and disk that are free. "
+             "Nothing is read but the sizes of the files.",
+     .apply = [](Options& o, Text v) { o.explain = parse_choice(v, kExplainModes, "--explain"); }},
+
+    {.name = "output",
+     .letter = 'o',
+     .value_kind = kRequired,
+     .value_name = "FILE",
+     .group = kFiles,
+     .common = true,
+     .help = "may be an input; appears whole or not at all",
+     .more = "Without it the result goes to stdout, unless that is a terminal; -o - says that it "
+             "shall go even there.",
+     .apply = set_output},
+    {.name = "temporary-directory",
+     .letter = 'T',
+     .value_kind = kRequired,
+     .value_name = "DIR",
+     .group = kFiles,
+     .common = true,
+     .help = "where runs go; repeat it for more disks",
+     .more = "Else $TMPDIR, else the folder of the output, else /var/tmp.",
+     .apply =
+         [](Options& o, Text v) {
+           o.temporary_directories.push_back(checked_path(v, "--temporary-directory"));
+         }},
+
+    {.name = "buffer-size",
+     .letter = 'S',
+     .value_kind = kRequired,
+     .value_name = "SIZE",
+     .group = kResources,
+     .common = true,
+     .help = "host memory of the whole program",
+     .more = "512M, 4G, or 50% of the memory. Else half of what is available, limits of the "
+             "container included.",
+     .apply = [](Options& o, Text v) { o.buffer_size = checked_size(v, "--buffer-size"); }},
+    {.name = "gpu-memory",
+     .value_kind = kRequired,
+     .value_name = "SIZE",
+     .group = kResources,
+     .help = "device memory (90% of what is free)",
+     .apply = [](Options& o, Text v) { o.gpu_memory = checked_size(v, "--gpu-memory"); }},
+    {.name = "parallel",
+     .value_kind = kRequired,
+     .value_name = "N",
+     .group = kResources,
+     .common = true,
+     .help = "cores to use (all)",
+     .apply = [](Options& o,
+                 Text v) { o.parallel = parse_count(v, 1, kMostThreads, "--parallel"); }},
+    {.name = "batch-size",
+     .value_kind = kRequired,
+     .value_name = "N",
+     .group = kResources,
+     .help = "the most runs merged at once",
+     .apply = [](Options& o,
+                 Text v) { o.batch_size = parse_count(v, 2, kMostFanIn, "--batch-size"); }},
+    {.name = "engine",
+     .value_kind = kRequired,
+     .value_name = "auto|cuda|cpu",
+     .group = kResources,
+     .common = true,
+     .help = "who sorts (auto)",
+     .more = "auto takes the GPU where there is one and the input is large enough to pay for "
+             "starting it; -v says which and why. cuda without a usable GPU is an error.",
+     .apply = [](Options& o, Text v) { o.engine = parse_choice(v, kEngines, "--engine"); }},
+    {.name = "device",
+     .value_kind = kRequired,
+     .value_name = "N[,N...]",
+     .group = kResources,
+     .help = "which GPUs, by CUDA's numbers",
+     .apply = [](Options& o, Text v) { o.devices = parse_devices(v, "--device"); }},
+    {.name = "direct-io",
+     .value_kind = kRequired,
+     .value_name = "auto|on|off",
+     .group = kResources,
+     .help = "go around the page cache (auto)",
+     .apply = [](Options& o, Text v) { o.direct_io = parse_choice(v, kDirectIo, "--direct-io"); }},
+
+    {.name = "no-verify",
+     .group = kReporting,
+     .help = "do not prove the result",
+     .more = "Else a fingerprint of all elements read must equal that of all elements written, "
+             "and these must be in order, or the output does not appear.",
+     .apply = [](Options& o, Text) { o.verify = false; }},
+    {.letter = 'q',
+     .group = kReporting,
+     .help = "errors only",
+     .apply = [](Options& o, Text) { o.verbosity = -1; }},
+    {.letter = 'v',
+     .group = kReporting,
+     .common = true,
+     .help = "say what is done; -vv: and why",
+     .apply = [](Options& o, Text) { o.verbosity = o.verbosity < 0 ? 1 : o.verbosity + 1; }},
+    {.letter = 'h',
+     .group = kReporting,
+     .common = true,
+     .help = "this screen",
+     .apply = [](Options& o, Text) { o.show = Show::kHelp; }},
+    {.name = "help",
+     .group = kReporting,
+     .common = true,
+     .help = "all options, explained",
+     .apply = [](Options& o, Text) { o.show = Show::kFullHelp; }},
+    {.name = "version",
+     .letter = 'V',
+     .group = kReporting,
+     .help = "the version",
+     .apply = [](Options& o, Text) { o.show = Show::kVersion; }},
+});
+
+}  // namespace
+
+std::span<const OptionSpec> option_table() {
+  return kTable;
+}
+
+std::string display_name(const OptionSpec& spec) {
+  if (spec.name.empty()) return std::string("-") + spec.letter;
+  return "--" + std::string(spec.name);
+}
+
+}  // namespace gsort

@@ -1,0 +1,76 @@
+#include "options/option_values.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+
+namespace gsort {
+namespace {
+
+// What a percentage is taken of while only its syntax matters: large enough for any.
+constexpr std::uint64_t kAnyWholeBytes = kTiB;
+
+Error bad_value(std::string_view text, std::string_view option, std::string_view reason) {
+  return {ErrorKind::kUsage, fmt::format("{} '{}'", option, text), std::string(reason)};
+}
+
+}  // namespace
+
+void throw_bad_choice(std::string_view text, std::span<const std::string_view> allowed,
+                      std::string_view option) {
+  throw bad_value(text, option, "is not one of its values")
+      .hint(fmt::format("the values are {}", fmt::join(allowed, ", ")));
+}
+
+KeyType parse_key_type(std::string_view text, std::string_view option) {
+  if (const auto type = key_type_named(text)) return *type;
+  std::vector<std::string_view> names;
+  for (const KeyType type : kAllKeyTypes) names.push_back(name_of(type));
+  throw bad_value(text, option, "is not a key type")
+      .hint(fmt::format("the types are {}", fmt::join(names, " ")));
+}
+
+unsigned parse_count(std::string_view text, unsigned least, unsigned most,
+                     std::string_view option) {
+  unsigned value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+    throw bad_value(text, option, "is not a usable number")
+        .hint(fmt::format("give a whole number from {} to {}", least, most));
+  }
+  return value;
+}
+
+std::vector<unsigned> parse_devices(std::string_view text, std::string_view option) {
+  constexpr unsigned kMostDevices = 1024;
+  std::vector<unsigned> devices;
+  for (std::string_view rest = text;;) {
+    const auto comma = rest.find(',');
+    const unsigned device = parse_count(rest.substr(0, comma), 0, kMostDevices - 1, option);
+    if (std::ranges::find(devices, device) != devices.end()) {
+      throw bad_value(text, option, fmt::format("names device {} twice", device))
+          .hint("give each device once, as in 0,1");
+    }
+    devices.push_back(device);
+    if (comma == std::string_view::npos) return devices;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+std::string checked_size(std::string_view text, std::string_view option) {
+  static_cast<void>(parse_size(text, kAnyWholeBytes, option));
+  return std::string(text);
+}
+
+std::string checked_path(std::string_view text, std::string_view option) {
+  if (text.empty()) throw bad_value(text, option, "names nothing").hint("give the name of a file");
+  return std::string(text);
+}
+
+}  // namespace gsort

@@ -1,0 +1,49 @@
+// From the text of a value to the value. `option` names the option in errors, as "--type".
+// All throw Error(kUsage) with a hint that says what would do.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/key.hpp"
+
+namespace gsort {
+
+[[nodiscard]] KeyType parse_key_type(std::string_view text, std::string_view option);
+
+// A whole number from `least` to `most`.
+[[nodiscard]] unsigned parse_count(std::string_view text, unsigned least, unsigned most,
+                                   std::string_view option);
+
+// "0,2,3": distinct device numbers, in the order given.
+[[nodiscard]] std::vector<unsigned> parse_devices(std::string_view text, std::string_view option);
+
+// A size whose syntax is right, percentages included, still as text.
+[[nodiscard]] std::string checked_size(std::string_view text, std::string_view option);
+
+// A name of a file or folder: anything but nothing.
+[[nodiscard]] std::string checked_path(std::string_view text, std::string_view option);
+
+// The error for a value that is not among `allowed` ("text, json").
+[[noreturn]] void throw_bad_choice(std::string_view text, std::span<const std::string_view> allowed,
+                                   std::string_view option);
+
+template <class Value>
+using Choice = std::pair<std::string_view, Value>;
+
+// One of a few words.
+template <class Value, std::size_t N>
+[[nodiscard]] Value parse_choice(std::string_view text, const Choice<Value> (&choices)[N],
+                                 std::string_view option) {
+  for (const auto& [word, value] : choices) {
+    if (word == text) return value;
+  }
+  std::vector<std::string_view> allowed;
+  for (const auto& choice : choices) allowed.push_back(choice.first);
+  throw_bad_choice(text, allowed, option);
+}
+
+}  // namespace gsort

@@ -1,0 +1,69 @@
+// What was asked: the command line and the environment as typed values, before anything is known
+// about the machine or the files. Sizes that may be percentages stay text here (their syntax is
+// checked); the plan resolves them.
+//
+// Read next: option_table.cpp, the one table that the parser and all help texts are made from.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/key.hpp"
+
+namespace gsort {
+
+enum class EngineChoice : std::uint8_t { kAuto, kCuda, kCpu };
+enum class DirectIo : std::uint8_t { kAuto, kOn, kOff };
+enum class CheckMode : std::uint8_t { kNone, kReport, kQuiet };  // nothing, -c, -C
+enum class ExplainMode : std::uint8_t { kNone, kText, kJson };   // nothing, --explain[=text|json]
+enum class Show : std::uint8_t { kNothing, kHelp, kFullHelp, kVersion };  // -h, --help, -V
+
+// Who decided the key type, so that it can be shown with the type.
+enum class TypeSource : std::uint8_t { kOption, kSuffix, kEnvironment, kDefault };
+
+struct Options {
+  // Order. key.type is resolved: -t, else the first input's suffix, else GSORT_TYPE, else i32.
+  KeyFormat key;
+  TypeSource type_source = TypeSource::kDefault;
+
+  // Job. With show other than kNothing, nothing else is to be done and no more was checked.
+  Show show = Show::kNothing;
+  CheckMode check = CheckMode::kNone;
+  ExplainMode explain = ExplainMode::kNone;
+
+  // Files. inputs is never empty; "-" is stdin. No output means stdout; the output "-" means stdout
+  // even where that is a terminal.
+  std::vector<std::string> inputs;
+  std::optional<std::string> output;
+  std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
+
+  // Resources. Sizes as typed: "512M", "50%".
+  std::optional<std::string> buffer_size;
+  std::optional<std::string> gpu_memory;
+  std::optional<unsigned> parallel;    // at least 1
+  std::optional<unsigned> batch_size;  // at least 2
+  EngineChoice engine = EngineChoice::kAuto;
+  std::vector<unsigned> devices;  // distinct; empty: the engine's choice
+  DirectIo direct_io = DirectIo::kAuto;
+  bool verify = true;
+
+  // Reporting. -1: errors only (-q), 0: as usual, 1: phases (-v), 2: decisions (-vv).
+  int verbosity = 0;
+};
+
+// Answers like std::getenv: the value of an environment variable, or nullptr.
+using Environment = std::function<const char*(const char*)>;
+
+// Reads GSORT_OPTIONS, then the arguments; of an option given twice the last wins, except that -T
+// and -v add up and two different -o are refused. Throws: Error(kUsage) for anything unknown,
+// malformed or contradictory.
+[[nodiscard]] Options parse_options(int argc, const char* const* argv,
+                                    const Environment& environment);
+
+// "-t", "the suffix of the first input", "GSORT_TYPE", "the default": for reports.
+[[nodiscard]] const char* describe(TypeSource source);
+
+}  // namespace gsort

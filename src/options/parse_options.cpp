@@ -1,0 +1,198 @@
+// Boost.Program_options does the lexical work (which word is an option, which its value); the table
+// decides what an option means. Whatever Boost finds wrong is said again in gsort's words.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <boost/program_options/cmdline.hpp>
+#include <boost/program_options/errors.hpp>
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/parsers.hpp>
+#include <boost/program_options/value_semantic.hpp>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "options/option_spec.hpp"
+#include "options/option_values.hpp"
+#include "options/options.hpp"
+#include "options/suggest.hpp"
+
+namespace gsort {
+namespace {
+
+namespace po = boost::program_options;
+using Words = std::vector<std::string>;
+
+constexpr const char* kSeeHelp = "gsort -h shows the common options, gsort --help all";
+
+// Where words come from: which decides whether files may be among them, and what errors say.
+enum class Origin : std::uint8_t { kEnvironment, kArguments };
+
+// The table in Boost's terms: "name,letter", and how many values.
+po::options_description describe_to_boost() {
+  po::options_description description;
+  for (const OptionSpec& spec : option_table()) {
+    std::string names(spec.name);
+    if (spec.letter != '\0') names += std::string(",") + spec.letter;
+    if (spec.value_kind == ValueKind::kNone) {
+      description.add_options()(names.c_str(), "");
+      continue;
+    }
+    auto value = std::make_unique<po::typed_value<std::string>>(nullptr);
+    if (spec.value_kind == ValueKind::kOptional) {
+      value->implicit_value(std::string(spec.implicit_value));
+    }
+    description.add_options()(names.c_str(), value.release());  // Boost takes it over
+  }
+  return description;
+}
+
+// The row that Boost's key ("output", or "-C" for a letter without a name) stands for.
+const OptionSpec& row_of(std::string_view key) {
+  const auto rows = option_table();
+  return *std::ranges::find_if(rows, [key](const OptionSpec& spec) {
+    return spec.name.empty() ? display_name(spec) == key : spec.name == key;
+  });
+}
+
+Error unknown_long_option(std::string_view typed) {
+  std::vector<std::string_view> names;
+  for (const OptionSpec& spec : option_table()) {
+    if (!spec.name.empty()) names.push_back(spec.name);
+  }
+  const auto nearest = nearest_name(typed.substr(2), names);
+  return Error(ErrorKind::kUsage, fmt::format("option '{}'", typed), "is unknown")
+      .hint(nearest ? fmt::format("did you mean --{}?", *nearest) : kSeeHelp);
+}
+
+// `typed` is a word of letters, "-rx"; Boost leaves out what follows a '='.
+Error unknown_letter(std::string_view typed) {
+  for (const char letter : typed.substr(1, typed.find('=') - 1)) {
+    if (std::ranges::find(option_table(), letter, &OptionSpec::letter) == option_table().end()) {
+      return Error(ErrorKind::kUsage, fmt::format("option '-{}'", letter), "is unknown")
+          .hint(kSeeHelp);
+    }
+  }
+  return Error(ErrorKind::kUsage, fmt::format("option '{}'", typed), "takes no value")
+      .hint(kSeeHelp);
+}
+
+// What Boost refuses, in gsort's words.
+Error in_our_words(const po::error_with_option_name& refused) {
+  const std::string name = refused.get_option_name();  // "--output", "-o"
+  if (dynamic_cast<const po::unknown_option*>(&refused) != nullptr) {
+    return name.starts_with("--") ? unknown_long_option(name) : unknown_letter(name);
+  }
+  const auto* const syntax = dynamic_cast<const po::invalid_syntax*>(&refused);
+  const bool takes_none =
+      syntax != nullptr && syntax->kind() == po::invalid_syntax::extra_parameter;
+  return Error(ErrorKind::kUsage, fmt::format("option '{}'", name),
+               takes_none ? "takes no value" : "needs a value")
+      .hint(kSeeHelp);
+}
+
+// Reads "--explain" as "--explain=text". Left to itself, Boost would take the next word for the
+// value of an option whose value may be left out.
+std::pair<std::string, std::string> complete_optional_value(const std::string& word) {
+  for (const OptionSpec& spec : option_table()) {
+    if (spec.value_kind == ValueKind::kOptional && word == display_name(spec)) {
+      return {std::string(spec.name), std::string(spec.implicit_value)};
+    }
+  }
+  return {};
+}
+
+std::vector<po::option> tokenize(const Words& words) {
+  using Style = po::command_line_style::style_t;
+  constexpr int kStyle = Style::unix_style & ~Style::allow_guessing;
+  const po::options_description description = describe_to_boost();
+  po::command_line_parser parser(words);
+  parser.options(description).style(kStyle).extra_parser(complete_optional_value);
+  try {
+    return parser.run().options;
+  } catch (const po::error_with_option_name& refused) {
+    throw in_our_words(refused);
+  }
+}
+
+Words split_words(const char* text) {
+  try {
+    return po::split_unix(text);
+  } catch (const std::exception&) {
+    throw Error(ErrorKind::kUsage, fmt::format("GSORT_OPTIONS '{}'", text), "is not quoted right")
+        .hint("quote it as for a shell");
+  }
+}
+
+void apply_words(Options& options, const Words& words, Origin origin) {
+  for (const po::option& option : tokenize(words)) {
+    if (!option.string_key.empty()) {
+      const OptionSpec& row = row_of(option.string_key);
+      row.apply(options, option.value.empty() ? "" : option.value.front());
+    } else if (origin == Origin::kEnvironment) {
+      throw Error(ErrorKind::kUsage, fmt::format("GSORT_OPTIONS '{}'", option.value.front()),
+                  "is not an option")
+          .hint("GSORT_OPTIONS holds options only; name files on the command line");
+    } else {
+      options.inputs.push_back(option.value.front());
+    }
+  }
+}
+
+void resolve_type(Options& options, const Environment& environment) {
+  if (options.type_source == TypeSource::kOption) return;
+  if (const auto type = key_type_of_path(options.inputs.front())) {
+    options.key.type = *type;
+    options.type_source = TypeSource::kSuffix;
+  } else if (const char* const name = environment("GSORT_TYPE"); name != nullptr && *name != 0) {
+    options.key.type = parse_key_type(name, "GSORT_TYPE");
+    options.type_source = TypeSource::kEnvironment;
+  }
+}
+
+void refuse_contradictions(const Options& options) {
+  const bool checks = options.check != CheckMode::kNone;
+  if (checks && options.output) {
+    throw Error(ErrorKind::kUsage, "options --check and --output", "exclude each other")
+        .hint("--check writes nothing; leave out one of them");
+  }
+  if (checks && options.inputs.size() > 1) {
+    throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs[1]),
+                "is one too many for --check")
+        .hint("check one file at a time");
+  }
+  if (std::ranges::count(options.inputs, "-") > 1) {
+    throw Error(ErrorKind::kUsage, "operand '-'", "is given twice").hint("stdin is read once");
+  }
+}
+
+}  // namespace
+
+Options parse_options(int argc, const char* const* argv, const Environment& environment) {
+  Options options;
+  if (const char* const words = environment("GSORT_OPTIONS"); words != nullptr) {
+    apply_words(options, split_words(words), Origin::kEnvironment);
+  }
+  apply_words(options, Words(argv + std::min(argc, 1), argv + argc), Origin::kArguments);
+  if (options.inputs.empty()) options.inputs.emplace_back("-");
+  if (options.show != Show::kNothing) return options;
+  resolve_type(options, environment);
+  refuse_contradictions(options);
+  return options;
+}
+
+const char* describe(TypeSource source) {
+  switch (source) {
+    case TypeSource::kOption:
+      return "-t";
+    case TypeSource::kSuffix:
+      return "the suffix of the first input";
+    case TypeSource::kEnvironment:
+      return "GSORT_TYPE";
+    case TypeSource::kDefault:
+      break;
+  }
+  return "the default";
+}
+
+}  // namespace gsort

@@ -1,0 +1,19 @@
+// "Did you mean": the known name nearest to a mistyped one.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace gsort {
+
+// How many insertions, deletions, replacements and swaps of neighbours turn one word into the
+// other.
+[[nodiscard]] std::size_t edit_distance(std::string_view from, std::string_view to);
+
+// The name that `typed` was most likely meant to be: one that it begins, else the one fewest edits
+// away if those are at most a third of its length; nothing if none is near.
+[[nodiscard]] std::optional<std::string_view> nearest_name(std::string_view typed,
+                                                           std::span<const std::string_view> names);
+
+}  // namespace gsort
