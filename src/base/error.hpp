@@ -1,4 +1,5 @@
-// The one error type. Whatever ends a sort is thrown as an Error and printed by main, and only there:
+// The one error type. Whatever ends a sort is thrown as an Error and printed by main, and only
+// there:
 //
 //   gsort: writing run 17 in /scratch at 12.4 GiB: No space left on device
 //     give another folder with -T, or free 3.1 GiB there
@@ -25,8 +26,9 @@ enum class ErrorKind : std::uint8_t {
   kCorrupt,    // the proof failed: a checksum, the order, or the fingerprint
 };
 
-// One failure. The first line of what() is "OPERATION [PATH] [at OFFSET]: REASON"; the hint, if there is
-// one, is the way out and stands on a line of its own. Immutable once thrown; cheap to copy.
+// One failure. The first line of what() is "OPERATION [PATH] [at OFFSET]: REASON"; the hint, if
+// there is one, is the way out and stands on a line of its own. Immutable once thrown; cheap to
+// copy.
 class Error : public std::exception {
  public:
   Error(ErrorKind kind, std::string operation, std::string reason);

@@ -10,7 +10,9 @@ constexpr std::array<std::string_view, 10> kNames = {"u8",  "i8",  "u16", "i16",
 
 }  // namespace
 
-std::string_view name_of(KeyType type) { return kNames.at(static_cast<std::size_t>(type)); }
+std::string_view name_of(KeyType type) {
+  return kNames.at(static_cast<std::size_t>(type));
+}
 
 std::optional<KeyType> key_type_named(std::string_view name) {
   for (const KeyType type : kAllKeyTypes) {

@@ -1,6 +1,6 @@
-// Key types and the maps that make all of them one problem. A key as it lies in a file is raw bits; each
-// type, byte order and direction has a one-to-one map to an unsigned number of the same width whose
-// ascending order is the wanted order:
+// Key types and the maps that make all of them one problem. A key as it lies in a file is raw bits;
+// each type, byte order and direction has a one-to-one map to an unsigned number of the same width
+// whose ascending order is the wanted order:
 //
 //   unsigned          the number itself
 //   signed            sign bit flipped:             -1 -> 0x7f.., 0 -> 0x80..
@@ -9,8 +9,8 @@
 //   descending        all bits flipped, last
 //   other byte order  bytes swapped, first
 //
-// The map is applied where data enters an engine and undone where it leaves; nothing between knows types.
-// Source of the float map: M. Herf, "Radix tricks" (2001); IEEE 754-2019, totalOrder.
+// The map is applied where data enters an engine and undone where it leaves; nothing between knows
+// types. Source of the float map: M. Herf, "Radix tricks" (2001); IEEE 754-2019, totalOrder.
 #pragma once
 
 #include <cstddef>
@@ -24,26 +24,30 @@ namespace gsort {
 
 enum class KeyType : std::uint8_t { kU8, kI8, kU16, kI16, kU32, kI32, kU64, kI64, kF32, kF64 };
 
-inline constexpr KeyType kAllKeyTypes[] = {KeyType::kU8,  KeyType::kI8,  KeyType::kU16, KeyType::kI16,
-                                           KeyType::kU32, KeyType::kI32, KeyType::kU64, KeyType::kI64,
-                                           KeyType::kF32, KeyType::kF64};
+inline constexpr KeyType kAllKeyTypes[] = {
+    KeyType::kU8,  KeyType::kI8,  KeyType::kU16, KeyType::kI16, KeyType::kU32,
+    KeyType::kI32, KeyType::kU64, KeyType::kI64, KeyType::kF32, KeyType::kF64};
 
-[[nodiscard]] std::string_view name_of(KeyType type);                           // "u32"
-[[nodiscard]] std::optional<KeyType> key_type_named(std::string_view name);     // nothing if unknown
-[[nodiscard]] std::optional<KeyType> key_type_of_path(std::string_view path);   // "dump.f32" -> f32
+[[nodiscard]] std::string_view name_of(KeyType type);                          // "u32"
+[[nodiscard]] std::optional<KeyType> key_type_named(std::string_view name);    // nothing if unknown
+[[nodiscard]] std::optional<KeyType> key_type_of_path(std::string_view path);  // "dump.f32" -> f32
 
 [[nodiscard]] constexpr std::size_t bytes_of(KeyType type) {
   switch (type) {
     case KeyType::kU8:
-    case KeyType::kI8: return 1;
+    case KeyType::kI8:
+      return 1;
     case KeyType::kU16:
-    case KeyType::kI16: return 2;
+    case KeyType::kI16:
+      return 2;
     case KeyType::kU32:
     case KeyType::kI32:
-    case KeyType::kF32: return 4;
+    case KeyType::kF32:
+      return 4;
     case KeyType::kU64:
     case KeyType::kI64:
-    case KeyType::kF64: return 8;
+    case KeyType::kF64:
+      return 8;
   }
   return 0;
 }
@@ -82,11 +86,11 @@ template <class Key>
   }
 }
 
-// The map of one format for keys of type Key (std::uint8_t to std::uint64_t). A value type that kernels
-// take by value. to_raw(to_ordered(x)) == x for every x, and the other way round.
+// The map of one format for keys of type Key (std::uint8_t to std::uint64_t). A value type that
+// kernels take by value. to_raw(to_ordered(x)) == x for every x, and the other way round.
 template <class Key>
 struct KeyMap {
-  Key flip = 0;             // xor-ed to every key: the sign bit, complemented when descending
+  Key flip = 0;  // xor-ed to every key: the sign bit, complemented when descending
   bool swaps_bytes = false;
   bool floating = false;
 
@@ -102,7 +106,9 @@ struct KeyMap {
     return map;
   }
 
-  [[nodiscard]] constexpr bool is_identity() const { return !floating && !swaps_bytes && flip == 0; }
+  [[nodiscard]] constexpr bool is_identity() const {
+    return !floating && !swaps_bytes && flip == 0;
+  }
 
   [[nodiscard]] GSORT_HOST_DEVICE constexpr Key to_ordered(Key raw) const {
     if (swaps_bytes) raw = swap_bytes(raw);
@@ -121,10 +127,14 @@ struct KeyMap {
 template <class F>
 decltype(auto) with_key_of_width(std::size_t key_bytes, F&& f) {
   switch (key_bytes) {
-    case 1: return f(std::uint8_t{});
-    case 2: return f(std::uint16_t{});
-    case 4: return f(std::uint32_t{});
-    default: return f(std::uint64_t{});
+    case 1:
+      return f(std::uint8_t{});
+    case 2:
+      return f(std::uint16_t{});
+    case 4:
+      return f(std::uint32_t{});
+    default:
+      return f(std::uint64_t{});
   }
 }
 

@@ -1,14 +1,17 @@
-// kway_split: the co-rank of K sorted runs. For an output position d it finds how many elements each run
-// gives to the first d of the merged output, exactly, ties to lower runs.
+// kway_split: the co-rank of K sorted runs. For an output position d it finds how many elements
+// each run gives to the first d of the merged output, exactly, ties to lower runs.
 //
-// Problem. The parts of the output are merged independently, so each part must know its slice of every
-// run. Sampling gives slices of uneven size and fails when one key repeats more often than a part holds.
+// Problem. The parts of the output are merged independently, so each part must know its slice of
+// every run. Sampling gives slices of uneven size and fails when one key repeats more often than a
+// part holds.
 //
-// Idea. Bisect on the value of the key, not on positions. For a value v let c(v) be the number of elements
-// <= v in all runs. The least v with c(v) >= d is the last key of the prefix. Every run keeps a window
-// [low, high) in which its cut must lie; each probe halves the value range and narrows all windows, so the
-// binary searches get shorter as v closes in. In the end low[i] counts the elements of run i below v and
-// high[i] those up to v; what is still missing from d are ties of v, dealt out to lower runs first.
+// Idea. Bisect on the value of the key, not on positions. For a value v let c(v) be the number of
+// elements
+// <= v in all runs. The least v with c(v) >= d is the last key of the prefix. Every run keeps a
+// window [low, high) in which its cut must lie; each probe halves the value range and narrows all
+// windows, so the binary searches get shorter as v closes in. In the end low[i] counts the elements
+// of run i below v and high[i] those up to v; what is still missing from d are ties of v, dealt out
+// to lower runs first.
 //
 // Example. Runs 1 4 4 9 | 2 4 8 | 4 4 5, d = 6. Keys in order: 1 2 4 4 4 4 4 5 8 9.
 //   v = 5: c = 8 >= 6, so v <= 5, windows [0,3) [0,2) [0,3)
@@ -19,9 +22,10 @@
 //
 // Cost. At most W probes for keys of W bits, each K binary searches over shrinking windows.
 //
-// Source. P. Varman, S. Scheufler, B. Iyer, G. Ricard, "Merging multiple lists on hierarchical-memory
-// multiprocessors", JPDC 12(2), 1991, doi:10.1016/0743-7315(91)90022-2, bisects on positions; bisecting on
-// the value is what makes ties cheap and what allows the probes to be answered from fences first.
+// Source. P. Varman, S. Scheufler, B. Iyer, G. Ricard, "Merging multiple lists on
+// hierarchical-memory multiprocessors", JPDC 12(2), 1991, doi:10.1016/0743-7315(91)90022-2, bisects
+// on positions; bisecting on the value is what makes ties cheap and what allows the probes to be
+// answered from fences first.
 #pragma once
 
 #include <cstdint>
@@ -47,13 +51,12 @@ template <class Index, class Keys, class Key>
 
 // Finds the cuts of `run_count` runs for output position `d`.
 //
-// `count_up_to(run, value, low, high)` answers how many elements of run `run` are <= value, knowing that
-// the answer lies in [low, high]. It may read memory, fences or disk.
-// `low` must hold 0 and `high` the element count for every run (or tighter bounds known from a
-// neighbouring split); `probe` is scratch. All three have run_count entries. On return low[i] is the cut.
-// Requires: d <= the sum of high; value_low <= every key <= value_high.
-// Ensures: the sum of low == d; the keys before the cuts, ties from lower runs first, are the first d of
-// the stable merge.
+// `count_up_to(run, value, low, high)` answers how many elements of run `run` are <= value, knowing
+// that the answer lies in [low, high]. It may read memory, fences or disk. `low` must hold 0 and
+// `high` the element count for every run (or tighter bounds known from a neighbouring split);
+// `probe` is scratch. All three have run_count entries. On return low[i] is the cut. Requires: d <=
+// the sum of high; value_low <= every key <= value_high. Ensures: the sum of low == d; the keys
+// before the cuts, ties from lower runs first, are the first d of the stable merge.
 template <class Key, class Index, class CountUpTo>
 GSORT_HOST_DEVICE constexpr void kway_split(Index d, std::uint32_t run_count, Key value_low,
                                             Key value_high, Index* low, Index* high, Index* probe,

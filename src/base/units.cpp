@@ -49,7 +49,7 @@ std::string format_bytes(std::uint64_t bytes) {
 std::string format_count(std::uint64_t count) {
   std::string digits = std::to_string(count);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), ",");
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
   }
   return digits;
 }
@@ -76,7 +76,8 @@ std::uint64_t parse_size(std::string_view text, std::uint64_t whole_bytes,
   } else if (const auto known = unit_of(suffix)) {
     unit = *known;
   } else {
-    throw bad_size(text, option, "has an unknown unit").hint("the units are B, K, M, G, T, P, E, %");
+    throw bad_size(text, option, "has an unknown unit")
+        .hint("the units are B, K, M, G, T, P, E, %");
   }
   const double bytes = value * unit;
   if (bytes >= static_cast<double>(std::numeric_limits<std::int64_t>::max())) {

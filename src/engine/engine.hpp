@@ -1,5 +1,5 @@
-// The seam between the pipeline and whatever sorts: one chunk sorted, one part merged. The pipeline never
-// learns whether a GPU exists; an engine never learns about files, tiers, or other chunks.
+// The seam between the pipeline and whatever sorts: one chunk sorted, one part merged. The pipeline
+// never learns whether a GPU exists; an engine never learns about files, tiers, or other chunks.
 //
 // Life of a chunk                                Life of a part
 //   lane.begin(sample)                             fill lane.input() with the part's slices
@@ -7,9 +7,10 @@
 //   lane.sort()
 //   lane.emit(form, sink)
 //
-// A lane is one set of buffers (and one CUDA stream); two or more lanes overlap: while one is filled, another
-// sorts, and a third is emitted. Lanes of one engine may be used from different threads at once; the calls
-// on one lane are ordered by its user, except where a call is said to be thread-safe.
+// A lane is one set of buffers (and one CUDA stream); two or more lanes overlap: while one is
+// filled, another sorts, and a third is emitted. Lanes of one engine may be used from different
+// threads at once; the calls on one lane are ordered by its user, except where a call is said to be
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +29,8 @@ using ConstByteSpan = std::span<const std::byte>;
 // Buffers handed out by an engine are aligned for O_DIRECT on any common disk.
 inline constexpr std::size_t kBufferAlignment = 4096;
 
-// How keys stand in memory: as in the files, or as ordered unsigned numbers (key.hpp). Runs hold ordered
-// keys, so that fences and slices compare without a map; outputs hold raw keys.
+// How keys stand in memory: as in the files, or as ordered unsigned numbers (key.hpp). Runs hold
+// ordered keys, so that fences and slices compare without a map; outputs hold raw keys.
 enum class KeyForm : std::uint8_t { kRaw, kOrdered };
 
 // Where sorted keys go: the output, or a run.
@@ -37,12 +38,16 @@ class PieceSink {
  public:
   virtual ~PieceSink() = default;
 
-  // Takes the keys of the sorted sequence from element `position` on; `keys` may be reused on return.
-  // Pieces are disjoint and cover the sequence. Thread-safe. The caller starts pieces in the order of their
-  // positions (it need not finish them so): a sink may therefore hold a call back until all earlier
-  // pieces have been put.
-  // Throws: Error when the keys cannot be kept, or the proof fails.
+  // Takes the keys of the sorted sequence from element `position` on; `keys` may be reused on
+  // return. Pieces are disjoint and cover the sequence. Thread-safe. The caller starts pieces in
+  // the order of their positions (it need not finish them so): a sink may therefore hold a call
+  // back until all earlier pieces have been put. Throws: Error when the keys cannot be kept, or the
+  // proof fails.
   virtual void put(std::uint64_t position, ConstByteSpan keys) = 0;
+
+  // An engine that fails midway calls this, so that calls held back end with an Error instead of
+  // waiting for pieces that will never come.
+  virtual void abandon() noexcept {}
 };
 
 // One chunk in the making.
@@ -50,22 +55,23 @@ class ChunkLane {
  public:
   virtual ~ChunkLane() = default;
 
-  // Starts a new chunk. `sample` holds raw keys drawn evenly from what will be added, or nothing; a bad
-  // sample costs time, never correctness.
+  // Starts a new chunk. `sample` holds raw keys drawn evenly from what will be added, or nothing; a
+  // bad sample costs time, never correctness.
   virtual void begin(ConstByteSpan sample) = 0;
 
   // A block buffer of block_bytes to read raw keys into. Waits until one is free. Thread-safe.
   [[nodiscard]] virtual ByteSpan acquire_block() = 0;
 
-  // Adds the first `bytes` of a block from acquire_block, and takes the buffer back. `position` is the
-  // element's number in the chunk of the first key. Thread-safe; blocks may be added in any order.
-  // Requires: bytes is a multiple of the key's size; no more than max_elements keys in all.
+  // Adds the first `bytes` of a block from acquire_block, and takes the buffer back. `position` is
+  // the element's number in the chunk of the first key. Thread-safe; blocks may be added in any
+  // order. Requires: bytes is a multiple of the key's size; no more than max_elements keys in all.
   virtual void add(ByteSpan block, std::size_t bytes, std::uint64_t position) = 0;
 
   // No more blocks will be added: sorts. May return before the work is done; emit waits for it.
   virtual void sort() = 0;
 
-  // Puts the sorted chunk into `sink`, positions counted from 0. The lane is free for begin() afterwards.
+  // Puts the sorted chunk into `sink`, positions counted from 0. The lane is free for begin()
+  // afterwards.
   virtual void emit(KeyForm form, PieceSink& sink) = 0;
 };
 
@@ -77,8 +83,9 @@ class MergeLane {
   // Room for max_elements ordered keys: the slices of the part, one behind the other.
   [[nodiscard]] virtual ByteSpan input() = 0;
 
-  // Merges input(), which holds slice_counts[0] keys, then slice_counts[1] keys, and so on, each ascending;
-  // puts the result into `sink`, positions counted from `position`. Returns when all of it has been put.
+  // Merges input(), which holds slice_counts[0] keys, then slice_counts[1] keys, and so on, each
+  // ascending; puts the result into `sink`, positions counted from `position`. Returns when all of
+  // it has been put.
   virtual void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position,
                      KeyForm form, PieceSink& sink) = 0;
 };
@@ -86,14 +93,13 @@ class MergeLane {
 // The sizes an engine works with, all chosen by the plan.
 struct EngineShape {
   KeyFormat format;
-  unsigned threads = 1;                  // cores the engine may keep busy
-  std::uint64_t block_bytes = 0;         // one acquire_block buffer
-  std::uint64_t chunk_elements = 0;      // the most keys of a chunk
-  std::uint64_t part_elements = 0;       // the most keys of a part
+  unsigned threads = 1;              // cores the engine may keep busy
+  std::uint64_t block_bytes = 0;     // one acquire_block buffer
+  std::uint64_t chunk_elements = 0;  // the most keys of a chunk
+  std::uint64_t part_elements = 0;   // the most keys of a part
   unsigned chunk_lanes = 1;
   unsigned merge_lanes = 1;
-  std::uint64_t host_bytes = 0;          // bound for all host memory of the engine
-  std::uint64_t device_bytes = 0;        // bound for all device memory of the engine
+  std::uint64_t device_bytes = 0;  // bound for all device memory of the engine
 };
 
 class Engine {
@@ -101,9 +107,9 @@ class Engine {
   virtual ~Engine() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;  // "cpu" or "cuda"
 
-  // Lanes share the engine's memory, which is reserved once: all chunk lanes must be gone before the
-  // first merge lane is made. An engine outlives its lanes.
-  // Throws: Error(kResource) when the memory within the shape's bounds cannot be had.
+  // Lanes share the engine's memory, which is reserved once: all chunk lanes must be gone before
+  // the first merge lane is made. An engine outlives its lanes. Throws: Error(kResource) when the
+  // memory within the shape's bounds cannot be had.
   [[nodiscard]] virtual std::unique_ptr<ChunkLane> make_chunk_lane() = 0;
   [[nodiscard]] virtual std::unique_ptr<MergeLane> make_merge_lane() = 0;
 };

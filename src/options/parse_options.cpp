@@ -65,9 +65,9 @@ Error unknown_long_option(std::string_view typed) {
       .hint(nearest ? fmt::format("did you mean --{}?", *nearest) : kSeeHelp);
 }
 
-// `typed` is a word of letters, "-rx"; Boost leaves out what follows a '='.
+// `typed` is a word of letters, "-rx", without what follows a '='.
 Error unknown_letter(std::string_view typed) {
-  for (const char letter : typed.substr(1, typed.find('=') - 1)) {
+  for (const char letter : typed.substr(1)) {
     if (std::ranges::find(option_table(), letter, &OptionSpec::letter) == option_table().end()) {
       return Error(ErrorKind::kUsage, fmt::format("option '-{}'", letter), "is unknown")
           .hint(kSeeHelp);
@@ -79,7 +79,8 @@ Error unknown_letter(std::string_view typed) {
 
 // What Boost refuses, in gsort's words.
 Error in_our_words(const po::error_with_option_name& refused) {
-  const std::string name = refused.get_option_name();  // "--output", "-o"
+  std::string name = refused.get_option_name();  // "--output", "-o", at times with its value
+  name.resize(std::min(name.find('='), name.size()));
   if (dynamic_cast<const po::unknown_option*>(&refused) != nullptr) {
     return name.starts_with("--") ? unknown_long_option(name) : unknown_letter(name);
   }

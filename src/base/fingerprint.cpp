@@ -1,0 +1,148 @@
+// Compiled once for each vector instruction set (Highway's foreach_target), chosen at run time.
+#include "base/fingerprint.hpp"
+
+#include <fmt/format.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "base/fingerprint.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace gsort::HWY_NAMESPACE {
+#if HWY_TARGET != \
+    HWY_SCALAR  // one lane cannot be read as two halves; the scalar tail does all there
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D64 = hn::ScalableTag<std::uint64_t>;
+using V64 = hn::Vec<D64>;
+
+// Two accumulators a sum: one chain of additions would leave the multiplier idle.
+struct Sums {
+  V64 sum;
+  V64 product;
+};
+
+HWY_INLINE void add_mixed(V64 m, Sums& sums) {
+  const hn::Repartition<std::uint32_t, D64> d32;
+  sums.sum = hn::Add(sums.sum, m);
+  sums.product = hn::Add(sums.product,
+                         hn::MulEven(hn::BitCast(d32, m), hn::BitCast(d32, hn::ShiftRight<32>(m))));
+}
+
+// 32-bit lanes: the even ones, then the odd ones, widen into 64 bits.
+template <class D32, class V32>
+HWY_INLINE void add_narrow(D32 d32, V32 keys, Sums& sums) {
+  const D64 d64;
+  const auto factor = hn::Set(d32, fingerprint::kLow);
+  const auto x = hn::Xor(keys, hn::Set(d32, static_cast<std::uint32_t>(fingerprint::kOffset)));
+  const auto even = hn::MulEven(x, factor);
+  const auto odd = hn::MulEven(hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d64, x))), factor);
+  add_mixed(hn::Xor(even, hn::ShiftRight<32>(even)), sums);
+  add_mixed(hn::Xor(odd, hn::ShiftRight<32>(odd)), sums);
+}
+
+HWY_INLINE void add_wide(V64 keys, Sums& sums) {
+  const D64 d64;
+  const hn::Repartition<std::uint32_t, D64> d32;
+  const auto x = hn::Xor(keys, hn::Set(d64, fingerprint::kOffset));
+  const auto low = hn::MulEven(hn::BitCast(d32, x), hn::Set(d32, fingerprint::kLow));
+  const auto high =
+      hn::MulEven(hn::BitCast(d32, hn::ShiftRight<32>(x)), hn::Set(d32, fingerprint::kHigh));
+  add_mixed(hn::Xor(low, hn::Or(hn::ShiftLeft<32>(high), hn::ShiftRight<32>(high))), sums);
+}
+
+// One vector of keys, or for narrow types as many as widen into one vector of 32-bit lanes.
+template <class Key>
+HWY_INLINE void step(const Key* keys, Sums& sums) {
+  const D64 d64;
+  if constexpr (sizeof(Key) == 8) {
+    add_wide(hn::LoadU(d64, keys), sums);
+  } else {
+    const hn::Repartition<std::uint32_t, D64> d32;
+    if constexpr (sizeof(Key) == 4) {
+      add_narrow(d32, hn::LoadU(d32, keys), sums);
+    } else {
+      const hn::Rebind<Key, decltype(d32)> narrow;
+      add_narrow(d32, hn::PromoteTo(d32, hn::LoadU(narrow, keys)), sums);
+    }
+  }
+}
+
+template <class Key>
+HWY_ATTR std::size_t add_vectors(const Key* keys, std::size_t count, Fingerprint& total) {
+  const D64 d64;
+  const std::size_t lanes = hn::Lanes(d64) * (sizeof(Key) == 8 ? 1 : 2);
+  Sums first{hn::Zero(d64), hn::Zero(d64)};
+  Sums second = first;
+  std::size_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    step(keys + i, first);
+    step(keys + i + lanes, second);
+  }
+  total.sum = hn::GetLane(hn::SumOfLanes(d64, hn::Add(first.sum, second.sum)));
+  total.product = hn::GetLane(hn::SumOfLanes(d64, hn::Add(first.product, second.product)));
+  return i;
+}
+#else
+template <class Key>
+std::size_t add_vectors(const Key* /*keys*/, std::size_t /*count*/, Fingerprint& /*total*/) {
+  return 0;
+}
+#endif
+
+template <class Key>
+Fingerprint add_all(const Key* keys, std::size_t count) {
+  Fingerprint total{count, 0, 0};
+  for (std::size_t i = add_vectors(keys, count, total); i < count; ++i) {
+    fingerprint::add_key(keys[i], total.sum, total.product);
+  }
+  return total;
+}
+
+Fingerprint add_u8(const std::uint8_t* keys, std::size_t n) {
+  return add_all(keys, n);
+}
+Fingerprint add_u16(const std::uint16_t* keys, std::size_t n) {
+  return add_all(keys, n);
+}
+Fingerprint add_u32(const std::uint32_t* keys, std::size_t n) {
+  return add_all(keys, n);
+}
+Fingerprint add_u64(const std::uint64_t* keys, std::size_t n) {
+  return add_all(keys, n);
+}
+
+}  // namespace gsort::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gsort {
+
+HWY_EXPORT(add_u8);
+HWY_EXPORT(add_u16);
+HWY_EXPORT(add_u32);
+HWY_EXPORT(add_u64);
+
+Fingerprint fingerprint_of(std::span<const std::byte> raw_keys, std::size_t key_bytes) {
+  const void* const keys = raw_keys.data();
+  const std::size_t count = raw_keys.size() / key_bytes;
+  switch (key_bytes) {
+    case 1:
+      return HWY_DYNAMIC_DISPATCH(add_u8)(static_cast<const std::uint8_t*>(keys), count);
+    case 2:
+      return HWY_DYNAMIC_DISPATCH(add_u16)(static_cast<const std::uint16_t*>(keys), count);
+    case 4:
+      return HWY_DYNAMIC_DISPATCH(add_u32)(static_cast<const std::uint32_t*>(keys), count);
+    default:
+      return HWY_DYNAMIC_DISPATCH(add_u64)(static_cast<const std::uint64_t*>(keys), count);
+  }
+}
+
+std::string to_string(const Fingerprint& fingerprint) {
+  return fmt::format("{:x}:{:016x}:{:016x}", fingerprint.count, fingerprint.sum,
+                     fingerprint.product);
+}
+
+}  // namespace gsort
+#endif  // HWY_ONCE

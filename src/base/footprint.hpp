@@ -1,0 +1,85 @@
+// How much memory a shape needs: plain arithmetic, shared by the plan, which chooses sizes by it,
+// and by the engines, which lay out their memory by it.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/units.hpp"
+
+namespace gsort {
+
+// The memory of one chunk lane of the CPU engine: pages for the keys, one page of slack for each
+// bucket of each worker (twice: buckets that turn out too large are dealt out again), the lines of
+// each partitioner, and for each worker a block buffer and two buffers of the largest bucket that
+// is sorted in one piece.
+struct CpuChunkFootprint {
+  std::uint64_t key_bytes = 0;
+  unsigned workers = 1;
+  std::uint64_t buckets = 1;
+  std::uint64_t page_bytes = 0;
+  std::uint64_t bucket_elements = 0;  // the largest bucket that is sorted in one piece
+  std::uint64_t pages = 0;
+  std::uint64_t block_bytes = 0;
+
+  // What one bucket should hold: measured on a Zen 4 core, piece_sort is fastest at 2^16 to 2^17
+  // keys, where the keys and the scratch fill about half of a 1 MiB L2 cache.
+  static constexpr std::uint64_t kBucketTarget = std::uint64_t{1} << 16;
+  static constexpr std::uint64_t kMostBuckets = 4096;
+
+  static constexpr CpuChunkFootprint of(std::uint64_t chunk_elements, std::uint64_t key_bytes,
+                                        unsigned workers, std::uint64_t block_bytes) {
+    CpuChunkFootprint f;
+    f.key_bytes = key_bytes;
+    f.workers = workers;
+    f.block_bytes = block_bytes;
+    const std::uint64_t chunk_bytes = chunk_elements * key_bytes;
+    f.buckets = std::clamp<std::uint64_t>(div_up(chunk_elements, kBucketTarget), 1, kMostBuckets);
+    f.bucket_elements = std::min(std::max<std::uint64_t>(chunk_elements, 1),
+                                 3 * std::max(kBucketTarget, div_up(chunk_elements, f.buckets)));
+    const std::uint64_t share = chunk_bytes / (f.buckets * workers * 16);
+    f.page_bytes = std::clamp<std::uint64_t>(std::bit_floor(share), 2 * kKiB, 16 * kKiB);
+    f.pages = div_up(chunk_bytes, f.page_bytes) + 2 * f.buckets * workers + kMostSplit * workers;
+    return f;
+  }
+
+  static constexpr std::uint64_t kMostSplit =
+      256;  // buckets that a bucket too large is dealt out to
+
+  [[nodiscard]] constexpr std::uint64_t pages_bytes() const {
+    return round_up(pages * page_bytes, 4 * kKiB);
+  }
+  [[nodiscard]] constexpr std::uint64_t piece_bytes() const {
+    return round_up(bucket_elements * key_bytes, 4 * kKiB);
+  }
+  [[nodiscard]] constexpr std::uint64_t worker_bytes() const {
+    return block_bytes + 2 * piece_bytes();
+  }
+  // Lines, cursors and chains live on the heap: 128 bytes a bucket and worker, 8 bytes a page.
+  [[nodiscard]] constexpr std::uint64_t heap_bytes() const {
+    return buckets * workers * 160 + pages * 8 + buckets * 64;
+  }
+  [[nodiscard]] constexpr std::uint64_t arena_bytes() const {
+    return pages_bytes() + workers * worker_bytes();
+  }
+};
+
+// The memory of one merge lane of the CPU engine: the slices of a part, and two buffers for the
+// stretch of it that is merged at once.
+struct CpuMergeFootprint {
+  static constexpr std::uint64_t kStretch = std::uint64_t{1} << 16;
+  std::uint64_t part_bytes = 0;
+  std::uint64_t stretch_bytes = 0;
+
+  static constexpr CpuMergeFootprint of(std::uint64_t part_elements, std::uint64_t key_bytes) {
+    return {round_up(part_elements * key_bytes, 4 * kKiB),
+            round_up(std::min(part_elements, kStretch) * key_bytes, 4 * kKiB)};
+  }
+  [[nodiscard]] constexpr std::uint64_t arena_bytes() const {
+    return part_bytes + 2 * stretch_bytes;
+  }
+};
+
+}  // namespace gsort

@@ -1,0 +1,48 @@
+// BucketMap: which bucket a key belongs to, by one subtraction, one shift and one table look-up.
+// Made from a sample, so that evenly and unevenly spread keys both fill the buckets about equally.
+// Monotone: keys of a lower bucket are never greater than keys of a higher one, whatever the sample
+// was.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace gsort::cpu {
+
+template <class Key>
+class BucketMap {
+ public:
+  static constexpr std::size_t kCells = std::size_t{1} << 13;  // 16 KiB: half of an L1 cache
+
+  // Sorts `sample` (ordered keys, may be empty) on the way.
+  // Requires: 1 <= buckets <= 65535.
+  BucketMap(std::span<Key> sample, std::size_t buckets);
+
+  // Divides [least, greatest] evenly, whatever the keys are: least and greatest fall into different
+  // buckets. Requires: least < greatest, buckets >= 2.
+  static BucketMap even(Key least, Key greatest, std::size_t buckets);
+
+  [[nodiscard]] std::size_t buckets() const { return buckets_; }
+
+  [[nodiscard]] std::uint16_t operator()(Key key) const {
+    const Key distance = key > base_ ? static_cast<Key>(key - base_) : Key{0};
+    const Key cell = static_cast<Key>(distance >> shift_);
+    return table_[cell < kCells ? static_cast<std::size_t>(cell) : kCells - 1];
+  }
+
+ private:
+  explicit BucketMap(std::size_t buckets) : buckets_(buckets), table_(kCells) {}
+  void set_range(Key least, Key greatest);
+
+  Key base_ = 0;
+  unsigned shift_ = 0;
+  std::size_t buckets_;
+  std::vector<std::uint16_t> table_;
+};
+
+extern template class BucketMap<std::uint32_t>;
+extern template class BucketMap<std::uint64_t>;
+
+}  // namespace gsort::cpu

@@ -1,0 +1,25 @@
+// Buckets that turned out too large (skew, a sample that was not like the data) are dealt out
+// again, until every bucket either can be sorted in one piece or holds a single value.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/cpu/partition.hpp"
+
+namespace gsort::cpu {
+
+// Replaces every bucket of more than `limit` keys by smaller ones, in order.
+// Each pass narrows a bucket's range of keys at least by half, and by 2^8 where a sample did not
+// help, so the passes are few whatever the keys are. Uses at most kMostSplit pages beyond those of
+// the bucket, per worker. Throws: what the pool throws.
+template <class Key>
+void split_large_buckets(std::vector<Bucket>& buckets, std::uint64_t limit, PagePool& pool,
+                         unsigned workers);
+
+extern template void split_large_buckets<std::uint32_t>(std::vector<Bucket>&, std::uint64_t,
+                                                        PagePool&, unsigned);
+extern template void split_large_buckets<std::uint64_t>(std::vector<Bucket>&, std::uint64_t,
+                                                        PagePool&, unsigned);
+
+}  // namespace gsort::cpu

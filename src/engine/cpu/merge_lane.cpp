@@ -1,0 +1,82 @@
+#include "engine/cpu/merge_lane.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/key_loops.hpp"
+#include "base/kway_split.hpp"
+#include "engine/cpu/lane_memory.hpp"
+#include "engine/cpu/piece_sort.hpp"
+
+namespace gsort::cpu {
+
+template <class Key>
+CpuMergeLane<Key>::CpuMergeLane(const EngineShape& shape, ByteSpan memory)
+    : map_(KeyMap<Key>::of(shape.format)) {
+  const auto footprint = CpuMergeFootprint::of(shape.part_elements, sizeof(Key));
+  LaneMemory layout(memory);
+  const auto keys = [&](std::uint64_t bytes) {
+    return std::span<Key>(reinterpret_cast<Key*>(layout.take(bytes).data()), bytes / sizeof(Key));
+  };
+  input_ = layout.take(footprint.part_bytes);
+  stretch_ = keys(footprint.stretch_bytes);
+  scratch_ = keys(footprint.stretch_bytes);
+}
+
+template <class Key>
+void CpuMergeLane<Key>::merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position,
+                              KeyForm form, PieceSink& sink) {
+  std::vector<Slice> slices;
+  const auto* next = reinterpret_cast<const Key*>(input_.data());
+  std::uint64_t total = 0;
+  for (const std::uint64_t count : slice_counts) {
+    if (count > 0) slices.push_back({next, count});
+    next += count;
+    total += count;
+  }
+  cuts_.assign(slices.size(), 0);
+  std::vector<std::uint64_t> begin(slices.size(), 0);
+  for (std::uint64_t done = 0; done < total;) {
+    const std::uint64_t end = std::min<std::uint64_t>(done + stretch_.size(), total);
+    begin = cuts_;
+    advance_cuts(slices, end);
+    Key* at = stretch_.data();
+    std::size_t contributing = 0;
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      const std::uint64_t count = cuts_[i] - begin[i];
+      if (count == 0) continue;
+      std::memcpy(at, slices[i].keys + begin[i], count * sizeof(Key));
+      at += count;
+      ++contributing;
+    }
+    const std::span<Key> keys = stretch_.first(end - done);
+    if (contributing > 1) piece_sort(keys, scratch_.first(keys.size()));
+    if (form == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);
+    sink.put(position + done, std::as_bytes(keys));
+    done = end;
+  }
+}
+
+template <class Key>
+void CpuMergeLane<Key>::advance_cuts(const std::vector<Slice>& slices, std::uint64_t end) {
+  Key least = static_cast<Key>(~Key{0});
+  Key greatest = 0;
+  high_.resize(slices.size());
+  probe_.resize(slices.size());
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    high_[i] = slices[i].count;
+    if (cuts_[i] == slices[i].count) continue;
+    least = std::min(least, slices[i].keys[cuts_[i]]);
+    greatest = std::max(greatest, slices[i].keys[slices[i].count - 1]);
+  }
+  kway_split<Key, std::uint64_t>(
+      end, static_cast<std::uint32_t>(slices.size()), least, greatest, cuts_.data(), high_.data(),
+      probe_.data(), [&](std::uint32_t run, Key value, std::uint64_t low, std::uint64_t high) {
+        return upper_bound_in(slices[run].keys, low, high, value);
+      });
+}
+
+template class CpuMergeLane<std::uint32_t>;
+template class CpuMergeLane<std::uint64_t>;
+
+}  // namespace gsort::cpu

@@ -1,0 +1,47 @@
+// CpuMergeLane: merges the slices of one part on one core; the pipeline runs as many lanes as there
+// are cores.
+//
+// The part is cut by exact splits (kway_split.hpp) into stretches that fit the cache with their
+// scratch. A stretch is a few sorted slices of known range, and the fastest way measured to merge
+// them is piece_sort: its cost does not grow with the number of slices, where a tree of losers
+// takes a mispredicted step a key for each doubling.
+#pragma once
+
+#include <vector>
+
+#include "base/footprint.hpp"
+#include "engine/engine.hpp"
+
+namespace gsort::cpu {
+
+template <class Key>
+class CpuMergeLane final : public MergeLane {
+ public:
+  CpuMergeLane(const EngineShape& shape, ByteSpan memory);
+
+  [[nodiscard]] ByteSpan input() override { return input_; }
+  void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position, KeyForm form,
+             PieceSink& sink) override;
+
+ private:
+  struct Slice {
+    const Key* keys;
+    std::uint64_t count;
+  };
+
+  // Moves `cuts_` on, so that the keys before them are the first `end` of the part.
+  void advance_cuts(const std::vector<Slice>& slices, std::uint64_t end);
+
+  KeyMap<Key> map_;
+  ByteSpan input_;
+  std::span<Key> stretch_;
+  std::span<Key> scratch_;
+  std::vector<std::uint64_t> cuts_;
+  std::vector<std::uint64_t> high_;
+  std::vector<std::uint64_t> probe_;
+};
+
+extern template class CpuMergeLane<std::uint32_t>;
+extern template class CpuMergeLane<std::uint64_t>;
+
+}  // namespace gsort::cpu

@@ -1,0 +1,50 @@
+// PagePool: a stretch of memory cut into pages of one size, with a link from each page to the next
+// of its chain. Pages are handed out in address order, so memory that was never needed is never
+// touched. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "engine/engine.hpp"
+
+namespace gsort::cpu {
+
+class PagePool {
+ public:
+  using Page = std::uint32_t;
+  static constexpr Page kNone = ~Page{0};
+
+  // Requires: page_bytes is a power of two; memory is aligned to it and outlives the pool.
+  PagePool(ByteSpan memory, std::size_t page_bytes);
+
+  [[nodiscard]] std::size_t page_bytes() const { return page_bytes_; }
+  [[nodiscard]] std::byte* address_of(Page page) const {
+    return memory_.data() + std::size_t{page} * page_bytes_;
+  }
+
+  // The page behind `page` in its chain; written and read by the chain's owner only.
+  [[nodiscard]] Page next(Page page) const { return next_[page]; }
+  void link(Page page, Page next) { next_[page] = next; }
+
+  // Throws: Error(kResource) when no page is left; the plan's footprint makes that impossible.
+  [[nodiscard]] Page take();
+  void give_back(Page page);
+
+  // All pages are free again. Not thread-safe.
+  void reset();
+
+ private:
+  ByteSpan memory_;
+  std::size_t page_bytes_;
+  std::vector<Page> next_;
+  std::atomic<Page> untouched_{0};
+  std::mutex mutex_;
+  std::vector<Page> returned_;
+  std::atomic<bool> any_returned_{false};
+};
+
+}  // namespace gsort::cpu

@@ -1,0 +1,84 @@
+// Partitioning: keys are dealt out to buckets by value while they are being read, so that what is
+// left to sort fits the cache, and so that the sorted chunk can be written bucket by bucket.
+//
+// Each worker keeps one cache line of keys for every bucket and writes a line to memory when it is
+// full, past the cache (the keys are not needed before the chunk is complete). The memory of a
+// bucket is a chain of small pages for each worker, because nobody knows beforehand how large a
+// bucket becomes.
+//
+// What it costs: one read and one write of every key; a page of slack for each bucket of each
+// worker.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/cpu/bucket_map.hpp"
+#include "engine/cpu/page_pool.hpp"
+
+namespace gsort::cpu {
+
+// Keys in pages linked one behind the other; all pages but the last are full.
+struct PageChain {
+  PagePool::Page first = PagePool::kNone;
+  PagePool::Page last = PagePool::kNone;
+  std::uint64_t count = 0;
+};
+
+// One bucket of a chunk: a chain from every worker that found keys for it.
+struct Bucket {
+  std::vector<PageChain> chains;
+  std::uint64_t count = 0;
+  bool uniform = false;  // all keys are equal: nothing to sort, however many there are
+};
+
+// What one worker deals out. Not thread-safe; several partitioners share a pool.
+template <class Key>
+class Partitioner {
+ public:
+  // Requires: map and pool outlive it.
+  Partitioner(const BucketMap<Key>& map, PagePool& pool);
+
+  void add(std::span<const Key> keys);
+
+  // Writes out what is still in the lines and appends this worker's chains to `buckets`, which has
+  // map.buckets() entries. Nothing may be added afterwards.
+  void finish(std::span<Bucket> buckets);
+
+ private:
+  static constexpr std::size_t kLineKeys = 64 / sizeof(Key);
+  struct alignas(64) Line {
+    Key keys[kLineKeys];
+  };
+
+  void write_line(std::size_t bucket);
+  void add_page(std::size_t bucket);
+
+  const BucketMap<Key>& map_;
+  PagePool& pool_;
+  std::vector<Line> lines_;
+  std::vector<std::uint8_t> filled_;  // keys in each line
+  std::vector<Key*> ends_;  // where the bucket's next line goes; at a page's border: needs a page
+  std::vector<PageChain> chains_;
+};
+
+// Calls f(span of keys) for every page of a chain, in order.
+template <class Key, class F>
+void for_each_page(const PagePool& pool, const PageChain& chain, const F& f) {
+  const std::size_t per_page = pool.page_bytes() / sizeof(Key);
+  std::uint64_t left = chain.count;
+  for (PagePool::Page page = chain.first; left > 0;) {
+    const std::size_t here = left < per_page ? static_cast<std::size_t>(left) : per_page;
+    const PagePool::Page next = pool.next(page);
+    f(page, std::span<const Key>(reinterpret_cast<const Key*>(pool.address_of(page)), here));
+    left -= here;
+    page = next;
+  }
+}
+
+extern template class Partitioner<std::uint32_t>;
+extern template class Partitioner<std::uint64_t>;
+
+}  // namespace gsort::cpu

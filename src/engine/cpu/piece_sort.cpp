@@ -1,0 +1,176 @@
+// Compiled once for each vector instruction set (Highway's foreach_target), chosen at run time.
+#include "engine/cpu/piece_sort.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/cpu/piece_sort.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace gsort::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::size_t kRankLimit = 64;      // pieces up to this size are sorted by counting
+constexpr std::size_t kKeysPerBucket = 16;  // wanted on average
+constexpr unsigned kLeastDigit = 4;
+constexpr unsigned kMostDigit = 12;  // counters of a level: 16 KiB, half of the L1 cache
+
+template <class Key>
+HWY_ATTR void range_loop(const Key* keys, std::size_t count, Key& least, Key& greatest) {
+  Key low = keys[0];
+  Key high = keys[0];
+  for (std::size_t i = 1; i < count; ++i) {
+    low = keys[i] < low ? keys[i] : low;
+    high = keys[i] > high ? keys[i] : high;
+  }
+  least = low;
+  greatest = high;
+}
+
+// Writes keys[0, count) to out in order. The rank of key i is the number of keys below it, plus the
+// number of equal keys before it. Requires: count <= kRankLimit; kRankLimit keys are readable
+// behind `keys`' padded copy, made here.
+template <class Key>
+HWY_ATTR void rank_sort(const Key* keys, std::size_t count, Key* out) {
+  const hn::ScalableTag<Key> d;
+  const std::size_t lanes = hn::Lanes(d);
+  alignas(64) Key padded[kRankLimit + 64 / sizeof(Key)];
+  std::memcpy(padded, keys, count * sizeof(Key));
+  const std::size_t blocks = (count + lanes - 1) / lanes;
+  for (std::size_t i = count; i < blocks * lanes; ++i) padded[i] = static_cast<Key>(~Key{0});
+  for (std::size_t own = 0; own < blocks; ++own) {
+    const std::size_t end = std::min(count, (own + 1) * lanes);
+    for (std::size_t i = own * lanes; i < end; ++i) {
+      const auto key = hn::Set(d, padded[i]);
+      std::size_t rank = 0;
+      for (std::size_t block = 0; block < own; ++block) {
+        rank += hn::CountTrue(d, hn::Not(hn::Lt(key, hn::Load(d, padded + block * lanes))));
+      }
+      const auto mine = hn::Load(d, padded + own * lanes);
+      rank += hn::CountTrue(
+          d, hn::Or(hn::Lt(mine, key), hn::And(hn::Eq(mine, key), hn::FirstN(d, i - own * lanes))));
+      for (std::size_t block = own + 1; block < blocks; ++block) {
+        rank += hn::CountTrue(d, hn::Lt(hn::Load(d, padded + block * lanes), key));
+      }
+      out[rank] = padded[i];
+    }
+  }
+}
+
+// The digit of a level: how far keys are shifted, and how many buckets that makes.
+template <class Key>
+struct Digit {
+  Key least;
+  unsigned shift;
+  std::size_t buckets;
+
+  HWY_INLINE std::size_t of(Key key) const {
+    return static_cast<std::size_t>((key - least) >> shift);
+  }
+};
+
+template <class Key>
+Digit<Key> choose_digit(std::size_t count, Key least, Key greatest) {
+  const unsigned wanted = std::clamp(static_cast<unsigned>(std::bit_width(count / kKeysPerBucket)),
+                                     kLeastDigit, kMostDigit);
+  const auto width = static_cast<unsigned>(std::bit_width(static_cast<Key>(greatest - least)));
+  const unsigned shift = width > wanted ? width - wanted : 0;
+  return {least, shift, static_cast<std::size_t>((greatest - least) >> shift) + 1};
+}
+
+// Sorts from[0, count) into `to`; the other of the two is scratch for the levels below.
+template <class Key>
+HWY_ATTR void sort_level(Key* from, Key* to, std::size_t count) {
+  if (count <= kRankLimit) return rank_sort(from, count, to);
+  Key least = 0;
+  Key greatest = 0;
+  range_loop(from, count, least, greatest);
+  if (least == greatest) {
+    std::fill_n(to, count, least);
+    return;
+  }
+  const Digit<Key> digit = choose_digit(count, least, greatest);
+  std::array<std::uint32_t, (std::size_t{1} << kMostDigit) + 1> ends{};
+  for (std::size_t i = 0; i < count; ++i) ++ends[digit.of(from[i])];
+  std::uint32_t begin = 0;
+  for (std::size_t bucket = 0; bucket < digit.buckets; ++bucket) {
+    const std::uint32_t size = ends[bucket];
+    ends[bucket] = begin;
+    begin += size;
+  }
+  for (std::size_t i = 0; i < count; ++i) to[ends[digit.of(from[i])]++] = from[i];
+  std::size_t at = 0;
+  for (std::size_t bucket = 0; bucket < digit.buckets; ++bucket) {
+    const std::size_t size = ends[bucket] - at;
+    if (size > 1 && size <= kRankLimit) {
+      rank_sort(to + at, size, to + at);
+    } else if (size > 1) {
+      sort_level(to + at, from + at, size);
+      std::memcpy(to + at, from + at, size * sizeof(Key));
+    }
+    at = ends[bucket];
+  }
+}
+
+template <class Key>
+HWY_ATTR void sort_in_place(Key* keys, Key* scratch, std::size_t count) {
+  if (count < 2) return;
+  if (count <= kRankLimit) return rank_sort(keys, count, keys);
+  sort_level(keys, scratch, count);
+  std::memcpy(keys, scratch, count * sizeof(Key));
+}
+
+void sort_u32(std::uint32_t* keys, std::uint32_t* scratch, std::size_t n) {
+  sort_in_place(keys, scratch, n);
+}
+void sort_u64(std::uint64_t* keys, std::uint64_t* scratch, std::size_t n) {
+  sort_in_place(keys, scratch, n);
+}
+void range_u32(const std::uint32_t* keys, std::size_t n, std::uint32_t& least,
+               std::uint32_t& greatest) {
+  range_loop(keys, n, least, greatest);
+}
+void range_u64(const std::uint64_t* keys, std::size_t n, std::uint64_t& least,
+               std::uint64_t& greatest) {
+  range_loop(keys, n, least, greatest);
+}
+
+}  // namespace gsort::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gsort::cpu {
+
+HWY_EXPORT(sort_u32);
+HWY_EXPORT(sort_u64);
+HWY_EXPORT(range_u32);
+HWY_EXPORT(range_u64);
+
+void piece_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
+  HWY_DYNAMIC_DISPATCH(sort_u32)(keys.data(), scratch.data(), keys.size());
+}
+
+void piece_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
+  HWY_DYNAMIC_DISPATCH(sort_u64)(keys.data(), scratch.data(), keys.size());
+}
+
+KeyRange range_of(std::span<const std::uint32_t> keys) {
+  std::uint32_t least = 0;
+  std::uint32_t greatest = 0;
+  HWY_DYNAMIC_DISPATCH(range_u32)(keys.data(), keys.size(), least, greatest);
+  return {least, greatest};
+}
+
+KeyRange range_of(std::span<const std::uint64_t> keys) {
+  KeyRange range{};
+  HWY_DYNAMIC_DISPATCH(range_u64)(keys.data(), keys.size(), range.least, range.greatest);
+  return range;
+}
+
+}  // namespace gsort::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,42 @@
+// piece_sort: sorts one piece of keys that fits the cache, on one core.
+//
+// Problem. A comparison sort of n keys in the cache spends log2(n) levels on them; each level is
+// fast, but there are 17 of them in a megabyte. A radix sort from the low digit spends one pass a
+// digit, needed or not.
+//
+// Idea. Use what the keys themselves say. Find the least and the greatest key; spread the keys by
+//   (key - least) >> shift
+// into about n/16 buckets in one counting pass, which leaves pieces of some 16 keys if they are
+// evenly spread; sort those by counting, for each key, how many others precede it: n*n comparisons,
+// but n/lanes of them in one instruction and none mispredicted. A bucket that is still large (skew)
+// is treated the same way again, by its own least and greatest key.
+//
+// Example. 8 keys 17 3 90 41 5 66 12 88, four buckets: least 3, greatest 90, shift 5 (87 >> 5 = 2):
+//   0: 17 3 5 12   1: 41 66   2: 90 88
+//   bucket 0: 17 is preceded by 3 others, 3 by 0, 5 by 1, 12 by 2  ->  3 5 12 17; and so on.
+//
+// Cost. Two reads and two writes of the piece for evenly spread keys. Each further level needs a
+// bucket whose range is at least 2^kLeastDigit times narrower than its parent's, so there are at
+// most bits / kLeastDigit levels, whatever the keys are. Buckets of one value end at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace gsort::cpu {
+
+// Sorts `keys` (ordered keys) ascending; `scratch` is as long as `keys`, its contents are lost.
+// Not stable, which for keys alone cannot be seen. Thread-safe on disjoint memory.
+void piece_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch);
+void piece_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch);
+
+// The least and the greatest of `keys`. Requires: not empty.
+struct KeyRange {
+  std::uint64_t least;
+  std::uint64_t greatest;
+};
+[[nodiscard]] KeyRange range_of(std::span<const std::uint32_t> keys);
+[[nodiscard]] KeyRange range_of(std::span<const std::uint64_t> keys);
+
+}  // namespace gsort::cpu
