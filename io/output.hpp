@@ -30,8 +30,9 @@ struct OutputOptions {
 class Output {
  public:
   // Opens `path`; "-" is standard output, and so is an empty path, which in addition refuses a
-  // terminal. Throws: Error(kOutput) when the target is a directory or may not be written, or its
-  // folder is missing or may not be written; Error(kUsage) for a terminal.
+  // terminal.
+  // Throws: Error(kOutput) when the target is a directory or may not be written, or its folder is
+  // missing or may not be written; Error(kUsage) for a terminal.
   explicit Output(const std::string& path, const OutputOptions& options = {});
   Output(Output&&) noexcept;
   Output& operator=(Output&&) noexcept;
@@ -49,15 +50,15 @@ class Output {
 
   // To be called once before the first write, when the size is known: checks that the file system
   // has room for `bytes` and an inode and that no limit forbids the size, and chooses between page
-  // cache and direct writes. Does nothing for streams. Throws: Error(kResource) naming what is
-  // needed and what is free.
+  // cache and direct writes. Does nothing for streams.
+  // Throws: Error(kResource) naming what is needed and what is free.
   void prepare(std::uint64_t bytes);
 
   // Writes `bytes` at `offset`. Thread-safe for disjoint ranges. On a stream a call waits until
   // everything before `offset` has been written, so threads must start ranges in order of offset.
-  // Direct writes happen where the offset and the address agree modulo kDirectAlignment. Throws:
-  // Error(kOutput) naming the path and the offset. On a stream every later and waiting call then
-  // throws, too.
+  // Direct writes happen where the offset and the address agree modulo kDirectAlignment.
+  // Throws: Error(kOutput) naming the path and the offset. On a stream every later and waiting call
+  // then throws, too.
   void write_at(std::uint64_t offset, ConstByteSpan bytes);
 
   // Writes `bytes` behind everything that was written so far; for one thread.
@@ -68,22 +69,22 @@ class Output {
   void cancel() noexcept;
 
   // Makes the output real. `size_bytes` is its full size: everything before it must have been
-  // written. Returns only when a regular file is on the disk under its name. Throws:
-  // Error(kOutput); nothing has then changed, but for a failure to sync the folder, after which the
-  // new file is in place and may not survive a power cut.
+  // written. Returns only when a regular file is on the disk under its name.
+  // Throws: Error(kOutput); nothing has then changed, but for a failure to sync the folder, after
+  // which the new file is in place and may not survive a power cut.
   void commit(std::uint64_t size_bytes);
 
   // Fallbacks taken and choices made, for -v.
   [[nodiscard]] std::vector<std::string> notes() const;
 
+  class Impl;  // output_impl.hpp
+
  private:
-  class Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-// Whether an output of `bytes` on a file system is written around the page cache. One function, so
-// that the policy can be read, tested and changed in one place.
-[[nodiscard]] bool wants_direct_output(DirectIo policy, std::uint64_t bytes, bool is_tmpfs,
-                                       std::uint64_t available_memory_bytes);
+// Whether an output of `bytes` is written around the page cache. One function, so that the policy
+// can be read, tested and changed in one place.
+[[nodiscard]] bool wants_direct_output(DirectIo policy, std::uint64_t bytes, bool is_tmpfs);
 
 }  // namespace gsort::io

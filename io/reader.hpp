@@ -36,9 +36,9 @@ class Reader {
   static constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
   // Opens all `paths`; "-" is standard input (from where its offset stands). No paths: standard
-  // input. Throws: Error(kInput) when one is missing, unreadable, a directory, or does not hold
-  // whole elements (naming the path and where the odd tail starts); Error(kUsage) when "-" occurs
-  // twice.
+  // input.
+  // Throws: Error(kInput) when one is missing, unreadable, a directory, or does not hold whole
+  // elements (naming the path and where the odd tail starts); Error(kUsage) when "-" occurs twice.
   explicit Reader(const std::vector<std::string>& paths, const ReaderOptions& options = {});
   ~Reader();
   Reader(const Reader&) = delete;
@@ -49,13 +49,13 @@ class Reader {
 
   // Takes the next bytes of the sequence into `buffer`, but none at or beyond `limit_position`.
   // Nothing at the end of the sequence, and when limit_position has been reached. Blocks hold whole
-  // elements and are as large as the buffer, but for the last one before the end or the limit, and
-  // for blocks cut short so that the next one is aligned for direct reads. Bytes of the buffer
-  // behind the block may be overwritten. Alignment of the buffer to kDirectAlignment makes direct
-  // reads possible. Thread-safe. Every byte is given exactly once, in blocks claimed in order of
-  // position. Requires: buffer.size() >= element_bytes; limit_position is a multiple of
-  // element_bytes. Throws: Error(kInput) when reading fails, a file ends early, or a pipe ends
-  // within an element.
+  // elements and are as large as the buffer, but for the last one before the end, the limit or a
+  // pipe among the inputs, and for blocks cut short so that the next one is aligned for direct
+  // reads. Bytes of the buffer behind the block may be overwritten. A buffer aligned to
+  // kDirectAlignment makes direct reads possible.
+  // Thread-safe. Every byte is given exactly once, in blocks claimed in order of position.
+  // Requires: buffer.size() >= element_bytes; limit_position is a multiple of element_bytes.
+  // Throws: Error(kInput) when reading fails, a file ends early, or a pipe ends within an element.
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer,
                                                std::uint64_t limit_position = kNoLimit);
 
@@ -68,8 +68,8 @@ class Reader {
 
   // Fills `out` with elements drawn evenly from [begin, end) of the sequence, by page-sized reads
   // at up to 256 places; takes nothing from the sequence. Returns the bytes filled, a multiple of
-  // element_bytes; 0 when there are pipes among the inputs. Thread-safe. Requires: begin and end
-  // are multiples of element_bytes, begin <= end <= known_size().
+  // element_bytes; 0 when there are pipes among the inputs. Thread-safe.
+  // Requires: begin and end are multiples of element_bytes, begin <= end <= known_size().
   [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end) const;
 
   // To be called after the last block and before the output is committed: a regular file whose size

@@ -18,7 +18,7 @@
 //   48      8  zero (for the parameters of later encodings)
 //   56      8  checksum: XXH3-64 of the payload, seeded with the XXH3-64 (seed 0) of bytes 0 to 55
 //   64         payload: for plain blocks the keys, ordered (base/key.hpp), ascending
-//              zeros up to the next multiple of 4096
+//              zeros up to the next multiple of 4096; they are neither covered nor read
 //
 // Example: the keys 3 5 5 of four bytes as the second block of run 7, behind 1000 keys, of store
 // 0x1122334455667788 (the last eight bytes of the header are the checksum):

@@ -99,9 +99,9 @@ class RunWriter {
   // Throws: Error(kTemporary) naming run, folder and offset.
   void put(std::uint64_t position, ConstByteSpan keys);
 
-  // All pieces have been put. Ensures: the bytes have been given to the disk (direct writes, or
-  // fdatasync). Throws: Error(kTemporary) when that fails; Error(kCorrupt) when pieces are missing
-  // or overlap.
+  // All pieces have been put.
+  // Ensures: the bytes have been given to the disk (direct writes, or fdatasync).
+  // Throws: Error(kTemporary) when that fails; Error(kCorrupt) when pieces are missing or overlap.
   [[nodiscard]] Run finish();
 
   [[nodiscard]] std::uint64_t number() const;
@@ -137,7 +137,8 @@ class Run {
   [[nodiscard]] std::uint64_t end_position(std::size_t block) const {
     return block + 1 < blocks_.size() ? blocks_[block + 1].position : elements_;
   }
-  // The block that holds the key at `position`. Requires: position < elements().
+  // The block that holds the key at `position`.
+  // Requires: position < elements().
   [[nodiscard]] std::size_t block_of(std::uint64_t position) const;
 
   // Reads one block and returns its keys, which lie in `scratch`.
@@ -147,8 +148,9 @@ class Run {
   [[nodiscard]] ConstByteSpan read_block(std::size_t block, ByteSpan scratch) const;
 
   // Reads the keys [begin, end) into `out`, blocks that are neighbours on disk in one transfer as
-  // large as `scratch` allows, and checks every block touched. Requires: begin <= end <=
-  // elements(), out.size() >= (end - begin) * key_bytes, scratch.size() >= RunStore::block_bytes().
+  // large as `scratch` allows, and checks every block touched.
+  // Requires: begin <= end <= elements(), out.size() >= (end - begin) * key_bytes, scratch.size()
+  // >= RunStore::block_bytes().
   // Throws: as read_block.
   void read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteSpan scratch) const;
 
@@ -163,6 +165,12 @@ class Run {
   friend class RunWriter;
   Run(std::shared_ptr<RunFiles> files, std::uint64_t number, std::uint64_t elements,
       std::vector<BlockEntry> blocks);
+  // The keys of a block from its stored bytes (empty when they could not all be read), or an Error.
+  [[nodiscard]] ConstByteSpan checked(std::size_t block, ConstByteSpan stored) const;
+  // How many blocks from `block` on, before `end`, are neighbours on disk and together take at most
+  // `most_bytes`; at least one. `bytes` is what they take.
+  [[nodiscard]] std::size_t neighbours(std::size_t block, std::size_t end, std::uint64_t most_bytes,
+                                       std::uint64_t& bytes) const;
   void release_blocks(std::size_t end) noexcept;
 
   std::shared_ptr<RunFiles> files_;

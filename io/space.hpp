@@ -16,8 +16,8 @@ struct SpaceNeed {
 };
 
 // Checks that all `needs` can be met at the same time. Folders on one file system share its space;
-// a need with several folders may be spread over them. Throws: Error(kResource) naming the folder,
-// what is needed and what is free, and the way out.
+// a need with several folders may be spread over them.
+// Throws: Error(kResource) naming the folder, what is needed and what is free, and the way out.
 void require_space(std::span<const SpaceNeed> needs);
 
 }  // namespace gsort::io

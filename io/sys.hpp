@@ -89,6 +89,8 @@ int madvise(void* address, std::size_t bytes, int advice);
 [[nodiscard]] bool is_terminal(int fd);
 int set_pipe_bytes(int fd, int bytes);
 int advise(int fd, off_t offset, off_t bytes, int advice);
+int random_bytes(void* to, std::size_t bytes);
+[[nodiscard]] mode_t file_mode_mask();  // umask
 // Waits until `fd` can be read (or written); for descriptors that came in non-blocking.
 int wait_ready(int fd, bool for_writing);
 

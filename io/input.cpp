@@ -1,0 +1,116 @@
+#include "io/input.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "io/residency.hpp"
+#include "io/sys.hpp"
+
+namespace gsort::io {
+namespace {
+
+// Below this a file is read faster than it takes to find out whether it is cached.
+constexpr std::uint64_t kLeastDirectBytes = 16 * kMiB;
+constexpr int kPipeBytes = 1 << 20;
+
+File open_standard_input() {
+  const int fd = sys::duplicate(STDIN_FILENO);
+  if (fd < 0) {
+    throw Error::from_errno(ErrorKind::kInput, "opening", errno).path("standard input");
+  }
+  File file(fd, "standard input", ErrorKind::kInput);
+  if (S_ISDIR(file.facts().st_mode)) throw file.error("opening", EISDIR);
+  return file;
+}
+
+}  // namespace
+
+Input::Input(const std::string& path, DirectIo policy)
+    : file_(path == "-" ? open_standard_input() : open_input(path)), facts_(file_.facts()) {
+  is_block_device_ = S_ISBLK(facts_.st_mode);
+  is_stream_ = !S_ISREG(facts_.st_mode) && !is_block_device_;
+  if (!is_stream_ && path == "-") {
+    base_offset_ =
+        static_cast<std::uint64_t>(std::max<off_t>(sys::lseek(file_.fd(), 0, SEEK_CUR), 0));
+  }
+  if (!is_stream_) {
+    const off_t end = is_block_device_ ? sys::lseek(file_.fd(), 0, SEEK_END) : facts_.st_size;
+    if (end < 0) throw file_.error("looking at", errno);
+    size_ =
+        static_cast<std::uint64_t>(end) - std::min(static_cast<std::uint64_t>(end), base_offset_);
+    // Files in /proc say that they are empty and are not: they are read like a stream.
+    std::byte first{};
+    if (end == 0) is_stream_ = file_.read_full_at(ByteSpan(&first, 1), 0) != 0;
+  }
+  if (is_stream_) {
+    sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // refused for what is no pipe, and over the limit
+    return;
+  }
+  open_direct(policy);
+  sys::advise(file_.fd(), 0, 0, POSIX_FADV_SEQUENTIAL);
+}
+
+void Input::open_direct(DirectIo policy) {
+  if (policy == DirectIo::kOff || size_ == 0) return;
+  if (policy == DirectIo::kAuto) {
+    if (size_ < kLeastDirectBytes) return;
+    is_cached_ = is_mostly_cached(file_, base_offset_, size_);
+    if (is_cached_) return;
+  }
+  direct_ = file_.reopened(O_RDONLY | O_DIRECT);
+  use_direct_ = direct_.is_open();
+  direct_refused_ = !use_direct_;
+}
+
+void Input::read_at(ByteSpan room, std::size_t bytes, std::uint64_t at) {
+  const std::uint64_t offset = base_offset_ + at;
+  std::size_t done = 0;
+  if (is_direct() && is_aligned(room.data()) && is_aligned(offset)) {
+    // Rounded up where there is room, so that the tail of the file needs no call of its own.
+    const std::size_t asked =
+        std::min(round_up(bytes, kDirectAlignment), round_down(room.size(), kDirectAlignment));
+    if (!direct_.read_direct_at(room.first(asked), offset, done) && done == 0) {
+      use_direct_ = false;
+      direct_refused_ = true;
+    }
+    done = std::min(done, bytes);
+  }
+  if (done < bytes) done += file_.read_full_at(room.subspan(done, bytes - done), offset + done);
+  if (done < bytes) {
+    throw Error(ErrorKind::kInput, "reading", "the file became shorter while it was read")
+        .path(path())
+        .at(offset + done)
+        .hint("sort again when nothing writes to it");
+  }
+}
+
+void Input::check_unchanged() const {
+  if (is_stream_ || is_block_device_) return;
+  const struct stat now = file_.facts();
+  const bool same = now.st_size == facts_.st_size && now.st_mtim.tv_sec == facts_.st_mtim.tv_sec &&
+                    now.st_mtim.tv_nsec == facts_.st_mtim.tv_nsec;
+  if (same) return;
+  const std::string_view change = now.st_size > facts_.st_size ? "the file grew while it was read"
+                                  : now.st_size < facts_.st_size
+                                      ? "the file became shorter while it was read"
+                                      : "the file was written to while it was read";
+  throw Error(ErrorKind::kInput, "reading", std::string(change))
+      .path(path())
+      .hint("sort again when nothing writes to it");
+}
+
+std::string Input::note() const {
+  if (is_stream_) return path() + ": read in order, size unknown";
+  if (is_direct()) return path() + ": not cached, read around the page cache (O_DIRECT)";
+  if (direct_refused_) return path() + ": O_DIRECT is refused, read through the page cache";
+  if (is_cached_) return path() + ": cached, read through the page cache";
+  return {};
+}
+
+}  // namespace gsort::io

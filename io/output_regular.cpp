@@ -1,0 +1,233 @@
+// A regular output. Written beside its target, under no name or a hidden one; commit() makes it the
+// target:
+//
+//   truncate to the size    direct writes may be rounded up
+//   fchown, fchmod          as the file it replaces, or as a new file of this user
+//   fsync                   the bytes and the size are on the disk
+//   link, rename            linkat cannot replace a name: to a hidden name first, unless the name
+//   is free fsync of the folder     the name is on the disk
+//
+// Direct writes. A piece is cut at pages: what covers whole pages goes around the page cache, from
+// its own memory or, where that is out of step, through a small buffer; the rest of a page shared
+// by two pieces goes through the page cache. So no page is ever written both ways, and the two
+// never disagree.
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+
+#include "base/units.hpp"
+#include "io/buffer_pool.hpp"
+#include "io/host_facts.hpp"
+#include "io/output_impl.hpp"
+#include "io/space.hpp"
+#include "io/sys.hpp"
+
+namespace gsort::io {
+namespace {
+
+constexpr std::size_t kBounceBytes = std::size_t{1} << 20;
+constexpr unsigned kBounceBuffers = 2;
+constexpr mode_t kPermissions = 07777;
+constexpr mode_t kSetIds = S_ISUID | S_ISGID;
+
+class RegularOutput : public Output::Impl {
+ public:
+  RegularOutput(OutputTarget target, const OutputOptions& options);
+  RegularOutput(const RegularOutput&) = delete;
+  RegularOutput& operator=(const RegularOutput&) = delete;
+  ~RegularOutput() override { remove_hidden(); }
+
+  [[nodiscard]] bool is_stream() const override { return false; }
+  [[nodiscard]] const std::string& path() const override { return target_.path; }
+  [[nodiscard]] const std::string& folder() const override { return target_.folder; }
+  void prepare(std::uint64_t bytes) override;
+  void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
+  void cancel() noexcept override {}
+  void commit(std::uint64_t size_bytes) override;
+  [[nodiscard]] std::vector<std::string> notes() const override;
+
+ private:
+  void write_cached(std::uint64_t offset, ConstByteSpan bytes);
+  void write_direct(std::uint64_t offset, ConstByteSpan bytes);
+  void write_pages(std::uint64_t offset, ConstByteSpan pages);
+  void take_over_owner_and_mode();
+  void put_in_place();
+  void remove_hidden() noexcept;
+  [[nodiscard]] Error failed(std::string_view operation, int error_number) const;
+
+  OutputTarget target_;
+  DirectIo policy_;
+  mode_t mode_of_new_;
+  Folder folder_;
+  NewFile new_file_;
+  File direct_;
+  std::atomic<bool> use_direct_{false};
+  std::atomic<bool> direct_refused_{false};
+  std::unique_ptr<BufferPool> bounce_;
+};
+
+RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
+    : target_(std::move(target)),
+      policy_(options.direct_io),
+      mode_of_new_(0666 & ~sys::file_mode_mask()),
+      folder_(open_folder(target_.folder, ErrorKind::kOutput)),
+      new_file_(create_linkable(folder_, target_.path)) {}
+
+void RegularOutput::prepare(std::uint64_t bytes) {
+  const std::uint64_t limit = host_facts().file_bytes;
+  if (bytes > limit) {
+    throw Error(ErrorKind::kResource, "making room for the output",
+                format_bytes(bytes) + " needed, files may have " + format_bytes(limit))
+        .path(target_.path)
+        .hint("raise the limit with 'ulimit -f'");
+  }
+  const SpaceNeed need{std::span(&target_.folder, 1), bytes, "the output"};
+  require_space(std::span(&need, 1));
+  const auto facts = folder_facts(target_.folder);
+  if (!wants_direct_output(policy_, bytes, facts && facts->is_tmpfs)) return;
+  direct_ = new_file_.file.reopened(O_WRONLY | O_DIRECT);
+  direct_refused_ = !direct_.is_open();
+  if (direct_refused_) return;
+  bounce_ = std::make_unique<BufferPool>(kBounceBytes, kBounceBuffers, "output buffers");
+  use_direct_ = true;
+}
+
+void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
+  const std::uint64_t end = offset + bytes.size();
+  const std::uint64_t first_page = round_up(offset, kDirectAlignment);
+  const std::uint64_t last_page = round_down(end, kDirectAlignment);
+  if (!use_direct_ || first_page >= last_page) {
+    write_cached(offset, bytes);
+    return;
+  }
+  write_cached(offset, bytes.first(first_page - offset));
+  write_direct(first_page, bytes.subspan(first_page - offset, last_page - first_page));
+  write_cached(last_page, bytes.last(end - last_page));
+}
+
+void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
+  if (bytes.empty()) return;
+  new_file_.file.write_full_at(bytes, offset);
+  // Starts the writing now, so that commit() finds little left to wait for: 1 GiB in 0.29 to 0.43 s
+  // with its fsync, instead of 0.50 to 0.71.
+  if (bytes.size() >= kBounceBytes / 4) {
+    sys::sync_file_range(new_file_.file.fd(), static_cast<off_t>(offset),
+                         static_cast<off_t>(bytes.size()), SYNC_FILE_RANGE_WRITE);
+  }
+}
+
+void RegularOutput::write_direct(std::uint64_t offset, ConstByteSpan pages) {
+  if (is_aligned(pages.data())) {
+    write_pages(offset, pages);
+    return;
+  }
+  const BufferPool::Lease lease = bounce_->take();
+  while (!pages.empty()) {
+    const std::size_t bytes = std::min(pages.size(), lease.bytes().size());
+    std::memcpy(lease.bytes().data(), pages.data(), bytes);
+    write_pages(offset, lease.bytes().first(bytes));
+    pages = pages.subspan(bytes);
+    offset += bytes;
+  }
+}
+
+void RegularOutput::write_pages(std::uint64_t offset, ConstByteSpan pages) {
+  if (use_direct_ && direct_.write_direct_at(pages, offset)) return;
+  use_direct_ = false;
+  direct_refused_ = true;
+  write_cached(offset, pages);
+}
+
+void RegularOutput::commit(std::uint64_t size_bytes) {
+  const File& file = new_file_.file;
+  file.truncate(size_bytes);
+  take_over_owner_and_mode();
+  file.sync();
+  // An error of the descriptor that is left would come too late to be acted on.
+  if (direct_.is_open()) direct_.close();
+  put_in_place();
+  new_file_.file.close();
+  if (!folder_.readable) return;  // cannot be synced by this user
+  folder_.file.sync();
+}
+
+void RegularOutput::take_over_owner_and_mode() {
+  const int fd = new_file_.file.fd();
+  mode_t mode = mode_of_new_;
+  if (target_.replaced) {
+    const struct stat& old = *target_.replaced;
+    const struct stat now = new_file_.file.facts();
+    mode = old.st_mode & kPermissions;
+    const bool same = old.st_uid == now.st_uid && old.st_gid == now.st_gid;
+    // Only root may give files away. The group often can be kept, and what the group may do only
+    // then.
+    if (!same && sys::fchown(fd, old.st_uid, old.st_gid) != 0) {
+      mode &= ~kSetIds;
+      if (sys::fchown(fd, now.st_uid, old.st_gid) != 0) {
+        mode &= 07707U | (mode & 07U) << 3U;  // no more for the group than for all others
+      }
+    }
+  }
+  if (sys::fchmod(fd, mode) != 0) throw failed("setting the mode of", errno);
+}
+
+void RegularOutput::put_in_place() {
+  if (new_file_.name.empty()) {
+    if (!target_.replaced) {
+      const int taken = link_as(new_file_.file, folder_, target_.name);
+      if (taken == 0) return;
+      if (taken != EEXIST) throw failed("putting in place", taken);
+    }
+    const std::string name = hidden_name();
+    const int refused = link_as(new_file_.file, folder_, name);
+    if (refused != 0) throw failed("putting in place", refused);
+    new_file_.name = name;
+  }
+  int result = 0;
+  do {
+    result = sys::rename_at(folder_.file.fd(), new_file_.name.c_str(), target_.name.c_str());
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) throw failed("putting in place", errno);
+  new_file_.name.clear();
+}
+
+void RegularOutput::remove_hidden() noexcept {
+  if (new_file_.name.empty()) return;
+  // Twice, for what a signal or a fault may have stopped.
+  if (sys::unlink_at(folder_.file.fd(), new_file_.name.c_str()) != 0) {
+    sys::unlink_at(folder_.file.fd(), new_file_.name.c_str());
+  }
+}
+
+Error RegularOutput::failed(std::string_view operation, int error_number) const {
+  return new_file_.file.error(operation, error_number);
+}
+
+std::vector<std::string> RegularOutput::notes() const {
+  std::vector<std::string> notes;
+  if (use_direct_) notes.push_back(path() + ": written around the page cache (O_DIRECT)");
+  if (direct_refused_) {
+    notes.push_back(path() + ": O_DIRECT is refused, written through the page cache");
+  }
+  if (!new_file_.name.empty()) {
+    notes.push_back(path() + ": the file system has no unnamed files, written as " +
+                    new_file_.name);
+  }
+  if (!folder_.readable) {
+    notes.push_back(target_.folder + ": may not be read, so its new entry cannot be synced");
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::unique_ptr<Output::Impl> make_regular_output(OutputTarget target,
+                                                  const OutputOptions& options) {
+  return std::make_unique<RegularOutput>(std::move(target), options);
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,85 @@
+// A pipe, FIFO, device, or whatever standard output is: bytes go out in order and stay out.
+#include <cerrno>
+#include <utility>
+
+#include "io/output_impl.hpp"
+#include "io/sys.hpp"
+
+namespace gsort::io {
+namespace {
+
+constexpr int kPipeBytes = 1 << 20;
+
+class StreamOutput : public Output::Impl {
+ public:
+  explicit StreamOutput(File file) : file_(std::move(file)) {
+    sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // refused for what is no pipe
+  }
+
+  [[nodiscard]] bool is_stream() const override { return true; }
+  [[nodiscard]] const std::string& path() const override { return file_.path(); }
+  [[nodiscard]] const std::string& folder() const override { return no_folder_; }
+  void prepare(std::uint64_t) override {}
+  void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
+  void cancel() noexcept override;
+  void commit(std::uint64_t size_bytes) override;
+  [[nodiscard]] std::vector<std::string> notes() const override { return {}; }
+
+ private:
+  [[nodiscard]] Error stopped() const {
+    return Error(ErrorKind::kOutput, "writing", "stopped before all was written").path(path());
+  }
+
+  File file_;
+  const std::string no_folder_;
+  std::mutex mutex_;
+  std::condition_variable turn_;
+  std::uint64_t written_ = 0;
+  bool stopped_ = false;
+};
+
+// Writes outside the lock: whose turn it is has the file for itself, and cancel() must not wait for
+// a reader that does not read.
+void StreamOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
+  if (bytes.empty()) return;
+  {
+    std::unique_lock lock(mutex_);
+    turn_.wait(lock, [&] { return written_ == offset || stopped_; });
+    if (stopped_) throw stopped();
+  }
+  try {
+    file_.write_full(bytes);
+  } catch (const Error& error) {
+    cancel();
+    throw Error(error).at(offset);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    written_ += bytes.size();
+  }
+  turn_.notify_all();
+}
+
+void StreamOutput::cancel() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  turn_.notify_all();
+}
+
+void StreamOutput::commit(std::uint64_t size_bytes) {
+  if (stopped_ || written_ != size_bytes) throw stopped();
+  const struct stat facts = file_.facts();
+  // `gsort > file`: what exit 0 promises holds here, too.
+  if (S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode)) file_.sync();
+  file_.close();
+}
+
+}  // namespace
+
+std::unique_ptr<Output::Impl> make_stream_output(File file) {
+  return std::make_unique<StreamOutput>(std::move(file));
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,185 @@
+#include "io/run_files.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "io/host_facts.hpp"
+#include "io/run_format.hpp"
+#include "io/sys.hpp"
+#include "io/temporary_file.hpp"
+
+namespace gsort::io {
+namespace {
+
+std::uint64_t new_store_id() {
+  std::uint64_t id = 0;
+  if (sys::random_bytes(&id, sizeof(id)) != 0) {
+    id = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&id));
+  }
+  return id;
+}
+
+// What another folder may still have.
+bool means_full(int error_number) {
+  return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG;
+}
+
+// `error` of a File, told as what was going on.
+Error told_for_run(const Error& error, std::string_view doing, std::uint64_t run) {
+  Error told =
+      Error::from_errno(ErrorKind::kTemporary, fmt::format("{} run {} in", doing, run),
+                        error.error_number())
+          .path(error.path())
+          .hint(means_full(error.error_number()) ? "free space there, or name more folders with -T"
+                                                 : hint_for(error.error_number()));
+  if (error.offset_bytes()) told = std::move(told).at(*error.offset_bytes());
+  return told;
+}
+
+}  // namespace
+
+RunFiles::RunFiles(const std::vector<std::string>& folders, std::size_t key_bytes_in,
+                   const RunStoreOptions& options)
+    : store_id(new_store_id()),
+      key_bytes(key_bytes_in),
+      block_elements(options.block_elements),
+      block_bytes(stored_block_bytes(options.block_elements, key_bytes_in)),
+      batch_bytes(std::max(round_up(options.batch_bytes, kDirectAlignment), block_bytes)),
+      batches(batch_bytes, std::max(options.batch_buffers, 1U), "run batches") {
+  if (folders.empty()) {
+    throw Error(ErrorKind::kUsage, "opening temporary folders", "there are none")
+        .hint("name one with -T");
+  }
+  for (const std::string& folder : folders) open_stripe(folder, options.direct_io);
+}
+
+void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy) {
+  auto stripe = std::make_unique<Stripe>();
+  stripe->name = folder_path;
+  const Folder folder = open_folder(folder_path, ErrorKind::kTemporary);
+  stripe->file = create_unnamed(folder, folder_path);
+  const auto facts = folder_facts(folder_path);
+  const bool is_memory = facts && facts->is_tmpfs;
+  if (policy == DirectIo::kOn || (policy == DirectIo::kAuto && !is_memory)) {
+    stripe->direct = stripe->file.reopened(O_RDWR | O_DIRECT);
+    stripe->write_direct = stripe->direct.is_open();
+    if (!stripe->write_direct) {
+      add_note(folder_path + ": O_DIRECT is refused, runs go through the page cache");
+    }
+  }
+  if (is_memory) add_note(folder_path + ": is in memory (tmpfs); runs there take memory");
+  stripes_.push_back(std::move(stripe));
+}
+
+BatchPlace RunFiles::append(ConstByteSpan batch, std::uint64_t run) {
+  const auto count = static_cast<std::uint32_t>(stripes_.size());
+  const std::uint32_t turn = turn_.fetch_add(1, std::memory_order_relaxed);
+  std::optional<Error> refusal;
+  // Full folders come last, but they do come: space may have been given back since.
+  for (const bool try_full : {false, true}) {
+    for (std::uint32_t attempt = 0; attempt < count; ++attempt) {
+      const std::uint32_t folder = (turn + attempt) % count;
+      Stripe& stripe = *stripes_[folder];
+      if (stripe.full != try_full) continue;
+      const std::uint64_t offset = stripe.end.fetch_add(batch.size());
+      try {
+        write(stripe, batch, offset);
+      } catch (const Error& error) {
+        punch(stripe, offset, batch.size());
+        refusal = told_for_run(error, "writing", run);
+        if (!means_full(error.error_number())) throw Error(*refusal);
+        if (!stripe.full.exchange(true)) add_note(stripe.name + ": full, runs go to other folders");
+        continue;
+      }
+      stripe.full = false;
+      count_written(batch.size());
+      return {folder, offset};
+    }
+  }
+  throw Error(*refusal);
+}
+
+void RunFiles::write(Stripe& stripe, ConstByteSpan batch, std::uint64_t offset) {
+  if (stripe.write_direct) {
+    if (stripe.direct.write_direct_at(batch, offset)) return;
+    if (stripe.write_direct.exchange(false)) {
+      add_note(stripe.name +
+               ": O_DIRECT is refused at the first write, runs go through the page cache");
+    }
+  }
+  stripe.unsynced = true;
+  stripe.file.write_full_at(batch, offset);
+  // Starts the writing now, so that settle() finds little left to wait for.
+  sys::sync_file_range(stripe.file.fd(), static_cast<off_t>(offset),
+                       static_cast<off_t>(batch.size()), SYNC_FILE_RANGE_WRITE);
+}
+
+bool RunFiles::read(std::uint32_t folder, std::uint64_t offset, ByteSpan to, std::uint64_t run) {
+  Stripe& stripe = *stripes_[folder];
+  std::size_t moved = 0;
+  try {
+    // EINVAL leaves a part to the page cache: an address out of step, or a short read in the
+    // middle.
+    if (!stripe.write_direct || !stripe.direct.read_direct_at(to, offset, moved)) {
+      moved += stripe.file.read_full_at(to.subspan(moved), offset + moved);
+    }
+  } catch (const Error& error) {
+    throw told_for_run(error, "reading", run);
+  }
+  bytes_read.fetch_add(moved, std::memory_order_relaxed);
+  return moved == to.size();
+}
+
+void RunFiles::punch(Stripe& stripe, std::uint64_t offset, std::uint64_t bytes) noexcept {
+  if (sys::fallocate(stripe.file.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                     static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) {
+    stripe.full = false;
+  }
+}
+
+void RunFiles::release(std::uint32_t folder, std::uint64_t offset, std::uint64_t bytes) noexcept {
+  punch(*stripes_[folder], offset, bytes);
+  bytes_in_use.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void RunFiles::settle(std::uint64_t run) {
+  for (const auto& stripe : stripes_) {
+    if (!stripe->unsynced.exchange(false)) continue;
+    try {
+      stripe->file.sync_data();
+    } catch (const Error& error) {
+      throw told_for_run(error, "syncing", run);
+    }
+  }
+}
+
+const std::string& RunFiles::folder_name(std::uint32_t folder) const {
+  return stripes_[folder]->name;
+}
+
+std::vector<std::string> RunFiles::notes() const {
+  const std::lock_guard lock(notes_mutex_);
+  return notes_;
+}
+
+void RunFiles::count_written(std::uint64_t bytes) {
+  bytes_written.fetch_add(bytes, std::memory_order_relaxed);
+  const std::uint64_t now = bytes_in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  std::uint64_t peak = peak_bytes_in_use.load(std::memory_order_relaxed);
+  while (peak < now && !peak_bytes_in_use.compare_exchange_weak(peak, now)) {
+  }
+}
+
+void RunFiles::add_note(std::string note) {
+  const std::lock_guard lock(notes_mutex_);
+  notes_.push_back(std::move(note));
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,128 @@
+#include "io/temporary_file.hpp"
+
+#include <cerrno>
+#include <cstdint>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+
+#include "io/sys.hpp"
+
+namespace gsort::io {
+namespace {
+
+constexpr mode_t kOnlyTheOwner = 0600;
+constexpr int kAttempts = 100;
+
+// Holds back all signals of this thread, so that none ends the process between two steps.
+class SignalsHeldBack {
+ public:
+  SignalsHeldBack() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsHeldBack() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeldBack(const SignalsHeldBack&) = delete;
+  SignalsHeldBack& operator=(const SignalsHeldBack&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+Error cannot_create(const Folder& folder, int error_number) {
+  return Error::from_errno(folder.file.kind(), "creating a file in", error_number)
+      .path(folder.file.path())
+      .hint(hint_for(error_number));
+}
+
+// What kernels and file systems without O_TMPFILE answer; old ones take it for opening a folder.
+bool means_no_unnamed_files(int error_number) {
+  return error_number == EOPNOTSUPP || error_number == EISDIR || error_number == EINVAL ||
+         error_number == ENOENT;
+}
+
+// A file without a name, or one that is not open() when the file system has no such files.
+File try_unnamed(const Folder& folder, const std::string& path, int extra_flags) {
+  int fd = -1;
+  do {
+    fd = sys::open_at(folder.file.fd(), ".", O_TMPFILE | O_RDWR | extra_flags, kOnlyTheOwner);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0 && !means_no_unnamed_files(errno)) throw cannot_create(folder, errno);
+  return {fd, path, folder.file.kind()};
+}
+
+NewFile create_named(const Folder& folder, const std::string& path) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    std::string name = hidden_name();
+    const int fd = sys::open_at(folder.file.fd(), name.c_str(),
+                                O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, kOnlyTheOwner);
+    if (fd >= 0) return {File(fd, path, folder.file.kind()), std::move(name)};
+    if (errno != EEXIST && errno != EINTR) throw cannot_create(folder, errno);
+  }
+  throw cannot_create(folder, EEXIST);
+}
+
+}  // namespace
+
+Folder open_folder(const std::string& path, ErrorKind kind) {
+  const auto open_with = [&](int flags) {
+    int fd = -1;
+    do {
+      fd = sys::open_at(AT_FDCWD, path.c_str(), flags | O_DIRECTORY, 0);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+  };
+  int fd = open_with(O_RDONLY);
+  const bool readable = fd >= 0;
+  if (fd < 0 && errno == EACCES) fd = open_with(O_PATH);
+  if (fd < 0) throw Error::from_errno(kind, "opening the folder", errno).path(path);
+  return {File(fd, path, kind), readable};
+}
+
+NewFile create_linkable(const Folder& folder, const std::string& path) {
+  File file = try_unnamed(folder, path, 0);
+  if (file.is_open()) {
+    // Without /proc the file could not be linked when all the work is done: find out now.
+    struct stat facts = {};
+    const std::string self = fmt::format("/proc/self/fd/{}", file.fd());
+    if (sys::stat_at(AT_FDCWD, self.c_str(), &facts, 0) == 0) return {std::move(file), {}};
+  }
+  const SignalsHeldBack held_back;
+  return create_named(folder, path);
+}
+
+File create_unnamed(const Folder& folder, const std::string& path) {
+  File file = try_unnamed(folder, path, O_EXCL);
+  if (file.is_open()) return file;
+  const SignalsHeldBack held_back;
+  NewFile named = create_named(folder, path);
+  if (sys::unlink_at(folder.file.fd(), named.name.c_str()) != 0) {
+    const int error_number = errno;
+    sys::unlink_at(folder.file.fd(), named.name.c_str());
+    throw cannot_create(folder, error_number);
+  }
+  return std::move(named.file);
+}
+
+int link_as(const File& file, const Folder& folder, const std::string& name) {
+  const std::string self = fmt::format("/proc/self/fd/{}", file.fd());
+  int result = 0;
+  do {
+    result =
+        sys::link_at(AT_FDCWD, self.c_str(), folder.file.fd(), name.c_str(), AT_SYMLINK_FOLLOW);
+  } while (result != 0 && errno == EINTR);
+  return result == 0 ? 0 : errno;
+}
+
+std::string hidden_name() {
+  std::uint64_t number = 0;
+  if (sys::random_bytes(&number, sizeof(number)) != 0) {
+    // A poor name is as good: it is only ever created exclusively.
+    number = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&number));
+  }
+  return fmt::format(".gsort-{:016x}", number);
+}
+
+}  // namespace gsort::io

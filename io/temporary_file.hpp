@@ -1,0 +1,45 @@
+// Files that nobody else can see: created without a name where the file system can do that, so that
+// even SIGKILL leaves nothing behind.
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+#include "io/file.hpp"
+
+namespace gsort::io {
+
+// Opens the folder itself, to create files in it and to sync it. All its Errors have the kind
+// `kind`. `readable` is false when the folder may be written but not listed; it cannot be synced
+// then.
+struct Folder {
+  File file;
+  bool readable = true;
+};
+[[nodiscard]] Folder open_folder(const std::string& path, ErrorKind kind);
+
+// A new, empty file in `folder` for reading and writing, mode 0600. `name` is empty when it has
+// none; else the file system has no unnamed files, and the file lies in the folder under that
+// hidden name.
+struct NewFile {
+  File file;
+  std::string name;
+};
+
+// A file that link_as() can give a name later. `path` is what messages call it.
+// Throws: Error of the folder's kind.
+[[nodiscard]] NewFile create_linkable(const Folder& folder, const std::string& path);
+
+// A file that never gets a name. Where that is refused, the name is removed before anybody sees it,
+// with signals held back meanwhile.
+// Throws: Error of the folder's kind.
+[[nodiscard]] File create_unnamed(const Folder& folder, const std::string& path);
+
+// Gives an unnamed file the name `name` in `folder`; returns 0 or an errno (EEXIST: the name is
+// taken).
+[[nodiscard]] int link_as(const File& file, const Folder& folder, const std::string& name);
+
+// A hidden name that nobody can guess: ".gsort-" and 16 hexadecimal digits.
+[[nodiscard]] std::string hidden_name();
+
+}  // namespace gsort::io
