@@ -1,0 +1,78 @@
+#include "options/help.hpp"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "options/option_spec.hpp"
+
+namespace gsort {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(ShortHelp, FitsOneScreen) {
+  const auto lines = lines_of(short_help());
+  EXPECT_LE(lines.size(), 32U);
+  for (const std::string& line : lines) EXPECT_LE(line.size(), 80U) << line;
+}
+
+TEST(ShortHelp, ShowsExamplesBeforeOptions) {
+  const std::string text = short_help();
+  EXPECT_LT(text.find("gsort input.bin -o output.bin"), text.find("--type"));
+}
+
+TEST(FullHelp, ShowsEveryOption) {
+  const std::string text = full_help();
+  for (const OptionSpec& spec : option_table()) {
+    EXPECT_NE(text.find(display_name(spec)), std::string::npos) << display_name(spec);
+    EXPECT_NE(text.find(spec.help), std::string::npos) << spec.help;
+  }
+}
+
+TEST(FullHelp, KeepsToEightyColumns) {
+  for (const std::string& line : lines_of(full_help())) EXPECT_LE(line.size(), 80U) << line;
+}
+
+TEST(OptionTable, HasUniqueNamesAndLetters) {
+  std::multiset<std::string> names;
+  for (const OptionSpec& spec : option_table()) {
+    if (!spec.name.empty()) names.insert(std::string(spec.name));
+    if (spec.letter != '\0') names.insert(std::string(1, spec.letter));
+  }
+  for (const std::string& name : names) EXPECT_EQ(names.count(name), 1U) << name;
+}
+
+TEST(OptionTable, KeepsItsGroupsTogether) {
+  const auto rows = option_table();
+  EXPECT_TRUE(std::ranges::is_sorted(rows, {}, &OptionSpec::group));
+}
+
+TEST(OptionTable, HasCompleteRows) {
+  for (const OptionSpec& spec : option_table()) {
+    EXPECT_NE(spec.apply, nullptr);
+    EXPECT_FALSE(spec.help.empty()) << display_name(spec);
+    EXPECT_LE(spec.help.size(), 47U) << display_name(spec);
+    EXPECT_EQ(spec.value_name.empty(), spec.value_kind == ValueKind::kNone) << display_name(spec);
+    EXPECT_EQ(spec.implicit_value.empty(), spec.value_kind != ValueKind::kOptional);
+    const bool letter_with_optional =
+        spec.value_kind == ValueKind::kOptional && spec.letter != '\0';
+    EXPECT_FALSE(letter_with_optional) << "-" << spec.letter << " would swallow later letters";
+  }
+}
+
+TEST(Version, IsOneLine) {
+  EXPECT_EQ(lines_of(version_text()).size(), 1U);
+}
+
+}  // namespace
+}  // namespace gsort

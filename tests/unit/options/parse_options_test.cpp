@@ -1,0 +1,177 @@
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "options/options.hpp"
+
+namespace gsort {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+using Strings = std::vector<std::string>;
+
+Options parse(const Strings& arguments, const Variables& variables = {}) {
+  std::vector<const char*> argv = {"gsort"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  return parse_options(static_cast<int>(argv.size()), argv.data(),
+                       [&variables](const char* name) -> const char* {
+                         const auto found = variables.find(name);
+                         return found == variables.end() ? nullptr : found->second.c_str();
+                       });
+}
+
+// The message of the usage error that the arguments must give.
+std::string complaint(const Strings& arguments, const Variables& variables = {}) {
+  try {
+    static_cast<void>(parse(arguments, variables));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
+TEST(ParseOptions, GivesTheDefaultsForNothing) {
+  const Options options = parse({});
+  EXPECT_EQ(options.inputs, Strings{"-"});
+  EXPECT_FALSE(options.output);
+  EXPECT_EQ(options.key, KeyFormat{});
+  EXPECT_EQ(options.key.type, KeyType::kI32);
+  EXPECT_EQ(options.type_source, TypeSource::kDefault);
+  EXPECT_TRUE(options.verify);
+  EXPECT_EQ(options.verbosity, 0);
+  EXPECT_EQ(options.engine, EngineChoice::kAuto);
+}
+
+TEST(ParseOptions, WorksWithoutEvenAProgramName) {
+  EXPECT_EQ(parse_options(0, nullptr, [](const char*) { return nullptr; }).inputs, Strings{"-"});
+}
+
+TEST(ParseOptions, ReadsEveryOption) {
+  const Options o = parse({"--type=u64", "--endian=big", "--reverse", "--output=out",
+                           "--temporary-directory=/a", "--buffer-size=512M", "--gpu-memory=50%",
+                           "--parallel=3", "--batch-size=17", "--engine=cpu", "--device=1,0",
+                           "--direct-io=off", "--no-verify", "--explain=json", "-vv", "in"});
+  EXPECT_EQ(o.key, (KeyFormat{KeyType::kU64, true, true}));
+  EXPECT_EQ(o.output, "out");
+  EXPECT_EQ(o.temporary_directories, Strings{"/a"});
+  EXPECT_EQ(o.buffer_size, "512M");
+  EXPECT_EQ(o.gpu_memory, "50%");
+  EXPECT_EQ(o.parallel, 3U);
+  EXPECT_EQ(o.batch_size, 17U);
+  EXPECT_EQ(o.engine, EngineChoice::kCpu);
+  EXPECT_EQ(o.devices, (std::vector<unsigned>{1, 0}));
+  EXPECT_EQ(o.direct_io, DirectIo::kOff);
+  EXPECT_FALSE(o.verify);
+  EXPECT_EQ(o.explain, ExplainMode::kJson);
+  EXPECT_EQ(o.verbosity, 2);
+  EXPECT_EQ(o.inputs, Strings{"in"});
+}
+
+TEST(ParseOptions, ReadsLettersAloneJoinedAndWithTheirValue) {
+  const Options o = parse({"-rvt", "u8", "-S4G", "-oout", "-T", "/a", "-T/b", "in"});
+  EXPECT_EQ(o.key, (KeyFormat{KeyType::kU8, false, true}));
+  EXPECT_EQ(o.verbosity, 1);
+  EXPECT_EQ(o.buffer_size, "4G");
+  EXPECT_EQ(o.output, "out");
+  EXPECT_EQ(o.temporary_directories, (Strings{"/a", "/b"}));
+  EXPECT_EQ(o.inputs, Strings{"in"});
+}
+
+TEST(ParseOptions, TakesOptionsAfterFilesAndFilesAfterTwoDashes) {
+  const Options o = parse({"a", "-r", "b", "--", "-c", "--explain"});
+  EXPECT_EQ(o.inputs, (Strings{"a", "b", "-c", "--explain"}));
+  EXPECT_TRUE(o.key.descending);
+  EXPECT_EQ(o.check, CheckMode::kNone);
+}
+
+TEST(ParseOptions, LetsTheLastOfTwoWin) {
+  const Options o =
+      parse({"-t", "u8", "-S1G", "--engine=cuda", "-t", "f64", "-S2G", "--engine=cpu"});
+  EXPECT_EQ(o.key.type, KeyType::kF64);
+  EXPECT_EQ(o.buffer_size, "2G");
+  EXPECT_EQ(o.engine, EngineChoice::kCpu);
+  EXPECT_EQ(parse({"-vv", "-q"}).verbosity, -1);
+  EXPECT_EQ(parse({"-q", "-v"}).verbosity, 1);
+}
+
+TEST(ParseOptions, LeavesTheNextWordToExplainAlone) {
+  const Options o = parse({"--explain", "input"});
+  EXPECT_EQ(o.explain, ExplainMode::kText);
+  EXPECT_EQ(o.inputs, Strings{"input"});
+}
+
+TEST(ParseOptions, TakesTheTypeFromOptionThenSuffixThenEnvironment) {
+  const Variables variables = {{"GSORT_TYPE", "i16"}};
+  const Options by_option = parse({"-t", "u8", "a.f32"}, variables);
+  EXPECT_EQ(by_option.key.type, KeyType::kU8);
+  EXPECT_EQ(by_option.type_source, TypeSource::kOption);
+  const Options by_suffix = parse({"a.f32", "b.u64"}, variables);
+  EXPECT_EQ(by_suffix.key.type, KeyType::kF32);
+  EXPECT_EQ(by_suffix.type_source, TypeSource::kSuffix);
+  const Options by_environment = parse({"a.bin"}, variables);
+  EXPECT_EQ(by_environment.key.type, KeyType::kI16);
+  EXPECT_EQ(by_environment.type_source, TypeSource::kEnvironment);
+  EXPECT_EQ(parse({"a.bin"}, {{"GSORT_TYPE", ""}}).type_source, TypeSource::kDefault);
+}
+
+TEST(ParseOptions, PutsTheEnvironmentsOptionsBeforeTheArguments) {
+  const Variables variables = {{"GSORT_OPTIONS", "-t u8 -T '/my disk' --engine=cpu"}};
+  const Options o = parse({"-t", "u16"}, variables);
+  EXPECT_EQ(o.key.type, KeyType::kU16);
+  EXPECT_EQ(o.engine, EngineChoice::kCpu);
+  EXPECT_EQ(o.temporary_directories, Strings{"/my disk"});
+}
+
+TEST(ParseOptions, RefusesFilesAndBadQuotesInTheEnvironment) {
+  EXPECT_NE(complaint({}, {{"GSORT_OPTIONS", "-r file"}}).find("'file': is not an option"),
+            std::string::npos);
+  EXPECT_NE(complaint({}, {{"GSORT_OPTIONS", "-r \\"}}).find("not quoted right"),
+            std::string::npos);
+  EXPECT_EQ(complaint({}, {{"GSORT_TYPE", "int"}}).find("GSORT_TYPE 'int': "), 0U);
+}
+
+TEST(ParseOptions, SuggestsTheNameThatWasMeant) {
+  EXPECT_EQ(complaint({"--bufer-size=4G"}),
+            "option '--bufer-size': is unknown\n  did you mean --buffer-size?");
+  EXPECT_NE(complaint({"--buffer=4G"}).find("--buffer-size?"), std::string::npos);
+}
+
+TEST(ParseOptions, NamesTheLetterThatIsUnknown) {
+  EXPECT_EQ(complaint({"-rx"}).find("option '-x': is unknown"), 0U);
+}
+
+TEST(ParseOptions, RefusesMissingAndSuperfluousValues) {
+  EXPECT_EQ(complaint({"--output"}).find("option '--output': needs a value"), 0U);
+  EXPECT_EQ(complaint({"--output="}).find("option '--output': needs a value"), 0U);
+  EXPECT_EQ(complaint({"--reverse=yes"}).find("option '--reverse': takes no value"), 0U);
+  EXPECT_EQ(complaint({"-r=yes"}).find("option '-r': takes no value"), 0U);
+}
+
+TEST(ParseOptions, RefusesASizeWithoutAUnit) {
+  const std::string message = complaint({"-S", "512"});
+  EXPECT_EQ(message.find("--buffer-size '512': has no unit"), 0U);
+  EXPECT_NE(message.find("512M"), std::string::npos);
+}
+
+TEST(ParseOptions, RefusesContradictions) {
+  EXPECT_EQ(complaint({"-c", "-o", "x"}).find("options --check and --output"), 0U);
+  EXPECT_EQ(complaint({"-o", "a", "-o", "b"}).find("--output 'b'"), 0U);
+  EXPECT_EQ(complaint({"-c", "a", "b"}).find("operand 'b'"), 0U);
+  EXPECT_EQ(complaint({"-", "-"}).find("operand '-'"), 0U);
+  EXPECT_EQ(parse({"-o", "a", "-o", "a"}).output, "a");
+}
+
+TEST(ParseOptions, AnswersHelpWithoutCheckingMore) {
+  EXPECT_EQ(parse({"-h"}).show, Show::kHelp);
+  EXPECT_EQ(parse({"--help"}).show, Show::kFullHelp);
+  EXPECT_EQ(parse({"-V"}).show, Show::kVersion);
+  EXPECT_EQ(parse({"-h", "-c", "a", "b"}, {{"GSORT_TYPE", "int"}}).show, Show::kHelp);
+}
+
+}  // namespace
+}  // namespace gsort

@@ -1,0 +1,29 @@
+# Suites of tests: one binary a folder, one line a file. Names of test files are checked by tools/check_layers:
+# a file *_test.cpp or *_test.cu that no suite lists fails the run.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# gsort_test_suite(NAME SOURCES file... DEPENDS target... [LABEL large|gpu] [WHOLE])
+# Every TEST becomes a ctest case; with WHOLE the binary is one case, for suites of thousands of short ones.
+# A suite without files is no suite.
+function(gsort_test_suite name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "WHOLE" "LABEL" "SOURCES;DEPENDS")
+  if(NOT ARG_SOURCES)
+    return()
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE gsort_settings ${ARG_DEPENDS} GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  set(timeout 300)
+  if(ARG_LABEL STREQUAL "large")
+    set(timeout 3600)
+  endif()
+  if(ARG_WHOLE)
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABEL}")
+  else()
+    gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+      PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABEL}")
+  endif()
+endfunction()
