@@ -1,0 +1,95 @@
+// block_sort_kernel: sorts each tile of the input; tile i becomes run i.
+//
+// Threads: block b sorts tile b; thread t sorts any E keys of it in registers, then makes row t in
+// every merge level: lists of 1, 2, 4 ... rows become lists of 2, 4, 8 ... rows. Shared memory: the
+// tile, rows of E keys and a pad; one co-rank a thread. Device memory: each key is read once and
+// written once, 2 * sizeof(Key) bytes an element.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/block_merge.cuh"
+#include "gpu/block_store.cuh"
+#include "gpu/merge_pass.hpp"
+
+namespace gsort::gpu {
+
+// Loads any kRowWords keys of the tile into registers, each key of the tile into exactly one
+// thread; what the tile lacks is filled with the greatest key.
+template <class Key, unsigned kThreads, unsigned kRowWords>
+__device__ void thread_load_unordered(const Key* tile, std::uint64_t count,
+                                      Key (&keys)[kRowWords]) {
+  using Vector = KeyVector<Key>;
+  const bool aligned = reinterpret_cast<std::uintptr_t>(tile) % sizeof(Vector) == 0;
+  if (aligned && count >= kThreads * kRowWords) {
+    const auto* const vectors = reinterpret_cast<const Vector*>(tile);
+#pragma unroll
+    for (unsigned i = 0; i < kRowWords / Vector::kKeys; ++i) {
+      const Vector vector = vectors[i * kThreads + threadIdx.x];
+#pragma unroll
+      for (unsigned j = 0; j < Vector::kKeys; ++j) keys[i * Vector::kKeys + j] = vector.keys[j];
+    }
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < kRowWords; ++i) {
+      const unsigned word = i * kThreads + threadIdx.x;
+      keys[i] = word < count ? tile[word] : Key{0};
+    }
+  }
+}
+
+// Maps loaded keys to ordered ones; places past the tile's count get the greatest key.
+template <class Key, unsigned kThreads, unsigned kRowWords>
+__device__ void thread_order_keys(const BlockSortPass<Key>& pass, std::uint64_t count,
+                                  Key (&keys)[kRowWords]) {
+  if (pass.loads_mapped) {
+#pragma unroll
+    for (Key& key : keys) key = pass.load_map.to_ordered(key);
+  }
+  if (count < kThreads * kRowWords) {
+#pragma unroll
+    for (unsigned i = 0; i < kRowWords; ++i) {
+      if (i * kThreads + threadIdx.x >= count) keys[i] = static_cast<Key>(~Key{0});
+    }
+  }
+}
+
+template <class Key, unsigned kThreads, unsigned kRowWords>
+__global__ void __launch_bounds__(kThreads, 1024 / kThreads)
+    block_sort_kernel(const BlockSortPass<Key> pass) {
+  constexpr unsigned kTileKeys = kThreads * kRowWords;
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  __shared__ unsigned co_ranks[kThreads];
+  const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
+  const unsigned row = threadIdx.x;
+  const std::uint64_t begin = std::uint64_t{blockIdx.x} * kTileKeys;
+  const std::uint64_t count = pass.count - begin < kTileKeys ? pass.count - begin : kTileKeys;
+
+  Key keys[kRowWords];
+  thread_load_unordered<Key, kThreads>(pass.input + begin, count, keys);
+  thread_order_keys<Key, kThreads>(pass, count, keys);
+  thread_sort(keys);
+#pragma unroll 1
+  for (unsigned list_rows = 1; list_rows < kThreads; list_rows *= 2) {
+    const unsigned list = row / list_rows;
+    if (list % 2 == 0) {
+      thread_store_row(tile, row, keys);
+    } else {
+      thread_store_row_reversed(tile, row, list * list_rows, list_rows, keys);
+    }
+    __syncthreads();  // the level's lists are written
+    const MergeRegion region{list / 2 * 2 * list_rows, 2 * list_rows, list_rows * kRowWords};
+    block_merge_level(tile, region, row, co_ranks, keys);
+  }
+  thread_store_row(tile, row, keys);
+
+  TileTarget<Key> target{
+      pass.output + begin, static_cast<unsigned>(count), nullptr, 0, pass.stores_mapped,
+      pass.store_map};
+  if (pass.samples != nullptr) {
+    target.samples = pass.samples + begin / kSampleStep + blockIdx.x;
+  }
+  warp_store_tile(tile, target);
+}
+
+}  // namespace gsort::gpu

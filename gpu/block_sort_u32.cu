@@ -1,0 +1,9 @@
+// block_sort_kernel for 32-bit keys.
+#include "gpu/launch_block_sort.cuh"
+
+namespace gsort::gpu {
+
+template void launch_block_sort<std::uint32_t>(const BlockSortPass<std::uint32_t>&, unsigned,
+                                               cudaStream_t);
+
+}  // namespace gsort::gpu

@@ -1,0 +1,46 @@
+// Merging K sorted slices that lie back to back in device memory, on a stream. Any host code may
+// include this file. Read next: merge_pass.hpp (what one pass does), device_sort.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+
+#include "base/key.hpp"
+
+namespace gsort::gpu {
+
+// Device memory that merge_slices needs for slices of `total` keys together. One pass (few slices)
+// needs samples and cuts only; more passes need one more array of keys.
+template <class Key>
+[[nodiscard]] std::size_t merge_slices_scratch_bytes(std::uint64_t total,
+                                                     std::uint32_t slice_count);
+
+// Merges slice_count ascending slices into output. slice_counts (host memory, read before the call
+// returns) holds their lengths; the slices lie one behind the other in input. Keys are ordered
+// keys; store_map.to_raw is applied as they leave. The work is queued on `stream`, the call does
+// not wait for the device, and calls on several streams may overlap when each has scratch of its
+// own. Requires: Key is std::uint32_t or std::uint64_t; pointers aligned to sizeof(Key), scratch to
+// 256 bytes;
+//   input, output and scratch do not overlap and live until the stream has passed this work.
+// Throws: Error(kUsage), with nothing queued, for null pointers with a count, overlap,
+// misalignment, and
+//   too little scratch; Error(kDevice) naming the operation when CUDA fails.
+template <class Key>
+void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint32_t slice_count,
+                  Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
+                  cudaStream_t stream);
+
+extern template std::size_t merge_slices_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint32_t);
+extern template std::size_t merge_slices_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint32_t);
+extern template void merge_slices<std::uint32_t>(const std::uint32_t*, const std::uint64_t*,
+                                                 std::uint32_t, std::uint32_t*,
+                                                 KeyMap<std::uint32_t>, void*, std::size_t,
+                                                 cudaStream_t);
+extern template void merge_slices<std::uint64_t>(const std::uint64_t*, const std::uint64_t*,
+                                                 std::uint32_t, std::uint64_t*,
+                                                 KeyMap<std::uint64_t>, void*, std::size_t,
+                                                 cudaStream_t);
+
+}  // namespace gsort::gpu

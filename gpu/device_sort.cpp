@@ -1,0 +1,176 @@
+// See device_sort.hpp. The essay on the sort's design and what each step of it gained stands here.
+//
+// A block sort turns tiles into sorted runs; each pass then merges max_fan_in neighbouring runs
+// into one, between the output and one more array of keys, so that the last pass ends in the
+// output.
+#include "gpu/device_sort.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "gpu/cuda_check.hpp"
+#include "gpu/device_arrays.hpp"
+#include "gpu/launch.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+// The passes of one sort: fan_ins[i] runs become one in pass i.
+struct SortShape {
+  std::uint64_t run_length = 0;
+  std::uint64_t run_count = 0;
+  std::vector<std::uint32_t> fan_ins;
+};
+
+// As few passes as max_fan_in allows, and of these the ones with the least fan-in first: they cost
+// less.
+SortShape shape_of(std::uint64_t count, const KernelTuning& tuning) {
+  SortShape shape;
+  shape.run_length = tuning.block_sort_keys();
+  shape.run_count = div_up(count, shape.run_length);
+  unsigned levels = 0;
+  while ((std::uint64_t{1} << levels) < shape.run_count) ++levels;
+  unsigned levels_a_pass = 0;
+  while ((2U << levels_a_pass) <= tuning.max_fan_in) ++levels_a_pass;
+  for (unsigned left = levels, passes = (levels + levels_a_pass - 1) / levels_a_pass; passes > 0;
+       --passes) {
+    const unsigned now = left / passes;
+    shape.fan_ins.push_back(1U << now);
+    left -= now;
+  }
+  return shape;
+}
+
+// How many rows of cuts the pass needs that merges runs of run_length.
+std::uint64_t rows_of_group(std::uint64_t run_length, std::uint32_t fan_in,
+                            const KernelTuning& tuning) {
+  return div_up(run_length * fan_in, tuning.merge_tile_keys(fan_in)) + 1;
+}
+
+std::uint64_t row_numbers(std::uint64_t count, const SortShape& shape, const KernelTuning& tuning) {
+  std::uint64_t most = 0;
+  std::uint64_t run_length = shape.run_length;
+  for (const std::uint32_t fan_in : shape.fan_ins) {
+    const std::uint64_t groups = div_up(count, run_length * fan_in);
+    const std::uint64_t rows = groups * rows_of_group(run_length, fan_in, tuning);
+    most = std::max(most, rows * (kRowHeader + fan_in));
+    run_length *= fan_in;
+  }
+  return most;
+}
+
+template <class Key>
+struct SortArrays {
+  Key* buffer = nullptr;
+  Key* samples = nullptr;
+  std::uint64_t* rows = nullptr;
+  std::size_t bytes = 0;
+};
+
+template <class Key>
+SortArrays<Key> cut_scratch(void* scratch, std::uint64_t count, const KernelTuning& tuning) {
+  SortArrays<Key> arrays;
+  const SortShape shape = shape_of(count, tuning);
+  ScratchCutter cutter(scratch);
+  if (!shape.fan_ins.empty()) {
+    arrays.buffer = cutter.take<Key>(count);
+    arrays.samples = cutter.take<Key>(sample_slots(count, shape.run_count));
+    arrays.rows = cutter.take<std::uint64_t>(row_numbers(count, shape, tuning));
+  }
+  arrays.bytes = cutter.used_bytes();
+  return arrays;
+}
+
+template <class Key>
+void queue_merges(const SortShape& shape, const SortArrays<Key>& arrays, Key* from, Key* to,
+                  std::uint64_t count, KeyMap<Key> store_map, unsigned architecture,
+                  cudaStream_t stream) {
+  const KernelTuning tuning = tuning_for<Key>(architecture);
+  std::uint64_t run_length = shape.run_length;
+  for (std::size_t i = 0; i < shape.fan_ins.size(); ++i) {
+    const bool last = i + 1 == shape.fan_ins.size();
+    MergePass<Key> pass;
+    pass.input = from;
+    pass.output = to;
+    pass.samples = arrays.samples;
+    pass.writes_samples = !last;
+    pass.maps = last && !store_map.is_identity();
+    pass.store_map = store_map;
+    pass.fan_in = shape.fan_ins[i];
+    pass.runs.total = count;
+    pass.runs.run_count = div_up(count, run_length);
+    pass.runs.run_length = run_length;
+    pass.group_count = div_up(count, run_length * pass.fan_in);
+    pass.rows_per_group = rows_of_group(run_length, pass.fan_in, tuning);
+    pass.row_count = pass.group_count * pass.rows_per_group;
+    pass.rows = arrays.rows;
+    launch_partition(pass, architecture, stream);
+    launch_kway_merge(pass, architecture, stream);
+    run_length *= pass.fan_in;
+    std::swap(from, to);
+  }
+}
+
+}  // namespace
+
+template <class Key>
+std::size_t sort_keys_scratch_bytes(std::uint64_t count) {
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    const KernelTuning tuning = tuning_for<Key>(row.architecture);
+    most = std::max(most, cut_scratch<Key>(nullptr, count, tuning).bytes);
+  }
+  return most;
+}
+
+template <class Key>
+void sort_keys(const Key* input, Key* output, std::uint64_t count, KeyMap<Key> load_map,
+               KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
+               cudaStream_t stream) {
+  constexpr const char* kOperation = "sorting keys on the GPU";
+  if (count == 0) return;
+  if (count > kMaxSortedKeys) {
+    throw Error(ErrorKind::kUsage, kOperation,
+                "more than " + format_count(kMaxSortedKeys) + " keys");
+  }
+  const std::uint64_t bytes = count * sizeof(Key);
+  const std::size_t needed = sort_keys_scratch_bytes<Key>(count);
+  require_memory(input, bytes, sizeof(Key), kOperation, "the input");
+  require_memory(output, bytes, sizeof(Key), kOperation, "the output");
+  if (input != output) require_apart(input, bytes, output, bytes, kOperation, "input and output");
+  require_scratch(scratch_bytes, needed, kOperation);
+  require_memory(scratch, needed, kScratchAlignment, kOperation, "the scratch memory");
+  require_apart(input, bytes, scratch, needed, kOperation, "input and scratch memory");
+  require_apart(output, bytes, scratch, needed, kOperation, "output and scratch memory");
+
+  const unsigned architecture = current_architecture();
+  const KernelTuning tuning = tuning_for<Key>(architecture);
+  const SortShape shape = shape_of(count, tuning);
+  const SortArrays<Key> arrays = cut_scratch<Key>(scratch, count, tuning);
+
+  BlockSortPass<Key> first;
+  first.input = input;
+  first.output = shape.fan_ins.size() % 2 == 0 ? output : arrays.buffer;
+  first.samples = arrays.samples;
+  first.count = count;
+  first.load_map = load_map;
+  first.loads_mapped = !load_map.is_identity();
+  first.store_map = store_map;
+  first.stores_mapped = shape.fan_ins.empty() && !store_map.is_identity();
+  launch_block_sort(first, architecture, stream);
+  Key* const other = first.output == output ? arrays.buffer : output;
+  queue_merges(shape, arrays, first.output, other, count, store_map, architecture, stream);
+}
+
+template std::size_t sort_keys_scratch_bytes<std::uint32_t>(std::uint64_t);
+template std::size_t sort_keys_scratch_bytes<std::uint64_t>(std::uint64_t);
+template void sort_keys<std::uint32_t>(const std::uint32_t*, std::uint32_t*, std::uint64_t,
+                                       KeyMap<std::uint32_t>, KeyMap<std::uint32_t>, void*,
+                                       std::size_t, cudaStream_t);
+template void sort_keys<std::uint64_t>(const std::uint64_t*, std::uint64_t*, std::uint64_t,
+                                       KeyMap<std::uint64_t>, KeyMap<std::uint64_t>, void*,
+                                       std::size_t, cudaStream_t);
+
+}  // namespace gsort::gpu

@@ -1,0 +1,13 @@
+// kway_merge_kernel, partition_kernel and sample_kernel for 64-bit keys.
+#include "gpu/launch_kway_merge.cuh"
+
+namespace gsort::gpu {
+
+template void launch_partition<std::uint64_t>(const MergePass<std::uint64_t>&, unsigned,
+                                              cudaStream_t);
+template void launch_kway_merge<std::uint64_t>(const MergePass<std::uint64_t>&, unsigned,
+                                               cudaStream_t);
+template void launch_sample<std::uint64_t>(const std::uint64_t*, const RunTable&, std::uint64_t*,
+                                           cudaStream_t);
+
+}  // namespace gsort::gpu

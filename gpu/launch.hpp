@@ -1,0 +1,35 @@
+// The launches of the kernels, one .cu file a kernel and key type. Each queues one kernel on
+// `stream`, with the shape that tuning.hpp has for `architecture`, and checks the launch. Throws:
+// Error(kDevice) naming the kernel.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+
+#include "gpu/merge_pass.hpp"
+
+namespace gsort::gpu {
+
+// 10 * major + minor of the current device.
+[[nodiscard]] unsigned current_architecture();
+
+template <class Key>
+void launch_block_sort(const BlockSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+
+template <class Key>
+void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream);
+
+template <class Key>
+void launch_kway_merge(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream);
+
+// Writes the samples of the runs of `table` in `keys`.
+template <class Key>
+void launch_sample(const Key* keys, const RunTable& table, Key* samples, cudaStream_t stream);
+
+// Copies a few host numbers to device memory as kernel arguments: nothing to wait for, nothing to
+// keep alive.
+void launch_table_copy(const std::uint64_t* values, std::uint64_t count, std::uint64_t* table,
+                       cudaStream_t stream);
+
+}  // namespace gsort::gpu

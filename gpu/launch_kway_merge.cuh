@@ -1,0 +1,66 @@
+// The bodies of launch_kway_merge, launch_partition and launch_sample; included by one .cu file a
+// key type.
+#pragma once
+
+#include "base/units.hpp"
+#include "gpu/cuda_check.hpp"
+#include "gpu/kway_merge_kernel.cuh"
+#include "gpu/launch.hpp"
+#include "gpu/partition_kernel.cuh"
+#include "gpu/with_tuning.hpp"
+
+namespace gsort::gpu {
+
+// Calls f(constant) with the fan-in as a compile-time constant.
+template <class F>
+void with_fan_in(std::uint32_t fan_in, F&& f) {
+  switch (fan_in) {
+    case 2:
+      return f(std::integral_constant<unsigned, 2>{});
+    case 4:
+      return f(std::integral_constant<unsigned, 4>{});
+    default:
+      return f(std::integral_constant<unsigned, 8>{});
+  }
+}
+
+template <class Key>
+void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  with_tuning<Key>(architecture, [&](auto constant) {
+    with_fan_in(pass.fan_in, [&](auto fan_in) {
+      constexpr unsigned kFanIn = decltype(fan_in)::value;
+      constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(kFanIn);
+      const auto blocks = static_cast<unsigned>(div_up(pass.row_count, kPartitionThreads));
+      partition_kernel<Key, kTileKeys, kFanIn><<<blocks, kPartitionThreads, 0, stream>>>(pass);
+      check_launch("launching partition_kernel");
+    });
+  });
+}
+
+template <class Key>
+void launch_kway_merge(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  with_tuning<Key>(architecture, [&](auto constant) {
+    with_fan_in(pass.fan_in, [&](auto fan_in) {
+      constexpr KernelTuning kTuning = decltype(constant)::kTuning;
+      constexpr auto kKernel = kway_merge_kernel<Key, kTuning.merge_threads,
+                                                 kTuning.keys_per_thread, decltype(fan_in)::value>;
+      constexpr unsigned kBytes =
+          TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.merge_threads);
+      check_cuda(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),
+                 CudaCall::kLaunch, "reserving shared memory for kway_merge_kernel");
+      const auto blocks = static_cast<unsigned>(pass.row_count);
+      kKernel<<<blocks, kTuning.merge_threads, kBytes, stream>>>(pass);
+      check_launch("launching kway_merge_kernel");
+    });
+  });
+}
+
+template <class Key>
+void launch_sample(const Key* keys, const RunTable& table, Key* samples, cudaStream_t stream) {
+  const std::uint64_t slots = sample_slots(table.total, table.run_count);
+  const auto blocks = static_cast<unsigned>(div_up(slots, kPartitionThreads));
+  sample_kernel<<<blocks, kPartitionThreads, 0, stream>>>(keys, table, slots, samples);
+  check_launch("launching sample_kernel");
+}
+
+}  // namespace gsort::gpu

@@ -1,0 +1,98 @@
+// One pass of k-way merging, as host and kernels see it. Runs lie back to back in the input; every
+// `fan_in` neighbours are a group, and a group's merge takes the same place in the output as its
+// runs in the input. So a pass is described by where runs begin, and by nothing else.
+//
+//   runs     | r0 | r1 | r2 | r3 | r4 |          fan-in 4
+//   groups   |        g0         | g1 |
+//   tiles    |   |   |   |   |   |  | |          of merge_tile_keys; the last of a group is shorter
+//   rows     0   1   2   3   4  5,6 7  8         cuts at the begin of each tile, and at the end of
+//   each group
+//
+// The partition kernel writes a row of cuts for each tile's begin and each group's end; block b of
+// the merge kernel merges what lies between the rows b and b + 1, and does nothing if row b is the
+// end of a group.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/host_device.hpp"
+#include "base/key.hpp"
+#include "gpu/tuning.hpp"
+
+namespace gsort::gpu {
+
+// Beyond this many keys, positions among samples would not fit 32 bits. It is 2 TiB of u64 keys.
+inline constexpr std::uint64_t kMaxSortedKeys = std::uint64_t{1} << 38;
+
+// Where runs begin. Either all have the same length but the last, or `bounds` (device memory) lists
+// where the slices of the first pass begin, and a run of this pass holds `stride` of them.
+struct RunTable {
+  std::uint64_t total = 0;  // keys in all runs
+  std::uint64_t run_count = 0;
+  std::uint64_t run_length = 0;  // of even runs
+  const std::uint64_t* bounds = nullptr;
+  std::uint64_t last_bound = 0;  // bounds[last_bound] == total
+  std::uint64_t stride = 1;
+
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t begin(std::uint64_t run) const {
+    if (bounds != nullptr) {
+      const std::uint64_t index = run * stride;
+      return bounds[index < last_bound ? index : last_bound];
+    }
+    const std::uint64_t position = run * run_length;
+    return position < total ? position : total;
+  }
+
+  // Where the samples of a run begin in the array of samples. Room enough for each run: one more
+  // than begin / kSampleStep counts.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t sample_begin(std::uint64_t run) const {
+    return begin(run) / kSampleStep + run;
+  }
+};
+
+[[nodiscard]] constexpr std::uint64_t sample_slots(std::uint64_t total, std::uint64_t run_count) {
+  return total / kSampleStep + run_count + 1;
+}
+
+// A row of cuts is kRowHeader + fan_in numbers: the header, then each run's cut as a position in
+// the input.
+inline constexpr std::uint64_t kRowHeader = 3;
+inline constexpr std::uint64_t kGroupEnd = ~std::uint64_t{0};
+enum RowField : std::uint8_t {
+  kOutputPosition,  // where the tile goes, or kGroupEnd
+  kGroupPosition,   // the same, counted from the group's begin
+  kSampleBegin,     // where the merged run's samples begin
+};
+
+template <class Key>
+struct MergePass {
+  const Key* input = nullptr;
+  Key* output = nullptr;
+  Key* samples = nullptr;       // of the runs; replaced by those of the merged runs
+  bool writes_samples = false;  // false in the last pass
+  bool maps = false;            // store_map is not the identity
+  KeyMap<Key> store_map;
+  RunTable runs;
+  std::uint32_t fan_in = 2;
+  std::uint64_t group_count = 0;
+  std::uint64_t row_count = 0;
+  std::uint64_t rows_per_group = 0;                // of even runs
+  const std::uint64_t* group_first_row = nullptr;  // else: device memory, group_count entries
+  std::uint64_t* rows = nullptr;
+};
+
+// What the block sort does: tile i of the input becomes run i of the output.
+template <class Key>
+struct BlockSortPass {
+  const Key* input = nullptr;
+  Key* output = nullptr;
+  Key* samples = nullptr;  // nullptr: none are wanted
+  std::uint64_t count = 0;
+  KeyMap<Key> load_map;
+  KeyMap<Key> store_map;
+  bool loads_mapped = false;  // the maps are not the identity
+  bool stores_mapped = false;
+};
+
+}  // namespace gsort::gpu

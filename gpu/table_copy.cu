@@ -1,0 +1,39 @@
+// See launch.hpp. Arguments of a kernel are copied when it is launched, so the host's numbers may
+// go.
+#include <algorithm>
+
+#include "gpu/cuda_check.hpp"
+#include "gpu/launch.hpp"
+#include "gpu/partition_kernel.cuh"
+
+namespace gsort::gpu {
+
+__global__ void __launch_bounds__(kTableChunk)
+    table_kernel(const TableChunk chunk, unsigned count, std::uint64_t* table) {
+  if (threadIdx.x < count) table[threadIdx.x] = chunk.values[threadIdx.x];
+}
+
+void launch_table_copy(const std::uint64_t* values, std::uint64_t count, std::uint64_t* table,
+                       cudaStream_t stream) {
+  for (std::uint64_t done = 0; done < count; done += kTableChunk) {
+    TableChunk chunk;
+    const auto size = static_cast<unsigned>(std::min<std::uint64_t>(count - done, kTableChunk));
+    std::copy_n(values + done, size, chunk.values);
+    table_kernel<<<1, kTableChunk, 0, stream>>>(chunk, size, table + done);
+    check_launch("launching table_kernel");
+  }
+}
+
+unsigned current_architecture() {
+  int device = 0;
+  int major = 0;
+  int minor = 0;
+  check_cuda(cudaGetDevice(&device), CudaCall::kQuery, "asking for the current GPU");
+  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+             CudaCall::kQuery, "asking for the GPU's compute capability");
+  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+             CudaCall::kQuery, "asking for the GPU's compute capability");
+  return static_cast<unsigned>(10 * major + minor);
+}
+
+}  // namespace gsort::gpu

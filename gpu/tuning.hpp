@@ -1,0 +1,67 @@
+// The shapes of the kernels: one printable struct a key size and architecture, chosen here and
+// nowhere else. Kernels take it as a template argument, host code as a value.
+//
+// Measured on an H200 (sm_90) only; see the table in device_sort.cpp. The rows for sm_80, sm_86 and
+// sm_89 have the same shapes, which fit the 100 KB of shared memory an SM that the least of them
+// has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace gsort::gpu {
+
+struct KernelTuning {
+  unsigned keys_per_thread;     // E: a power of two; shared memory has one pad word every E
+  unsigned block_sort_threads;  // a block sort's tile has threads * E keys; a power of two
+  unsigned merge_threads;       // a merge's tile has somewhat fewer than threads * E keys
+  unsigned max_fan_in;          // runs that one pass merges: 2, 4 or 8
+
+  friend constexpr bool operator==(const KernelTuning&, const KernelTuning&) = default;
+
+  [[nodiscard]] constexpr unsigned block_sort_keys() const {
+    return keys_per_thread * block_sort_threads;
+  }
+
+  // Pairs of slices are padded to whole rows of E words; a tile leaves room for that.
+  [[nodiscard]] constexpr unsigned merge_tile_keys(unsigned fan_in) const {
+    return keys_per_thread * (merge_threads - (fan_in / 2 - 1));
+  }
+};
+
+// Every kSampleStep-th key of a run is a sample, for the partition (kway_cut.hpp). 128: the samples
+// of 2^28 u32 keys take 8 MiB and stay in the L2.
+inline constexpr std::uint32_t kSampleStep = 128;
+
+struct TuningRow {
+  unsigned architecture;  // 10 * major + minor: this one and later ones, up to the next row
+  KernelTuning key32;
+  KernelTuning key64;
+};
+
+inline constexpr TuningRow kTunings[] = {
+    {80, {32, 256, 128, 8}, {16, 256, 256, 8}},
+    {86, {32, 256, 128, 8}, {16, 256, 256, 8}},
+    {89, {32, 256, 128, 8}, {16, 256, 256, 8}},
+    {90, {32, 256, 128, 8}, {16, 256, 256, 8}},
+};
+
+template <class Key>
+[[nodiscard]] constexpr KernelTuning tuning_for(unsigned architecture) {
+  KernelTuning found = sizeof(Key) == 4 ? kTunings[0].key32 : kTunings[0].key64;
+  for (const TuningRow& row : kTunings) {
+    if (row.architecture <= architecture) found = sizeof(Key) == 4 ? row.key32 : row.key64;
+  }
+  return found;
+}
+
+// "256 threads x 32 keys, merge 128 threads, fan-in 8", for benchmarks and reports.
+[[nodiscard]] inline std::string to_string(const KernelTuning& tuning) {
+  return "block sort " + std::to_string(tuning.block_sort_threads) + " threads x " +
+         std::to_string(tuning.keys_per_thread) + " keys, merge " +
+         std::to_string(tuning.merge_threads) + " threads, fan-in " +
+         std::to_string(tuning.max_fan_in);
+}
+
+}  // namespace gsort::gpu

@@ -1,0 +1,32 @@
+// From an architecture known at run time to a tuning known at compile time.
+#pragma once
+
+#include <iterator>
+#include <type_traits>
+
+#include "gpu/static_for.hpp"
+#include "gpu/tuning.hpp"
+
+namespace gsort::gpu {
+
+// Calls f(constant) with a std::integral_constant-like object whose value is the Key's tuning for
+// the architecture. Kernels of equal tunings are compiled once.
+template <KernelTuning kValue>
+struct TuningConstant {
+  static constexpr KernelTuning kTuning = kValue;
+};
+
+template <class Key, class F>
+void with_tuning(unsigned architecture, F&& f) {
+  const KernelTuning wanted = tuning_for<Key>(architecture);
+  bool done = false;
+  static_for<std::size(kTunings)>([&](auto index) {
+    constexpr KernelTuning kTuning = tuning_for<Key>(kTunings[decltype(index)::value].architecture);
+    if (!done && kTuning == wanted) {
+      done = true;
+      f(TuningConstant<kTuning>{});
+    }
+  });
+}
+
+}  // namespace gsort::gpu

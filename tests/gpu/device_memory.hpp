@@ -1,0 +1,86 @@
+// What tests on the card share: device arrays that free themselves, copies, streams, and the skip
+// that says why.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include "gpu/cuda_check.hpp"
+
+namespace gsort::gpu {
+
+// "" if there is a GPU, else why there is none.
+inline std::string reason_without_gpu() {
+  int count = 0;
+  const cudaError_t result = cudaGetDeviceCount(&count);
+  if (result != cudaSuccess) return std::string("no usable GPU: ") + cudaGetErrorString(result);
+  return count > 0 ? "" : "no GPU in this machine";
+}
+
+class GpuTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string reason = reason_without_gpu();
+    if (!reason.empty()) GTEST_SKIP() << "SKIPPED: " << reason;
+  }
+};
+
+// `count` T in device memory, poisoned, with a poisoned guard on both sides. `misalign` moves the
+// array by so many elements from the alignment of cudaMalloc.
+template <class T>
+class DeviceArray {
+ public:
+  static constexpr int kPoison = 0xa5;
+  static constexpr std::size_t kGuard = 64;
+
+  explicit DeviceArray(std::size_t count, std::size_t misalign = 0)
+      : count_(count), before_(kGuard + misalign) {
+    check_cuda(cudaMalloc(&memory_, bytes()), CudaCall::kMemory, "allocating for a test");
+    check_cuda(cudaMemset(memory_, kPoison, bytes()), CudaCall::kMemory, "poisoning");
+  }
+  explicit DeviceArray(const std::vector<T>& values, std::size_t misalign = 0)
+      : DeviceArray(values.size(), misalign) {
+    check_cuda(cudaMemcpy(get(), values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice),
+               CudaCall::kCopy, "copying to the GPU");
+  }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  ~DeviceArray() { cudaFree(memory_); }
+
+  [[nodiscard]] T* get() const { return static_cast<T*>(memory_) + before_; }
+
+  // Waits for the device.
+  [[nodiscard]] std::vector<T> values() const {
+    std::vector<T> all(count_);
+    check_cuda(cudaDeviceSynchronize(), CudaCall::kStream, "waiting for the GPU");
+    check_cuda(cudaMemcpy(all.data(), get(), count_ * sizeof(T), cudaMemcpyDeviceToHost),
+               CudaCall::kCopy, "copying from the GPU");
+    return all;
+  }
+
+  // Is everything around the array as it was?
+  [[nodiscard]] bool guards_hold() const {
+    std::vector<unsigned char> all(bytes());
+    check_cuda(cudaMemcpy(all.data(), memory_, bytes(), cudaMemcpyDeviceToHost), CudaCall::kCopy,
+               "copying from the GPU");
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool inside = i >= before_ * sizeof(T) && i < (before_ + count_) * sizeof(T);
+      if (!inside && all[i] != kPoison) return false;
+    }
+    return true;
+  }
+
+ private:
+  [[nodiscard]] std::size_t bytes() const { return (before_ + count_ + kGuard) * sizeof(T); }
+
+  void* memory_ = nullptr;
+  std::size_t count_;
+  std::size_t before_;
+};
+
+}  // namespace gsort::gpu

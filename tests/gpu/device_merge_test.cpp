@@ -1,0 +1,160 @@
+// merge_slices on the card, against std::sort of a copy taken before the call.
+#include "gpu/device_merge.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "base/error.hpp"
+#include "device_memory.hpp"
+#include "distributions.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+template <class Key>
+class DeviceMerge : public GpuTest {};
+
+using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(DeviceMerge, KeyTypes);
+
+template <class Key>
+struct Slices {
+  std::vector<Key> keys;
+  std::vector<std::uint64_t> counts;
+};
+
+// Keys of a shape, cut at random places; some slices are empty, some hold one key.
+template <class Key>
+Slices<Key> make_slices(Shape shape, std::uint32_t slice_count, std::uint64_t mean,
+                        std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Slices<Key> slices;
+  std::uint64_t total = 0;
+  for (std::uint32_t i = 0; i < slice_count; ++i) {
+    const std::uint64_t kind = random() % 8;
+    const std::uint64_t count = kind == 0 ? 0 : (kind == 1 ? 1 : random() % (2 * mean + 1));
+    slices.counts.push_back(count);
+    total += count;
+  }
+  slices.keys = make_keys<Key>(shape, total, seed);
+  auto begin = slices.keys.begin();
+  for (const std::uint64_t count : slices.counts) {
+    std::sort(begin, begin + static_cast<std::ptrdiff_t>(count));
+    begin += static_cast<std::ptrdiff_t>(count);
+  }
+  return slices;
+}
+
+template <class Key>
+void merge_and_compare(const Slices<Key>& slices, KeyMap<Key> map, std::size_t misalign,
+                       const std::string& what) {
+  std::vector<Key> expected = slices.keys;
+  std::sort(expected.begin(), expected.end());
+  for (Key& key : expected) key = map.to_raw(key);
+  const auto slice_count = static_cast<std::uint32_t>(slices.counts.size());
+  const DeviceArray<Key> input(slices.keys, misalign);
+  const DeviceArray<Key> output(slices.keys.size(), misalign / 2);
+  const std::size_t bytes = merge_slices_scratch_bytes<Key>(slices.keys.size(), slice_count);
+  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+  merge_slices<Key>(input.get(), slices.counts.data(), slice_count, output.get(), map,
+                    scratch.get(), bytes, nullptr);
+  ASSERT_TRUE(output.values() == expected)
+      << what << ", " << slice_count << " slices, " << expected.size() << " keys";
+  ASSERT_TRUE(output.guards_hold() && scratch.guards_hold()) << what;
+  ASSERT_TRUE(input.values() == slices.keys) << what << ": the input changed";
+}
+
+TYPED_TEST(DeviceMerge, MergesAnyNumberOfSlices) {
+  for (const std::uint32_t slice_count :
+       {0U, 1U, 2U, 3U, 4U, 5U, 7U, 8U, 9U, 15U, 16U, 17U, 63U, 64U, 65U, 300U, 600U}) {
+    for (const std::uint64_t mean : {3U, 100U, 5000U}) {
+      for (const std::uint64_t seed : {1U, 2U}) {
+        merge_and_compare(make_slices<TypeParam>(Shape::kUniform, slice_count, mean, seed), {}, 0,
+                          "uniform");
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(DeviceMerge, MergesEveryShape) {
+  for (const NamedShape& named : kShapes) {
+    for (const std::uint32_t slice_count : {2U, 4U, 7U, 20U}) {
+      merge_and_compare(make_slices<TypeParam>(named.shape, slice_count, 60000, 3), {}, 0,
+                        std::string(named.name));
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DeviceMerge, MergesAtAnyAlignmentAndMaps) {
+  const auto map =
+      KeyMap<TypeParam>::of({sizeof(TypeParam) == 4 ? KeyType::kF32 : KeyType::kF64, true, true});
+  for (const std::size_t misalign : {1U, 2U, 3U, 5U}) {
+    for (const std::uint32_t slice_count : {1U, 2U, 6U, 70U}) {
+      merge_and_compare(make_slices<TypeParam>(Shape::kUniform, slice_count, 9000, 4), map,
+                        misalign, "misaligned by " + std::to_string(misalign));
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DeviceMerge, RunsOnSeveralStreamsAtOnce) {
+  constexpr int kStreams = 4;
+  const auto slices = make_slices<TypeParam>(Shape::kUniform, 30, 20000, 8);
+  std::vector<TypeParam> expected = slices.keys;
+  std::sort(expected.begin(), expected.end());
+  const auto slice_count = static_cast<std::uint32_t>(slices.counts.size());
+  const std::size_t bytes = merge_slices_scratch_bytes<TypeParam>(expected.size(), slice_count);
+  const DeviceArray<TypeParam> input(slices.keys);
+  std::vector<std::unique_ptr<DeviceArray<TypeParam>>> outputs;
+  std::vector<std::unique_ptr<DeviceArray<unsigned char>>> scratches;
+  cudaStream_t streams[kStreams];
+  for (auto& stream : streams) {
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), CudaCall::kStream,
+               "stream");
+    outputs.push_back(std::make_unique<DeviceArray<TypeParam>>(expected.size()));
+    scratches.push_back(
+        std::make_unique<DeviceArray<unsigned char>>(bytes, 256 - DeviceArray<char>::kGuard));
+  }
+  for (int round = 0; round < 5; ++round) {
+    for (std::size_t i = 0; i < kStreams; ++i) {
+      std::vector<std::uint64_t> counts = slices.counts;  // gone before the device reads anything
+      merge_slices<TypeParam>(input.get(), counts.data(), slice_count, outputs[i]->get(), {},
+                              scratches[i]->get(), bytes, streams[i]);
+      std::fill(counts.begin(), counts.end(), 1);
+    }
+  }
+  for (const auto& output : outputs) EXPECT_TRUE(output->values() == expected);
+  for (const auto stream : streams) cudaStreamDestroy(stream);
+}
+
+TYPED_TEST(DeviceMerge, RefusesBadArgumentsBeforeAnyLaunch) {
+  const std::vector<std::uint64_t> counts{9000, 11000};
+  const DeviceArray<TypeParam> keys(20000);
+  const DeviceArray<TypeParam> output(20000);
+  const std::size_t bytes = merge_slices_scratch_bytes<TypeParam>(20000, 2);
+  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+  const auto refused = [&](const TypeParam* in, const std::uint64_t* table, TypeParam* out,
+                           void* memory, std::size_t memory_bytes) {
+    try {
+      merge_slices<TypeParam>(in, table, 2, out, {}, memory, memory_bytes, nullptr);
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::kUsage;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused(nullptr, counts.data(), output.get(), scratch.get(), bytes));
+  EXPECT_TRUE(refused(keys.get(), nullptr, output.get(), scratch.get(), bytes));
+  EXPECT_TRUE(refused(keys.get(), counts.data(), nullptr, scratch.get(), bytes));
+  EXPECT_TRUE(refused(keys.get(), counts.data(), keys.get() + 7, scratch.get(), bytes));
+  EXPECT_TRUE(refused(keys.get(), counts.data(), output.get(), scratch.get(), bytes - 1));
+  EXPECT_TRUE(refused(keys.get(), counts.data(), output.get(), nullptr, bytes));
+  const std::vector<std::uint64_t> huge{~std::uint64_t{0}, 2};
+  EXPECT_TRUE(refused(keys.get(), huge.data(), output.get(), scratch.get(), bytes));
+}
+
+}  // namespace
+}  // namespace gsort::gpu

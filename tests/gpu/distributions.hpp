@@ -1,0 +1,96 @@
+// Inputs for the tests on the card: ten shapes of keys, all from a seed.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string_view>
+#include <vector>
+
+namespace gsort::gpu {
+
+enum class Shape : std::uint8_t {
+  kUniform,
+  kSorted,
+  kReversed,
+  kEqual,
+  kFewDistinct,
+  kSawtooth,
+  kOrganPipe,
+  kMaximum,
+  kZipf,
+  kInterleaved,  // every merge of halves alternates between them: the bit-reversed order
+};
+
+struct NamedShape {
+  Shape shape;
+  std::string_view name;
+};
+
+inline constexpr NamedShape kShapes[] = {{Shape::kUniform, "uniform"},
+                                         {Shape::kSorted, "sorted"},
+                                         {Shape::kReversed, "reversed"},
+                                         {Shape::kEqual, "equal"},
+                                         {Shape::kFewDistinct, "few distinct"},
+                                         {Shape::kSawtooth, "sawtooth"},
+                                         {Shape::kOrganPipe, "organ pipe"},
+                                         {Shape::kMaximum, "all maximum"},
+                                         {Shape::kZipf, "zipf"},
+                                         {Shape::kInterleaved, "interleaved"}};
+
+[[nodiscard]] inline std::uint64_t reverse_bits(std::uint64_t value, unsigned bits) {
+  std::uint64_t reversed = 0;
+  for (unsigned i = 0; i < bits; ++i) reversed |= (value >> i & 1U) << (bits - 1 - i);
+  return reversed;
+}
+
+template <class Key>
+[[nodiscard]] std::vector<Key> make_keys(Shape shape, std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  unsigned bits = 0;
+  while ((std::size_t{1} << bits) < count) ++bits;
+  const Key scale = static_cast<Key>(~Key{0} / (count + 1));
+  std::vector<Key> keys(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto place = static_cast<Key>(i);
+    const auto mirrored = static_cast<Key>(count - 1 - i);
+    switch (shape) {
+      case Shape::kUniform:
+        keys[i] = static_cast<Key>(random());
+        break;
+      case Shape::kSorted:
+        keys[i] = place * scale;
+        break;
+      case Shape::kReversed:
+        keys[i] = mirrored * scale;
+        break;
+      case Shape::kEqual:
+        keys[i] = static_cast<Key>(0x1234567890abcdefULL);
+        break;
+      case Shape::kFewDistinct:
+        keys[i] = static_cast<Key>(random() % 16) * scale;
+        break;
+      case Shape::kSawtooth:
+        keys[i] = static_cast<Key>(i % 1000) * 77;
+        break;
+      case Shape::kOrganPipe:
+        keys[i] = std::min(place, mirrored);
+        break;
+      case Shape::kMaximum:
+        keys[i] = static_cast<Key>(~Key{0});
+        break;
+      case Shape::kZipf: {
+        const double u = std::uniform_real_distribution<>(1e-9, 1)(random);
+        keys[i] = static_cast<Key>(std::pow(u, -1.25));
+        break;
+      }
+      case Shape::kInterleaved:
+        keys[i] = static_cast<Key>(reverse_bits(i, bits));
+        break;
+    }
+  }
+  return keys;
+}
+
+}  // namespace gsort::gpu
