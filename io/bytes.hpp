@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "base/direct_io.hpp"
+
 namespace gsort::io {
 
 using ByteSpan = std::span<std::byte>;
@@ -14,12 +16,7 @@ using ConstByteSpan = std::span<const std::byte>;
 // What O_DIRECT asks of offsets, lengths and addresses on any common disk and file system.
 inline constexpr std::size_t kDirectAlignment = 4096;
 
-// Whether bytes go around the page cache (O_DIRECT).
-enum class DirectIo : std::uint8_t {
-  kAuto,  // where it pays: uncached large inputs, large outputs, runs
-  kOn,    // wherever the file system accepts it
-  kOff,   // never
-};
+using gsort::DirectIo;
 
 [[nodiscard]] inline bool is_aligned(const void* address) noexcept {
   return reinterpret_cast<std::uintptr_t>(address) % kDirectAlignment == 0;

@@ -20,7 +20,7 @@
 //   below 4: 1 + 1 + 0 = 2; four ties are missing: two from run 0, one from run 1, one from run 2.
 //   cuts 3 2 1: the prefix is 1 4 4 | 2 4 | 4.
 //
-// Cost. At most W probes for keys of W bits, each K binary searches over shrinking windows.
+// Cost. At most W + 2 probes for keys of W bits, each K binary searches over shrinking windows.
 //
 // Source. P. Varman, S. Scheufler, B. Iyer, G. Ricard, "Merging multiple lists on
 // hierarchical-memory multiprocessors", JPDC 12(2), 1991, doi:10.1016/0743-7315(91)90022-2, bisects
@@ -52,16 +52,16 @@ template <class Index, class Keys, class Key>
 // Finds the cuts of `run_count` runs for output position `d`.
 //
 // `count_up_to(run, value, low, high)` answers how many elements of run `run` are <= value, knowing
-// that the answer lies in [low, high]. It may read memory, fences or disk. `low` must hold 0 and
-// `high` the element count for every run (or tighter bounds known from a neighbouring split);
-// `probe` is scratch. All three have run_count entries. On return low[i] is the cut. Requires: d <=
-// the sum of high; value_low <= every key <= value_high. Ensures: the sum of low == d; the keys
+// that the answer, or what of it may be used, lies in [low, high]; it may read memory, fences or
+// disk. `low` and `high` bracket the cut of every run: 0 and the element count, or what a
+// neighbouring split or a look at the fences has found. `probe` is scratch. All three have
+// run_count entries. On return low[i] is the cut. Requires: d lies between the sums of low and
+// high; value_low <= the key at the cut <= value_high. Ensures: the sum of low == d; the keys
 // before the cuts, ties from lower runs first, are the first d of the stable merge.
 template <class Key, class Index, class CountUpTo>
 GSORT_HOST_DEVICE constexpr void kway_split(Index d, std::uint32_t run_count, Key value_low,
                                             Key value_high, Index* low, Index* high, Index* probe,
                                             const CountUpTo& count_up_to) {
-  if (d == 0) return;
   while (value_low < value_high) {
     const Key value = static_cast<Key>(value_low + (value_high - value_low) / 2);
     Index total = 0;
@@ -78,8 +78,16 @@ GSORT_HOST_DEVICE constexpr void kway_split(Index d, std::uint32_t run_count, Ke
     Index* const narrowed = enough ? high : low;
     for (std::uint32_t run = 0; run < run_count; ++run) narrowed[run] = probe[run];
   }
+  // The brackets may have come from a coarse look: now count exactly what lies below the value, and
+  // up to it.
   Index below = 0;
-  for (std::uint32_t run = 0; run < run_count; ++run) below += low[run];
+  for (std::uint32_t run = 0; run < run_count; ++run) {
+    high[run] = count_up_to(run, value_low, low[run], high[run]);
+    if (value_low > 0) {
+      low[run] = count_up_to(run, static_cast<Key>(value_low - 1), low[run], high[run]);
+    }
+    below += low[run];
+  }
   for (std::uint32_t run = 0; run < run_count && below < d; ++run) {
     const Index ties = high[run] - low[run];
     const Index taken = ties < d - below ? ties : d - below;

@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/key.hpp"
 
@@ -96,9 +97,7 @@ struct EngineShape {
   unsigned threads = 1;              // cores the engine may keep busy
   std::uint64_t block_bytes = 0;     // one acquire_block buffer
   std::uint64_t chunk_elements = 0;  // the most keys of a chunk
-  std::uint64_t part_elements = 0;   // the most keys of a part
   unsigned chunk_lanes = 1;
-  unsigned merge_lanes = 1;
   std::uint64_t device_bytes = 0;  // bound for all device memory of the engine
 };
 
@@ -107,11 +106,13 @@ class Engine {
   virtual ~Engine() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;  // "cpu" or "cuda"
 
-  // Lanes share the engine's memory, which is reserved once: all chunk lanes must be gone before
-  // the first merge lane is made. An engine outlives its lanes. Throws: Error(kResource) when the
-  // memory within the shape's bounds cannot be had.
-  [[nodiscard]] virtual std::unique_ptr<ChunkLane> make_chunk_lane() = 0;
-  [[nodiscard]] virtual std::unique_ptr<MergeLane> make_merge_lane() = 0;
+  // Lanes are laid out in the engine's memory, which is reserved once: all lanes of an earlier call
+  // must be gone before the next call. An engine outlives its lanes.
+  // Throws: Error(kUsage) when the engine was given too little memory for them; Error(kResource)
+  // when device memory cannot be had.
+  [[nodiscard]] virtual std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() = 0;
+  [[nodiscard]] virtual std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
+      unsigned lanes, std::uint64_t part_elements) = 0;
 };
 
 }  // namespace gsort

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "base/direct_io.hpp"
 #include "base/key.hpp"
 
 namespace gsort {
 
 enum class EngineChoice : std::uint8_t { kAuto, kCuda, kCpu };
-enum class DirectIo : std::uint8_t { kAuto, kOn, kOff };
 enum class CheckMode : std::uint8_t { kNone, kReport, kQuiet };  // nothing, -c, -C
 enum class ExplainMode : std::uint8_t { kNone, kText, kJson };   // nothing, --explain[=text|json]
 enum class Show : std::uint8_t { kNothing, kHelp, kFullHelp, kVersion };  // -h, --help, -V

@@ -16,16 +16,26 @@ class CpuEngine final : public Engine {
 
   [[nodiscard]] std::string_view name() const override { return "cpu"; }
 
-  [[nodiscard]] std::unique_ptr<ChunkLane> make_chunk_lane() override {
+[[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
     const auto need = CpuChunkFootprint::of(shape_.chunk_elements, sizeof(Key), shape_.threads,
                                             shape_.block_bytes)
                           .arena_bytes();
-    return std::make_unique<CpuChunkLane<Key>>(shape_, stretch(chunk_lanes_++, need));
+    std::vector<std::unique_ptr<ChunkLane>> lanes;
+    for (unsigned lane = 0; lane < shape_.chunk_lanes; ++lane) {
+      lanes.push_back(std::make_unique<CpuChunkLane<Key>>(shape_, stretch(lane, need)));
+    }
+    return lanes;
   }
 
-  [[nodiscard]] std::unique_ptr<MergeLane> make_merge_lane() override {
-    const auto need = CpuMergeFootprint::of(shape_.part_elements, sizeof(Key)).arena_bytes();
-    return std::make_unique<CpuMergeLane<Key>>(shape_, stretch(merge_lanes_++, need));
+  [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
+      unsigned count, std::uint64_t part_elements) override {
+    const auto need = CpuMergeFootprint::of(part_elements, sizeof(Key)).arena_bytes();
+    std::vector<std::unique_ptr<MergeLane>> lanes;
+    for (unsigned lane = 0; lane < count; ++lane) {
+      lanes.push_back(std::make_unique<CpuMergeLane<Key>>(KeyMap<Key>::of(shape_.format),
+                                                          part_elements, stretch(lane, need)));
+    }
+    return lanes;
   }
 
  private:
@@ -39,8 +49,6 @@ class CpuEngine final : public Engine {
 
   EngineShape shape_;
   ByteSpan memory_;
-  unsigned chunk_lanes_ = 0;
-  unsigned merge_lanes_ = 0;
 };
 
 }  // namespace

@@ -11,9 +11,9 @@
 namespace gsort::cpu {
 
 template <class Key>
-CpuMergeLane<Key>::CpuMergeLane(const EngineShape& shape, ByteSpan memory)
-    : map_(KeyMap<Key>::of(shape.format)) {
-  const auto footprint = CpuMergeFootprint::of(shape.part_elements, sizeof(Key));
+CpuMergeLane<Key>::CpuMergeLane(KeyMap<Key> map, std::uint64_t part_elements, ByteSpan memory)
+    : map_(map) {
+  const auto footprint = CpuMergeFootprint::of(part_elements, sizeof(Key));
   LaneMemory layout(memory);
   const auto keys = [&](std::uint64_t bytes) {
     return std::span<Key>(reinterpret_cast<Key*>(layout.take(bytes).data()), bytes / sizeof(Key));

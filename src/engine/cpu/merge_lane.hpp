@@ -17,7 +17,7 @@ namespace gsort::cpu {
 template <class Key>
 class CpuMergeLane final : public MergeLane {
  public:
-  CpuMergeLane(const EngineShape& shape, ByteSpan memory);
+  CpuMergeLane(KeyMap<Key> map, std::uint64_t part_elements, ByteSpan memory);
 
   [[nodiscard]] ByteSpan input() override { return input_; }
   void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position, KeyForm form,

@@ -1,0 +1,22 @@
+// What a build without CUDA has in place of the engine.
+#include "base/error.hpp"
+#include "gpu/gpu.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+constexpr const char* kReason = "this gsort was built without CUDA";
+
+}  // namespace
+
+Devices find_devices(const std::vector<unsigned>& /*wanted*/) {
+  return {{}, kReason};
+}
+
+std::unique_ptr<Engine> make_cuda_engine(const EngineShape& /*shape*/, int /*ordinal*/,
+                                         ByteSpan /*memory*/) {
+  throw Error(ErrorKind::kDevice, "making the CUDA engine", kReason)
+      .hint("build it where a CUDA toolkit is, or with tools/quickstart --cuda");
+}
+
+}  // namespace gsort::gpu

@@ -1,0 +1,36 @@
+// The CUDA engine, as outsiders see it. In a build without CUDA every call says so.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+
+namespace gsort::gpu {
+
+struct Device {
+  int ordinal = 0;
+  std::string name;
+  std::uint64_t free_bytes = 0;
+  std::uint64_t total_bytes = 0;
+};
+
+struct Devices {
+  std::vector<Device> devices;  // usable ones, best first
+  std::string absent_reason;    // why there are none
+};
+
+// Looks at the GPUs: at those in `wanted`, or at all. Starts CUDA, which takes 0.2 to 0.4 s in a
+// new process. Throws: Error(kUsage) when a wanted device does not exist.
+[[nodiscard]] Devices find_devices(const std::vector<unsigned>& wanted);
+
+// The CUDA engine on device `ordinal`. `memory` is pinned while the engine lives; it must hold
+// CudaFootprint::chunk_host_bytes for each chunk lane, part_host_bytes for each merge lane.
+// Throws: Error(kDevice) when the device cannot be used; Error(kResource) when memory cannot be
+// had.
+[[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(const EngineShape& shape, int ordinal,
+                                                       ByteSpan memory);
+
+}  // namespace gsort::gpu

@@ -1,0 +1,133 @@
+#include "pipeline/check_order.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/failure.hpp"
+#include "base/key_loops.hpp"
+#include "base/parallel.hpp"
+#include "base/units.hpp"
+#include "io/memory.hpp"
+#include "pipeline/proof.hpp"
+
+namespace gsort {
+namespace {
+
+constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
+
+// The value of a raw key, as people write it.
+template <class Key>
+std::string text_of(Key raw, const KeyFormat& format) {
+  if (format.big_endian) raw = swap_bytes(raw);
+  if (format.type == KeyType::kF32)
+    return fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(raw)));
+  if (format.type == KeyType::kF64)
+    return fmt::format("{}", std::bit_cast<double>(static_cast<std::uint64_t>(raw)));
+  if (is_signed_integer(format.type)) {
+    return fmt::format("{}", static_cast<std::int64_t>(static_cast<std::make_signed_t<Key>>(raw)));
+  }
+  return fmt::format("{}", std::uint64_t{raw});
+}
+
+template <class Key>
+class OrderCheck {
+ public:
+  OrderCheck(const KeyFormat& format, io::Reader& reader)
+      : format_(format), map_(KeyMap<Key>::of(format)), reader_(reader) {}
+
+  CheckOutcome run(unsigned threads) {
+    const io::Arena memory(threads * kBlockBytes, "checking");
+    Failure failure;
+    run_workers(threads, [&](unsigned worker) {
+      try {
+        const ByteSpan buffer = memory.bytes().subspan(worker * kBlockBytes, kBlockBytes);
+        while (!failure.failed() && !found_disorder()) {
+          const auto block = reader_.next(buffer);
+          if (!block) return;
+          look_at(block->position_bytes / sizeof(Key),
+                  {reinterpret_cast<const Key*>(buffer.data()), block->bytes / sizeof(Key)});
+        }
+      } catch (...) {
+        failure.capture();
+      }
+    });
+    failure.rethrow();
+    find_first_disorder();
+    outcome_.distinct -= outcome_.in_order ? border_repeats_ : 0;
+    return outcome_;
+  }
+
+ private:
+  // What is kept of a block: its borders. Blocks may arrive out of order, so borders are compared
+  // at the end.
+  struct Border {
+    std::uint64_t begin;
+    std::uint64_t end;
+    Key first;
+    Key last;
+  };
+
+  bool found_disorder() {
+    const std::scoped_lock lock(mutex_);
+    return !outcome_.in_order;
+  }
+
+  void look_at(std::uint64_t position, std::span<const Key> keys) {
+    if (keys.empty()) return;
+    const Fingerprint seen = fingerprint_of(std::as_bytes(keys), sizeof(Key));
+    const std::size_t disorder = first_disorder<Key>(keys, map_);
+    std::uint64_t distinct = 1;
+    for (std::size_t i = 1; i < keys.size(); ++i) distinct += keys[i] != keys[i - 1] ? 1U : 0U;
+    const std::scoped_lock lock(mutex_);
+    outcome_.fingerprint += seen;
+    outcome_.elements += keys.size();
+    outcome_.distinct += distinct;
+    borders_.push_back({position, position + keys.size(), keys.front(), keys.back()});
+    if (disorder != keys.size()) note(position + disorder + 1, keys[disorder], keys[disorder + 1]);
+  }
+
+  // Keeps the disorder with the lowest position.
+  void note(std::uint64_t element, Key before, Key value) {
+    if (!outcome_.in_order && outcome_.disorder_element <= element) return;
+    outcome_.in_order = false;
+    outcome_.disorder_element = element;
+    outcome_.value = text_of(value, format_);
+    outcome_.value_before = text_of(before, format_);
+  }
+
+  void find_first_disorder() {
+    std::ranges::sort(borders_, {}, &Border::begin);
+    for (std::size_t i = 1; i < borders_.size(); ++i) {
+      const Border& before = borders_[i - 1];
+      const Border& after = borders_[i];
+      if (before.end != after.begin) continue;
+      if (map_.to_ordered(after.first) < map_.to_ordered(before.last)) {
+        note(after.begin, before.last, after.first);
+      }
+      if (after.first == before.last) ++border_repeats_;
+    }
+  }
+
+  KeyFormat format_;
+  KeyMap<Key> map_;
+  io::Reader& reader_;
+  std::mutex mutex_;
+  CheckOutcome outcome_;
+  std::vector<Border> borders_;
+  std::uint64_t border_repeats_ = 0;
+};
+
+}  // namespace
+
+CheckOutcome check_order(const KeyFormat& format, io::Reader& reader, unsigned threads) {
+  return with_key_of_width(bytes_of(format.type), [&](auto width) {
+    return OrderCheck<decltype(width)>(format, reader).run(threads);
+  });
+}
+
+}  // namespace gsort

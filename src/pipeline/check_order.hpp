@@ -1,0 +1,15 @@
+// gsort -c: is the input sorted? Reads it once, on all cores.
+#pragma once
+
+#include "base/key.hpp"
+#include "io/reader.hpp"
+#include "plan/outcome.hpp"
+
+namespace gsort {
+
+// Reads to the first disorder, or to the end.
+// Throws: Error from reading.
+[[nodiscard]] CheckOutcome check_order(const KeyFormat& format, io::Reader& reader,
+                                       unsigned threads);
+
+}  // namespace gsort

@@ -1,0 +1,142 @@
+#include "pipeline/count_keys.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "base/failure.hpp"
+#include "base/parallel.hpp"
+
+namespace gsort {
+namespace {
+
+using Counts = std::vector<std::uint64_t>;  // by ordered key
+
+// Four tables, so that equal neighbours do not wait for each other's increment.
+template <class Key>
+void count_block(std::span<const Key> raw, std::array<std::vector<std::uint32_t>, 4>& tables) {
+  std::size_t i = 0;
+  for (; i + 4 <= raw.size(); i += 4) {
+    ++tables[0][raw[i]];
+    ++tables[1][raw[i + 1]];
+    ++tables[2][raw[i + 2]];
+    ++tables[3][raw[i + 3]];
+  }
+  for (; i < raw.size(); ++i) ++tables[0][raw[i]];
+}
+
+template <class Key>
+void add_tables(std::array<std::vector<std::uint32_t>, 4>& tables, KeyMap<Key> map,
+                Counts& counts) {
+  for (auto& table : tables) {
+    for (std::size_t raw = 0; raw < table.size(); ++raw) {
+      counts[map.to_ordered(static_cast<Key>(raw))] += table[raw];
+      table[raw] = 0;
+    }
+  }
+}
+
+template <class Key>
+Counts count_all(const Plan& plan, io::Reader& reader, Proof& proof, ByteSpan memory) {
+  constexpr std::size_t kValues = std::size_t{1} << (8 * sizeof(Key));
+  // A 32-bit counter cannot run over before this many keys have been added to it.
+  constexpr std::uint64_t kKeysBeforeAdding = std::uint64_t{1} << 31;
+  const auto map = KeyMap<Key>::of(plan.format);
+  Counts counts(kValues, 0);
+  std::mutex mutex;
+  Failure failure;
+  run_workers(plan.chunk.readers, [&](unsigned worker) {
+    try {
+      std::array<std::vector<std::uint32_t>, 4> tables;
+      for (auto& table : tables) table.assign(kValues, 0);
+      std::uint64_t since_adding = 0;
+      const ByteSpan block =
+          memory.subspan(worker * plan.chunk.block_bytes, plan.chunk.block_bytes);
+      while (const auto read = failure.failed() ? std::nullopt : reader.next(block)) {
+        const ConstByteSpan bytes = block.first(read->bytes);
+        proof.add_input(bytes);
+        const std::span<const Key> keys(reinterpret_cast<const Key*>(bytes.data()),
+                                        bytes.size() / sizeof(Key));
+        count_block<Key>(keys, tables);
+        since_adding += keys.size();
+        if (since_adding >= kKeysBeforeAdding) {
+          const std::scoped_lock lock(mutex);
+          add_tables<Key>(tables, map, counts);
+          since_adding = 0;
+        }
+      }
+      const std::scoped_lock lock(mutex);
+      add_tables<Key>(tables, map, counts);
+    } catch (...) {
+      failure.capture();
+    }
+  });
+  failure.rethrow();
+  return counts;
+}
+
+// Fills `piece` with the keys from element `begin` on. before[k] is the number of keys below
+// ordered key k.
+template <class Key>
+void fill_piece(const Counts& before, KeyMap<Key> map, std::uint64_t begin, std::span<Key> piece) {
+  std::size_t key =
+      static_cast<std::size_t>(std::ranges::upper_bound(before, begin) - before.begin()) - 1;
+  for (std::size_t at = 0; at < piece.size(); ++key) {
+    const std::uint64_t end = key + 1 < before.size() ? before[key + 1] : begin + piece.size();
+    const std::size_t stop =
+        static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), end - begin));
+    if (stop <= at) continue;
+    std::fill(piece.begin() + static_cast<std::ptrdiff_t>(at),
+              piece.begin() + static_cast<std::ptrdiff_t>(stop), map.to_raw(static_cast<Key>(key)));
+    at = stop;
+  }
+}
+
+template <class Key>
+void put_all(const Plan& plan, const Counts& counts, ByteSpan memory, PieceSink& sink) {
+  Counts before(counts.size());
+  std::uint64_t elements = 0;
+  for (std::size_t key = 0; key < counts.size(); ++key) {
+    before[key] = elements;
+    elements += counts[key];
+  }
+  const auto map = KeyMap<Key>::of(plan.format);
+  std::atomic<std::uint64_t> next{0};
+  run_workers(plan.chunk.readers, [&](unsigned worker) {
+    const ByteSpan block = memory.subspan(worker * plan.chunk.block_bytes, plan.chunk.block_bytes);
+    const std::span<Key> keys(reinterpret_cast<Key*>(block.data()), block.size() / sizeof(Key));
+    try {
+      for (;;) {
+        const std::uint64_t begin = next.fetch_add(keys.size());
+        if (begin >= elements) return;
+        const std::span<Key> piece =
+            keys.first(std::min<std::uint64_t>(keys.size(), elements - begin));
+        fill_piece<Key>(before, map, begin, piece);
+        sink.put(begin, std::as_bytes(piece));
+      }
+    } catch (...) {
+      next = elements;
+      sink.abandon();
+      throw;
+    }
+  });
+}
+
+}  // namespace
+
+std::uint64_t count_keys(const Plan& plan, io::Reader& reader, Proof& proof, ByteSpan memory,
+                         const OutputMaker& output) {
+  const auto run = [&](auto width) {
+    using Key = decltype(width);
+    const Counts counts = count_all<Key>(plan, reader, proof, memory);
+    std::uint64_t elements = 0;
+    for (const std::uint64_t count : counts) elements += count;
+    put_all<Key>(plan, counts, memory, output(elements));
+    return elements;
+  };
+  return plan.key_bytes == 1 ? run(std::uint8_t{}) : run(std::uint16_t{});
+}
+
+}  // namespace gsort

@@ -1,0 +1,20 @@
+// Keys of one and two bytes are counted, not sorted: how often each value occurs is all there is to
+// know. One read, one write, memory for the counts only, whatever the size of the input.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/engine.hpp"
+#include "io/reader.hpp"
+#include "pipeline/form_runs.hpp"
+#include "pipeline/proof.hpp"
+#include "plan/plan.hpp"
+
+namespace gsort {
+
+// Reads everything, then puts the sorted keys. `memory` holds plan.chunk.arena_bytes. Returns the
+// elements. Throws: Error from reading or from the output.
+std::uint64_t count_keys(const Plan& plan, io::Reader& reader, Proof& proof, ByteSpan memory,
+                         const OutputMaker& output);
+
+}  // namespace gsort

@@ -1,0 +1,170 @@
+#include "pipeline/form_runs.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <optional>
+#include <thread>
+
+#include "base/failure.hpp"
+#include "base/handoff.hpp"
+#include "base/parallel.hpp"
+#include "pipeline/sinks.hpp"
+
+namespace gsort {
+namespace {
+
+constexpr std::size_t kSampleBytes = std::size_t{256} << 10;
+
+// A lane with a sorted chunk in it.
+struct FilledLane {
+  ChunkLane* lane = nullptr;
+  std::uint64_t elements = 0;
+};
+
+class RunFormation {
+ public:
+  RunFormation(const Plan& plan, Engine& engine, io::Reader& reader, Proof& proof,
+               const RunStoreMaker& run_store, const OutputMaker& output)
+      : plan_(plan),
+        reader_(reader),
+        proof_(proof),
+        run_store_(run_store),
+        output_(output),
+        lanes_(engine.make_chunk_lanes()) {
+    for (const auto& lane : lanes_) free_.push(lane.get());
+  }
+
+  FormedRuns form() {
+    std::jthread spiller([this] { spill_all(); });
+    try {
+      fill_all();
+    } catch (...) {
+      failure_.capture();
+    }
+    filled_.close();
+    spiller.join();
+    failure_.rethrow();
+    return std::move(formed_);
+  }
+
+ private:
+  void fill_all() {
+    for (bool first = true;; first = false) {
+      const std::optional<ChunkLane*> lane = free_.pop();
+      if (!lane || failure_.failed()) return;
+      const std::uint64_t elements = fill(**lane);
+      if (elements == 0 && !first) return;
+      (*lane)->sort();
+      formed_.elements += elements;
+      if (first && reader_.at_end()) return (*lane)->emit(KeyForm::kRaw, output_(elements));
+      filled_.push({*lane, elements});
+      if (reader_.at_end()) return;
+    }
+  }
+
+  // Reads one chunk into the lane; returns its elements.
+  std::uint64_t fill(ChunkLane& lane) {
+    const std::uint64_t begin = reader_.position();
+    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - begin;
+    const std::uint64_t chunk_bytes = plan_.chunk.chunk_elements * plan_.key_bytes;
+    const std::uint64_t end = begin + std::min(most, chunk_bytes);
+    std::atomic<std::uint64_t> filled_bytes{0};
+    if (!reader_.known_size()) {
+      fill_from_pipe(lane, begin, end, filled_bytes);
+    } else {
+      lane.begin(sample_of(begin, std::min(end, *reader_.known_size())));
+      fill_blocks(lane, begin, end, filled_bytes);
+    }
+    return filled_bytes / plan_.key_bytes;
+  }
+
+  ConstByteSpan sample_of(std::uint64_t begin, std::uint64_t end) {
+    sample_.resize(kSampleBytes);
+    return ConstByteSpan(sample_).first(reader_.sample(sample_, begin, end));
+  }
+
+  // A pipe cannot be sampled ahead: its first block stands for the chunk.
+  void fill_from_pipe(ChunkLane& lane, std::uint64_t begin, std::uint64_t end,
+                      std::atomic<std::uint64_t>& filled_bytes) {
+    sample_.resize(kSampleBytes);
+    lane.begin(ConstByteSpan(sample_).first(sampled_from_pipe_));
+    const ByteSpan block = lane.acquire_block();
+    const auto read = reader_.next(block, end);
+    const std::size_t bytes = read ? read->bytes : 0;
+    if (sampled_from_pipe_ == 0) {
+      sampled_from_pipe_ = std::min(bytes, sample_.size());
+      std::copy_n(block.begin(), sampled_from_pipe_, sample_.begin());
+      lane.begin(ConstByteSpan(sample_).first(sampled_from_pipe_));
+    }
+    add_block(lane, block, bytes, 0, filled_bytes);
+    if (read) fill_blocks(lane, begin, end, filled_bytes);
+  }
+
+  void fill_blocks(ChunkLane& lane, std::uint64_t begin, std::uint64_t end,
+                   std::atomic<std::uint64_t>& filled_bytes) {
+    Failure failure;
+    run_workers(plan_.chunk.readers, [&](unsigned) {
+      try {
+        while (!failure.failed() && !failure_.failed()) {
+          const ByteSpan block = lane.acquire_block();
+          const auto read = reader_.next(block, end);
+          if (!read) {
+            lane.add(block, 0, 0);
+            return;
+          }
+          add_block(lane, block, read->bytes, (read->position_bytes - begin) / plan_.key_bytes,
+                    filled_bytes);
+        }
+      } catch (...) {
+        failure.capture();
+      }
+    });
+    failure.rethrow();
+  }
+
+  void add_block(ChunkLane& lane, ByteSpan block, std::size_t bytes, std::uint64_t position,
+                 std::atomic<std::uint64_t>& filled_bytes) {
+    proof_.add_input(block.first(bytes));
+    lane.add(block, bytes, position);
+    filled_bytes += bytes;
+  }
+
+  void spill_all() {
+    try {
+      while (const auto filled = filled_.pop()) {
+        if (failure_.failed()) return;
+        io::RunWriter writer = run_store_().begin_run(filled->elements);
+        RunSink sink(writer);
+        filled->lane->emit(KeyForm::kOrdered, sink);
+        formed_.runs.push_back(writer.finish());
+        free_.push(filled->lane);
+      }
+    } catch (...) {
+      failure_.capture();
+    }
+    free_.close();  // nobody will free a lane any more
+  }
+
+  const Plan& plan_;
+  io::Reader& reader_;
+  Proof& proof_;
+  const RunStoreMaker& run_store_;
+  const OutputMaker& output_;
+  std::vector<std::unique_ptr<ChunkLane>> lanes_;
+  Handoff<ChunkLane*> free_;
+  Handoff<FilledLane> filled_;
+  Failure failure_;
+  FormedRuns formed_;
+  std::vector<std::byte> sample_;
+  std::size_t sampled_from_pipe_ = 0;
+};
+
+}  // namespace
+
+FormedRuns form_runs(const Plan& plan, Engine& engine, io::Reader& reader, Proof& proof,
+                     const RunStoreMaker& run_store, const OutputMaker& output) {
+  return RunFormation(plan, engine, reader, proof, run_store, output).form();
+}
+
+}  // namespace gsort

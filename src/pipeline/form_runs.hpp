@@ -1,0 +1,35 @@
+// Run formation: the input is read chunk by chunk; each chunk is sorted and becomes a run on disk,
+// while the next one is being read into another lane. If the first chunk turns out to be all there
+// is, it goes straight to the output.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "io/reader.hpp"
+#include "io/run_store.hpp"
+#include "pipeline/proof.hpp"
+#include "plan/plan.hpp"
+
+namespace gsort {
+
+struct FormedRuns {
+  std::vector<io::Run> runs;  // empty if the chunk went straight to the output
+  std::uint64_t elements = 0;
+};
+
+// The run store is made when the first run needs it: most sorts need none.
+using RunStoreMaker = std::function<io::RunStore&()>;
+
+// The output is prepared when its size is known: for a pipe, after everything has been read.
+using OutputMaker = std::function<PieceSink&(std::uint64_t elements)>;
+
+// Throws: Error from reading, sorting, writing, or the proof; all threads have ended by then.
+[[nodiscard]] FormedRuns form_runs(const Plan& plan, Engine& engine, io::Reader& reader,
+                                   Proof& proof, const RunStoreMaker& run_store,
+                                   const OutputMaker& output);
+
+}  // namespace gsort

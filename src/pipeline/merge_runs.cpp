@@ -1,0 +1,166 @@
+#include "pipeline/merge_runs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/failure.hpp"
+#include "base/units.hpp"
+#include "pipeline/part_splitter.hpp"
+#include "pipeline/sinks.hpp"
+
+namespace gsort {
+namespace {
+
+// A part with its slices: run i gives [begin[i], end[i]).
+struct Part {
+  std::uint64_t number = 0;
+  std::uint64_t position = 0;
+  std::vector<std::uint64_t> begin;
+  std::vector<std::uint64_t> end;
+};
+
+// Hands out the parts in order, and gives the runs' space back when all parts up to some point are
+// done. Thread-safe.
+class PartQueue {
+ public:
+  PartQueue(std::span<io::Run> runs, const Plan& plan, std::uint64_t part_elements,
+            std::uint64_t block_bytes)
+      : runs_(runs), splitter_(runs, plan.key_bytes, block_bytes), part_elements_(part_elements) {
+    for (const io::Run& run : runs) total_ += run.elements();
+    cuts_.assign(runs.size(), 0);
+  }
+
+  std::optional<Part> take() {
+    const std::scoped_lock lock(mutex_);
+    if (position_ == total_) return std::nullopt;
+    Part part{next_number_++, position_, cuts_, {}};
+    position_ = std::min(total_, position_ + part_elements_);
+    cuts_ = splitter_.cuts_at(position_);
+    part.end = cuts_;
+    return part;
+  }
+
+  void done(const Part& part) {
+    const std::scoped_lock lock(mutex_);
+    finished_.emplace(part.number, part.end);
+    while (!finished_.empty() && finished_.begin()->first == released_) {
+      const auto& ends = finished_.begin()->second;
+      for (std::size_t run = 0; run < runs_.size(); ++run) runs_[run].release_before(ends[run]);
+      finished_.erase(finished_.begin());
+      ++released_;
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::span<io::Run> runs_;
+  PartSplitter splitter_;
+  std::uint64_t part_elements_;
+  std::uint64_t total_ = 0;
+  std::uint64_t position_ = 0;
+  std::uint64_t next_number_ = 0;
+  std::uint64_t released_ = 0;  // parts before this one have been given back
+  std::vector<std::uint64_t> cuts_;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> finished_;
+};
+
+// Loads the slices of `part`, back to back; returns their counts.
+std::vector<std::uint64_t> load_slices(std::span<const io::Run> runs, const Part& part,
+                                       ByteSpan input, ByteSpan scratch, std::uint64_t key_bytes) {
+  std::vector<std::uint64_t> counts(runs.size());
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    counts[run] = part.end[run] - part.begin[run];
+    if (counts[run] == 0) continue;
+    runs[run].read_range(part.begin[run], part.end[run], input, scratch);
+    input = input.subspan(counts[run] * key_bytes);
+  }
+  return counts;
+}
+
+// The buffers of the lanes that are not the engine's own.
+struct LaneBuffers {
+  std::vector<ByteSpan> scratch;
+  std::vector<ByteSpan> staging;
+};
+
+LaneBuffers lay_out(ByteSpan memory, const MergePlan& sizes) {
+  LaneBuffers buffers;
+  const auto take = [&](std::uint64_t bytes) {
+    const ByteSpan taken = memory.last(round_up(bytes, kBufferAlignment));
+    memory = memory.first(memory.size() - taken.size());
+    return taken;
+  };
+  for (unsigned lane = 0; lane < sizes.lanes; ++lane) {
+    buffers.scratch.push_back(take(sizes.scratch_bytes));
+    if (sizes.staging_bytes > 0) buffers.staging.push_back(take(sizes.staging_bytes));
+  }
+  return buffers;
+}
+
+// One merge of at most fan-in runs.
+void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm form, PieceSink& sink,
+                bool staged) {
+  std::uint64_t total = 0;
+  for (const io::Run& run : runs) total += run.elements();
+  const MergePlan sizes = plan_merge(context.plan, static_cast<std::uint32_t>(runs.size()), total);
+  const auto lanes = context.engine.make_merge_lanes(sizes.lanes, sizes.part_elements);
+  const LaneBuffers buffers = lay_out(context.memory, sizes);
+  PartQueue parts(runs, context.plan, sizes.part_elements, context.store.block_bytes());
+  Failure failure;
+  const auto work = [&](std::size_t lane) {
+    try {
+      std::optional<StagingSink> staging;
+      if (staged) staging.emplace(buffers.staging[lane], context.plan.key_bytes, sink);
+      while (!failure.failed()) {
+        const std::optional<Part> part = parts.take();
+        if (!part) return;
+        const auto counts = load_slices(runs, *part, lanes[lane]->input(), buffers.scratch[lane],
+                                        context.plan.key_bytes);
+        if (staging) staging->begin(part->position);
+        lanes[lane]->merge(counts, part->position, form, staging ? *staging : sink);
+        if (staging) staging->flush();
+        parts.done(*part);
+      }
+    } catch (...) {
+      failure.capture();
+      sink.abandon();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t lane = 1; lane < lanes.size(); ++lane) threads.emplace_back(work, lane);
+    work(0);
+  }
+  failure.rethrow();
+}
+
+io::Run merge_group(const MergeContext& context, std::span<io::Run> group) {
+  std::uint64_t total = 0;
+  for (const io::Run& run : group) total += run.elements();
+  io::RunWriter writer = context.store.begin_run(total);
+  RunSink sink(writer);
+  merge_once(context, group, KeyForm::kOrdered, sink, false);
+  return writer.finish();
+}
+
+}  // namespace
+
+void merge_runs(const MergeContext& context, std::vector<io::Run> runs, PieceSink& output) {
+  for (const MergeRound& round : plan_rounds(runs.size(), context.plan.fan_in)) {
+    std::vector<io::Run> merged;
+    std::size_t next = 0;
+    for (const std::uint32_t size : round.group_sizes) {
+      const std::span<io::Run> group(runs.data() + next, size);
+      merged.push_back(size == 1 ? std::move(group[0]) : merge_group(context, group));
+      for (io::Run& run : group) run = io::Run();
+      next += size;
+    }
+    runs = std::move(merged);
+  }
+  merge_once(context, runs, KeyForm::kRaw, output, context.plan.output_is_stream);
+}
+
+}  // namespace gsort

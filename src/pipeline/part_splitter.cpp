@@ -1,0 +1,121 @@
+#include "pipeline/part_splitter.hpp"
+
+#include <algorithm>
+
+#include "base/kway_split.hpp"
+#include "base/units.hpp"
+
+namespace gsort {
+
+PartSplitter::PartSplitter(std::span<const io::Run> runs, std::uint64_t key_bytes,
+                           std::uint64_t block_bytes)
+    : runs_(runs),
+      key_bytes_(key_bytes),
+      block_bytes_(round_up(block_bytes, kBufferAlignment)),
+      memory_(runs.size() * block_bytes_ + kBufferAlignment),
+      cache_(runs.size()),
+      low_(runs.size(), 0),
+      high_(runs.size(), 0),
+      probe_(runs.size(), 0) {}
+
+std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
+  std::uint64_t total = 0;
+  for (std::size_t run = 0; run < runs_.size(); ++run) {
+    high_[run] = runs_[run].elements();
+    total += high_[run];
+  }
+  if (position == total) {
+    low_ = high_;
+    return low_;
+  }
+  const std::uint64_t greatest =
+      key_bytes_ == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * key_bytes_)) - 1;
+  const Range range = bracket_by_fences(position, {0, greatest});
+  kway_split<std::uint64_t, std::uint64_t>(
+      position, static_cast<std::uint32_t>(runs_.size()), range.low, range.high, low_.data(),
+      high_.data(), probe_.data(),
+      [this](std::uint32_t run, std::uint64_t value, std::uint64_t low, std::uint64_t high) {
+        return count_up_to(run, value, low, high);
+      });
+  return low_;
+}
+
+std::size_t PartSplitter::blocks_up_to(const io::Run& run, std::uint64_t value) const {
+  std::size_t low = 0;
+  std::size_t high = run.block_count();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (value < run.first_key(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+// Of a run's elements, all blocks before the last one whose first key is <= v are <= v, and that
+// first key itself; none behind that block are. So each probe knows a least and a most; it decides
+// as long as the position does not fall between their sums.
+PartSplitter::Range PartSplitter::bracket_by_fences(std::uint64_t position, Range range) {
+  std::vector<std::uint64_t> least(runs_.size());
+  std::vector<std::uint64_t> most(runs_.size());
+  while (range.low < range.high) {
+    const std::uint64_t value = range.low + (range.high - range.low) / 2;
+    std::uint64_t least_total = 0;
+    std::uint64_t most_total = 0;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      const std::size_t blocks = blocks_up_to(runs_[i], value);
+      least[i] = blocks == 0 ? 0 : runs_[i].first_position(blocks - 1) + 1;
+      most[i] = blocks == 0 ? 0 : runs_[i].end_position(blocks - 1);
+      least[i] = std::clamp(least[i], low_[i], high_[i]);
+      most[i] = std::clamp(most[i], low_[i], high_[i]);
+      least_total += least[i];
+      most_total += most[i];
+    }
+    if (least_total >= position) {
+      range.high = value;
+      high_ = most;
+    } else if (most_total < position) {
+      range.low = value + 1;
+      low_ = least;
+    } else {
+      break;
+    }
+  }
+  return range;
+}
+
+std::uint64_t PartSplitter::count_up_to(std::uint32_t run, std::uint64_t value, std::uint64_t low,
+                                        std::uint64_t high) {
+  const std::size_t blocks = blocks_up_to(runs_[run], value);
+  if (blocks == 0 || low == high) return low;
+  const std::size_t block = blocks - 1;
+  const std::uint64_t begin = runs_[run].first_position(block);
+  const std::uint64_t end = runs_[run].end_position(block);
+  if (end <= low) return low;
+  if (begin >= high) return high;
+  const ConstByteSpan bytes = block_of(run, block);
+  return with_key_of_width(key_bytes_, [&](auto width) {
+    using Key = decltype(width);
+    const auto* const keys = reinterpret_cast<const Key*>(bytes.data());
+    const std::uint64_t from = std::max(low, begin) - begin;
+    const std::uint64_t to = std::min(high, end) - begin;
+    return begin + upper_bound_in(keys, from, to, static_cast<Key>(value));
+  });
+}
+
+ConstByteSpan PartSplitter::block_of(std::uint32_t run, std::size_t block) {
+  CachedBlock& cached = cache_[run];
+  if (cached.block != block) {
+    const auto base = reinterpret_cast<std::uintptr_t>(memory_.data());
+    const std::size_t skip = round_up(base, kBufferAlignment) - base;
+    const ByteSpan scratch = ByteSpan(memory_).subspan(skip + run * block_bytes_, block_bytes_);
+    cached.block = ~std::size_t{0};
+    cached.keys = runs_[run].read_block(block, scratch);
+    cached.block = block;
+  }
+  return cached.keys;
+}
+
+}  // namespace gsort

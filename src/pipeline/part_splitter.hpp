@@ -1,0 +1,57 @@
+// PartSplitter: for an output position, how many elements each run gives to what lies before it;
+// exactly, ties to lower runs (kway_split.hpp).
+//
+// The fences, all in memory, bracket the key at the position first; only then are blocks read,
+// about one or two of each run. The last block read of each run is kept, since the next position's
+// search starts nearby.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "io/run_store.hpp"
+
+namespace gsort {
+
+// Not thread-safe. The runs outlive it.
+class PartSplitter {
+ public:
+  // `block_bytes` is RunStore::block_bytes(): memory of that size is taken for each run.
+  PartSplitter(std::span<const io::Run> runs, std::uint64_t key_bytes, std::uint64_t block_bytes);
+
+  // The cuts for output position `position`, one for each run.
+  // Requires: position is not below that of the call before, and at most the sum of all elements.
+  // Throws: Error(kTemporary), Error(kCorrupt) from reading blocks.
+  [[nodiscard]] std::vector<std::uint64_t> cuts_at(std::uint64_t position);
+
+ private:
+  struct Range {
+    std::uint64_t low;
+    std::uint64_t high;
+  };
+  struct CachedBlock {
+    std::size_t block = ~std::size_t{0};
+    ConstByteSpan keys;
+  };
+
+  // The last block whose first key is <= value; nothing if there is none.
+  [[nodiscard]] std::size_t blocks_up_to(const io::Run& run, std::uint64_t value) const;
+  // Narrows the range of the key at the position, and low_/high_, as far as the fences tell.
+  [[nodiscard]] Range bracket_by_fences(std::uint64_t position, Range range);
+  [[nodiscard]] std::uint64_t count_up_to(std::uint32_t run, std::uint64_t value, std::uint64_t low,
+                                          std::uint64_t high);
+  [[nodiscard]] ConstByteSpan block_of(std::uint32_t run, std::size_t block);
+
+  std::span<const io::Run> runs_;
+  std::uint64_t key_bytes_;
+  std::uint64_t block_bytes_;
+  std::vector<std::byte> memory_;
+  std::vector<CachedBlock> cache_;
+  std::vector<std::uint64_t> low_;
+  std::vector<std::uint64_t> high_;
+  std::vector<std::uint64_t> probe_;
+};
+
+}  // namespace gsort

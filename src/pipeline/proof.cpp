@@ -1,0 +1,109 @@
+#include "pipeline/proof.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/key_loops.hpp"
+#include "base/units.hpp"
+
+namespace gsort {
+namespace {
+
+// What one piece shows: its borders as ordered numbers, and the first disorder inside.
+struct PieceLook {
+  std::uint64_t first;
+  std::uint64_t last;
+  std::size_t disorder;  // the count of keys if there is none
+};
+
+PieceLook look_at(ConstByteSpan raw_keys, const KeyFormat& format) {
+  return with_key_of_width(bytes_of(format.type), [&](auto width) {
+    using Key = decltype(width);
+    const std::span<const Key> keys(reinterpret_cast<const Key*>(raw_keys.data()),
+                                    raw_keys.size() / sizeof(Key));
+    const auto map = KeyMap<Key>::of(format);
+    return PieceLook{std::uint64_t{map.to_ordered(keys.front())},
+                     std::uint64_t{map.to_ordered(keys.back())}, first_disorder<Key>(keys, map)};
+  });
+}
+
+Error out_of_order(std::uint64_t position) {
+  return Error(ErrorKind::kCorrupt, fmt::format("checking element {} of the output", position),
+               "it is out of order")
+      .hint(
+          "memory, disk or device damaged data on the way; nothing was kept, the input is intact");
+}
+
+}  // namespace
+
+std::uint64_t OrderLedger::add(std::uint64_t begin, std::uint64_t end, std::uint64_t first,
+                               std::uint64_t last) {
+  Stretch joined{end, first, last};
+  std::uint64_t joined_begin = begin;
+  const auto after = stretches_.find(end);
+  if (after != stretches_.end()) {
+    if (after->second.first < last) return end;
+    if (after->second.first == last) ++equal_borders_;
+    joined.end = after->second.end;
+    joined.last = after->second.last;
+    stretches_.erase(after);
+  }
+  auto before = stretches_.lower_bound(begin);
+  if (before != stretches_.begin() && (--before)->second.end == begin) {
+    if (first < before->second.last) return begin;
+    if (before->second.last == first) ++equal_borders_;
+    joined_begin = before->first;
+    joined.first = before->second.first;
+    stretches_.erase(before);
+  }
+  stretches_.emplace(joined_begin, joined);
+  return kInOrder;
+}
+
+Proof::Proof(const KeyFormat& format, bool enabled)
+    : format_(format), key_bytes_(bytes_of(format.type)), enabled_(enabled) {}
+
+void Proof::add_input(ConstByteSpan raw_keys) {
+  const Fingerprint seen = enabled_ ? fingerprint_of(raw_keys, key_bytes_)
+                                    : Fingerprint{raw_keys.size() / key_bytes_, 0, 0};
+  const std::scoped_lock lock(mutex_);
+  input_ += seen;
+}
+
+void Proof::add_output(std::uint64_t position, ConstByteSpan raw_keys) {
+  const std::uint64_t count = raw_keys.size() / key_bytes_;
+  if (count == 0) return;
+  if (!enabled_) {
+    const std::scoped_lock lock(mutex_);
+    output_.count += count;
+    return;
+  }
+  const Fingerprint seen = fingerprint_of(raw_keys, key_bytes_);
+  const PieceLook look = look_at(raw_keys, format_);
+  if (look.disorder != count) throw out_of_order(position + look.disorder + 1);
+  const std::scoped_lock lock(mutex_);
+  output_ += seen;
+  const std::uint64_t wrong = ledger_.add(position, position + count, look.first, look.last);
+  if (wrong != OrderLedger::kInOrder) throw out_of_order(wrong);
+}
+
+void Proof::finish() const {
+  const std::scoped_lock lock(mutex_);
+  if (input_ == output_) return;
+  const std::string reason =
+      input_.count != output_.count
+          ? fmt::format("{} elements were read, but {} came out", format_count(input_.count),
+                        format_count(output_.count))
+          : fmt::format("the fingerprint of what was read ({}) is not that of the result ({})",
+                        to_string(input_), to_string(output_));
+  throw Error(ErrorKind::kCorrupt, "verifying the output", reason)
+      .hint(
+          "memory, disk or device damaged data on the way; nothing was kept, the input is intact");
+}
+
+Fingerprint Proof::input() const {
+  const std::scoped_lock lock(mutex_);
+  return input_;
+}
+
+}  // namespace gsort

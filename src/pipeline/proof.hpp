@@ -1,0 +1,83 @@
+// Proof that nothing was lost: a fingerprint of all raw keys read, a fingerprint of all raw keys
+// written, and the order of what was written, within pieces and across them. Both sides are taken
+// where the bytes meet the files, so that everything between is covered: maps, engines, runs, the
+// way through a GPU.
+//
+// Thread-safe. Counts are always kept; the rest only if `enabled`.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "base/fingerprint.hpp"
+#include "engine/engine.hpp"
+
+namespace gsort {
+
+// Remembers the first and last key of stretches that have been seen, joins neighbours, and finds
+// where two of them are out of order.
+class OrderLedger {
+ public:
+  // A stretch [begin, end) whose keys, as ordered numbers, run from `first` to `last`.
+  // Returns the position of a key that comes before the key in front of it, if this stretch shows
+  // one at its borders; end of the numbers otherwise. Not thread-safe.
+  static constexpr std::uint64_t kInOrder = ~std::uint64_t{0};
+  std::uint64_t add(std::uint64_t begin, std::uint64_t end, std::uint64_t first,
+                    std::uint64_t last);
+
+  // How many neighbouring stretches met with equal keys.
+  [[nodiscard]] std::uint64_t equal_borders() const { return equal_borders_; }
+
+ private:
+  struct Stretch {
+    std::uint64_t end;
+    std::uint64_t first;
+    std::uint64_t last;
+  };
+  std::map<std::uint64_t, Stretch> stretches_;
+  std::uint64_t equal_borders_ = 0;
+};
+
+class Proof {
+ public:
+  Proof(const KeyFormat& format, bool enabled);
+
+  void add_input(ConstByteSpan raw_keys);
+
+  // Throws: Error(kCorrupt) when keys are out of order.
+  void add_output(std::uint64_t position, ConstByteSpan raw_keys);
+
+  // To be called after the last output, before the output is made real.
+  // Throws: Error(kCorrupt) when what was written is not what was read.
+  void finish() const;
+
+  [[nodiscard]] Fingerprint input() const;
+  [[nodiscard]] bool enabled() const { return enabled_; }
+
+ private:
+  KeyFormat format_;
+  std::size_t key_bytes_;
+  bool enabled_;
+  mutable std::mutex mutex_;
+  Fingerprint input_;
+  Fingerprint output_;
+  OrderLedger ledger_;
+};
+
+// A sink that proves what passes through it.
+class ProvingSink final : public PieceSink {
+ public:
+  ProvingSink(Proof& proof, PieceSink& next) : proof_(proof), next_(next) {}
+  void put(std::uint64_t position, ConstByteSpan keys) override {
+    proof_.add_output(position, keys);
+    next_.put(position, keys);
+  }
+  void abandon() noexcept override { next_.abandon(); }
+
+ private:
+  Proof& proof_;
+  PieceSink& next_;
+};
+
+}  // namespace gsort

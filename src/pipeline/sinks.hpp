@@ -1,0 +1,65 @@
+// Where pieces go: the output file or stream, a run, or a buffer that waits for its turn.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "engine/engine.hpp"
+#include "io/output.hpp"
+#include "io/run_store.hpp"
+
+namespace gsort {
+
+class OutputSink final : public PieceSink {
+ public:
+  OutputSink(io::Output& output, std::uint64_t key_bytes)
+      : output_(output), key_bytes_(key_bytes) {}
+  void put(std::uint64_t position, ConstByteSpan keys) override {
+    output_.write_at(position * key_bytes_, keys);
+  }
+  void abandon() noexcept override { output_.cancel(); }
+
+ private:
+  io::Output& output_;
+  std::uint64_t key_bytes_;
+};
+
+class RunSink final : public PieceSink {
+ public:
+  explicit RunSink(io::RunWriter& writer) : writer_(writer) {}
+  void put(std::uint64_t position, ConstByteSpan keys) override { writer_.put(position, keys); }
+
+ private:
+  io::RunWriter& writer_;
+};
+
+// Collects one part and passes it on whole. For streams: while one lane waits to write its part,
+// the others go on merging.
+class StagingSink final : public PieceSink {
+ public:
+  StagingSink(ByteSpan buffer, std::uint64_t key_bytes, PieceSink& next)
+      : buffer_(buffer), key_bytes_(key_bytes), next_(next) {}
+
+  // The next part begins at element `position`.
+  void begin(std::uint64_t position) {
+    begin_ = position;
+    filled_ = 0;
+  }
+  void put(std::uint64_t position, ConstByteSpan keys) override {
+    std::memcpy(buffer_.data() + (position - begin_) * key_bytes_, keys.data(), keys.size());
+    filled_ += keys.size();
+  }
+  void abandon() noexcept override { next_.abandon(); }
+  void flush() { next_.put(begin_, buffer_.first(filled_)); }
+
+ private:
+  ByteSpan buffer_;
+  std::uint64_t key_bytes_;
+  PieceSink& next_;
+  std::uint64_t begin_ = 0;
+  std::atomic<std::size_t> filled_{0};
+};
+
+}  // namespace gsort

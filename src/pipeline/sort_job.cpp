@@ -1,0 +1,146 @@
+#include "pipeline/sort_job.hpp"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "io/memory.hpp"
+#include "io/run_store.hpp"
+#include "io/space.hpp"
+#include "pipeline/count_keys.hpp"
+#include "pipeline/form_runs.hpp"
+#include "pipeline/merge_runs.hpp"
+#include "pipeline/proof.hpp"
+#include "pipeline/sinks.hpp"
+
+namespace gsort {
+namespace {
+
+class Stopwatch {
+ public:
+  // Seconds since the last lap, or since the start.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// One sort, with what its stages share.
+class Sort {
+ public:
+  explicit Sort(const SortJob& job)
+      : job_(job),
+        plan_(job.plan),
+        proof_(job.plan.format, job.verify),
+        output_sink_(job.output, job.plan.key_bytes),
+        proving_sink_(proof_, output_sink_) {}
+
+  Outcome run() {
+    Stopwatch total;
+    Stopwatch phase;
+    require_space();
+    if (plan_.elements > 0 || !job_.reader.known_size()) sort_into_output(phase);
+    job_.reader.check_unchanged();
+    proof_.finish();
+    job_.output.commit(outcome_.elements * plan_.key_bytes);
+    outcome_.commit_seconds = phase.lap();
+    finish_outcome();
+    outcome_.total_seconds = total.lap();
+    return outcome_;
+  }
+
+ private:
+  void require_space() const {
+    std::vector<io::SpaceNeed> needs;
+    const std::string& folder = job_.output.folder();
+    if (!folder.empty()) {
+      needs.push_back({std::span(&folder, 1), plan_.elements * plan_.key_bytes, "the output"});
+    }
+    if (plan_.temporary_bytes > 0) {
+      needs.push_back({job_.temporary_folders, plan_.temporary_bytes, "runs"});
+    }
+    io::require_space(needs);
+  }
+
+  void sort_into_output(Stopwatch& phase) {
+    const io::Arena arena(plan_.arena_bytes, "sorting");
+    const OutputMaker output = [this](std::uint64_t elements) -> PieceSink& {
+      job_.output.prepare(elements * plan_.key_bytes);
+      return proving_sink_;
+    };
+    if (plan_.strategy == Strategy::kCount) {
+      outcome_.elements = count_keys(plan_, job_.reader, proof_, arena.bytes(), output);
+      outcome_.form_seconds = phase.lap();
+      return;
+    }
+    const auto engine = job_.make_engine(plan_, engine_shape(), arena.bytes());
+    FormedRuns formed = form_runs(
+        plan_, *engine, job_.reader, proof_, [this]() -> io::RunStore& { return run_store(); },
+        output);
+    outcome_.elements = formed.elements;
+    outcome_.runs = formed.runs.size();
+    outcome_.form_seconds = phase.lap();
+    if (formed.runs.empty()) return;
+    merge_runs({plan_, *engine, run_store(), arena.bytes()}, std::move(formed.runs),
+               output(formed.elements));
+    outcome_.merge_seconds = phase.lap();
+  }
+
+  [[nodiscard]] EngineShape engine_shape() const {
+    EngineShape shape;
+    shape.format = plan_.format;
+    shape.threads = plan_.threads;
+    shape.block_bytes = plan_.chunk.block_bytes;
+    shape.chunk_elements = plan_.chunk.chunk_elements;
+    shape.chunk_lanes = plan_.chunk.lanes;
+    shape.device_bytes = plan_.device_budget_bytes;
+    return shape;
+  }
+
+  io::RunStore& run_store() {
+    if (!run_store_) {
+      io::RunStoreOptions options;
+      options.block_elements = plan_.run.block_elements;
+      options.batch_bytes = plan_.run.batch_bytes;
+      options.batch_buffers = plan_.run.batch_buffers;
+      options.direct_io = job_.direct_io;
+      run_store_.emplace(job_.temporary_folders, plan_.key_bytes, options);
+    }
+    return *run_store_;
+  }
+
+  void finish_outcome() {
+    outcome_.bytes = outcome_.elements * plan_.key_bytes;
+    outcome_.verified = job_.verify;
+    outcome_.fingerprint = proof_.input();
+    const auto take_notes = [&](const std::vector<std::string>& notes) {
+      outcome_.notes.insert(outcome_.notes.end(), notes.begin(), notes.end());
+    };
+    take_notes(job_.reader.notes());
+    if (run_store_) {
+      outcome_.spilled_bytes = run_store_->bytes_written();
+      outcome_.peak_spilled_bytes = run_store_->peak_bytes_in_use();
+      take_notes(run_store_->notes());
+    }
+    take_notes(job_.output.notes());
+  }
+
+  const SortJob& job_;
+  const Plan& plan_;
+  Proof proof_;
+  OutputSink output_sink_;
+  ProvingSink proving_sink_;
+  std::optional<io::RunStore> run_store_;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+Outcome run_sort(const SortJob& job) {
+  return Sort(job).run();
+}
+
+}  // namespace gsort

@@ -1,0 +1,36 @@
+// Carrying out a plan, top to bottom: read and sort chunks, merge runs, prove, make the output
+// real.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "io/output.hpp"
+#include "io/reader.hpp"
+#include "plan/outcome.hpp"
+#include "plan/plan.hpp"
+
+namespace gsort {
+
+// Makes the plan's engine, to work in `memory`, which outlives it.
+using EngineMaker =
+    std::function<std::unique_ptr<Engine>(const Plan&, const EngineShape&, ByteSpan memory)>;
+
+struct SortJob {
+  const Plan& plan;
+  io::Reader& reader;
+  io::Output& output;
+  std::vector<std::string> temporary_folders;
+  io::DirectIo direct_io = io::DirectIo::kAuto;
+  bool verify = true;
+  EngineMaker make_engine;
+};
+
+// Throws: Error. The output is then as it was before (what a stream took is gone), nothing is left
+// in the temporary folders, and all threads have ended.
+Outcome run_sort(const SortJob& job);
+
+}  // namespace gsort

@@ -1,0 +1,50 @@
+#include "pipeline/survey.hpp"
+
+#include <optional>
+
+#include "base/error.hpp"
+#include "io/host_facts.hpp"
+
+namespace gsort {
+namespace {
+
+std::optional<Folder> look_at_folder(const std::string& path) {
+  const auto facts = io::folder_facts(path);
+  if (!facts) return std::nullopt;
+  return Folder{path, facts->file_system, facts->free_bytes, facts->is_tmpfs};
+}
+
+}  // namespace
+
+std::vector<std::string> temporary_folders(const Options& options, const Environment& environment,
+                                           const std::string& output_folder) {
+  if (!options.temporary_directories.empty()) return options.temporary_directories;
+  const char* const from_environment = environment("TMPDIR");
+  if (from_environment != nullptr && *from_environment != '\0') return {from_environment};
+  if (!output_folder.empty()) return {output_folder};
+  return {"/var/tmp"};
+}
+
+Machine survey(const std::vector<std::string>& temporary, const std::string& output_folder,
+               const io::Reader& reader) {
+  Machine machine;
+  const io::HostFacts host = io::host_facts();
+  machine.cores = host.cores;
+  machine.memory_bytes = host.memory_bytes;
+  machine.available_bytes = host.available_bytes;
+  machine.no_gpu_reason = "no GPU was looked for";
+  machine.input_bytes = reader.known_size();
+  for (const std::string& path : temporary) {
+    const auto folder = look_at_folder(path);
+    if (!folder) {
+      throw Error(ErrorKind::kTemporary, "temporary folder", "cannot be looked at")
+          .path(path)
+          .hint("give an existing folder with -T");
+    }
+    machine.temporary.push_back(*folder);
+  }
+  if (!output_folder.empty()) machine.output = look_at_folder(output_folder);
+  return machine;
+}
+
+}  // namespace gsort

@@ -1,0 +1,23 @@
+// Looks at the machine and the files, for the plan.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/reader.hpp"
+#include "options/options.hpp"
+#include "plan/machine.hpp"
+
+namespace gsort {
+
+// The folders runs go to: -T, else $TMPDIR, else beside the output, else /var/tmp.
+[[nodiscard]] std::vector<std::string> temporary_folders(const Options& options,
+                                                         const Environment& environment,
+                                                         const std::string& output_folder);
+
+// `output_folder` is empty for a stream. GPUs are left to the caller, who knows whether to look for
+// them. Throws: Error(kTemporary) for a temporary folder that is not there.
+[[nodiscard]] Machine survey(const std::vector<std::string>& temporary,
+                             const std::string& output_folder, const io::Reader& reader);
+
+}  // namespace gsort

@@ -1,0 +1,39 @@
+#include "plan/budget.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+
+namespace gsort {
+
+std::uint64_t host_budget(const Options& options, const Machine& machine) {
+  if (!options.buffer_size) return machine.available_bytes / 2;
+  const std::uint64_t wanted = parse_size(*options.buffer_size, machine.memory_bytes, "-S");
+  if (wanted > machine.memory_bytes) {
+    throw Error(
+        ErrorKind::kUsage, fmt::format("-S {}", *options.buffer_size),
+        fmt::format("is more than the {} of memory there are", format_bytes(machine.memory_bytes)))
+        .hint(fmt::format("{} are available now", format_bytes(machine.available_bytes)));
+  }
+  return wanted;
+}
+
+std::uint64_t device_budget(const Options& options, const GpuFacts& gpu) {
+  if (!options.gpu_memory) return gpu.free_bytes / 10 * 9;
+  const std::uint64_t wanted = parse_size(*options.gpu_memory, gpu.total_bytes, "--gpu-memory");
+  if (wanted > gpu.free_bytes) {
+    throw Error(ErrorKind::kUsage, fmt::format("--gpu-memory {}", *options.gpu_memory),
+                fmt::format("is more than the {} that are free on device {} ({})",
+                            format_bytes(gpu.free_bytes), gpu.device, gpu.name));
+  }
+  return wanted;
+}
+
+std::uint64_t buffer_budget(std::uint64_t host_budget_bytes) {
+  return host_budget_bytes - std::min<std::uint64_t>(host_budget_bytes / 8, 16 * kMiB);
+}
+
+}  // namespace gsort

@@ -1,0 +1,53 @@
+#include "plan/engine_choice.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "plan/plan.hpp"
+
+namespace gsort {
+namespace {
+
+constexpr double kCoreBytesPerSecond = 0.45e9;
+constexpr double kCudaStartSeconds = 0.3;
+constexpr double kBusBytesPerSecond = 20e9;
+
+}  // namespace
+
+double predicted_cpu_seconds(std::uint64_t bytes, unsigned cores) {
+  return static_cast<double>(bytes) / (kCoreBytesPerSecond * cores);
+}
+
+double predicted_cuda_seconds(std::uint64_t bytes) {
+  return kCudaStartSeconds + 2 * static_cast<double>(bytes) / kBusBytesPerSecond;
+}
+
+bool wants_gpu(const Options& options, unsigned cores, std::optional<std::uint64_t> input_bytes) {
+  if (options.engine == EngineChoice::kCpu || bytes_of(options.key.type) < 4) return false;
+  if (options.engine == EngineChoice::kCuda) return true;
+  return input_bytes && predicted_cuda_seconds(*input_bytes) <
+                            predicted_cpu_seconds(*input_bytes, options.parallel.value_or(cores));
+}
+
+EngineDecision choose_engine(const Options& options, const Machine& machine) {
+  if (bytes_of(options.key.type) < 4) return {false, "keys of one and two bytes are counted"};
+  if (options.engine == EngineChoice::kCpu) return {false, "as asked"};
+  if (options.engine == EngineChoice::kCuda) {
+    if (!machine.gpus.empty()) return {true, "as asked"};
+    throw Error(ErrorKind::kDevice, "--engine cuda", machine.no_gpu_reason)
+        .hint("--engine auto takes the CPU where there is no GPU");
+  }
+  const unsigned cores = options.parallel.value_or(machine.cores);
+  if (!machine.input_bytes) return {false, "a pipe starts on the CPU: its size is not known"};
+  if (!wants_gpu(options, cores, machine.input_bytes)) {
+    return {false, fmt::format("{} are sorted by {} cores before a GPU would pay",
+                               format_bytes(*machine.input_bytes), cores)};
+  }
+  if (machine.gpus.empty()) return {false, machine.no_gpu_reason};
+  return {true, fmt::format("predicted {:.1f} s of GPU work, {:.1f} s on {} cores",
+                            predicted_cuda_seconds(*machine.input_bytes),
+                            predicted_cpu_seconds(*machine.input_bytes, cores), cores)};
+}
+
+}  // namespace gsort

@@ -1,0 +1,37 @@
+// What the plan must know about the machine and the files. Facts only: filled in by a survey of the
+// real machine, or invented by tests (8 TB of data, 2 GB of memory).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gsort {
+
+struct GpuFacts {
+  int device = 0;
+  std::string name;
+  std::uint64_t free_bytes = 0;
+  std::uint64_t total_bytes = 0;
+};
+
+struct Folder {
+  std::string path;
+  std::uint64_t file_system = 0;  // folders with the same number share their space
+  std::uint64_t free_bytes = 0;
+  bool is_memory = false;  // tmpfs: what is put there counts as memory
+};
+
+struct Machine {
+  unsigned cores = 1;
+  std::uint64_t memory_bytes = 0;            // all of it: what -S 100% means
+  std::uint64_t available_bytes = 0;         // limits of containers included
+  std::vector<GpuFacts> gpus;                // empty: none, or nobody looked
+  std::string no_gpu_reason;                 // why gpus is empty
+  std::vector<Folder> temporary;             // where runs may be spilled
+  std::optional<Folder> output;              // nothing: a pipe or a device
+  std::optional<std::uint64_t> input_bytes;  // nothing: a pipe
+};
+
+}  // namespace gsort

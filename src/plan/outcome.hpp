@@ -1,0 +1,38 @@
+// What a sort did, in the plan's words: what the report is made from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fingerprint.hpp"
+
+namespace gsort {
+
+struct Outcome {
+  std::uint64_t elements = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t runs = 0;           // 0: one chunk went straight to the output
+  std::uint64_t spilled_bytes = 0;  // written to temporary folders, headers included
+  std::uint64_t peak_spilled_bytes = 0;
+  double form_seconds = 0;  // until the last run was on disk, or the only chunk written
+  double merge_seconds = 0;
+  double commit_seconds = 0;  // until the output was on the disk under its name
+  double total_seconds = 0;
+  bool verified = false;
+  Fingerprint fingerprint;         // of the input; zero sums unless verified
+  std::vector<std::string> notes;  // choices and fallbacks of the stages, for -v
+};
+
+// What gsort -c found.
+struct CheckOutcome {
+  std::uint64_t elements = 0;
+  std::uint64_t distinct = 0;  // meaningful if in_order
+  Fingerprint fingerprint;
+  bool in_order = true;
+  std::uint64_t disorder_element = 0;  // the first element that comes before the one in front of it
+  std::string value;                   // that element
+  std::string value_before;            // the one in front of it
+};
+
+}  // namespace gsort

@@ -1,0 +1,197 @@
+#include "plan/plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "plan/budget.hpp"
+#include "plan/engine_choice.hpp"
+#include "plan/sizes.hpp"
+
+namespace gsort {
+namespace {
+
+// A pipe may bring anything; sizes that depend on the whole are chosen for this many times the
+// memory, and stay right, if not best, beyond it.
+constexpr std::uint64_t kPipeGuessFactor = 1024;
+
+// What all questions about a plan's sizes have in common.
+SizeQuestion question_of(const Plan& plan) {
+  SizeQuestion q;
+  q.engine = plan.engine;
+  q.key_bytes = plan.key_bytes;
+  q.threads = plan.threads;
+  q.staged_output = plan.output_is_stream;
+  q.host_bytes = buffer_budget(plan.host_budget_bytes);
+  q.device_bytes = plan.device_budget_bytes;
+  return q;
+}
+
+SizeQuestion question_for(const Plan& plan, const Options& options) {
+  SizeQuestion q = question_of(plan);
+  q.size_known = plan.strategy != Strategy::kUnknown;
+  q.elements = q.size_known ? plan.elements : q.host_bytes / plan.key_bytes * kPipeGuessFactor;
+  q.most_fan_in = options.batch_size.value_or(0);
+  return q;
+}
+
+// The least budget that works, for the message; found by doubling, then refined to a sixteenth.
+std::uint64_t least_budget(SizeQuestion q, bool host) {
+  const auto works = [&](std::uint64_t bytes) {
+    SizeQuestion tried = q;
+    (host ? tried.host_bytes : tried.device_bytes) = host ? buffer_budget(bytes) : bytes;
+    return choose_sizes(tried).has_value();
+  };
+  std::uint64_t high = kMiB;
+  while (!works(high) && high < kTiB) high *= 2;
+  std::uint64_t low = high / 2;
+  for (int i = 0; i < 4; ++i) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (works(middle) ? high : low) = middle;
+  }
+  return round_up(high, kMiB);
+}
+
+Error budget_too_small(const Plan& plan, const SizeQuestion& q) {
+  const bool cuda = plan.engine == EngineKind::kCuda;
+  SizeQuestion more = q;
+  more.host_bytes = std::max<std::uint64_t>(q.host_bytes, 4 * kGiB);
+  const bool host_is_short = !cuda || choose_sizes(more).has_value();
+  const std::uint64_t given = host_is_short ? plan.host_budget_bytes : plan.device_budget_bytes;
+  return Error(ErrorKind::kUsage,
+               fmt::format("{} {}", host_is_short ? "-S" : "--gpu-memory", format_bytes(given)),
+               "is too small for this sort")
+      .hint(fmt::format("the least that works here is {}M", least_budget(q, host_is_short) / kMiB));
+}
+
+void take_sizes(Plan& plan, const Sizes& sizes) {
+  plan.chunk = sizes.chunk;
+  plan.run = sizes.run;
+  plan.fan_in = sizes.fan_in;
+  if (plan.strategy == Strategy::kUnknown) return;
+  plan.run_count = sizes.run_count;
+  plan.strategy = sizes.run_count <= 1 ? Strategy::kOneChunk : Strategy::kSpill;
+  plan.rounds = plan_rounds(plan.run_count, plan.fan_in);
+}
+
+// All runs lie on disk once; a round of merging needs the runs of one group twice.
+std::uint64_t temporary_need(const Plan& plan) {
+  if (plan.strategy != Strategy::kSpill) return 0;
+  const std::uint64_t bytes = plan.elements * plan.key_bytes;
+  std::uint32_t largest_group = 0;
+  std::uint64_t runs = plan.run_count;
+  double share = 0;
+  for (const MergeRound& round : plan.rounds) {
+    for (const std::uint32_t group : round.group_sizes)
+      largest_group = std::max(largest_group, group);
+    share = std::max(share, static_cast<double>(largest_group) / static_cast<double>(runs));
+    runs = round.group_sizes.size();
+  }
+  // Headers and padding of blocks, and the shorter blocks where pieces end.
+  const double overhead = 1.03 + std::min(share, 1.0);
+  return static_cast<std::uint64_t>(static_cast<double>(bytes) * overhead) + kMiB;
+}
+
+void require_temporary_space(const Plan& plan, const Machine& machine) {
+  if (plan.temporary_bytes == 0) return;
+  std::uint64_t free_bytes = 0;
+  std::string names;
+  std::vector<std::uint64_t> seen;
+  for (const Folder& folder : machine.temporary) {
+    names += (names.empty() ? "" : ", ") + folder.path;
+    if (std::ranges::find(seen, folder.file_system) != seen.end()) continue;
+    seen.push_back(folder.file_system);
+    free_bytes += folder.free_bytes;
+  }
+  if (free_bytes < plan.temporary_bytes) {
+    throw Error(ErrorKind::kResource, fmt::format("temporary files in {}", names),
+                fmt::format("{} are needed, {} are free", format_bytes(plan.temporary_bytes),
+                            format_bytes(free_bytes)))
+        .hint("give a folder with more room with -T, or more memory with -S");
+  }
+}
+
+// A merge may find more memory in use by its blocks than run formation had, or less: all merges of
+// the plan are laid out in one arena.
+std::uint64_t merge_arena(const Plan& plan) {
+  if (plan.strategy == Strategy::kUnknown) {
+    constexpr std::uint32_t kLikelyRuns = 64;
+    return plan_merge(plan, std::min(plan.fan_in, kLikelyRuns), std::uint64_t{1} << 40).arena_bytes;
+  }
+  std::uint64_t most = 0;
+  std::uint64_t runs = plan.run_count;
+  for (const MergeRound& round : plan.rounds) {
+    for (const std::uint32_t group : round.group_sizes) {
+      most = std::max(most, plan_merge(plan, group, plan.elements).arena_bytes);
+    }
+    runs = round.group_sizes.size();
+  }
+  return std::max(most,
+                  plan_merge(plan, static_cast<std::uint32_t>(runs), plan.elements).arena_bytes);
+}
+
+}  // namespace
+
+Plan make_plan(const Options& options, const Machine& machine) {
+  Plan plan;
+  plan.format = options.key;
+  plan.key_bytes = bytes_of(options.key.type);
+  plan.threads = options.parallel.value_or(machine.cores);
+  plan.host_budget_bytes = host_budget(options, machine);
+  plan.output_is_stream = !machine.output;
+  if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;
+  if (plan.key_bytes < 4) {
+    plan.strategy = Strategy::kCount;
+    plan.engine_reason = "keys of one and two bytes are counted";
+    plan.chunk.block_bytes = 256 * kKiB;
+    plan.chunk.readers = plan.threads;
+    plan.chunk.arena_bytes = plan.threads * plan.chunk.block_bytes;
+    plan.arena_bytes = plan.chunk.arena_bytes;
+    return plan;
+  }
+  const EngineDecision decision = choose_engine(options, machine);
+  plan.engine = decision.cuda ? EngineKind::kCuda : EngineKind::kCpu;
+  plan.engine_reason = decision.reason;
+  if (decision.cuda) {
+    plan.device = machine.gpus.front().device;
+    plan.device_budget_bytes = device_budget(options, machine.gpus.front());
+  }
+  plan.strategy = machine.input_bytes ? Strategy::kSpill : Strategy::kUnknown;
+  // A small sort should not start threads that find nothing to do.
+  constexpr std::uint64_t kLeastShare = std::uint64_t{1} << 16;
+  if (machine.input_bytes) {
+    plan.threads = static_cast<unsigned>(
+        std::clamp<std::uint64_t>(plan.elements / kLeastShare, 1, plan.threads));
+  }
+  const SizeQuestion question = question_for(plan, options);
+  const auto sizes = choose_sizes(question);
+  if (!sizes) throw budget_too_small(plan, question);
+  take_sizes(plan, *sizes);
+  plan.temporary_bytes = temporary_need(plan);
+  require_temporary_space(plan, machine);
+  plan.arena_bytes = plan.chunk.arena_bytes;
+  if (plan.strategy != Strategy::kOneChunk) {
+    const std::uint64_t chunk_arena = std::exchange(plan.arena_bytes, 0);
+    plan.arena_bytes = std::max(chunk_arena, merge_arena(plan));
+  }
+  return plan;
+}
+
+MergePlan plan_merge(const Plan& plan, std::uint32_t runs, std::uint64_t total_elements) {
+  SizeQuestion q = question_of(plan);
+  q.most_arena_bytes = plan.arena_bytes;
+  const std::uint64_t fences =
+      std::min(div_up(total_elements, std::max<std::uint64_t>(plan.run.block_elements / 2, 1)) * 40,
+               q.host_bytes / 2);
+  // Parts beyond a few MiB for each run gain nothing; many parts keep all lanes busy to the end.
+  const std::uint64_t most_bytes = plan.engine == EngineKind::kCuda ? 256 * kMiB : 32 * kMiB;
+  const std::uint64_t least = 2 * std::uint64_t{runs} * plan.run.block_elements;
+  const std::uint64_t wanted = std::clamp(total_elements / 16, std::min(least, total_elements),
+                                          std::max(least, most_bytes / plan.key_bytes));
+  return merge_sizes(q, plan.run, fences, runs, std::max<std::uint64_t>(wanted, 1));
+}
+
+}  // namespace gsort

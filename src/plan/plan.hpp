@@ -1,0 +1,102 @@
+// The plan: every size and count of a sort, a pure function of what was asked and what the machine
+// has. The pipeline carries out exactly this; --explain prints it.
+//
+// Two shapes of sort. If the input fits one chunk it goes straight from sort to write: one read,
+// one write. If not, chunks become runs on disk, and the output is merged from them part by part;
+// when there are more runs than one merge can take (memory for a few blocks of each, or
+// --batch-size), runs are first merged into longer runs, as few as will do, neighbours with
+// neighbours so that their order stays.
+//
+// Keys of one and two bytes are counted instead: one read, one write, whatever the size.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/key.hpp"
+#include "options/options.hpp"
+#include "plan/machine.hpp"
+
+namespace gsort {
+
+enum class EngineKind : std::uint8_t { kCpu, kCuda };
+enum class Strategy : std::uint8_t {
+  kCount,     // keys of 1 or 2 bytes
+  kOneChunk,  // fits: read, sort, write
+  kSpill,     // runs on disk, then merged
+  kUnknown,   // a pipe: one chunk if it turns out to fit, else runs
+};
+
+// Sizes of run formation.
+struct ChunkPlan {
+  std::uint64_t block_bytes = 0;     // one read
+  std::uint64_t chunk_elements = 0;  // the most a chunk holds
+  unsigned lanes = 1;
+  unsigned readers = 1;           // threads that read and add blocks
+  std::uint64_t arena_bytes = 0;  // host memory of all lanes
+};
+
+// Sizes of the run format and its buffers.
+struct RunPlan {
+  std::uint64_t block_elements = 0;
+  std::uint64_t batch_bytes = 0;
+  unsigned batch_buffers = 0;
+};
+
+// Sizes of one merge, good for any number of runs up to fan_in.
+struct MergePlan {
+  std::uint64_t part_elements = 0;
+  unsigned lanes = 1;
+  std::uint64_t scratch_bytes = 0;  // read buffer of each lane
+  std::uint64_t staging_bytes = 0;  // output buffer of each lane; 0 unless the output is a stream
+  std::uint64_t arena_bytes = 0;    // host memory of all lanes, these buffers included
+};
+
+// One step of the merge phase: every group of neighbouring runs becomes one run. A group of one
+// stays as it is.
+struct MergeRound {
+  std::vector<std::uint32_t> group_sizes;
+};
+
+struct Plan {
+  KeyFormat format;
+  std::uint64_t key_bytes = 0;
+  Strategy strategy = Strategy::kUnknown;
+  EngineKind engine = EngineKind::kCpu;
+  std::string engine_reason;
+  int device = 0;
+  unsigned threads = 1;
+  std::uint64_t elements = 0;  // 0 with kUnknown
+  bool output_is_stream = false;
+  std::uint64_t host_budget_bytes = 0;
+  std::uint64_t device_budget_bytes = 0;  // 0: CPU engine
+  ChunkPlan chunk;
+  RunPlan run;
+  std::uint32_t fan_in = 0;           // the most runs of one merge
+  std::uint64_t run_count = 0;        // 0 with kUnknown
+  std::vector<MergeRound> rounds;     // before the last merge, which writes the output
+  std::uint64_t temporary_bytes = 0;  // the most on disk at once
+  std::uint64_t arena_bytes = 0;      // host memory reserved once for all lanes of all phases
+};
+
+// Whether the GPU should be looked at before planning: it costs a fraction of a second, which a
+// small sort does not have. `input_bytes` as in Machine.
+[[nodiscard]] bool wants_gpu(const Options& options, unsigned cores,
+                             std::optional<std::uint64_t> input_bytes);
+
+// Throws: Error(kUsage) when -S or --gpu-memory is too small (the message says the least that does)
+// or too large; Error(kDevice) for --engine cuda without a usable GPU; Error(kResource) when the
+// runs or the output do not fit the disks.
+[[nodiscard]] Plan make_plan(const Options& options, const Machine& machine);
+
+// The rounds before the last merge, which takes at most `fan_in` runs. Requires: fan_in >= 2.
+[[nodiscard]] std::vector<MergeRound> plan_rounds(std::uint64_t run_count, std::uint32_t fan_in);
+
+// The sizes of a merge of `runs` runs under the plan's memory. Requires: runs <= plan.fan_in.
+// `total_elements` is what it will give: short merges get short parts, so that all lanes have work.
+[[nodiscard]] MergePlan plan_merge(const Plan& plan, std::uint32_t runs,
+                                   std::uint64_t total_elements);
+
+}  // namespace gsort

@@ -1,0 +1,172 @@
+#include "plan/sizes.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/footprint.hpp"
+
+namespace gsort {
+namespace {
+
+constexpr std::uint64_t kFenceBytes =
+    40;  // one entry of a run's index, with the slack of its vector
+
+// Chunks shorter than this would make more runs than any merge could take.
+constexpr std::uint64_t kLeastChunk = std::uint64_t{1} << 15;
+
+// Binary search for the largest value in [1, most] for which `fits` holds (it holds up to some
+// value); 0 if it does not hold for 1.
+template <class Fits>
+std::uint64_t largest(std::uint64_t most, const Fits& fits) {
+  std::uint64_t low = 0;
+  std::uint64_t high = most;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low + 1) / 2;
+    if (fits(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+// Blocks small enough that a merge of many runs fits the memory, large enough for the disk and for
+// the fences, which must all be in memory, to take at most a quarter of it.
+RunPlan choose_run_plan(const SizeQuestion& q) {
+  const std::uint64_t by_memory =
+      std::clamp<std::uint64_t>(std::bit_floor(q.host_bytes / 1024), 8 * kKiB, 256 * kKiB);
+  const std::uint64_t total_bytes = q.elements * q.key_bytes;
+  const std::uint64_t by_fences =
+      std::bit_ceil(static_cast<std::uint64_t>(static_cast<double>(total_bytes) * kFenceBytes /
+                                               (static_cast<double>(q.host_bytes) / 4)) +
+                    1);
+  RunPlan run;
+  const std::uint64_t block_bytes = std::max(by_memory, by_fences);
+  // A block with its header fills whole pages of the disk: one page less for keys would waste a
+  // page.
+  run.block_elements = (block_bytes - 64) / q.key_bytes;
+  run.batch_bytes =
+      std::clamp<std::uint64_t>(q.host_bytes / 64, block_bytes, std::max(kMiB, block_bytes));
+  run.batch_buffers = q.threads;
+  return run;
+}
+
+std::uint64_t batch_memory(const RunPlan& run) {
+  return run.batch_bytes * run.batch_buffers;
+}
+
+std::uint64_t block_memory(const SizeQuestion& q, const RunPlan& run) {
+  return round_up(run.block_elements * q.key_bytes + 64, 4 * kKiB);
+}
+
+// Host memory of run formation with chunks of `elements`.
+std::uint64_t chunk_host_bytes(const SizeQuestion& q, const ChunkPlan& chunk,
+                               std::uint64_t elements, std::uint64_t* arena) {
+  if (q.engine == EngineKind::kCuda) {
+    *arena = chunk.lanes * CudaFootprint::chunk_host_bytes(chunk.readers, chunk.block_bytes);
+    return *arena;
+  }
+  const auto footprint = CpuChunkFootprint::of(elements, q.key_bytes, q.threads, chunk.block_bytes);
+  *arena = chunk.lanes * footprint.arena_bytes();
+  return *arena + chunk.lanes * footprint.heap_bytes();
+}
+
+// The largest chunk within the budgets; chunk_elements stays 0 if there is none.
+ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spill_bytes) {
+  ChunkPlan chunk;
+  chunk.lanes = lanes;
+  chunk.readers = q.threads;
+  const bool cuda = q.engine == EngineKind::kCuda;
+  chunk.block_bytes =
+      cuda ? std::clamp<std::uint64_t>(std::bit_floor(q.host_bytes / (8 * lanes * q.threads)),
+                                       256 * kKiB, 8 * kMiB)
+           : std::clamp<std::uint64_t>(std::bit_floor(q.host_bytes / (32 * q.threads)), 64 * kKiB,
+                                       256 * kKiB);
+  chunk.chunk_elements =
+      largest(std::max<std::uint64_t>(q.elements, 1), [&](std::uint64_t elements) {
+        if (cuda &&
+            lanes * CudaFootprint::chunk_device_bytes(elements * q.key_bytes) > q.device_bytes) {
+          return false;
+        }
+        std::uint64_t arena = 0;
+        return chunk_host_bytes(q, chunk, elements, &arena) + spill_bytes <= q.host_bytes;
+      });
+  if (chunk.chunk_elements == 0) return chunk;
+  chunk_host_bytes(q, chunk, chunk.chunk_elements, &chunk.arena_bytes);
+  return chunk;
+}
+
+}  // namespace
+
+MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t fence_bytes,
+                      std::uint32_t runs, std::uint64_t wanted_elements) {
+  const bool cuda = q.engine == EngineKind::kCuda;
+  const std::uint64_t block = block_memory(q, run);
+  const std::uint64_t splitter = runs * block;  // a block of each run, held while splitting
+  MergePlan merge;
+  merge.lanes = cuda ? 3 : q.threads + 1;
+  merge.scratch_bytes =
+      round_up(std::max(block, std::min<std::uint64_t>(kMiB, q.host_bytes / 64)), 4 * kKiB);
+  const std::uint64_t others =
+      splitter + fence_bytes + merge.lanes * merge.scratch_bytes + batch_memory(run);
+  const auto lane_bytes = [&](std::uint64_t elements) {
+    return cuda ? CudaFootprint::part_host_bytes(elements * q.key_bytes)
+                : CpuMergeFootprint::of(elements, q.key_bytes).arena_bytes();
+  };
+  const auto staging_bytes = [&](std::uint64_t elements) {
+    return q.staged_output ? round_up(elements * q.key_bytes, 4 * kKiB) : 0;
+  };
+  merge.part_elements =
+      largest(std::max<std::uint64_t>(wanted_elements, 1), [&](std::uint64_t elements) {
+        if (cuda && merge.lanes * CudaFootprint::part_device_bytes(elements * q.key_bytes) >
+                        q.device_bytes) {
+          return false;
+        }
+        const std::uint64_t buffers =
+            merge.lanes * (lane_bytes(elements) + staging_bytes(elements));
+        if (q.most_arena_bytes != 0 &&
+            buffers + merge.lanes * merge.scratch_bytes > q.most_arena_bytes) {
+          return false;
+        }
+        return others + buffers <= q.host_bytes;
+      });
+  merge.staging_bytes = staging_bytes(merge.part_elements);
+  merge.arena_bytes =
+      merge.lanes * (lane_bytes(merge.part_elements) + merge.scratch_bytes + merge.staging_bytes);
+  return merge;
+}
+
+std::optional<Sizes> choose_sizes(const SizeQuestion& q) {
+  Sizes sizes;
+  sizes.run = choose_run_plan(q);
+  if (q.size_known) {
+    sizes.chunk = choose_chunk(q, 1, 0);
+    if (sizes.chunk.chunk_elements >= q.elements) {
+      sizes.run_count = 1;
+      sizes.fan_in = 2;
+      return sizes;
+    }
+  }
+  const std::uint64_t blocks =
+      div_up(q.elements, std::max<std::uint64_t>(sizes.run.block_elements / 2, 1));
+  sizes.fence_bytes = std::min(blocks * kFenceBytes, q.host_bytes);
+  const unsigned lanes = q.engine == EngineKind::kCuda ? 3 : 2;
+  sizes.chunk = choose_chunk(q, lanes, sizes.fence_bytes + batch_memory(sizes.run));
+  if (sizes.chunk.chunk_elements < std::min(q.elements, kLeastChunk)) return std::nullopt;
+  sizes.run_count = div_up(q.elements, sizes.chunk.chunk_elements);
+
+  // A part should hold at least two blocks of each run, or the blocks at its borders are read too
+  // often.
+  const std::uint64_t most = q.most_fan_in != 0 ? q.most_fan_in : std::uint64_t{1} << 20;
+  sizes.fan_in = static_cast<std::uint32_t>(largest(most, [&](std::uint64_t runs) {
+    const std::uint64_t least_part = 2 * runs * sizes.run.block_elements;
+    return merge_sizes(q, sizes.run, sizes.fence_bytes, static_cast<std::uint32_t>(runs),
+                       least_part)
+               .part_elements >= least_part;
+  }));
+  if (sizes.fan_in < 2) return std::nullopt;
+  return sizes;
+}
+
+}  // namespace gsort

@@ -1,0 +1,42 @@
+// The sizes of a sort under a budget of memory: what plan.cpp tries, and what it gets.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "plan/plan.hpp"
+
+namespace gsort {
+
+// What the sizes are chosen for.
+struct SizeQuestion {
+  EngineKind engine = EngineKind::kCpu;
+  std::uint64_t key_bytes = 4;
+  unsigned threads = 1;
+  std::uint64_t elements = 0;  // of the whole input; a guess that is too large is safe
+  bool size_known = true;
+  bool staged_output = false;    // the output is a stream: lanes collect their parts
+  std::uint64_t host_bytes = 0;  // for buffers
+  std::uint64_t device_bytes = 0;
+  std::uint64_t most_arena_bytes = 0;  // what has been reserved already; 0: nothing yet
+  std::uint32_t most_fan_in = 0;       // --batch-size; 0: no bound
+};
+
+struct Sizes {
+  ChunkPlan chunk;
+  RunPlan run;
+  std::uint32_t fan_in = 0;
+  std::uint64_t run_count = 0;  // 1: everything fits one chunk
+  std::uint64_t fence_bytes = 0;
+};
+
+// Nothing if the budgets are too small for any sort of that much data.
+[[nodiscard]] std::optional<Sizes> choose_sizes(const SizeQuestion& question);
+
+// The largest part for which `lanes` lanes with their buffers stay within host_bytes (and
+// device_bytes for CUDA), at most wanted_elements; 0 if not even one block of each run fits.
+[[nodiscard]] MergePlan merge_sizes(const SizeQuestion& question, const RunPlan& run,
+                                    std::uint64_t fence_bytes, std::uint32_t runs,
+                                    std::uint64_t wanted_elements);
+
+}  // namespace gsort

@@ -1,0 +1,113 @@
+#include "report/explain.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/units.hpp"
+#include "report/words.hpp"
+
+namespace gsort {
+namespace {
+
+std::string line(std::string_view label, const std::string& text) {
+  return fmt::format("{:<10} {}\n", label, text);
+}
+
+std::string input_words(const Plan& plan, const Machine& machine) {
+  if (!machine.input_bytes) return "a pipe: its size is not known before it ends";
+  return fmt::format("{}, {} elements", format_bytes(*machine.input_bytes),
+                     format_count(plan.elements));
+}
+
+std::string steps_of(const Plan& plan) {
+  switch (plan.strategy) {
+    case Strategy::kCount:
+      return "count every value, then write them in order: one read, one write";
+    case Strategy::kOneChunk:
+      return "everything fits one chunk: one read, one write, no temporary files";
+    case Strategy::kUnknown:
+      return fmt::format("one chunk if {} are enough, else runs of that size, then merging",
+                         format_bytes(plan.chunk.chunk_elements * plan.key_bytes));
+    case Strategy::kSpill:
+      break;
+  }
+  return fmt::format("{} runs of {}, then {}", format_count(plan.run_count),
+                     format_bytes(plan.chunk.chunk_elements * plan.key_bytes),
+                     plan.rounds.empty() ? "one merge"
+                                         : fmt::format("{} rounds of merging and a last merge",
+                                                       plan.rounds.size()));
+}
+
+std::string disk_words(const Plan& plan, const Machine& machine) {
+  std::string words = plan.temporary_bytes == 0 ? "no temporary files"
+                                                : fmt::format("up to {} of temporary files",
+                                                              format_bytes(plan.temporary_bytes));
+  if (plan.strategy == Strategy::kUnknown) words = "temporary files if one chunk is not enough";
+  for (const Folder& folder : machine.temporary) {
+    words += fmt::format("; {} has {} free", folder.path, format_bytes(folder.free_bytes));
+  }
+  if (machine.output) {
+    words +=
+        fmt::format("; the output's folder has {} free", format_bytes(machine.output->free_bytes));
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string explain_text(const Plan& plan, const Options& options, const Machine& machine) {
+  std::string text;
+  text += line("input", input_words(plan, machine));
+  text += line("keys", key_words(options));
+  text += line("engine", engine_words(plan, machine));
+  text += line("steps", steps_of(plan));
+  text += line(
+      "memory",
+      fmt::format("{} of at most {} (available now: {})", format_bytes(plan.arena_bytes),
+                  format_bytes(plan.host_budget_bytes), format_bytes(machine.available_bytes)));
+  if (plan.device_budget_bytes > 0) {
+    text +=
+        line("device", fmt::format("at most {} of {} free", format_bytes(plan.device_budget_bytes),
+                                   format_bytes(machine.gpus.front().free_bytes)));
+  }
+  if (plan.strategy == Strategy::kSpill || plan.strategy == Strategy::kUnknown) {
+    text += line("merging",
+                 fmt::format("up to {} runs at once, blocks of {}", format_count(plan.fan_in),
+                             format_bytes(plan.run.block_elements * plan.key_bytes)));
+  }
+  text += line("disk", disk_words(plan, machine));
+  return text;
+}
+
+std::string explain_json(const Plan& plan, const Options& options, const Machine& machine) {
+  nlohmann::ordered_json json;
+  json["version"] = 1;
+  json["input_bytes"] =
+      machine.input_bytes ? nlohmann::ordered_json(*machine.input_bytes) : nullptr;
+  json["elements"] = machine.input_bytes ? nlohmann::ordered_json(plan.elements) : nullptr;
+  json["type"] = name_of(options.key.type);
+  json["big_endian"] = options.key.big_endian;
+  json["descending"] = options.key.descending;
+  json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
+  json["engine_reason"] = plan.engine_reason;
+  json["strategy"] = strategy_name(plan.strategy);
+  json["threads"] = plan.threads;
+  json["host_budget_bytes"] = plan.host_budget_bytes;
+  json["arena_bytes"] = plan.arena_bytes;
+  json["device_budget_bytes"] = plan.device_budget_bytes;
+  json["block_bytes"] = plan.chunk.block_bytes;
+  json["chunk_elements"] = plan.chunk.chunk_elements;
+  json["chunk_lanes"] = plan.chunk.lanes;
+  json["runs"] = plan.run_count;
+  json["run_block_elements"] = plan.run.block_elements;
+  json["fan_in"] = plan.fan_in;
+  json["rounds_before_the_last_merge"] = plan.rounds.size();
+  json["temporary_bytes"] = plan.temporary_bytes;
+  auto& folders = json["temporary"] = nlohmann::ordered_json::array();
+  for (const Folder& folder : machine.temporary) {
+    folders.push_back({{"path", folder.path}, {"free_bytes", folder.free_bytes}});
+  }
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gsort

@@ -1,0 +1,59 @@
+#include "report/summary.hpp"
+
+#include <fmt/format.h>
+
+#include "base/units.hpp"
+#include "report/words.hpp"
+
+namespace gsort {
+
+std::string summary_line(const Outcome& outcome) {
+  const double seconds = outcome.total_seconds;
+  const auto bytes = static_cast<double>(outcome.bytes);
+  std::string text =
+      fmt::format("sorted {} in {:.{}f} s", decimal_bytes(bytes), seconds, seconds < 10 ? 2 : 1);
+  if (seconds > 0) text += fmt::format(" ({}/s)", decimal_bytes(bytes / seconds));
+  if (outcome.runs > 0) {
+    text += fmt::format(", {} runs, {} spilled", outcome.runs,
+                        decimal_bytes(static_cast<double>(outcome.spilled_bytes)));
+  }
+  return text + (outcome.verified ? ", verified\n" : ", not verified\n");
+}
+
+std::string phase_lines(const Outcome& outcome, const Plan& plan, const Options& options,
+                        const Machine& machine, bool decisions) {
+  std::string text;
+  text += fmt::format("gsort: keys: {}\n", key_words(options));
+  text += fmt::format("gsort: engine: {}\n", engine_words(plan, machine));
+  text += fmt::format(
+      "gsort: {} elements; read and sorted in {:.2f} s, merged in {:.2f} s, made durable in {:.2f} "
+      "s\n",
+      format_count(outcome.elements), outcome.form_seconds, outcome.merge_seconds,
+      outcome.commit_seconds);
+  if (outcome.runs > 0) {
+    text += fmt::format("gsort: {} runs, {} written to temporary files, at most {} at once\n",
+                        outcome.runs, format_bytes(outcome.spilled_bytes),
+                        format_bytes(outcome.peak_spilled_bytes));
+  }
+  if (outcome.verified) {
+    text += fmt::format("gsort: fingerprint {}\n", to_string(outcome.fingerprint));
+  }
+  if (decisions) {
+    for (const std::string& note : outcome.notes) text += fmt::format("gsort: {}\n", note);
+  }
+  return text;
+}
+
+std::string check_lines(const CheckOutcome& outcome, const Options& options,
+                        const std::string& name) {
+  if (!outcome.in_order) {
+    return fmt::format("gsort: {}: element {} is out of order: {} after {}\n", name,
+                       format_count(outcome.disorder_element), outcome.value, outcome.value_before);
+  }
+  return fmt::format("{}: {} elements, {}, sorted {}\ndistinct {}\nfingerprint {}\n", name,
+                     format_count(outcome.elements), name_of(options.key.type),
+                     options.key.descending ? "descending" : "ascending",
+                     format_count(outcome.distinct), to_string(outcome.fingerprint));
+}
+
+}  // namespace gsort

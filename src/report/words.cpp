@@ -1,0 +1,53 @@
+#include "report/words.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace gsort {
+
+std::string key_words(const Options& options) {
+  return fmt::format("{}, {} endian, {} (type from {})", name_of(options.key.type),
+                     options.key.big_endian ? "big" : "little",
+                     options.key.descending ? "descending" : "ascending",
+                     describe(options.type_source));
+}
+
+std::string engine_words(const Plan& plan, const Machine& machine) {
+  if (plan.engine == EngineKind::kCuda) {
+    return fmt::format("cuda, device {} ({}): {}", plan.device, machine.gpus.front().name,
+                       plan.engine_reason);
+  }
+  return fmt::format("cpu, {} thread{}: {}", plan.threads, plan.threads == 1 ? "" : "s",
+                     plan.engine_reason);
+}
+
+std::string_view strategy_name(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::kCount:
+      return "count";
+    case Strategy::kOneChunk:
+      return "one chunk";
+    case Strategy::kSpill:
+      return "runs";
+    case Strategy::kUnknown:
+      return "unknown";
+  }
+  return "";
+}
+
+std::string decimal_bytes(double bytes) {
+  constexpr std::array kUnits = {"B", "kB", "MB", "GB", "TB", "PB"};
+  std::size_t unit = 0;
+  while (bytes >= 999.5 && unit + 1 < kUnits.size()) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", bytes,
+                     unit == 0 || bytes >= 99.95 ? 0
+                     : bytes >= 9.995            ? 1
+                                                 : 2,
+                     kUnits[unit]);
+}
+
+}  // namespace gsort

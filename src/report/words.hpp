@@ -1,0 +1,24 @@
+// Phrases that several reports share.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "options/options.hpp"
+#include "plan/machine.hpp"
+#include "plan/plan.hpp"
+
+namespace gsort {
+
+// "i32, little endian, ascending (the type is the default)"
+[[nodiscard]] std::string key_words(const Options& options);
+
+// "cpu, 2 threads (as asked)"
+[[nodiscard]] std::string engine_words(const Plan& plan, const Machine& machine);
+
+[[nodiscard]] std::string_view strategy_name(Strategy strategy);
+
+// "1.24 GB": decimal, as disks and rates are quoted.
+[[nodiscard]] std::string decimal_bytes(double bytes);
+
+}  // namespace gsort
