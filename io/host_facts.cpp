@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/magic.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -70,12 +71,12 @@ std::vector<Cgroup> cgroups_with(std::string_view controller) {
     const std::size_t first = line.find(':');
     const std::size_t second = first == line.npos ? line.npos : line.find(':', first + 1);
     if (second == line.npos) continue;
-    const std::string names = "," + std::string(line.substr(first + 1, second - first - 1)) + ",";
+    const std::string names = fmt::format(",{},", line.substr(first + 1, second - first - 1));
     std::string path(line.substr(second + 1));
     if (path == "/") path.clear();
     if (names == ",,") {
       found.push_back({"/sys/fs/cgroup", path, true});
-    } else if (names.find("," + std::string(controller) + ",") != names.npos) {
+    } else if (names.find(fmt::format(",{},", controller)) != names.npos) {
       found.push_back({"/sys/fs/cgroup/" + std::string(controller), path, false});
     }
   }

@@ -187,7 +187,8 @@ std::size_t Reader::Impl::sample(ByteSpan out, std::uint64_t begin, std::uint64_
   const std::uint64_t room = (available - each) / element_bytes_;
   std::size_t filled = 0;
   for (std::uint64_t i = 0; i < places; ++i) {
-    const std::uint64_t step = places == 1 ? 0 : room / (places - 1) * i;
+    const std::uint64_t gaps = std::max<std::uint64_t>(places - 1, 1);
+    const std::uint64_t step = room / gaps * i + room % gaps * i / gaps;
     read_sequence(begin + step * element_bytes_, out.subspan(filled, each));
     filled += each;
   }

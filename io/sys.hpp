@@ -84,7 +84,7 @@ int madvise(void* address, std::size_t bytes, int advice);
 [[nodiscard]] int fstatvfs(int fd, struct statvfs* facts);
 [[nodiscard]] int access_at(int folder, const char* path, int mode);
 [[nodiscard]] ssize_t readlink_at(int folder, const char* path, char* to, std::size_t bytes);
-[[nodiscard]] off_t lseek(int fd, off_t offset, int whence);
+off_t lseek(int fd, off_t offset, int whence);
 [[nodiscard]] int duplicate(int fd);  // close-on-exec
 [[nodiscard]] bool is_terminal(int fd);
 int set_pipe_bytes(int fd, int bytes);

@@ -1,0 +1,70 @@
+#include "io/host_facts.hpp"
+
+#include <cerrno>
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+TEST(HostFacts, AreSane) {
+  const HostFacts facts = host_facts();
+  EXPECT_GE(facts.cores, 1U);
+  EXPECT_LE(facts.cores, static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_CONF)));
+  EXPECT_GT(facts.memory_bytes, 1U << 20);
+  EXPECT_GT(facts.available_bytes, 1U << 20);
+  EXPECT_LE(facts.available_bytes, facts.memory_bytes);
+  EXPECT_GE(facts.open_files, 3U);
+}
+
+TEST(HostFacts, CountOnlyTheCoresOfThisProcess) {
+  cpu_set_t saved;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(saved), &saved), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  EXPECT_EQ(host_facts().cores, 1U);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(saved), &saved), 0);
+}
+
+TEST(HostFacts, HonourTheLimitOnAddressSpace) {
+  struct rlimit saved = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &saved), 0);
+  if (saved.rlim_cur != RLIM_INFINITY) GTEST_SKIP() << "there is a limit already";
+  const struct rlimit limit = {rlim_t{1} << 46, saved.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+  const std::uint64_t with_room = available_memory_bytes();
+  const struct rlimit tight = {rlim_t{1} << 20, saved.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
+  const std::uint64_t without = available_memory_bytes();
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &saved), 0);
+  EXPECT_GT(with_room, 0U);
+  EXPECT_EQ(without, 0U);
+}
+
+TEST(HostFacts, KnowFolders) {
+  const auto here = folder_facts(std::filesystem::temp_directory_path().string());
+  ASSERT_TRUE(here);
+  EXPECT_GT(here->free_bytes, 0U);
+  EXPECT_GT(here->free_files, 0U);
+  EXPECT_GE(here->block_bytes, 512U);
+  EXPECT_FALSE(folder_facts("/none/such"));
+  const auto proc = folder_facts("/proc");
+  ASSERT_TRUE(proc);
+  EXPECT_NE(proc->file_system, here->file_system);
+}
+
+TEST(HostFacts, TellTmpfsApart) {
+  const auto memory = folder_facts("/dev/shm");
+  if (!memory) GTEST_SKIP() << "no /dev/shm here";
+  EXPECT_TRUE(memory->is_tmpfs);
+  EXPECT_FALSE(folder_facts("/proc")->is_tmpfs);
+}
+
+}  // namespace
+}  // namespace gsort::io

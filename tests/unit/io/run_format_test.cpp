@@ -1,0 +1,134 @@
+#include "io/run_format.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::Bytes;
+
+struct Block {
+  BlockIdentity identity;
+  Bytes stored;
+};
+
+Block example() {
+  const std::array<std::uint32_t, 3> keys = {3, 5, 5};
+  Block block;
+  block.identity = {0x1122334455667788ULL, 7, 1000, 3, 3, 4};
+  block.stored.resize(stored_block_bytes(3, 4));
+  EXPECT_EQ(encode_block(block.identity, std::as_bytes(std::span(keys)), block.stored), 4096U);
+  return block;
+}
+
+TEST(RunFormat, IsTheOneOfTheExample) {
+  const Block block = example();
+  constexpr std::array<unsigned, 56> kHeader = {
+      0x47, 0x53, 0x52, 0x42, 1, 0, 0, 4, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
+      0x22, 0x11, 7,    0,    0, 0, 0, 0, 0,    0,    0xe8, 3,    0,    0,
+      0,    0,    0,    0,    3, 0, 0, 0, 0,    0,    0,    0,    3,    0,
+      0,    0,    12,   0,    0, 0, 0, 0, 0,    0,    0,    0,    0,    0};
+  for (std::size_t i = 0; i < kHeader.size(); ++i) {
+    EXPECT_EQ(std::to_integer<unsigned>(block.stored[i]), kHeader[i]) << "byte " << i;
+  }
+  constexpr std::array<unsigned, 12> kPayload = {3, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0};
+  for (std::size_t i = 0; i < kPayload.size(); ++i) {
+    EXPECT_EQ(std::to_integer<unsigned>(block.stored[kBlockHeaderBytes + i]), kPayload[i]);
+  }
+  EXPECT_TRUE(std::all_of(block.stored.begin() + kBlockHeaderBytes + 12, block.stored.end(),
+                          [](std::byte b) { return b == std::byte{}; }));
+}
+
+TEST(RunFormat, GivesBackThePayload) {
+  const Block block = example();
+  const BlockCheck check = check_block(block.identity, block.stored);
+  EXPECT_EQ(check.problem, "");
+  ASSERT_EQ(check.payload.size(), 12U);
+  EXPECT_EQ(check.payload[4], std::byte{5});
+}
+
+TEST(RunFormat, NoticesEveryFlippedBitOfHeaderAndPayload) {
+  const Block block = example();
+  for (std::size_t at = 0; at < kBlockHeaderBytes + 12; ++at) {
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      Bytes damaged = block.stored;
+      damaged[at] ^= static_cast<std::byte>(1U << bit);
+      const BlockCheck check = check_block(block.identity, damaged);
+      EXPECT_NE(check.problem, "") << "byte " << at << " bit " << bit;
+      EXPECT_TRUE(check.payload.empty());
+    }
+  }
+}
+
+TEST(RunFormat, RefusesEveryOtherIdentity) {
+  const Block block = example();
+  const auto refused = [&](const BlockIdentity& other) {
+    return !check_block(other, block.stored).problem.empty();
+  };
+  BlockIdentity other = block.identity;
+  other.store ^= 1;
+  EXPECT_TRUE(refused(other));
+  other = block.identity;
+  other.run = 8;
+  EXPECT_TRUE(refused(other));
+  other = block.identity;
+  other.position = 999;
+  EXPECT_TRUE(refused(other));
+  other = block.identity;
+  other.first_key = 4;
+  EXPECT_TRUE(refused(other));
+  for (const std::uint32_t count : {0U, 2U, 4U, 1000U, 2000U, 0xffffffffU}) {
+    other = block.identity;
+    other.count = count;
+    EXPECT_TRUE(refused(other)) << count;
+  }
+  other = block.identity;
+  other.key_bytes = 8;
+  EXPECT_TRUE(refused(other));
+}
+
+TEST(RunFormat, RefusesUnknownVersionsAndEncodingsByName) {
+  const Block block = example();
+  Bytes later = block.stored;
+  later[4] = std::byte{2};
+  EXPECT_EQ(check_block(block.identity, later).problem, "the block has an unknown version");
+  Bytes packed = block.stored;
+  packed[6] = std::byte{1};
+  EXPECT_EQ(check_block(block.identity, packed).problem, "the block has an unknown encoding");
+}
+
+TEST(RunFormat, RefusesBlocksCutShortAndZeros) {
+  const Block block = example();
+  for (const std::size_t size : {0U, 1U, 63U, 64U, 75U}) {
+    const ConstByteSpan cut = ConstByteSpan(block.stored).first(size);
+    EXPECT_EQ(check_block(block.identity, cut).problem, "the block is cut short");
+  }
+  const Bytes zeros(4096);
+  EXPECT_EQ(check_block(block.identity, zeros).problem, "there is no block");
+}
+
+TEST(RunFormat, FillsWholePages) {
+  for (const std::size_t key_bytes : {1U, 2U, 4U, 8U}) {
+    for (const std::uint64_t stored : {4096U, 8192U, 262144U}) {
+      const std::uint64_t count = block_elements_within(stored, key_bytes);
+      EXPECT_EQ(stored_block_bytes(count, key_bytes), stored);
+      EXPECT_GT(stored_block_bytes(count + 1, key_bytes), stored);
+    }
+  }
+  EXPECT_EQ(block_elements_within(4095, 4), 0U);
+}
+
+TEST(RunFormat, ReadsFirstKeysOfAllWidths) {
+  const Bytes keys = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4},
+                      std::byte{5}, std::byte{6}, std::byte{7}, std::byte{0xf8}};
+  EXPECT_EQ(first_key_of(keys, 1), 0x01U);
+  EXPECT_EQ(first_key_of(keys, 2), 0x0201U);
+  EXPECT_EQ(first_key_of(keys, 4), 0x04030201U);
+  EXPECT_EQ(first_key_of(keys, 8), 0xf807060504030201U);
+}
+
+}  // namespace
+}  // namespace gsort::io

@@ -1,0 +1,107 @@
+// What the tests of io share: a folder that cleans up after itself, files as vectors, faults for a
+// scope.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "io/bytes.hpp"
+#include "io/memory.hpp"
+#include "io/sys.hpp"
+
+namespace gsort::io::test {
+
+// An empty folder until the end of the scope.
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gsort-test-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = pattern;
+  }
+  ~TempFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  // Names of all entries, hidden ones too.
+  [[nodiscard]] std::vector<std::string> entries() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+      names.push_back(entry.path().filename().string());
+    }
+    return names;
+  }
+
+ private:
+  std::string path_;
+};
+
+using Bytes = std::vector<std::byte>;
+
+inline Bytes random_bytes(std::size_t count, std::uint64_t seed = 1) {
+  std::mt19937_64 random(seed);
+  Bytes bytes(count);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+inline Bytes bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+inline void write_file(const std::string& path, ConstByteSpan bytes) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
+inline Bytes read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return bytes_of(text);
+}
+
+// A fault that is armed for a scope.
+class FaultScope {
+ public:
+  explicit FaultScope(const sys::FaultPlan& plan) { sys::inject(plan); }
+  ~FaultScope() { sys::clear_faults(); }
+  FaultScope(const FaultScope&) = delete;
+  FaultScope& operator=(const FaultScope&) = delete;
+};
+
+// The Error that `act` throws; fails the test when it throws none.
+template <class Act>
+Error error_of(const Act& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no Error was thrown";
+  return Error(ErrorKind::kUsage, "nothing", "was thrown");
+}
+
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != text.npos;
+}
+
+}  // namespace gsort::io::test
