@@ -147,10 +147,10 @@ void RegularOutput::commit(std::uint64_t size_bytes) {
   file.truncate(size_bytes);
   take_over_owner_and_mode();
   file.sync();
-  // An error of the descriptor that is left would come too late to be acted on.
   if (direct_.is_open()) direct_.close();
+  // The other descriptor is needed to link. Its close comes when the output is there, and has
+  // nothing to report any more: fsync has answered for the bytes.
   put_in_place();
-  new_file_.file.close();
   if (!folder_.readable) return;  // cannot be synced by this user
   folder_.file.sync();
 }

@@ -39,7 +39,7 @@ Error told_for_run(const Error& error, std::string_view doing, std::uint64_t run
           .path(error.path())
           .hint(means_full(error.error_number()) ? "free space there, or name more folders with -T"
                                                  : hint_for(error.error_number()));
-  if (error.offset_bytes()) told = std::move(told).at(*error.offset_bytes());
+  if (error.offset_bytes()) return std::move(told).at(*error.offset_bytes());
   return told;
 }
 
