@@ -27,6 +27,8 @@ struct CpuChunkFootprint {
   // What one bucket should hold: measured on a Zen 4 core, piece_sort is fastest at 2^16 to 2^17
   // keys, where the keys and the scratch fill about half of a 1 MiB L2 cache.
   static constexpr std::uint64_t kBucketTarget = std::uint64_t{1} << 16;
+  // Less for small chunks: the pieces of all workers should stay small beside the keys.
+  static constexpr std::uint64_t kLeastBucketTarget = std::uint64_t{1} << 12;
   static constexpr std::uint64_t kMostBuckets = 4096;
 
   static constexpr CpuChunkFootprint of(std::uint64_t chunk_elements, std::uint64_t key_bytes,
@@ -36,9 +38,11 @@ struct CpuChunkFootprint {
     f.workers = workers;
     f.block_bytes = block_bytes;
     const std::uint64_t chunk_bytes = chunk_elements * key_bytes;
-    f.buckets = std::clamp<std::uint64_t>(div_up(chunk_elements, kBucketTarget), 1, kMostBuckets);
+    const std::uint64_t target = std::clamp<std::uint64_t>(
+        std::bit_floor(chunk_elements / (16 * workers)), kLeastBucketTarget, kBucketTarget);
+    f.buckets = std::clamp<std::uint64_t>(div_up(chunk_elements, target), 1, kMostBuckets);
     f.bucket_elements = std::min(std::max<std::uint64_t>(chunk_elements, 1),
-                                 3 * std::max(kBucketTarget, div_up(chunk_elements, f.buckets)));
+                                 3 * std::max(target, div_up(chunk_elements, f.buckets)));
     const std::uint64_t share = chunk_bytes / (f.buckets * workers * 16);
     f.page_bytes = std::clamp<std::uint64_t>(std::bit_floor(share), 2 * kKiB, 16 * kKiB);
     f.pages = div_up(chunk_bytes, f.page_bytes) + 2 * f.buckets * workers + kMostSplit * workers;

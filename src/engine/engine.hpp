@@ -4,8 +4,8 @@
 // Life of a chunk                                Life of a part
 //   lane.begin(sample)                             fill lane.input() with the part's slices
 //   acquire_block, fill, add   (many threads)      lane.merge(counts, position, form, sink)
-//   lane.sort()
-//   lane.emit(form, sink)
+//   lane.sort(form)
+//   lane.emit(sink)
 //
 // A lane is one set of buffers (and one CUDA stream); two or more lanes overlap: while one is
 // filled, another sorts, and a third is emitted. Lanes of one engine may be used from different
@@ -68,12 +68,13 @@ class ChunkLane {
   // order. Requires: bytes is a multiple of the key's size; no more than max_elements keys in all.
   virtual void add(ByteSpan block, std::size_t bytes, std::uint64_t position) = 0;
 
-  // No more blocks will be added: sorts. May return before the work is done; emit waits for it.
-  virtual void sort() = 0;
+  // No more blocks will be added: sorts, so that keys leave in `form`. May return before the work
+  // is done; emit waits for it.
+  virtual void sort(KeyForm form) = 0;
 
   // Puts the sorted chunk into `sink`, positions counted from 0. The lane is free for begin()
   // afterwards.
-  virtual void emit(KeyForm form, PieceSink& sink) = 0;
+  virtual void emit(PieceSink& sink) = 0;
 };
 
 // One part in the making.

@@ -55,9 +55,10 @@ class RunFormation {
       if (!lane || failure_.failed()) return;
       const std::uint64_t elements = fill(**lane);
       if (elements == 0 && !first) return;
-      (*lane)->sort();
+      const bool all = first && reader_.at_end();
+      (*lane)->sort(all ? KeyForm::kRaw : KeyForm::kOrdered);
       formed_.elements += elements;
-      if (first && reader_.at_end()) return (*lane)->emit(KeyForm::kRaw, output_(elements));
+      if (all) return (*lane)->emit(output_(elements));
       filled_.push({*lane, elements});
       if (reader_.at_end()) return;
     }
@@ -136,7 +137,7 @@ class RunFormation {
         if (failure_.failed()) return;
         io::RunWriter writer = run_store_().begin_run(filled->elements);
         RunSink sink(writer);
-        filled->lane->emit(KeyForm::kOrdered, sink);
+        filled->lane->emit(sink);
         formed_.runs.push_back(writer.finish());
         free_.push(filled->lane);
       }

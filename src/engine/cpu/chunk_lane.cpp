@@ -83,7 +83,8 @@ void CpuChunkLane<Key>::add(ByteSpan block, std::size_t bytes, std::uint64_t /*p
 }
 
 template <class Key>
-void CpuChunkLane<Key>::sort() {
+void CpuChunkLane<Key>::sort(KeyForm form) {
+  form_ = form;
   buckets_.assign(bucket_map_->buckets(), Bucket{});
   for (const auto& partitioner : partitioners_) partitioner->finish(buckets_);
   partitioners_.clear();
@@ -113,7 +114,7 @@ auto CpuChunkLane<Key>::group_buckets() const -> std::vector<Group> {
 }
 
 template <class Key>
-void CpuChunkLane<Key>::emit(KeyForm form, PieceSink& sink) {
+void CpuChunkLane<Key>::emit(PieceSink& sink) {
   const std::vector<Group> groups = group_buckets();
   const auto workers =
       static_cast<unsigned>(std::clamp<std::size_t>(groups.size(), 1, footprint_.workers));
@@ -121,7 +122,7 @@ void CpuChunkLane<Key>::emit(KeyForm form, PieceSink& sink) {
   run_workers(workers, [&](unsigned worker) {
     try {
       for (std::size_t i = next++; i < groups.size(); i = next++) {
-        emit_group(groups[i], form, worker, sink);
+        emit_group(groups[i], worker, sink);
       }
     } catch (...) {
       next = groups.size();
@@ -132,10 +133,9 @@ void CpuChunkLane<Key>::emit(KeyForm form, PieceSink& sink) {
 }
 
 template <class Key>
-void CpuChunkLane<Key>::emit_group(const Group& group, KeyForm form, unsigned worker,
-                                   PieceSink& sink) {
+void CpuChunkLane<Key>::emit_group(const Group& group, unsigned worker, PieceSink& sink) {
   const std::span<Key> piece = keys_in<Key>(pieces_[2 * worker]);
-  if (buckets_[group.first_bucket].uniform) return emit_uniform(group, form, piece, sink);
+  if (buckets_[group.first_bucket].uniform) return emit_uniform(group, piece, sink);
   const std::span<Key> keys = piece.first(group.count);
   std::size_t at = 0;
   for (std::size_t i = group.first_bucket; i < group.last_bucket; ++i) {
@@ -147,16 +147,15 @@ void CpuChunkLane<Key>::emit_group(const Group& group, KeyForm form, unsigned wo
     }
   }
   piece_sort(keys, keys_in<Key>(pieces_[2 * worker + 1]).first(group.count));
-  if (form == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);
+  if (form_ == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);
   sink.put(group.position, std::as_bytes(keys));
 }
 
 template <class Key>
-void CpuChunkLane<Key>::emit_uniform(const Group& group, KeyForm form, std::span<Key> piece,
-                                     PieceSink& sink) {
+void CpuChunkLane<Key>::emit_uniform(const Group& group, std::span<Key> piece, PieceSink& sink) {
   const PageChain& chain = buckets_[group.first_bucket].chains.front();
   const Key ordered = *reinterpret_cast<const Key*>(pool_.address_of(chain.first));
-  std::ranges::fill(piece, form == KeyForm::kRaw ? map_.to_raw(ordered) : ordered);
+  std::ranges::fill(piece, form_ == KeyForm::kRaw ? map_.to_raw(ordered) : ordered);
   for (std::uint64_t done = 0; done < group.count;) {
     const std::uint64_t count = std::min<std::uint64_t>(piece.size(), group.count - done);
     sink.put(group.position + done, std::as_bytes(piece.first(count)));

@@ -23,8 +23,8 @@ class CpuChunkLane final : public ChunkLane {
   void begin(ConstByteSpan sample) override;
   [[nodiscard]] ByteSpan acquire_block() override;
   void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override;
-  void sort() override;
-  void emit(KeyForm form, PieceSink& sink) override;
+  void sort(KeyForm form) override;
+  void emit(PieceSink& sink) override;
 
  private:
   // Buckets that are sorted and put together, because each alone would be a small write.
@@ -37,11 +37,12 @@ class CpuChunkLane final : public ChunkLane {
 
   std::unique_ptr<Partitioner<Key>> take_partitioner();
   std::vector<Group> group_buckets() const;
-  void emit_group(const Group& group, KeyForm form, unsigned worker, PieceSink& sink);
-  void emit_uniform(const Group& group, KeyForm form, std::span<Key> piece, PieceSink& sink);
+  void emit_group(const Group& group, unsigned worker, PieceSink& sink);
+  void emit_uniform(const Group& group, std::span<Key> piece, PieceSink& sink);
 
   CpuChunkFootprint footprint_;
   KeyMap<Key> map_;
+  KeyForm form_ = KeyForm::kRaw;
   PagePool pool_;
   std::vector<ByteSpan> blocks_;  // block buffers that are free
   std::vector<ByteSpan> pieces_;  // two a worker: keys and scratch

@@ -16,7 +16,7 @@ class CpuEngine final : public Engine {
 
   [[nodiscard]] std::string_view name() const override { return "cpu"; }
 
-[[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
+  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
     const auto need = CpuChunkFootprint::of(shape_.chunk_elements, sizeof(Key), shape_.threads,
                                             shape_.block_bytes)
                           .arena_bytes();

@@ -1,0 +1,136 @@
+// The CUDA engine and the look for devices; see gpu.hpp.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/footprint.hpp"
+#include "gpu/cuda_check.hpp"
+#include "gpu/cuda_lanes.hpp"
+#include "gpu/gpu.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+// The oldest architecture the kernels are built for: compute capability 8.0.
+constexpr int kLeastCapability = 8;
+
+template <class Key>
+class CudaEngine final : public Engine {
+ public:
+  CudaEngine(const EngineShape& shape, int ordinal, ByteSpan memory)
+      : shape_(shape), ordinal_(ordinal), memory_(memory), pinned_(memory, shape.threads) {}
+
+  [[nodiscard]] std::string_view name() const override { return "cuda"; }
+
+  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
+    use_device(ordinal_);
+    const std::uint64_t need = CudaFootprint::chunk_host_bytes(shape_.threads, shape_.block_bytes);
+    std::vector<std::unique_ptr<ChunkLane>> lanes;
+    for (unsigned lane = 0; lane < shape_.chunk_lanes; ++lane) {
+      lanes.push_back(std::make_unique<CudaChunkLane<Key>>(shape_, ordinal_, stretch(lane, need)));
+    }
+    return lanes;
+  }
+
+  [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
+      unsigned count, std::uint64_t part_elements) override {
+    use_device(ordinal_);
+    const std::uint64_t need = CudaFootprint::part_host_bytes(part_elements * sizeof(Key));
+    std::vector<std::unique_ptr<MergeLane>> lanes;
+    for (unsigned lane = 0; lane < count; ++lane) {
+      lanes.push_back(std::make_unique<CudaMergeLane<Key>>(shape_.format, ordinal_, part_elements,
+                                                           stretch(lane, need)));
+    }
+    return lanes;
+  }
+
+ private:
+  ByteSpan stretch(unsigned lane, std::uint64_t bytes) const {
+    if ((std::uint64_t{lane} + 1) * bytes > memory_.size()) {
+      throw Error(ErrorKind::kUsage, "making a lane of the CUDA engine",
+                  "the memory given is too small for the shape");
+    }
+    return memory_.subspan(lane * bytes, bytes);
+  }
+
+  EngineShape shape_;
+  int ordinal_;
+  ByteSpan memory_;
+  PinnedMemory pinned_;
+};
+
+// Everything the plan must know of one device; it becomes current and starts up.
+Device look_at_device(int ordinal) {
+  cudaDeviceProp properties{};
+  check_cuda(cudaGetDeviceProperties(&properties, ordinal), CudaCall::kQuery,
+             "asking for the device's properties");
+  Device device;
+  device.ordinal = ordinal;
+  device.name = properties.name;
+  if (properties.major < kLeastCapability) {
+    throw Error(ErrorKind::kDevice, fmt::format("device {} ({})", ordinal, device.name),
+                fmt::format("compute capability {}.{} is older than 8.0", properties.major,
+                            properties.minor));
+  }
+  use_device(ordinal);
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  check_cuda(cudaMemGetInfo(&free_bytes, &total_bytes), CudaCall::kQuery,
+             "asking for the device's memory");
+  device.free_bytes = free_bytes;
+  device.total_bytes = total_bytes;
+  return device;
+}
+
+}  // namespace
+
+Devices find_devices(const std::vector<unsigned>& wanted) {
+  Devices found;
+  int count = 0;
+  const cudaError_t result = cudaGetDeviceCount(&count);
+  if (result != cudaSuccess || count == 0) {
+    found.absent_reason = result == cudaSuccess || result == cudaErrorNoDevice
+                              ? "no NVIDIA GPU was found"
+                              : fmt::format("no usable NVIDIA GPU: {}", cudaGetErrorString(result));
+    static_cast<void>(cudaGetLastError());
+    return found;
+  }
+  std::vector<int> ordinals;
+  for (const unsigned ordinal : wanted) {
+    if (ordinal >= static_cast<unsigned>(count)) {
+      throw Error(ErrorKind::kUsage, fmt::format("--device {}", ordinal), "there is no such device")
+          .hint(fmt::format("devices 0 to {} are there", count - 1));
+    }
+    ordinals.push_back(static_cast<int>(ordinal));
+  }
+  for (int ordinal = 0; wanted.empty() && ordinal < count; ++ordinal) ordinals.push_back(ordinal);
+  for (const int ordinal : ordinals) {
+    try {
+      found.devices.push_back(look_at_device(ordinal));
+    } catch (const Error& unusable) {
+      if (!found.absent_reason.empty()) found.absent_reason += "; ";
+      found.absent_reason += unusable.what();
+    }
+  }
+  // The engine's choice is the device with the most room; an order that was asked for stays.
+  if (wanted.empty()) {
+    std::ranges::stable_sort(found.devices, std::ranges::greater{}, &Device::free_bytes);
+  }
+  return found;
+}
+
+std::unique_ptr<Engine> make_cuda_engine(const EngineShape& shape, int ordinal, ByteSpan memory) {
+  use_device(ordinal);
+  switch (bytes_of(shape.format.type)) {
+    case 4:
+      return std::make_unique<CudaEngine<std::uint32_t>>(shape, ordinal, memory);
+    case 8:
+      return std::make_unique<CudaEngine<std::uint64_t>>(shape, ordinal, memory);
+    default:
+      throw Error(ErrorKind::kUsage, "making the CUDA engine",
+                  "keys of 1 and 2 bytes are counted, not sorted");
+  }
+}
+
+}  // namespace gsort::gpu

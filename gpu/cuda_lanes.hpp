@@ -1,0 +1,89 @@
+// The lanes of the CUDA engine. Each has one stream, one set of pinned buffers, and its device
+// arrays.
+//
+//   chunk lane    block buffers --copy in--> keys | sort_keys | --copy out--> piece buffers -->
+//   sink merge lane    slices --copy in--> keys | merge_slices | result --copy out--> piece buffers
+//   --> sink
+//
+// Read next: device_sort.hpp, device_merge.hpp.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "gpu/cuda_resources.hpp"
+#include "gpu/piece_copier.hpp"
+
+namespace gsort::gpu {
+
+template <class Key>
+class CudaChunkLane final : public ChunkLane {
+ public:
+  // `pinned` holds CudaFootprint::chunk_host_bytes.
+  CudaChunkLane(const EngineShape& shape, int ordinal, ByteSpan pinned);
+  ~CudaChunkLane() override;
+
+  void begin(ConstByteSpan sample) override;
+  [[nodiscard]] ByteSpan acquire_block() override;
+  void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override;
+  void sort(KeyForm form) override;
+  void emit(PieceSink& sink) override;
+
+ private:
+  // A block buffer, and when its last copy to the device has been done.
+  struct Block {
+    ByteSpan buffer;
+    Event copied;
+    bool in_flight = false;
+  };
+
+  [[nodiscard]] Block& block_at(const std::byte* buffer);
+
+  int ordinal_;
+  KeyMap<Key> map_;
+  std::uint64_t capacity_;
+  Stream stream_;
+  std::uint64_t scratch_bytes_;
+  DeviceMemory keys_;
+  DeviceMemory scratch_;
+  PieceCopier copier_;
+  std::mutex mutex_;
+  std::condition_variable block_freed_;
+  std::vector<Block> blocks_;
+  std::deque<Block*> free_;  // in the order they were freed: the first was copied longest ago
+  std::uint64_t count_ = 0;
+};
+
+template <class Key>
+class CudaMergeLane final : public MergeLane {
+ public:
+  // `pinned` holds CudaFootprint::part_host_bytes.
+  CudaMergeLane(const KeyFormat& format, int ordinal, std::uint64_t part_elements, ByteSpan pinned);
+  ~CudaMergeLane() override;
+
+  [[nodiscard]] ByteSpan input() override { return input_; }
+  void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position, KeyForm form,
+             PieceSink& sink) override;
+
+ private:
+  int ordinal_;
+  KeyMap<Key> map_;
+  ByteSpan input_;
+  Stream stream_;
+  DeviceMemory slices_;
+  DeviceMemory result_;
+  std::uint64_t scratch_bytes_;
+  DeviceMemory scratch_;
+  PieceCopier copier_;
+};
+
+extern template class CudaChunkLane<std::uint32_t>;
+extern template class CudaChunkLane<std::uint64_t>;
+extern template class CudaMergeLane<std::uint32_t>;
+extern template class CudaMergeLane<std::uint64_t>;
+
+}  // namespace gsort::gpu

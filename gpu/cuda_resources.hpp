@@ -1,0 +1,82 @@
+// CUDA objects that free themselves: streams, events, device memory, pinned host memory. All are
+// made and freed with the device current that was current when they were made; calls are checked
+// (cuda_check.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <cuda_runtime_api.h>
+
+#include "engine/engine.hpp"
+
+namespace gsort::gpu {
+
+// Makes `ordinal` the calling thread's device. Every thread starts with device 0, so each call of
+// an engine that may come from a new thread begins with this.
+void use_device(int ordinal);
+
+class Stream {
+ public:
+  Stream();
+  Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+  Stream& operator=(Stream&&) = delete;
+  ~Stream();
+  [[nodiscard]] cudaStream_t get() const { return stream_; }
+
+  // Waits until the stream has done all its work. `operation` names it in an Error.
+  void wait(const char* operation) const;
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+// Waiting for an event gives the core to others.
+class Event {
+ public:
+  Event();
+  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  Event& operator=(Event&&) = delete;
+  ~Event();
+  void record(const Stream& stream) const;
+  void wait(const char* operation) const;
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  // Throws: Error(kResource) naming what is needed and what is free.
+  explicit DeviceMemory(std::uint64_t bytes);
+  DeviceMemory(DeviceMemory&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+  DeviceMemory& operator=(DeviceMemory&&) = delete;
+  ~DeviceMemory();
+
+  template <class T = void>
+  [[nodiscard]] T* as() const {
+    return static_cast<T*>(memory_);
+  }
+
+ private:
+  void* memory_ = nullptr;
+};
+
+// Host memory that the device copies from and to directly while this object lives. The pages are
+// touched by `threads` cores first: registering touched huge pages is many times faster than
+// allocating pinned ones.
+class PinnedMemory {
+ public:
+  // Throws: Error(kResource).
+  PinnedMemory(ByteSpan memory, unsigned threads);
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+  ~PinnedMemory();
+
+ private:
+  ByteSpan memory_;
+};
+
+}  // namespace gsort::gpu

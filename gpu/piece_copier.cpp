@@ -1,0 +1,62 @@
+#include "gpu/piece_copier.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+#include "base/failure.hpp"
+#include "base/units.hpp"
+#include "gpu/cuda_check.hpp"
+
+namespace gsort::gpu {
+
+PieceCopier::PieceCopier(int ordinal, ByteSpan memory, unsigned threads) : ordinal_(ordinal) {
+  const std::size_t share = round_down(memory.size() / threads, kBufferAlignment);
+  for (unsigned thread = 0; thread < threads; ++thread) {
+    buffers_.push_back(memory.subspan(thread * share, share));
+    arrived_.emplace_back();
+  }
+}
+
+void PieceCopier::copy(const std::byte* device_keys, std::uint64_t bytes, std::uint64_t key_bytes,
+                       std::uint64_t position, const Stream& stream, PieceSink& sink) {
+  std::mutex mutex;
+  std::uint64_t next = 0;
+  Failure failure;
+  const auto work = [&](std::size_t thread) {
+    try {
+      use_device(ordinal_);
+      while (!failure.failed()) {
+        std::uint64_t begin = 0;
+        std::size_t size = 0;
+        {
+          // Taking a piece and queueing its copy is one step, so that pieces arrive in order.
+          const std::scoped_lock lock(mutex);
+          if (next == bytes) return;
+          begin = next;
+          size = std::min<std::uint64_t>(buffers_[thread].size(), bytes - begin);
+          check_cuda(cudaMemcpyAsync(buffers_[thread].data(), device_keys + begin, size,
+                                     cudaMemcpyDeviceToHost, stream.get()),
+                     CudaCall::kCopy, "copying sorted keys from the device");
+          arrived_[thread].record(stream);
+          next = begin + size;
+        }
+        arrived_[thread].wait("sorting and copying keys from the device");
+        sink.put(position + begin / key_bytes, buffers_[thread].first(size));
+      }
+    } catch (...) {
+      failure.capture();
+      sink.abandon();
+    }
+  };
+  {
+    const std::size_t threads =
+        std::clamp<std::uint64_t>(div_up(bytes, buffers_[0].size()), 1, buffers_.size());
+    std::vector<std::jthread> others;
+    for (std::size_t thread = 1; thread < threads; ++thread) others.emplace_back(work, thread);
+    work(0);
+  }
+  failure.rethrow();
+}
+
+}  // namespace gsort::gpu
