@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <thread>
 
 #include <fcntl.h>
@@ -27,10 +28,15 @@ class FedFifo {
  public:
   FedFifo(std::string path, Bytes data, std::size_t step) : path_(std::move(path)) {
     if (::mkfifo(path_.c_str(), 0600) != 0) throw std::runtime_error("no FIFO");
-    writer_ = std::thread([this, data = std::move(data), step] {
+    ::signal(SIGPIPE, SIG_IGN);
+    writer_ = std::thread([this, bytes = std::move(data), step] {
       File to(sys::open_at(AT_FDCWD, path_.c_str(), O_WRONLY, 0), path_, ErrorKind::kOutput);
-      for (std::size_t at = 0; at < data.size(); at += step) {
-        to.write_full(ConstByteSpan(data).subspan(at, std::min(step, data.size() - at)));
+      try {
+        for (std::size_t at = 0; at < bytes.size(); at += step) {
+          to.write_full(ConstByteSpan(bytes).subspan(at, std::min(step, bytes.size() - at)));
+        }
+      } catch (const Error& reader_is_gone) {
+        EXPECT_EQ(reader_is_gone.error_number(), EPIPE);
       }
     });
   }
