@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Runs tests of the command line against the built gsort.
+
+A golden file holds cases as a user would see them at a terminal:
+
+    == a_name_that_says_what_happens
+    $ gsort no-such-file -o out
+    ! gsort: opening no-such-file: No such file or directory
+    !   <...>
+    [2]
+
+"$ " starts a command for bash, lines of stdout follow as they are, lines of stderr after "! ", and an exit
+status other than 0 in brackets. "<...>" stands for any text in a line. A case runs in an empty folder. Beyond
+what is written, these hold for every command:
+  - a gsort that exits with 2 says one message in the form of CONTRIBUTING.md, with a hint;
+  - a command that exits with 2 leaves every file as it was, and adds none;
+  - the folder for temporary files, $TMPDIR, is empty afterwards.
+Cases that need more than bash are Python functions in scenarios.py.
+
+Usage: run.py --bin DIR [--tools DIR] (--list | NAME...)
+"""
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ANY = "<...>"
+SKIPPED = 77  # the exit status that ctest takes for "skipped"
+
+
+@dataclass
+class Command:
+    text: str
+    stdout: list[str] = field(default_factory=list)
+    stderr: list[str] = field(default_factory=list)
+    status: int = 0
+
+
+def parse_golden(path: Path) -> dict[str, list[Command]]:
+    cases: dict[str, list[Command]] = {}
+    commands: list[Command] = []
+    for line in path.read_text().splitlines():
+        if line.startswith("== "):
+            commands = cases.setdefault(f"{path.stem}.{line[3:]}", [])
+        elif line.startswith("$ "):
+            commands.append(Command(line[2:]))
+        elif line.startswith("! "):
+            commands[-1].stderr.append(line[2:])
+        elif re.fullmatch(r"\[\d+\]", line):
+            commands[-1].status = int(line[1:-1])
+        elif line.startswith("#") or not line:
+            continue
+        else:
+            commands[-1].stdout.append(line)
+    return cases
+
+
+def matches(expected: list[str], actual: str) -> bool:
+    lines = actual.splitlines()
+    if len(lines) != len(expected):
+        return False
+    patterns = (".*".join(map(re.escape, line.split(ANY))) for line in expected)
+    return all(re.fullmatch(pattern, line) for pattern, line in zip(patterns, lines))
+
+
+def file_fingerprint(path: Path) -> str:
+    facts = path.stat()
+    if facts.st_blocks * 512 < facts.st_size // 2:  # a file of holes would take for ever
+        return f"{facts.st_size} bytes changed at {facts.st_mtime_ns}"
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except PermissionError:
+        return "unreadable"
+
+
+def fingerprints(folder: Path) -> dict[str, str]:
+    """What is in a folder, by content; also names of links and of what is no file."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if path.is_symlink():
+            found[name] = "-> " + os.readlink(path)
+        elif path.is_file():
+            found[name] = file_fingerprint(path)
+        else:
+            found[name] = "no file"
+    return found
+
+
+def message_problem(text: str) -> str | None:
+    """Is this one message, `gsort: WHAT WHERE: WHY` and a way out?"""
+    lines = text.splitlines()
+    if not lines or not re.fullmatch(r"gsort: \S.*: \S.*", lines[0]):
+        return "the message is not 'gsort: WHAT WHERE: WHY'"
+    if len(lines) < 2 or not all(re.fullmatch(r"  \S.*", line) for line in lines[1:]):
+        return "under the message there is no line with the way out"
+    return None
+
+
+class Workplace:
+    """A folder for one test: work/ where commands run, tmp/ for temporary files, and an environment."""
+
+    def __init__(self, bin_folder: Path, tool_folder: Path, root: Path):
+        self.work, self.tmp = root / "work", root / "tmp"
+        root.chmod(0o755)
+        self.work.mkdir()
+        self.tmp.mkdir()
+        self.tmp.chmod(0o1777)
+        self.work.chmod(0o777)
+        self.gsort = bin_folder / "gsort"
+        path = [str(HERE / "helpers"), str(bin_folder), str(tool_folder), "/usr/bin", "/bin"]
+        self.environment = {
+            "PATH": ":".join(path), "LC_ALL": "C.UTF-8", "HOME": str(self.work), "TMPDIR": str(self.tmp),
+            # Sanitizers shall not be taken for a status of gsort's own.
+            "ASAN_OPTIONS": "exitcode=99", "TSAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=99",
+        }
+        for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"):
+            if name in os.environ:
+                self.environment[name] = os.environ[name]
+
+    def bash(self, text: str, **more) -> subprocess.CompletedProcess:
+        return subprocess.run(["bash", "-c", "umask 022\n" + text], cwd=self.work, env=self.environment,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=120, text=True,
+                              errors="backslashreplace", **more)
+
+    def bash_bytes(self, text: str) -> bytes:
+        return subprocess.run(["bash", "-c", text], cwd=self.work, env=self.environment, check=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE).stdout
+
+    def leftovers(self) -> list[str]:
+        return [str(path) for path in self.tmp.rglob("*")]
+
+
+def run_command(place: Workplace, command: Command) -> list[str]:
+    before = fingerprints(place.work)
+    done = place.bash(command.text)
+    problems = []
+    if done.returncode == SKIPPED:
+        print(done.stdout + done.stderr, end="")
+        sys.exit(SKIPPED)
+    if done.returncode != command.status:
+        problems.append(f"status {done.returncode}, not {command.status}")
+    if not matches(command.stdout, done.stdout):
+        problems.append("another stdout")
+    if not matches(command.stderr, done.stderr):
+        problems.append("another stderr")
+    if done.returncode == 2 and "gsort" in command.text.split():
+        problems += filter(None, [message_problem(done.stderr)])
+    if done.returncode == 2 and fingerprints(place.work) != before:
+        problems.append("it failed, but files have changed")
+    if place.leftovers():
+        problems.append(f"temporary files are left: {place.leftovers()}")
+    if problems:
+        problems += [f"stdout: {line}" for line in done.stdout.splitlines()]
+        problems += [f"stderr: {line}" for line in done.stderr.splitlines()]
+        problems.append("files: " + ", ".join(fingerprints(place.work)))
+    return problems
+
+
+def run_golden(place: Workplace, commands: list[Command]) -> bool:
+    for command in commands:
+        problems = run_command(place, command)
+        print("$", command.text)
+        for problem in problems:
+            print("   ", problem)
+        if problems:
+            return False
+    return True
+
+
+def all_cases() -> dict[str, object]:
+    sys.path.insert(0, str(HERE))
+    import scenarios
+
+    cases: dict[str, object] = {}
+    for path in sorted((HERE / "golden").glob("*.txt")):
+        cases.update(parse_golden(path))
+    cases.update({f"scenario.{name}": function for name, function in scenarios.all_scenarios().items()})
+    return cases
+
+
+def run_case(case, options) -> bool:
+    root = Path(tempfile.mkdtemp(prefix="gsort-cli-", dir=options.scratch))
+    try:
+        place = Workplace(options.bin.resolve(), options.tools.resolve(), root)
+        return run_golden(place, case) if isinstance(case, list) else case(place)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=Path, default=Path("build/release/bin"))
+    parser.add_argument("--tools", type=Path, default=Path("build/release/tests"))
+    parser.add_argument("--scratch", help="where the folders of the cases are made")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    cases = all_cases()
+    if options.list:
+        print("\n".join(cases))
+        return 0
+    failed = 0
+    for name in options.names or cases:
+        passed = run_case(cases[name], options)
+        failed += not passed
+        print(f"{'ok' if passed else 'FAILED'}: {name}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,340 @@
+"""Command-line tests that need more than bash: terminals, signals, files that change under the reader. Each
+function is a case, gets a Workplace of run.py, and returns whether it passed."""
+
+import errno
+import os
+import pty
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import run
+
+MIB = 1 << 20
+SCENARIOS = {}
+DUMP_SYSTEM = Path(__file__).resolve().parents[2] / "tools" / "dump_system"
+
+
+def scenario(function):
+    SCENARIOS[function.__name__] = function
+    return function
+
+
+def all_scenarios():
+    return SCENARIOS
+
+
+def report(**checks) -> bool:
+    """Says which of the named checks do not hold."""
+    for name, holds in checks.items():
+        if not holds:
+            print("    does not hold:", name.replace("_", " "))
+    return all(checks.values())
+
+
+def skip(reason: str):
+    print("skipped:", reason)
+    raise SystemExit(run.SKIPPED)
+
+
+def start(place, *arguments, **more) -> subprocess.Popen:
+    more = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    return subprocess.Popen([place.gsort, *arguments], cwd=place.work, env=place.environment, **more)
+
+
+def finish(process) -> tuple[int, str]:
+    """Waits; the exit status and what stderr said."""
+    _, stderr = process.communicate(timeout=120)
+    text = stderr.decode() if stderr else ""
+    print(text, end="")
+    return process.returncode, text
+
+
+def failed_well(place, process, output="out", before=None) -> bool:
+    """Status 2, one well-formed message, no output (or the old one), nothing temporary left."""
+    status, text = finish(process)
+    path = place.work / output
+    problem = run.message_problem(text)
+    if problem:
+        print("   ", problem)
+    return report(
+        status_is_2=status == 2, message_is_well_formed=problem is None,
+        nothing_temporary_is_left=not place.leftovers(),
+        no_output_has_appeared=path.read_bytes() == before if before is not None else not path.exists(),
+        no_other_file_has_appeared=not [name for name in os.listdir(place.work) if "gsort" in name or name[0] == "."])
+
+
+def bytes_read(process) -> int:
+    text = Path(f"/proc/{process.pid}/io").read_text()
+    return int(re.search(r"^rchar: (\d+)", text, re.M)[1])
+
+
+def wait_until(process, condition) -> bool:
+    """Whether the condition came true while the process ran."""
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            if condition():
+                return True
+        except (FileNotFoundError, ProcessLookupError, TypeError):
+            pass
+        time.sleep(0.001)
+    return False
+
+
+def on_terminal(place, *arguments, stream: str) -> tuple[int, bytes, bytes]:
+    """Runs gsort with "stdout" or "stderr" at a terminal: status, what the terminal showed, the other stream."""
+    ours, theirs = pty.openpty()
+    other = "stderr" if stream == "stdout" else "stdout"
+    process = start(place, *arguments, **{stream: theirs, other: subprocess.PIPE})
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError as problem:
+            if problem.errno != errno.EIO:
+                raise
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(ours)
+    rest = getattr(process, other).read()
+    process.stderr and process.stderr.close()
+    return process.wait(timeout=60), shown, rest
+
+
+@scenario
+def binary_is_not_written_to_a_terminal(place):
+    place.bash("gsort-gen -n 1000 -o in")
+    status, shown, message = on_terminal(place, "in", stream="stdout")
+    print(message.decode(), end="")
+    return report(status_is_2=status == 2, nothing_is_shown=shown == b"",
+                  message_is_well_formed=run.message_problem(message.decode()) is None,
+                  message_names_the_way_out=b"-o -" in message)
+
+
+@scenario
+def binary_is_written_to_a_terminal_that_is_asked_for(place):
+    place.bash("gsort-gen -t u8 -d all-maximum -n 100 -o in.u8")
+    status, shown, _ = on_terminal(place, "in.u8", "-o", "-", stream="stdout")
+    return report(status_is_0=status == 0, all_is_shown=shown == b"\xff" * 100)
+
+
+@scenario
+def a_summary_is_the_last_line_at_a_terminal(place):
+    place.bash("gsort-gen -n 100000 -o in")
+    status, shown, rest = on_terminal(place, "in", "-o", "out", stream="stderr")
+    print(shown)
+    lines = shown.decode().strip().splitlines()
+    return report(status_is_0=status == 0, stdout_is_empty=rest == b"", there_is_a_last_line=bool(lines),
+                  it_says_what_was_done=bool(lines) and lines[-1].startswith("sorted "),
+                  it_says_that_the_result_is_proved=bool(lines) and "verified" in lines[-1])
+
+
+@scenario
+def quiet_says_nothing_at_a_terminal(place):
+    place.bash("gsort-gen -n 1000 -o in")
+    status, shown, _ = on_terminal(place, "-q", "in", "-o", "out", stream="stderr")
+    return report(status_is_0=status == 0, nothing_is_shown=shown == b"")
+
+
+def while_reading(place, change) -> bool:
+    """Starts a sort of a large file, calls change(path) while it is being read, and expects a clean failure."""
+    path = place.work / "in.u64"
+    place.bash("truncate -s 1G in.u64")
+    process = start(place, "-S", "64M", "--parallel=1", "in.u64", "-o", "out")
+    if not wait_until(process, lambda: bytes_read(process) > 8 * MIB):
+        process.communicate()
+        skip("the file was read before it could be changed")
+    process.send_signal(signal.SIGSTOP)
+    read = bytes_read(process)
+    change(path)
+    process.send_signal(signal.SIGCONT)
+    if read > 900 * MIB:
+        process.communicate()
+        skip("the file was read before it could be changed")
+    return failed_well(place, process)
+
+
+@scenario
+def an_input_that_shrinks_while_it_is_read(place):
+    return while_reading(place, lambda path: os.truncate(path, 900 * MIB))
+
+
+@scenario
+def an_input_that_loses_part_of_an_element_while_it_is_read(place):
+    return while_reading(place, lambda path: os.truncate(path, 950 * MIB + 3))
+
+
+@scenario
+def an_input_that_grows_while_it_is_read(place):
+    return while_reading(place, lambda path: os.truncate(path, 1100 * MIB))
+
+
+def spilled_files(place, process) -> list[tuple[str, int]]:
+    """The descriptors that the process holds on files under $TMPDIR, and how many bytes each has."""
+    found = []
+    for link in Path(f"/proc/{process.pid}/fd").iterdir():
+        target = os.readlink(link)
+        if target.startswith(str(place.tmp)):
+            size = os.stat(link).st_size
+            if size > 0:
+                found.append((str(link), size))
+    return found
+
+
+@scenario
+def a_run_that_rots_on_the_disk_is_noticed(place):
+    process = start(place, "-t", "u64", "-S", "32M", "-o", "out", stdin=subprocess.PIPE)
+    process.stdin.write(place.bash_bytes("gsort-gen -t u64 --size 96M"))
+    process.stdin.flush()
+    if not wait_until(process, lambda: sum(size for _, size in spilled_files(place, process)) > 4 * MIB):
+        process.kill()
+        return report(runs_are_spilled_to_TMPDIR=False)
+    # While gsort waits for more input, one bit turns in the middle of what was spilled.
+    time.sleep(0.5)
+    link, size = max(spilled_files(place, process), key=lambda found: found[1])
+    with open(link, "r+b") as file:
+        file.seek(size // 2)
+        byte = file.read(1)
+        file.seek(size // 2)
+        file.write(bytes([byte[0] ^ 4]))
+    return failed_well(place, process)
+
+
+@scenario
+def explain_does_not_wait_for_a_pipe(place):
+    process = start(place, "--explain", "-t", "u64", "-o", "out", stdin=subprocess.PIPE)
+    try:
+        process.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return report(it_ends_while_the_pipe_is_open=False)
+    return report(status_is_0=process.returncode == 0, the_type_is_shown=b"u64" in process.stdout.read(),
+                  nothing_was_written=not (place.work / "out").exists())
+
+
+def killed_by(place, number) -> bool:
+    (place.work / "out").write_bytes(b"old")
+    process = start(place, "-t", "u64", "-S", "32M", "-o", "out", stdin=subprocess.PIPE)
+    process.stdin.write(bytes(96 * MIB))
+    process.stdin.flush()
+    time.sleep(0.3)
+    process.send_signal(number)
+    status, _ = finish(process)
+    return report(it_dies_by_the_signal=status == -number, nothing_temporary_is_left=not place.leftovers(),
+                  the_old_output_stays=(place.work / "out").read_bytes() == b"old",
+                  no_other_file_has_appeared=os.listdir(place.work) == ["out"])
+
+
+@scenario
+def interrupted_it_leaves_nothing(place):
+    return killed_by(place, signal.SIGINT)
+
+
+@scenario
+def terminated_it_leaves_nothing(place):
+    return killed_by(place, signal.SIGTERM)
+
+
+@scenario
+def even_killed_it_leaves_nothing(place):
+    return killed_by(place, signal.SIGKILL)
+
+
+@scenario
+def a_reader_that_leaves_is_trouble_where_that_is_no_signal(place):
+    place.bash("gsort-gen -t u32 --size 16M -o in.u32")
+    ours, theirs = os.pipe()
+    os.close(ours)
+    process = start(place, "in.u32", stdout=theirs, restore_signals=False)  # Python ignores SIGPIPE
+    os.close(theirs)
+    status, text = finish(process)
+    return report(status_is_2=status == 2, message_is_well_formed=run.message_problem(text) is None)
+
+
+def on_small_disk(place, size_mib: int, script: str) -> subprocess.CompletedProcess:
+    """Runs a script where small/ is a file system of that size; skips where the kernel refuses one."""
+    enter = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-rm"]
+    mount = f"mkdir -p small && mount -t tmpfs -o size={size_mib}m tmpfs small"
+    if place.bash(shlex.join([*enter, "bash", "-c", mount])).returncode:
+        skip("no file system can be mounted here")
+    return place.bash(shlex.join([*enter, "bash", "-c", f"{mount} && {script}"]))
+
+
+@scenario
+def a_disk_too_small_for_the_output_is_refused_at_once(place):
+    place.bash("gsort-gen -t u32 --size 64M -o in.u32")
+    done = on_small_disk(place, 16, "gsort in.u32 -o small/out; echo $? $(ls -A small)")
+    print(done.stderr, end="")
+    return report(status_is_2_and_the_folder_empty=done.stdout == "2\n",
+                  message_is_well_formed=run.message_problem(done.stderr) is None,
+                  message_says_how_much_is_needed="64 MiB" in done.stderr)
+
+
+@scenario
+def a_disk_too_small_for_the_runs_is_refused_at_once(place):
+    place.bash("gsort-gen -t u64 --size 128M -o in.u64")
+    done = on_small_disk(place, 8, "gsort -S 32M -T small in.u64 -o out; echo $? $(ls -A small)")
+    print(done.stderr, end="")
+    return report(status_is_2_and_the_folder_empty=done.stdout == "2\n",
+                  message_is_well_formed=run.message_problem(done.stderr) is None,
+                  no_output_has_appeared=not (place.work / "out").exists())
+
+
+@scenario
+def a_disk_that_fills_up_under_a_pipe_is_trouble(place):
+    done = on_small_disk(place, 8, "gsort-gen -t u64 --size 128M | gsort -t u64 -S 32M -T small -o out; "
+                                   "echo ${PIPESTATUS[1]} $(ls -A small)")
+    message = "\n".join(line for line in done.stderr.splitlines() if not line.startswith("gsort-gen:"))
+    print(done.stderr, end="")
+    return report(status_is_2_and_the_folder_empty=done.stdout == "2\n",
+                  no_output_has_appeared=not (place.work / "out").exists(),
+                  message_is_well_formed=run.message_problem(message) is None)
+
+
+# The kernel counts the memory of whoever forked as the child's peak, so a small Python stands between.
+PEAK_OF = """import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
+
+
+def peak_mib(place, *arguments) -> float:
+    done = place.bash(shlex.join([sys.executable, "-c", PEAK_OF, str(place.gsort), *arguments]))
+    status, kib = done.stdout.split()
+    print(done.stderr, end="")
+    return int(kib) / 1024 if status == "0" else float("inf")
+
+
+@scenario
+def memory_stays_within_what_was_given(place):
+    place.bash("gsort-gen -t u32 --size 192M -o in.u32; gsort-gen -t u64 -d zipf --size 192M -o in.u64")
+    checks = {}
+    for given in (32, 64):
+        for name in ("in.u32", "in.u64"):
+            peak = peak_mib(place, f"-S{given}M", "--engine=cpu", name, "-o", "out")
+            print(f"    -S {given}M {name}: {peak:.0f} MiB")
+            checks[f"{name} sorts within {given} + 32 MiB"] = peak <= given + 32
+    return report(**checks)
+
+
+@scenario
+def real_integers_of_this_system_are_sorted(place):
+    subprocess.run([DUMP_SYSTEM, "real", "--library-bytes", str(64 * MIB)], cwd=place.work, check=True)
+    checks = {}
+    for path in sorted((place.work / "real").iterdir()):
+        name, kind = path.name, path.suffix[1:]
+        done = place.bash(f"""
+            gsort real/{name} -o sorted &&
+            reference-sort {kind} < real/{name} | cmp - sorted &&
+            gsort -S 32M -r real/{name} -o sorted &&
+            reference-sort {kind} descending < real/{name} | cmp - sorted""")
+        print(done.stdout + done.stderr, end="")
+        checks[f"{name} equals std::sort's"] = done.returncode == 0
+    return report(**checks)
