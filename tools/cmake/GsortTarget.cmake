@@ -42,3 +42,15 @@ function(gsort_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC gsort_settings ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
 endfunction()
+
+# gsort_program(NAME SOURCES ... DEPENDS ...): an executable; a relocatable build puts its libraries beside it.
+function(gsort_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPENDS")
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE gsort_settings ${ARG_DEPENDS})
+  if(GSORT_RELOCATABLE)
+    add_custom_command(TARGET ${name} POST_BUILD
+      COMMAND ${CMAKE_COMMAND} -DBINARY=$<TARGET_FILE:${name}>
+        -P ${PROJECT_SOURCE_DIR}/tools/cmake/BundleLibraries.cmake)
+  endif()
+endfunction()

@@ -1,0 +1,10 @@
+# Copies the shared libraries that are not part of every Linux beside a binary:
+#   cmake -DBINARY=... -P BundleLibraries.cmake
+get_filename_component(folder ${BINARY} DIRECTORY)
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${BINARY}
+  RESOLVED_DEPENDENCIES_VAR libraries
+  PRE_INCLUDE_REGEXES "^libtbb" "^libhwy"
+  PRE_EXCLUDE_REGEXES ".*")
+foreach(library IN LISTS libraries)
+  file(COPY ${library} DESTINATION ${folder} FOLLOW_SYMLINK_CHAIN)
+endforeach()
