@@ -4,7 +4,8 @@
 //
 // Threads: row t of a region makes the region's outputs [tE, (t+1)E) in registers.
 // Shared memory a level and thread: about log2(rows) + log2(E) + 1 pairs of reads (search), E reads
-// (gather), E writes (store), all but the search free of conflicts. Three barriers.
+// (gather), E writes (store), all but the search free of conflicts. Three barriers, of the warp
+// alone while regions have at most 32 rows.
 #pragma once
 
 #include <cstdint>
@@ -38,37 +39,70 @@ struct TileWords {
   __device__ Key* row(unsigned index) const { return words + index * kRowStride; }
 };
 
-// Merges this thread's region and leaves row `row` of the result, ascending, in `keys`.
-// Requires: the tile's words are visible to the block. Ensures: no thread still reads the tile.
-// `co_ranks` is shared scratch, an entry a thread.
+// Who shares a region: the threads of one warp, or the block. A region within one warp needs no
+// barrier of the block.
+enum class Sharers : std::uint8_t { kWarp, kBlock };
+
+template <Sharers kSharers>
+__device__ void sync_sharers() {
+  if constexpr (kSharers == Sharers::kWarp) {
+    __syncwarp();
+  } else {
+    __syncthreads();
+  }
+}
+
+// Reads the word at a byte address of shared memory.
+template <unsigned kOffset, class Key>
+__device__ void thread_load_shared(unsigned address, Key& key) {
+  if constexpr (sizeof(Key) == 4) {
+    asm volatile("ld.shared.u32 %0, [%1+%2];" : "=r"(key) : "r"(address), "n"(kOffset) : "memory");
+  } else {
+    asm volatile("ld.shared.u64 %0, [%1+%2];" : "=l"(key) : "r"(address), "n"(kOffset) : "memory");
+  }
+}
+
+// Reads the words of residues 0 .. kRowWords - 1 of the thread's parts of A and B.
 template <class Key, unsigned kRowWords>
+__device__ void thread_gather(const Key* region_words, const GatherRows& rows,
+                              Key (&keys)[kRowWords]) {
+  const auto origin = static_cast<unsigned>(__cvta_generic_to_shared(region_words));
+  const GatherOffsets offsets = gather_offsets(rows, (kRowWords + 1) * sizeof(Key), origin);
+  static_for<kRowWords>([&](auto residue) {
+    constexpr unsigned kResidue = decltype(residue)::value;
+    thread_load_shared<kResidue * sizeof(Key)>(offsets.row_offset(static_cast<float>(kResidue)),
+                                               keys[kResidue]);
+  });
+}
+
+// Merges this thread's region and leaves row `row` of the result, ascending, in `keys`.
+// Requires: the tile's words are visible to the sharers of the region, and all of them call this.
+// Ensures: none of them still reads the region. `co_ranks` is shared scratch, an entry a thread.
+template <Sharers kSharers, class Key, unsigned kRowWords>
 __device__ void block_merge_level(TileWords<Key, kRowWords> tile, MergeRegion region, unsigned row,
                                   unsigned* co_ranks, Key (&keys)[kRowWords]) {
   const Key* const region_words = tile.row(region.first_row);
-  const auto read = [&](unsigned r, unsigned residue) {
-    return region_words[r * TileWords<Key, kRowWords>::kRowStride + residue];
-  };
+  const unsigned region_row = row - region.first_row;
   unsigned a_begin = 0;
   if (region.rows != 0) {
-    a_begin = row_co_rank<kRowWords>(row - region.first_row, region.rows, region.a_words, read);
+    a_begin = row_co_rank<kRowWords>(region_row, region.rows, region.a_words, [&](unsigned r) {
+      return region_words + r * TileWords<Key, kRowWords>::kRowStride;
+    });
   }
-  co_ranks[row] = a_begin;
-  __syncthreads();  // all co-ranks are written
+  unsigned a_end = 0;
+  if constexpr (kSharers == Sharers::kWarp) {
+    a_end = __shfl_down_sync(0xffffffffU, a_begin, 1);
+  } else {
+    co_ranks[row] = a_begin;
+    __syncthreads();  // all co-ranks are written
+    a_end = co_ranks[row + 1];
+  }
+  if (region_row + 1 == region.rows) a_end = region.a_words;
   if (region.rows != 0) {
-    const bool last = row + 1 == region.first_row + region.rows;
-    const unsigned a_end = last ? region.a_words : co_ranks[row + 1];
-    const GatherRows rows =
-        gather_rows<kRowWords>(row - region.first_row, region.rows, a_begin, a_end);
-    const Key* const first = &region_words[rows.first_row * (kRowWords + 1)];
-    const Key* const second = &region_words[rows.second_row * (kRowWords + 1)];
-    const Key* const third = &region_words[rows.third_row * (kRowWords + 1)];
-#pragma unroll
-    for (unsigned j = 0; j < kRowWords; ++j) {
-      const Key* const from = j < rows.first_end ? first : (j < rows.second_end ? second : third);
-      keys[j] = from[j];
-    }
+    thread_gather(region_words, gather_rows<kRowWords>(region_row, region.rows, a_begin, a_end),
+                  keys);
   }
-  __syncthreads();  // all words are in registers: rows may be written
+  sync_sharers<kSharers>();  // all words are in registers: rows may be written
   if (region.rows != 0) thread_sort_bitonic(keys);
 }
 

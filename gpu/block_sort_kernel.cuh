@@ -54,12 +54,28 @@ __device__ void thread_order_keys(const BlockSortPass<Key>& pass, std::uint64_t 
   }
 }
 
+// One level: lists of list_rows rows become lists of twice as many. `keys` is the thread's row
+// before and after.
+template <Sharers kSharers, class Key, unsigned kRowWords>
+__device__ void block_join_lists(TileWords<Key, kRowWords> tile, unsigned row, unsigned list_rows,
+                                 unsigned* co_ranks, Key (&keys)[kRowWords]) {
+  const unsigned first_row = row & ~(2 * list_rows - 1);
+  if ((row & list_rows) == 0) {
+    thread_store_row(tile, row, keys);
+  } else {
+    thread_store_row_reversed(tile, row, first_row + list_rows, list_rows, keys);
+  }
+  sync_sharers<kSharers>();  // the level's lists are written
+  const MergeRegion region{first_row, 2 * list_rows, list_rows * kRowWords};
+  block_merge_level<kSharers>(tile, region, row, co_ranks, keys);
+}
+
 template <class Key, unsigned kThreads, unsigned kRowWords>
 __global__ void __launch_bounds__(kThreads, 1024 / kThreads)
     block_sort_kernel(const BlockSortPass<Key> pass) {
   constexpr unsigned kTileKeys = kThreads * kRowWords;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
-  __shared__ unsigned co_ranks[kThreads];
+  __shared__ unsigned co_ranks[kThreads + 1];
   const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
   const unsigned row = threadIdx.x;
   const std::uint64_t begin = std::uint64_t{blockIdx.x} * kTileKeys;
@@ -70,16 +86,12 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads)
   thread_order_keys<Key, kThreads>(pass, count, keys);
   thread_sort(keys);
 #pragma unroll 1
-  for (unsigned list_rows = 1; list_rows < kThreads; list_rows *= 2) {
-    const unsigned list = row / list_rows;
-    if (list % 2 == 0) {
-      thread_store_row(tile, row, keys);
-    } else {
-      thread_store_row_reversed(tile, row, list * list_rows, list_rows, keys);
-    }
-    __syncthreads();  // the level's lists are written
-    const MergeRegion region{list / 2 * 2 * list_rows, 2 * list_rows, list_rows * kRowWords};
-    block_merge_level(tile, region, row, co_ranks, keys);
+  for (unsigned list_rows = 1; list_rows < 32; list_rows *= 2) {
+    block_join_lists<Sharers::kWarp>(tile, row, list_rows, co_ranks, keys);
+  }
+#pragma unroll 1
+  for (unsigned list_rows = 32; list_rows < kThreads; list_rows *= 2) {
+    block_join_lists<Sharers::kBlock>(tile, row, list_rows, co_ranks, keys);
   }
   thread_store_row(tile, row, keys);
 

@@ -39,40 +39,58 @@
 // path", ICS 2012.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/host_device.hpp"
+#include "gpu/static_for.hpp"
 
 namespace gsort::gpu {
 
+[[nodiscard]] constexpr std::size_t floor_log2(unsigned value) {
+  return value < 2 ? 0 : 1 + floor_log2(value / 2);
+}
+
+// The greatest power of two that is <= value, or 1.
+[[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned first_step(unsigned value) {
+#ifdef __CUDA_ARCH__
+  return 1U << (31 - __clz(static_cast<int>(value | 1U)));
+#else
+  unsigned step = 1;
+  while (2 * step <= value) step *= 2;
+  return step;
+#endif
+}
+
 // How many of the first row * kRowWords outputs come from A. The tile's region has `rows` rows:
-// a_words words of A ascending, then the rest, B descending. `read(row, residue)` gives a word.
+// a_words words of A ascending, then the rest, B descending. `words_of(row)` gives a pointer to the
+// words of a row; the row behind the region may be read, but what it holds does not matter.
 // Requires: row < rows, a_words <= rows * kRowWords.
-template <unsigned kRowWords, class Read>
+template <unsigned kRowWords, class WordsOf>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned row_co_rank(unsigned row, unsigned rows,
-                                                               unsigned a_words, const Read& read) {
+                                                               unsigned a_words,
+                                                               const WordsOf& words_of) {
   const unsigned bound = a_words < row * kRowWords ? a_words : row * kRowWords;
   const unsigned shift = rows - row;
-  // Is A's word at (r, residue) among the outputs? Then the co-rank is greater than its index.
-  // Ties: A first.
-  const auto among = [&](unsigned r, unsigned residue) {
-    return !(read(r + shift, residue) < read(r, residue));
-  };
-  if (bound == 0 || !among(0, 0)) return 0;
+  // A word of A is among the outputs unless the word `shift` rows on is less; then the co-rank is
+  // greater than the word's index. Ties: A first.
+  if (bound == 0 || words_of(shift)[0] < words_of(0)[0]) return 0;
   const unsigned last_row = (bound - 1) / kRowWords;
   unsigned found_row = 0;
-  unsigned step = 1;
-  while (2 * step <= last_row) step *= 2;
-  for (; step > 0; step /= 2) {
+  for (unsigned step = first_step(last_row); step > 0; step /= 2) {
     const unsigned next = found_row + step < last_row ? found_row + step : last_row;
-    if (among(next, 0)) found_row = next;
+    if (!(words_of(next + shift)[0] < words_of(next)[0])) found_row = next;
   }
+  const auto lost = words_of(found_row);
+  const auto gained = words_of(found_row + shift);
   const unsigned last_residue = found_row == last_row ? (bound - 1) % kRowWords : kRowWords - 1;
   unsigned residue = 0;
-  for (unsigned half = kRowWords / 2; half > 0; half /= 2) {
-    const unsigned next = residue + half < last_residue ? residue + half : last_residue;
-    if (among(found_row, next)) residue = next;
-  }
+  static_for<floor_log2(kRowWords)>([&](auto round) {
+    constexpr unsigned kStep = kRowWords >> (decltype(round)::value + 1);
+    const unsigned next = residue + kStep < last_residue ? residue + kStep : last_residue;
+    if (!(gained[next] < lost[next])) residue = next;
+  });
   return found_row * kRowWords + residue + 1;
 }
 
@@ -104,6 +122,52 @@ template <unsigned kRowWords>
     return {end - kRowWords, begin, a_row + 1, b_row, a_row};
   }
   return {begin, end, b_row, a_row, b_row - 1};
+}
+
+// The same as byte offsets of the words from the region's first, with the choice among the three
+// rows made by the floating-point pipe, which is idle here, in place of comparisons and selections
+// in the busy integer pipe: clamping first_end - residue to [0, 1] gives 1 or 0, and an integer
+// below 2^23 read as the bits of a float is a denormal number that adds and multiplies by 0 and 1
+// exactly.
+struct GatherOffsets {
+  float first_end = 0;
+  float second_end = 0;
+  float third = 0;  // offset of the third row
+  float second_minus_third = 0;
+  float first_minus_second = 0;
+
+  // Offset of the row that holds `residue`.
+  [[nodiscard]] GSORT_HOST_DEVICE unsigned row_offset(float residue) const {
+#ifdef __CUDA_ARCH__
+    const float in_first = __saturatef(first_end - residue);
+    const float before_third = __saturatef(second_end - residue);
+    return __float_as_uint(__fmaf_rn(in_first, first_minus_second,
+                                     __fmaf_rn(before_third, second_minus_third, third)));
+#else
+    const float in_first = residue < first_end ? 1.0F : 0.0F;
+    const float before_third = residue < second_end ? 1.0F : 0.0F;
+    return std::bit_cast<unsigned>(third + before_third * second_minus_third +
+                                   in_first * first_minus_second);
+#endif
+  }
+};
+
+// The float whose value is `number` units of the least denormal.
+[[nodiscard]] GSORT_HOST_DEVICE constexpr float as_denormal(int number) {
+  const unsigned magnitude = static_cast<unsigned>(number < 0 ? -number : number);
+  return std::bit_cast<float>(number < 0 ? magnitude | 0x80000000U : magnitude);
+}
+
+// `origin` is added to all offsets. Requires: origin and all offsets lie below 2^23.
+[[nodiscard]] GSORT_HOST_DEVICE constexpr GatherOffsets gather_offsets(const GatherRows& rows,
+                                                                       unsigned row_bytes,
+                                                                       unsigned origin) {
+  const int first = static_cast<int>(rows.first_row * row_bytes);
+  const int second = static_cast<int>(rows.second_row * row_bytes);
+  const int third = static_cast<int>(rows.third_row * row_bytes);
+  return {static_cast<float>(rows.first_end), static_cast<float>(rows.second_end),
+          as_denormal(third + static_cast<int>(origin)), as_denormal(second - third),
+          as_denormal(first - second)};
 }
 
 }  // namespace gsort::gpu

@@ -1,16 +1,19 @@
-// kway_cut: the exact cuts of up to kRuns sorted runs for one output position, by one thread.
+// kway_cut: the exact cuts of several sorted runs for one output position, by a team with a lane a
+// run.
 //
 // Problem. A tile of a merge pass must know its slice of each run. Bisecting every run in device
-// memory takes hundreds of dependent reads, each to a sector that nothing else needs.
+// memory takes hundreds of dependent reads, each of a sector that nothing else needs.
 //
 // Idea. All keys have one total order: by key, then run, then position; so there are no ties. A
 // pivot (one key of one run) is looked up in all other runs at once, which tells its exact rank. If
 // that is below d, the pivot is in the prefix and all windows lose what lies before it; else they
-// lose what lies behind. Pivots come from the widest window, at the place where the cut is expected
-// if keys are spread evenly; after a pivot that did not halve the windows, from its middle. This is
-// done first on samples, every kSampleStep-th key of each run, kept together in a small array. If
-// c[i] is the cut of run i, the samples before it are ceil(c[i] / S), and these are the first m of
-// all samples in order, where
+// lose what lies behind. The pivot comes from the widest window, a little beyond the place where
+// the cut is expected if keys are spread evenly: beyond it as seen from the side that the last
+// pivot cut off, so that the next pivot cuts off the other side. After pivots that did not halve
+// the windows, it comes from the middle, which bounds the rounds for any keys. This is done first
+// on samples, every kSampleStep-th key of each run, kept together in a small array. If c[i] is the
+// cut of run i, the samples before it are ceil(c[i] / S), and these are the first m of all samples
+// in order, where
 //   d / S <= m <= (d + runs * (S - 1)) / S.
 // So two selections among the samples, the second one nearly free, leave windows of about 2 S keys
 // a run; and a last selection among those gives the cuts.
@@ -21,17 +24,52 @@
 //   cut of run 0 in [3, 4], of run 1 in [1, 2]; the pivot 7 has rank 6, not in the prefix: cuts
 //   3 2.
 //
-// Cost. About log2 of the samples rounds for any keys, few for evenly spread ones; each is a binary
-// search in every window. Source. P. Varman et al., JPDC 12(2), 1991,
+// Cost. About log2 of the keys rounds at worst, a third of that for evenly spread keys; a round is
+// one binary search in every window. Source. P. Varman et al., JPDC 12(2), 1991,
 // doi:10.1016/0743-7315(91)90022-2; see also base/kway_split.hpp, which bisects on values.
 #pragma once
 
 #include <cstdint>
 
 #include "base/host_device.hpp"
-#include "gpu/static_for.hpp"
 
 namespace gsort::gpu {
+
+// A team on the CPU: each() visits its lanes in turn. On the device a team is kRuns neighbouring
+// threads, and each() runs once in each of them (partition_kernel.cuh).
+template <unsigned kRuns>
+struct SerialTeam {
+  static constexpr unsigned kLanes = kRuns;
+
+  // One T a lane.
+  template <class T>
+  struct Each {
+    T values[kRuns] = {};
+    constexpr T& operator[](unsigned lane) { return values[lane]; }
+  };
+
+  template <class F>
+  constexpr void each(const F& f) const {
+    for (unsigned lane = 0; lane < kRuns; ++lane) f(lane);
+  }
+  template <class T>
+  [[nodiscard]] constexpr T get(Each<T>& each, unsigned lane) const {
+    return each[lane];
+  }
+  [[nodiscard]] constexpr std::uint32_t sum(Each<std::uint32_t>& each) const {
+    std::uint32_t total = 0;
+    for (unsigned lane = 0; lane < kRuns; ++lane) total += each[lane];
+    return total;
+  }
+  // A lane whose value is the greatest, if values are below 2^27; above that, any such lane.
+  [[nodiscard]] constexpr unsigned greatest(Each<std::uint32_t>& each) const {
+    unsigned found = 0;
+    for (unsigned lane = 1; lane < kRuns; ++lane) found = each[found] < each[lane] ? lane : found;
+    return found;
+  }
+  // Does any team that runs in step with this one want another round?
+  [[nodiscard]] constexpr bool any(bool wants) const { return wants; }
+};
 
 // One sorted run and its samples: samples[j] == keys[j * kSampleStep], for all j with a key there.
 template <class Key>
@@ -41,131 +79,142 @@ struct SampledRun {
   std::uint64_t length = 0;
 };
 
-// Counts in every window, at once, the keys that precede the pivot. On entry and on return low[i]
-// <= high[i].
-template <std::size_t kRuns, class Key>
-GSORT_HOST_DEVICE constexpr void rank_pivot(const Key* const (&runs)[kRuns], unsigned pivot_run,
-                                            std::uint32_t pivot, Key key,
-                                            const std::uint32_t (&low)[kRuns],
-                                            const std::uint32_t (&high)[kRuns],
-                                            std::uint32_t (&count)[kRuns]) {
-  std::uint32_t end[kRuns] = {};
-  bool open = false;
-  static_for<kRuns>([&](auto run) {
-    count[run] = run == pivot_run ? pivot : low[run];
-    end[run] = run == pivot_run ? pivot : high[run];
-    open |= count[run] < end[run];
-  });
-  while (open) {
-    Key probe[kRuns] = {};
-    static_for<kRuns>([&](auto run) {
-      if (count[run] < end[run]) probe[run] = runs[run][count[run] + (end[run] - count[run]) / 2];
-    });
-    open = false;
-    static_for<kRuns>([&](auto run) {
-      if (count[run] < end[run]) {
-        const std::uint32_t middle = count[run] + (end[run] - count[run]) / 2;
-        const bool precedes = run < pivot_run ? !(key < probe[run]) : probe[run] < key;
-        if (precedes) {
-          count[run] = middle + 1;
-        } else {
-          end[run] = middle;
-        }
-        open |= count[run] < end[run];
-      }
-    });
+// How many keys of run[low, high) precede the pivot, plus low; keys equal to it precede it if
+// `ties`.
+template <class Key>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t rank_in_window(const Key* run,
+                                                                       std::uint32_t low,
+                                                                       std::uint32_t high,
+                                                                       Key pivot, bool ties) {
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    const Key key = run[middle];
+    if (key < pivot || (ties && key == pivot)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
+  return low;
+}
+
+// Of `open` keys in all windows, `missing` belong to the prefix. Where to look for the next pivot,
+// as a share of the windows. `beyond`: the last pivot cut off what lies before, so look a little
+// behind the expected place.
+[[nodiscard]] GSORT_HOST_DEVICE constexpr float pivot_place(std::uint32_t missing,
+                                                            std::uint32_t open, bool beyond) {
+  const std::uint32_t near = missing < open - missing ? missing : open - missing;
+  // About two deviations of the expected place: 2 * sqrt(near), by way of a power of two.
+  std::uint32_t margin = 2;
+  while (margin * margin < 4 * near && margin < 0x4000) margin *= 2;
+  const float aim = beyond ? static_cast<float>(missing) + static_cast<float>(margin)
+                           : static_cast<float>(missing) - static_cast<float>(margin);
+  const float place = aim / static_cast<float>(open);
+  return place < 0.0F ? 0.0F : (place > 1.0F ? 1.0F : place);
 }
 
 // Narrows the windows until low holds the cuts of output position `rank`.
-// Requires: each cut lies in [low[i], high[i]].
-template <std::size_t kRuns, class Key>
-GSORT_HOST_DEVICE constexpr void kway_select(std::uint32_t rank, const Key* const (&runs)[kRuns],
-                                             std::uint32_t (&low)[kRuns],
-                                             std::uint32_t (&high)[kRuns]) {
-  std::uint32_t last_open = ~std::uint32_t{0};
-  bool halved = true;
-  for (;;) {
-    std::uint32_t below = 0;
-    std::uint32_t open = 0;
-    static_for<kRuns>([&](auto run) {
-      below += low[run];
-      open += high[run] - low[run];
+// Requires: each cut lies in [low, high] of its lane.
+template <class Team, class Key>
+GSORT_HOST_DEVICE constexpr void kway_select(const Team& team, std::uint32_t rank,
+                                             typename Team::template Each<const Key*>& runs,
+                                             typename Team::template Each<std::uint32_t>& low,
+                                             typename Team::template Each<std::uint32_t>& high) {
+  typename Team::template Each<std::uint32_t> width;
+  typename Team::template Each<std::uint32_t> count;
+  typename Team::template Each<std::uint32_t> pivot;
+  typename Team::template Each<Key> pivot_key;
+  std::uint32_t before = team.sum(low);  // the sums of low and of high
+  std::uint32_t behind = team.sum(high);
+  bool beyond = rank - before < behind - rank;
+  unsigned slow_rounds = 0;
+  while (team.any(before != rank && before != behind)) {
+    const bool wants = before != rank && before != behind;
+    const std::uint32_t open = behind - before;
+    const float place = slow_rounds < 2 ? pivot_place(rank - before, open, beyond) : 0.5F;
+    team.each([&](unsigned lane) { width[lane] = high[lane] - low[lane]; });
+    const unsigned pivot_lane = team.greatest(width);
+    team.each([&](unsigned lane) {
+      if (lane != pivot_lane || !wants) return;
+      const auto offset = static_cast<std::uint32_t>(static_cast<float>(width[lane]) * place);
+      pivot[lane] = low[lane] + (offset < width[lane] ? offset : width[lane] - 1);
+      pivot_key[lane] = runs[lane][pivot[lane]];
     });
-    if (below == rank || open == 0) return;
-    halved = open <= last_open / 2;
-    last_open = open;
-    const float place = halved ? static_cast<float>(rank - below) / static_cast<float>(open) : 0.5F;
-
-    unsigned pivot_run = 0;
-    std::uint32_t pivot = 0;
-    std::uint32_t widest = 0;
-    const Key* pivot_keys = runs[0];
-    static_for<kRuns>([&](auto run) {
-      const std::uint32_t width = high[run] - low[run];
-      if (width > widest) {
-        widest = width;
-        pivot_run = static_cast<unsigned>(run);
-        pivot_keys = runs[run];
-        const auto offset = static_cast<std::uint32_t>(static_cast<float>(width) * place);
-        pivot = low[run] + (offset < width ? offset : width - 1);
+    const Key key = team.get(pivot_key, pivot_lane);
+    team.each([&](unsigned lane) {
+      count[lane] = lane == pivot_lane ? pivot[lane] : low[lane];
+      if (lane != pivot_lane && wants) {
+        count[lane] = rank_in_window(runs[lane], low[lane], high[lane], key, lane < pivot_lane);
       }
     });
-
-    std::uint32_t count[kRuns] = {};
-    rank_pivot(runs, pivot_run, pivot, pivot_keys[pivot], low, high, count);
-    std::uint32_t pivot_rank = 0;
-    static_for<kRuns>([&](auto run) { pivot_rank += count[run]; });
-    const bool in_prefix = pivot_rank < rank;
-    static_for<kRuns>([&](auto run) {
-      if (in_prefix) {
-        low[run] = run == pivot_run ? pivot + 1 : count[run];
+    const std::uint32_t pivot_rank = team.sum(count);
+    if (!wants) continue;
+    beyond = pivot_rank < rank;
+    if (beyond) {
+      before = pivot_rank + 1;
+    } else {
+      behind = pivot_rank;
+    }
+    team.each([&](unsigned lane) {
+      if (!beyond) {
+        high[lane] = count[lane];
       } else {
-        high[run] = count[run];
+        low[lane] = count[lane] + (lane == pivot_lane ? 1 : 0);
       }
     });
+    slow_rounds = behind - before <= open / 2 ? 0 : slow_rounds + 1;
   }
+  team.each([&](unsigned lane) {
+    if (before != rank) low[lane] = high[lane];
+  });
 }
 
-// cuts[i]: how many keys of run i are among the first d of all, ties to lower runs.
-// Requires: d <= the sum of lengths; each run has fewer than 2^32 samples, all runs fewer than 2^32
-// - kRuns.
-template <std::uint32_t kSampleStep, std::size_t kRuns, class Key>
-GSORT_HOST_DEVICE constexpr void kway_cut(std::uint64_t d, const SampledRun<Key> (&runs)[kRuns],
-                                          std::uint64_t (&cuts)[kRuns]) {
-  const Key* keys[kRuns] = {};
-  std::uint32_t low[kRuns] = {};
-  std::uint32_t high[kRuns] = {};
-  std::uint32_t sample_count = 0;
-  static_for<kRuns>([&](auto run) {
-    keys[run] = runs[run].samples;
-    high[run] = static_cast<std::uint32_t>((runs[run].length + kSampleStep - 1) / kSampleStep);
-    sample_count += high[run];
+// cuts: how many keys of each lane's run are among the first d of all, ties to lower runs.
+// Requires: d <= the sum of lengths; all runs together have fewer than 2^31 samples.
+template <std::uint32_t kSampleStep, class Team, class Key>
+GSORT_HOST_DEVICE constexpr void kway_cut(const Team& team, std::uint64_t d,
+                                          typename Team::template Each<SampledRun<Key>>& runs,
+                                          typename Team::template Each<std::uint64_t>& cuts) {
+  typename Team::template Each<const Key*> keys;
+  typename Team::template Each<std::uint32_t> samples;
+  typename Team::template Each<std::uint32_t> low;
+  typename Team::template Each<std::uint32_t> high;
+  typename Team::template Each<std::uint32_t> base_samples;
+  team.each([&](unsigned lane) {
+    keys[lane] = runs[lane].samples;
+    samples[lane] = static_cast<std::uint32_t>((runs[lane].length + kSampleStep - 1) / kSampleStep);
+    low[lane] = 0;
+    high[lane] = samples[lane];
   });
+  const std::uint32_t sample_count = team.sum(samples);
   const auto least = static_cast<std::uint32_t>((d + kSampleStep - 1) / kSampleStep);
-  const auto bound = static_cast<std::uint32_t>((d + kRuns * (kSampleStep - 1)) / kSampleStep);
+  const auto bound =
+      static_cast<std::uint32_t>((d + Team::kLanes * (kSampleStep - 1)) / kSampleStep);
   const std::uint32_t most = bound < sample_count ? bound : sample_count;
-  kway_select(least, keys, low, high);
-  std::uint64_t base[kRuns] = {};
-  static_for<kRuns>([&](auto run) {
-    base[run] = low[run] == 0 ? 0 : (std::uint64_t{low[run]} - 1) * kSampleStep + 1;
-    const auto samples =
-        static_cast<std::uint32_t>((runs[run].length + kSampleStep - 1) / kSampleStep);
-    const std::uint32_t reach = low[run] + (most - least);
-    high[run] = reach < samples ? reach : samples;
+  kway_select<Team, Key>(team, least, keys, low, high);
+  team.each([&](unsigned lane) {
+    // The window of the cut begins behind the last sample that is surely in the prefix.
+    base_samples[lane] = low[lane];
+    const std::uint32_t reach = low[lane] + (most - least);
+    high[lane] = reach < samples[lane] ? reach : samples[lane];
   });
-  kway_select(most, keys, low, high);
-  std::uint64_t rank = d;
-  static_for<kRuns>([&](auto run) {
-    const std::uint64_t reach = std::uint64_t{low[run]} * kSampleStep;
-    const std::uint64_t top = reach < runs[run].length ? reach : runs[run].length;
-    rank -= base[run];
-    keys[run] = runs[run].keys + base[run];
-    low[run] = 0;
-    high[run] = static_cast<std::uint32_t>(top - base[run]);
+  kway_select<Team, Key>(team, most, keys, low, high);
+  team.each([&](unsigned lane) {
+    const std::uint64_t base =
+        base_samples[lane] == 0 ? 0 : std::uint64_t{base_samples[lane] - 1} * kSampleStep + 1;
+    const std::uint64_t reach = std::uint64_t{low[lane]} * kSampleStep;
+    const std::uint64_t top = reach < runs[lane].length ? reach : runs[lane].length;
+    keys[lane] = runs[lane].keys + base;
+    cuts[lane] = base;
+    low[lane] = 0;
+    high[lane] = static_cast<std::uint32_t>(top - base);
+    // What the bases of all lanes leave of d, counted in 32 bits: it is at most a few samples a
+    // lane.
+    samples[lane] = static_cast<std::uint32_t>(base);
   });
-  kway_select(static_cast<std::uint32_t>(rank), keys, low, high);
-  static_for<kRuns>([&](auto run) { cuts[run] = base[run] + low[run]; });
+  const std::uint32_t rank = static_cast<std::uint32_t>(d) - team.sum(samples);
+  kway_select<Team, Key>(team, rank, keys, low, high);
+  team.each([&](unsigned lane) { cuts[lane] += low[lane]; });
 }
 
 }  // namespace gsort::gpu

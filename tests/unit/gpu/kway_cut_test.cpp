@@ -29,24 +29,26 @@ std::vector<std::vector<std::uint64_t>> expected_cuts(const std::vector<SortedRu
   return cuts;
 }
 
-template <std::uint32_t kStep, std::size_t kRuns>
+template <std::uint32_t kStep, unsigned kRuns>
 void expect_exact_cuts(std::vector<SortedRun> runs, std::uint64_t positions_apart = 1) {
   std::vector<SortedRun> samples(kRuns);
-  SampledRun<std::uint32_t> sampled[kRuns];
-  for (std::size_t i = 0; i < kRuns; ++i) {
+  const SerialTeam<kRuns> team;
+  typename SerialTeam<kRuns>::template Each<SampledRun<std::uint32_t>> sampled;
+  typename SerialTeam<kRuns>::template Each<std::uint64_t> cuts;
+  for (unsigned i = 0; i < kRuns; ++i) {
     std::sort(runs[i].begin(), runs[i].end());
     for (std::size_t j = 0; j < runs[i].size(); j += kStep) samples[i].push_back(runs[i][j]);
     sampled[i] = {runs[i].data(), samples[i].data(), runs[i].size()};
   }
   const auto expected = expected_cuts(runs);
   for (std::uint64_t d = 0; d < expected.size(); d += positions_apart) {
-    std::uint64_t cuts[kRuns];
-    kway_cut<kStep>(d, sampled, cuts);
-    ASSERT_EQ(std::vector<std::uint64_t>(cuts, cuts + kRuns), expected[d]) << "d = " << d;
+    kway_cut<kStep, SerialTeam<kRuns>, std::uint32_t>(team, d, sampled, cuts);
+    ASSERT_EQ(std::vector<std::uint64_t>(cuts.values, cuts.values + kRuns), expected[d])
+        << "d = " << d;
   }
 }
 
-template <std::size_t kRuns>
+template <unsigned kRuns>
 std::vector<SortedRun> random_runs(std::mt19937_64& random, std::uint64_t longest,
                                    std::uint64_t largest) {
   std::vector<SortedRun> runs(kRuns);

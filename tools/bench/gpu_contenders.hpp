@@ -1,0 +1,75 @@
+// Contenders of the benchmarks on the card: gsort's kernels and CUB's, each a function that queues
+// its work on the default stream, and the timing and checking that all of them share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+namespace gsort::bench {
+
+// Device memory that frees itself.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(std::size_t bytes);
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  ~DeviceMemory();
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return static_cast<T*>(memory_);
+  }
+
+ private:
+  void* memory_ = nullptr;
+};
+
+// Median time of `repeats` runs after one to warm up, by events.
+[[nodiscard]] float median_ms(int repeats, const std::function<void()>& queue_work);
+
+// CUB, for comparison. Each returns the scratch bytes it needs when `scratch` is nullptr, and
+// queues nothing.
+template <class Key>
+std::size_t cub_radix_sort(const Key* in, Key* out, std::uint64_t count, void* scratch,
+                           std::size_t scratch_bytes);
+template <class Key>
+std::size_t cub_merge_sort(const Key* in, Key* out, std::uint64_t count, void* scratch,
+                           std::size_t scratch_bytes);
+template <class Key>
+std::size_t cub_merge(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
+                      Key* out, void* scratch, std::size_t scratch_bytes);
+
+// The shapes of input that the benchmark makes on the card.
+enum class KeyShape : std::uint8_t {
+  kUniform,
+  kSorted,
+  kReversed,
+  kEqual,
+  kFewDistinct,
+  kSawtooth,
+  kOrganPipe,
+  kMaximum,
+  kZipf,
+  kInterleaved
+};
+inline constexpr int kKeyShapes = 10;
+[[nodiscard]] const char* name_of(KeyShape shape);
+
+// Fills keys[0, count) with a shape. Queued on the default stream.
+template <class Key>
+void make_keys(KeyShape shape, std::uint64_t seed, Key* keys, std::uint64_t count);
+
+// What a check of an output needs: how often a key is less than its predecessor, and an order-free
+// sum of all keys.
+struct KeyCheck {
+  std::uint64_t descents = 0;
+  std::uint64_t fingerprint = 0;
+};
+template <class Key>
+[[nodiscard]] KeyCheck check_keys(const Key* keys, std::uint64_t count);
+
+}  // namespace gsort::bench
