@@ -41,7 +41,7 @@ File::~File() {
   if (fd_ >= 0) sys::close(fd_);
 }
 
-std::size_t File::read_full(ByteSpan to) {
+std::size_t File::read_full(ByteSpan to) const {
   std::size_t done = 0;
   while (done < to.size()) {
     const ssize_t moved = sys::read(fd_, to.data() + done, one_call(to.size() - done));
@@ -74,7 +74,7 @@ std::size_t File::read_full_at(ByteSpan to, std::uint64_t offset) const {
   return done;
 }
 
-void File::write_full(ConstByteSpan from) {
+void File::write_full(ConstByteSpan from) const {
   std::size_t done = 0;
   while (done < from.size()) {
     const ssize_t moved = sys::write(fd_, from.data() + done, one_call(from.size() - done));

@@ -16,8 +16,8 @@
 
 namespace gsort::io {
 
-// Move-only. const member functions are thread-safe; read and write move the descriptor's own
-// offset and are ordered by the caller.
+// Move-only. const member functions are thread-safe, but for read_full and write_full, which move
+// the descriptor's own offset and are ordered by the caller.
 class File {
  public:
   File() = default;
@@ -36,11 +36,11 @@ class File {
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
 
   // Reads until `to` is full or the file ends; returns the bytes read.
-  [[nodiscard]] std::size_t read_full(ByteSpan to);
+  [[nodiscard]] std::size_t read_full(ByteSpan to) const;
   [[nodiscard]] std::size_t read_full_at(ByteSpan to, std::uint64_t offset) const;
 
   // Writes all of `from`.
-  void write_full(ConstByteSpan from);
+  void write_full(ConstByteSpan from) const;
   void write_full_at(ConstByteSpan from, std::uint64_t offset) const;
 
   // As read_full_at and write_full_at for descriptors opened with O_DIRECT: returns false, possibly

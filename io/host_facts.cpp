@@ -69,14 +69,15 @@ std::vector<Cgroup> cgroups_with(std::string_view controller) {
     const std::string_view line = std::string_view(text).substr(at, end - at);
     at = end + 1;
     const std::size_t first = line.find(':');
-    const std::size_t second = first == line.npos ? line.npos : line.find(':', first + 1);
-    if (second == line.npos) continue;
+    const std::size_t second =
+        first == std::string::npos ? std::string::npos : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
     const std::string names = fmt::format(",{},", line.substr(first + 1, second - first - 1));
     std::string path(line.substr(second + 1));
     if (path == "/") path.clear();
     if (names == ",,") {
       found.push_back({"/sys/fs/cgroup", path, true});
-    } else if (names.find(fmt::format(",{},", controller)) != names.npos) {
+    } else if (names.find(fmt::format(",{},", controller)) != std::string::npos) {
       found.push_back({"/sys/fs/cgroup/" + std::string(controller), path, false});
     }
   }
@@ -156,7 +157,7 @@ std::uint64_t quota_cores() {
       if (group.unified) {  // "QUOTA PERIOD" or "max PERIOD"
         const std::string text = text_of(folder + "/cpu.max");
         const std::size_t space = text.find(' ');
-        if (space != text.npos) {
+        if (space != std::string::npos) {
           take(number_at_start(text), number_at_start(std::string_view(text).substr(space)));
         }
       } else {  // -1: no quota, and no number to number_at_start

@@ -53,7 +53,7 @@ File duplicate_of(int fd, const std::string& path) {
 
 std::pair<std::string, std::string> folder_and_name(const std::string& path) {
   const std::size_t slash = path.rfind('/');
-  if (slash == path.npos) return {".", path};
+  if (slash == std::string::npos) return {".", path};
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 

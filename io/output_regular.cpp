@@ -51,8 +51,8 @@ class RegularOutput : public Output::Impl {
   [[nodiscard]] std::vector<std::string> notes() const override;
 
  private:
-  void write_cached(std::uint64_t offset, ConstByteSpan bytes);
-  void write_direct(std::uint64_t offset, ConstByteSpan bytes);
+  void write_cached(std::uint64_t offset, ConstByteSpan bytes) const;
+  void write_direct(std::uint64_t offset, ConstByteSpan pages);
   void write_pages(std::uint64_t offset, ConstByteSpan pages);
   void take_over_owner_and_mode();
   void put_in_place();
@@ -109,7 +109,7 @@ void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   write_cached(last_page, bytes.last(end - last_page));
 }
 
-void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
+void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) const {
   if (bytes.empty()) return;
   new_file_.file.write_full_at(bytes, offset);
   // Starts the writing now, so that commit() finds little left to wait for: 1 GiB in 0.29 to 0.43 s
@@ -198,9 +198,10 @@ void RegularOutput::put_in_place() {
 void RegularOutput::remove_hidden() noexcept {
   if (new_file_.name.empty()) return;
   // Twice, for what a signal or a fault may have stopped.
-  if (sys::unlink_at(folder_.file.fd(), new_file_.name.c_str()) != 0) {
-    sys::unlink_at(folder_.file.fd(), new_file_.name.c_str());
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (sys::unlink_at(folder_.file.fd(), new_file_.name.c_str()) == 0) break;
   }
+  new_file_.name.clear();
 }
 
 Error RegularOutput::failed(std::string_view operation, int error_number) const {

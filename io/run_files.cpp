@@ -18,14 +18,6 @@
 namespace gsort::io {
 namespace {
 
-std::uint64_t new_store_id() {
-  std::uint64_t id = 0;
-  if (sys::random_bytes(&id, sizeof(id)) != 0) {
-    id = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&id));
-  }
-  return id;
-}
-
 // What another folder may still have.
 bool means_full(int error_number) {
   return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG;
@@ -47,7 +39,7 @@ Error told_for_run(const Error& error, std::string_view doing, std::uint64_t run
 
 RunFiles::RunFiles(const std::vector<std::string>& folders, std::size_t key_bytes_in,
                    const RunStoreOptions& options)
-    : store_id(new_store_id()),
+    : store_id(sys::random_number()),
       key_bytes(key_bytes_in),
       block_elements(options.block_elements),
       block_bytes(stored_block_bytes(options.block_elements, key_bytes_in)),

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <mutex>
 
 #include <fcntl.h>
@@ -226,8 +227,13 @@ int advise(int fd, off_t offset, off_t bytes, int advice) {
   return ::posix_fadvise(fd, offset, bytes, advice);
 }
 
-int random_bytes(void* to, std::size_t bytes) {
-  return ::getrandom(to, bytes, 0) == static_cast<ssize_t>(bytes) ? 0 : -1;
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof(number), 0) != static_cast<ssize_t>(sizeof(number))) {
+    number =
+        static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  }
+  return number;
 }
 
 mode_t file_mode_mask() {

@@ -89,7 +89,8 @@ off_t lseek(int fd, off_t offset, int whence);
 [[nodiscard]] bool is_terminal(int fd);
 int set_pipe_bytes(int fd, int bytes);
 int advise(int fd, off_t offset, off_t bytes, int advice);
-int random_bytes(void* to, std::size_t bytes);
+// A number that nobody can guess; where the kernel has none yet, one that differs every time.
+[[nodiscard]] std::uint64_t random_number();
 [[nodiscard]] mode_t file_mode_mask();  // umask
 // Waits until `fd` can be read (or written); for descriptors that came in non-blocking.
 int wait_ready(int fd, bool for_writing);

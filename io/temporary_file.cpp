@@ -117,12 +117,8 @@ int link_as(const File& file, const Folder& folder, const std::string& name) {
 }
 
 std::string hidden_name() {
-  std::uint64_t number = 0;
-  if (sys::random_bytes(&number, sizeof(number)) != 0) {
-    // A poor name is as good: it is only ever created exclusively.
-    number = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&number));
-  }
-  return fmt::format(".gsort-{:016x}", number);
+  // A guessed name would do no harm, either: it is only ever created exclusively.
+  return fmt::format(".gsort-{:016x}", sys::random_number());
 }
 
 }  // namespace gsort::io
