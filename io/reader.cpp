@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -74,9 +75,17 @@ Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& o
     inputs_.push_back(std::make_unique<Input>(path, options.direct_io));
   }
   if (paths.empty()) inputs_.push_back(std::make_unique<Input>("-", options.direct_io));
+  std::uint64_t total = 0;
   for (const auto& input : inputs_) {
-    if (!input->is_stream() && input->size() % element_bytes_ != 0) {
+    if (input->is_stream()) continue;
+    if (input->size() % element_bytes_ != 0) {
       throw odd_tail(*input, input->size(), element_bytes_);
+    }
+    total += input->size();  // both below 2^63: the sum cannot wrap before it is looked at
+    if (total > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+      throw Error(ErrorKind::kInput, "reading",
+                  "the inputs together are larger than any file can be")
+          .path(input->path());
     }
   }
 }

@@ -234,6 +234,22 @@ TEST(Reader, RefusesFoldersMissingFilesAndStandardInputTwice) {
   EXPECT_EQ(error_of([&] { const Reader reader({"-", "-"}); }).kind(), ErrorKind::kUsage);
 }
 
+TEST(Reader, RefusesMoreThanAnyFileCanHold) {
+  const std::string path = "/dev/shm/gsort-test-" + std::to_string(::getpid());
+  write_file(path, {});
+  const bool huge = ::truncate(path.c_str(), INT64_MAX - 4095) == 0;
+  std::optional<std::uint64_t> size;
+  std::optional<Error> error;
+  if (huge) {
+    size = Reader({path}, {.element_bytes = 8}).known_size();
+    error = error_of([&] { const Reader reader({path, path}, {.element_bytes = 8}); });
+  }
+  std::filesystem::remove(path);
+  if (!huge) GTEST_SKIP() << "no file system for sparse files of 8 EiB here";
+  EXPECT_EQ(size, static_cast<std::uint64_t>(INT64_MAX) - 4095);
+  EXPECT_EQ(error->kind(), ErrorKind::kInput);
+}
+
 TEST(Reader, ReadsFilesThatSayTheyAreEmpty) {
   Reader reader({"/proc/self/status"});
   EXPECT_EQ(reader.known_size(), std::nullopt);
