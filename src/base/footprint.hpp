@@ -43,14 +43,24 @@ struct CpuChunkFootprint {
     f.buckets = std::clamp<std::uint64_t>(div_up(chunk_elements, target), 1, kMostBuckets);
     f.bucket_elements = std::min(std::max<std::uint64_t>(chunk_elements, 1),
                                  3 * std::max(target, div_up(chunk_elements, f.buckets)));
-    const std::uint64_t share = chunk_bytes / (f.buckets * workers * 16);
-    f.page_bytes = std::clamp<std::uint64_t>(std::bit_floor(share), 2 * kKiB, 16 * kKiB);
-    f.pages = div_up(chunk_bytes, f.page_bytes) + 2 * f.buckets * workers + kMostSplit * workers;
+    // Pages so small that the slack below takes about an eighth of the chunk.
+    const std::uint64_t slack = slack_pages(f.buckets, workers);
+    f.page_bytes =
+        std::clamp<std::uint64_t>(std::bit_floor(chunk_bytes / (8 * slack)), 512, 16 * kKiB);
+    f.pages = div_up(chunk_bytes, f.page_bytes) + slack;
     return f;
   }
 
-  static constexpr std::uint64_t kMostSplit =
-      256;  // buckets that a bucket too large is dealt out to
+  // Buckets that a bucket too large is dealt out to.
+  static constexpr std::uint64_t kMostSplit = 256;
+
+  // Pages that are not full. Each worker begins one in each bucket. Buckets that turn out too large
+  // are dealt out again, at most 8 times for keys of 64 bits (a pass narrows the range by 2^8 or
+  // ends); a pass makes no more buckets than there were, and kMostSplit for each worker while they
+  // share one.
+  static constexpr std::uint64_t slack_pages(std::uint64_t buckets, std::uint64_t workers) {
+    return std::max<std::uint64_t>(2 * workers, 8) * buckets + kMostSplit * workers;
+  }
 
   [[nodiscard]] constexpr std::uint64_t pages_bytes() const {
     return round_up(pages * page_bytes, 4 * kKiB);

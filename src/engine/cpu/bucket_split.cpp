@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <mutex>
 #include <utility>
 
 #include "base/footprint.hpp"
 #include "base/parallel.hpp"
+#include "base/units.hpp"
 #include "engine/cpu/piece_sort.hpp"
 
 namespace gsort::cpu {
@@ -19,62 +22,123 @@ struct Look {
   std::vector<Key> sample;
 };
 
+struct PageOfKeys {
+  PagePool::Page page;
+  std::size_t count;
+};
+
+std::vector<PageOfKeys> pages_of(const Bucket& bucket, const PagePool& pool, std::size_t per_page) {
+  std::vector<PageOfKeys> pages;
+  for (const PageChain& chain : bucket.chains) {
+    std::uint64_t left = chain.count;
+    for (PagePool::Page page = chain.first; left > 0; page = pool.next(page)) {
+      pages.push_back({page, static_cast<std::size_t>(std::min<std::uint64_t>(left, per_page))});
+      left -= pages.back().count;
+    }
+  }
+  return pages;
+}
+
 template <class Key>
-Look<Key> look_at(const Bucket& bucket, const PagePool& pool) {
+std::span<const Key> keys_of(const PageOfKeys& page, const PagePool& pool) {
+  return {reinterpret_cast<const Key*>(pool.address_of(page.page)), page.count};
+}
+
+// The range of all keys, and about kSampleKeys of them.
+template <class Key>
+Look<Key> look_at(std::span<const PageOfKeys> pages, const PagePool& pool, unsigned workers) {
   constexpr std::size_t kSampleKeys = std::size_t{1} << 14;
   Look<Key> look{static_cast<Key>(~Key{0}), 0, {}};
-  const std::size_t stride = std::max<std::size_t>(1, bucket.count / kSampleKeys);
-  std::size_t skip = 0;
-  for (const PageChain& chain : bucket.chains) {
-    for_each_page<Key>(pool, chain, [&](PagePool::Page, std::span<const Key> keys) {
+  const std::size_t from_each = div_up(kSampleKeys, pages.size());
+  std::mutex mutex;
+  std::atomic<std::size_t> next{0};
+  run_workers(workers, [&](unsigned) {
+    Look<Key> mine{static_cast<Key>(~Key{0}), 0, {}};
+    for (std::size_t i = next++; i < pages.size(); i = next++) {
+      const std::span<const Key> keys = keys_of<Key>(pages[i], pool);
       const KeyRange range = range_of(keys);
-      look.least = std::min(look.least, static_cast<Key>(range.least));
-      look.greatest = std::max(look.greatest, static_cast<Key>(range.greatest));
-      for (; skip < keys.size(); skip += stride) look.sample.push_back(keys[skip]);
-      skip -= keys.size();
-    });
-  }
+      mine.least = std::min(mine.least, static_cast<Key>(range.least));
+      mine.greatest = std::max(mine.greatest, static_cast<Key>(range.greatest));
+      const std::size_t stride = div_up(keys.size(), from_each);
+      for (std::size_t at = 0; at < keys.size(); at += stride) mine.sample.push_back(keys[at]);
+    }
+    const std::scoped_lock lock(mutex);
+    look.least = std::min(look.least, mine.least);
+    look.greatest = std::max(look.greatest, mine.greatest);
+    look.sample.insert(look.sample.end(), mine.sample.begin(), mine.sample.end());
+  });
   return look;
 }
 
+// Deals the keys of one bucket out once; its pages go back to the pool one by one.
 template <class Key>
-std::vector<Bucket> deal_out_again(Bucket& bucket, const BucketMap<Key>& map, PagePool& pool) {
-  std::vector<Bucket> parts(map.buckets());
-  Partitioner<Key> partitioner(map, pool);
-  for (const PageChain& chain : bucket.chains) {
-    for_each_page<Key>(pool, chain, [&](PagePool::Page page, std::span<const Key> keys) {
-      partitioner.add(keys);
-      pool.give_back(page);
-    });
-  }
-  partitioner.finish(parts);
-  return parts;
-}
-
-// Splits `bucket` as often as needed and appends the result to `done`. `sampled` says whether a
-// sample may choose the borders: after one that left nearly everything together, the range is
-// divided evenly.
-template <class Key>
-void split(Bucket bucket, std::uint64_t limit, PagePool& pool, bool sampled,
-           std::vector<Bucket>& done) {
-  if (bucket.count <= limit) {
-    if (bucket.count > 0) done.push_back(std::move(bucket));
-    return;
-  }
-  Look<Key> look = look_at<Key>(bucket, pool);
+std::vector<Bucket> split_once(Bucket bucket, std::uint64_t limit, PagePool& pool,
+                               unsigned workers) {
+  const auto pages = pages_of(bucket, pool, pool.page_bytes() / sizeof(Key));
+  Look<Key> look = look_at<Key>(pages, pool, workers);
   if (look.least == look.greatest) {
     bucket.uniform = true;
-    done.push_back(std::move(bucket));
-    return;
+    std::vector<Bucket> whole;
+    whole.push_back(std::move(bucket));
+    return whole;
   }
   const std::size_t wanted =
       std::clamp<std::uint64_t>(2 * div_up(bucket.count, limit), 2, CpuChunkFootprint::kMostSplit);
-  const auto map = sampled ? BucketMap<Key>(look.sample, wanted)
-                           : BucketMap<Key>::even(look.least, look.greatest, wanted);
-  const std::uint64_t before = bucket.count;
-  for (Bucket& part : deal_out_again<Key>(bucket, map, pool)) {
-    const bool helped = part.count < before / 2;
-    split<Key>(std::move(part), limit, pool, helped, done);
+  const auto map = bucket.unsampled ? BucketMap<Key>::even(look.least, look.greatest, wanted)
+                                    : BucketMap<Key>(look.sample, wanted);
+  std::vector<Bucket> parts(wanted);
+  std::mutex mutex;
+  std::atomic<std::size_t> next{0};
+  run_workers(workers, [&](unsigned) {
+    Partitioner<Key> partitioner(map, pool);
+    for (std::size_t i = next++; i < pages.size(); i = next++) {
+      partitioner.add(keys_of<Key>(pages[i], pool));
+      pool.give_back(pages[i].page);
+    }
+    const std::scoped_lock lock(mutex);
+    partitioner.finish(parts);
+  });
+  std::erase_if(parts, [](const Bucket& part) { return part.count == 0; });
+  for (Bucket& part : parts) part.unsampled = part.count > bucket.count / 2;
+  return parts;
+}
+
+bool is_too_large(const Bucket& bucket, std::uint64_t limit) {
+  return bucket.count > limit && !bucket.uniform;
+}
+
+// Splits `bucket` as often as needed, on one core, and appends the result to `done`.
+template <class Key>
+void split_fully(Bucket bucket, std::uint64_t limit, PagePool& pool, std::vector<Bucket>& done) {
+  if (!is_too_large(bucket, limit)) {
+    done.push_back(std::move(bucket));
+    return;
+  }
+  for (Bucket& part : split_once<Key>(std::move(bucket), limit, pool, 1)) {
+    split_fully<Key>(std::move(part), limit, pool, done);
+  }
+}
+
+// All cores share one bucket after the other, as long as there are some so large that one core
+// would still be busy with it when the others have nothing left.
+template <class Key>
+void split_giants(std::vector<Bucket>& buckets, std::uint64_t limit, PagePool& pool,
+                  unsigned workers) {
+  std::uint64_t total = 0;
+  for (const Bucket& bucket : buckets) total += bucket.count;
+  const std::uint64_t giant = std::max(limit, total / (4 * std::uint64_t{workers}));
+  std::vector<Bucket> waiting(std::make_move_iterator(buckets.rbegin()),
+                              std::make_move_iterator(buckets.rend()));
+  buckets.clear();
+  while (!waiting.empty()) {
+    Bucket bucket = std::move(waiting.back());
+    waiting.pop_back();
+    if (!is_too_large(bucket, giant)) {
+      buckets.push_back(std::move(bucket));
+      continue;
+    }
+    auto parts = split_once<Key>(std::move(bucket), limit, pool, workers);
+    std::move(parts.rbegin(), parts.rend(), std::back_inserter(waiting));
   }
 }
 
@@ -83,30 +147,18 @@ void split(Bucket bucket, std::uint64_t limit, PagePool& pool, bool sampled,
 template <class Key>
 void split_large_buckets(std::vector<Bucket>& buckets, std::uint64_t limit, PagePool& pool,
                          unsigned workers) {
-  std::vector<std::size_t> large;
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    if (buckets[i].count > limit) large.push_back(i);
-  }
-  if (large.empty()) return;
-  std::vector<std::vector<Bucket>> parts(large.size());
+  const auto large = [limit](const Bucket& bucket) { return is_too_large(bucket, limit); };
+  if (std::ranges::none_of(buckets, large)) return;
+  if (workers > 1) split_giants<Key>(buckets, limit, pool, workers);
+  std::vector<std::vector<Bucket>> parts(buckets.size());
   std::atomic<std::size_t> next{0};
-  run_workers(static_cast<unsigned>(std::min<std::size_t>(workers, large.size())), [&](unsigned) {
-    for (std::size_t i = next++; i < large.size(); i = next++) {
-      split<Key>(std::move(buckets[large[i]]), limit, pool, true, parts[i]);
+  run_workers(workers, [&](unsigned) {
+    for (std::size_t i = next++; i < buckets.size(); i = next++) {
+      split_fully<Key>(std::move(buckets[i]), limit, pool, parts[i]);
     }
   });
-  std::vector<Bucket> all;
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < large.size(); ++i) {
-    const auto at = buckets.begin();
-    std::move(at + static_cast<std::ptrdiff_t>(from), at + static_cast<std::ptrdiff_t>(large[i]),
-              std::back_inserter(all));
-    std::move(parts[i].begin(), parts[i].end(), std::back_inserter(all));
-    from = large[i] + 1;
-  }
-  std::move(buckets.begin() + static_cast<std::ptrdiff_t>(from), buckets.end(),
-            std::back_inserter(all));
-  buckets = std::move(all);
+  buckets.clear();
+  for (auto& some : parts) std::ranges::move(some, std::back_inserter(buckets));
 }
 
 template void split_large_buckets<std::uint32_t>(std::vector<Bucket>&, std::uint64_t, PagePool&,

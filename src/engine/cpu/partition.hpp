@@ -31,7 +31,8 @@ struct PageChain {
 struct Bucket {
   std::vector<PageChain> chains;
   std::uint64_t count = 0;
-  bool uniform = false;  // all keys are equal: nothing to sort, however many there are
+  bool uniform = false;    // all keys are equal: nothing to sort, however many there are
+  bool unsampled = false;  // a sample did not help to split it: divide its range evenly
 };
 
 // What one worker deals out. Not thread-safe; several partitioners share a pool.

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/piece_sort.cpp"
@@ -17,6 +18,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t kRankLimit = 64;      // pieces up to this size are sorted by counting
 constexpr std::size_t kKeysPerBucket = 16;  // wanted on average
+constexpr std::size_t kKeysPerCounter = 4;  // fewer, and clearing and adding up counters costs more
 constexpr unsigned kLeastDigit = 4;
 constexpr unsigned kMostDigit = 12;  // counters of a level: 16 KiB, half of the L1 cache
 
@@ -117,10 +119,45 @@ HWY_ATTR void sort_level(Key* from, Key* to, std::size_t count) {
   }
 }
 
+// Keys whose range is so narrow that two digits cover it are dealt out twice, by the low digit and
+// then by the high one, which keeps the order of the low one: no small pieces are left to sort.
+template <class Key>
+HWY_ATTR void sort_by_two_digits(Key* keys, Key* scratch, std::size_t count, Key least,
+                                 unsigned width) {
+  const unsigned low_bits = width / 2;
+  const Key low_mask = static_cast<Key>((Key{1} << low_bits) - 1);
+  std::array<std::uint32_t, std::size_t{1} << kMostDigit> low_ends{};
+  std::array<std::uint32_t, std::size_t{1} << kMostDigit> high_ends{};
+  for (std::size_t i = 0; i < count; ++i) {
+    const Key distance = static_cast<Key>(keys[i] - least);
+    ++low_ends[static_cast<std::size_t>(distance & low_mask)];
+    ++high_ends[static_cast<std::size_t>(distance >> low_bits)];
+  }
+  std::uint32_t low_begin = 0;
+  std::uint32_t high_begin = 0;
+  for (std::size_t digit = 0; digit < (std::size_t{1} << (width - low_bits)); ++digit) {
+    low_begin += std::exchange(low_ends[digit], low_begin);
+    high_begin += std::exchange(high_ends[digit], high_begin);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    scratch[low_ends[static_cast<std::size_t>((keys[i] - least) & low_mask)]++] = keys[i];
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    keys[high_ends[static_cast<std::size_t>((scratch[i] - least) >> low_bits)]++] = scratch[i];
+  }
+}
+
 template <class Key>
 HWY_ATTR void sort_in_place(Key* keys, Key* scratch, std::size_t count) {
   if (count < 2) return;
   if (count <= kRankLimit) return rank_sort(keys, count, keys);
+  Key least = 0;
+  Key greatest = 0;
+  range_loop(keys, count, least, greatest);
+  const auto width = static_cast<unsigned>(std::bit_width(static_cast<Key>(greatest - least)));
+  if (width <= 2 * kMostDigit && count >> (width / 2) >= kKeysPerCounter) {
+    return sort_by_two_digits(keys, scratch, count, least, width);
+  }
   sort_level(keys, scratch, count);
   std::memcpy(keys, scratch, count * sizeof(Key));
 }
