@@ -17,7 +17,7 @@ using Bytes = std::vector<char>;
 
 template <class Number>
 bool precedes(Number left, Number right) {
-  return std::strong_order(left, right) < 0;
+  return std::is_lt(std::strong_order(left, right));
 }
 
 // Reverses the bytes of every number.
