@@ -78,7 +78,8 @@ int sort(const Options& options, const Environment& environment, io::Reader& rea
   if (!explains_a_stream(options))
     output.emplace(options.output.value_or(""), io::OutputOptions{options.direct_io});
   const std::string folder = output ? output->folder() : "";
-  const auto temporary = temporary_folders(options, environment, folder);
+  const auto temporary =
+      temporary_folders(options.temporary_directories, environment("TMPDIR"), folder);
   Machine machine = survey(temporary, folder, reader);
   look_for_gpus(options, machine);
   const Plan plan = make_plan(options, machine);

@@ -16,11 +16,10 @@ std::optional<Folder> look_at_folder(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> temporary_folders(const Options& options, const Environment& environment,
-                                           const std::string& output_folder) {
-  if (!options.temporary_directories.empty()) return options.temporary_directories;
-  const char* const from_environment = environment("TMPDIR");
-  if (from_environment != nullptr && *from_environment != '\0') return {from_environment};
+std::vector<std::string> temporary_folders(const std::vector<std::string>& asked,
+                                           const char* tmpdir, const std::string& output_folder) {
+  if (!asked.empty()) return asked;
+  if (tmpdir != nullptr && *tmpdir != '\0') return {tmpdir};
   if (!output_folder.empty()) return {output_folder};
   return {"/var/tmp"};
 }

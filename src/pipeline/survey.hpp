@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "io/reader.hpp"
-#include "options/options.hpp"
 #include "plan/machine.hpp"
 
 namespace gsort {
 
-// The folders runs go to: -T, else $TMPDIR, else beside the output, else /var/tmp.
-[[nodiscard]] std::vector<std::string> temporary_folders(const Options& options,
-                                                         const Environment& environment,
+// The folders runs go to: those asked for, else `tmpdir` (the value of $TMPDIR; may be null or
+// empty), else beside the output, else /var/tmp.
+[[nodiscard]] std::vector<std::string> temporary_folders(const std::vector<std::string>& asked,
+                                                         const char* tmpdir,
                                                          const std::string& output_folder);
 
 // `output_folder` is empty for a stream. GPUs are left to the caller, who knows whether to look for
