@@ -79,6 +79,9 @@ std::uint64_t parse_size(std::string_view text, std::uint64_t whole_bytes,
     throw bad_size(text, option, "has an unknown unit")
         .hint("the units are B, K, M, G, T, P, E, %");
   }
+  if (unit == 1.0 && value != std::floor(value)) {
+    throw bad_size(text, option, "is not a whole number of bytes");
+  }
   const double bytes = value * unit;
   if (bytes >= static_cast<double>(std::numeric_limits<std::int64_t>::max())) {
     throw bad_size(text, option, "is larger than any file can be");
