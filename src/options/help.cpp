@@ -126,4 +126,15 @@ std::string version_text() {
   return "gsort " GSORT_VERSION "\n";
 }
 
+std::string text_of(Show show) {
+  switch (show) {
+    case Show::kHelp:
+      return short_help();
+    case Show::kFullHelp:
+      return full_help();
+    default:
+      return version_text();
+  }
+}
+
 }  // namespace gsort

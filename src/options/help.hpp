@@ -3,10 +3,15 @@
 
 #include <string>
 
+#include "options/options.hpp"
+
 namespace gsort {
 
 [[nodiscard]] std::string short_help();    // one screen, examples first
 [[nodiscard]] std::string full_help();     // every option by group, sizes, environment, status
 [[nodiscard]] std::string version_text();  // "gsort 0.1.0"
+
+// What `show` asks for. Requires: show is not kNothing.
+[[nodiscard]] std::string text_of(Show show);
 
 }  // namespace gsort

@@ -24,6 +24,10 @@ std::vector<std::string> temporary_folders(const std::vector<std::string>& asked
   return {"/var/tmp"};
 }
 
+unsigned cores_for(std::optional<unsigned> asked) {
+  return asked ? *asked : io::host_facts().cores;
+}
+
 Machine survey(const std::vector<std::string>& temporary, const std::string& output_folder,
                const io::Reader& reader) {
   Machine machine;

@@ -1,6 +1,7 @@
 // Looks at the machine and the files, for the plan.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace gsort {
 [[nodiscard]] std::vector<std::string> temporary_folders(const std::vector<std::string>& asked,
                                                          const char* tmpdir,
                                                          const std::string& output_folder);
+
+// The cores to use: as asked, else all this process may run on.
+[[nodiscard]] unsigned cores_for(std::optional<unsigned> asked);
 
 // `output_folder` is empty for a stream. GPUs are left to the caller, who knows whether to look for
 // them. Throws: Error(kTemporary) for a temporary folder that is not there.

@@ -110,4 +110,9 @@ std::string explain_json(const Plan& plan, const Options& options, const Machine
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+std::string explain(const Plan& plan, const Options& options, const Machine& machine) {
+  return options.explain == ExplainMode::kJson ? explain_json(plan, options, machine)
+                                               : explain_text(plan, options, machine);
+}
+
 }  // namespace gsort

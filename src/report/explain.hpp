@@ -14,4 +14,7 @@ namespace gsort {
 [[nodiscard]] std::string explain_json(const Plan& plan, const Options& options,
                                        const Machine& machine);
 
+// The one that options.explain asks for.
+[[nodiscard]] std::string explain(const Plan& plan, const Options& options, const Machine& machine);
+
 }  // namespace gsort

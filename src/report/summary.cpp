@@ -44,6 +44,15 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, const Options&
   return text;
 }
 
+std::string sort_lines(const Outcome& outcome, const Plan& plan, const Options& options,
+                       const Machine& machine, bool at_terminal) {
+  if (options.verbosity > 0) {
+    return phase_lines(outcome, plan, options, machine, options.verbosity > 1) +
+           summary_line(outcome);
+  }
+  return at_terminal && options.verbosity == 0 ? summary_line(outcome) : "";
+}
+
 std::string check_lines(const CheckOutcome& outcome, const Options& options,
                         const std::string& name) {
   if (!outcome.in_order) {

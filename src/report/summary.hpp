@@ -10,13 +10,19 @@
 
 namespace gsort {
 
-// One line: "sorted 1.07 GB in 1.4 s (0.77 GB/s), verified".
+// One line: "sorted 1.07 GB in 1.4 s (767 MB/s), verified".
 [[nodiscard]] std::string summary_line(const Outcome& outcome);
 
-// What -v adds: keys, engine, phases; with `decisions` (-vv) also the notes of the stages.
+// Keys, engine and phases; with `decisions` also the choices the stages made.
 [[nodiscard]] std::string phase_lines(const Outcome& outcome, const Plan& plan,
                                       const Options& options, const Machine& machine,
                                       bool decisions);
+
+// What the options ask for: the one line at a terminal or with -v, with -v the phases before it,
+// with -vv the choices, too. Empty otherwise: success is silent.
+[[nodiscard]] std::string sort_lines(const Outcome& outcome, const Plan& plan,
+                                     const Options& options, const Machine& machine,
+                                     bool at_terminal);
 
 // What -c prints: count, order, fingerprint, distinct; or where the order ends.
 [[nodiscard]] std::string check_lines(const CheckOutcome& outcome, const Options& options,
