@@ -1,0 +1,50 @@
+// Batch merge-path sort in shared memory: short arrays, one thread a key, several arrays a block.
+//
+// Problem. The levels of batch_sort_global.cu go through global memory and its caches, and a
+// block has one array however short it is.
+//
+// Idea. An array of at most 1024 keys fits the shared memory of a block, and a block has up to
+// 1024 threads: give each key a thread. Load the array once, run all levels between two tiles of
+// shared memory, store it once. When arrays are short, a block takes as many of them as it has
+// room for: thread t works for array t / d on output t mod d, and all arrays of a block go
+// through their levels together.
+//
+// Example. A block of 8 threads and arrays of d = 3: two arrays, 2 1 3 and 9 7 8, and 2 threads
+// idle.
+//   width 1: 1 2 | 3   7 9 | 8       width 2: 1 2 3   7 8 9
+//
+// Threads, shared memory, bytes: see block_section_sort.cuh, of which an array is one section
+// here.
+//
+// Cost. log^2(d) steps a key, all in shared memory; 2 * sizeof(Key) bytes of global memory a key.
+//
+// Source. As batch_sort_global.cu; the block-wide sort in shared memory is the first phase of N.
+// Satish, M. Harris, M. Garland, "Designing efficient sorting algorithms for manycore GPUs",
+// IPDPS 2009, doi:10.1109/IPDPS.2009.5161005.
+#include "gpu/textbook/batch_sorts.hpp"
+#include "gpu/textbook/block_section_sort.cuh"
+#include "gpu/textbook/launch.hpp"
+
+namespace gsort::textbook {
+
+static_assert(kMostSharedKeys == kSectionKeys);
+
+template <class Key>
+void launch_batch_sort_shared(const BatchRequest<Key>& request) {
+  if (request.total() == 0) return;
+  if (request.array_keys > kMostSharedKeys) {
+    throw Error(ErrorKind::kUsage, "sorting a batch in shared memory",
+                "arrays of " + format_count(request.array_keys) + " keys; " +
+                    format_count(kMostSharedKeys) + " is the most");
+  }
+  const SectionShape shape = SectionShape::of(request.array_count, request.array_keys);
+  const unsigned blocks = blocks_for(shape.sections(), shape.sections_per_block);
+  section_sort_kernel<<<blocks, kSectionKeys, 0, request.stream>>>(request.in, request.out, shape);
+  require_launched("section_sort_kernel");
+}
+
+template void launch_batch_sort_shared(const BatchRequest<std::uint8_t>&);
+template void launch_batch_sort_shared(const BatchRequest<std::int32_t>&);
+template void launch_batch_sort_shared(const BatchRequest<std::uint64_t>&);
+
+}  // namespace gsort::textbook
