@@ -1,0 +1,108 @@
+#include "support/engines.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "base/footprint.hpp"
+#include "base/units.hpp"
+#include "engine/cpu/cpu_engine.hpp"
+#include "gpu/gpu.hpp"
+#include "support/std_engine.hpp"
+
+namespace gsort::test {
+namespace {
+
+std::uint64_t host_bytes(const std::string& name, const EngineShape& shape, unsigned merge_lanes,
+                         std::uint64_t part_elements) {
+  const std::uint64_t key_bytes = bytes_of(shape.format.type);
+  if (name == "cpu") {
+    const auto chunk =
+        CpuChunkFootprint::of(shape.chunk_elements, key_bytes, shape.threads, shape.block_bytes);
+    const auto merge = CpuMergeFootprint::of(part_elements, key_bytes);
+    return std::max(shape.chunk_lanes * chunk.arena_bytes(), merge_lanes * merge.arena_bytes());
+  }
+  if (name == "cuda") {
+    return std::max(
+        shape.chunk_lanes * CudaFootprint::chunk_host_bytes(shape.threads, shape.block_bytes),
+        merge_lanes * CudaFootprint::part_host_bytes(part_elements * key_bytes));
+  }
+  return 1;
+}
+
+const gpu::Devices& gpus() {
+  static const gpu::Devices found = gpu::find_devices({});
+  return found;
+}
+
+}  // namespace
+
+std::string why_not(const std::string& name) {
+  if (name != "cuda" || !gpus().devices.empty()) return "";
+  return "the CUDA engine is not tested: " + gpus().absent_reason;
+}
+
+EngineUnderTest::EngineUnderTest(const std::string& name, const EngineShape& shape,
+                                 unsigned merge_lanes, std::uint64_t part_elements)
+    : memory_(host_bytes(name, shape, merge_lanes, part_elements), "an engine under test") {
+  std::memset(memory_.data(), 0xa5, memory_.size());
+  if (name == "cpu") {
+    engine_ = cpu::make_cpu_engine(shape, memory_.bytes());
+  } else if (name == "cuda") {
+    engine_ = gpu::make_cuda_engine(shape, gpus().devices.front().ordinal, memory_.bytes());
+  } else {
+    engine_ = make_std_engine(shape);
+  }
+}
+
+EngineShape shape_for(const KeyFormat& format, std::uint64_t elements, unsigned threads,
+                      std::uint64_t block_bytes) {
+  EngineShape shape;
+  shape.format = format;
+  shape.threads = threads;
+  shape.block_bytes = block_bytes;
+  shape.chunk_elements = std::max<std::uint64_t>(elements, 1);
+  shape.device_bytes = 1 * kGiB;
+  return shape;
+}
+
+void fill_lane(ChunkLane& lane, const EngineShape& shape, ConstByteSpan raw, ConstByteSpan sample,
+               std::uint64_t seed, KeyForm form) {
+  const std::uint64_t key_bytes = bytes_of(shape.format.type);
+  std::vector<std::size_t> begins;
+  for (std::size_t at = 0; at < raw.size(); at += shape.block_bytes) begins.push_back(at);
+  std::ranges::shuffle(begins, std::mt19937_64(seed));
+  lane.begin(sample);
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (;;) {
+      const ByteSpan block = lane.acquire_block();
+      const std::size_t i = next++;
+      if (i >= begins.size()) return lane.add(block, 0, 0);
+      const ConstByteSpan from =
+          raw.subspan(begins[i], std::min<std::size_t>(shape.block_bytes, raw.size() - begins[i]));
+      std::ranges::copy(from, block.begin());
+      lane.add(block, from.size(), begins[i] / key_bytes);
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < shape.threads; ++i) threads.emplace_back(work);
+  }
+  lane.sort(form);
+}
+
+std::vector<std::byte> even_sample(ConstByteSpan raw, std::uint64_t key_bytes, std::size_t keys) {
+  std::vector<std::byte> sample;
+  const std::size_t count = raw.size() / key_bytes;
+  const std::size_t wanted = std::min(count, keys);
+  for (std::size_t i = 0; i < wanted; ++i) {
+    const ConstByteSpan key = raw.subspan(i * count / wanted * key_bytes, key_bytes);
+    sample.insert(sample.end(), key.begin(), key.end());
+  }
+  return sample;
+}
+
+}  // namespace gsort::test

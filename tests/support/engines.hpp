@@ -1,0 +1,47 @@
+// The engines under test, each with memory of its own: "std", "cpu", and "cuda" where there is a
+// GPU.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/engine.hpp"
+#include "io/memory.hpp"
+
+namespace gsort::test {
+
+inline constexpr const char* kEngineNames[] = {"std", "cpu", "cuda"};
+
+// Why the engine `name` cannot be tested on this machine; empty if it can.
+[[nodiscard]] std::string why_not(const std::string& name);
+
+// An engine in memory of exactly the planned size, which is poisoned first.
+class EngineUnderTest {
+ public:
+  // The memory suffices for the shape's chunk lanes, and later for `merge_lanes` lanes of parts of
+  // `part_elements`.
+  EngineUnderTest(const std::string& name, const EngineShape& shape, unsigned merge_lanes = 0,
+                  std::uint64_t part_elements = 0);
+
+  Engine* operator->() { return engine_.get(); }
+
+ private:
+  io::Arena memory_;
+  std::unique_ptr<Engine> engine_;
+};
+
+// A shape for chunks of `elements`, in blocks of `block_bytes`.
+[[nodiscard]] EngineShape shape_for(const KeyFormat& format, std::uint64_t elements,
+                                    unsigned threads = 2, std::uint64_t block_bytes = 4096);
+
+// Gives `raw` to the lane as the pipeline does: as many threads as the shape has take blocks in an
+// order mixed by `seed`, and some give a block back empty. Calls begin and sort, too.
+void fill_lane(ChunkLane& lane, const EngineShape& shape, ConstByteSpan raw, ConstByteSpan sample,
+               std::uint64_t seed = 1, KeyForm form = KeyForm::kRaw);
+
+// `keys` keys drawn evenly from `raw`, as the reader's sample does.
+[[nodiscard]] std::vector<std::byte> even_sample(ConstByteSpan raw, std::uint64_t key_bytes,
+                                                 std::size_t keys = 4096);
+
+}  // namespace gsort::test

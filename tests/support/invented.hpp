@@ -1,0 +1,140 @@
+// Machines that nobody has, and what every plan for them must keep.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/footprint.hpp"
+#include "base/units.hpp"
+#include "options/options.hpp"
+#include "plan/budget.hpp"
+#include "plan/machine.hpp"
+#include "plan/plan.hpp"
+
+namespace gsort::test {
+
+// A machine with room enough on its disks. No input size: a pipe.
+[[nodiscard]] inline Machine invented_machine(std::optional<std::uint64_t> input_bytes,
+                                              unsigned cores, std::uint64_t memory_bytes) {
+  Machine machine;
+  machine.cores = cores;
+  machine.memory_bytes = memory_bytes;
+  machine.available_bytes = memory_bytes;
+  machine.no_gpu_reason = "this machine was invented without one";
+  machine.temporary = {{"/scratch", 1, std::uint64_t{1} << 50, false}};
+  machine.output = Folder{"/data", 2, std::uint64_t{1} << 50, false};
+  machine.input_bytes = input_bytes;
+  return machine;
+}
+
+inline void add_gpu(Machine& machine, std::uint64_t memory_bytes = 80 * kGiB) {
+  machine.gpus.push_back({0, "an invented GPU", memory_bytes, memory_bytes});
+}
+
+[[nodiscard]] inline Options options_for(KeyType type, const std::string& buffer_size = "") {
+  Options options;
+  options.key.type = type;
+  options.inputs = {"in"};
+  if (!buffer_size.empty()) options.buffer_size = buffer_size;
+  return options;
+}
+
+// "500M" as an option would say it; rounded down to whole mebibytes.
+[[nodiscard]] inline std::string mebibytes(std::uint64_t bytes) {
+  return std::to_string(bytes / kMiB) + "M";
+}
+
+// What host memory a merge of `runs` runs takes beside the arena: a block of each run, the batches,
+// and all fences of `elements` keys.
+[[nodiscard]] inline std::uint64_t merge_heap_bytes(const Plan& plan, std::uint64_t runs,
+                                                    std::uint64_t elements) {
+  const std::uint64_t block = round_up(plan.run.block_elements * plan.key_bytes + 64, 4096);
+  const std::uint64_t fences = 32 * div_up(elements, plan.run.block_elements);
+  return runs * block + plan.run.batch_buffers * plan.run.batch_bytes + fences;
+}
+
+// The sizes of one merge fit the plan's memory, and make sense for `runs` runs.
+inline void expect_sound_merge(const Plan& plan, std::uint32_t runs, std::uint64_t elements) {
+  SCOPED_TRACE(testing::Message() << "a merge of " << runs << " runs");
+  const MergePlan merge = plan_merge(plan, runs, elements);
+  const std::uint64_t two_blocks = 2 * std::uint64_t{runs} * plan.run.block_elements;
+  EXPECT_GE(merge.part_elements, std::min(two_blocks, std::max<std::uint64_t>(elements, 1)));
+  EXPECT_GE(merge.lanes, 1U);
+  EXPECT_GE(merge.scratch_bytes, plan.run.block_elements * plan.key_bytes + 64);
+  EXPECT_EQ(merge.scratch_bytes % 4096, 0U);
+  EXPECT_EQ(merge.staging_bytes > 0, plan.output_is_stream);
+  if (plan.output_is_stream) {
+    EXPECT_GE(merge.staging_bytes, merge.part_elements * plan.key_bytes);
+  }
+  EXPECT_LE(merge.arena_bytes, plan.arena_bytes);
+  EXPECT_LE(merge.arena_bytes + merge_heap_bytes(plan, runs, elements),
+            buffer_budget(plan.host_budget_bytes));
+  if (plan.engine == EngineKind::kCuda) {
+    EXPECT_LE(merge.lanes * CudaFootprint::part_device_bytes(merge.part_elements * plan.key_bytes),
+              plan.device_budget_bytes);
+  }
+}
+
+// The rounds keep all runs, and leave no more than the last merge takes; returns what is left.
+inline std::uint64_t expect_sound_rounds(const Plan& plan) {
+  std::uint64_t runs = plan.run_count;
+  for (const MergeRound& round : plan.rounds) {
+    std::uint64_t sum = 0;
+    for (const std::uint32_t group : round.group_sizes) {
+      EXPECT_GE(group, 1U);
+      EXPECT_LE(group, plan.fan_in);
+      sum += group;
+    }
+    EXPECT_EQ(sum, runs);
+    runs = round.group_sizes.size();
+  }
+  EXPECT_LE(runs, plan.fan_in);
+  return runs;
+}
+
+// Everything that holds for any plan that sorts runs and merges them.
+inline void expect_sound(const Plan& plan, const Options& options) {
+  const std::uint64_t budget = buffer_budget(plan.host_budget_bytes);
+  EXPECT_LE(plan.arena_bytes, budget);
+  EXPECT_LE(plan.chunk.arena_bytes, plan.arena_bytes);
+  EXPECT_GE(plan.chunk.readers, 1U);
+  EXPECT_GE(plan.chunk.block_bytes, plan.key_bytes);
+  EXPECT_EQ(plan.chunk.block_bytes % 4096, 0U);
+  if (plan.strategy == Strategy::kCount) return;
+  if (plan.engine == EngineKind::kCuda) {
+    EXPECT_LE(plan.chunk.lanes *
+                  CudaFootprint::chunk_device_bytes(plan.chunk.chunk_elements * plan.key_bytes),
+              plan.device_budget_bytes);
+  }
+  if (plan.strategy == Strategy::kOneChunk) {
+    EXPECT_GE(plan.chunk.chunk_elements, plan.elements);
+    EXPECT_EQ(plan.temporary_bytes, 0U);
+    return;
+  }
+  EXPECT_GE(plan.fan_in, 2U);
+  EXPECT_GE(plan.chunk.lanes, 2U);
+  EXPECT_LE(plan.fan_in, options.batch_size.value_or(plan.fan_in));
+  EXPECT_GE(plan.run.block_elements, 1U);
+  if (plan.strategy == Strategy::kUnknown) {
+    for (const std::uint32_t runs : {1U, 2U, std::min(64U, plan.fan_in)}) {
+      expect_sound_merge(plan, runs, runs * plan.chunk.chunk_elements);
+    }
+    return;
+  }
+  EXPECT_GT(plan.run_count, 1U);
+  EXPECT_GE(plan.run_count * plan.chunk.chunk_elements, plan.elements);
+  EXPECT_LT((plan.run_count - 1) * plan.chunk.chunk_elements, plan.elements);
+  EXPECT_GE(plan.temporary_bytes, plan.elements * plan.key_bytes);
+  const std::uint64_t last = expect_sound_rounds(plan);
+  expect_sound_merge(plan, static_cast<std::uint32_t>(last), plan.elements);
+  for (const MergeRound& round : plan.rounds) {
+    const auto largest = std::ranges::max(round.group_sizes);
+    expect_sound_merge(plan, largest, plan.elements);
+  }
+}
+
+}  // namespace gsort::test

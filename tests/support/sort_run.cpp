@@ -1,0 +1,149 @@
+#include "support/sort_run.hpp"
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include <unistd.h>
+
+#include "base/units.hpp"
+#include "engine/cpu/cpu_engine.hpp"
+#include "io/output.hpp"
+#include "io/reader.hpp"
+#include "support/invented.hpp"
+#include "support/std_engine.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort::test {
+namespace {
+
+// A pipe whose other end is served by a thread: fed with bytes, or read until it ends.
+class ServedPipe {
+ public:
+  ServedPipe() {
+    std::signal(SIGPIPE, SIG_IGN);
+    if (::pipe(ends_.data()) != 0) throw std::runtime_error("no pipe");
+  }
+  ~ServedPipe() { finish(); }
+  ServedPipe(const ServedPipe&) = delete;
+  ServedPipe& operator=(const ServedPipe&) = delete;
+
+  void feed(const Bytes& bytes) {
+    server_ = std::jthread([this, &bytes] {
+      std::size_t done = 0;
+      while (done < bytes.size()) {
+        const ssize_t wrote = ::write(ends_[1], bytes.data() + done, bytes.size() - done);
+        if (wrote < 0) break;
+        done += static_cast<std::size_t>(wrote);
+      }
+      ::close(ends_[1]);
+    });
+    open_end_ = ends_[0];
+  }
+
+  void drain(Bytes& bytes) {
+    server_ = std::jthread([this, &bytes] {
+      std::vector<std::byte> buffer(1 << 16);
+      for (ssize_t got = 1; got > 0;) {
+        got = ::read(ends_[0], buffer.data(), buffer.size());
+        if (got > 0) bytes.insert(bytes.end(), buffer.begin(), buffer.begin() + got);
+      }
+      ::close(ends_[0]);
+    });
+    open_end_ = ends_[1];
+  }
+
+  // The end of the pipe that is not served.
+  [[nodiscard]] std::string path() const { return "/dev/fd/" + std::to_string(open_end_); }
+
+  // Closes the end that is not served, and waits for the server.
+  void finish() {
+    if (open_end_ >= 0) ::close(open_end_);
+    open_end_ = -1;
+    if (server_.joinable()) server_.join();
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+  int open_end_ = -1;
+  std::jthread server_;
+};
+
+Plan plan_for(const SortRequest& request, const io::Reader& reader) {
+  Options options = options_for(request.format.type, request.budget);
+  options.key = request.format;
+  options.parallel = request.threads;
+  options.batch_size = request.batch_size;
+  Machine machine = invented_machine(reader.known_size(), request.threads, kTiB);
+  if (request.to_pipe) machine.output.reset();
+  return make_plan(options, machine);
+}
+
+// Runs the plan; the input and the output are gone when it returns.
+void run(const SortRequest& request, const std::string& in, const std::string& out,
+         const std::string& temporary, SortResult& result) {
+  io::Reader reader({in}, {bytes_of(request.format.type)});
+  result.plan = plan_for(request, reader);
+  io::Output output(out);
+  try {
+    result.outcome = run_sort({result.plan,
+                               reader,
+                               output,
+                               {temporary},
+                               DirectIo::kAuto,
+                               request.verify,
+                               request.make_engine});
+  } catch (const Error& error) {
+    result.error = error;
+  }
+}
+
+}  // namespace
+
+EngineMaker engine_maker(const std::string& name) {
+  if (name == "std") {
+    return [](const Plan&, const EngineShape& shape, ByteSpan) { return make_std_engine(shape); };
+  }
+  return [](const Plan&, const EngineShape& shape, ByteSpan memory) {
+    return cpu::make_cpu_engine(shape, memory);
+  };
+}
+
+SortResult sort_in_folder(const SortRequest& request) {
+  const io::test::TempFolder folder;
+  const std::string temporary = folder / "temporary";
+  std::filesystem::create_directory(temporary);
+  SortResult result;
+  Bytes drained;
+  {
+    ServedPipe in;
+    ServedPipe out;
+    if (request.from_pipe) {
+      in.feed(request.input);
+    } else {
+      io::test::write_file(folder / "in", request.input);
+    }
+    if (request.to_pipe) {
+      out.drain(drained);
+    } else if (request.old_output) {
+      io::test::write_file(folder / "out", *request.old_output);
+    }
+    run(request, request.from_pipe ? in.path() : folder / "in",
+        request.to_pipe ? out.path() : folder / "out", temporary, result);
+  }
+  if (request.to_pipe) {
+    result.output = std::move(drained);
+  } else if (std::filesystem::exists(folder / "out")) {
+    result.output = io::test::read_file(folder / "out");
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(temporary)) {
+    result.left_in_temporary.push_back(entry.path().filename());
+  }
+  for (const std::string& name : folder.entries()) {
+    if (name != "in" && name != "out" && name != "temporary") result.left_in_folder.push_back(name);
+  }
+  return result;
+}
+
+}  // namespace gsort::test

@@ -1,0 +1,45 @@
+// A whole sort in a folder of its own: input as a file or a pipe, a plan under a small budget, any
+// engine, output as a file or a pipe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "pipeline/sort_job.hpp"
+#include "plan/plan.hpp"
+#include "support/sorted_copy.hpp"
+
+namespace gsort::test {
+
+struct SortRequest {
+  KeyFormat format;
+  Bytes input;
+  std::string budget = "64M";  // -S
+  unsigned threads = 2;
+  std::optional<unsigned> batch_size;
+  bool from_pipe = false;
+  bool to_pipe = false;
+  bool verify = true;
+  std::optional<Bytes> old_output;  // what the output's name holds before
+  EngineMaker make_engine;
+};
+
+struct SortResult {
+  Plan plan;
+  Outcome outcome;
+  std::optional<Error> error;                  // what run_sort threw
+  std::optional<Bytes> output;                 // nothing if there is no such file
+  std::vector<std::string> left_in_temporary;  // names of what was left there
+  std::vector<std::string> left_in_folder;     // names beside input and output
+};
+
+// The engine makers by name: "cpu", "std".
+[[nodiscard]] EngineMaker engine_maker(const std::string& name);
+
+// Plans and sorts. Throws what planning throws; an Error of the sort itself is part of the result.
+[[nodiscard]] SortResult sort_in_folder(const SortRequest& request);
+
+}  // namespace gsort::test

@@ -1,0 +1,102 @@
+#include "support/sorted_copy.hpp"
+
+#include <algorithm>
+#include <compare>
+#include <cstring>
+#include <type_traits>
+
+namespace gsort::test {
+namespace {
+
+template <class Number>
+void reverse_bytes_of_each(std::vector<Number>& numbers) {
+  for (Number& number : numbers) {
+    unsigned char bytes[sizeof(Number)];
+    std::memcpy(bytes, &number, sizeof(Number));
+    std::reverse(std::begin(bytes), std::end(bytes));
+    std::memcpy(&number, bytes, sizeof(Number));
+  }
+}
+
+template <class Number>
+Bytes sorted_as(std::span<const std::byte> raw, const KeyFormat& format) {
+  std::vector<Number> numbers(raw.size() / sizeof(Number));
+  if (!raw.empty()) std::memcpy(numbers.data(), raw.data(), raw.size());
+  if (format.big_endian) reverse_bytes_of_each(numbers);
+  if constexpr (std::is_floating_point_v<Number>) {
+    std::sort(numbers.begin(), numbers.end(),
+              [](Number a, Number b) { return std::strong_order(a, b) < 0; });
+  } else {
+    std::sort(numbers.begin(), numbers.end());
+  }
+  if (format.descending) std::reverse(numbers.begin(), numbers.end());
+  if (format.big_endian) reverse_bytes_of_each(numbers);
+  const auto bytes = std::as_bytes(std::span(numbers));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+Bytes sorted_copy(std::span<const std::byte> raw, const KeyFormat& format) {
+  switch (format.type) {
+    case KeyType::kU8:
+      return sorted_as<std::uint8_t>(raw, format);
+    case KeyType::kI8:
+      return sorted_as<std::int8_t>(raw, format);
+    case KeyType::kU16:
+      return sorted_as<std::uint16_t>(raw, format);
+    case KeyType::kI16:
+      return sorted_as<std::int16_t>(raw, format);
+    case KeyType::kU32:
+      return sorted_as<std::uint32_t>(raw, format);
+    case KeyType::kI32:
+      return sorted_as<std::int32_t>(raw, format);
+    case KeyType::kU64:
+      return sorted_as<std::uint64_t>(raw, format);
+    case KeyType::kI64:
+      return sorted_as<std::int64_t>(raw, format);
+    case KeyType::kF32:
+      return sorted_as<float>(raw, format);
+    case KeyType::kF64:
+      return sorted_as<double>(raw, format);
+  }
+  return {};
+}
+
+Bytes generated(const KeyFormat& format, Distribution distribution, std::uint64_t count,
+                std::uint64_t seed) {
+  Bytes raw(count * bytes_of(format.type));
+  generate({format, distribution, seed, count}, 0, raw);
+  return raw;
+}
+
+Bytes to_ordered(Bytes raw, const KeyFormat& format) {
+  with_key_of_width(bytes_of(format.type), [&](auto width) {
+    using Key = decltype(width);
+    const std::span<Key> keys(reinterpret_cast<Key*>(raw.data()), raw.size() / sizeof(Key));
+    const auto map = KeyMap<Key>::of(format);
+    for (Key& key : keys) key = map.to_ordered(key);
+  });
+  return raw;
+}
+
+Bytes to_raw(Bytes ordered, const KeyFormat& format) {
+  with_key_of_width(bytes_of(format.type), [&](auto width) {
+    using Key = decltype(width);
+    const std::span<Key> keys(reinterpret_cast<Key*>(ordered.data()), ordered.size() / sizeof(Key));
+    const auto map = KeyMap<Key>::of(format);
+    for (Key& key : keys) key = map.to_raw(key);
+  });
+  return ordered;
+}
+
+std::string words_of(const KeyFormat& format) {
+  return std::string(name_of(format.type)) + (format.big_endian ? " big" : " little") +
+         (format.descending ? " descending" : " ascending");
+}
+
+std::vector<KeyFormat> formats_of(KeyType type) {
+  return {{type, false, false}, {type, false, true}, {type, true, false}, {type, true, true}};
+}
+
+}  // namespace gsort::test

@@ -1,0 +1,169 @@
+#include "support/std_engine.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+
+#include "io/memory.hpp"
+
+namespace gsort::test {
+namespace {
+
+void require(bool kept, const char* contract) {
+  if (!kept) throw std::logic_error(contract);
+}
+
+// Puts sorted, ordered keys piece by piece.
+template <class Key>
+void put_in_pieces(std::vector<Key>& ordered, KeyMap<Key> map, KeyForm form, std::uint64_t position,
+                   std::uint64_t piece_elements, PieceSink& sink) {
+  if (form == KeyForm::kRaw) {
+    for (Key& key : ordered) key = map.to_raw(key);
+  }
+  try {
+    for (std::size_t at = 0; at < ordered.size(); at += piece_elements) {
+      const std::size_t count = std::min<std::size_t>(piece_elements, ordered.size() - at);
+      sink.put(position + at, std::as_bytes(std::span(ordered).subspan(at, count)));
+    }
+  } catch (...) {
+    sink.abandon();
+    throw;
+  }
+}
+
+template <class Key>
+class StdChunkLane final : public ChunkLane {
+ public:
+  StdChunkLane(const EngineShape& shape, std::uint64_t piece_elements)
+      : shape_(shape),
+        piece_elements_(piece_elements),
+        memory_(shape.threads * shape.block_bytes, "blocks") {
+    for (unsigned i = 0; i < shape.threads; ++i) {
+      free_.push_back(memory_.bytes().subspan(i * shape.block_bytes, shape.block_bytes));
+    }
+  }
+
+  void begin(ConstByteSpan /*sample*/) override {
+    keys_.clear();
+    added_ = 0;
+  }
+
+  [[nodiscard]] ByteSpan acquire_block() override {
+    std::unique_lock lock(mutex_);
+    freed_.wait(lock, [&] { return !free_.empty(); });
+    const ByteSpan block = free_.back();
+    free_.pop_back();
+    return block;
+  }
+
+  void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override {
+    const std::scoped_lock lock(mutex_);
+    const std::size_t count = bytes / sizeof(Key);
+    require(bytes % sizeof(Key) == 0, "a block holds half a key");
+    require(added_ + count <= shape_.chunk_elements, "a chunk is larger than the shape says");
+    if (count > 0) {
+      keys_.resize(std::max<std::size_t>(keys_.size(), position + count));
+      std::memcpy(keys_.data() + position, block.data(), bytes);
+    }
+    added_ += count;
+    free_.push_back(block);
+    freed_.notify_one();
+  }
+
+  void sort(KeyForm form) override {
+    form_ = form;
+    require(keys_.size() == added_, "the blocks of a chunk leave gaps");
+    const auto map = KeyMap<Key>::of(shape_.format);
+    for (Key& key : keys_) key = map.to_ordered(key);
+    std::sort(keys_.begin(), keys_.end());
+  }
+
+  void emit(PieceSink& sink) override {
+    put_in_pieces(keys_, KeyMap<Key>::of(shape_.format), form_, 0, piece_elements_, sink);
+  }
+
+ private:
+  EngineShape shape_;
+  std::uint64_t piece_elements_;
+  io::Arena memory_;
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  std::vector<ByteSpan> free_;
+  std::vector<Key> keys_;
+  std::size_t added_ = 0;
+  KeyForm form_ = KeyForm::kRaw;
+};
+
+template <class Key>
+class StdMergeLane final : public MergeLane {
+ public:
+  StdMergeLane(const KeyFormat& format, std::uint64_t part_elements, std::uint64_t piece_elements)
+      : map_(KeyMap<Key>::of(format)),
+        piece_elements_(piece_elements),
+        memory_(std::max<std::uint64_t>(part_elements, 1) * sizeof(Key), "slices") {}
+
+  [[nodiscard]] ByteSpan input() override { return memory_.bytes(); }
+
+  void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position, KeyForm form,
+             PieceSink& sink) override {
+    const auto* next = reinterpret_cast<const Key*>(memory_.data());
+    std::vector<Key> keys;
+    for (const std::uint64_t count : slice_counts) {
+      require(std::is_sorted(next, next + count), "a slice is not sorted");
+      keys.insert(keys.end(), next, next + count);
+      next += count;
+    }
+    std::sort(keys.begin(), keys.end());
+    put_in_pieces(keys, map_, form, position, piece_elements_, sink);
+  }
+
+ private:
+  KeyMap<Key> map_;
+  std::uint64_t piece_elements_;
+  io::Arena memory_;
+};
+
+template <class Key>
+class StdEngine final : public Engine {
+ public:
+  StdEngine(const EngineShape& shape, std::uint64_t piece_elements)
+      : shape_(shape), piece_elements_(piece_elements) {}
+
+  [[nodiscard]] std::string_view name() const override { return "std"; }
+
+  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
+    std::vector<std::unique_ptr<ChunkLane>> lanes;
+    for (unsigned i = 0; i < shape_.chunk_lanes; ++i) {
+      lanes.push_back(std::make_unique<StdChunkLane<Key>>(shape_, piece_elements_));
+    }
+    return lanes;
+  }
+
+  [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
+      unsigned count, std::uint64_t part_elements) override {
+    std::vector<std::unique_ptr<MergeLane>> lanes;
+    for (unsigned i = 0; i < count; ++i) {
+      lanes.push_back(
+          std::make_unique<StdMergeLane<Key>>(shape_.format, part_elements, piece_elements_));
+    }
+    return lanes;
+  }
+
+ private:
+  EngineShape shape_;
+  std::uint64_t piece_elements_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_std_engine(const EngineShape& shape, std::uint64_t piece_elements) {
+  if (bytes_of(shape.format.type) == 4) {
+    return std::make_unique<StdEngine<std::uint32_t>>(shape, piece_elements);
+  }
+  require(bytes_of(shape.format.type) == 8, "keys of 1 and 2 bytes never reach an engine");
+  return std::make_unique<StdEngine<std::uint64_t>>(shape, piece_elements);
+}
+
+}  // namespace gsort::test

@@ -1,0 +1,73 @@
+#include "base/parallel.hpp"
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace gsort {
+namespace {
+
+TEST(RunWorkers, CallsEveryWorkerOnce) {
+  for (const unsigned workers : {1U, 2U, 3U, 16U, 100U}) {
+    std::vector<std::atomic<int>> calls(workers);
+    run_workers(workers, [&](unsigned worker) { ++calls.at(worker); });
+    for (const auto& count : calls) EXPECT_EQ(count, 1);
+  }
+}
+
+TEST(RunWorkers, ShowsTheCallerWhatTheWorkersWrote) {
+  std::vector<int> results(64, 0);
+  run_workers(64, [&](unsigned worker) { results[worker] = static_cast<int>(worker); });
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(results[static_cast<std::size_t>(i)], i);
+}
+
+TEST(RunWorkers, PassesAnExceptionOnAfterTheOthersHaveReturned) {
+  for (const unsigned workers : {1U, 2U, 8U}) {
+    for (unsigned failing = 0; failing < workers; ++failing) {
+      std::atomic<unsigned> returned{0};
+      try {
+        run_workers(workers, [&](unsigned worker) {
+          if (worker == failing) throw std::runtime_error("worker " + std::to_string(worker));
+          ++returned;
+        });
+        FAIL() << "nothing was thrown";
+      } catch (const std::runtime_error& error) {
+        EXPECT_EQ(error.what(), "worker " + std::to_string(failing));
+        EXPECT_EQ(returned, workers - 1);
+      }
+    }
+  }
+}
+
+TEST(RunWorkers, ThrowsOneExceptionWhenAllFail) {
+  std::atomic<int> thrown{0};
+  EXPECT_THROW(run_workers(8,
+                           [&](unsigned) {
+                             ++thrown;
+                             throw std::logic_error("all");
+                           }),
+               std::logic_error);
+  EXPECT_EQ(thrown, 8);
+}
+
+TEST(RunWorkers, MayBeNested) {
+  std::atomic<int> calls{0};
+  run_workers(4, [&](unsigned) { run_workers(4, [&](unsigned) { ++calls; }); });
+  EXPECT_EQ(calls, 16);
+}
+
+TEST(RunWorkers, SharesACounterOfPieces) {
+  std::atomic<int> next{0};
+  std::vector<std::atomic<int>> done(10'000);
+  run_workers(4, [&](unsigned) {
+    for (int piece = next++; piece < 10'000; piece = next++)
+      ++done[static_cast<std::size_t>(piece)];
+  });
+  for (const auto& count : done) ASSERT_EQ(count, 1);
+}
+
+}  // namespace
+}  // namespace gsort

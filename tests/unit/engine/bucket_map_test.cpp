@@ -1,0 +1,113 @@
+#include "engine/cpu/bucket_map.hpp"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace gsort::cpu {
+namespace {
+
+template <class Key>
+class BucketMapOf : public testing::Test {
+ protected:
+  // Keys everywhere: at all scales from both ends, and around those of `sample`.
+  static std::vector<Key> probes(const std::vector<Key>& sample) {
+    std::mt19937_64 random(17);
+    std::vector<Key> keys = {0, 1, static_cast<Key>(~Key{0}), static_cast<Key>(~Key{1})};
+    for (unsigned shift = 0; shift < 8 * sizeof(Key); ++shift) {
+      for (int i = 0; i < 50; ++i) {
+        const auto key = static_cast<Key>(static_cast<Key>(random()) >> shift);
+        keys.push_back(key);
+        keys.push_back(static_cast<Key>(~key));
+      }
+    }
+    for (std::size_t i = 0; i < sample.size(); i += 1 + sample.size() / 500) {
+      keys.push_back(sample[i]);
+      keys.push_back(static_cast<Key>(sample[i] + 1));
+      keys.push_back(static_cast<Key>(sample[i] - 1));
+    }
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  }
+
+  static void expect_monotone(const BucketMap<Key>& map, const std::vector<Key>& keys) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      ASSERT_LT(map(keys[i]), map.buckets());
+      ASSERT_LE(map(keys[i > 0 ? i - 1 : 0]), map(keys[i])) << keys[i];
+    }
+  }
+
+  // Samples of all kinds, good and bad.
+  static std::vector<std::vector<Key>> samples() {
+    std::mt19937_64 random(23);
+    const auto made = [&](std::size_t count, const auto& make) {
+      std::vector<Key> keys(count);
+      for (Key& key : keys) key = static_cast<Key>(make());
+      return keys;
+    };
+    return {{},
+            {0},
+            {static_cast<Key>(~Key{0})},
+            made(5'000, [&] { return Key{42}; }),
+            made(3, [&] { return random(); }),
+            made(20'000, [&] { return random(); }),
+            made(20'000, [&] { return random() % 10; }),
+            made(5'000, [&] { return static_cast<Key>(random()) >> (random() % 32); }),
+            made(5'000, [&] { return ~Key{0} - random() % 1'000; })};
+  }
+};
+using Widths = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(BucketMapOf, Widths);
+
+TYPED_TEST(BucketMapOf, AnySampleIsMonotone) {
+  for (std::vector<TypeParam> sample : this->samples()) {
+    const auto keys = this->probes(sample);
+    for (const std::size_t buckets : {1U, 2U, 3U, 256U, 4'096U, 65'535U}) {
+      SCOPED_TRACE(testing::Message() << sample.size() << " sampled, " << buckets << " buckets");
+      const BucketMap<TypeParam> map(sample, buckets);
+      EXPECT_EQ(map.buckets(), buckets);
+      this->expect_monotone(map, keys);
+    }
+  }
+}
+
+TYPED_TEST(BucketMapOf, AGoodSampleFillsBucketsAboutEqually) {
+  std::mt19937_64 random(29);
+  for (const unsigned shift : {0U, 12U}) {
+    const auto draw = [&] {
+      return static_cast<TypeParam>(static_cast<TypeParam>(random()) >> shift);
+    };
+    std::vector<TypeParam> sample(1 << 16);
+    for (TypeParam& key : sample) key = draw();
+    const BucketMap<TypeParam> map(sample, 64);
+    std::vector<int> counts(64, 0);
+    for (int i = 0; i < 640'000; ++i) ++counts[map(draw())];
+    EXPECT_GT(*std::min_element(counts.begin(), counts.end()), 5'000);
+    EXPECT_LT(*std::max_element(counts.begin(), counts.end()), 20'000);
+  }
+}
+
+TYPED_TEST(BucketMapOf, AnEvenDivisionIsMonotoneAndPartsTheEndsOfTheRange) {
+  const TypeParam most = static_cast<TypeParam>(~TypeParam{0});
+  for (const auto& [least, greatest] :
+       std::vector<std::pair<TypeParam, TypeParam>>{{0, 1},
+                                                    {0, most},
+                                                    {most - 1, most},
+                                                    {5, 8'196},
+                                                    {5, 8'197},
+                                                    {5, 8'198},
+                                                    {100, 103},
+                                                    {most / 2, most / 2 + 1'000'000}}) {
+    for (const std::size_t buckets : {2U, 3U, 16U, 256U}) {
+      SCOPED_TRACE(testing::Message() << least << " to " << greatest << ", " << buckets);
+      const auto map = BucketMap<TypeParam>::even(least, greatest, buckets);
+      EXPECT_LT(map(least), map(greatest));
+      this->expect_monotone(map, this->probes({least, greatest}));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gsort::cpu

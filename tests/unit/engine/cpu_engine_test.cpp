@@ -1,0 +1,86 @@
+// What only the CPU engine promises; the rest is in chunk_test.cpp and merge_test.cpp.
+#include "engine/cpu/cpu_engine.hpp"
+
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/footprint.hpp"
+#include "io/memory.hpp"
+#include "support/engines.hpp"
+
+namespace gsort {
+namespace {
+
+EngineShape wide_shape() {
+  return test::shape_for({KeyType::kU64, false, false}, 100'000);
+}
+
+ErrorKind kind_thrown(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return ErrorKind::kCorrupt;
+}
+
+TEST(CpuEngine, RefusesKeysThatAreCounted) {
+  for (const KeyType type : {KeyType::kU8, KeyType::kI8, KeyType::kU16, KeyType::kI16}) {
+    EXPECT_EQ(kind_thrown([&] {
+                (void)cpu::make_cpu_engine(test::shape_for({type, false, false}, 10), {});
+              }),
+              ErrorKind::kUsage);
+  }
+}
+
+TEST(CpuEngine, RefusesMemoryThatIsTooSmallForItsChunkLanes) {
+  EngineShape shape = wide_shape();
+  shape.chunk_lanes = 2;
+  const auto need =
+      CpuChunkFootprint::of(shape.chunk_elements, 8, shape.threads, shape.block_bytes);
+  const io::Arena memory(2 * need.arena_bytes(), "lanes");
+  const auto enough = cpu::make_cpu_engine(shape, memory.bytes());
+  EXPECT_EQ(enough->make_chunk_lanes().size(), 2U);
+  EXPECT_EQ(kind_thrown([&] {
+              const auto engine =
+                  cpu::make_cpu_engine(shape, memory.bytes().first(memory.size() - 1));
+              (void)engine->make_chunk_lanes();
+            }),
+            ErrorKind::kUsage);
+}
+
+TEST(CpuEngine, RefusesMemoryThatIsTooSmallForItsMergeLanes) {
+  const std::uint64_t need = CpuMergeFootprint::of(5'000, 8).arena_bytes();
+  const io::Arena memory(3 * need, "lanes");
+  const auto engine = cpu::make_cpu_engine(wide_shape(), memory.bytes());
+  EXPECT_EQ(engine->make_merge_lanes(3, 5'000).size(), 3U);
+  EXPECT_EQ(kind_thrown([&] { (void)engine->make_merge_lanes(4, 5'000); }), ErrorKind::kUsage);
+}
+
+TEST(CpuEngine, SaysItsName) {
+  const io::Arena memory(4096, "nothing");
+  EXPECT_EQ(cpu::make_cpu_engine(wide_shape(), memory.bytes())->name(), "cpu");
+}
+
+TEST(CpuEngine, HandsOutAlignedBuffers) {
+  EngineShape shape = wide_shape();
+  shape.chunk_lanes = 2;
+  test::EngineUnderTest engine("cpu", shape, 2, 1'001);
+  for (const auto& lane : engine->make_chunk_lanes()) {
+    lane->begin({});
+    const ByteSpan block = lane->acquire_block();
+    EXPECT_EQ(block.size(), shape.block_bytes);
+    EXPECT_TRUE(io::is_aligned(block.data()));
+    lane->add(block, 0, 0);
+  }
+  for (const auto& lane : engine->make_merge_lanes(2, 1'001)) {
+    EXPECT_TRUE(io::is_aligned(lane->input().data()));
+    EXPECT_GE(lane->input().size(), 1'001U * 8);
+  }
+}
+
+}  // namespace
+}  // namespace gsort

@@ -1,0 +1,111 @@
+#include "engine/cpu/piece_sort.hpp"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/sorted_copy.hpp"
+
+namespace gsort::cpu {
+namespace {
+
+template <class Key>
+class PieceSort : public testing::Test {
+ protected:
+  // Sorts a copy that lies between poisoned neighbours, `skip` keys from an aligned address.
+  static void expect_sorts(const std::vector<Key>& keys, std::size_t skip = 0) {
+    std::vector<Key> wanted = keys;
+    std::sort(wanted.begin(), wanted.end());
+    constexpr std::size_t kGuard = 64;
+    constexpr auto kPoison = static_cast<Key>(0x5aa5a55a5aa5a55aULL);
+    std::vector<Key> memory(keys.size() + skip + 2 * kGuard, kPoison);
+    std::vector<Key> scratch(memory.size(), kPoison);
+    const auto at = static_cast<std::ptrdiff_t>(kGuard + skip);
+    std::copy(keys.begin(), keys.end(), memory.begin() + at);
+    piece_sort(std::span(memory).subspan(kGuard + skip, keys.size()),
+               std::span(scratch).subspan(kGuard + skip, keys.size()));
+    ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), memory.begin() + at));
+    const auto is_poison = [](Key key) { return key == kPoison; };
+    for (const std::vector<Key>& buffer : {memory, scratch}) {
+      EXPECT_TRUE(std::all_of(buffer.begin(), buffer.begin() + at, is_poison));
+      EXPECT_TRUE(std::all_of(buffer.end() - kGuard, buffer.end(), is_poison));
+    }
+  }
+
+  static std::vector<Key> keys_of(Distribution distribution, std::size_t count) {
+    const KeyFormat format{sizeof(Key) == 4 ? KeyType::kU32 : KeyType::kU64, false, false};
+    const test::Bytes raw = test::generated(format, distribution, count, count);
+    const auto keys = test::keys_in<Key>(raw);
+    return {keys.begin(), keys.end()};
+  }
+};
+using Widths = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(PieceSort, Widths);
+
+TYPED_TEST(PieceSort, SortsEverySmallSizeAtEveryMisalignment) {
+  for (std::size_t count = 0; count <= 140; ++count) {
+    for (const Distribution distribution :
+         {Distribution::kUniform, Distribution::kFewDistinct, Distribution::kAllMaximum}) {
+      for (const std::size_t skip : {0U, 1U, 3U}) {
+        SCOPED_TRACE(testing::Message() << count << ' ' << name_of(distribution));
+        this->expect_sorts(this->keys_of(distribution, count), skip);
+      }
+    }
+  }
+}
+
+TYPED_TEST(PieceSort, SortsEveryDistributionAtTheSizeOfABucket) {
+  for (const Distribution distribution : kAllDistributions) {
+    for (const std::size_t count : {4'095U, 65'537U}) {
+      SCOPED_TRACE(testing::Message() << count << ' ' << name_of(distribution));
+      this->expect_sorts(this->keys_of(distribution, count));
+    }
+  }
+}
+
+TYPED_TEST(PieceSort, SortsAllShortSequencesOfTheLeastAndGreatestKeys) {
+  const TypeParam values[] = {0, 1, static_cast<TypeParam>(~TypeParam{1}),
+                              static_cast<TypeParam>(~TypeParam{0})};
+  for (unsigned code = 0; code < 4U * 4 * 4 * 4 * 4 * 4; ++code) {
+    std::vector<TypeParam> keys;
+    for (unsigned rest = code, i = 0; i < 6; ++i, rest /= 4) keys.push_back(values[rest % 4]);
+    this->expect_sorts(keys);
+  }
+}
+
+// Each level finds nearly all keys in one bucket: the deepest recursion there is.
+TYPED_TEST(PieceSort, SortsKeysThatCrowdTogetherAtEveryScale) {
+  std::mt19937_64 random(3);
+  std::vector<TypeParam> keys;
+  for (unsigned shift = 0; shift < 8 * sizeof(TypeParam); ++shift) {
+    keys.push_back(static_cast<TypeParam>(std::uint64_t{1} << shift));
+    for (int i = 0; i < 200; ++i) {
+      const auto bits = static_cast<TypeParam>(random());
+      keys.push_back(static_cast<TypeParam>(bits >> shift));
+    }
+  }
+  this->expect_sorts(keys);
+  for (TypeParam& key : keys) key = static_cast<TypeParam>(~key);
+  this->expect_sorts(keys);
+}
+
+TYPED_TEST(PieceSort, SortsOneKeyFarFromAllOthers) {
+  std::vector<TypeParam> keys(10'000);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<TypeParam>(i * 7919 % 4'001);
+  keys[5'000] = static_cast<TypeParam>(~TypeParam{0});
+  this->expect_sorts(keys);
+}
+
+TYPED_TEST(PieceSort, FindsTheRangeOfKeys) {
+  for (std::size_t count = 1; count < 200; ++count) {
+    const auto keys = this->keys_of(Distribution::kUniform, count);
+    const KeyRange range = range_of(std::span<const TypeParam>(keys));
+    EXPECT_EQ(range.least, *std::min_element(keys.begin(), keys.end()));
+    EXPECT_EQ(range.greatest, *std::max_element(keys.begin(), keys.end()));
+  }
+}
+
+}  // namespace
+}  // namespace gsort::cpu

@@ -1,0 +1,78 @@
+#include "report/explain.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/invented.hpp"
+
+namespace gsort {
+namespace {
+
+struct Case {
+  Options options;
+  Machine machine;
+  Plan plan;
+};
+
+Case case_of(std::optional<std::uint64_t> input_bytes, KeyType type, const std::string& budget) {
+  Case c{test::options_for(type, budget), test::invented_machine(input_bytes, 4, 64 * kGiB), {}};
+  c.plan = make_plan(c.options, c.machine);
+  return c;
+}
+
+std::string text_of(const Case& c) {
+  return explain_text(c.plan, c.options, c.machine);
+}
+
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+}
+
+TEST(ExplainText, SaysWhatWillHappenToEveryKindOfInput) {
+  expect_part(text_of(case_of(kMiB, KeyType::kI32, "1G")), "one chunk");
+  expect_part(text_of(case_of(kMiB, KeyType::kU8, "1G")), "count every value");
+  expect_part(text_of(case_of({}, KeyType::kI32, "1G")), "a pipe");
+  const Case spills = case_of(10 * kGiB, KeyType::kI32, "256M");
+  expect_part(text_of(spills), format_count(spills.plan.run_count) + " runs");
+  expect_part(text_of(spills), "/scratch");
+}
+
+TEST(ExplainText, CountsTheRoundsBeforeTheLastMerge) {
+  Case c = case_of(10 * kGiB, KeyType::kI32, "256M");
+  c.options.batch_size = 4;
+  c.plan = make_plan(c.options, c.machine);
+  ASSERT_FALSE(c.plan.rounds.empty());
+  expect_part(text_of(c), std::to_string(c.plan.rounds.size()) + " round");
+}
+
+TEST(ExplainJson, HoldsThePlanExactly) {
+  const Case c = case_of(10 * kGiB, KeyType::kF64, "256M");
+  const auto json = nlohmann::json::parse(explain_json(c.plan, c.options, c.machine));
+  EXPECT_EQ(json.at("input_bytes"), 10 * kGiB);
+  EXPECT_EQ(json.at("elements"), c.plan.elements);
+  EXPECT_EQ(json.at("type"), "f64");
+  EXPECT_EQ(json.at("engine"), "cpu");
+  EXPECT_EQ(json.at("runs"), c.plan.run_count);
+  EXPECT_EQ(json.at("fan_in"), c.plan.fan_in);
+  EXPECT_EQ(json.at("host_budget_bytes"), 256 * kMiB);
+  EXPECT_EQ(json.at("arena_bytes"), c.plan.arena_bytes);
+  EXPECT_EQ(json.at("temporary_bytes"), c.plan.temporary_bytes);
+  EXPECT_EQ(json.at("temporary").at(0).at("path"), "/scratch");
+}
+
+TEST(ExplainJson, SaysNullForWhatAPipeDoesNotTell) {
+  const Case c = case_of({}, KeyType::kI32, "256M");
+  const auto json = nlohmann::json::parse(explain_json(c.plan, c.options, c.machine));
+  EXPECT_TRUE(json.at("input_bytes").is_null());
+  EXPECT_TRUE(json.at("elements").is_null());
+}
+
+TEST(ExplainJson, SurvivesFolderNamesThatAreNoText) {
+  Case c = case_of(10 * kGiB, KeyType::kI32, "256M");
+  c.machine.temporary[0].path = "/bad\xff\"name";
+  const auto json = nlohmann::json::parse(explain_json(c.plan, c.options, c.machine));
+  EXPECT_TRUE(json.at("temporary").at(0).at("path").is_string());
+}
+
+}  // namespace
+}  // namespace gsort

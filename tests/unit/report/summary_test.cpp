@@ -1,0 +1,80 @@
+#include "report/summary.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support/invented.hpp"
+
+namespace gsort {
+namespace {
+
+Outcome outcome_of_a_sort() {
+  Outcome outcome;
+  outcome.elements = 268'435'456;
+  outcome.bytes = 1'073'741'824;
+  outcome.total_seconds = 1.4;
+  outcome.verified = true;
+  outcome.fingerprint = {255, 1, 2};
+  return outcome;
+}
+
+TEST(SummaryLine, SaysHowMuchHowLongHowFastAndWhetherProved) {
+  Outcome outcome = outcome_of_a_sort();
+  EXPECT_EQ(summary_line(outcome), "sorted 1.07 GB in 1.40 s (767 MB/s), verified\n");
+  outcome.verified = false;
+  EXPECT_EQ(summary_line(outcome), "sorted 1.07 GB in 1.40 s (767 MB/s), not verified\n");
+}
+
+TEST(SummaryLine, SaysWhatWasSpilled) {
+  Outcome outcome = outcome_of_a_sort();
+  outcome.runs = 12;
+  outcome.spilled_bytes = 1'090'000'000;
+  EXPECT_EQ(summary_line(outcome),
+            "sorted 1.07 GB in 1.40 s (767 MB/s), 12 runs, 1.09 GB spilled, verified\n");
+}
+
+TEST(SummaryLine, SurvivesNothingInNoTime) {
+  EXPECT_EQ(summary_line(Outcome{}), "sorted 0 B in 0.00 s, not verified\n");
+}
+
+TEST(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
+  const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
+  const Options options = test::options_for(KeyType::kF32);
+  const Plan plan = make_plan(options, machine);
+  Outcome outcome = outcome_of_a_sort();
+  outcome.notes = {"in.f32: cached"};
+  const std::string lines = phase_lines(outcome, plan, options, machine, false);
+  for (const char* const part : {"f32, little endian, ascending", "cpu, 4 threads",
+                                 "268,435,456 elements", "ff:0000000000000001:0000000000000002"}) {
+    EXPECT_NE(lines.find(part), std::string::npos) << part << " in\n" << lines;
+  }
+  EXPECT_EQ(lines.find("cached"), std::string::npos);
+  EXPECT_NE(phase_lines(outcome, plan, options, machine, true).find("cached"), std::string::npos);
+}
+
+TEST(CheckLines, NameTheFirstElementOutOfOrder) {
+  CheckOutcome outcome;
+  outcome.in_order = false;
+  outcome.disorder_element = 1'234'567;
+  outcome.value = std::string("-3");
+  outcome.value_before = std::string("7");
+  EXPECT_EQ(check_lines(outcome, test::options_for(KeyType::kI32), "in.i32"),
+            "gsort: in.i32: element 1,234,567 is out of order: -3 after 7\n");
+}
+
+TEST(CheckLines, SayCountOrderDistinctAndFingerprint) {
+  CheckOutcome outcome;
+  outcome.elements = 1'000;
+  outcome.distinct = 17;
+  outcome.fingerprint = {1'000, 1, 2};
+  Options options = test::options_for(KeyType::kU16);
+  options.key.descending = true;
+  EXPECT_EQ(check_lines(outcome, options, "in.u16"),
+            "in.u16: 1,000 elements, u16, sorted descending\n"
+            "distinct 17\n"
+            "fingerprint 3e8:0000000000000001:0000000000000002\n");
+}
+
+}  // namespace
+}  // namespace gsort

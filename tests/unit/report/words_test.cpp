@@ -1,0 +1,47 @@
+#include "report/words.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/invented.hpp"
+
+namespace gsort {
+namespace {
+
+TEST(DecimalBytes, KeepThreeDigits) {
+  EXPECT_EQ(decimal_bytes(0), "0 B");
+  EXPECT_EQ(decimal_bytes(999), "999 B");
+  EXPECT_EQ(decimal_bytes(1'240'000'000), "1.24 GB");
+  EXPECT_EQ(decimal_bytes(12'400'000), "12.4 MB");
+  EXPECT_EQ(decimal_bytes(124'000), "124 kB");
+  EXPECT_EQ(decimal_bytes(999'600), "1.00 MB");
+  EXPECT_EQ(decimal_bytes(5e18), "5000 PB");
+}
+
+TEST(EngineWords, NameTheDevice) {
+  Machine machine = test::invented_machine(kGiB, 4, kTiB);
+  test::add_gpu(machine);
+  Plan plan;
+  plan.engine = EngineKind::kCuda;
+  plan.engine_reason = "as asked";
+  EXPECT_EQ(engine_words(plan, machine), "cuda, device 0 (an invented GPU): as asked");
+}
+
+TEST(EngineWords, CountThreads) {
+  Plan plan;
+  plan.engine_reason = "as asked";
+  plan.threads = 1;
+  EXPECT_EQ(engine_words(plan, {}), "cpu, 1 thread: as asked");
+  plan.threads = 2;
+  EXPECT_EQ(engine_words(plan, {}), "cpu, 2 threads: as asked");
+}
+
+TEST(KeyWords, AlwaysShowTheType) {
+  Options options = test::options_for(KeyType::kU64);
+  options.key.big_endian = true;
+  options.key.descending = true;
+  options.type_source = TypeSource::kOption;
+  EXPECT_EQ(key_words(options), "u64, big endian, descending (type from -t)");
+}
+
+}  // namespace
+}  // namespace gsort
