@@ -1,6 +1,7 @@
 #include "pipeline/merge_runs.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -67,22 +68,43 @@ class PartQueue {
   std::map<std::uint64_t, std::vector<std::uint64_t>> finished_;
 };
 
-// Loads the slices of `part`, back to back; returns their counts.
+// Loads the slices of `part`, back to back, with as many threads as there are scratch buffers;
+// returns their counts.
 std::vector<std::uint64_t> load_slices(std::span<const io::Run> runs, const Part& part,
-                                       ByteSpan input, ByteSpan scratch, std::uint64_t key_bytes) {
+                                       ByteSpan input, std::span<const ByteSpan> scratch,
+                                       std::uint64_t key_bytes) {
   std::vector<std::uint64_t> counts(runs.size());
+  std::vector<ByteSpan> places(runs.size());
   for (std::size_t run = 0; run < runs.size(); ++run) {
     counts[run] = part.end[run] - part.begin[run];
-    if (counts[run] == 0) continue;
-    runs[run].read_range(part.begin[run], part.end[run], input, scratch);
-    input = input.subspan(counts[run] * key_bytes);
+    places[run] = input.first(counts[run] * key_bytes);
+    input = input.subspan(places[run].size());
   }
+  std::atomic<std::size_t> next{0};
+  Failure failure;
+  const auto load = [&](ByteSpan buffer) {
+    try {
+      for (std::size_t run = next++; run < runs.size() && !failure.failed(); run = next++) {
+        if (counts[run] > 0) {
+          runs[run].read_range(part.begin[run], part.end[run], places[run], buffer);
+        }
+      }
+    } catch (...) {
+      failure.capture();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (const ByteSpan buffer : scratch.subspan(1)) others.emplace_back(load, buffer);
+    load(scratch.front());
+  }
+  failure.rethrow();
   return counts;
 }
 
 // The buffers of the lanes that are not the engine's own.
 struct LaneBuffers {
-  std::vector<ByteSpan> scratch;
+  std::vector<std::vector<ByteSpan>> scratch;  // one for each loader of each lane
   std::vector<ByteSpan> staging;
 };
 
@@ -94,7 +116,10 @@ LaneBuffers lay_out(ByteSpan memory, const MergePlan& sizes) {
     return taken;
   };
   for (unsigned lane = 0; lane < sizes.lanes; ++lane) {
-    buffers.scratch.push_back(take(sizes.scratch_bytes));
+    auto& scratch = buffers.scratch.emplace_back();
+    for (unsigned loader = 0; loader < sizes.loaders; ++loader) {
+      scratch.push_back(take(sizes.scratch_bytes));
+    }
     if (sizes.staging_bytes > 0) buffers.staging.push_back(take(sizes.staging_bytes));
   }
   return buffers;

@@ -18,6 +18,10 @@ namespace {
 // memory, and stay right, if not best, beyond it.
 constexpr std::uint64_t kPipeGuessFactor = 1024;
 
+std::uint64_t pipe_guess(const SizeQuestion& q) {
+  return q.host_bytes / q.key_bytes * kPipeGuessFactor;
+}
+
 // What all questions about a plan's sizes have in common.
 SizeQuestion question_of(const Plan& plan) {
   SizeQuestion q;
@@ -33,7 +37,7 @@ SizeQuestion question_of(const Plan& plan) {
 SizeQuestion question_for(const Plan& plan, const Options& options) {
   SizeQuestion q = question_of(plan);
   q.size_known = plan.strategy != Strategy::kUnknown;
-  q.elements = q.size_known ? plan.elements : q.host_bytes / plan.key_bytes * kPipeGuessFactor;
+  q.elements = q.size_known ? plan.elements : pipe_guess(q);
   q.most_fan_in = options.batch_size.value_or(0);
   return q;
 }
@@ -43,6 +47,7 @@ std::uint64_t least_budget(SizeQuestion q, bool host) {
   const auto works = [&](std::uint64_t bytes) {
     SizeQuestion tried = q;
     (host ? tried.host_bytes : tried.device_bytes) = host ? buffer_budget(bytes) : bytes;
+    if (!tried.size_known) tried.elements = pipe_guess(tried);
     return choose_sizes(tried).has_value();
   };
   std::uint64_t high = kMiB;

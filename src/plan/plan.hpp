@@ -49,7 +49,8 @@ struct RunPlan {
 struct MergePlan {
   std::uint64_t part_elements = 0;
   unsigned lanes = 1;
-  std::uint64_t scratch_bytes = 0;  // read buffer of each lane
+  unsigned loaders = 1;             // threads that load the slices of a lane's part
+  std::uint64_t scratch_bytes = 0;  // read buffer of each loader
   std::uint64_t staging_bytes = 0;  // output buffer of each lane; 0 unless the output is a stream
   std::uint64_t arena_bytes = 0;    // host memory of all lanes, these buffers included
 };

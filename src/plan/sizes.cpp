@@ -106,10 +106,13 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
   const std::uint64_t splitter = runs * block;  // a block of each run, held while splitting
   MergePlan merge;
   merge.lanes = cuda ? 3 : q.threads + 1;
+  // A CPU lane loads and merges on one thread; a GPU merges faster than one thread loads.
+  merge.loaders = cuda ? std::min(4U, q.threads) : 1;
   merge.scratch_bytes =
       round_up(std::max(block, std::min<std::uint64_t>(kMiB, q.host_bytes / 64)), 4 * kKiB);
-  const std::uint64_t others =
-      splitter + fence_bytes + merge.lanes * merge.scratch_bytes + batch_memory(run);
+  const std::uint64_t others = splitter + fence_bytes +
+                               merge.lanes * merge.loaders * merge.scratch_bytes +
+                               batch_memory(run);
   const auto lane_bytes = [&](std::uint64_t elements) {
     return cuda ? CudaFootprint::part_host_bytes(elements * q.key_bytes)
                 : CpuMergeFootprint::of(elements, q.key_bytes).arena_bytes();
@@ -126,14 +129,14 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
         const std::uint64_t buffers =
             merge.lanes * (lane_bytes(elements) + staging_bytes(elements));
         if (q.most_arena_bytes != 0 &&
-            buffers + merge.lanes * merge.scratch_bytes > q.most_arena_bytes) {
+            buffers + merge.lanes * merge.loaders * merge.scratch_bytes > q.most_arena_bytes) {
           return false;
         }
         return others + buffers <= q.host_bytes;
       });
   merge.staging_bytes = staging_bytes(merge.part_elements);
-  merge.arena_bytes =
-      merge.lanes * (lane_bytes(merge.part_elements) + merge.scratch_bytes + merge.staging_bytes);
+  merge.arena_bytes = merge.lanes * (lane_bytes(merge.part_elements) +
+                                     merge.loaders * merge.scratch_bytes + merge.staging_bytes);
   return merge;
 }
 
