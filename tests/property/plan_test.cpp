@@ -1,0 +1,116 @@
+// Plans for random machines keep what every plan must keep.
+#include "plan/plan.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "base/error.hpp"
+#include "support/invented.hpp"
+
+namespace gsort {
+namespace {
+
+using test::invented_machine;
+using test::mebibytes;
+using test::options_for;
+
+// A size between 2^low and 2^high, all magnitudes equally likely.
+std::uint64_t any_size(unsigned low, unsigned high) {
+  const auto bits = *rc::gen::inRange(low, high);
+  const auto least = std::uint64_t{1} << bits;
+  return least + *rc::gen::inRange<std::uint64_t>(0, least);
+}
+
+struct Question {
+  Options options;
+  Machine machine;
+};
+
+Question any_question() {
+  const auto type = *rc::gen::element(KeyType::kI32, KeyType::kF64);
+  Question q{options_for(type),
+             invented_machine(round_down(any_size(10, 46), 8), *rc::gen::inRange(1U, 129U), kTiB)};
+  if (*rc::gen::arbitrary<bool>()) q.machine.output.reset();
+  if (*rc::gen::inRange(0, 4) == 0) q.machine.input_bytes.reset();
+  if (*rc::gen::inRange(0, 3) == 0) q.options.batch_size = *rc::gen::inRange(2U, 100U);
+  return q;
+}
+
+// The least that the message names, in mebibytes; nothing if the plan was made.
+std::optional<std::uint64_t> least_named(const Question& q) {
+  try {
+    (void)make_plan(q.options, q.machine);
+    return std::nullopt;
+  } catch (const Error& error) {
+    const std::string words = "the least that works here is ";
+    RC_ASSERT(error.kind() == ErrorKind::kUsage);
+    RC_ASSERT(error.hint().rfind(words, 0) == 0U);
+    return std::stoull(error.hint().substr(words.size()));
+  }
+}
+
+TEST(AnyPlan, IsSound) {
+  EXPECT_TRUE(rc::check([] {
+    Question q = any_question();
+    q.options.buffer_size = mebibytes(any_size(24, 39));
+    RC_LOG() << "-S " << *q.options.buffer_size << ", " << q.machine.cores << " cores, input "
+             << q.machine.input_bytes.value_or(0);
+    if (least_named(q)) return;
+    test::expect_sound(make_plan(q.options, q.machine), q.options);
+    RC_ASSERT(!testing::Test::HasFailure());
+  }));
+}
+
+TEST(AnyPlan, ThatIsRefusedWorksWithTheMemoryNamed) {
+  EXPECT_TRUE(rc::check([] {
+    Question q = any_question();
+    q.options.buffer_size = mebibytes(any_size(20, 27));
+    const auto least = least_named(q);
+    if (!least) return;
+    RC_LOG() << "-S " << *q.options.buffer_size << " was refused, " << *least << "M is named, "
+             << q.machine.cores << " cores, input " << q.machine.input_bytes.value_or(0) << ' '
+             << name_of(q.options.key.type);
+    RC_ASSERT(*least * kMiB > parse_size(*q.options.buffer_size, 0, "-S"));
+    q.options.buffer_size = std::to_string(*least) + "M";
+    RC_ASSERT(!least_named(q).has_value());
+  }));
+}
+
+TEST(AnyPlan, WithMoreMemoryHasNoMoreRuns) {
+  EXPECT_TRUE(rc::check([] {
+    Question q = any_question();
+    q.machine.input_bytes = round_down(any_size(24, 44), 8);
+    const std::uint64_t less = any_size(26, 36);
+    const std::uint64_t more = less * 2;
+    q.options.buffer_size = mebibytes(less);
+    if (least_named(q)) return;
+    const std::uint64_t runs_with_less = make_plan(q.options, q.machine).run_count;
+    q.options.buffer_size = mebibytes(more);
+    RC_LOG() << mebibytes(less) << " and " << mebibytes(more) << ", " << q.machine.cores
+             << " cores, input " << *q.machine.input_bytes;
+    RC_ASSERT(!least_named(q).has_value());
+    RC_ASSERT(make_plan(q.options, q.machine).run_count <= runs_with_less);
+  }));
+}
+
+TEST(AnyPlan, OnAGpuStaysWithinBothMemories) {
+  EXPECT_TRUE(rc::check([] {
+    Question q = any_question();
+    test::add_gpu(q.machine, 80 * kGiB);
+    q.options.engine = EngineChoice::kCuda;
+    q.options.buffer_size = mebibytes(any_size(26, 38));
+    q.options.gpu_memory = mebibytes(any_size(24, 36));
+    RC_LOG() << "-S " << *q.options.buffer_size << " --gpu-memory " << *q.options.gpu_memory << ", "
+             << q.machine.cores << " cores, input " << q.machine.input_bytes.value_or(0);
+    if (least_named(q)) return;
+    const Plan plan = make_plan(q.options, q.machine);
+    RC_ASSERT(plan.engine == EngineKind::kCuda);
+    test::expect_sound(plan, q.options);
+    RC_ASSERT(!testing::Test::HasFailure());
+  }));
+}
+
+}  // namespace
+}  // namespace gsort

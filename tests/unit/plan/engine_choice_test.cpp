@@ -1,0 +1,96 @@
+#include "plan/engine_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "support/invented.hpp"
+
+namespace gsort {
+namespace {
+
+Machine machine_with_gpu(std::optional<std::uint64_t> input_bytes, unsigned cores = 16) {
+  Machine machine = test::invented_machine(input_bytes, cores, 64 * kGiB);
+  test::add_gpu(machine);
+  return machine;
+}
+
+Options asking_for(EngineChoice engine, KeyType type = KeyType::kI32) {
+  Options options = test::options_for(type);
+  options.engine = engine;
+  return options;
+}
+
+TEST(ChooseEngine, TakesTheCpuForSmallInputs) {
+  const auto decision = choose_engine(asking_for(EngineChoice::kAuto), machine_with_gpu(1 * kMiB));
+  EXPECT_FALSE(decision.cuda);
+  EXPECT_NE(decision.reason.find("1 MiB"), std::string::npos) << decision.reason;
+}
+
+TEST(ChooseEngine, TakesTheGpuForLargeInputsOnFewCores) {
+  const auto decision =
+      choose_engine(asking_for(EngineChoice::kAuto), machine_with_gpu(64 * kGiB, 4));
+  EXPECT_TRUE(decision.cuda);
+  EXPECT_FALSE(decision.reason.empty());
+}
+
+TEST(ChooseEngine, TakesTheCpuWhereThereIsNoGpuAndSaysWhy) {
+  const auto decision = choose_engine(asking_for(EngineChoice::kAuto),
+                                      test::invented_machine(64 * kGiB, 4, 64 * kGiB));
+  EXPECT_FALSE(decision.cuda);
+  EXPECT_EQ(decision.reason, "this machine was invented without one");
+}
+
+TEST(ChooseEngine, TakesTheCpuForPipesUnlessToldOtherwise) {
+  EXPECT_FALSE(choose_engine(asking_for(EngineChoice::kAuto), machine_with_gpu({})).cuda);
+  EXPECT_TRUE(choose_engine(asking_for(EngineChoice::kCuda), machine_with_gpu({})).cuda);
+}
+
+TEST(ChooseEngine, DoesAsAsked) {
+  EXPECT_FALSE(choose_engine(asking_for(EngineChoice::kCpu), machine_with_gpu(kTiB, 1)).cuda);
+  EXPECT_TRUE(choose_engine(asking_for(EngineChoice::kCuda), machine_with_gpu(1)).cuda);
+}
+
+TEST(ChooseEngine, RefusesCudaWithoutAGpuAndNamesTheReason) {
+  try {
+    (void)choose_engine(asking_for(EngineChoice::kCuda),
+                        test::invented_machine(kGiB, 4, 64 * kGiB));
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kDevice);
+    EXPECT_NE(std::string(error.what()).find("invented without one"), std::string::npos);
+    EXPECT_FALSE(error.hint().empty());
+  }
+}
+
+TEST(ChooseEngine, CountsNarrowKeysOnTheCpu) {
+  for (const KeyType type : {KeyType::kU8, KeyType::kI8, KeyType::kU16, KeyType::kI16}) {
+    EXPECT_FALSE(
+        choose_engine(asking_for(EngineChoice::kAuto, type), machine_with_gpu(kTiB, 1)).cuda);
+  }
+}
+
+TEST(WantsGpu, LooksOnlyWhereOneCouldBeUsed) {
+  EXPECT_FALSE(wants_gpu(asking_for(EngineChoice::kAuto), 16, 1 * kMiB));
+  EXPECT_FALSE(wants_gpu(asking_for(EngineChoice::kAuto), 16, std::nullopt));
+  EXPECT_FALSE(wants_gpu(asking_for(EngineChoice::kCpu), 1, kTiB));
+  EXPECT_FALSE(wants_gpu(asking_for(EngineChoice::kAuto, KeyType::kU8), 1, kTiB));
+  EXPECT_TRUE(wants_gpu(asking_for(EngineChoice::kAuto), 2, 64 * kGiB));
+  EXPECT_TRUE(wants_gpu(asking_for(EngineChoice::kCuda), 16, 1));
+}
+
+TEST(WantsGpu, CountsTheCoresThatMayBeUsed) {
+  Options options = asking_for(EngineChoice::kAuto);
+  const std::uint64_t bytes = 2 * kGiB;
+  ASSERT_FALSE(wants_gpu(options, 128, bytes));
+  options.parallel = 1;
+  EXPECT_TRUE(wants_gpu(options, 128, bytes));
+}
+
+TEST(PredictedSeconds, GrowWithTheInputAndShrinkWithTheCores) {
+  EXPECT_LT(predicted_cpu_seconds(kGiB, 4), predicted_cpu_seconds(2 * kGiB, 4));
+  EXPECT_LT(predicted_cpu_seconds(kGiB, 8), predicted_cpu_seconds(kGiB, 4));
+  EXPECT_LT(predicted_cuda_seconds(kGiB), predicted_cuda_seconds(2 * kGiB));
+}
+
+}  // namespace
+}  // namespace gsort

@@ -1,0 +1,231 @@
+// Plans for invented machines, from a kilobyte on one core to 100 TB on 128. Random ones are in
+// property/plan_test.cpp.
+#include "plan/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "plan/budget.hpp"
+#include "support/invented.hpp"
+
+namespace gsort {
+namespace {
+
+using test::invented_machine;
+using test::options_for;
+
+constexpr std::uint64_t kTB = 1'000'000'000'000;
+
+ErrorKind refused(const Options& options, const Machine& machine) {
+  try {
+    (void)make_plan(options, machine);
+  } catch (const Error& error) {
+    EXPECT_FALSE(error.hint().empty() && error.kind() == ErrorKind::kResource) << error.what();
+    return error.kind();
+  }
+  ADD_FAILURE() << "the plan was not refused";
+  return ErrorKind::kCorrupt;
+}
+
+TEST(MakePlan, IsSoundForEverySizeMemoryAndMachine) {
+  for (const std::uint64_t input : {std::uint64_t{1'024}, 1 * kMiB, 100 * kMiB, 1 * kGiB,
+                                    100 * kGiB, 1 * kTB, 8 * kTB, 100 * kTB}) {
+    for (const std::uint64_t memory : {64 * kMiB, 1 * kGiB, 16 * kGiB, 1 * kTiB}) {
+      for (const unsigned cores : {1U, 2U, 16U, 128U}) {
+        for (const KeyType type : {KeyType::kU32, KeyType::kF64}) {
+          for (const bool streams : {false, true}) {
+            Machine machine = invented_machine(round_down(input, 8), cores, memory);
+            if (streams) machine.output.reset();
+            const Options options = options_for(type);
+            SCOPED_TRACE(testing::Message()
+                         << format_bytes(input) << " in " << format_bytes(memory) << ", " << cores
+                         << " cores, " << name_of(type) << (streams ? ", to a stream" : ""));
+            try {
+              test::expect_sound(make_plan(options, machine), options);
+            } catch (const Error& error) {
+              EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
+              EXPECT_NE(error.hint().find("the least that works here is"), std::string::npos);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(MakePlan, SortsEightTerabytesInTwoGibibytes) {
+  const Options options = options_for(KeyType::kU64, "2G");
+  const Plan plan = make_plan(options, invented_machine(8 * kTB, 16, 4 * kGiB));
+  EXPECT_EQ(plan.strategy, Strategy::kSpill);
+  test::expect_sound(plan, options);
+}
+
+TEST(MakePlan, SortsAHundredTerabytesOnALargeMachine) {
+  const Options options = options_for(KeyType::kU64, "500G");
+  const Plan plan = make_plan(options, invented_machine(100 * kTB, 128, kTiB));
+  EXPECT_EQ(plan.strategy, Strategy::kSpill);
+  test::expect_sound(plan, options);
+}
+
+TEST(MakePlan, SortsWhatFitsInOneChunk) {
+  const Options options = options_for(KeyType::kI32, "1G");
+  const Plan plan = make_plan(options, invented_machine(400 * kMiB, 4, 8 * kGiB));
+  EXPECT_EQ(plan.strategy, Strategy::kOneChunk);
+  EXPECT_EQ(plan.run_count, 1U);
+  test::expect_sound(plan, options);
+}
+
+TEST(MakePlan, SortsInSixteenMebibytesOnTwoCores) {
+  for (const KeyType type : {KeyType::kU32, KeyType::kU64}) {
+    const Options options = options_for(type, "16M");
+    const Plan plan = make_plan(options, invented_machine(kGiB, 2, 8 * kGiB));
+    EXPECT_EQ(plan.strategy, Strategy::kSpill);
+    test::expect_sound(plan, options);
+  }
+}
+
+TEST(MakePlan, StartsNoThreadsThatWouldFindNothingToDo) {
+  const Plan plan = make_plan(options_for(KeyType::kU32), invented_machine(4'096, 128, kTiB));
+  EXPECT_EQ(plan.threads, 1U);
+}
+
+TEST(MakePlan, KeepsTheThreadsAskedFor) {
+  Options options = options_for(KeyType::kU32);
+  options.parallel = 3;
+  EXPECT_EQ(make_plan(options, invented_machine(8 * kGiB, 128, kTiB)).threads, 3U);
+}
+
+TEST(MakePlan, AcceptsAnEmptyInput) {
+  for (const KeyType type : kAllKeyTypes) {
+    const Plan plan = make_plan(options_for(type), invented_machine(0, 4, kGiB));
+    EXPECT_EQ(plan.elements, 0U);
+    EXPECT_EQ(plan.temporary_bytes, 0U);
+  }
+}
+
+TEST(MakePlan, CountsNarrowKeysWhateverTheSize) {
+  for (const KeyType type : {KeyType::kU8, KeyType::kI8, KeyType::kU16, KeyType::kI16}) {
+    const Options options = options_for(type, "1G");
+    const Plan plan = make_plan(options, invented_machine(100 * kTB, 16, 4 * kGiB));
+    EXPECT_EQ(plan.strategy, Strategy::kCount);
+    EXPECT_EQ(plan.temporary_bytes, 0U);
+    test::expect_sound(plan, options);
+  }
+}
+
+TEST(MakePlan, DISABLED_CountsNarrowKeysWithinTheBudgetOnManyCores) {
+  for (const std::uint64_t budget : {16 * kMiB, 64 * kMiB}) {
+    const Plan plan = make_plan(options_for(KeyType::kU16, test::mebibytes(budget)),
+                                invented_machine(kTB, 128, kTiB));
+    // Each reader has a block, and counts its keys in four tables of 32-bit numbers.
+    const std::uint64_t tables = 4 * 4 * (std::uint64_t{1} << 16);
+    EXPECT_LE(plan.chunk.readers * (plan.chunk.block_bytes + tables), budget);
+  }
+}
+
+TEST(MakePlan, KnowsNothingOfThePipeButIsSound) {
+  for (const unsigned cores : {1U, 2U, 16U}) {
+    for (const std::uint64_t budget : {cores * 16 * kMiB, 512 * kMiB, 64 * kGiB}) {
+      for (const KeyType type : {KeyType::kU32, KeyType::kU64}) {
+        const Options options = options_for(type, test::mebibytes(budget));
+        SCOPED_TRACE(testing::Message() << cores << " cores, " << format_bytes(budget));
+        const Plan plan = make_plan(options, invented_machine({}, cores, kTiB));
+        EXPECT_EQ(plan.strategy, Strategy::kUnknown);
+        EXPECT_EQ(plan.run_count, 0U);
+        test::expect_sound(plan, options);
+      }
+    }
+  }
+}
+
+TEST(MakePlan, MergesNoMoreRunsAtOnceThanBatchSizeSays) {
+  for (const unsigned batch_size : {2U, 3U, 16U, 1'000'000U}) {
+    Options options = options_for(KeyType::kU32, "64M");
+    options.batch_size = batch_size;
+    const Plan plan = make_plan(options, invented_machine(20 * kGiB, 2, 8 * kGiB));
+    EXPECT_LE(plan.fan_in, batch_size);
+    test::expect_sound(plan, options);
+  }
+}
+
+TEST(MakePlan, TakesHalfOfTheAvailableMemoryByDefault) {
+  Machine machine = invented_machine(100 * kGiB, 4, 64 * kGiB);
+  machine.available_bytes = 10 * kGiB;
+  EXPECT_EQ(make_plan(options_for(KeyType::kU32), machine).host_budget_bytes, 5 * kGiB);
+}
+
+TEST(MakePlan, RefusesMoreMemoryThanThereIs) {
+  EXPECT_EQ(refused(options_for(KeyType::kU32, "65G"), invented_machine(kGiB, 4, 64 * kGiB)),
+            ErrorKind::kUsage);
+}
+
+TEST(MakePlan, RefusesATemporaryFolderWithoutRoom) {
+  Machine machine = invented_machine(100 * kGiB, 4, 64 * kGiB);
+  machine.temporary = {{"/scratch", 1, 50 * kGiB, false}};
+  EXPECT_EQ(refused(options_for(KeyType::kU32, "1G"), machine), ErrorKind::kResource);
+  machine.temporary[0].free_bytes = 300 * kGiB;
+  EXPECT_NO_THROW((void)make_plan(options_for(KeyType::kU32, "1G"), machine));
+}
+
+TEST(MakePlan, CountsFoldersOfOneFileSystemOnce) {
+  Machine machine = invented_machine(100 * kGiB, 4, 64 * kGiB);
+  machine.temporary = {{"/a", 1, 80 * kGiB, false}, {"/b", 1, 80 * kGiB, false}};
+  EXPECT_EQ(refused(options_for(KeyType::kU32, "1G"), machine), ErrorKind::kResource);
+  machine.temporary[1].file_system = 3;
+  EXPECT_NO_THROW((void)make_plan(options_for(KeyType::kU32, "1G"), machine));
+}
+
+TEST(MakePlan, DISABLED_RefusesAnOutputFolderWithoutRoom) {
+  Machine machine = invented_machine(10 * kGiB, 4, 64 * kGiB);
+  machine.output->free_bytes = 9 * kGiB;
+  EXPECT_EQ(refused(options_for(KeyType::kU32), machine), ErrorKind::kResource);
+}
+
+TEST(MakePlan, StaysWithinTheDeviceMemory) {
+  for (const std::uint64_t device : {256 * kMiB, 2 * kGiB, 140 * kGiB}) {
+    for (const std::uint64_t input : {1 * kGiB, 100 * kGiB, 8 * kTB}) {
+      Machine machine = invented_machine(input, 16, 64 * kGiB);
+      test::add_gpu(machine, 140 * kGiB);
+      Options options = options_for(KeyType::kU64, "16G");
+      options.engine = EngineChoice::kCuda;
+      options.gpu_memory = test::mebibytes(device);
+      SCOPED_TRACE(testing::Message() << format_bytes(input) << " on " << format_bytes(device));
+      const Plan plan = make_plan(options, machine);
+      EXPECT_EQ(plan.engine, EngineKind::kCuda);
+      EXPECT_EQ(plan.device_budget_bytes, device);
+      test::expect_sound(plan, options);
+    }
+  }
+}
+
+TEST(MakePlan, RefusesMoreDeviceMemoryThanIsFree) {
+  Machine machine = invented_machine(kGiB, 16, 64 * kGiB);
+  test::add_gpu(machine, 10 * kGiB);
+  Options options = options_for(KeyType::kU64);
+  options.engine = EngineChoice::kCuda;
+  options.gpu_memory = "11G";
+  EXPECT_EQ(refused(options, machine), ErrorKind::kUsage);
+}
+
+TEST(MakePlan, SaysWhichMemoryIsTooSmall) {
+  Machine machine = invented_machine(100 * kGiB, 16, 64 * kGiB);
+  test::add_gpu(machine, 80 * kGiB);
+  Options options = options_for(KeyType::kU64, "16G");
+  options.engine = EngineChoice::kCuda;
+  options.gpu_memory = "1M";
+  try {
+    (void)make_plan(options, machine);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.operation().rfind("--gpu-memory", 0), 0U) << error.what();
+  }
+}
+
+TEST(BufferBudget, LeavesAnEighthAtMostSixteenMebibytesToTheProgram) {
+  EXPECT_EQ(buffer_budget(16 * kMiB), 14 * kMiB);
+  EXPECT_EQ(buffer_budget(128 * kMiB), 112 * kMiB);
+  EXPECT_EQ(buffer_budget(kGiB), kGiB - 16 * kMiB);
+}
+
+}  // namespace
+}  // namespace gsort
