@@ -15,7 +15,12 @@ if(NOT GSORT_CUDA STREQUAL "OFF")
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
     endif()
+    # CMake 3.25.1, Debian 12's, would mark nvToolsExt as deprecated for projects that ask for 3.25, and
+    # fails where a toolkit has none, as CUDA 13.
+    set(asked_version ${CMAKE_MINIMUM_REQUIRED_VERSION})
+    set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
     find_package(CUDAToolkit REQUIRED)
+    set(CMAKE_MINIMUM_REQUIRED_VERSION ${asked_version})
     set(GSORT_HAS_CUDA TRUE)
   elseif(GSORT_CUDA STREQUAL "ON")
     message(FATAL_ERROR "GSORT_CUDA=ON, but no nvcc was found; tools/quickstart --cuda brings one")
