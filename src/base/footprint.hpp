@@ -38,8 +38,9 @@ struct CpuChunkFootprint {
     f.workers = workers;
     f.block_bytes = block_bytes;
     const std::uint64_t chunk_bytes = chunk_elements * key_bytes;
-    const std::uint64_t target = std::clamp<std::uint64_t>(
-        std::bit_floor(chunk_elements / (16 * workers)), kLeastBucketTarget, kBucketTarget);
+    const std::uint64_t target =
+        std::clamp<std::uint64_t>(std::bit_floor(chunk_elements / (std::uint64_t{16} * workers)),
+                                  kLeastBucketTarget, kBucketTarget);
     f.buckets = std::clamp<std::uint64_t>(div_up(chunk_elements, target), 1, kMostBuckets);
     f.bucket_elements = std::min(std::max<std::uint64_t>(chunk_elements, 1),
                                  3 * std::max(target, div_up(chunk_elements, f.buckets)));

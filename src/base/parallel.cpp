@@ -13,8 +13,8 @@ extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
 #else
 namespace {
-void __tsan_acquire(void* /*address*/) {}  // NOLINT(bugprone-reserved-identifier)
-void __tsan_release(void* /*address*/) {}  // NOLINT(bugprone-reserved-identifier)
+void __tsan_acquire(void* /*address*/) {}  // NOLINT
+void __tsan_release(void* /*address*/) {}  // NOLINT
 }  // namespace
 #endif
 

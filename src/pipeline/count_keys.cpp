@@ -81,8 +81,7 @@ Counts count_all(const Plan& plan, io::Reader& reader, Proof& proof, ByteSpan me
 // ordered key k.
 template <class Key>
 void fill_piece(const Counts& before, KeyMap<Key> map, std::uint64_t begin, std::span<Key> piece) {
-  std::size_t key =
-      static_cast<std::size_t>(std::ranges::upper_bound(before, begin) - before.begin()) - 1;
+  auto key = static_cast<std::size_t>(std::ranges::upper_bound(before, begin) - before.begin()) - 1;
   for (std::size_t at = 0; at < piece.size(); ++key) {
     const std::uint64_t end = key + 1 < before.size() ? before[key + 1] : begin + piece.size();
     const std::size_t stop =

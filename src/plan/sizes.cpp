@@ -79,10 +79,12 @@ ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spil
   chunk.readers = q.threads;
   const bool cuda = q.engine == EngineKind::kCuda;
   chunk.block_bytes =
-      cuda ? std::clamp<std::uint64_t>(std::bit_floor(q.host_bytes / (8 * lanes * q.threads)),
-                                       256 * kKiB, 8 * kMiB)
-           : std::clamp<std::uint64_t>(std::bit_floor(q.host_bytes / (32 * q.threads)), 64 * kKiB,
-                                       256 * kKiB);
+      cuda ? std::clamp<std::uint64_t>(
+                 std::bit_floor(q.host_bytes / (std::uint64_t{8} * lanes * q.threads)), 256 * kKiB,
+                 8 * kMiB)
+           : std::clamp<std::uint64_t>(
+                 std::bit_floor(q.host_bytes / (std::uint64_t{32} * q.threads)), 64 * kKiB,
+                 256 * kKiB);
   chunk.chunk_elements =
       largest(std::max<std::uint64_t>(q.elements, 1), [&](std::uint64_t elements) {
         if (cuda &&
@@ -111,7 +113,7 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
   merge.scratch_bytes =
       round_up(std::max(block, std::min<std::uint64_t>(kMiB, q.host_bytes / 64)), 4 * kKiB);
   const std::uint64_t others = splitter + fence_bytes +
-                               merge.lanes * merge.loaders * merge.scratch_bytes +
+                               std::uint64_t{merge.lanes} * merge.loaders * merge.scratch_bytes +
                                batch_memory(run);
   const auto lane_bytes = [&](std::uint64_t elements) {
     return cuda ? CudaFootprint::part_host_bytes(elements * q.key_bytes)
@@ -129,7 +131,8 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
         const std::uint64_t buffers =
             merge.lanes * (lane_bytes(elements) + staging_bytes(elements));
         if (q.most_arena_bytes != 0 &&
-            buffers + merge.lanes * merge.loaders * merge.scratch_bytes > q.most_arena_bytes) {
+            buffers + std::uint64_t{merge.lanes} * merge.loaders * merge.scratch_bytes >
+                q.most_arena_bytes) {
           return false;
         }
         return others + buffers <= q.host_bytes;

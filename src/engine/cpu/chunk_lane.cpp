@@ -134,7 +134,7 @@ void CpuChunkLane<Key>::emit(PieceSink& sink) {
 
 template <class Key>
 void CpuChunkLane<Key>::emit_group(const Group& group, unsigned worker, PieceSink& sink) {
-  const std::span<Key> piece = keys_in<Key>(pieces_[2 * worker]);
+  const std::span<Key> piece = keys_in<Key>(pieces_[std::size_t{2} * worker]);
   if (buckets_[group.first_bucket].uniform) return emit_uniform(group, piece, sink);
   const std::span<Key> keys = piece.first(group.count);
   std::size_t at = 0;
@@ -146,7 +146,7 @@ void CpuChunkLane<Key>::emit_group(const Group& group, unsigned worker, PieceSin
       });
     }
   }
-  piece_sort(keys, keys_in<Key>(pieces_[2 * worker + 1]).first(group.count));
+  piece_sort(keys, keys_in<Key>(pieces_[std::size_t{2} * worker + 1]).first(group.count));
   if (form_ == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);
   sink.put(group.position, std::as_bytes(keys));
 }
