@@ -84,8 +84,7 @@ void fill_piece(const Counts& before, KeyMap<Key> map, std::uint64_t begin, std:
   auto key = static_cast<std::size_t>(std::ranges::upper_bound(before, begin) - before.begin()) - 1;
   for (std::size_t at = 0; at < piece.size(); ++key) {
     const std::uint64_t end = key + 1 < before.size() ? before[key + 1] : begin + piece.size();
-    const std::size_t stop =
-        static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), end - begin));
+    const auto stop = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), end - begin));
     if (stop <= at) continue;
     std::fill(piece.begin() + static_cast<std::ptrdiff_t>(at),
               piece.begin() + static_cast<std::ptrdiff_t>(stop), map.to_raw(static_cast<Key>(key)));
