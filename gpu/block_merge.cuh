@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "gpu/gather_index.hpp"
+#include "gpu/merge_pass.hpp"
 #include "gpu/thread_sort.hpp"
 
 namespace gsort::gpu {
@@ -52,8 +53,8 @@ __device__ void sync_sharers() {
   }
 }
 
-// Reads the word at a byte address of shared memory.
-template <unsigned kOffset, class Key>
+// Reads the word `kOffset` bytes behind a byte address of shared memory.
+template <unsigned kOffset = 0, class Key>
 __device__ void thread_load_shared(unsigned address, Key& key) {
   if constexpr (sizeof(Key) == 4) {
     asm volatile("ld.shared.u32 %0, [%1+%2];" : "=r"(key) : "r"(address), "n"(kOffset) : "memory");
@@ -62,11 +63,25 @@ __device__ void thread_load_shared(unsigned address, Key& key) {
   }
 }
 
+// The words of a region, by 32-bit addresses: with pointers the search would take twice the
+// instructions.
+template <class Key, unsigned kRowWords>
+struct RegionWords {
+  unsigned origin;
+
+  __device__ unsigned place_of(unsigned row) const {
+    return origin + row * (TileWords<Key, kRowWords>::kRowStride * sizeof(Key));
+  }
+  __device__ Key read(unsigned place, unsigned residue) const {
+    Key key;
+    thread_load_shared(place + residue * static_cast<unsigned>(sizeof(Key)), key);
+    return key;
+  }
+};
+
 // Reads the words of residues 0 .. kRowWords - 1 of the thread's parts of A and B.
 template <class Key, unsigned kRowWords>
-__device__ void thread_gather(const Key* region_words, const GatherRows& rows,
-                              Key (&keys)[kRowWords]) {
-  const auto origin = static_cast<unsigned>(__cvta_generic_to_shared(region_words));
+__device__ void thread_gather(unsigned origin, const GatherRows& rows, Key (&keys)[kRowWords]) {
   const GatherOffsets offsets = gather_offsets(rows, (kRowWords + 1) * sizeof(Key), origin);
   static_for<kRowWords>([&](auto residue) {
     constexpr unsigned kResidue = decltype(residue)::value;
@@ -81,17 +96,16 @@ __device__ void thread_gather(const Key* region_words, const GatherRows& rows,
 template <Sharers kSharers, class Key, unsigned kRowWords>
 __device__ void block_merge_level(TileWords<Key, kRowWords> tile, MergeRegion region, unsigned row,
                                   unsigned* co_ranks, Key (&keys)[kRowWords]) {
-  const Key* const region_words = tile.row(region.first_row);
+  const RegionWords<Key, kRowWords> words{
+      static_cast<unsigned>(__cvta_generic_to_shared(tile.row(region.first_row)))};
   const unsigned region_row = row - region.first_row;
   unsigned a_begin = 0;
   if (region.rows != 0) {
-    a_begin = row_co_rank<kRowWords>(region_row, region.rows, region.a_words, [&](unsigned r) {
-      return region_words + r * TileWords<Key, kRowWords>::kRowStride;
-    });
+    a_begin = row_co_rank<kRowWords>(region_row, region.rows, region.a_words, words);
   }
   unsigned a_end = 0;
   if constexpr (kSharers == Sharers::kWarp) {
-    a_end = __shfl_down_sync(0xffffffffU, a_begin, 1);
+    a_end = __shfl_down_sync(kWholeWarp, a_begin, 1);
   } else {
     co_ranks[row] = a_begin;
     __syncthreads();  // all co-ranks are written
@@ -99,7 +113,7 @@ __device__ void block_merge_level(TileWords<Key, kRowWords> tile, MergeRegion re
   }
   if (region_row + 1 == region.rows) a_end = region.a_words;
   if (region.rows != 0) {
-    thread_gather(region_words, gather_rows<kRowWords>(region_row, region.rows, a_begin, a_end),
+    thread_gather(words.origin, gather_rows<kRowWords>(region_row, region.rows, a_begin, a_end),
                   keys);
   }
   sync_sharers<kSharers>();  // all words are in registers: rows may be written

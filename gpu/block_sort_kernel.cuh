@@ -1,9 +1,9 @@
 // block_sort_kernel: sorts each tile of the input; tile i becomes run i.
 //
-// Threads: block b sorts tile b; thread t sorts any E keys of it in registers, then makes row t in
-// every merge level: lists of 1, 2, 4 ... rows become lists of 2, 4, 8 ... rows. Shared memory: the
-// tile, rows of E keys and a pad; one co-rank a thread. Device memory: each key is read once and
-// written once, 2 * sizeof(Key) bytes an element.
+// Threads: block b sorts tile b; thread t sorts any E keys of it in registers, then makes row t
+// in every merge level: lists of 1, 2, 4 ... rows become lists of 2, 4, 8 ... rows.
+// Shared memory: the tile, rows of E keys and a pad; one co-rank a thread.
+// Device memory: each key is read once and written once, 2 * sizeof(Key) bytes an element.
 #pragma once
 
 #include <cstdint>
@@ -70,8 +70,8 @@ __device__ void block_join_lists(TileWords<Key, kRowWords> tile, unsigned row, u
   block_merge_level<kSharers>(tile, region, row, co_ranks, keys);
 }
 
-template <class Key, unsigned kThreads, unsigned kRowWords>
-__global__ void __launch_bounds__(kThreads, 1024 / kThreads)
+template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     block_sort_kernel(const BlockSortPass<Key> pass) {
   constexpr unsigned kTileKeys = kThreads * kRowWords;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads)
       pass.output + begin, static_cast<unsigned>(count), nullptr, 0, pass.stores_mapped,
       pass.store_map};
   if (pass.samples != nullptr) {
-    target.samples = pass.samples + begin / kSampleStep + blockIdx.x;
+    target.samples = pass.samples + (begin >> kWrittenSampleShift<Key>)+blockIdx.x;
   }
   warp_store_tile(tile, target);
 }

@@ -36,7 +36,8 @@ template <class Key>
 __device__ void thread_store_sample(const TileTarget<Key>& target, unsigned word, Key key) {
   if (target.samples == nullptr) return;
   const std::uint64_t position = target.group_position + word;
-  if (position % kSampleStep == 0) target.samples[position / kSampleStep] = key;
+  constexpr std::uint32_t kShift = kWrittenSampleShift<Key>;
+  if (position % (1U << kShift) == 0) target.samples[position >> kShift] = key;
 }
 
 template <class Key, unsigned kRowWords>
@@ -49,6 +50,7 @@ __device__ void warp_store_vectors(TileWords<Key, kRowWords> tile, unsigned firs
 #pragma unroll
   for (unsigned i = 0; i < kRowWords / Vector::kKeys; ++i) {
     constexpr unsigned kStep = 32 * Vector::kKeys;
+    if (lane_word + i * kStep + Vector::kKeys > target.count) break;
     Vector vector;
 #pragma unroll
     for (unsigned j = 0; j < Vector::kKeys; ++j) {
@@ -63,10 +65,11 @@ __device__ void warp_store_vectors(TileWords<Key, kRowWords> tile, unsigned firs
   }
 }
 
+// Stores the warp's words from `first_word` on, one by one.
 template <class Key, unsigned kRowWords>
 __device__ void warp_store_keys(TileWords<Key, kRowWords> tile, unsigned first_word,
                                 const TileTarget<Key>& target) {
-  const unsigned warp_end = first_word + 32 * kRowWords;
+  const unsigned warp_end = (threadIdx.x / 32 + 1) * 32 * kRowWords;
   const unsigned end = warp_end < target.count ? warp_end : target.count;
   for (unsigned word = first_word + threadIdx.x % 32; word < end; word += 32) {
     const Key key = tile.words[tile.place_of(word)];
@@ -81,14 +84,14 @@ template <class Key, unsigned kRowWords>
 __device__ void warp_store_tile(TileWords<Key, kRowWords> tile, const TileTarget<Key>& target) {
   __syncwarp();
   const unsigned first_word = threadIdx.x / 32 * 32 * kRowWords;
-  const bool whole = first_word + 32 * kRowWords <= target.count;
-  const bool aligned =
-      reinterpret_cast<std::uintptr_t>(target.output) % sizeof(KeyVector<Key>) == 0;
-  if (whole && aligned) {
-    warp_store_vectors(tile, first_word, target);
-  } else {
+  constexpr unsigned kVectorKeys = KeyVector<Key>::kKeys;
+  if (reinterpret_cast<std::uintptr_t>(target.output) % sizeof(KeyVector<Key>) != 0) {
     warp_store_keys(tile, first_word, target);
+    return;
   }
+  warp_store_vectors(tile, first_word, target);
+  const unsigned rest = target.count & ~(kVectorKeys - 1);  // what fills no vector
+  if (rest < target.count && rest >= first_word) warp_store_keys(tile, rest, target);
 }
 
 }  // namespace gsort::gpu

@@ -64,7 +64,8 @@ MergeArrays<Key> cut_scratch(void* scratch, std::uint64_t total, std::uint32_t s
   MergeArrays<Key> arrays;
   ScratchCutter cutter(scratch);
   if (shape.passes > 1) arrays.buffer = cutter.take<Key>(total);
-  arrays.samples = cutter.take<Key>(sample_slots(total, slice_count));
+  arrays.samples = cutter.take<Key>(sample_slots(
+      total, slice_count, shape.passes > 1 ? kWrittenSampleShift<Key> : kReadSampleShift));
   arrays.rows = cutter.take<std::uint64_t>(rows * (kRowHeader + shape.fan_in));
   arrays.tables = cutter.take<std::uint64_t>(table_numbers(slice_count, shape));
   arrays.bytes = cutter.used_bytes();
@@ -107,6 +108,7 @@ MergePlan<Key> plan_passes(const std::uint64_t* slice_counts, std::uint32_t slic
       plan.numbers.push_back(pass.row_count);
       pass.row_count += div_up(plan.numbers[end] - plan.numbers[first], tile_keys) + 1;
     }
+    pass.sample_shift = i == 0 ? kReadSampleShift : kWrittenSampleShift<Key>;
     pass.writes_samples = i + 1 < shape.passes;
     plan.passes.push_back(pass);
     pass.runs.run_count = pass.group_count;

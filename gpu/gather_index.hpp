@@ -64,32 +64,35 @@ namespace gsort::gpu {
 }
 
 // How many of the first row * kRowWords outputs come from A. The tile's region has `rows` rows:
-// a_words words of A ascending, then the rest, B descending. `words_of(row)` gives a pointer to the
-// words of a row; the row behind the region may be read, but what it holds does not matter.
-// Requires: row < rows, a_words <= rows * kRowWords.
-template <unsigned kRowWords, class WordsOf>
+// a_words words of A ascending, then the rest, B descending. `words.place_of(row)` is the place of
+// a row, whatever that is to `words.read(place, residue)`. The row behind the region is read, but
+// what it holds does not matter. Requires: row < rows, a_words <= rows * kRowWords.
+template <unsigned kRowWords, class Words>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned row_co_rank(unsigned row, unsigned rows,
                                                                unsigned a_words,
-                                                               const WordsOf& words_of) {
+                                                               const Words& words) {
   const unsigned bound = a_words < row * kRowWords ? a_words : row * kRowWords;
   const unsigned shift = rows - row;
   // A word of A is among the outputs unless the word `shift` rows on is less; then the co-rank is
   // greater than the word's index. Ties: A first.
-  if (bound == 0 || words_of(shift)[0] < words_of(0)[0]) return 0;
+  const auto among = [&](unsigned lost, unsigned gained, unsigned residue) {
+    return !(words.read(gained, residue) < words.read(lost, residue));
+  };
+  if (bound == 0 || !among(words.place_of(0), words.place_of(shift), 0)) return 0;
   const unsigned last_row = (bound - 1) / kRowWords;
   unsigned found_row = 0;
   for (unsigned step = first_step(last_row); step > 0; step /= 2) {
     const unsigned next = found_row + step < last_row ? found_row + step : last_row;
-    if (!(words_of(next + shift)[0] < words_of(next)[0])) found_row = next;
+    if (among(words.place_of(next), words.place_of(next + shift), 0)) found_row = next;
   }
-  const auto lost = words_of(found_row);
-  const auto gained = words_of(found_row + shift);
+  const unsigned lost = words.place_of(found_row);
+  const unsigned gained = words.place_of(found_row + shift);
   const unsigned last_residue = found_row == last_row ? (bound - 1) % kRowWords : kRowWords - 1;
   unsigned residue = 0;
   static_for<floor_log2(kRowWords)>([&](auto round) {
     constexpr unsigned kStep = kRowWords >> (decltype(round)::value + 1);
     const unsigned next = residue + kStep < last_residue ? residue + kStep : last_residue;
-    if (!(gained[next] < lost[next])) residue = next;
+    if (among(lost, gained, next)) residue = next;
   });
   return found_row * kRowWords + residue + 1;
 }

@@ -11,7 +11,7 @@
 // the cut is expected if keys are spread evenly: beyond it as seen from the side that the last
 // pivot cut off, so that the next pivot cuts off the other side. After pivots that did not halve
 // the windows, it comes from the middle, which bounds the rounds for any keys. This is done first
-// on samples, every kSampleStep-th key of each run, kept together in a small array. If c[i] is the
+// on samples, every S-th key of each run, kept together in a small array. If c[i] is the
 // cut of run i, the samples before it are ceil(c[i] / S), and these are the first m of all samples
 // in order, where
 //   d / S <= m <= (d + runs * (S - 1)) / S.
@@ -71,7 +71,8 @@ struct SerialTeam {
   [[nodiscard]] constexpr bool any(bool wants) const { return wants; }
 };
 
-// One sorted run and its samples: samples[j] == keys[j * kSampleStep], for all j with a key there.
+// One sorted run and its samples: samples[j] == keys[j << sample_shift], for all j with a key
+// there.
 template <class Key>
 struct SampledRun {
   const Key* keys = nullptr;
@@ -79,17 +80,62 @@ struct SampledRun {
   std::uint64_t length = 0;
 };
 
+// Pivots lie so many square roots of the keys in between from the expected place; found by
+// simulation.
+inline constexpr float kPivotMargin = 0.5F;
+
+// About the square root; exactness does not matter.
+[[nodiscard]] GSORT_HOST_DEVICE constexpr float rough_root(float value) {
+#ifdef __CUDA_ARCH__
+  return __fsqrt_rn(value);
+#else
+  float root = 1.0F;
+  while (root * root < value) root *= 2.0F;
+  return root;
+#endif
+}
+
+[[nodiscard]] GSORT_HOST_DEVICE constexpr float rough_quotient(float dividend, float divisor) {
+#ifdef __CUDA_ARCH__
+  return __fdividef(dividend, divisor);
+#else
+  return dividend / divisor;
+#endif
+}
+
 // How many keys of run[low, high) precede the pivot, plus low; keys equal to it precede it if
-// `ties`.
+// `ties`. The count is expected at `place`, a share of the window; two reads at once see whether it
+// is near there.
 template <class Key>
-[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t rank_in_window(const Key* run,
-                                                                       std::uint32_t low,
-                                                                       std::uint32_t high,
-                                                                       Key pivot, bool ties) {
+[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t rank_in_window(
+    const Key* run, std::uint32_t low, std::uint32_t high, Key pivot, bool ties, float place) {
+  if (!ties) {
+    if (pivot == 0) return low;
+    --pivot;
+  }
+  const auto precedes = [&](Key key) { return key <= pivot; };
+  constexpr std::uint32_t kWideWindow = 64;
+  if (high - low > kWideWindow) {
+    const auto width = static_cast<float>(high - low);
+    const auto expected = static_cast<std::uint32_t>(width * place);
+    const auto spread = static_cast<std::uint32_t>(2.0F * rough_root(width));
+    const std::uint32_t left = low + (expected > spread ? expected - spread : 0);
+    const std::uint32_t reach = left + 2 * spread;
+    const std::uint32_t right = reach < high ? reach : high - 1;
+    const bool left_precedes = precedes(run[left]);
+    const bool right_precedes = precedes(run[right]);
+    if (!left_precedes) {
+      high = left;
+    } else if (!right_precedes) {
+      low = left + 1;
+      high = right;
+    } else {
+      low = right + 1;
+    }
+  }
   while (low < high) {
     const std::uint32_t middle = low + (high - low) / 2;
-    const Key key = run[middle];
-    if (key < pivot || (ties && key == pivot)) {
+    if (precedes(run[middle])) {
       low = middle + 1;
     } else {
       high = middle;
@@ -104,12 +150,9 @@ template <class Key>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr float pivot_place(std::uint32_t missing,
                                                             std::uint32_t open, bool beyond) {
   const std::uint32_t near = missing < open - missing ? missing : open - missing;
-  // About two deviations of the expected place: 2 * sqrt(near), by way of a power of two.
-  std::uint32_t margin = 2;
-  while (margin * margin < 4 * near && margin < 0x4000) margin *= 2;
-  const float aim = beyond ? static_cast<float>(missing) + static_cast<float>(margin)
-                           : static_cast<float>(missing) - static_cast<float>(margin);
-  const float place = aim / static_cast<float>(open);
+  const float margin = 1.0F + kPivotMargin * rough_root(static_cast<float>(near));
+  const float aim = static_cast<float>(missing) + (beyond ? margin : -margin);
+  const float place = rough_quotient(aim, static_cast<float>(open));
   return place < 0.0F ? 0.0F : (place > 1.0F ? 1.0F : place);
 }
 
@@ -144,7 +187,8 @@ GSORT_HOST_DEVICE constexpr void kway_select(const Team& team, std::uint32_t ran
     team.each([&](unsigned lane) {
       count[lane] = lane == pivot_lane ? pivot[lane] : low[lane];
       if (lane != pivot_lane && wants) {
-        count[lane] = rank_in_window(runs[lane], low[lane], high[lane], key, lane < pivot_lane);
+        count[lane] =
+            rank_in_window(runs[lane], low[lane], high[lane], key, lane < pivot_lane, place);
       }
     });
     const std::uint32_t pivot_rank = team.sum(count);
@@ -171,48 +215,51 @@ GSORT_HOST_DEVICE constexpr void kway_select(const Team& team, std::uint32_t ran
 
 // cuts: how many keys of each lane's run are among the first d of all, ties to lower runs.
 // Requires: d <= the sum of lengths; all runs together have fewer than 2^31 samples.
-template <std::uint32_t kSampleStep, class Team, class Key>
+template <class Team, class Key>
 GSORT_HOST_DEVICE constexpr void kway_cut(const Team& team, std::uint64_t d,
+                                          std::uint32_t sample_shift,
                                           typename Team::template Each<SampledRun<Key>>& runs,
                                           typename Team::template Each<std::uint64_t>& cuts) {
   typename Team::template Each<const Key*> keys;
-  typename Team::template Each<std::uint32_t> samples;
   typename Team::template Each<std::uint32_t> low;
   typename Team::template Each<std::uint32_t> high;
-  typename Team::template Each<std::uint32_t> base_samples;
+  typename Team::template Each<std::uint32_t> base;
+  const std::uint64_t step_less_one = (std::uint64_t{1} << sample_shift) - 1;
+  const auto samples_of = [&](std::uint64_t length) {
+    return static_cast<std::uint32_t>((length + step_less_one) >> sample_shift);
+  };
   team.each([&](unsigned lane) {
     keys[lane] = runs[lane].samples;
-    samples[lane] = static_cast<std::uint32_t>((runs[lane].length + kSampleStep - 1) / kSampleStep);
     low[lane] = 0;
-    high[lane] = samples[lane];
+    high[lane] = samples_of(runs[lane].length);
   });
-  const std::uint32_t sample_count = team.sum(samples);
-  const auto least = static_cast<std::uint32_t>((d + kSampleStep - 1) / kSampleStep);
-  const auto bound =
-      static_cast<std::uint32_t>((d + Team::kLanes * (kSampleStep - 1)) / kSampleStep);
+  const std::uint32_t sample_count = team.sum(high);
+  const std::uint32_t least = samples_of(d);
+  const auto bound = static_cast<std::uint32_t>((d + Team::kLanes * step_less_one) >> sample_shift);
   const std::uint32_t most = bound < sample_count ? bound : sample_count;
   kway_select<Team, Key>(team, least, keys, low, high);
   team.each([&](unsigned lane) {
     // The window of the cut begins behind the last sample that is surely in the prefix.
-    base_samples[lane] = low[lane];
+    base[lane] = low[lane];
     const std::uint32_t reach = low[lane] + (most - least);
-    high[lane] = reach < samples[lane] ? reach : samples[lane];
+    const std::uint32_t samples = samples_of(runs[lane].length);
+    high[lane] = reach < samples ? reach : samples;
   });
   kway_select<Team, Key>(team, most, keys, low, high);
   team.each([&](unsigned lane) {
-    const std::uint64_t base =
-        base_samples[lane] == 0 ? 0 : std::uint64_t{base_samples[lane] - 1} * kSampleStep + 1;
-    const std::uint64_t reach = std::uint64_t{low[lane]} * kSampleStep;
-    const std::uint64_t top = reach < runs[lane].length ? reach : runs[lane].length;
-    keys[lane] = runs[lane].keys + base;
-    cuts[lane] = base;
+    const std::uint64_t begin =
+        base[lane] == 0 ? 0 : (std::uint64_t{base[lane] - 1} << sample_shift) + 1;
+    const std::uint64_t reach = std::uint64_t{low[lane]} << sample_shift;
+    const std::uint64_t end = reach < runs[lane].length ? reach : runs[lane].length;
+    keys[lane] = runs[lane].keys + begin;
+    cuts[lane] = begin;
     low[lane] = 0;
-    high[lane] = static_cast<std::uint32_t>(top - base);
-    // What the bases of all lanes leave of d, counted in 32 bits: it is at most a few samples a
+    high[lane] = static_cast<std::uint32_t>(end - begin);
+    // What the begins of all lanes leave of d, counted in 32 bits: it is at most a few samples a
     // lane.
-    samples[lane] = static_cast<std::uint32_t>(base);
+    base[lane] = static_cast<std::uint32_t>(begin);
   });
-  const std::uint32_t rank = static_cast<std::uint32_t>(d) - team.sum(samples);
+  const std::uint32_t rank = static_cast<std::uint32_t>(d) - team.sum(base);
   kway_select<Team, Key>(team, rank, keys, low, high);
   team.each([&](unsigned lane) { cuts[lane] += low[lane]; });
 }

@@ -1,12 +1,13 @@
 // kway_merge_kernel: merges the tiles of one pass; what a pass is, merge_pass.hpp says.
 //
 // Threads: block b merges what lies between the rows of cuts b and b + 1. Warp w copies the words
-// [32 w E, 32 (w+1) E) of the slices, laid end to end, into shared memory; thread t makes row t in
-// each level of the tree: kFanIn slices become kFanIn / 2 lists, and so on to one. Shared memory:
-// kFanIn / 2 regions, one a pair of slices: A ascending, greatest keys up to a multiple of E, B
-// descending. So all later lists are whole rows; the fill ends up behind the tile's keys and is not
-// stored. Device memory: each key is read once and written once, 2 * sizeof(Key) bytes an element,
-// and the rows of cuts.
+// [32 w E, 32 (w+1) E) of the slices, laid end to end, into shared memory; thread t makes row t
+// in each level of the tree: kFanIn slices become kFanIn / 2 lists, and so on to one.
+// Shared memory: kFanIn / 2 regions, one a pair of slices: A ascending, greatest keys up to a
+// multiple of E, B descending. So all later lists are whole rows; the fill ends up behind the
+// tile's keys and is not stored.
+// Device memory: each key is read once and written once, 2 * sizeof(Key) bytes an element, and
+// the rows of cuts.
 #pragma once
 
 #include <cstdint>
@@ -72,18 +73,18 @@ __device__ void warp_copy_slice(TileWords<Key, kRowWords> tile, const Key* sourc
                                 unsigned word) {
   const unsigned lane = threadIdx.x % 32;
   constexpr int kStep = static_cast<int>(TileWords<Key, kRowWords>::kWarpStride);
-  constexpr int step = kReversed ? -kStep : kStep;
+  constexpr int kSignedStep = kReversed ? -kStep : kStep;
   Key* to = tile.words + tile.place_of(kReversed ? word - lane : word + lane);
   source += lane;
-  constexpr unsigned kBatch = 8;
+  constexpr int kBatch = 8;
 #pragma unroll 1
-  for (unsigned i = lane; i < count; i += 32 * kBatch) {
+  for (int left = static_cast<int>(count - lane); left > 0; left -= 32 * kBatch) {
 #pragma unroll
-    for (unsigned j = 0; j < kBatch; ++j) {
-      if (i + 32 * j < count) thread_copy_async(to + static_cast<int>(j) * step, source + 32 * j);
+    for (int j = 0; j < kBatch; ++j) {
+      if (left > 32 * j) thread_copy_async(to + j * kSignedStep, source + 32 * j);
     }
     source += 32 * kBatch;
-    to += static_cast<int>(kBatch) * step;
+    to += kBatch * kSignedStep;
   }
 }
 
@@ -95,55 +96,68 @@ __device__ void warp_load_slices(TileWords<Key, kRowWords> tile, const Key* inpu
   const unsigned lane = threadIdx.x % 32;
   const unsigned share_begin = warp * 32 * kRowWords;
   const unsigned share_end = share_begin + 32 * kRowWords;
+  // Lane i knows slice i, so that the warp goes to the slices of its share only.
+  const unsigned first = slices.first[lane < kFanIn ? lane : kFanIn];
+  const unsigned end = slices.first[lane < kFanIn ? lane + 1 : kFanIn];
+  const unsigned lane_from = first > share_begin ? first : share_begin;
+  const unsigned lane_to = end < share_end ? end : share_end;
 #pragma unroll 1
-  for (unsigned slice = 0; slice < kFanIn; ++slice) {
-    const unsigned first = slices.first[slice];
-    const unsigned end = slices.first[slice + 1];
-    const unsigned from = first > share_begin ? first : share_begin;
-    const unsigned to = end < share_end ? end : share_end;
-    if (from >= to) continue;
-    const Key* const source = input + slices.source[slice] + (from - first);
+  for (unsigned mine = __ballot_sync(kWholeWarp, lane_from < lane_to); mine != 0;
+       mine &= mine - 1) {
+    const int slice = __ffs(static_cast<int>(mine)) - 1;
+    const unsigned from = __shfl_sync(kWholeWarp, lane_from, slice);
+    const unsigned count = __shfl_sync(kWholeWarp, lane_to, slice) - from;
+    const unsigned offset = from - __shfl_sync(kWholeWarp, first, slice);
+    const Key* const source = input + slices.source[slice] + offset;
     if (slice % 2 == 0) {
-      const unsigned word = slices.first_row[slice / 2] * kRowWords + (from - first);
-      warp_copy_slice<false>(tile, source, to - from, word);
+      const unsigned word = slices.first_row[slice / 2] * kRowWords + offset;
+      warp_copy_slice<false>(tile, source, count, word);
     } else {
-      const unsigned word = slices.first_row[slice / 2 + 1] * kRowWords - 1 - (from - first);
       // Lanes past the slice's begin would count below word 0; they copy nothing.
-      warp_copy_slice<true>(tile, source, to - from, word);
+      const unsigned word = slices.first_row[slice / 2 + 1] * kRowWords - 1 - offset;
+      warp_copy_slice<true>(tile, source, count, word);
     }
   }
   for (unsigned pair = warp; pair < kFanIn / 2; pair += blockDim.x / 32) {
-    const unsigned begin =
+    const unsigned hole_begin =
         slices.first_row[pair] * kRowWords + slices.first[2 * pair + 1] - slices.first[2 * pair];
-    const unsigned end = slices.first_row[pair + 1] * kRowWords -
-                         (slices.first[2 * pair + 2] - slices.first[2 * pair + 1]);
-    if (begin + lane < end) tile.words[tile.place_of(begin + lane)] = static_cast<Key>(~Key{0});
+    const unsigned hole_end = slices.first_row[pair + 1] * kRowWords -
+                              (slices.first[2 * pair + 2] - slices.first[2 * pair + 1]);
+    if (hole_begin + lane < hole_end) {
+      tile.words[tile.place_of(hole_begin + lane)] = static_cast<Key>(~Key{0});
+    }
   }
 }
 
-// A region of one level, and whether its list is the B of the next level.
-struct LevelRegion {
-  MergeRegion region;
-  bool becomes_b = false;
-};
-
-// The region of `row` in the level whose regions are each `pairs` of the first level's.
-template <unsigned kRowWords, unsigned kFanIn>
-__device__ LevelRegion thread_find_region(const TileSlices<kFanIn>& slices, unsigned pairs,
-                                          unsigned row) {
+// The pair whose region holds `row`; the last pair for rows behind all regions. Pairs without rows
+// hold none.
+template <unsigned kFanIn>
+__device__ unsigned thread_find_pair(const TileSlices<kFanIn>& slices, unsigned row) {
   unsigned pair = 0;
-  while (pair < kFanIn / 2 && row >= slices.first_row[pair + pairs]) pair += pairs;
-  if (pair >= kFanIn / 2) return {};
-  const unsigned first_row = slices.first_row[pair];
-  const unsigned rows = slices.first_row[pair + pairs] - first_row;
-  const unsigned a_words =
-      pairs == 1 ? rows * kRowWords - (slices.first[2 * pair + 2] - slices.first[2 * pair + 1])
-                 : (slices.first_row[pair + pairs / 2] - first_row) * kRowWords;
-  return {{first_row, rows, a_words}, (pair & pairs) != 0};
+#pragma unroll
+  for (unsigned next = 1; next < kFanIn / 2; ++next) {
+    if (row >= slices.first_row[next]) pair = next;
+  }
+  return pair;
 }
 
-template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kFanIn>
-__global__ void __launch_bounds__(kThreads, 1024 / kThreads)
+// The region of `pair` in the level whose regions are each `pairs` of the first level's.
+template <unsigned kRowWords, unsigned kFanIn>
+__device__ MergeRegion thread_region_of(const TileSlices<kFanIn>& slices, unsigned pair,
+                                        unsigned pairs, unsigned row) {
+  if (row >= slices.first_row[kFanIn / 2]) return {};
+  const unsigned first = pair & ~(pairs - 1);
+  const unsigned first_row = slices.first_row[first];
+  const unsigned rows = slices.first_row[first + pairs] - first_row;
+  const unsigned a_words =
+      pairs == 1 ? rows * kRowWords - (slices.first[2 * pair + 2] - slices.first[2 * pair + 1])
+                 : (slices.first_row[first + pairs / 2] - first_row) * kRowWords;
+  return {first_row, rows, a_words};
+}
+
+template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kFanIn,
+          unsigned kResidentThreads>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     kway_merge_kernel(const MergePass<Key> pass) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ TileSlices<kFanIn> slices;
@@ -156,14 +170,15 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads)
   __syncthreads();  // the slices are in shared memory
 
   const unsigned row = threadIdx.x;
+  const unsigned pair = thread_find_pair(slices, row);
   Key keys[kRowWords];
 #pragma unroll 1
   for (unsigned pairs = 1; pairs <= kFanIn / 2; pairs *= 2) {
-    const auto [region, becomes_b] = thread_find_region<kRowWords>(slices, pairs, row);
+    const MergeRegion region = thread_region_of<kRowWords>(slices, pair, pairs, row);
     block_merge_level<Sharers::kBlock>(tile, region, row, co_ranks, keys);
     if (region.rows == 0) {
       // Nothing to store.
-    } else if (becomes_b) {
+    } else if (pairs < kFanIn / 2 && (pair & pairs) != 0) {  // the next level's B
       thread_store_row_reversed(tile, row, region.first_row, region.rows, keys);
     } else {
       thread_store_row(tile, row, keys);

@@ -23,7 +23,7 @@ void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStr
 template <class Key>
 void launch_kway_merge(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
-// Writes the samples of the runs of `table` in `keys`.
+// Writes the samples of the runs of `table` in `keys`, kReadSampleShift apart.
 template <class Key>
 void launch_sample(const Key* keys, const RunTable& table, Key* samples, cudaStream_t stream);
 

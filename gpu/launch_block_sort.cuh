@@ -13,8 +13,8 @@ template <class Key>
 void launch_block_sort(const BlockSortPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
   with_tuning<Key>(architecture, [&](auto constant) {
     constexpr KernelTuning kTuning = decltype(constant)::kTuning;
-    constexpr auto kKernel =
-        block_sort_kernel<Key, kTuning.block_sort_threads, kTuning.keys_per_thread>;
+    constexpr auto kKernel = block_sort_kernel<Key, kTuning.block_sort_threads,
+                                               kTuning.keys_per_thread, kTuning.resident_threads>;
     constexpr unsigned kBytes =
         TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.block_sort_threads);
     check_cuda(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),

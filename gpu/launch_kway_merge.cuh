@@ -42,8 +42,9 @@ void launch_kway_merge(const MergePass<Key>& pass, unsigned architecture, cudaSt
   with_tuning<Key>(architecture, [&](auto constant) {
     with_fan_in(pass.fan_in, [&](auto fan_in) {
       constexpr KernelTuning kTuning = decltype(constant)::kTuning;
-      constexpr auto kKernel = kway_merge_kernel<Key, kTuning.merge_threads,
-                                                 kTuning.keys_per_thread, decltype(fan_in)::value>;
+      constexpr auto kKernel =
+          kway_merge_kernel<Key, kTuning.merge_threads, kTuning.keys_per_thread,
+                            decltype(fan_in)::value, kTuning.resident_threads>;
       constexpr unsigned kBytes =
           TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.merge_threads);
       check_cuda(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),
@@ -57,7 +58,7 @@ void launch_kway_merge(const MergePass<Key>& pass, unsigned architecture, cudaSt
 
 template <class Key>
 void launch_sample(const Key* keys, const RunTable& table, Key* samples, cudaStream_t stream) {
-  const std::uint64_t slots = sample_slots(table.total, table.run_count);
+  const std::uint64_t slots = sample_slots(table.total, table.run_count, kReadSampleShift);
   const auto blocks = static_cast<unsigned>(div_up(slots, kPartitionThreads));
   sample_kernel<<<blocks, kPartitionThreads, 0, stream>>>(keys, table, slots, samples);
   check_launch("launching sample_kernel");

@@ -22,8 +22,11 @@
 
 namespace gsort::gpu {
 
-// Beyond this many keys, positions among samples would not fit 32 bits. It is 2 TiB of u64 keys.
-inline constexpr std::uint64_t kMaxSortedKeys = std::uint64_t{1} << 38;
+// All lanes of a warp, for the calls that name who takes part.
+inline constexpr unsigned kWholeWarp = 0xffffffffU;
+
+// Beyond this many keys, positions among samples would not fit 32 bits. It is 256 GiB of u64 keys.
+inline constexpr std::uint64_t kMaxSortedKeys = std::uint64_t{1} << 35;
 
 // Where runs begin. Either all have the same length but the last, or `bounds` (device memory) lists
 // where the slices of the first pass begin, and a run of this pass holds `stride` of them.
@@ -44,15 +47,16 @@ struct RunTable {
     return position < total ? position : total;
   }
 
-  // Where the samples of a run begin in the array of samples. Room enough for each run: one more
-  // than begin / kSampleStep counts.
-  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t sample_begin(std::uint64_t run) const {
-    return begin(run) / kSampleStep + run;
+  // Where the samples of a run begin in the array of samples, if every 2^shift-th key is one.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t sample_begin(std::uint64_t run,
+                                                                       std::uint32_t shift) const {
+    return (begin(run) >> shift) + run;
   }
 };
 
-[[nodiscard]] constexpr std::uint64_t sample_slots(std::uint64_t total, std::uint64_t run_count) {
-  return total / kSampleStep + run_count + 1;
+[[nodiscard]] constexpr std::uint64_t sample_slots(std::uint64_t total, std::uint64_t run_count,
+                                                   std::uint32_t shift) {
+  return (total >> shift) + run_count + 1;
 }
 
 // A row of cuts is kRowHeader + fan_in numbers: the header, then each run's cut as a position in
@@ -69,8 +73,9 @@ template <class Key>
 struct MergePass {
   const Key* input = nullptr;
   Key* output = nullptr;
-  Key* samples = nullptr;       // of the runs; replaced by those of the merged runs
-  bool writes_samples = false;  // false in the last pass
+  Key* samples = nullptr;  // of the runs; replaced by those of the merged runs
+  std::uint32_t sample_shift = kReadSampleShift;  // of these samples
+  bool writes_samples = false;  // false in the last pass; kWrittenSampleShift<Key> of the others
   bool maps = false;            // store_map is not the identity
   KeyMap<Key> store_map;
   RunTable runs;

@@ -41,7 +41,6 @@ __device__ inline std::uint64_t thread_find_in_table(const std::uint64_t* table,
 template <unsigned kRuns>
 struct LaneTeam {
   static constexpr unsigned kLanes = kRuns;
-  static constexpr unsigned kWholeWarp = 0xffffffffU;
 
   template <class T>
   struct Each {
@@ -82,7 +81,8 @@ struct LaneTeam {
 };
 
 template <class Key, std::uint32_t kTileKeys, unsigned kFanIn>
-__global__ void __launch_bounds__(kPartitionThreads) partition_kernel(const MergePass<Key> pass) {
+__global__ void __launch_bounds__(kPartitionThreads, 12)
+    partition_kernel(const MergePass<Key> pass) {
   using Team = LaneTeam<kFanIn>;
   const unsigned lane = threadIdx.x % kFanIn;
   const std::uint64_t row = (std::uint64_t{blockIdx.x} * kPartitionThreads + threadIdx.x) / kFanIn;
@@ -93,7 +93,8 @@ __global__ void __launch_bounds__(kPartitionThreads) partition_kernel(const Merg
     group = thread_find_in_table(pass.group_first_row, pass.group_count, exists ? row : 0);
     first_row = pass.group_first_row[group];
   } else if (exists) {
-    group = row / pass.rows_per_group;
+    // Rows are fewer than 2^32: a launch has no more blocks.
+    group = static_cast<std::uint32_t>(row) / static_cast<std::uint32_t>(pass.rows_per_group);
     first_row = group * pass.rows_per_group;
   }
 
@@ -106,9 +107,9 @@ __global__ void __launch_bounds__(kPartitionThreads) partition_kernel(const Merg
 
   typename Team::template Each<SampledRun<Key>> runs;
   typename Team::template Each<std::uint64_t> cuts;
-  runs[lane] = {pass.input + begin, pass.samples + begin / kSampleStep + run,
+  runs[lane] = {pass.input + begin, pass.samples + (begin >> pass.sample_shift) + run,
                 pass.runs.begin(run + 1) - begin};
-  kway_cut<kSampleStep, Team, Key>(Team{}, position, runs, cuts);
+  kway_cut<Team, Key>(Team{}, position, pass.sample_shift, runs, cuts);
   if (!exists) return;
 
   std::uint64_t* const out = pass.rows + row * (kRowHeader + kFanIn);
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(kPartitionThreads) partition_kernel(const Merg
   if (lane == 0) {
     out[kOutputPosition] = wanted < group_length ? group_begin + position : kGroupEnd;
     out[kGroupPosition] = position;
-    out[kSampleBegin] = group_begin / kSampleStep + group;
+    out[kSampleBegin] = (group_begin >> kWrittenSampleShift<Key>)+group;
   }
 }
 
@@ -130,14 +131,15 @@ __global__ void __launch_bounds__(kPartitionThreads)
   std::uint64_t high = table.run_count;
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
-    if (table.sample_begin(middle) <= slot) {
+    if (table.sample_begin(middle, kReadSampleShift) <= slot) {
       low = middle;
     } else {
       high = middle;
     }
   }
   const std::uint64_t begin = table.begin(low);
-  const std::uint64_t position = begin + (slot - table.sample_begin(low)) * kSampleStep;
+  const std::uint64_t position =
+      begin + ((slot - table.sample_begin(low, kReadSampleShift)) << kReadSampleShift);
   if (position < table.begin(low + 1)) samples[slot] = keys[position];
 }
 

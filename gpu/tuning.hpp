@@ -16,7 +16,8 @@ struct KernelTuning {
   unsigned keys_per_thread;     // E: a power of two; shared memory has one pad word every E
   unsigned block_sort_threads;  // a block sort's tile has threads * E keys; a power of two
   unsigned merge_threads;       // a merge's tile has somewhat fewer than threads * E keys
-  unsigned max_fan_in;          // runs that one pass merges: 2, 4, 8 or 16
+  unsigned max_fan_in;          // runs that one pass merges: 2, 4 or 8
+  unsigned resident_threads;    // of an SM, at least; bounds the registers of a thread
 
   friend constexpr bool operator==(const KernelTuning&, const KernelTuning&) = default;
 
@@ -30,9 +31,15 @@ struct KernelTuning {
   }
 };
 
-// Every kSampleStep-th key of a run is a sample, for the partition (kway_cut.hpp). 128: the samples
-// of 2^28 u32 keys take 8 MiB and stay in the L2.
-inline constexpr std::uint32_t kSampleStep = 128;
+// Every 2^shift-th key of a run is a sample, for the partition (kway_cut.hpp), which is bound by
+// the stretches of 64 bytes that it touches in device memory: each step less of the shift saves one
+// a cut. Kernels that write a run write its samples on the way; one every 32 keys costs 3% more to
+// write.
+template <class Key>
+inline constexpr std::uint32_t kWrittenSampleShift = 5;
+
+// Slices from outside are sampled by a kernel of its own, which reads 64 bytes for every sample.
+inline constexpr std::uint32_t kReadSampleShift = 9;
 
 struct TuningRow {
   unsigned architecture;  // 10 * major + minor: this one and later ones, up to the next row
@@ -41,10 +48,10 @@ struct TuningRow {
 };
 
 inline constexpr TuningRow kTunings[] = {
-    {80, {32, 256, 128, 8}, {16, 256, 256, 8}},
-    {86, {32, 256, 128, 8}, {16, 256, 256, 8}},
-    {89, {32, 256, 128, 8}, {16, 256, 256, 8}},
-    {90, {32, 256, 128, 8}, {16, 256, 256, 8}},
+    {80, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}},
+    {86, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}},
+    {89, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}},
+    {90, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}},
 };
 
 template <class Key>

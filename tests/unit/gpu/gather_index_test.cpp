@@ -26,14 +26,23 @@ Keys words_of(const Keys& a, const Keys& b) {
 }
 
 template <unsigned kRowWords>
+struct TileInMemory {
+  const Keys& words;
+  [[nodiscard]] unsigned place_of(unsigned row) const { return row * kRowWords; }
+  [[nodiscard]] std::uint32_t read(unsigned place, unsigned residue) const {
+    return words[place + residue];
+  }
+};
+
+template <unsigned kRowWords>
 std::vector<unsigned> co_ranks_of(const Keys& words, unsigned a_words) {
   const auto rows = static_cast<unsigned>(words.size()) / kRowWords;
   Keys with_row_behind = words;  // it may be read, and must not matter
   with_row_behind.resize(words.size() + kRowWords, 0xdeadbeefU);
-  const auto read = [&](unsigned row) { return with_row_behind.data() + row * kRowWords; };
+  const TileInMemory<kRowWords> tile{with_row_behind};
   std::vector<unsigned> ranks;
   for (unsigned row = 0; row < rows; ++row) {
-    ranks.push_back(row_co_rank<kRowWords>(row, rows, a_words, read));
+    ranks.push_back(row_co_rank<kRowWords>(row, rows, a_words, tile));
   }
   ranks.push_back(a_words);
   return ranks;

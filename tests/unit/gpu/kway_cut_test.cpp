@@ -2,6 +2,7 @@
 #include "gpu/kway_cut.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <random>
 #include <utility>
@@ -42,7 +43,8 @@ void expect_exact_cuts(std::vector<SortedRun> runs, std::uint64_t positions_apar
   }
   const auto expected = expected_cuts(runs);
   for (std::uint64_t d = 0; d < expected.size(); d += positions_apart) {
-    kway_cut<kStep, SerialTeam<kRuns>, std::uint32_t>(team, d, sampled, cuts);
+    kway_cut<SerialTeam<kRuns>, std::uint32_t>(
+        team, d, static_cast<std::uint32_t>(std::countr_zero(kStep)), sampled, cuts);
     ASSERT_EQ(std::vector<std::uint64_t>(cuts.values, cuts.values + kRuns), expected[d])
         << "d = " << d;
   }
