@@ -1,0 +1,132 @@
+#include "pipeline/check_order.hpp"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/sorted_copy.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+
+constexpr std::uint64_t kBlockKeys = (256 << 10) / 4;  // keys of four bytes read at once
+
+CheckOutcome checked(const Bytes& raw, const KeyFormat& format, unsigned threads = 3) {
+  const io::test::TempFolder folder;
+  io::test::write_file(folder / "in", raw);
+  io::Reader reader({folder / "in"}, {bytes_of(format.type)});
+  return check_order(format, reader, threads);
+}
+
+template <class Number>
+Bytes raw_of(const std::vector<Number>& numbers) {
+  const auto bytes = std::as_bytes(std::span(numbers));
+  return {bytes.begin(), bytes.end()};
+}
+
+TEST(CheckOrder, FindsSortedKeysOfEveryFormatInOrder) {
+  for (const KeyType type : kAllKeyTypes) {
+    for (const KeyFormat& format : test::formats_of(type)) {
+      const Bytes raw =
+          test::sorted_copy(test::generated(format, Distribution::kUniform, 200'000), format);
+      const CheckOutcome outcome = checked(raw, format);
+      EXPECT_TRUE(outcome.in_order) << test::words_of(format);
+      EXPECT_EQ(outcome.elements, 200'000U);
+      EXPECT_EQ(outcome.fingerprint, fingerprint_of(raw, bytes_of(type)));
+    }
+  }
+}
+
+TEST(CheckOrder, AcceptsNothingAndOneKey) {
+  const KeyFormat format{KeyType::kU16, false, false};
+  EXPECT_TRUE(checked({}, format).in_order);
+  EXPECT_EQ(checked({}, format).distinct, 0U);
+  const CheckOutcome one = checked(raw_of<std::uint16_t>({7}), format);
+  EXPECT_TRUE(one.in_order);
+  EXPECT_EQ(one.elements, 1U);
+  EXPECT_EQ(one.distinct, 1U);
+}
+
+TEST(CheckOrder, CountsDistinctKeysAcrossTheBordersOfBlocks) {
+  for (const std::uint32_t repeat : {1U, 2U, 3U, 1'000U, 100'000U, 1'000'000U}) {
+    std::vector<std::uint32_t> keys(5 * kBlockKeys + 17);
+    for (std::uint32_t i = 0; i < keys.size(); ++i) keys[i] = i / repeat;
+    const CheckOutcome outcome = checked(raw_of(keys), {KeyType::kU32, false, false});
+    EXPECT_TRUE(outcome.in_order);
+    EXPECT_EQ(outcome.distinct, keys.back() + 1U);
+  }
+}
+
+TEST(CheckOrder, FindsTheDisorderWhereverItIs) {
+  constexpr std::uint64_t kKeys = 4 * kBlockKeys + 3;
+  for (const std::uint64_t at :
+       {std::uint64_t{1}, kBlockKeys - 1, kBlockKeys, kBlockKeys + 1, 3 * kBlockKeys, kKeys - 1}) {
+    std::vector<std::int32_t> keys(kKeys);
+    for (std::size_t i = 0; i < kKeys; ++i) keys[i] = 10 * static_cast<std::int32_t>(i) - 1'000'000;
+    keys[at] = keys[at - 1] - 1;
+    for (const unsigned threads : {1U, 2U, 5U}) {
+      const CheckOutcome outcome = checked(raw_of(keys), {KeyType::kI32, false, false}, threads);
+      EXPECT_FALSE(outcome.in_order);
+      EXPECT_EQ(outcome.disorder_element, at);
+      EXPECT_EQ(outcome.value, std::to_string(keys[at]));
+      EXPECT_EQ(outcome.value_before, std::to_string(keys[at - 1]));
+    }
+  }
+}
+
+TEST(CheckOrder, FindsTheFirstOfManyDisorders) {
+  for (const std::uint64_t first : {std::uint64_t{5}, kBlockKeys, 2 * kBlockKeys + 1}) {
+    std::vector<std::uint32_t> keys(6 * kBlockKeys);
+    for (std::uint32_t i = 0; i < keys.size(); ++i) {
+      keys[i] = i < first ? i : static_cast<std::uint32_t>(keys.size()) - i;
+    }
+    keys[first] = 0;
+    const CheckOutcome outcome = checked(raw_of(keys), {KeyType::kU32, false, false}, 4);
+    EXPECT_FALSE(outcome.in_order);
+    EXPECT_EQ(outcome.disorder_element, first);
+  }
+}
+
+TEST(CheckOrder, PrintsValuesAsPeopleWriteThem) {
+  const auto value_of = [](const Bytes& raw, const KeyFormat& format) {
+    const CheckOutcome outcome = checked(raw, format);
+    EXPECT_FALSE(outcome.in_order);
+    return outcome.value + " after " + outcome.value_before;
+  };
+  EXPECT_EQ(value_of(raw_of<std::uint8_t>({200, 7}), {KeyType::kU8, false, false}), "7 after 200");
+  EXPECT_EQ(value_of(raw_of<std::int8_t>({7, -3}), {KeyType::kI8, false, false}), "-3 after 7");
+  // Big endian: 0x0100 in memory is 1 in the file.
+  EXPECT_EQ(value_of(raw_of<std::uint16_t>({0x0100, 0x0001}), {KeyType::kU16, true, true}),
+            "256 after 1");
+  EXPECT_EQ(value_of(raw_of<float>({1.5F, -0.25F}), {KeyType::kF32, false, false}),
+            "-0.25 after 1.5");
+  EXPECT_EQ(value_of(raw_of<double>({1.0, -std::numeric_limits<double>::infinity()}),
+                     {KeyType::kF64, false, false}),
+            "-inf after 1");
+  EXPECT_EQ(value_of(raw_of<std::uint64_t>({~std::uint64_t{0}, 0}), {KeyType::kU64, false, false}),
+            "0 after 18446744073709551615");
+}
+
+TEST(CheckOrder, KnowsThatMinusZeroComesBeforeZero) {
+  const KeyFormat format{KeyType::kF64, false, false};
+  EXPECT_TRUE(checked(raw_of<double>({-0.0, 0.0}), format).in_order);
+  EXPECT_FALSE(checked(raw_of<double>({0.0, -0.0}), format).in_order);
+}
+
+TEST(CheckOrder, ReadsSeveralFilesAsOne) {
+  const io::test::TempFolder folder;
+  io::test::write_file(folder / "a", raw_of<std::uint32_t>({1, 2, 9}));
+  io::test::write_file(folder / "b", raw_of<std::uint32_t>({3}));
+  io::Reader reader({folder / "a", folder / "b"}, {4});
+  const CheckOutcome outcome = check_order({KeyType::kU32, false, false}, reader, 2);
+  EXPECT_FALSE(outcome.in_order);
+  EXPECT_EQ(outcome.disorder_element, 3U);
+}
+
+}  // namespace
+}  // namespace gsort

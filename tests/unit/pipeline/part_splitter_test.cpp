@@ -1,0 +1,129 @@
+#include "pipeline/part_splitter.hpp"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "io/run_store.hpp"
+#include "support/merge_one_by_one.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Cuts;
+
+constexpr std::uint64_t kBlockElements = 6;
+
+// Runs on disk, put in random pieces, so that many blocks are shorter than they may be.
+template <class Key>
+class StoredRuns {
+ public:
+  explicit StoredRuns(std::vector<std::vector<Key>> keys, std::uint64_t seed = 1)
+      : keys_(std::move(keys)), store_({folder_.path()}, sizeof(Key), options()) {
+    std::mt19937_64 random(seed);
+    for (auto& run : keys_) {
+      std::sort(run.begin(), run.end());
+      io::RunWriter writer = store_.begin_run(run.size());
+      for (std::size_t at = 0; at < run.size();) {
+        const std::size_t count =
+            std::min<std::size_t>(1 + random() % (2 * kBlockElements), run.size() - at);
+        writer.put(at, std::as_bytes(std::span(run).subspan(at, count)));
+        at += count;
+      }
+      runs_.push_back(writer.finish());
+      total_ += run.size();
+    }
+  }
+
+  // The cuts at every `step`-th position from `first` on, against merging one by one.
+  void expect_cuts(std::uint64_t first, std::uint64_t step) {
+    PartSplitter splitter(runs_, sizeof(Key), store_.block_bytes());
+    for (std::uint64_t position = first; position < total_ + step; position += step) {
+      const std::uint64_t d = std::min(position, total_);
+      ASSERT_EQ(splitter.cuts_at(d), test::merge_one_by_one(keys_, d)) << "position " << d;
+    }
+  }
+
+  [[nodiscard]] std::uint64_t total() const { return total_; }
+
+ private:
+  static io::RunStoreOptions options() {
+    io::RunStoreOptions options;
+    options.block_elements = kBlockElements;
+    options.batch_bytes = 64 << 10;
+    return options;
+  }
+
+  io::test::TempFolder folder_;
+  std::vector<std::vector<Key>> keys_;
+  io::RunStore store_;
+  std::vector<io::Run> runs_;
+  std::uint64_t total_ = 0;
+};
+
+template <class Key, class Make>
+std::vector<std::vector<Key>> made(const std::vector<std::size_t>& counts, const Make& make) {
+  std::mt19937_64 random(counts.size());
+  std::vector<std::vector<Key>> runs;
+  for (const std::size_t count : counts) {
+    auto& run = runs.emplace_back(count);
+    for (Key& key : run) key = static_cast<Key>(make(random));
+  }
+  return runs;
+}
+
+template <class Key>
+class PartSplitterOf : public testing::Test {
+ protected:
+  static void expect_all_cuts(const std::vector<std::vector<Key>>& keys) {
+    for (const std::uint64_t seed : {1U, 2U}) {
+      StoredRuns<Key> runs(keys, seed);
+      runs.expect_cuts(0, 1);
+      runs.expect_cuts(7, 13);
+      runs.expect_cuts(runs.total(), 1);
+      runs.expect_cuts(runs.total() / 2, runs.total() / 3 + 1);
+    }
+  }
+};
+using Widths = testing::Types<std::uint8_t, std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(PartSplitterOf, Widths);
+
+TYPED_TEST(PartSplitterOf, AgreesWithMergingOneByOneOnRandomKeys) {
+  this->expect_all_cuts(made<TypeParam>({50, 1, 73, 20}, [](auto& r) { return r(); }));
+}
+
+TYPED_TEST(PartSplitterOf, AgreesWithMergingOneByOneOnHeavyTies) {
+  this->expect_all_cuts(made<TypeParam>({60, 60, 60}, [](auto& r) { return r() % 3; }));
+  this->expect_all_cuts(made<TypeParam>({90, 5, 40, 33}, [](auto& r) { return r() % 10 / 9; }));
+}
+
+TYPED_TEST(PartSplitterOf, AgreesWithMergingOneByOneOnOneKey) {
+  this->expect_all_cuts(made<TypeParam>({30, 0, 41}, [](auto&) { return 0; }));
+  this->expect_all_cuts(made<TypeParam>({30, 7, 41}, [](auto&) { return ~std::uint64_t{0}; }));
+}
+
+TYPED_TEST(PartSplitterOf, AgreesWithMergingOneByOneOnTheEndsOfTheRange) {
+  this->expect_all_cuts(made<TypeParam>({40, 40, 40, 1, 1}, [](auto& r) {
+    return r() % 2 == 0 ? r() % 2 : ~std::uint64_t{0} - r() % 2;
+  }));
+}
+
+TYPED_TEST(PartSplitterOf, SplitsOneRunAndManyRuns) {
+  this->expect_all_cuts(made<TypeParam>({100}, [](auto& r) { return r() % 50; }));
+  this->expect_all_cuts(
+      made<TypeParam>(std::vector<std::size_t>(40, 9), [](auto& r) { return r() % 30; }));
+}
+
+TEST(PartSplitter, SplitsRunsThatDoNotOverlap) {
+  std::vector<std::vector<std::uint32_t>> keys(4);
+  for (std::uint32_t run = 0; run < 4; ++run) {
+    for (std::uint32_t i = 0; i < 30; ++i) keys[run].push_back((3 - run) * 1'000'000 + i);
+  }
+  StoredRuns<std::uint32_t>(keys).expect_cuts(0, 1);
+}
+
+}  // namespace
+}  // namespace gsort

@@ -1,0 +1,188 @@
+// Whole sorts under budgets so small that they spill, on engines that tell the truth: every way in,
+// every way out, every fan-in. What comes out is std::sort of what went in.
+#include "pipeline/sort_job.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "support/sort_run.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+using test::SortRequest;
+using test::SortResult;
+
+constexpr KeyType kSortedTypes[] = {KeyType::kU32, KeyType::kI32, KeyType::kF32,
+                                    KeyType::kU64, KeyType::kI64, KeyType::kF64};
+
+void expect_sorted(const SortRequest& request, const SortResult& result) {
+  ASSERT_FALSE(result.error) << result.error->what();
+  const std::uint64_t elements = request.input.size() / bytes_of(request.format.type);
+  ASSERT_TRUE(result.output.has_value());
+  EXPECT_TRUE(*result.output == test::sorted_copy(request.input, request.format));
+  EXPECT_TRUE(result.left_in_temporary.empty());
+  EXPECT_TRUE(result.left_in_folder.empty());
+  EXPECT_EQ(result.outcome.elements, elements);
+  EXPECT_EQ(result.outcome.bytes, request.input.size());
+  EXPECT_EQ(result.outcome.verified, request.verify);
+  EXPECT_EQ(result.outcome.fingerprint.count, elements);
+  if (!request.from_pipe) {
+    EXPECT_LE(result.outcome.peak_spilled_bytes, result.plan.temporary_bytes);
+  }
+}
+
+// Budget and bytes of a sort that makes several runs.
+constexpr const char* kSmallBudget = "10M";
+constexpr std::uint64_t kSpillingBytes = 16'000'000;
+
+// A pipe may bring anything, and a part for a pipe is put together first: both need more memory.
+void set_ways(SortRequest& request, bool from_pipe, bool to_pipe) {
+  request.from_pipe = from_pipe;
+  request.to_pipe = to_pipe;
+  request.threads = from_pipe ? 1 : 2;
+  request.budget = from_pipe && to_pipe ? "14M" : kSmallBudget;
+}
+
+class SortsOnEngine : public testing::TestWithParam<const char*> {
+ protected:
+  [[nodiscard]] SortRequest request_for(const KeyFormat& format, Distribution distribution,
+                                        std::uint64_t bytes) const {
+    SortRequest request;
+    request.format = format;
+    request.input = test::generated(format, distribution, bytes / bytes_of(format.type), bytes);
+    request.make_engine = test::engine_maker(GetParam());
+    return request;
+  }
+};
+
+TEST_P(SortsOnEngine, OfOneChunkWriteNoTemporaryFiles) {
+  for (const KeyType type : kSortedTypes) {
+    for (const bool from_pipe : {false, true}) {
+      for (const std::uint64_t elements : {0U, 1U, 2U, 1'000U, 65'536U, 65'537U}) {
+        SCOPED_TRACE(testing::Message() << elements << ' ' << name_of(type) << from_pipe);
+        SortRequest request = request_for({type, elements % 2 == 0, false}, Distribution::kUniform,
+                                          elements * bytes_of(type));
+        request.from_pipe = from_pipe;
+        const SortResult result = sort_in_folder(request);
+        expect_sorted(request, result);
+        EXPECT_EQ(result.outcome.runs, 0U);
+        EXPECT_EQ(result.outcome.spilled_bytes, 0U);
+      }
+    }
+  }
+}
+
+TEST_P(SortsOnEngine, ThatSpillAreRightForEveryTypeWayInAndWayOut) {
+  std::size_t turn = 0;
+  for (const KeyType type : kSortedTypes) {
+    for (const bool from_pipe : {false, true}) {
+      for (const bool to_pipe : {false, true}) {
+        const KeyFormat format = test::formats_of(type)[turn % 4];
+        const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
+        SCOPED_TRACE(testing::Message() << test::words_of(format) << ' ' << name_of(distribution)
+                                        << from_pipe << to_pipe);
+        SortRequest request = request_for(format, distribution, kSpillingBytes);
+        set_ways(request, from_pipe, to_pipe);
+        const SortResult result = sort_in_folder(request);
+        expect_sorted(request, result);
+        EXPECT_GT(result.outcome.runs, 1U);
+        EXPECT_GE(result.outcome.spilled_bytes, kSpillingBytes);
+      }
+    }
+  }
+}
+
+TEST_P(SortsOnEngine, MergeInSeveralRoundsWhereTheFanInIsSmall) {
+  std::size_t turn = 0;
+  for (const unsigned batch_size : {2U, 3U, 16U}) {
+    for (const bool from_pipe : {false, true}) {
+      for (const bool to_pipe : {false, true}) {
+        const KeyFormat format = test::formats_of(kSortedTypes[turn % 6])[turn % 4];
+        ++turn;
+        SCOPED_TRACE(testing::Message() << test::words_of(format) << ", fan-in " << batch_size
+                                        << from_pipe << to_pipe);
+        SortRequest request = request_for(format, Distribution::kZipf, kSpillingBytes);
+        request.batch_size = batch_size;
+        set_ways(request, from_pipe, to_pipe);
+        const SortResult result = sort_in_folder(request);
+        expect_sorted(request, result);
+        EXPECT_GT(result.outcome.runs, 3U);
+        if (batch_size == 2) {
+          EXPECT_GT(result.outcome.spilled_bytes, 2 * kSpillingBytes) << "no round before the last";
+        }
+      }
+    }
+  }
+}
+
+TEST_P(SortsOnEngine, DoNotDependOnBudgetOrThreads) {
+  const KeyFormat format{KeyType::kI32, false, false};
+  for (const char* const budget : {"8M", "12M", "24M"}) {
+    for (const unsigned threads : {1U, 2U, 4U}) {
+      SCOPED_TRACE(testing::Message() << budget << ' ' << threads);
+      SortRequest request = request_for(format, Distribution::kSawtooth, 14'000'004);
+      request.budget = budget;
+      request.threads = threads;
+      expect_sorted(request, sort_in_folder(request));
+    }
+  }
+}
+
+TEST_P(SortsOnEngine, WithoutProofAreRightToo) {
+  SortRequest request =
+      request_for({KeyType::kU64, false, true}, Distribution::kUniform, kSpillingBytes);
+  request.budget = kSmallBudget;
+  request.verify = false;
+  expect_sorted(request, sort_in_folder(request));
+}
+
+TEST_P(SortsOnEngine, ReplaceAnOldOutput) {
+  SortRequest request = request_for({KeyType::kU64, false, false}, Distribution::kUniform, 8'000);
+  request.old_output = Bytes(100'000, std::byte{1});
+  expect_sorted(request, sort_in_folder(request));
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, SortsOnEngine, testing::Values("cpu", "std"),
+                         [](const auto& engine) { return std::string(engine.param); });
+
+// Keys of one and two bytes never reach an engine.
+TEST(CountingSort, IsRightForAllNarrowTypesWaysInAndWaysOut) {
+  for (const KeyType type : {KeyType::kU8, KeyType::kI8, KeyType::kU16, KeyType::kI16}) {
+    std::size_t turn = 0;
+    for (const KeyFormat& format : test::formats_of(type)) {
+      for (const std::uint64_t elements : {0U, 1U, 7U, 70'001U, 600'000U}) {
+        SortRequest request;
+        request.format = format;
+        request.from_pipe = turn % 2 == 1;
+        request.to_pipe = turn % 3 == 1;
+        const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
+        SCOPED_TRACE(testing::Message()
+                     << elements << ' ' << test::words_of(format) << ' ' << name_of(distribution));
+        request.input = test::generated(format, distribution, elements);
+        const SortResult result = sort_in_folder(request);
+        EXPECT_EQ(result.plan.strategy, Strategy::kCount);
+        expect_sorted(request, result);
+        EXPECT_EQ(result.outcome.runs, 0U);
+      }
+    }
+  }
+}
+
+TEST(CountingSort, IsRightForEveryDistribution) {
+  for (const Distribution distribution : kAllDistributions) {
+    for (const KeyType type : {KeyType::kI8, KeyType::kU16}) {
+      SortRequest request;
+      request.format = {type, true, true};
+      request.input = test::generated(request.format, distribution, 1'000'003);
+      SCOPED_TRACE(name_of(distribution));
+      expect_sorted(request, sort_in_folder(request));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gsort

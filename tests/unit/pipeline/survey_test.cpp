@@ -1,0 +1,64 @@
+#include "pipeline/survey.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "io/host_facts.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort {
+namespace {
+
+using Folders = std::vector<std::string>;
+
+TEST(TemporaryFolders, AreThoseAskedForElseTmpdirElseBesideTheOutputElseVarTmp) {
+  EXPECT_EQ(temporary_folders({}, nullptr, ""), Folders{"/var/tmp"});
+  EXPECT_EQ(temporary_folders({}, "", "/data"), Folders{"/data"});
+  EXPECT_EQ(temporary_folders({}, "/t", "/data"), Folders{"/t"});
+  EXPECT_EQ(temporary_folders({"/a", "/b"}, "/t", "/data"), (Folders{"/a", "/b"}));
+}
+
+TEST(CoresFor, AreAsAskedElseAllThereAre) {
+  EXPECT_EQ(cores_for(3), 3U);
+  EXPECT_EQ(cores_for(std::nullopt), io::host_facts().cores);
+}
+
+TEST(Survey, LooksAtFoldersInputAndMachine) {
+  const io::test::TempFolder folder;
+  io::test::write_file(folder / "in", io::test::random_bytes(4'000));
+  const io::Reader reader({folder / "in"}, {4});
+  const Machine machine = survey({folder.path()}, folder.path(), reader);
+  EXPECT_EQ(machine.input_bytes, 4'000U);
+  EXPECT_GE(machine.cores, 1U);
+  EXPECT_GT(machine.memory_bytes, 0U);
+  EXPECT_LE(machine.available_bytes, machine.memory_bytes);
+  ASSERT_EQ(machine.temporary.size(), 1U);
+  ASSERT_TRUE(machine.output.has_value());
+  EXPECT_EQ(machine.temporary[0].path, folder.path());
+  EXPECT_EQ(machine.temporary[0].file_system, machine.output->file_system);
+  EXPECT_TRUE(machine.gpus.empty());
+  EXPECT_FALSE(machine.no_gpu_reason.empty());
+}
+
+TEST(Survey, KnowsNoFolderOfAStream) {
+  const io::test::TempFolder folder;
+  io::test::write_file(folder / "in", {});
+  const io::Reader reader({folder / "in"}, {4});
+  EXPECT_FALSE(survey({folder.path()}, "", reader).output.has_value());
+}
+
+TEST(Survey, RefusesATemporaryFolderThatIsNotThere) {
+  const io::test::TempFolder folder;
+  io::test::write_file(folder / "in", {});
+  const io::Reader reader({folder / "in"}, {4});
+  const Error error = io::test::error_of([&] { (void)survey({folder / "none"}, "", reader); });
+  EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
+  EXPECT_EQ(error.path(), folder / "none");
+}
+
+}  // namespace
+}  // namespace gsort
