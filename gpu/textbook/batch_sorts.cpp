@@ -8,10 +8,10 @@ namespace gsort::textbook {
 template <class Key>
 std::span<const NamedBatchSort<Key>> all_batch_sorts() {
   static constexpr std::array<NamedBatchSort<Key>, 4> kSorts = {{
-      {"batch merge path, global memory", launch_batch_sort_global<Key>, UINT64_MAX},
-      {"batch merge path, shared memory", launch_batch_sort_shared<Key>, kMostSharedKeys},
-      {"batch merge path, super-blocks", launch_batch_sort_super<Key>, UINT64_MAX},
-      {"section sort, scatter merge", launch_section_sort<Key>, UINT64_MAX},
+      {"batch merge path, global memory", launch_batch_sort_global<Key>, UINT64_MAX, true},
+      {"batch merge path, shared memory", launch_batch_sort_shared<Key>, kMostSharedKeys, true},
+      {"batch merge path, super-blocks", launch_batch_sort_super<Key>, UINT64_MAX, false},
+      {"section sort, scatter merge", launch_section_sort<Key>, UINT64_MAX, false},
   }};
   return kSorts;
 }

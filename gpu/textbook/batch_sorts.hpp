@@ -53,6 +53,7 @@ struct NamedBatchSort {
   const char* name;
   void (*launch)(const BatchRequest<Key>& request);
   std::uint64_t most_keys;  // d may not be larger
+  bool one_block_an_array;  // so that few long arrays leave the card idle
 };
 
 // All of the above, in the order of the list.

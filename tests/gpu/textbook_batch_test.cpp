@@ -85,6 +85,17 @@ TYPED_TEST(TextbookBatch, SortsEveryShape) {
   }
 }
 
+// Several blocks of each kernel, few enough for the slow checkers of compute-sanitizer.
+TYPED_TEST(TextbookBatch, SortsAFewArrays) {
+  for (const NamedBatchSort<TypeParam>& sort : all_batch_sorts<TypeParam>()) {
+    for (const std::size_t array_keys : {100U, 1000U, 2500U}) {
+      if (array_keys > sort.most_keys) continue;
+      const auto keys = this->keys_of(gpu::Shape::kUniform, 3 * array_keys, array_keys);
+      this->sort_and_compare(sort, keys, array_keys);
+    }
+  }
+}
+
 TYPED_TEST(TextbookBatch, RefusesArraysTooLongForSharedMemory) {
   const DeviceArray<TypeParam> keys(2000);
   EXPECT_THROW(

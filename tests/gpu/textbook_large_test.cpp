@@ -3,6 +3,7 @@
 // anything.
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <vector>
 
 #include "device_memory.hpp"
@@ -33,29 +34,37 @@ Bytes sorted_bytes(std::uint64_t count) {
   return bytes;
 }
 
-void expect_merged(const Bytes& out, std::uint64_t a_count, std::uint64_t b_count,
-                   const char* name) {
+// merge(sorted_bytes(a_count), sorted_bytes(b_count)).
+Bytes merged_bytes(std::uint64_t a_count, std::uint64_t b_count) {
+  Bytes bytes(a_count + b_count);
   for (unsigned key = 0; key < 256; ++key) {
-    const std::uint64_t begin = begin_of(key, a_count) + begin_of(key, b_count);
-    const std::uint64_t end = begin_of(key + 1, a_count) + begin_of(key + 1, b_count);
-    ASSERT_TRUE(std::all_of(out.data() + begin, out.data() + end,
-                            [&](std::uint8_t byte) { return byte == key; }))
-        << name << ": not all of [" << begin << ", " << end << ") are " << key;
+    std::fill(bytes.data() + begin_of(key, a_count) + begin_of(key, b_count),
+              bytes.data() + begin_of(key + 1, a_count) + begin_of(key + 1, b_count),
+              static_cast<std::uint8_t>(key));
   }
+  return bytes;
+}
+
+// As DeviceArray::values, into memory that is touched already.
+void copy_out(const DeviceArray<std::uint8_t>& array, Bytes& to) {
+  gpu::check_cuda(cudaMemcpy(to.data(), array.get(), to.size(), cudaMemcpyDeviceToHost),
+                  gpu::CudaCall::kCopy, "copying from the GPU");
 }
 
 TEST_F(TextbookLarge, MergesPastTwoToThe32) {
-  constexpr std::array<std::array<std::uint64_t, 2>, 3> kCounts = {
-      {{kTwo31 + 1, kTwo31 + 2}, {kTwo31 - 1, 0}, {5, kTwo31 + 1}}};
+  constexpr std::array<std::array<std::uint64_t, 2>, 2> kCounts = {
+      {{kTwo31 + 1, kTwo31 + 2}, {5, kTwo31 - 1}}};
   for (const auto& [a_count, b_count] : kCounts) {
     const DeviceArray<std::uint8_t> a(sorted_bytes(a_count));
     const DeviceArray<std::uint8_t> b(sorted_bytes(b_count));
     const DeviceArray<std::uint64_t> scratch(merge_scratch_bytes(a_count, b_count) / 8);
+    const Bytes expected = merged_bytes(a_count, b_count);
+    Bytes merged(expected.size());
     for (const NamedMerge<std::uint8_t>& merge : all_merges<std::uint8_t>()) {
-      const DeviceArray<std::uint8_t> out(a_count + b_count);
+      const DeviceArray<std::uint8_t> out(expected.size());
       merge.launch({{a.get(), a_count, b.get(), b_count}, out.get(), scratch.get(), nullptr});
-      expect_merged(out.values(), a_count, b_count, merge.name);
-      if (HasFatalFailure()) return;
+      copy_out(out, merged);
+      ASSERT_EQ(std::memcmp(merged.data(), expected.data(), expected.size()), 0) << merge.name;
     }
   }
 }
@@ -73,12 +82,13 @@ TEST_F(TextbookLarge, SortsBatchesPastTwoToThe32) {
   for (std::uint64_t i = 0; i < kArrayKeys; ++i) expected[i] = static_cast<std::uint8_t>(i / 4);
   const DeviceArray<std::uint8_t> in(keys);
   const DeviceArray<std::uint8_t> scratch(keys.size());
+  Bytes sorted(keys.size());
   for (const NamedBatchSort<std::uint8_t>& sort : all_batch_sorts<std::uint8_t>()) {
     const DeviceArray<std::uint8_t> out(keys.size());
     sort.launch({in.get(), out.get(), kArrays, kArrayKeys, scratch.get(), nullptr});
-    const Bytes sorted = out.values();
+    copy_out(out, sorted);
     for (std::uint64_t begin = 0; begin < sorted.size(); begin += kArrayKeys) {
-      ASSERT_TRUE(std::equal(expected.begin(), expected.end(), sorted.data() + begin))
+      ASSERT_EQ(std::memcmp(sorted.data() + begin, expected.data(), kArrayKeys), 0)
           << sort.name << ", array " << begin / kArrayKeys;
     }
   }

@@ -80,6 +80,15 @@ TYPED_TEST(TextbookMerge, MergesEveryShape) {
   }
 }
 
+// Several blocks of each kernel, few enough for the slow checkers of compute-sanitizer.
+TYPED_TEST(TextbookMerge, MergesAnUnevenPair) {
+  const auto a = this->sorted_keys(gpu::Shape::kUniform, 5003, 1);
+  const auto b = this->sorted_keys(gpu::Shape::kFewDistinct, 7001, 2);
+  for (const NamedMerge<TypeParam>& merge : all_merges<TypeParam>()) {
+    this->merge_and_compare(merge, a, b);
+  }
+}
+
 TYPED_TEST(TextbookMerge, MergesArraysThatDoNotInterleave) {
   std::vector<TypeParam> low(30000, 1);
   std::vector<TypeParam> high(50000, 2);

@@ -1,0 +1,35 @@
+// CUB's contenders for batches and pairs, each queued on the default stream. One .cu file each:
+// they take long to compile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gsort::bench {
+
+// Scratch that any of these may need for `bytes` of keys and values together.
+[[nodiscard]] constexpr std::size_t cub_scratch_bytes(std::uint64_t bytes) {
+  return bytes + bytes / 4 + (std::size_t{64} << 20);
+}
+
+// N arrays of d keys each. `offsets` (device memory) holds 0, d, 2d, ..., Nd. `scratch` has
+// cub_scratch_bytes; too little is an Error.
+void cub_segmented_sort(const std::uint32_t* in, std::uint32_t* out, std::uint64_t total,
+                        std::uint64_t arrays, const std::uint64_t* offsets, void* scratch,
+                        std::size_t scratch_bytes);
+void cub_segmented_radix_sort(const std::uint32_t* in, std::uint32_t* out, std::uint64_t total,
+                              std::uint64_t arrays, const std::uint64_t* offsets, void* scratch,
+                              std::size_t scratch_bytes);
+
+// Pairs of a u32 key and a u32 value.
+struct CubPairs {
+  const std::uint32_t* keys_in;
+  const std::uint32_t* values_in;
+  std::uint32_t* keys_out;
+  std::uint32_t* values_out;
+  std::uint64_t count;
+};
+void cub_radix_sort_pairs(const CubPairs& pairs, void* scratch, std::size_t scratch_bytes);
+void cub_merge_sort_pairs(const CubPairs& pairs, void* scratch, std::size_t scratch_bytes);
+
+}  // namespace gsort::bench

@@ -1,0 +1,78 @@
+// See device_bench.hpp.
+#include "bench/device_bench.hpp"
+
+#include <algorithm>
+
+#include "gpu/cuda_check.hpp"
+
+namespace gsort::bench {
+namespace {
+
+// Room for a second array of keys, and for the samples, cuts and counters of any contender.
+std::size_t scratch_for(std::uint64_t bytes) {
+  return bytes + bytes / 8 + 64 * kMiB;
+}
+
+// `count` keys in equal slices; the last one takes the rest.
+std::vector<std::uint64_t> slices_of(std::uint64_t count, std::uint64_t slices) {
+  std::vector<std::uint64_t> counts(slices, count / slices);
+  counts.back() += count % slices;
+  return counts;
+}
+
+}  // namespace
+
+template <class Key>
+DeviceBench<Key>::DeviceBench(const Request& request, const BenchInput<Key>& input)
+    : request_(request),
+      input_(input),
+      scratch_bytes_(scratch_for(input.elements * sizeof(Key))),
+      scratch_(scratch_bytes_),
+      output_(input.elements),
+      slice_counts_(slices_of(input.elements, input.slices)) {
+  if (input_.array_keys == 0) input_.array_keys = std::max<std::uint64_t>(input_.elements, 1);
+  const unsigned sets = input_sets(input.elements * sizeof(Key));
+  for (unsigned set = 0; set < sets; ++set) {
+    const GenSpec spec{input.format, input.distribution, request.seed + set, input.elements};
+    ordered_.emplace_back(make_ordered_keys<Key>(spec, request.threads));
+    if (input.slices > 1) sort_slices(ordered_.back());
+    expected_.push_back(
+        check_arrays(ordered_.back().get(), input_.elements, input_.array_keys, KeyMap<Key>()));
+    if (input.slices == 1 && !map().is_identity()) {
+      raw_.emplace_back(make_raw_keys<Key>(spec, request.threads));
+    }
+  }
+}
+
+// By CUB's radix sort, which merges nothing.
+template <class Key>
+void DeviceBench<Key>::sort_slices(const DeviceKeys<Key>& keys) {
+  Key* slice = keys.get();
+  Key* sorted = output_.get();
+  for (const std::uint64_t count : slice_counts_) {
+    cub_radix_sort<Key>(slice, sorted, count, scratch_.as<void>(), scratch_bytes_);
+    slice += count;
+    sorted += count;
+  }
+  gpu::check_cuda(cudaMemcpy(keys.get(), output_.get(), keys.bytes(), cudaMemcpyDeviceToDevice),
+                  gpu::CudaCall::kCopy, "making sorted slices");
+}
+
+template <class Key>
+void DeviceBench<Key>::add(const std::string& name, bool is_cub,
+                           const std::function<void(unsigned)>& queue, KeyMap<Key> output_map) {
+  const RunPlan plan{request_.repeat, static_cast<unsigned>(ordered_.size()), output_.get(),
+                     output_.bytes()};
+  const TimedRuns runs = time_on_device(plan, queue, [&](unsigned set) {
+    const DeviceCheck found =
+        check_arrays(output_.get(), input_.elements, input_.array_keys, output_map);
+    return found.descents == 0 && found.sum == expected_[set].sum;
+  });
+  results_.push_back(
+      {name, runs.times, input_.elements, 2 * output_.bytes(), runs.verdict, is_cub, ""});
+}
+
+template class DeviceBench<std::uint32_t>;
+template class DeviceBench<std::uint64_t>;
+
+}  // namespace gsort::bench

@@ -1,0 +1,68 @@
+// DeviceBench: one table's worth of contenders over the same sets of keys on the card. A
+// subcommand makes one for each input, adds its contenders, and hands the results to the report.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "bench/device_check.hpp"
+#include "bench/device_runs.hpp"
+
+namespace gsort::bench {
+
+// What all contenders of a table share.
+template <class Key>
+struct BenchInput {
+  KeyFormat format;
+  Distribution distribution = Distribution::kUniform;
+  std::uint64_t elements = 0;
+  std::uint64_t array_keys = 0;  // arrays of so many keys are sorted; = elements unless a batch
+  std::uint64_t slices = 1;      // the input comes as so many sorted slices
+};
+
+template <class Key>
+class DeviceBench {
+ public:
+  // Makes the input sets: ordered keys, which all contenders understand, and, unless they come in
+  // sorted slices, raw keys for those that map keys themselves.
+  DeviceBench(const Request& request, const BenchInput<Key>& input);
+
+  // Times and verifies one contender. `queue(set)` reads ordered(set), writes output(). The
+  // output is read through `output_map`: the identity for ordered keys, map() for raw ones.
+  void add(const std::string& name, bool is_cub, const std::function<void(unsigned set)>& queue,
+           KeyMap<Key> output_map = {});
+
+  [[nodiscard]] const Key* raw(unsigned set) const {
+    return raw_.empty() ? ordered(set) : raw_[set].get();
+  }
+  [[nodiscard]] const Key* ordered(unsigned set) const { return ordered_[set].get(); }
+  [[nodiscard]] Key* output() const { return output_.get(); }
+  [[nodiscard]] void* scratch() const { return scratch_.as<void>(); }
+  [[nodiscard]] std::size_t scratch_bytes() const { return scratch_bytes_; }
+  [[nodiscard]] KeyMap<Key> map() const { return KeyMap<Key>::of(input_.format); }
+  [[nodiscard]] const std::vector<std::uint64_t>& slice_counts() const { return slice_counts_; }
+  [[nodiscard]] const std::vector<Result>& results() const { return results_; }
+
+ private:
+  void sort_slices(const DeviceKeys<Key>& keys);
+
+  const Request& request_;
+  BenchInput<Key> input_;
+  std::size_t scratch_bytes_;
+  DeviceMemory scratch_;
+  std::vector<DeviceKeys<Key>> raw_;
+  std::vector<DeviceKeys<Key>> ordered_;
+  std::vector<DeviceCheck> expected_;
+  DeviceKeys<Key> output_;
+  std::vector<std::uint64_t> slice_counts_;
+  std::vector<Result> results_;
+};
+
+extern template class DeviceBench<std::uint32_t>;
+extern template class DeviceBench<std::uint64_t>;
+
+}  // namespace gsort::bench

@@ -1,0 +1,35 @@
+// Checks of what a contender left on the card, by kernels that share nothing with any contender:
+// the order, and an order-free sum over all keys that the input must have had as well.
+#pragma once
+
+#include <cstdint>
+
+#include "base/key.hpp"
+
+namespace gsort::bench {
+
+// Equal sums mean equal multisets of keys in each array, but for chance (about 2^-64).
+struct DeviceCheck {
+  std::uint64_t descents = 0;  // keys that are less than their predecessor in the same array
+  std::uint64_t sum = 0;
+};
+
+// keys[0, count) as arrays of array_keys each. `map` makes them ordered keys.
+// Requires: array_keys > 0. Waits for the device.
+template <class Key>
+[[nodiscard]] DeviceCheck check_arrays(const Key* keys, std::uint64_t count,
+                                       std::uint64_t array_keys, KeyMap<Key> map);
+
+// Pairs: a descent is also an equal key whose value is less than its predecessor's, so that
+// values that counted up in the input prove a stable sort; the sum is over keys with their
+// values.
+template <class Key>
+[[nodiscard]] DeviceCheck check_pairs(const Key* keys, const std::uint32_t* values,
+                                      std::uint64_t count, KeyMap<Key> map);
+
+// In how many places the two differ. Waits for the device.
+template <class Key>
+[[nodiscard]] std::uint64_t count_differences(const Key* keys, const Key* expected,
+                                              std::uint64_t count);
+
+}  // namespace gsort::bench

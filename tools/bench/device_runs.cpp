@@ -1,0 +1,118 @@
+// See device_runs.hpp.
+#include "bench/device_runs.hpp"
+
+#include <algorithm>
+
+#include "bench/subcommands.hpp"
+#include "gpu/cuda_check.hpp"
+
+namespace gsort::bench {
+
+using gpu::check_cuda;
+using gpu::CudaCall;
+
+namespace {
+
+constexpr int kPoison = 0xa5;
+
+// Two events around some work.
+class Stopwatch {
+ public:
+  Stopwatch() {
+    check_cuda(cudaEventCreate(&begin_), CudaCall::kEvent, "making an event");
+    check_cuda(cudaEventCreate(&end_), CudaCall::kEvent, "making an event");
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() {
+    cudaEventDestroy(begin_);
+    cudaEventDestroy(end_);
+  }
+  [[nodiscard]] double measure_ms(const std::function<void()>& queue) const {
+    check_cuda(cudaEventRecord(begin_), CudaCall::kEvent, "recording an event");
+    queue();
+    check_cuda(cudaEventRecord(end_), CudaCall::kEvent, "recording an event");
+    check_cuda(cudaEventSynchronize(end_), CudaCall::kEvent, "waiting for a contender");
+    float ms = 0;
+    check_cuda(cudaEventElapsedTime(&ms, begin_, end_), CudaCall::kEvent, "reading an event");
+    return static_cast<double>(ms);
+  }
+
+ private:
+  cudaEvent_t begin_ = nullptr;
+  cudaEvent_t end_ = nullptr;
+};
+
+}  // namespace
+
+TimedRuns time_on_device(const RunPlan& plan, const std::function<void(unsigned)>& queue,
+                         const std::function<bool(unsigned)>& is_right) {
+  const Stopwatch stopwatch;
+  std::vector<double> all_ms;
+  bool right = true;
+  for (int run = 0; run <= plan.repeat; ++run) {
+    const unsigned set = static_cast<unsigned>(run) % plan.sets;
+    if (plan.output_bytes > 0) {
+      check_cuda(cudaMemset(plan.output, kPoison, plan.output_bytes), CudaCall::kMemory,
+                 "poisoning an output");
+      check_cuda(cudaDeviceSynchronize(), CudaCall::kStream, "poisoning an output");
+    }
+    const double ms = stopwatch.measure_ms([&] { queue(set); });
+    if (run > 0) all_ms.push_back(ms);
+    right = is_right(set) && right;
+  }
+  return {Times::of(std::move(all_ms)), right ? Verdict::kVerified : Verdict::kWrong};
+}
+
+void measure_copy_rate(Report& report) {
+  constexpr std::uint64_t kBytes = kGiB;
+  const DeviceMemory from(kBytes);
+  const DeviceMemory to(kBytes);
+  check_cuda(cudaMemset(from.as<void>(), kPoison, kBytes), CudaCall::kMemory, "filling");
+  const double ms = static_cast<double>(median_ms(15, [&] {
+    check_cuda(cudaMemcpyAsync(to.as<void>(), from.as<void>(), kBytes, cudaMemcpyDeviceToDevice),
+               CudaCall::kCopy, "copying on the GPU");
+  }));
+  report.set_copy_rate(2.0 * static_cast<double>(kBytes) / ms * 1e3);
+}
+
+unsigned input_sets(std::uint64_t bytes_of_one) {
+  int l2_bytes = 0;
+  check_cuda(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0), CudaCall::kQuery,
+             "asking for the size of the L2 cache");
+  const std::uint64_t wanted = 4 * static_cast<std::uint64_t>(l2_bytes);
+  const std::uint64_t sets = div_up(wanted, std::max<std::uint64_t>(bytes_of_one, 1));
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(sets, 2, 16));
+}
+
+template <class Key>
+DeviceKeys<Key>::DeviceKeys(const std::vector<Key>& keys) : DeviceKeys(keys.size()) {
+  check_cuda(cudaMemcpy(get(), keys.data(), bytes(), cudaMemcpyHostToDevice), CudaCall::kCopy,
+             "copying an input to the GPU");
+}
+
+template <class Key>
+std::vector<Key> DeviceKeys<Key>::values() const {
+  std::vector<Key> keys(count_);
+  check_cuda(cudaMemcpy(keys.data(), get(), bytes(), cudaMemcpyDeviceToHost), CudaCall::kCopy,
+             "copying an output from the GPU");
+  return keys;
+}
+
+template class DeviceKeys<std::uint32_t>;
+template class DeviceKeys<std::uint64_t>;
+
+std::string device_name(std::string& reason) {
+  int count = 0;
+  const cudaError_t found = cudaGetDeviceCount(&count);
+  if (found != cudaSuccess || count == 0) {
+    reason = found != cudaSuccess ? std::string("no usable GPU: ") + cudaGetErrorString(found)
+                                  : "no GPU in this machine";
+    return "";
+  }
+  cudaDeviceProp facts{};
+  check_cuda(cudaGetDeviceProperties(&facts, 0), CudaCall::kQuery, "asking for the GPU's name");
+  return facts.name;
+}
+
+}  // namespace gsort::bench

@@ -1,0 +1,64 @@
+// Timed runs on the card. Each run takes the next of several input sets, begins with a poisoned
+// output, and is verified; the time is between two events around the contender's work.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/gpu_contenders.hpp"
+#include "bench/inputs.hpp"
+#include "bench/report.hpp"
+
+namespace gsort::bench {
+
+// How often, over how many input sets, and what is poisoned before each run.
+struct RunPlan {
+  int repeat = 1;
+  unsigned sets = 1;
+  void* output = nullptr;
+  std::uint64_t output_bytes = 0;
+};
+
+struct TimedRuns {
+  Times times;
+  Verdict verdict = Verdict::kNothingToVerify;
+};
+
+// One run to warm up, and `repeat` timed ones. `queue(set)` puts the work on the default stream;
+// `is_right(set)` waits for it and verifies it.
+[[nodiscard]] TimedRuns time_on_device(const RunPlan& plan,
+                                       const std::function<void(unsigned set)>& queue,
+                                       const std::function<bool(unsigned set)>& is_right);
+
+// The rate of a large device copy, bytes read and written a second, measured now; the report
+// keeps it.
+void measure_copy_rate(Report& report);
+
+// So many sets that together they are several times as large as the card's L2 cache; at least 2.
+[[nodiscard]] unsigned input_sets(std::uint64_t bytes_of_one);
+
+// One array of keys on the card.
+template <class Key>
+class DeviceKeys {
+ public:
+  explicit DeviceKeys(std::uint64_t count)
+      : count_(count), memory_(std::make_unique<DeviceMemory>(count * sizeof(Key))) {}
+  explicit DeviceKeys(const std::vector<Key>& keys);
+
+  [[nodiscard]] Key* get() const { return memory_->template as<Key>(); }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::uint64_t bytes() const { return count_ * sizeof(Key); }
+  [[nodiscard]] std::vector<Key> values() const;  // waits for the device
+
+ private:
+  std::uint64_t count_;
+  std::unique_ptr<DeviceMemory> memory_;
+};
+
+extern template class DeviceKeys<std::uint32_t>;
+extern template class DeviceKeys<std::uint64_t>;
+
+}  // namespace gsort::bench

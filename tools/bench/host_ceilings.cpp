@@ -1,0 +1,185 @@
+// gsort-bench ceilings, the host's part: the disk around the page cache (O_DIRECT) read, written,
+// and both at once, and the page cache read. The files have no names and vanish with the program.
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <thread>
+
+#include <fcntl.h>
+
+#include "base/failure.hpp"
+#include "bench/subcommands.hpp"
+#include "io/memory.hpp"
+#include "io/temporary_file.hpp"
+
+namespace gsort::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kBlockBytes = 4 * kMiB;
+constexpr unsigned kDiskThreads = 8;  // transfers in flight in each direction
+
+// What one thread does with a block buffer at an offset.
+using Transfer = std::function<void(io::ByteSpan block, std::uint64_t offset)>;
+
+// `threads` threads share out the blocks of a file of `file_bytes`.
+class SharedTransfers {
+ public:
+  SharedTransfers(std::uint64_t file_bytes, Transfer transfer)
+      : file_bytes_(file_bytes), transfer_(std::move(transfer)) {}
+
+  void start(unsigned threads, const io::Arena& buffers, unsigned first_buffer) {
+    for (unsigned i = 0; i < threads; ++i) {
+      const auto block = buffers.bytes().subspan((first_buffer + i) * kBlockBytes, kBlockBytes);
+      threads_.emplace_back([this, block] { work(block); });
+    }
+  }
+  void join() {
+    threads_.clear();
+    failure_.rethrow();
+  }
+
+ private:
+  void work(io::ByteSpan block) {
+    try {
+      for (std::uint64_t at = next_.fetch_add(kBlockBytes); at < file_bytes_ && !failure_.failed();
+           at = next_.fetch_add(kBlockBytes)) {
+        transfer_(block, at);
+      }
+    } catch (...) {
+      failure_.capture();
+    }
+  }
+
+  std::uint64_t file_bytes_;
+  Transfer transfer_;
+  std::atomic<std::uint64_t> next_{0};
+  Failure failure_;
+  std::vector<std::jthread> threads_;
+};
+
+// A nameless file of the benchmark, through the page cache and around it.
+struct BenchFile {
+  explicit BenchFile(const std::string& folder)
+      : cached(io::create_unnamed(io::open_folder(folder, ErrorKind::kTemporary), folder)),
+        direct(cached.reopened(O_RDWR | O_DIRECT)) {}
+
+  io::File cached;
+  io::File direct;  // not open where the file system has no O_DIRECT
+};
+
+Transfer direct_write(const BenchFile& file) {
+  return [&file](io::ByteSpan block, std::uint64_t offset) {
+    if (!file.direct.write_direct_at(block, offset)) {
+      throw Error(ErrorKind::kTemporary, "writing with O_DIRECT", "is refused here");
+    }
+  };
+}
+
+Transfer direct_read(const BenchFile& file) {
+  return [&file](io::ByteSpan block, std::uint64_t offset) {
+    std::size_t moved = 0;
+    if (!file.direct.read_direct_at(block, offset, moved) || moved != block.size()) {
+      throw Error(ErrorKind::kTemporary, "reading with O_DIRECT", "is refused here");
+    }
+  };
+}
+
+Transfer cached_write(const BenchFile& file) {
+  return [&file](io::ByteSpan block, std::uint64_t offset) {
+    file.cached.write_full_at(block, offset);
+  };
+}
+
+Transfer cached_read(const BenchFile& file) {
+  return [&file](io::ByteSpan block, std::uint64_t offset) {
+    if (file.cached.read_full_at(block, offset) != block.size()) {
+      throw Error(ErrorKind::kTemporary, "reading through the page cache", "the file is short");
+    }
+  };
+}
+
+class HostCeilings {
+ public:
+  explicit HostCeilings(const Request& request)
+      : repeat_(std::min(request.repeat, 3)),
+        file_bytes_(round_up(std::max(request.file_bytes, kBlockBytes), kBlockBytes)),
+        buffers_(std::max(2 * kDiskThreads, 16U) * kBlockBytes, "the disk benchmark"),
+        one_(request.folder),
+        other_(request.folder) {
+    std::memset(buffers_.data(), 0x5a, buffers_.size());
+  }
+
+  [[nodiscard]] bool has_direct() const { return one_.direct.is_open() && other_.direct.is_open(); }
+
+  // Times transfers that run at once, one list of blocks each, then `finish`.
+  void add(
+      const std::string& name, unsigned threads, const std::vector<Transfer>& at_once,
+      const std::function<void()>& finish = [] {}) {
+    std::vector<double> all_ms;
+    for (int run = 0; run < repeat_; ++run) {
+      std::vector<std::unique_ptr<SharedTransfers>> sides;
+      const auto begin = Clock::now();
+      for (const Transfer& transfer : at_once) {
+        sides.push_back(std::make_unique<SharedTransfers>(file_bytes_, transfer));
+        sides.back()->start(threads, buffers_, static_cast<unsigned>(sides.size() - 1) * threads);
+      }
+      for (const auto& side : sides) side->join();
+      finish();
+      const std::chrono::duration<double, std::milli> time = Clock::now() - begin;
+      all_ms.push_back(time.count());
+    }
+    Result result;
+    result.contender = name;
+    result.times = Times::of(std::move(all_ms));
+    result.bytes = at_once.size() * file_bytes_;
+    results_.push_back(result);
+  }
+
+  void add_disk() {
+    const auto sync_one = [this] { one_.direct.sync_data(); };
+    add("disk write, O_DIRECT, synced", kDiskThreads, {direct_write(one_)}, sync_one);
+    add("disk read, O_DIRECT", kDiskThreads, {direct_read(one_)});
+    add("disk read + write at once, O_DIRECT", kDiskThreads,
+        {direct_read(one_), direct_write(other_)}, [this] { other_.direct.sync_data(); });
+  }
+
+  void add_page_cache() {
+    add("page cache write, 1 thread", 1, {cached_write(other_)});
+    for (const unsigned threads : {1U, 4U, 16U}) {
+      add("page cache read, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
+          threads, {cached_read(other_)});
+    }
+  }
+
+  [[nodiscard]] const std::vector<Result>& results() const { return results_; }
+
+ private:
+  int repeat_;
+  std::uint64_t file_bytes_;
+  io::Arena buffers_;
+  BenchFile one_;
+  BenchFile other_;
+  std::vector<Result> results_;
+};
+
+}  // namespace
+
+void bench_host_ceilings(const Request& request, Report& report) {
+  HostCeilings ceilings(request);
+  if (ceilings.has_direct()) {
+    ceilings.add_disk();
+  } else {
+    report.say("no O_DIRECT in " + request.folder + ": no disk ceilings");
+  }
+  ceilings.add_page_cache();
+  report.set_copy_rate(0);
+  Group group;
+  group.title = "ceilings of " + request.folder + ", files of " + format_bytes(request.file_bytes) +
+                ", blocks of " + format_bytes(kBlockBytes) + " (at once: the sum)";
+  report.add(group, ceilings.results());
+}
+
+}  // namespace gsort::bench
