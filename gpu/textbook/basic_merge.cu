@@ -21,6 +21,9 @@
 //
 // Cost. O(P + log n) steps for n / P threads.
 //
+// Measured on an H200 in one run, 16M + 16M random i32 keys: 0.40 TB/s, 10% of the device copy's
+// rate.
+//
 // Source. Hwu, Kirk, El Hajj, "Programming Massively Parallel Processors", 4th edition, 2022,
 // section 12.5, doi:10.1016/C2020-0-02969-5.
 #include "gpu/textbook/co_rank_moving.hpp"

@@ -19,6 +19,10 @@
 //
 // Cost. As the tiled merge, with a third of the traffic less.
 //
+// Measured on an H200 in one run, 16M + 16M random i32 keys: 0.55 TB/s, 13% of the device copy's
+// rate, where the tiled merge reaches 15%. So it does not pay there: the card's caches seem to
+// hold what the tiled merge loads twice, and the wrap has its price.
+//
 // Source. Hwu, Kirk, El Hajj, "Programming Massively Parallel Processors", 4th edition, 2022,
 // section 12.7, doi:10.1016/C2020-0-02969-5. Printed versions refill by the other array's count,
 // or forget that an array may end inside the buffer; here one struct keeps both, once for A and

@@ -25,6 +25,9 @@
 //
 // Cost. n threads of O(log n) steps.
 //
+// Measured on an H200 in one run, 16M + 16M random i32 keys: 0.27 TB/s, 7% of the device copy's
+// rate.
+//
 // Source. S. Odeh, O. Green, Z. Mwassi, O. Shmueli, Y. Birk, "Merge Path - Parallel Merging Made
 // Simple", IPDPSW 2012, doi:10.1109/IPDPSW.2012.202.
 #include "gpu/textbook/launch.hpp"

@@ -11,7 +11,8 @@
 // Bytes: 2 * sizeof(Key) an element, in the pattern of the basic merge (32 threads, 32 places),
 // and 16 bytes of cuts, written and read, for every 64 elements.
 //
-// Cost. n / 64 binary searches of O(log n); sections of at most 128 steps.
+// Cost. n / 64 binary searches of O(log n); sections of at most 128 steps. Measured on an H200 in
+// one run, 16M + 16M random i32 keys: 0.16 TB/s, 4% of the device copy's rate.
 #include "gpu/textbook/launch.hpp"
 #include "gpu/textbook/merges.hpp"
 #include "gpu/textbook/sequential_merge.hpp"

@@ -22,6 +22,9 @@
 //
 // Cost. O(log n) a block, then O(log T + 8) a thread and round.
 //
+// Measured on an H200 in one run, 16M + 16M random i32 keys: 0.64 TB/s, 15% of the device copy's
+// rate.
+//
 // Source. Hwu, Kirk, El Hajj, "Programming Massively Parallel Processors", 4th edition, 2022,
 // section 12.6, doi:10.1016/C2020-0-02969-5.
 #include "gpu/textbook/co_rank_moving.hpp"

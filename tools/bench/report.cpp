@@ -49,8 +49,8 @@ std::string_view word_of(Verdict verdict) {
 std::string row_of(const Result& result, double copy_rate, double best_of_cub) {
   std::string row = fmt::format("  {:<38} {:>10.3f}", result.contender, result.times.median_ms);
   row += result.keys == 0 ? std::string(10, ' ')
-                          : fmt::format(" {:>9.3f}", keys_per_second(result) * 1e-9);
-  row += fmt::format(" {:>9.1f}", bytes_per_second(result) * 1e-9);
+                          : fmt::format(" {:>9.4g}", keys_per_second(result) * 1e-9);
+  row += fmt::format(" {:>9.4g}", bytes_per_second(result) * 1e-9);
   row += copy_rate > 0 ? fmt::format(" {:>7.1f}%", 100 * bytes_per_second(result) / copy_rate)
                        : "        -";
   row += best_of_cub > 0 ? fmt::format(" {:>8.3f}", bytes_per_second(result) / best_of_cub)
@@ -104,6 +104,13 @@ void Report::say(const std::string& line) {
   out_ << "# " << line << std::endl;
 }
 
+void Report::set_copy_rate(double bytes_per_second) {
+  copy_rate_ = bytes_per_second;
+  if (copy_rate_ > 0) {
+    say(fmt::format("device copy: {:.2f} TB/s, read and written together", copy_rate_ * 1e-12));
+  }
+}
+
 void Report::add(const Group& group, const std::vector<Result>& results) {
   if (results.empty()) throw Error(ErrorKind::kUsage, group.title, "has no contenders");
   const double best_of_cub = cub_rate(results);
@@ -148,7 +155,7 @@ std::string Report::json() const {
 }
 
 void Report::finish() {
-  out_ << fmt::format("\n{} outputs verified, {} wrong\n", verified_, wrong_) << std::flush;
+  out_ << fmt::format("\n{} contenders verified, {} wrong\n", verified_, wrong_) << std::flush;
   if (request_.json_path.empty()) return;
   std::ofstream file(request_.json_path);
   file << json();

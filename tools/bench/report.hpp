@@ -57,7 +57,7 @@ class Report {
   Report(const Request& request, std::string device, std::ostream& out);
 
   // Bytes a second of a device copy, read and write together: what shares refer to from now on.
-  void set_copy_rate(double bytes_per_second) { copy_rate_ = bytes_per_second; }
+  void set_copy_rate(double bytes_per_second);
   [[nodiscard]] double copy_rate() const { return copy_rate_; }
 
   // A line for the reader, above what follows; kept in the JSON.

@@ -62,6 +62,7 @@ void add_host_contenders(TextbookTable& table, const BatchShape& shape, const Re
                    std::copy_n(in.begin(), some * shape.array_keys, out.begin());
                    sort_arrays(out, some, shape.array_keys, 1);
                  });
+  if (shape.arrays == 1) return;
   table.add_host("std::sort, " + std::to_string(request.threads) + " cores", shape.total(), "",
                  [&](const auto& in, auto& out) {
                    std::copy(in.begin(), in.end(), out.begin());
@@ -146,9 +147,11 @@ void bench_shape(const Request& request, Distribution distribution, const BatchS
   if (shape.arrays == 1) add_sample_sort(table, shape, request);
   add_textbook_and_ours(table, shape);
   add_cub(table, shape, offsets.get());
-  Group group = group_of("textbook sort of " + format_count(shape.arrays) + " arrays of " +
-                             format_count(shape.array_keys) + ", in all",
-                         KeyType::kI32, distribution, shape.total());
+  const std::string what = shape.arrays == 1
+                               ? "textbook sort of one array of"
+                               : "textbook sort of " + format_count(shape.arrays) + " arrays of " +
+                                     format_count(shape.array_keys) + ", in all";
+  Group group = group_of(what, KeyType::kI32, distribution, shape.total());
   group.parameter = "array_keys";
   group.parameter_value = shape.array_keys;
   report.add(group, table.results());
