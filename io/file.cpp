@@ -191,7 +191,7 @@ File open_input(const std::string& path) {
     throw Error::from_errno(ErrorKind::kInput, "opening", errno).path(path).hint(hint_for(errno));
   File file(fd, path, ErrorKind::kInput);
   if (S_ISDIR(file.facts().st_mode)) {
-    throw Error::from_errno(ErrorKind::kInput, "opening", EISDIR).path(path);
+    throw Error::from_errno(ErrorKind::kInput, "opening", EISDIR).path(path).hint(hint_for(EISDIR));
   }
   return file;
 }
@@ -210,6 +210,19 @@ std::string_view hint_for(int error_number) {
       return "the limit on open files is too low; raise it with 'ulimit -n'";
     case EROFS:
       return "the file system is mounted read-only";
+    case ENOENT:
+      return "check the name; nothing of that name is there";
+    case EACCES:
+    case EPERM:
+      return "ask for the permission, or use another place";
+    case ENOTDIR:
+      return "a part of the path is a file, not a folder";
+    case EISDIR:
+      return "give a file, not a folder";
+    case EBADF:
+      return "the descriptor is closed; open it, or name a file";
+    case EIO:
+      return "the disk failed; look at the system's log";
     default:
       return {};
   }

@@ -27,7 +27,8 @@ enum ExitCode { kDone = 0, kDisorder = 1, kTrouble = 2 };
 
 int print(std::FILE* stream, const std::string& text, ExitCode code = kDone) {
   if (std::fwrite(text.data(), 1, text.size(), stream) != text.size() || std::fflush(stream) != 0) {
-    throw Error::from_errno(ErrorKind::kOutput, "writing the report", errno);
+    throw Error::from_errno(ErrorKind::kOutput, "writing the report", errno)
+        .hint("see what standard output or standard error goes to");
   }
   return code;
 }

@@ -30,6 +30,7 @@ struct CpuChunkFootprint {
   // Less for small chunks: the pieces of all workers should stay small beside the keys.
   static constexpr std::uint64_t kLeastBucketTarget = std::uint64_t{1} << 12;
   static constexpr std::uint64_t kMostBuckets = 4096;
+  static constexpr std::uint64_t kMostPageBytes = 16 * kKiB;
 
   static constexpr CpuChunkFootprint of(std::uint64_t chunk_elements, std::uint64_t key_bytes,
                                         unsigned workers, std::uint64_t block_bytes) {
@@ -47,7 +48,7 @@ struct CpuChunkFootprint {
     // Pages so small that the slack below takes about an eighth of the chunk.
     const std::uint64_t slack = slack_pages(f.buckets, workers);
     f.page_bytes =
-        std::clamp<std::uint64_t>(std::bit_floor(chunk_bytes / (8 * slack)), 512, 16 * kKiB);
+        std::clamp<std::uint64_t>(std::bit_floor(chunk_bytes / (8 * slack)), 512, kMostPageBytes);
     f.pages = div_up(chunk_bytes, f.page_bytes) + slack;
     return f;
   }
@@ -76,8 +77,9 @@ struct CpuChunkFootprint {
   [[nodiscard]] constexpr std::uint64_t heap_bytes() const {
     return buckets * workers * 160 + pages * 8 + buckets * 64;
   }
+  // A multiple of the largest page: lanes lie one behind the other, and pages must be aligned.
   [[nodiscard]] constexpr std::uint64_t arena_bytes() const {
-    return pages_bytes() + workers * worker_bytes();
+    return round_up(pages_bytes() + workers * worker_bytes(), kMostPageBytes);
   }
 };
 

@@ -1,8 +1,10 @@
 #include "base/parallel.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 
+#include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
@@ -19,6 +21,11 @@ void __tsan_release(void* /*address*/) {}  // NOLINT
 #endif
 
 namespace gsort {
+namespace {
+
+constexpr unsigned kMostWorkers = 1024;
+
+}  // namespace
 
 void run_workers(unsigned workers, const std::function<void(unsigned worker)>& work) {
   if (workers <= 1) {
@@ -39,7 +46,11 @@ void run_workers(unsigned workers, const std::function<void(unsigned worker)>& w
     }
     __tsan_release(&finished);
   };
-  tbb::task_arena arena(static_cast<int>(workers));
+  // Without this oneTBB prints a warning, and gives less, when more are asked for than there are
+  // cores.
+  static const tbb::global_control kNoLimit(tbb::global_control::max_allowed_parallelism,
+                                            kMostWorkers);
+  tbb::task_arena arena(static_cast<int>(std::min(workers, kMostWorkers)));
   __tsan_release(&started);
   arena.execute([&] {
     tbb::task_group group;

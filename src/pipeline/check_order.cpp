@@ -1,17 +1,13 @@
 #include "pipeline/check_order.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <limits>
 #include <mutex>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/failure.hpp"
 #include "base/key_loops.hpp"
 #include "base/parallel.hpp"
-#include "base/units.hpp"
 #include "io/memory.hpp"
 #include "pipeline/proof.hpp"
 
@@ -57,24 +53,18 @@ class OrderCheck {
       }
     });
     failure.rethrow();
-    find_first_disorder();
-    outcome_.distinct -= outcome_.in_order ? border_repeats_ : 0;
+    if (const auto& border = ledger_.disorder()) {
+      note(border->position, map_.to_raw(static_cast<Key>(border->before)),
+           map_.to_raw(static_cast<Key>(border->value)));
+    }
+    if (outcome_.in_order) outcome_.distinct -= ledger_.equal_borders();
     return outcome_;
   }
 
  private:
-  // What is kept of a block: its borders. Blocks may arrive out of order, so borders are compared
-  // at the end.
-  struct Border {
-    std::uint64_t begin;
-    std::uint64_t end;
-    Key first;
-    Key last;
-  };
-
   bool found_disorder() {
     const std::scoped_lock lock(mutex_);
-    return !outcome_.in_order;
+    return !outcome_.in_order || ledger_.disorder();
   }
 
   void look_at(std::uint64_t position, std::span<const Key> keys) {
@@ -87,7 +77,8 @@ class OrderCheck {
     outcome_.fingerprint += seen;
     outcome_.elements += keys.size();
     outcome_.distinct += distinct;
-    borders_.push_back({position, position + keys.size(), keys.front(), keys.back()});
+    ledger_.add(position, position + keys.size(), map_.to_ordered(keys.front()),
+                map_.to_ordered(keys.back()));
     if (disorder != keys.size()) note(position + disorder + 1, keys[disorder], keys[disorder + 1]);
   }
 
@@ -100,26 +91,12 @@ class OrderCheck {
     outcome_.value_before = text_of(before, format_);
   }
 
-  void find_first_disorder() {
-    std::ranges::sort(borders_, {}, &Border::begin);
-    for (std::size_t i = 1; i < borders_.size(); ++i) {
-      const Border& before = borders_[i - 1];
-      const Border& after = borders_[i];
-      if (before.end != after.begin) continue;
-      if (map_.to_ordered(after.first) < map_.to_ordered(before.last)) {
-        note(after.begin, before.last, after.first);
-      }
-      if (after.first == before.last) ++border_repeats_;
-    }
-  }
-
   KeyFormat format_;
   KeyMap<Key> map_;
   io::Reader& reader_;
   std::mutex mutex_;
   CheckOutcome outcome_;
-  std::vector<Border> borders_;
-  std::uint64_t border_repeats_ = 0;
+  OrderLedger ledger_;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "pipeline/proof.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -36,28 +38,35 @@ Error out_of_order(std::uint64_t position) {
 
 }  // namespace
 
+std::uint64_t OrderLedger::compare(std::uint64_t position, std::uint64_t before,
+                                   std::uint64_t value) {
+  if (value == before) ++equal_borders_;
+  if (value >= before) return kInOrder;
+  if (!disorder_ || position < disorder_->position) disorder_ = {position, before, value};
+  return position;
+}
+
 std::uint64_t OrderLedger::add(std::uint64_t begin, std::uint64_t end, std::uint64_t first,
                                std::uint64_t last) {
   Stretch joined{end, first, last};
   std::uint64_t joined_begin = begin;
+  std::uint64_t wrong = kInOrder;
   const auto after = stretches_.find(end);
   if (after != stretches_.end()) {
-    if (after->second.first < last) return end;
-    if (after->second.first == last) ++equal_borders_;
+    wrong = compare(end, last, after->second.first);
     joined.end = after->second.end;
     joined.last = after->second.last;
     stretches_.erase(after);
   }
   auto before = stretches_.lower_bound(begin);
   if (before != stretches_.begin() && (--before)->second.end == begin) {
-    if (first < before->second.last) return begin;
-    if (before->second.last == first) ++equal_borders_;
+    wrong = std::min(wrong, compare(begin, before->second.last, first));
     joined_begin = before->first;
     joined.first = before->second.first;
     stretches_.erase(before);
   }
   stretches_.emplace(joined_begin, joined);
-  return kInOrder;
+  return wrong;
 }
 
 Proof::Proof(const KeyFormat& format, bool enabled)

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "base/fingerprint.hpp"
 #include "engine/engine.hpp"
@@ -19,12 +20,22 @@ namespace gsort {
 // where two of them are out of order.
 class OrderLedger {
  public:
-  // A stretch [begin, end) whose keys, as ordered numbers, run from `first` to `last`.
-  // Returns the position of a key that comes before the key in front of it, if this stretch shows
-  // one at its borders; end of the numbers otherwise. Not thread-safe.
+  // Two neighbours that are out of order: the key at `position`, and the one in front of it.
+  struct Disorder {
+    std::uint64_t position;
+    std::uint64_t before;
+    std::uint64_t value;
+  };
+
+  // Adds a stretch [begin, end) whose keys, as ordered numbers, run from `first` to `last`. Returns
+  // the position of a key that comes before the key in front of it, if this stretch shows one at
+  // its borders; kInOrder otherwise. Not thread-safe.
   static constexpr std::uint64_t kInOrder = ~std::uint64_t{0};
   std::uint64_t add(std::uint64_t begin, std::uint64_t end, std::uint64_t first,
                     std::uint64_t last);
+
+  // The disorder with the lowest position that has been seen at a border.
+  [[nodiscard]] const std::optional<Disorder>& disorder() const { return disorder_; }
 
   // How many neighbouring stretches met with equal keys.
   [[nodiscard]] std::uint64_t equal_borders() const { return equal_borders_; }
@@ -35,7 +46,10 @@ class OrderLedger {
     std::uint64_t first;
     std::uint64_t last;
   };
+  std::uint64_t compare(std::uint64_t position, std::uint64_t before, std::uint64_t value);
+
   std::map<std::uint64_t, Stretch> stretches_;
+  std::optional<Disorder> disorder_;
   std::uint64_t equal_borders_ = 0;
 };
 

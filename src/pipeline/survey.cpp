@@ -1,5 +1,6 @@
 #include "pipeline/survey.hpp"
 
+#include <cerrno>
 #include <optional>
 
 #include "base/error.hpp"
@@ -40,7 +41,7 @@ Machine survey(const std::vector<std::string>& temporary, const std::string& out
   for (const std::string& path : temporary) {
     const auto folder = look_at_folder(path);
     if (!folder) {
-      throw Error(ErrorKind::kTemporary, "temporary folder", "cannot be looked at")
+      throw Error::from_errno(ErrorKind::kTemporary, "opening the temporary folder", errno)
           .path(path)
           .hint("give an existing folder with -T");
     }

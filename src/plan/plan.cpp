@@ -1,6 +1,7 @@
 #include "plan/plan.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "plan/budget.hpp"
+#include "plan/disk_space.hpp"
 #include "plan/engine_choice.hpp"
 #include "plan/sizes.hpp"
 
@@ -82,49 +84,13 @@ void take_sizes(Plan& plan, const Sizes& sizes) {
   plan.rounds = plan_rounds(plan.run_count, plan.fan_in);
 }
 
-// All runs lie on disk once; a round of merging needs the runs of one group twice.
-std::uint64_t temporary_need(const Plan& plan) {
-  if (plan.strategy != Strategy::kSpill) return 0;
-  const std::uint64_t bytes = plan.elements * plan.key_bytes;
-  std::uint32_t largest_group = 0;
-  std::uint64_t runs = plan.run_count;
-  double share = 0;
-  for (const MergeRound& round : plan.rounds) {
-    for (const std::uint32_t group : round.group_sizes)
-      largest_group = std::max(largest_group, group);
-    share = std::max(share, static_cast<double>(largest_group) / static_cast<double>(runs));
-    runs = round.group_sizes.size();
-  }
-  // Headers and padding of blocks, and the shorter blocks where pieces end.
-  const double overhead = 1.03 + std::min(share, 1.0);
-  return static_cast<std::uint64_t>(static_cast<double>(bytes) * overhead) + kMiB;
-}
-
-void require_temporary_space(const Plan& plan, const Machine& machine) {
-  if (plan.temporary_bytes == 0) return;
-  std::uint64_t free_bytes = 0;
-  std::string names;
-  std::vector<std::uint64_t> seen;
-  for (const Folder& folder : machine.temporary) {
-    names += (names.empty() ? "" : ", ") + folder.path;
-    if (std::ranges::find(seen, folder.file_system) != seen.end()) continue;
-    seen.push_back(folder.file_system);
-    free_bytes += folder.free_bytes;
-  }
-  if (free_bytes < plan.temporary_bytes) {
-    throw Error(ErrorKind::kResource, fmt::format("temporary files in {}", names),
-                fmt::format("{} are needed, {} are free", format_bytes(plan.temporary_bytes),
-                            format_bytes(free_bytes)))
-        .hint("give a folder with more room with -T, or more memory with -S");
-  }
-}
-
 // A merge may find more memory in use by its blocks than run formation had, or less: all merges of
 // the plan are laid out in one arena.
 std::uint64_t merge_arena(const Plan& plan) {
   if (plan.strategy == Strategy::kUnknown) {
     constexpr std::uint32_t kLikelyRuns = 64;
-    return plan_merge(plan, std::min(plan.fan_in, kLikelyRuns), std::uint64_t{1} << 40).arena_bytes;
+    const std::uint32_t runs = std::min(plan.fan_in, kLikelyRuns);
+    return plan_merge(plan, runs, runs * plan.chunk.chunk_elements).arena_bytes;
   }
   std::uint64_t most = 0;
   std::uint64_t runs = plan.run_count;
@@ -138,6 +104,47 @@ std::uint64_t merge_arena(const Plan& plan) {
                   plan_merge(plan, static_cast<std::uint32_t>(runs), plan.elements).arena_bytes);
 }
 
+// Counting: a block for each reader, and its four tables of 32-bit counters.
+void plan_counting(Plan& plan) {
+  plan.strategy = Strategy::kCount;
+  plan.engine_reason = "keys of one and two bytes are counted";
+  plan.chunk.block_bytes = 256 * kKiB;
+  const std::uint64_t tables = std::uint64_t{4} * sizeof(std::uint32_t) << (8 * plan.key_bytes);
+  plan.chunk.readers = static_cast<unsigned>(std::clamp<std::uint64_t>(
+      buffer_budget(plan.host_budget_bytes) / (plan.chunk.block_bytes + tables), 1, plan.threads));
+  plan.chunk.arena_bytes = plan.chunk.readers * plan.chunk.block_bytes;
+  plan.arena_bytes = plan.chunk.arena_bytes;
+}
+
+void choose_engine_of(Plan& plan, const Options& options, const Machine& machine) {
+  const EngineDecision decision = choose_engine(options, machine);
+  plan.engine = decision.cuda ? EngineKind::kCuda : EngineKind::kCpu;
+  plan.engine_reason = decision.reason;
+  if (!decision.cuda) return;
+  plan.device = machine.gpus.front().device;
+  plan.device_budget_bytes = device_budget(options, machine.gpus.front());
+}
+
+// A small sort should not start threads that find nothing to do.
+unsigned useful_threads(const Plan& plan, const Machine& machine) {
+  constexpr std::uint64_t kLeastShare = std::uint64_t{1} << 16;
+  if (!machine.input_bytes) return plan.threads;
+  return static_cast<unsigned>(
+      std::clamp<std::uint64_t>(plan.elements / kLeastShare, 1, plan.threads));
+}
+
+void choose_sizes_of(Plan& plan, const Options& options) {
+  const SizeQuestion asked = question_for(plan, options);
+  std::optional<Sizes> sizes = choose_sizes(asked);
+  // Every thread has buffers of its own: with little memory, fewer threads are better than none.
+  while (!sizes && plan.threads > 1) {
+    plan.threads /= 2;
+    sizes = choose_sizes(question_for(plan, options));
+  }
+  if (!sizes) throw budget_too_small(plan, question_for(plan, options));
+  take_sizes(plan, *sizes);
+}
+
 }  // namespace
 
 Plan make_plan(const Options& options, const Machine& machine) {
@@ -149,39 +156,20 @@ Plan make_plan(const Options& options, const Machine& machine) {
   plan.output_is_stream = !machine.output;
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;
   if (plan.key_bytes < 4) {
-    plan.strategy = Strategy::kCount;
-    plan.engine_reason = "keys of one and two bytes are counted";
-    plan.chunk.block_bytes = 256 * kKiB;
-    plan.chunk.readers = plan.threads;
-    plan.chunk.arena_bytes = plan.threads * plan.chunk.block_bytes;
+    plan_counting(plan);
+  } else {
+    choose_engine_of(plan, options, machine);
+    plan.strategy = machine.input_bytes ? Strategy::kSpill : Strategy::kUnknown;
+    plan.threads = useful_threads(plan, machine);
+    choose_sizes_of(plan, options);
+    plan.temporary_bytes = temporary_need(plan);
     plan.arena_bytes = plan.chunk.arena_bytes;
-    return plan;
+    if (plan.strategy != Strategy::kOneChunk) {
+      const std::uint64_t chunk_arena = std::exchange(plan.arena_bytes, 0);
+      plan.arena_bytes = std::max(chunk_arena, merge_arena(plan));
+    }
   }
-  const EngineDecision decision = choose_engine(options, machine);
-  plan.engine = decision.cuda ? EngineKind::kCuda : EngineKind::kCpu;
-  plan.engine_reason = decision.reason;
-  if (decision.cuda) {
-    plan.device = machine.gpus.front().device;
-    plan.device_budget_bytes = device_budget(options, machine.gpus.front());
-  }
-  plan.strategy = machine.input_bytes ? Strategy::kSpill : Strategy::kUnknown;
-  // A small sort should not start threads that find nothing to do.
-  constexpr std::uint64_t kLeastShare = std::uint64_t{1} << 16;
-  if (machine.input_bytes) {
-    plan.threads = static_cast<unsigned>(
-        std::clamp<std::uint64_t>(plan.elements / kLeastShare, 1, plan.threads));
-  }
-  const SizeQuestion question = question_for(plan, options);
-  const auto sizes = choose_sizes(question);
-  if (!sizes) throw budget_too_small(plan, question);
-  take_sizes(plan, *sizes);
-  plan.temporary_bytes = temporary_need(plan);
-  require_temporary_space(plan, machine);
-  plan.arena_bytes = plan.chunk.arena_bytes;
-  if (plan.strategy != Strategy::kOneChunk) {
-    const std::uint64_t chunk_arena = std::exchange(plan.arena_bytes, 0);
-    plan.arena_bytes = std::max(chunk_arena, merge_arena(plan));
-  }
+  require_disk_space(plan, machine);
   return plan;
 }
 

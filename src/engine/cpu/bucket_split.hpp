@@ -9,10 +9,10 @@
 
 namespace gsort::cpu {
 
-// Replaces every bucket of more than `limit` keys by smaller ones, in order.
-// Each pass narrows a bucket's range of keys at least by half, and by 2^8 where a sample did not
-// help, so the passes are few whatever the keys are. Uses at most kMostSplit pages beyond those of
-// the bucket, per worker. Throws: what the pool throws.
+// Replaces every bucket of more than `limit` keys by smaller ones, in order. Each pass narrows a
+// bucket's range of keys, by 2^8 at least where a sample did not help, so the passes are few
+// whatever the keys are. Needs the slack that CpuChunkFootprint::slack_pages counts. Throws: what
+// the pool throws.
 template <class Key>
 void split_large_buckets(std::vector<Bucket>& buckets, std::uint64_t limit, PagePool& pool,
                          unsigned workers);

@@ -113,7 +113,7 @@ TEST(MakePlan, CountsNarrowKeysWhateverTheSize) {
   }
 }
 
-TEST(MakePlan, DISABLED_CountsNarrowKeysWithinTheBudgetOnManyCores) {
+TEST(MakePlan, CountsNarrowKeysWithinTheBudgetOnManyCores) {
   for (const std::uint64_t budget : {16 * kMiB, 64 * kMiB}) {
     const Plan plan = make_plan(options_for(KeyType::kU16, test::mebibytes(budget)),
                                 invented_machine(kTB, 128, kTiB));
@@ -175,7 +175,7 @@ TEST(MakePlan, CountsFoldersOfOneFileSystemOnce) {
   EXPECT_NO_THROW((void)make_plan(options_for(KeyType::kU32, "1G"), machine));
 }
 
-TEST(MakePlan, DISABLED_RefusesAnOutputFolderWithoutRoom) {
+TEST(MakePlan, RefusesAnOutputFolderWithoutRoom) {
   Machine machine = invented_machine(10 * kGiB, 4, 64 * kGiB);
   machine.output->free_bytes = 9 * kGiB;
   EXPECT_EQ(refused(options_for(KeyType::kU32), machine), ErrorKind::kResource);

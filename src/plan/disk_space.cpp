@@ -1,0 +1,64 @@
+#include "plan/disk_space.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+
+namespace gsort {
+namespace {
+
+Error no_room(const std::string& what, std::uint64_t needed, std::uint64_t free_bytes,
+              const char* way_out) {
+  return Error(ErrorKind::kResource, what,
+               fmt::format("{} are needed, {} are free", format_bytes(needed),
+                           format_bytes(free_bytes)))
+      .hint(way_out);
+}
+
+}  // namespace
+
+std::uint64_t temporary_need(const Plan& plan) {
+  if (plan.strategy != Strategy::kSpill) return 0;
+  // All runs lie on disk once; a round of merging needs the runs of its largest group twice.
+  std::uint64_t runs = plan.run_count;
+  double share = 0;
+  for (const MergeRound& round : plan.rounds) {
+    const std::uint32_t largest = *std::ranges::max_element(round.group_sizes);
+    share = std::max(share, static_cast<double>(largest) / static_cast<double>(runs));
+    runs = round.group_sizes.size();
+  }
+  // Headers and padding of blocks, and the shorter blocks where pieces end.
+  const double overhead = 1.03 + std::min(share, 1.0);
+  return static_cast<std::uint64_t>(static_cast<double>(plan.elements * plan.key_bytes) *
+                                    overhead) +
+         kMiB;
+}
+
+void require_disk_space(const Plan& plan, const Machine& machine) {
+  std::map<std::uint64_t, std::uint64_t> free_bytes;  // by file system
+  for (const Folder& folder : machine.temporary) free_bytes[folder.file_system] = folder.free_bytes;
+  if (machine.output) {
+    const std::uint64_t needed = plan.elements * plan.key_bytes;
+    if (needed > machine.output->free_bytes) {
+      throw no_room("the output in " + machine.output->path, needed, machine.output->free_bytes,
+                    "free space there, or write the output elsewhere");
+    }
+    const auto shared = free_bytes.find(machine.output->file_system);
+    if (shared != free_bytes.end()) shared->second -= std::min(shared->second, needed);
+  }
+  if (plan.temporary_bytes == 0) return;
+  std::uint64_t total = 0;
+  for (const auto& [file_system, bytes] : free_bytes) total += bytes;
+  std::string names;
+  for (const Folder& folder : machine.temporary) names += (names.empty() ? "" : ", ") + folder.path;
+  if (plan.temporary_bytes > total) {
+    throw no_room("temporary files in " + names, plan.temporary_bytes, total,
+                  "give a folder with more room with -T, or more memory with -S");
+  }
+}
+
+}  // namespace gsort
