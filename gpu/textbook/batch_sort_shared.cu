@@ -18,8 +18,8 @@
 //
 // Cost. log^2(d) steps a key, all in shared memory; 2 * sizeof(Key) bytes of global memory a key.
 //
-// Measured on an H200, 16M random i32 keys: d = 64: 41, 256: 30, 1024: 23 Gkeys/s. CUB's
-// segmented sort has 94, 3.3 and 13 there.
+// Measured on an H200, 16M random i32 keys: d = 64: 40, 256: 30, 1024: 23 Gkeys/s. CUB's
+// segmented sort has 89, 3.3 and 13 there.
 //
 // Source. As batch_sort_global.cu; the block-wide sort in shared memory is the first phase of N.
 // Satish, M. Harris, M. Garland, "Designing efficient sorting algorithms for manycore GPUs",

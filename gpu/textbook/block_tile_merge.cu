@@ -24,8 +24,8 @@
 // steps. gsort's own merge and CUB's move the two searches into a kernel before this one, so that
 // no block waits for them.
 //
-// Measured on an H200 in one run, 16M + 16M random i32 keys: 1.42 TB/s, 34% of the device copy's
-// rate.
+// Measured on an H200 in one run, 16M + 16M random i32 keys: 256 x 17: 1.43 TB/s, 34% of the
+// device copy's rate.
 //
 // Source. O. Green, R. McColl, D. A. Bader, "GPU Merge Path: a GPU merging algorithm", ICS 2012,
 // doi:10.1145/2304576.2304621.
