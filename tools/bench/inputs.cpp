@@ -43,13 +43,13 @@ std::vector<Key> make_ordered_keys(const GenSpec& spec, unsigned threads) {
   return make_keys<Key>(spec, threads, true);
 }
 
-std::vector<KeyType> types_or(const Request& request, std::vector<KeyType> types) {
-  return request.types.empty() ? std::move(types) : request.types;
+std::vector<KeyType> types_or(const Request& request, const std::vector<KeyType>& types) {
+  return request.types.empty() ? types : request.types;
 }
 
 std::vector<std::uint64_t> elements_or(const Request& request,
-                                       std::vector<std::uint64_t> elements) {
-  return request.elements.empty() ? std::move(elements) : request.elements;
+                                       const std::vector<std::uint64_t>& elements) {
+  return request.elements.empty() ? elements : request.elements;
 }
 
 template std::vector<std::uint32_t> make_raw_keys(const GenSpec&, unsigned);

@@ -19,9 +19,10 @@ template <class Key>
 [[nodiscard]] std::vector<Key> make_ordered_keys(const GenSpec& spec, unsigned threads);
 
 // The request's types, or `types`; and so on.
-[[nodiscard]] std::vector<KeyType> types_or(const Request& request, std::vector<KeyType> types);
+[[nodiscard]] std::vector<KeyType> types_or(const Request& request,
+                                            const std::vector<KeyType>& types);
 [[nodiscard]] std::vector<std::uint64_t> elements_or(const Request& request,
-                                                     std::vector<std::uint64_t> elements);
+                                                     const std::vector<std::uint64_t>& elements);
 
 // Calls f(Key{}, type, distribution, elements) for each combination that was asked for, with the
 // unsigned type of each key type's width: std::uint32_t or std::uint64_t.

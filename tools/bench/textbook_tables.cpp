@@ -34,7 +34,7 @@ TextbookTable::TextbookTable(const Request& request, std::vector<TextbookSet> se
     : request_(request),
       sets_(std::move(sets)),
       count_(sets_.front().host.size()),
-      scratch_bytes_(cub_scratch_bytes(2 * 4 * count_)),
+      scratch_bytes_(cub_scratch_bytes(2 * sizeof(std::uint32_t) * count_)),
       scratch_(scratch_bytes_),
       output_(count_) {}
 
@@ -69,7 +69,7 @@ void TextbookTable::add_host(
       right = right && static_cast<std::uint32_t>(output[i]) == expected[i];
     }
   }
-  results_.push_back({name, Times::of(std::move(all_ms)), keys, 2 * 4 * keys,
+  results_.push_back({name, Times::of(std::move(all_ms)), keys, 2 * sizeof(std::int32_t) * keys,
                       right ? Verdict::kVerified : Verdict::kWrong, false, note});
 }
 
