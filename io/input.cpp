@@ -22,7 +22,9 @@ constexpr int kPipeBytes = 1 << 20;
 File open_standard_input() {
   const int fd = sys::duplicate(STDIN_FILENO);
   if (fd < 0) {
-    throw Error::from_errno(ErrorKind::kInput, "opening", errno).path("standard input");
+    throw Error::from_errno(ErrorKind::kInput, "opening", errno)
+        .path("standard input")
+        .hint(hint_for(errno));
   }
   File file(fd, "standard input", ErrorKind::kInput);
   if (S_ISDIR(file.facts().st_mode)) throw file.error("opening", EISDIR);

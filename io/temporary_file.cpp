@@ -77,7 +77,8 @@ Folder open_folder(const std::string& path, ErrorKind kind) {
   int fd = open_with(O_RDONLY);
   const bool readable = fd >= 0;
   if (fd < 0 && errno == EACCES) fd = open_with(O_PATH);
-  if (fd < 0) throw Error::from_errno(kind, "opening the folder", errno).path(path);
+  if (fd < 0)
+    throw Error::from_errno(kind, "opening the folder", errno).path(path).hint(hint_for(errno));
   return {File(fd, path, kind), readable};
 }
 

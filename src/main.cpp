@@ -27,8 +27,9 @@ enum ExitCode { kDone = 0, kDisorder = 1, kTrouble = 2 };
 
 int print(std::FILE* stream, const std::string& text, ExitCode code = kDone) {
   if (std::fwrite(text.data(), 1, text.size(), stream) != text.size() || std::fflush(stream) != 0) {
-    throw Error::from_errno(ErrorKind::kOutput, "writing the report", errno)
-        .hint("see what standard output or standard error goes to");
+    const char* const name =
+        stream == stdout ? "writing standard output" : "writing standard error";
+    throw Error::from_errno(ErrorKind::kOutput, name, errno).hint("see what it is redirected to");
   }
   return code;
 }

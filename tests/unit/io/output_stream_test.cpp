@@ -164,7 +164,9 @@ TEST(OutputStream, SaysThatStandardOutputIsClosed) {
     const StandardOutput replaced(-1);
     what = error_of([] { const Output output("-"); }).what();
   }
-  EXPECT_EQ(what, "opening standard output: Bad file descriptor");
+  EXPECT_EQ(what,
+            "opening standard output: Bad file descriptor\n"
+            "  the descriptor is closed; open it, or name a file");
 }
 
 TEST(OutputStream, RefusesATerminalUnlessAskedTo) {

@@ -195,7 +195,9 @@ TEST(ReaderStreams, SaysThatStandardInputIsClosed) {
   ::dup2(saved, STDIN_FILENO);
   ::close(saved);
   EXPECT_EQ(error.kind(), ErrorKind::kInput);
-  EXPECT_EQ(std::string(error.what()), "opening standard input: Bad file descriptor");
+  EXPECT_EQ(std::string(error.what()),
+            "opening standard input: Bad file descriptor\n"
+            "  the descriptor is closed; open it, or name a file");
 }
 
 }  // namespace
