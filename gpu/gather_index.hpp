@@ -157,7 +157,7 @@ struct GatherOffsets {
 
 // The float whose value is `number` units of the least denormal.
 [[nodiscard]] GSORT_HOST_DEVICE constexpr float as_denormal(int number) {
-  const unsigned magnitude = static_cast<unsigned>(number < 0 ? -number : number);
+  const auto magnitude = static_cast<unsigned>(number < 0 ? -number : number);
   return std::bit_cast<float>(number < 0 ? magnitude | 0x80000000U : magnitude);
 }
 

@@ -5,7 +5,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): pthread_sigmask is not in <csignal>
 
 #include "io/sys.hpp"
 
