@@ -10,7 +10,7 @@
 
 // ThreadSanitizer cannot see into the prebuilt library; these say what its scheduler guarantees:
 // what happened before the call happens before the workers, and the workers before the return.
-#if defined(__SANITIZE_THREAD__)
+#if defined(GSORT_TELLS_TSAN)
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
 #else
