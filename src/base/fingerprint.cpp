@@ -69,6 +69,17 @@ HWY_INLINE void step(const Key* keys, Sums& sums) {
   }
 }
 
+// Modulo 2^64. Not SumOfLanes, which adds signed numbers on some targets: their overflow is
+// undefined.
+HWY_INLINE std::uint64_t sum_of(V64 lanes) {
+  const D64 d64;
+  alignas(64) std::uint64_t values[8];
+  hn::Store(lanes, d64, values);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < hn::Lanes(d64); ++i) sum += values[i];
+  return sum;
+}
+
 template <class Key>
 HWY_ATTR std::size_t add_vectors(const Key* keys, std::size_t count, Fingerprint& total) {
   const D64 d64;
@@ -80,8 +91,8 @@ HWY_ATTR std::size_t add_vectors(const Key* keys, std::size_t count, Fingerprint
     step(keys + i, first);
     step(keys + i + lanes, second);
   }
-  total.sum = hn::GetLane(hn::SumOfLanes(d64, hn::Add(first.sum, second.sum)));
-  total.product = hn::GetLane(hn::SumOfLanes(d64, hn::Add(first.product, second.product)));
+  total.sum = sum_of(hn::Add(first.sum, second.sum));
+  total.product = sum_of(hn::Add(first.product, second.product));
   return i;
 }
 #else

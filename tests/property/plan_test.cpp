@@ -86,12 +86,17 @@ TEST(AnyPlan, WithMoreMemoryHasNoMoreRuns) {
     const std::uint64_t more = less * 2;
     q.options.buffer_size = mebibytes(less);
     if (least_named(q)) return;
-    const std::uint64_t runs_with_less = make_plan(q.options, q.machine).run_count;
+    const Plan with_less = make_plan(q.options, q.machine);
     q.options.buffer_size = mebibytes(more);
     RC_LOG() << mebibytes(less) << " and " << mebibytes(more) << ", " << q.machine.cores
              << " cores, input " << *q.machine.input_bytes;
     RC_ASSERT(!least_named(q).has_value());
-    RC_ASSERT(make_plan(q.options, q.machine).run_count <= runs_with_less);
+    const Plan with_more = make_plan(q.options, q.machine);
+    // Little memory is shared by fewer threads, so their chunks may be larger than with a bit more.
+    RC_ASSERT(with_more.threads >= with_less.threads);
+    if (with_more.threads == with_less.threads) {
+      RC_ASSERT(with_more.run_count <= with_less.run_count);
+    }
   }));
 }
 
