@@ -37,7 +37,7 @@ CpuChunkLane<Key>::CpuChunkLane(const EngineShape& shape, ByteSpan memory)
 template <class Key>
 void CpuChunkLane<Key>::begin(ConstByteSpan sample) {
   std::vector<Key> keys(sample.size() / sizeof(Key));
-  std::memcpy(keys.data(), sample.data(), keys.size() * sizeof(Key));
+  if (!keys.empty()) std::memcpy(keys.data(), sample.data(), keys.size() * sizeof(Key));
   map_to_ordered<Key>(keys, keys, map_);
   partitioners_.clear();
   bucket_map_ = std::make_unique<BucketMap<Key>>(keys, footprint_.buckets);
