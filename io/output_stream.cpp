@@ -1,5 +1,6 @@
 // A pipe, FIFO, device, or whatever standard output is: bytes go out in order and stay out.
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "io/output_impl.hpp"
@@ -26,16 +27,14 @@ class StreamOutput : public Output::Impl {
   [[nodiscard]] std::vector<std::string> notes() const override { return {}; }
 
  private:
-  [[nodiscard]] Error stopped() const {
-    return Error(ErrorKind::kOutput, "writing", "stopped before all was written").path(path());
-  }
+  void stop(const Error& why) noexcept;
 
   File file_;
   const std::string no_folder_;
   std::mutex mutex_;
   std::condition_variable turn_;
   std::uint64_t written_ = 0;
-  bool stopped_ = false;
+  std::optional<Error> stopped_;  // why; all who wait fail for the same reason
 };
 
 // Writes outside the lock: whose turn it is has the file for itself, and cancel() must not wait for
@@ -45,13 +44,14 @@ void StreamOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   {
     std::unique_lock lock(mutex_);
     turn_.wait(lock, [&] { return written_ == offset || stopped_; });
-    if (stopped_) throw stopped();
+    if (stopped_) throw Error(*stopped_);
   }
   try {
     file_.write_full(bytes);
   } catch (const Error& error) {
-    cancel();
-    throw Error(error).at(offset);
+    const Error why = Error(error).at(offset);
+    stop(why);
+    throw why;
   }
   {
     const std::lock_guard lock(mutex_);
@@ -60,16 +60,21 @@ void StreamOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   turn_.notify_all();
 }
 
-void StreamOutput::cancel() noexcept {
+void StreamOutput::stop(const Error& why) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    stopped_ = true;
+    if (!stopped_) stopped_ = why;
   }
   turn_.notify_all();
 }
 
+void StreamOutput::cancel() noexcept {
+  stop(Error(ErrorKind::kOutput, "writing", "stopped before all was written").path(path()));
+}
+
 void StreamOutput::commit(std::uint64_t size_bytes) {
-  if (stopped_ || written_ != size_bytes) throw stopped();
+  if (written_ != size_bytes) cancel();
+  if (stopped_) throw Error(*stopped_);
   const struct stat facts = file_.facts();
   // `gsort > file`: what exit 0 promises holds here, too.
   if (S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode)) file_.sync();

@@ -121,7 +121,8 @@ class Workplace:
         self.environment = {
             "PATH": ":".join(path), "LC_ALL": "C.UTF-8", "HOME": str(self.work), "TMPDIR": str(self.tmp),
             # Sanitizers shall not be taken for a status of gsort's own.
-            "ASAN_OPTIONS": "exitcode=99", "TSAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=99",
+            **{name: f"{os.environ.get(name, '')}:exitcode=99".lstrip(":")
+               for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")},
         }
         for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"):
             if name in os.environ:

@@ -23,7 +23,7 @@ template <class Key>
 std::vector<Key> keys_for(const GenSpec& spec) {
   const auto bytes = bytes_for(spec, 0, spec.count);
   std::vector<Key> keys(spec.count);
-  std::memcpy(keys.data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(keys.data(), bytes.data(), bytes.size());
   const auto map = KeyMap<Key>::of(spec.format);
   for (Key& key : keys) key = map.to_ordered(key);
   return keys;
