@@ -1,0 +1,62 @@
+// Launching kernels so that one starts up while its predecessor on the stream still ends
+// (programmatic dependent launch, from sm_90 on; elsewhere an ordinary launch). Every kernel
+// launched so calls grid_begin() first: before it returns, nothing of the predecessors may be read
+// and nothing that they read may be written. As every kernel waits, waiting for the last one is
+// waiting for all.
+//
+// What it gains: two to three microseconds a kernel, which is half the time of sorts of up to 2^18
+// keys.
+#pragma once
+
+#include <string_view>
+
+#include <cuda_runtime.h>
+
+#include "gpu/cuda_check.hpp"
+
+namespace gsort::gpu {
+
+// Waits until all earlier kernels of the stream are done, their writes visible. The successor may
+// take the places on the multiprocessors that this kernel leaves free.
+__device__ inline void grid_begin() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+struct LaunchShape {
+  unsigned blocks = 0;
+  unsigned threads = 0;
+  unsigned shared_bytes = 0;  // dynamic
+  unsigned architecture = 0;
+  cudaStream_t stream = nullptr;
+};
+
+// More dynamic shared memory than this must be asked for, kernel by kernel.
+inline constexpr unsigned kUnaskedSharedBytes = 48U << 10;
+
+// Queues kernel(arguments...). Throws: Error(kDevice) with `operation`.
+template <class... Parameters, class... Arguments>
+void launch_kernel(void (*kernel)(Parameters...), const LaunchShape& shape,
+                   std::string_view operation, Arguments&&... arguments) {
+  if (shape.shared_bytes > kUnaskedSharedBytes) {
+    check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shape.shared_bytes)),
+               CudaCall::kLaunch, operation);
+  }
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(shape.blocks);
+  config.blockDim = dim3(shape.threads);
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = shape.stream;
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &overlap;
+  config.numAttrs = shape.architecture >= 90 ? 1 : 0;
+  check_cuda(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
+             CudaCall::kLaunch, operation);
+}
+
+}  // namespace gsort::gpu
