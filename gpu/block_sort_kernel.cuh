@@ -11,6 +11,7 @@
 #include "gpu/block_merge.cuh"
 #include "gpu/block_store.cuh"
 #include "gpu/merge_pass.hpp"
+#include "gpu/programmatic_launch.cuh"
 
 namespace gsort::gpu {
 
@@ -81,6 +82,7 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   const std::uint64_t begin = std::uint64_t{blockIdx.x} * kTileKeys;
   const std::uint64_t count = pass.count - begin < kTileKeys ? pass.count - begin : kTileKeys;
 
+  grid_begin();
   Key keys[kRowWords];
   thread_load_unordered<Key, kThreads>(pass.input + begin, count, keys);
   thread_order_keys<Key, kThreads>(pass, count, keys);

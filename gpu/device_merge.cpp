@@ -3,6 +3,7 @@
 #include "gpu/device_merge.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -129,7 +130,79 @@ std::uint64_t sum_of(const std::uint64_t* slice_counts, std::uint32_t slice_coun
   return total;
 }
 
+// Two runs need no samples and no tables: a thread a tile bisects, or, if all lies in the L2 cache,
+// each tile's block searches for itself.
+std::size_t two_way_scratch_bytes(std::uint64_t total, const KernelTuning& tuning) {
+  const std::uint64_t rows = div_up(total, tuning.merge_tile_keys(2)) + 1;
+  return round_up(rows * (kRowHeader + 2) * sizeof(std::uint64_t), kScratchAlignment);
+}
+
+template <class Key>
+void queue_two_way(MergePass<Key> pass, void* scratch, cudaStream_t stream) {
+  const unsigned architecture = current_architecture();
+  const SmallTuning small = small_tuning_for<Key>(architecture);
+  const std::uint64_t total = pass.apart.length();
+  pass.two_arrays = true;
+  pass.fan_in = 2;
+  pass.group_count = 1;
+  pass.maps = !pass.store_map.is_identity();
+  if (total <= small.most_merged_keys) {
+    pass.rows_per_group = div_up(total, small.kernels.merge_tile_keys(2));
+    launch_small_merge(pass, architecture, stream);
+    return;
+  }
+  pass.row_count = div_up(total, tuning_for<Key>(architecture).merge_tile_keys(2)) + 1;
+  pass.rows = static_cast<std::uint64_t*>(scratch);
+  launch_two_way_partition(pass, architecture, stream);
+  launch_kway_merge(pass, architecture, stream);
+}
+
 }  // namespace
+
+template <class Key>
+std::size_t merge_arrays_scratch_bytes(std::uint64_t total) {
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    most = std::max(most, two_way_scratch_bytes(total, tuning_for<Key>(row.architecture)));
+  }
+  return most;
+}
+
+template <class Key>
+void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
+                  Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
+                  cudaStream_t stream) {
+  constexpr const char* kArrays = "merging two arrays on the GPU";
+  const std::array<std::uint64_t, 2> counts{a_count, b_count};
+  const std::uint64_t total = sum_of(counts.data(), 2);
+  if (total == 0) return;
+  const std::uint64_t bytes = total * sizeof(Key);
+  const std::size_t needed = merge_arrays_scratch_bytes<Key>(total);
+  require_memory(output, bytes, sizeof(Key), kArrays, "the output");
+  require_scratch(scratch_bytes, needed, kArrays);
+  require_memory(scratch, needed, kScratchAlignment, kArrays, "the scratch memory");
+  require_apart(output, bytes, scratch, needed, kArrays, "output and scratch memory");
+  const std::array<const Key*, 2> inputs{a, b};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::uint64_t input_bytes = counts[i] * sizeof(Key);
+    require_memory(inputs[i], input_bytes, sizeof(Key), kArrays, "an input");
+    require_apart(inputs[i], input_bytes, output, bytes, kArrays, "input and output");
+    require_apart(inputs[i], input_bytes, scratch, needed, kArrays, "input and scratch memory");
+  }
+  MergePass<Key> pass;
+  // An empty array may have no address, but the kernels count from the first one's.
+  pass.input = a_count > 0 ? a : b;
+  pass.output = output;
+  pass.store_map = store_map;
+  pass.apart.first_length = a_count;
+  pass.apart.second_length = b_count;
+  if (a_count > 0 && b_count > 0) {
+    // Modulo 2^64, should b lie before a.
+    pass.apart.second_begin =
+        (reinterpret_cast<std::uintptr_t>(b) - reinterpret_cast<std::uintptr_t>(a)) / sizeof(Key);
+  }
+  queue_two_way(pass, scratch, stream);
+}
 
 template <class Key>
 std::size_t merge_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
@@ -158,12 +231,21 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
   require_apart(input, bytes, scratch, needed, kOperation, "input and scratch memory");
   require_apart(output, bytes, scratch, needed, kOperation, "output and scratch memory");
 
+  if (slice_count <= 2) {
+    MergePass<Key> pass;
+    pass.input = input;
+    pass.output = output;
+    pass.store_map = store_map;
+    pass.apart = {0, slice_counts[0], slice_counts[0], total - slice_counts[0]};
+    queue_two_way(pass, scratch, stream);
+    return;
+  }
   const unsigned architecture = current_architecture();
   const KernelTuning tuning = tuning_for<Key>(architecture);
   const MergeArrays<Key> arrays = cut_scratch<Key>(scratch, total, slice_count, tuning);
   MergePlan<Key> plan = plan_passes(slice_counts, slice_count, arrays, tuning);
-  launch_table_copy(plan.numbers.data(), plan.numbers.size(), arrays.tables, stream);
-  launch_sample(input, plan.passes.front().runs, arrays.samples, stream);
+  launch_table_copy(plan.numbers.data(), plan.numbers.size(), arrays.tables, architecture, stream);
+  launch_sample(input, plan.passes.front().runs, arrays.samples, architecture, stream);
 
   const Key* from = input;
   for (std::size_t i = 0; i < plan.passes.size(); ++i) {
@@ -187,5 +269,13 @@ template void merge_slices<std::uint32_t>(const std::uint32_t*, const std::uint6
 template void merge_slices<std::uint64_t>(const std::uint64_t*, const std::uint64_t*, std::uint32_t,
                                           std::uint64_t*, KeyMap<std::uint64_t>, void*, std::size_t,
                                           cudaStream_t);
+template std::size_t merge_arrays_scratch_bytes<std::uint32_t>(std::uint64_t);
+template void merge_arrays<std::uint32_t>(const std::uint32_t*, std::uint64_t, const std::uint32_t*,
+                                          std::uint64_t, std::uint32_t*, KeyMap<std::uint32_t>,
+                                          void*, std::size_t, cudaStream_t);
+template std::size_t merge_arrays_scratch_bytes<std::uint64_t>(std::uint64_t);
+template void merge_arrays<std::uint64_t>(const std::uint64_t*, std::uint64_t, const std::uint64_t*,
+                                          std::uint64_t, std::uint64_t*, KeyMap<std::uint64_t>,
+                                          void*, std::size_t, cudaStream_t);
 
 }  // namespace gsort::gpu

@@ -1,5 +1,6 @@
-// Merging K sorted slices that lie back to back in device memory, on a stream. Any host code may
-// include this file. Read next: merge_pass.hpp (what one pass does), device_sort.hpp.
+// Merging K sorted slices that lie back to back in device memory, or two arrays that lie anywhere,
+// on a stream. Any host code may include this file. Read next: merge_pass.hpp (what one pass does),
+// device_sort.hpp.
 #pragma once
 
 #include <cstddef>
@@ -32,6 +33,17 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
                   Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
                   cudaStream_t stream);
 
+// The same for two arrays that lie anywhere: merges a[0, a_count) and b[0, b_count), both
+// ascending, into output; of equal keys those of `a` come first (which shows only where a store_map
+// makes different keys equal, so never). Contracts and errors are those of merge_slices; a and b
+// may overlap each other.
+template <class Key>
+[[nodiscard]] std::size_t merge_arrays_scratch_bytes(std::uint64_t total);
+template <class Key>
+void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
+                  Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
+                  cudaStream_t stream);
+
 extern template std::size_t merge_slices_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint32_t);
 extern template std::size_t merge_slices_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint32_t);
 extern template void merge_slices<std::uint32_t>(const std::uint32_t*, const std::uint64_t*,
@@ -42,5 +54,15 @@ extern template void merge_slices<std::uint64_t>(const std::uint64_t*, const std
                                                  std::uint32_t, std::uint64_t*,
                                                  KeyMap<std::uint64_t>, void*, std::size_t,
                                                  cudaStream_t);
+extern template std::size_t merge_arrays_scratch_bytes<std::uint32_t>(std::uint64_t);
+extern template void merge_arrays<std::uint32_t>(const std::uint32_t*, std::uint64_t,
+                                                 const std::uint32_t*, std::uint64_t,
+                                                 std::uint32_t*, KeyMap<std::uint32_t>, void*,
+                                                 std::size_t, cudaStream_t);
+extern template std::size_t merge_arrays_scratch_bytes<std::uint64_t>(std::uint64_t);
+extern template void merge_arrays<std::uint64_t>(const std::uint64_t*, std::uint64_t,
+                                                 const std::uint64_t*, std::uint64_t,
+                                                 std::uint64_t*, KeyMap<std::uint64_t>, void*,
+                                                 std::size_t, cudaStream_t);
 
 }  // namespace gsort::gpu

@@ -151,6 +151,38 @@ void queue_merges(const SortShape& shape, const SortArrays<Key>& arrays, Key* fr
   }
 }
 
+// The passes of two runs that a small sort takes.
+unsigned small_passes_of(std::uint64_t count, const SmallTuning& tuning) {
+  const std::uint64_t runs = div_up(count, tuning.kernels.block_sort_keys());
+  unsigned passes = 0;
+  while ((std::uint64_t{1} << passes) < runs) ++passes;
+  return passes;
+}
+
+// The other array, of `count` keys, is all the scratch memory that a small sort takes.
+template <class Key>
+void queue_small_sort(BlockSortPass<Key> first, Key* output, Key* buffer, unsigned architecture,
+                      cudaStream_t stream) {
+  const SmallTuning tuning = small_tuning_for<Key>(architecture);
+  const unsigned passes = small_passes_of(first.count, tuning);
+  first.output = passes % 2 == 0 ? output : buffer;
+  first.stores_mapped = passes == 0 && !first.store_map.is_identity();
+  launch_small_block_sort(first, architecture, stream);
+  MergePass<Key> pass;
+  pass.store_map = first.store_map;
+  pass.runs.total = first.count;
+  pass.runs.run_length = tuning.kernels.block_sort_keys();
+  for (unsigned i = 0; i < passes; ++i) {
+    pass.input = (passes - i) % 2 == 0 ? output : buffer;
+    pass.output = (passes - i) % 2 == 0 ? buffer : output;
+    pass.maps = i + 1 == passes && !pass.store_map.is_identity();
+    pass.group_count = div_up(first.count, 2 * pass.runs.run_length);
+    pass.rows_per_group = div_up(2 * pass.runs.run_length, tuning.kernels.merge_tile_keys(2));
+    launch_small_merge(pass, architecture, stream);
+    pass.runs.run_length *= 2;
+  }
+}
+
 }  // namespace
 
 template <class Key>
@@ -159,6 +191,10 @@ std::size_t sort_keys_scratch_bytes(std::uint64_t count) {
   for (const TuningRow& row : kTunings) {
     const KernelTuning tuning = tuning_for<Key>(row.architecture);
     most = std::max(most, cut_scratch<Key>(nullptr, count, tuning).bytes);
+    const SmallTuning small = small_tuning_for<Key>(row.architecture);
+    if (small_passes_of(count, small) > 0) {
+      most = std::max<std::size_t>(most, round_up(count * sizeof(Key), kScratchAlignment));
+    }
   }
   return most;
 }
@@ -184,18 +220,22 @@ void sort_keys(const Key* input, Key* output, std::uint64_t count, KeyMap<Key> l
   require_apart(output, bytes, scratch, needed, kOperation, "output and scratch memory");
 
   const unsigned architecture = current_architecture();
-  const KernelTuning tuning = tuning_for<Key>(architecture);
-  const SortShape shape = shape_of(count, tuning);
-  const SortArrays<Key> arrays = cut_scratch<Key>(scratch, count, tuning);
-
   BlockSortPass<Key> first;
   first.input = input;
-  first.output = shape.fan_ins.size() % 2 == 0 ? output : arrays.buffer;
-  first.samples = arrays.samples;
   first.count = count;
   first.load_map = load_map;
   first.loads_mapped = !load_map.is_identity();
   first.store_map = store_map;
+  if (count <= small_tuning_for<Key>(architecture).most_sorted_keys) {
+    queue_small_sort(first, output, static_cast<Key*>(scratch), architecture, stream);
+    return;
+  }
+
+  const KernelTuning tuning = tuning_for<Key>(architecture);
+  const SortShape shape = shape_of(count, tuning);
+  const SortArrays<Key> arrays = cut_scratch<Key>(scratch, count, tuning);
+  first.output = shape.fan_ins.size() % 2 == 0 ? output : arrays.buffer;
+  first.samples = arrays.samples;
   first.stores_mapped = shape.fan_ins.empty() && !store_map.is_identity();
   launch_block_sort(first, architecture, stream);
   Key* const other = first.output == output ? arrays.buffer : output;

@@ -15,28 +15,31 @@
 #include "gpu/block_merge.cuh"
 #include "gpu/block_store.cuh"
 #include "gpu/merge_pass.hpp"
+#include "gpu/programmatic_launch.cuh"
+#include "gpu/wide_co_rank.hpp"
 
 namespace gsort::gpu {
 
-// What a block knows about its slices, in shared memory.
+// Where a tile's keys go.
+struct TilePlace {
+  std::uint64_t output;          // position of its first key
+  std::uint64_t group_position;  // the same, counted from the group's begin
+  std::uint64_t sample_begin;    // of the merged run
+};
+
+// What a block knows about its tile, in shared memory: registers are scarce.
 template <unsigned kFanIn>
 struct TileSlices {
   std::uint64_t source[kFanIn];        // position in the input of each slice's first key
   unsigned first[kFanIn + 1];          // the same counted through all slices of the tile
   unsigned first_row[kFanIn / 2 + 1];  // of each pair's region
+  TilePlace place;
 };
 
-// Reads the cuts of block `index`. Returns false if its row is the end of a group. Holds a barrier.
-template <class Key, unsigned kRowWords, unsigned kFanIn>
-__device__ bool block_read_cuts(const std::uint64_t* row, TileSlices<kFanIn>& slices) {
-  constexpr std::uint64_t kRowNumbers = kRowHeader + kFanIn;
-  if (row[kOutputPosition] == kGroupEnd) return false;
-  if (threadIdx.x < kFanIn) {
-    const std::uint64_t begin = row[kRowHeader + threadIdx.x];
-    const std::uint64_t end = row[kRowNumbers + kRowHeader + threadIdx.x];
-    slices.source[threadIdx.x] = begin;
-    slices.first[threadIdx.x + 1] = static_cast<unsigned>(end - begin);
-  }
+// From each slice's source, and its length in first[slice + 1]: all the rest. Holds a barrier.
+// Requires: lanes of the first warp wrote them.
+template <unsigned kRowWords, unsigned kFanIn>
+__device__ void block_lay_out_slices(TileSlices<kFanIn>& slices) {
   __syncwarp();
   if (threadIdx.x == 0) {
     slices.first[0] = 0;
@@ -50,8 +53,60 @@ __device__ bool block_read_cuts(const std::uint64_t* row, TileSlices<kFanIn>& sl
     }
   }
   __syncthreads();  // the slices are known
-  return true;
 }
+
+// How a block learns its slices: from the rows of cuts that partition_kernel wrote, or by searching
+// for them, which only pays for two runs in the L2 cache. Both return false for a block that has
+// nothing to merge, and hold a barrier for all others.
+struct WrittenCuts {
+  template <unsigned kTileKeys, unsigned kRowWords, class Key, unsigned kFanIn>
+  static __device__ bool block_find_slices(const MergePass<Key>& pass, TileSlices<kFanIn>& slices) {
+    constexpr std::uint64_t kRowNumbers = kRowHeader + kFanIn;
+    const std::uint64_t* const row = pass.rows + std::uint64_t{blockIdx.x} * kRowNumbers;
+    if (row[kOutputPosition] == kGroupEnd) return false;
+    if (threadIdx.x == 0) {
+      slices.place = {row[kOutputPosition], row[kGroupPosition], row[kSampleBegin]};
+    }
+    if (threadIdx.x < kFanIn) {
+      const std::uint64_t begin = row[kRowHeader + threadIdx.x];
+      const std::uint64_t end = row[kRowNumbers + kRowHeader + threadIdx.x];
+      slices.source[threadIdx.x] = begin;
+      slices.first[threadIdx.x + 1] = static_cast<unsigned>(end - begin);
+    }
+    block_lay_out_slices<kRowWords>(slices);
+    return true;
+  }
+};
+
+template <unsigned kLanes>
+struct SearchedCuts {
+  template <unsigned kTileKeys, unsigned kRowWords, class Key, unsigned kFanIn>
+  static __device__ bool block_find_slices(const MergePass<Key>& pass, TileSlices<kFanIn>& slices) {
+    static_assert(kFanIn == 2);
+    const TileOfTwo tile = pass.tile_of_two(blockIdx.x, kTileKeys);
+    if (tile.begin == tile.end) return false;
+    // One team finds where the slices begin, the next where they end.
+    __shared__ std::uint64_t ends[2];
+    const unsigned team = threadIdx.x / kLanes;
+    if (team < 2) {
+      const std::uint64_t cut =
+          wide_co_rank(WarpLanes<kLanes>{}, team == 0 ? tile.begin : tile.end,
+                       pass.input + tile.runs.first_begin, tile.runs.first_length,
+                       pass.input + tile.runs.second_begin, tile.runs.second_length);
+      if (threadIdx.x % kLanes == 0) ends[team] = cut;
+    }
+    __syncthreads();  // both ends are found
+    if (threadIdx.x == 0) {
+      slices.place = {tile.runs.first_begin + tile.begin, tile.begin, 0};
+      slices.source[0] = tile.runs.first_begin + ends[0];
+      slices.source[1] = tile.runs.second_begin + (tile.begin - ends[0]);
+      slices.first[1] = static_cast<unsigned>(ends[1] - ends[0]);
+      slices.first[2] = static_cast<unsigned>((tile.end - tile.begin) - (ends[1] - ends[0]));
+    }
+    block_lay_out_slices<kRowWords>(slices);
+    return true;
+  }
+};
 
 template <class Key>
 __device__ void thread_copy_async(Key* shared, const Key* global) {
@@ -156,15 +211,16 @@ __device__ MergeRegion thread_region_of(const TileSlices<kFanIn>& slices, unsign
 }
 
 template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kFanIn,
-          unsigned kResidentThreads>
+          unsigned kResidentThreads, class Cuts = WrittenCuts>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     kway_merge_kernel(const MergePass<Key> pass) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ TileSlices<kFanIn> slices;
   __shared__ unsigned co_ranks[kThreads + 1];
   const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
-  const std::uint64_t* const cuts = pass.rows + std::uint64_t{blockIdx.x} * (kRowHeader + kFanIn);
-  if (!block_read_cuts<Key, kRowWords>(cuts, slices)) return;
+  constexpr unsigned kTileKeys = merge_tile_keys(kThreads, kRowWords, kFanIn);
+  grid_begin();
+  if (!Cuts::template block_find_slices<kTileKeys, kRowWords>(pass, slices)) return;
   warp_load_slices(tile, pass.input, slices);
   thread_wait_for_copies();
   __syncthreads();  // the slices are in shared memory
@@ -186,13 +242,14 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     if (pairs < kFanIn / 2) __syncthreads();  // the next level's lists are written
   }
 
-  TileTarget<Key> target{pass.output + cuts[kOutputPosition],
+  const TilePlace place = slices.place;
+  TileTarget<Key> target{pass.output + place.output,
                          slices.first[kFanIn],
                          nullptr,
-                         cuts[kGroupPosition],
+                         place.group_position,
                          pass.maps,
                          pass.store_map};
-  if (pass.writes_samples) target.samples = pass.samples + cuts[kSampleBegin];
+  if (pass.writes_samples) target.samples = pass.samples + place.sample_begin;
   warp_store_tile(tile, target);
 }
 

@@ -1,4 +1,4 @@
-// kway_merge_kernel, partition_kernel and sample_kernel for 32-bit keys.
+// The kernels of merging for 32-bit keys.
 #include "gpu/launch_kway_merge.cuh"
 
 namespace gsort::gpu {
@@ -7,7 +7,11 @@ template void launch_partition<std::uint32_t>(const MergePass<std::uint32_t>&, u
                                               cudaStream_t);
 template void launch_kway_merge<std::uint32_t>(const MergePass<std::uint32_t>&, unsigned,
                                                cudaStream_t);
+template void launch_two_way_partition<std::uint32_t>(const MergePass<std::uint32_t>&, unsigned,
+                                                      cudaStream_t);
+template void launch_small_merge<std::uint32_t>(const MergePass<std::uint32_t>&, unsigned,
+                                                cudaStream_t);
 template void launch_sample<std::uint32_t>(const std::uint32_t*, const RunTable&, std::uint32_t*,
-                                           cudaStream_t);
+                                           unsigned, cudaStream_t);
 
 }  // namespace gsort::gpu

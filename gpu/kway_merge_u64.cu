@@ -1,4 +1,4 @@
-// kway_merge_kernel, partition_kernel and sample_kernel for 64-bit keys.
+// The kernels of merging for 64-bit keys.
 #include "gpu/launch_kway_merge.cuh"
 
 namespace gsort::gpu {
@@ -7,7 +7,11 @@ template void launch_partition<std::uint64_t>(const MergePass<std::uint64_t>&, u
                                               cudaStream_t);
 template void launch_kway_merge<std::uint64_t>(const MergePass<std::uint64_t>&, unsigned,
                                                cudaStream_t);
+template void launch_two_way_partition<std::uint64_t>(const MergePass<std::uint64_t>&, unsigned,
+                                                      cudaStream_t);
+template void launch_small_merge<std::uint64_t>(const MergePass<std::uint64_t>&, unsigned,
+                                                cudaStream_t);
 template void launch_sample<std::uint64_t>(const std::uint64_t*, const RunTable&, std::uint64_t*,
-                                           cudaStream_t);
+                                           unsigned, cudaStream_t);
 
 }  // namespace gsort::gpu

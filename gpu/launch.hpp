@@ -17,19 +17,33 @@ namespace gsort::gpu {
 template <class Key>
 void launch_block_sort(const BlockSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
+// The kernels for small inputs (tuning.hpp). The merge is of fan-in 2 and searches for its cuts;
+// pass.rows_per_group counts its tiles.
+template <class Key>
+void launch_small_block_sort(const BlockSortPass<Key>& pass, unsigned architecture,
+                             cudaStream_t stream);
+template <class Key>
+void launch_small_merge(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream);
+
 template <class Key>
 void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream);
+
+// The same for a single group of two runs, without samples.
+template <class Key>
+void launch_two_way_partition(const MergePass<Key>& pass, unsigned architecture,
+                              cudaStream_t stream);
 
 template <class Key>
 void launch_kway_merge(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
 // Writes the samples of the runs of `table` in `keys`, kReadSampleShift apart.
 template <class Key>
-void launch_sample(const Key* keys, const RunTable& table, Key* samples, cudaStream_t stream);
+void launch_sample(const Key* keys, const RunTable& table, Key* samples, unsigned architecture,
+                   cudaStream_t stream);
 
 // Copies a few host numbers to device memory as kernel arguments: nothing to wait for, nothing to
 // keep alive.
 void launch_table_copy(const std::uint64_t* values, std::uint64_t count, std::uint64_t* table,
-                       cudaStream_t stream);
+                       unsigned architecture, cudaStream_t stream);
 
 }  // namespace gsort::gpu

@@ -1,12 +1,11 @@
-// The bodies of launch_kway_merge, launch_partition and launch_sample; included by one .cu file a
-// key type.
+// The bodies of the launches that merging takes; included by one .cu file a key type.
 #pragma once
 
 #include "base/units.hpp"
-#include "gpu/cuda_check.hpp"
 #include "gpu/kway_merge_kernel.cuh"
 #include "gpu/launch.hpp"
 #include "gpu/partition_kernel.cuh"
+#include "gpu/programmatic_launch.cuh"
 #include "gpu/with_tuning.hpp"
 
 namespace gsort::gpu {
@@ -31,8 +30,9 @@ void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStr
       constexpr unsigned kFanIn = decltype(fan_in)::value;
       constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(kFanIn);
       const auto blocks = static_cast<unsigned>(div_up(pass.row_count * kFanIn, kPartitionThreads));
-      partition_kernel<Key, kTileKeys, kFanIn><<<blocks, kPartitionThreads, 0, stream>>>(pass);
-      check_launch("launching partition_kernel");
+      launch_kernel(partition_kernel<Key, kTileKeys, kFanIn>,
+                    {blocks, kPartitionThreads, 0, architecture, stream},
+                    "launching partition_kernel", pass);
     });
   });
 }
@@ -47,21 +47,46 @@ void launch_kway_merge(const MergePass<Key>& pass, unsigned architecture, cudaSt
                             decltype(fan_in)::value, kTuning.resident_threads>;
       constexpr unsigned kBytes =
           TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.merge_threads);
-      check_cuda(cudaFuncSetAttribute(kKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),
-                 CudaCall::kLaunch, "reserving shared memory for kway_merge_kernel");
       const auto blocks = static_cast<unsigned>(pass.row_count);
-      kKernel<<<blocks, kTuning.merge_threads, kBytes, stream>>>(pass);
-      check_launch("launching kway_merge_kernel");
+      launch_kernel(kKernel, {blocks, kTuning.merge_threads, kBytes, architecture, stream},
+                    "launching kway_merge_kernel", pass);
     });
   });
 }
 
 template <class Key>
-void launch_sample(const Key* keys, const RunTable& table, Key* samples, cudaStream_t stream) {
+void launch_two_way_partition(const MergePass<Key>& pass, unsigned architecture,
+                              cudaStream_t stream) {
+  with_tuning<Key>(architecture, [&](auto constant) {
+    constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(2);
+    const auto blocks = static_cast<unsigned>(div_up(pass.row_count, kPartitionThreads));
+    launch_kernel(two_way_partition_kernel<Key, kTileKeys>,
+                  {blocks, kPartitionThreads, 0, architecture, stream},
+                  "launching two_way_partition_kernel", pass);
+  });
+}
+
+template <class Key>
+void launch_small_merge(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  with_small_tuning<Key>(architecture, [&](auto constant) {
+    constexpr KernelTuning kTuning = decltype(constant)::kTuning;
+    constexpr auto kKernel = kway_merge_kernel<Key, kTuning.merge_threads, kTuning.keys_per_thread,
+                                               2, kTuning.resident_threads, SearchedCuts<32>>;
+    constexpr unsigned kBytes =
+        TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.merge_threads);
+    const auto blocks = static_cast<unsigned>(pass.group_count * pass.rows_per_group);
+    launch_kernel(kKernel, {blocks, kTuning.merge_threads, kBytes, architecture, stream},
+                  "launching kway_merge_kernel", pass);
+  });
+}
+
+template <class Key>
+void launch_sample(const Key* keys, const RunTable& table, Key* samples, unsigned architecture,
+                   cudaStream_t stream) {
   const std::uint64_t slots = sample_slots(table.total, table.run_count, kReadSampleShift);
   const auto blocks = static_cast<unsigned>(div_up(slots, kPartitionThreads));
-  sample_kernel<<<blocks, kPartitionThreads, 0, stream>>>(keys, table, slots, samples);
-  check_launch("launching sample_kernel");
+  launch_kernel(sample_kernel<Key>, {blocks, kPartitionThreads, 0, architecture, stream},
+                "launching sample_kernel", keys, table, slots, samples);
 }
 
 }  // namespace gsort::gpu

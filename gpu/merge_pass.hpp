@@ -59,6 +59,19 @@ struct RunTable {
   return (total >> shift) + run_count + 1;
 }
 
+// Two runs that are merged, as positions from the input's first key. For two arrays apart from each
+// other the input is the first array, and second_begin is what leads from it to the other one.
+struct TwoRuns {
+  std::uint64_t first_begin = 0;
+  std::uint64_t first_length = 0;
+  std::uint64_t second_begin = 0;
+  std::uint64_t second_length = 0;
+
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t length() const {
+    return first_length + second_length;
+  }
+};
+
 // A row of cuts is kRowHeader + fan_in numbers: the header, then each run's cut as a position in
 // the input.
 inline constexpr std::uint64_t kRowHeader = 3;
@@ -67,6 +80,14 @@ enum RowField : std::uint8_t {
   kOutputPosition,  // where the tile goes, or kGroupEnd
   kGroupPosition,   // the same, counted from the group's begin
   kSampleBegin,     // where the merged run's samples begin
+};
+
+// A tile of a pass whose groups are two runs, by the position of its keys in the group.
+struct TileOfTwo {
+  TwoRuns runs;
+  std::uint64_t group = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  // == begin: this tile has no keys
 };
 
 template <class Key>
@@ -85,6 +106,28 @@ struct MergePass {
   std::uint64_t rows_per_group = 0;                // of even runs
   const std::uint64_t* group_first_row = nullptr;  // else: device memory, group_count entries
   std::uint64_t* rows = nullptr;
+  bool two_arrays = false;  // `apart` is the only group
+  TwoRuns apart;
+
+  // The tile of a pass of fan-in 2 whose rows_per_group are tiles alone, none for a group's end.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr TileOfTwo tile_of_two(std::uint64_t tile,
+                                                                  std::uint64_t tile_keys) const {
+    TileOfTwo found;
+    found.group = tile / rows_per_group;
+    found.runs = two_runs(found.group);
+    const std::uint64_t length = found.runs.length();
+    const std::uint64_t begin = tile % rows_per_group * tile_keys;
+    found.begin = begin < length ? begin : length;
+    found.end = length - found.begin < tile_keys ? length : found.begin + tile_keys;
+    return found;
+  }
+
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr TwoRuns two_runs(std::uint64_t group) const {
+    if (two_arrays) return apart;
+    const std::uint64_t begin = runs.begin(2 * group);
+    const std::uint64_t middle = runs.begin(2 * group + 1);
+    return {begin, middle - begin, middle, runs.begin(2 * group + 2) - middle};
+  }
 };
 
 // What the block sort does: tile i of the input becomes run i of the output.

@@ -1,4 +1,5 @@
-// partition_kernel: the rows of cuts of one pass (merge_pass.hpp). sample_kernel: the samples of
+// partition_kernel: the rows of cuts of one pass (merge_pass.hpp). two_way_partition_kernel: the
+// same for two runs that have no samples. sample_kernel: the samples of
 // runs that no kernel of ours wrote. table_kernel: a few numbers from the host.
 //
 // Threads: one a row of cuts; one a sample; one a number.
@@ -8,8 +9,10 @@
 
 #include <cstdint>
 
+#include "base/co_rank.hpp"
 #include "gpu/kway_cut.hpp"
 #include "gpu/merge_pass.hpp"
+#include "gpu/programmatic_launch.cuh"
 
 namespace gsort::gpu {
 
@@ -84,6 +87,7 @@ template <class Key, std::uint32_t kTileKeys, unsigned kFanIn>
 __global__ void __launch_bounds__(kPartitionThreads, 12)
     partition_kernel(const MergePass<Key> pass) {
   using Team = LaneTeam<kFanIn>;
+  grid_begin();
   const unsigned lane = threadIdx.x % kFanIn;
   const std::uint64_t row = (std::uint64_t{blockIdx.x} * kPartitionThreads + threadIdx.x) / kFanIn;
   const bool exists = row < pass.row_count;  // threads beyond the rows take part in the shuffles
@@ -121,9 +125,32 @@ __global__ void __launch_bounds__(kPartitionThreads, 12)
   }
 }
 
+// One thread a row: two runs need no samples, since a plain search reads as little.
+template <class Key, std::uint32_t kTileKeys>
+__global__ void __launch_bounds__(kPartitionThreads)
+    two_way_partition_kernel(const MergePass<Key> pass) {
+  grid_begin();
+  const std::uint64_t row = std::uint64_t{blockIdx.x} * kPartitionThreads + threadIdx.x;
+  if (row >= pass.row_count) return;
+  const TwoRuns runs = pass.two_runs(0);
+  const std::uint64_t length = runs.length();
+  const std::uint64_t wanted = row * kTileKeys;
+  const std::uint64_t position = wanted < length ? wanted : length;
+  const std::uint64_t cut =
+      co_rank<std::uint64_t>(position, pass.input + runs.first_begin, runs.first_length,
+                             pass.input + runs.second_begin, runs.second_length);
+  std::uint64_t* const out = pass.rows + row * (kRowHeader + 2);
+  out[kOutputPosition] = wanted < length ? position : kGroupEnd;
+  out[kGroupPosition] = position;
+  out[kSampleBegin] = 0;
+  out[kRowHeader] = runs.first_begin + cut;
+  out[kRowHeader + 1] = runs.second_begin + (position - cut);
+}
+
 template <class Key>
 __global__ void __launch_bounds__(kPartitionThreads)
     sample_kernel(const Key* keys, const RunTable table, std::uint64_t slots, Key* samples) {
+  grid_begin();
   const std::uint64_t slot = std::uint64_t{blockIdx.x} * kPartitionThreads + threadIdx.x;
   if (slot >= slots) return;
   // The run whose samples hold this slot: the last that begins at or before it.

@@ -5,22 +5,24 @@
 #include "gpu/cuda_check.hpp"
 #include "gpu/launch.hpp"
 #include "gpu/partition_kernel.cuh"
+#include "gpu/programmatic_launch.cuh"
 
 namespace gsort::gpu {
 
 __global__ void __launch_bounds__(kTableChunk)
     table_kernel(const TableChunk chunk, unsigned count, std::uint64_t* table) {
+  grid_begin();
   if (threadIdx.x < count) table[threadIdx.x] = chunk.values[threadIdx.x];
 }
 
 void launch_table_copy(const std::uint64_t* values, std::uint64_t count, std::uint64_t* table,
-                       cudaStream_t stream) {
+                       unsigned architecture, cudaStream_t stream) {
   for (std::uint64_t done = 0; done < count; done += kTableChunk) {
     TableChunk chunk;
     const auto size = static_cast<unsigned>(std::min<std::uint64_t>(count - done, kTableChunk));
     std::copy_n(values + done, size, chunk.values);
-    table_kernel<<<1, kTableChunk, 0, stream>>>(chunk, size, table + done);
-    check_launch("launching table_kernel");
+    launch_kernel(table_kernel, {1, kTableChunk, 0, architecture, stream}, "launching table_kernel",
+                  chunk, size, table + done);
   }
 }
 

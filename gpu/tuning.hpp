@@ -12,6 +12,12 @@
 
 namespace gsort::gpu {
 
+// Pairs of slices are padded to whole rows of E words; a merge's tile leaves room for that.
+[[nodiscard]] constexpr unsigned merge_tile_keys(unsigned threads, unsigned keys_per_thread,
+                                                 unsigned fan_in) {
+  return keys_per_thread * (threads - (fan_in / 2 - 1));
+}
+
 struct KernelTuning {
   unsigned keys_per_thread;     // E: a power of two; shared memory has one pad word every E
   unsigned block_sort_threads;  // a block sort's tile has threads * E keys; a power of two
@@ -25,9 +31,8 @@ struct KernelTuning {
     return keys_per_thread * block_sort_threads;
   }
 
-  // Pairs of slices are padded to whole rows of E words; a tile leaves room for that.
   [[nodiscard]] constexpr unsigned merge_tile_keys(unsigned fan_in) const {
-    return keys_per_thread * (merge_threads - (fan_in / 2 - 1));
+    return gpu::merge_tile_keys(merge_threads, keys_per_thread, fan_in);
   }
 };
 
@@ -41,17 +46,32 @@ inline constexpr std::uint32_t kWrittenSampleShift = 5;
 // Slices from outside are sampled by a kernel of its own, which reads 64 bytes for every sample.
 inline constexpr std::uint32_t kReadSampleShift = 9;
 
+// Small inputs cannot fill the card, so the time of one tile counts, not the work: short rows,
+// small tiles, and passes of two runs that find their cuts themselves, one launch a pass.
+struct SmallTuning {
+  KernelTuning kernels;
+  std::uint64_t most_sorted_keys;  // sorts of more keys take the other kernels
+  std::uint64_t most_merged_keys;
+
+  friend constexpr bool operator==(const SmallTuning&, const SmallTuning&) = default;
+};
+
+inline constexpr SmallTuning kSmall32{{8, 256, 256, 2, 1024}, 1U << 21, 1U << 22};
+inline constexpr SmallTuning kSmall64{{8, 256, 256, 2, 1024}, 1U << 20, 1U << 21};
+
 struct TuningRow {
   unsigned architecture;  // 10 * major + minor: this one and later ones, up to the next row
   KernelTuning key32;
   KernelTuning key64;
+  SmallTuning small32;
+  SmallTuning small64;
 };
 
 inline constexpr TuningRow kTunings[] = {
-    {80, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}},
-    {86, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}},
-    {89, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}},
-    {90, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}},
+    {80, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}, kSmall32, kSmall64},
+    {86, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}, kSmall32, kSmall64},
+    {89, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}, kSmall32, kSmall64},
+    {90, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}, kSmall32, kSmall64},
 };
 
 template <class Key>
@@ -59,6 +79,15 @@ template <class Key>
   KernelTuning found = sizeof(Key) == 4 ? kTunings[0].key32 : kTunings[0].key64;
   for (const TuningRow& row : kTunings) {
     if (row.architecture <= architecture) found = sizeof(Key) == 4 ? row.key32 : row.key64;
+  }
+  return found;
+}
+
+template <class Key>
+[[nodiscard]] constexpr SmallTuning small_tuning_for(unsigned architecture) {
+  SmallTuning found = sizeof(Key) == 4 ? kTunings[0].small32 : kTunings[0].small64;
+  for (const TuningRow& row : kTunings) {
+    if (row.architecture <= architecture) found = sizeof(Key) == 4 ? row.small32 : row.small64;
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// wide_co_rank: base/co_rank.hpp by a team of 32 lanes, for runs in device memory.
+// wide_co_rank: base/co_rank.hpp by a team of lanes, 32 say, for runs in device memory.
 //
 // Problem. Bisection reads one pair of keys a step, and each step waits for the one before it: 14
 // waits for runs of 2^14 keys, each as long as a read of the L2 cache or of device memory takes.
@@ -19,25 +19,32 @@
 
 namespace gsort::gpu {
 
-inline constexpr unsigned kWideLanes = 32;
-
 // The lanes on the CPU, one after the other.
+template <unsigned kLanes>
 struct SerialLanes {
+  static constexpr unsigned kCount = kLanes;
+
   // How many of the lanes answer yes.
   template <class Question>
   [[nodiscard]] constexpr unsigned count(const Question& question) const {
     unsigned yes = 0;
-    for (unsigned lane = 0; lane < kWideLanes; ++lane) yes += question(lane) ? 1U : 0U;
+    for (unsigned lane = 0; lane < kLanes; ++lane) yes += question(lane) ? 1U : 0U;
     return yes;
   }
 };
 
 #ifdef __CUDACC__
-// The lanes of a warp. Requires: all of them call together.
+// kLanes neighbouring threads of a warp. Requires: all of them call together.
+template <unsigned kLanes>
 struct WarpLanes {
+  static constexpr unsigned kCount = kLanes;
+
   template <class Question>
   [[nodiscard]] __device__ unsigned count(const Question& question) const {
-    return static_cast<unsigned>(__popc(__ballot_sync(0xffffffffU, question(threadIdx.x % 32))));
+    const unsigned first = threadIdx.x % 32 & ~(kLanes - 1);
+    const unsigned members = (kLanes == 32 ? 0xffffffffU : (1U << kLanes % 32) - 1) << first;
+    const bool answer = question(threadIdx.x % kLanes);
+    return static_cast<unsigned>(__popc(static_cast<int>(__ballot_sync(members, answer))));
   }
 };
 #endif
@@ -45,16 +52,18 @@ struct WarpLanes {
 // The co-rank of position d of merge(a, b): how many of the first d keys come from a, ties from a
 // first. Requires: a[0, a_count) and b[0, b_count) ascending; d <= a_count + b_count < 2^59.
 template <class Lanes, class Key>
-[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t wide_co_rank(
-    const Lanes& lanes, std::uint64_t d, const Key* a, std::uint64_t a_count, const Key* b,
-    std::uint64_t b_count) {
+[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t wide_co_rank(const Lanes& lanes,
+                                                                     std::uint64_t d, const Key* a,
+                                                                     std::uint64_t a_count,
+                                                                     const Key* b,
+                                                                     std::uint64_t b_count) {
   std::uint64_t low = d > b_count ? d - b_count : 0;
   std::uint64_t high = d < a_count ? d : a_count;
   while (low < high) {
     const std::uint64_t width = high - low;
-    const unsigned tries = width < kWideLanes ? static_cast<unsigned>(width) : kWideLanes;
+    const unsigned tries = width < Lanes::kCount ? static_cast<unsigned>(width) : Lanes::kCount;
     const auto place = [=](unsigned lane) {
-      return width < kWideLanes ? low + lane : low + lane * width / kWideLanes;
+      return width < Lanes::kCount ? low + lane : low + lane * width / Lanes::kCount;
     };
     const unsigned yes = lanes.count([&](unsigned lane) {
       if (lane >= tries) return false;

@@ -29,4 +29,19 @@ void with_tuning(unsigned architecture, F&& f) {
   });
 }
 
+// The same with the kernels for small inputs.
+template <class Key, class F>
+void with_small_tuning(unsigned architecture, F&& f) {
+  const KernelTuning wanted = small_tuning_for<Key>(architecture).kernels;
+  bool done = false;
+  static_for<std::size(kTunings)>([&](auto index) {
+    constexpr KernelTuning kTuning =
+        small_tuning_for<Key>(kTunings[decltype(index)::value].architecture).kernels;
+    if (!done && kTuning == wanted) {
+      done = true;
+      f(TuningConstant<kTuning>{});
+    }
+  });
+}
+
 }  // namespace gsort::gpu

@@ -2,6 +2,7 @@
 #include "gpu/device_merge.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <random>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/error.hpp"
 #include "device_memory.hpp"
 #include "distributions.hpp"
+#include "gpu/tuning.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -99,6 +101,81 @@ TYPED_TEST(DeviceMerge, MergesAtAnyAlignmentAndMaps) {
       if (this->HasFatalFailure()) return;
     }
   }
+}
+
+// Two sorted halves of keys of a shape, which lie in one allocation: a before b, or b before a.
+template <class Key>
+void merge_arrays_and_compare(Shape shape, std::uint64_t a_count, std::uint64_t b_count,
+                              KeyMap<Key> map, std::size_t misalign, bool b_before_a) {
+  std::vector<Key> keys = make_keys<Key>(shape, a_count + b_count, a_count);
+  const auto middle = keys.begin() + static_cast<std::ptrdiff_t>(b_before_a ? b_count : a_count);
+  std::sort(keys.begin(), middle);
+  std::sort(middle, keys.end());
+  std::vector<Key> expected = keys;
+  std::sort(expected.begin(), expected.end());
+  for (Key& key : expected) key = map.to_raw(key);
+
+  const DeviceArray<Key> input(keys, misalign);
+  const DeviceArray<Key> output(keys.size(), misalign);
+  const std::size_t bytes = merge_arrays_scratch_bytes<Key>(keys.size());
+  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+  const Key* const a = input.get() + (b_before_a ? b_count : 0);
+  const Key* const b = input.get() + (b_before_a ? 0 : a_count);
+  merge_arrays<Key>(a_count == 0 ? nullptr : a, a_count, b_count == 0 ? nullptr : b, b_count,
+                    output.get(), map, scratch.get(), bytes, nullptr);
+  ASSERT_TRUE(output.values() == expected) << a_count << " + " << b_count << " keys";
+  ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
+  ASSERT_TRUE(input.values() == keys) << "the input changed";
+}
+
+TYPED_TEST(DeviceMerge, MergesTwoArraysThatLieAnywhere) {
+  const auto map =
+      KeyMap<TypeParam>::of({sizeof(TypeParam) == 4 ? KeyType::kI32 : KeyType::kI64, true, false});
+  const std::uint64_t most = small_tuning_for<TypeParam>(90).most_merged_keys;
+  const std::uint64_t tile = small_tuning_for<TypeParam>(90).kernels.merge_tile_keys(2);
+  const std::vector<std::array<std::uint64_t, 2>> sizes{
+      {0, 1},    {1, 0},        {1, 1},          {7, 3000},   {tile, tile},
+      {tile, 1}, {tile - 1, 0}, {40000, 123457}, {0, 100000}, {most / 2, most - most / 2},
+      {most, 1}, {1, most},     {most, most},    {500000, 3}, {2 * tile + 1, 5 * tile - 3}};
+  for (const auto& [a_count, b_count] : sizes) {
+    for (const bool b_before_a : {false, true}) {
+      merge_arrays_and_compare<TypeParam>(Shape::kUniform, a_count, b_count, {}, 0, b_before_a);
+      if (this->HasFatalFailure()) return;
+    }
+    merge_arrays_and_compare<TypeParam>(Shape::kUniform, a_count, b_count, map, 3, true);
+    if (this->HasFatalFailure()) return;
+  }
+  for (const NamedShape& named : kShapes) {
+    for (const std::uint64_t count : {std::uint64_t{30000}, most}) {
+      merge_arrays_and_compare<TypeParam>(named.shape, count, count / 3, {}, 1, true);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DeviceMerge, RefusesBadTwoArraysBeforeAnyLaunch) {
+  const DeviceArray<TypeParam> keys(20000);
+  const DeviceArray<TypeParam> output(20000);
+  const std::size_t bytes = merge_arrays_scratch_bytes<TypeParam>(20000);
+  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+  const auto refused = [&](const TypeParam* a, const TypeParam* b, TypeParam* out, void* memory,
+                           std::size_t memory_bytes, std::uint64_t b_count = 11000) {
+    try {
+      merge_arrays<TypeParam>(a, 9000, b, b_count, out, {}, memory, memory_bytes, nullptr);
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::kUsage;
+    }
+    return false;
+  };
+  const TypeParam* const a = keys.get();
+  EXPECT_TRUE(refused(nullptr, a, output.get(), scratch.get(), bytes));
+  EXPECT_TRUE(refused(a, nullptr, output.get(), scratch.get(), bytes));
+  EXPECT_TRUE(refused(a, a, nullptr, scratch.get(), bytes));
+  EXPECT_TRUE(refused(a, a + 9000, keys.get() + 7, scratch.get(), bytes));
+  EXPECT_TRUE(refused(a, a, output.get(), scratch.get(), bytes - 1));
+  EXPECT_TRUE(refused(a, a, output.get(), nullptr, bytes));
+  EXPECT_TRUE(refused(a, a, output.get(), scratch.get(), bytes, ~std::uint64_t{0}));
+  merge_arrays<TypeParam>(nullptr, 0, nullptr, 0, nullptr, {}, nullptr, 0, nullptr);
 }
 
 TYPED_TEST(DeviceMerge, RunsOnSeveralStreamsAtOnce) {

@@ -34,6 +34,11 @@ std::vector<std::size_t> border_sizes() {
   for (const unsigned fan_in : {2U, 4U, 8U}) {
     around(tuning.merge_tile_keys(fan_in) * 9);
   }
+  const SmallTuning small = small_tuning_for<Key>(90);
+  for (const std::size_t times : {1U, 2U, 3U, 4U, 5U, 7U, 16U}) {
+    around(times * small.kernels.block_sort_keys());
+  }
+  around(small.most_sorted_keys);
   sizes.push_back(1234567);
   return sizes;
 }
@@ -69,9 +74,9 @@ TYPED_TEST(DeviceSort, SortsEverySizeAtABorder) {
 TYPED_TEST(DeviceSort, SortsEveryShape) {
   const KernelTuning tuning = tuning_for<TypeParam>(90);
   for (const NamedShape& named : kShapes) {
-    for (const std::size_t size :
-         {std::size_t{777}, std::size_t{tuning.block_sort_keys()},
-          std::size_t{tuning.block_sort_keys()} * 5 + 3, std::size_t{3} << 20}) {
+    for (const std::size_t size : {std::size_t{777}, std::size_t{tuning.block_sort_keys()},
+                                   std::size_t{tuning.block_sort_keys()} * 5 + 3,
+                                   std::size_t{3} << 20, std::size_t{5} << 20}) {
       sort_and_compare(make_keys<TypeParam>(named.shape, size, 5), {}, {}, 0, false,
                        std::string(named.name));
       if (this->HasFatalFailure()) return;

@@ -24,7 +24,10 @@ Keys sorted_keys(std::mt19937_64& random, std::size_t count, std::uint32_t disti
 }
 
 std::uint64_t co_rank_of(std::uint64_t d, const Keys& a, const Keys& b) {
-  return wide_co_rank(SerialLanes{}, d, a.data(), a.size(), b.data(), b.size());
+  const auto by_8 = wide_co_rank(SerialLanes<8>{}, d, a.data(), a.size(), b.data(), b.size());
+  const auto by_32 = wide_co_rank(SerialLanes<32>{}, d, a.data(), a.size(), b.data(), b.size());
+  EXPECT_EQ(by_8, by_32) << "d = " << d;
+  return by_32;
 }
 
 TEST(WideCoRank, AgreesWithMergingOneByOne) {
