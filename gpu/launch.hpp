@@ -28,10 +28,9 @@ void launch_small_merge(const MergePass<Key>& pass, unsigned architecture, cudaS
 template <class Key>
 void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
-// The same for a single group of two runs, without samples.
+// Both for a single group of two runs, without samples; a row every two_way_tile_keys.
 template <class Key>
-void launch_two_way_partition(const MergePass<Key>& pass, unsigned architecture,
-                              cudaStream_t stream);
+void launch_two_way_merge(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
 template <class Key>
 void launch_kway_merge(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream);

@@ -55,14 +55,19 @@ void launch_kway_merge(const MergePass<Key>& pass, unsigned architecture, cudaSt
 }
 
 template <class Key>
-void launch_two_way_partition(const MergePass<Key>& pass, unsigned architecture,
-                              cudaStream_t stream) {
+void launch_two_way_merge(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream) {
   with_tuning<Key>(architecture, [&](auto constant) {
-    constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(2);
-    const auto blocks = static_cast<unsigned>(div_up(pass.row_count, kPartitionThreads));
-    launch_kernel(two_way_partition_kernel<Key, kTileKeys>,
-                  {blocks, kPartitionThreads, 0, architecture, stream},
+    constexpr KernelTuning kTuning = decltype(constant)::kTuning;
+    constexpr unsigned kThreads = kTuning.two_way_threads;
+    constexpr unsigned kBytes = TileWords<Key, kTuning.keys_per_thread>::bytes(kThreads);
+    const auto cut_blocks = static_cast<unsigned>(div_up(pass.row_count, kPartitionThreads));
+    launch_kernel(two_way_partition_kernel<Key, kTuning.two_way_tile_keys()>,
+                  {cut_blocks, kPartitionThreads, 0, architecture, stream},
                   "launching two_way_partition_kernel", pass);
+    launch_kernel(kway_merge_kernel<Key, kThreads, kTuning.keys_per_thread, 2,
+                                    kTuning.resident_threads, WrittenCuts>,
+                  {static_cast<unsigned>(pass.row_count), kThreads, kBytes, architecture, stream},
+                  "launching kway_merge_kernel", pass);
   });
 }
 

@@ -22,6 +22,7 @@ struct KernelTuning {
   unsigned keys_per_thread;     // E: a power of two; shared memory has one pad word every E
   unsigned block_sort_threads;  // a block sort's tile has threads * E keys; a power of two
   unsigned merge_threads;       // a merge's tile has somewhat fewer than threads * E keys
+  unsigned two_way_threads;     // the same for a merge of two arrays, which is bound by its cuts
   unsigned max_fan_in;          // runs that one pass merges: 2, 4 or 8
   unsigned resident_threads;    // of an SM, at least; bounds the registers of a thread
 
@@ -33,6 +34,9 @@ struct KernelTuning {
 
   [[nodiscard]] constexpr unsigned merge_tile_keys(unsigned fan_in) const {
     return gpu::merge_tile_keys(merge_threads, keys_per_thread, fan_in);
+  }
+  [[nodiscard]] constexpr unsigned two_way_tile_keys() const {
+    return gpu::merge_tile_keys(two_way_threads, keys_per_thread, 2);
   }
 };
 
@@ -56,8 +60,8 @@ struct SmallTuning {
   friend constexpr bool operator==(const SmallTuning&, const SmallTuning&) = default;
 };
 
-inline constexpr SmallTuning kSmall32{{8, 256, 256, 2, 1024}, 1U << 21, 1U << 22};
-inline constexpr SmallTuning kSmall64{{8, 256, 256, 2, 1024}, 1U << 20, 1U << 21};
+inline constexpr SmallTuning kSmall32{{8, 256, 256, 256, 2, 1024}, 1U << 21, 1U << 22};
+inline constexpr SmallTuning kSmall64{{8, 256, 256, 256, 2, 1024}, 1U << 20, 1U << 21};
 
 struct TuningRow {
   unsigned architecture;  // 10 * major + minor: this one and later ones, up to the next row
@@ -68,10 +72,10 @@ struct TuningRow {
 };
 
 inline constexpr TuningRow kTunings[] = {
-    {80, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}, kSmall32, kSmall64},
-    {86, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}, kSmall32, kSmall64},
-    {89, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}, kSmall32, kSmall64},
-    {90, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}, kSmall32, kSmall64},
+    {80, {32, 256, 128, 256, 8, 1280}, {16, 512, 128, 256, 8, 1024}, kSmall32, kSmall64},
+    {86, {32, 256, 128, 256, 8, 1280}, {16, 512, 128, 256, 8, 1024}, kSmall32, kSmall64},
+    {89, {32, 256, 128, 256, 8, 1280}, {16, 512, 128, 256, 8, 1024}, kSmall32, kSmall64},
+    {90, {32, 256, 128, 256, 8, 1280}, {16, 512, 128, 256, 8, 1024}, kSmall32, kSmall64},
 };
 
 template <class Key>
