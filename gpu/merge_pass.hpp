@@ -100,4 +100,19 @@ struct BlockSortPass {
   bool stores_mapped = false;
 };
 
+// The same passes over pairs: values go where their keys go.
+template <class Key, class Value>
+struct PairMergePass {
+  MergePass<Key> keys;
+  const Value* values_in = nullptr;
+  Value* values_out = nullptr;
+};
+
+template <class Key, class Value>
+struct PairSortPass {
+  BlockSortPass<Key> keys;
+  const Value* values_in = nullptr;
+  Value* values_out = nullptr;
+};
+
 }  // namespace gsort::gpu

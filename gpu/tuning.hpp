@@ -41,24 +41,63 @@ inline constexpr std::uint32_t kWrittenSampleShift = 5;
 // Slices from outside are sampled by a kernel of its own, which reads 64 bytes for every sample.
 inline constexpr std::uint32_t kReadSampleShift = 9;
 
+// Names the sort of pairs where a key type names the sort of keys: tuning_for<PairOf<Key, Value>>.
+template <class Key, class Value>
+struct PairOf {};
+
 struct TuningRow {
   unsigned architecture;  // 10 * major + minor: this one and later ones, up to the next row
   KernelTuning key32;
   KernelTuning key64;
+  KernelTuning pairs[2][2];  // [the key is 64 bits wide][the value is]; not yet measured
 };
+
+template <class Element>
+struct TuningOf {
+  static constexpr const KernelTuning& in(const TuningRow& row) {
+    return sizeof(Element) == 4 ? row.key32 : row.key64;
+  }
+};
+
+template <class Key, class Value>
+struct TuningOf<PairOf<Key, Value>> {
+  static constexpr const KernelTuning& in(const TuningRow& row) {
+    return row.pairs[sizeof(Key) / 8][sizeof(Value) / 8];
+  }
+};
+
+// Pairs of a tile lie in shared memory with their values: with 64-bit keys and values a block
+// sort's tile has 84 KB, and a merge's 42 KB. Only where an SM has more than 200 KB a block sort of
+// 512 threads leaves room for a second one, which saves 2^28 pairs a pass.
+inline constexpr KernelTuning kSmallPairTile = {16, 256, 128, 8, 1024};
+inline constexpr KernelTuning kPairTile = {16, 256, 128, 8, 768};
+inline constexpr KernelTuning kLargePairTile = {16, 256, 128, 8, 640};
 
 inline constexpr TuningRow kTunings[] = {
-    {80, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}},
-    {86, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}},
-    {89, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}},
-    {90, {32, 256, 128, 8, 1280}, {16, 512, 128, 8, 1024}},
+    {80,
+     {32, 256, 128, 8, 1280},
+     {16, 512, 128, 8, 1024},
+     {{kSmallPairTile, kPairTile}, {kLargePairTile, kLargePairTile}}},
+    {86,
+     {32, 256, 128, 8, 1280},
+     {16, 512, 128, 8, 1024},
+     {{kSmallPairTile, kPairTile}, {kLargePairTile, kLargePairTile}}},
+    {89,
+     {32, 256, 128, 8, 1280},
+     {16, 512, 128, 8, 1024},
+     {{kSmallPairTile, kPairTile}, {kLargePairTile, kLargePairTile}}},
+    {90,
+     {32, 256, 128, 8, 1280},
+     {16, 512, 128, 8, 1024},
+     {{{16, 512, 128, 8, 1024}, kPairTile}, {kLargePairTile, kLargePairTile}}},
 };
 
-template <class Key>
+// Element: a key type, or PairOf<Key, Value>.
+template <class Element>
 [[nodiscard]] constexpr KernelTuning tuning_for(unsigned architecture) {
-  KernelTuning found = sizeof(Key) == 4 ? kTunings[0].key32 : kTunings[0].key64;
+  KernelTuning found = TuningOf<Element>::in(kTunings[0]);
   for (const TuningRow& row : kTunings) {
-    if (row.architecture <= architecture) found = sizeof(Key) == 4 ? row.key32 : row.key64;
+    if (row.architecture <= architecture) found = TuningOf<Element>::in(row);
   }
   return found;
 }
