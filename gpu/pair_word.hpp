@@ -9,14 +9,14 @@
 //
 // Example, 3 bits of index: keys 5 2 5 are the words 5|0 2|1 5|2; sorted 2|1 5|0 5|2.
 //
-// What a thread compares is at most 45 bits, or those and 32 more. As the bits of an IEEE double
-// 45 bits are a positive denormal, and denormals compare and add as integers do. So where the
+// What decides is at most 45 bits, or those and 32 more. As the bits of an IEEE double 45 bits are
+// a positive denormal, and denormals compare and add as integers do, without rounding. So where the
 // double-precision pipe is as wide as the integer pipe (sm_80, sm_90, sm_100), it compares, and
-// moves the greater word's 45 bits as a sum with zero, while the integer pipe moves the lesser.
+// makes the greater of two as their sum less the lesser, which the integer pipe selects.
 //
-// Cost of a compare-exchange there, in instructions of the pipes integer + double + multiplier: of
-// narrow words 2 + 2 + 0, of wide ones 4 + 3 + 1. On other architectures 6 and 11, nearly all
-// integer.
+// Cost of a compare-exchange there, in instructions of the integer, double and multiplier pipes
+// (sm_90): narrow words 2 + 3 + 0, wide words 4 + 4 + 2. On other architectures (sm_86) narrow
+// words 4 + 0 + 4, as u64 keys; wide words 3 + 0 + 9.
 #pragma once
 
 #include <bit>
@@ -141,6 +141,23 @@ __device__ inline void thread_exchange_by_doubles(WidePairWord& first, WidePairW
   second.low = thread_other_of(first.low, second.low, least_low);
   first.low = least_low;
 }
+
+// Is a < b? One borrow through three halves, where C++ would compare them twice and branch.
+__device__ inline bool thread_precedes(WidePairWord a, WidePairWord b) {
+  std::uint32_t borrow;
+  asm("{\n\t"
+      ".reg .b32 difference;\n\t"
+      "sub.cc.u32 difference, %1, %4;\n\t"
+      "subc.cc.u32 difference, %2, %5;\n\t"
+      "subc.cc.u32 difference, %3, %6;\n\t"
+      "subc.u32 %0, 0, 0;\n\t"
+      "}"
+      : "=r"(borrow)
+      : "r"(a.low), "r"(static_cast<std::uint32_t>(a.high)),
+        "r"(static_cast<std::uint32_t>(a.high >> 32)), "r"(b.low),
+        "r"(static_cast<std::uint32_t>(b.high)), "r"(static_cast<std::uint32_t>(b.high >> 32)));
+  return borrow != 0;
+}
 #endif
 
 // Puts the lesser word into `first`, the greater into `second`; see thread_sort.hpp.
@@ -168,9 +185,12 @@ GSORT_HOST_DEVICE constexpr void thread_compare_exchange(WidePairWord& first,
     thread_exchange_by_doubles(first, second);
     return;
   }
+  const bool swap = thread_precedes(second, first);
+#else
+  const bool swap = second < first;
 #endif
-  const WidePairWord least = second < first ? second : first;
-  second = second < first ? first : second;
+  const WidePairWord least = swap ? second : first;
+  second = swap ? first : second;
   first = least;
 }
 
