@@ -8,7 +8,9 @@
 // alone while regions have at most 32 rows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "gpu/gather_index.hpp"
 #include "gpu/merge_pass.hpp"
@@ -24,7 +26,12 @@ struct MergeRegion {
   unsigned a_words = 0;
 };
 
-// A tile in shared memory. Words are counted without the pads.
+// The words of a region, by 32-bit addresses: with pointers the search would take twice the
+// instructions.
+template <class Key, unsigned kRowWords>
+struct RegionWords;
+
+// A tile in shared memory. Words are counted without the pads, places with them.
 template <class Key, unsigned kRowWords>
 struct TileWords {
   static constexpr unsigned kRowStride = kRowWords + 1;
@@ -33,12 +40,31 @@ struct TileWords {
 
   Key* words;
 
+  static __device__ TileWords in(unsigned char* memory, unsigned /*rows*/) {
+    return {reinterpret_cast<Key*>(memory)};
+  }
   static __device__ constexpr unsigned place_of(unsigned word) { return word + word / kRowWords; }
   // One row more than the tile has: a search may read, and not use, the row after the last.
   static constexpr unsigned bytes(unsigned rows) { return (rows + 1) * kRowStride * sizeof(Key); }
 
-  __device__ Key* row(unsigned index) const { return words + index * kRowStride; }
+  // The words from `place` on; get() and put() count from there.
+  __device__ TileWords at(std::ptrdiff_t place) const { return {words + place}; }
+  __device__ Key get(int place) const { return words[place]; }
+  __device__ void put(int place, Key key) const { words[place] = key; }
+  __device__ RegionWords<Key, kRowWords> region(unsigned first_row) const {
+    return {static_cast<unsigned>(__cvta_generic_to_shared(words + first_row * kRowStride))};
+  }
 };
+
+// The word that goes behind all others of its type.
+template <class Key>
+__device__ constexpr Key greatest_word() {
+  if constexpr (std::is_integral_v<Key>) {
+    return static_cast<Key>(~Key{0});
+  } else {
+    return Key::fill();
+  }
+}
 
 // Who shares a region: the threads of one warp, or the block. A region within one warp needs no
 // barrier of the block.
@@ -63,8 +89,6 @@ __device__ void thread_load_shared(unsigned address, Key& key) {
   }
 }
 
-// The words of a region, by 32-bit addresses: with pointers the search would take twice the
-// instructions.
 template <class Key, unsigned kRowWords>
 struct RegionWords {
   unsigned origin;
@@ -81,8 +105,9 @@ struct RegionWords {
 
 // Reads the words of residues 0 .. kRowWords - 1 of the thread's parts of A and B.
 template <class Key, unsigned kRowWords>
-__device__ void thread_gather(unsigned origin, const GatherRows& rows, Key (&keys)[kRowWords]) {
-  const GatherOffsets offsets = gather_offsets(rows, (kRowWords + 1) * sizeof(Key), origin);
+__device__ void thread_gather(const RegionWords<Key, kRowWords>& region, const GatherRows& rows,
+                              Key (&keys)[kRowWords]) {
+  const GatherOffsets offsets = gather_offsets(rows, (kRowWords + 1) * sizeof(Key), region.origin);
   static_for<kRowWords>([&](auto residue) {
     constexpr unsigned kResidue = decltype(residue)::value;
     thread_load_shared<kResidue * sizeof(Key)>(offsets.row_offset(static_cast<float>(kResidue)),
@@ -96,8 +121,7 @@ __device__ void thread_gather(unsigned origin, const GatherRows& rows, Key (&key
 template <Sharers kSharers, class Key, unsigned kRowWords>
 __device__ void block_merge_level(TileWords<Key, kRowWords> tile, MergeRegion region, unsigned row,
                                   unsigned* co_ranks, Key (&keys)[kRowWords]) {
-  const RegionWords<Key, kRowWords> words{
-      static_cast<unsigned>(__cvta_generic_to_shared(tile.row(region.first_row)))};
+  const RegionWords<Key, kRowWords> words = tile.region(region.first_row);
   const unsigned region_row = row - region.first_row;
   unsigned a_begin = 0;
   if (region.rows != 0) {
@@ -113,8 +137,7 @@ __device__ void block_merge_level(TileWords<Key, kRowWords> tile, MergeRegion re
   }
   if (region_row + 1 == region.rows) a_end = region.a_words;
   if (region.rows != 0) {
-    thread_gather(words.origin, gather_rows<kRowWords>(region_row, region.rows, a_begin, a_end),
-                  keys);
+    thread_gather(words, gather_rows<kRowWords>(region_row, region.rows, a_begin, a_end), keys);
   }
   sync_sharers<kSharers>();  // all words are in registers: rows may be written
   if (region.rows != 0) thread_sort_bitonic(keys);
@@ -124,9 +147,9 @@ __device__ void block_merge_level(TileWords<Key, kRowWords> tile, MergeRegion re
 template <class Key, unsigned kRowWords>
 __device__ void thread_store_row(TileWords<Key, kRowWords> tile, unsigned row,
                                  const Key (&keys)[kRowWords]) {
-  Key* const to = tile.row(row);
+  const auto to = tile.at(row * tile.kRowStride);
 #pragma unroll
-  for (unsigned j = 0; j < kRowWords; ++j) to[j] = keys[j];
+  for (int j = 0; j < int{kRowWords}; ++j) to.put(j, keys[j]);
 }
 
 // The same for a list that the next level reads reversed: its rows [first_row, first_row + rows)
@@ -135,9 +158,9 @@ template <class Key, unsigned kRowWords>
 __device__ void thread_store_row_reversed(TileWords<Key, kRowWords> tile, unsigned row,
                                           unsigned first_row, unsigned rows,
                                           const Key (&keys)[kRowWords]) {
-  Key* const to = tile.row(2 * first_row + rows - 1 - row);
+  const auto to = tile.at((2 * first_row + rows - 1 - row) * tile.kRowStride);
 #pragma unroll
-  for (unsigned j = 0; j < kRowWords; ++j) to[kRowWords - 1 - j] = keys[j];
+  for (int j = 0; j < int{kRowWords}; ++j) to.put(int{kRowWords} - 1 - j, keys[j]);
 }
 
 }  // namespace gsort::gpu

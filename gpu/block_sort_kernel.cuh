@@ -71,21 +71,12 @@ __device__ void block_join_lists(TileWords<Key, kRowWords> tile, unsigned row, u
   block_merge_level<kSharers>(tile, region, row, co_ranks, keys);
 }
 
-template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
-__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    block_sort_kernel(const BlockSortPass<Key> pass) {
-  constexpr unsigned kTileKeys = kThreads * kRowWords;
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
-  __shared__ unsigned co_ranks[kThreads + 1];
-  const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
+// Sorts the block's keys, wherever each of them is, and leaves thread t's part as row t of the
+// tile.
+template <unsigned kThreads, class Key, unsigned kRowWords>
+__device__ void block_sort_rows(TileWords<Key, kRowWords> tile, unsigned* co_ranks,
+                                Key (&keys)[kRowWords]) {
   const unsigned row = threadIdx.x;
-  const std::uint64_t begin = std::uint64_t{blockIdx.x} * kTileKeys;
-  const std::uint64_t count = pass.count - begin < kTileKeys ? pass.count - begin : kTileKeys;
-
-  grid_begin();
-  Key keys[kRowWords];
-  thread_load_unordered<Key, kThreads>(pass.input + begin, count, keys);
-  thread_order_keys<Key, kThreads>(pass, count, keys);
   thread_sort(keys);
 #pragma unroll 1
   for (unsigned list_rows = 1; list_rows < 32; list_rows *= 2) {
@@ -96,6 +87,23 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     block_join_lists<Sharers::kBlock>(tile, row, list_rows, co_ranks, keys);
   }
   thread_store_row(tile, row, keys);
+}
+
+template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    block_sort_kernel(const BlockSortPass<Key> pass) {
+  constexpr unsigned kTileKeys = kThreads * kRowWords;
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  __shared__ unsigned co_ranks[kThreads + 1];
+  const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
+  const std::uint64_t begin = std::uint64_t{blockIdx.x} * kTileKeys;
+  const std::uint64_t count = pass.count - begin < kTileKeys ? pass.count - begin : kTileKeys;
+
+  grid_begin();
+  Key keys[kRowWords];
+  thread_load_unordered<Key, kThreads>(pass.input + begin, count, keys);
+  thread_order_keys<Key, kThreads>(pass, count, keys);
+  block_sort_rows<kThreads>(tile, co_ranks, keys);
 
   TileTarget<Key> target{
       pass.output + begin, static_cast<unsigned>(count), nullptr, 0, pass.stores_mapped,

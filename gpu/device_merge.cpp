@@ -1,5 +1,5 @@
-// See device_merge.hpp. Passes of equal fan-in, as few as the kernel's greatest fan-in allows, from
-// the input by way of output and buffer to the output.
+// See device_merge.hpp, and merge_plan.hpp for the passes: from the input by way of output and
+// buffer to the output.
 //
 // Two arrays. Merging the tiles takes a copy's time and 3 to 4% more; finding their cuts first is
 // what remains: twenty scattered reads a tile, which memory serves at 12 to 14 in a nanosecond. So
@@ -15,130 +15,34 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_arrays.hpp"
 #include "gpu/launch.hpp"
+#include "gpu/merge_plan.hpp"
 
 namespace gsort::gpu {
 namespace {
 
 constexpr const char* kOperation = "merging slices on the GPU";
 
-struct MergeShape {
-  unsigned passes = 0;
-  std::uint32_t fan_in = 2;
-};
-
-// One pass at least: it is also what copies a single slice and applies the map.
-MergeShape shape_of(std::uint32_t slice_count, const KernelTuning& tuning) {
-  const auto reaches = [&](std::uint64_t fan_in, unsigned passes) {
-    std::uint64_t reach = 1;
-    while (passes-- > 0 && reach < slice_count) reach *= fan_in;
-    return reach >= slice_count;
-  };
-  MergeShape shape{1, 2};
-  while (!reaches(tuning.max_fan_in, shape.passes)) ++shape.passes;
-  while (!reaches(shape.fan_in, shape.passes)) shape.fan_in *= 2;
-  return shape;
-}
-
-// The tables of all passes in one array: where slices begin, then each pass's first row a group.
-std::uint64_t table_numbers(std::uint32_t slice_count, const MergeShape& shape) {
-  std::uint64_t numbers = std::uint64_t{slice_count} + 1;
-  std::uint64_t runs = slice_count;
-  for (unsigned pass = 0; pass < shape.passes; ++pass) {
-    runs = div_up(runs, shape.fan_in);
-    numbers += runs;
-  }
-  return numbers;
-}
-
 template <class Key>
 struct MergeArrays {
   Key* buffer = nullptr;  // of two and more passes
-  Key* samples = nullptr;
-  std::uint64_t* rows = nullptr;
-  std::uint64_t* tables = nullptr;
+  MergeScratch<Key> scratch;
   std::size_t bytes = 0;
 };
 
 template <class Key>
 MergeArrays<Key> cut_scratch(void* scratch, std::uint64_t total, std::uint32_t slice_count,
                              const KernelTuning& tuning) {
-  const MergeShape shape = shape_of(slice_count, tuning);
-  const std::uint64_t groups = div_up(slice_count, shape.fan_in);
-  const std::uint64_t rows = total / tuning.merge_tile_keys(shape.fan_in) + 2 * groups;
   MergeArrays<Key> arrays;
   ScratchCutter cutter(scratch);
-  if (shape.passes > 1) arrays.buffer = cutter.take<Key>(total);
-  arrays.samples = cutter.take<Key>(sample_slots(
-      total, slice_count, shape.passes > 1 ? kWrittenSampleShift<Key> : kReadSampleShift));
-  arrays.rows = cutter.take<std::uint64_t>(rows * (kRowHeader + shape.fan_in));
-  arrays.tables = cutter.take<std::uint64_t>(table_numbers(slice_count, shape));
+  if (merge_shape_of(slice_count, tuning).passes > 1) arrays.buffer = cutter.take<Key>(total);
+  arrays.scratch = cut_merge_scratch<Key>(cutter, total, slice_count, tuning);
   arrays.bytes = cutter.used_bytes();
   return arrays;
-}
-
-// The tables as the host makes them, and the passes that will read them.
-template <class Key>
-struct MergePlan {
-  std::vector<std::uint64_t> numbers;
-  std::vector<MergePass<Key>> passes;
-};
-
-template <class Key>
-MergePlan<Key> plan_passes(const std::uint64_t* slice_counts, std::uint32_t slice_count,
-                           const MergeArrays<Key>& arrays, const KernelTuning& tuning) {
-  const MergeShape shape = shape_of(slice_count, tuning);
-  const std::uint64_t tile_keys = tuning.merge_tile_keys(shape.fan_in);
-  MergePlan<Key> plan;
-  plan.numbers.push_back(0);
-  for (std::uint32_t i = 0; i < slice_count; ++i) {
-    plan.numbers.push_back(plan.numbers.back() + slice_counts[i]);
-  }
-  MergePass<Key> pass;
-  pass.samples = arrays.samples;
-  pass.rows = arrays.rows;
-  pass.fan_in = shape.fan_in;
-  pass.runs.total = plan.numbers.back();
-  pass.runs.bounds = arrays.tables;
-  pass.runs.last_bound = slice_count;
-  pass.runs.run_count = slice_count;
-  for (unsigned i = 0; i < shape.passes; ++i) {
-    pass.group_count = div_up(pass.runs.run_count, shape.fan_in);
-    pass.group_first_row = arrays.tables + plan.numbers.size();
-    pass.row_count = 0;
-    for (std::uint64_t group = 0; group < pass.group_count; ++group) {
-      const std::uint64_t slices = pass.runs.stride * shape.fan_in;
-      const std::uint64_t first = group * slices;
-      const std::uint64_t end = std::min<std::uint64_t>(first + slices, slice_count);
-      plan.numbers.push_back(pass.row_count);
-      pass.row_count += div_up(plan.numbers[end] - plan.numbers[first], tile_keys) + 1;
-    }
-    pass.sample_shift = i == 0 ? kReadSampleShift : kWrittenSampleShift<Key>;
-    pass.writes_samples = i + 1 < shape.passes;
-    plan.passes.push_back(pass);
-    pass.runs.run_count = pass.group_count;
-    pass.runs.stride *= shape.fan_in;
-  }
-  return plan;
-}
-
-std::uint64_t sum_of(const std::uint64_t* slice_counts, std::uint32_t slice_count) {
-  std::uint64_t total = 0;
-  for (std::uint32_t i = 0; i < slice_count; ++i) {
-    if (slice_counts[i] > kMaxSortedKeys - total) {
-      throw Error(ErrorKind::kUsage, kOperation,
-                  "more than " + format_count(kMaxSortedKeys) + " keys");
-    }
-    total += slice_counts[i];
-  }
-  return total;
 }
 
 // Two runs need no samples and no tables: a thread a tile bisects, or, if all lies in the L2 cache,
@@ -184,7 +88,7 @@ void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64
                   cudaStream_t stream) {
   constexpr const char* kArrays = "merging two arrays on the GPU";
   const std::array<std::uint64_t, 2> counts{a_count, b_count};
-  const std::uint64_t total = sum_of(counts.data(), 2);
+  const std::uint64_t total = sum_of_slices(counts.data(), 2, kArrays);
   if (total == 0) return;
   const std::uint64_t bytes = total * sizeof(Key);
   const std::size_t needed = merge_arrays_scratch_bytes<Key>(total);
@@ -206,11 +110,7 @@ void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64
   pass.store_map = store_map;
   pass.apart.first_length = a_count;
   pass.apart.second_length = b_count;
-  if (a_count > 0 && b_count > 0) {
-    // Modulo 2^64, should b lie before a.
-    pass.apart.second_begin =
-        (reinterpret_cast<std::uintptr_t>(b) - reinterpret_cast<std::uintptr_t>(a)) / sizeof(Key);
-  }
+  if (a_count > 0 && b_count > 0) pass.apart.second_begin = elements_between(a, b);
   queue_two_way(pass, scratch, stream);
 }
 
@@ -229,7 +129,7 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
                   Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
                   cudaStream_t stream) {
   require_memory(slice_counts, slice_count, 1, kOperation, "the table of slice counts");
-  const std::uint64_t total = sum_of(slice_counts, slice_count);
+  const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kOperation);
   if (total == 0) return;
   const std::uint64_t bytes = total * sizeof(Key);
   const std::size_t needed = merge_slices_scratch_bytes<Key>(total, slice_count);
@@ -253,9 +153,10 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
   const unsigned architecture = current_architecture();
   const KernelTuning tuning = tuning_for<Key>(architecture);
   const MergeArrays<Key> arrays = cut_scratch<Key>(scratch, total, slice_count, tuning);
-  MergePlan<Key> plan = plan_passes(slice_counts, slice_count, arrays, tuning);
-  launch_table_copy(plan.numbers.data(), plan.numbers.size(), arrays.tables, architecture, stream);
-  launch_sample(input, plan.passes.front().runs, arrays.samples, architecture, stream);
+  MergePlan<Key> plan = plan_passes(slice_counts, slice_count, arrays.scratch, tuning, store_map);
+  launch_table_copy(plan.numbers.data(), plan.numbers.size(), arrays.scratch.tables, architecture,
+                    stream);
+  launch_sample(input, plan.passes.front().runs, arrays.scratch.samples, architecture, stream);
 
   const Key* from = input;
   for (std::size_t i = 0; i < plan.passes.size(); ++i) {
@@ -263,8 +164,6 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
     const std::size_t passes_after = plan.passes.size() - 1 - i;
     pass.input = from;
     pass.output = passes_after % 2 == 0 ? output : arrays.buffer;
-    pass.maps = passes_after == 0 && !store_map.is_identity();
-    pass.store_map = store_map;
     launch_partition(pass, architecture, stream);
     launch_kway_merge(pass, architecture, stream);
     from = pass.output;

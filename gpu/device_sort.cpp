@@ -47,65 +47,20 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_arrays.hpp"
 #include "gpu/launch.hpp"
+#include "gpu/sort_shape.hpp"
 
 namespace gsort::gpu {
 namespace {
 
-// The passes of one sort: fan_ins[i] runs become one in pass i.
-struct SortShape {
-  std::uint64_t run_length = 0;
-  std::uint64_t run_count = 0;
-  std::vector<std::uint32_t> fan_ins;
-};
-
-// As few passes as max_fan_in allows, and of these the ones with the least fan-in first: they cost
-// less.
-SortShape shape_of(std::uint64_t count, const KernelTuning& tuning) {
-  SortShape shape;
-  shape.run_length = tuning.block_sort_keys();
-  shape.run_count = div_up(count, shape.run_length);
-  unsigned levels = 0;
-  while ((std::uint64_t{1} << levels) < shape.run_count) ++levels;
-  unsigned levels_a_pass = 0;
-  while ((2U << levels_a_pass) <= tuning.max_fan_in) ++levels_a_pass;
-  for (unsigned left = levels, passes = (levels + levels_a_pass - 1) / levels_a_pass; passes > 0;
-       --passes) {
-    const unsigned now = left / passes;
-    shape.fan_ins.push_back(1U << now);
-    left -= now;
-  }
-  return shape;
-}
-
-// How many rows of cuts the pass needs that merges runs of run_length.
-std::uint64_t rows_of_group(std::uint64_t run_length, std::uint32_t fan_in,
-                            const KernelTuning& tuning) {
-  return div_up(run_length * fan_in, tuning.merge_tile_keys(fan_in)) + 1;
-}
-
-std::uint64_t row_numbers(std::uint64_t count, const SortShape& shape, const KernelTuning& tuning) {
-  std::uint64_t most = 0;
-  std::uint64_t run_length = shape.run_length;
-  for (const std::uint32_t fan_in : shape.fan_ins) {
-    const std::uint64_t groups = div_up(count, run_length * fan_in);
-    const std::uint64_t rows = groups * rows_of_group(run_length, fan_in, tuning);
-    most = std::max(most, rows * (kRowHeader + fan_in));
-    run_length *= fan_in;
-  }
-  return most;
-}
-
 template <class Key>
 struct SortArrays {
   Key* buffer = nullptr;
-  Key* samples = nullptr;
-  std::uint64_t* rows = nullptr;
+  SortScratch<Key> scratch;
   std::size_t bytes = 0;
 };
 
@@ -116,9 +71,9 @@ SortArrays<Key> cut_scratch(void* scratch, std::uint64_t count, const KernelTuni
   ScratchCutter cutter(scratch);
   if (!shape.fan_ins.empty()) {
     arrays.buffer = cutter.take<Key>(count);
-    arrays.samples =
+    arrays.scratch.samples =
         cutter.take<Key>(sample_slots(count, shape.run_count, kWrittenSampleShift<Key>));
-    arrays.rows = cutter.take<std::uint64_t>(row_numbers(count, shape, tuning));
+    arrays.scratch.rows = cutter.take<std::uint64_t>(row_numbers(count, shape, tuning));
   }
   arrays.bytes = cutter.used_bytes();
   return arrays;
@@ -129,28 +84,11 @@ void queue_merges(const SortShape& shape, const SortArrays<Key>& arrays, Key* fr
                   std::uint64_t count, KeyMap<Key> store_map, unsigned architecture,
                   cudaStream_t stream) {
   const KernelTuning tuning = tuning_for<Key>(architecture);
-  std::uint64_t run_length = shape.run_length;
-  for (std::size_t i = 0; i < shape.fan_ins.size(); ++i) {
-    const bool last = i + 1 == shape.fan_ins.size();
-    MergePass<Key> pass;
+  for (auto& pass : sort_passes(count, shape, tuning, arrays.scratch, store_map)) {
     pass.input = from;
     pass.output = to;
-    pass.samples = arrays.samples;
-    pass.sample_shift = kWrittenSampleShift<Key>;
-    pass.writes_samples = !last;
-    pass.maps = last && !store_map.is_identity();
-    pass.store_map = store_map;
-    pass.fan_in = shape.fan_ins[i];
-    pass.runs.total = count;
-    pass.runs.run_count = div_up(count, run_length);
-    pass.runs.run_length = run_length;
-    pass.group_count = div_up(count, run_length * pass.fan_in);
-    pass.rows_per_group = rows_of_group(run_length, pass.fan_in, tuning);
-    pass.row_count = pass.group_count * pass.rows_per_group;
-    pass.rows = arrays.rows;
     launch_partition(pass, architecture, stream);
     launch_kway_merge(pass, architecture, stream);
-    run_length *= pass.fan_in;
     std::swap(from, to);
   }
 }
@@ -239,7 +177,7 @@ void sort_keys(const Key* input, Key* output, std::uint64_t count, KeyMap<Key> l
   const SortShape shape = shape_of(count, tuning);
   const SortArrays<Key> arrays = cut_scratch<Key>(scratch, count, tuning);
   first.output = shape.fan_ins.size() % 2 == 0 ? output : arrays.buffer;
-  first.samples = arrays.samples;
+  first.samples = arrays.scratch.samples;
   first.stores_mapped = shape.fan_ins.empty() && !store_map.is_identity();
   launch_block_sort(first, architecture, stream);
   Key* const other = first.output == output ? arrays.buffer : output;

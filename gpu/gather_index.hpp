@@ -161,6 +161,13 @@ struct GatherOffsets {
   return std::bit_cast<float>(number < 0 ? magnitude | 0x80000000U : magnitude);
 }
 
+// place / 2 + offset, by the floating-point pipe as above; `offset` is a denormal. For arrays whose
+// elements have half the size of those that `place` counts in.
+// Requires: place is even, and place and the result lie below 2^23.
+[[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned half_place(unsigned place, float offset) {
+  return std::bit_cast<unsigned>(std::bit_cast<float>(place) * 0.5F + offset);
+}
+
 // `origin` is added to all offsets. Requires: origin and all offsets lie below 2^23.
 [[nodiscard]] GSORT_HOST_DEVICE constexpr GatherOffsets gather_offsets(const GatherRows& rows,
                                                                        unsigned row_bytes,

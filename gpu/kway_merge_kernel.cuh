@@ -11,9 +11,11 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "gpu/block_merge.cuh"
 #include "gpu/block_store.cuh"
+#include "gpu/copy_async.cuh"
 #include "gpu/merge_pass.hpp"
 #include "gpu/programmatic_launch.cuh"
 #include "gpu/wide_co_rank.hpp"
@@ -108,18 +110,6 @@ struct SearchedCuts {
   }
 };
 
-template <class Key>
-__device__ void thread_copy_async(Key* shared, const Key* global) {
-  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(global),
-               "n"(sizeof(Key))
-               : "memory");
-}
-
-__device__ inline void thread_wait_for_copies() {
-  asm volatile("cp.async.wait_all;" ::: "memory");
-}
-
 // Copies words [from, to) of the tile, all of one slice; the first goes to `word` of the shared
 // tile, the others behind it or, for kReversed, before it. 32 words further is a constant number of
 // places further.
@@ -143,10 +133,12 @@ __device__ void warp_copy_slice(TileWords<Key, kRowWords> tile, const Key* sourc
   }
 }
 
-// Copies this warp's share of the slices, and fills the holes between the lists of each pair.
-template <class Key, unsigned kRowWords, unsigned kFanIn>
-__device__ void warp_load_slices(TileWords<Key, kRowWords> tile, const Key* input,
-                                 const TileSlices<kFanIn>& slices) {
+// Calls copy(reversed, source, position, count, word) for each stretch of one slice in this warp's
+// share of the tile: `count` elements from `source` of the input, which lie at `position` of the
+// slices laid end to end; the first goes to `word` of the tile, the others behind it or, if
+// `reversed` is std::true_type, before it.
+template <unsigned kRowWords, unsigned kFanIn, class Copy>
+__device__ void warp_visit_slices(const TileSlices<kFanIn>& slices, const Copy& copy) {
   const unsigned warp = threadIdx.x / 32;
   const unsigned lane = threadIdx.x % 32;
   const unsigned share_begin = warp * 32 * kRowWords;
@@ -163,23 +155,29 @@ __device__ void warp_load_slices(TileWords<Key, kRowWords> tile, const Key* inpu
     const unsigned from = __shfl_sync(kWholeWarp, lane_from, slice);
     const unsigned count = __shfl_sync(kWholeWarp, lane_to, slice) - from;
     const unsigned offset = from - __shfl_sync(kWholeWarp, first, slice);
-    const Key* const source = input + slices.source[slice] + offset;
+    const std::uint64_t source = slices.source[slice] + offset;
     if (slice % 2 == 0) {
       const unsigned word = slices.first_row[slice / 2] * kRowWords + offset;
-      warp_copy_slice<false>(tile, source, count, word);
+      copy(std::false_type{}, source, from, count, word);
     } else {
       // Lanes past the slice's begin would count below word 0; they copy nothing.
       const unsigned word = slices.first_row[slice / 2 + 1] * kRowWords - 1 - offset;
-      warp_copy_slice<true>(tile, source, count, word);
+      copy(std::true_type{}, source, from, count, word);
     }
   }
-  for (unsigned pair = warp; pair < kFanIn / 2; pair += blockDim.x / 32) {
+}
+
+// Fills the holes between the lists of each pair.
+template <class Key, unsigned kRowWords, unsigned kFanIn>
+__device__ void warp_fill_holes(TileWords<Key, kRowWords> tile, const TileSlices<kFanIn>& slices) {
+  const unsigned lane = threadIdx.x % 32;
+  for (unsigned pair = threadIdx.x / 32; pair < kFanIn / 2; pair += blockDim.x / 32) {
     const unsigned hole_begin =
         slices.first_row[pair] * kRowWords + slices.first[2 * pair + 1] - slices.first[2 * pair];
     const unsigned hole_end = slices.first_row[pair + 1] * kRowWords -
                               (slices.first[2 * pair + 2] - slices.first[2 * pair + 1]);
     if (hole_begin + lane < hole_end) {
-      tile.words[tile.place_of(hole_begin + lane)] = static_cast<Key>(~Key{0});
+      tile.at(tile.place_of(hole_begin + lane)).put(0, greatest_word<Key>());
     }
   }
 }
@@ -210,24 +208,13 @@ __device__ MergeRegion thread_region_of(const TileSlices<kFanIn>& slices, unsign
   return {first_row, rows, a_words};
 }
 
-template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kFanIn,
-          unsigned kResidentThreads, class Cuts = WrittenCuts>
-__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    kway_merge_kernel(const MergePass<Key> pass) {
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
-  __shared__ TileSlices<kFanIn> slices;
-  __shared__ unsigned co_ranks[kThreads + 1];
-  const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
-  constexpr unsigned kTileKeys = merge_tile_keys(kThreads, kRowWords, kFanIn);
-  grid_begin();
-  if (!Cuts::template block_find_slices<kTileKeys, kRowWords>(pass, slices)) return;
-  warp_load_slices(tile, pass.input, slices);
-  thread_wait_for_copies();
-  __syncthreads();  // the slices are in shared memory
-
+// Merges the slices in shared memory, level by level, and leaves thread t's part as row t of the
+// tile. Requires: all words are visible to the block. Ensures: row t is visible to thread t.
+template <class Key, unsigned kRowWords, unsigned kFanIn>
+__device__ void block_merge_slices(TileWords<Key, kRowWords> tile, const TileSlices<kFanIn>& slices,
+                                   unsigned* co_ranks, Key (&keys)[kRowWords]) {
   const unsigned row = threadIdx.x;
   const unsigned pair = thread_find_pair(slices, row);
-  Key keys[kRowWords];
 #pragma unroll 1
   for (unsigned pairs = 1; pairs <= kFanIn / 2; pairs *= 2) {
     const MergeRegion region = thread_region_of<kRowWords>(slices, pair, pairs, row);
@@ -241,6 +228,29 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     }
     if (pairs < kFanIn / 2) __syncthreads();  // the next level's lists are written
   }
+}
+
+template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kFanIn,
+          unsigned kResidentThreads, class Cuts = WrittenCuts>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    kway_merge_kernel(const MergePass<Key> pass) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  __shared__ TileSlices<kFanIn> slices;
+  __shared__ unsigned co_ranks[kThreads + 1];
+  const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
+  constexpr unsigned kTileKeys = merge_tile_keys(kThreads, kRowWords, kFanIn);
+  grid_begin();
+  if (!Cuts::template block_find_slices<kTileKeys, kRowWords>(pass, slices)) return;
+  warp_visit_slices<kRowWords>(slices, [&](auto reversed, std::uint64_t source,
+                                           unsigned /*position*/, unsigned count, unsigned word) {
+    warp_copy_slice<decltype(reversed)::value>(tile, pass.input + source, count, word);
+  });
+  warp_fill_holes(tile, slices);
+  thread_wait_for_copies();
+  __syncthreads();  // the slices are in shared memory
+
+  Key keys[kRowWords];
+  block_merge_slices(tile, slices, co_ranks, keys);
 
   const TilePlace place = slices.place;
   TileTarget<Key> target{pass.output + place.output,

@@ -35,6 +35,25 @@ void launch_two_way_merge(const MergePass<Key>& pass, unsigned architecture, cud
 template <class Key>
 void launch_kway_merge(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
+// The same of pairs, with the shape for PairOf<Key, Value>.
+template <class Key, class Value>
+void launch_pair_sort(const PairSortPass<Key, Value>& pass, unsigned architecture,
+                      cudaStream_t stream);
+
+template <class Key, class Value>
+void launch_pair_partition(const PairMergePass<Key, Value>& pass, unsigned architecture,
+                           cudaStream_t stream);
+
+template <class Key, class Value>
+void launch_pair_merge(const PairMergePass<Key, Value>& pass, unsigned architecture,
+                       cudaStream_t stream);
+
+// Cuts and merges a single group of two runs. With no rows every block searches for its own cuts;
+// pass.keys.rows_per_group counts the tiles.
+template <class Key, class Value>
+void launch_two_way_pair_merge(const PairMergePass<Key, Value>& pass, unsigned architecture,
+                               cudaStream_t stream);
+
 // Writes the samples of the runs of `table` in `keys`, kReadSampleShift apart.
 template <class Key>
 void launch_sample(const Key* keys, const RunTable& table, Key* samples, unsigned architecture,

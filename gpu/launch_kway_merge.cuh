@@ -23,9 +23,10 @@ void with_fan_in(std::uint32_t fan_in, F&& f) {
   }
 }
 
-template <class Key>
-void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream) {
-  with_tuning<Key>(architecture, [&](auto constant) {
+// Cuts tiles of the size for Element: Key, or pairs of Key and a value.
+template <class Element, class Key>
+void launch_partition_for(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  with_tuning<Element>(architecture, [&](auto constant) {
     with_fan_in(pass.fan_in, [&](auto fan_in) {
       constexpr unsigned kFanIn = decltype(fan_in)::value;
       constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(kFanIn);
@@ -35,6 +36,11 @@ void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStr
                     "launching partition_kernel", pass);
     });
   });
+}
+
+template <class Key>
+void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  launch_partition_for<Key>(pass, architecture, stream);
 }
 
 template <class Key>

@@ -143,4 +143,22 @@ struct BlockSortPass {
   bool stores_mapped = false;
 };
 
+// The same passes over pairs: values go where their keys go.
+template <class Key, class Value>
+struct PairMergePass {
+  MergePass<Key> keys;
+  const Value* values_in = nullptr;
+  Value* values_out = nullptr;
+  // Of two arrays apart: how much further than its keys the second one's values are from the
+  // first's, in values, modulo 2^64.
+  std::uint64_t second_values_shift = 0;
+};
+
+template <class Key, class Value>
+struct PairSortPass {
+  BlockSortPass<Key> keys;
+  const Value* values_in = nullptr;
+  Value* values_out = nullptr;
+};
+
 }  // namespace gsort::gpu

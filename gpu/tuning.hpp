@@ -62,6 +62,9 @@ struct SmallTuning {
 
 inline constexpr SmallTuning kSmall32{{8, 256, 256, 256, 2, 1024}, 1U << 21, 1U << 22};
 inline constexpr SmallTuning kSmall64{{8, 256, 256, 256, 2, 1024}, 1U << 20, 1U << 21};
+// Names the sort of pairs where a key type names the sort of keys: tuning_for<PairOf<Key, Value>>.
+template <class Key, class Value>
+struct PairOf {};
 
 struct TuningRow {
   unsigned architecture;  // 10 * major + minor: this one and later ones, up to the next row
@@ -69,20 +72,63 @@ struct TuningRow {
   KernelTuning key64;
   SmallTuning small32;
   SmallTuning small64;
+  KernelTuning pairs[2][2];  // [the key is 64 bits wide][the value is]; not yet measured
 };
+
+template <class Element>
+struct TuningOf {
+  static constexpr const KernelTuning& in(const TuningRow& row) {
+    return sizeof(Element) == 4 ? row.key32 : row.key64;
+  }
+};
+
+template <class Key, class Value>
+struct TuningOf<PairOf<Key, Value>> {
+  static constexpr const KernelTuning& in(const TuningRow& row) {
+    return row.pairs[sizeof(Key) / 8][sizeof(Value) / 8];
+  }
+};
+
+// Pairs of a tile lie in shared memory with their values: with 64-bit keys and values a block
+// sort's tile has 84 KB, and a merge's 42 KB. Only where an SM has more than 200 KB a block sort of
+// 512 threads leaves room for a second one, which saves 2^28 pairs a pass.
+inline constexpr KernelTuning kSmallPairTile = {16, 256, 128, 128, 8, 1024};
+inline constexpr KernelTuning kPairTile = {16, 256, 128, 128, 8, 768};
+inline constexpr KernelTuning kLargePairTile = {16, 256, 128, 128, 8, 640};
 
 inline constexpr TuningRow kTunings[] = {
-    {80, {32, 256, 128, 256, 8, 1280}, {16, 512, 128, 256, 8, 1024}, kSmall32, kSmall64},
-    {86, {32, 256, 128, 256, 8, 1280}, {16, 512, 128, 256, 8, 1024}, kSmall32, kSmall64},
-    {89, {32, 256, 128, 256, 8, 1280}, {16, 512, 128, 256, 8, 1024}, kSmall32, kSmall64},
-    {90, {32, 256, 128, 256, 8, 1280}, {16, 512, 128, 256, 8, 1024}, kSmall32, kSmall64},
+    {80,
+     {32, 256, 128, 256, 8, 1280},
+     {16, 512, 128, 256, 8, 1024},
+     kSmall32,
+     kSmall64,
+     {{kSmallPairTile, kPairTile}, {kLargePairTile, kLargePairTile}}},
+    {86,
+     {32, 256, 128, 256, 8, 1280},
+     {16, 512, 128, 256, 8, 1024},
+     kSmall32,
+     kSmall64,
+     {{kSmallPairTile, kPairTile}, {kLargePairTile, kLargePairTile}}},
+    {89,
+     {32, 256, 128, 256, 8, 1280},
+     {16, 512, 128, 256, 8, 1024},
+     kSmall32,
+     kSmall64,
+     {{kSmallPairTile, kPairTile}, {kLargePairTile, kLargePairTile}}},
+    {90,
+     {32, 256, 128, 256, 8, 1280},
+     {16, 512, 128, 256, 8, 1024},
+     kSmall32,
+     kSmall64,
+     {{{16, 512, 128, 128, 8, 1024}, kPairTile}, {kLargePairTile, kLargePairTile}}},
 };
 
-template <class Key>
+// Element: a key type, or PairOf<Key, Value>.
+template <class Element>
 [[nodiscard]] constexpr KernelTuning tuning_for(unsigned architecture) {
-  KernelTuning found = sizeof(Key) == 4 ? kTunings[0].key32 : kTunings[0].key64;
+  KernelTuning found = TuningOf<Element>::in(kTunings[0]);
   for (const TuningRow& row : kTunings) {
-    if (row.architecture <= architecture) found = sizeof(Key) == 4 ? row.key32 : row.key64;
+    if (row.architecture <= architecture) found = TuningOf<Element>::in(row);
   }
   return found;
 }

@@ -9,19 +9,20 @@
 
 namespace gsort::gpu {
 
-// Calls f(constant) with a std::integral_constant-like object whose value is the Key's tuning for
-// the architecture. Kernels of equal tunings are compiled once.
+// Calls f(constant) with a std::integral_constant-like object whose value is the tuning for the
+// element (see tuning_for) and the architecture. Kernels of equal tunings are compiled once.
 template <KernelTuning kValue>
 struct TuningConstant {
   static constexpr KernelTuning kTuning = kValue;
 };
 
-template <class Key, class F>
+template <class Element, class F>
 void with_tuning(unsigned architecture, F&& f) {
-  const KernelTuning wanted = tuning_for<Key>(architecture);
+  const KernelTuning wanted = tuning_for<Element>(architecture);
   bool done = false;
   static_for<std::size(kTunings)>([&](auto index) {
-    constexpr KernelTuning kTuning = tuning_for<Key>(kTunings[decltype(index)::value].architecture);
+    constexpr KernelTuning kTuning =
+        tuning_for<Element>(kTunings[decltype(index)::value].architecture);
     if (!done && kTuning == wanted) {
       done = true;
       f(TuningConstant<kTuning>{});

@@ -21,15 +21,20 @@ void cub_segmented_radix_sort(const std::uint32_t* in, std::uint32_t* out, std::
                               std::uint64_t arrays, const std::uint64_t* offsets, void* scratch,
                               std::size_t scratch_bytes);
 
-// Pairs of a u32 key and a u32 value.
+// Pairs of u32 keys with u32 values, or of u64 keys with either. Both sorts are stable.
+template <class Key, class Value>
 struct CubPairs {
-  const std::uint32_t* keys_in;
-  const std::uint32_t* values_in;
-  std::uint32_t* keys_out;
-  std::uint32_t* values_out;
+  const Key* keys_in;
+  const Value* values_in;
+  Key* keys_out;
+  Value* values_out;
   std::uint64_t count;
 };
-void cub_radix_sort_pairs(const CubPairs& pairs, void* scratch, std::size_t scratch_bytes);
-void cub_merge_sort_pairs(const CubPairs& pairs, void* scratch, std::size_t scratch_bytes);
+template <class Key, class Value>
+void cub_radix_sort_pairs(const CubPairs<Key, Value>& pairs, void* scratch,
+                          std::size_t scratch_bytes);
+template <class Key, class Value>
+void cub_merge_sort_pairs(const CubPairs<Key, Value>& pairs, void* scratch,
+                          std::size_t scratch_bytes);
 
 }  // namespace gsort::bench

@@ -48,8 +48,8 @@ __global__ void arrays_kernel(const Key* keys, std::uint64_t count, std::uint64_
   warp_add(sums, total);
 }
 
-template <class Key>
-__global__ void pairs_kernel(const Key* keys, const std::uint32_t* values, std::uint64_t count,
+template <class Key, class Value>
+__global__ void pairs_kernel(const Key* keys, const Value* values, std::uint64_t count,
                              KeyMap<Key> map, Sums* total) {
   Sums sums;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < count;
@@ -99,8 +99,8 @@ DeviceCheck check_arrays(const Key* keys, std::uint64_t count, std::uint64_t arr
   });
 }
 
-template <class Key>
-DeviceCheck check_pairs(const Key* keys, const std::uint32_t* values, std::uint64_t count,
+template <class Key, class Value>
+DeviceCheck check_pairs(const Key* keys, const Value* values, std::uint64_t count,
                         KeyMap<Key> map) {
   return sums_of(
       [&](Sums* total) { pairs_kernel<<<kBlocks, kThreads>>>(keys, values, count, map, total); });
@@ -118,8 +118,9 @@ using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 template DeviceCheck check_arrays(const U32*, std::uint64_t, std::uint64_t, KeyMap<U32>);
 template DeviceCheck check_arrays(const U64*, std::uint64_t, std::uint64_t, KeyMap<U64>);
-template DeviceCheck check_pairs(const U32*, const std::uint32_t*, std::uint64_t, KeyMap<U32>);
-template DeviceCheck check_pairs(const U64*, const std::uint32_t*, std::uint64_t, KeyMap<U64>);
+template DeviceCheck check_pairs(const U32*, const U32*, std::uint64_t, KeyMap<U32>);
+template DeviceCheck check_pairs(const U64*, const U32*, std::uint64_t, KeyMap<U64>);
+template DeviceCheck check_pairs(const U64*, const U64*, std::uint64_t, KeyMap<U64>);
 template std::uint64_t count_differences(const U32*, const U32*, std::uint64_t);
 template std::uint64_t count_differences(const U64*, const U64*, std::uint64_t);
 

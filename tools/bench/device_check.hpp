@@ -23,9 +23,9 @@ template <class Key>
 // Pairs: a descent is also an equal key whose value is less than its predecessor's, so that
 // values that counted up in the input prove a stable sort; the sum is over keys with their
 // values.
-template <class Key>
-[[nodiscard]] DeviceCheck check_pairs(const Key* keys, const std::uint32_t* values,
-                                      std::uint64_t count, KeyMap<Key> map);
+template <class Key, class Value>
+[[nodiscard]] DeviceCheck check_pairs(const Key* keys, const Value* values, std::uint64_t count,
+                                      KeyMap<Key> map);
 
 // In how many places the two differ. Waits for the device.
 template <class Key>

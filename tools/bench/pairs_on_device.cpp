@@ -1,5 +1,6 @@
-// gsort-bench pairs: a u32 key with a u32 value, sorted stably. The values are the pairs'
-// positions, so the output shows whether equal keys kept their order.
+// gsort-bench pairs: u32 keys with u32 values, u64 keys with u32 and with u64 values, sorted
+// stably. The values are the pairs' positions, so the output shows whether equal keys kept their
+// order.
 #include <numeric>
 #include <vector>
 
@@ -9,75 +10,98 @@
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
 #include "gpu/cuda_check.hpp"
+#include "gpu/device_pairs.hpp"
 
 namespace gsort::bench {
 namespace {
 
-using Keys = DeviceKeys<std::uint32_t>;
-
+template <class Key, class Value>
 class PairsBench {
  public:
+  using Pairs = CubPairs<Key, Value>;
+
   PairsBench(const Request& request, const GenSpec& spec)
       : request_(request),
         count_(spec.count),
-        out_(2 * spec.count),
-        scratch_bytes_(cub_scratch_bytes(8 * spec.count)),
+        out_bytes_(spec.count * (sizeof(Key) + sizeof(Value))),
+        out_(out_bytes_),
+        scratch_bytes_(cub_scratch_bytes(out_bytes_)),
         scratch_(scratch_bytes_) {
-    std::vector<std::uint32_t> positions(count_);
-    std::iota(positions.begin(), positions.end(), 0U);
-    values_ = std::make_unique<Keys>(positions);
-    for (unsigned set = 0; set < input_sets(8 * count_); ++set) {
+    std::vector<Value> positions(count_);
+    std::iota(positions.begin(), positions.end(), Value{0});
+    values_ = std::make_unique<DeviceKeys<Value>>(positions);
+    for (unsigned set = 0; set < input_sets(out_bytes_); ++set) {
       GenSpec fresh = spec;
       fresh.seed += set;
-      keys_.emplace_back(make_ordered_keys<std::uint32_t>(fresh, request.threads));
-      expected_.push_back(check_pairs<std::uint32_t>(keys_[set].get(), values_->get(), count_, {}));
+      keys_.emplace_back(make_ordered_keys<Key>(fresh, request.threads));
+      expected_.push_back(check_pairs<Key, Value>(keys_[set].get(), values_->get(), count_, {}));
     }
   }
 
   template <class Sort>
   void add(const std::string& name, bool is_cub, const Sort& sort) {
-    const RunPlan plan{request_.repeat, static_cast<unsigned>(keys_.size()), out_.get(),
-                       out_.bytes()};
+    const RunPlan plan{request_.repeat, static_cast<unsigned>(keys_.size()), out_.as<void>(),
+                       out_bytes_};
     const auto queue = [&](unsigned set) {
-      sort(CubPairs{keys_[set].get(), values_->get(), out_.get(), out_.get() + count_, count_},
+      sort(Pairs{keys_[set].get(), values_->get(), keys_out(), values_out(), count_},
            scratch_.as<void>(), scratch_bytes_);
     };
     const TimedRuns runs = time_on_device(plan, queue, [&](unsigned set) {
-      const auto found = check_pairs<std::uint32_t>(out_.get(), out_.get() + count_, count_, {});
+      const auto found = check_pairs<Key, Value>(keys_out(), values_out(), count_, {});
       return found.descents == 0 && found.sum == expected_[set].sum;
     });
-    results_.push_back({name, runs.times, count_, 2 * out_.bytes(), runs.verdict, is_cub, ""});
+    results_.push_back({name, runs.times, count_, 2 * out_bytes_, runs.verdict, is_cub, ""});
   }
 
   [[nodiscard]] const std::vector<Result>& results() const { return results_; }
 
  private:
+  [[nodiscard]] Key* keys_out() const { return out_.as<Key>(); }
+  [[nodiscard]] Value* values_out() const {
+    return reinterpret_cast<Value*>(out_.as<Key>() + count_);
+  }
+
   const Request& request_;
   std::uint64_t count_;
-  Keys out_;  // keys, then values
+  std::uint64_t out_bytes_;
+  DeviceMemory out_;  // keys, then values
   std::size_t scratch_bytes_;
   DeviceMemory scratch_;
-  std::unique_ptr<Keys> values_;
-  std::vector<Keys> keys_;
+  std::unique_ptr<DeviceKeys<Value>> values_;
+  std::vector<DeviceKeys<Key>> keys_;
   std::vector<DeviceCheck> expected_;
   std::vector<Result> results_;
 };
+
+template <class Key, class Value>
+void sort_by_gsort(const CubPairs<Key, Value>& pairs, void* scratch, std::size_t scratch_bytes) {
+  gpu::sort_pairs<Key, Value>({pairs.keys_in, pairs.values_in}, {pairs.keys_out, pairs.values_out},
+                              pairs.count, {}, {}, scratch, scratch_bytes, nullptr);
+}
+
+template <class Key, class Value>
+void bench_pairs_of(const Request& request, const GenSpec& spec, Report& report) {
+  PairsBench<Key, Value> bench(request, spec);
+  bench.add("cub radix sort of pairs", true, cub_radix_sort_pairs<Key, Value>);
+  bench.add("cub merge sort of pairs", true, cub_merge_sort_pairs<Key, Value>);
+  bench.add("gsort", false, sort_by_gsort<Key, Value>);
+  const std::string values = sizeof(Value) == 4 ? "u32" : "u64";
+  report.add(group_of("stable sort of " + values + " values by", spec.format.type,
+                      spec.distribution, spec.count),
+             bench.results());
+}
 
 }  // namespace
 
 void bench_pairs(const Request& request, Report& report) {
   measure_copy_rate(report);
-  report.say("gsort's engine has no device sort of pairs yet: CUB's contenders alone");
-  for (const Distribution distribution : request.distributions) {
-    for (const std::uint64_t count : elements_or(request, {std::uint64_t{1} << 28})) {
-      const GenSpec spec{{KeyType::kU32, false, false}, distribution, request.seed, count};
-      PairsBench bench(request, spec);
-      bench.add("cub radix sort of pairs", true, cub_radix_sort_pairs);
-      bench.add("cub merge sort of pairs", true, cub_merge_sort_pairs);
-      report.add(group_of("stable sort of u32 values by", KeyType::kU32, distribution, count),
-                 bench.results());
-    }
-  }
+  for_each_input(request, {KeyType::kU32, KeyType::kU64}, {std::uint64_t{1} << 28},
+                 [&]<class Key>(Key, KeyType type, Distribution distribution, std::uint64_t count) {
+                   const GenSpec spec{{type, false, false}, distribution, request.seed, count};
+                   bench_pairs_of<Key, std::uint32_t>(request, spec, report);
+                   if constexpr (sizeof(Key) == 8)
+                     bench_pairs_of<Key, std::uint64_t>(request, spec, report);
+                 });
 }
 
 }  // namespace gsort::bench

@@ -1,0 +1,311 @@
+// See device_pairs.hpp. The passes are those of device_sort.cpp and device_merge.cpp; every array
+// of keys has one of values beside it.
+//
+// Model. n pairs of w bytes in tiles of T: passes P = ceil(log_8(n / T)), bytes 2wn(1 + P). The
+// work of a pass is that of keys of 64 bits: words of 45 bits, which compare and move in 5
+// instructions (u32 keys), or of 77 bits in 10 (u64 keys); a value is copied to shared memory,
+// fetched by its word's index, and stored: three instructions a value.
+#include "gpu/device_pairs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/error.hpp"
+#include "gpu/cuda_check.hpp"
+#include "gpu/device_arrays.hpp"
+#include "gpu/launch.hpp"
+#include "gpu/merge_plan.hpp"
+#include "gpu/sort_shape.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+constexpr const char* kSorting = "sorting pairs on the GPU";
+constexpr const char* kMerging = "merging slices of pairs on the GPU";
+constexpr const char* kMergingArrays = "merging two arrays of pairs on the GPU";
+
+template <class Key, class Value>
+struct SortArrays {
+  Pairs<Key, Value> buffer;
+  SortScratch<Key> scratch;
+  std::size_t bytes = 0;
+};
+
+template <class Key, class Value>
+SortArrays<Key, Value> cut_sort_arrays(void* scratch, std::uint64_t count,
+                                       const KernelTuning& tuning) {
+  SortArrays<Key, Value> arrays;
+  const SortShape shape = shape_of(count, tuning);
+  ScratchCutter cutter(scratch);
+  if (!shape.fan_ins.empty()) {
+    arrays.buffer.keys = cutter.take<Key>(count);
+    arrays.buffer.values = cutter.take<Value>(count);
+    arrays.scratch.samples =
+        cutter.take<Key>(sample_slots(count, shape.run_count, kWrittenSampleShift<Key>));
+    arrays.scratch.rows = cutter.take<std::uint64_t>(row_numbers(count, shape, tuning));
+  }
+  arrays.bytes = cutter.used_bytes();
+  return arrays;
+}
+
+template <class Key, class Value>
+struct MergeArrays {
+  Pairs<Key, Value> buffer;  // of two and more passes
+  MergeScratch<Key> scratch;
+  std::size_t bytes = 0;
+};
+
+template <class Key, class Value>
+MergeArrays<Key, Value> cut_merge_arrays(void* scratch, std::uint64_t total,
+                                         std::uint32_t slice_count, const KernelTuning& tuning) {
+  MergeArrays<Key, Value> arrays;
+  ScratchCutter cutter(scratch);
+  if (merge_shape_of(slice_count, tuning).passes > 1) {
+    arrays.buffer.keys = cutter.take<Key>(total);
+    arrays.buffer.values = cutter.take<Value>(total);
+  }
+  arrays.scratch = cut_merge_scratch<Key>(cutter, total, slice_count, tuning);
+  arrays.bytes = cutter.used_bytes();
+  return arrays;
+}
+
+template <class Key, class Value>
+void require_output(Pairs<Key, Value> output, std::uint64_t count, const char* operation) {
+  require_memory(output.keys, count * sizeof(Key), sizeof(Key), operation, "the output's keys");
+  require_memory(output.values, count * sizeof(Value), sizeof(Value), operation,
+                 "the output's values");
+  require_apart(output.keys, count * sizeof(Key), output.values, count * sizeof(Value), operation,
+                "the output's keys and values");
+}
+
+template <class Key, class Value>
+void require_output_apart(Pairs<Key, Value> output, std::uint64_t count, const void* scratch,
+                          std::size_t scratch_bytes, const char* operation) {
+  require_apart(output.keys, count * sizeof(Key), scratch, scratch_bytes, operation,
+                "the output's keys and scratch memory");
+  require_apart(output.values, count * sizeof(Value), scratch, scratch_bytes, operation,
+                "the output's values and scratch memory");
+}
+
+// An input of `count` pairs, apart from all that is written: `output` of total pairs, and scratch.
+template <class Key, class Value>
+void require_input_apart(ConstPairs<Key, Value> input, std::uint64_t count,
+                         Pairs<Key, Value> output, std::uint64_t total, const void* scratch,
+                         std::size_t scratch_bytes, const char* operation) {
+  const std::uint64_t key_bytes = count * sizeof(Key);
+  const std::uint64_t value_bytes = count * sizeof(Value);
+  require_memory(input.keys, key_bytes, sizeof(Key), operation, "an input's keys");
+  require_memory(input.values, value_bytes, sizeof(Value), operation, "an input's values");
+  const auto apart = [&](const void* written, std::uint64_t bytes, const char* key_names,
+                         const char* value_names) {
+    require_apart(input.keys, key_bytes, written, bytes, operation, key_names);
+    require_apart(input.values, value_bytes, written, bytes, operation, value_names);
+  };
+  apart(output.keys, total * sizeof(Key), "the keys of input and output",
+        "the input's values and the output's keys");
+  apart(output.values, total * sizeof(Value), "the input's keys and the output's values",
+        "the values of input and output");
+  apart(scratch, scratch_bytes, "the input's keys and scratch memory",
+        "the input's values and scratch memory");
+}
+
+// A sort's arrays: as above, but each output may be its input.
+template <class Key, class Value>
+void require_arrays_to_sort(ConstPairs<Key, Value> input, Pairs<Key, Value> output,
+                            std::uint64_t count, const void* scratch, std::size_t scratch_bytes,
+                            const char* operation) {
+  // An input that is its output has been looked at as the output.
+  const std::uint64_t key_bytes = input.keys == output.keys ? 0 : count * sizeof(Key);
+  const std::uint64_t value_bytes = input.values == output.values ? 0 : count * sizeof(Value);
+  require_memory(input.keys, key_bytes, sizeof(Key), operation, "the input's keys");
+  require_memory(input.values, value_bytes, sizeof(Value), operation, "the input's values");
+  const auto apart = [&](const void* written, std::uint64_t bytes, const char* names) {
+    require_apart(input.keys, key_bytes, written, bytes, operation, names);
+    require_apart(input.values, value_bytes, written, bytes, operation, names);
+  };
+  apart(output.keys, count * sizeof(Key), "an input and the output's keys");
+  apart(output.values, count * sizeof(Value), "an input and the output's values");
+  apart(scratch, scratch_bytes, "an input and scratch memory");
+}
+
+template <class Key, class Value>
+void queue_pass(const MergePass<Key>& keys, ConstPairs<Key, Value> from, Pairs<Key, Value> to,
+                unsigned architecture, cudaStream_t stream) {
+  PairMergePass<Key, Value> pass{keys, from.values, to.values, 0};
+  pass.keys.input = from.keys;
+  pass.keys.output = to.keys;
+  launch_pair_partition(pass, architecture, stream);
+  launch_pair_merge(pass, architecture, stream);
+}
+
+}  // namespace
+
+template <class Key, class Value>
+std::size_t sort_pairs_scratch_bytes(std::uint64_t count) {
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
+    most = std::max(most, cut_sort_arrays<Key, Value>(nullptr, count, tuning).bytes);
+  }
+  return most;
+}
+
+template <class Key, class Value>
+void sort_pairs(ConstPairs<Key, Value> input, Pairs<Key, Value> output, std::uint64_t count,
+                KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
+                std::size_t scratch_bytes, cudaStream_t stream) {
+  if (count == 0) return;
+  if (count > kMaxSortedKeys) {
+    throw Error(ErrorKind::kUsage, kSorting,
+                "more than " + format_count(kMaxSortedKeys) + " pairs");
+  }
+  const std::size_t needed = sort_pairs_scratch_bytes<Key, Value>(count);
+  require_output(output, count, kSorting);
+  require_scratch(scratch_bytes, needed, kSorting);
+  require_memory(scratch, needed, kScratchAlignment, kSorting, "the scratch memory");
+  require_output_apart(output, count, scratch, needed, kSorting);
+  require_arrays_to_sort(input, output, count, scratch, needed, kSorting);
+
+  const unsigned architecture = current_architecture();
+  const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(architecture);
+  const SortShape shape = shape_of(count, tuning);
+  const auto arrays = cut_sort_arrays<Key, Value>(scratch, count, tuning);
+
+  const bool ends_in_output = shape.fan_ins.size() % 2 == 0;
+  Pairs<Key, Value> from = ends_in_output ? output : arrays.buffer;
+  Pairs<Key, Value> to = ends_in_output ? arrays.buffer : output;
+  PairSortPass<Key, Value> first;
+  first.keys.input = input.keys;
+  first.keys.output = from.keys;
+  first.keys.samples = arrays.scratch.samples;
+  first.keys.count = count;
+  first.keys.load_map = load_map;
+  first.keys.loads_mapped = !load_map.is_identity();
+  first.keys.store_map = store_map;
+  first.keys.stores_mapped = shape.fan_ins.empty() && !store_map.is_identity();
+  first.values_in = input.values;
+  first.values_out = from.values;
+  launch_pair_sort(first, architecture, stream);
+  for (const auto& pass : sort_passes(count, shape, tuning, arrays.scratch, store_map)) {
+    queue_pass<Key, Value>(pass, from, to, architecture, stream);
+    std::swap(from, to);
+  }
+}
+
+template <class Key, class Value>
+std::size_t merge_pair_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
+    most = std::max(most, cut_merge_arrays<Key, Value>(nullptr, total, slice_count, tuning).bytes);
+  }
+  return most;
+}
+
+template <class Key, class Value>
+void merge_pair_slices(ConstPairs<Key, Value> input, const std::uint64_t* slice_counts,
+                       std::uint32_t slice_count, Pairs<Key, Value> output, KeyMap<Key> store_map,
+                       void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  require_memory(slice_counts, slice_count, 1, kMerging, "the table of slice counts");
+  const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kMerging);
+  if (total == 0) return;
+  const std::size_t needed = merge_pair_slices_scratch_bytes<Key, Value>(total, slice_count);
+  require_output(output, total, kMerging);
+  require_scratch(scratch_bytes, needed, kMerging);
+  require_memory(scratch, needed, kScratchAlignment, kMerging, "the scratch memory");
+  require_output_apart(output, total, scratch, needed, kMerging);
+  require_input_apart(input, total, output, total, scratch, needed, kMerging);
+
+  const unsigned architecture = current_architecture();
+  const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(architecture);
+  const auto arrays = cut_merge_arrays<Key, Value>(scratch, total, slice_count, tuning);
+  const MergePlan<Key> plan =
+      plan_passes(slice_counts, slice_count, arrays.scratch, tuning, store_map);
+  launch_table_copy(plan.numbers.data(), plan.numbers.size(), arrays.scratch.tables, architecture,
+                    stream);
+  launch_sample(input.keys, plan.passes.front().runs, arrays.scratch.samples, architecture, stream);
+
+  ConstPairs<Key, Value> from = input;
+  std::size_t passes_after = plan.passes.size();
+  for (const MergePass<Key>& pass : plan.passes) {
+    const Pairs<Key, Value> to = --passes_after % 2 == 0 ? output : arrays.buffer;
+    queue_pass(pass, from, to, architecture, stream);
+    from = to;
+  }
+}
+
+template <class Key, class Value>
+std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total) {
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
+    const std::uint64_t rows = div_up(total, tuning.merge_tile_keys(2)) + 1;
+    most = std::max<std::size_t>(most, rows * (kRowHeader + 2) * sizeof(std::uint64_t));
+  }
+  return round_up(most, kScratchAlignment);
+}
+
+template <class Key, class Value>
+void merge_pair_arrays(ConstPairs<Key, Value> a, std::uint64_t a_count, ConstPairs<Key, Value> b,
+                       std::uint64_t b_count, Pairs<Key, Value> output, KeyMap<Key> store_map,
+                       void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  const std::array<std::uint64_t, 2> counts{a_count, b_count};
+  const std::uint64_t total = sum_of_slices(counts.data(), 2, kMergingArrays);
+  if (total == 0) return;
+  const std::size_t needed = merge_pair_arrays_scratch_bytes<Key, Value>(total);
+  require_output(output, total, kMergingArrays);
+  require_scratch(scratch_bytes, needed, kMergingArrays);
+  require_memory(scratch, needed, kScratchAlignment, kMergingArrays, "the scratch memory");
+  require_output_apart(output, total, scratch, needed, kMergingArrays);
+  require_input_apart(a, a_count, output, total, scratch, needed, kMergingArrays);
+  require_input_apart(b, b_count, output, total, scratch, needed, kMergingArrays);
+
+  const unsigned architecture = current_architecture();
+  const std::uint64_t tile = tuning_for<PairOf<Key, Value>>(architecture).merge_tile_keys(2);
+  // An empty array may have no address, but the kernels count from the first one's.
+  const ConstPairs<Key, Value> first = a_count > 0 ? a : b;
+  PairMergePass<Key, Value> pass;
+  pass.keys.input = first.keys;
+  pass.keys.output = output.keys;
+  pass.keys.store_map = store_map;
+  pass.keys.maps = !store_map.is_identity();
+  pass.keys.two_arrays = true;
+  pass.keys.fan_in = 2;
+  pass.keys.group_count = 1;
+  pass.keys.apart = {0, a_count, 0, b_count};
+  pass.keys.rows = static_cast<std::uint64_t*>(scratch);
+  pass.values_in = first.values;
+  pass.values_out = output.values;
+  if (a_count > 0 && b_count > 0) {
+    pass.keys.apart.second_begin = elements_between(a.keys, b.keys);
+    pass.second_values_shift = elements_between(a.values, b.values) - pass.keys.apart.second_begin;
+  }
+  if (total <= small_tuning_for<Key>(architecture).most_merged_keys) {
+    pass.keys.rows_per_group = div_up(total, tile);
+  } else {
+    pass.keys.row_count = div_up(total, tile) + 1;
+  }
+  launch_two_way_pair_merge(pass, architecture, stream);
+}
+
+#define GSORT_PAIRS(Key, Value)                                                                   \
+  template std::size_t sort_pairs_scratch_bytes<Key, Value>(std::uint64_t);                       \
+  template void sort_pairs<Key, Value>(ConstPairs<Key, Value>, Pairs<Key, Value>, std::uint64_t,  \
+                                       KeyMap<Key>, KeyMap<Key>, void*, std::size_t,              \
+                                       cudaStream_t);                                             \
+  template std::size_t merge_pair_slices_scratch_bytes<Key, Value>(std::uint64_t, std::uint32_t); \
+  template void merge_pair_slices<Key, Value>(ConstPairs<Key, Value>, const std::uint64_t*,       \
+                                              std::uint32_t, Pairs<Key, Value>, KeyMap<Key>,      \
+                                              void*, std::size_t, cudaStream_t);                  \
+  template std::size_t merge_pair_arrays_scratch_bytes<Key, Value>(std::uint64_t);                \
+  template void merge_pair_arrays<Key, Value>(                                                    \
+      ConstPairs<Key, Value>, std::uint64_t, ConstPairs<Key, Value>, std::uint64_t,               \
+      Pairs<Key, Value>, KeyMap<Key>, void*, std::size_t, cudaStream_t)
+GSORT_PAIRS(std::uint32_t, std::uint32_t);
+GSORT_PAIRS(std::uint32_t, std::uint64_t);
+GSORT_PAIRS(std::uint64_t, std::uint32_t);
+GSORT_PAIRS(std::uint64_t, std::uint64_t);
+#undef GSORT_PAIRS
+
+}  // namespace gsort::gpu
