@@ -43,47 +43,15 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_arrays.hpp"
 #include "gpu/launch.hpp"
+#include "gpu/sort_shape.hpp"
 
 namespace gsort::gpu {
 namespace {
-
-// The passes of one sort: fan_ins[i] runs become one in pass i.
-struct SortShape {
-  std::uint64_t run_length = 0;
-  std::uint64_t run_count = 0;
-  std::vector<std::uint32_t> fan_ins;
-};
-
-// As few passes as max_fan_in allows, and of these the ones with the least fan-in first: they cost
-// less.
-SortShape shape_of(std::uint64_t count, const KernelTuning& tuning) {
-  SortShape shape;
-  shape.run_length = tuning.block_sort_keys();
-  shape.run_count = div_up(count, shape.run_length);
-  unsigned levels = 0;
-  while ((std::uint64_t{1} << levels) < shape.run_count) ++levels;
-  unsigned levels_a_pass = 0;
-  while ((2U << levels_a_pass) <= tuning.max_fan_in) ++levels_a_pass;
-  for (unsigned left = levels, passes = (levels + levels_a_pass - 1) / levels_a_pass; passes > 0;
-       --passes) {
-    const unsigned now = left / passes;
-    shape.fan_ins.push_back(1U << now);
-    left -= now;
-  }
-  return shape;
-}
-
-// How many rows of cuts the pass needs that merges runs of run_length.
-std::uint64_t rows_of_group(std::uint64_t run_length, std::uint32_t fan_in,
-                            const KernelTuning& tuning) {
-  return div_up(run_length * fan_in, tuning.merge_tile_keys(fan_in)) + 1;
-}
 
 std::uint64_t row_numbers(std::uint64_t count, const SortShape& shape, const KernelTuning& tuning) {
   std::uint64_t most = 0;
