@@ -2,10 +2,12 @@
 // joins. Host code, no CUDA; shared by device_sort.cpp and device_batch.cpp.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
 #include "base/units.hpp"
+#include "gpu/long_arrays.hpp"
 #include "gpu/tuning.hpp"
 
 namespace gsort::gpu {
@@ -40,6 +42,18 @@ struct SortShape {
 [[nodiscard]] inline std::uint64_t rows_of_group(std::uint64_t run_length, std::uint32_t fan_in,
                                                  const KernelTuning& tuning) {
   return div_up(run_length * fan_in, tuning.merge_tile_keys(fan_in)) + 1;
+}
+
+// The same passes as kernels see them.
+[[nodiscard]] inline LongPasses long_passes_of(const SortShape& shape) {
+  LongPasses passes;
+  passes.tile_keys = static_cast<unsigned>(shape.run_length);
+  passes.pass_count = static_cast<unsigned>(shape.fan_ins.size());
+  for (unsigned i = passes.pass_count; i > 0; --i) {
+    const auto levels = static_cast<unsigned>(std::countr_zero(shape.fan_ins[i - 1]));
+    passes.levels_from[i - 1] = passes.levels_from[i] + levels;
+  }
+  return passes;
 }
 
 }  // namespace gsort::gpu
