@@ -20,23 +20,24 @@ template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kListWords,
           unsigned kResidentThreads>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     batch_sort_kernel(const BatchSortPass<Key> pass) {
-  constexpr unsigned kTileKeys = kThreads * kRowWords;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
   const unsigned row = threadIdx.x;
-  const TileRow place = pass.layout.row_of(blockIdx.x, row);
-  const std::uint64_t tile_begin = std::uint64_t{blockIdx.x} * kTileKeys;  // of a dense tile
-  const std::uint64_t warp_begin = tile_begin + row / 32 * 32 * kRowWords;
-  const bool vectors = pass.vectors && warp_begin + 32 * kRowWords <= pass.layout.total_keys;
+  const std::uint64_t tile_begin = pass.layout.tile_begin(blockIdx.x);
+  const unsigned count = pass.layout.keys_of_tile(blockIdx.x);
+  const TileRow<std::uint32_t> place = pass.layout.row_of(count, row);
+  const unsigned warp_word = row / 32 * 32 * kRowWords;
+  const bool vectors = pass.vectors && warp_word + 32 * kRowWords <= count;
 
   Key keys[kRowWords] = {};
   const bool works = __any_sync(kWholeWarp, place.count != 0);
   if (works) {
     const EndMaps<Key>& maps = pass.maps;
+    const Key* const from = pass.input + tile_begin;
     if (vectors) {
-      warp_load_vectors(tile, {pass.input + warp_begin, maps.loads_mapped, maps.load_map}, keys);
+      warp_load_vectors(tile, {from + warp_word, maps.loads_mapped, maps.load_map}, keys);
     } else {
-      warp_load_rows<kListWords>(tile, {pass.input, maps.loads_mapped, maps.load_map}, place,
+      warp_load_rows<kListWords>(tile, {from, maps.loads_mapped, maps.load_map}, place,
                                  pass.layout.array_keys, keys);
     }
     thread_sort_lists<kListWords>(keys);
@@ -48,13 +49,14 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   }
   if (!works) return;
   thread_store_row(tile, row, keys);
+  Key* const to = pass.output + tile_begin;
   if (vectors) {
-    warp_store_tile(tile, TileTarget<Key>{pass.output + tile_begin, kTileKeys, nullptr, 0,
-                                          pass.maps.stores_mapped, pass.maps.store_map});
+    warp_store_tile(
+        tile, TileTarget<Key>{to, count, nullptr, 0, pass.maps.stores_mapped, pass.maps.store_map});
   } else {
     warp_store_rows<kListWords>(
-        tile, MappedKeys<Key*, Key>{pass.output, pass.maps.stores_mapped, pass.maps.store_map},
-        place, pass.layout.array_keys);
+        tile, MappedKeys<Key*, Key>{to, pass.maps.stores_mapped, pass.maps.store_map},
+        pass.layout.row_of(count, thread_forget(row)), pass.layout.array_keys);
   }
 }
 

@@ -17,10 +17,17 @@
 
 namespace gsort::gpu {
 
+// The same number, but unknown to the compiler, which then computes again what follows from it, and
+// does not keep that in registers for as long.
+__device__ inline unsigned thread_forget(unsigned number) {
+  asm volatile("" : "+r"(number));
+  return number;
+}
+
 // Where keys come from or go to, and what happens to them on the way.
 template <class Pointer, class Key>
 struct MappedKeys {
-  Pointer keys;
+  Pointer keys;  // where positions count from
   bool maps;
   KeyMap<Key> map;
 };
@@ -43,17 +50,18 @@ __device__ void warp_read_rows(TileWords<Key, kRowWords> tile, Key (&keys)[kRowW
 
 // Loads the warp's rows and leaves in `keys` the thread's own, with the greatest key as fill. All
 // loads are under way before the first is waited for.
-template <unsigned kListWords, class Key, unsigned kRowWords>
+template <unsigned kListWords, class Key, unsigned kRowWords, class Position>
 __device__ void warp_load_rows(TileWords<Key, kRowWords> tile,
-                               const MappedKeys<const Key*, Key>& input, const TileRow& row,
-                               unsigned array_keys, Key (&keys)[kRowWords]) {
+                               const MappedKeys<const Key*, Key>& input,
+                               const TileRow<Position>& row, unsigned array_keys,
+                               Key (&keys)[kRowWords]) {
   const unsigned lane = threadIdx.x % 32;
   const unsigned key = key_of_slot(lane % kRowWords, kListWords, array_keys);
   std::uint32_t loaded = 0;
 #pragma unroll
   for (unsigned i = 0; i < kRowWords; ++i) {
     const int owner = thread_row_of_step<kRowWords>(i);
-    const std::uint64_t source = __shfl_sync(kWholeWarp, row.source, owner);
+    const Position source = __shfl_sync(kWholeWarp, row.source, owner);
     const unsigned count = __shfl_sync(kWholeWarp, row.count, owner);
     keys[i] = static_cast<Key>(~Key{0});
     if (key < count) {
@@ -105,9 +113,9 @@ __device__ void warp_load_vectors(TileWords<Key, kRowWords> tile,
 }
 
 // Stores the keys of the warp's rows. Requires: each row was written by its thread.
-template <unsigned kListWords, class Key, unsigned kRowWords>
+template <unsigned kListWords, class Key, unsigned kRowWords, class Position>
 __device__ void warp_store_rows(TileWords<Key, kRowWords> tile, const MappedKeys<Key*, Key>& output,
-                                const TileRow& row, unsigned array_keys) {
+                                const TileRow<Position>& row, unsigned array_keys) {
   __syncwarp();
   const unsigned lane = threadIdx.x % 32;
   const unsigned slot_key = key_of_slot(lane % kRowWords, kListWords, array_keys);
@@ -116,7 +124,7 @@ __device__ void warp_store_rows(TileWords<Key, kRowWords> tile, const MappedKeys
 #pragma unroll 8
   for (unsigned i = 0; i < kRowWords; ++i) {
     const int owner = thread_row_of_step<kRowWords>(i);
-    const std::uint64_t source = __shfl_sync(kWholeWarp, row.source, owner);
+    const Position source = __shfl_sync(kWholeWarp, row.source, owner);
     const unsigned count = __shfl_sync(kWholeWarp, row.count, owner);
     if (slot_key < count) {
       const Key key = from[i * kStep];
@@ -128,9 +136,9 @@ __device__ void warp_store_rows(TileWords<Key, kRowWords> tile, const MappedKeys
 // Joins, in each list, its sorted lists of joined_rows rows two by two. `keys` is the thread's row
 // before and after. Requires: nobody but the sharers of a list touches its rows; the threads of the
 // tile are the sharers' whole warps, or the block, and all call this.
-template <Sharers kSharers, class Key, unsigned kRowWords>
+template <Sharers kSharers, class Key, unsigned kRowWords, class Position>
 __device__ void block_join_neighbours(TileWords<Key, kRowWords> tile, unsigned row,
-                                      const TileRow& place, unsigned joined_rows,
+                                      const TileRow<Position>& place, unsigned joined_rows,
                                       unsigned* co_ranks, Key (&keys)[kRowWords]) {
   const LevelLists lists = level_lists(place, joined_rows);
   const unsigned first_row = row - place.list_row + lists.first_row;
@@ -149,10 +157,10 @@ __device__ void block_join_neighbours(TileWords<Key, kRowWords> tile, unsigned r
 // Sorts the lists of a tile whose rows are sorted. No list has more than list_rows rows, the same
 // number in all threads. in_warps: lists of up to 32 rows that begin at a multiple of 32 of their
 // own list's rows lie in one warp.
-template <class Key, unsigned kRowWords>
-__device__ void block_sort_lists(TileWords<Key, kRowWords> tile, unsigned row, const TileRow& place,
-                                 unsigned list_rows, bool in_warps, unsigned* co_ranks,
-                                 Key (&keys)[kRowWords]) {
+template <class Key, unsigned kRowWords, class Position>
+__device__ void block_sort_lists(TileWords<Key, kRowWords> tile, unsigned row,
+                                 const TileRow<Position>& place, unsigned list_rows, bool in_warps,
+                                 unsigned* co_ranks, Key (&keys)[kRowWords]) {
   unsigned joined_rows = 1;
   if (in_warps) {
 #pragma unroll 1

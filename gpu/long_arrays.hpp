@@ -69,13 +69,34 @@ struct LongPasses {
   }
 };
 
-// A row of cuts of one pass, in terms of its array.
+// A row of cuts of one pass, in terms of its array. Runs and positions count in the array, and end
+// where the array ends.
 struct GroupRow {
-  bool exists = false;
+  std::uint64_t length = 0;      // of the array; 0: there is no such row
   std::uint64_t run_length = 0;  // of the array's runs in this pass; the last is shorter
   std::uint64_t run_tiles = 0;   // the same in tiles
-  std::uint64_t group = 0;       // of the array
-  std::uint64_t row = 0;         // of the group
+  std::uint64_t first_run = 0;   // of the row's group
+  std::uint64_t end_run = 0;
+  std::uint64_t tile_position = 0;  // of the row's merge tile, in the group; may lie behind its end
+
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t run_begin(std::uint64_t run) const {
+    const std::uint64_t position = run * run_length;
+    return position < length ? position : length;
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t group_begin() const {
+    return run_begin(first_run);
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t group_length() const {
+    return run_begin(end_run) - group_begin();
+  }
+  // Does a merge tile begin here? Else the row is the end of its group.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr bool is_tile() const {
+    return tile_position < group_length();
+  }
+  // The position in the group that the row cuts at.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t position() const {
+    return is_tile() ? tile_position : group_length();
+  }
 };
 
 // Row `row` of an array of `length` keys in pass `pass`. Every whole group has as many rows as
@@ -86,15 +107,19 @@ struct GroupRow {
                                                              unsigned merge_tile_keys) {
   const unsigned start = passes.start_of(passes.tiles_of(length));
   if (pass < start || length == 0) return {};
+  const unsigned fan_in = passes.fan_in(pass);
   GroupRow found;
   found.run_tiles = std::uint64_t{1} << (passes.levels_from[start] - passes.levels_from[pass]);
   found.run_length = found.run_tiles * passes.tile_keys;
-  const std::uint64_t group_length = found.run_length * passes.fan_in(pass);
+  const std::uint64_t group_length = found.run_length * fan_in;
   const std::uint64_t rows_a_group = (group_length + merge_tile_keys - 1) / merge_tile_keys + 1;
   // Both fit 32 bits: a launch has fewer than 2^32 rows, and arrays are bounded.
-  found.group = static_cast<std::uint32_t>(row) / static_cast<std::uint32_t>(rows_a_group);
-  found.row = row - found.group * rows_a_group;
-  found.exists = found.group * group_length < length;
+  const std::uint64_t group =
+      static_cast<std::uint32_t>(row) / static_cast<std::uint32_t>(rows_a_group);
+  found.first_run = group * fan_in;
+  found.end_run = found.first_run + fan_in;
+  found.tile_position = (row - group * rows_a_group) * merge_tile_keys;
+  found.length = group * group_length < length ? length : 0;
   return found;
 }
 
@@ -213,5 +238,34 @@ struct LongArrays {
     return {array * array_keys, array_keys, array * array_tiles};
   }
 };
+
+// What a block knows of the tile that it sorts. No initial values: it lies in shared memory.
+struct SortedTile {
+  std::uint64_t begin;   // position in the input
+  std::uint64_t number;  // among all tiles of long arrays
+  unsigned count;        // keys; 0: there is no such tile
+  unsigned passes;       // that follow
+};
+
+[[nodiscard]] GSORT_HOST_DEVICE constexpr SortedTile sorted_tile(const LongArrays& arrays,
+                                                                 const LongPasses& passes,
+                                                                 std::uint64_t tile) {
+  const LongPlace place = arrays.place_of_tile(tile);
+  if (place.array.length == 0) return {0, 0, 0, 0};
+  const std::uint64_t skipped = place.index * passes.tile_keys;
+  const std::uint64_t left = place.array.length - skipped;
+  const std::uint64_t tiles = passes.tiles_of(place.array.length);
+  return {place.array.begin + skipped, place.array.first_tile + place.index,
+          left < passes.tile_keys ? static_cast<unsigned>(left) : passes.tile_keys,
+          passes.pass_count - passes.start_of(tiles)};
+}
+
+// Where the samples of a tile begin, if every 2^shift-th key is one: each tile has room for those
+// of a whole one, so that runs of whole tiles have theirs end to end.
+[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t samples_of_tile(std::uint64_t tile,
+                                                                        unsigned tile_keys,
+                                                                        std::uint32_t shift) {
+  return tile * (tile_keys >> shift);
+}
 
 }  // namespace gsort::gpu

@@ -17,14 +17,6 @@
 
 namespace gsort::gpu {
 
-// Where the samples of a tile begin: tiles have room for those of a whole one, so that runs of
-// whole tiles have theirs end to end.
-template <class Key>
-[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t samples_of_tile(std::uint64_t tile,
-                                                                        unsigned tile_keys) {
-  return tile * (tile_keys >> kWrittenSampleShift<Key>);
-}
-
 template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     long_sort_kernel(const __grid_constant__ LongSortPass<Key> pass) {
@@ -32,17 +24,16 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ unsigned co_ranks[kThreads + 1];
   const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
-  const LongPlace found = pass.arrays.place_of_tile(blockIdx.x);
-  if (found.array.length == 0) return;
-  const std::uint64_t skipped = found.index * kTileKeys;
-  const std::uint64_t begin = found.array.begin + skipped;
-  const std::uint64_t left = found.array.length - skipped;
-  const unsigned count = left < kTileKeys ? static_cast<unsigned>(left) : kTileKeys;
+  __shared__ SortedTile found;
+  if (threadIdx.x == 0) found = sorted_tile(pass.arrays, pass.passes, blockIdx.x);
+  __syncthreads();  // the tile's place is known
+  const unsigned count = found.count;
+  if (count == 0) return;
 
   const unsigned row = threadIdx.x;
   const unsigned warp_word = row / 32 * 32 * kRowWords;
-  const TileRow place = row_of_list(begin, count, row, kRowWords);
-  const Key* const from = pass.input + begin;
+  const TileRow<std::uint32_t> place = row_of_list(0U, count, row, kRowWords);
+  const Key* const from = pass.input + found.begin;
   const bool vectors = warp_word + 32 * kRowWords <= count &&
                        reinterpret_cast<std::uintptr_t>(from) % sizeof(KeyVector<Key>) == 0;
   Key keys[kRowWords] = {};
@@ -51,8 +42,8 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     if (vectors) {
       warp_load_vectors(tile, {from + warp_word, maps.loads_mapped, maps.load_map}, keys);
     } else {
-      warp_load_rows<kRowWords>(tile, {pass.input, maps.loads_mapped, maps.load_map}, place,
-                                kRowWords, keys);
+      warp_load_rows<kRowWords>(tile, {from, maps.loads_mapped, maps.load_map}, place, kRowWords,
+                                keys);
     }
     thread_sort(keys);
   }
@@ -60,14 +51,13 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   if (warp_word >= count) return;
   thread_store_row(tile, row, keys);
 
-  const std::uint64_t tiles = pass.passes.tiles_of(found.array.length);
-  const unsigned passes = pass.passes.pass_count - pass.passes.start_of(tiles);
-  Key* const to = passes % 2 == 0 ? pass.after_even_passes : pass.after_odd_passes;
-  TileTarget<Key> target{
-      to + begin, count, nullptr, 0, pass.maps.stores_mapped && passes == 0, pass.maps.store_map};
-  if (passes > 0) {
+  const bool ends = found.passes == 0;
+  Key* const to = found.passes % 2 == 0 ? pass.after_even_passes : pass.after_odd_passes;
+  TileTarget<Key> target{to + found.begin,   count, nullptr, 0, pass.maps.stores_mapped && ends,
+                         pass.maps.store_map};
+  if (!ends) {
     target.samples =
-        pass.samples + samples_of_tile<Key>(found.array.first_tile + found.index, kTileKeys);
+        pass.samples + samples_of_tile(found.number, kTileKeys, kWrittenSampleShift<Key>);
   }
   warp_store_tile(tile, target);
 }
@@ -84,36 +74,26 @@ __global__ void __launch_bounds__(kPartitionThreads, 12)
     place = pass.arrays.place_of_row(row);
     group = group_row(pass.passes, pass.pass, place.array.length, place.index, kTileKeys);
   }
-  const std::uint64_t length = group.exists ? place.array.length : 0;
-  const auto clipped = [length](std::uint64_t position) {
-    return position < length ? position : length;
+  const auto samples_of_run = [&](std::uint64_t run) {
+    return samples_of_tile(place.array.first_tile + run * group.run_tiles, pass.passes.tile_keys,
+                           kWrittenSampleShift<Key>);
   };
-  const std::uint64_t run = group.group * kFanIn + lane;
-  const std::uint64_t begin = clipped(run * group.run_length);
-  const std::uint64_t end = clipped((run + 1) * group.run_length);
-  const std::uint64_t group_begin = clipped(group.group * kFanIn * group.run_length);
-  const std::uint64_t group_end = clipped((group.group + 1) * kFanIn * group.run_length);
-  const std::uint64_t wanted = group.row * kTileKeys;
-  const bool is_tile = wanted < group_end - group_begin;
-  const std::uint64_t position = is_tile ? wanted : group_end - group_begin;
-
+  const std::uint64_t run = group.first_run + lane;
+  const std::uint64_t begin = group.run_begin(run);
   typename Team::template Each<SampledRun<Key>> runs;
   typename Team::template Each<std::uint64_t> cuts;
-  const std::uint64_t first_tile = place.array.first_tile;
   runs[lane] = {pass.merge.input + place.array.begin + begin,
-                pass.merge.samples +
-                    samples_of_tile<Key>(first_tile + run * group.run_tiles, pass.passes.tile_keys),
-                end - begin};
-  kway_cut<Team, Key>(Team{}, position, kWrittenSampleShift<Key>, runs, cuts);
+                pass.merge.samples + samples_of_run(run), group.run_begin(run + 1) - begin};
+  kway_cut<Team, Key>(Team{}, group.position(), kWrittenSampleShift<Key>, runs, cuts);
   if (row >= pass.merge.row_count) return;
 
   std::uint64_t* const out = pass.merge.rows + row * (kRowHeader + kFanIn);
   out[kRowHeader + lane] = place.array.begin + begin + cuts[lane];
   if (lane == 0) {
-    out[kOutputPosition] = is_tile ? place.array.begin + group_begin + position : kGroupEnd;
-    out[kGroupPosition] = position;
-    out[kSampleBegin] = samples_of_tile<Key>(first_tile + group.group * kFanIn * group.run_tiles,
-                                             pass.passes.tile_keys);
+    const std::uint64_t tile_begin = place.array.begin + group.group_begin() + group.position();
+    out[kOutputPosition] = group.is_tile() ? tile_begin : kGroupEnd;
+    out[kGroupPosition] = group.position();
+    out[kSampleBegin] = samples_of_run(group.first_run);
   }
 }
 

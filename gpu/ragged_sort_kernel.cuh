@@ -48,15 +48,6 @@ __global__ void __launch_bounds__(kPlanThreads)
   }
 }
 
-// The arrays of a window, in shared memory.
-template <unsigned kThreads>
-struct WindowArrays {
-  std::uint64_t begin[kThreads];
-  unsigned length[kThreads];     // 0 for arrays that are not sorted here
-  unsigned first_row[kThreads];  // in the tile
-  unsigned warp_rows[kThreads / 32];
-};
-
 // Sum of `value` over the threads before this one. Holds one barrier.
 template <unsigned kThreads>
 __device__ unsigned block_sum_before(unsigned value, unsigned (&warp_sums)[kThreads / 32]) {
@@ -77,7 +68,8 @@ __device__ unsigned block_sum_before(unsigned value, unsigned (&warp_sums)[kThre
 // Thread t looks at array first + t. Afterwards all threads see all arrays.
 template <class Windows, unsigned kRowWords, class Key, unsigned kThreads>
 __device__ void block_find_arrays(const RaggedPass<Key>& pass, std::uint64_t first,
-                                  WindowArrays<kThreads>& arrays) {
+                                  WindowArrays<kThreads>& arrays,
+                                  unsigned (&warp_rows)[kThreads / 32]) {
   const std::uint64_t array = first + threadIdx.x;
   std::uint64_t begin = 0;
   unsigned length = 0;
@@ -91,16 +83,8 @@ __device__ void block_find_arrays(const RaggedPass<Key>& pass, std::uint64_t fir
   arrays.begin[threadIdx.x] = begin;
   arrays.length[threadIdx.x] = length;
   const unsigned rows = (length + kRowWords - 1) / kRowWords;
-  arrays.first_row[threadIdx.x] = block_sum_before<kThreads>(rows, arrays.warp_rows);
+  arrays.first_row[threadIdx.x] = block_sum_before<kThreads>(rows, warp_rows);
   __syncthreads();  // the arrays are known
-}
-
-template <unsigned kRowWords, unsigned kThreads>
-__device__ TileRow thread_find_row(const WindowArrays<kThreads>& arrays, unsigned row) {
-  const auto index = static_cast<unsigned>(find_last(
-      kThreads, row, [&](std::uint64_t i) { return std::uint64_t{arrays.first_row[i]}; }));
-  return row_of_list(arrays.begin[index], arrays.length[index], row - arrays.first_row[index],
-                     kRowWords);
 }
 
 template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
@@ -109,14 +93,15 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   using Windows = RaggedWindows<kRowWords, kThreads>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ WindowArrays<kThreads> arrays;
+  __shared__ unsigned warp_rows[kThreads / 32];
   __shared__ unsigned co_ranks[kThreads + 1];
   const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
   const std::uint64_t first = pass.first_arrays[blockIdx.x];
   if (first == kNoArray) return;
-  block_find_arrays<Windows, kRowWords>(pass, first, arrays);
+  block_find_arrays<Windows, kRowWords>(pass, first, arrays, warp_rows);
 
   const unsigned row = threadIdx.x;
-  const TileRow place = thread_find_row<kRowWords>(arrays, row);
+  const TileRow<std::uint64_t> place = row_of_window<kRowWords>(arrays, row);
   Key keys[kRowWords] = {};
   const bool works = __any_sync(kWholeWarp, place.count != 0);
   if (works) {
@@ -132,8 +117,8 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   if (!works) return;
   thread_store_row(tile, row, keys);
   warp_store_rows<kRowWords>(
-      tile, MappedKeys<Key*, Key>{pass.output, pass.maps.stores_mapped, pass.maps.store_map}, place,
-      kRowWords);
+      tile, MappedKeys<Key*, Key>{pass.output, pass.maps.stores_mapped, pass.maps.store_map},
+      row_of_window<kRowWords>(arrays, thread_forget(row)), kRowWords);
 }
 
 }  // namespace gsort::gpu

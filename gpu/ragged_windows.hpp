@@ -18,10 +18,13 @@
 #include <cstdint>
 
 #include "base/host_device.hpp"
+#include "gpu/long_arrays.hpp"
+#include "gpu/tile_lists.hpp"
 
 namespace gsort::gpu {
 
-// Arrays of at most so many keys share tiles; a longer one has its own.
+// Arrays of at most so many keys share tiles; a longer one has its own. A quarter of a tile: then
+// neither leaves much more than that empty. Not measured.
 inline constexpr unsigned kShortArrayKeys = 2048;
 
 inline constexpr std::uint64_t kNoArray = ~std::uint64_t{0};
@@ -43,7 +46,27 @@ struct RaggedWindows {
   }
 };
 
+// The arrays of a window, in shared memory; so no initial values.
+template <unsigned kTileRows>
+struct WindowArrays {
+  std::uint64_t begin[kTileRows];
+  unsigned length[kTileRows];     // 0 for arrays that are not sorted here
+  unsigned first_row[kTileRows];  // in the tile: the rows of all arrays before
+};
+
+// What row `row` of the tile is. Of arrays that begin with the same row, all but the last have
+// none.
+template <unsigned kRowWords, unsigned kTileRows>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr TileRow<std::uint64_t> row_of_window(
+    const WindowArrays<kTileRows>& arrays, unsigned row) {
+  const auto index = static_cast<unsigned>(find_last(
+      kTileRows, row, [&](std::uint64_t i) { return std::uint64_t{arrays.first_row[i]}; }));
+  return row_of_list(arrays.begin[index], arrays.length[index], row - arrays.first_row[index],
+                     kRowWords);
+}
+
 // Rows of fewer words waste less on tiny arrays: they serve where arrays have few keys on average.
+// Chosen by counting words and levels, not measured.
 inline constexpr unsigned kNarrowRowWords = 8;
 inline constexpr unsigned kNarrowTileRows = 512;
 inline constexpr std::uint64_t kNarrowMeanKeys = 12;

@@ -30,18 +30,22 @@ namespace gsort::gpu {
 
 inline constexpr unsigned kWarpRows = 32;
 
-// What the thread of a row knows of it.
+// What the thread of a row knows of it. Position is 32 bits wide where sources count from the
+// tile's first key, 64 bits where they count in the input: registers are dear here.
+template <class Position>
 struct TileRow {
-  std::uint64_t source = 0;  // position of the row's first key in the input
-  unsigned count = 0;        // keys of the row, end to end in the input; 0: the row is idle
-  unsigned list_row = 0;     // the row's number in its list
-  unsigned list_rows = 0;    // rows of its list
+  Position source = 0;     // of the row's first key
+  unsigned count = 0;      // keys of the row, end to end from there; 0: the row is idle
+  unsigned list_row = 0;   // the row's number in its list
+  unsigned list_rows = 0;  // rows of its list
 };
 
-// Row `list_row` of a list of `length` keys that begins at `begin` of the input.
-[[nodiscard]] GSORT_HOST_DEVICE constexpr TileRow row_of_list(std::uint64_t begin, unsigned length,
-                                                              unsigned list_row,
-                                                              unsigned row_words) {
+// Row `list_row` of a list of `length` keys that begins at `begin`.
+template <class Position>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr TileRow<Position> row_of_list(Position begin,
+                                                                        unsigned length,
+                                                                        unsigned list_row,
+                                                                        unsigned row_words) {
   const unsigned skipped = list_row * row_words;
   if (skipped >= length) return {};
   const unsigned left = length - skipped;
@@ -56,7 +60,8 @@ struct LevelLists {
   bool in_second = false;  // the row belongs to the second list
 };
 
-[[nodiscard]] GSORT_HOST_DEVICE constexpr LevelLists level_lists(const TileRow& row,
+template <class Position>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr LevelLists level_lists(const TileRow<Position>& row,
                                                                  unsigned joined_rows) {
   LevelLists lists;
   lists.first_row = row.list_row & ~(2 * joined_rows - 1);
@@ -110,16 +115,26 @@ struct EvenLayout {
   bool lists_in_warps = false;  // lists of up to 32 rows, aligned in their item, lie in one warp
   bool dense = false;           // the words of a tile are the input's keys, with no fill between
 
-  [[nodiscard]] GSORT_HOST_DEVICE constexpr TileRow row_of(std::uint64_t tile, unsigned row) const {
+  // Position of a tile's first key, and how many keys the tile has.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t tile_begin(std::uint64_t tile) const {
+    return tile * (items_a_tile * item_keys);
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned keys_of_tile(std::uint64_t tile) const {
+    const std::uint64_t left = total_keys - tile_begin(tile);
+    const unsigned most = items_a_tile * item_keys;
+    return left < most ? static_cast<unsigned>(left) : most;
+  }
+
+  // Row `row` of a tile of `keys` keys.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr TileRow<std::uint32_t> row_of(unsigned keys,
+                                                                          unsigned row) const {
     const unsigned in_unit = row & ((1U << unit_shift) - 1);
     const unsigned index = in_unit / item_stride;
-    const unsigned list_row = in_unit - index * item_stride;
-    const std::uint64_t item = tile * items_a_tile + (row >> unit_shift) * items_a_unit + index;
-    if (index >= items_a_unit || item >= item_count) return {};
-    const std::uint64_t begin = item * item_keys;
-    const std::uint64_t left = total_keys - begin;
-    const unsigned length = left < item_keys ? static_cast<unsigned>(left) : item_keys;
-    return row_of_list(begin, length, list_row, row_words);
+    const unsigned begin = ((row >> unit_shift) * items_a_unit + index) * item_keys;
+    if (index >= items_a_unit || begin >= keys) return {};
+    const unsigned left = keys - begin;
+    return row_of_list<std::uint32_t>(begin, left < item_keys ? left : item_keys,
+                                      in_unit - index * item_stride, row_words);
   }
 };
 

@@ -11,6 +11,7 @@
 
 #include "gpu/merge_pass.hpp"
 #include "gpu/sort_shape.hpp"
+#include "simulated_sort.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -33,13 +34,10 @@ void expect_each_key_in_one_merge_tile(const LongArrays& arrays, const LongPasse
   for (std::uint64_t row = 0; row < row_count; ++row) {
     const LongPlace place = arrays.place_of_row(row);
     const GroupRow group = group_row(passes, pass, place.array.length, place.index, tile_keys);
-    if (!group.exists) continue;
-    const std::uint64_t group_begin = group.group * group.run_length * passes.fan_in(pass);
-    const std::uint64_t group_end =
-        std::min(group_begin + group.run_length * passes.fan_in(pass), place.array.length);
-    const std::uint64_t begin = group_begin + group.row * tile_keys;
-    if (begin >= group_end) continue;
-    const std::uint64_t end = std::min<std::uint64_t>(begin + tile_keys, group_end);
+    if (!group.is_tile()) continue;
+    const std::uint64_t begin = group.group_begin() + group.position();
+    const std::uint64_t end =
+        std::min(begin + tile_keys, group.group_begin() + group.group_length());
     const auto found = std::find_if(all.begin(), all.end(), [&](const LongArray& array) {
       return array.begin == place.array.begin && array.length == place.array.length;
     });
@@ -51,10 +49,10 @@ void expect_each_key_in_one_merge_tile(const LongArrays& arrays, const LongPasse
     ASSERT_LT(row + 1, row_count);
     const LongPlace next = arrays.place_of_row(row + 1);
     const GroupRow behind = group_row(passes, pass, next.array.length, next.index, tile_keys);
-    ASSERT_TRUE(behind.exists);
     ASSERT_EQ(next.array.begin, place.array.begin);
-    ASSERT_EQ(behind.group, group.group);
-    ASSERT_EQ(behind.row, group.row + 1);
+    ASSERT_EQ(behind.length, group.length);
+    ASSERT_EQ(behind.first_run, group.first_run);
+    ASSERT_EQ(behind.group_begin() + behind.position(), end);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool takes_part = pass >= passes.start_of(passes.tiles_of(all[i].length));
@@ -128,6 +126,95 @@ TEST(LongArrays, ListedInAnyOrderHaveEachKeyInOneMergeTileAPass) {
   }
 }
 
+bool merge_pass(SimulatedSort& sort, unsigned pass, unsigned fan_in, const LongArrays& arrays,
+                std::uint64_t rows, const KernelTuning& tuning) {
+  const unsigned tile_keys = tuning.merge_tile_keys(fan_in);
+  if (fan_in == 2) return sort.merge<2>(pass, arrays, rows, tile_keys);
+  if (fan_in == 4) return sort.merge<4>(pass, arrays, rows, tile_keys);
+  return sort.merge<8>(pass, arrays, rows, tile_keys);
+}
+
+SimulatedSort::Keys random_keys(std::mt19937_64& random, std::uint64_t count,
+                                std::uint64_t distinct) {
+  SimulatedSort::Keys keys(count);
+  for (auto& key : keys) key = ~static_cast<std::uint32_t>(random() % distinct);
+  return keys;
+}
+
+void sort_array(SimulatedSort::Keys& keys, const LongArray& array) {
+  const auto begin = keys.begin() + static_cast<std::ptrdiff_t>(array.begin);
+  std::sort(begin, begin + static_cast<std::ptrdiff_t>(array.length));
+}
+
+TEST(LongArrays, OfOneLengthAreSortedByTheirPasses) {
+  std::mt19937_64 random(10);
+  for (const unsigned max_fan_in : {4U, 8U}) {
+    const KernelTuning tuning = small_tuning(max_fan_in);
+    for (std::uint64_t length = 33; length < 5000; length += 1 + length / 9) {
+      const LongPasses passes = passes_for(length, tuning);
+      LongArrays arrays;
+      arrays.array_count = 3;
+      arrays.array_keys = length;
+      arrays.array_tiles = passes.tiles_of(length);
+      const auto input = random_keys(random, 3 * length, length % 2 == 0 ? 20 : 1000000);
+      auto expected = input;
+      for (std::uint64_t i = 0; i < 3; ++i) sort_array(expected, {i * length, length, 0});
+      SimulatedSort sort(arrays, passes, input, 3 * arrays.array_tiles);
+      std::uint64_t run_length = passes.tile_keys;
+      for (unsigned pass = 0; pass < passes.pass_count; ++pass) {
+        const unsigned fan_in = passes.fan_in(pass);
+        arrays.array_rows =
+            rows_of_array(length, run_length, fan_in, tuning.merge_tile_keys(fan_in));
+        ASSERT_TRUE(merge_pass(sort, pass, fan_in, arrays, 3 * arrays.array_rows, tuning));
+        run_length *= fan_in;
+      }
+      ASSERT_TRUE(sort.output() == expected) << length;
+    }
+  }
+}
+
+TEST(LongArrays, ListedInAnyOrderAreSortedByAllPassesTogether) {
+  std::mt19937_64 random(9);
+  for (int round = 0; round < 100; ++round) {
+    const KernelTuning tuning = small_tuning(8);
+    std::vector<LongArray> longs;
+    std::vector<LongArray> singles;
+    RaggedCounts counts;
+    std::uint64_t total = 0;
+    const std::uint64_t longest = 1 + random() % (round % 5 == 0 ? 6000 : 300);
+    for (int i = 0; i < 1 + round % 9; ++i) {
+      const std::uint64_t length = random() % 4 == 0 ? 9 + random() % 24 : 33 + random() % longest;
+      if (length <= 32) {
+        singles.push_back({total, length, 0});
+        ++counts.tile_arrays;
+      } else {
+        longs.push_back({total, length, LongTicket::tiles(counts.long_ticket)});
+        counts.long_ticket += LongTicket::of_array((length + 31) / 32);
+      }
+      total += length;
+    }
+    const LongPasses passes = passes_for(total, tuning);
+    LongArrays arrays;
+    arrays.counts = &counts;
+    arrays.long_arrays = longs.data();
+    arrays.tile_arrays = singles.data();
+    arrays.slots = RowSlots::of(passes.tile_keys, tuning.merge_tile_keys(8),
+                                passes.pass_count == 0 ? 2 : passes.fan_in(0));
+    const std::uint64_t tiles = LongTicket::tiles(counts.long_ticket);
+    const std::uint64_t rows = arrays.slots.first_row(tiles, longs.size());
+
+    const auto input = random_keys(random, total, round % 2 == 0 ? 50 : 1000000);
+    auto expected = input;
+    for (const LongArray& array : longs) sort_array(expected, array);
+    for (const LongArray& array : singles) sort_array(expected, array);
+    SimulatedSort sort(arrays, passes, input, tiles + singles.size() + 3);
+    for (unsigned pass = 0; pass < passes.pass_count; ++pass) {
+      ASSERT_TRUE(merge_pass(sort, pass, passes.fan_in(pass), arrays, rows, tuning));
+    }
+    ASSERT_TRUE(sort.output() == expected) << "round " << round;
+  }
+}
+
 TEST(LongArrays, StartWithThePassFromWhichOnTheirTilesBecomeOne) {
   const LongPasses passes = passes_for(32 * 200, small_tuning(8));  // fan-ins 4 8 8
   ASSERT_EQ(passes.pass_count, 3U);
@@ -137,7 +224,7 @@ TEST(LongArrays, StartWithThePassFromWhichOnTheirTilesBecomeOne) {
   EXPECT_EQ(passes.start_of(9), 1U);
   EXPECT_EQ(passes.start_of(64), 1U);
   EXPECT_EQ(passes.start_of(65), 0U);
-  EXPECT_EQ(group_row(passes, 1, 32 * 8, 0, 20).exists, false);
+  EXPECT_EQ(group_row(passes, 1, 32 * 8, 0, 20).length, 0U);
   EXPECT_EQ(group_row(passes, 2, 32 * 8, 0, 20).run_length, 32U);
   EXPECT_EQ(group_row(passes, 2, 32 * 9, 0, 20).run_length, 32U * 8);
 }
@@ -170,10 +257,11 @@ TEST(LongArrays, HaveRowsForTheGreatestSortThereCanBe) {
       ASSERT_LT(rows, std::uint64_t{1} << 31);
       const GroupRow last =
           group_row(passes, 0, kMaxSortedKeys, rows - 1, tuning.merge_tile_keys(passes.fan_in(0)));
-      EXPECT_TRUE(last.exists);
-      EXPECT_FALSE(
-          group_row(passes, 0, kMaxSortedKeys, rows + 40, tuning.merge_tile_keys(passes.fan_in(0)))
-              .exists);
+      EXPECT_FALSE(last.is_tile());
+      EXPECT_EQ(last.length, kMaxSortedKeys);
+      const GroupRow none =
+          group_row(passes, 0, kMaxSortedKeys, rows + 40, tuning.merge_tile_keys(passes.fan_in(0)));
+      EXPECT_EQ(none.length, 0U);
     }
   }
 }

@@ -17,7 +17,7 @@ class SimulatedTile {
  public:
   using Key = std::uint32_t;
 
-  explicit SimulatedTile(std::vector<TileRow> rows)
+  explicit SimulatedTile(std::vector<TileRow<std::uint64_t>> rows)
       : rows_(std::move(rows)), words_((rows_.size() + 1) * kRowWords, 0x5a5a5a5aU) {}
 
   void load(const std::vector<Key>& input, unsigned list_words, unsigned array_keys) {
@@ -110,7 +110,7 @@ class SimulatedTile {
     std::copy(keys, keys + kRowWords, merged.begin() + std::ptrdiff_t{row} * kRowWords);
   }
 
-  std::vector<TileRow> rows_;
+  std::vector<TileRow<std::uint64_t>> rows_;
   std::vector<Key> words_;
 };
 

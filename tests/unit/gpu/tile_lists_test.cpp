@@ -33,15 +33,20 @@ Keys sorted_arrays(Keys keys, std::uint64_t array_keys) {
 }
 
 template <unsigned kRowWords>
-std::vector<TileRow> rows_of_tile(const EvenLayout& layout, std::uint64_t tile,
-                                  unsigned tile_rows) {
-  std::vector<TileRow> rows(tile_rows);
-  for (unsigned row = 0; row < tile_rows; ++row) rows[row] = layout.row_of(tile, row);
+std::vector<TileRow<std::uint64_t>> rows_of_tile(const EvenLayout& layout, std::uint64_t tile,
+                                                 unsigned tile_rows) {
+  std::vector<TileRow<std::uint64_t>> rows(tile_rows);
+  for (unsigned row = 0; row < tile_rows; ++row) {
+    const auto in_tile = layout.row_of(layout.keys_of_tile(tile), row);
+    rows[row] = {layout.tile_begin(tile) + in_tile.source, in_tile.count, in_tile.list_row,
+                 in_tile.list_rows};
+  }
   return rows;
 }
 
 // No list that levels within a warp touch may lie in two warps.
-void expect_lists_in_warps(const EvenLayout& layout, const std::vector<TileRow>& rows) {
+void expect_lists_in_warps(const EvenLayout& layout,
+                           const std::vector<TileRow<std::uint64_t>>& rows) {
   if (!layout.lists_in_warps) return;
   for (unsigned row = 0; row < rows.size(); ++row) {
     for (unsigned joined = 1; joined < 32 && joined < layout.item_rows; joined *= 2) {
@@ -133,20 +138,38 @@ TEST(TileLists, AreDenseExactlyWhenATileHoldsNoFill) {
   }
 }
 
+TEST(TileLists, OfDenseTilesHaveTheirKeysInTheOrderOfTheWords) {
+  for (unsigned array_keys = 1; array_keys <= 8192; array_keys *= 2) {
+    const EvenLayout layout = even_layout(1U << 20, array_keys, 32, 256);
+    ASSERT_TRUE(layout.dense);
+    ASSERT_EQ(layout.keys_of_tile(3), 8192U);
+    ASSERT_EQ(layout.tile_begin(3), 3 * 8192U);
+    for (unsigned row = 0; row < 256; ++row) {
+      const TileRow<std::uint32_t> place = layout.row_of(8192, row);
+      ASSERT_EQ(place.source, 32 * row);
+      ASSERT_EQ(place.count, 32U);
+    }
+    for (unsigned slot = 0; slot < 32; ++slot) {
+      ASSERT_EQ(key_of_slot(slot, layout.list_words, array_keys), slot);
+    }
+  }
+}
+
 TEST(TileLists, GiveEachRowItsShareOfAList) {
-  EXPECT_EQ(row_of_list(100, 70, 0, 32).count, 32U);
-  EXPECT_EQ(row_of_list(100, 70, 2, 32).count, 6U);
-  EXPECT_EQ(row_of_list(100, 70, 2, 32).source, 164U);
-  EXPECT_EQ(row_of_list(100, 70, 2, 32).list_rows, 3U);
-  EXPECT_EQ(row_of_list(100, 70, 3, 32).count, 0U);
-  EXPECT_EQ(row_of_list(100, 0, 0, 32).list_rows, 0U);
+  EXPECT_EQ(row_of_list(100U, 70, 0, 32).count, 32U);
+  EXPECT_EQ(row_of_list(100U, 70, 2, 32).count, 6U);
+  EXPECT_EQ(row_of_list(100U, 70, 2, 32).source, 164U);
+  EXPECT_EQ(row_of_list(100U, 70, 2, 32).list_rows, 3U);
+  EXPECT_EQ(row_of_list(100U, 70, 3, 32).count, 0U);
+  EXPECT_EQ(row_of_list(100U, 0, 0, 32).list_rows, 0U);
 }
 
 TEST(TileLists, KeepsPositionsBeyondFourBillion) {
   const EvenLayout layout = even_layout(std::uint64_t{1} << 29, 33, 32, 256);
   const std::uint64_t tile = (std::uint64_t{1} << 29) / layout.items_a_tile - 1;
-  EXPECT_EQ(layout.row_of(tile, 0).source, tile * layout.items_a_tile * 33);
-  EXPECT_GT(layout.row_of(tile, 0).source, std::uint64_t{1} << 33);
+  EXPECT_EQ(layout.tile_begin(tile), tile * layout.items_a_tile * 33);
+  EXPECT_GT(layout.tile_begin(tile), std::uint64_t{1} << 33);
+  EXPECT_EQ(layout.keys_of_tile(tile), layout.items_a_tile * 33);
 }
 
 }  // namespace
