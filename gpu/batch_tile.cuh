@@ -2,10 +2,10 @@
 // storing their keys.
 //
 // Threads: thread t works on row t; a warp loads and stores its own 32 rows and no others, so that
-// a warp barrier is enough, and so that a kernel may write over what it reads. Device memory: a
-// row's keys lie end to end; lane l moves slot l of one row (of several rows, if rows are shorter
-// than a warp) at a time. Where a tile has no fill, vectors of 16 bytes instead. Shared memory:
-// free of conflicts, because of the pad word of each row.
+// a warp barrier is enough, and so that a kernel may write over what it reads.
+// Device memory: a row's keys lie end to end; lane l moves slot l of one row (of several rows, if
+// rows are shorter than a warp) at a time. Where a tile has no fill, vectors of 16 bytes instead.
+// Shared memory: free of conflicts, because of the pad word of each row.
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,8 @@
 namespace gsort::gpu {
 
 // Device memory that sort_batch needs for array_count arrays of array_keys keys: none for arrays
-// that fit a tile of the block sort (8192 keys); else one more array of all keys, and per mille for
-// samples and cuts. Throws: Error(kUsage) for more than kMaxSortedKeys keys.
+// that fit a tile of the block sort (8192 keys); else one more array of all keys, and some percent
+// of it for samples and cuts. Throws: Error(kUsage) for more than kMaxSortedKeys keys.
 template <class Key>
 [[nodiscard]] std::size_t sort_batch_scratch_bytes(std::uint64_t array_count,
                                                    std::uint64_t array_keys);
@@ -24,10 +24,9 @@ template <class Key>
 // applied to the ordered keys as they leave, so an identity store_map leaves ordered keys. The work
 // is queued on `stream`; the call does not wait for the device, and calls on several streams may
 // overlap when each has scratch of its own.
-// Requires: Key is std::uint32_t or std::uint64_t; input and output aligned to sizeof(Key); they
-// are
-//   the same array, or do not overlap; scratch aligned to 256 bytes and apart from both; all of it
-//   stays alive and untouched until the stream has passed this work.
+// Requires: Key is std::uint32_t or std::uint64_t; input and output aligned to sizeof(Key), and the
+//   same array or apart; scratch aligned to 256 bytes and apart from both; all of it stays alive
+//   and untouched until the stream has passed this work.
 // Throws: Error(kUsage), with nothing queued, for null pointers with keys to sort, overlap,
 //   misalignment, more than kMaxSortedKeys keys, and too little scratch; Error(kDevice) naming the
 //   operation when CUDA fails.
@@ -37,8 +36,8 @@ void sort_batch(const Key* input, Key* output, std::uint64_t array_count, std::u
                 std::size_t scratch_bytes, cudaStream_t stream);
 
 // Device memory that sort_ragged_batch needs for array_count arrays of `count` keys in all,
-// whatever their lengths: one more array of keys, and about a tenth of that; 8 bytes for every
-// 2,000 keys and every 60 arrays (every 250, of few keys).
+// whatever their lengths: one more array of keys and about a tenth of it, if an array can be longer
+// than a tile; and 8 bytes for every 2,000 keys and every 190 arrays.
 template <class Key>
 [[nodiscard]] std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count,
                                                           std::uint64_t count);

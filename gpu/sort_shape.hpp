@@ -27,7 +27,7 @@ struct SortShape {
   shape.run_count = div_up(count, shape.run_length);
   unsigned levels = 0;
   while ((std::uint64_t{1} << levels) < shape.run_count) ++levels;
-  unsigned levels_a_pass = 0;
+  unsigned levels_a_pass = 1;
   while ((2U << levels_a_pass) <= tuning.max_fan_in) ++levels_a_pass;
   for (unsigned left = levels, passes = (levels + levels_a_pass - 1) / levels_a_pass; passes > 0;
        --passes) {

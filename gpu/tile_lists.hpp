@@ -117,7 +117,7 @@ struct EvenLayout {
 
   // Position of a tile's first key, and how many keys the tile has.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t tile_begin(std::uint64_t tile) const {
-    return tile * (items_a_tile * item_keys);
+    return tile * items_a_tile * item_keys;
   }
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned keys_of_tile(std::uint64_t tile) const {
     const std::uint64_t left = total_keys - tile_begin(tile);
