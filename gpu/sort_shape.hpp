@@ -1,12 +1,14 @@
 // The shape of a sort on the device: which passes of merging join the block sort's runs. The same
-// for keys and for pairs; what a pass is, merge_pass.hpp says. Host code.
+// for keys, for pairs and for batches; what a pass is, merge_pass.hpp says. Host code.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
 #include "base/units.hpp"
+#include "gpu/long_arrays.hpp"
 #include "gpu/merge_pass.hpp"
 #include "gpu/tuning.hpp"
 
@@ -91,6 +93,18 @@ template <class Key>
     pass.rows = scratch.rows;
     passes.push_back(pass);
     run_length *= fan_in;
+  }
+  return passes;
+}
+
+// The passes as the kernels of batches see them.
+[[nodiscard]] inline LongPasses long_passes_of(const SortShape& shape) {
+  LongPasses passes;
+  passes.tile_keys = static_cast<unsigned>(shape.run_length);
+  passes.pass_count = static_cast<unsigned>(shape.fan_ins.size());
+  for (unsigned i = passes.pass_count; i > 0; --i) {
+    const auto levels = static_cast<unsigned>(std::countr_zero(shape.fan_ins[i - 1]));
+    passes.levels_from[i - 1] = passes.levels_from[i] + levels;
   }
   return passes;
 }

@@ -62,9 +62,24 @@ struct SmallTuning {
 
 inline constexpr SmallTuning kSmall32{{8, 256, 256, 256, 2, 1024}, 1U << 21, 1U << 22};
 inline constexpr SmallTuning kSmall64{{8, 256, 256, 256, 2, 1024}, 1U << 20, 1U << 21};
+
 // Names the sort of pairs where a key type names the sort of keys: tuning_for<PairOf<Key, Value>>.
 template <class Key, class Value>
 struct PairOf {};
+
+// Not yet measured. Pairs of a tile lie in shared memory with their values: with 64-bit keys and
+// values a block sort's tile has 84 KB, and a merge's 42 KB. Where an SM has more than 200 KB, two
+// block sorts of 512 threads and 32-bit keys and values fit it, which saves a pass now and then.
+struct PairTunings {
+  KernelTuning of[2][2];  // [the key is 64 bits wide][the value is]
+};
+
+inline constexpr PairTunings kPairTunings{
+    {{{16, 256, 128, 128, 8, 1024}, {16, 256, 128, 128, 8, 768}},
+     {{16, 256, 128, 128, 8, 640}, {16, 256, 128, 128, 8, 640}}}};
+inline constexpr PairTunings kLargePairTunings{
+    {{{16, 512, 128, 128, 8, 1024}, {16, 256, 128, 128, 8, 768}},
+     {{16, 256, 128, 128, 8, 640}, {16, 256, 128, 128, 8, 640}}}};
 
 struct TuningRow {
   unsigned architecture;  // 10 * major + minor: this one and later ones, up to the next row
@@ -72,7 +87,7 @@ struct TuningRow {
   KernelTuning key64;
   SmallTuning small32;
   SmallTuning small64;
-  KernelTuning pairs[2][2];  // [the key is 64 bits wide][the value is]; not yet measured
+  PairTunings pairs;
 };
 
 template <class Element>
@@ -85,16 +100,9 @@ struct TuningOf {
 template <class Key, class Value>
 struct TuningOf<PairOf<Key, Value>> {
   static constexpr const KernelTuning& in(const TuningRow& row) {
-    return row.pairs[sizeof(Key) / 8][sizeof(Value) / 8];
+    return row.pairs.of[sizeof(Key) / 8][sizeof(Value) / 8];
   }
 };
-
-// Pairs of a tile lie in shared memory with their values: with 64-bit keys and values a block
-// sort's tile has 84 KB, and a merge's 42 KB. Only where an SM has more than 200 KB a block sort of
-// 512 threads leaves room for a second one, which saves 2^28 pairs a pass.
-inline constexpr KernelTuning kSmallPairTile = {16, 256, 128, 128, 8, 1024};
-inline constexpr KernelTuning kPairTile = {16, 256, 128, 128, 8, 768};
-inline constexpr KernelTuning kLargePairTile = {16, 256, 128, 128, 8, 640};
 
 inline constexpr TuningRow kTunings[] = {
     {80,
@@ -102,25 +110,25 @@ inline constexpr TuningRow kTunings[] = {
      {16, 512, 128, 256, 8, 1024},
      kSmall32,
      kSmall64,
-     {{kSmallPairTile, kPairTile}, {kLargePairTile, kLargePairTile}}},
+     kPairTunings},
     {86,
      {32, 256, 128, 256, 8, 1280},
      {16, 512, 128, 256, 8, 1024},
      kSmall32,
      kSmall64,
-     {{kSmallPairTile, kPairTile}, {kLargePairTile, kLargePairTile}}},
+     kPairTunings},
     {89,
      {32, 256, 128, 256, 8, 1280},
      {16, 512, 128, 256, 8, 1024},
      kSmall32,
      kSmall64,
-     {{kSmallPairTile, kPairTile}, {kLargePairTile, kLargePairTile}}},
+     kPairTunings},
     {90,
      {32, 256, 128, 256, 8, 1280},
      {16, 512, 128, 256, 8, 1024},
      kSmall32,
      kSmall64,
-     {{{16, 512, 128, 128, 8, 1024}, kPairTile}, {kLargePairTile, kLargePairTile}}},
+     kLargePairTunings},
 };
 
 // Element: a key type, or PairOf<Key, Value>.

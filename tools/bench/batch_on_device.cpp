@@ -1,6 +1,7 @@
-// gsort-bench batch: N arrays of d u32 keys each, N * d about the elements asked for, by CUB's
-// segmented sorts, and by our sort of one array called N times where N is small enough for that
-// to make sense.
+// gsort-bench batch: N arrays of d u32 keys each, N * d about the elements asked for, by our sort
+// of a batch, told d or told offsets, and by CUB's segmented sorts.
+#include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -8,12 +9,15 @@
 #include "bench/device_bench.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
-#include "gpu/device_sort.hpp"
+#include "gpu/device_batch.hpp"
 
 namespace gsort::bench {
 namespace {
 
-constexpr std::uint64_t kMostCalls = 4096;
+// Powers of four, and lengths that fill neither rows nor tiles.
+constexpr std::array<std::uint64_t, 20> kArrayKeys = {
+    2,    3,    4,    7,     16,    33,    64,     100,     256,     1000,
+    1024, 4096, 5000, 10000, 16384, 65536, 262144, 1 << 20, 1 << 22, 1 << 24};
 
 void bench_arrays(const Request& request, KeyType type, Distribution distribution,
                   std::uint64_t elements, std::uint64_t array_keys, Report& report) {
@@ -25,24 +29,27 @@ void bench_arrays(const Request& request, KeyType type, Distribution distributio
   std::vector<std::uint64_t> host_offsets(arrays + 1);
   for (std::uint64_t i = 0; i <= arrays; ++i) host_offsets[i] = i * array_keys;
   const DeviceKeys<std::uint64_t> offsets(host_offsets);
-  const DeviceMemory scratch(cub_scratch_bytes(4 * total));
+  const std::size_t cub_bytes = cub_scratch_bytes(4 * total);
+  const std::size_t batch_bytes = gpu::sort_batch_scratch_bytes<std::uint32_t>(arrays, array_keys);
+  const std::size_t ragged_bytes =
+      gpu::sort_ragged_batch_scratch_bytes<std::uint32_t>(arrays, total);
+  const DeviceMemory scratch(std::max({cub_bytes, batch_bytes, ragged_bytes}));
+  bench.add("gsort", false, [&](unsigned set) {
+    gpu::sort_batch<std::uint32_t>(bench.ordered(set), bench.output(), arrays, array_keys, {}, {},
+                                   scratch.as<void>(), batch_bytes, nullptr);
+  });
+  bench.add("gsort, by offsets", false, [&](unsigned set) {
+    gpu::sort_ragged_batch<std::uint32_t>(bench.ordered(set), bench.output(), offsets.get(), arrays,
+                                          total, {}, {}, scratch.as<void>(), ragged_bytes, nullptr);
+  });
   bench.add("cub segmented sort", true, [&](unsigned set) {
     cub_segmented_sort(bench.ordered(set), bench.output(), total, arrays, offsets.get(),
-                       scratch.as<void>(), cub_scratch_bytes(4 * total));
+                       scratch.as<void>(), cub_bytes);
   });
   bench.add("cub segmented radix sort", true, [&](unsigned set) {
     cub_segmented_radix_sort(bench.ordered(set), bench.output(), total, arrays, offsets.get(),
-                             scratch.as<void>(), cub_scratch_bytes(4 * total));
+                             scratch.as<void>(), cub_bytes);
   });
-  if (arrays <= kMostCalls) {
-    bench.add("gsort, array by array", false, [&](unsigned set) {
-      for (std::uint64_t begin = 0; begin < total; begin += array_keys) {
-        gpu::sort_keys<std::uint32_t>(bench.ordered(set) + begin, bench.output() + begin,
-                                      array_keys, {}, {}, bench.scratch(), bench.scratch_bytes(),
-                                      nullptr);
-      }
-    });
-  }
   Group group = group_of(
       "sort of " + format_count(arrays) + " arrays of " + format_count(array_keys) + ", in all",
       type, distribution, total);
@@ -55,10 +62,8 @@ void bench_arrays(const Request& request, KeyType type, Distribution distributio
 
 void bench_batch(const Request& request, Report& report) {
   measure_copy_rate(report);
-  report.say(
-      "gsort's engine has no sort of batches yet: CUB's contenders, and ours array by array");
   const std::vector<std::uint64_t> all_array_keys =
-      request.array_keys.empty() ? std::vector<std::uint64_t>{64, 256, 1024, 4096, 16384, 65536}
+      request.array_keys.empty() ? std::vector<std::uint64_t>(kArrayKeys.begin(), kArrayKeys.end())
                                  : request.array_keys;
   for (const Distribution distribution : request.distributions) {
     for (const std::uint64_t elements : elements_or(request, {std::uint64_t{1} << 28})) {

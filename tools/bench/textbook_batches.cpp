@@ -9,7 +9,7 @@
 #include "bench/subcommands.hpp"
 #include "bench/textbook_tables.hpp"
 #include "bench/titles.hpp"
-#include "gpu/device_sort.hpp"
+#include "gpu/device_batch.hpp"
 #include "gpu/textbook/batch_sorts.hpp"
 #include "gpu/textbook/sample_sort.hpp"
 
@@ -17,7 +17,6 @@ namespace gsort::bench {
 namespace {
 
 constexpr unsigned kSets = 2;
-constexpr std::uint64_t kMostCalls = 4096;                      // of sort_keys, array by array
 constexpr std::uint64_t kOneCoreKeys = std::uint64_t{1} << 22;  // one core gets so many at most
 constexpr std::size_t kOversampling = 256;
 
@@ -122,14 +121,10 @@ void add_textbook_and_ours(TextbookTable& table, const BatchShape& shape) {
                    shape.array_keys, table.scratch(), nullptr});
     });
   }
-  if (shape.arrays > kMostCalls) return;
-  const std::string name = shape.arrays == 1 ? "gsort" : "gsort, array by array";
-  table.add_device(name, false, Form::kRaw, [&](const TextbookSet& set, std::uint32_t* out) {
+  table.add_device("gsort", false, Form::kRaw, [&](const TextbookSet& set, std::uint32_t* out) {
     const auto map = KeyMap<std::uint32_t>::of({KeyType::kI32, false, false});
-    for (std::uint64_t begin = 0; begin < shape.total(); begin += shape.array_keys) {
-      gpu::sort_keys<std::uint32_t>(set.raw.get() + begin, out + begin, shape.array_keys, map, map,
-                                    table.scratch(), table.scratch_bytes(), nullptr);
-    }
+    gpu::sort_batch<std::uint32_t>(set.raw.get(), out, shape.arrays, shape.array_keys, map, map,
+                                   table.scratch(), table.scratch_bytes(), nullptr);
   });
 }
 

@@ -1,0 +1,416 @@
+// Sorting many arrays at once, by the parts of the sort of one array (device_sort.cpp).
+//
+// Problem. N arrays of d keys each. One launch an array starves the card; and a tile of 8192 keys
+// that sorts one array of 100 wastes nearly all of its threads.
+//
+// Idea. What a thread, a warp and a block do in the block sort is a tree of merges that meet in the
+// tile. The tree stops where the array is complete:
+//   d <= E / 2     a row of a thread's E registers holds several arrays, each with its own network
+//   d <= tile      a tile holds several arrays of whole rows; as many levels as an array has
+//                  (tile_lists.hpp)
+//   d > tile       an array has tiles of its own; passes of k-way merging, with cuts that never
+//                  leave the array (long_arrays.hpp)
+// So d decides how many comparisons a key takes, and arrays that fit a tile are read and written
+// once.
+//
+// Arrays of any lengths (sort_ragged_batch) take one launch more, and nothing from the host: a plan
+// kernel finds windows of short arrays that fit a tile (ragged_windows.hpp) and lists the others.
+// As nobody but the device knows what it listed, launches have as many blocks as `count` keys can
+// demand; a block without work ends at once.
+//
+// Cost. Model for 2^28 u32 keys on an H200: bytes take 0.51 ms a pass; a level in a tile about 0.24
+// ms beyond the bytes of its pass, the network of E = 32 keys less than its bytes. So d = 64 is
+// near the bytes, d = 1024 has five levels, d = 65536 eight and a pass of fan-in 8.
+#include "gpu/device_batch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "gpu/batch_pass.hpp"
+#include "gpu/cuda_check.hpp"
+#include "gpu/device_arrays.hpp"
+#include "gpu/device_sort.hpp"
+#include "gpu/launch.hpp"
+#include "gpu/ragged_windows.hpp"
+#include "gpu/sort_shape.hpp"
+#include "gpu/with_tuning.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+constexpr const char* kEvenOperation = "sorting a batch on the GPU";
+constexpr const char* kRaggedOperation = "sorting a ragged batch on the GPU";
+
+// What the merge passes of long arrays need: none if no array is longer than a tile.
+struct LongNeeds {
+  std::uint64_t keys = 0;   // of the second buffer
+  std::uint64_t tiles = 0;  // with room for samples
+  std::uint64_t row_numbers = 0;
+};
+
+template <class Key>
+struct LongScratch {
+  Key* buffer = nullptr;
+  Key* samples = nullptr;
+  std::uint64_t* rows = nullptr;
+
+  LongScratch(ScratchCutter& cutter, const LongNeeds& needs, const KernelTuning& tuning)
+      : buffer(cutter.take<Key>(needs.keys)),
+        samples(
+            cutter.take<Key>(needs.tiles * (tuning.block_sort_keys() >> kWrittenSampleShift<Key>))),
+        rows(cutter.take<std::uint64_t>(needs.row_numbers)) {}
+};
+
+template <class Key>
+bool is_vector_aligned(const Key* keys) {
+  return reinterpret_cast<std::uintptr_t>(keys) % 16 == 0;
+}
+
+template <class Key>
+void require_arrays(const Key* input, Key* output, std::uint64_t count, void* scratch,
+                    std::size_t scratch_bytes, std::size_t needed, const char* operation) {
+  const std::uint64_t bytes = count * sizeof(Key);
+  require_memory(input, bytes, sizeof(Key), operation, "the input");
+  require_memory(output, bytes, sizeof(Key), operation, "the output");
+  if (input != output) require_apart(input, bytes, output, bytes, operation, "input and output");
+  require_scratch(scratch_bytes, needed, operation);
+  require_memory(scratch, needed, kScratchAlignment, operation, "the scratch memory");
+  require_apart(input, bytes, scratch, needed, operation, "input and scratch memory");
+  require_apart(output, bytes, scratch, needed, operation, "output and scratch memory");
+}
+
+// The merge passes over long arrays. rows_of_pass(i, fan_in) sets what pass i needs in its arrays
+// and returns its rows of cuts.
+template <class Key, class RowsOfPass>
+void queue_long_merges(LongMergePass<Key> pass, const LongSortPass<Key>& tiles,
+                       const LongScratch<Key>& arrays, unsigned architecture, cudaStream_t stream,
+                       const RowsOfPass& rows_of_pass) {
+  pass.passes = tiles.passes;
+  pass.merge.samples = arrays.samples;
+  pass.merge.sample_shift = kWrittenSampleShift<Key>;
+  pass.merge.rows = arrays.rows;
+  pass.merge.store_map = tiles.maps.store_map;
+  for (unsigned i = 0; i < pass.passes.pass_count; ++i) {
+    const unsigned passes_after = pass.passes.pass_count - 1 - i;
+    const bool to_output = passes_after % 2 == 0;
+    pass.pass = i;
+    pass.merge.input = to_output ? tiles.after_odd_passes : tiles.after_even_passes;
+    pass.merge.output = to_output ? tiles.after_even_passes : tiles.after_odd_passes;
+    pass.merge.fan_in = pass.passes.fan_in(i);
+    pass.merge.writes_samples = passes_after > 0;
+    pass.merge.maps = passes_after == 0 && tiles.maps.stores_mapped;
+    pass.merge.row_count = rows_of_pass(pass.arrays, i, pass.merge.fan_in);
+    launch_long_partition(pass, architecture, stream);
+    launch_kway_merge(pass.merge, architecture, stream);
+  }
+}
+
+// Arrays of one length.
+
+std::uint64_t total_of(std::uint64_t array_count, std::uint64_t array_keys) {
+  if (array_keys != 0 && array_count > kMaxSortedKeys / array_keys) {
+    throw Error(ErrorKind::kUsage, kEvenOperation,
+                "more than " + format_count(kMaxSortedKeys) + " keys");
+  }
+  return array_count * array_keys;
+}
+
+// Rows of cuts of one array in pass `pass`.
+std::uint64_t even_rows(const SortShape& shape, std::size_t pass, std::uint64_t array_keys,
+                        const KernelTuning& tuning) {
+  std::uint64_t run_length = shape.run_length;
+  for (std::size_t i = 0; i < pass; ++i) run_length *= shape.fan_ins[i];
+  return rows_of_array(array_keys, run_length, shape.fan_ins[pass],
+                       tuning.merge_tile_keys(shape.fan_ins[pass]));
+}
+
+LongNeeds even_needs(std::uint64_t array_count, std::uint64_t array_keys,
+                     const KernelTuning& tuning) {
+  const SortShape shape = shape_of(array_keys, tuning);
+  LongNeeds needs;
+  if (shape.fan_ins.empty()) return needs;
+  needs.keys = array_count * array_keys;
+  needs.tiles = array_count * shape.run_count;
+  for (std::size_t i = 0; i < shape.fan_ins.size(); ++i) {
+    const std::uint64_t rows = array_count * even_rows(shape, i, array_keys, tuning);
+    needs.row_numbers = std::max(needs.row_numbers, rows * (kRowHeader + shape.fan_ins[i]));
+  }
+  return needs;
+}
+
+template <class Key>
+void queue_short_arrays(const Key* input, Key* output, std::uint64_t array_count,
+                        std::uint64_t array_keys, const EndMaps<Key>& maps, unsigned architecture,
+                        cudaStream_t stream) {
+  const KernelTuning tuning = tuning_for<Key>(architecture);
+  BatchSortPass<Key> pass;
+  pass.input = input;
+  pass.output = output;
+  pass.maps = maps;
+  pass.layout = even_layout(array_count, static_cast<unsigned>(array_keys), tuning.keys_per_thread,
+                            tuning.block_sort_threads);
+  pass.vectors = pass.layout.dense && is_vector_aligned(input) && is_vector_aligned(output);
+  launch_batch_sort(pass, architecture, stream);
+}
+
+template <class Key>
+void queue_long_arrays(const Key* input, Key* output, std::uint64_t array_count,
+                       std::uint64_t array_keys, const EndMaps<Key>& maps, void* scratch,
+                       unsigned architecture, cudaStream_t stream) {
+  const KernelTuning tuning = tuning_for<Key>(architecture);
+  const SortShape shape = shape_of(array_keys, tuning);
+  ScratchCutter cutter(scratch);
+  const LongScratch<Key> arrays(cutter, even_needs(array_count, array_keys, tuning), tuning);
+
+  LongSortPass<Key> tiles;
+  tiles.input = input;
+  tiles.after_even_passes = output;
+  tiles.after_odd_passes = arrays.buffer;
+  tiles.samples = arrays.samples;
+  tiles.maps = maps;
+  tiles.passes = long_passes_of(shape);
+  tiles.arrays.array_count = array_count;
+  tiles.arrays.array_keys = array_keys;
+  tiles.arrays.array_tiles = shape.run_count;
+  tiles.tile_count = array_count * shape.run_count;
+  launch_long_sort(tiles, architecture, stream);
+
+  LongMergePass<Key> merges;
+  merges.arrays = tiles.arrays;
+  queue_long_merges(merges, tiles, arrays, architecture, stream,
+                    [&](LongArrays& even, unsigned pass, unsigned /*fan_in*/) {
+                      even.array_rows = even_rows(shape, pass, array_keys, tuning);
+                      return array_count * even.array_rows;
+                    });
+}
+
+// Arrays of any lengths.
+
+// What `count` keys can demand.
+struct RaggedBounds {
+  std::uint64_t tile_arrays = 0;
+  std::uint64_t long_arrays = 0;
+  std::uint64_t long_tiles = 0;
+  std::uint64_t all_tiles = 0;  // of long arrays, and of those that take one
+  std::uint64_t rows = 0;
+  RowSlots slots;
+};
+
+RaggedBounds ragged_bounds(std::uint64_t count, const SortShape& shape,
+                           const KernelTuning& tuning) {
+  RaggedBounds bounds;
+  bounds.tile_arrays = count / (kShortArrayKeys + 1);
+  if (!shape.fan_ins.empty()) {
+    // An array of more than a tile has less than one tile that is not full.
+    bounds.long_arrays = count / (shape.run_length + 1);
+    bounds.long_tiles = count / shape.run_length + bounds.long_arrays;
+    bounds.slots = RowSlots::of(shape.run_length, tuning.merge_tile_keys(tuning.max_fan_in),
+                                shape.fan_ins.front());
+    bounds.rows = bounds.slots.first_row(bounds.long_tiles, bounds.long_arrays);
+  }
+  // Tiles of long arrays have more than half a tile of keys on average, which is more than the
+  // least that an array with one tile has.
+  bounds.all_tiles = bounds.tile_arrays;
+  return bounds;
+}
+
+bool is_narrow(std::uint64_t array_count, std::uint64_t count) {
+  return count / kNarrowMeanKeys < array_count;
+}
+
+template <class Key>
+std::uint64_t window_count(std::uint64_t array_count, std::uint64_t count, unsigned architecture) {
+  if (is_narrow(array_count, count)) {
+    return RaggedWindows<kNarrowRowWords, kNarrowTileRows>::windows(array_count, count);
+  }
+  std::uint64_t windows = 0;
+  with_tuning<Key>(architecture, [&](auto constant) {
+    constexpr KernelTuning kTuning = decltype(constant)::kTuning;
+    static_assert(kTuning.block_sort_keys() >= 2 * (kShortArrayKeys + 1));
+    windows = RaggedWindows<kTuning.keys_per_thread, kTuning.block_sort_threads>::windows(
+        array_count, count);
+  });
+  return windows;
+}
+
+template <class Key>
+struct RaggedScratch {
+  ScratchCutter cutter;
+  std::uint64_t window_count;
+  std::uint64_t* first_arrays;
+  RaggedCounts* counts;
+  LongArray* tile_arrays;
+  LongArray* long_arrays;
+  LongScratch<Key> merges;
+
+  RaggedScratch(void* scratch, std::uint64_t array_count, std::uint64_t count,
+                const RaggedBounds& bounds, unsigned architecture)
+      : cutter(scratch),
+        window_count(gpu::window_count<Key>(array_count, count, architecture)),
+        first_arrays(cutter.take<std::uint64_t>(window_count)),
+        counts(cutter.take<RaggedCounts>(1)),
+        tile_arrays(cutter.take<LongArray>(bounds.tile_arrays)),
+        long_arrays(cutter.take<LongArray>(bounds.long_arrays)),
+        merges(cutter, needs_of(bounds, count, architecture), tuning_for<Key>(architecture)) {}
+
+ private:
+  static LongNeeds needs_of(const RaggedBounds& bounds, std::uint64_t count,
+                            unsigned architecture) {
+    const std::uint64_t numbers_a_row = kRowHeader + tuning_for<Key>(architecture).max_fan_in;
+    return {bounds.long_arrays == 0 ? 0 : count, bounds.long_tiles, bounds.rows * numbers_a_row};
+  }
+};
+
+// Short arrays are sorted here; the others are in the tables afterwards.
+template <class Key>
+void queue_plan_and_short_arrays(const RaggedPass<Key>& pass, unsigned architecture,
+                                 cudaStream_t stream) {
+  check_cuda(
+      cudaMemsetAsync(pass.first_arrays, 0xff, pass.window_count * sizeof(std::uint64_t), stream),
+      CudaCall::kMemory, "clearing the windows of a ragged batch");
+  check_cuda(cudaMemsetAsync(pass.counts, 0, sizeof(RaggedCounts), stream), CudaCall::kMemory,
+             "clearing the counts of a ragged batch");
+  launch_ragged_plan(pass, architecture, stream);
+  launch_ragged_sort(pass, architecture, stream);
+}
+
+template <class Key>
+void queue_listed_arrays(const RaggedPass<Key>& plan, const RaggedScratch<Key>& arrays,
+                         const RaggedBounds& bounds, const SortShape& shape, unsigned architecture,
+                         cudaStream_t stream) {
+  if (bounds.all_tiles == 0) return;
+  LongSortPass<Key> tiles;
+  tiles.input = plan.input;
+  tiles.after_even_passes = plan.output;
+  tiles.after_odd_passes = arrays.merges.buffer;
+  tiles.samples = arrays.merges.samples;
+  tiles.maps = plan.maps;
+  tiles.passes = long_passes_of(shape);
+  tiles.arrays.counts = plan.counts;
+  tiles.arrays.long_arrays = plan.long_arrays;
+  tiles.arrays.tile_arrays = plan.tile_arrays;
+  tiles.arrays.slots = bounds.slots;
+  tiles.tile_count = bounds.all_tiles;
+  launch_long_sort(tiles, architecture, stream);
+  if (bounds.long_arrays == 0) return;
+  LongMergePass<Key> merges;
+  merges.arrays = tiles.arrays;
+  queue_long_merges(merges, tiles, arrays.merges, architecture, stream,
+                    [&](LongArrays&, unsigned, unsigned) { return bounds.rows; });
+}
+
+}  // namespace
+
+template <class Key>
+std::size_t sort_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t array_keys) {
+  if (total_of(array_count, array_keys) == 0) return 0;
+  if (array_count == 1) return sort_keys_scratch_bytes<Key>(array_keys);
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    const KernelTuning tuning = tuning_for<Key>(row.architecture);
+    ScratchCutter cutter(nullptr);
+    const LongScratch<Key> arrays(cutter, even_needs(array_count, array_keys, tuning), tuning);
+    most = std::max(most, cutter.used_bytes());
+  }
+  return most;
+}
+
+template <class Key>
+void sort_batch(const Key* input, Key* output, std::uint64_t array_count, std::uint64_t array_keys,
+                KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
+                std::size_t scratch_bytes, cudaStream_t stream) {
+  const std::uint64_t count = total_of(array_count, array_keys);
+  if (count == 0) return;
+  const std::size_t needed = sort_batch_scratch_bytes<Key>(array_count, array_keys);
+  require_arrays(input, output, count, scratch, scratch_bytes, needed, kEvenOperation);
+
+  if (array_count == 1) {
+    sort_keys(input, output, array_keys, load_map, store_map, scratch, scratch_bytes, stream);
+    return;
+  }
+  const unsigned architecture = current_architecture();
+  const EndMaps<Key> maps = EndMaps<Key>::of(load_map, store_map);
+  if (array_keys <= tuning_for<Key>(architecture).block_sort_keys()) {
+    queue_short_arrays(input, output, array_count, array_keys, maps, architecture, stream);
+  } else {
+    queue_long_arrays(input, output, array_count, array_keys, maps, scratch, architecture, stream);
+  }
+}
+
+template <class Key>
+std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t count) {
+  if (count == 0) return 0;
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    const KernelTuning tuning = tuning_for<Key>(row.architecture);
+    const RaggedBounds bounds = ragged_bounds(count, shape_of(count, tuning), tuning);
+    const RaggedScratch<Key> arrays(nullptr, array_count, count, bounds, row.architecture);
+    most = std::max(most, arrays.cutter.used_bytes());
+  }
+  return most;
+}
+
+template <class Key>
+void sort_ragged_batch(const Key* input, Key* output, const std::uint64_t* offsets,
+                       std::uint64_t array_count, std::uint64_t count, KeyMap<Key> load_map,
+                       KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
+                       cudaStream_t stream) {
+  if (count > kMaxSortedKeys || array_count > kMaxSortedKeys) {
+    throw Error(ErrorKind::kUsage, kRaggedOperation,
+                "more than " + format_count(kMaxSortedKeys) + " keys or arrays");
+  }
+  if (count == 0) return;
+  if (array_count == 0) throw Error(ErrorKind::kUsage, kRaggedOperation, "keys, but no arrays");
+  const std::uint64_t bytes = count * sizeof(Key);
+  const std::uint64_t offset_bytes = (array_count + 1) * sizeof(std::uint64_t);
+  const std::size_t needed = sort_ragged_batch_scratch_bytes<Key>(array_count, count);
+  require_arrays(input, output, count, scratch, scratch_bytes, needed, kRaggedOperation);
+  require_memory(offsets, offset_bytes, sizeof(std::uint64_t), kRaggedOperation, "the offsets");
+  require_apart(offsets, offset_bytes, output, bytes, kRaggedOperation, "offsets and output");
+  require_apart(offsets, offset_bytes, scratch, needed, kRaggedOperation,
+                "offsets and scratch memory");
+
+  const unsigned architecture = current_architecture();
+  const KernelTuning tuning = tuning_for<Key>(architecture);
+  const SortShape shape = shape_of(count, tuning);
+  const RaggedBounds bounds = ragged_bounds(count, shape, tuning);
+  const RaggedScratch<Key> arrays(scratch, array_count, count, bounds, architecture);
+  RaggedPass<Key> pass;
+  pass.input = input;
+  pass.output = output;
+  pass.maps = EndMaps<Key>::of(load_map, store_map);
+  pass.offsets = offsets;
+  pass.array_count = array_count;
+  pass.tile_keys = tuning.block_sort_keys();
+  pass.narrow = is_narrow(array_count, count);
+  pass.window_count = arrays.window_count;
+  pass.first_arrays = arrays.first_arrays;
+  pass.counts = arrays.counts;
+  pass.long_arrays = arrays.long_arrays;
+  pass.tile_arrays = arrays.tile_arrays;
+  queue_plan_and_short_arrays(pass, architecture, stream);
+  queue_listed_arrays(pass, arrays, bounds, shape, architecture, stream);
+}
+
+template std::size_t sort_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint64_t);
+template std::size_t sort_batch_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint64_t);
+template void sort_batch<std::uint32_t>(const std::uint32_t*, std::uint32_t*, std::uint64_t,
+                                        std::uint64_t, KeyMap<std::uint32_t>, KeyMap<std::uint32_t>,
+                                        void*, std::size_t, cudaStream_t);
+template void sort_batch<std::uint64_t>(const std::uint64_t*, std::uint64_t*, std::uint64_t,
+                                        std::uint64_t, KeyMap<std::uint64_t>, KeyMap<std::uint64_t>,
+                                        void*, std::size_t, cudaStream_t);
+template std::size_t sort_ragged_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint64_t);
+template std::size_t sort_ragged_batch_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint64_t);
+template void sort_ragged_batch<std::uint32_t>(const std::uint32_t*, std::uint32_t*,
+                                               const std::uint64_t*, std::uint64_t, std::uint64_t,
+                                               KeyMap<std::uint32_t>, KeyMap<std::uint32_t>, void*,
+                                               std::size_t, cudaStream_t);
+template void sort_ragged_batch<std::uint64_t>(const std::uint64_t*, std::uint64_t*,
+                                               const std::uint64_t*, std::uint64_t, std::uint64_t,
+                                               KeyMap<std::uint64_t>, KeyMap<std::uint64_t>, void*,
+                                               std::size_t, cudaStream_t);
+
+}  // namespace gsort::gpu

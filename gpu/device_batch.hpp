@@ -1,0 +1,82 @@
+// Sorting many arrays that lie back to back in device memory, in one call, on a stream: arrays of
+// one length, or of any lengths. The essay is in device_batch.cpp. Any host code may include this
+// file. Read next: tile_lists.hpp, long_arrays.hpp, device_sort.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+
+#include "base/key.hpp"
+
+namespace gsort::gpu {
+
+// Device memory that sort_batch needs for array_count arrays of array_keys keys: none for arrays
+// that fit a tile of the block sort (8192 keys), what sort_keys needs for a single array, else one
+// more array of all keys, and some percent of it for samples and cuts. Throws: Error(kUsage) for
+// more than kMaxSortedKeys keys.
+template <class Key>
+[[nodiscard]] std::size_t sort_batch_scratch_bytes(std::uint64_t array_count,
+                                                   std::uint64_t array_keys);
+
+// Sorts each of array_count arrays: array i is input[i * array_keys, (i + 1) * array_keys) and goes
+// to the same place of output, ascending by load_map.to_ordered of the keys; store_map.to_raw is
+// applied to the ordered keys as they leave, so an identity store_map leaves ordered keys. The work
+// is queued on `stream`; the call does not wait for the device, and calls on several streams may
+// overlap when each has scratch of its own.
+// Requires: Key is std::uint32_t or std::uint64_t; input and output aligned to sizeof(Key), and the
+//   same array or apart; scratch aligned to 256 bytes and apart from both; all of it stays alive
+//   and untouched until the stream has passed this work.
+// Throws: Error(kUsage), with nothing queued, for null pointers with keys to sort, overlap,
+//   misalignment, more than kMaxSortedKeys keys, and too little scratch; Error(kDevice) naming the
+//   operation when CUDA fails.
+template <class Key>
+void sort_batch(const Key* input, Key* output, std::uint64_t array_count, std::uint64_t array_keys,
+                KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
+                std::size_t scratch_bytes, cudaStream_t stream);
+
+// Device memory that sort_ragged_batch needs for array_count arrays of `count` keys in all,
+// whatever their lengths: one more array of keys and about a tenth of it, if an array can be longer
+// than a tile; and 8 bytes for every 2,000 keys and every 190 arrays.
+template <class Key>
+[[nodiscard]] std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count,
+                                                          std::uint64_t count);
+
+// The same for arrays of any lengths: array i is input[offsets[i], offsets[i + 1]). Arrays may be
+// empty, and one may have all keys. The offsets are read by the device alone.
+// Requires: as sort_batch; offsets in device memory, apart from output and scratch, ascending,
+//   offsets[0] == 0, offsets[array_count] == count. With other offsets the result is undefined.
+// Throws: as sort_batch; Error(kUsage) also for more than kMaxSortedKeys arrays.
+template <class Key>
+void sort_ragged_batch(const Key* input, Key* output, const std::uint64_t* offsets,
+                       std::uint64_t array_count, std::uint64_t count, KeyMap<Key> load_map,
+                       KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
+                       cudaStream_t stream);
+
+extern template std::size_t sort_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint64_t);
+extern template std::size_t sort_batch_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint64_t);
+extern template void sort_batch<std::uint32_t>(const std::uint32_t*, std::uint32_t*, std::uint64_t,
+                                               std::uint64_t, KeyMap<std::uint32_t>,
+                                               KeyMap<std::uint32_t>, void*, std::size_t,
+                                               cudaStream_t);
+extern template void sort_batch<std::uint64_t>(const std::uint64_t*, std::uint64_t*, std::uint64_t,
+                                               std::uint64_t, KeyMap<std::uint64_t>,
+                                               KeyMap<std::uint64_t>, void*, std::size_t,
+                                               cudaStream_t);
+extern template std::size_t sort_ragged_batch_scratch_bytes<std::uint32_t>(std::uint64_t,
+                                                                           std::uint64_t);
+extern template std::size_t sort_ragged_batch_scratch_bytes<std::uint64_t>(std::uint64_t,
+                                                                           std::uint64_t);
+extern template void sort_ragged_batch<std::uint32_t>(const std::uint32_t*, std::uint32_t*,
+                                                      const std::uint64_t*, std::uint64_t,
+                                                      std::uint64_t, KeyMap<std::uint32_t>,
+                                                      KeyMap<std::uint32_t>, void*, std::size_t,
+                                                      cudaStream_t);
+extern template void sort_ragged_batch<std::uint64_t>(const std::uint64_t*, std::uint64_t*,
+                                                      const std::uint64_t*, std::uint64_t,
+                                                      std::uint64_t, KeyMap<std::uint64_t>,
+                                                      KeyMap<std::uint64_t>, void*, std::size_t,
+                                                      cudaStream_t);
+
+}  // namespace gsort::gpu

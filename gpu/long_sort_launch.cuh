@@ -1,0 +1,42 @@
+// The bodies of launch_long_sort and launch_long_partition; included by one .cu file a key type.
+#pragma once
+
+#include "base/units.hpp"
+#include "gpu/launch_kway_merge.cuh"
+#include "gpu/long_sort_kernel.cuh"
+#include "gpu/programmatic_launch.cuh"
+#include "gpu/with_tuning.hpp"
+
+namespace gsort::gpu {
+
+template <class Key>
+void launch_long_sort(const LongSortPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  with_tuning<Key>(architecture, [&](auto constant) {
+    constexpr KernelTuning kTuning = decltype(constant)::kTuning;
+    constexpr auto kKernel = long_sort_kernel<Key, kTuning.block_sort_threads,
+                                              kTuning.keys_per_thread, kTuning.resident_threads>;
+    constexpr unsigned kBytes =
+        TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.block_sort_threads);
+    const auto blocks = static_cast<unsigned>(pass.tile_count);
+    launch_kernel(kKernel, {blocks, kTuning.block_sort_threads, kBytes, architecture, stream},
+                  "launching long_sort_kernel", pass);
+  });
+}
+
+template <class Key>
+void launch_long_partition(const LongMergePass<Key>& pass, unsigned architecture,
+                           cudaStream_t stream) {
+  with_tuning<Key>(architecture, [&](auto constant) {
+    with_fan_in(pass.merge.fan_in, [&](auto fan_in) {
+      constexpr unsigned kFanIn = decltype(fan_in)::value;
+      constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(kFanIn);
+      const auto blocks =
+          static_cast<unsigned>(div_up(pass.merge.row_count * kFanIn, kPartitionThreads));
+      launch_kernel(long_partition_kernel<Key, kTileKeys, kFanIn>,
+                    {blocks, kPartitionThreads, 0, architecture, stream},
+                    "launching long_partition_kernel", pass);
+    });
+  });
+}
+
+}  // namespace gsort::gpu

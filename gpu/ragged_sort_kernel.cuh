@@ -1,0 +1,127 @@
+// ragged_plan_kernel: finds, for arrays of any lengths, the first array of each window
+// (ragged_windows.hpp), and lists the arrays that take tiles of their own (long_arrays.hpp).
+// ragged_sort_kernel: sorts the short arrays of a window in one tile.
+//
+// Threads: one an array makes the plan. In the sort, block b has window b; thread t first looks at
+// the window's array t, then works on row t of the tile, as in batch_sort_kernel.
+// Shared memory: the tile; the rows at which arrays begin, and where their keys are; one co-rank a
+// thread.
+// Device memory: the plan reads each offset twice and writes 8 bytes a window; the sort reads and
+// writes each key once, 2 * sizeof(Key) bytes an element, and reads two offsets an array.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/batch_pass.hpp"
+#include "gpu/batch_tile.cuh"
+#include "gpu/programmatic_launch.cuh"
+#include "gpu/ragged_windows.hpp"
+
+namespace gsort::gpu {
+
+inline constexpr unsigned kPlanThreads = 256;
+
+__device__ inline std::uint64_t thread_add(std::uint64_t* number, std::uint64_t addend) {
+  static_assert(sizeof(unsigned long long) == sizeof(std::uint64_t));
+  return atomicAdd(reinterpret_cast<unsigned long long*>(number), addend);
+}
+
+template <class Key, class Windows>
+__global__ void __launch_bounds__(kPlanThreads)
+    ragged_plan_kernel(const __grid_constant__ RaggedPass<Key> pass) {
+  grid_begin();
+  const std::uint64_t array = std::uint64_t{blockIdx.x} * kPlanThreads + threadIdx.x;
+  if (array >= pass.array_count) return;
+  const std::uint64_t begin = pass.offsets[array];
+  const std::uint64_t end = pass.offsets[array + 1];
+  if (array == 0) pass.first_arrays[0] = 0;
+  const std::uint64_t next_window = Windows::window_of(array + 1, end);
+  if (array + 1 < pass.array_count && next_window != Windows::window_of(array, begin)) {
+    pass.first_arrays[next_window] = array + 1;
+  }
+  const std::uint64_t length = end - begin;
+  if (length <= kShortArrayKeys) return;
+  if (length <= pass.tile_keys) {
+    pass.tile_arrays[thread_add(&pass.counts->tile_arrays, 1)] = {begin, length, 0};
+  } else {
+    const std::uint64_t tiles = (length + pass.tile_keys - 1) / pass.tile_keys;
+    const std::uint64_t ticket = thread_add(&pass.counts->long_ticket, LongTicket::of_array(tiles));
+    pass.long_arrays[LongTicket::arrays(ticket)] = {begin, length, LongTicket::tiles(ticket)};
+  }
+}
+
+// Sum of `value` over the threads before this one. Holds one barrier.
+template <unsigned kThreads>
+__device__ unsigned block_sum_before(unsigned value, unsigned (&warp_sums)[kThreads / 32]) {
+  const unsigned lane = threadIdx.x % 32;
+  unsigned sum = value;
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const unsigned before = __shfl_up_sync(kWholeWarp, sum, distance);
+    if (lane >= distance) sum += before;
+  }
+  if (lane == 31) warp_sums[threadIdx.x / 32] = sum;
+  __syncthreads();  // all warps' sums are written
+  unsigned before = sum - value;
+  for (unsigned warp = 0; warp < threadIdx.x / 32; ++warp) before += warp_sums[warp];
+  return before;
+}
+
+// Thread t looks at array first + t. Afterwards all threads see all arrays.
+template <class Windows, unsigned kRowWords, class Key, unsigned kThreads>
+__device__ void block_find_arrays(const RaggedPass<Key>& pass, std::uint64_t first,
+                                  WindowArrays<kThreads>& arrays,
+                                  unsigned (&warp_rows)[kThreads / 32]) {
+  const std::uint64_t array = first + threadIdx.x;
+  std::uint64_t begin = 0;
+  unsigned length = 0;
+  if (array < pass.array_count) {
+    begin = pass.offsets[array];
+    const std::uint64_t whole_length = pass.offsets[array + 1] - begin;
+    if (whole_length <= kShortArrayKeys && Windows::window_of(array, begin) == blockIdx.x) {
+      length = static_cast<unsigned>(whole_length);
+    }
+  }
+  arrays.begin[threadIdx.x] = begin;
+  arrays.length[threadIdx.x] = length;
+  const unsigned rows = (length + kRowWords - 1) / kRowWords;
+  arrays.first_row[threadIdx.x] = block_sum_before<kThreads>(rows, warp_rows);
+  __syncthreads();  // the arrays are known
+}
+
+template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    ragged_sort_kernel(const __grid_constant__ RaggedPass<Key> pass) {
+  using Windows = RaggedWindows<kRowWords, kThreads>;
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  __shared__ WindowArrays<kThreads> arrays;
+  __shared__ unsigned warp_rows[kThreads / 32];
+  __shared__ unsigned co_ranks[kThreads + 1];
+  const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
+  grid_begin();
+  const std::uint64_t first = pass.first_arrays[blockIdx.x];
+  if (first == kNoArray) return;
+  block_find_arrays<Windows, kRowWords>(pass, first, arrays, warp_rows);
+
+  const unsigned row = threadIdx.x;
+  const TileRow<std::uint64_t> place = row_of_window<kRowWords>(arrays, row);
+  Key keys[kRowWords] = {};
+  const bool works = __any_sync(kWholeWarp, place.count != 0);
+  if (works) {
+    warp_load_rows<kRowWords>(tile, {pass.input, pass.maps.loads_mapped, pass.maps.load_map}, place,
+                              kRowWords, keys);
+    thread_sort(keys);
+  }
+#pragma unroll 1
+  for (unsigned joined_rows = 1; __syncthreads_or(joined_rows < place.list_rows ? 1 : 0) != 0;
+       joined_rows *= 2) {
+    block_join_neighbours<Sharers::kBlock>(tile, row, place, joined_rows, co_ranks, keys);
+  }
+  if (!works) return;
+  thread_store_row(tile, row, keys);
+  warp_store_rows<kRowWords>(
+      tile, MappedKeys<Key*, Key>{pass.output, pass.maps.stores_mapped, pass.maps.store_map},
+      row_of_window<kRowWords>(arrays, thread_forget(row)), kRowWords);
+}
+
+}  // namespace gsort::gpu

@@ -1,0 +1,11 @@
+// ragged_plan_kernel and ragged_sort_kernel for 32-bit keys.
+#include "gpu/ragged_sort_launch.cuh"
+
+namespace gsort::gpu {
+
+template void launch_ragged_plan<std::uint32_t>(const RaggedPass<std::uint32_t>&, unsigned,
+                                                cudaStream_t);
+template void launch_ragged_sort<std::uint32_t>(const RaggedPass<std::uint32_t>&, unsigned,
+                                                cudaStream_t);
+
+}  // namespace gsort::gpu

@@ -1,0 +1,11 @@
+// ragged_plan_kernel and ragged_sort_kernel for 64-bit keys.
+#include "gpu/ragged_sort_launch.cuh"
+
+namespace gsort::gpu {
+
+template void launch_ragged_plan<std::uint64_t>(const RaggedPass<std::uint64_t>&, unsigned,
+                                                cudaStream_t);
+template void launch_ragged_sort<std::uint64_t>(const RaggedPass<std::uint64_t>&, unsigned,
+                                                cudaStream_t);
+
+}  // namespace gsort::gpu

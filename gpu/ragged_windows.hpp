@@ -1,0 +1,74 @@
+// ragged_windows: which block sorts which of many short arrays of different lengths. Index
+// arithmetic alone, for the host and the device; ragged_sort_kernel.cuh has the kernels.
+//
+// Problem. A block's tile has so many rows, an array takes ceil(length / E) of them, and neither
+// the host nor any block knows the lengths of the arrays before.
+//
+// Idea. The offset of an array in the input is already a sum of all lengths before it. Array i gets
+// the weight offset[i] + iE; weights ascend, and from one array to the next by at least the rows of
+// the first, times E. So a block takes the arrays whose weight lies in a window of KE, and these
+// have together at most K + 1 + (rows of the last) rows: K is chosen so that this fits the tile. No
+// sum over the arrays is needed, windows hold at most K arrays whether empty or not, and the number
+// of windows is known to the host. Arrays that are too long for this are left to others.
+//
+// Example. E = 4, a tile of 8 rows, short arrays have at most 8 keys, so K = 5: windows of 20.
+//   lengths  3  0  6  1  8    weights  0  7 11 21 26    windows 0 0 0 1 1; rows 1 0 2 | 1 2
+#pragma once
+
+#include <cstdint>
+
+#include "base/host_device.hpp"
+#include "gpu/long_arrays.hpp"
+#include "gpu/tile_lists.hpp"
+
+namespace gsort::gpu {
+
+// Arrays of at most so many keys share tiles; a longer one has its own. A quarter of a tile: then
+// neither leaves much more than that empty. Not measured.
+inline constexpr unsigned kShortArrayKeys = 2048;
+
+inline constexpr std::uint64_t kNoArray = ~std::uint64_t{0};
+
+template <unsigned kRowWords, unsigned kTileRows, unsigned kShortKeys = kShortArrayKeys>
+struct RaggedWindows {
+  static_assert(kShortKeys % kRowWords == 0 && kShortKeys / kRowWords + 1 < kTileRows);
+  static constexpr unsigned kArrays = kTileRows - kShortKeys / kRowWords - 1;  // K
+  static constexpr std::uint64_t kWeight = std::uint64_t{kArrays} * kRowWords;
+
+  [[nodiscard]] GSORT_HOST_DEVICE static constexpr std::uint64_t window_of(std::uint64_t array,
+                                                                           std::uint64_t offset) {
+    return (offset + array * kRowWords) / kWeight;
+  }
+  // Windows of arrays with `count` keys in all.
+  [[nodiscard]] static constexpr std::uint64_t windows(std::uint64_t array_count,
+                                                       std::uint64_t count) {
+    return window_of(array_count, count) + 1;
+  }
+};
+
+// The arrays of a window, in shared memory; so no initial values.
+template <unsigned kTileRows>
+struct WindowArrays {
+  std::uint64_t begin[kTileRows];
+  unsigned length[kTileRows];     // 0 for arrays that are not sorted here
+  unsigned first_row[kTileRows];  // in the tile: the rows of all arrays before
+};
+
+// What row `row` of the tile is. Of arrays that begin with the same row, all but the last have
+// none.
+template <unsigned kRowWords, unsigned kTileRows>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr TileRow<std::uint64_t> row_of_window(
+    const WindowArrays<kTileRows>& arrays, unsigned row) {
+  const auto index = static_cast<unsigned>(find_last(
+      kTileRows, row, [&](std::uint64_t i) { return std::uint64_t{arrays.first_row[i]}; }));
+  return row_of_list(arrays.begin[index], arrays.length[index], row - arrays.first_row[index],
+                     kRowWords);
+}
+
+// Rows of fewer words waste less on tiny arrays: they serve where arrays have few keys on average.
+// Chosen by counting words and levels, not measured.
+inline constexpr unsigned kNarrowRowWords = 8;
+inline constexpr unsigned kNarrowTileRows = 512;
+inline constexpr std::uint64_t kNarrowMeanKeys = 12;
+
+}  // namespace gsort::gpu

@@ -1,0 +1,333 @@
+// sort_batch and sort_ragged_batch on the card, against std::sort of each array of a copy taken
+// before the call.
+#include "gpu/device_batch.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "device_memory.hpp"
+#include "distributions.hpp"
+#include "gpu/merge_pass.hpp"
+#include "gpu/ragged_windows.hpp"
+#include "gpu/tuning.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+using Lengths = std::vector<std::uint64_t>;
+
+template <class Key>
+struct Call {
+  KeyMap<Key> load_map{};
+  KeyMap<Key> store_map{};
+  std::size_t misalign = 0;
+  bool in_place = false;
+};
+
+template <class Key>
+std::vector<Key> sorted_arrays(std::vector<Key> keys, const Lengths& lengths,
+                               const Call<Key>& call) {
+  for (Key& key : keys) key = call.load_map.to_ordered(key);
+  auto begin = keys.begin();
+  for (const std::uint64_t length : lengths) {
+    std::sort(begin, begin + static_cast<std::ptrdiff_t>(length));
+    begin += static_cast<std::ptrdiff_t>(length);
+  }
+  for (Key& key : keys) key = call.store_map.to_raw(key);
+  return keys;
+}
+
+// Sorts by `sort(input, output, scratch, scratch_bytes)` and compares.
+template <class Key, class Sort>
+void run_and_compare(const std::vector<Key>& keys, const Lengths& lengths, const Call<Key>& call,
+                     std::size_t scratch_bytes, const std::string& what, const Sort& sort) {
+  const std::vector<Key> expected = sorted_arrays(keys, lengths, call);
+  const DeviceArray<Key> input(keys, call.misalign);
+  const DeviceArray<Key> apart(call.in_place ? 0 : keys.size(), call.misalign);
+  const DeviceArray<Key>& output = call.in_place ? input : apart;
+  const DeviceArray<unsigned char> scratch(scratch_bytes, 256 - DeviceArray<char>::kGuard);
+  sort(input.get(), output.get(), scratch.get());
+  ASSERT_TRUE(output.values() == expected) << what;
+  ASSERT_TRUE(output.guards_hold() && scratch.guards_hold()) << what << ": wrote outside";
+  ASSERT_TRUE(call.in_place || input.values() == keys) << what << ": the input changed";
+}
+
+template <class Key>
+void sort_even(const std::vector<Key>& keys, std::uint64_t array_keys, const Call<Key>& call = {},
+               const std::string& what = "") {
+  const std::uint64_t arrays = keys.size() / array_keys;
+  const std::size_t bytes = sort_batch_scratch_bytes<Key>(arrays, array_keys);
+  run_and_compare<Key>(keys, Lengths(arrays, array_keys), call, bytes,
+                       what + " " + std::to_string(arrays) + " x " + std::to_string(array_keys),
+                       [&](const Key* input, Key* output, void* scratch) {
+                         sort_batch<Key>(input, output, arrays, array_keys, call.load_map,
+                                         call.store_map, scratch, bytes, nullptr);
+                       });
+}
+
+template <class Key>
+void sort_ragged(const Lengths& lengths, Shape shape, const Call<Key>& call = {},
+                 const std::string& what = "") {
+  std::vector<std::uint64_t> offsets(lengths.size() + 1, 0);
+  std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
+  const std::uint64_t count = offsets.back();
+  const DeviceArray<std::uint64_t> device_offsets(offsets);
+  const std::size_t bytes = sort_ragged_batch_scratch_bytes<Key>(lengths.size(), count);
+  run_and_compare<Key>(
+      make_keys<Key>(shape, count, count), lengths, call, bytes,
+      what + " " + std::to_string(lengths.size()) + " arrays of " + std::to_string(count) + " keys",
+      [&](const Key* input, Key* output, void* scratch) {
+        sort_ragged_batch<Key>(input, output, device_offsets.get(), lengths.size(), count,
+                               call.load_map, call.store_map, scratch, bytes, nullptr);
+      });
+  ASSERT_TRUE(device_offsets.values() == offsets && device_offsets.guards_hold());
+}
+
+template <class Key>
+class DeviceBatch : public GpuTest {
+ protected:
+  static constexpr std::uint64_t kTile = tuning_for<Key>(90).block_sort_keys();
+};
+
+using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(DeviceBatch, KeyTypes);
+
+// Lengths at the borders of a row's lists, a row, a warp's rows, a tile, and tiles times fan-ins.
+template <class Key>
+Lengths border_lengths() {
+  const KernelTuning tuning = tuning_for<Key>(90);
+  const std::uint64_t tile = tuning.block_sort_keys();
+  Lengths lengths{1,  2,  3,  4,  5,  7,   8,   9,   15,  16,  17,   31,   32,
+                  33, 63, 64, 65, 96, 100, 255, 256, 257, 700, 1000, 1024, 2730};
+  const auto around = [&](std::uint64_t length) {
+    for (const std::uint64_t near : {length - 1, length, length + 1}) lengths.push_back(near);
+  };
+  around(tuning.keys_per_thread);
+  around(32 * tuning.keys_per_thread);
+  around(tile / 2);
+  for (const std::uint64_t times : {1U, 2U, 3U, 8U}) around(times * tile);
+  lengths.push_back(9 * tile + 5);
+  lengths.push_back(100003);
+  return lengths;
+}
+
+TYPED_TEST(DeviceBatch, SortsArraysOfEveryLengthAtABorder) {
+  for (const std::uint64_t array_keys : border_lengths<TypeParam>()) {
+    for (const std::uint64_t arrays :
+         {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, 2 + 150000 / array_keys}) {
+      sort_even(make_keys<TypeParam>(Shape::kUniform, arrays * array_keys, array_keys), array_keys);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DeviceBatch, SortsArraysOfEverySmallLength) {
+  for (std::uint64_t array_keys = 1; array_keys <= 300; ++array_keys) {
+    const std::uint64_t arrays = 20000 / array_keys + array_keys % 3;
+    sort_even(make_keys<TypeParam>(Shape::kUniform, arrays * array_keys, array_keys), array_keys);
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(DeviceBatch, SortsEveryShape) {
+  for (const NamedShape& named : kShapes) {
+    for (const std::uint64_t array_keys :
+         {std::uint64_t{3}, std::uint64_t{16}, std::uint64_t{64}, std::uint64_t{100},
+          std::uint64_t{1025}, this->kTile, 5 * this->kTile + 3, std::uint64_t{600000}}) {
+      const std::uint64_t arrays = 1 + 600000 / array_keys;
+      sort_even(make_keys<TypeParam>(named.shape, arrays * array_keys, 5), array_keys, {},
+                std::string(named.name));
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DeviceBatch, SortsInPlaceAndAtAnyAlignment) {
+  for (const std::uint64_t array_keys :
+       {std::uint64_t{2}, std::uint64_t{5}, std::uint64_t{64}, std::uint64_t{65},
+        std::uint64_t{3000}, 2 * this->kTile, 9 * this->kTile + 7}) {
+    const auto keys =
+        make_keys<TypeParam>(Shape::kUniform, (1 + 200000 / array_keys) * array_keys, 3);
+    for (const std::size_t misalign : {0U, 1U, 2U, 3U}) {
+      for (const bool in_place : {false, true}) {
+        sort_even<TypeParam>(keys, array_keys, {{}, {}, misalign, in_place}, "misaligned");
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(DeviceBatch, AppliesTheMapsOfEveryFormat) {
+  for (const KeyType type : kAllKeyTypes) {
+    if (bytes_of(type) != sizeof(TypeParam)) continue;
+    for (const bool big_endian : {false, true}) {
+      for (const bool descending : {false, true}) {
+        const auto map = KeyMap<TypeParam>::of({type, big_endian, descending});
+        for (const std::uint64_t array_keys :
+             {std::uint64_t{1}, std::uint64_t{4}, std::uint64_t{9}, std::uint64_t{100},
+              std::uint64_t{2048}, this->kTile * 3 + 1}) {
+          const auto keys = make_keys<TypeParam>(Shape::kUniform, 3 * array_keys, 9);
+          sort_even<TypeParam>(keys, array_keys, {map, map, 0, true}, std::string(name_of(type)));
+          sort_even<TypeParam>(keys, array_keys, {map, {}, 1, false}, std::string(name_of(type)));
+          if (this->HasFatalFailure()) return;
+        }
+        const Lengths lengths{0, 1, 77, 5000, this->kTile + 1, 20 * this->kTile, 3};
+        sort_ragged<TypeParam>(lengths, Shape::kUniform, {map, map, 0, true});
+        sort_ragged<TypeParam>(lengths, Shape::kUniform, {map, {}, 1, false});
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Lengths by kinds: of each kind, what a mix of arrays may look like.
+Lengths random_lengths(std::mt19937_64& random, int kind, std::uint64_t tile) {
+  Lengths lengths;
+  const auto add = [&](std::size_t arrays, std::uint64_t most) {
+    for (std::size_t i = 0; i < arrays; ++i) lengths.push_back(random() % (most + 1));
+  };
+  switch (kind) {
+    case 0:  // tiny
+      add(40000, 6);
+      break;
+    case 1:  // mostly empty
+      add(30000, 0);
+      add(500, 40);
+      break;
+    case 2:
+      add(3000, 100);
+      break;
+    case 3:  // around the border between shared and own tiles
+      for (int i = 0; i < 100; ++i) lengths.push_back(kShortArrayKeys - 5 + random() % 11);
+      add(200, 4000);
+      break;
+    case 4:  // around the border between one tile and passes
+      for (int i = 0; i < 20; ++i) lengths.push_back(tile - 2 + random() % 5);
+      add(20, 3 * tile);
+      break;
+    case 5:  // all classes, tiny ones in the majority, so that rows are narrow
+      add(100000, 3);
+      add(3, 30 * tile);
+      add(30, tile);
+      add(20, 2500);
+      break;
+    default:  // all classes
+      add(4, 70 * tile);
+      add(10, 9 * tile);
+      add(300, 3000);
+      add(2000, 10);
+      break;
+  }
+  std::shuffle(lengths.begin(), lengths.end(), random);
+  return lengths;
+}
+
+TYPED_TEST(DeviceBatch, SortsArraysOfAnyLengths) {
+  std::mt19937_64 random(31);
+  for (int round = 0; round < 28; ++round) {
+    sort_ragged<TypeParam>(random_lengths(random, round % 7, this->kTile), Shape::kUniform, {},
+                           "kind " + std::to_string(round % 7));
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(DeviceBatch, SortsRaggedArraysOfEveryShapeInPlaceAndMisaligned) {
+  std::mt19937_64 random(32);
+  for (const NamedShape& named : kShapes) {
+    for (const int kind : {2, 5, 6}) {
+      const Lengths lengths = random_lengths(random, kind, this->kTile);
+      sort_ragged<TypeParam>(lengths, named.shape, {{}, {}, random() % 4, random() % 2 == 0},
+                             std::string(named.name));
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DeviceBatch, SortsRaggedBatchesThatAreOneArrayOrAllOfOneLength) {
+  for (const std::uint64_t length : border_lengths<TypeParam>()) {
+    sort_ragged<TypeParam>({length}, Shape::kUniform);
+    sort_ragged<TypeParam>({0, 0, length, 0}, Shape::kUniform);
+    sort_ragged<TypeParam>(Lengths(1 + 100000 / length, length), Shape::kUniform);
+    if (this->HasFatalFailure()) return;
+  }
+  sort_ragged<TypeParam>({3 << 20}, Shape::kUniform);
+  sort_ragged<TypeParam>({1, 3 << 20, 1, 1}, Shape::kFewDistinct);
+}
+
+template <class F>
+bool is_refused(const F& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.kind() == ErrorKind::kUsage;
+  }
+  return false;
+}
+
+TYPED_TEST(DeviceBatch, RefusesBadArgumentsBeforeAnyLaunch) {
+  using Key = TypeParam;
+  const std::uint64_t arrays = 3;
+  const std::uint64_t length = 20000;
+  const DeviceArray<Key> keys(2 * arrays * length);
+  const std::size_t bytes = sort_batch_scratch_bytes<Key>(arrays, length);
+  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+  const auto refused = [&](const Key* input, Key* output, std::uint64_t array_count, void* memory,
+                           std::size_t memory_bytes) {
+    return is_refused([&] {
+      sort_batch<Key>(input, output, array_count, length, {}, {}, memory, memory_bytes, nullptr);
+    });
+  };
+  EXPECT_TRUE(refused(nullptr, keys.get(), arrays, scratch.get(), bytes));
+  EXPECT_TRUE(refused(keys.get(), nullptr, arrays, scratch.get(), bytes));
+  EXPECT_TRUE(refused(keys.get(), keys.get(), arrays, nullptr, bytes));
+  EXPECT_TRUE(refused(keys.get(), keys.get(), arrays, scratch.get(), bytes - 1));
+  EXPECT_TRUE(refused(keys.get(), keys.get() + 5, arrays, scratch.get(), bytes));
+  EXPECT_TRUE(refused(keys.get(), keys.get(), arrays, scratch.get() + 8, bytes));
+  EXPECT_TRUE(refused(keys.get(), keys.get(), ~std::uint64_t{0}, scratch.get(), bytes));
+  EXPECT_TRUE(is_refused([] { (void)sort_batch_scratch_bytes<Key>(kMaxSortedKeys, 2); }));
+  sort_batch<Key>(nullptr, nullptr, 0, 100, {}, {}, nullptr, 0, nullptr);
+  sort_batch<Key>(nullptr, nullptr, 100, 0, {}, {}, nullptr, 0, nullptr);
+  EXPECT_EQ(sort_batch_scratch_bytes<Key>(1000, 100), 0U);
+  fail_cuda_call(CudaCall::kLaunch, 2, cudaErrorLaunchFailure);
+  EXPECT_THROW(sort_batch<Key>(keys.get(), keys.get(), arrays, length, {}, {}, scratch.get(), bytes,
+                               nullptr),
+               Error);
+  fail_cuda_call(CudaCall::kLaunch, 0, cudaSuccess);
+}
+
+TYPED_TEST(DeviceBatch, RefusesBadArgumentsOfRaggedBatches) {
+  using Key = TypeParam;
+  const std::uint64_t count = 60000;
+  const DeviceArray<Key> keys(2 * count);
+  const DeviceArray<std::uint64_t> offsets(std::vector<std::uint64_t>{0, 10, count});
+  const std::size_t bytes = sort_ragged_batch_scratch_bytes<Key>(2, count);
+  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+  const auto refused = [&](const Key* input, Key* output, const std::uint64_t* table,
+                           std::uint64_t arrays, void* memory, std::size_t memory_bytes) {
+    return is_refused([&] {
+      sort_ragged_batch<Key>(input, output, table, arrays, count, {}, {}, memory, memory_bytes,
+                             nullptr);
+    });
+  };
+  Key* const in = keys.get();
+  const auto* const inside = reinterpret_cast<const std::uint64_t*>(in);
+  EXPECT_TRUE(refused(nullptr, in, offsets.get(), 2, scratch.get(), bytes));
+  EXPECT_TRUE(refused(in, nullptr, offsets.get(), 2, scratch.get(), bytes));
+  EXPECT_TRUE(refused(in, in, nullptr, 2, scratch.get(), bytes));
+  EXPECT_TRUE(refused(in, in, inside, 2, scratch.get(), bytes));
+  EXPECT_TRUE(refused(in, in, offsets.get(), 0, scratch.get(), bytes));
+  EXPECT_TRUE(refused(in, in, offsets.get(), kMaxSortedKeys + 1, scratch.get(), bytes));
+  EXPECT_TRUE(refused(in, in + 1, offsets.get(), 2, scratch.get(), bytes));
+  EXPECT_TRUE(refused(in, in, offsets.get(), 2, nullptr, bytes));
+  EXPECT_TRUE(refused(in, in, offsets.get(), 2, scratch.get(), bytes - 1));
+  EXPECT_TRUE(refused(in, in, offsets.get(), 2, scratch.get() + 8, bytes));
+  sort_ragged_batch<Key>(nullptr, nullptr, nullptr, 0, 0, {}, {}, nullptr, 0, nullptr);
+  sort_ragged_batch<Key>(in, in, offsets.get(), 2, 0, {}, {}, nullptr, 0, nullptr);
+}
+
+}  // namespace
+}  // namespace gsort::gpu
