@@ -29,7 +29,8 @@ void bench_arrays(const Request& request, KeyType type, Distribution distributio
   std::vector<std::uint64_t> host_offsets(arrays + 1);
   for (std::uint64_t i = 0; i <= arrays; ++i) host_offsets[i] = i * array_keys;
   const DeviceKeys<std::uint64_t> offsets(host_offsets);
-  const std::size_t cub_bytes = cub_scratch_bytes(4 * total);
+  // CUB's segmented sort also keeps lists of segments by size.
+  const std::size_t cub_bytes = cub_scratch_bytes(4 * total) + 16 * arrays;
   const std::size_t batch_bytes = gpu::sort_batch_scratch_bytes<std::uint32_t>(arrays, array_keys);
   const std::size_t ragged_bytes =
       gpu::sort_ragged_batch_scratch_bytes<std::uint32_t>(arrays, total);
