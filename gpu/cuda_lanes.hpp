@@ -29,7 +29,7 @@ class CudaChunkLane final : public ChunkLane {
 
   void begin(ConstByteSpan sample) override;
   [[nodiscard]] ByteSpan acquire_block() override;
-  void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override;
+  void add(ByteSpan buffer, std::size_t bytes, std::uint64_t position) override;
   void sort(KeyForm form) override;
   void emit(PieceSink& sink) override;
 

@@ -49,9 +49,8 @@ void StreamOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   try {
     file_.write_full(bytes);
   } catch (const Error& error) {
-    const Error why = Error(error).at(offset);
-    stop(why);
-    throw why;
+    stop(Error(error).at(offset));
+    throw Error(error).at(offset);
   }
   {
     const std::lock_guard lock(mutex_);

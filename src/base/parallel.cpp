@@ -48,7 +48,7 @@ void run_workers(unsigned workers, const std::function<void(unsigned worker)>& w
   };
   // Without this oneTBB prints a warning, and gives less, when more are asked for than there are
   // cores.
-  static const tbb::global_control kNoLimit(tbb::global_control::max_allowed_parallelism,
+  static const tbb::global_control no_limit(tbb::global_control::max_allowed_parallelism,
                                             kMostWorkers);
   tbb::task_arena arena(static_cast<int>(std::min(workers, kMostWorkers)));
   __tsan_release(&started);

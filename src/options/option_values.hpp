@@ -35,8 +35,8 @@ template <class Value>
 using Choice = std::pair<std::string_view, Value>;
 
 // One of a few words.
-template <class Value, std::size_t N>
-[[nodiscard]] Value parse_choice(std::string_view text, const Choice<Value> (&choices)[N],
+template <class Value, std::size_t kCount>
+[[nodiscard]] Value parse_choice(std::string_view text, const Choice<Value> (&choices)[kCount],
                                  std::string_view option) {
   for (const auto& [word, value] : choices) {
     if (word == text) return value;

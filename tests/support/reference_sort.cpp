@@ -1,6 +1,6 @@
-// reference-sort TYPE [little|big] [ascending|descending] < in > out: std::sort of the whole input, sharing
-// nothing with gsort. Signed numbers are compared as such, floats by std::strong_order (IEEE
-// totalOrder).
+// reference-sort TYPE [little|big] [ascending|descending] < in > out: std::sort of the whole input,
+// sharing nothing with gsort. Signed numbers are compared as such, floats by std::strong_order
+// (IEEE totalOrder).
 #include <algorithm>
 #include <compare>
 #include <cstdint>
@@ -22,7 +22,8 @@ bool precedes(Number left, Number right) {
 
 // Reverses the bytes of every number.
 void swap_all(Bytes& bytes, std::size_t number_bytes) {
-  for (auto at = bytes.begin(); at != bytes.end(); at += static_cast<std::ptrdiff_t>(number_bytes)) {
+  for (auto at = bytes.begin(); at != bytes.end();
+       at += static_cast<std::ptrdiff_t>(number_bytes)) {
     std::reverse(at, at + static_cast<std::ptrdiff_t>(number_bytes));
   }
 }

@@ -1,0 +1,107 @@
+// Sorts and merges of more keys than 31 and 32 bits can count. They take up to 60 GiB of device
+// memory; where there is less they skip.
+#include <string>
+#include <vector>
+
+#include "device_memory.hpp"
+#include "gpu/device_batch.hpp"
+#include "gpu/device_merge.hpp"
+#include "gpu/device_pairs.hpp"
+#include "gpu/device_sort.hpp"
+#include "large_inputs.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+using Key = std::uint32_t;
+
+constexpr std::uint64_t kTwo31 = std::uint64_t{1} << 31;
+constexpr std::uint64_t kTwo32 = std::uint64_t{1} << 32;
+constexpr std::uint64_t kCounts[] = {kTwo31 - 1, kTwo31, kTwo31 + 1, kTwo32 + 3};
+
+class DeviceLarge : public GpuTest {
+ protected:
+  // Skips if so many bytes are not free, and some more for what is around them.
+  static bool lacks_memory(std::uint64_t bytes) {
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    check_cuda(cudaMemGetInfo(&free_bytes, &total_bytes), CudaCall::kQuery,
+               "asking for free device memory");
+    return free_bytes < bytes + (std::uint64_t{1} << 30);
+  }
+};
+
+// Keys of all counts fit 32 bits, and the largest count repeats each of them.
+unsigned shift_for(std::uint64_t count) {
+  return count > kTwo32 ? 1 : 0;
+}
+
+TEST_F(DeviceLarge, KeysAreSorted) {
+  for (const std::uint64_t count : kCounts) {
+    const std::size_t bytes = sort_keys_scratch_bytes<Key>(count);
+    if (lacks_memory(count * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
+    const DeviceArray<Key> keys(count);
+    const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+    const ScatteredKeys scattered{count, count, shift_for(count)};
+    fill_scattered(scattered, keys.get());
+    sort_keys<Key>(keys.get(), keys.get(), count, {}, {}, scratch.get(), bytes, nullptr);
+    EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
+  }
+}
+
+TEST_F(DeviceLarge, SlicesAreMerged) {
+  for (const std::uint64_t count : kCounts) {
+    for (const std::uint32_t slices : {2U, 5U, 9U}) {
+      std::vector<std::uint64_t> counts;
+      for (std::uint32_t slice = 0; slice < slices; ++slice) {
+        counts.push_back(slice_count(count, slices, slice));
+      }
+      const std::size_t bytes = merge_slices_scratch_bytes<Key>(count, slices);
+      if (lacks_memory(2 * count * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
+      const DeviceArray<Key> in(count);
+      const DeviceArray<Key> out(count);
+      const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+      fill_slices(count, slices, shift_for(count), in.get());
+      merge_slices<Key>(in.get(), counts.data(), slices, out.get(), {}, scratch.get(), bytes,
+                        nullptr);
+      EXPECT_EQ(count_wrong({count, count, shift_for(count)}, out.get()), 0U)
+          << slices << " slices of " << count;
+    }
+  }
+}
+
+TEST_F(DeviceLarge, BatchesAreSorted) {
+  for (const std::uint64_t length : {std::uint64_t{4096}, std::uint64_t{100003}, kTwo31 + 1}) {
+    const std::uint64_t arrays = kTwo32 / length + 1;
+    const std::uint64_t count = arrays * length;
+    const std::size_t bytes = sort_batch_scratch_bytes<Key>(arrays, length);
+    if (lacks_memory(count * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
+    const DeviceArray<Key> keys(count);
+    const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+    const ScatteredKeys scattered{count, length, 0};
+    fill_scattered(scattered, keys.get());
+    sort_batch<Key>(keys.get(), keys.get(), arrays, length, {}, {}, scratch.get(), bytes, nullptr);
+    EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << arrays << " x " << length;
+  }
+}
+
+// A pair's value is its key again, so that keys and values must have travelled together.
+TEST_F(DeviceLarge, PairsAreSorted) {
+  for (const std::uint64_t count : {kTwo31 - 1, kTwo31 + 1}) {
+    const std::size_t bytes = sort_pairs_scratch_bytes<Key, Key>(count);
+    if (lacks_memory(2 * count * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
+    const DeviceArray<Key> keys(count);
+    const DeviceArray<Key> values(count);
+    const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+    const ScatteredKeys scattered{count, count, 0};
+    fill_scattered(scattered, keys.get());
+    fill_scattered(scattered, values.get());
+    const Pairs<Key, Key> pairs{keys.get(), values.get()};
+    sort_pairs<Key, Key>(pairs, pairs, count, {}, {}, scratch.get(), bytes, nullptr);
+    EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
+    EXPECT_EQ(count_wrong(scattered, values.get()), 0U) << count;
+  }
+}
+
+}  // namespace
+}  // namespace gsort::gpu

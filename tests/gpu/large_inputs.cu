@@ -1,0 +1,75 @@
+// See large_inputs.hpp.
+#include "gpu/cuda_check.hpp"
+#include "large_inputs.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+constexpr unsigned kBlocks = 4096;
+constexpr unsigned kThreads = 256;
+
+// Calls visit(i) for every i below count, spread over all threads.
+template <class Visit>
+__device__ void for_each_position(std::uint64_t count, const Visit& visit) {
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < count;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    visit(i);
+  }
+}
+
+__global__ void scattered_kernel(const ScatteredKeys keys, std::uint32_t* out) {
+  for_each_position(keys.count, [&](std::uint64_t i) {
+    out[i] = static_cast<std::uint32_t>(i * kScatter % keys.period >> keys.shift);
+  });
+}
+
+__global__ void slice_kernel(std::uint64_t first, std::uint64_t count, std::uint32_t slices,
+                             unsigned shift, std::uint32_t* out) {
+  for_each_position(count, [&](std::uint64_t i) {
+    out[i] = static_cast<std::uint32_t>((first + i * slices) >> shift);
+  });
+}
+
+__global__ void count_kernel(const ScatteredKeys keys, const std::uint32_t* out,
+                             unsigned long long* wrong) {
+  unsigned long long mine = 0;
+  for_each_position(keys.count, [&](std::uint64_t i) {
+    mine += out[i] == static_cast<std::uint32_t>(i % keys.period >> keys.shift) ? 0 : 1;
+  });
+  if (mine > 0) atomicAdd(wrong, mine);
+}
+
+}  // namespace
+
+void fill_scattered(const ScatteredKeys& keys, std::uint32_t* out) {
+  scattered_kernel<<<kBlocks, kThreads>>>(keys, out);
+  check_launch("making scattered keys");
+}
+
+std::uint64_t slice_count(std::uint64_t count, std::uint32_t slices, std::uint32_t slice) {
+  return (count + slices - 1 - slice) / slices;
+}
+
+void fill_slices(std::uint64_t count, std::uint32_t slices, unsigned shift, std::uint32_t* out) {
+  for (std::uint32_t slice = 0; slice < slices; ++slice) {
+    const std::uint64_t length = slice_count(count, slices, slice);
+    slice_kernel<<<kBlocks, kThreads>>>(slice, length, slices, shift, out);
+    check_launch("making slices");
+    out += length;
+  }
+}
+
+std::uint64_t count_wrong(const ScatteredKeys& keys, const std::uint32_t* out) {
+  unsigned long long* counter = nullptr;
+  check_cuda(cudaMalloc(&counter, sizeof(*counter)), CudaCall::kMemory, "allocating for a test");
+  check_cuda(cudaMemset(counter, 0, sizeof(*counter)), CudaCall::kMemory, "clearing a counter");
+  count_kernel<<<kBlocks, kThreads>>>(keys, out, counter);
+  check_launch("counting wrong keys");
+  unsigned long long wrong = 0;
+  check_cuda(cudaMemcpy(&wrong, counter, sizeof(wrong), cudaMemcpyDeviceToHost), CudaCall::kCopy,
+             "reading a counter");
+  cudaFree(counter);
+  return wrong;
+}
+
+}  // namespace gsort::gpu
