@@ -25,7 +25,7 @@ Bytes sorted_as(std::span<const std::byte> raw, const KeyFormat& format) {
   if (format.big_endian) reverse_bytes_of_each(numbers);
   if constexpr (std::is_floating_point_v<Number>) {
     std::sort(numbers.begin(), numbers.end(),
-              [](Number a, Number b) { return std::strong_order(a, b) < 0; });
+              [](Number a, Number b) { return std::is_lt(std::strong_order(a, b)); });
   } else {
     std::sort(numbers.begin(), numbers.end());
   }

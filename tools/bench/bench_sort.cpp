@@ -46,7 +46,7 @@ float measure(const char* name, Arena<Key>& arena, int repeats, const Work& work
   const KeyCheck before = check_keys(arena.input, arena.count);
   const KeyCheck after = check_keys(arena.output, arena.count);
   const bool right = after.descents == 0 && after.fingerprint == before.fingerprint;
-  const double keys = static_cast<double>(arena.count);
+  const auto keys = static_cast<double>(arena.count);
   std::printf("  %-34s %8.3f ms %7.2f Gkeys/s %6.3f TB/s  %s\n", name, ms, keys / ms * 1e-6,
               2 * keys * sizeof(Key) / ms * 1e-9, right ? "verified" : "WRONG");
   std::fflush(stdout);
@@ -163,8 +163,9 @@ void bench_kernels(Arena<Key>& arena, int repeats) {
                             1;
       pass.row_count = pass.group_count * pass.rows_per_group;
       pass.rows = rows;
-      const float sample_ms =
-          median_ms(repeats, [&] { gpu::launch_sample(arena.input, pass.runs, samples, nullptr); });
+      const float sample_ms = median_ms(repeats, [&] {
+        gpu::launch_sample(arena.input, pass.runs, samples, architecture, nullptr);
+      });
       const float partition_ms =
           median_ms(repeats, [&] { gpu::launch_partition(pass, architecture, nullptr); });
       const float merge_ms =

@@ -122,12 +122,12 @@ TEST(KeyMap, OrdersKeysAsTheirTypeDoes) {
     using Key = decltype(map.flip);
     auto numbers = interesting_numbers<decltype(number)>();
     std::sort(numbers.begin(), numbers.end(),
-              [](auto a, auto b) { return std::strong_order(a, b) < 0; });
+              [](auto a, auto b) { return std::is_lt(std::strong_order(a, b)); });
     if (format.descending) std::reverse(numbers.begin(), numbers.end());
     for (std::size_t i = 1; i < numbers.size(); ++i) {
       const Key before = map.to_ordered(raw_of<Key>(numbers[i - 1], format.big_endian));
       const Key after = map.to_ordered(raw_of<Key>(numbers[i], format.big_endian));
-      const bool equal = std::strong_order(numbers[i - 1], numbers[i]) == 0;
+      const bool equal = std::is_eq(std::strong_order(numbers[i - 1], numbers[i]));
       ASSERT_TRUE(equal ? before == after : before < after) << "between " << i - 1 << " and " << i;
     }
   });
@@ -135,7 +135,7 @@ TEST(KeyMap, OrdersKeysAsTheirTypeDoes) {
 
 TEST(KeyMap, OrdersSpecialFloatsFromNegativeNanToPositiveNan) {
   using Limits = std::numeric_limits<float>;
-  const float nan = std::bit_cast<float>(0x7fc00000U);
+  const auto nan = std::bit_cast<float>(0x7fc00000U);
   const std::vector<float> wanted = {std::bit_cast<float>(0xffffffffU),
                                      -nan,
                                      -Limits::infinity(),

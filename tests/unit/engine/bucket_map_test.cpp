@@ -90,7 +90,7 @@ TYPED_TEST(BucketMapOf, AGoodSampleFillsBucketsAboutEqually) {
 }
 
 TYPED_TEST(BucketMapOf, AnEvenDivisionIsMonotoneAndPartsTheEndsOfTheRange) {
-  const TypeParam most = static_cast<TypeParam>(~TypeParam{0});
+  const auto most = static_cast<TypeParam>(~TypeParam{0});
   for (const auto& [least, greatest] :
        std::vector<std::pair<TypeParam, TypeParam>>{{0, 1},
                                                     {0, most},

@@ -19,7 +19,6 @@ namespace {
 
 using test::Bytes;
 using test::bytes_of;
-using test::contains;
 using test::error_of;
 using test::random_bytes;
 using test::read_file;

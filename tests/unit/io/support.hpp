@@ -101,7 +101,7 @@ Error error_of(const Act& act) {
 }
 
 inline bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != text.npos;
+  return text.find(part) != std::string_view::npos;
 }
 
 }  // namespace gsort::io::test

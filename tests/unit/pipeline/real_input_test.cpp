@@ -16,20 +16,20 @@ namespace {
 class RealInput : public testing::TestWithParam<const char*> {
  protected:
   static void SetUpTestSuite() {
-    folder_ = new io::test::TempFolder();
+    folder = new io::test::TempFolder();
     const std::string command = std::string(GSORT_DUMP_SYSTEM) + " --library-bytes 20000000 '" +
-                                folder_->path() + "' > /dev/null";
-    dumped_ = std::filesystem::exists(GSORT_DUMP_SYSTEM) && std::system(command.c_str()) == 0;
+                                folder->path() + "' > /dev/null";
+    dumped = std::filesystem::exists(GSORT_DUMP_SYSTEM) && std::system(command.c_str()) == 0;
   }
-  static void TearDownTestSuite() { delete folder_; }
+  static void TearDownTestSuite() { delete folder; }
 
-  static inline io::test::TempFolder* folder_ = nullptr;
-  static inline bool dumped_ = false;
+  static inline io::test::TempFolder* folder = nullptr;
+  static inline bool dumped = false;
 };
 
 TEST_P(RealInput, IsSortedAsStdSortDoes) {
-  if (!dumped_) GTEST_SKIP() << "real input is not tested: " GSORT_DUMP_SYSTEM " does not run here";
-  const test::Bytes input = io::test::read_file(*folder_ / GetParam());
+  if (!dumped) GTEST_SKIP() << "real input is not tested: " GSORT_DUMP_SYSTEM " does not run here";
+  const test::Bytes input = io::test::read_file(*folder / GetParam());
   if (input.empty()) GTEST_SKIP() << GetParam() << ": there is nothing of that on this machine";
   const auto type = key_type_of_path(GetParam());
   ASSERT_TRUE(type.has_value());
