@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "gpu/device_arrays.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -82,6 +83,17 @@ void require_scratch(std::size_t have_bytes, std::size_t need_bytes, std::string
   throw Error(ErrorKind::kUsage, std::string(operation),
               "needs " + format_bytes(need_bytes) + " of scratch memory, was given " +
                   format_bytes(have_bytes));
+}
+
+void require_sort_memory(const SortMemory& memory, std::string_view operation) {
+  const auto& [input, output, bytes, alignment, scratch, scratch_bytes, scratch_needed] = memory;
+  require_memory(input, bytes, alignment, operation, "the input");
+  require_memory(output, bytes, alignment, operation, "the output");
+  if (input != output) require_apart(input, bytes, output, bytes, operation, "input and output");
+  require_scratch(scratch_bytes, scratch_needed, operation);
+  require_memory(scratch, scratch_needed, kScratchAlignment, operation, "the scratch memory");
+  require_apart(input, bytes, scratch, scratch_needed, operation, "input and scratch memory");
+  require_apart(output, bytes, scratch, scratch_needed, operation, "output and scratch memory");
 }
 
 }  // namespace gsort::gpu

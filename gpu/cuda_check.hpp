@@ -34,4 +34,17 @@ void require_apart(const void* a, std::uint64_t a_bytes, const void* b, std::uin
                    std::string_view operation, std::string_view names);
 void require_scratch(std::size_t have_bytes, std::size_t need_bytes, std::string_view operation);
 
+// The same for a call that reads `bytes` of input and writes as many of output, in place or apart,
+// with scratch memory apart from both.
+struct SortMemory {
+  const void* input = nullptr;
+  const void* output = nullptr;
+  std::uint64_t bytes = 0;
+  std::size_t alignment = 1;
+  const void* scratch = nullptr;
+  std::size_t scratch_bytes = 0;
+  std::size_t scratch_needed = 0;
+};
+void require_sort_memory(const SortMemory& memory, std::string_view operation);
+
 }  // namespace gsort::gpu

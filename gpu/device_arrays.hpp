@@ -30,8 +30,9 @@ class ScratchCutter {
   std::size_t used_bytes_ = 0;
 };
 
-// How far b lies behind a, in elements; modulo 2^64, should it lie before it. A kernel that counts
-// from `a` reaches `b` so. Requires: both aligned to sizeof(T).
+// How far b lies behind a, in elements. Should it lie before a, a number so large that the address
+// a + number wraps around and is b: a kernel that counts from `a` reaches `b` either way. Requires:
+// both aligned to sizeof(T).
 template <class T>
 [[nodiscard]] std::uint64_t elements_between(const T* a, const T* b) {
   return (reinterpret_cast<std::uintptr_t>(b) - reinterpret_cast<std::uintptr_t>(a)) / sizeof(T);

@@ -18,9 +18,11 @@
 // As nobody but the device knows what it listed, launches have as many blocks as `count` keys can
 // demand; a block without work ends at once.
 //
-// Cost. Model for 2^28 u32 keys on an H200: bytes take 0.51 ms a pass; a level in a tile about 0.24
-// ms beyond the bytes of its pass, the network of E = 32 keys less than its bytes. So d = 64 is
-// near the bytes, d = 1024 has five levels, d = 65536 eight and a pass of fan-in 8.
+// Cost. 2^28 u32 keys on an H200, where a copy takes 0.51 ms: 0.52 for d = 2, 4, 8, 16; 0.56 for
+// 64, 1.18 for 1,024 (five levels, 0.12 to 0.15 ms each), 1.75 for 8,192 (eight levels), 2.75 for
+// 65,536 (eight levels and a pass of 8). Lengths that fill no row cost up to twice as much: 1.02
+// for d = 3. Given by offsets the same arrays take 3 to 5 ms from d = 16 on, and 10.9 for d = 2:
+// there CUB's segmented sort is faster (2.7), as it is for d = 48 to 100.
 #include "gpu/device_batch.hpp"
 
 #include <algorithm>
@@ -66,19 +68,6 @@ struct LongScratch {
 template <class Key>
 bool is_vector_aligned(const Key* keys) {
   return reinterpret_cast<std::uintptr_t>(keys) % 16 == 0;
-}
-
-template <class Key>
-void require_arrays(const Key* input, Key* output, std::uint64_t count, void* scratch,
-                    std::size_t scratch_bytes, std::size_t needed, const char* operation) {
-  const std::uint64_t bytes = count * sizeof(Key);
-  require_memory(input, bytes, sizeof(Key), operation, "the input");
-  require_memory(output, bytes, sizeof(Key), operation, "the output");
-  if (input != output) require_apart(input, bytes, output, bytes, operation, "input and output");
-  require_scratch(scratch_bytes, needed, operation);
-  require_memory(scratch, needed, kScratchAlignment, operation, "the scratch memory");
-  require_apart(input, bytes, scratch, needed, operation, "input and scratch memory");
-  require_apart(output, bytes, scratch, needed, operation, "output and scratch memory");
 }
 
 // The merge passes over long arrays. rows_of_pass(i, fan_in) sets what pass i needs in its arrays
@@ -190,10 +179,9 @@ void queue_long_arrays(const Key* input, Key* output, std::uint64_t array_count,
 
 // What `count` keys can demand.
 struct RaggedBounds {
-  std::uint64_t tile_arrays = 0;
+  std::uint64_t tile_arrays = 0;  // and tiles of long arrays with these: see below
   std::uint64_t long_arrays = 0;
   std::uint64_t long_tiles = 0;
-  std::uint64_t all_tiles = 0;  // of long arrays, and of those that take one
   std::uint64_t rows = 0;
   RowSlots slots;
 };
@@ -201,6 +189,8 @@ struct RaggedBounds {
 RaggedBounds ragged_bounds(std::uint64_t count, const SortShape& shape,
                            const KernelTuning& tuning) {
   RaggedBounds bounds;
+  // Tiles of long arrays have more than half a tile of keys on average, which is more than the
+  // least that an array with one tile has: so this bounds all tiles together.
   bounds.tile_arrays = count / (kShortArrayKeys + 1);
   if (!shape.fan_ins.empty()) {
     // An array of more than a tile has less than one tile that is not full.
@@ -210,9 +200,6 @@ RaggedBounds ragged_bounds(std::uint64_t count, const SortShape& shape,
                                 shape.fan_ins.front());
     bounds.rows = bounds.slots.first_row(bounds.long_tiles, bounds.long_arrays);
   }
-  // Tiles of long arrays have more than half a tile of keys on average, which is more than the
-  // least that an array with one tile has.
-  bounds.all_tiles = bounds.tile_arrays;
   return bounds;
 }
 
@@ -280,7 +267,7 @@ template <class Key>
 void queue_listed_arrays(const RaggedPass<Key>& plan, const RaggedScratch<Key>& arrays,
                          const RaggedBounds& bounds, const SortShape& shape, unsigned architecture,
                          cudaStream_t stream) {
-  if (bounds.all_tiles == 0) return;
+  if (bounds.tile_arrays == 0) return;
   LongSortPass<Key> tiles;
   tiles.input = plan.input;
   tiles.after_even_passes = plan.output;
@@ -292,7 +279,7 @@ void queue_listed_arrays(const RaggedPass<Key>& plan, const RaggedScratch<Key>& 
   tiles.arrays.long_arrays = plan.long_arrays;
   tiles.arrays.tile_arrays = plan.tile_arrays;
   tiles.arrays.slots = bounds.slots;
-  tiles.tile_count = bounds.all_tiles;
+  tiles.tile_count = bounds.tile_arrays;
   launch_long_sort(tiles, architecture, stream);
   if (bounds.long_arrays == 0) return;
   LongMergePass<Key> merges;
@@ -324,7 +311,9 @@ void sort_batch(const Key* input, Key* output, std::uint64_t array_count, std::u
   const std::uint64_t count = total_of(array_count, array_keys);
   if (count == 0) return;
   const std::size_t needed = sort_batch_scratch_bytes<Key>(array_count, array_keys);
-  require_arrays(input, output, count, scratch, scratch_bytes, needed, kEvenOperation);
+  require_sort_memory(
+      {input, output, count * sizeof(Key), sizeof(Key), scratch, scratch_bytes, needed},
+      kEvenOperation);
 
   if (array_count == 1) {
     sort_keys(input, output, array_keys, load_map, store_map, scratch, scratch_bytes, stream);
@@ -366,7 +355,9 @@ void sort_ragged_batch(const Key* input, Key* output, const std::uint64_t* offse
   const std::uint64_t bytes = count * sizeof(Key);
   const std::uint64_t offset_bytes = (array_count + 1) * sizeof(std::uint64_t);
   const std::size_t needed = sort_ragged_batch_scratch_bytes<Key>(array_count, count);
-  require_arrays(input, output, count, scratch, scratch_bytes, needed, kRaggedOperation);
+  require_sort_memory(
+      {input, output, count * sizeof(Key), sizeof(Key), scratch, scratch_bytes, needed},
+      kRaggedOperation);
   require_memory(offsets, offset_bytes, sizeof(std::uint64_t), kRaggedOperation, "the offsets");
   require_apart(offsets, offset_bytes, output, bytes, kRaggedOperation, "offsets and output");
   require_apart(offsets, offset_bytes, scratch, needed, kRaggedOperation,

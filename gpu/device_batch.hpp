@@ -37,8 +37,9 @@ void sort_batch(const Key* input, Key* output, std::uint64_t array_count, std::u
                 std::size_t scratch_bytes, cudaStream_t stream);
 
 // Device memory that sort_ragged_batch needs for array_count arrays of `count` keys in all,
-// whatever their lengths: one more array of keys and about a tenth of it, if an array can be longer
-// than a tile; and 8 bytes for every 2,000 keys and every 190 arrays.
+// whatever their lengths, never for fewer or more of either: one more array of keys and about a
+// tenth of it, if an array can be longer than a tile; and 8 bytes for every 2,000 keys and every
+// 190 arrays.
 template <class Key>
 [[nodiscard]] std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count,
                                                           std::uint64_t count);

@@ -116,6 +116,7 @@ void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64
 
 template <class Key>
 std::size_t merge_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
+  if (slice_count <= 2) return merge_arrays_scratch_bytes<Key>(total);
   std::size_t most = 0;
   for (const TuningRow& row : kTunings) {
     const KernelTuning tuning = tuning_for<Key>(row.architecture);

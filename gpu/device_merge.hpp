@@ -12,8 +12,8 @@
 
 namespace gsort::gpu {
 
-// Device memory that merge_slices needs for slices of `total` keys together. One pass (few slices)
-// needs samples and cuts only; more passes need one more array of keys.
+// Device memory that merge_slices needs for slices of `total` keys together: cuts, for more than
+// two slices samples as well, and for more than eight one more array of keys.
 template <class Key>
 [[nodiscard]] std::size_t merge_slices_scratch_bytes(std::uint64_t total,
                                                      std::uint32_t slice_count);
@@ -37,6 +37,7 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
 // ascending, into output; of equal keys those of `a` come first (which shows only where a store_map
 // makes different keys equal, so never). Contracts and errors are those of merge_slices; a and b
 // may overlap each other.
+// Scratch memory is for cuts alone, about 5 bytes for every 1,000 keys.
 template <class Key>
 [[nodiscard]] std::size_t merge_arrays_scratch_bytes(std::uint64_t total);
 template <class Key>

@@ -195,6 +195,7 @@ void sort_pairs(ConstPairs<Key, Value> input, Pairs<Key, Value> output, std::uin
 
 template <class Key, class Value>
 std::size_t merge_pair_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
+  if (slice_count <= 2) return merge_pair_arrays_scratch_bytes<Key, Value>(total);
   std::size_t most = 0;
   for (const TuningRow& row : kTunings) {
     const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
@@ -210,6 +211,15 @@ void merge_pair_slices(ConstPairs<Key, Value> input, const std::uint64_t* slice_
   require_memory(slice_counts, slice_count, 1, kMerging, "the table of slice counts");
   const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kMerging);
   if (total == 0) return;
+  if (slice_count <= 2) {
+    const std::uint64_t first = slice_counts[0];
+    // What has no address stays without one, and is refused as such.
+    const ConstPairs<Key, Value> second(input.keys == nullptr ? nullptr : input.keys + first,
+                                        input.values == nullptr ? nullptr : input.values + first);
+    merge_pair_arrays<Key, Value>(input, first, second, total - first, output, store_map, scratch,
+                                  scratch_bytes, stream);
+    return;
+  }
   const std::size_t needed = merge_pair_slices_scratch_bytes<Key, Value>(total, slice_count);
   require_output(output, total, kMerging);
   require_scratch(scratch_bytes, needed, kMerging);

@@ -53,8 +53,8 @@ void sort_pairs(ConstPairs<Key, Value> input, Pairs<Key, Value> output, std::uin
                 KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
                 std::size_t scratch_bytes, cudaStream_t stream);
 
-// Device memory that merge_pair_slices needs for slices of `total` pairs together. One pass (few
-// slices) needs samples and cuts only; more passes need one more array of keys and of values.
+// Device memory that merge_pair_slices needs for slices of `total` pairs together: cuts, for more
+// than two slices samples as well, and for more than eight one more array of keys and of values.
 template <class Key, class Value>
 [[nodiscard]] std::size_t merge_pair_slices_scratch_bytes(std::uint64_t total,
                                                           std::uint32_t slice_count);
@@ -70,7 +70,7 @@ void merge_pair_slices(ConstPairs<Key, Value> input, const std::uint64_t* slice_
                        void* scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
 // The same for two arrays of pairs that lie anywhere, and may overlap each other: merges a[0,
-// a_count) and b[0, b_count); of equal keys those of `a` come first.
+// a_count) and b[0, b_count); of equal keys those of `a` come first. Scratch memory is for cuts.
 template <class Key, class Value>
 [[nodiscard]] std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total);
 template <class Key, class Value>

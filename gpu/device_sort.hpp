@@ -12,8 +12,8 @@
 
 namespace gsort::gpu {
 
-// Device memory that sort_keys needs for `count` keys: one more array of keys, and per mille for
-// samples and cuts. Never less for a larger count.
+// Device memory that sort_keys needs for `count` keys: one more array of keys, and a few per cent
+// of it for samples and cuts. Never less for a larger count.
 template <class Key>
 [[nodiscard]] std::size_t sort_keys_scratch_bytes(std::uint64_t count);
 

@@ -1,6 +1,6 @@
-// The launches of the kernels, one .cu file a kernel and key type. Each queues one kernel on
-// `stream`, with the shape that tuning.hpp has for `architecture`, and checks the launch. Throws:
-// Error(kDevice) naming the kernel.
+// The launches of the kernels. Each queues one kernel on `stream`, or a partition and the merge
+// that waits for it, with the shape that tuning.hpp has for `architecture`, and checks the launch.
+// Throws: Error(kDevice) naming the kernel.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ void launch_small_merge(const MergePass<Key>& pass, unsigned architecture, cudaS
 template <class Key>
 void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
-// Both for a single group of two runs, without samples; a row every two_way_tile_keys.
+// Cuts and merges a single group of two runs, without samples; a row every two_way_tile_keys.
 template <class Key>
 void launch_two_way_merge(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream);
 

@@ -20,26 +20,9 @@
 #include <cstdint>
 
 #include "base/host_device.hpp"
+#include "gpu/find_last.hpp"
 
 namespace gsort::gpu {
-
-// The last i < count with first(i) <= value. Requires: first ascending, first(0) <= value, count >
-// 0.
-template <class First>
-[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t find_last(std::uint64_t count,
-                                                                  std::uint64_t value,
-                                                                  const First& first) {
-  std::uint64_t low = 0;
-  while (count - low > 1) {
-    const std::uint64_t middle = low + (count - low) / 2;
-    if (first(middle) <= value) {
-      low = middle;
-    } else {
-      count = middle;
-    }
-  }
-  return low;
-}
 
 struct LongArray {
   std::uint64_t begin = 0;       // position in the input

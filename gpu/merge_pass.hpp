@@ -103,7 +103,7 @@ struct MergePass {
   std::uint32_t fan_in = 2;
   std::uint64_t group_count = 0;
   std::uint64_t row_count = 0;
-  std::uint64_t rows_per_group = 0;                // of even runs
+  std::uint64_t rows_per_group = 0;  // of even runs; of blocks that search, their tiles alone
   const std::uint64_t* group_first_row = nullptr;  // else: device memory, group_count entries
   std::uint64_t* rows = nullptr;
   bool two_arrays = false;  // `apart` is the only group

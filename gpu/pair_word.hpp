@@ -86,6 +86,8 @@ struct WidePairWord {
 template <class Key>
 using PairWord = std::conditional_t<sizeof(Key) == 4, NarrowPairWord, WidePairWord>;
 
+// Decided when PTX is made: what a later card makes of the PTX for sm_90 compares so, too, and is
+// right but slow where doubles are.
 #if defined(__CUDA_ARCH__) && \
     (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
 inline constexpr bool kDoublesAreFast = true;

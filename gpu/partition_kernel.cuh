@@ -2,7 +2,7 @@
 // same for two runs that have no samples. sample_kernel: the samples of
 // runs that no kernel of ours wrote. table_kernel: a few numbers from the host.
 //
-// Threads: one a row of cuts; one a sample; one a number.
+// Threads: one a run and row of cuts, of two runs one a row; one a sample; one a number.
 // Device memory: a row reads the samples around its cuts, mostly from the L2, then about 16 keys a
 // run.
 #pragma once
@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "base/co_rank.hpp"
+#include "gpu/find_last.hpp"
 #include "gpu/kway_cut.hpp"
 #include "gpu/merge_pass.hpp"
 #include "gpu/programmatic_launch.cuh"
@@ -22,22 +23,6 @@ inline constexpr unsigned kTableChunk = 256;  // numbers that one launch passes 
 struct TableChunk {
   std::uint64_t values[kTableChunk];
 };
-
-// The last of `count` ascending numbers that is <= value. Requires: table[0] <= value.
-__device__ inline std::uint64_t thread_find_in_table(const std::uint64_t* table,
-                                                     std::uint64_t count, std::uint64_t value) {
-  std::uint64_t low = 0;
-  std::uint64_t high = count;
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    if (table[middle] <= value) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
 
 // A team of kRuns neighbouring threads of a warp, a power of two; see SerialTeam for what its calls
 // mean. The teams of a warp go through their rounds in step, so that all shuffles have all threads.
@@ -94,7 +79,8 @@ __global__ void __launch_bounds__(kPartitionThreads, 12)
   std::uint64_t group = 0;
   std::uint64_t first_row = 0;
   if (pass.group_first_row != nullptr) {
-    group = thread_find_in_table(pass.group_first_row, pass.group_count, exists ? row : 0);
+    group = find_last(pass.group_count, exists ? row : 0,
+                      [&](std::uint64_t i) { return pass.group_first_row[i]; });
     first_row = pass.group_first_row[group];
   } else if (exists) {
     // Rows are fewer than 2^32: a launch has no more blocks.
@@ -154,20 +140,13 @@ __global__ void __launch_bounds__(kPartitionThreads)
   const std::uint64_t slot = std::uint64_t{blockIdx.x} * kPartitionThreads + threadIdx.x;
   if (slot >= slots) return;
   // The run whose samples hold this slot: the last that begins at or before it.
-  std::uint64_t low = 0;
-  std::uint64_t high = table.run_count;
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    if (table.sample_begin(middle, kReadSampleShift) <= slot) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  const std::uint64_t begin = table.begin(low);
+  const std::uint64_t run = find_last(table.run_count, slot, [&](std::uint64_t i) {
+    return table.sample_begin(i, kReadSampleShift);
+  });
+  const std::uint64_t begin = table.begin(run);
   const std::uint64_t position =
-      begin + ((slot - table.sample_begin(low, kReadSampleShift)) << kReadSampleShift);
-  if (position < table.begin(low + 1)) samples[slot] = keys[position];
+      begin + ((slot - table.sample_begin(run, kReadSampleShift)) << kReadSampleShift);
+  if (position < table.begin(run + 1)) samples[slot] = keys[position];
 }
 
 __global__ void __launch_bounds__(kTableChunk)

@@ -24,7 +24,7 @@
 namespace gsort::gpu {
 
 // Arrays of at most so many keys share tiles; a longer one has its own. A quarter of a tile: then
-// neither leaves much more than that empty. Not measured.
+// neither leaves much more than that empty. No other was measured.
 inline constexpr unsigned kShortArrayKeys = 2048;
 
 inline constexpr std::uint64_t kNoArray = ~std::uint64_t{0};

@@ -1,9 +1,9 @@
 // The shapes of the kernels: one printable struct a key size and architecture, chosen here and
 // nowhere else. Kernels take it as a template argument, host code as a value.
 //
-// Measured on an H200 (sm_90) only; see the table in device_sort.cpp. The rows for sm_80, sm_86 and
-// sm_89 have the same shapes, which fit the 100 KB of shared memory an SM that the least of them
-// has.
+// Measured on an H200 (sm_90) only; the tables are in device_sort.cpp, device_merge.cpp and below.
+// The other rows have the same shapes, but for the pairs of 32 bits: theirs fit the 99 KB of shared
+// memory a block that the least of these architectures has.
 #pragma once
 
 #include <cstddef>
@@ -134,6 +134,18 @@ inline constexpr TuningRow kTunings[] = {
      kSmall32,
      kSmall64,
      kLargePairTunings},
+    {100,
+     {32, 256, 128, 256, 8, 1280},
+     {16, 512, 128, 256, 8, 1024},
+     kSmall32,
+     kSmall64,
+     kLargePairTunings},
+    {120,
+     {32, 256, 128, 256, 8, 1280},
+     {16, 512, 128, 256, 8, 1024},
+     kSmall32,
+     kSmall64,
+     kPairTunings},
 };
 
 // Element: a key type, or PairOf<Key, Value>.

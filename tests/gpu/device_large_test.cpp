@@ -85,6 +85,24 @@ TEST_F(DeviceLarge, BatchesAreSorted) {
   }
 }
 
+TEST_F(DeviceLarge, ArraysGivenByOffsetsAreSorted) {
+  constexpr std::uint64_t kLength = 100003;
+  constexpr std::uint64_t kArrays = kTwo32 / kLength + 1;
+  constexpr std::uint64_t kCount = kArrays * kLength;
+  const std::size_t bytes = sort_ragged_batch_scratch_bytes<Key>(kArrays, kCount);
+  if (lacks_memory(kCount * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
+  std::vector<std::uint64_t> offsets;
+  for (std::uint64_t array = 0; array <= kArrays; ++array) offsets.push_back(array * kLength);
+  const DeviceArray<std::uint64_t> table(offsets);
+  const DeviceArray<Key> keys(kCount);
+  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+  const ScatteredKeys scattered{kCount, kLength, 0};
+  fill_scattered(scattered, keys.get());
+  sort_ragged_batch<Key>(keys.get(), keys.get(), table.get(), kArrays, kCount, {}, {},
+                         scratch.get(), bytes, nullptr);
+  EXPECT_EQ(count_wrong(scattered, keys.get()), 0U);
+}
+
 // A pair's value is its key again, so that keys and values must have travelled together.
 TEST_F(DeviceLarge, PairsAreSorted) {
   for (const std::uint64_t count : {kTwo31 - 1, kTwo31 + 1}) {

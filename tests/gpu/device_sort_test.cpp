@@ -38,6 +38,8 @@ std::vector<std::size_t> border_sizes() {
   for (const std::size_t times : {1U, 2U, 3U, 4U, 5U, 7U, 16U}) {
     around(times * small.kernels.block_sort_keys());
   }
+  // Beyond the small ones: a tile's and a pass's border.
+  for (const std::size_t tiles : {256U, 257U, 512U, 513U}) around(tiles * tuning.block_sort_keys());
   around(small.most_sorted_keys);
   sizes.push_back(1234567);
   return sizes;
@@ -85,7 +87,8 @@ TYPED_TEST(DeviceSort, SortsEveryShape) {
 }
 
 TYPED_TEST(DeviceSort, SortsInPlaceAndAtAnyAlignment) {
-  for (const std::size_t size : {std::size_t{5000}, std::size_t{100001}, std::size_t{1} << 20}) {
+  for (const std::size_t size :
+       {std::size_t{5000}, std::size_t{100001}, std::size_t{1} << 20, std::size_t{5000001}}) {
     for (const std::size_t misalign : {0U, 1U, 2U, 3U}) {
       for (const bool in_place : {false, true}) {
         sort_and_compare(make_keys<TypeParam>(Shape::kUniform, size, misalign), {}, {}, misalign,
@@ -102,7 +105,8 @@ TYPED_TEST(DeviceSort, AppliesTheMapsOfEveryFormat) {
     for (const bool big_endian : {false, true}) {
       for (const bool descending : {false, true}) {
         const auto map = KeyMap<TypeParam>::of({type, big_endian, descending});
-        for (const std::size_t size : {std::size_t{3001}, std::size_t{200000}}) {
+        for (const std::size_t size :
+             {std::size_t{3001}, std::size_t{200000}, std::size_t{2200001}}) {
           const auto keys = make_keys<TypeParam>(Shape::kUniform, size, 9);
           sort_and_compare(keys, map, map, 0, true, std::string(name_of(type)));
           sort_and_compare(keys, map, KeyMap<TypeParam>{}, 1, false, std::string(name_of(type)));

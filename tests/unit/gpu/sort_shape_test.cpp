@@ -60,6 +60,9 @@ TEST(SortPasses, JoinAllRunsWithinTheirRowsOfCuts) {
       EXPECT_EQ(pass.runs.run_count, runs);
       EXPECT_EQ(pass.runs.begin(runs), count);
       EXPECT_EQ(pass.group_count, div_up(runs, pass.fan_in));
+      EXPECT_GE((pass.rows_per_group - 1) * kTuning.merge_tile_keys(pass.fan_in),
+                pass.runs.run_length * pass.fan_in)
+          << "tiles for all keys of a group";
       EXPECT_EQ(pass.row_count, pass.group_count * pass.rows_per_group);
       EXPECT_LE(pass.row_count * (kRowHeader + pass.fan_in), row_numbers(count, shape, kTuning));
       EXPECT_EQ(pass.writes_samples, !last);
