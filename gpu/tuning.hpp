@@ -109,43 +109,16 @@ struct TuningOf<PairOf<Key, Value>> {
   }
 };
 
+inline constexpr KernelTuning kKeys32 = {32, 256, 128, 256, 8, 1280};
+inline constexpr KernelTuning kKeys64 = {16, 512, 128, 256, 8, 1024};
+
 inline constexpr TuningRow kTunings[] = {
-    {80,
-     {32, 256, 128, 256, 8, 1280},
-     {16, 512, 128, 256, 8, 1024},
-     kSmall32,
-     kSmall64,
-     kPairTunings},
-    {86,
-     {32, 256, 128, 256, 8, 1280},
-     {16, 512, 128, 256, 8, 1024},
-     kSmall32,
-     kSmall64,
-     kPairTunings},
-    {89,
-     {32, 256, 128, 256, 8, 1280},
-     {16, 512, 128, 256, 8, 1024},
-     kSmall32,
-     kSmall64,
-     kPairTunings},
-    {90,
-     {32, 256, 128, 256, 8, 1280},
-     {16, 512, 128, 256, 8, 1024},
-     kSmall32,
-     kSmall64,
-     kLargePairTunings},
-    {100,
-     {32, 256, 128, 256, 8, 1280},
-     {16, 512, 128, 256, 8, 1024},
-     kSmall32,
-     kSmall64,
-     kLargePairTunings},
-    {120,
-     {32, 256, 128, 256, 8, 1280},
-     {16, 512, 128, 256, 8, 1024},
-     kSmall32,
-     kSmall64,
-     kPairTunings},
+    {80, kKeys32, kKeys64, kSmall32, kSmall64, kPairTunings},
+    {86, kKeys32, kKeys64, kSmall32, kSmall64, kPairTunings},
+    {89, kKeys32, kKeys64, kSmall32, kSmall64, kPairTunings},
+    {90, kKeys32, kKeys64, kSmall32, kSmall64, kLargePairTunings},
+    {100, kKeys32, kKeys64, kSmall32, kSmall64, kLargePairTunings},
+    {120, kKeys32, kKeys64, kSmall32, kSmall64, kPairTunings},
 };
 
 // Element: a key type, or PairOf<Key, Value>.
