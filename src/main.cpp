@@ -27,9 +27,8 @@ enum ExitCode { kDone = 0, kDisorder = 1, kTrouble = 2 };
 
 int print(std::FILE* stream, const std::string& text, ExitCode code = kDone) {
   if (std::fwrite(text.data(), 1, text.size(), stream) != text.size() || std::fflush(stream) != 0) {
-    const char* const name =
-        stream == stdout ? "writing standard output" : "writing standard error";
-    throw Error::from_errno(ErrorKind::kOutput, name, errno).hint("see what it is redirected to");
+    const char* what = stream == stdout ? "writing standard output" : "writing standard error";
+    throw Error::from_errno(ErrorKind::kOutput, what, errno).hint("see what it is redirected to");
   }
   return code;
 }
@@ -80,8 +79,7 @@ int sort(const Options& options, io::Reader& reader) {
 
 int run(int argc, const char* const* argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
-  const auto environment = [](const char* name) { return std::getenv(name); };
-  const Options options = parse_options(argc, argv, environment);
+  const Options options = parse_options(argc, argv, [](auto name) { return std::getenv(name); });
   if (options.show != Show::kNothing) return print(stdout, text_of(options.show));
   io::Reader reader(options.inputs, {bytes_of(options.key.type), options.direct_io});
   return options.check == CheckMode::kNone ? sort(options, reader) : check(options, reader);
