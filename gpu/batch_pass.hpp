@@ -67,6 +67,7 @@ struct RaggedPass {
   EndMaps<Key> maps;
   const std::uint64_t* offsets = nullptr;  // array_count + 1
   std::uint64_t array_count = 0;
+  std::uint64_t longest = 0;    // there is room for no longer arrays
   std::uint64_t tile_keys = 0;  // the longest array that takes one tile
   bool narrow = false;          // rows of kNarrowRowWords words
   std::uint64_t window_count = 0;

@@ -177,7 +177,7 @@ void queue_long_arrays(const Key* input, Key* output, std::uint64_t array_count,
 
 // Arrays of any lengths.
 
-// What `count` keys can demand.
+// What `count` keys in arrays of at most `longest` can demand.
 struct RaggedBounds {
   std::uint64_t tile_arrays = 0;  // and tiles of long arrays with these: see below
   std::uint64_t long_arrays = 0;
@@ -186,9 +186,10 @@ struct RaggedBounds {
   RowSlots slots;
 };
 
-RaggedBounds ragged_bounds(std::uint64_t count, const SortShape& shape,
+RaggedBounds ragged_bounds(std::uint64_t count, std::uint64_t longest, const SortShape& shape,
                            const KernelTuning& tuning) {
   RaggedBounds bounds;
+  if (longest <= kShortArrayKeys) return bounds;
   // Tiles of long arrays have more than half a tile of keys on average, which is more than the
   // least that an array with one tile has: so this bounds all tiles together.
   bounds.tile_arrays = count / (kShortArrayKeys + 1);
@@ -329,12 +330,14 @@ void sort_batch(const Key* input, Key* output, std::uint64_t array_count, std::u
 }
 
 template <class Key>
-std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t count) {
+std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t count,
+                                            std::uint64_t longest) {
   if (count == 0) return 0;
+  longest = std::min(longest, count);
   std::size_t most = 0;
   for (const TuningRow& row : kTunings) {
     const KernelTuning tuning = tuning_for<Key>(row.architecture);
-    const RaggedBounds bounds = ragged_bounds(count, shape_of(count, tuning), tuning);
+    const RaggedBounds bounds = ragged_bounds(count, longest, shape_of(longest, tuning), tuning);
     const RaggedScratch<Key> arrays(nullptr, array_count, count, bounds, row.architecture);
     most = std::max(most, arrays.cutter.used_bytes());
   }
@@ -342,10 +345,10 @@ std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count, std::uint
 }
 
 template <class Key>
-void sort_ragged_batch(const Key* input, Key* output, const std::uint64_t* offsets,
-                       std::uint64_t array_count, std::uint64_t count, KeyMap<Key> load_map,
-                       KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
-                       cudaStream_t stream) {
+void sort_ragged_batch(const Key* input, Key* output, const RaggedArrays& arrays,
+                       KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
+                       std::size_t scratch_bytes, cudaStream_t stream) {
+  const auto [offsets, array_count, count, longest_known] = arrays;
   if (count > kMaxSortedKeys || array_count > kMaxSortedKeys) {
     throw Error(ErrorKind::kUsage, kRaggedOperation,
                 "more than " + format_count(kMaxSortedKeys) + " keys or arrays");
@@ -354,7 +357,8 @@ void sort_ragged_batch(const Key* input, Key* output, const std::uint64_t* offse
   if (array_count == 0) throw Error(ErrorKind::kUsage, kRaggedOperation, "keys, but no arrays");
   const std::uint64_t bytes = count * sizeof(Key);
   const std::uint64_t offset_bytes = (array_count + 1) * sizeof(std::uint64_t);
-  const std::size_t needed = sort_ragged_batch_scratch_bytes<Key>(array_count, count);
+  const std::uint64_t longest = std::min(longest_known, count);
+  const std::size_t needed = sort_ragged_batch_scratch_bytes<Key>(array_count, count, longest);
   require_sort_memory(
       {input, output, count * sizeof(Key), sizeof(Key), scratch, scratch_bytes, needed},
       kRaggedOperation);
@@ -365,9 +369,9 @@ void sort_ragged_batch(const Key* input, Key* output, const std::uint64_t* offse
 
   const unsigned architecture = current_architecture();
   const KernelTuning tuning = tuning_for<Key>(architecture);
-  const SortShape shape = shape_of(count, tuning);
-  const RaggedBounds bounds = ragged_bounds(count, shape, tuning);
-  const RaggedScratch<Key> arrays(scratch, array_count, count, bounds, architecture);
+  const SortShape shape = shape_of(longest, tuning);
+  const RaggedBounds bounds = ragged_bounds(count, longest, shape, tuning);
+  const RaggedScratch<Key> places(scratch, array_count, count, bounds, architecture);
   RaggedPass<Key> pass;
   pass.input = input;
   pass.output = output;
@@ -376,13 +380,14 @@ void sort_ragged_batch(const Key* input, Key* output, const std::uint64_t* offse
   pass.array_count = array_count;
   pass.tile_keys = tuning.block_sort_keys();
   pass.narrow = is_narrow(array_count, count);
-  pass.window_count = arrays.window_count;
-  pass.first_arrays = arrays.first_arrays;
-  pass.counts = arrays.counts;
-  pass.long_arrays = arrays.long_arrays;
-  pass.tile_arrays = arrays.tile_arrays;
+  pass.longest = longest;
+  pass.window_count = places.window_count;
+  pass.first_arrays = places.first_arrays;
+  pass.counts = places.counts;
+  pass.long_arrays = places.long_arrays;
+  pass.tile_arrays = places.tile_arrays;
   queue_plan_and_short_arrays(pass, architecture, stream);
-  queue_listed_arrays(pass, arrays, bounds, shape, architecture, stream);
+  queue_listed_arrays(pass, places, bounds, shape, architecture, stream);
 }
 
 template std::size_t sort_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint64_t);
@@ -393,15 +398,17 @@ template void sort_batch<std::uint32_t>(const std::uint32_t*, std::uint32_t*, st
 template void sort_batch<std::uint64_t>(const std::uint64_t*, std::uint64_t*, std::uint64_t,
                                         std::uint64_t, KeyMap<std::uint64_t>, KeyMap<std::uint64_t>,
                                         void*, std::size_t, cudaStream_t);
-template std::size_t sort_ragged_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint64_t);
-template std::size_t sort_ragged_batch_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint64_t);
+template std::size_t sort_ragged_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint64_t,
+                                                                    std::uint64_t);
+template std::size_t sort_ragged_batch_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint64_t,
+                                                                    std::uint64_t);
 template void sort_ragged_batch<std::uint32_t>(const std::uint32_t*, std::uint32_t*,
-                                               const std::uint64_t*, std::uint64_t, std::uint64_t,
-                                               KeyMap<std::uint32_t>, KeyMap<std::uint32_t>, void*,
-                                               std::size_t, cudaStream_t);
+                                               const RaggedArrays&, KeyMap<std::uint32_t>,
+                                               KeyMap<std::uint32_t>, void*, std::size_t,
+                                               cudaStream_t);
 template void sort_ragged_batch<std::uint64_t>(const std::uint64_t*, std::uint64_t*,
-                                               const std::uint64_t*, std::uint64_t, std::uint64_t,
-                                               KeyMap<std::uint64_t>, KeyMap<std::uint64_t>, void*,
-                                               std::size_t, cudaStream_t);
+                                               const RaggedArrays&, KeyMap<std::uint64_t>,
+                                               KeyMap<std::uint64_t>, void*, std::size_t,
+                                               cudaStream_t);
 
 }  // namespace gsort::gpu

@@ -36,24 +36,33 @@ void sort_batch(const Key* input, Key* output, std::uint64_t array_count, std::u
                 KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
                 std::size_t scratch_bytes, cudaStream_t stream);
 
-// Device memory that sort_ragged_batch needs for array_count arrays of `count` keys in all,
-// whatever their lengths, never for fewer or more of either: one more array of keys and about a
-// tenth of it, if an array can be longer than a tile; and 8 bytes for every 2,000 keys and every
-// 190 arrays.
-template <class Key>
-[[nodiscard]] std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count,
-                                                          std::uint64_t count);
+// Arrays of any lengths, back to back: array i is the keys [offsets[i], offsets[i + 1]). Arrays may
+// be empty, and one may have all keys.
+struct RaggedArrays {
+  const std::uint64_t* offsets = nullptr;  // device memory, read by the device alone
+  std::uint64_t array_count = 0;           // one less than the offsets
+  std::uint64_t count = 0;                 // keys of all arrays
+  // No array is longer; may be left out. Known, it saves launches and memory for what cannot be.
+  std::uint64_t longest = ~std::uint64_t{0};
+};
 
-// The same for arrays of any lengths: array i is input[offsets[i], offsets[i + 1]). Arrays may be
-// empty, and one may have all keys. The offsets are read by the device alone.
-// Requires: as sort_batch; offsets in device memory, apart from output and scratch, ascending,
-//   offsets[0] == 0, offsets[array_count] == count. With other offsets the result is undefined.
+// Device memory that sort_ragged_batch needs for array_count arrays of `count` keys in all,
+// whatever their lengths up to `longest`, never for fewer or more of either: one more array of keys
+// and about a tenth of it, if an array can be longer than a tile; and 8 bytes for every 2,000 keys
+// and every 190 arrays.
+template <class Key>
+[[nodiscard]] std::size_t sort_ragged_batch_scratch_bytes(
+    std::uint64_t array_count, std::uint64_t count, std::uint64_t longest = ~std::uint64_t{0});
+
+// sort_batch for arrays of any lengths.
+// Requires: as sort_batch; offsets apart from output and scratch, ascending, offsets[0] == 0,
+//   offsets[array_count] == count. With other offsets, or arrays longer than said, the result is
+//   undefined.
 // Throws: as sort_batch; Error(kUsage) also for more than kMaxSortedKeys arrays.
 template <class Key>
-void sort_ragged_batch(const Key* input, Key* output, const std::uint64_t* offsets,
-                       std::uint64_t array_count, std::uint64_t count, KeyMap<Key> load_map,
-                       KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
-                       cudaStream_t stream);
+void sort_ragged_batch(const Key* input, Key* output, const RaggedArrays& arrays,
+                       KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
+                       std::size_t scratch_bytes, cudaStream_t stream);
 
 extern template std::size_t sort_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint64_t);
 extern template std::size_t sort_batch_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint64_t);
@@ -66,17 +75,17 @@ extern template void sort_batch<std::uint64_t>(const std::uint64_t*, std::uint64
                                                KeyMap<std::uint64_t>, void*, std::size_t,
                                                cudaStream_t);
 extern template std::size_t sort_ragged_batch_scratch_bytes<std::uint32_t>(std::uint64_t,
+                                                                           std::uint64_t,
                                                                            std::uint64_t);
 extern template std::size_t sort_ragged_batch_scratch_bytes<std::uint64_t>(std::uint64_t,
+                                                                           std::uint64_t,
                                                                            std::uint64_t);
 extern template void sort_ragged_batch<std::uint32_t>(const std::uint32_t*, std::uint32_t*,
-                                                      const std::uint64_t*, std::uint64_t,
-                                                      std::uint64_t, KeyMap<std::uint32_t>,
+                                                      const RaggedArrays&, KeyMap<std::uint32_t>,
                                                       KeyMap<std::uint32_t>, void*, std::size_t,
                                                       cudaStream_t);
 extern template void sort_ragged_batch<std::uint64_t>(const std::uint64_t*, std::uint64_t*,
-                                                      const std::uint64_t*, std::uint64_t,
-                                                      std::uint64_t, KeyMap<std::uint64_t>,
+                                                      const RaggedArrays&, KeyMap<std::uint64_t>,
                                                       KeyMap<std::uint64_t>, void*, std::size_t,
                                                       cudaStream_t);
 

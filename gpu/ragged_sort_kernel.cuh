@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kPlanThreads)
     pass.first_arrays[next_window] = array + 1;
   }
   const std::uint64_t length = end - begin;
-  if (length <= kShortArrayKeys) return;
+  if (length <= kShortArrayKeys || length > pass.longest) return;
   if (length <= pass.tile_keys) {
     pass.tile_arrays[thread_add(&pass.counts->tile_arrays, 1)] = {begin, length, 0};
   } else {

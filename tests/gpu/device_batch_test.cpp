@@ -76,14 +76,20 @@ void sort_ragged(const Lengths& lengths, Shape shape, const Call<Key>& call = {}
   std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
   const std::uint64_t count = offsets.back();
   const DeviceArray<std::uint64_t> device_offsets(offsets);
-  const std::size_t bytes = sort_ragged_batch_scratch_bytes<Key>(lengths.size(), count);
-  run_and_compare<Key>(
-      make_keys<Key>(shape, count, count), lengths, call, bytes,
-      what + " " + std::to_string(lengths.size()) + " arrays of " + std::to_string(count) + " keys",
-      [&](const Key* input, Key* output, void* scratch) {
-        sort_ragged_batch<Key>(input, output, device_offsets.get(), lengths.size(), count,
-                               call.load_map, call.store_map, scratch, bytes, nullptr);
-      });
+  RaggedArrays arrays{device_offsets.get(), lengths.size(), count};
+  for (const std::uint64_t longest :
+       {arrays.longest, *std::max_element(lengths.begin(), lengths.end())}) {
+    arrays.longest = longest;
+    const std::size_t bytes = sort_ragged_batch_scratch_bytes<Key>(lengths.size(), count, longest);
+    run_and_compare<Key>(make_keys<Key>(shape, count, count), lengths, call, bytes,
+                         what + " " + std::to_string(lengths.size()) + " arrays of " +
+                             std::to_string(count) + " keys, none longer than " +
+                             std::to_string(longest),
+                         [&](const Key* input, Key* output, void* scratch) {
+                           sort_ragged_batch<Key>(input, output, arrays, call.load_map,
+                                                  call.store_map, scratch, bytes, nullptr);
+                         });
+  }
   ASSERT_TRUE(device_offsets.values() == offsets && device_offsets.guards_hold());
 }
 
@@ -309,7 +315,7 @@ TYPED_TEST(DeviceBatch, RefusesBadArgumentsOfRaggedBatches) {
   const auto refused = [&](const Key* input, Key* output, const std::uint64_t* table,
                            std::uint64_t arrays, void* memory, std::size_t memory_bytes) {
     return is_refused([&] {
-      sort_ragged_batch<Key>(input, output, table, arrays, count, {}, {}, memory, memory_bytes,
+      sort_ragged_batch<Key>(input, output, {table, arrays, count}, {}, {}, memory, memory_bytes,
                              nullptr);
     });
   };
@@ -325,8 +331,24 @@ TYPED_TEST(DeviceBatch, RefusesBadArgumentsOfRaggedBatches) {
   EXPECT_TRUE(refused(in, in, offsets.get(), 2, nullptr, bytes));
   EXPECT_TRUE(refused(in, in, offsets.get(), 2, scratch.get(), bytes - 1));
   EXPECT_TRUE(refused(in, in, offsets.get(), 2, scratch.get() + 8, bytes));
-  sort_ragged_batch<Key>(nullptr, nullptr, nullptr, 0, 0, {}, {}, nullptr, 0, nullptr);
-  sort_ragged_batch<Key>(in, in, offsets.get(), 2, 0, {}, {}, nullptr, 0, nullptr);
+  sort_ragged_batch<Key>(nullptr, nullptr, {}, {}, {}, nullptr, 0, nullptr);
+  sort_ragged_batch<Key>(in, in, {offsets.get(), 2, 0}, {}, {}, nullptr, 0, nullptr);
+}
+
+// What is sorted then is not said, but nothing else may be written.
+TYPED_TEST(DeviceBatch, StaysInItsMemoryWhenArraysAreLongerThanSaid) {
+  using Key = TypeParam;
+  const std::vector<std::uint64_t> ends{0, 10, 30000, 33000, 60000};
+  const DeviceArray<std::uint64_t> offsets(ends);
+  for (const std::uint64_t longest : {1U, 2048U, 2500U, 10000U}) {
+    const DeviceArray<Key> keys(make_keys<Key>(Shape::kUniform, ends.back(), 3));
+    const std::size_t bytes = sort_ragged_batch_scratch_bytes<Key>(4, ends.back(), longest);
+    const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+    sort_ragged_batch<Key>(keys.get(), keys.get(), {offsets.get(), 4, ends.back(), longest}, {}, {},
+                           scratch.get(), bytes, nullptr);
+    check_cuda(cudaDeviceSynchronize(), CudaCall::kStream, "sorting a ragged batch");
+    EXPECT_TRUE(keys.guards_hold() && scratch.guards_hold()) << longest;
+  }
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST_F(DeviceLarge, ArraysGivenByOffsetsAreSorted) {
   const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
   const ScatteredKeys scattered{kCount, kLength, 0};
   fill_scattered(scattered, keys.get());
-  sort_ragged_batch<Key>(keys.get(), keys.get(), table.get(), kArrays, kCount, {}, {},
+  sort_ragged_batch<Key>(keys.get(), keys.get(), {table.get(), kArrays, kCount}, {}, {},
                          scratch.get(), bytes, nullptr);
   EXPECT_EQ(count_wrong(scattered, keys.get()), 0U);
 }

@@ -33,16 +33,22 @@ void bench_arrays(const Request& request, KeyType type, Distribution distributio
   const std::size_t cub_bytes = cub_scratch_bytes(4 * total) + 16 * arrays;
   const std::size_t batch_bytes = gpu::sort_batch_scratch_bytes<std::uint32_t>(arrays, array_keys);
   const std::size_t ragged_bytes =
-      gpu::sort_ragged_batch_scratch_bytes<std::uint32_t>(arrays, total);
+      std::max(gpu::sort_ragged_batch_scratch_bytes<std::uint32_t>(arrays, total),
+               gpu::sort_ragged_batch_scratch_bytes<std::uint32_t>(arrays, total, array_keys));
   const DeviceMemory scratch(std::max({cub_bytes, batch_bytes, ragged_bytes}));
   bench.add("gsort", false, [&](unsigned set) {
     gpu::sort_batch<std::uint32_t>(bench.ordered(set), bench.output(), arrays, array_keys, {}, {},
                                    scratch.as<void>(), batch_bytes, nullptr);
   });
-  bench.add("gsort, by offsets", false, [&](unsigned set) {
-    gpu::sort_ragged_batch<std::uint32_t>(bench.ordered(set), bench.output(), offsets.get(), arrays,
-                                          total, {}, {}, scratch.as<void>(), ragged_bytes, nullptr);
-  });
+  const auto add_ragged = [&](const char* name, std::uint64_t longest) {
+    bench.add(name, false, [&, longest](unsigned set) {
+      gpu::sort_ragged_batch<std::uint32_t>(bench.ordered(set), bench.output(),
+                                            {offsets.get(), arrays, total, longest}, {}, {},
+                                            scratch.as<void>(), ragged_bytes, nullptr);
+    });
+  };
+  add_ragged("gsort, by offsets", gpu::RaggedArrays().longest);
+  add_ragged("gsort, by offsets, longest known", array_keys);
   bench.add("cub segmented sort", true, [&](unsigned set) {
     cub_segmented_sort(bench.ordered(set), bench.output(), total, arrays, offsets.get(),
                        scratch.as<void>(), cub_bytes);
