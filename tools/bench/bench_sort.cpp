@@ -144,7 +144,7 @@ void bench_kernels(Arena<Key>& arena, int repeats) {
         gpu::sort_keys<Key>(run, run, run_length, {}, {}, arena.scratch, arena.scratch_bytes,
                             nullptr);
       }
-      if (run_length * fan_in > n) continue;
+      if (run_length == 0 || run_length * fan_in > n) continue;
       if (run_length == tuning.block_sort_keys()) {
         sort.output = arena.input;
         gpu::launch_block_sort(sort, architecture, nullptr);
