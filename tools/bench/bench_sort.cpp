@@ -144,7 +144,8 @@ void bench_kernels(Arena<Key>& arena, int repeats) {
         gpu::sort_keys<Key>(run, run, run_length, {}, {}, arena.scratch, arena.scratch_bytes,
                             nullptr);
       }
-      if (run_length == 0 || run_length * fan_in > n) continue;
+      const std::uint64_t group_keys = run_length * fan_in;
+      if (group_keys == 0 || group_keys > n) continue;
       if (run_length == tuning.block_sort_keys()) {
         sort.output = arena.input;
         gpu::launch_block_sort(sort, architecture, nullptr);
@@ -157,10 +158,9 @@ void bench_kernels(Arena<Key>& arena, int repeats) {
       pass.runs.total = n;
       pass.runs.run_length = run_length;
       pass.runs.run_count = n / run_length;
-      pass.group_count = n / (run_length * fan_in);
-      pass.rows_per_group = (run_length * fan_in + tuning.merge_tile_keys(fan_in) - 1) /
-                                tuning.merge_tile_keys(fan_in) +
-                            1;
+      pass.group_count = n / group_keys;
+      pass.rows_per_group =
+          (group_keys + tuning.merge_tile_keys(fan_in) - 1) / tuning.merge_tile_keys(fan_in) + 1;
       pass.row_count = pass.group_count * pass.rows_per_group;
       pass.rows = rows;
       const float sample_ms = median_ms(repeats, [&] {
