@@ -1,24 +1,21 @@
 // Reading a finished run: blocks, ranges, and giving space back. The writing side is in
 // run_store.cpp.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "io/run_files.hpp"
-#include "io/run_format.hpp"
-#include "io/run_store.hpp"
+#include "io/run_space.hpp"
 
 namespace gsort::io {
 
-Run::Run(std::shared_ptr<RunFiles> files, std::uint64_t number, std::uint64_t elements,
+Run::Run(std::shared_ptr<RunSpace> space, std::uint64_t number, std::uint64_t elements,
          std::vector<BlockEntry> blocks)
-    : files_(std::move(files)), number_(number), elements_(elements), blocks_(std::move(blocks)) {}
+    : space_(std::move(space)), number_(number), elements_(elements), blocks_(std::move(blocks)) {}
 
 Run::Run(Run&& other) noexcept
-    : files_(std::move(other.files_)),
+    : space_(std::move(other.space_)),
       number_(other.number_),
       elements_(std::exchange(other.elements_, 0)),
       released_(std::exchange(other.released_, 0)),
@@ -27,7 +24,7 @@ Run::Run(Run&& other) noexcept
 Run& Run::operator=(Run&& other) noexcept {
   if (this != &other) {
     release_blocks(blocks_.size());
-    files_ = std::move(other.files_);
+    space_ = std::move(other.space_);
     number_ = other.number_;
     elements_ = std::exchange(other.elements_, 0);
     released_ = std::exchange(other.released_, 0);
@@ -40,6 +37,23 @@ Run::~Run() {
   release_blocks(blocks_.size());
 }
 
+// Positions without a gap: the first is 0 and no block is longer than a block may be. That none
+// overlap is then the same as that the sum of counts is right, which the readers' identity check
+// proves again.
+void Run::require_whole() const {
+  std::uint64_t expected = 0;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const std::uint64_t end = end_position(i);
+    const bool whole = blocks_[i].position == expected && end > blocks_[i].position &&
+                       end - blocks_[i].position <= space_->block_elements;
+    if (!whole) {
+      throw Error(ErrorKind::kCorrupt, fmt::format("finishing run {}", number_),
+                  fmt::format("pieces are missing or overlap at element {}", expected));
+    }
+    expected = end;
+  }
+}
+
 std::size_t Run::block_of(std::uint64_t position) const {
   const auto behind = std::upper_bound(
       blocks_.begin(), blocks_.end(), position,
@@ -47,79 +61,69 @@ std::size_t Run::block_of(std::uint64_t position) const {
   return static_cast<std::size_t>(behind - blocks_.begin()) - 1;
 }
 
-ConstByteSpan Run::checked(std::size_t block, ConstByteSpan stored) const {
+void Run::copy_keys(std::size_t block, ConstByteSpan stored, std::uint64_t begin, std::uint64_t end,
+                    ByteSpan out) const {
   const BlockEntry& entry = blocks_[block];
-  const BlockIdentity expected{files_->store_id,
-                               number_,
-                               entry.position,
-                               entry.first_key,
-                               static_cast<std::uint32_t>(end_position(block) - entry.position),
-                               static_cast<std::uint8_t>(files_->key_bytes)};
+  const std::uint64_t first = entry.position;
+  const BlockIdentity expected = space_->identity_of(number_, entry, end_position(block) - first);
   const BlockCheck check = check_block(expected, stored);
   if (!check.problem.empty()) {
-    throw Error(ErrorKind::kCorrupt, fmt::format("reading block {} of run {} in", block, number_),
-                std::string(check.problem))
-        .path(files_->folder_name(entry.folder))
+    Error error(ErrorKind::kCorrupt, fmt::format("reading block {} of run {} in", block, number_),
+                std::string(check.problem));
+    if (entry.folder == kInMemory) {
+      throw std::move(error).path("memory").hint("the memory of this machine changes data");
+    }
+    throw std::move(error)
+        .path(space_->files.folder_name(entry.folder))
         .at(entry.offset)
         .hint(
             "the disk or its cache lost or changed data; use another folder (-T) and check the "
             "disk");
   }
-  return check.payload;
+  const std::uint64_t from = std::max(begin, first);
+  const std::uint64_t to = std::min(end, end_position(block));
+  decode_keys(expected, check, from - first, to - first,
+              out.data() + (from - begin) * space_->key_bytes);
 }
 
-std::size_t Run::neighbours(std::size_t block, std::size_t end, std::uint64_t most_bytes,
-                            std::uint64_t& bytes) const {
-  const BlockEntry& first = blocks_[block];
-  bytes = first.stored_bytes;
-  std::size_t behind = block + 1;
-  while (behind < end && blocks_[behind].folder == first.folder &&
-         blocks_[behind].offset == first.offset + bytes &&
-         bytes + blocks_[behind].stored_bytes <= most_bytes) {
-    bytes += blocks_[behind++].stored_bytes;
-  }
-  return behind - block;
-}
-
-ConstByteSpan Run::read_block(std::size_t block, ByteSpan scratch) const {
-  const BlockEntry& entry = blocks_[block];
-  const ByteSpan stored = scratch.first(entry.stored_bytes);
-  const bool whole = files_->read(entry.folder, entry.offset, stored, number_);
-  return checked(block, whole ? ConstByteSpan(stored) : ConstByteSpan());
+ConstByteSpan Run::read_block(std::size_t block, ByteSpan out, ByteSpan scratch) const {
+  const std::uint64_t begin = first_position(block);
+  const std::uint64_t end = end_position(block);
+  const ByteSpan keys = out.first((end - begin) * space_->key_bytes);
+  read_range(begin, end, keys, scratch);
+  return keys;
 }
 
 void Run::read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteSpan scratch) const {
   if (begin == end) return;
-  const std::uint64_t key_bytes = files_->key_bytes;
-  const std::size_t behind = block_of(end - 1) + 1;
-  for (std::size_t block = block_of(begin); block < behind;) {
-    std::uint64_t bytes = 0;
-    const std::size_t count = neighbours(block, behind, scratch.size(), bytes);
-    const ByteSpan stored = scratch.first(bytes);
-    const bool whole = files_->read(blocks_[block].folder, blocks_[block].offset, stored, number_);
-    std::size_t at = 0;
-    for (const std::size_t last = block + count; block < last; ++block) {
-      const std::size_t size = blocks_[block].stored_bytes;
-      const ConstByteSpan keys =
-          checked(block, whole ? ConstByteSpan(stored.subspan(at, size)) : ConstByteSpan());
-      at += size;
-      const std::uint64_t from = std::max(begin, first_position(block));
-      const std::uint64_t to = std::min(end, end_position(block));
-      std::memcpy(out.data() + (from - begin) * key_bytes,
-                  keys.data() + (from - first_position(block)) * key_bytes,
-                  (to - from) * key_bytes);
+  const std::vector<std::size_t> order =
+      storage_order(blocks_, block_of(begin), block_of(end - 1) + 1);
+  for (std::size_t at = 0; at < order.size();) {
+    const BlockEntry& first = blocks_[order[at]];
+    const Extent extent = extent_at(blocks_, order, at, scratch.size() - RunFiles::kReadSlack);
+    ConstByteSpan stored =
+        first.folder == kInMemory
+            ? space_->batches.kept(first.offset, extent.bytes)
+            : space_->files.read(first.folder, first.offset, extent.bytes, scratch, number_);
+    for (const std::size_t last = at + extent.count; at < last; ++at) {
+      const std::size_t size = stored.empty() ? 0 : blocks_[order[at]].stored_bytes;
+      copy_keys(order[at], stored.first(size), begin, end, out);
+      stored = stored.subspan(size);
     }
   }
 }
 
 std::uint64_t Run::scratch_bytes_for_range(std::uint64_t begin, std::uint64_t end) const {
   if (begin == end) return 0;
-  const std::size_t behind = block_of(end - 1) + 1;
+  const std::vector<std::size_t> order =
+      storage_order(blocks_, block_of(begin), block_of(end - 1) + 1);
   std::uint64_t most = 0;
-  for (std::size_t block = block_of(begin); block < behind;) {
-    std::uint64_t bytes = 0;
-    block += neighbours(block, behind, UINT64_MAX, bytes);
-    most = std::max(most, bytes);
+  for (std::size_t at = 0; at < order.size();) {
+    const Extent extent = extent_at(blocks_, order, at, UINT64_MAX);
+    if (blocks_[order[at]].folder != kInMemory) {
+      most = std::max(most, extent.bytes + RunFiles::kReadSlack);
+    }
+    at += extent.count;
   }
   return most;
 }
@@ -130,12 +134,9 @@ void Run::release_before(std::uint64_t position) {
 }
 
 void Run::release_blocks(std::size_t end) noexcept {
-  while (released_ < end) {
-    std::uint64_t bytes = 0;
-    const BlockEntry& first = blocks_[released_];
-    released_ += neighbours(released_, end, UINT64_MAX, bytes);
-    files_->release(first.folder, first.offset, bytes);
-  }
+  if (released_ >= end) return;
+  space_->release(blocks_, released_, end);
+  released_ = end;
 }
 
 }  // namespace gsort::io

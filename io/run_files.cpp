@@ -11,7 +11,6 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/host_facts.hpp"
-#include "io/run_format.hpp"
 #include "io/sys.hpp"
 #include "io/temporary_file.hpp"
 
@@ -37,19 +36,12 @@ Error told_for_run(const Error& error, std::string_view doing, std::uint64_t run
 
 }  // namespace
 
-RunFiles::RunFiles(const std::vector<std::string>& folders, std::size_t key_bytes_in,
-                   const RunStoreOptions& options)
-    : store_id(sys::random_number()),
-      key_bytes(key_bytes_in),
-      block_elements(options.block_elements),
-      block_bytes(stored_block_bytes(options.block_elements, key_bytes_in)),
-      batch_bytes(std::max(round_up(options.batch_bytes, kDirectAlignment), block_bytes)),
-      batches(batch_bytes, std::max(options.batch_buffers, 1U), "run batches") {
+RunFiles::RunFiles(const std::vector<std::string>& folders, DirectIo direct_io) {
   if (folders.empty()) {
     throw Error(ErrorKind::kUsage, "opening temporary folders", "there are none")
         .hint("name one with -T");
   }
-  for (const std::string& folder : folders) open_stripe(folder, options.direct_io);
+  for (const std::string& folder : folders) open_stripe(folder, direct_io);
 }
 
 void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy) {
@@ -113,20 +105,25 @@ void RunFiles::write(Stripe& stripe, ConstByteSpan batch, std::uint64_t offset) 
                        static_cast<off_t>(batch.size()), SYNC_FILE_RANGE_WRITE);
 }
 
-bool RunFiles::read(std::uint32_t folder, std::uint64_t offset, ByteSpan to, std::uint64_t run) {
+ConstByteSpan RunFiles::read(std::uint32_t folder, std::uint64_t offset, std::size_t bytes,
+                             ByteSpan scratch, std::uint64_t run) {
   Stripe& stripe = *stripes_[folder];
+  const std::uint64_t begin = round_down(offset, kDirectAlignment);
+  const std::uint64_t end = round_up(offset + bytes, kDirectAlignment);
+  const ByteSpan to = scratch.first(end - begin);
   std::size_t moved = 0;
   try {
     // EINVAL leaves a part to the page cache: an address out of step, or a short read in the
     // middle.
-    if (!stripe.write_direct || !stripe.direct.read_direct_at(to, offset, moved)) {
-      moved += stripe.file.read_full_at(to.subspan(moved), offset + moved);
+    if (!stripe.write_direct || !stripe.direct.read_direct_at(to, begin, moved)) {
+      moved += stripe.file.read_full_at(to.subspan(moved), begin + moved);
     }
   } catch (const Error& error) {
     throw told_for_run(error, "reading", run);
   }
   bytes_read.fetch_add(moved, std::memory_order_relaxed);
-  return moved == to.size();
+  if (moved != to.size()) return {};
+  return to.subspan(offset - begin, bytes);
 }
 
 void RunFiles::punch(Stripe& stripe, std::uint64_t offset, std::uint64_t bytes) noexcept {
@@ -137,7 +134,9 @@ void RunFiles::punch(Stripe& stripe, std::uint64_t offset, std::uint64_t bytes) 
 }
 
 void RunFiles::release(std::uint32_t folder, std::uint64_t offset, std::uint64_t bytes) noexcept {
-  punch(*stripes_[folder], offset, bytes);
+  const std::uint64_t begin = round_down(offset, kDirectAlignment);
+  const std::uint64_t end = round_down(offset + bytes, kDirectAlignment);
+  if (begin < end) punch(*stripes_[folder], begin, end - begin);
   bytes_in_use.fetch_sub(bytes, std::memory_order_relaxed);
 }
 

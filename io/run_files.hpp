@@ -1,5 +1,5 @@
 // RunFiles: the temporary files of a RunStore, one unnamed file in each folder, and where in them
-// is room. Knows bytes and folders; blocks and runs are the business of run_store.cpp.
+// is room. Knows bytes and folders; how blocks become batches is the business of run_batches.hpp.
 //
 // A batch goes to the folders in turn. When a folder is full (or over quota, or its file as large
 // as may be) the batch goes to the next one; the error comes when all have refused.
@@ -20,10 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "io/buffer_pool.hpp"
 #include "io/bytes.hpp"
 #include "io/file.hpp"
-#include "io/run_store.hpp"
 
 namespace gsort::io {
 
@@ -36,20 +34,27 @@ struct BatchPlace {
 // Thread-safe.
 class RunFiles {
  public:
-  RunFiles(const std::vector<std::string>& folders, std::size_t key_bytes,
-           const RunStoreOptions& options);
+  // Throws: Error(kTemporary) when a folder may not be used; Error(kUsage) when there is none.
+  RunFiles(const std::vector<std::string>& folders, DirectIo direct_io);
 
   // Writes `batch` wherever there is room. `run` is for messages.
   // Requires: the size is a multiple of kDirectAlignment.
   // Throws: Error(kTemporary).
   BatchPlace append(ConstByteSpan batch, std::uint64_t run);
 
-  // Reads bytes written by append. Returns false when the file ends too early.
+  // Reads `bytes` bytes written by append, from wherever they begin, and returns them; nothing when
+  // the file ends too early. They lie in `scratch`, as far behind a multiple of kDirectAlignment as
+  // in the file.
+  // Requires: scratch is aligned to kDirectAlignment and holds bytes + kReadSlack.
   // Throws: Error(kTemporary).
-  [[nodiscard]] bool read(std::uint32_t folder, std::uint64_t offset, ByteSpan to,
-                          std::uint64_t run);
+  [[nodiscard]] ConstByteSpan read(std::uint32_t folder, std::uint64_t offset, std::size_t bytes,
+                                   ByteSpan scratch, std::uint64_t run);
+  // What reading whole pages of the disk adds at both ends.
+  static constexpr std::size_t kReadSlack = 2 * kDirectAlignment;
 
-  // Gives space back. A file system that cannot punch holes keeps it until the end.
+  // Gives space back: whole pages of the disk that end within the range. Neighbours of a batch are
+  // given back in the order in which they lie, so that a page goes with its last block. A file
+  // system that cannot punch holes keeps the space until the end.
   void release(std::uint32_t folder, std::uint64_t offset, std::uint64_t bytes) noexcept;
 
   // Everything appended has been given to the disk.
@@ -59,14 +64,6 @@ class RunFiles {
   [[nodiscard]] const std::string& folder_name(std::uint32_t folder) const;
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  // What the blocks of this store have in common, and what is counted.
-  const std::uint64_t store_id;
-  const std::size_t key_bytes;
-  const std::uint64_t block_elements;
-  const std::uint64_t block_bytes;  // the largest stored block
-  const std::uint64_t batch_bytes;
-  BufferPool batches;
-  std::atomic<std::uint64_t> next_run{0};
   std::atomic<std::uint64_t> bytes_written{0};
   std::atomic<std::uint64_t> bytes_read{0};
   std::atomic<std::uint64_t> bytes_in_use{0};

@@ -11,6 +11,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/key.hpp"
+#include "base/packed_keys.hpp"
 #include "base/units.hpp"
 
 namespace gsort::io {
@@ -42,9 +44,9 @@ std::uint64_t checksum_of(const Header& header, ConstByteSpan payload) {
   return XXH3_64bits_withSeed(payload.data(), payload.size(), seed);
 }
 
-Header header_of(const BlockIdentity& identity, std::size_t payload_bytes) {
+Header header_of(const BlockIdentity& identity, Encoding encoding, std::size_t payload_bytes) {
   Header header;
-  header.encoding = static_cast<std::uint8_t>(Encoding::kPlain);
+  header.encoding = static_cast<std::uint8_t>(encoding);
   header.key_bytes = identity.key_bytes;
   header.store = identity.store;
   header.run = identity.run;
@@ -55,11 +57,31 @@ Header header_of(const BlockIdentity& identity, std::size_t payload_bytes) {
   return header;
 }
 
+// Calls f with a value of the unsigned type of the width, for widths that can be packed.
+template <class F>
+auto with_packable_key(std::size_t key_bytes, const F& f) {
+  return key_bytes == 4 ? f(std::uint32_t{}) : f(std::uint64_t{});
+}
+
+template <class Key>
+std::span<const Key> keys_in(ConstByteSpan bytes) {
+  return {reinterpret_cast<const Key*>(bytes.data()), bytes.size() / sizeof(Key)};
+}
+
+// The bytes of the keys packed, if they are worth packing, else 0.
+std::size_t worthwhile_packed_bytes(ConstByteSpan keys, std::size_t key_bytes, Packing packing) {
+  if (packing == Packing::kOff || key_bytes < 4) return 0;
+  const std::size_t bytes = with_packable_key(
+      key_bytes, [&](auto key) { return packed_bytes(keys_in<decltype(key)>(keys)); });
+  const std::size_t most = packing == Packing::kOn ? keys.size() - 1 : keys.size() / 10 * 9;
+  return bytes <= most ? bytes : 0;
+}
+
 // The reason for which `header` is not the one of the block wanted, or nothing.
 std::string_view mismatch(const Header& header, const BlockIdentity& expected) {
   if (header.magic != kMagic) return "there is no block";
   if (header.version != kRunFormatVersion) return "the block has an unknown version";
-  if (header.encoding != static_cast<std::uint8_t>(Encoding::kPlain)) {
+  if (header.encoding > static_cast<std::uint8_t>(Encoding::kPacked)) {
     return "the block has an unknown encoding";
   }
   const BlockIdentity found{header.store,     header.run,   header.position,
@@ -68,15 +90,25 @@ std::string_view mismatch(const Header& header, const BlockIdentity& expected) {
   return {};
 }
 
+// What the checksum cannot tell: whether whoever wrote the block knew what it wrote.
+bool has_right_form(const BlockIdentity& expected, Encoding encoding, ConstByteSpan payload) {
+  if (encoding == Encoding::kPlain) {
+    return payload.size() == std::size_t{expected.count} * expected.key_bytes;
+  }
+  return expected.key_bytes >= 4 && with_packable_key(expected.key_bytes, [&](auto key) {
+           return is_packed_form<decltype(key)>(payload, expected.count);
+         });
+}
+
 }  // namespace
 
-std::uint64_t stored_block_bytes(std::uint64_t count, std::size_t key_bytes) {
-  return round_up(kBlockHeaderBytes + count * key_bytes, kDirectAlignment);
+std::uint64_t most_block_bytes(std::uint64_t count, std::size_t key_bytes) {
+  return round_up(kBlockHeaderBytes + count * key_bytes, kBlockAlignment);
 }
 
 std::uint64_t block_elements_within(std::uint64_t stored_bytes, std::size_t key_bytes) {
-  const std::uint64_t whole = round_down(stored_bytes, kDirectAlignment);
-  return whole == 0 ? 0 : (whole - kBlockHeaderBytes) / key_bytes;
+  const std::uint64_t whole = round_down(stored_bytes, kBlockAlignment);
+  return whole < kBlockHeaderBytes ? 0 : (whole - kBlockHeaderBytes) / key_bytes;
 }
 
 std::uint64_t first_key_of(ConstByteSpan keys, std::size_t key_bytes) {
@@ -85,38 +117,63 @@ std::uint64_t first_key_of(ConstByteSpan keys, std::size_t key_bytes) {
   return key;
 }
 
-std::size_t encode_block(const BlockIdentity& identity, ConstByteSpan keys, ByteSpan to) {
-  Header header = header_of(identity, keys.size());
-  const std::size_t stored = stored_block_bytes(identity.count, identity.key_bytes);
-  const std::size_t end = kBlockHeaderBytes + keys.size();
-  std::memcpy(to.data() + kBlockHeaderBytes, keys.data(), keys.size());
+std::size_t encode_block(const BlockIdentity& identity, ConstByteSpan keys, Packing packing,
+                         ByteSpan to) {
+  const std::size_t packed_bytes = worthwhile_packed_bytes(keys, identity.key_bytes, packing);
+  const bool packs = packed_bytes > 0;
+  const ByteSpan payload = to.subspan(kBlockHeaderBytes, packs ? packed_bytes : keys.size());
+  Header header = header_of(identity, packs ? Encoding::kPacked : Encoding::kPlain, payload.size());
+  if (packs) {
+    with_packable_key(identity.key_bytes,
+                      [&](auto key) { pack_keys(keys_in<decltype(key)>(keys), payload); });
+  } else {
+    std::memcpy(payload.data(), keys.data(), keys.size());
+  }
+  const std::size_t end = kBlockHeaderBytes + payload.size();
+  const std::size_t stored = round_up(end, kBlockAlignment);
   std::memset(to.data() + end, 0, stored - end);
-  header.checksum = checksum_of(header, to.subspan(kBlockHeaderBytes, keys.size()));
+  header.checksum = checksum_of(header, payload);
   std::memcpy(to.data(), &header, sizeof(header));
   return stored;
 }
 
 BlockCheck check_block(const BlockIdentity& expected, ConstByteSpan block) {
   BlockCheck check;
-  const std::size_t payload_bytes = std::size_t{expected.count} * expected.key_bytes;
-  if (block.size() < kBlockHeaderBytes + payload_bytes) {
+  if (block.size() < kBlockHeaderBytes) {
     check.problem = "the block is cut short";
     return check;
   }
   Header header;
   std::memcpy(&header, block.data(), sizeof(header));
   check.problem = mismatch(header, expected);
-  if (check.problem.empty() && header.payload_bytes != payload_bytes) {
-    check.problem = "this is another block";
-  }
   if (!check.problem.empty()) return check;
-  const ConstByteSpan payload = block.subspan(kBlockHeaderBytes, payload_bytes);
-  if (checksum_of(header, payload) != header.checksum) {
-    check.problem = "the checksum does not match";
+  if (block.size() - kBlockHeaderBytes < header.payload_bytes) {
+    check.problem = "the block is cut short";
     return check;
   }
-  check.payload = payload;
+  const ConstByteSpan payload = block.subspan(kBlockHeaderBytes, header.payload_bytes);
+  const auto encoding = static_cast<Encoding>(header.encoding);
+  if (checksum_of(header, payload) != header.checksum) {
+    check.problem = "the checksum does not match";
+  } else if (!has_right_form(expected, encoding, payload)) {
+    check.problem = "the payload is not that of a block";
+  } else {
+    check.payload = payload;
+    check.encoding = encoding;
+  }
   return check;
+}
+
+void decode_keys(const BlockIdentity& expected, const BlockCheck& check, std::uint64_t begin,
+                 std::uint64_t end, std::byte* to) {
+  if (check.encoding == Encoding::kPlain) {
+    const std::uint64_t key_bytes = expected.key_bytes;
+    std::memcpy(to, check.payload.data() + begin * key_bytes, (end - begin) * key_bytes);
+    return;
+  }
+  with_packable_key(expected.key_bytes, [&](auto key) {
+    unpack_keys(check.payload, expected.count, begin, end, reinterpret_cast<decltype(key)*>(to));
+  });
 }
 
 }  // namespace gsort::io

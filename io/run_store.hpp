@@ -1,9 +1,12 @@
-// RunStore: temporary storage for sorted runs, over one or several folders.
+// RunStore: storage for sorted runs in host memory, as far as it was given some, and beyond that in
+// temporary files over one or several folders.
 //
-// One unnamed file in each folder, appended to by all runs and striped in batches of blocks, so
-// that one run reads and writes at the speed of all folders. Nothing is left behind, not even after
-// SIGKILL. Each block carries a checksum bound to store, run and position (run_format.hpp), checked
-// at every read: what a disk loses or mixes up is an Error, never a wrong result.
+// Runs are kept as blocks, packed where that pays (run_format.hpp), collected in batches
+// (run_batches.hpp). What is written goes to one unnamed file in each folder, appended to by all
+// runs and striped by batch, so that one run reads and writes at the speed of all folders. Nothing
+// is left behind, not even after SIGKILL. Each block carries a checksum bound to store, run and
+// position, checked at every read, in memory too: what a disk loses or mixes up is an Error, never
+// a wrong result.
 //
 // Life of a run: RunWriter takes sorted pieces in any order from any threads; finish() gives the
 // Run, with its fences in memory (32 bytes a block); blocks and ranges are read by any threads;
@@ -15,21 +18,26 @@
 #include <string>
 #include <vector>
 
+#include "base/packing.hpp"
+#include "io/block_entry.hpp"
 #include "io/bytes.hpp"
 
 namespace gsort::io {
 
-class RunFiles;  // the files of the folders; run_files.hpp
+struct RunSpace;  // files and buffers; run_space.hpp
 
 struct RunStoreOptions {
   std::uint64_t block_elements = 0;  // the most keys of a block; see block_elements_within()
   DirectIo direct_io = DirectIo::kAuto;
+  Packing packing = Packing::kAuto;
   // Buffers in which blocks are put together before they are written: memory of the store,
   // batch_bytes each, one for every put() that runs at the same time; further ones wait for a
   // buffer. A batch is written by one call and is the unit of striping. batch_bytes is raised to
   // hold one block.
   std::uint64_t batch_bytes = std::uint64_t{1} << 20;
   unsigned batch_buffers = 2;
+  // Batches that may stay in memory, beside these; only what does not fit is written.
+  std::uint64_t kept_batches = 0;
 };
 
 class Run;
@@ -61,9 +69,11 @@ class RunStore {
   [[nodiscard]] std::uint64_t disk_bytes(std::uint64_t elements,
                                          std::uint64_t piece_elements) const;
 
-  // The largest stored block: the least scratch for reading.
-  [[nodiscard]] std::uint64_t block_bytes() const;
+  // The least scratch for reading.
+  [[nodiscard]] std::uint64_t scratch_bytes() const;
 
+  [[nodiscard]] std::uint64_t key_bytes_put() const;  // so far, as they were before packing
+  [[nodiscard]] std::uint64_t bytes_kept() const;     // so far, in memory
   [[nodiscard]] std::uint64_t bytes_written() const;  // so far, headers and padding included
   [[nodiscard]] std::uint64_t bytes_read() const;     // so far
   [[nodiscard]] std::uint64_t bytes_in_use() const;   // on disk now
@@ -74,16 +84,7 @@ class RunStore {
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
-  std::shared_ptr<RunFiles> files_;
-};
-
-// One block in the index: 32 bytes.
-struct BlockEntry {
-  std::uint64_t first_key = 0;
-  std::uint64_t position = 0;      // of the first key in the run
-  std::uint64_t offset = 0;        // in the file of the folder
-  std::uint32_t stored_bytes = 0;  // on disk, padding included
-  std::uint32_t folder = 0;
+  std::shared_ptr<RunSpace> space_;
 };
 
 // A run in the making. Movable.
@@ -97,6 +98,7 @@ class RunWriter {
   // into blocks of at most block_elements keys, counted from `position`; `keys` may be reused on
   // return. Thread-safe; pieces in any order. When a folder is full the blocks go to the next one.
   // Throws: Error(kTemporary) naming run, folder and offset.
+  // Requires: keys are aligned to their size.
   void put(std::uint64_t position, ConstByteSpan keys);
 
   // All pieces have been put.
@@ -141,16 +143,16 @@ class Run {
   // Requires: position < elements().
   [[nodiscard]] std::size_t block_of(std::uint64_t position) const;
 
-  // Reads one block and returns its keys, which lie in `scratch`.
-  // Requires: scratch.size() >= RunStore::block_bytes().
+  // Reads one block into `out` and returns its keys.
+  // Requires: out holds block_elements keys, scratch.size() >= RunStore::scratch_bytes().
   // Throws: Error(kTemporary) when reading fails; Error(kCorrupt) naming run, block, folder and
   // offset when what came is not the intact block.
-  [[nodiscard]] ConstByteSpan read_block(std::size_t block, ByteSpan scratch) const;
+  [[nodiscard]] ConstByteSpan read_block(std::size_t block, ByteSpan out, ByteSpan scratch) const;
 
   // Reads the keys [begin, end) into `out`, blocks that are neighbours on disk in one transfer as
   // large as `scratch` allows, and checks every block touched.
   // Requires: begin <= end <= elements(), out.size() >= (end - begin) * key_bytes, scratch.size()
-  // >= RunStore::block_bytes().
+  // >= RunStore::scratch_bytes().
   // Throws: as read_block.
   void read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteSpan scratch) const;
 
@@ -163,17 +165,17 @@ class Run {
 
  private:
   friend class RunWriter;
-  Run(std::shared_ptr<RunFiles> files, std::uint64_t number, std::uint64_t elements,
+  Run(std::shared_ptr<RunSpace> space, std::uint64_t number, std::uint64_t elements,
       std::vector<BlockEntry> blocks);
-  // The keys of a block from its stored bytes (empty when they could not all be read), or an Error.
-  [[nodiscard]] ConstByteSpan checked(std::size_t block, ConstByteSpan stored) const;
-  // How many blocks from `block` on, before `end`, are neighbours on disk and together take at most
-  // `most_bytes`; at least one. `bytes` is what they take.
-  [[nodiscard]] std::size_t neighbours(std::size_t block, std::size_t end, std::uint64_t most_bytes,
-                                       std::uint64_t& bytes) const;
+  // Copies the keys of [begin, end) that a block holds to their place in `out`, from its stored
+  // bytes (empty when they could not all be read). Throws: Error(kCorrupt).
+  void copy_keys(std::size_t block, ConstByteSpan stored, std::uint64_t begin, std::uint64_t end,
+                 ByteSpan out) const;
+  // Throws: Error(kCorrupt) when pieces are missing or overlap.
+  void require_whole() const;
   void release_blocks(std::size_t end) noexcept;
 
-  std::shared_ptr<RunFiles> files_;
+  std::shared_ptr<RunSpace> space_;
   std::uint64_t number_ = 0;
   std::uint64_t elements_ = 0;
   std::size_t released_ = 0;  // blocks [0, released_) have been given back

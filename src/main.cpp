@@ -72,8 +72,8 @@ int sort(const Options& options, io::Reader& reader) {
   look_for_gpus(options, machine);
   const Plan plan = make_plan(options, machine);
   if (options.explain != ExplainMode::kNone) return print(stdout, explain(plan, options, machine));
-  const Outcome outcome =
-      run_sort({plan, reader, *output, temporary, options.direct_io, options.verify, make_engine});
+  const Outcome outcome = run_sort({plan, reader, *output, temporary, options.direct_io,
+                                    options.packing, options.verify, make_engine});
   return print(stderr, sort_lines(outcome, plan, options, machine, isatty(STDERR_FILENO) != 0));
 }
 

@@ -23,6 +23,8 @@ constexpr Choice<EngineChoice> kEngines[] = {
     {"auto", EngineChoice::kAuto}, {"cuda", EngineChoice::kCuda}, {"cpu", EngineChoice::kCpu}};
 constexpr Choice<DirectIo> kDirectIo[] = {
     {"auto", DirectIo::kAuto}, {"on", DirectIo::kOn}, {"off", DirectIo::kOff}};
+constexpr Choice<Packing> kPacking[] = {
+    {"auto", Packing::kAuto}, {"on", Packing::kOn}, {"off", Packing::kOff}};
 
 void set_output(Options& options, Text value) {
   std::string path = checked_path(value, "--output");
@@ -160,6 +162,14 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kResources,
      .help = "go around the page cache (auto)",
      .apply = [](Options& o, Text v) { o.direct_io = parse_choice(v, kDirectIo, "--direct-io"); }},
+    {.name = "pack-runs",
+     .value_kind = kRequired,
+     .value_name = "auto|on|off",
+     .group = kResources,
+     .help = "keep runs as packed differences (auto)",
+     .more = "auto packs every block of a run that becomes smaller by a tenth or more; on, every "
+             "block that becomes smaller at all.",
+     .apply = [](Options& o, Text v) { o.packing = parse_choice(v, kPacking, "--pack-runs"); }},
 
     {.name = "no-verify",
      .group = kReporting,

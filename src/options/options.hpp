@@ -13,6 +13,7 @@
 
 #include "base/direct_io.hpp"
 #include "base/key.hpp"
+#include "base/packing.hpp"
 
 namespace gsort {
 
@@ -48,6 +49,7 @@ struct Options {
   EngineChoice engine = EngineChoice::kAuto;
   std::vector<unsigned> devices;  // distinct; empty: the engine's choice
   DirectIo direct_io = DirectIo::kAuto;
+  Packing packing = Packing::kAuto;
   bool verify = true;
 
   // Reporting. -1: errors only (-q), 0: as usual, 1: phases (-v), 2: decisions (-vv).

@@ -28,8 +28,10 @@ struct Part {
 class PartQueue {
  public:
   PartQueue(std::span<io::Run> runs, const Plan& plan, std::uint64_t part_elements,
-            std::uint64_t block_bytes)
-      : runs_(runs), splitter_(runs, plan.key_bytes, block_bytes), part_elements_(part_elements) {
+            std::uint64_t scratch_bytes)
+      : runs_(runs),
+        splitter_(runs, plan.key_bytes, plan.run.block_elements * plan.key_bytes, scratch_bytes),
+        part_elements_(part_elements) {
     for (const io::Run& run : runs) total_ += run.elements();
     cuts_.assign(runs.size(), 0);
   }
@@ -133,7 +135,7 @@ void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm fo
   const MergePlan sizes = plan_merge(context.plan, static_cast<std::uint32_t>(runs.size()), total);
   const auto lanes = context.engine.make_merge_lanes(sizes.lanes, sizes.part_elements);
   const LaneBuffers buffers = lay_out(context.memory, sizes);
-  PartQueue parts(runs, context.plan, sizes.part_elements, context.store.block_bytes());
+  PartQueue parts(runs, context.plan, sizes.part_elements, context.store.scratch_bytes());
   Failure failure;
   const auto work = [&](std::size_t lane) {
     try {

@@ -8,15 +8,18 @@
 namespace gsort {
 
 PartSplitter::PartSplitter(std::span<const io::Run> runs, std::uint64_t key_bytes,
-                           std::uint64_t block_bytes)
+                           std::uint64_t block_bytes, std::uint64_t scratch_bytes)
     : runs_(runs),
       key_bytes_(key_bytes),
-      block_bytes_(round_up(block_bytes, kBufferAlignment)),
-      memory_(runs.size() * block_bytes_ + kBufferAlignment),
+      block_bytes_(round_up(block_bytes, sizeof(std::uint64_t))),
+      memory_(runs.size() * block_bytes_ + scratch_bytes + kBufferAlignment),
       cache_(runs.size()),
       low_(runs.size(), 0),
       high_(runs.size(), 0),
-      probe_(runs.size(), 0) {}
+      probe_(runs.size(), 0) {
+  const auto base = reinterpret_cast<std::uintptr_t>(memory_.data());
+  scratch_ = ByteSpan(memory_).subspan(round_up(base, kBufferAlignment) - base, scratch_bytes);
+}
 
 std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
   std::uint64_t total = 0;
@@ -108,11 +111,11 @@ std::uint64_t PartSplitter::count_up_to(std::uint32_t run, std::uint64_t value, 
 ConstByteSpan PartSplitter::block_of(std::uint32_t run, std::size_t block) {
   CachedBlock& cached = cache_[run];
   if (cached.block != block) {
-    const auto base = reinterpret_cast<std::uintptr_t>(memory_.data());
-    const std::size_t skip = round_up(base, kBufferAlignment) - base;
-    const ByteSpan scratch = ByteSpan(memory_).subspan(skip + run * block_bytes_, block_bytes_);
+    const ByteSpan blocks =
+        ByteSpan(scratch_.data() + scratch_.size(), runs_.size() * block_bytes_);
     cached.block = ~std::size_t{0};
-    cached.keys = runs_[run].read_block(block, scratch);
+    cached.keys =
+        runs_[run].read_block(block, blocks.subspan(run * block_bytes_, block_bytes_), scratch_);
     cached.block = block;
   }
   return cached.keys;

@@ -18,8 +18,10 @@ namespace gsort {
 // Not thread-safe. The runs outlive it.
 class PartSplitter {
  public:
-  // `block_bytes` is RunStore::block_bytes(): memory of that size is taken for each run.
-  PartSplitter(std::span<const io::Run> runs, std::uint64_t key_bytes, std::uint64_t block_bytes);
+  // `block_bytes` is what the keys of a block take at most: memory of that size is taken for each
+  // run; and `scratch_bytes`, RunStore::scratch_bytes(), once.
+  PartSplitter(std::span<const io::Run> runs, std::uint64_t key_bytes, std::uint64_t block_bytes,
+               std::uint64_t scratch_bytes);
 
   // The cuts for output position `position`, one for each run.
   // Requires: position is not below that of the call before, and at most the sum of all elements.
@@ -48,6 +50,7 @@ class PartSplitter {
   std::uint64_t key_bytes_;
   std::uint64_t block_bytes_;
   std::vector<std::byte> memory_;
+  ByteSpan scratch_;  // of memory_; the blocks are behind it
   std::vector<CachedBlock> cache_;
   std::vector<std::uint64_t> low_;
   std::vector<std::uint64_t> high_;

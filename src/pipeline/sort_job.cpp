@@ -106,6 +106,8 @@ class Sort {
       options.block_elements = plan_.run.block_elements;
       options.batch_bytes = plan_.run.batch_bytes;
       options.batch_buffers = plan_.run.batch_buffers;
+      options.kept_batches = plan_.run.kept_batches;
+      options.packing = job_.packing;
       options.direct_io = job_.direct_io;
       run_store_.emplace(job_.temporary_folders, plan_.key_bytes, options);
     }
@@ -121,6 +123,8 @@ class Sort {
     };
     take_notes(job_.reader.notes());
     if (run_store_) {
+      outcome_.run_key_bytes = run_store_->key_bytes_put();
+      outcome_.kept_bytes = run_store_->bytes_kept();
       outcome_.spilled_bytes = run_store_->bytes_written();
       outcome_.peak_spilled_bytes = run_store_->peak_bytes_in_use();
       take_notes(run_store_->notes());

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/packing.hpp"
 #include "engine/engine.hpp"
 #include "io/output.hpp"
 #include "io/reader.hpp"
@@ -25,6 +26,7 @@ struct SortJob {
   io::Output& output;
   std::vector<std::string> temporary_folders;
   io::DirectIo direct_io = io::DirectIo::kAuto;
+  Packing packing = Packing::kAuto;
   bool verify = true;
   EngineMaker make_engine;
 };

@@ -23,7 +23,8 @@ Error no_room(const std::string& what, std::uint64_t needed, std::uint64_t free_
 
 std::uint64_t temporary_need(const Plan& plan) {
   if (plan.strategy != Strategy::kSpill) return 0;
-  // All runs lie on disk once; a round of merging needs the runs of its largest group twice.
+  // All runs lie on disk once, but for those that stay in memory; a round of merging needs the runs
+  // of its largest group twice.
   std::uint64_t runs = plan.run_count;
   double share = 0;
   for (const MergeRound& round : plan.rounds) {
@@ -33,9 +34,13 @@ std::uint64_t temporary_need(const Plan& plan) {
   }
   // Headers and padding of blocks, and the shorter blocks where pieces end.
   const double overhead = 1.03 + std::min(share, 1.0);
-  return static_cast<std::uint64_t>(static_cast<double>(plan.elements * plan.key_bytes) *
-                                    overhead) +
-         kMiB;
+  const auto most =
+      static_cast<std::uint64_t>(static_cast<double>(plan.elements * plan.key_bytes) * overhead);
+  // Buffers are full to nine tenths at least, but for the last ones of each run.
+  const std::uint64_t kept = plan.run.kept_bytes() / 10 * 9;
+  const std::uint64_t last_ones = plan.run_count * plan.run.batch_buffers * plan.run.batch_bytes;
+  const std::uint64_t stays = plan.rounds.empty() ? kept - std::min(kept, last_ones) : 0;
+  return stays > most ? 0 : most - stays + kMiB;
 }
 
 void require_disk_space(const Plan& plan, const Machine& machine) {

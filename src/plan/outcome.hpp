@@ -13,6 +13,8 @@ struct Outcome {
   std::uint64_t elements = 0;
   std::uint64_t bytes = 0;
   std::uint64_t runs = 0;           // 0: one chunk went straight to the output
+  std::uint64_t run_key_bytes = 0;  // the keys of all runs, before packing
+  std::uint64_t kept_bytes = 0;     // of runs, in memory
   std::uint64_t spilled_bytes = 0;  // written to temporary folders, headers included
   std::uint64_t peak_spilled_bytes = 0;
   double form_seconds = 0;  // until the last run was on disk, or the only chunk written

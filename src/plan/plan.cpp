@@ -31,7 +31,7 @@ SizeQuestion question_of(const Plan& plan) {
   q.key_bytes = plan.key_bytes;
   q.threads = plan.threads;
   q.staged_output = plan.output_is_stream;
-  q.host_bytes = buffer_budget(plan.host_budget_bytes);
+  q.host_bytes = buffer_budget(plan.host_budget_bytes) - plan.run.kept_bytes();
   q.device_bytes = plan.device_budget_bytes;
   return q;
 }

@@ -43,6 +43,9 @@ struct RunPlan {
   std::uint64_t block_elements = 0;
   std::uint64_t batch_bytes = 0;
   unsigned batch_buffers = 0;
+  std::uint64_t kept_batches = 0;  // the tier of host memory; only what does not fit is written
+
+  [[nodiscard]] std::uint64_t kept_bytes() const { return kept_batches * batch_bytes; }
 };
 
 // Sizes of one merge, good for any number of runs up to fan_in.

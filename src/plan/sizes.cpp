@@ -31,11 +31,12 @@ std::uint64_t largest(std::uint64_t most, const Fits& fits) {
   return low;
 }
 
-// Blocks small enough that a merge of many runs fits the memory, large enough for the disk and for
-// the fences, which must all be in memory, to take at most a quarter of it.
+// Blocks so small that little is read in vain at the borders of parts and that a merge of many runs
+// fits the memory, large enough for the fences, which must all be in memory, to take at most a
+// quarter of it. The disk sees batches.
 RunPlan choose_run_plan(const SizeQuestion& q) {
   const std::uint64_t by_memory =
-      std::clamp<std::uint64_t>(std::bit_floor(q.host_bytes / 1024), 8 * kKiB, 256 * kKiB);
+      std::clamp<std::uint64_t>(std::bit_floor(q.host_bytes / 1024), 8 * kKiB, 64 * kKiB);
   const std::uint64_t total_bytes = q.elements * q.key_bytes;
   const std::uint64_t by_fences =
       std::bit_ceil(static_cast<std::uint64_t>(static_cast<double>(total_bytes) * kFenceBytes /
@@ -46,9 +47,10 @@ RunPlan choose_run_plan(const SizeQuestion& q) {
   // A block with its header fills whole pages of the disk: one page less for keys would waste a
   // page.
   run.block_elements = (block_bytes - 64) / q.key_bytes;
-  run.batch_bytes =
-      std::clamp<std::uint64_t>(q.host_bytes / 64, block_bytes, std::max(kMiB, block_bytes));
-  run.batch_buffers = q.threads;
+  run.batch_bytes = round_up(
+      std::clamp<std::uint64_t>(q.host_bytes / 256, block_bytes, std::max(4 * kMiB, block_bytes)),
+      4 * kKiB);
+  run.batch_buffers = q.threads + 1;  // one more, for pieces that were overtaken
   return run;
 }
 
@@ -58,6 +60,24 @@ std::uint64_t batch_memory(const RunPlan& run) {
 
 std::uint64_t block_memory(const SizeQuestion& q, const RunPlan& run) {
   return round_up(run.block_elements * q.key_bytes + 64, 4 * kKiB);
+}
+
+// Reading a block reads the pages of the disk that it begins and ends in.
+std::uint64_t least_scratch(const SizeQuestion& q, const RunPlan& run) {
+  return block_memory(q, run) + 8 * kKiB;
+}
+
+// Memory for runs that stay there. The CUDA engine needs host memory for its transfers only. The
+// CPU engine sorts there: half for sorting and half for runs, unless there is so much more data
+// than memory that larger chunks save as much.
+std::uint64_t tier_bytes(const SizeQuestion& q) {
+  constexpr std::uint64_t kWorthwhileFactor = 4;
+  if (q.engine == EngineKind::kCuda) {
+    return q.host_bytes - std::max(q.host_bytes / 4, std::min(q.host_bytes / 2, kGiB));
+  }
+  const bool worthwhile =
+      !q.size_known || q.elements * q.key_bytes / kWorthwhileFactor <= q.host_bytes;
+  return worthwhile ? q.host_bytes / 2 : 0;
 }
 
 // Host memory of run formation with chunks of `elements`.
@@ -105,13 +125,14 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
                       std::uint32_t runs, std::uint64_t wanted_elements) {
   const bool cuda = q.engine == EngineKind::kCuda;
   const std::uint64_t block = block_memory(q, run);
-  const std::uint64_t splitter = runs * block;  // a block of each run, held while splitting
+  // A block of each run, held while splitting.
+  const std::uint64_t splitter = runs * block + least_scratch(q, run);
   MergePlan merge;
   merge.lanes = cuda ? 3 : q.threads + 1;
-  // A CPU lane loads and merges on one thread; a GPU merges faster than one thread loads.
-  merge.loaders = cuda ? std::min(4U, q.threads) : 1;
-  merge.scratch_bytes =
-      round_up(std::max(block, std::min<std::uint64_t>(kMiB, q.host_bytes / 64)), 4 * kKiB);
+  // Slices come in small reads: several at a time, or the disk's latency would decide.
+  merge.loaders = 4;
+  merge.scratch_bytes = round_up(
+      std::max(least_scratch(q, run), std::min<std::uint64_t>(kMiB, q.host_bytes / 64)), 4 * kKiB);
   const std::uint64_t others = splitter + fence_bytes +
                                std::uint64_t{merge.lanes} * merge.loaders * merge.scratch_bytes +
                                batch_memory(run);
@@ -143,17 +164,12 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
   return merge;
 }
 
-std::optional<Sizes> choose_sizes(const SizeQuestion& q) {
+namespace {
+
+// Sizes for runs and merging, with all of the memory for the two.
+std::optional<Sizes> spilling_sizes(const SizeQuestion& q) {
   Sizes sizes;
   sizes.run = choose_run_plan(q);
-  if (q.size_known) {
-    sizes.chunk = choose_chunk(q, 1, 0);
-    if (sizes.chunk.chunk_elements >= q.elements) {
-      sizes.run_count = 1;
-      sizes.fan_in = 2;
-      return sizes;
-    }
-  }
   const std::uint64_t blocks =
       div_up(q.elements, std::max<std::uint64_t>(sizes.run.block_elements / 2, 1));
   sizes.fence_bytes = std::min(blocks * kFenceBytes, q.host_bytes);
@@ -173,6 +189,31 @@ std::optional<Sizes> choose_sizes(const SizeQuestion& q) {
   }));
   if (sizes.fan_in < 2) return std::nullopt;
   return sizes;
+}
+
+}  // namespace
+
+std::optional<Sizes> choose_sizes(const SizeQuestion& q) {
+  if (q.size_known) {
+    Sizes sizes;
+    sizes.run = choose_run_plan(q);
+    sizes.chunk = choose_chunk(q, 1, 0);
+    if (sizes.chunk.chunk_elements >= q.elements) {
+      sizes.run_count = 1;
+      sizes.fan_in = 2;
+      return sizes;
+    }
+  }
+  if (const std::uint64_t kept = tier_bytes(q); kept > 0) {
+    SizeQuestion beside = q;
+    beside.host_bytes -= kept;
+    std::optional<Sizes> sizes = spilling_sizes(beside);
+    if (sizes) {
+      sizes->run.kept_batches = kept / sizes->run.batch_bytes;
+      return sizes;
+    }
+  }
+  return spilling_sizes(q);
 }
 
 }  // namespace gsort

@@ -74,6 +74,8 @@ std::string explain_text(const Plan& plan, const Options& options, const Machine
     text += line("merging",
                  fmt::format("up to {} runs at once, blocks of {}", format_count(plan.fan_in),
                              format_bytes(plan.run.block_elements * plan.key_bytes)));
+    text += line("runs", fmt::format("packed where that pays; up to {} stay in memory",
+                                     format_bytes(plan.run.kept_bytes())));
   }
   text += line("disk", disk_words(plan, machine));
   return text;
@@ -100,6 +102,7 @@ std::string explain_json(const Plan& plan, const Options& options, const Machine
   json["chunk_lanes"] = plan.chunk.lanes;
   json["runs"] = plan.run_count;
   json["run_block_elements"] = plan.run.block_elements;
+  json["kept_run_bytes"] = plan.run.kept_bytes();
   json["fan_in"] = plan.fan_in;
   json["rounds_before_the_last_merge"] = plan.rounds.size();
   json["temporary_bytes"] = plan.temporary_bytes;

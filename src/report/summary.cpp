@@ -31,9 +31,12 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, const Options&
       format_count(outcome.elements), outcome.form_seconds, outcome.merge_seconds,
       outcome.commit_seconds);
   if (outcome.runs > 0) {
-    text += fmt::format("gsort: {} runs, {} written to temporary files, at most {} at once\n",
-                        outcome.runs, format_bytes(outcome.spilled_bytes),
-                        format_bytes(outcome.peak_spilled_bytes));
+    text += fmt::format(
+        "gsort: {} runs of {} in all, kept as {} in memory and {} in temporary files, at most {} "
+        "of "
+        "them at once\n",
+        outcome.runs, format_bytes(outcome.run_key_bytes), format_bytes(outcome.kept_bytes),
+        format_bytes(outcome.spilled_bytes), format_bytes(outcome.peak_spilled_bytes));
   }
   if (outcome.verified) {
     text += fmt::format("gsort: fingerprint {}\n", to_string(outcome.fingerprint));

@@ -92,6 +92,7 @@ void run(const SortRequest& request, const std::string& in, const std::string& o
                                output,
                                {temporary},
                                DirectIo::kAuto,
+                               request.packing,
                                request.verify,
                                request.make_engine});
   } catch (const Error& error) {

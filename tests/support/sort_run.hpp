@@ -22,6 +22,7 @@ struct SortRequest {
   std::optional<unsigned> batch_size;
   bool from_pipe = false;
   bool to_pipe = false;
+  Packing packing = Packing::kAuto;
   bool verify = true;
   std::optional<Bytes> old_output;  // what the output's name holds before
   EngineMaker make_engine;

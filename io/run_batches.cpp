@@ -1,0 +1,181 @@
+#include "io/run_batches.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/units.hpp"
+
+namespace gsort::io {
+
+void RunIndex::add(const std::vector<BlockEntry>& entries) {
+  const std::scoped_lock lock(mutex_);
+  entries_.insert(entries_.end(), entries.begin(), entries.end());
+}
+
+std::vector<BlockEntry> RunIndex::take() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(entries_, {});
+}
+
+RunBatches::RunBatches(RunFiles& files, const RunBatchSizes& sizes)
+    : files_(files),
+      sizes_(sizes),
+      memory_(sizes.batch_bytes * (sizes.open_buffers + sizes.kept_buffers), "runs"),
+      live_bytes_(sizes.open_buffers + sizes.kept_buffers, 0) {
+  // The first one is lent first: a buffer that was never needed is never touched.
+  for (std::size_t buffer = live_bytes_.size(); buffer-- > 0;) {
+    free_.push_back(memory_.bytes().subspan(buffer * sizes.batch_bytes, sizes.batch_bytes));
+  }
+}
+
+RunBatch& RunBatches::open(std::uint64_t run, RunIndex& index, std::uint64_t position) {
+  Lock lock(mutex_);
+  while (true) {
+    if (RunBatch* const next = idle_batch_before(run, position)) {
+      next->is_open = true;
+      return *next;
+    }
+    if (batches_.size() < sizes_.open_buffers) {
+      RunBatch& batch = *batches_.emplace_back(std::make_unique<RunBatch>());
+      batch.run = run;
+      batch.index = &index;
+      batch.buffer = free_.back();
+      batch.is_open = true;
+      free_.pop_back();
+      return batch;
+    }
+    if (RunBatch* const oldest = oldest_idle_batch()) {
+      store(*oldest, lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+void RunBatches::put_back(RunBatch& batch) {
+  Lock lock(mutex_);
+  if (batch.room().size() < sizes_.block_bytes) {
+    store(batch, lock);
+  } else {
+    batch.is_open = false;
+    changed_.notify_one();
+  }
+}
+
+void RunBatches::drop(RunBatch& batch) noexcept {
+  const Lock lock(mutex_);
+  free_buffer(batch.buffer);
+  remove(batch);
+}
+
+void RunBatches::close(std::uint64_t run) {
+  Lock lock(mutex_);
+  for (std::size_t i = 0; i < batches_.size();) {
+    if (batches_[i]->run == run) {
+      store(*batches_[i], lock);
+      i = 0;  // others may have come and gone meanwhile
+    } else {
+      ++i;
+    }
+  }
+}
+
+void RunBatches::discard(std::uint64_t run) noexcept {
+  const Lock lock(mutex_);
+  std::erase_if(batches_, [&](const std::unique_ptr<RunBatch>& batch) {
+    if (batch->run != run) return false;
+    free_buffer(batch->buffer);
+    return true;
+  });
+}
+
+ConstByteSpan RunBatches::kept(std::uint64_t offset, std::size_t bytes) const {
+  return memory_.bytes().subspan(offset, bytes);
+}
+
+void RunBatches::release(std::uint64_t offset, std::uint64_t bytes) noexcept {
+  const std::size_t buffer = offset / sizes_.batch_bytes;
+  const Lock lock(mutex_);
+  live_bytes_[buffer] -= bytes;
+  if (live_bytes_[buffer] > 0) return;
+  --kept_count_;
+  free_buffer(memory_.bytes().subspan(buffer * sizes_.batch_bytes, sizes_.batch_bytes));
+}
+
+// The one that ends nearest before `position`.
+RunBatch* RunBatches::idle_batch_before(std::uint64_t run, std::uint64_t position) {
+  RunBatch* nearest = nullptr;
+  for (const auto& batch : batches_) {
+    if (batch->is_open || batch->run != run || batch->next_position > position) continue;
+    if (nearest == nullptr || nearest->next_position < batch->next_position) nearest = batch.get();
+  }
+  return nearest;
+}
+
+// The one whose next piece is likeliest not to come: the least position of the earliest run.
+RunBatch* RunBatches::oldest_idle_batch() {
+  RunBatch* oldest = nullptr;
+  for (const auto& batch : batches_) {
+    if (batch->is_open) continue;
+    if (oldest == nullptr || std::pair(batch->run, batch->next_position) <
+                                 std::pair(oldest->run, oldest->next_position)) {
+      oldest = batch.get();
+    }
+  }
+  return oldest;
+}
+
+// Leaves the batch in memory or writes it; either way it is gone afterwards.
+void RunBatches::store(RunBatch& batch, Lock& lock) {
+  batch.is_open = true;
+  if (kept_count_ < sizes_.kept_buffers) {
+    keep(batch);
+  } else {
+    lock.unlock();
+    try {
+      // The last block takes the padding: what lies behind it is never anybody else's.
+      const std::size_t end = round_up(batch.used_bytes, kDirectAlignment);
+      std::memset(batch.room().data(), 0, end - batch.used_bytes);
+      batch.entries.back().stored_bytes += static_cast<std::uint32_t>(end - batch.used_bytes);
+      const BatchPlace place = files_.append(batch.buffer.first(end), batch.run);
+      for (BlockEntry& entry : batch.entries) {
+        entry.folder = place.folder;
+        entry.offset += place.offset;
+      }
+    } catch (...) {
+      lock.lock();
+      free_buffer(batch.buffer);
+      remove(batch);
+      throw;
+    }
+    batch.index->add(batch.entries);
+    lock.lock();
+    free_buffer(batch.buffer);
+  }
+  remove(batch);
+}
+
+void RunBatches::keep(RunBatch& batch) {
+  ++kept_count_;
+  const auto offset = static_cast<std::uint64_t>(batch.buffer.data() - memory_.data());
+  for (BlockEntry& entry : batch.entries) {
+    entry.folder = kInMemory;
+    entry.offset += offset;
+  }
+  live_bytes_[offset / sizes_.batch_bytes] = batch.used_bytes;
+  bytes_kept_ += batch.used_bytes;
+  batch.index->add(batch.entries);
+}
+
+void RunBatches::free_buffer(ByteSpan buffer) {
+  free_.push_back(buffer);
+  changed_.notify_one();
+}
+
+void RunBatches::remove(RunBatch& batch) {
+  std::erase_if(batches_, [&](const auto& other) { return other.get() == &batch; });
+  changed_.notify_one();
+}
+
+}  // namespace gsort::io

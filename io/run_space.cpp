@@ -1,0 +1,83 @@
+#include "io/run_space.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "base/units.hpp"
+#include "io/sys.hpp"
+
+namespace gsort::io {
+
+RunBatchSizes RunSpace::batch_sizes(const RunStoreOptions& options, std::size_t key_bytes) {
+  RunBatchSizes sizes;
+  sizes.block_bytes = most_block_bytes(options.block_elements, key_bytes);
+  sizes.batch_bytes = round_up(std::max(options.batch_bytes, sizes.block_bytes), kDirectAlignment);
+  sizes.open_buffers = std::max(options.batch_buffers, 1U);
+  sizes.kept_buffers = options.kept_batches;
+  return sizes;
+}
+
+RunSpace::RunSpace(const std::vector<std::string>& folders, std::size_t key_bytes_in,
+                   const RunStoreOptions& options)
+    : id(sys::random_number()),
+      key_bytes(key_bytes_in),
+      block_elements(options.block_elements),
+      block_bytes(most_block_bytes(options.block_elements, key_bytes_in)),
+      packing(options.packing),
+      files(folders, options.direct_io),
+      batches(files, batch_sizes(options, key_bytes_in)) {}
+
+BlockIdentity RunSpace::identity_of(std::uint64_t run, const BlockEntry& entry,
+                                    std::uint64_t count) const {
+  return {id,
+          run,
+          entry.position,
+          entry.first_key,
+          static_cast<std::uint32_t>(count),
+          static_cast<std::uint8_t>(key_bytes)};
+}
+
+void RunSpace::release(const std::vector<BlockEntry>& blocks, std::size_t begin,
+                       std::size_t end) noexcept {
+  const std::vector<std::size_t> order = storage_order(blocks, begin, end);
+  for (std::size_t at = 0; at < order.size();) {
+    const Extent extent = extent_at(blocks, order, at, UINT64_MAX);
+    const BlockEntry& first = blocks[order[at]];
+    if (first.folder == kInMemory) {
+      batches.release(first.offset, extent.bytes);
+    } else {
+      files.release(first.folder, first.offset, extent.bytes);
+    }
+    at += extent.count;
+  }
+}
+
+std::vector<std::size_t> storage_order(const std::vector<BlockEntry>& blocks, std::size_t begin,
+                                       std::size_t end) {
+  std::vector<std::size_t> order(end - begin);
+  std::iota(order.begin(), order.end(), begin);
+  const auto place = [&](std::size_t block) {
+    return std::tuple(blocks[block].folder, blocks[block].offset);
+  };
+  std::ranges::sort(order, {}, place);
+  return order;
+}
+
+Extent extent_at(const std::vector<BlockEntry>& blocks, const std::vector<std::size_t>& order,
+                 std::size_t first, std::uint64_t most_bytes) {
+  const BlockEntry& start = blocks[order[first]];
+  Extent extent{first, 1, start.stored_bytes};
+  while (start.folder != kInMemory && first + extent.count < order.size()) {
+    const BlockEntry& next = blocks[order[first + extent.count]];
+    if (next.folder != start.folder || next.offset != start.offset + extent.bytes ||
+        extent.bytes + next.stored_bytes > most_bytes) {
+      break;
+    }
+    extent.bytes += next.stored_bytes;
+    ++extent.count;
+  }
+  return extent;
+}
+
+}  // namespace gsort::io
