@@ -129,8 +129,9 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
   const std::uint64_t splitter = runs * block + least_scratch(q, run);
   MergePlan merge;
   merge.lanes = cuda ? 3 : q.threads + 1;
-  // Slices come in small reads: several at a time, or the disk's latency would decide.
-  merge.loaders = 4;
+  // Slices come in small reads: several at a time, or the disk's latency would decide. Each has a
+  // buffer of its own, for which little memory has no room.
+  merge.loaders = q.host_bytes < 32 * kMiB ? 1 : 4;
   merge.scratch_bytes = round_up(
       std::max(least_scratch(q, run), std::min<std::uint64_t>(kMiB, q.host_bytes / 64)), 4 * kKiB);
   const std::uint64_t others = splitter + fence_bytes +

@@ -83,8 +83,14 @@ TEST_P(LargeCounts, AreRight) {
   const Plan plan = make_plan(options, test::invented_machine(bytes, 2, kTiB));
   {
     io::Output output(folder / "out");
-    const Outcome outcome =
-        run_sort({plan, reader, output, {folder.path()}, DirectIo::kAuto, true, EngineMaker()});
+    const Outcome outcome = run_sort({plan,
+                                      reader,
+                                      output,
+                                      {folder.path()},
+                                      DirectIo::kAuto,
+                                      Packing::kAuto,
+                                      true,
+                                      EngineMaker()});
     EXPECT_EQ(outcome.elements, bytes);
     EXPECT_TRUE(outcome.verified);
   }

@@ -70,6 +70,7 @@ TEST_P(LargeSort, IsRight) {
                   output,
                   {folder.path()},
                   DirectIo::kAuto,
+                  Packing::kAuto,
                   true,
                   [](const Plan&, const EngineShape& shape, ByteSpan engine_memory) {
                     return cpu::make_cpu_engine(shape, engine_memory);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <vector>
 
 #include "unit/io/support.hpp"
 
@@ -19,15 +21,17 @@ Block example() {
   const std::array<std::uint32_t, 3> keys = {3, 5, 5};
   Block block;
   block.identity = {0x1122334455667788ULL, 7, 1000, 3, 3, 4};
-  block.stored.resize(stored_block_bytes(3, 4));
-  EXPECT_EQ(encode_block(block.identity, std::as_bytes(std::span(keys)), block.stored), 4096U);
+  block.stored.resize(most_block_bytes(3, 4));
+  EXPECT_EQ(
+      encode_block(block.identity, std::as_bytes(std::span(keys)), Packing::kAuto, block.stored),
+      128U);
   return block;
 }
 
 TEST(RunFormat, IsTheOneOfTheExample) {
   const Block block = example();
   constexpr std::array<unsigned, 56> kHeader = {
-      0x47, 0x53, 0x52, 0x42, 1, 0, 0, 4, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
+      0x47, 0x53, 0x52, 0x42, 2, 0, 0, 4, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
       0x22, 0x11, 7,    0,    0, 0, 0, 0, 0,    0,    0xe8, 3,    0,    0,
       0,    0,    0,    0,    3, 0, 0, 0, 0,    0,    0,    0,    3,    0,
       0,    0,    12,   0,    0, 0, 0, 0, 0,    0,    0,    0,    0,    0};
@@ -93,11 +97,11 @@ TEST(RunFormat, RefusesEveryOtherIdentity) {
 TEST(RunFormat, RefusesUnknownVersionsAndEncodingsByName) {
   const Block block = example();
   Bytes later = block.stored;
-  later[4] = std::byte{2};
+  later[4] = std::byte{3};
   EXPECT_EQ(check_block(block.identity, later).problem, "the block has an unknown version");
-  Bytes packed = block.stored;
-  packed[6] = std::byte{1};
-  EXPECT_EQ(check_block(block.identity, packed).problem, "the block has an unknown encoding");
+  Bytes other = block.stored;
+  other[6] = std::byte{2};
+  EXPECT_EQ(check_block(block.identity, other).problem, "the block has an unknown encoding");
 }
 
 TEST(RunFormat, RefusesBlocksCutShortAndZeros) {
@@ -112,13 +116,80 @@ TEST(RunFormat, RefusesBlocksCutShortAndZeros) {
 
 TEST(RunFormat, FillsWholePages) {
   for (const std::size_t key_bytes : {1U, 2U, 4U, 8U}) {
-    for (const std::uint64_t stored : {4096U, 8192U, 262144U}) {
+    for (const std::uint64_t stored : {4096U, 8192U, 65536U}) {
       const std::uint64_t count = block_elements_within(stored, key_bytes);
-      EXPECT_EQ(stored_block_bytes(count, key_bytes), stored);
-      EXPECT_GT(stored_block_bytes(count + 1, key_bytes), stored);
+      EXPECT_EQ(most_block_bytes(count, key_bytes), stored);
+      EXPECT_GT(most_block_bytes(count + 1, key_bytes), stored);
     }
   }
-  EXPECT_EQ(block_elements_within(4095, 4), 0U);
+  EXPECT_EQ(block_elements_within(63, 4), 0U);
+}
+
+template <class Key>
+class RunFormatOf : public testing::Test {
+ protected:
+  // A block of `count` keys whose differences are below `step`.
+  static Block block_of(std::size_t count, Key step, Packing packing) {
+    std::vector<Key>& keys = keys_;
+    keys.assign(count, 0);
+    for (std::size_t i = 1; i < count; ++i) {
+      keys[i] = static_cast<Key>(keys[i - 1] + (i * i * 2654435761U) % step);
+    }
+    Block block;
+    block.identity = {5, 6, 7, 0, static_cast<std::uint32_t>(count), sizeof(Key)};
+    block.stored.resize(most_block_bytes(count, sizeof(Key)));
+    block.stored.resize(
+        encode_block(block.identity, std::as_bytes(std::span(keys)), packing, block.stored));
+    return block;
+  }
+  static inline std::vector<Key> keys_;
+};
+
+using PackableTypes = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(RunFormatOf, PackableTypes);
+
+TYPED_TEST(RunFormatOf, PacksAndGivesBackEveryRange) {
+  const Block block = this->block_of(1000, 50, Packing::kAuto);
+  EXPECT_LT(block.stored.size(), most_block_bytes(1000, sizeof(TypeParam)) / 2);
+  const BlockCheck check = check_block(block.identity, block.stored);
+  ASSERT_EQ(check.problem, "");
+  EXPECT_EQ(check.encoding, Encoding::kPacked);
+  for (const std::size_t begin : {0U, 1U, 300U, 999U, 1000U}) {
+    for (const std::size_t end : {300U, 512U, 1000U}) {
+      if (end < begin) continue;
+      std::vector<TypeParam> keys(end - begin);
+      decode_keys(block.identity, check, begin, end, reinterpret_cast<std::byte*>(keys.data()));
+      EXPECT_TRUE(std::equal(keys.begin(), keys.end(),
+                             this->keys_.begin() + static_cast<std::ptrdiff_t>(begin)));
+    }
+  }
+}
+
+TYPED_TEST(RunFormatOf, StaysPlainWherePackingDoesNotPay) {
+  // Differences of all bits but one: packing saves less than a tenth.
+  const auto step = static_cast<TypeParam>(~TypeParam{0} / 5);
+  const Block block = this->block_of(5, step, Packing::kAuto);
+  EXPECT_EQ(check_block(block.identity, block.stored).encoding, Encoding::kPlain);
+  EXPECT_EQ(block.stored.size(), most_block_bytes(5, sizeof(TypeParam)));
+}
+
+TYPED_TEST(RunFormatOf, StaysPlainWhenTold) {
+  const Block block = this->block_of(1000, 50, Packing::kOff);
+  EXPECT_EQ(check_block(block.identity, block.stored).encoding, Encoding::kPlain);
+}
+
+TYPED_TEST(RunFormatOf, NoticesEveryDamagedByteOfAPackedBlock) {
+  const Block block = this->block_of(600, 50, Packing::kAuto);
+  std::uint32_t payload_bytes = 0;
+  std::memcpy(&payload_bytes, &block.stored[44], sizeof(payload_bytes));
+  for (std::size_t at = 0; at < kBlockHeaderBytes + payload_bytes; ++at) {
+    Bytes damaged = block.stored;
+    damaged[at] ^= std::byte{0x10};
+    EXPECT_NE(check_block(block.identity, damaged).problem, "") << "byte " << at;
+  }
+  Bytes cut = block.stored;
+  cut.resize(kBlockHeaderBytes + payload_bytes - 1);
+  EXPECT_EQ(check_block(block.identity, cut).problem, "the block is cut short");
 }
 
 TEST(RunFormat, ReadsFirstKeysOfAllWidths) {

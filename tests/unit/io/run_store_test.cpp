@@ -42,6 +42,13 @@ RunStoreOptions small_blocks(std::uint64_t block_elements, std::uint64_t batch_b
   return options;
 }
 
+// For tests that count on the room that blocks take.
+RunStoreOptions plain_blocks(std::uint64_t block_elements, std::uint64_t batch_bytes = 16384) {
+  RunStoreOptions options = small_blocks(block_elements, batch_bytes);
+  options.packing = Packing::kOff;
+  return options;
+}
+
 template <class Key>
 Run store_run(RunStore& store, const std::vector<Key>& keys, std::size_t piece) {
   RunWriter writer = store.begin_run(keys.size());
@@ -57,6 +64,13 @@ std::vector<Key> read_back(const io::Run& run, std::uint64_t begin, std::uint64_
   std::vector<Key> keys(end - begin);
   run.read_range(begin, end, std::as_writable_bytes(std::span(keys)), scratch);
   return keys;
+}
+
+// The keys of a block, good until the next call.
+ConstByteSpan read_block(const io::Run& run, std::size_t block) {
+  static const Arena out(std::size_t{1} << 20, "tests");
+  static const Arena scratch(std::size_t{1} << 20, "tests");
+  return run.read_block(block, out.bytes(), scratch.bytes());
 }
 
 // The descriptor of the store's file in `folder`, found where the system lists open files.
@@ -90,7 +104,7 @@ TYPED_TEST(RunStoreOf, GivesBackEveryRangeOfEveryShape) {
         for (std::size_t begin = 0; begin <= count; begin += 197) {
           for (std::size_t end = begin; end <= count; end += 173) {
             const auto got =
-                read_back<Key>(run, begin, end, scratch.bytes().first(store.block_bytes()));
+                read_back<Key>(run, begin, end, scratch.bytes().first(store.scratch_bytes()));
             ASSERT_TRUE(std::equal(got.begin(), got.end(), keys.begin() + static_cast<long>(begin)))
                 << count << " " << begin << " " << end;
           }
@@ -116,7 +130,7 @@ TEST(RunStore, HoldsFencesForEveryBlock) {
     EXPECT_EQ(run.first_key(block), keys[first]);
     EXPECT_EQ(run.block_of(first), block);
     EXPECT_EQ(run.block_of(run.end_position(block) - 1), block);
-    const ConstByteSpan got = run.read_block(block, scratch.bytes());
+    const ConstByteSpan got = read_block(run, block);
     EXPECT_TRUE(std::ranges::equal(got, bytes(keys, first, run.end_position(block))));
   }
 }
@@ -176,7 +190,7 @@ TEST(RunStore, ReadsFromManyThreads) {
 TEST(RunStore, SpreadsARunOverAllFolders) {
   const TempFolder first;
   const TempFolder second;
-  RunStore store({first.path(), second.path()}, 4, small_blocks(1008, 8192));
+  RunStore store({first.path(), second.path()}, 4, plain_blocks(1008, 8192));
   const io::Run run = store_run(store, sorted_keys<std::uint32_t>(100'000), 100'000);
   struct stat a = {};
   struct stat b = {};
@@ -195,7 +209,7 @@ TEST(RunStore, LeavesNoNameInTheFolder) {
 TEST(RunStore, GivesSpaceBack) {
   const TempFolder folder;
   const Arena scratch(std::size_t{1} << 20, "tests");
-  RunStore store({folder.path()}, 8, small_blocks(block_elements_within(65536, 8), 1 << 18));
+  RunStore store({folder.path()}, 8, plain_blocks(block_elements_within(65536, 8), 1 << 18));
   const auto keys = sorted_keys<std::uint64_t>(500'000);
   const auto on_disk = [&] {
     struct stat facts = {};
@@ -266,10 +280,10 @@ TEST(RunStore, NoticesMissingPieces) {
 TEST(RunStore, ReadsNeighboursWithOneCall) {
   const TempFolder folder;
   const Arena scratch(std::size_t{1} << 20, "tests");
-  RunStore store({folder.path()}, 4, small_blocks(1008, 1 << 18));
+  RunStore store({folder.path()}, 4, plain_blocks(1008, 1 << 18));
   const auto keys = sorted_keys<std::uint32_t>(60'000);
   const io::Run run = store_run(store, keys, 60'000);
-  EXPECT_EQ(run.scratch_bytes_for_range(0, 60'000), 60U * 4096);
+  EXPECT_EQ(run.scratch_bytes_for_range(0, 60'000), 60U * 4096 + 8192);
   const FaultScope count({sys::Call::kPread, UINT64_MAX, EIO});
   EXPECT_EQ(read_back<std::uint32_t>(run, 0, 60'000, scratch.bytes()), keys);
   EXPECT_EQ(sys::counted_calls(), 1U);
@@ -278,7 +292,7 @@ TEST(RunStore, ReadsNeighboursWithOneCall) {
 TEST(RunStore, NamesTheBlockThatIsDamaged) {
   const TempFolder folder;
   const Arena scratch(std::size_t{1} << 20, "tests");
-  RunStoreOptions options = small_blocks(1008);
+  RunStoreOptions options = plain_blocks(1008);
   options.direct_io = DirectIo::kOff;
   RunStore store({folder.path()}, 4, options);
   const auto keys = sorted_keys<std::uint32_t>(10'000);
@@ -286,7 +300,7 @@ TEST(RunStore, NamesTheBlockThatIsDamaged) {
   const int fd = file_in(folder.path());
   const std::byte flipped{0xa5};
   ASSERT_EQ(sys::pwrite(fd, &flipped, 1, 3 * 4096 + 100), 1);
-  const Error error = error_of([&] { (void)run.read_block(3, scratch.bytes()); });
+  const Error error = error_of([&] { (void)read_block(run, 3); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_TRUE(contains(error.what(), "reading block 3 of run 0 in " + folder.path() +
                                          " at byte 12288: the checksum does not match"));
@@ -298,7 +312,7 @@ TEST(RunStore, NamesTheBlockThatIsDamaged) {
 TEST(RunStore, NoticesSwappedReplayedZeroedAndTruncatedBlocks) {
   const TempFolder folder;
   const Arena scratch(std::size_t{1} << 20, "tests");
-  RunStoreOptions options = small_blocks(1008);
+  RunStoreOptions options = plain_blocks(1008);
   options.direct_io = DirectIo::kOff;
   RunStore store({folder.path()}, 4, options);
   const std::vector<std::uint32_t> keys(4000, 7);  // equal keys: only the identity differs
@@ -306,8 +320,7 @@ TEST(RunStore, NoticesSwappedReplayedZeroedAndTruncatedBlocks) {
   const io::Run second = store_run(store, keys, 4000);
   const int fd = file_in(folder.path());
   const auto refused = [&](const io::Run& run, std::size_t block) {
-    return error_of([&] { (void)run.read_block(block, scratch.bytes()); }).kind() ==
-           ErrorKind::kCorrupt;
+    return error_of([&] { (void)read_block(run, block); }).kind() == ErrorKind::kCorrupt;
   };
   Bytes saved(4096);
   ASSERT_EQ(sys::pread(fd, saved.data(), saved.size(), 0), 4096);
@@ -326,7 +339,7 @@ TEST(RunStore, RefusesBlocksOfAnEarlierStore) {
   const TempFolder folder;
   const Arena scratch(std::size_t{1} << 20, "tests");
   const std::vector<std::uint32_t> keys(1000, 7);
-  RunStoreOptions options = small_blocks(1008);
+  RunStoreOptions options = plain_blocks(1008);
   options.direct_io = DirectIo::kOff;
   Bytes old_block(4096);
   {
@@ -337,8 +350,91 @@ TEST(RunStore, RefusesBlocksOfAnEarlierStore) {
   RunStore store({folder.path()}, 4, options);
   const io::Run run = store_run(store, keys, 1000);
   ASSERT_EQ(sys::pwrite(file_in(folder.path()), old_block.data(), 4096, 0), 4096);
-  EXPECT_EQ(error_of([&] { (void)run.read_block(0, scratch.bytes()); }).kind(),
-            ErrorKind::kCorrupt);
+  EXPECT_EQ(error_of([&] { (void)read_block(run, 0); }).kind(), ErrorKind::kCorrupt);
+}
+
+template <class Key>
+class PackedRunStoreOf : public testing::Test {};
+using PackableTypes = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(PackedRunStoreOf, PackableTypes);
+
+TYPED_TEST(PackedRunStoreOf, TakesLessRoomThanTheKeys) {
+  using Key = TypeParam;
+  const TempFolder folder;
+  const Arena scratch(std::size_t{1} << 20, "tests");
+  std::vector<Key> keys(100'000);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<Key>(i * 37 + i % 5);
+  RunStore store({folder.path()}, sizeof(Key), small_blocks(4096, 65536));
+  const io::Run run = store_run(store, keys, 10'000);
+  EXPECT_EQ(store.key_bytes_put(), keys.size() * sizeof(Key));
+  EXPECT_LT(store.bytes_written(), keys.size() * sizeof(Key) / 3);
+  EXPECT_EQ(read_back<Key>(run, 0, keys.size(), scratch.bytes()), keys);
+  EXPECT_EQ(read_back<Key>(run, 12'345, 67'890, scratch.bytes()),
+            std::vector(keys.begin() + 12'345, keys.begin() + 67'890));
+}
+
+TEST(RunStore, KeepsRunsInMemoryWhileThereIsRoom) {
+  const TempFolder folder;
+  const Arena scratch(std::size_t{1} << 20, "tests");
+  RunStoreOptions options = plain_blocks(1008, 65536);
+  options.kept_batches = 4;
+  RunStore store({folder.path()}, 8, options);
+  EXPECT_EQ(RunStore::memory_bytes(options, 8), 6U * 65536);
+  const auto few = sorted_keys<std::uint64_t>(20'000);  // 160 KB: three batches
+  const auto many = sorted_keys<std::uint64_t>(50'000, 2);
+  io::Run first = store_run(store, few, 3000);
+  EXPECT_EQ(store.bytes_written(), 0U);
+  EXPECT_GE(store.bytes_kept(), few.size() * 8);
+  const io::Run second = store_run(store, many, 3000);
+  EXPECT_GT(store.bytes_written(), 4U * 65536);
+  EXPECT_EQ(read_back<std::uint64_t>(first, 0, few.size(), scratch.bytes()), few);
+  EXPECT_EQ(read_back<std::uint64_t>(second, 0, many.size(), scratch.bytes()), many);
+  EXPECT_EQ(read_back<std::uint64_t>(second, 7, 49'000, scratch.bytes()),
+            std::vector(many.begin() + 7, many.begin() + 49'000));
+
+  // What is given back takes the next run.
+  first = io::Run();
+  const std::uint64_t written = store.bytes_written();
+  const io::Run third = store_run(store, few, 3000);
+  EXPECT_EQ(store.bytes_written(), written);
+  EXPECT_EQ(read_back<std::uint64_t>(third, 0, few.size(), scratch.bytes()), few);
+}
+
+TEST(RunStore, GivesTheMemoryOfAnUnfinishedRunBack) {
+  const TempFolder folder;
+  RunStoreOptions options = plain_blocks(1008, 16384);
+  options.kept_batches = 8;
+  RunStore store({folder.path()}, 4, options);
+  const auto keys = sorted_keys<std::uint32_t>(20'000);
+  for (int i = 0; i < 10; ++i) store.begin_run(keys.size()).put(0, bytes(keys, 0, keys.size()));
+  EXPECT_EQ(store.bytes_written(), 0U);
+}
+
+TEST(RunStore, CollectsSmallPiecesInLargeWrites) {
+  const TempFolder folder;
+  RunStore store({folder.path()}, 4, plain_blocks(1008, 1 << 18));
+  const auto keys = sorted_keys<std::uint32_t>(250'000);
+  const FaultScope count({sys::Call::kPwrite, UINT64_MAX, EIO});
+  const io::Run run = store_run(store, keys, 1008);
+  EXPECT_EQ(sys::counted_calls(), 4U);
+}
+
+TEST(RunStore, ForgetsARunWhoseBatchesCannotBeWritten) {
+  const TempFolder folder;
+  const Arena scratch(std::size_t{1} << 20, "tests");
+  RunStoreOptions options = plain_blocks(1008);
+  options.batch_buffers = 1;
+  RunStore store({folder.path()}, 4, options);
+  const auto keys = sorted_keys<std::uint32_t>(20'000);
+  {
+    RunWriter writer = store.begin_run(keys.size());
+    const FaultScope fault({sys::Call::kPwrite, 2, EIO, true});
+    const Error error = error_of([&] { writer.put(0, bytes(keys, 0, keys.size())); });
+    EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
+  }
+  EXPECT_EQ(store.bytes_in_use(), 0U);
+  const io::Run run = store_run(store, keys, 5000);  // the only buffer is free again
+  EXPECT_EQ(read_back<std::uint32_t>(run, 0, keys.size(), scratch.bytes()), keys);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ class StoredRuns {
 
   // The cuts at every `step`-th position from `first` on, against merging one by one.
   void expect_cuts(std::uint64_t first, std::uint64_t step) {
-    PartSplitter splitter(runs_, sizeof(Key), store_.block_bytes());
+    PartSplitter splitter(runs_, sizeof(Key), kBlockElements * sizeof(Key), store_.scratch_bytes());
     for (std::uint64_t position = first; position < total_ + step; position += step) {
       const std::uint64_t d = std::min(position, total_);
       ASSERT_EQ(splitter.cuts_at(d), test::merge_one_by_one(keys_, d)) << "position " << d;

@@ -90,7 +90,7 @@ TEST_P(SortsOnEngine, ThatSpillAreRightForEveryTypeWayInAndWayOut) {
         const SortResult result = sort_in_folder(request);
         expect_sorted(request, result);
         EXPECT_GT(result.outcome.runs, 1U);
-        EXPECT_GE(result.outcome.spilled_bytes, kSpillingBytes);
+        EXPECT_GE(result.outcome.run_key_bytes, kSpillingBytes);
       }
     }
   }
@@ -112,7 +112,7 @@ TEST_P(SortsOnEngine, MergeInSeveralRoundsWhereTheFanInIsSmall) {
         expect_sorted(request, result);
         EXPECT_GT(result.outcome.runs, 3U);
         if (batch_size == 2) {
-          EXPECT_GT(result.outcome.spilled_bytes, 2 * kSpillingBytes) << "no round before the last";
+          EXPECT_GT(result.outcome.run_key_bytes, 2 * kSpillingBytes) << "no round before the last";
         }
       }
     }
