@@ -1,6 +1,7 @@
 #include "pipeline/sort_job.hpp"
 
 #include <chrono>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -34,8 +35,8 @@ class Sort {
   explicit Sort(const SortJob& job)
       : job_(job),
         plan_(job.plan),
-        proof_(job.plan.format, job.verify),
-        output_sink_(job.output, job.plan.key_bytes),
+        proof_(job.plan.format, job.verify, job.meter),
+        output_sink_(job.output, job.plan.key_bytes, job.meter),
         proving_sink_(proof_, output_sink_) {}
 
   Outcome run() {
@@ -45,7 +46,7 @@ class Sort {
     if (plan_.elements > 0 || !job_.reader.known_size()) sort_into_output(phase);
     job_.reader.check_unchanged();
     proof_.finish();
-    job_.output.commit(outcome_.elements * plan_.key_bytes);
+    commit();
     outcome_.commit_seconds = phase.lap();
     finish_outcome();
     outcome_.total_seconds = total.lap();
@@ -65,28 +66,66 @@ class Sort {
     io::require_space(needs);
   }
 
+  void commit() {
+    begin_phase(Phase::kSync, 0);
+    {
+      const Span span(job_.meter, Stage::kSync);
+      job_.output.commit(outcome_.elements * plan_.key_bytes);
+    }
+    if (job_.meter != nullptr) job_.meter->end_phase();
+  }
+
+  void begin_phase(Phase phase, std::uint64_t elements) const {
+    if (job_.meter != nullptr) job_.meter->begin_phase(phase, elements * plan_.key_bytes);
+  }
+
   void sort_into_output(Stopwatch& phase) {
+    begin_phase(Phase::kRead, plan_.elements);
     const io::Arena arena(plan_.arena_bytes, "sorting");
     const OutputMaker output = [this](std::uint64_t elements) -> PieceSink& {
-      job_.output.prepare(elements * plan_.key_bytes);
-      return proving_sink_;
+      begin_phase(Phase::kWrite, elements);
+      return prepare_output(elements);
     };
     if (plan_.strategy == Strategy::kCount) {
-      outcome_.elements = count_keys(plan_, job_.reader, proof_, arena.bytes(), output);
+      outcome_.elements = count_keys(plan_, job_.reader, proof_, job_.meter, arena.bytes(), output);
       outcome_.form_seconds = phase.lap();
       return;
     }
     const auto engine = job_.make_engine(plan_, engine_shape(), arena.bytes());
     FormedRuns formed = form_runs(
-        plan_, *engine, job_.reader, proof_, [this]() -> io::RunStore& { return run_store(); },
-        output);
+        plan_, *engine, job_.reader, proof_, job_.meter,
+        [this]() -> io::RunStore& { return run_store(); }, output);
     outcome_.elements = formed.elements;
     outcome_.runs = formed.runs.size();
     outcome_.form_seconds = phase.lap();
     if (formed.runs.empty()) return;
-    merge_runs({plan_, *engine, run_store(), arena.bytes()}, std::move(formed.runs),
-               output(formed.elements));
+    begin_phase(Phase::kMerge, elements_to_merge(formed.runs));
+    merge_runs({plan_, *engine, run_store(), arena.bytes(), job_.meter}, std::move(formed.runs),
+               prepare_output(formed.elements));
     outcome_.merge_seconds = phase.lap();
+  }
+
+  PieceSink& prepare_output(std::uint64_t elements) {
+    job_.output.prepare(elements * plan_.key_bytes);
+    return proving_sink_;
+  }
+
+  // What all rounds of merging put into longer runs or the output.
+  [[nodiscard]] std::uint64_t elements_to_merge(std::span<const io::Run> runs) const {
+    std::vector<std::uint64_t> sizes;
+    std::uint64_t merged = 0;
+    for (const io::Run& run : runs) sizes.push_back(run.elements());
+    for (const MergeRound& round : plan_rounds(sizes.size(), plan_.fan_in)) {
+      std::vector<std::uint64_t> longer;
+      auto next = sizes.begin();
+      for (const std::uint32_t group : round.group_sizes) {
+        longer.push_back(std::accumulate(next, next + group, std::uint64_t{0}));
+        if (group > 1) merged += longer.back();
+        next += group;
+      }
+      sizes = std::move(longer);
+    }
+    return merged + outcome_.elements;
   }
 
   [[nodiscard]] EngineShape engine_shape() const {
@@ -97,6 +136,7 @@ class Sort {
     shape.chunk_elements = plan_.chunk.chunk_elements;
     shape.chunk_lanes = plan_.chunk.lanes;
     shape.device_bytes = plan_.device_budget_bytes;
+    shape.meter = job_.meter;
     return shape;
   }
 
