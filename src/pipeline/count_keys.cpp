@@ -8,6 +8,7 @@
 
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
+#include "pipeline/metered_read.hpp"
 
 namespace gsort {
 namespace {
@@ -55,13 +56,7 @@ Counts count_all(const Plan& plan, io::Reader& reader, Proof& proof, Meter* mete
       std::uint64_t since_adding = 0;
       const ByteSpan block =
           memory.subspan(worker * plan.chunk.block_bytes, plan.chunk.block_bytes);
-      const auto read_next = [&] {
-        Span span(meter, Stage::kRead);
-        const auto read = failure.failed() ? std::nullopt : reader.next(block);
-        if (read) span.add_bytes(read->bytes);
-        return read;
-      };
-      while (const auto read = read_next()) {
+      while (const auto read = failure.failed() ? std::nullopt : read_next(reader, meter, block)) {
         const ConstByteSpan bytes = block.first(read->bytes);
         proof.add_input(bytes);
         Span span(meter, Stage::kSort);

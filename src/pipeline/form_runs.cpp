@@ -9,6 +9,7 @@
 #include "base/failure.hpp"
 #include "base/handoff.hpp"
 #include "base/parallel.hpp"
+#include "pipeline/metered_read.hpp"
 #include "pipeline/sinks.hpp"
 
 namespace gsort {
@@ -103,7 +104,7 @@ class RunFormation {
     sample_.resize(kSampleBytes);
     lane.begin(ConstByteSpan(sample_).first(sampled_from_pipe_));
     const ByteSpan block = acquire_block(lane);
-    const auto read = read_block(block, end);
+    const auto read = read_next(reader_, meter_, block, end);
     const std::size_t bytes = read ? read->bytes : 0;
     if (sampled_from_pipe_ == 0) {
       sampled_from_pipe_ = std::min(bytes, sample_.size());
@@ -121,7 +122,7 @@ class RunFormation {
       try {
         while (!failure.failed() && !failure_.failed()) {
           const ByteSpan block = acquire_block(lane);
-          const auto read = read_block(block, end);
+          const auto read = read_next(reader_, meter_, block, end);
           if (!read) {
             lane.add(block, 0, 0);
             return;
@@ -139,13 +140,6 @@ class RunFormation {
   ByteSpan acquire_block(ChunkLane& lane) {
     const Wait wait(meter_, Stage::kRead);
     return lane.acquire_block();
-  }
-
-  std::optional<io::InputBlock> read_block(ByteSpan block, std::uint64_t end) {
-    Span span(meter_, Stage::kRead);
-    const auto read = reader_.next(block, end);
-    if (read) span.add_bytes(read->bytes);
-    return read;
   }
 
   void add_block(ChunkLane& lane, ByteSpan block, std::size_t bytes, std::uint64_t position,
