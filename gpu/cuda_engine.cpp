@@ -39,7 +39,7 @@ class CudaEngine final : public Engine {
     const std::uint64_t need = CudaFootprint::part_host_bytes(part_elements * sizeof(Key));
     std::vector<std::unique_ptr<MergeLane>> lanes;
     for (unsigned lane = 0; lane < count; ++lane) {
-      lanes.push_back(std::make_unique<CudaMergeLane<Key>>(shape_.format, ordinal_, part_elements,
+      lanes.push_back(std::make_unique<CudaMergeLane<Key>>(shape_, ordinal_, part_elements,
                                                            stretch(lane, need)));
     }
     return lanes;

@@ -23,12 +23,13 @@ std::uint64_t merge_scratch_bytes(std::uint64_t part_elements) {
 template <class Key>
 CudaChunkLane<Key>::CudaChunkLane(const EngineShape& shape, int ordinal, ByteSpan pinned)
     : ordinal_(ordinal),
+      meter_(shape.meter),
       map_(KeyMap<Key>::of(shape.format)),
       capacity_(shape.chunk_elements),
       scratch_bytes_(sort_keys_scratch_bytes<Key>(shape.chunk_elements)),
       keys_(shape.chunk_elements * sizeof(Key)),
       scratch_(scratch_bytes_),
-      copier_(ordinal, pinned.first(kPieceMemory), CudaFootprint::kPutters) {
+      copier_(ordinal, pinned.first(kPieceMemory), CudaFootprint::kPutters, shape.meter) {
   pinned = pinned.subspan(kPieceMemory);
   for (unsigned block = 0; block < shape.threads; ++block) {
     blocks_.push_back(
@@ -71,6 +72,8 @@ void CudaChunkLane<Key>::add(ByteSpan buffer, std::size_t bytes, std::uint64_t p
       throw Error(ErrorKind::kUsage, "adding a block to a chunk",
                   "it reaches beyond the chunk's end");
     }
+    Span span(meter_, Stage::kCopyIn);
+    span.add_bytes(bytes);
     check_cuda(cudaMemcpyAsync(keys_.as<Key>() + position, buffer.data(), bytes,
                                cudaMemcpyHostToDevice, stream_.get()),
                CudaCall::kCopy, "copying keys to the device");
@@ -104,16 +107,17 @@ void CudaChunkLane<Key>::emit(PieceSink& sink) {
 }
 
 template <class Key>
-CudaMergeLane<Key>::CudaMergeLane(const KeyFormat& format, int ordinal, std::uint64_t part_elements,
-                                  ByteSpan pinned)
+CudaMergeLane<Key>::CudaMergeLane(const EngineShape& shape, int ordinal,
+                                  std::uint64_t part_elements, ByteSpan pinned)
     : ordinal_(ordinal),
-      map_(KeyMap<Key>::of(format)),
+      meter_(shape.meter),
+      map_(KeyMap<Key>::of(shape.format)),
       input_(pinned.subspan(kPieceMemory, part_elements * sizeof(Key))),
       slices_(part_elements * sizeof(Key)),
       result_(part_elements * sizeof(Key)),
       scratch_bytes_(merge_scratch_bytes<Key>(part_elements)),
       scratch_(scratch_bytes_),
-      copier_(ordinal, pinned.first(kPieceMemory), CudaFootprint::kPutters) {}
+      copier_(ordinal, pinned.first(kPieceMemory), CudaFootprint::kPutters, shape.meter) {}
 
 template <class Key>
 CudaMergeLane<Key>::~CudaMergeLane() {
@@ -126,9 +130,13 @@ void CudaMergeLane<Key>::merge(std::span<const std::uint64_t> slice_counts, std:
   use_device(ordinal_);
   std::uint64_t total = 0;
   for (const std::uint64_t count : slice_counts) total += count;
-  check_cuda(cudaMemcpyAsync(slices_.as<Key>(), input_.data(), total * sizeof(Key),
-                             cudaMemcpyHostToDevice, stream_.get()),
-             CudaCall::kCopy, "copying slices to the device");
+  {
+    Span span(meter_, Stage::kCopyIn);
+    span.add_bytes(total * sizeof(Key));
+    check_cuda(cudaMemcpyAsync(slices_.as<Key>(), input_.data(), total * sizeof(Key),
+                               cudaMemcpyHostToDevice, stream_.get()),
+               CudaCall::kCopy, "copying slices to the device");
+  }
   merge_slices<Key>(slices_.as<Key>(), slice_counts.data(),
                     static_cast<std::uint32_t>(slice_counts.size()), result_.as<Key>(),
                     form == KeyForm::kRaw ? map_ : KeyMap<Key>{}, scratch_.as(), scratch_bytes_,

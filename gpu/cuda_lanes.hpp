@@ -44,6 +44,7 @@ class CudaChunkLane final : public ChunkLane {
   [[nodiscard]] Block& block_at(const std::byte* buffer);
 
   int ordinal_;
+  Meter* meter_;
   KeyMap<Key> map_;
   std::uint64_t capacity_;
   Stream stream_;
@@ -62,7 +63,8 @@ template <class Key>
 class CudaMergeLane final : public MergeLane {
  public:
   // `pinned` holds CudaFootprint::part_host_bytes.
-  CudaMergeLane(const KeyFormat& format, int ordinal, std::uint64_t part_elements, ByteSpan pinned);
+  CudaMergeLane(const EngineShape& shape, int ordinal, std::uint64_t part_elements,
+                ByteSpan pinned);
   ~CudaMergeLane() override;
 
   [[nodiscard]] ByteSpan input() override { return input_; }
@@ -71,6 +73,7 @@ class CudaMergeLane final : public MergeLane {
 
  private:
   int ordinal_;
+  Meter* meter_;
   KeyMap<Key> map_;
   ByteSpan input_;
   Stream stream_;

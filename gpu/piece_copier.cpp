@@ -10,12 +10,20 @@
 
 namespace gsort::gpu {
 
-PieceCopier::PieceCopier(int ordinal, ByteSpan memory, unsigned threads) : ordinal_(ordinal) {
+PieceCopier::PieceCopier(int ordinal, ByteSpan memory, unsigned threads, Meter* meter)
+    : ordinal_(ordinal), meter_(meter) {
   const std::size_t share = round_down(memory.size() / threads, kBufferAlignment);
   for (unsigned thread = 0; thread < threads; ++thread) {
     buffers_.push_back(memory.subspan(thread * share, share));
     arrived_.emplace_back();
   }
+}
+
+// The first piece of an array arrives when the work queued before it is done.
+void PieceCopier::wait_for_piece(std::size_t thread, std::size_t bytes) const {
+  Span span(meter_, Stage::kCopyOut);
+  span.add_bytes(bytes);
+  arrived_[thread].wait("sorting and copying keys from the device");
 }
 
 void PieceCopier::copy(const std::byte* device_keys, std::uint64_t bytes, std::uint64_t key_bytes,
@@ -41,7 +49,7 @@ void PieceCopier::copy(const std::byte* device_keys, std::uint64_t bytes, std::u
           arrived_[thread].record(stream);
           next = begin + size;
         }
-        arrived_[thread].wait("sorting and copying keys from the device");
+        wait_for_piece(thread, size);
         sink.put(position + begin / key_bytes, buffers_[thread].first(size));
       }
     } catch (...) {

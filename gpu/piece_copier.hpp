@@ -12,8 +12,8 @@ namespace gsort::gpu {
 
 class PieceCopier {
  public:
-  // `memory` is pinned: one buffer of it for each thread.
-  PieceCopier(int ordinal, ByteSpan memory, unsigned threads);
+  // `memory` is pinned: one buffer of it for each thread. `meter` may be nothing.
+  PieceCopier(int ordinal, ByteSpan memory, unsigned threads, Meter* meter);
 
   // Puts device_keys[0, bytes) into `sink`, from element `position` on. Work queued on `stream`
   // before the call is done first. Returns when everything has been put. Throws: Error from CUDA or
@@ -22,7 +22,10 @@ class PieceCopier {
             std::uint64_t position, const Stream& stream, PieceSink& sink);
 
  private:
+  void wait_for_piece(std::size_t thread, std::size_t bytes) const;
+
   int ordinal_;
+  Meter* meter_;
   std::vector<ByteSpan> buffers_;
   std::vector<Event> arrived_;
 };

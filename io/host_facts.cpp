@@ -191,6 +191,12 @@ std::uint64_t available_memory_bytes() {
   return std::min({machine, cgroup_memory().left, address_space_left()});
 }
 
+std::uint64_t peak_resident_bytes() {
+  struct rusage usage = {};
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * kKiB;
+}
+
 HostFacts host_facts() {
   HostFacts facts;
   facts.cores = static_cast<unsigned>(std::min<std::uint64_t>(affinity_cores(), quota_cores()));

@@ -25,6 +25,9 @@ struct HostFacts {
 // leave, and what RLIMIT_AS leaves. File pages that the kernel can drop count as available.
 [[nodiscard]] std::uint64_t available_memory_bytes();
 
+// The most memory this process has had resident so far.
+[[nodiscard]] std::uint64_t peak_resident_bytes();
+
 struct FolderFacts {
   std::uint64_t file_system = 0;  // folders with the same number share their space
   std::uint64_t free_bytes = 0;   // for this user

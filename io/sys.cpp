@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -217,6 +218,11 @@ int duplicate(int fd) {
 
 bool is_terminal(int fd) {
   return ::isatty(fd) == 1;
+}
+
+unsigned terminal_columns(int fd) {
+  struct winsize size = {};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 int set_pipe_bytes(int fd, int bytes) {

@@ -87,6 +87,7 @@ int madvise(void* address, std::size_t bytes, int advice);
 off_t lseek(int fd, off_t offset, int whence);
 [[nodiscard]] int duplicate(int fd);  // close-on-exec
 [[nodiscard]] bool is_terminal(int fd);
+[[nodiscard]] unsigned terminal_columns(int fd);  // 0: unknown, or no terminal
 int set_pipe_bytes(int fd, int bytes);
 int advise(int fd, off_t offset, off_t bytes, int advice);
 // A number that nobody can guess; where the kernel has none yet, one that differs every time.

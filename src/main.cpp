@@ -1,6 +1,4 @@
-// gsort: parse, plan, run, report, exit code. The only place that prints and exits; what is below
-// it throws.
-#include <cerrno>
+// gsort: parse, plan, run, report, exit code. The only place that exits; what is below throws.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -8,16 +6,16 @@
 #include <optional>
 #include <string>
 
-#include <unistd.h>
-
-#include "base/error.hpp"
+#include "console.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "gpu/gpu.hpp"
+#include "observer.hpp"
 #include "options/help.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 #include "report/explain.hpp"
+#include "report/style.hpp"
 #include "report/summary.hpp"
 
 namespace gsort {
@@ -25,20 +23,16 @@ namespace {
 
 enum ExitCode { kDone = 0, kDisorder = 1, kTrouble = 2 };
 
-int print(std::FILE* stream, const std::string& text, ExitCode code = kDone) {
-  if (std::fwrite(text.data(), 1, text.size(), stream) != text.size() || std::fflush(stream) != 0) {
-    const char* what = stream == stdout ? "writing standard output" : "writing standard error";
-    throw Error::from_errno(ErrorKind::kOutput, what, errno).hint("see what it is redirected to");
-  }
-  return code;
-}
-
 int check(const Options& options, io::Reader& reader) {
-  const CheckOutcome outcome = check_order(options.key, reader, cores_for(options.parallel));
-  const ExitCode code = outcome.in_order ? kDone : kDisorder;
-  if (options.check == CheckMode::kQuiet) return code;
-  return print(outcome.in_order ? stdout : stderr,
-               check_lines(outcome, options, options.inputs.front()), code);
+  Observer observer(options);
+  const CheckOutcome outcome =
+      check_order(options.key, reader, cores_for(options.parallel), &observer.meter());
+  observer.check_is_done(outcome);
+  if (options.check != CheckMode::kQuiet) {
+    print(outcome.in_order ? stdout : stderr,
+          check_lines(outcome, options, options.inputs.front()));
+  }
+  return outcome.in_order ? kDone : kDisorder;
 }
 
 std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, ByteSpan memory) {
@@ -71,16 +65,23 @@ int sort(const Options& options, io::Reader& reader) {
   Machine machine = survey(temporary, folder, reader);
   look_for_gpus(options, machine);
   const Plan plan = make_plan(options, machine);
-  if (options.explain != ExplainMode::kNone) return print(stdout, explain(plan, options, machine));
-  const Outcome outcome = run_sort({plan, reader, *output, temporary, options.direct_io,
-                                    options.packing, options.verify, make_engine});
-  return print(stderr, sort_lines(outcome, plan, options, machine, isatty(STDERR_FILENO) != 0));
+  if (options.explain != ExplainMode::kNone) {
+    return print(stdout, explain(plan, options, machine)), kDone;
+  }
+  Observer observer(options);
+  const Outcome outcome =
+      run_sort({plan, reader, *output, temporary, options.direct_io, options.packing,
+                options.verify, make_engine, &observer.meter()});
+  observer.sort_is_done(outcome, plan, machine);
+  return kDone;
 }
 
-int run(int argc, const char* const* argv) {
+// `color` becomes what was asked for, as soon as that is known.
+int run(int argc, const char* const* argv, ColorMode& color) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
   const Options options = parse_options(argc, argv, [](auto name) { return std::getenv(name); });
-  if (options.show != Show::kNothing) return print(stdout, text_of(options.show));
+  color = options.color;
+  if (options.show != Show::kNothing) return print(stdout, text_of(options.show)), kDone;
   io::Reader reader(options.inputs, {bytes_of(options.key.type), options.direct_io});
   return options.check == CheckMode::kNone ? sort(options, reader) : check(options, reader);
 }
@@ -89,10 +90,12 @@ int run(int argc, const char* const* argv) {
 }  // namespace gsort
 
 int main(int argc, char** argv) {
+  gsort::ColorMode color = gsort::ColorMode::kAuto;
   try {
-    return gsort::run(argc, argv);
+    return gsort::run(argc, argv, color);
   } catch (const std::exception& failure) {
-    std::fprintf(stderr, "gsort: %s\n", failure.what());
+    const std::string text = gsort::error_text(failure.what(), gsort::stderr_color(color));
+    std::fputs(text.c_str(), stderr);
     return gsort::kTrouble;
   }
 }

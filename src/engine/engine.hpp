@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/key.hpp"
+#include "base/meter.hpp"
 
 namespace gsort {
 
@@ -100,6 +101,7 @@ struct EngineShape {
   std::uint64_t chunk_elements = 0;  // the most keys of a chunk
   unsigned chunk_lanes = 1;
   std::uint64_t device_bytes = 0;  // bound for all device memory of the engine
+  Meter* meter = nullptr;          // outlives the engine; nothing: nobody measures
 };
 
 class Engine {

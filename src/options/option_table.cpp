@@ -26,6 +26,13 @@ constexpr Choice<DirectIo> kDirectIo[] = {
 constexpr Choice<Packing> kPacking[] = {
     {"auto", Packing::kAuto}, {"on", Packing::kOn}, {"off", Packing::kOff}};
 
+constexpr Choice<ProgressMode> kProgressModes[] = {{"auto", ProgressMode::kAuto},
+                                                   {"always", ProgressMode::kAlways},
+                                                   {"never", ProgressMode::kNever},
+                                                   {"json", ProgressMode::kJson}};
+constexpr Choice<ColorMode> kColorModes[] = {
+    {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
+
 void set_output(Options& options, Text value) {
   std::string path = checked_path(value, "--output");
   if (options.output && *options.output != path) {
@@ -186,6 +193,37 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .common = true,
      .help = "say what is done; -vv: and why",
      .apply = [](Options& o, Text) { o.verbosity = o.verbosity < 0 ? 1 : o.verbosity + 1; }},
+    {.name = "progress",
+     .value_kind = kRequired,
+     .value_name = "auto|always|never|json",
+     .group = kReporting,
+     .help = "a status line (auto)",
+     .more =
+         "auto: at a terminal, from the first second on. always: elsewhere, too, a line a "
+         "second. json: the same as JSON, one object a line. SIGUSR1 prints a line in any case.",
+     .apply = [](Options& o,
+                 Text v) { o.progress = parse_choice(v, kProgressModes, "--progress"); }},
+    {.name = "stats",
+     .value_kind = kRequired,
+     .value_name = "FILE",
+     .group = kReporting,
+     .help = "a summary of the sort in JSON",
+     .more = "Plan, phases, what every stage did and waited for, bytes, memory, fingerprint.",
+     .apply = [](Options& o, Text v) { o.stats = checked_path(v, "--stats"); }},
+    {.name = "trace",
+     .value_kind = kRequired,
+     .value_name = "FILE",
+     .group = kReporting,
+     .help = "what every thread did, for ui.perfetto.dev",
+     .more = "In Chrome's trace format. Takes up to 32 MiB of memory beyond -S.",
+     .apply = [](Options& o, Text v) { o.trace = checked_path(v, "--trace"); }},
+    {.name = "color",
+     .value_kind = kRequired,
+     .value_name = "auto|always|never",
+     .group = kReporting,
+     .help = "color in messages (auto)",
+     .more = "auto: at a terminal, unless $NO_COLOR is set or $TERM is dumb.",
+     .apply = [](Options& o, Text v) { o.color = parse_choice(v, kColorModes, "--color"); }},
     {.letter = 'h',
      .group = kReporting,
      .common = true,

@@ -20,6 +20,8 @@ namespace gsort {
 enum class EngineChoice : std::uint8_t { kAuto, kCuda, kCpu };
 enum class CheckMode : std::uint8_t { kNone, kReport, kQuiet };  // nothing, -c, -C
 enum class ExplainMode : std::uint8_t { kNone, kText, kJson };   // nothing, --explain[=text|json]
+enum class ProgressMode : std::uint8_t { kAuto, kAlways, kNever, kJson };
+enum class ColorMode : std::uint8_t { kAuto, kAlways, kNever };
 enum class Show : std::uint8_t { kNothing, kHelp, kFullHelp, kVersion };  // -h, --help, -V
 
 // Who decided the key type, so that it can be shown with the type.
@@ -54,6 +56,10 @@ struct Options {
 
   // Reporting. -1: errors only (-q), 0: as usual, 1: phases (-v), 2: decisions (-vv).
   int verbosity = 0;
+  ProgressMode progress = ProgressMode::kAuto;
+  ColorMode color = ColorMode::kAuto;
+  std::optional<std::string> stats;  // files that the summary and the spans of the sort go to
+  std::optional<std::string> trace;
 };
 
 // Answers like std::getenv: the value of an environment variable, or nullptr.

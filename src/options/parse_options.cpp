@@ -151,7 +151,24 @@ void resolve_type(Options& options, const Environment& environment) {
   }
 }
 
+// The files of reports, each with the option that names it.
+void refuse_report_contradictions(const Options& options) {
+  for (const auto& [path, option] :
+       {std::pair(options.stats, "--stats"), {options.trace, "--trace"}}) {
+    if (!path) continue;
+    const bool sorts = options.check == CheckMode::kNone && options.explain == ExplainMode::kNone;
+    if (!sorts) {
+      throw Error(ErrorKind::kUsage,
+                  fmt::format("options {} and {}", option,
+                              options.check != CheckMode::kNone ? "--check" : "--explain"),
+                  "exclude each other")
+          .hint("only a sort can be measured; leave out one of them");
+    }
+  }
+}
+
 void refuse_contradictions(const Options& options) {
+  refuse_report_contradictions(options);
   const bool checks = options.check != CheckMode::kNone;
   if (checks && options.output) {
     throw Error(ErrorKind::kUsage, "options --check and --output", "exclude each other")

@@ -9,6 +9,7 @@
 #include "base/key_loops.hpp"
 #include "base/parallel.hpp"
 #include "io/memory.hpp"
+#include "pipeline/metered_read.hpp"
 #include "pipeline/proof.hpp"
 
 namespace gsort {
@@ -33,8 +34,8 @@ std::string text_of(Key raw, const KeyFormat& format) {
 template <class Key>
 class OrderCheck {
  public:
-  OrderCheck(const KeyFormat& format, io::Reader& reader)
-      : format_(format), map_(KeyMap<Key>::of(format)), reader_(reader) {}
+  OrderCheck(const KeyFormat& format, io::Reader& reader, Meter* meter)
+      : format_(format), map_(KeyMap<Key>::of(format)), reader_(reader), meter_(meter) {}
 
   CheckOutcome run(unsigned threads) {
     const io::Arena memory(threads * kBlockBytes, "checking");
@@ -43,7 +44,7 @@ class OrderCheck {
       try {
         const ByteSpan buffer = memory.bytes().subspan(worker * kBlockBytes, kBlockBytes);
         while (!failure.failed() && !found_disorder()) {
-          const auto block = reader_.next(buffer);
+          const auto block = read_next(reader_, meter_, buffer);
           if (!block) return;
           look_at(block->position_bytes / sizeof(Key),
                   {reinterpret_cast<const Key*>(buffer.data()), block->bytes / sizeof(Key)});
@@ -69,6 +70,8 @@ class OrderCheck {
 
   void look_at(std::uint64_t position, std::span<const Key> keys) {
     if (keys.empty()) return;
+    Span span(meter_, Stage::kProve);
+    span.add_bytes(keys.size_bytes());
     const Fingerprint seen = fingerprint_of(std::as_bytes(keys), sizeof(Key));
     const std::size_t disorder = first_disorder<Key>(keys, map_);
     std::uint64_t distinct = 1;
@@ -94,6 +97,7 @@ class OrderCheck {
   KeyFormat format_;
   KeyMap<Key> map_;
   io::Reader& reader_;
+  Meter* meter_;
   std::mutex mutex_;
   CheckOutcome outcome_;
   OrderLedger ledger_;
@@ -101,9 +105,11 @@ class OrderCheck {
 
 }  // namespace
 
-CheckOutcome check_order(const KeyFormat& format, io::Reader& reader, unsigned threads) {
+CheckOutcome check_order(const KeyFormat& format, io::Reader& reader, unsigned threads,
+                         Meter* meter) {
+  if (meter != nullptr) meter->begin_phase(Phase::kRead, reader.known_size().value_or(0));
   return with_key_of_width(bytes_of(format.type), [&](auto width) {
-    return OrderCheck<decltype(width)>(format, reader).run(threads);
+    return OrderCheck<decltype(width)>(format, reader, meter).run(threads);
   });
 }
 

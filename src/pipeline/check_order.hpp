@@ -2,14 +2,15 @@
 #pragma once
 
 #include "base/key.hpp"
+#include "base/meter.hpp"
 #include "io/reader.hpp"
 #include "plan/outcome.hpp"
 
 namespace gsort {
 
-// Reads to the first disorder, or to the end.
+// Reads to the first disorder, or to the end. `meter` is told of one phase of reading and proving.
 // Throws: Error from reading.
 [[nodiscard]] CheckOutcome check_order(const KeyFormat& format, io::Reader& reader,
-                                       unsigned threads);
+                                       unsigned threads, Meter* meter = nullptr);
 
 }  // namespace gsort

@@ -8,6 +8,7 @@
 
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
+#include "pipeline/metered_read.hpp"
 
 namespace gsort {
 namespace {
@@ -39,7 +40,8 @@ void add_tables(std::array<std::vector<std::uint32_t>, 4>& tables, KeyMap<Key> m
 }
 
 template <class Key>
-Counts count_all(const Plan& plan, io::Reader& reader, Proof& proof, ByteSpan memory) {
+Counts count_all(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
+                 ByteSpan memory) {
   constexpr std::size_t kValues = std::size_t{1} << (8 * sizeof(Key));
   // A 32-bit counter cannot run over before this many keys have been added to it.
   constexpr std::uint64_t kKeysBeforeAdding = std::uint64_t{1} << 31;
@@ -54,9 +56,11 @@ Counts count_all(const Plan& plan, io::Reader& reader, Proof& proof, ByteSpan me
       std::uint64_t since_adding = 0;
       const ByteSpan block =
           memory.subspan(worker * plan.chunk.block_bytes, plan.chunk.block_bytes);
-      while (const auto read = failure.failed() ? std::nullopt : reader.next(block)) {
+      while (const auto read = failure.failed() ? std::nullopt : read_next(reader, meter, block)) {
         const ConstByteSpan bytes = block.first(read->bytes);
         proof.add_input(bytes);
+        Span span(meter, Stage::kSort);
+        span.add_bytes(bytes.size());
         const std::span<const Key> keys(reinterpret_cast<const Key*>(bytes.data()),
                                         bytes.size() / sizeof(Key));
         count_block<Key>(keys, tables);
@@ -93,7 +97,8 @@ void fill_piece(const Counts& before, KeyMap<Key> map, std::uint64_t begin, std:
 }
 
 template <class Key>
-void put_all(const Plan& plan, const Counts& counts, ByteSpan memory, PieceSink& sink) {
+void put_all(const Plan& plan, const Counts& counts, Meter* meter, ByteSpan memory,
+             PieceSink& sink) {
   Counts before(counts.size());
   std::uint64_t elements = 0;
   for (std::size_t key = 0; key < counts.size(); ++key) {
@@ -111,7 +116,10 @@ void put_all(const Plan& plan, const Counts& counts, ByteSpan memory, PieceSink&
         if (begin >= elements) return;
         const std::span<Key> piece =
             keys.first(std::min<std::uint64_t>(keys.size(), elements - begin));
-        fill_piece<Key>(before, map, begin, piece);
+        {
+          const Span span(meter, Stage::kSort);
+          fill_piece<Key>(before, map, begin, piece);
+        }
         sink.put(begin, std::as_bytes(piece));
       }
     } catch (...) {
@@ -124,14 +132,14 @@ void put_all(const Plan& plan, const Counts& counts, ByteSpan memory, PieceSink&
 
 }  // namespace
 
-std::uint64_t count_keys(const Plan& plan, io::Reader& reader, Proof& proof, ByteSpan memory,
-                         const OutputMaker& output) {
+std::uint64_t count_keys(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
+                         ByteSpan memory, const OutputMaker& output) {
   const auto run = [&](auto width) {
     using Key = decltype(width);
-    const Counts counts = count_all<Key>(plan, reader, proof, memory);
+    const Counts counts = count_all<Key>(plan, reader, proof, meter, memory);
     std::uint64_t elements = 0;
     for (const std::uint64_t count : counts) elements += count;
-    put_all<Key>(plan, counts, memory, output(elements));
+    put_all<Key>(plan, counts, meter, memory, output(elements));
     return elements;
   };
   return plan.key_bytes == 1 ? run(std::uint8_t{}) : run(std::uint16_t{});

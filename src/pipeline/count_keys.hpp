@@ -12,9 +12,9 @@
 
 namespace gsort {
 
-// Reads everything, then puts the sorted keys. `memory` holds plan.chunk.arena_bytes. Returns the
-// elements. Throws: Error from reading or from the output.
-std::uint64_t count_keys(const Plan& plan, io::Reader& reader, Proof& proof, ByteSpan memory,
-                         const OutputMaker& output);
+// Reads everything, then puts the sorted keys. `memory` holds plan.chunk.arena_bytes. `meter`
+// may be nothing. Returns the elements. Throws: Error from reading or from the output.
+std::uint64_t count_keys(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
+                         ByteSpan memory, const OutputMaker& output);
 
 }  // namespace gsort

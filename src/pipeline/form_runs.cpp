@@ -9,6 +9,7 @@
 #include "base/failure.hpp"
 #include "base/handoff.hpp"
 #include "base/parallel.hpp"
+#include "pipeline/metered_read.hpp"
 #include "pipeline/sinks.hpp"
 
 namespace gsort {
@@ -24,11 +25,12 @@ struct FilledLane {
 
 class RunFormation {
  public:
-  RunFormation(const Plan& plan, Engine& engine, io::Reader& reader, Proof& proof,
+  RunFormation(const Plan& plan, Engine& engine, io::Reader& reader, Proof& proof, Meter* meter,
                const RunStoreMaker& run_store, const OutputMaker& output)
       : plan_(plan),
         reader_(reader),
         proof_(proof),
+        meter_(meter),
         run_store_(run_store),
         output_(output),
         lanes_(engine.make_chunk_lanes()) {
@@ -51,17 +53,27 @@ class RunFormation {
  private:
   void fill_all() {
     for (bool first = true;; first = false) {
-      const std::optional<ChunkLane*> lane = free_.pop();
+      const std::optional<ChunkLane*> lane = free_lane();
       if (!lane || failure_.failed()) return;
       const std::uint64_t elements = fill(**lane);
       if (elements == 0 && !first) return;
       const bool all = first && reader_.at_end();
-      (*lane)->sort(all ? KeyForm::kRaw : KeyForm::kOrdered);
+      sort(**lane, all ? KeyForm::kRaw : KeyForm::kOrdered);
       formed_.elements += elements;
       if (all) return (*lane)->emit(output_(elements));
       filled_.push({*lane, elements});
       if (reader_.at_end()) return;
     }
+  }
+
+  std::optional<ChunkLane*> free_lane() {
+    const Wait wait(meter_, Stage::kRead);
+    return free_.pop();
+  }
+
+  void sort(ChunkLane& lane, KeyForm form) {
+    const Span span(meter_, Stage::kSort);
+    lane.sort(form);
   }
 
   // Reads one chunk into the lane; returns its elements.
@@ -81,6 +93,7 @@ class RunFormation {
   }
 
   ConstByteSpan sample_of(std::uint64_t begin, std::uint64_t end) {
+    const Span span(meter_, Stage::kRead);
     sample_.resize(kSampleBytes);
     return ConstByteSpan(sample_).first(reader_.sample(sample_, begin, end));
   }
@@ -90,8 +103,8 @@ class RunFormation {
                       std::atomic<std::uint64_t>& filled_bytes) {
     sample_.resize(kSampleBytes);
     lane.begin(ConstByteSpan(sample_).first(sampled_from_pipe_));
-    const ByteSpan block = lane.acquire_block();
-    const auto read = reader_.next(block, end);
+    const ByteSpan block = acquire_block(lane);
+    const auto read = read_next(reader_, meter_, block, end);
     const std::size_t bytes = read ? read->bytes : 0;
     if (sampled_from_pipe_ == 0) {
       sampled_from_pipe_ = std::min(bytes, sample_.size());
@@ -108,8 +121,8 @@ class RunFormation {
     run_workers(plan_.chunk.readers, [&](unsigned) {
       try {
         while (!failure.failed() && !failure_.failed()) {
-          const ByteSpan block = lane.acquire_block();
-          const auto read = reader_.next(block, end);
+          const ByteSpan block = acquire_block(lane);
+          const auto read = read_next(reader_, meter_, block, end);
           if (!read) {
             lane.add(block, 0, 0);
             return;
@@ -124,21 +137,28 @@ class RunFormation {
     failure.rethrow();
   }
 
+  ByteSpan acquire_block(ChunkLane& lane) {
+    const Wait wait(meter_, Stage::kRead);
+    return lane.acquire_block();
+  }
+
   void add_block(ChunkLane& lane, ByteSpan block, std::size_t bytes, std::uint64_t position,
                  std::atomic<std::uint64_t>& filled_bytes) {
     proof_.add_input(block.first(bytes));
+    Span span(meter_, Stage::kPartition);
+    span.add_bytes(bytes);
     lane.add(block, bytes, position);
     filled_bytes += bytes;
   }
 
   void spill_all() {
     try {
-      while (const auto filled = filled_.pop()) {
+      while (const auto filled = filled_lane()) {
         if (failure_.failed()) return;
         io::RunWriter writer = run_store_().begin_run(filled->elements);
-        RunSink sink(writer);
+        RunSink sink(writer, meter_);
         filled->lane->emit(sink);
-        formed_.runs.push_back(writer.finish());
+        formed_.runs.push_back(finish(writer));
         free_.push(filled->lane);
       }
     } catch (...) {
@@ -147,9 +167,20 @@ class RunFormation {
     free_.close();  // nobody will free a lane any more
   }
 
+  std::optional<FilledLane> filled_lane() {
+    const Wait wait(meter_, Stage::kSpill);
+    return filled_.pop();
+  }
+
+  io::Run finish(io::RunWriter& writer) {
+    const Span span(meter_, Stage::kSpill);
+    return writer.finish();
+  }
+
   const Plan& plan_;
   io::Reader& reader_;
   Proof& proof_;
+  Meter* meter_;
   const RunStoreMaker& run_store_;
   const OutputMaker& output_;
   std::vector<std::unique_ptr<ChunkLane>> lanes_;
@@ -164,8 +195,8 @@ class RunFormation {
 }  // namespace
 
 FormedRuns form_runs(const Plan& plan, Engine& engine, io::Reader& reader, Proof& proof,
-                     const RunStoreMaker& run_store, const OutputMaker& output) {
-  return RunFormation(plan, engine, reader, proof, run_store, output).form();
+                     Meter* meter, const RunStoreMaker& run_store, const OutputMaker& output) {
+  return RunFormation(plan, engine, reader, proof, meter, run_store, output).form();
 }
 
 }  // namespace gsort

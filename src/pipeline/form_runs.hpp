@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/meter.hpp"
 #include "engine/engine.hpp"
 #include "io/reader.hpp"
 #include "io/run_store.hpp"
@@ -27,9 +28,10 @@ using RunStoreMaker = std::function<io::RunStore&()>;
 // The output is prepared when its size is known: for a pipe, after everything has been read.
 using OutputMaker = std::function<PieceSink&(std::uint64_t elements)>;
 
+// `meter` may be nothing.
 // Throws: Error from reading, sorting, writing, or the proof; all threads have ended by then.
 [[nodiscard]] FormedRuns form_runs(const Plan& plan, Engine& engine, io::Reader& reader,
-                                   Proof& proof, const RunStoreMaker& run_store,
+                                   Proof& proof, Meter* meter, const RunStoreMaker& run_store,
                                    const OutputMaker& output);
 
 }  // namespace gsort

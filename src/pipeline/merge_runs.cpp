@@ -74,7 +74,7 @@ class PartQueue {
 // returns their counts.
 std::vector<std::uint64_t> load_slices(std::span<const io::Run> runs, const Part& part,
                                        ByteSpan input, std::span<const ByteSpan> scratch,
-                                       std::uint64_t key_bytes) {
+                                       std::uint64_t key_bytes, Meter* meter) {
   std::vector<std::uint64_t> counts(runs.size());
   std::vector<ByteSpan> places(runs.size());
   for (std::size_t run = 0; run < runs.size(); ++run) {
@@ -88,6 +88,8 @@ std::vector<std::uint64_t> load_slices(std::span<const io::Run> runs, const Part
     try {
       for (std::size_t run = next++; run < runs.size() && !failure.failed(); run = next++) {
         if (counts[run] > 0) {
+          Span span(meter, Stage::kLoad);
+          span.add_bytes(places[run].size());
           runs[run].read_range(part.begin[run], part.end[run], places[run], buffer);
         }
       }
@@ -145,9 +147,13 @@ void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm fo
         const std::optional<Part> part = parts.take();
         if (!part) return;
         const auto counts = load_slices(runs, *part, lanes[lane]->input(), buffers.scratch[lane],
-                                        context.plan.key_bytes);
+                                        context.plan.key_bytes, context.meter);
         if (staging) staging->begin(part->position);
-        lanes[lane]->merge(counts, part->position, form, staging ? *staging : sink);
+        {
+          Span span(context.meter, Stage::kMerge);
+          for (const std::uint64_t count : counts) span.add_bytes(count * context.plan.key_bytes);
+          lanes[lane]->merge(counts, part->position, form, staging ? *staging : sink);
+        }
         if (staging) staging->flush();
         parts.done(*part);
       }
@@ -168,7 +174,7 @@ io::Run merge_group(const MergeContext& context, std::span<io::Run> group) {
   std::uint64_t total = 0;
   for (const io::Run& run : group) total += run.elements();
   io::RunWriter writer = context.store.begin_run(total);
-  RunSink sink(writer);
+  RunSink sink(writer, context.meter);
   merge_once(context, group, KeyForm::kOrdered, sink, false);
   return writer.finish();
 }

@@ -17,6 +17,7 @@ struct MergeContext {
   Engine& engine;
   io::RunStore& store;
   ByteSpan memory;  // the engine's; scratch and staging buffers are taken from its end
+  Meter* meter;     // may be nothing
 };
 
 // Merges `runs` (their rounds first, if the plan's fan-in asks for them) into `output`, as raw

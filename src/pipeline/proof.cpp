@@ -69,10 +69,12 @@ std::uint64_t OrderLedger::add(std::uint64_t begin, std::uint64_t end, std::uint
   return wrong;
 }
 
-Proof::Proof(const KeyFormat& format, bool enabled)
-    : format_(format), key_bytes_(bytes_of(format.type)), enabled_(enabled) {}
+Proof::Proof(const KeyFormat& format, bool enabled, Meter* meter)
+    : format_(format), key_bytes_(bytes_of(format.type)), enabled_(enabled), meter_(meter) {}
 
 void Proof::add_input(ConstByteSpan raw_keys) {
+  Span span(meter_, Stage::kProve);
+  span.add_bytes(raw_keys.size());
   const Fingerprint seen = enabled_ ? fingerprint_of(raw_keys, key_bytes_)
                                     : Fingerprint{raw_keys.size() / key_bytes_, 0, 0};
   const std::scoped_lock lock(mutex_);
@@ -80,6 +82,8 @@ void Proof::add_input(ConstByteSpan raw_keys) {
 }
 
 void Proof::add_output(std::uint64_t position, ConstByteSpan raw_keys) {
+  Span span(meter_, Stage::kProve);
+  span.add_bytes(raw_keys.size());
   const std::uint64_t count = raw_keys.size() / key_bytes_;
   if (count == 0) return;
   if (!enabled_) {

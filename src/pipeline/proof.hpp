@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "base/fingerprint.hpp"
+#include "base/meter.hpp"
 #include "engine/engine.hpp"
 
 namespace gsort {
@@ -55,7 +56,7 @@ class OrderLedger {
 
 class Proof {
  public:
-  Proof(const KeyFormat& format, bool enabled);
+  Proof(const KeyFormat& format, bool enabled, Meter* meter = nullptr);
 
   void add_input(ConstByteSpan raw_keys);
 
@@ -73,6 +74,7 @@ class Proof {
   KeyFormat format_;
   std::size_t key_bytes_;
   bool enabled_;
+  Meter* meter_;
   mutable std::mutex mutex_;
   Fingerprint input_;
   Fingerprint output_;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/meter.hpp"
 #include "engine/engine.hpp"
 #include "io/output.hpp"
 #include "io/run_store.hpp"
@@ -14,9 +15,11 @@ namespace gsort {
 
 class OutputSink final : public PieceSink {
  public:
-  OutputSink(io::Output& output, std::uint64_t key_bytes)
-      : output_(output), key_bytes_(key_bytes) {}
+  OutputSink(io::Output& output, std::uint64_t key_bytes, Meter* meter)
+      : output_(output), key_bytes_(key_bytes), meter_(meter) {}
   void put(std::uint64_t position, ConstByteSpan keys) override {
+    Span span(meter_, Stage::kWrite);
+    span.add_bytes(keys.size());
     output_.write_at(position * key_bytes_, keys);
   }
   void abandon() noexcept override { output_.cancel(); }
@@ -24,15 +27,21 @@ class OutputSink final : public PieceSink {
  private:
   io::Output& output_;
   std::uint64_t key_bytes_;
+  Meter* meter_;
 };
 
 class RunSink final : public PieceSink {
  public:
-  explicit RunSink(io::RunWriter& writer) : writer_(writer) {}
-  void put(std::uint64_t position, ConstByteSpan keys) override { writer_.put(position, keys); }
+  RunSink(io::RunWriter& writer, Meter* meter) : writer_(writer), meter_(meter) {}
+  void put(std::uint64_t position, ConstByteSpan keys) override {
+    Span span(meter_, Stage::kSpill);
+    span.add_bytes(keys.size());
+    writer_.put(position, keys);
+  }
 
  private:
   io::RunWriter& writer_;
+  Meter* meter_;
 };
 
 // Collects one part and passes it on whole. For streams: while one lane waits to write its part,

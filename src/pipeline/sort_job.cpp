@@ -1,9 +1,10 @@
 #include "pipeline/sort_job.hpp"
 
-#include <chrono>
+#include <numeric>
 #include <optional>
 #include <utility>
 
+#include "io/host_facts.hpp"
 #include "io/memory.hpp"
 #include "io/run_store.hpp"
 #include "io/space.hpp"
@@ -16,39 +17,26 @@
 namespace gsort {
 namespace {
 
-class Stopwatch {
- public:
-  // Seconds since the last lap, or since the start.
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
 // One sort, with what its stages share.
 class Sort {
  public:
   explicit Sort(const SortJob& job)
       : job_(job),
         plan_(job.plan),
-        proof_(job.plan.format, job.verify),
-        output_sink_(job.output, job.plan.key_bytes),
+        meter_(job.meter != nullptr ? *job.meter : own_meter_),
+        proof_(job.plan.format, job.verify, &meter_),
+        output_sink_(job.output, job.plan.key_bytes, &meter_),
         proving_sink_(proof_, output_sink_) {}
 
   Outcome run() {
-    Stopwatch total;
-    Stopwatch phase;
+    const std::uint64_t begin_ns = meter_.now_ns();
     require_space();
-    if (plan_.elements > 0 || !job_.reader.known_size()) sort_into_output(phase);
+    if (plan_.elements > 0 || !job_.reader.known_size()) sort_into_output();
     job_.reader.check_unchanged();
     proof_.finish();
-    job_.output.commit(outcome_.elements * plan_.key_bytes);
-    outcome_.commit_seconds = phase.lap();
+    commit();
     finish_outcome();
-    outcome_.total_seconds = total.lap();
+    outcome_.total_seconds = static_cast<double>(meter_.now_ns() - begin_ns) * 1e-9;
     return outcome_;
   }
 
@@ -65,28 +53,63 @@ class Sort {
     io::require_space(needs);
   }
 
-  void sort_into_output(Stopwatch& phase) {
+  void commit() {
+    begin_phase(Phase::kSync, 0);
+    {
+      const Span span(&meter_, Stage::kSync);
+      job_.output.commit(outcome_.elements * plan_.key_bytes);
+    }
+    meter_.end_phase();
+  }
+
+  void begin_phase(Phase phase, std::uint64_t elements) {
+    meter_.begin_phase(phase, elements * plan_.key_bytes);
+  }
+
+  void sort_into_output() {
+    begin_phase(Phase::kRead, plan_.elements);
     const io::Arena arena(plan_.arena_bytes, "sorting");
     const OutputMaker output = [this](std::uint64_t elements) -> PieceSink& {
-      job_.output.prepare(elements * plan_.key_bytes);
-      return proving_sink_;
+      begin_phase(Phase::kWrite, elements);
+      return prepare_output(elements);
     };
     if (plan_.strategy == Strategy::kCount) {
-      outcome_.elements = count_keys(plan_, job_.reader, proof_, arena.bytes(), output);
-      outcome_.form_seconds = phase.lap();
+      outcome_.elements = count_keys(plan_, job_.reader, proof_, &meter_, arena.bytes(), output);
       return;
     }
     const auto engine = job_.make_engine(plan_, engine_shape(), arena.bytes());
     FormedRuns formed = form_runs(
-        plan_, *engine, job_.reader, proof_, [this]() -> io::RunStore& { return run_store(); },
-        output);
+        plan_, *engine, job_.reader, proof_, &meter_,
+        [this]() -> io::RunStore& { return run_store(); }, output);
     outcome_.elements = formed.elements;
     outcome_.runs = formed.runs.size();
-    outcome_.form_seconds = phase.lap();
     if (formed.runs.empty()) return;
-    merge_runs({plan_, *engine, run_store(), arena.bytes()}, std::move(formed.runs),
-               output(formed.elements));
-    outcome_.merge_seconds = phase.lap();
+    begin_phase(Phase::kMerge, elements_to_merge(formed.runs));
+    merge_runs({plan_, *engine, run_store(), arena.bytes(), &meter_}, std::move(formed.runs),
+               prepare_output(formed.elements));
+  }
+
+  PieceSink& prepare_output(std::uint64_t elements) {
+    job_.output.prepare(elements * plan_.key_bytes);
+    return proving_sink_;
+  }
+
+  // What all rounds of merging put into longer runs or the output.
+  [[nodiscard]] std::uint64_t elements_to_merge(std::span<const io::Run> runs) const {
+    std::vector<std::uint64_t> sizes;
+    std::uint64_t merged = 0;
+    for (const io::Run& run : runs) sizes.push_back(run.elements());
+    for (const MergeRound& round : plan_rounds(sizes.size(), plan_.fan_in)) {
+      std::vector<std::uint64_t> longer;
+      auto next = sizes.begin();
+      for (const std::uint32_t group : round.group_sizes) {
+        longer.push_back(std::accumulate(next, next + group, std::uint64_t{0}));
+        if (group > 1) merged += longer.back();
+        next += group;
+      }
+      sizes = std::move(longer);
+    }
+    return merged + outcome_.elements;
   }
 
   [[nodiscard]] EngineShape engine_shape() const {
@@ -97,6 +120,7 @@ class Sort {
     shape.chunk_elements = plan_.chunk.chunk_elements;
     shape.chunk_lanes = plan_.chunk.lanes;
     shape.device_bytes = plan_.device_budget_bytes;
+    shape.meter = &meter_;
     return shape;
   }
 
@@ -118,6 +142,8 @@ class Sort {
     outcome_.bytes = outcome_.elements * plan_.key_bytes;
     outcome_.verified = job_.verify;
     outcome_.fingerprint = proof_.input();
+    outcome_.phases = meter_.phases();
+    outcome_.peak_memory_bytes = io::peak_resident_bytes();
     const auto take_notes = [&](const std::vector<std::string>& notes) {
       outcome_.notes.insert(outcome_.notes.end(), notes.begin(), notes.end());
     };
@@ -126,6 +152,7 @@ class Sort {
       outcome_.run_key_bytes = run_store_->key_bytes_put();
       outcome_.kept_bytes = run_store_->bytes_kept();
       outcome_.spilled_bytes = run_store_->bytes_written();
+      outcome_.loaded_bytes = run_store_->bytes_read();
       outcome_.peak_spilled_bytes = run_store_->peak_bytes_in_use();
       take_notes(run_store_->notes());
     }
@@ -134,6 +161,8 @@ class Sort {
 
   const SortJob& job_;
   const Plan& plan_;
+  Meter own_meter_;  // where nobody else measures
+  Meter& meter_;
   Proof proof_;
   OutputSink output_sink_;
   ProvingSink proving_sink_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/meter.hpp"
 #include "base/packing.hpp"
 #include "engine/engine.hpp"
 #include "io/output.hpp"
@@ -29,6 +30,7 @@ struct SortJob {
   Packing packing = Packing::kAuto;
   bool verify = true;
   EngineMaker make_engine;
+  Meter* meter = nullptr;  // is told of all phases and stages
 };
 
 // Throws: Error. The output is then as it was before (what a stream took is gone), nothing is left

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/fingerprint.hpp"
+#include "base/meter.hpp"
 
 namespace gsort {
 
@@ -16,11 +17,11 @@ struct Outcome {
   std::uint64_t run_key_bytes = 0;  // the keys of all runs, before packing
   std::uint64_t kept_bytes = 0;     // of runs, in memory
   std::uint64_t spilled_bytes = 0;  // written to temporary folders, headers included
+  std::uint64_t loaded_bytes = 0;   // read from temporary folders
   std::uint64_t peak_spilled_bytes = 0;
-  double form_seconds = 0;  // until the last run was on disk, or the only chunk written
-  double merge_seconds = 0;
-  double commit_seconds = 0;  // until the output was on the disk under its name
+  std::uint64_t peak_memory_bytes = 0;  // resident, of the whole process
   double total_seconds = 0;
+  std::vector<PhaseRecord> phases;
   bool verified = false;
   Fingerprint fingerprint;         // of the input; zero sums unless verified
   std::vector<std::string> notes;  // choices and fallbacks of the stages, for -v

@@ -3,16 +3,54 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
+#include "report/bound.hpp"
 #include "report/words.hpp"
 
 namespace gsort {
 
-std::string summary_line(const Outcome& outcome) {
+namespace {
+
+// "read in 0.61 s, written in 1.02 s, made durable in 0.10 s"
+std::string phase_words(const Outcome& outcome) {
+  const auto verb_of = [](Phase phase) {
+    switch (phase) {
+      case Phase::kRead:
+        return "read";
+      case Phase::kMerge:
+        return "merged";
+      case Phase::kWrite:
+        return "written";
+      case Phase::kSync:
+        break;
+    }
+    return "made durable";
+  };
+  std::string words;
+  for (const PhaseRecord& phase : outcome.phases) {
+    words += fmt::format("{}{} in {:.2f} s", words.empty() ? "" : ", ", verb_of(phase.phase),
+                         static_cast<double>(phase.end_ns - phase.begin_ns) * 1e-9);
+  }
+  return words;
+}
+
+std::string rate_words(const Outcome& outcome, const Plan& plan) {
+  const double rate = static_cast<double>(outcome.bytes) / outcome.total_seconds;
+  std::string words = fmt::format("{}/s", decimal_bytes(rate));
+  if (const auto bound = bound_of(outcome, plan.threads)) {
+    words += fmt::format("; bound {:.1f} s", bound->seconds);
+    if (bound->waited_for) words += fmt::format(", waited for {}", words_for(*bound->waited_for));
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string summary_line(const Outcome& outcome, const Plan& plan) {
   const double seconds = outcome.total_seconds;
   const auto bytes = static_cast<double>(outcome.bytes);
   std::string text =
       fmt::format("sorted {} in {:.{}f} s", decimal_bytes(bytes), seconds, seconds < 10 ? 2 : 1);
-  if (seconds > 0) text += fmt::format(" ({}/s)", decimal_bytes(bytes / seconds));
+  if (seconds > 0) text += fmt::format(" ({})", rate_words(outcome, plan));
   if (outcome.runs > 0) {
     text += fmt::format(", {} runs, {} spilled", outcome.runs,
                         decimal_bytes(static_cast<double>(outcome.spilled_bytes)));
@@ -25,11 +63,8 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, const Options&
   std::string text;
   text += fmt::format("gsort: keys: {}\n", key_words(options));
   text += fmt::format("gsort: engine: {}\n", engine_words(plan, machine));
-  text += fmt::format(
-      "gsort: {} elements; read and sorted in {:.2f} s, merged in {:.2f} s, made durable in {:.2f} "
-      "s\n",
-      format_count(outcome.elements), outcome.form_seconds, outcome.merge_seconds,
-      outcome.commit_seconds);
+  text +=
+      fmt::format("gsort: {} elements; {}\n", format_count(outcome.elements), phase_words(outcome));
   if (outcome.runs > 0) {
     text += fmt::format(
         "gsort: {} runs of {} in all, kept as {} in memory and {} in temporary files, at most {} "
@@ -51,9 +86,9 @@ std::string sort_lines(const Outcome& outcome, const Plan& plan, const Options& 
                        const Machine& machine, bool at_terminal) {
   if (options.verbosity > 0) {
     return phase_lines(outcome, plan, options, machine, options.verbosity > 1) +
-           summary_line(outcome);
+           summary_line(outcome, plan);
   }
-  return at_terminal && options.verbosity == 0 ? summary_line(outcome) : "";
+  return at_terminal && options.verbosity == 0 ? summary_line(outcome, plan) : "";
 }
 
 std::string check_lines(const CheckOutcome& outcome, const Options& options,

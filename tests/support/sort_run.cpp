@@ -94,7 +94,8 @@ void run(const SortRequest& request, const std::string& in, const std::string& o
                                DirectIo::kAuto,
                                request.packing,
                                request.verify,
-                               request.make_engine});
+                               request.make_engine,
+                               request.meter});
   } catch (const Error& error) {
     result.error = error;
   }

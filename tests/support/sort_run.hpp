@@ -26,6 +26,7 @@ struct SortRequest {
   bool verify = true;
   std::optional<Bytes> old_output;  // what the output's name holds before
   EngineMaker make_engine;
+  Meter* meter = nullptr;
 };
 
 struct SortResult {

@@ -23,6 +23,7 @@ template <class Key>
 CpuChunkLane<Key>::CpuChunkLane(const EngineShape& shape, ByteSpan memory)
     : footprint_(CpuChunkFootprint::of(shape.chunk_elements, sizeof(Key), shape.threads,
                                        shape.block_bytes)),
+      meter_(shape.meter),
       map_(KeyMap<Key>::of(shape.format)),
       pool_(LaneMemory(memory).take(footprint_.pages_bytes()), footprint_.page_bytes) {
   LaneMemory layout(memory);
@@ -134,6 +135,8 @@ void CpuChunkLane<Key>::emit(PieceSink& sink) {
 
 template <class Key>
 void CpuChunkLane<Key>::emit_group(const Group& group, unsigned worker, PieceSink& sink) {
+  Span span(meter_, Stage::kSort);
+  span.add_bytes(group.count * sizeof(Key));
   const std::span<Key> piece = keys_in<Key>(pieces_[std::size_t{2} * worker]);
   if (buckets_[group.first_bucket].uniform) return emit_uniform(group, piece, sink);
   const std::span<Key> keys = piece.first(group.count);

@@ -41,6 +41,7 @@ class CpuChunkLane final : public ChunkLane {
   void emit_uniform(const Group& group, std::span<Key> piece, PieceSink& sink);
 
   CpuChunkFootprint footprint_;
+  Meter* meter_;
   KeyMap<Key> map_;
   KeyForm form_ = KeyForm::kRaw;
   PagePool pool_;

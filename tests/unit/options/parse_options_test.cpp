@@ -52,10 +52,11 @@ TEST(ParseOptions, WorksWithoutEvenAProgramName) {
 }
 
 TEST(ParseOptions, ReadsEveryOption) {
-  const Options o = parse({"--type=u64", "--endian=big", "--reverse", "--output=out",
-                           "--temporary-directory=/a", "--buffer-size=512M", "--gpu-memory=50%",
-                           "--parallel=3", "--batch-size=17", "--engine=cpu", "--device=1,0",
-                           "--direct-io=off", "--no-verify", "--explain=json", "-vv", "in"});
+  const Options o =
+      parse({"--type=u64", "--endian=big", "--reverse", "--output=out", "--temporary-directory=/a",
+             "--buffer-size=512M", "--gpu-memory=50%", "--parallel=3", "--batch-size=17",
+             "--engine=cpu", "--device=1,0", "--direct-io=off", "--no-verify", "--progress=json",
+             "--color=never", "--stats=s", "--trace=t", "-vv", "in"});
   EXPECT_EQ(o.key, (KeyFormat{KeyType::kU64, true, true}));
   EXPECT_EQ(o.output, "out");
   EXPECT_EQ(o.temporary_directories, Strings{"/a"});
@@ -67,7 +68,10 @@ TEST(ParseOptions, ReadsEveryOption) {
   EXPECT_EQ(o.devices, (std::vector<unsigned>{1, 0}));
   EXPECT_EQ(o.direct_io, DirectIo::kOff);
   EXPECT_FALSE(o.verify);
-  EXPECT_EQ(o.explain, ExplainMode::kJson);
+  EXPECT_EQ(o.progress, ProgressMode::kJson);
+  EXPECT_EQ(o.color, ColorMode::kNever);
+  EXPECT_EQ(o.stats, "s");
+  EXPECT_EQ(o.trace, "t");
   EXPECT_EQ(o.verbosity, 2);
   EXPECT_EQ(o.inputs, Strings{"in"});
 }

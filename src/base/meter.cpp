@@ -1,0 +1,278 @@
+// Each thread has a track in the meter it last marked a span for: counters that only it writes and
+// anyone may read, and its spans. A thread finds its track through a thread_local; when it ends, or
+// turns to another meter, the track goes back to a list and to the next thread that asks. The
+// thread_local shares the ownership of the meter's state, so that it does not matter which of the
+// two ends first.
+#include "base/meter.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <mutex>
+#include <new>
+
+#include "base/rate_window.hpp"
+
+namespace gsort {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kLookEveryNs = 50'000'000;
+
+// Counters with one writer: a plain addition that other threads may watch.
+struct Counter {
+  std::atomic<std::uint64_t> value{0};
+  void add(std::uint64_t more) {
+    value.store(value.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t get() const { return value.load(std::memory_order_relaxed); }
+};
+
+struct StageCounters {
+  Counter busy_ns;
+  Counter waiting_ns;
+  Counter bytes;
+  Counter spans;
+};
+
+double cpu_seconds_now() {
+  return static_cast<double>(std::clock()) / static_cast<double>(CLOCKS_PER_SEC);
+}
+
+StageTotals difference(const StageTotals& after, const StageTotals& before) {
+  return {after.busy_ns - before.busy_ns, after.waiting_ns - before.waiting_ns,
+          after.bytes - before.bytes, after.spans - before.spans};
+}
+
+}  // namespace
+
+struct alignas(64) MeterTrack {
+  MeterState* state = nullptr;
+  Span* current = nullptr;  // the innermost span of the thread
+  ByStage<StageCounters> counters;
+  TrackRecord spans;
+};
+
+struct MeterState {
+  explicit MeterState(Meter::Keep keep) : keep_spans(keep == Meter::Keep::kSpans) {}
+
+  MeterTrack& take_track() {
+    const std::scoped_lock lock(mutex);
+    if (free_tracks.empty()) {
+      tracks.push_back(std::make_unique<MeterTrack>());
+      tracks.back()->state = this;
+      return *tracks.back();
+    }
+    MeterTrack& track = *free_tracks.back();
+    free_tracks.pop_back();
+    return track;
+  }
+
+  void give_back(MeterTrack& track) {
+    const std::scoped_lock lock(mutex);
+    free_tracks.push_back(&track);
+  }
+
+  [[nodiscard]] std::uint64_t now_ns() const {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+  }
+
+  // The functions below require the mutex.
+
+  [[nodiscard]] ByStage<StageTotals> totals() const {
+    ByStage<StageTotals> sums;
+    for (const auto& track : tracks) {
+      for (std::size_t stage = 0; stage < kStages; ++stage) {
+        const StageCounters& counters = track->counters[stage];
+        sums[stage].busy_ns += counters.busy_ns.get();
+        sums[stage].waiting_ns += counters.waiting_ns.get();
+        sums[stage].bytes += counters.bytes.get();
+        sums[stage].spans += counters.spans.get();
+      }
+    }
+    return sums;
+  }
+
+  void look_at_rates(std::uint64_t now) {
+    const ByStage<StageTotals> sums = totals();
+    for (std::size_t stage = 0; stage < kStages; ++stage) {
+      windows[stage].look(now, sums[stage].bytes, sums[stage].spans);
+    }
+    next_look_ns.store(now + kLookEveryNs, std::memory_order_relaxed);
+  }
+
+  // The phase under way, up to now.
+  [[nodiscard]] PhaseRecord measured(std::uint64_t now) const {
+    PhaseRecord record = current;
+    record.end_ns = now;
+    record.cpu_seconds = cpu_seconds_now() - current.cpu_seconds;
+    const ByStage<StageTotals> sums = totals();
+    for (std::size_t stage = 0; stage < kStages; ++stage) {
+      record.stages[stage] = difference(sums[stage], current.stages[stage]);
+    }
+    return record;
+  }
+
+  void end_phase() {
+    if (!in_phase) return;
+    const std::uint64_t now = now_ns();
+    look_at_rates(now);
+    PhaseRecord record = measured(now);
+    for (std::size_t stage = 0; stage < kStages; ++stage) {
+      record.best_rates[stage] = windows[stage].best();
+    }
+    phases.push_back(record);
+    in_phase = false;
+  }
+
+  void begin_phase(Phase phase, std::uint64_t total_bytes) {
+    end_phase();
+    const std::uint64_t now = now_ns();
+    current = {phase, now, now, total_bytes, cpu_seconds_now(), totals(), {}};
+    for (std::size_t stage = 0; stage < kStages; ++stage) {
+      windows[stage].begin(now, current.stages[stage].bytes, current.stages[stage].spans);
+    }
+    in_phase = true;
+  }
+
+  const bool keep_spans;
+  const Clock::time_point start = Clock::now();
+  std::atomic<std::uint64_t> next_look_ns{kLookEveryNs};
+  std::atomic<std::uint64_t> kept_spans{0};  // or would be, if there were room
+  std::atomic<std::uint64_t> lost_spans{0};
+  mutable std::mutex mutex;  // guards what follows
+  std::vector<std::unique_ptr<MeterTrack>> tracks;
+  std::vector<MeterTrack*> free_tracks;
+  std::vector<PhaseRecord> phases;
+  bool in_phase = false;
+  PhaseRecord current;  // totals and CPU time as they were when it began
+  ByStage<RateWindow> windows;
+};
+
+namespace {
+
+// The thread's track in the meter it works for.
+class OwnTrack {
+ public:
+  OwnTrack() = default;
+  OwnTrack(const OwnTrack&) = delete;
+  OwnTrack& operator=(const OwnTrack&) = delete;
+  ~OwnTrack() { leave(); }
+
+  MeterTrack& in(const std::shared_ptr<MeterState>& state) {
+    if (state_ != state) {
+      leave();
+      state_ = state;
+      track_ = &state_->take_track();
+    }
+    return *track_;
+  }
+
+ private:
+  void leave() {
+    if (state_) state_->give_back(*track_);
+  }
+
+  std::shared_ptr<MeterState> state_;
+  MeterTrack* track_ = nullptr;
+};
+
+thread_local OwnTrack own_track;
+
+}  // namespace
+
+Meter::Meter(Keep keep) : state_(std::make_shared<MeterState>(keep)) {}
+Meter::~Meter() = default;
+
+void Meter::begin_phase(Phase phase, std::uint64_t total_bytes) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->begin_phase(phase, total_bytes);
+}
+
+void Meter::end_phase() {
+  const std::scoped_lock lock(state_->mutex);
+  state_->end_phase();
+}
+
+std::vector<PhaseRecord> Meter::phases() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->phases;
+}
+
+PhaseRecord Meter::current_phase() const {
+  const std::scoped_lock lock(state_->mutex);
+  if (!state_->in_phase && !state_->phases.empty()) return state_->phases.back();
+  return state_->measured(state_->now_ns());
+}
+
+ByStage<StageTotals> Meter::totals() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->totals();
+}
+
+std::uint64_t Meter::now_ns() const {
+  return state_->now_ns();
+}
+
+std::vector<TrackRecord> Meter::tracks() const {
+  const std::scoped_lock lock(state_->mutex);
+  std::vector<TrackRecord> records;
+  for (const auto& track : state_->tracks) records.push_back(track->spans);
+  return records;
+}
+
+std::uint64_t Meter::lost_spans() const {
+  const std::uint64_t wanted = state_->kept_spans.load(std::memory_order_relaxed);
+  const std::uint64_t beyond = wanted > kMostSpans ? wanted - kMostSpans : 0;
+  return beyond + state_->lost_spans.load(std::memory_order_relaxed);
+}
+
+Span::Span(Meter* meter, Stage stage, Kind kind) : stage_(stage), kind_(kind) {
+  if (meter == nullptr) return;
+  track_ = &own_track.in(meter->state_);
+  begin_ns_ = charged_until_ns_ = track_->state->now_ns();
+  outer_ = track_->current;
+  if (outer_ != nullptr) outer_->charge(begin_ns_);
+  track_->current = this;
+}
+
+Span::~Span() {
+  if (track_ == nullptr) return;
+  MeterState& state = *track_->state;
+  const std::uint64_t now = state.now_ns();
+  charge(now);
+  StageCounters& counters = track_->counters[stage_];
+  counters.bytes.add(bytes_);
+  if (kind_ == Kind::kWork) counters.spans.add(1);
+  track_->current = outer_;
+  if (outer_ != nullptr) outer_->charged_until_ns_ = now;
+  if (state.keep_spans) keep(now);
+  if (now >= state.next_look_ns.load(std::memory_order_relaxed)) {
+    // Whoever holds the lock has looked, or does not need another one who waits.
+    const std::unique_lock lock(state.mutex, std::try_to_lock);
+    if (lock.owns_lock()) state.look_at_rates(now);
+  }
+}
+
+void Span::keep(std::uint64_t now_ns) noexcept {
+  const bool is_wait = kind_ == Kind::kWait;
+  if (is_wait && now_ns - begin_ns_ < Meter::kLeastKeptWaitNs) return;
+  MeterState& state = *track_->state;
+  if (state.kept_spans.fetch_add(1, std::memory_order_relaxed) >= Meter::kMostSpans) return;
+  try {
+    track_->spans.push_back({begin_ns_, now_ns, bytes_, stage_, is_wait});
+  } catch (const std::bad_alloc&) {  // a sort does not fail for want of a trace
+    state.lost_spans.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+// Gives the time since the last charge to the span's stage.
+void Span::charge(std::uint64_t now_ns) {
+  StageCounters& counters = track_->counters[stage_];
+  (kind_ == Kind::kWork ? counters.busy_ns : counters.waiting_ns).add(now_ns - charged_until_ns_);
+  charged_until_ns_ = now_ns;
+}
+
+}  // namespace gsort

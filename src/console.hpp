@@ -1,0 +1,20 @@
+// The only place that writes to standard output and standard error.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "options/options.hpp"
+
+namespace gsort {
+
+// Throws: Error(kOutput) when not all of it can be written.
+void print(std::FILE* stream, const std::string& text);
+
+// Whether messages on standard error are colored.
+[[nodiscard]] bool stderr_color(ColorMode mode);
+
+// Whether a line on standard error can be written over.
+[[nodiscard]] bool stderr_rewrites();
+
+}  // namespace gsort

@@ -1,0 +1,135 @@
+#include "observer.hpp"
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "console.hpp"
+#include "io/same_file.hpp"
+#include "io/status_signal.hpp"
+#include "io/sys.hpp"
+#include "report/stats.hpp"
+#include "report/style.hpp"
+#include "report/summary.hpp"
+#include "report/trace.hpp"
+
+namespace gsort {
+namespace {
+
+constexpr unsigned kUsualColumns = 80;
+
+Error taken(std::string_view option, const std::string& path, const char* by) {
+  return Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, path),
+               fmt::format("is {}, too", by))
+      .hint("give the report a file of its own");
+}
+
+// The report must not take the place of what is sorted.
+void require_own_file(const Options& options, std::string_view option, const std::string& path) {
+  const std::string output = options.output.value_or("-");
+  if (path == output || io::same_file(path, output)) throw taken(option, path, "the output");
+  for (const std::string& input : options.inputs) {
+    if (input != "-" && io::same_file(path, input)) throw taken(option, path, "an input");
+  }
+}
+
+std::optional<io::Output> open_report(const Options& options, std::string_view option,
+                                      const std::optional<std::string>& path) {
+  if (!path) return std::nullopt;
+  require_own_file(options, option, *path);
+  return io::Output(*path);
+}
+
+Progress::Form form_of(const Options& options) {
+  const bool rewrites = stderr_rewrites();
+  switch (options.progress) {
+    case ProgressMode::kNever:
+      return Progress::Form::kSilent;
+    case ProgressMode::kJson:
+      return Progress::Form::kJson;
+    case ProgressMode::kAlways:
+      return rewrites ? Progress::Form::kRewritten : Progress::Form::kLines;
+    case ProgressMode::kAuto:
+      break;
+  }
+  return rewrites && options.verbosity >= 0 ? Progress::Form::kRewritten : Progress::Form::kSilent;
+}
+
+// Nothing is lost when standard error cannot be written to but the line itself.
+void put_to_stderr(const std::string& text) {
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  static_cast<void>(std::fflush(stderr));
+}
+
+unsigned stderr_columns() {
+  const unsigned columns = io::sys::terminal_columns(STDERR_FILENO);
+  return columns > 0 ? columns : kUsualColumns;
+}
+
+void write_text(io::Output& output, std::string_view text) {
+  output.write_next(std::as_bytes(std::span(text)));
+}
+
+}  // namespace
+
+Observer::Observer(const Options& options)
+    : options_(options),
+      stats_(open_report(options, "--stats", options.stats)),
+      trace_(open_report(options, "--trace", options.trace)),
+      meter_(options.trace ? Meter::Keep::kSpans : Meter::Keep::kTotals) {
+  if (options.stats && options.trace &&
+      (*options.stats == *options.trace || io::same_file(*options.stats, *options.trace))) {
+    throw taken("--trace", *options.trace, "the file of --stats");
+  }
+  io::hear_status_signal();
+  progress_ = std::make_unique<Progress>(
+      meter_,
+      Progress::Request{form_of(options), put_to_stderr, io::take_status_request, stderr_columns});
+}
+
+Observer::~Observer() = default;
+
+void Observer::end_progress(std::uint64_t bytes) {
+  const double seconds = static_cast<double>(meter_.now_ns()) * 1e-9;
+  progress_.reset();
+  if (options_.progress == ProgressMode::kJson) put_to_stderr(done_json(seconds, bytes) + '\n');
+}
+
+void Observer::check_is_done(const CheckOutcome& outcome) {
+  end_progress(outcome.elements * bytes_of(options_.key.type));
+}
+
+void Observer::sort_is_done(const Outcome& outcome, const Plan& plan, const Machine& machine) {
+  end_progress(outcome.bytes);
+  try {
+    write_reports(outcome, plan, machine);
+  } catch (const Error& error) {
+    throw Error(error).hint("the sorted output is in place, only this report is missing");
+  }
+  const bool at_terminal = io::sys::is_terminal(STDERR_FILENO);
+  const std::string lines = sort_lines(outcome, plan, options_, machine, at_terminal);
+  print(stderr, colored_summary(lines, stderr_color(options_.color)));
+}
+
+void Observer::write_reports(const Outcome& outcome, const Plan& plan, const Machine& machine) {
+  if (stats_) {
+    const std::string text = stats_json(outcome, plan, options_, machine);
+    write_text(*stats_, text);
+    stats_->commit(text.size());
+  }
+  if (trace_) {
+    const std::vector<TrackRecord> tracks = meter_.tracks();
+    std::uint64_t written = 0;
+    write_trace({outcome.phases, tracks, meter_.lost_spans(), "gsort"}, [&](std::string_view text) {
+      write_text(*trace_, text);
+      written += text.size();
+    });
+    trace_->commit(written);
+  }
+}
+
+}  // namespace gsort

@@ -1,0 +1,50 @@
+// Observer: what the user sees of a job besides its result. It holds the meter, shows the progress
+// while the job runs, and in the end prints the summary and writes the files of --stats and
+// --trace.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/meter.hpp"
+#include "io/output.hpp"
+#include "options/options.hpp"
+#include "plan/machine.hpp"
+#include "plan/outcome.hpp"
+#include "plan/plan.hpp"
+#include "report/progress.hpp"
+
+namespace gsort {
+
+class Observer {
+ public:
+  // Opens the files of the reports, so that what is wrong with them is known before anything is
+  // sorted, and begins to show progress.
+  // Throws: Error(kUsage) when one of them is an input, the output, or the other one;
+  // Error(kOutput) when one cannot be opened.
+  explicit Observer(const Options& options);
+  ~Observer();  // wipes the status line
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+
+  [[nodiscard]] Meter& meter() { return meter_; }
+
+  // A check has ended: the progress, too.
+  void check_is_done(const CheckOutcome& outcome);
+
+  // The sort is done and its output in place.
+  // Throws: Error(kOutput) when a report cannot be written; it says that the output is in place.
+  void sort_is_done(const Outcome& outcome, const Plan& plan, const Machine& machine);
+
+ private:
+  void end_progress(std::uint64_t bytes);
+  void write_reports(const Outcome& outcome, const Plan& plan, const Machine& machine);
+
+  const Options& options_;
+  std::optional<io::Output> stats_;
+  std::optional<io::Output> trace_;
+  Meter meter_;
+  std::unique_ptr<Progress> progress_;
+};
+
+}  // namespace gsort

@@ -1,0 +1,102 @@
+#include "report/bound.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace gsort {
+namespace {
+
+constexpr double kLeastSeconds = 1;
+// A phase that takes a larger share than this matters: its rates must be known.
+constexpr double kLongShare = 0.1;
+
+struct Mover {
+  Stage stage;
+  Resource resource;
+};
+constexpr std::array kMovers = {
+    Mover{Stage::kRead, Resource::kInput},  Mover{Stage::kSpill, Resource::kRunsOut},
+    Mover{Stage::kLoad, Resource::kRunsIn}, Mover{Stage::kWrite, Resource::kOutput},
+    Mover{Stage::kCopyOut, Resource::kBus},
+};
+constexpr std::size_t kResources = static_cast<std::size_t>(Resource::kCores) + 1;
+
+struct PhaseBound {
+  double seconds = 0;
+  Resource resource = Resource::kCores;
+  bool is_known = true;  // whether all its stages showed a rate
+};
+
+double seconds_of(const PhaseRecord& phase) {
+  return static_cast<double>(phase.end_ns - phase.begin_ns) * 1e-9;
+}
+
+ByStage<double> best_rates_of(const Outcome& outcome) {
+  ByStage<double> best{};
+  for (const PhaseRecord& phase : outcome.phases) {
+    for (std::size_t stage = 0; stage < kStages; ++stage) {
+      best[stage] = std::max(best[stage], phase.best_rates[stage]);
+    }
+  }
+  return best;
+}
+
+PhaseBound bound_of_phase(const PhaseRecord& phase, const ByStage<double>& best_rates,
+                          unsigned cores) {
+  const double taken = seconds_of(phase);
+  if (phase.phase == Phase::kSync) return {taken, Resource::kOutput, true};
+  PhaseBound bound{phase.cpu_seconds / cores, Resource::kCores, true};
+  for (const Mover& mover : kMovers) {
+    const std::uint64_t bytes = phase.stages[mover.stage].bytes;
+    if (bytes == 0) continue;
+    if (best_rates[mover.stage] <= 0) {
+      bound.is_known = false;
+      continue;
+    }
+    const double needed = static_cast<double>(bytes) / best_rates[mover.stage];
+    if (needed > bound.seconds) bound = {needed, mover.resource, bound.is_known};
+  }
+  bound.seconds = std::min(bound.seconds, taken);
+  return bound;
+}
+
+}  // namespace
+
+std::string_view words_for(Resource resource) {
+  switch (resource) {
+    case Resource::kInput:
+      return "reading";
+    case Resource::kRunsOut:
+      return "writing runs";
+    case Resource::kRunsIn:
+      return "reading runs";
+    case Resource::kOutput:
+      return "writing";
+    case Resource::kBus:
+      return "the GPU";
+    case Resource::kCores:
+      break;
+  }
+  return "the cores";
+}
+
+std::optional<Bound> bound_of(const Outcome& outcome, unsigned cores) {
+  if (outcome.total_seconds < kLeastSeconds) return std::nullopt;
+  const ByStage<double> best_rates = best_rates_of(outcome);
+  std::array<double, kResources> shares{};
+  Bound bound;
+  for (const PhaseRecord& phase : outcome.phases) {
+    const PhaseBound part = bound_of_phase(phase, best_rates, cores);
+    if (!part.is_known && seconds_of(phase) > kLongShare * outcome.total_seconds) {
+      return std::nullopt;
+    }
+    bound.seconds += part.seconds;
+    shares.at(static_cast<std::size_t>(part.resource)) += part.seconds;
+  }
+  if (2 * bound.seconds >= outcome.total_seconds) {
+    bound.waited_for = static_cast<Resource>(std::ranges::max_element(shares) - shares.begin());
+  }
+  return bound;
+}
+
+}  // namespace gsort

@@ -1,0 +1,45 @@
+#include "report/plan_object.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "report/words.hpp"
+
+namespace gsort {
+
+nlohmann::ordered_json plan_object(const Plan& plan, const Options& options,
+                                   const Machine& machine) {
+  nlohmann::ordered_json json;
+  json["input_bytes"] =
+      machine.input_bytes ? nlohmann::ordered_json(*machine.input_bytes) : nullptr;
+  json["elements"] = machine.input_bytes ? nlohmann::ordered_json(plan.elements) : nullptr;
+  json["type"] = name_of(options.key.type);
+  json["big_endian"] = options.key.big_endian;
+  json["descending"] = options.key.descending;
+  json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
+  json["engine_reason"] = plan.engine_reason;
+  json["strategy"] = strategy_name(plan.strategy);
+  json["threads"] = plan.threads;
+  json["host_budget_bytes"] = plan.host_budget_bytes;
+  json["arena_bytes"] = plan.arena_bytes;
+  json["device_budget_bytes"] = plan.device_budget_bytes;
+  json["block_bytes"] = plan.chunk.block_bytes;
+  json["chunk_elements"] = plan.chunk.chunk_elements;
+  json["chunk_lanes"] = plan.chunk.lanes;
+  json["runs"] = plan.run_count;
+  json["run_block_elements"] = plan.run.block_elements;
+  json["kept_run_bytes"] = plan.run.kept_bytes();
+  json["fan_in"] = plan.fan_in;
+  json["rounds_before_the_last_merge"] = plan.rounds.size();
+  json["temporary_bytes"] = plan.temporary_bytes;
+  auto& folders = json["temporary"] = nlohmann::ordered_json::array();
+  for (const Folder& folder : machine.temporary) {
+    folders.push_back({{"path", folder.path}, {"free_bytes", folder.free_bytes}});
+  }
+  return json;
+}
+
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gsort

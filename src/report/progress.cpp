@@ -1,0 +1,64 @@
+#include "report/progress.hpp"
+
+#include <utility>
+
+namespace gsort {
+namespace {
+
+// Back to the first column, and all behind the cursor wiped.
+constexpr const char* kWipe = "\r\x1b[K";
+
+}  // namespace
+
+Progress::Progress(const Meter& meter, Request request)
+    : meter_(meter),
+      request_(std::move(request)),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+Progress::~Progress() {
+  thread_.request_stop();
+  thread_.join();
+  if (line_is_shown_) request_.write(kWipe);
+}
+
+void Progress::run(const std::stop_token& stop) {
+  using Clock = std::chrono::steady_clock;
+  const bool is_line_each_look = request_.form == Form::kRewritten;
+  Clock::time_point next = Clock::now() + kQuiet;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      if (woken_.wait_for(lock, stop, kBetweenLooks, [&] { return stop.stop_requested(); })) return;
+    }
+    const Status status =
+        tracker_.look(meter_.current_phase(), static_cast<double>(meter_.now_ns()) * 1e-9);
+    if (request_.take_request()) {
+      request_.write((line_is_shown_ ? kWipe : "") + ("gsort: " + status_line(status)) + '\n');
+      line_is_shown_ = false;
+    }
+    if (request_.form == Form::kSilent || Clock::now() < next) continue;
+    say(status);
+    next = Clock::now() + (is_line_each_look ? kBetweenLooks : kBetweenLines);
+  }
+}
+
+void Progress::say(const Status& status) {
+  switch (request_.form) {
+    case Form::kSilent:
+      return;
+    case Form::kRewritten: {
+      const unsigned columns = request_.columns();
+      line_is_shown_ = true;
+      // A line that fills the terminal would go on in the next one, and stay there.
+      request_.write(kWipe + status_line(status).substr(0, columns > 1 ? columns - 1 : 0));
+      return;
+    }
+    case Form::kLines:
+      request_.write("gsort: " + status_line(status) + '\n');
+      return;
+    case Form::kJson:
+      request_.write(status_json(status) + '\n');
+  }
+}
+
+}  // namespace gsort

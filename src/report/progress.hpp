@@ -1,0 +1,55 @@
+// Progress: a thread that says now and then how far a sort has come, and when it is asked to.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/meter.hpp"
+#include "report/status.hpp"
+
+namespace gsort {
+
+class Progress {
+ public:
+  enum class Form : std::uint8_t {
+    kSilent,     // nothing, until asked
+    kRewritten,  // one line of a terminal, written over and over
+    kLines,      // a line now and then
+    kJson,       // the same as JSON
+  };
+  struct Request {
+    Form form = Form::kSilent;
+    std::function<void(const std::string&)> write;  // puts text to the user; must not throw
+    std::function<bool()> take_request;  // whether a status line was asked for since the last call
+    std::function<unsigned()> columns;   // of the terminal, for kRewritten
+  };
+  // The first line comes after a second, so that short sorts stay calm; at most six a second.
+  static constexpr std::chrono::milliseconds kQuiet{1000};
+  static constexpr std::chrono::milliseconds kBetweenLooks{170};
+  static constexpr std::chrono::milliseconds kBetweenLines{1000};
+
+  // The meter outlives it. What the request holds is called from the thread.
+  Progress(const Meter& meter, Request request);
+
+  // Ends the thread and wipes a line that would be written over.
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+ private:
+  void run(const std::stop_token& stop);
+  void say(const Status& status);
+
+  const Meter& meter_;
+  Request request_;
+  StatusTracker tracker_;
+  bool line_is_shown_ = false;
+  std::mutex mutex_;
+  std::condition_variable_any woken_;
+  std::jthread thread_;
+};
+
+}  // namespace gsort

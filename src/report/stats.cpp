@@ -1,0 +1,125 @@
+#include "report/stats.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "options/help.hpp"
+#include "report/bound.hpp"
+#include "report/plan_object.hpp"
+
+namespace gsort {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string program() {
+  std::string line = version_text();
+  line.pop_back();  // its newline
+  return line;
+}
+
+double seconds(std::uint64_t ns) {
+  return static_cast<double>(ns) * 1e-9;
+}
+
+Json input_object(const Outcome& outcome, const Options& options) {
+  return {{"files", options.inputs},
+          {"bytes", outcome.bytes},
+          {"elements", outcome.elements},
+          {"type", name_of(options.key.type)},
+          {"type_from", describe(options.type_source)}};
+}
+
+Json bytes_object(const Outcome& outcome, const ByStage<StageTotals>& totals) {
+  return {{"read", totals[Stage::kRead].bytes},
+          {"written", totals[Stage::kWrite].bytes},
+          {"run_keys", outcome.run_key_bytes},
+          {"kept_in_memory", outcome.kept_bytes},
+          {"spilled", outcome.spilled_bytes},
+          {"loaded", outcome.loaded_bytes},
+          {"most_spilled_at_once", outcome.peak_spilled_bytes},
+          {"bus_to_device", totals[Stage::kCopyIn].bytes},
+          {"bus_from_device", totals[Stage::kCopyOut].bytes}};
+}
+
+// Stages that did or waited for something.
+Json stages_array(const ByStage<StageTotals>& stages, const ByStage<double>& best_rates) {
+  Json array = Json::array();
+  for (std::size_t i = 0; i < kStages; ++i) {
+    if (stages[i] == StageTotals{}) continue;
+    array.push_back({{"name", name_of(static_cast<Stage>(i))},
+                     {"busy_seconds", seconds(stages[i].busy_ns)},
+                     {"waiting_seconds", seconds(stages[i].waiting_ns)},
+                     {"bytes", stages[i].bytes},
+                     {"spans", stages[i].spans},
+                     {"best_bytes_per_second",
+                      best_rates[i] > 0 ? Json(std::uint64_t(best_rates[i])) : Json(nullptr)}});
+  }
+  return array;
+}
+
+Json phases_array(const Outcome& outcome) {
+  Json array = Json::array();
+  for (const PhaseRecord& phase : outcome.phases) {
+    array.push_back({{"name", name_of(phase.phase)},
+                     {"begin_seconds", seconds(phase.begin_ns)},
+                     {"seconds", seconds(phase.end_ns - phase.begin_ns)},
+                     {"cpu_seconds", phase.cpu_seconds},
+                     {"stages", stages_array(phase.stages, phase.best_rates)}});
+  }
+  return array;
+}
+
+Json bound_object(const Outcome& outcome, const Plan& plan) {
+  const std::optional<Bound> bound = bound_of(outcome, plan.threads);
+  if (!bound) return nullptr;
+  return {{"seconds", bound->seconds},
+          {"ratio", outcome.total_seconds / std::max(bound->seconds, 1e-9)},
+          {"waited_for", bound->waited_for ? Json(words_for(*bound->waited_for)) : Json(nullptr)}};
+}
+
+// All phases together: spans outside of phases there are none.
+ByStage<StageTotals> sums_of(const Outcome& outcome) {
+  ByStage<StageTotals> sums;
+  for (const PhaseRecord& phase : outcome.phases) {
+    for (std::size_t i = 0; i < kStages; ++i) {
+      sums[i].busy_ns += phase.stages[i].busy_ns;
+      sums[i].waiting_ns += phase.stages[i].waiting_ns;
+      sums[i].bytes += phase.stages[i].bytes;
+      sums[i].spans += phase.stages[i].spans;
+    }
+  }
+  return sums;
+}
+
+}  // namespace
+
+std::string stats_json(const Outcome& outcome, const Plan& plan, const Options& options,
+                       const Machine& machine) {
+  const double total = outcome.total_seconds;
+  Json json;
+  json["version"] = kStatsVersion;
+  json["program"] = program();
+  json["input"] = input_object(outcome, options);
+  json["output"] = options.output ? Json(*options.output) : Json(nullptr);
+  json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
+  json["engine_reason"] = plan.engine_reason;
+  json["seconds"] = total;
+  json["bytes_per_second"] =
+      total > 0 ? Json(static_cast<double>(outcome.bytes) / total) : Json(nullptr);
+  json["bound"] = bound_object(outcome, plan);
+  json["runs"] = outcome.runs;
+  json["bytes"] = bytes_object(outcome, sums_of(outcome));
+  json["phases"] = phases_array(outcome);
+  json["memory"] = {{"peak_resident_bytes", outcome.peak_memory_bytes},
+                    {"budget_bytes", plan.host_budget_bytes},
+                    {"device_budget_bytes", plan.device_budget_bytes}};
+  json["verified"] = outcome.verified;
+  json["fingerprint"] = outcome.verified ? Json(to_string(outcome.fingerprint)) : Json(nullptr);
+  json["notes"] = outcome.notes;
+  json["plan"] = plan_object(plan, options, machine);
+  return json_text(json);
+}
+
+}  // namespace gsort

@@ -1,0 +1,19 @@
+// --stats: a sort in JSON, for machines. README.md describes every field; kStatsVersion counts
+// changes that break readers, new fields do not.
+#pragma once
+
+#include <string>
+
+#include "options/options.hpp"
+#include "plan/machine.hpp"
+#include "plan/outcome.hpp"
+#include "plan/plan.hpp"
+
+namespace gsort {
+
+inline constexpr int kStatsVersion = 1;
+
+[[nodiscard]] std::string stats_json(const Outcome& outcome, const Plan& plan,
+                                     const Options& options, const Machine& machine);
+
+}  // namespace gsort

@@ -1,0 +1,113 @@
+#include "report/status.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "report/words.hpp"
+
+namespace gsort {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What the phase has moved of its total.
+std::uint64_t moved_bytes(const PhaseRecord& phase) {
+  switch (phase.phase) {
+    case Phase::kRead:
+      return phase.stages[Stage::kRead].bytes;
+    case Phase::kMerge:
+      return phase.stages[Stage::kSpill].bytes + phase.stages[Stage::kWrite].bytes;
+    case Phase::kWrite:
+      return phase.stages[Stage::kWrite].bytes;
+    case Phase::kSync:
+      break;
+  }
+  return 0;
+}
+
+std::string_view verb_of(Phase phase) {
+  switch (phase) {
+    case Phase::kRead:
+      return "reading";
+    case Phase::kMerge:
+      return "merging";
+    case Phase::kWrite:
+      return "writing";
+    case Phase::kSync:
+      break;
+  }
+  return "syncing";
+}
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+}  // namespace
+
+Status StatusTracker::look(const PhaseRecord& phase, double now_seconds) {
+  Status status;
+  status.phase = phase.phase;
+  status.seconds = now_seconds;
+  const double begin_seconds = static_cast<double>(phase.begin_ns) * 1e-9;
+  status.phase_seconds = std::max(now_seconds - begin_seconds, 0.0);
+  status.bytes = moved_bytes(phase);
+  if (phase.total_bytes > 0) status.total_bytes = phase.total_bytes;
+  if (samples_.empty() || phase.begin_ns != phase_begin_ns_) {
+    phase_begin_ns_ = phase.begin_ns;
+    samples_ = {{begin_seconds, 0}};
+  }
+  samples_.push_back({now_seconds, status.bytes});
+  while (samples_.size() > 2 && samples_[1].seconds <= now_seconds - kRateSeconds) {
+    samples_.pop_front();
+  }
+  const double passed = now_seconds - samples_.front().seconds;
+  if (passed > 0) {
+    status.bytes_per_second = static_cast<double>(status.bytes - samples_.front().bytes) / passed;
+  }
+  if (status.total_bytes && status.bytes_per_second > 0) {
+    const std::uint64_t left = *status.total_bytes - std::min(*status.total_bytes, status.bytes);
+    status.seconds_left = static_cast<double>(left) / status.bytes_per_second;
+  }
+  return status;
+}
+
+std::string status_line(const Status& status) {
+  if (status.phase == Phase::kSync) {
+    return fmt::format("{}: {}", verb_of(status.phase), duration(status.phase_seconds));
+  }
+  std::string text = fmt::format("{}: {}", verb_of(status.phase),
+                                 decimal_bytes(static_cast<double>(status.bytes)));
+  if (status.total_bytes) {
+    const double total = static_cast<double>(*status.total_bytes);
+    const double percent = std::min(100 * static_cast<double>(status.bytes) / total, 100.0);
+    text += fmt::format(" of {} ({:.0f}%)", decimal_bytes(total), percent);
+  }
+  text += fmt::format(", {}/s", decimal_bytes(status.bytes_per_second));
+  if (status.seconds_left) text += fmt::format(", {} left", duration(*status.seconds_left));
+  return text;
+}
+
+std::string status_json(const Status& status) {
+  const Json total = status.total_bytes ? Json(*status.total_bytes) : Json(nullptr);
+  const Json left = status.seconds_left ? Json(*status.seconds_left) : Json(nullptr);
+  const Json json = {{"phase", name_of(status.phase)},
+                     {"seconds", status.seconds},
+                     {"phase_seconds", status.phase_seconds},
+                     {"bytes", status.bytes},
+                     {"total_bytes", total},
+                     {"bytes_per_second", status.bytes_per_second},
+                     {"seconds_left", left}};
+  return json.dump();
+}
+
+std::string done_json(double seconds, std::uint64_t bytes) {
+  return Json{{"phase", "done"}, {"seconds", seconds}, {"bytes", bytes}}.dump();
+}
+
+}  // namespace gsort

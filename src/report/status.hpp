@@ -1,0 +1,50 @@
+// What a sort under way has to say: the status line, and the same as JSON.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "base/meter.hpp"
+
+namespace gsort {
+
+struct Status {
+  Phase phase = Phase::kRead;
+  double seconds = 0;        // since the start
+  double phase_seconds = 0;  // since the phase began
+  std::uint64_t bytes = 0;   // moved by the phase so far
+  std::optional<std::uint64_t> total_bytes;
+  double bytes_per_second = 0;
+  std::optional<double> seconds_left;  // of the phase
+};
+
+// Follows a sort by looking at it now and then. The rate is that of the last few seconds, so that
+// what is left is told by how fast the phase goes now.
+class StatusTracker {
+ public:
+  static constexpr double kRateSeconds = 5;
+
+  // `now_seconds` is the time since the start, not less than in the call before.
+  [[nodiscard]] Status look(const PhaseRecord& phase, double now_seconds);
+
+ private:
+  struct Sample {
+    double seconds;
+    std::uint64_t bytes;
+  };
+  std::uint64_t phase_begin_ns_ = 0;
+  std::deque<Sample> samples_;  // of the phase, the oldest first
+};
+
+// "reading: 512 MB of 1.07 GB (47%), 1.20 GB/s, 1 s left"
+[[nodiscard]] std::string status_line(const Status& status);
+
+// One object on one line, without the newline.
+[[nodiscard]] std::string status_json(const Status& status);
+
+// The last of the JSON lines.
+[[nodiscard]] std::string done_json(double seconds, std::uint64_t bytes);
+
+}  // namespace gsort

@@ -1,0 +1,28 @@
+// Color, where it is wanted.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "options/options.hpp"
+
+namespace gsort {
+
+// What decides about color beside --color: $NO_COLOR (any text but none), $TERM, and whether the
+// stream is a terminal.
+struct ColorFacts {
+  const char* no_color = nullptr;
+  const char* term = nullptr;
+  bool is_terminal = false;
+};
+
+[[nodiscard]] bool wants_color(ColorMode mode, const ColorFacts& facts);
+
+// A message of an Error as it is printed: "gsort: WHAT WHERE: WHY" and the line with the way out;
+// with color the name is red and the way out dim.
+[[nodiscard]] std::string error_text(std::string_view what, bool color);
+
+// The last line of a sort: with color what was proved is green, what was not is yellow.
+[[nodiscard]] std::string colored_summary(std::string line, bool color);
+
+}  // namespace gsort

@@ -1,0 +1,115 @@
+#include "report/trace.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace gsort {
+namespace {
+
+constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
+constexpr unsigned kPhaseTrack = 0;  // threads follow
+
+// Puts events into an array, and full pieces to where they go.
+class EventWriter {
+ public:
+  explicit EventWriter(const std::function<void(std::string_view)>& write) : write_(write) {}
+
+  void text(std::string_view text) {
+    text_ += text;
+    if (text_.size() >= kPieceBytes) flush();
+  }
+
+  void event(const std::string& object) {
+    text(is_first_ ? "\n" : ",\n");
+    is_first_ = false;
+    text(object);
+  }
+
+  void flush() {
+    write_(text_);
+    text_.clear();
+  }
+
+ private:
+  const std::function<void(std::string_view)>& write_;
+  std::string text_;
+  bool is_first_ = true;
+};
+
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string naming_event(std::string_view what, unsigned track, const std::string& name) {
+  return fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"{}","args":{{"name":{}}}}})", track,
+                     what, quoted(name));
+}
+
+// Names and categories are words of our own: nothing in them needs quoting.
+std::string span_event(std::string_view name, std::string_view category, unsigned track,
+                       std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t bytes) {
+  return fmt::format(
+      R"({{"ph":"X","pid":1,"tid":{},"name":"{}","cat":"{}","ts":{}.{:03},"dur":{}.{:03},)"
+      R"("args":{{"bytes":{}}}}})",
+      track, name, category, begin_ns / 1000, begin_ns % 1000, (end_ns - begin_ns) / 1000,
+      (end_ns - begin_ns) % 1000, bytes);
+}
+
+void write_track(EventWriter& writer, unsigned number, const TrackRecord& track) {
+  writer.event(naming_event("thread_name", number, track_name(track)));
+  // Outer spans end after those inside them, but begin before: viewers want them by beginning.
+  std::vector<const SpanRecord*> spans;
+  for (const SpanRecord& span : track) spans.push_back(&span);
+  std::ranges::sort(spans, [](const SpanRecord* a, const SpanRecord* b) {
+    return a->begin_ns != b->begin_ns ? a->begin_ns < b->begin_ns : a->end_ns > b->end_ns;
+  });
+  for (const SpanRecord* const span : spans) {
+    const std::string_view stage = name_of(span->stage);
+    writer.event(span->is_wait ? span_event(fmt::format("{} waits", stage), "wait", number,
+                                            span->begin_ns, span->end_ns, span->bytes)
+                               : span_event(stage, "stage", number, span->begin_ns, span->end_ns,
+                                            span->bytes));
+  }
+}
+
+}  // namespace
+
+std::string track_name(const TrackRecord& track) {
+  constexpr std::size_t kMostNames = 3;
+  ByStage<std::uint64_t> counts{};
+  for (const SpanRecord& span : track) counts[span.stage] += span.is_wait ? 0 : 1;
+  std::vector<std::size_t> stages;
+  for (std::size_t stage = 0; stage < kStages; ++stage) {
+    if (counts[stage] > 0) stages.push_back(stage);
+  }
+  std::ranges::stable_sort(stages,
+                           [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
+  stages.resize(std::min(stages.size(), kMostNames));
+  std::ranges::sort(stages);
+  std::vector<std::string_view> names;
+  for (const std::size_t stage : stages) names.push_back(name_of(static_cast<Stage>(stage)));
+  return names.empty() ? "waiting" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+void write_trace(const TraceRequest& request, const std::function<void(std::string_view)>& write) {
+  EventWriter writer(write);
+  writer.text(
+      fmt::format(R"({{"displayTimeUnit":"ms","otherData":{{"lost_spans":{}}},"traceEvents":[)",
+                  request.lost_spans));
+  writer.event(naming_event("process_name", kPhaseTrack, request.process));
+  writer.event(naming_event("thread_name", kPhaseTrack, "phases"));
+  for (const PhaseRecord& phase : request.phases) {
+    writer.event(span_event(name_of(phase.phase), "phase", kPhaseTrack, phase.begin_ns,
+                            phase.end_ns, phase.total_bytes));
+  }
+  unsigned number = kPhaseTrack;
+  for (const TrackRecord& track : request.tracks) write_track(writer, ++number, track);
+  writer.text("\n]}\n");
+  writer.flush();
+}
+
+}  // namespace gsort
