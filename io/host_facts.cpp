@@ -194,7 +194,8 @@ std::uint64_t available_memory_bytes() {
 std::uint64_t peak_resident_bytes() {
   struct rusage usage = {};
   if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * kKiB;
+  const std::int64_t kib = usage.ru_maxrss;  // NOLINT(cppcoreguidelines-pro-type-union-access)
+  return static_cast<std::uint64_t>(kib) * kKiB;
 }
 
 HostFacts host_facts() {

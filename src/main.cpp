@@ -16,7 +16,6 @@
 #include "pipeline/survey.hpp"
 #include "report/explain.hpp"
 #include "report/style.hpp"
-#include "report/summary.hpp"
 
 namespace gsort {
 namespace {
@@ -28,10 +27,6 @@ int check(const Options& options, io::Reader& reader) {
   const CheckOutcome outcome =
       check_order(options.key, reader, cores_for(options.parallel), &observer.meter());
   observer.check_is_done(outcome);
-  if (options.check != CheckMode::kQuiet) {
-    print(outcome.in_order ? stdout : stderr,
-          check_lines(outcome, options, options.inputs.front()));
-  }
   return outcome.in_order ? kDone : kDisorder;
 }
 
@@ -66,7 +61,8 @@ int sort(const Options& options, io::Reader& reader) {
   look_for_gpus(options, machine);
   const Plan plan = make_plan(options, machine);
   if (options.explain != ExplainMode::kNone) {
-    return print(stdout, explain(plan, options, machine)), kDone;
+    print(stdout, explain(plan, options, machine));
+    return kDone;
   }
   Observer observer(options);
   const Outcome outcome =
@@ -81,7 +77,10 @@ int run(int argc, const char* const* argv, ColorMode& color) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
   const Options options = parse_options(argc, argv, [](auto name) { return std::getenv(name); });
   color = options.color;
-  if (options.show != Show::kNothing) return print(stdout, text_of(options.show)), kDone;
+  if (options.show != Show::kNothing) {
+    print(stdout, text_of(options.show));
+    return kDone;
+  }
   io::Reader reader(options.inputs, {bytes_of(options.key.type), options.direct_io});
   return options.check == CheckMode::kNone ? sort(options, reader) : check(options, reader);
 }

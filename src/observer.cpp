@@ -101,6 +101,9 @@ void Observer::end_progress(std::uint64_t bytes) {
 
 void Observer::check_is_done(const CheckOutcome& outcome) {
   end_progress(outcome.elements * bytes_of(options_.key.type));
+  if (options_.check == CheckMode::kQuiet) return;
+  print(outcome.in_order ? stdout : stderr,
+        check_lines(outcome, options_, options_.inputs.front()));
 }
 
 void Observer::sort_is_done(const Outcome& outcome, const Plan& plan, const Machine& machine) {

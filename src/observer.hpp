@@ -29,7 +29,7 @@ class Observer {
 
   [[nodiscard]] Meter& meter() { return meter_; }
 
-  // A check has ended: the progress, too.
+  // The check is done; prints what it found, unless -C keeps that quiet.
   void check_is_done(const CheckOutcome& outcome);
 
   // The sort is done and its output in place.

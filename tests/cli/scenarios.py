@@ -11,12 +11,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import run
 
 MIB = 1 << 20
 SCENARIOS = {}
 DUMP_SYSTEM = Path(__file__).resolve().parents[2] / "tools" / "dump_system"
+TRACE_PLOT = Path(__file__).resolve().parents[2] / "tools" / "trace_plot"
 
 
 def scenario(function):
@@ -345,3 +347,76 @@ def real_integers_of_this_system_are_sorted(place):
         print(done.stdout + done.stderr, end="")
         checks[f"{name} equals std::sort's"] = done.returncode == 0
     return report(**checks)
+
+
+@scenario
+def sigusr1_asks_for_a_status_line(place):
+    process = start(place, "-t", "u64", "-o", "out", stdin=subprocess.PIPE)
+    process.stdin.write(bytes(MIB))
+    process.stdin.flush()
+    if not wait_until(process, lambda: bytes_read(process) > MIB // 2):
+        return report(the_pipe_is_read=False)
+    process.send_signal(signal.SIGUSR1)
+    line = process.stderr.readline().decode()
+    process.stdin.close()
+    process.stdin = None
+    status, _ = finish(process)
+    return report(status_is_0=status == 0, the_line_says_how_far_it_is=bool(
+        re.fullmatch(r"gsort: reading: [\d.]+ .?B, [\d.]+ .?B/s\n", line)))
+
+
+def slow_sort_on_terminal(place, *arguments, **variables) -> str:
+    """What a terminal shows while a pipe feeds gsort for two seconds."""
+    ours, theirs = pty.openpty()
+    place.environment.update(variables)
+    process = start(place, "-t", "u64", "-o", "out", *arguments, stdin=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    process.stdin.write(bytes(MIB))
+    process.stdin.flush()
+    time.sleep(2)
+    process.stdin.close()
+    shown = b""
+    try:
+        while piece := os.read(ours, 65536):
+            shown += piece
+    except OSError as problem:  # how Linux says that nobody has the terminal open any more
+        if problem.errno != errno.EIO:
+            raise
+    os.close(ours)
+    process.stdout.close()
+    print(shown)
+    return shown.decode() if process.wait(timeout=60) == 0 else ""
+
+
+@scenario
+def a_status_line_is_written_over_at_a_terminal_and_then_wiped(place):
+    shown = slow_sort_on_terminal(place, TERM="xterm")
+    before, _, after = shown.rpartition("\r\x1b[K")
+    lines = before.split("\r\x1b[K")[1:]
+    return report(there_are_lines=bool(lines), they_say_how_far_it_is=all(line.startswith("reading: ") for line in lines),
+                  they_are_few=len(lines) <= 8, none_ends="\n" not in before,
+                  the_summary_comes_last=after.startswith("sorted ") and "verified\x1b[0m" in after)
+
+
+@scenario
+def a_dumb_terminal_shows_no_status_line(place):
+    shown = slow_sort_on_terminal(place, TERM="dumb")
+    return report(only_the_summary_is_shown=shown.startswith("sorted ") and "\x1b" not in shown)
+
+
+@scenario
+def quiet_shows_no_status_line(place):
+    ours = slow_sort_on_terminal(place, "-q", TERM="xterm")
+    return report(nothing_is_shown=ours == "")
+
+
+@scenario
+def a_trace_can_be_drawn(place):
+    place.bash("gsort-gen -t u64 --size 96M -o in.u64; gsort -S 32M --trace=t.json in.u64 -o out; echo '{}' > bad.json")
+    drawn = subprocess.run([TRACE_PLOT, "t.json"], cwd=place.work, capture_output=True, text=True)
+    refused = subprocess.run([TRACE_PLOT, "bad.json"], cwd=place.work, capture_output=True, text=True)
+    colors = {element.get("fill") for element in ElementTree.fromstring(drawn.stdout).iter()}
+    print(drawn.stderr, refused.stderr, end="")
+    return report(reading_and_merging_are_shown={"#0072b2", "#e69f00"} <= colors,
+                  the_drawing_is_small=len(drawn.stdout) < MIB, what_is_no_trace_is_refused=refused.returncode == 1,
+                  and_it_says_so="is no trace" in refused.stderr)

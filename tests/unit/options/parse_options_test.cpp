@@ -76,6 +76,15 @@ TEST(ParseOptions, ReadsEveryOption) {
   EXPECT_EQ(o.inputs, Strings{"in"});
 }
 
+TEST(ParseOptions, RefusesReportsOfWhatIsNoSort) {
+  EXPECT_EQ(complaint({"-C", "--trace=t", "in"}),
+            "options --trace and --check: exclude each other\n"
+            "  only a sort can be measured; leave out one of them");
+  EXPECT_EQ(complaint({"--explain", "--stats=s", "in"}),
+            "options --stats and --explain: exclude each other\n"
+            "  only a sort can be measured; leave out one of them");
+}
+
 TEST(ParseOptions, ReadsLettersAloneJoinedAndWithTheirValue) {
   const Options o = parse({"-rvt", "u8", "-S4G", "-oout", "-T", "/a", "-T/b", "in"});
   EXPECT_EQ(o.key, (KeyFormat{KeyType::kU8, false, true}));
@@ -106,6 +115,7 @@ TEST(ParseOptions, LetsTheLastOfTwoWin) {
 TEST(ParseOptions, LeavesTheNextWordToExplainAlone) {
   const Options o = parse({"--explain", "input"});
   EXPECT_EQ(o.explain, ExplainMode::kText);
+  EXPECT_EQ(parse({"--explain=json", "in"}).explain, ExplainMode::kJson);
   EXPECT_EQ(o.inputs, Strings{"input"});
 }
 

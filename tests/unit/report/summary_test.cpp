@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/invented.hpp"
+#include "support/measured.hpp"
 
 namespace gsort {
 namespace {
@@ -14,6 +15,8 @@ Outcome outcome_of_a_sort() {
   outcome.elements = 268'435'456;
   outcome.bytes = 1'073'741'824;
   outcome.total_seconds = 1.4;
+  outcome.phases = {test::phase_of(Phase::kRead, 0, 0.5), test::phase_of(Phase::kWrite, 0.5, 1.2),
+                    test::phase_of(Phase::kSync, 1.2, 1.4)};
   outcome.verified = true;
   outcome.fingerprint = {255, 1, 2};
   return outcome;
@@ -21,21 +24,32 @@ Outcome outcome_of_a_sort() {
 
 TEST(SummaryLine, SaysHowMuchHowLongHowFastAndWhetherProved) {
   Outcome outcome = outcome_of_a_sort();
-  EXPECT_EQ(summary_line(outcome), "sorted 1.07 GB in 1.40 s (767 MB/s), verified\n");
+  EXPECT_EQ(summary_line(outcome, Plan{}),
+            "sorted 1.07 GB in 1.40 s (767 MB/s; bound 0.2 s), verified\n");
   outcome.verified = false;
-  EXPECT_EQ(summary_line(outcome), "sorted 1.07 GB in 1.40 s (767 MB/s), not verified\n");
+  EXPECT_EQ(summary_line(outcome, Plan{}),
+            "sorted 1.07 GB in 1.40 s (767 MB/s; bound 0.2 s), not verified\n");
 }
 
 TEST(SummaryLine, SaysWhatWasSpilled) {
   Outcome outcome = outcome_of_a_sort();
   outcome.runs = 12;
   outcome.spilled_bytes = 1'090'000'000;
-  EXPECT_EQ(summary_line(outcome),
-            "sorted 1.07 GB in 1.40 s (767 MB/s), 12 runs, 1.09 GB spilled, verified\n");
+  EXPECT_EQ(
+      summary_line(outcome, Plan{}),
+      "sorted 1.07 GB in 1.40 s (767 MB/s; bound 0.2 s), 12 runs, 1.09 GB spilled, verified\n");
+}
+
+TEST(SummaryLine, NamesTheBoundAndWhatWasWaitedFor) {
+  Outcome outcome = outcome_of_a_sort();
+  test::moved(outcome.phases[0], Stage::kRead, 1'000'000'000, 2.5e9);
+  test::moved(outcome.phases[1], Stage::kWrite, 1'000'000'000, 2e9);
+  EXPECT_EQ(summary_line(outcome, Plan{}),
+            "sorted 1.07 GB in 1.40 s (767 MB/s; bound 1.1 s, waited for writing), verified\n");
 }
 
 TEST(SummaryLine, SurvivesNothingInNoTime) {
-  EXPECT_EQ(summary_line(Outcome{}), "sorted 0 B in 0.00 s, not verified\n");
+  EXPECT_EQ(summary_line(Outcome{}, Plan{}), "sorted 0 B in 0.00 s, not verified\n");
 }
 
 TEST(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
@@ -45,8 +59,10 @@ TEST(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
   Outcome outcome = outcome_of_a_sort();
   outcome.notes = {"in.f32: cached"};
   const std::string lines = phase_lines(outcome, plan, options, machine, false);
-  for (const char* const part : {"f32, little endian, ascending", "cpu, 4 threads",
-                                 "268,435,456 elements", "ff:0000000000000001:0000000000000002"}) {
+  for (const char* const part :
+       {"f32, little endian, ascending", "cpu, 4 threads",
+        "268,435,456 elements; read in 0.50 s, written in 0.70 s, made durable in 0.20 s",
+        "ff:0000000000000001:0000000000000002"}) {
     EXPECT_NE(lines.find(part), std::string::npos) << part << " in\n" << lines;
   }
   EXPECT_EQ(lines.find("cached"), std::string::npos);

@@ -1,0 +1,24 @@
+// Phases that nobody measured.
+#pragma once
+
+#include <cstdint>
+
+#include "base/meter.hpp"
+
+namespace gsort::test {
+
+[[nodiscard]] inline PhaseRecord phase_of(Phase phase, double begin_seconds, double end_seconds) {
+  PhaseRecord record;
+  record.phase = phase;
+  record.begin_ns = static_cast<std::uint64_t>(begin_seconds * 1e9);
+  record.end_ns = static_cast<std::uint64_t>(end_seconds * 1e9);
+  return record;
+}
+
+// The stage moved `bytes` in the phase, at `rate` bytes a second at best; 0: nobody knows.
+inline void moved(PhaseRecord& phase, Stage stage, std::uint64_t bytes, double rate) {
+  phase.stages[stage] = {1'000'000, 0, bytes, 100};
+  phase.best_rates[stage] = rate;
+}
+
+}  // namespace gsort::test

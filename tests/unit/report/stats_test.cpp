@@ -1,0 +1,93 @@
+#include "report/stats.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/invented.hpp"
+#include "support/measured.hpp"
+
+namespace gsort {
+namespace {
+
+using Json = nlohmann::json;
+
+Json stats_of(const Outcome& outcome, const Options& options) {
+  const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
+  return Json::parse(stats_json(outcome, make_plan(options, machine), options, machine));
+}
+
+Outcome outcome_of_a_sort() {
+  Outcome outcome;
+  outcome.elements = 1'000;
+  outcome.bytes = 4'000;
+  outcome.total_seconds = 2;
+  outcome.peak_memory_bytes = kMiB;
+  outcome.verified = true;
+  outcome.fingerprint = {255, 1, 2};
+  outcome.notes = {"in: cached"};
+  outcome.phases = {test::phase_of(Phase::kRead, 0, 1), test::phase_of(Phase::kWrite, 1, 1.75)};
+  test::moved(outcome.phases[0], Stage::kRead, 4'000, 5'000);
+  test::moved(outcome.phases[1], Stage::kWrite, 4'000, 0);
+  outcome.phases[0].stages[Stage::kSpill].waiting_ns = 500'000'000;
+  return outcome;
+}
+
+TEST(Stats, HoldTheSort) {
+  const Json json = stats_of(outcome_of_a_sort(), test::options_for(KeyType::kF32));
+  EXPECT_EQ(json.at("version"), kStatsVersion);
+  EXPECT_EQ(json.at("input").at("files"), Json({"in"}));
+  EXPECT_EQ(json.at("input").at("elements"), 1'000);
+  EXPECT_EQ(json.at("input").at("type"), "f32");
+  EXPECT_TRUE(json.at("output").is_null());
+  EXPECT_EQ(json.at("engine"), "cpu");
+  EXPECT_EQ(json.at("seconds"), 2.0);
+  EXPECT_EQ(json.at("bytes_per_second"), 2'000.0);
+  EXPECT_EQ(json.at("bytes").at("read"), 4'000);
+  EXPECT_EQ(json.at("bytes").at("written"), 4'000);
+  EXPECT_EQ(json.at("memory").at("peak_resident_bytes"), kMiB);
+  EXPECT_EQ(json.at("fingerprint"), to_string(Fingerprint{255, 1, 2}));
+  EXPECT_EQ(json.at("notes"), Json({"in: cached"}));
+  EXPECT_EQ(json.at("plan").at("strategy"), "one chunk");
+}
+
+TEST(Stats, HoldEveryStageThatDidOrWaitedForSomething) {
+  const Json json = stats_of(outcome_of_a_sort(), test::options_for(KeyType::kF32));
+  const Json& read = json.at("phases").at(0);
+  EXPECT_EQ(read.at("name"), "read");
+  EXPECT_EQ(read.at("seconds"), 1.0);
+  ASSERT_EQ(read.at("stages").size(), 2U);
+  EXPECT_EQ(read.at("stages").at(0).at("name"), "read");
+  EXPECT_EQ(read.at("stages").at(0).at("best_bytes_per_second"), 5'000);
+  EXPECT_EQ(read.at("stages").at(1).at("name"), "spill");
+  EXPECT_EQ(read.at("stages").at(1).at("waiting_seconds"), 0.5);
+  EXPECT_TRUE(json.at("phases").at(1).at("stages").at(0).at("best_bytes_per_second").is_null());
+}
+
+TEST(Stats, SayNullForWhatIsNotKnown) {
+  Outcome outcome = outcome_of_a_sort();
+  outcome.verified = false;
+  Options options = test::options_for(KeyType::kI32);
+  options.output = "out";
+  const Json json = stats_of(outcome, options);
+  EXPECT_TRUE(json.at("fingerprint").is_null());
+  EXPECT_TRUE(json.at("bound").is_null()) << "writing takes long and showed no rate";
+  EXPECT_EQ(json.at("output"), "out");
+}
+
+TEST(Stats, HoldTheBound) {
+  Outcome outcome = outcome_of_a_sort();
+  outcome.phases[1].best_rates[Stage::kWrite] = 8'000;
+  const Json bound = stats_of(outcome, test::options_for(KeyType::kI32)).at("bound");
+  EXPECT_DOUBLE_EQ(bound.at("seconds").get<double>(), 1.3);
+  EXPECT_DOUBLE_EQ(bound.at("ratio").get<double>(), 2 / 1.3);
+  EXPECT_EQ(bound.at("waited_for"), "reading");
+}
+
+TEST(Stats, SurviveNamesThatAreNoText) {
+  Options options = test::options_for(KeyType::kI32);
+  options.inputs = {"bad\xff\"name"};
+  EXPECT_TRUE(stats_of({}, options).at("input").at("files").at(0).is_string());
+}
+
+}  // namespace
+}  // namespace gsort
