@@ -19,18 +19,6 @@ namespace {
 constexpr std::uint64_t kLeastDirectBytes = 16 * kMiB;
 constexpr int kPipeBytes = 1 << 20;
 
-File open_standard_input() {
-  const int fd = sys::duplicate(STDIN_FILENO);
-  if (fd < 0) {
-    throw Error::from_errno(ErrorKind::kInput, "opening", errno)
-        .path("standard input")
-        .hint(hint_for(errno));
-  }
-  File file(fd, "standard input", ErrorKind::kInput);
-  if (S_ISDIR(file.facts().st_mode)) throw file.error("opening", EISDIR);
-  return file;
-}
-
 }  // namespace
 
 Input::Input(const std::string& path, DirectIo policy)

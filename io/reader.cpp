@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/input.hpp"
+#include "io/sys.hpp"
 
 namespace gsort::io {
 namespace {
@@ -71,6 +72,8 @@ Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& o
   if (std::count(paths.begin(), paths.end(), "-") > 1) {
     throw Error(ErrorKind::kUsage, "opening standard input", "it is named twice");
   }
+  // All inputs stay open, so that each can be seen not to change; the usual limit is 1,024.
+  if (paths.size() > 1) sys::raise_open_file_limit();
   for (const std::string& path : paths) {
     inputs_.push_back(std::make_unique<Input>(path, options.direct_io));
   }

@@ -9,6 +9,7 @@
 #include "console.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "gpu/gpu.hpp"
+#include "io/name_list.hpp"
 #include "observer.hpp"
 #include "options/help.hpp"
 #include "pipeline/check_order.hpp"
@@ -79,7 +80,8 @@ int sort(const Options& options, io::Reader& reader) {
 // `color` becomes what was asked for, as soon as that is known.
 int run(int argc, const char* const* argv, ColorMode& color) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
-  const Options options = parse_options(argc, argv, [](auto name) { return std::getenv(name); });
+  const Options options = parse_options(
+      argc, argv, [](auto name) { return std::getenv(name); }, io::read_name_list);
   color = options.color;
   if (options.show != Show::kNothing) return print(stdout, text_of(options.show)), kDone;
   io::Reader reader(options.inputs, {bytes_of(options.key.type), options.direct_io});

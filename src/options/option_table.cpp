@@ -94,6 +94,14 @@ constexpr auto kTable = std::to_array<OptionSpec>({
              "Nothing is read but the sizes of the files.",
      .apply = [](Options& o, Text v) { o.explain = parse_choice(v, kExplainModes, "--explain"); }},
 
+    {.name = "files0-from",
+     .value_kind = kRequired,
+     .value_name = "F",
+     .group = kFiles,
+     .help = "the inputs are named in F, NUL between them",
+     .more = "As find -print0 writes them; - reads the names from stdin. Several inputs are sorted "
+             "as if they were one, wherever they are named.",
+     .apply = [](Options& o, Text v) { o.files0_from = checked_path(v, "--files0-from"); }},
     {.name = "output",
      .letter = 'o',
      .value_kind = kRequired,

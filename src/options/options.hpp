@@ -40,6 +40,7 @@ struct Options {
   // Files. inputs is never empty; "-" is stdin. No output means stdout; the output "-" means stdout
   // even where that is a terminal.
   std::vector<std::string> inputs;
+  std::optional<std::string> files0_from;  // the list that inputs came from
   std::optional<std::string> output;
   std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
 
@@ -65,11 +66,15 @@ struct Options {
 // Answers like std::getenv: the value of an environment variable, or nullptr.
 using Environment = std::function<const char*(const char*)>;
 
+// Reads the names that the file `list` holds ("-" is stdin).
+using NameList = std::function<std::vector<std::string>(const std::string& list)>;
+
 // Reads GSORT_OPTIONS, then the arguments; of an option given twice the last wins, except that -T
-// and -v add up and two different -o are refused. Throws: Error(kUsage) for anything unknown,
-// malformed or contradictory.
+// and -v add up and two different -o are refused. `name_list` is called for --files0-from only.
+// Throws: Error(kUsage) for anything unknown, malformed or contradictory; what name_list throws.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv,
-                                    const Environment& environment);
+                                    const Environment& environment,
+                                    const NameList& name_list = {});
 
 // "-t", "the suffix of the first input", "GSORT_TYPE", "the default": for reports.
 [[nodiscard]] const char* describe(TypeSource source);
