@@ -21,7 +21,7 @@ constexpr int kPipeBytes = 1 << 20;
 
 }  // namespace
 
-Input::Input(const std::string& path, DirectIo policy)
+Input::Input(const std::string& path)
     : file_(path == "-" ? open_standard_input() : open_input(path)), facts_(file_.facts()) {
   is_block_device_ = S_ISBLK(facts_.st_mode);
   is_stream_ = !S_ISREG(facts_.st_mode) && !is_block_device_;
@@ -42,12 +42,11 @@ Input::Input(const std::string& path, DirectIo policy)
     sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // refused for what is no pipe, and over the limit
     return;
   }
-  open_direct(policy);
   sys::advise(file_.fd(), 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
-void Input::open_direct(DirectIo policy) {
-  if (policy == DirectIo::kOff || size_ == 0) return;
+void Input::choose_way(DirectIo policy) {
+  if (policy == DirectIo::kOff || is_stream_ || size_ == 0) return;
   if (policy == DirectIo::kAuto) {
     if (size_ < kLeastDirectBytes) return;
     is_cached_ = is_mostly_cached(file_, base_offset_, size_);

@@ -11,6 +11,7 @@
 #include "gpu/gpu.hpp"
 #include "io/name_list.hpp"
 #include "observer.hpp"
+#include "options/form_options.hpp"
 #include "options/help.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/sort_job.hpp"
@@ -55,7 +56,8 @@ void look_for_gpus(const Options& options, Machine& machine) {
 std::optional<io::Output> open_output(const Options& options) {
   const bool stream = options.output.value_or("-") == "-";
   if (options.explain != ExplainMode::kNone && stream) return std::nullopt;
-  return io::Output(options.output.value_or(""), {options.direct_io});
+  const bool readable = output_form(options).format == FileFormat::kText;
+  return io::Output(options.output.value_or(readable ? "-" : ""), {options.direct_io});
 }
 
 int sort(const Options& options, io::Reader& reader) {
@@ -77,14 +79,26 @@ int sort(const Options& options, io::Reader& reader) {
   return kDone;
 }
 
+io::ReaderOptions reader_options(const Options& options) {
+  const bool type_is_asked =
+      options.type_source == TypeSource::kOption || options.type_source == TypeSource::kSuffix;
+  return {
+      bytes_of(options.key.type), options.direct_io, options.input_form, options.key, type_is_asked,
+      options.byte_order_is_asked};
+}
+
 // `color` becomes what was asked for, as soon as that is known.
 int run(int argc, const char* const* argv, ColorMode& color) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
-  const Options options = parse_options(
+  Options options = parse_options(
       argc, argv, [](auto name) { return std::getenv(name); }, io::read_name_list);
   color = options.color;
   if (options.show != Show::kNothing) return print(stdout, text_of(options.show)), kDone;
-  io::Reader reader(options.inputs, {bytes_of(options.key.type), options.direct_io});
+  io::Reader reader(options.inputs, reader_options(options));
+  if (reader.key_is_stored()) {
+    options.key = reader.key();
+    options.type_source = TypeSource::kHeader;
+  }
   return options.check == CheckMode::kNone ? sort(options, reader) : check(options, reader);
 }
 

@@ -28,6 +28,8 @@ namespace gsort {
 // moved.
 inline constexpr std::size_t kTextSlack = 32;
 
+inline constexpr std::size_t kLeastLineBytes = 2;  // a digit and a newline
+
 // The most bytes of one line, its newline included, that format_lines makes of a key.
 [[nodiscard]] std::size_t most_line_bytes(KeyType type);
 

@@ -219,6 +219,8 @@ const char* describe(TypeSource source) {
       return "the suffix of the first input";
     case TypeSource::kEnvironment:
       return "GSORT_TYPE";
+    case TypeSource::kHeader:
+      return "the header of the input";
     case TypeSource::kDefault:
       break;
   }
