@@ -8,10 +8,10 @@
 
 #include "console.hpp"
 #include "engine/cpu/cpu_engine.hpp"
+#include "files.hpp"
 #include "gpu/gpu.hpp"
 #include "io/name_list.hpp"
 #include "observer.hpp"
-#include "options/form_options.hpp"
 #include "options/help.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/sort_job.hpp"
@@ -52,14 +52,6 @@ void look_for_gpus(const Options& options, Machine& machine) {
   }
 }
 
-// A stream is not opened to be explained: it may be a terminal, or have nobody at its other end.
-std::optional<io::Output> open_output(const Options& options) {
-  const bool stream = options.output.value_or("-") == "-";
-  if (options.explain != ExplainMode::kNone && stream) return std::nullopt;
-  const bool readable = output_form(options).format == FileFormat::kText;
-  return io::Output(options.output.value_or(readable ? "-" : ""), {options.direct_io});
-}
-
 int sort(const Options& options, io::Reader& reader) {
   std::optional<io::Output> output = open_output(options);
   const std::string folder = output ? output->folder() : "";
@@ -79,14 +71,6 @@ int sort(const Options& options, io::Reader& reader) {
   return kDone;
 }
 
-io::ReaderOptions reader_options(const Options& options) {
-  const bool type_is_asked =
-      options.type_source == TypeSource::kOption || options.type_source == TypeSource::kSuffix;
-  return {
-      bytes_of(options.key.type), options.direct_io, options.input_form, options.key, type_is_asked,
-      options.byte_order_is_asked};
-}
-
 // `color` becomes what was asked for, as soon as that is known.
 int run(int argc, const char* const* argv, ColorMode& color) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
@@ -95,10 +79,7 @@ int run(int argc, const char* const* argv, ColorMode& color) {
   color = options.color;
   if (options.show != Show::kNothing) return print(stdout, text_of(options.show)), kDone;
   io::Reader reader(options.inputs, reader_options(options));
-  if (reader.key_is_stored()) {
-    options.key = reader.key();
-    options.type_source = TypeSource::kHeader;
-  }
+  adopt_stored_key(options, reader);
   return options.check == CheckMode::kNone ? sort(options, reader) : check(options, reader);
 }
 

@@ -28,7 +28,7 @@ enum class Strategy : std::uint8_t {
   kCount,     // keys of 1 or 2 bytes
   kOneChunk,  // fits: read, sort, write
   kSpill,     // runs on disk, then merged
-  kUnknown,   // a pipe: one chunk if it turns out to fit, else runs
+  kUnknown,   // a pipe, text, or compressed: one chunk if it turns out to fit, else runs
 };
 
 // Sizes of run formation.
