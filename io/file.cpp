@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "io/sys.hpp"
 
@@ -193,6 +194,18 @@ File open_input(const std::string& path) {
   if (S_ISDIR(file.facts().st_mode)) {
     throw Error::from_errno(ErrorKind::kInput, "opening", EISDIR).path(path).hint(hint_for(EISDIR));
   }
+  return file;
+}
+
+File open_standard_input() {
+  const int fd = sys::duplicate(STDIN_FILENO);
+  if (fd < 0) {
+    throw Error::from_errno(ErrorKind::kInput, "opening", errno)
+        .path("standard input")
+        .hint(hint_for(errno));
+  }
+  File file(fd, "standard input", ErrorKind::kInput);
+  if (S_ISDIR(file.facts().st_mode)) throw file.error("opening", EISDIR);
   return file;
 }
 

@@ -74,6 +74,10 @@ class File {
 // Throws: Error(kInput) when it is missing, unreadable or a directory.
 [[nodiscard]] File open_input(const std::string& path);
 
+// Standard input through a descriptor of its own, at the offset it has.
+// Throws: Error(kInput) when it is closed or a directory.
+[[nodiscard]] File open_standard_input();
+
 // What to do about `error_number`, for the Error of a failed write; empty when there is nothing to
 // say.
 [[nodiscard]] std::string_view hint_for(int error_number);

@@ -19,21 +19,9 @@ namespace {
 constexpr std::uint64_t kLeastDirectBytes = 16 * kMiB;
 constexpr int kPipeBytes = 1 << 20;
 
-File open_standard_input() {
-  const int fd = sys::duplicate(STDIN_FILENO);
-  if (fd < 0) {
-    throw Error::from_errno(ErrorKind::kInput, "opening", errno)
-        .path("standard input")
-        .hint(hint_for(errno));
-  }
-  File file(fd, "standard input", ErrorKind::kInput);
-  if (S_ISDIR(file.facts().st_mode)) throw file.error("opening", EISDIR);
-  return file;
-}
-
 }  // namespace
 
-Input::Input(const std::string& path, DirectIo policy)
+Input::Input(const std::string& path)
     : file_(path == "-" ? open_standard_input() : open_input(path)), facts_(file_.facts()) {
   is_block_device_ = S_ISBLK(facts_.st_mode);
   is_stream_ = !S_ISREG(facts_.st_mode) && !is_block_device_;
@@ -54,12 +42,11 @@ Input::Input(const std::string& path, DirectIo policy)
     sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // refused for what is no pipe, and over the limit
     return;
   }
-  open_direct(policy);
   sys::advise(file_.fd(), 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
-void Input::open_direct(DirectIo policy) {
-  if (policy == DirectIo::kOff || size_ == 0) return;
+void Input::choose_way(DirectIo policy) {
+  if (policy == DirectIo::kOff || is_stream_ || size_ == 0) return;
   if (policy == DirectIo::kAuto) {
     if (size_ < kLeastDirectBytes) return;
     is_cached_ = is_mostly_cached(file_, base_offset_, size_);

@@ -18,7 +18,11 @@ class Input {
  public:
   // `path` "-" is standard input, read from where its offset stands.
   // Throws: Error(kInput).
-  Input(const std::string& path, DirectIo policy);
+  explicit Input(const std::string& path);
+
+  // Chooses how a regular input is read: through the page cache, as it is until then, or around it.
+  // For those who read at aligned offsets into aligned memory. Does nothing to streams.
+  void choose_way(DirectIo policy);
 
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   [[nodiscard]] bool is_stream() const { return is_stream_; }
@@ -47,8 +51,6 @@ class Input {
   [[nodiscard]] std::string note() const;
 
  private:
-  void open_direct(DirectIo policy);
-
   File file_;
   File direct_;  // the same file with O_DIRECT; not open where not wanted or refused
   std::atomic<bool> use_direct_{false};

@@ -1,31 +1,33 @@
 #include "io/reader.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "io/input.hpp"
+#include "io/open_source.hpp"
+#include "io/source.hpp"
+#include "io/sys.hpp"
 
 namespace gsort::io {
 namespace {
 
-Error odd_tail(const Input& input, std::uint64_t size, std::uint64_t element_bytes) {
-  const std::uint64_t tail = size % element_bytes;
-  return Error(ErrorKind::kInput, "reading",
-               fmt::format("ends with {} of the {} bytes of an element", tail, element_bytes))
-      .path(input.path())
-      .at(input.base_offset() + size - tail)
-      .hint(fmt::format("{} bytes are no whole number of elements: is the type (-t) right, is the "
-                        "file complete?",
-                        size));
+// The first named input decides what an array's header, -t and suffixes of the others may say.
+Error disagrees(const Source& source, const std::string& holds, const std::string& but,
+                std::string_view hint) {
+  return Error(ErrorKind::kInput, "reading", fmt::format("holds {}, but {}", holds, but))
+      .path(source.path())
+      .hint(hint);
+}
+
+std::string byte_order_of(const KeyFormat& key) {
+  return key.big_endian ? "big-endian numbers" : "little-endian numbers";
 }
 
 }  // namespace
@@ -34,6 +36,9 @@ class Reader::Impl {
  public:
   Impl(const std::vector<std::string>& paths, const ReaderOptions& options);
 
+  [[nodiscard]] const KeyFormat& key() const { return key_; }
+  [[nodiscard]] bool key_is_stored() const { return key_is_stored_; }
+  [[nodiscard]] ConstByteSpan header() const { return sources_.front()->header(); }
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer, std::uint64_t limit_position);
   [[nodiscard]] std::uint64_t position() const;
@@ -43,127 +48,131 @@ class Reader::Impl {
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
-  // Bytes of a regular input that one block gets.
-  struct Claim {
-    Input* input = nullptr;
-    std::uint64_t at = 0;
-    std::size_t bytes = 0;
+  // What one source gives to one block, to be filled in outside the lock.
+  struct Share {
+    Source* source = nullptr;
     std::size_t to = 0;  // in the block
+    Claim claim;
   };
 
-  std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Claim>& claims);
-  std::size_t claim_regular(Input& input, std::size_t wanted, std::size_t filled,
-                            std::vector<Claim>& claims);
-  std::size_t read_stream(Input& input, ByteSpan to);
-  void read_sequence(std::uint64_t position, ByteSpan to);
+  void open(const std::vector<std::string>& paths, const ReaderOptions& options);
+  void adopt_stored_keys(const ReaderOptions& options);
+  void require_total() const;
+  std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Share>& shares);
+  void sample_sequence(std::uint64_t position, ByteSpan to);
 
-  const std::uint64_t element_bytes_;
-  std::vector<std::unique_ptr<Input>> inputs_;
+  KeyFormat key_;
+  bool key_is_stored_ = false;
+  std::uint64_t element_bytes_;
+  std::vector<std::unique_ptr<Source>> sources_;
 
-  mutable std::mutex mutex_;  // guards what follows, and the order of stream reads
-  std::size_t current_ = 0;   // the input whose turn it is
-  std::uint64_t taken_ = 0;   // bytes of the current input claimed or read
+  mutable std::mutex mutex_;  // guards what follows, and the order of claims
+  std::size_t current_ = 0;   // the source whose turn it is
   std::uint64_t position_ = 0;
 };
 
 Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& options)
-    : element_bytes_(options.element_bytes) {
+    : key_(options.key), element_bytes_(options.element_bytes) {
+  open(paths, options);
+  adopt_stored_keys(options);
+  for (const auto& source : sources_) source->begin({element_bytes_, key_});
+  require_total();
+}
+
+void Reader::Impl::open(const std::vector<std::string>& paths, const ReaderOptions& options) {
   if (std::count(paths.begin(), paths.end(), "-") > 1) {
     throw Error(ErrorKind::kUsage, "opening standard input", "it is named twice");
   }
-  for (const std::string& path : paths) {
-    inputs_.push_back(std::make_unique<Input>(path, options.direct_io));
-  }
-  if (paths.empty()) inputs_.push_back(std::make_unique<Input>("-", options.direct_io));
-  std::uint64_t total = 0;
-  for (const auto& input : inputs_) {
-    if (input->is_stream()) continue;
-    if (input->size() % element_bytes_ != 0) {
-      throw odd_tail(*input, input->size(), element_bytes_);
+  // All inputs stay open, so that each can be seen not to change; the usual limit is 1,024.
+  if (paths.size() > 1) sys::raise_open_file_limit();
+  const auto open_next = [&](const std::string& path) {
+    sources_.push_back(open_source(path, options.form, options.direct_io, sources_.empty()));
+  };
+  for (const std::string& path : paths) open_next(path);
+  if (paths.empty()) open_next("-");
+}
+
+// What headers say about the keys holds for all inputs, and must be what was asked for.
+void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
+  bool type_is_fixed = options.type_is_asked;
+  bool order_is_fixed = options.byte_order_is_asked;
+  for (const auto& source : sources_) {
+    const auto stored = source->stored_key();
+    if (!stored) continue;
+    if (type_is_fixed && stored->type != key_.type) {
+      throw disagrees(*source, std::string(name_of(stored->type)),
+                      fmt::format("{} is to be sorted", name_of(key_.type)),
+                      "its header says so; the type comes from -t, a suffix, or the input before");
     }
-    total += input->size();  // both below 2^63: the sum cannot wrap before it is looked at
+    if (order_is_fixed && bytes_of(stored->type) > 1 && stored->big_endian != key_.big_endian) {
+      throw disagrees(*source, byte_order_of(*stored),
+                      fmt::format("{} are to be sorted", byte_order_of(key_)),
+                      "its header says so; leave out --endian, or sort such files by themselves");
+    }
+    key_.type = stored->type;
+    if (!order_is_fixed) key_.big_endian = stored->big_endian;
+    element_bytes_ = bytes_of(key_.type);
+    type_is_fixed = order_is_fixed = key_is_stored_ = true;
+  }
+}
+
+void Reader::Impl::require_total() const {
+  std::uint64_t total = 0;
+  for (const auto& source : sources_) {
+    total += source->size().value_or(0);  // both below 2^63: the sum cannot wrap unseen
     if (total > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
       throw Error(ErrorKind::kInput, "reading",
                   "the inputs together are larger than any file can be")
-          .path(input->path());
+          .path(source->path());
     }
   }
 }
 
 std::optional<std::uint64_t> Reader::Impl::known_size() const {
   std::uint64_t size = 0;
-  for (const auto& input : inputs_) {
-    if (input->is_stream()) return std::nullopt;
-    size += input->size();
+  for (const auto& source : sources_) {
+    if (!source->size()) return std::nullopt;
+    size += *source->size();
   }
   return size;
 }
 
 std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limit_position) {
-  std::vector<Claim> claims;
+  std::vector<Share> shares;
   InputBlock block;
   {
     const std::lock_guard lock(mutex_);
     const std::uint64_t before_limit = limit_position - std::min(limit_position, position_);
     const std::size_t wanted = std::min(round_down(buffer.size(), element_bytes_), before_limit);
     block.position_bytes = position_;
-    block.bytes = claim(buffer, wanted, claims);
+    block.bytes = claim(buffer, wanted, shares);
     position_ += block.bytes;
   }
   if (block.bytes == 0) return std::nullopt;
-  // In this order: what a direct read puts behind its claim, the next claim overwrites.
-  for (const Claim& claim : claims) {
-    claim.input->read_at(buffer.subspan(claim.to), claim.bytes, claim.at);
+  // In this order: what a share puts behind its elements, the next one overwrites.
+  for (const Share& share : shares) {
+    share.source->fill(buffer.subspan(share.to), share.claim);
   }
   return block;
 }
 
-// Claims ranges of regular inputs and reads streams until `wanted` bytes are together or there are
-// no more.
-std::size_t Reader::Impl::claim(ByteSpan buffer, std::size_t wanted, std::vector<Claim>& claims) {
+// Claims from one source after the other, until `wanted` bytes are together, there are no more, or
+// the next ones need a block of their own.
+std::size_t Reader::Impl::claim(ByteSpan buffer, std::size_t wanted, std::vector<Share>& shares) {
   std::size_t filled = 0;
-  while (filled < wanted && current_ < inputs_.size()) {
-    Input& input = *inputs_[current_];
-    if (input.is_stream()) {
-      // Regular ranges claimed before would be read after this, and may run over into it.
-      if (!claims.empty()) break;
-      filled += read_stream(input, buffer.subspan(filled, wanted - filled));
-      continue;
-    }
-    if (taken_ == input.size()) {
-      ++current_;
-      taken_ = 0;
-      continue;
-    }
-    filled += claim_regular(input, wanted - filled, filled, claims);
-    if (taken_ < input.size()) break;
+  while (filled < wanted && current_ < sources_.size()) {
+    Source& source = *sources_[current_];
+    const Filling filling = source.filling();
+    // What is filled in later may run over into what has been read by then.
+    if (filling != Filling::kByOffset && !shares.empty()) break;
+    if (filling == Filling::kByDecoding && filled > 0) break;
+    const Claim claim = source.claim(buffer.subspan(filled), wanted - filled);
+    if (claim.bytes > 0 && filling != Filling::kByClaim) shares.push_back({&source, filled, claim});
+    filled += claim.bytes;
+    if (!source.at_end() && filling != Filling::kByClaim) break;
+    if (source.at_end()) ++current_;
   }
   return filled;
-}
-
-std::size_t Reader::Impl::claim_regular(Input& input, std::size_t wanted, std::size_t filled,
-                                        std::vector<Claim>& claims) {
-  std::size_t bytes = std::min<std::uint64_t>(wanted, input.size() - taken_);
-  const std::uint64_t end = input.base_offset() + taken_ + bytes;
-  const std::uint64_t excess = end % kDirectAlignment;
-  // Cut short so that the next block starts where direct reads can.
-  const bool cut = input.is_direct() && taken_ + bytes < input.size() && excess < bytes &&
-                   excess % element_bytes_ == 0;
-  if (cut) bytes -= excess;
-  claims.push_back({&input, taken_, bytes, filled});
-  taken_ += bytes;
-  return bytes;
-}
-
-std::size_t Reader::Impl::read_stream(Input& input, ByteSpan to) {
-  const std::size_t bytes = input.read_next(to);
-  taken_ += bytes;
-  if (bytes < to.size()) {
-    if (taken_ % element_bytes_ != 0) throw odd_tail(input, taken_, element_bytes_);
-    ++current_;
-    taken_ = 0;
-  }
-  return bytes;
 }
 
 std::uint64_t Reader::Impl::position() const {
@@ -173,13 +182,8 @@ std::uint64_t Reader::Impl::position() const {
 
 bool Reader::Impl::at_end() const {
   const std::lock_guard lock(mutex_);
-  std::size_t next = current_;
-  std::uint64_t taken = taken_;
-  while (next < inputs_.size() && !inputs_[next]->is_stream() && taken == inputs_[next]->size()) {
-    ++next;
-    taken = 0;
-  }
-  return next == inputs_.size();
+  return std::all_of(sources_.begin() + static_cast<std::ptrdiff_t>(current_), sources_.end(),
+                     [](const auto& source) { return source->at_end(); });
 }
 
 std::size_t Reader::Impl::sample(ByteSpan out, std::uint64_t begin, std::uint64_t end) {
@@ -198,46 +202,36 @@ std::size_t Reader::Impl::sample(ByteSpan out, std::uint64_t begin, std::uint64_
   for (std::uint64_t i = 0; i < places; ++i) {
     const std::uint64_t gaps = std::max<std::uint64_t>(places - 1, 1);
     const std::uint64_t step = room / gaps * i + room % gaps * i / gaps;
-    read_sequence(begin + step * element_bytes_, out.subspan(filled, each));
+    sample_sequence(begin + step * element_bytes_, out.subspan(filled, each));
     filled += each;
   }
   return filled;
 }
 
-// Reads bytes of regular inputs without taking them from the sequence.
-void Reader::Impl::read_sequence(std::uint64_t position, ByteSpan to) {
-  for (const auto& input : inputs_) {
+// Brings elements of files without taking them from the sequence.
+void Reader::Impl::sample_sequence(std::uint64_t position, ByteSpan to) {
+  for (const auto& source : sources_) {
     if (to.empty()) return;
-    if (position >= input->size()) {
-      position -= input->size();
+    const std::uint64_t size = *source->size();
+    if (position >= size) {
+      position -= size;
       continue;
     }
-    const std::size_t here = std::min<std::uint64_t>(to.size(), input->size() - position);
-    // Through aligned pages, which direct reads need; each place is about a page.
-    alignas(kDirectAlignment) std::array<std::byte, 2 * kDirectAlignment> pages;
-    std::size_t done = 0;
-    while (done < here) {
-      const std::uint64_t at = position + done;
-      const std::uint64_t lead =
-          std::min<std::uint64_t>((input->base_offset() + at) % kDirectAlignment, at);
-      const std::size_t bytes = std::min<std::uint64_t>(here - done, pages.size() - lead);
-      input->read_at(pages, lead + bytes, at - lead);
-      std::memcpy(to.data() + done, pages.data() + lead, bytes);
-      done += bytes;
-    }
+    const std::size_t here = std::min<std::uint64_t>(to.size(), size - position);
+    source->sample_at(to.first(here), position);
     to = to.subspan(here);
     position = 0;
   }
 }
 
 void Reader::Impl::check_unchanged() const {
-  for (const auto& input : inputs_) input->check_unchanged();
+  for (const auto& source : sources_) source->check_unchanged();
 }
 
 std::vector<std::string> Reader::Impl::notes() const {
   std::vector<std::string> notes;
-  for (const auto& input : inputs_) {
-    std::string note = input->note();
+  for (const auto& source : sources_) {
+    std::string note = source->note();
     if (!note.empty()) notes.push_back(std::move(note));
   }
   return notes;
@@ -246,6 +240,15 @@ std::vector<std::string> Reader::Impl::notes() const {
 Reader::Reader(const std::vector<std::string>& paths, const ReaderOptions& options)
     : impl_(std::make_unique<Impl>(paths, options)) {}
 Reader::~Reader() = default;
+const KeyFormat& Reader::key() const {
+  return impl_->key();
+}
+bool Reader::key_is_stored() const {
+  return impl_->key_is_stored();
+}
+ConstByteSpan Reader::header() const {
+  return impl_->header();
+}
 std::optional<std::uint64_t> Reader::known_size() const {
   return impl_->known_size();
 }

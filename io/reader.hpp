@@ -1,9 +1,10 @@
-// Reader: one or several inputs, files and pipes, as one sequence of bytes that many threads take
-// in blocks.
+// Reader: one or several inputs, whatever they look like, as one sequence of raw elements that many
+// threads take in blocks.
 //
-// Regular files: a thread claims the next range under a small lock and reads it outside, so ranges
-// are read in parallel and may span files. Pipes, FIFOs and devices are read under the lock, in
-// order. A file that gets shorter or changes while it is read is an Error, never a wrong result.
+// Raw keys in regular files: a thread claims the next range under a small lock and reads it
+// outside, so ranges are read in parallel and may span files. Pipes, FIFOs, devices and compressed
+// files are read under the lock, in order; text is read so, too, and parsed outside. A file that
+// gets shorter or changes while it is read is an Error, never a wrong result.
 //
 // Cached files are read through the page cache; large uncached ones around it (O_DIRECT) where the
 // file system accepts that.
@@ -15,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "base/file_form.hpp"
+#include "base/key.hpp"
 #include "io/bytes.hpp"
 
 namespace gsort::io {
@@ -29,6 +32,10 @@ struct InputBlock {
 struct ReaderOptions {
   std::size_t element_bytes = 1;  // every input must hold a whole number of elements
   DirectIo direct_io = DirectIo::kAuto;
+  InputForm form = {};
+  KeyFormat key = {KeyType::kU8};    // what text is read as; headers of arrays may say otherwise,
+  bool type_is_asked = false;        // unless the type
+  bool byte_order_is_asked = false;  // or the byte order was asked for
 };
 
 class Reader {
@@ -38,13 +45,23 @@ class Reader {
   // Opens all `paths`; "-" is standard input (from where its offset stands). No paths: standard
   // input.
   // Throws: Error(kInput) when one is missing, unreadable, a directory, or does not hold whole
-  // elements (naming the path and where the odd tail starts); Error(kUsage) when "-" occurs twice.
+  // elements (naming the path and where the odd tail starts), when the header of an array cannot be
+  // used or says what disagrees with the options or another input; Error(kUsage) when "-" occurs
+  // twice.
   explicit Reader(const std::vector<std::string>& paths, const ReaderOptions& options = {});
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // The size of the sequence in bytes, if all inputs are regular files or block devices.
+  // The keys of the inputs: as in the options, or as the headers of arrays say.
+  [[nodiscard]] const KeyFormat& key() const;
+  [[nodiscard]] bool key_is_stored() const;  // the latter
+
+  // The bytes that options.form skips, of the first input; of a pipe once its first block is there.
+  [[nodiscard]] ConstByteSpan header() const;
+
+  // The size of the sequence in bytes, if all inputs are raw keys in regular files or block
+  // devices.
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
 
   // Takes the next bytes of the sequence into `buffer`, but none at or beyond `limit_position`.
@@ -54,8 +71,10 @@ class Reader {
   // reads. Bytes of the buffer behind the block may be overwritten. A buffer aligned to
   // kDirectAlignment makes direct reads possible.
   // Thread-safe. Every byte is given exactly once, in blocks claimed in order of position.
-  // Requires: buffer.size() >= element_bytes; limit_position is a multiple of element_bytes.
-  // Throws: Error(kInput) when reading fails, a file ends early, or a pipe ends within an element.
+  // Requires: buffer.size() >= element_bytes, with text among the inputs 4 KiB; limit_position is a
+  // multiple of element_bytes.
+  // Throws: Error(kInput) when reading fails, a file ends early, a pipe ends within an element,
+  // compressed data is damaged, or a line of text is no key.
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer,
                                                std::uint64_t limit_position = kNoLimit);
 

@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace gsort::io::sys {
@@ -227,6 +228,13 @@ unsigned terminal_columns(int fd) {
 
 int set_pipe_bytes(int fd, int bytes) {
   return ::fcntl(fd, F_SETPIPE_SZ, bytes);
+}
+
+void raise_open_file_limit() {
+  struct rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 int advise(int fd, off_t offset, off_t bytes, int advice) {

@@ -89,6 +89,7 @@ off_t lseek(int fd, off_t offset, int whence);
 [[nodiscard]] bool is_terminal(int fd);
 [[nodiscard]] unsigned terminal_columns(int fd);  // 0: unknown, or no terminal
 int set_pipe_bytes(int fd, int bytes);
+void raise_open_file_limit();  // to what this user may have; left alone where that is refused
 int advise(int fd, off_t offset, off_t bytes, int advice);
 // A number that nobody can guess; where the kernel has none yet, one that differs every time.
 [[nodiscard]] std::uint64_t random_number();

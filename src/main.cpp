@@ -8,7 +8,9 @@
 
 #include "console.hpp"
 #include "engine/cpu/cpu_engine.hpp"
+#include "files.hpp"
 #include "gpu/gpu.hpp"
+#include "io/name_list.hpp"
 #include "observer.hpp"
 #include "options/help.hpp"
 #include "pipeline/check_order.hpp"
@@ -45,13 +47,6 @@ void look_for_gpus(const Options& options, Machine& machine) {
   }
 }
 
-// A stream is not opened to be explained: it may be a terminal, or have nobody at its other end.
-std::optional<io::Output> open_output(const Options& options) {
-  const bool stream = options.output.value_or("-") == "-";
-  if (options.explain != ExplainMode::kNone && stream) return std::nullopt;
-  return io::Output(options.output.value_or(""), {options.direct_io});
-}
-
 int sort(const Options& options, io::Reader& reader) {
   std::optional<io::Output> output = open_output(options);
   const std::string folder = output ? output->folder() : "";
@@ -75,13 +70,15 @@ int sort(const Options& options, io::Reader& reader) {
 // `color` becomes what was asked for, as soon as that is known.
 int run(int argc, const char* const* argv, ColorMode& color) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
-  const Options options = parse_options(argc, argv, [](auto name) { return std::getenv(name); });
+  Options options = parse_options(
+      argc, argv, [](auto name) { return std::getenv(name); }, io::read_name_list);
   color = options.color;
   if (options.show != Show::kNothing) {
     print(stdout, text_of(options.show));
     return kDone;
   }
-  io::Reader reader(options.inputs, {bytes_of(options.key.type), options.direct_io});
+  io::Reader reader(options.inputs, reader_options(options));
+  adopt_stored_key(options, reader);
   return options.check == CheckMode::kNone ? sort(options, reader) : check(options, reader);
 }
 

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/file_form.hpp"
+
 namespace gsort {
 namespace {
 
@@ -22,6 +24,7 @@ std::optional<KeyType> key_type_named(std::string_view name) {
 }
 
 std::optional<KeyType> key_type_of_path(std::string_view path) {
+  path = without_form_suffixes(path);
   const auto dot = path.rfind('.');
   if (dot == std::string_view::npos || path.find('/', dot) != std::string_view::npos) {
     return std::nullopt;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/error.hpp"
+#include "options/form_options.hpp"
 #include "options/option_spec.hpp"
 #include "options/option_values.hpp"
 
@@ -64,13 +65,26 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "little|big",
      .group = kOrder,
      .help = "byte order in the files (little)",
-     .apply = [](Options& o, Text v) { o.key.big_endian = parse_choice(v, kEndians, "--endian"); }},
+     .apply =
+         [](Options& o, Text v) {
+           o.key.big_endian = parse_choice(v, kEndians, "--endian");
+           o.byte_order_is_asked = true;
+         }},
     {.name = "reverse",
      .letter = 'r',
      .group = kOrder,
      .common = true,
      .help = "descending order",
      .apply = [](Options& o, Text) { o.key.descending = true; }},
+    {.name = "skip",
+     .value_kind = kRequired,
+     .value_name = "BYTES",
+     .group = kOrder,
+     .help = "a header of each FILE, before the first key",
+     .more =
+         "The header of the first FILE is copied to the output unchanged; a .npy output has its "
+         "own instead. SOSD files (a count, then keys of 64 bits) are sorted with --skip=8.",
+     .apply = set_skip},
 
     {.name = "check",
      .letter = 'c',
@@ -94,6 +108,14 @@ constexpr auto kTable = std::to_array<OptionSpec>({
              "Nothing is read but the sizes of the files.",
      .apply = [](Options& o, Text v) { o.explain = parse_choice(v, kExplainModes, "--explain"); }},
 
+    {.name = "files0-from",
+     .value_kind = kRequired,
+     .value_name = "F",
+     .group = kFiles,
+     .help = "the inputs are named in F, NUL between them",
+     .more = "As find -print0 writes them; - reads the names from stdin. Several inputs are sorted "
+             "as if they were one, wherever they are named.",
+     .apply = [](Options& o, Text v) { o.files0_from = checked_path(v, "--files0-from"); }},
     {.name = "output",
      .letter = 'o',
      .value_kind = kRequired,
@@ -104,6 +126,32 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .more = "Without it the result goes to stdout, unless that is a terminal; -o - says that it "
              "shall go even there.",
      .apply = set_output},
+    {.name = "format",
+     .value_kind = kRequired,
+     .value_name = "FORMAT[:OUT]",
+     .group = kFiles,
+     .help = "bin|text|npy, in and out (by suffix, else bin)",
+     .more = "Raw keys, decimal numbers one a line, or NumPy arrays of one dimension. Without it "
+             "suffixes decide (.txt, .npy, else raw), for each FILE and for the output; "
+             "an output without one is written as the first FILE. With one value both sides have "
+             "it, --format=text:bin reads text and writes raw keys. An array's header decides type "
+             "and byte order.",
+     .apply = set_format},
+    {.name = "decompress",
+     .value_kind = kRequired,
+     .value_name = "CODEC",
+     .group = kFiles,
+     .help = "auto|none|gzip|bzip2|xz|zstd: of inputs (auto)",
+     .more = "auto goes by the first bytes of each FILE.",
+     .apply = set_decompress},
+    {.name = "compress",
+     .value_kind = kRequired,
+     .value_name = "CODEC[:LEVEL]",
+     .group = kFiles,
+     .help = "none|gzip|bzip2|xz|zstd: of the output",
+     .more = "Without it the output's suffix decides (.gz, .bz2, .xz, .zst), else none. All cores "
+             "compress; the output is a series of members, which every tool reads as one file.",
+     .apply = set_compress},
     {.name = "temporary-directory",
      .letter = 'T',
      .value_kind = kRequired,

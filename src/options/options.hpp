@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/direct_io.hpp"
+#include "base/file_form.hpp"
 #include "base/key.hpp"
 #include "base/packing.hpp"
 
@@ -25,12 +26,13 @@ enum class ColorMode : std::uint8_t { kAuto, kAlways, kNever };
 enum class Show : std::uint8_t { kNothing, kHelp, kFullHelp, kVersion };  // -h, --help, -V
 
 // Who decided the key type, so that it can be shown with the type.
-enum class TypeSource : std::uint8_t { kOption, kSuffix, kEnvironment, kDefault };
+enum class TypeSource : std::uint8_t { kOption, kSuffix, kEnvironment, kDefault, kHeader };
 
 struct Options {
   // Order. key.type is resolved: -t, else the first input's suffix, else GSORT_TYPE, else i32.
   KeyFormat key;
-  TypeSource type_source = TypeSource::kDefault;
+  TypeSource type_source = TypeSource::kDefault;  // kHeader is set by who reads the input's header
+  bool byte_order_is_asked = false;
 
   // Job. With show other than kNothing, nothing else is to be done and no more was checked.
   Show show = Show::kNothing;
@@ -40,7 +42,12 @@ struct Options {
   // Files. inputs is never empty; "-" is stdin. No output means stdout; the output "-" means stdout
   // even where that is a terminal.
   std::vector<std::string> inputs;
+  std::optional<std::string> files0_from;  // the list that inputs came from
   std::optional<std::string> output;
+  InputForm input_form;
+  std::optional<FileFormat> output_format;  // nothing: see output_form() of form_options.hpp
+  std::optional<Codec> compress;
+  int compress_level = 0;                          // with compress
   std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
 
   // Resources. Sizes as typed: "512M", "50%".
@@ -65,11 +72,14 @@ struct Options {
 // Answers like std::getenv: the value of an environment variable, or nullptr.
 using Environment = std::function<const char*(const char*)>;
 
+// Reads the names that the file `list` holds ("-" is stdin).
+using NameList = std::function<std::vector<std::string>(const std::string& list)>;
+
 // Reads GSORT_OPTIONS, then the arguments; of an option given twice the last wins, except that -T
-// and -v add up and two different -o are refused. Throws: Error(kUsage) for anything unknown,
-// malformed or contradictory.
+// and -v add up and two different -o are refused. `name_list` is called for --files0-from only.
+// Throws: Error(kUsage) for anything unknown, malformed or contradictory; what name_list throws.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv,
-                                    const Environment& environment);
+                                    const Environment& environment, const NameList& name_list = {});
 
 // "-t", "the suffix of the first input", "GSORT_TYPE", "the default": for reports.
 [[nodiscard]] const char* describe(TypeSource source);

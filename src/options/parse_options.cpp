@@ -167,6 +167,17 @@ void refuse_report_contradictions(const Options& options) {
   }
 }
 
+// The inputs, wherever they are named.
+void resolve_inputs(Options& options, const NameList& name_list) {
+  if (options.files0_from && !options.inputs.empty()) {
+    throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs.front()),
+                "is one too many beside --files0-from")
+        .hint("name all inputs in the list, or all on the command line");
+  }
+  if (options.files0_from) options.inputs = name_list(*options.files0_from);
+  if (options.inputs.empty()) options.inputs.emplace_back("-");
+}
+
 void refuse_contradictions(const Options& options) {
   refuse_report_contradictions(options);
   const bool checks = options.check != CheckMode::kNone;
@@ -186,14 +197,15 @@ void refuse_contradictions(const Options& options) {
 
 }  // namespace
 
-Options parse_options(int argc, const char* const* argv, const Environment& environment) {
+Options parse_options(int argc, const char* const* argv, const Environment& environment,
+                      const NameList& name_list) {
   Options options;
   if (const char* const words = environment("GSORT_OPTIONS"); words != nullptr) {
     apply_words(options, split_words(words), Origin::kEnvironment);
   }
   apply_words(options, Words(argv + std::min(argc, 1), argv + argc), Origin::kArguments);
-  if (options.inputs.empty()) options.inputs.emplace_back("-");
   if (options.show != Show::kNothing) return options;
+  resolve_inputs(options, name_list);
   resolve_type(options, environment);
   refuse_contradictions(options);
   return options;
@@ -207,6 +219,8 @@ const char* describe(TypeSource source) {
       return "the suffix of the first input";
     case TypeSource::kEnvironment:
       return "GSORT_TYPE";
+    case TypeSource::kHeader:
+      return "the header of the input";
     case TypeSource::kDefault:
       break;
   }

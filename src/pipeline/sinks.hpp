@@ -8,25 +8,23 @@
 
 #include "base/meter.hpp"
 #include "engine/engine.hpp"
-#include "io/output.hpp"
 #include "io/run_store.hpp"
+#include "io/writer.hpp"
 
 namespace gsort {
 
 class OutputSink final : public PieceSink {
  public:
-  OutputSink(io::Output& output, std::uint64_t key_bytes, Meter* meter)
-      : output_(output), key_bytes_(key_bytes), meter_(meter) {}
+  OutputSink(io::Writer& writer, Meter* meter) : writer_(writer), meter_(meter) {}
   void put(std::uint64_t position, ConstByteSpan keys) override {
     Span span(meter_, Stage::kWrite);
     span.add_bytes(keys.size());
-    output_.write_at(position * key_bytes_, keys);
+    writer_.put(position, keys);
   }
-  void abandon() noexcept override { output_.cancel(); }
+  void abandon() noexcept override { writer_.cancel(); }
 
  private:
-  io::Output& output_;
-  std::uint64_t key_bytes_;
+  io::Writer& writer_;
   Meter* meter_;
 };
 

@@ -17,6 +17,16 @@
 namespace gsort {
 namespace {
 
+io::WriterOptions writer_options(const Plan& plan) {
+  io::WriterOptions options;
+  options.form = plan.output_form;
+  options.key = plan.format;
+  options.slice_elements = plan.encode.slice_elements;
+  options.threads = plan.threads;
+  options.encoders = plan.encode.encoders;
+  return options;
+}
+
 // One sort, with what its stages share.
 class Sort {
  public:
@@ -25,13 +35,18 @@ class Sort {
         plan_(job.plan),
         meter_(job.meter != nullptr ? *job.meter : own_meter_),
         proof_(job.plan.format, job.verify, &meter_),
-        output_sink_(job.output, job.plan.key_bytes, &meter_),
+        writer_(job.output, writer_options(job.plan)),
+        output_sink_(writer_, &meter_),
         proving_sink_(proof_, output_sink_) {}
 
   Outcome run() {
     const std::uint64_t begin_ns = meter_.now_ns();
     require_space();
-    if (plan_.elements > 0 || !job_.reader.known_size()) sort_into_output();
+    if (plan_.elements > 0 || !job_.reader.known_size()) {
+      sort_into_output();
+    } else {
+      writer_.begin(0, job_.reader.header());
+    }
     job_.reader.check_unchanged();
     proof_.finish();
     commit();
@@ -45,7 +60,7 @@ class Sort {
     std::vector<io::SpaceNeed> needs;
     const std::string& folder = job_.output.folder();
     if (!folder.empty()) {
-      needs.push_back({std::span(&folder, 1), plan_.elements * plan_.key_bytes, "the output"});
+      needs.push_back({std::span(&folder, 1), plan_.least_output_bytes, "the output"});
     }
     if (plan_.temporary_bytes > 0) {
       needs.push_back({job_.temporary_folders, plan_.temporary_bytes, "runs"});
@@ -57,7 +72,7 @@ class Sort {
     begin_phase(Phase::kSync, 0);
     {
       const Span span(&meter_, Stage::kSync);
-      job_.output.commit(outcome_.elements * plan_.key_bytes);
+      writer_.commit();
     }
     meter_.end_phase();
   }
@@ -90,7 +105,7 @@ class Sort {
   }
 
   PieceSink& prepare_output(std::uint64_t elements) {
-    job_.output.prepare(elements * plan_.key_bytes);
+    writer_.begin(elements, job_.reader.header());
     return proving_sink_;
   }
 
@@ -164,6 +179,7 @@ class Sort {
   Meter own_meter_;  // where nobody else measures
   Meter& meter_;
   Proof proof_;
+  io::Writer writer_;
   OutputSink output_sink_;
   ProvingSink proving_sink_;
   std::optional<io::RunStore> run_store_;

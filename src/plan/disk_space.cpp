@@ -47,7 +47,7 @@ void require_disk_space(const Plan& plan, const Machine& machine) {
   std::map<std::uint64_t, std::uint64_t> free_bytes;  // by file system
   for (const Folder& folder : machine.temporary) free_bytes[folder.file_system] = folder.free_bytes;
   if (machine.output) {
-    const std::uint64_t needed = plan.elements * plan.key_bytes;
+    const std::uint64_t needed = plan.least_output_bytes;
     if (needed > machine.output->free_bytes) {
       throw no_room("the output in " + machine.output->path, needed, machine.output->free_bytes,
                     "free space there, or write the output elsewhere");

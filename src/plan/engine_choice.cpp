@@ -39,7 +39,7 @@ EngineDecision choose_engine(const Options& options, const Machine& machine) {
         .hint("--engine auto takes the CPU where there is no GPU");
   }
   const unsigned cores = options.parallel.value_or(machine.cores);
-  if (!machine.input_bytes) return {false, "a pipe starts on the CPU: its size is not known"};
+  if (!machine.input_bytes) return {false, "a sort starts on the CPU where the number of keys is not known"};
   if (!wants_gpu(options, cores, machine.input_bytes)) {
     return {false, fmt::format("{} are sorted by {} cores before a GPU would pay",
                                format_bytes(*machine.input_bytes), cores)};

@@ -31,7 +31,7 @@ struct Machine {
   std::string no_gpu_reason;                 // why gpus is empty
   std::vector<Folder> temporary;             // where runs may be spilled
   std::optional<Folder> output;              // nothing: a pipe or a device
-  std::optional<std::uint64_t> input_bytes;  // nothing: a pipe
+  std::optional<std::uint64_t> input_bytes;  // of raw keys; nothing: not known
 };
 
 }  // namespace gsort

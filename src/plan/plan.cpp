@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "options/form_options.hpp"
 #include "plan/budget.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/engine_choice.hpp"
@@ -24,6 +25,16 @@ std::uint64_t pipe_guess(const SizeQuestion& q) {
   return q.host_bytes / q.key_bytes * kPipeGuessFactor;
 }
 
+// What of a host budget is left for the sort's own buffers.
+std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) {
+  const std::uint64_t beside =
+      plan.decoding_bytes +
+      plan_encoding(plan.output_form, plan.format.type, plan.threads, host_budget_bytes)
+          .memory_bytes;
+  const std::uint64_t budget = buffer_budget(host_budget_bytes);
+  return budget - std::min(budget, beside);
+}
+
 // What all questions about a plan's sizes have in common.
 SizeQuestion question_of(const Plan& plan) {
   SizeQuestion q;
@@ -31,7 +42,7 @@ SizeQuestion question_of(const Plan& plan) {
   q.key_bytes = plan.key_bytes;
   q.threads = plan.threads;
   q.staged_output = plan.output_is_stream;
-  q.host_bytes = buffer_budget(plan.host_budget_bytes) - plan.run.kept_bytes();
+  q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.kept_bytes();
   q.device_bytes = plan.device_budget_bytes;
   return q;
 }
@@ -45,10 +56,10 @@ SizeQuestion question_for(const Plan& plan, const Options& options) {
 }
 
 // The least budget that works, for the message; found by doubling, then refined to a sixteenth.
-std::uint64_t least_budget(SizeQuestion q, bool host) {
+std::uint64_t least_budget(const Plan& plan, SizeQuestion q, bool host) {
   const auto works = [&](std::uint64_t bytes) {
     SizeQuestion tried = q;
-    (host ? tried.host_bytes : tried.device_bytes) = host ? buffer_budget(bytes) : bytes;
+    (host ? tried.host_bytes : tried.device_bytes) = host ? sorting_budget(plan, bytes) : bytes;
     if (!tried.size_known) tried.elements = pipe_guess(tried);
     return choose_sizes(tried).has_value();
   };
@@ -71,7 +82,8 @@ Error budget_too_small(const Plan& plan, const SizeQuestion& q) {
   return Error(ErrorKind::kUsage,
                fmt::format("{} {}", host_is_short ? "-S" : "--gpu-memory", format_bytes(given)),
                "is too small for this sort")
-      .hint(fmt::format("the least that works here is {}M", least_budget(q, host_is_short) / kMiB));
+      .hint(fmt::format("the least that works here is {}M",
+                        least_budget(plan, q, host_is_short) / kMiB));
 }
 
 void take_sizes(Plan& plan, const Sizes& sizes) {
@@ -111,7 +123,8 @@ void plan_counting(Plan& plan) {
   plan.chunk.block_bytes = 256 * kKiB;
   const std::uint64_t tables = std::uint64_t{4} * sizeof(std::uint32_t) << (8 * plan.key_bytes);
   plan.chunk.readers = static_cast<unsigned>(std::clamp<std::uint64_t>(
-      buffer_budget(plan.host_budget_bytes) / (plan.chunk.block_bytes + tables), 1, plan.threads));
+      sorting_budget(plan, plan.host_budget_bytes) / (plan.chunk.block_bytes + tables), 1,
+      plan.threads));
   plan.chunk.arena_bytes = plan.chunk.readers * plan.chunk.block_bytes;
   plan.arena_bytes = plan.chunk.arena_bytes;
 }
@@ -153,8 +166,12 @@ Plan make_plan(const Options& options, const Machine& machine) {
   plan.key_bytes = bytes_of(options.key.type);
   plan.threads = options.parallel.value_or(machine.cores);
   plan.host_budget_bytes = host_budget(options, machine);
-  plan.output_is_stream = !machine.output;
+  plan.output_form = output_form(options);
+  plan.output_is_stream = !machine.output || !plan.output_form.is_plain();
+  plan.decoding_bytes = decoding_bytes(options);
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;
+  plan.least_output_bytes = least_output_bytes(plan.output_form, options.input_form.skip_bytes,
+                                               plan.format.type, plan.elements);
   if (plan.key_bytes < 4) {
     plan_counting(plan);
   } else {
@@ -169,6 +186,8 @@ Plan make_plan(const Options& options, const Machine& machine) {
       plan.arena_bytes = std::max(chunk_arena, merge_arena(plan));
     }
   }
+  plan.encode =
+      plan_encoding(plan.output_form, plan.format.type, plan.threads, plan.host_budget_bytes);
   require_disk_space(plan, machine);
   return plan;
 }

@@ -15,8 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "base/file_form.hpp"
 #include "base/key.hpp"
 #include "options/options.hpp"
+#include "plan/form_memory.hpp"
 #include "plan/machine.hpp"
 
 namespace gsort {
@@ -26,7 +28,7 @@ enum class Strategy : std::uint8_t {
   kCount,     // keys of 1 or 2 bytes
   kOneChunk,  // fits: read, sort, write
   kSpill,     // runs on disk, then merged
-  kUnknown,   // a pipe: one chunk if it turns out to fit, else runs
+  kUnknown,   // a pipe, text, or compressed: one chunk if it turns out to fit, else runs
 };
 
 // Sizes of run formation.
@@ -73,7 +75,11 @@ struct Plan {
   int device = 0;
   unsigned threads = 1;
   std::uint64_t elements = 0;  // 0 with kUnknown
-  bool output_is_stream = false;
+  OutputForm output_form;
+  bool output_is_stream = false;         // written in order: a pipe, text, or compressed
+  std::uint64_t least_output_bytes = 0;  // 0 where nobody can know
+  EncodePlan encode;
+  std::uint64_t decoding_bytes = 0;  // host memory for decompressing the inputs
   std::uint64_t host_budget_bytes = 0;
   std::uint64_t device_budget_bytes = 0;  // 0: CPU engine
   ChunkPlan chunk;

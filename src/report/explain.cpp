@@ -15,7 +15,7 @@ std::string line(std::string_view label, const std::string& text) {
 }
 
 std::string input_words(const Plan& plan, const Machine& machine) {
-  if (!machine.input_bytes) return "a pipe: its size is not known before it ends";
+  if (!machine.input_bytes) return "its size is not known before its end: a pipe, text, or compressed";
   return fmt::format("{}, {} elements", format_bytes(*machine.input_bytes),
                      format_count(plan.elements));
 }

@@ -83,7 +83,9 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
 // Runs the plan; the input and the output are gone when it returns.
 void run(const SortRequest& request, const std::string& in, const std::string& out,
          const std::string& temporary, SortResult& result) {
-  io::Reader reader({in}, {bytes_of(request.format.type)});
+  // Raw keys, whatever the first ones look like.
+  const InputForm raw{FileFormat::kBinary, Codec::kNone};
+  io::Reader reader({in}, {bytes_of(request.format.type), DirectIo::kAuto, raw});
   result.plan = plan_for(request, reader);
   io::Output output(out);
   try {

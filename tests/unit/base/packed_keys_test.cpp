@@ -145,7 +145,7 @@ void expect_difference_layout() {
   std::vector<Key> keys(256);
   for (std::size_t i = 1; i < 256; ++i) keys[i] = static_cast<Key>(keys[i - 1] + (i * i) % 97);
   const std::size_t width = 7;
-  std::vector<std::uint64_t> words(packed_bytes<Key>(keys) / 8);
+  std::vector<std::uint64_t> words(packed_bytes<Key>(keys) / 8 + 1);
   pack_keys<Key>(keys, std::as_writable_bytes(std::span(words)));
   const auto* packed = reinterpret_cast<const unsigned char*>(words.data());
   ASSERT_EQ(packed[sizeof(Key)], width);

@@ -180,6 +180,18 @@ TEST(ParseOptions, RefusesContradictions) {
   EXPECT_EQ(parse({"-o", "a", "-o", "a"}).output, "a");
 }
 
+TEST(ParseOptions, TakesTheInputsFromAList) {
+  const char* const argv[] = {"gsort", "--files0-from=list"};
+  const auto none = [](const char*) { return nullptr; };
+  const Options o = parse_options(2, argv, none, [](const std::string& list) {
+    EXPECT_EQ(list, "list");
+    return Strings{"a.u16", "b"};
+  });
+  EXPECT_EQ(o.inputs, (Strings{"a.u16", "b"}));
+  EXPECT_EQ(o.key.type, KeyType::kU16);
+  EXPECT_EQ(complaint({"--files0-from=list", "x"}).find("operand 'x': is one too many beside"), 0U);
+}
+
 TEST(ParseOptions, AnswersHelpWithoutCheckingMore) {
   EXPECT_EQ(parse({"-h"}).show, Show::kHelp);
   EXPECT_EQ(parse({"--help"}).show, Show::kFullHelp);

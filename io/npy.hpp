@@ -1,0 +1,46 @@
+// The header of a NumPy array file (.npy), versions 1 to 3, for arrays of one dimension:
+//
+//   offset  bytes
+//   0       6   "\x93NUMPY"
+//   6       2   version: major, minor
+//   8       2   length of what follows, little endian; 4 bytes from version 2 on
+//   10, 12      {'descr': '<i8', 'fortran_order': False, 'shape': (1000,), } blanks, newline
+//
+// descr: byte order ('<', '>', '|' for single bytes), kind (i, u, f), bytes of an element. The
+// elements follow at once; the header is padded so that they begin at a multiple of 64.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/key.hpp"
+#include "io/byte_stream.hpp"
+
+namespace gsort::io {
+
+struct NpyHeader {
+  KeyFormat key;  // type and byte order; never descending
+  std::uint64_t elements = 0;
+  std::uint64_t header_bytes = 0;
+};
+
+// Reads the header from the start of a file's bytes; `path` names it in errors.
+// Throws: Error(kInput) for what is no such file, or holds an array that cannot be sorted, with the
+// way out: another dtype, Fortran order, another number of dimensions than one.
+[[nodiscard]] NpyHeader read_npy_header(ByteStream& from, const std::string& path);
+
+// What stands between the braces and around them. Throws: as read_npy_header.
+[[nodiscard]] NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path);
+
+// The header of a file with `elements` keys.
+[[nodiscard]] std::vector<std::byte> make_npy_header(const KeyFormat& key, std::uint64_t elements);
+
+// The Error for a file that holds more or less than its header says.
+[[nodiscard]] Error wrong_array_size(const std::string& path, std::uint64_t promised_bytes,
+                                     std::uint64_t found_bytes);
+
+}  // namespace gsort::io

@@ -1,0 +1,26 @@
+#include "io/source.hpp"
+
+#include <fmt/format.h>
+
+namespace gsort::io {
+
+Error odd_tail(const std::string& path, std::uint64_t offset, std::uint64_t size,
+               std::size_t element_bytes) {
+  const std::uint64_t tail = size % element_bytes;
+  return Error(ErrorKind::kInput, "reading",
+               fmt::format("ends with {} of the {} bytes of an element", tail, element_bytes))
+      .path(path)
+      .at(offset + size - tail)
+      .hint(fmt::format("{} bytes are no whole number of elements: is the type (-t) right, is the "
+                        "file complete?",
+                        size));
+}
+
+Error shorter_than_header(const std::string& path, std::uint64_t size, std::uint64_t header_bytes) {
+  return Error(ErrorKind::kInput, "reading",
+               fmt::format("has {} bytes, fewer than the header of {}", size, header_bytes))
+      .path(path)
+      .hint("every input must begin with a header of --skip bytes");
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,43 @@
+// StreamSource: raw elements that come in order: from a pipe, or decompressed. They are read while
+// they are claimed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "io/content_stream.hpp"
+#include "io/source.hpp"
+
+namespace gsort::io {
+
+class StreamSource final : public Source {
+ public:
+  // `content` is what `input` holds, read up to its first element.
+  StreamSource(std::unique_ptr<Input> input, std::unique_ptr<ContentStream> content);
+
+  // The same for an array whose header says that exactly `elements` of `stored_key` follow.
+  StreamSource(std::unique_ptr<Input> input, std::unique_ptr<ContentStream> content,
+               const KeyFormat& stored_key, std::uint64_t elements);
+
+  [[nodiscard]] std::optional<KeyFormat> stored_key() const override { return stored_key_; }
+  void begin(const ElementForm& form) override { element_bytes_ = form.bytes; }
+  [[nodiscard]] Filling filling() const override { return Filling::kByClaim; }
+  [[nodiscard]] Claim claim(ByteSpan room, std::size_t wanted_bytes) override;
+  [[nodiscard]] bool at_end() const override { return ended_; }
+  [[nodiscard]] ConstByteSpan header() const override { return content_->header(); }
+  [[nodiscard]] std::string note() const override;
+
+ private:
+  void check_end();
+
+  std::unique_ptr<ContentStream> content_;
+  std::optional<KeyFormat> stored_key_;
+  std::optional<std::uint64_t> promised_bytes_;  // by a header
+  std::size_t element_bytes_ = 1;
+  std::uint64_t taken_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace gsort::io

@@ -1,0 +1,99 @@
+#include "io/text_error.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "base/value.hpp"
+
+namespace gsort::io {
+namespace {
+
+constexpr std::size_t kMostQuoted = 24;
+constexpr std::string_view kDigits = "0123456789";
+
+// In quotes, without what a terminal might take for a command, at most kMostQuoted bytes.
+std::string quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char byte : text.substr(0, kMostQuoted)) {
+    const auto code = static_cast<unsigned char>(byte);
+    out += code >= 0x20 && code < 0x7f ? std::string(1, byte) : fmt::format("\\x{:02x}", code);
+  }
+  return out + (text.size() > kMostQuoted ? "...'" : "'");
+}
+
+// The word of `line` around `at`: up to the blanks on both sides, or the blank itself.
+std::string_view word_around(std::string_view line, std::size_t at) {
+  constexpr std::string_view kBlanks = " \t\r";
+  if (at >= line.size() || kBlanks.find(line[at]) != std::string_view::npos) {
+    return line.substr(std::min(at, line.size()), 1);
+  }
+  const auto before = line.find_last_of(kBlanks, at);
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  return line.substr(begin, line.find_first_of(kBlanks, at) - begin);
+}
+
+// Where the first byte stands that no integer can have there.
+std::size_t first_wrong_byte(std::string_view line, bool sign_allowed) {
+  const std::size_t first = sign_allowed && line.starts_with('-') ? 1 : 0;
+  return std::min(line.find_first_not_of(kDigits, first), line.size());
+}
+
+std::string range_of(KeyType type) {
+  return with_value_of_type(type, [&](auto value) {
+    using Limits = std::numeric_limits<decltype(value)>;
+    return fmt::format("{} holds numbers from {} to {}", name_of(type), Limits::lowest(),
+                       Limits::max());
+  });
+}
+
+Error wrong(const std::string& path, std::uint64_t number, std::size_t column, std::string what,
+            std::string_view hint) {
+  return Error(ErrorKind::kInput, "reading",
+               fmt::format("line {}, column {}: {}", number, column, what))
+      .path(path)
+      .hint(hint);
+}
+
+// Whether the library reads a number of the type, but one that is too large.
+bool is_only_out_of_range(std::string_view line, KeyType type) {
+  if (!is_float(type)) {
+    const bool minus = line.starts_with('-');
+    return line.size() > (minus ? 1U : 0U) && first_wrong_byte(line, minus) == line.size();
+  }
+  return !line.empty() && line.find_first_not_of("0123456789+-.eE") == std::string_view::npos &&
+         line.find_first_of(kDigits) != std::string_view::npos;
+}
+
+}  // namespace
+
+Error bad_line(const std::string& path, std::uint64_t number, std::string_view line, KeyType type) {
+  constexpr std::string_view kForm = "each line holds one number, and nothing else";
+  if (line.empty()) return wrong(path, number, 1, "the line is empty", kForm);
+  if (line.ends_with('\r')) {
+    return wrong(path, number, line.size(), "the line ends with CR LF",
+                 "take the CRs out: tr -d '\\r' < FILE");
+  }
+  if (is_only_out_of_range(line, type)) {
+    return wrong(path, number, 1, fmt::format("{} does not fit {}", quoted(line), name_of(type)),
+                 range_of(type) + "; -t takes another type");
+  }
+  const std::size_t at = is_float(type) ? std::min(line.find_first_of(" \t"), line.size())
+                                        : first_wrong_byte(line, is_signed_integer(type));
+  const std::size_t column = is_float(type) && at == line.size() ? 1 : at + 1;
+  const std::string_view word = word_around(line, column - 1);
+  return wrong(path, number, column,
+               fmt::format("{} is not {}", quoted(word.empty() ? line : word),
+                           is_float(type) ? "a number" : "a whole number"),
+               kForm);
+}
+
+Error line_too_long(const std::string& path, std::uint64_t number, std::string_view begin) {
+  return wrong(path, number, 1,
+               fmt::format("{} goes on for more than {} bytes", quoted(begin), begin.size()),
+               "is it text? --format=bin reads raw keys");
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,22 @@
+// What is wrong with a line of decimal text, for people: where, what, and what would do.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/key.hpp"
+
+namespace gsort::io {
+
+// Line `number` (from 1) of `path` holds `line`, which is no key of `type`. Quotes what is wrong,
+// shortened, and nothing else of the file.
+[[nodiscard]] Error bad_line(const std::string& path, std::uint64_t number, std::string_view line,
+                             KeyType type);
+
+// The same for a line that is longer than any number; `begin` is as much of it as was read.
+[[nodiscard]] Error line_too_long(const std::string& path, std::uint64_t number,
+                                  std::string_view begin);
+
+}  // namespace gsort::io

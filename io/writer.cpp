@@ -1,0 +1,177 @@
+#include "io/writer.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "base/decimal.hpp"
+#include "base/error.hpp"
+#include "base/failure.hpp"
+#include "base/parallel.hpp"
+#include "base/units.hpp"
+#include "io/compress.hpp"
+#include "io/npy.hpp"
+
+namespace gsort::io {
+
+namespace {
+
+// The right to compress, until the end of the scope.
+class EncoderSlot {
+ public:
+  explicit EncoderSlot(std::counting_semaphore<>& slots) : slots_(slots) { slots_.acquire(); }
+  ~EncoderSlot() { slots_.release(); }
+  EncoderSlot(const EncoderSlot&) = delete;
+  EncoderSlot& operator=(const EncoderSlot&) = delete;
+
+ private:
+  std::counting_semaphore<>& slots_;
+};
+
+// What the elements take at least.
+std::uint64_t least_bytes(const OutputForm& form, std::uint64_t elements, std::uint64_t key_bytes) {
+  if (form.codec != Codec::kNone) return 0;
+  return elements * (form.format == FileFormat::kText ? kLeastLineBytes : key_bytes);
+}
+
+}  // namespace
+
+// The memory in which a slice is encoded; reused, since fresh memory must be touched first.
+struct Writer::Scratch {
+  std::vector<std::byte> text;
+  std::vector<std::byte> compressed;
+};
+
+Writer::Writer(Output& output, const WriterOptions& options)
+    : output_(output),
+      options_(options),
+      key_bytes_(bytes_of(options.key.type)),
+      encoders_(options.encoders) {}
+
+Writer::~Writer() = default;
+
+void Writer::begin(std::uint64_t elements, ConstByteSpan header) {
+  const bool is_array = options_.form.format == FileFormat::kNpy;
+  std::vector<std::byte> bytes = is_array ? make_npy_header(options_.key, elements)
+                                          : std::vector<std::byte>(header.begin(), header.end());
+  const bool compressed = options_.form.codec != Codec::kNone;
+  // An output without anything in it still is a member of its codec.
+  if (compressed && (!bytes.empty() || elements == 0)) {
+    std::vector<std::byte> member;
+    compress(options_.form.codec, options_.form.level, bytes, member);
+    bytes = std::move(member);
+  }
+  header_bytes_ = bytes.size();
+  const std::uint64_t least = header_bytes_ + least_bytes(options_.form, elements, key_bytes_);
+  next_offset_ = options_.form.is_plain() ? least : header_bytes_;
+  output_.prepare(least);
+  if (!bytes.empty()) output_.write_at(0, bytes);
+}
+
+void Writer::put(std::uint64_t position, ConstByteSpan keys) {
+  if (options_.form.is_plain()) {
+    output_.write_at(header_bytes_ + position * key_bytes_, keys);
+  } else if (!keys.empty()) {
+    put_slices(position, keys);
+  }
+}
+
+// A piece of one slice is encoded at once, while others still have the turn. A larger one has many
+// threads to itself, but only when its turn has come: those that wait would keep its slices.
+void Writer::put_slices(std::uint64_t position, ConstByteSpan keys) {
+  const std::uint64_t slice_bytes = options_.slice_elements * key_bytes_;
+  const std::uint64_t slices = div_up(keys.size(), slice_bytes);
+  if (slices > 1) {
+    std::unique_lock lock(mutex_);
+    wait_for_turn(lock, position);
+  }
+  std::atomic<std::uint64_t> next{0};
+  Failure failure;
+  const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(slices, options_.threads));
+  run_workers(workers, [&](unsigned) {
+    try {
+      for (std::uint64_t i = next++; i < slices; i = next++) {
+        const std::size_t begin = i * slice_bytes;
+        const std::size_t bytes = std::min<std::size_t>(slice_bytes, keys.size() - begin);
+        put_slice(position + i * options_.slice_elements, keys.subspan(begin, bytes));
+      }
+    } catch (...) {
+      failure.capture();
+      next = slices;
+      stop(std::current_exception());
+    }
+  });
+  failure.rethrow();
+}
+
+void Writer::put_slice(std::uint64_t position, ConstByteSpan keys) {
+  std::unique_ptr<Scratch> scratch = take_scratch();
+  const ConstByteSpan encoded = encode(keys, *scratch);
+  const std::uint64_t offset = take_place(position, keys.size() / key_bytes_, encoded.size());
+  output_.write_at(offset, encoded);
+  give_back(std::move(scratch));
+}
+
+ConstByteSpan Writer::encode(ConstByteSpan keys, Scratch& scratch) {
+  ConstByteSpan encoded = keys;
+  if (options_.form.format == FileFormat::kText) {
+    const std::size_t lines = options_.slice_elements;
+    scratch.text.resize(lines * most_line_bytes(options_.key.type) + kTextSlack);
+    char* const text = reinterpret_cast<char*>(scratch.text.data());
+    encoded = ConstByteSpan(scratch.text).first(format_lines(keys, options_.key, text));
+  }
+  if (options_.form.codec != Codec::kNone) {
+    const EncoderSlot slot(encoders_);
+    scratch.compressed.clear();
+    compress(options_.form.codec, options_.form.level, encoded, scratch.compressed);
+    encoded = scratch.compressed;
+  }
+  return encoded;
+}
+
+void Writer::wait_for_turn(std::unique_lock<std::mutex>& lock, std::uint64_t position) {
+  changed_.wait(lock, [&] { return next_element_ == position || stopped_; });
+  if (stopped_) std::rethrow_exception(stopped_);
+}
+
+std::uint64_t Writer::take_place(std::uint64_t position, std::uint64_t elements,
+                                 std::uint64_t bytes) {
+  std::unique_lock lock(mutex_);
+  wait_for_turn(lock, position);
+  next_element_ += elements;
+  changed_.notify_all();
+  return std::exchange(next_offset_, next_offset_ + bytes);
+}
+
+std::unique_ptr<Writer::Scratch> Writer::take_scratch() {
+  std::unique_lock lock(mutex_);
+  if (spare_.empty()) return std::make_unique<Scratch>();
+  std::unique_ptr<Scratch> scratch = std::move(spare_.back());
+  spare_.pop_back();
+  return scratch;
+}
+
+void Writer::give_back(std::unique_ptr<Scratch> scratch) {
+  const std::scoped_lock lock(mutex_);
+  spare_.push_back(std::move(scratch));
+}
+
+void Writer::stop(const std::exception_ptr& why) noexcept {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!stopped_) stopped_ = why;
+  }
+  changed_.notify_all();
+  output_.cancel();
+}
+
+void Writer::cancel() noexcept {
+  stop(std::make_exception_ptr(
+      Error(ErrorKind::kOutput, "writing", "stopped before all was written").path(output_.path())));
+}
+
+void Writer::commit() {
+  output_.commit(next_offset_);
+}
+
+}  // namespace gsort::io

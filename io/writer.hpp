@@ -1,0 +1,84 @@
+// Writer: the counterpart of the Reader. Takes sorted raw elements, many pieces at once, and makes
+// of them what the output is to look like: raw keys or an array at their places, text or compressed
+// members one behind the other.
+//
+// Where the output is plain every piece has its place, and threads do not wait for each other. Text
+// and compressed data have their places only when all before them is known: a piece is encoded in
+// slices, at once with other pieces, and then waits for its turn to be given a place.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <semaphore>
+#include <vector>
+
+#include "base/file_form.hpp"
+#include "base/key.hpp"
+#include "io/bytes.hpp"
+#include "io/output.hpp"
+
+namespace gsort::io {
+
+struct WriterOptions {
+  OutputForm form;
+  KeyFormat key;
+  // Only for outputs that are not plain:
+  std::uint64_t slice_elements = 1;  // encoded in one go
+  unsigned threads = 1;              // that encode the slices of a large piece
+  unsigned encoders = 1;             // at work at once, whoever calls
+};
+
+// Thread-safe, but for begin() and commit(). `output` outlives the writer.
+class Writer {
+ public:
+  Writer(Output& output, const WriterOptions& options);
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  ~Writer();
+
+  // To be called once, before the first piece: makes room for `elements` elements, as far as their
+  // size is known, and writes the header: `header`, or that of an array.
+  // Throws: Error(kResource); Error(kOutput).
+  void begin(std::uint64_t elements, ConstByteSpan header);
+
+  // Writes the raw keys from element `position` on. Pieces must be started in the order of their
+  // positions; a call may wait for all earlier ones.
+  // Throws: Error(kOutput). All calls that wait then throw the same.
+  void put(std::uint64_t position, ConstByteSpan keys);
+
+  // Some other stage failed: calls that wait end with an Error.
+  void cancel() noexcept;
+
+  // All pieces have been put: makes the output real. Throws: Error(kOutput).
+  void commit();
+
+ private:
+  struct Scratch;
+
+  void put_slices(std::uint64_t position, ConstByteSpan keys);
+  void put_slice(std::uint64_t position, ConstByteSpan keys);
+  ConstByteSpan encode(ConstByteSpan keys, Scratch& scratch);
+  void wait_for_turn(std::unique_lock<std::mutex>& lock, std::uint64_t position);
+  std::uint64_t take_place(std::uint64_t position, std::uint64_t elements, std::uint64_t bytes);
+  void stop(const std::exception_ptr& why) noexcept;
+  std::unique_ptr<Scratch> take_scratch();
+  void give_back(std::unique_ptr<Scratch> scratch);
+
+  Output& output_;
+  const WriterOptions options_;
+  const std::uint64_t key_bytes_;
+  std::uint64_t header_bytes_ = 0;
+
+  std::counting_semaphore<> encoders_;  // who encodes waits for nobody else
+  std::mutex mutex_;                    // guards what follows
+  std::condition_variable changed_;
+  std::uint64_t next_element_ = 0;  // whose turn it is
+  std::uint64_t next_offset_ = 0;   // its place
+  std::vector<std::unique_ptr<Scratch>> spare_;
+  std::exception_ptr stopped_;  // why; all who wait fail for the same reason
+};
+
+}  // namespace gsort::io

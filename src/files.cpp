@@ -1,0 +1,34 @@
+#include "files.hpp"
+
+#include "options/form_options.hpp"
+
+namespace gsort {
+
+io::ReaderOptions reader_options(const Options& options) {
+  io::ReaderOptions wanted;
+  wanted.element_bytes = bytes_of(options.key.type);
+  wanted.direct_io = options.direct_io;
+  wanted.form = options.input_form;
+  wanted.key = options.key;
+  wanted.type_is_asked =
+      options.type_source == TypeSource::kOption || options.type_source == TypeSource::kSuffix;
+  wanted.byte_order_is_asked = options.byte_order_is_asked;
+  return wanted;
+}
+
+void adopt_stored_key(Options& options, const io::Reader& reader) {
+  if (!reader.key_is_stored()) return;
+  options.key = reader.key();
+  options.type_source = TypeSource::kHeader;
+}
+
+std::optional<io::Output> open_output(const Options& options) {
+  const bool stream = options.output.value_or("-") == "-";
+  if (options.explain != ExplainMode::kNone && stream) return std::nullopt;
+  const OutputForm form = output_form(options);
+  // Text is for people: a terminal may show it unasked.
+  const bool readable = form.format == FileFormat::kText && form.codec == Codec::kNone;
+  return io::Output(options.output.value_or(readable ? "-" : ""), {options.direct_io});
+}
+
+}  // namespace gsort

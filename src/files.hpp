@@ -1,0 +1,21 @@
+// The files of a job in the options' terms: what the reader and the output are opened with.
+#pragma once
+
+#include <optional>
+
+#include "io/output.hpp"
+#include "io/reader.hpp"
+#include "options/options.hpp"
+
+namespace gsort {
+
+[[nodiscard]] io::ReaderOptions reader_options(const Options& options);
+
+// What the header of an input says about the keys becomes part of the options.
+void adopt_stored_key(Options& options, const io::Reader& reader);
+
+// A stream is not opened to be explained: it may be a terminal, or have nobody at its other end.
+// Throws: Error(kOutput).
+[[nodiscard]] std::optional<io::Output> open_output(const Options& options);
+
+}  // namespace gsort

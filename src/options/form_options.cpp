@@ -1,0 +1,97 @@
+#include "options/form_options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "options/option_values.hpp"
+
+namespace gsort {
+namespace {
+
+// It is held in memory until the output begins.
+constexpr std::uint64_t kMostSkipBytes = 16 * kMiB;
+
+constexpr Choice<FileFormat> kFormats[] = {
+    {"bin", FileFormat::kBinary}, {"text", FileFormat::kText}, {"npy", FileFormat::kNpy}};
+constexpr Choice<std::optional<Codec>> kDecoders[] = {
+    {"auto", std::nullopt},   {"none", Codec::kNone}, {"gzip", Codec::kGzip},
+    {"bzip2", Codec::kBzip2}, {"xz", Codec::kXz},     {"zstd", Codec::kZstd}};
+constexpr Choice<Codec> kEncoders[] = {{"none", Codec::kNone},
+                                       {"gzip", Codec::kGzip},
+                                       {"bzip2", Codec::kBzip2},
+                                       {"xz", Codec::kXz},
+                                       {"zstd", Codec::kZstd}};
+
+int parse_level(Codec codec, std::string_view text, std::string_view option_value) {
+  const CodecLevels levels = levels_of(codec);
+  int level = -1;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), level);
+  if (problem != std::errc() || end != text.data() + text.size() || level < levels.least ||
+      level > levels.most) {
+    throw Error(ErrorKind::kUsage, fmt::format("--compress '{}'", option_value),
+                fmt::format("'{}' is not a level of {}", text, name_of(codec)))
+        .hint(codec == Codec::kNone ? "none has no levels"
+                                    : fmt::format("its levels are {} to {}, {} if none is given",
+                                                  levels.least, levels.most, levels.usual));
+  }
+  return level;
+}
+
+}  // namespace
+
+void set_format(Options& options, std::string_view value) {
+  const auto colon = value.find(':');
+  const std::string_view in = value.substr(0, colon);
+  options.input_form.format = parse_choice(in, kFormats, "--format");
+  options.output_format = colon == std::string_view::npos
+                              ? options.input_form.format
+                              : parse_choice(value.substr(colon + 1), kFormats, "--format");
+}
+
+void set_skip(Options& options, std::string_view value) {
+  std::uint64_t bytes = 0;
+  const char* const end = value.data() + value.size();
+  const auto [stop, problem] = std::from_chars(value.data(), end, bytes);
+  // Here a bare number can only mean one thing.
+  if (problem != std::errc() || stop != end) bytes = parse_size(value, 0, "--skip");
+  if (bytes > kMostSkipBytes) {
+    throw Error(ErrorKind::kUsage, fmt::format("--skip '{}'", value), "is no usable header")
+        .hint(fmt::format("a header has at most {}", format_bytes(kMostSkipBytes)));
+  }
+  options.input_form.skip_bytes = bytes;
+}
+
+void set_decompress(Options& options, std::string_view value) {
+  options.input_form.codec = parse_choice(value, kDecoders, "--decompress");
+}
+
+void set_compress(Options& options, std::string_view value) {
+  const auto colon = value.find(':');
+  const Codec codec = parse_choice(value.substr(0, colon), kEncoders, "--compress");
+  options.compress = codec;
+  options.compress_level = colon == std::string_view::npos
+                               ? levels_of(codec).usual
+                               : parse_level(codec, value.substr(colon + 1), value);
+}
+
+OutputForm output_form(const Options& options) {
+  const std::string_view path = options.output ? std::string_view(*options.output) : "";
+  OutputForm form;
+  if (options.output_format) {
+    form.format = *options.output_format;
+  } else if (const auto named = format_of_path(path)) {
+    form.format = *named;
+  } else {
+    form.format = format_of_path(options.inputs.front()).value_or(FileFormat::kBinary);
+  }
+  form.codec = options.compress ? *options.compress : codec_of_path(path).value_or(Codec::kNone);
+  form.level = options.compress ? options.compress_level : levels_of(form.codec).usual;
+  return form;
+}
+
+}  // namespace gsort

@@ -1,0 +1,21 @@
+// The options that say how files look: --format, --skip, --decompress, --compress.
+#pragma once
+
+#include <string_view>
+
+#include "base/file_form.hpp"
+#include "options/options.hpp"
+
+namespace gsort {
+
+// All throw Error(kUsage) with a hint that says what would do.
+void set_format(Options& options, std::string_view value);      // "text", "bin:npy"
+void set_skip(Options& options, std::string_view value);        // "8", "4K"
+void set_decompress(Options& options, std::string_view value);  // "auto", "none", "xz"
+void set_compress(Options& options, std::string_view value);    // "none", "zstd", "gzip:9"
+
+// How the output is written: as options say, else as the suffixes of its name do; without any, in
+// the format of the first input, not compressed.
+[[nodiscard]] OutputForm output_form(const Options& options);
+
+}  // namespace gsort

@@ -1,0 +1,96 @@
+#include "plan/form_memory.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/decimal.hpp"
+#include "base/units.hpp"
+
+namespace gsort {
+namespace {
+
+// As large as the largest pieces the engines usually put, and as the windows of the codecs.
+constexpr std::uint64_t kMostSlice = std::uint64_t{1} << 17;
+constexpr std::uint64_t kLeastSlice = std::uint64_t{1} << 10;
+
+// What one compressor takes, by the manuals of the libraries, for slices of at most 2 MiB.
+std::uint64_t compressor_bytes(Codec codec, int level) {
+  const auto number = static_cast<std::uint64_t>(level);
+  switch (codec) {
+    case Codec::kGzip:
+      return 512 * kKiB;
+    case Codec::kBzip2:
+      return kMiB + number * 800 * kKiB;
+    case Codec::kXz: {
+      constexpr std::uint64_t kMebibytes[] = {3, 9, 17, 32, 48, 94, 94, 186, 370, 674};
+      return kMebibytes[number] * kMiB;
+    }
+    case Codec::kZstd:
+      return level <= 4 ? 4 * kMiB : level <= 12 ? 16 * kMiB : 90 * kMiB;
+    case Codec::kNone:
+      break;
+  }
+  return 0;
+}
+
+std::uint64_t decompressor_bytes(Codec codec) {
+  switch (codec) {
+    case Codec::kGzip:
+      return 512 * kKiB;
+    case Codec::kBzip2:
+      return 5 * kMiB;
+    case Codec::kXz:
+      return 10 * kMiB;
+    case Codec::kZstd:
+      return 10 * kMiB;
+    case Codec::kNone:
+      break;
+  }
+  return 0;
+}
+
+// The most a slice's element takes while it is on its way: as text, and compressed.
+std::uint64_t encoded_bytes(const OutputForm& form, KeyType type) {
+  const std::uint64_t text = form.format == FileFormat::kText ? most_line_bytes(type) : 0;
+  const std::uint64_t packed = form.codec == Codec::kNone ? 0 : std::max(text, bytes_of(type)) + 1;
+  return text + packed;
+}
+
+}  // namespace
+
+EncodePlan plan_encoding(const OutputForm& form, KeyType type, unsigned threads,
+                         std::uint64_t host_bytes) {
+  if (form.is_plain()) return {};
+  // Each thread has a slice on its way; while it waits for its turn to write, another one begins.
+  const std::uint64_t slices = 2 * std::uint64_t{threads};
+  const std::uint64_t element = encoded_bytes(form, type);
+  EncodePlan plan;
+  plan.slice_elements =
+      std::clamp(std::bit_floor(host_bytes / 8 / (slices * element)), kLeastSlice, kMostSlice);
+  plan.memory_bytes = slices * plan.slice_elements * element;
+  plan.encoders = threads;
+  if (const std::uint64_t each = compressor_bytes(form.codec, form.level); each > 0) {
+    plan.encoders =
+        static_cast<unsigned>(std::clamp<std::uint64_t>(host_bytes / 4 / each, 1, threads));
+    plan.memory_bytes += plan.encoders * each;
+  }
+  return plan;
+}
+
+std::uint64_t decoding_bytes(const Options& options) {
+  if (options.input_form.codec) return decompressor_bytes(*options.input_form.codec);
+  std::uint64_t most = 0;
+  for (const std::string& path : options.inputs) {
+    most = std::max(most, decompressor_bytes(codec_of_path(path).value_or(Codec::kNone)));
+  }
+  return most;
+}
+
+std::uint64_t least_output_bytes(const OutputForm& form, std::uint64_t skip_bytes, KeyType type,
+                                 std::uint64_t elements) {
+  if (form.codec != Codec::kNone) return 0;
+  return skip_bytes +
+         elements * (form.format == FileFormat::kText ? kLeastLineBytes : bytes_of(type));
+}
+
+}  // namespace gsort

@@ -1,0 +1,34 @@
+// The memory that text and compression take beside the sort's own buffers, and how much of it there
+// is at once.
+#pragma once
+
+#include <cstdint>
+
+#include "base/file_form.hpp"
+#include "base/key.hpp"
+#include "options/options.hpp"
+
+namespace gsort {
+
+// How an output that is not plain is made: sorted keys are cut into slices, and each is formatted
+// and compressed by itself, on many cores.
+struct EncodePlan {
+  std::uint64_t slice_elements = 0;  // 0: the output is plain
+  unsigned encoders = 0;             // compressors at work at the same time, at most
+  std::uint64_t memory_bytes = 0;    // for all of it
+};
+
+// What `threads` threads need under a host budget: an eighth of it for slices, a quarter for
+// compressors, but one slice and one compressor at least.
+[[nodiscard]] EncodePlan plan_encoding(const OutputForm& form, KeyType type, unsigned threads,
+                                       std::uint64_t host_bytes);
+
+// What decompressing the inputs takes, as far as options and suffixes say that they are compressed:
+// one input at a time, with the window that the codec's usual level asks for.
+[[nodiscard]] std::uint64_t decoding_bytes(const Options& options);
+
+// The least that the output can take on disk, before its keys are known.
+[[nodiscard]] std::uint64_t least_output_bytes(const OutputForm& form, std::uint64_t skip_bytes,
+                                               KeyType type, std::uint64_t elements);
+
+}  // namespace gsort

@@ -1,0 +1,89 @@
+// Any keys of any type survive the way to decimal text and back, and the text is what the library
+// would have written.
+#include "base/decimal.hpp"
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "base/value.hpp"
+
+namespace gsort {
+namespace {
+
+// Keys of any length in digits: any bits, shifted by any number of places.
+template <class Value>
+std::vector<Value> any_values() {
+  using Key = KeyOf<Value>;
+  const auto bits = *rc::gen::container<std::vector<Key>>(rc::gen::arbitrary<Key>());
+  std::vector<Value> values;
+  for (const Key key : bits) {
+    const int shift = *rc::gen::inRange(0, static_cast<int>(8 * sizeof(Key)));
+    const auto value = std::bit_cast<Value>(static_cast<Key>(key >> shift));
+    if constexpr (std::is_floating_point_v<Value>) {
+      if (std::isnan(value)) continue;  // text keeps a NaN's sign, not its other bits
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+template <class Value>
+std::string library_text(const std::vector<Value>& values) {
+  std::string text;
+  for (const Value value : values) {
+    std::array<char, 64> line{};
+    text.append(line.data(), std::to_chars(line.data(), line.data() + line.size(), value).ptr);
+    text += '\n';
+  }
+  return text;
+}
+
+template <class Value>
+void expect_way_and_back(KeyType type) {
+  const std::vector<Value> values = any_values<Value>();
+  const auto keys = std::as_bytes(std::span(values));
+  std::string text(values.size() * most_line_bytes(type) + kTextSlack, '\0');
+  const std::size_t bytes = format_lines(keys, {type}, text.data());
+  RC_ASSERT(text.substr(0, bytes) == library_text(values));
+  RC_ASSERT(count_newlines(std::string_view(text).substr(0, bytes)) == values.size());
+  std::vector<std::byte> back(keys.size());
+  RC_ASSERT(!parse_lines(std::string_view(text).substr(0, bytes), {type}, back));
+  RC_ASSERT(std::ranges::equal(back, keys));
+}
+
+TEST(DecimalProperty, AnyKeysSurviveTheWayToTextAndBack) {
+  for (const KeyType type : kAllKeyTypes) {
+    with_value_of_type(type, [&](auto value) {
+      EXPECT_TRUE(rc::check(std::string(name_of(type)),
+                            [&] { expect_way_and_back<decltype(value)>(type); }));
+    });
+  }
+}
+
+// Digits, signs and what is neither, in short lines.
+TEST(DecimalProperty, AnyLineIsReadAsTheLibraryReadsIt) {
+  EXPECT_TRUE(rc::check([] {
+    const auto line = *rc::gen::container<std::string>(
+        rc::gen::elementOf(std::string("0123456789012345678901234567890123456789-+ .x\r")));
+    const std::string text = line + '\n' + std::string(kTextSlack, '\0');
+    std::int64_t wanted = 0;
+    const char* const end = line.data() + line.size();
+    const auto [stop, problem] = std::from_chars(line.data(), end, wanted);
+    const bool good = problem == std::errc() && stop == end;
+    std::array<std::byte, 8> key{};
+    const auto bad =
+        parse_lines(std::string_view(text).substr(0, line.size() + 1), {KeyType::kI64}, key);
+    RC_ASSERT(bad.has_value() != good);
+    if (good) RC_ASSERT(std::bit_cast<std::int64_t>(key) == wanted);
+  }));
+}
+
+}  // namespace
+}  // namespace gsort

@@ -1,0 +1,56 @@
+#include "io/name_list.hpp"
+
+#include <string>
+#include <vector>
+
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::contains;
+using test::error_of;
+using test::TempFolder;
+using test::write_file;
+
+using Names = std::vector<std::string>;
+
+class NameList : public testing::Test {
+ protected:
+  Names read(std::string_view text) {
+    write_file(folder_ / "list", test::bytes_of(text));
+    return read_name_list(folder_ / "list");
+  }
+  const TempFolder folder_;
+};
+
+TEST_F(NameList, ReadsNamesWithAndWithoutALastNul) {
+  const std::string_view open("a\0b c", 5);
+  const std::string_view closed("a\0b c\0", 6);
+  EXPECT_EQ(read(open), (Names{"a", "b c"}));
+  EXPECT_EQ(read(closed), (Names{"a", "b c"}));
+}
+
+TEST_F(NameList, KeepsNewlinesAndDashes) {
+  EXPECT_EQ(read("one\nname"), (Names{"one\nname"}));
+  EXPECT_EQ(read("-"), (Names{"-"}));
+}
+
+TEST_F(NameList, ReadsListsLargerThanItsBuffer) {
+  Names names(10'000, std::string(50, 'x'));
+  std::string text;
+  for (const std::string& name : names) text += name + '\0';
+  EXPECT_EQ(read(text), names);
+}
+
+TEST_F(NameList, RefusesEmptyListsAndEmptyNames) {
+  const Error none = error_of([&] { (void)read(""); });
+  EXPECT_EQ(none.kind(), ErrorKind::kInput);
+  EXPECT_TRUE(contains(none.what(), "there are none"));
+  const Error empty = error_of([&] { (void)read(std::string_view("a\0\0b", 4)); });
+  EXPECT_TRUE(contains(empty.what(), "name 2 is empty"));
+  EXPECT_EQ(empty.path(), folder_ / "list");
+}
+
+}  // namespace
+}  // namespace gsort::io
