@@ -146,16 +146,20 @@ unsigned useful_threads(const Plan& plan, const Machine& machine) {
       std::clamp<std::uint64_t>(plan.elements / kLeastShare, 1, plan.threads));
 }
 
+// Every thread has buffers of its own: with little memory, fewer threads may make larger chunks, or
+// be all that fit.
 void choose_sizes_of(Plan& plan, const Options& options) {
-  const SizeQuestion asked = question_for(plan, options);
-  std::optional<Sizes> sizes = choose_sizes(asked);
-  // Every thread has buffers of its own: with little memory, fewer threads are better than none.
-  while (!sizes && plan.threads > 1) {
-    plan.threads /= 2;
-    sizes = choose_sizes(question_for(plan, options));
+  std::optional<Sizes> best;
+  unsigned best_threads = plan.threads;
+  for (; plan.threads >= 1 && (!best || best->cost > 0); plan.threads /= 2) {
+    const std::optional<Sizes> sizes = choose_sizes(question_for(plan, options));
+    if (!sizes || (best && best->cost <= sizes->cost)) continue;
+    best = sizes;
+    best_threads = plan.threads;
   }
-  if (!sizes) throw budget_too_small(plan, question_for(plan, options));
-  take_sizes(plan, *sizes);
+  plan.threads = best ? best_threads : 1;
+  if (!best) throw budget_too_small(plan, question_for(plan, options));
+  take_sizes(plan, *best);
 }
 
 }  // namespace

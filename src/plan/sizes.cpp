@@ -168,7 +168,7 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
 namespace {
 
 // Sizes for runs and merging, with all of the memory for the two.
-std::optional<Sizes> spilling_sizes(const SizeQuestion& q) {
+std::optional<Sizes> spilling_sizes(const SizeQuestion& q, double kept_share) {
   Sizes sizes;
   sizes.run = choose_run_plan(q);
   const std::uint64_t blocks =
@@ -189,10 +189,40 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q) {
                .part_elements >= least_part;
   }));
   if (sizes.fan_in < 2) return std::nullopt;
+  if (q.size_known) sizes.cost = spill_cost(sizes.run_count, sizes.fan_in, q.threads, kept_share);
+  return sizes;
+}
+
+// With the tier of host memory; nothing where it does not pay or does not fit.
+std::optional<Sizes> sizes_with_tier(const SizeQuestion& q) {
+  const std::uint64_t kept = tier_bytes(q);
+  if (kept == 0) return std::nullopt;
+  SizeQuestion beside = q;
+  beside.host_bytes -= kept;
+  const double bytes = static_cast<double>(q.elements) * static_cast<double>(q.key_bytes);
+  std::optional<Sizes> sizes = spilling_sizes(beside, static_cast<double>(kept) / bytes);
+  if (sizes) sizes->run.kept_batches = kept / sizes->run.batch_bytes;
   return sizes;
 }
 
 }  // namespace
+
+double spill_cost(std::uint64_t run_count, std::uint32_t fan_in, unsigned threads,
+                  double kept_share) {
+  // A disk writes and reads an element in about the time in which a core sorts one, and merging is
+  // about as much work.
+  constexpr double kSpill = 1;
+  double moved = 1;  // in the last merge, all
+  double runs = static_cast<double>(run_count);
+  for (const MergeRound& round : plan_rounds(run_count, fan_in)) {
+    double merged = 0;
+    for (const std::uint32_t group : round.group_sizes) merged += group > 1 ? group : 0;
+    moved += merged / runs;
+    runs = static_cast<double>(round.group_sizes.size());
+  }
+  const double spilled = std::max(moved - kept_share, 0.0);
+  return (1 + moved) / threads + spilled * kSpill;
+}
 
 std::optional<Sizes> choose_sizes(const SizeQuestion& q) {
   if (q.size_known) {
@@ -205,16 +235,10 @@ std::optional<Sizes> choose_sizes(const SizeQuestion& q) {
       return sizes;
     }
   }
-  if (const std::uint64_t kept = tier_bytes(q); kept > 0) {
-    SizeQuestion beside = q;
-    beside.host_bytes -= kept;
-    std::optional<Sizes> sizes = spilling_sizes(beside);
-    if (sizes) {
-      sizes->run.kept_batches = kept / sizes->run.batch_bytes;
-      return sizes;
-    }
-  }
-  return spilling_sizes(q);
+  const std::optional<Sizes> with_tier = sizes_with_tier(q);
+  const std::optional<Sizes> without = spilling_sizes(q, 0);
+  if (!with_tier || !without) return with_tier ? with_tier : without;
+  return with_tier->cost <= without->cost ? with_tier : without;
 }
 
 }  // namespace gsort
