@@ -25,6 +25,7 @@ namespace gsort::io {
 struct WriterOptions {
   OutputForm form;
   KeyFormat key;
+  std::size_t element_bytes = 0;  // of a key, or of a record; records are written raw
   // Only for outputs that are not plain:
   std::uint64_t slice_elements = 1;  // encoded in one go
   unsigned threads = 1;              // that encode the slices of a large piece

@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 
 #include "base/failure.hpp"
+#include "base/fingerprint.hpp"
 #include "base/key_loops.hpp"
 #include "base/parallel.hpp"
+#include "engine/engine.hpp"
 #include "io/memory.hpp"
 #include "pipeline/metered_read.hpp"
-#include "pipeline/proof.hpp"
+#include "pipeline/order_ledger.hpp"
 
 namespace gsort {
 namespace {
@@ -100,7 +102,7 @@ class OrderCheck {
   Meter* meter_;
   std::mutex mutex_;
   CheckOutcome outcome_;
-  OrderLedger ledger_;
+  OrderLedger<std::uint64_t> ledger_;
 };
 
 }  // namespace

@@ -7,56 +7,21 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 
+#include "base/element.hpp"
 #include "base/fingerprint.hpp"
 #include "base/meter.hpp"
 #include "engine/engine.hpp"
+#include "pipeline/order_ledger.hpp"
 
 namespace gsort {
 
-// Remembers the first and last key of stretches that have been seen, joins neighbours, and finds
-// where two of them are out of order.
-class OrderLedger {
- public:
-  // Two neighbours that are out of order: the key at `position`, and the one in front of it.
-  struct Disorder {
-    std::uint64_t position;
-    std::uint64_t before;
-    std::uint64_t value;
-  };
-
-  // Adds a stretch [begin, end) whose keys, as ordered numbers, run from `first` to `last`. Returns
-  // the position of a key that comes before the key in front of it, if this stretch shows one at
-  // its borders; kInOrder otherwise. Not thread-safe.
-  static constexpr std::uint64_t kInOrder = ~std::uint64_t{0};
-  std::uint64_t add(std::uint64_t begin, std::uint64_t end, std::uint64_t first,
-                    std::uint64_t last);
-
-  // The disorder with the lowest position that has been seen at a border.
-  [[nodiscard]] const std::optional<Disorder>& disorder() const { return disorder_; }
-
-  // How many neighbouring stretches met with equal keys.
-  [[nodiscard]] std::uint64_t equal_borders() const { return equal_borders_; }
-
- private:
-  struct Stretch {
-    std::uint64_t end;
-    std::uint64_t first;
-    std::uint64_t last;
-  };
-  std::uint64_t compare(std::uint64_t position, std::uint64_t before, std::uint64_t value);
-
-  std::map<std::uint64_t, Stretch> stretches_;
-  std::optional<Disorder> disorder_;
-  std::uint64_t equal_borders_ = 0;
-};
-
 class Proof {
  public:
-  Proof(const KeyFormat& format, bool enabled, Meter* meter = nullptr);
+  Proof(const ElementFormat& format, bool enabled, Meter* meter = nullptr);
 
   void add_input(ConstByteSpan raw_keys);
 
@@ -71,14 +36,20 @@ class Proof {
   [[nodiscard]] bool enabled() const { return enabled_; }
 
  private:
+  [[nodiscard]] Fingerprint fingerprint_of_elements(ConstByteSpan elements) const;
+  [[nodiscard]] std::size_t first_disorder_in(ConstByteSpan elements) const;
+  std::uint64_t note_borders(std::uint64_t position, ConstByteSpan elements);
+
   KeyFormat format_;
-  std::size_t key_bytes_;
+  std::optional<RecordOrder> records_;
+  std::size_t key_bytes_;  // of an element
   bool enabled_;
   Meter* meter_;
   mutable std::mutex mutex_;
   Fingerprint input_;
   Fingerprint output_;
-  OrderLedger ledger_;
+  OrderLedger<std::uint64_t> ledger_;
+  OrderLedger<std::string> record_ledger_;
 };
 
 // A sink that proves what passes through it.

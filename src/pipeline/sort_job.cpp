@@ -21,6 +21,7 @@ io::WriterOptions writer_options(const Plan& plan) {
   io::WriterOptions options;
   options.form = plan.output_form;
   options.key = plan.format;
+  options.element_bytes = plan.key_bytes;
   options.slice_elements = plan.encode.slice_elements;
   options.threads = plan.threads;
   options.encoders = plan.encode.encoders;
@@ -34,7 +35,7 @@ class Sort {
       : job_(job),
         plan_(job.plan),
         meter_(job.meter != nullptr ? *job.meter : own_meter_),
-        proof_(job.plan.format, job.verify, &meter_),
+        proof_({job.plan.format, job.plan.records}, job.verify, &meter_),
         writer_(job.output, writer_options(job.plan)),
         output_sink_(writer_, &meter_),
         proving_sink_(proof_, output_sink_) {}
@@ -130,6 +131,7 @@ class Sort {
   [[nodiscard]] EngineShape engine_shape() const {
     EngineShape shape;
     shape.format = plan_.format;
+    shape.records = plan_.records;
     shape.threads = plan_.threads;
     shape.block_bytes = plan_.chunk.block_bytes;
     shape.chunk_elements = plan_.chunk.chunk_elements;
@@ -147,6 +149,7 @@ class Sort {
       options.batch_buffers = plan_.run.batch_buffers;
       options.kept_batches = plan_.run.kept_batches;
       options.packing = job_.packing;
+      if (plan_.records) options.records.emplace(*plan_.records);
       options.direct_io = job_.direct_io;
       run_store_.emplace(job_.temporary_folders, plan_.key_bytes, options);
     }

@@ -13,6 +13,11 @@ constexpr double kCoreBytesPerSecond = 0.45e9;
 constexpr double kCudaStartSeconds = 0.3;
 constexpr double kBusBytesPerSecond = 20e9;
 
+Error no_records_on_a_gpu() {
+  return Error(ErrorKind::kUsage, "--engine cuda", "records are sorted by the CPU engine only")
+      .hint("leave out --engine");
+}
+
 }  // namespace
 
 double predicted_cpu_seconds(std::uint64_t bytes, unsigned cores) {
@@ -24,13 +29,18 @@ double predicted_cuda_seconds(std::uint64_t bytes) {
 }
 
 bool wants_gpu(const Options& options, unsigned cores, std::optional<std::uint64_t> input_bytes) {
-  if (options.engine == EngineChoice::kCpu || bytes_of(options.key.type) < 4) return false;
+  if (options.engine == EngineChoice::kCpu || options.records) return false;
+  if (bytes_of(options.key.type) < 4) return false;
   if (options.engine == EngineChoice::kCuda) return true;
   return input_bytes && predicted_cuda_seconds(*input_bytes) <
                             predicted_cpu_seconds(*input_bytes, options.parallel.value_or(cores));
 }
 
 EngineDecision choose_engine(const Options& options, const Machine& machine) {
+  if (options.records) {
+    if (options.engine == EngineChoice::kCuda) throw no_records_on_a_gpu();
+    return {false, "records are sorted by the CPU"};
+  }
   if (bytes_of(options.key.type) < 4) return {false, "keys of one and two bytes are counted"};
   if (options.engine == EngineChoice::kCpu) return {false, "as asked"};
   if (options.engine == EngineChoice::kCuda) {
@@ -39,7 +49,8 @@ EngineDecision choose_engine(const Options& options, const Machine& machine) {
         .hint("--engine auto takes the CPU where there is no GPU");
   }
   const unsigned cores = options.parallel.value_or(machine.cores);
-  if (!machine.input_bytes) return {false, "a sort starts on the CPU where the number of keys is not known"};
+  if (!machine.input_bytes)
+    return {false, "a sort starts on the CPU where the number of keys is not known"};
   if (!wants_gpu(options, cores, machine.input_bytes)) {
     return {false, fmt::format("{} are sorted by {} cores before a GPU would pay",
                                format_bytes(*machine.input_bytes), cores)};

@@ -28,9 +28,9 @@ std::uint64_t pipe_guess(const SizeQuestion& q) {
 // What of a host budget is left for the sort's own buffers.
 std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) {
   const std::uint64_t beside =
-      plan.decoding_bytes +
-      plan_encoding(plan.output_form, plan.format.type, plan.threads, host_budget_bytes)
-          .memory_bytes;
+      plan.decoding_bytes + plan_encoding(plan.output_form, plan.format.type, plan.key_bytes,
+                                          plan.threads, host_budget_bytes)
+                                .memory_bytes;
   const std::uint64_t budget = buffer_budget(host_budget_bytes);
   return budget - std::min(budget, beside);
 }
@@ -40,6 +40,7 @@ SizeQuestion question_of(const Plan& plan) {
   SizeQuestion q;
   q.engine = plan.engine;
   q.key_bytes = plan.key_bytes;
+  q.records = plan.records.has_value();
   q.threads = plan.threads;
   q.staged_output = plan.output_is_stream;
   q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.kept_bytes();
@@ -167,7 +168,8 @@ void choose_sizes_of(Plan& plan, const Options& options) {
 Plan make_plan(const Options& options, const Machine& machine) {
   Plan plan;
   plan.format = options.key;
-  plan.key_bytes = bytes_of(options.key.type);
+  plan.records = options.records;
+  plan.key_bytes = element_bytes(options);
   plan.threads = options.parallel.value_or(machine.cores);
   plan.host_budget_bytes = host_budget(options, machine);
   plan.output_form = output_form(options);
@@ -175,8 +177,8 @@ Plan make_plan(const Options& options, const Machine& machine) {
   plan.decoding_bytes = decoding_bytes(options);
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;
   plan.least_output_bytes = least_output_bytes(plan.output_form, options.input_form.skip_bytes,
-                                               plan.format.type, plan.elements);
-  if (plan.key_bytes < 4) {
+                                               plan.key_bytes, plan.elements);
+  if (plan.key_bytes < 4 && !plan.records) {
     plan_counting(plan);
   } else {
     choose_engine_of(plan, options, machine);
@@ -190,8 +192,8 @@ Plan make_plan(const Options& options, const Machine& machine) {
       plan.arena_bytes = std::max(chunk_arena, merge_arena(plan));
     }
   }
-  plan.encode =
-      plan_encoding(plan.output_form, plan.format.type, plan.threads, plan.host_budget_bytes);
+  plan.encode = plan_encoding(plan.output_form, plan.format.type, plan.key_bytes, plan.threads,
+                              plan.host_budget_bytes);
   require_disk_space(plan, machine);
   return plan;
 }

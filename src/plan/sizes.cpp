@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/footprint.hpp"
+#include "base/record_footprint.hpp"
 
 namespace gsort {
 namespace {
@@ -13,6 +14,7 @@ constexpr std::uint64_t kFenceBytes =
 
 // Chunks shorter than this would make more runs than any merge could take.
 constexpr std::uint64_t kLeastChunk = std::uint64_t{1} << 15;
+constexpr std::uint64_t kLeastRecordChunk = std::uint64_t{1} << 8;
 
 // Binary search for the largest value in [1, most] for which `fits` holds (it holds up to some
 // value); 0 if it does not hold for 1.
@@ -43,7 +45,8 @@ RunPlan choose_run_plan(const SizeQuestion& q) {
                                                (static_cast<double>(q.host_bytes) / 4)) +
                     1);
   RunPlan run;
-  const std::uint64_t block_bytes = std::max(by_memory, by_fences);
+  const std::uint64_t one_element = round_up(q.key_bytes + 64, 4 * kKiB);
+  const std::uint64_t block_bytes = std::max({by_memory, by_fences, one_element});
   // A block with its header fills whole pages of the disk: one page less for keys would waste a
   // page.
   run.block_elements = (block_bytes - 64) / q.key_bytes;
@@ -87,9 +90,14 @@ std::uint64_t chunk_host_bytes(const SizeQuestion& q, const ChunkPlan& chunk,
     *arena = chunk.lanes * CudaFootprint::chunk_host_bytes(chunk.readers, chunk.block_bytes);
     return *arena;
   }
-  const auto footprint = CpuChunkFootprint::of(elements, q.key_bytes, q.threads, chunk.block_bytes);
-  *arena = chunk.lanes * footprint.arena_bytes();
-  return *arena + chunk.lanes * footprint.heap_bytes();
+  const auto add_up = [&](const auto& footprint) {
+    *arena = chunk.lanes * footprint.arena_bytes();
+    return *arena + chunk.lanes * footprint.heap_bytes();
+  };
+  return q.records
+             ? add_up(
+                   CpuRecordChunkFootprint::of(elements, q.key_bytes, q.threads, chunk.block_bytes))
+             : add_up(CpuChunkFootprint::of(elements, q.key_bytes, q.threads, chunk.block_bytes));
 }
 
 // The largest chunk within the budgets; chunk_elements stays 0 if there is none.
@@ -105,15 +113,18 @@ ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spil
            : std::clamp<std::uint64_t>(
                  std::bit_floor(q.host_bytes / (std::uint64_t{32} * q.threads)), 64 * kKiB,
                  256 * kKiB);
+  if (q.records) chunk.block_bytes = record_block_bytes(q.key_bytes, chunk.block_bytes);
+  const std::uint64_t most = q.records ? CpuRecordChunkFootprint::kMostElements : q.elements;
   chunk.chunk_elements =
-      largest(std::max<std::uint64_t>(q.elements, 1), [&](std::uint64_t elements) {
-        if (cuda &&
-            lanes * CudaFootprint::chunk_device_bytes(elements * q.key_bytes) > q.device_bytes) {
-          return false;
-        }
-        std::uint64_t arena = 0;
-        return chunk_host_bytes(q, chunk, elements, &arena) + spill_bytes <= q.host_bytes;
-      });
+      largest(std::clamp<std::uint64_t>(q.elements, 1, std::max<std::uint64_t>(most, 1)),
+              [&](std::uint64_t elements) {
+                if (cuda && lanes * CudaFootprint::chunk_device_bytes(elements * q.key_bytes) >
+                                q.device_bytes) {
+                  return false;
+                }
+                std::uint64_t arena = 0;
+                return chunk_host_bytes(q, chunk, elements, &arena) + spill_bytes <= q.host_bytes;
+              });
   if (chunk.chunk_elements == 0) return chunk;
   chunk_host_bytes(q, chunk, chunk.chunk_elements, &chunk.arena_bytes);
   return chunk;
@@ -138,8 +149,9 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
                                std::uint64_t{merge.lanes} * merge.loaders * merge.scratch_bytes +
                                batch_memory(run);
   const auto lane_bytes = [&](std::uint64_t elements) {
-    return cuda ? CudaFootprint::part_host_bytes(elements * q.key_bytes)
-                : CpuMergeFootprint::of(elements, q.key_bytes).arena_bytes();
+    if (cuda) return CudaFootprint::part_host_bytes(elements * q.key_bytes);
+    return q.records ? CpuRecordMergeFootprint::of(elements, q.key_bytes).arena_bytes()
+                     : CpuMergeFootprint::of(elements, q.key_bytes).arena_bytes();
   };
   const auto staging_bytes = [&](std::uint64_t elements) {
     return q.staged_output ? round_up(elements * q.key_bytes, 4 * kKiB) : 0;
@@ -176,7 +188,8 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, double kept_share) {
   sizes.fence_bytes = std::min(blocks * kFenceBytes, q.host_bytes);
   const unsigned lanes = q.engine == EngineKind::kCuda ? 3 : 2;
   sizes.chunk = choose_chunk(q, lanes, sizes.fence_bytes + batch_memory(sizes.run));
-  if (sizes.chunk.chunk_elements < std::min(q.elements, kLeastChunk)) return std::nullopt;
+  const std::uint64_t least = q.records ? kLeastRecordChunk : kLeastChunk;
+  if (sizes.chunk.chunk_elements < std::min(q.elements, least)) return std::nullopt;
   sizes.run_count = div_up(q.elements, sizes.chunk.chunk_elements);
 
   // A part should hold at least two blocks of each run, or the blocks at its borders are read too

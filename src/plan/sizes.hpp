@@ -11,7 +11,8 @@ namespace gsort {
 // What the sizes are chosen for.
 struct SizeQuestion {
   EngineKind engine = EngineKind::kCpu;
-  std::uint64_t key_bytes = 4;
+  std::uint64_t key_bytes = 4;  // of an element
+  bool records = false;         // elements are records; CPU engine only
   unsigned threads = 1;
   std::uint64_t elements = 0;  // of the whole input; a guess that is too large is safe
   bool size_known = true;

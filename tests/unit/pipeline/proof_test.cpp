@@ -25,9 +25,10 @@ TEST(OrderLedger, FindsNothingInOrderedStretchesHoweverTheyCome) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
     std::ranges::shuffle(order, random);
-    OrderLedger ledger;
+    OrderLedger<std::uint64_t> ledger;
     for (const std::uint64_t i : order) {
-      ASSERT_EQ(ledger.add(10 * i, 10 * i + 10, 2 * i, 2 * i + 1), OrderLedger::kInOrder);
+      ASSERT_EQ(ledger.add(10 * i, 10 * i + 10, 2 * i, 2 * i + 1),
+                OrderLedger<std::uint64_t>::kInOrder);
     }
     EXPECT_EQ(ledger.equal_borders(), 0U);
   }
@@ -40,12 +41,12 @@ TEST(OrderLedger, FindsTheBorderThatIsOutOfOrderHoweverTheStretchesCome) {
   for (int round = 0; round < 500; ++round) {
     const std::uint64_t bad = 1 + random() % 7;  // this stretch begins below the one before
     std::ranges::shuffle(order, random);
-    OrderLedger ledger;
+    OrderLedger<std::uint64_t> ledger;
     std::vector<std::uint64_t> found;
     for (const std::uint64_t i : order) {
       const std::uint64_t first = i == bad ? 10 * i - 10 : 10 * i;
       const std::uint64_t wrong = ledger.add(5 * i, 5 * i + 5, first, 10 * i + 9);
-      if (wrong != OrderLedger::kInOrder) {
+      if (wrong != OrderLedger<std::uint64_t>::kInOrder) {
         found.push_back(wrong);
         break;
       }
@@ -55,18 +56,18 @@ TEST(OrderLedger, FindsTheBorderThatIsOutOfOrderHoweverTheStretchesCome) {
 }
 
 TEST(OrderLedger, CountsStretchesThatMeetWithEqualKeys) {
-  OrderLedger ledger;
-  EXPECT_EQ(ledger.add(10, 20, 5, 5), OrderLedger::kInOrder);
-  EXPECT_EQ(ledger.add(0, 10, 1, 5), OrderLedger::kInOrder);
-  EXPECT_EQ(ledger.add(20, 30, 5, 6), OrderLedger::kInOrder);
+  OrderLedger<std::uint64_t> ledger;
+  EXPECT_EQ(ledger.add(10, 20, 5, 5), OrderLedger<std::uint64_t>::kInOrder);
+  EXPECT_EQ(ledger.add(0, 10, 1, 5), OrderLedger<std::uint64_t>::kInOrder);
+  EXPECT_EQ(ledger.add(20, 30, 5, 6), OrderLedger<std::uint64_t>::kInOrder);
   EXPECT_EQ(ledger.equal_borders(), 2U);
 }
 
 TEST(OrderLedger, TakesTheLeastAndTheGreatestKey) {
-  OrderLedger ledger;
+  OrderLedger<std::uint64_t> ledger;
   const std::uint64_t most = ~std::uint64_t{0};
-  EXPECT_EQ(ledger.add(1, 2, most, most), OrderLedger::kInOrder);
-  EXPECT_EQ(ledger.add(0, 1, 0, most), OrderLedger::kInOrder);
+  EXPECT_EQ(ledger.add(1, 2, most, most), OrderLedger<std::uint64_t>::kInOrder);
+  EXPECT_EQ(ledger.add(0, 1, 0, most), OrderLedger<std::uint64_t>::kInOrder);
   EXPECT_EQ(ledger.add(2, 3, 0, 0), 2U);
 }
 
