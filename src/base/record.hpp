@@ -12,13 +12,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/key.hpp"
+#include "base/record_word.hpp"
 
 namespace gsort {
 
@@ -46,7 +46,7 @@ struct RecordFormat {
 
 class RecordOrder {
  public:
-  // Requires: every key lies within the record.
+  // Requires: there is a key; every key lies within the record.
   explicit RecordOrder(const RecordFormat& format);
 
   [[nodiscard]] const RecordFormat& format() const { return format_; }
@@ -56,23 +56,18 @@ class RecordOrder {
   // Whether records with equal prefixes are equal in order.
   [[nodiscard]] bool prefix_is_whole() const { return key_bytes_ <= sizeof(std::uint64_t); }
 
+  // The words of a normalised key, the first one first, zeros behind its end.
+  [[nodiscard]] const std::vector<RecordWord>& words() const { return words_; }
+
   [[nodiscard]] std::uint64_t prefix_of(const std::byte* record) const {
-    std::uint64_t prefix = 0;
-    unsigned room = 64;
-    for (const Piece& piece : pieces_) {
-      const std::uint64_t value = read(piece, record);
-      if (piece.bits >= room) return prefix | value >> (piece.bits - room);
-      room -= piece.bits;
-      prefix |= value << room;
-    }
-    return prefix;
+    return words_.front().of(record);
   }
 
   // Whether a comes before b (< 0), behind it (> 0), or neither (0). Ties are the caller's.
   [[nodiscard]] int compare(const std::byte* a, const std::byte* b) const {
-    for (const Piece& piece : pieces_) {
-      const std::uint64_t left = read(piece, a);
-      const std::uint64_t right = read(piece, b);
+    for (const KeyPiece& piece : pieces_) {
+      const std::uint64_t left = piece.read(a);
+      const std::uint64_t right = piece.read(b);
       if (left != right) return left < right ? -1 : 1;
     }
     return 0;
@@ -85,44 +80,13 @@ class RecordOrder {
   [[nodiscard]] std::size_t first_disorder(std::span<const std::byte> records) const;
 
  private:
-  // A number of at most eight bytes: a key, or a stretch of a key of bytes.
-  struct Piece {
-    std::uint32_t offset;
-    std::uint32_t bytes;
-    unsigned bits;
-    bool swaps_bytes;
-    bool floating;
-    std::uint64_t flip;
-  };
-
   void add(const KeyField& key);
-
-  static std::uint64_t read(const Piece& piece, const std::byte* record) {
-    std::uint64_t raw = load(record + piece.offset, piece.bytes);
-    if (piece.swaps_bytes) raw = swap_bytes(raw) >> (64 - piece.bits);
-    if (piece.floating) {
-      const std::uint64_t sign = std::uint64_t{1} << (piece.bits - 1);
-      raw ^= (raw & sign) != 0 ? sign | (sign - 1) : sign;
-    }
-    return raw ^ piece.flip;
-  }
-
-  // Little endian. The usual widths without a loop.
-  static std::uint64_t load(const std::byte* from, std::uint32_t bytes) {
-    std::uint64_t raw = 0;
-    if (bytes == 8) {
-      std::memcpy(&raw, from, 8);
-    } else if (bytes == 4) {
-      std::memcpy(&raw, from, 4);
-    } else {
-      std::memcpy(&raw, from, bytes);
-    }
-    return raw;
-  }
+  void add_to_words(const KeyPiece& piece, std::size_t begin);
 
   RecordFormat format_;
   std::size_t key_bytes_ = 0;
-  std::vector<Piece> pieces_;
+  std::vector<KeyPiece> pieces_;
+  std::vector<RecordWord> words_;
 };
 
 }  // namespace gsort

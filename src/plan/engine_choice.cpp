@@ -13,9 +13,8 @@ constexpr double kCoreBytesPerSecond = 0.45e9;
 constexpr double kCudaStartSeconds = 0.3;
 constexpr double kBusBytesPerSecond = 20e9;
 
-Error no_records_on_a_gpu() {
-  return Error(ErrorKind::kUsage, "--engine cuda", "records are sorted by the CPU engine only")
-      .hint("leave out --engine");
+bool is_counted(const Options& options) {
+  return !options.records && bytes_of(options.key.type) < 4;
 }
 
 }  // namespace
@@ -29,19 +28,14 @@ double predicted_cuda_seconds(std::uint64_t bytes) {
 }
 
 bool wants_gpu(const Options& options, unsigned cores, std::optional<std::uint64_t> input_bytes) {
-  if (options.engine == EngineChoice::kCpu || options.records) return false;
-  if (bytes_of(options.key.type) < 4) return false;
+  if (options.engine == EngineChoice::kCpu || is_counted(options)) return false;
   if (options.engine == EngineChoice::kCuda) return true;
   return input_bytes && predicted_cuda_seconds(*input_bytes) <
                             predicted_cpu_seconds(*input_bytes, options.parallel.value_or(cores));
 }
 
 EngineDecision choose_engine(const Options& options, const Machine& machine) {
-  if (options.records) {
-    if (options.engine == EngineChoice::kCuda) throw no_records_on_a_gpu();
-    return {false, "records are sorted by the CPU"};
-  }
-  if (bytes_of(options.key.type) < 4) return {false, "keys of one and two bytes are counted"};
+  if (is_counted(options)) return {false, "keys of one and two bytes are counted"};
   if (options.engine == EngineChoice::kCpu) return {false, "as asked"};
   if (options.engine == EngineChoice::kCuda) {
     if (!machine.gpus.empty()) return {true, "as asked"};

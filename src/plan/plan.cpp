@@ -141,10 +141,12 @@ void choose_engine_of(Plan& plan, const Options& options, const Machine& machine
 
 // A small sort should not start threads that find nothing to do.
 unsigned useful_threads(const Plan& plan, const Machine& machine) {
-  constexpr std::uint64_t kLeastShare = std::uint64_t{1} << 16;
+  constexpr std::uint64_t kLeastKeys = std::uint64_t{1} << 16;
+  constexpr std::uint64_t kLeastRecordBytes = 256 * kKiB;
   if (!machine.input_bytes) return plan.threads;
-  return static_cast<unsigned>(
-      std::clamp<std::uint64_t>(plan.elements / kLeastShare, 1, plan.threads));
+  const std::uint64_t shares =
+      plan.records ? *machine.input_bytes / kLeastRecordBytes : plan.elements / kLeastKeys;
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(shares, 1, plan.threads));
 }
 
 // Every thread has buffers of its own: with little memory, fewer threads may make larger chunks, or

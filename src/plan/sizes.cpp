@@ -83,6 +83,16 @@ std::uint64_t tier_bytes(const SizeQuestion& q) {
   return worthwhile ? q.host_bytes / 2 : 0;
 }
 
+std::uint64_t chunk_device_bytes(const SizeQuestion& q, std::uint64_t elements) {
+  return q.records ? CudaRecordFootprint::device_bytes(elements, q.key_bytes)
+                   : CudaFootprint::chunk_device_bytes(elements * q.key_bytes);
+}
+
+std::uint64_t part_device_bytes(const SizeQuestion& q, std::uint64_t elements) {
+  return q.records ? CudaRecordFootprint::device_bytes(elements, q.key_bytes)
+                   : CudaFootprint::part_device_bytes(elements * q.key_bytes);
+}
+
 // Host memory of run formation with chunks of `elements`.
 std::uint64_t chunk_host_bytes(const SizeQuestion& q, const ChunkPlan& chunk,
                                std::uint64_t elements, std::uint64_t* arena) {
@@ -118,8 +128,7 @@ ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spil
   chunk.chunk_elements =
       largest(std::clamp<std::uint64_t>(q.elements, 1, std::max<std::uint64_t>(most, 1)),
               [&](std::uint64_t elements) {
-                if (cuda && lanes * CudaFootprint::chunk_device_bytes(elements * q.key_bytes) >
-                                q.device_bytes) {
+                if (cuda && lanes * chunk_device_bytes(q, elements) > q.device_bytes) {
                   return false;
                 }
                 std::uint64_t arena = 0;
@@ -158,8 +167,7 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
   };
   merge.part_elements =
       largest(std::max<std::uint64_t>(wanted_elements, 1), [&](std::uint64_t elements) {
-        if (cuda && merge.lanes * CudaFootprint::part_device_bytes(elements * q.key_bytes) >
-                        q.device_bytes) {
+        if (cuda && merge.lanes * part_device_bytes(q, elements) > q.device_bytes) {
           return false;
         }
         const std::uint64_t buffers =

@@ -12,7 +12,7 @@ namespace gsort {
 struct SizeQuestion {
   EngineKind engine = EngineKind::kCpu;
   std::uint64_t key_bytes = 4;  // of an element
-  bool records = false;         // elements are records; CPU engine only
+  bool records = false;         // elements are records
   unsigned threads = 1;
   std::uint64_t elements = 0;  // of the whole input; a guess that is too large is safe
   bool size_known = true;

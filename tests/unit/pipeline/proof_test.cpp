@@ -74,7 +74,7 @@ TEST(OrderLedger, TakesTheLeastAndTheGreatestKey) {
 // What happens when `input` is read and `output` is written in two pieces, the second first.
 std::optional<ErrorKind> verdict(const Bytes& input, const Bytes& output, bool enabled = true) {
   try {
-    Proof proof(kFormat, enabled);
+    Proof proof({kFormat, {}}, enabled);
     const std::size_t cut = round_down(input.size() / 3, 4);
     proof.add_input(ConstByteSpan(input).subspan(cut));
     proof.add_input(ConstByteSpan(input).first(cut));
@@ -130,7 +130,7 @@ TEST_F(ProofOf, CountsOnlyWhereItIsNotEnabled) {
 }
 
 TEST_F(ProofOf, NamesTheElementThatIsOutOfOrder) {
-  Proof proof(kFormat, true);
+  Proof proof({kFormat, {}}, true);
   Bytes output = sorted_;
   std::copy_n(sorted_.begin(), 4, output.begin() + 80);  // element 20 comes before element 19
   try {
@@ -142,7 +142,7 @@ TEST_F(ProofOf, NamesTheElementThatIsOutOfOrder) {
 }
 
 TEST_F(ProofOf, PassesThroughItsSinkWhatItHasProved) {
-  Proof proof(kFormat, true);
+  Proof proof({kFormat, {}}, true);
   test::CollectingSink collected(10'000, 4);
   ProvingSink sink(proof, collected);
   sink.put(5'000, ConstByteSpan(sorted_).subspan(20'000));
