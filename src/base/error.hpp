@@ -45,6 +45,7 @@ class Error : public std::exception {
   [[nodiscard]] const char* what() const noexcept override { return message_.c_str(); }
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
   [[nodiscard]] const std::string& operation() const noexcept { return operation_; }
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& hint() const noexcept { return hint_; }
   [[nodiscard]] std::optional<std::uint64_t> offset_bytes() const noexcept { return offset_bytes_; }

@@ -1,5 +1,6 @@
-// One row of the option table, and the table. The parser, -h and --help read nothing else, so a new
-// option is one field in Options and one row in option_table.cpp.
+// One row of the option table, and the table. The parser, -h, --help, the manual page and the
+// completions of the shells read nothing else, so a new option is one field in Options and one row
+// in option_table.cpp.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,7 @@ struct OptionSpec {
   char letter = '\0';          // short name; '\0': a long name only
   ValueKind value_kind = ValueKind::kNone;
   std::string_view value_name = {};      // "SIZE", "auto|cuda|cpu"; empty for a switch
+  std::string_view choices = {};         // "bin|text|npy": values to offer that value_name lacks
   std::string_view implicit_value = {};  // what a kOptional option means without its value
   OptionGroup group = OptionGroup::kReporting;
   bool common = false;         // shown by -h, which must stay on one screen
@@ -40,6 +42,9 @@ struct OptionSpec {
 
 // All options, in the order in which help shows them; groups are contiguous.
 [[nodiscard]] std::span<const OptionSpec> option_table();
+
+// "Files": the heading of a group.
+[[nodiscard]] std::string_view title_of(OptionGroup group);
 
 // "--buffer-size", or "-C" for a row without a long name: how messages name the option.
 [[nodiscard]] std::string display_name(const OptionSpec& spec);

@@ -32,6 +32,8 @@ constexpr Choice<ProgressMode> kProgressModes[] = {{"auto", ProgressMode::kAuto}
                                                    {"always", ProgressMode::kAlways},
                                                    {"never", ProgressMode::kNever},
                                                    {"json", ProgressMode::kJson}};
+constexpr Choice<Show> kGenerated[] = {
+    {"man", Show::kManual}, {"bash", Show::kBash}, {"zsh", Show::kZsh}, {"fish", Show::kFish}};
 constexpr Choice<ColorMode> kColorModes[] = {
     {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
 
@@ -50,6 +52,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .letter = 't',
      .value_kind = kRequired,
      .value_name = "TYPE",
+     .choices = "u8|i8|u16|i16|u32|i32|u64|i64|f32|f64",
      .group = kOrder,
      .common = true,
      .help = "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64",
@@ -132,9 +135,9 @@ constexpr auto kTable = std::to_array<OptionSpec>({
 
     {.name = "files0-from",
      .value_kind = kRequired,
-     .value_name = "F",
+     .value_name = "FILE",
      .group = kFiles,
-     .help = "the inputs are named in F, NUL between them",
+     .help = "the inputs are named in FILE, NUL between them",
      .more = "As find -print0 writes them; - reads the names from stdin. Several inputs are sorted "
              "as if they were one, wherever they are named.",
      .apply = [](Options& o, Text v) { o.files0_from = checked_path(v, "--files0-from"); }},
@@ -151,6 +154,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
     {.name = "format",
      .value_kind = kRequired,
      .value_name = "FORMAT[:OUT]",
+     .choices = "bin|text|npy",
      .group = kFiles,
      .help = "bin|text|npy, in and out (by suffix, else bin)",
      .more = "Raw keys, decimal numbers one a line, or NumPy arrays of one dimension. Without it "
@@ -162,6 +166,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
     {.name = "decompress",
      .value_kind = kRequired,
      .value_name = "CODEC",
+     .choices = "auto|none|gzip|bzip2|xz|zstd",
      .group = kFiles,
      .help = "auto|none|gzip|bzip2|xz|zstd: of inputs (auto)",
      .more = "auto goes by the first bytes of each FILE.",
@@ -169,6 +174,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
     {.name = "compress",
      .value_kind = kRequired,
      .value_name = "CODEC[:LEVEL]",
+     .choices = "none|gzip|bzip2|xz|zstd",
      .group = kFiles,
      .help = "none|gzip|bzip2|xz|zstd: of the output",
      .more = "Without it the output's suffix decides (.gz, .bz2, .xz, .zst), else none. All cores "
@@ -309,12 +315,35 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kReporting,
      .help = "the version",
      .apply = [](Options& o, Text) { o.show = Show::kVersion; }},
+    {.name = "generate",
+     .value_kind = kRequired,
+     .value_name = "man|bash|zsh|fish",
+     .group = kReporting,
+     .help = "a manual page, or a shell's completion",
+     .more = "In bash: source <(gsort --generate=bash).",
+     .apply = [](Options& o, Text v) { o.show = parse_choice(v, kGenerated, "--generate"); }},
 });
 
 }  // namespace
 
 std::span<const OptionSpec> option_table() {
   return kTable;
+}
+
+std::string_view title_of(OptionGroup group) {
+  switch (group) {
+    case kOrder:
+      return "Order";
+    case kJob:
+      return "Job";
+    case kFiles:
+      return "Files";
+    case kResources:
+      return "Resources";
+    case kReporting:
+      break;
+  }
+  return "Reporting";
 }
 
 std::string display_name(const OptionSpec& spec) {

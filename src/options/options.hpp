@@ -24,7 +24,17 @@ enum class CheckMode : std::uint8_t { kNone, kReport, kQuiet };  // nothing, -c,
 enum class ExplainMode : std::uint8_t { kNone, kText, kJson };   // nothing, --explain[=text|json]
 enum class ProgressMode : std::uint8_t { kAuto, kAlways, kNever, kJson };
 enum class ColorMode : std::uint8_t { kAuto, kAlways, kNever };
-enum class Show : std::uint8_t { kNothing, kHelp, kFullHelp, kVersion };  // -h, --help, -V
+// -h, --help, -V, and what --generate makes.
+enum class Show : std::uint8_t {
+  kNothing,
+  kHelp,
+  kFullHelp,
+  kVersion,
+  kManual,
+  kBash,
+  kZsh,
+  kFish,
+};
 
 // Who decided the key type, so that it can be shown with the type.
 enum class TypeSource : std::uint8_t { kOption, kSuffix, kEnvironment, kDefault, kHeader };

@@ -117,13 +117,28 @@ std::vector<po::option> tokenize(const Words& words) {
   }
 }
 
+// Boost would take the end of the text for the end of a quotation.
+bool quotations_are_closed(std::string_view text) {
+  char open = '\0';
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (open != '\0') {
+      if (text[i] == open) open = '\0';
+    } else if (text[i] == '"' || text[i] == '\'') {
+      open = text[i];
+    }
+  }
+  return open == '\0';
+}
+
 Words split_words(const char* text) {
   try {
-    return po::split_unix(text);
-  } catch (const std::exception&) {
-    throw Error(ErrorKind::kUsage, fmt::format("GSORT_OPTIONS '{}'", text), "is not quoted right")
-        .hint("quote it as for a shell");
+    if (quotations_are_closed(text)) return po::split_unix(text, " \t\r\n");
+  } catch (const std::exception&) {  // a backslash at the end
   }
+  throw Error(ErrorKind::kUsage, fmt::format("GSORT_OPTIONS '{}'", text), "is not quoted right")
+      .hint("quote words with '...' or \"...\"; a backslash keeps the character after it");
 }
 
 void apply_words(Options& options, const Words& words, Origin origin) {
@@ -132,12 +147,24 @@ void apply_words(Options& options, const Words& words, Origin origin) {
       const OptionSpec& row = row_of(option.string_key);
       row.apply(options, option.value.empty() ? "" : option.value.front());
     } else if (origin == Origin::kEnvironment) {
-      throw Error(ErrorKind::kUsage, fmt::format("GSORT_OPTIONS '{}'", option.value.front()),
+      throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", option.value.front()),
                   "is not an option")
           .hint("GSORT_OPTIONS holds options only; name files on the command line");
     } else {
       options.inputs.push_back(option.value.front());
     }
+  }
+}
+
+// Whatever is wrong with an option of the environment, the message says where it is: it is not on
+// the command line that the user sees.
+void apply_environment(Options& options, const char* text) {
+  const Words words = split_words(text);
+  try {
+    apply_words(options, words, Origin::kEnvironment);
+  } catch (const Error& error) {
+    throw Error(error.kind(), error.operation() + " in GSORT_OPTIONS", error.reason())
+        .hint(error.hint());
   }
 }
 
@@ -202,7 +229,7 @@ Options parse_options(int argc, const char* const* argv, const Environment& envi
                       const NameList& name_list) {
   Options options;
   if (const char* const words = environment("GSORT_OPTIONS"); words != nullptr) {
-    apply_words(options, split_words(words), Origin::kEnvironment);
+    apply_environment(options, words);
   }
   apply_words(options, Words(argv + std::min(argc, 1), argv + argc), Origin::kArguments);
   if (options.show != Show::kNothing) return options;

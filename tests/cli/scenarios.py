@@ -405,6 +405,17 @@ def a_dumb_terminal_shows_no_status_line(place):
 
 
 @scenario
+def no_color_is_heard_at_a_terminal(place):
+    place.environment["TERM"] = "xterm"
+    _, colored, _ = on_terminal(place, "no-such-file", stream="stderr")
+    place.environment["NO_COLOR"] = "1"
+    _, plain, _ = on_terminal(place, "no-such-file", stream="stderr")
+    _, asked_for, _ = on_terminal(place, "--color=always", "no-such-file", stream="stderr")
+    return report(without_it_messages_are_colored=b"\x1b[" in colored, with_it_they_are_not=b"\x1b" not in plain,
+                  the_command_line_is_stronger=b"\x1b[" in asked_for)
+
+
+@scenario
 def quiet_shows_no_status_line(place):
     ours = slow_sort_on_terminal(place, "-q", TERM="xterm")
     return report(nothing_is_shown=ours == "")

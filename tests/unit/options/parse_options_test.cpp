@@ -142,7 +142,8 @@ TEST(ParseOptions, PutsTheEnvironmentsOptionsBeforeTheArguments) {
 }
 
 TEST(ParseOptions, RefusesFilesAndBadQuotesInTheEnvironment) {
-  EXPECT_NE(complaint({}, {{"GSORT_OPTIONS", "-r file"}}).find("'file': is not an option"),
+  EXPECT_NE(complaint({}, {{"GSORT_OPTIONS", "-r file"}})
+                .find("'file' in GSORT_OPTIONS: is not an option"),
             std::string::npos);
   EXPECT_NE(complaint({}, {{"GSORT_OPTIONS", "-r \\"}}).find("not quoted right"),
             std::string::npos);

@@ -1,0 +1,100 @@
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "options/generate.hpp"
+#include "options/option_spec.hpp"
+#include "options/value_hint.hpp"
+
+namespace gsort {
+namespace {
+
+// Readline takes "--type=u" apart into "--type", "=", "u". `before` becomes "--type=" then, and is
+// the last word otherwise.
+constexpr std::string_view kHead = R"(# bash completion for gsort; made by gsort --generate=bash
+_gsort() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+  if [[ $word == = ]]; then
+    word='' before+='='
+  elif [[ $before == = ]]; then
+    before=${COMP_WORDS[COMP_CWORD-2]}=
+  fi
+  COMPREPLY=()
+  case $before in
+)";
+
+constexpr std::string_view kMiddle = R"(  esac
+  if [[ $word != -* ]]; then
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    return
+  fi
+  mapfile -t COMPREPLY < <(compgen -W ')";
+
+constexpr std::string_view kTail = R"(' -- "$word")
+  # The value comes at once behind the '='.
+  [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace 2>/dev/null
+  return 0
+}
+complete -F _gsort gsort
+)";
+
+// "-t | --type | --type=": what stands before a value.
+std::string names_of(const OptionSpec& spec) {
+  std::vector<std::string> names;
+  const bool optional = spec.value_kind == ValueKind::kOptional;
+  if (spec.letter != '\0') names.push_back(fmt::format("-{}", spec.letter));
+  if (!spec.name.empty() && !optional) names.push_back(fmt::format("--{}", spec.name));
+  if (!spec.name.empty()) names.push_back(fmt::format("--{}=", spec.name));
+  return fmt::format("{}", fmt::join(names, " | "));
+}
+
+std::string case_of(const OptionSpec& spec) {
+  std::string generator;
+  switch (hint_of(spec)) {
+    case ValueHint::kNothing:
+      return fmt::format("    {}) return ;;\n", names_of(spec));
+    case ValueHint::kChoices:
+      return fmt::format(
+          "    {})\n      mapfile -t COMPREPLY < <(compgen -W '{}' -- \"$word\")\n"
+          "      return ;;\n",
+          names_of(spec), choice_words(spec));
+    case ValueHint::kFile:
+      generator = "-f";
+      break;
+    case ValueHint::kFolder:
+      generator = "-d";
+      break;
+  }
+  return fmt::format(
+      "    {})\n      compopt -o filenames 2>/dev/null\n"
+      "      mapfile -t COMPREPLY < <(compgen {} -- \"$word\")\n"
+      "      return ;;\n",
+      names_of(spec), generator);
+}
+
+std::vector<std::string> offered_names() {
+  std::vector<std::string> names;
+  for (const OptionSpec& spec : option_table()) {
+    const char* const joint = spec.value_kind == ValueKind::kRequired ? "=" : "";
+    if (spec.letter != '\0') names.push_back(fmt::format("-{}", spec.letter));
+    if (!spec.name.empty()) names.push_back(fmt::format("--{}{}", spec.name, joint));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string bash_completion() {
+  std::string text(kHead);
+  for (const OptionSpec& spec : option_table()) {
+    if (spec.value_kind != ValueKind::kNone) text += case_of(spec);
+  }
+  text += kMiddle;
+  text += fmt::format("{}", fmt::join(offered_names(), " "));
+  return text + std::string(kTail);
+}
+
+}  // namespace gsort

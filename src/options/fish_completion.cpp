@@ -1,0 +1,52 @@
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "options/generate.hpp"
+#include "options/option_spec.hpp"
+#include "options/value_hint.hpp"
+
+namespace gsort {
+namespace {
+
+// 'text' as a word of fish.
+std::string quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char letter : text) {
+    if (letter == '\'' || letter == '\\') out += '\\';
+    out += letter;
+  }
+  return out + '\'';
+}
+
+std::string value_of(const OptionSpec& spec) {
+  // fish's word for a value that must be there and is no file is -x.
+  const char* const needed = spec.value_kind == ValueKind::kOptional ? "-f" : "-x";
+  switch (hint_of(spec)) {
+    case ValueHint::kChoices:
+      return fmt::format(" {} -a {}", needed, quoted(choice_words(spec)));
+    case ValueHint::kFile:
+      return " -r -F";
+    case ValueHint::kFolder:
+      return " -x -a '(__fish_complete_directories)'";
+    case ValueHint::kNothing:
+      break;
+  }
+  return spec.value_kind == ValueKind::kNone ? "" : fmt::format(" {}", needed);
+}
+
+}  // namespace
+
+std::string fish_completion() {
+  std::string text = "# fish completion for gsort; made by gsort --generate=fish\n";
+  for (const OptionSpec& spec : option_table()) {
+    text += "complete -c gsort";
+    if (spec.letter != '\0') text += fmt::format(" -s {}", spec.letter);
+    if (!spec.name.empty()) text += fmt::format(" -l {}", spec.name);
+    text += fmt::format("{} -d {}\n", value_of(spec), quoted(spec.help));
+  }
+  return text;
+}
+
+}  // namespace gsort

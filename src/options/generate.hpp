@@ -1,0 +1,15 @@
+// What --generate prints, all made from the option table: the manual page, and a completion for
+// each of three shells. A completion offers the names of options, the values of those that take one
+// of a few words, and files or folders where these are wanted.
+#pragma once
+
+#include <string>
+
+namespace gsort {
+
+[[nodiscard]] std::string manual_page();  // roff, man macros
+[[nodiscard]] std::string bash_completion();
+[[nodiscard]] std::string zsh_completion();
+[[nodiscard]] std::string fish_completion();
+
+}  // namespace gsort

@@ -1,0 +1,47 @@
+// What -h, --help and the manual page say besides the options: examples, environment, exit status.
+#pragma once
+
+#include <string_view>
+
+namespace gsort {
+
+struct Example {
+  std::string_view command;
+  std::string_view meaning;
+};
+
+inline constexpr Example kExamples[] = {
+    {"gsort input.bin -o output.bin", "signed 32-bit integers, file to file"},
+    {"gsort -t u64 ids.bin -o ids.bin", "in place, as far as anyone can see"},
+    {"producer | gsort -t f64 > out.f64", "from and to pipes"},
+    {"gsort -r dump.u32 -o top.u32", "the type from the suffix, largest first"},
+    {"gsort -c out.f64", "is it sorted?"},
+    {"gsort --explain -S 1G big.u64", "what would happen with 1 GiB of memory"},
+};
+
+struct Described {
+  std::string_view name;
+  std::string_view brief;      // for --help: a line of at most 56 characters
+  std::string_view more = {};  // for the manual page: whole sentences
+};
+
+inline constexpr Described kVariables[] = {
+    {"GSORT_OPTIONS", "options put before those of the command line",
+     "Words are separated by blanks. Single or double quotes keep blanks in a word, and a "
+     "backslash "
+     "keeps the character after it, also between quotes. Nothing is expanded, and files cannot be "
+     "named here."},
+    {"GSORT_TYPE", "the type where neither -t nor a suffix gives one", "One of the words of -t."},
+    {"TMPDIR", "where runs are spilled where -T does not say", ""},
+    {"NO_COLOR", "set to anything: no color, unless --color=always", ""},
+    {"TERM", "dumb: no color and no status line", ""},
+    {"CUDA_VISIBLE_DEVICES", "which GPUs there are, as for every CUDA program", ""},
+};
+
+inline constexpr Described kExitStatuses[] = {
+    {"0", "done"},
+    {"1", "--check found disorder"},
+    {"2", "any trouble; no output has appeared, the inputs are as they were"},
+};
+
+}  // namespace gsort

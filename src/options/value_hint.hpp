@@ -1,0 +1,28 @@
+// What a shell may offer where an option wants its value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "options/option_spec.hpp"
+
+namespace gsort {
+
+enum class ValueHint : std::uint8_t {
+  kNothing,  // a switch, or a value that nobody can guess
+  kChoices,  // one of choices_of()
+  kFile,
+  kFolder,
+};
+
+[[nodiscard]] ValueHint hint_of(const OptionSpec& spec);
+
+// "auto", "cuda", "cpu". Empty unless hint_of() is kChoices.
+[[nodiscard]] std::vector<std::string_view> choices_of(const OptionSpec& spec);
+
+// The same in one string, "auto cuda cpu".
+[[nodiscard]] std::string choice_words(const OptionSpec& spec);
+
+}  // namespace gsort

@@ -1,0 +1,75 @@
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "options/generate.hpp"
+#include "options/option_spec.hpp"
+#include "options/value_hint.hpp"
+
+namespace gsort {
+namespace {
+
+// `text` within a specification of _arguments that stands between single quotes.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char letter : text) {
+    if (letter == '[' || letter == ']' || letter == ':' || letter == '\\') out += '\\';
+    out += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  }
+  return out;
+}
+
+// ":TYPE:(u8 i8)", "::MODE:(text json)", ":FILE:_files".
+std::string value_of(const OptionSpec& spec) {
+  if (spec.value_kind == ValueKind::kNone) return "";
+  std::string action = " ";  // nothing can be offered
+  switch (hint_of(spec)) {
+    case ValueHint::kChoices:
+      action = fmt::format("({})", choice_words(spec));
+      break;
+    case ValueHint::kFile:
+      action = "_files";
+      break;
+    case ValueHint::kFolder:
+      action = "_files -/";
+      break;
+    case ValueHint::kNothing:
+      break;
+  }
+  const char* const colons = spec.value_kind == ValueKind::kOptional ? "::" : ":";
+  return fmt::format("{}{}:{}", colons, escaped(spec.value_name), action);
+}
+
+// How the value is joined to the name: '=' a long one takes it behind '=' or as the next word, '=-'
+// behind '=' only; '+' the same for a letter.
+std::string line_of(std::string_view name, std::string_view joint, const OptionSpec& spec) {
+  return fmt::format("  '*{}{}[{}]{}' \\\n", name, joint, escaped(spec.help), value_of(spec));
+}
+
+std::string lines_of(const OptionSpec& spec) {
+  const bool takes_value = spec.value_kind != ValueKind::kNone;
+  std::string lines;
+  if (spec.letter != '\0') {
+    lines += line_of(fmt::format("-{}", spec.letter), takes_value ? "+" : "", spec);
+  }
+  if (!spec.name.empty()) {
+    const char* const joint = spec.value_kind == ValueKind::kOptional ? "=-" : "=";
+    lines += line_of(fmt::format("--{}", spec.name), takes_value ? joint : "", spec);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string zsh_completion() {
+  std::string text =
+      "#compdef gsort\n"
+      "# zsh completion for gsort; made by gsort --generate=zsh\n"
+      "# Every option may repeat: the last wins.\n"
+      "_arguments -s -S \\\n";
+  for (const OptionSpec& spec : option_table()) text += lines_of(spec);
+  return text + "  '*:FILE:_files'\n";
+}
+
+}  // namespace gsort

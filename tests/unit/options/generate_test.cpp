@@ -1,0 +1,73 @@
+#include "options/generate.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "options/help_texts.hpp"
+#include "options/option_spec.hpp"
+
+namespace gsort {
+namespace {
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// As roff writes it.
+std::string with_minus(std::string_view text) {
+  std::string out;
+  for (const char letter : text) out += letter == '-' ? "\\-" : std::string(1, letter);
+  return out;
+}
+
+TEST(ManualPage, ShowsEveryOption) {
+  const std::string page = manual_page();
+  for (const OptionSpec& spec : option_table()) {
+    EXPECT_TRUE(holds(page, "\\fB" + with_minus(display_name(spec)) + "\\fR"))
+        << display_name(spec);
+    EXPECT_TRUE(holds(page, with_minus(spec.help))) << spec.help;
+  }
+}
+
+TEST(ManualPage, HasAllSections) {
+  const std::string page = manual_page();
+  for (const char* const title : {"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "ENVIRONMENT",
+                                  "FILES", "EXIT STATUS", "EXAMPLES", "NOTES"}) {
+    EXPECT_TRUE(holds(page, std::string(".SH ") + title + "\n")) << title;
+  }
+}
+
+TEST(ManualPage, ShowsTheExamplesOfTheHelp) {
+  const std::string page = manual_page();
+  for (const Example& example : kExamples) {
+    EXPECT_TRUE(holds(page, with_minus(example.command))) << example.command;
+  }
+}
+
+// What is offered is tested in the shells themselves: tests/cli/golden/completion.txt.
+TEST(Completions, NameEveryOption) {
+  for (const OptionSpec& spec : option_table()) {
+    const std::string name(spec.name);
+    const std::string letter(1, spec.letter);
+    if (!name.empty()) {
+      EXPECT_TRUE(holds(bash_completion(), "--" + name)) << name;
+      EXPECT_TRUE(holds(zsh_completion(), "'*--" + name)) << name;
+      EXPECT_TRUE(holds(fish_completion(), " -l " + name + " ")) << name;
+    }
+    if (spec.letter != '\0') {
+      EXPECT_TRUE(holds(bash_completion(), " -" + letter + " ")) << letter;
+      EXPECT_TRUE(holds(zsh_completion(), "'*-" + letter)) << letter;
+      EXPECT_TRUE(holds(fish_completion(), " -s " + letter + " ")) << letter;
+    }
+  }
+}
+
+TEST(Completions, QuoteWhatTheShellsWouldRead) {
+  EXPECT_TRUE(holds(fish_completion(), "a shell\\'s completion"));
+  EXPECT_TRUE(holds(zsh_completion(), "a shell'\\''s completion"));
+  EXPECT_TRUE(holds(zsh_completion(), ":N\\[,N...\\]:"));
+}
+
+}  // namespace
+}  // namespace gsort
