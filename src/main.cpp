@@ -3,20 +3,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <optional>
 #include <string>
 
 #include "console.hpp"
-#include "engine/cpu/cpu_engine.hpp"
 #include "files.hpp"
-#include "gpu/gpu.hpp"
 #include "io/name_list.hpp"
 #include "observer.hpp"
 #include "options/help.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/check_records.hpp"
-#include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
+#include "prepared_sort.hpp"
 #include "report/explain.hpp"
 #include "report/style.hpp"
 
@@ -35,38 +32,15 @@ int check(const Options& options, io::Reader& reader) {
   return outcome.in_order ? kDone : kDisorder;
 }
 
-std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, ByteSpan memory) {
-  if (plan.engine == EngineKind::kCuda) return gpu::make_cuda_engine(shape, plan.device, memory);
-  return cpu::make_cpu_engine(shape, memory);
-}
-
-// Looks for GPUs only where one could be used: that costs a fraction of a second.
-void look_for_gpus(const Options& options, Machine& machine) {
-  if (!wants_gpu(options, machine.cores, machine.input_bytes)) return;
-  gpu::Devices found = gpu::find_devices(options.devices);
-  machine.no_gpu_reason = found.absent_reason;
-  for (const gpu::Device& device : found.devices) {
-    machine.gpus.push_back({device.ordinal, device.name, device.free_bytes, device.total_bytes});
-  }
-}
-
 int sort(const Options& options, io::Reader& reader) {
-  std::optional<io::Output> output = open_output(options);
-  const std::string folder = output ? output->folder() : "";
-  const auto temporary =
-      temporary_folders(options.temporary_directories, std::getenv("TMPDIR"), folder);
-  Machine machine = survey(temporary, folder, reader);
-  look_for_gpus(options, machine);
-  const Plan plan = make_plan(options, machine);
+  PreparedSort prepared(options, reader);
   if (options.explain != ExplainMode::kNone) {
-    print(stdout, explain(plan, options, machine));
+    print(stdout, explain(prepared.plan(), options, prepared.machine()));
     return kDone;
   }
   Observer observer(options);
-  const Outcome outcome =
-      run_sort({plan, reader, *output, temporary, options.direct_io, options.packing,
-                options.verify, make_engine, &observer.meter()});
-  observer.sort_is_done(outcome, plan, machine);
+  const Outcome outcome = prepared.run(&observer.meter());
+  observer.sort_is_done(outcome, prepared.plan(), prepared.machine());
   return kDone;
 }
 

@@ -33,7 +33,8 @@ if(GSORT_RELOCATABLE)
   set(CMAKE_BUILD_RPATH "$ORIGIN")
   set(CMAKE_INSTALL_RPATH "$ORIGIN")
   set(Boost_USE_STATIC_LIBS ON)
-  target_link_options(gsort_settings INTERFACE -static-libstdc++ -static-libgcc)
+  # RPATH rather than RUNPATH: the libraries beside the binary find each other by it, too.
+  target_link_options(gsort_settings INTERFACE -Wl,--disable-new-dtags)
 endif()
 
 # gsort_library(NAME SOURCES ... DEPENDS ...): a static library of one folder. DEPENDS are public.

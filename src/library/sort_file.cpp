@@ -1,0 +1,34 @@
+#include "library/sort_file.hpp"
+
+#include "files.hpp"
+#include "io/reader.hpp"
+#include "prepared_sort.hpp"
+
+namespace gsort {
+namespace {
+
+void require_a_sort(const Options& options) {
+  const auto refuse = [](const char* what, const char* hint) {
+    throw Error(ErrorKind::kUsage, "sort_file", what).hint(hint);
+  };
+  if (options.inputs.empty()) refuse("no input is given", "name one in Options::inputs");
+  if (!options.output) refuse("no output is given", "name one in Options::output");
+  if (options.check != CheckMode::kNone || options.explain != ExplainMode::kNone ||
+      options.show != Show::kNothing || options.stats || options.trace) {
+    refuse("the options ask for more than a sort", "leave out check, explain, show, stats, trace");
+  }
+}
+
+}  // namespace
+
+SortedFile sort_file(const Options& asked) {
+  require_a_sort(asked);
+  Options options = asked;
+  io::Reader reader(options.inputs, reader_options(options));
+  adopt_stored_key(options, reader);
+  const Outcome outcome = PreparedSort(options, reader).run(nullptr);
+  return {outcome.elements,      outcome.bytes,    outcome.runs,
+          outcome.spilled_bytes, outcome.verified, outcome.total_seconds};
+}
+
+}  // namespace gsort

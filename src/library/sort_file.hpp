@@ -1,0 +1,40 @@
+// Sorting files as the program does: read, sort, spill what does not fit, prove, and put the output
+// in place whole or not at all.
+//
+//   gsort::Options options;
+//   options.inputs = {"dump.u64"};
+//   options.output = "sorted.u64";
+//   options.key.type = gsort::KeyType::kU64;
+//   gsort::sort_file(options);
+//
+// Read next: options.hpp, error.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.hpp"
+#include "options/options.hpp"
+
+namespace gsort {
+
+struct SortedFile {
+  std::uint64_t elements = 0;
+  std::uint64_t bytes = 0;          // of the elements
+  std::uint64_t runs = 0;           // 0: all fitted in memory
+  std::uint64_t spilled_bytes = 0;  // written to temporary folders
+  bool verified = false;            // order and fingerprint of the output were proved
+  double seconds = 0;
+};
+
+// Sorts options.inputs into options.output. Options are what the command line means by them, with
+// three differences: key.type is the type, unless the header of a NumPy array says another (names
+// of files and the environment decide nothing; parse_options makes options of a command line, where
+// they do); there must be an output; and nothing is written to standard error.
+// Thread-safe; sorts at the same time share the machine unasked, so give each a buffer_size.
+// SIGXFSZ should be ignored where the size of files is limited, else it ends the process.
+// Throws: Error(kUsage) for no input or no output, and for options that ask for something else than
+// a sort (check, explain, show, stats, trace); Error of any kind from the sort: then no output has
+// appeared, and nothing temporary is left.
+SortedFile sort_file(const Options& options);
+
+}  // namespace gsort

@@ -1,0 +1,41 @@
+// A sort with everything in place: the output is open, the machine is looked at, the plan is made.
+// What the program and the library do alike.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/meter.hpp"
+#include "io/output.hpp"
+#include "io/reader.hpp"
+#include "options/options.hpp"
+#include "plan/machine.hpp"
+#include "plan/outcome.hpp"
+#include "plan/plan.hpp"
+
+namespace gsort {
+
+class PreparedSort {
+ public:
+  // Requires: the options and the reader outlive it.
+  // Throws: Error, also when no plan can work.
+  PreparedSort(const Options& options, io::Reader& reader);
+
+  [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+
+  // Sorts, once. Not for options that only explain: their output may not be open.
+  // Throws: Error; then there is no output, and nothing is left in the temporary folders.
+  Outcome run(Meter* meter);
+
+ private:
+  const Options& options_;
+  io::Reader& reader_;
+  std::optional<io::Output> output_;
+  std::vector<std::string> temporary_folders_;
+  Machine machine_;
+  Plan plan_;
+};
+
+}  // namespace gsort

@@ -1,0 +1,93 @@
+#include "library/sort_file.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "../io/support.hpp"
+#include "support/sorted_copy.hpp"
+
+namespace gsort {
+namespace {
+
+using io::test::read_file;
+using io::test::TempFolder;
+using io::test::write_file;
+using test::Bytes;
+
+Options options_for(const TempFolder& folder, KeyType type) {
+  Options options;
+  options.inputs = {folder / "in"};
+  options.output = folder / "out";
+  options.key.type = type;
+  return options;
+}
+
+TEST(SortFile, WritesTheSortedFileAndSaysWhatItDid) {
+  const TempFolder folder;
+  Options options = options_for(folder, KeyType::kF32);
+  options.key.descending = true;
+  const Bytes raw = test::generated(options.key, Distribution::kUniform, 100'000);
+  write_file(folder / "in", raw);
+  const SortedFile sorted = sort_file(options);
+  EXPECT_EQ(read_file(folder / "out"), test::sorted_copy(raw, options.key));
+  EXPECT_EQ(sorted.elements, 100'000U);
+  EXPECT_EQ(sorted.bytes, 400'000U);
+  EXPECT_EQ(sorted.runs, 0U);
+  EXPECT_TRUE(sorted.verified);
+}
+
+TEST(SortFile, SpillsWhatDoesNotFit) {
+  const TempFolder folder;
+  Options options = options_for(folder, KeyType::kU64);
+  options.buffer_size = "24M";
+  options.temporary_directories = {folder.path()};
+  const Bytes raw = test::generated(options.key, Distribution::kUniform, 8'000'000);
+  write_file(folder / "in", raw);
+  const SortedFile sorted = sort_file(options);
+  EXPECT_EQ(read_file(folder / "out"), test::sorted_copy(raw, options.key));
+  EXPECT_GT(sorted.runs, 1U);
+  EXPECT_GT(sorted.spilled_bytes, 0U);
+}
+
+ErrorKind kind_thrown(const Options& options) {
+  try {
+    static_cast<void>(sort_file(options));
+  } catch (const Error& error) {
+    EXPECT_FALSE(error.hint().empty());
+    return error.kind();
+  }
+  ADD_FAILURE() << "no error";
+  return ErrorKind::kCorrupt;
+}
+
+TEST(SortFile, LeavesNoOutputWhenItFails) {
+  const TempFolder folder;
+  EXPECT_EQ(kind_thrown(options_for(folder, KeyType::kI32)), ErrorKind::kInput);
+  EXPECT_TRUE(folder.entries().empty());
+}
+
+TEST(SortFile, RefusesWhatIsNoSort) {
+  const TempFolder folder;
+  write_file(folder / "in", Bytes(16));
+  const std::function<void(Options&)> changes[] = {
+      [](Options& o) { o.inputs.clear(); },
+      [](Options& o) { o.output.reset(); },
+      [](Options& o) { o.check = CheckMode::kQuiet; },
+      [](Options& o) { o.explain = ExplainMode::kText; },
+      [](Options& o) { o.show = Show::kVersion; },
+      [](Options& o) { o.stats = "stats"; },
+      [](Options& o) { o.trace = "trace"; },
+  };
+  for (const auto& change : changes) {
+    Options options = options_for(folder, KeyType::kI32);
+    change(options);
+    EXPECT_EQ(kind_thrown(options), ErrorKind::kUsage);
+  }
+  EXPECT_EQ(folder.entries().size(), 1U);
+}
+
+}  // namespace
+}  // namespace gsort

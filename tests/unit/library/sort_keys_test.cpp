@@ -1,0 +1,63 @@
+#include "library/sort_keys.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "typed_keys.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+
+template <class Key>
+class SortKeys : public ::testing::Test {};
+TYPED_TEST_SUITE(SortKeys, test::KeyTypes);
+
+TYPED_TEST(SortKeys, EqualsStdSort) {
+  for (const Order order : {Order::kAscending, Order::kDescending}) {
+    const KeyFormat format = library::format_of<TypeParam>(order);
+    for (const Distribution shape : {Distribution::kUniform, Distribution::kZipf}) {
+      for (const std::size_t count : test::kCounts) {
+        for (const unsigned threads : {0U, 1U, 3U}) {
+          const Bytes raw = test::generated(format, shape, count);
+          std::vector<TypeParam> keys = test::keys_of<TypeParam>(raw);
+          sort_keys<TypeParam>(keys, order, threads);
+          EXPECT_EQ(test::bytes_of_keys<TypeParam>(keys), test::sorted_copy(raw, format))
+              << count << " keys, " << threads << " threads";
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(SortKeys, LeavesEqualKeysAsTheyAre) {
+  std::vector<TypeParam> keys(100'000, TypeParam{7});
+  const std::vector<TypeParam> wanted = keys;
+  sort_keys<TypeParam>(keys);
+  EXPECT_EQ(keys, wanted);
+}
+
+TEST(SortKeysOfFloats, PutsNansAndZerosInTotalOrder) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> keys = {nan, 0.0, -0.0, 1.0, -nan, -1.0};
+  sort_keys<double>(keys);
+  EXPECT_TRUE(std::isnan(keys[0]) && std::signbit(keys[0]));
+  EXPECT_EQ(keys[1], -1.0);
+  EXPECT_TRUE(keys[2] == 0 && std::signbit(keys[2]));
+  EXPECT_TRUE(keys[3] == 0 && !std::signbit(keys[3]));
+  EXPECT_EQ(keys[4], 1.0);
+  EXPECT_TRUE(std::isnan(keys[5]) && !std::signbit(keys[5]));
+}
+
+TEST(SortKeysInPart, TouchesNoNeighbours) {
+  std::vector<std::uint32_t> keys(100'002, 5);
+  keys.front() = 9;
+  keys.back() = 1;
+  sort_keys(std::span(keys).subspan(1, 100'000), Order::kAscending, 2);
+  EXPECT_EQ(keys.front(), 9U);
+  EXPECT_EQ(keys.back(), 1U);
+}
+
+}  // namespace
+}  // namespace gsort

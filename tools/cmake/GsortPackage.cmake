@@ -1,0 +1,45 @@
+# cpack: two Debian packages from the usual build (the program, and the library), a tar from a relocatable one.
+#
+# The packages are called gsort-binary and libgsort-dev: Debian has a package gsort, a tool for genomic files,
+# whose program has the same name.
+set(CPACK_PACKAGE_NAME gsort)
+set(CPACK_PACKAGE_VENDOR gsort)
+set(CPACK_PACKAGE_CONTACT "The gsort maintainers <gsort@localhost>")
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL program zsh)
+
+if(GSORT_RELOCATABLE)
+  set(CPACK_GENERATOR TGZ)
+  set(CPACK_PACKAGE_FILE_NAME gsort-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+  set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+  set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+  include(CPack)
+  return()
+endif()
+
+install(FILES ${PROJECT_BINARY_DIR}/generated/_gsort DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions
+  COMPONENT debian EXCLUDE_FROM_ALL)
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_COMPONENTS_ALL program debian library)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+set(CPACK_COMPONENT_PROGRAM_GROUP program)
+set(CPACK_COMPONENT_DEBIAN_GROUP program)
+set(CPACK_COMPONENT_LIBRARY_GROUP library)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME gsort-binary)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONFLICTS gsort)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libgsort-dev)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "sorts files of binary numbers larger than memory
+Integers and floating-point numbers of 8 to 64 bits, on an NVIDIA GPU where there is one and on all cores
+otherwise. Every result is proved before it appears.")
+set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "sorts and merges binary numbers in files and in memory
+The C++ library of gsort, its headers, and its CMake package.")
+include(CPack)
