@@ -37,6 +37,8 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME gsort-binary)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONFLICTS gsort)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libgsort-dev)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
+# CPack would put the project's description in front of these.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "sorts files of binary numbers larger than memory
 Integers and floating-point numbers of 8 to 64 bits, on an NVIDIA GPU where there is one and on all cores
 otherwise. Every result is proved before it appears.")

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Tests of what users get, made from a build folder whose target `all` is up to date. Each case works in a
+temporary folder and raises an exception if something is not as it should be.
+
+Usage: run.py --build DIR [--cmake PROGRAM] CASE..."""
+
+import argparse
+import gzip
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2]
+# A user's environment: nothing that would lead a program to the build folder.
+PLAIN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": ""}
+# What belongs to the C library and the kernel; a tar cannot bring it.
+SYSTEM_LIBRARY = re.compile(r"(lib(c|m|dl|rt|pthread)|ld-linux-x86-64|linux-vdso)\.so\.\d")
+
+
+def output_of(*command, **more) -> str:
+    words = [str(word) for word in command]
+    more = {"env": PLAIN, **more}
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=250, **more)
+    if done.returncode:
+        raise AssertionError(f"{' '.join(words)}: status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def require(holds, what) -> None:
+    if not holds:
+        raise AssertionError(what)
+
+
+def require_sorts(gsort: Path, folder: Path) -> None:
+    """The program sorts a file, and finds everything it needs outside the build folder."""
+    (folder / "in.u8").write_bytes(bytes(range(255, -1, -1)))
+    require(output_of(gsort, "in.u8", "-o", "out.u8", cwd=folder) == "", "a sort says nothing")
+    require((folder / "out.u8").read_bytes() == bytes(range(256)), "the output is sorted")
+
+
+def libraries_of(binary: Path) -> dict[str, str]:
+    """The shared libraries that a binary is loaded with, by name, and where they are found."""
+    found = {}
+    for line in output_of("ldd", binary).splitlines():
+        require("not found" not in line, line)
+        match = re.match(r"\s*(\S+) => (\S+) \(|\s*(\S+) \(", line)
+        if match:
+            name = os.path.basename(match[1] or match[3])
+            found[name] = match[2] or match[3]
+    return found
+
+
+def require_nothing_of(build: Path, binary: Path) -> None:
+    for name, path in libraries_of(binary).items():
+        require(not Path(path).resolve().is_relative_to(build), f"{binary} uses {name} of the build folder")
+    require(str(build) not in output_of("readelf", "-d", binary), f"{binary} names the build folder")
+
+
+def install(options, folder: Path) -> Path:
+    """An installed tree under a DESTDIR: its /usr."""
+    output_of(options.cmake, "--install", options.build, "--prefix", "/usr", env={**PLAIN, "DESTDIR": str(folder)})
+    return folder / "usr"
+
+
+def require_pages(usr: Path, zsh_folder: str) -> None:
+    """The manual page and the completions are what the installed program generates."""
+    for path, form in {"bash-completion/completions/gsort": "bash", f"zsh/{zsh_folder}/_gsort": "zsh",
+                       "fish/vendor_completions.d/gsort.fish": "fish"}.items():
+        text = (usr / "share" / path).read_text()
+        require(text == output_of(usr / "bin/gsort", f"--generate={form}"), f"{path} is the completion for {form}")
+    page = gzip.decompress((usr / "share/man/man1/gsort.1.gz").read_bytes()).decode()
+    require(page == output_of(usr / "bin/gsort", "--generate=man"), "gsort.1.gz is the manual page")
+
+
+def case_install(options, folder: Path) -> None:
+    usr = install(options, folder)
+    require_sorts(usr / "bin/gsort", folder)
+    require_nothing_of(options.build, usr / "bin/gsort")
+    require_pages(usr, "site-functions")
+    require((usr / "share/doc/gsort-binary/copyright").read_text() == (SOURCE / "LICENSE").read_text(),
+            "the licence is installed")
+
+
+def fields_of(package: Path) -> dict[str, str]:
+    text = output_of("dpkg-deb", "--field", package)
+    return dict(re.findall(r"^(\S+): (.*(?:\n .*)*)", text, re.M))
+
+
+def shared_dependencies(binary: Path, folder: Path) -> set[str]:
+    """The packages that dpkg-shlibdeps finds a binary to need."""
+    (folder / "debian").mkdir(exist_ok=True)
+    (folder / "debian/control").write_text("Source: gsort\n\nPackage: gsort-binary\nArchitecture: any\n")
+    text = output_of("dpkg-shlibdeps", "-O", "--ignore-missing-info", binary, cwd=folder)
+    return set(re.search(r"shlibs:Depends=(.*)", text)[1].split(", "))
+
+
+def case_debian(options, folder: Path) -> None:
+    output_of("cpack", "--config", options.build / "CPackConfig.cmake", "-B", folder / "packages", cwd=folder)
+    program, = (folder / "packages").glob("gsort-binary_*.deb")
+    library, = (folder / "packages").glob("libgsort-dev_*.deb")
+    for package, binary in (program, "bin/gsort"), (library, "lib/libgsort.so"):
+        place = folder / package.stem
+        output_of("dpkg-deb", "--extract", package, place)
+        binary = (place / "usr" / binary).resolve()
+        require_nothing_of(options.build, binary)
+        depends = set(fields_of(package)["Depends"].split(", "))
+        require(depends == shared_dependencies(binary, folder), f"{package.name} depends on {depends}")
+        require("libc6" in " ".join(depends), "the C library is among them")
+        for owner in re.findall(r"^\S+ (\S+)", output_of("dpkg-deb", "--contents", package), re.M):
+            require(owner == "root/root", f"{package.name} belongs to root, not {owner}")
+    fields = fields_of(program)
+    require(fields["Package"] == "gsort-binary" and fields["Conflicts"] == "gsort", "it stands beside no gsort")
+    require(fields["Description"].startswith("sorts files of binary numbers"), fields["Description"])
+    usr = folder / program.stem / "usr"
+    require_sorts(usr / "bin/gsort", folder)
+    require_pages(usr, "vendor-completions")
+    require((folder / library.stem / "usr/include/gsort/sort_file.hpp").exists(), "the library has its headers")
+
+
+def case_tar(options, folder: Path) -> None:
+    output_of("cpack", "--config", options.build / "CPackConfig.cmake", "-B", folder / "packages", cwd=folder)
+    tar, = (folder / "packages").glob("gsort-*.tar.gz")
+    output_of("tar", "-xzf", tar, cwd=folder)
+    usr = folder / tar.name.removesuffix(".tar.gz")
+    require_sorts(usr / "bin/gsort", folder)
+    require_nothing_of(options.build, usr / "bin/gsort")
+    require_pages(usr, "site-functions")
+    for name, path in libraries_of(usr / "bin/gsort").items():
+        beside = Path(path).parent.resolve() == (usr / "bin").resolve()
+        require(beside or SYSTEM_LIBRARY.match(name), f"{name} is found at {path}")
+        require("boost" not in name, "Boost is linked in")
+
+
+def case_headers(options, folder: Path) -> None:
+    """Every public header can be included alone."""
+    usr = install(options, folder)
+    headers = sorted((usr / "include/gsort").glob("*.hpp"))
+    require(len(headers) > 4, "headers are installed")
+    for header in headers:
+        (folder / "alone.cpp").write_text(f"#include <gsort/{header.name}>\n")
+        output_of("c++", "-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
+                  "-isystem", "/nowhere", f"-I{usr}/include", "alone.cpp", cwd=folder)
+
+
+def blocks_of(document: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", document.read_text(), re.M | re.S)
+
+
+def build_example(options, usr: Path, folder: Path, name: str, source: str) -> Path:
+    """The program that the guide's CMakeLists.txt makes of one of its examples."""
+    project = folder / name
+    project.mkdir()
+    lists, = blocks_of(SOURCE / "src/library/README.md", "cmake")
+    (project / "CMakeLists.txt").write_text(lists)
+    (project / "example.cpp").write_text(source)
+    output_of(options.cmake, "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={usr}")
+    output_of(options.cmake, "--build", project / "build")
+    return project / "build/example"
+
+
+def case_library(options, folder: Path) -> None:
+    """The examples of the guide, built against the installed package."""
+    usr = install(options, folder)
+    files, memory = blocks_of(SOURCE / "src/library/README.md", "cpp")
+    sort_file = build_example(options, usr, folder, "files", files)
+    keys = [0, 5, 1 << 63, 7]
+    (folder / "dump.u64").write_bytes(b"".join(key.to_bytes(8, "little") for key in keys))
+    said = output_of(sort_file, cwd=folder)
+    require(said == "4 keys, 0 bytes spilled\n", said)
+    expected = b"".join(key.to_bytes(8, "little") for key in sorted(keys, reverse=True))
+    require((folder / "sorted.u64").read_bytes() == expected, "the example sorts its file")
+    (folder / "dump.u64").unlink()
+    failed = subprocess.run([sort_file], cwd=folder, env=PLAIN, capture_output=True, text=True)
+    require(failed.returncode == 2 and "opening dump.u64: No such file" in failed.stderr, failed.stderr)
+    output_of(build_example(options, usr, folder, "memory", memory), cwd=folder)
+    require_nothing_of(options.build, sort_file)
+
+
+def python_with_numpy() -> str:
+    for python in sys.executable, "/usr/bin/python3":
+        if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0:
+            return python
+    raise AssertionError("no Python here has NumPy; tools/setup installs python3-numpy")
+
+
+def case_numpy(options, folder: Path) -> None:
+    """The recipe of README.md, run as it stands, and then on arrays of every type."""
+    recipe, = blocks_of(SOURCE / "README.md", "python")
+    (folder / "recipe.py").write_text(recipe)
+    (folder / "recipe_test.py").write_text((Path(__file__).parent / "numpy_recipe.py").read_text())
+    environment = {**PLAIN, "PATH": f"{options.build}/bin:{PLAIN['PATH']}"}
+    print(output_of(python_with_numpy(), "recipe_test.py", cwd=folder, env=environment), end="")
+
+
+CASES = {name.removeprefix("case_"): function for name, function in list(globals().items())
+         if name.startswith("case_")}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=lambda text: Path(text).resolve(), required=True)
+    parser.add_argument("--cmake", default="cmake")
+    parser.add_argument("cases", nargs="+", choices=CASES)
+    options = parser.parse_args()
+    for name in options.cases:
+        with tempfile.TemporaryDirectory(prefix="gsort-packaging-") as folder:
+            CASES[name](options, Path(folder).resolve())
+        print(f"ok: {name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
