@@ -15,7 +15,7 @@
 #include "base/file_form.hpp"
 #include "base/key.hpp"
 #include "base/packing.hpp"
-#include "base/record.hpp"
+#include "base/record_format.hpp"
 
 namespace gsort {
 

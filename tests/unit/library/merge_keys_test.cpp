@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "library/sort_keys.hpp"
-#include "typed_keys.hpp"
+#include "support/typed_keys.hpp"
 
 namespace gsort {
 namespace {

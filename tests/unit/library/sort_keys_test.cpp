@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "typed_keys.hpp"
+#include "support/typed_keys.hpp"
 
 namespace gsort {
 namespace {

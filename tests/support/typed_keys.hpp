@@ -16,7 +16,11 @@ using KeyTypes =
     ::testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, std::uint32_t,
                      std::int32_t, std::uint64_t, std::int64_t, float, double>;
 
-// A shape that fits one piece, and one that takes an engine on several cores.
+// As the device has them.
+using WideKeyTypes =
+    ::testing::Types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>;
+
+// Counts that fit one piece, and counts that take an engine on several cores.
 inline constexpr std::size_t kCounts[] = {0, 1, 2, 1'000, 32'767, 32'768, 500'001};
 
 template <class Key>

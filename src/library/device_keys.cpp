@@ -1,0 +1,89 @@
+#include "library/device_keys.hpp"
+
+#include "gpu/device_batch.hpp"
+#include "gpu/device_merge.hpp"
+#include "gpu/device_sort.hpp"
+#include "library/key_types.hpp"
+
+namespace gsort {
+namespace {
+
+template <class Key>
+KeyMap<library::Bits<Key>> map_of(Order order) {
+  return KeyMap<library::Bits<Key>>::of(library::format_of<Key>(order));
+}
+
+template <class Key>
+const library::Bits<Key>* bits(const Key* keys) {
+  return reinterpret_cast<const library::Bits<Key>*>(keys);
+}
+
+template <class Key>
+library::Bits<Key>* bits(Key* keys) {
+  return reinterpret_cast<library::Bits<Key>*>(keys);
+}
+
+}  // namespace
+
+template <DeviceKey Key>
+std::size_t device_sort_scratch_bytes(std::uint64_t count) {
+  return gpu::sort_keys_scratch_bytes<library::Bits<Key>>(count);
+}
+
+template <DeviceKey Key>
+void sort_device_keys(const Key* input, Key* output, std::uint64_t count, Order order,
+                      const DeviceScratch& scratch, DeviceStream stream) {
+  const auto map = map_of<Key>(order);
+  gpu::sort_keys(bits(input), bits(output), count, map, map, scratch.memory, scratch.bytes, stream);
+}
+
+template <UnsignedDeviceKey Key>
+std::size_t device_merge_scratch_bytes(std::uint64_t total) {
+  return gpu::merge_arrays_scratch_bytes<Key>(total);
+}
+
+template <UnsignedDeviceKey Key>
+void merge_device_keys(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
+                       Key* output, const DeviceScratch& scratch, DeviceStream stream) {
+  gpu::merge_arrays(a, a_count, b, b_count, output, KeyMap<Key>{}, scratch.memory, scratch.bytes,
+                    stream);
+}
+
+template <DeviceKey Key>
+std::size_t device_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t array_keys) {
+  return gpu::sort_batch_scratch_bytes<library::Bits<Key>>(array_count, array_keys);
+}
+
+template <DeviceKey Key>
+void sort_device_batch(const Key* input, Key* output, std::uint64_t array_count,
+                       std::uint64_t array_keys, Order order, const DeviceScratch& scratch,
+                       DeviceStream stream) {
+  const auto map = map_of<Key>(order);
+  gpu::sort_batch(bits(input), bits(output), array_count, array_keys, map, map, scratch.memory,
+                  scratch.bytes, stream);
+}
+
+// All that is there for every type of key.
+#define GSORT_FOR_KEY(Key)                                                                     \
+  template std::size_t device_sort_scratch_bytes<Key>(std::uint64_t);                          \
+  template void sort_device_keys(const Key*, Key*, std::uint64_t, Order, const DeviceScratch&, \
+                                 DeviceStream);                                                \
+  template std::size_t device_batch_scratch_bytes<Key>(std::uint64_t, std::uint64_t);          \
+  template void sort_device_batch(const Key*, Key*, std::uint64_t, std::uint64_t, Order,       \
+                                  const DeviceScratch&, DeviceStream);
+GSORT_FOR_KEY(std::uint32_t)
+GSORT_FOR_KEY(std::int32_t)
+GSORT_FOR_KEY(std::uint64_t)
+GSORT_FOR_KEY(std::int64_t)
+GSORT_FOR_KEY(float)
+GSORT_FOR_KEY(double)
+#undef GSORT_FOR_KEY
+
+template std::size_t device_merge_scratch_bytes<std::uint32_t>(std::uint64_t);
+template std::size_t device_merge_scratch_bytes<std::uint64_t>(std::uint64_t);
+template void merge_device_keys(const std::uint32_t*, std::uint64_t, const std::uint32_t*,
+                                std::uint64_t, std::uint32_t*, const DeviceScratch&, DeviceStream);
+template void merge_device_keys(const std::uint64_t*, std::uint64_t, const std::uint64_t*,
+                                std::uint64_t, std::uint64_t*, const DeviceScratch&, DeviceStream);
+
+}  // namespace gsort

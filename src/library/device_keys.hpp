@@ -1,0 +1,73 @@
+// Sorting, merging and batches of keys in device memory, queued on a stream. Only where the library
+// was built with CUDA. The caller owns all memory; a call is given scratch memory of the size that
+// the function beside it names, and takes none itself.
+//
+//   const std::size_t bytes = gsort::device_sort_scratch_bytes<float>(count);
+//   cudaMalloc(&scratch, bytes);
+//   gsort::sort_device_keys(keys, keys, count, gsort::Order::kAscending, {scratch, bytes}, stream);
+//
+// Holds for all of them. The work is queued on `stream`, of the current device; no call waits for
+// the device, and calls on several streams may overlap when each has scratch of its own. Requires:
+// keys aligned to their size, scratch to 256 bytes (as cudaMalloc does); arrays are apart unless
+// said otherwise, and stay alive and untouched until the stream has passed the work. Throws:
+// Error(kUsage), with nothing queued, for null pointers with a count, overlap, misalignment and too
+// little scratch; Error(kDevice), naming the operation, when CUDA fails. Thread-safe.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+#include "library/sort_keys.hpp"
+
+// What cudaStream_t points to, so that no header of CUDA is needed here.
+struct CUstream_st;
+
+namespace gsort {
+
+using DeviceStream = CUstream_st*;
+
+struct DeviceScratch {
+  void* memory = nullptr;
+  std::size_t bytes = 0;
+};
+
+// The types of keys that the device sorts.
+template <class Key>
+concept DeviceKey = SortableKey<Key> && sizeof(Key) >= 4;
+
+// Ordered as they are, so that merging needs no look at what they mean.
+template <class Key>
+concept UnsignedDeviceKey = std::same_as<Key, std::uint32_t> || std::same_as<Key, std::uint64_t>;
+
+// One more array of keys and a few per cent; never less for a larger count.
+template <DeviceKey Key>
+[[nodiscard]] std::size_t device_sort_scratch_bytes(std::uint64_t count);
+
+// Sorts input[0, count) into output, which may be the same array.
+template <DeviceKey Key>
+void sort_device_keys(const Key* input, Key* output, std::uint64_t count, Order order,
+                      const DeviceScratch& scratch, DeviceStream stream);
+
+// About 5 bytes for every 1,000 keys of both arrays together.
+template <UnsignedDeviceKey Key>
+[[nodiscard]] std::size_t device_merge_scratch_bytes(std::uint64_t total);
+
+// Merges two ascending arrays, which may overlap each other.
+template <UnsignedDeviceKey Key>
+void merge_device_keys(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
+                       Key* output, const DeviceScratch& scratch, DeviceStream stream);
+
+// None for arrays of up to 8,192 keys; else about what a sort of all of them needs.
+template <DeviceKey Key>
+[[nodiscard]] std::size_t device_batch_scratch_bytes(std::uint64_t array_count,
+                                                     std::uint64_t array_keys);
+
+// Sorts each of array_count arrays of array_keys keys, which lie back to back, into its place in
+// output, which may be the same memory.
+template <DeviceKey Key>
+void sort_device_batch(const Key* input, Key* output, std::uint64_t array_count,
+                       std::uint64_t array_keys, Order order, const DeviceScratch& scratch,
+                       DeviceStream stream);
+
+}  // namespace gsort
