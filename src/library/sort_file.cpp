@@ -21,12 +21,12 @@ void require_a_sort(const Options& options) {
 
 }  // namespace
 
-SortedFile sort_file(const Options& asked) {
-  require_a_sort(asked);
-  Options options = asked;
+SortedFile sort_file(const Options& options) {
+  require_a_sort(options);
   io::Reader reader(options.inputs, reader_options(options));
-  adopt_stored_key(options, reader);
-  const Outcome outcome = PreparedSort(options, reader).run(nullptr);
+  Options adopted = options;
+  adopt_stored_key(adopted, reader);
+  const Outcome outcome = PreparedSort(adopted, reader).run(nullptr);
   return {outcome.elements,      outcome.bytes,    outcome.runs,
           outcome.spilled_bytes, outcome.verified, outcome.total_seconds};
 }

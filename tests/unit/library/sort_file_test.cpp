@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "../io/support.hpp"
 #include "support/sorted_copy.hpp"
+#include "unit/io/support.hpp"
 
 namespace gsort {
 namespace {
