@@ -9,14 +9,13 @@
 
 #include <fmt/format.h>
 
-#include "base/units.hpp"
-
 namespace gsort::io {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMostHeaderBytes = std::size_t{64} << 10;  // NumPy itself reads no more
-constexpr std::size_t kAlignment = 64;
+// What NumPy aligns to, twice: room for every number of elements.
+constexpr std::size_t kWrittenBytes = 128;
 
 Error bad_array(const std::string& path, std::string reason, std::string_view hint) {
   return Error(ErrorKind::kInput, "reading the .npy header of", std::move(reason))
@@ -191,8 +190,7 @@ std::vector<std::byte> make_npy_header(const KeyFormat& key, std::uint64_t eleme
   std::string text = fmt::format("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': ({},), }}",
                                  order, name_of(key.type).front(), bytes, elements);
   constexpr std::size_t kStartBytes = 10;
-  const std::size_t total = round_up(kStartBytes + text.size() + 1, kAlignment);
-  text.resize(total - kStartBytes - 1, ' ');
+  text.resize(kWrittenBytes - kStartBytes - 1, ' ');
   text += '\n';
   const auto length = static_cast<std::uint16_t>(text.size());
   std::string header(kMagic);

@@ -36,7 +36,7 @@ struct NpyHeader {
 // What stands between the braces and around them. Throws: as read_npy_header.
 [[nodiscard]] NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path);
 
-// The header of a file with `elements` keys.
+// The header of a file with `elements` keys; its size is the same for all.
 [[nodiscard]] std::vector<std::byte> make_npy_header(const KeyFormat& key, std::uint64_t elements);
 
 // The Error for a file that holds more or less than its header says.

@@ -7,11 +7,13 @@
 // slices, at once with other pieces, and then waits for its turn to be given a place.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <semaphore>
 #include <vector>
 
@@ -40,9 +42,11 @@ class Writer {
   ~Writer();
 
   // To be called once, before the first piece: makes room for `elements` elements, as far as their
-  // size is known, and writes the header: `header`, or that of an array.
+  // size is known, and writes the header: `header`, or that of an array. Nothing: their number is
+  // known when all have been put, and is more than none; the header of an array then follows with
+  // commit(), which needs an output that is no stream and not compressed.
   // Throws: Error(kResource); Error(kOutput).
-  void begin(std::uint64_t elements, ConstByteSpan header);
+  void begin(std::optional<std::uint64_t> elements, ConstByteSpan header);
 
   // Writes the raw keys from element `position` on. Pieces must be started in the order of their
   // positions; a call may wait for all earlier ones.
@@ -58,6 +62,7 @@ class Writer {
  private:
   struct Scratch;
 
+  void finish_plain();
   void put_slices(std::uint64_t position, ConstByteSpan keys);
   void put_slice(std::uint64_t position, ConstByteSpan keys);
   ConstByteSpan encode(ConstByteSpan keys, Scratch& scratch);
@@ -71,6 +76,8 @@ class Writer {
   const WriterOptions options_;
   const std::uint64_t key_bytes_;
   std::uint64_t header_bytes_ = 0;
+  bool counts_elements_ = false;  // begin() was not told how many there are
+  std::atomic<std::uint64_t> elements_put_{0};
 
   std::counting_semaphore<> encoders_;  // who encodes waits for nobody else
   std::mutex mutex_;                    // guards what follows

@@ -26,8 +26,9 @@ enum ExitCode { kDone = 0, kDisorder = 1, kTrouble = 2 };
 
 int check(const Options& options, io::Reader& reader) {
   Observer observer(options);
+  const OrderKind order = options.unique ? OrderKind::kStrict : OrderKind::kAscending;
   const CheckOutcome outcome =
-      check_order(options.key, reader, cores_for(options.parallel), &observer.meter());
+      check_order(options.key, order, reader, cores_for(options.parallel), &observer.meter());
   observer.check_is_done(outcome);
   return outcome.in_order ? kDone : kDisorder;
 }

@@ -34,6 +34,10 @@ struct Options {
   TypeSource type_source = TypeSource::kDefault;  // kHeader is set by who reads the input's header
   bool byte_order_is_asked = false;
 
+  // Result.
+  bool unique = false;               // one of each key
+  std::optional<std::uint64_t> top;  // only the first so many elements
+
   // Job. With show other than kNothing, nothing else is to be done and no more was checked.
   Show show = Show::kNothing;
   CheckMode check = CheckMode::kNone;

@@ -1,5 +1,6 @@
 #include "pipeline/check_order.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <mutex>
 
@@ -8,9 +9,9 @@
 #include "base/failure.hpp"
 #include "base/key_loops.hpp"
 #include "base/parallel.hpp"
+#include "base/repeated_keys.hpp"
 #include "io/memory.hpp"
 #include "pipeline/metered_read.hpp"
-#include "pipeline/proof.hpp"
 
 namespace gsort {
 namespace {
@@ -34,8 +35,13 @@ std::string text_of(Key raw, const KeyFormat& format) {
 template <class Key>
 class OrderCheck {
  public:
-  OrderCheck(const KeyFormat& format, io::Reader& reader, Meter* meter)
-      : format_(format), map_(KeyMap<Key>::of(format)), reader_(reader), meter_(meter) {}
+  OrderCheck(const KeyFormat& format, OrderKind order, io::Reader& reader, Meter* meter)
+      : format_(format),
+        order_(order),
+        map_(KeyMap<Key>::of(format)),
+        reader_(reader),
+        meter_(meter),
+        ledger_(order) {}
 
   CheckOutcome run(unsigned threads) {
     const io::Arena memory(threads * kBlockBytes, "checking");
@@ -73,9 +79,9 @@ class OrderCheck {
     Span span(meter_, Stage::kProve);
     span.add_bytes(keys.size_bytes());
     const Fingerprint seen = fingerprint_of(std::as_bytes(keys), sizeof(Key));
-    const std::size_t disorder = first_disorder<Key>(keys, map_);
-    std::uint64_t distinct = 1;
-    for (std::size_t i = 1; i < keys.size(); ++i) distinct += keys[i] != keys[i - 1] ? 1U : 0U;
+    std::size_t disorder = first_disorder<Key>(keys, map_);
+    if (order_ == OrderKind::kStrict) disorder = std::min(disorder, first_repeat(keys));
+    const std::uint64_t distinct = count_changes(keys) + 1;
     const std::scoped_lock lock(mutex_);
     outcome_.fingerprint += seen;
     outcome_.elements += keys.size();
@@ -95,6 +101,7 @@ class OrderCheck {
   }
 
   KeyFormat format_;
+  OrderKind order_;
   KeyMap<Key> map_;
   io::Reader& reader_;
   Meter* meter_;
@@ -105,11 +112,11 @@ class OrderCheck {
 
 }  // namespace
 
-CheckOutcome check_order(const KeyFormat& format, io::Reader& reader, unsigned threads,
-                         Meter* meter) {
+CheckOutcome check_order(const KeyFormat& format, OrderKind order, io::Reader& reader,
+                         unsigned threads, Meter* meter) {
   if (meter != nullptr) meter->begin_phase(Phase::kRead, reader.known_size().value_or(0));
   return with_key_of_width(bytes_of(format.type), [&](auto width) {
-    return OrderCheck<decltype(width)>(format, reader, meter).run(threads);
+    return OrderCheck<decltype(width)>(format, order, reader, meter).run(threads);
   });
 }
 

@@ -4,13 +4,14 @@
 #include "base/key.hpp"
 #include "base/meter.hpp"
 #include "io/reader.hpp"
+#include "pipeline/proof.hpp"
 #include "plan/outcome.hpp"
 
 namespace gsort {
 
-// Reads to the first disorder, or to the end. `meter` is told of one phase of reading and proving.
-// Throws: Error from reading.
-[[nodiscard]] CheckOutcome check_order(const KeyFormat& format, io::Reader& reader,
+// Reads to the first disorder, or to the end; in strict order a key that repeats is disorder, too.
+// `meter` is told of one phase of reading and proving. Throws: Error from reading.
+[[nodiscard]] CheckOutcome check_order(const KeyFormat& format, OrderKind order, io::Reader& reader,
                                        unsigned threads, Meter* meter = nullptr);
 
 }  // namespace gsort

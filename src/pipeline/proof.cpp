@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/key_loops.hpp"
+#include "base/repeated_keys.hpp"
 #include "base/units.hpp"
 
 namespace gsort {
@@ -18,14 +19,16 @@ struct PieceLook {
   std::size_t disorder;  // the count of keys if there is none
 };
 
-PieceLook look_at(ConstByteSpan raw_keys, const KeyFormat& format) {
+PieceLook look_at(ConstByteSpan raw_keys, const KeyFormat& format, OrderKind order) {
   return with_key_of_width(bytes_of(format.type), [&](auto width) {
     using Key = decltype(width);
     const std::span<const Key> keys(reinterpret_cast<const Key*>(raw_keys.data()),
                                     raw_keys.size() / sizeof(Key));
     const auto map = KeyMap<Key>::of(format);
+    std::size_t disorder = first_disorder<Key>(keys, map);
+    if (order == OrderKind::kStrict) disorder = std::min(disorder, first_repeat(keys));
     return PieceLook{std::uint64_t{map.to_ordered(keys.front())},
-                     std::uint64_t{map.to_ordered(keys.back())}, first_disorder<Key>(keys, map)};
+                     std::uint64_t{map.to_ordered(keys.back())}, disorder};
   });
 }
 
@@ -41,7 +44,8 @@ Error out_of_order(std::uint64_t position) {
 std::uint64_t OrderLedger::compare(std::uint64_t position, std::uint64_t before,
                                    std::uint64_t value) {
   if (value == before) ++equal_borders_;
-  if (value >= before) return kInOrder;
+  const bool repeats = value == before && kind_ == OrderKind::kStrict;
+  if (value >= before && !repeats) return kInOrder;
   if (!disorder_ || position < disorder_->position) disorder_ = {position, before, value};
   return position;
 }
@@ -69,46 +73,74 @@ std::uint64_t OrderLedger::add(std::uint64_t begin, std::uint64_t end, std::uint
   return wrong;
 }
 
-Proof::Proof(const KeyFormat& format, bool enabled, Meter* meter)
-    : format_(format), key_bytes_(bytes_of(format.type)), enabled_(enabled), meter_(meter) {}
+Proof::Proof(const KeyFormat& format, bool enabled, Meter* meter, OrderKind order)
+    : format_(format),
+      key_bytes_(bytes_of(format.type)),
+      enabled_(enabled),
+      meter_(meter),
+      order_(order),
+      ledger_(order) {}
+
+Fingerprint Proof::look(ConstByteSpan raw_keys) const {
+  return enabled_ ? fingerprint_of(raw_keys, key_bytes_)
+                  : Fingerprint{raw_keys.size() / key_bytes_, 0, 0};
+}
 
 void Proof::add_input(ConstByteSpan raw_keys) {
   Span span(meter_, Stage::kProve);
   span.add_bytes(raw_keys.size());
-  const Fingerprint seen = enabled_ ? fingerprint_of(raw_keys, key_bytes_)
-                                    : Fingerprint{raw_keys.size() / key_bytes_, 0, 0};
+  const Fingerprint seen = look(raw_keys);
   const std::scoped_lock lock(mutex_);
   input_ += seen;
 }
 
-void Proof::add_output(std::uint64_t position, ConstByteSpan raw_keys) {
+void Proof::add_dropped(ConstByteSpan raw_keys) {
+  if (raw_keys.empty()) return;
   Span span(meter_, Stage::kProve);
   span.add_bytes(raw_keys.size());
+  const Fingerprint seen = look(raw_keys);
+  const std::scoped_lock lock(mutex_);
+  dropped_ += seen;
+}
+
+void Proof::add_output(std::uint64_t position, ConstByteSpan raw_keys) {
+  add_ordered(output_, position, raw_keys);
+}
+
+void Proof::add_beyond(std::uint64_t position, ConstByteSpan raw_keys) {
+  add_ordered(dropped_, position, raw_keys);
+}
+
+void Proof::add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan raw_keys) {
   const std::uint64_t count = raw_keys.size() / key_bytes_;
   if (count == 0) return;
+  Span span(meter_, Stage::kProve);
+  span.add_bytes(raw_keys.size());
+  const Fingerprint seen = look(raw_keys);
   if (!enabled_) {
     const std::scoped_lock lock(mutex_);
-    output_.count += count;
+    side += seen;
     return;
   }
-  const Fingerprint seen = fingerprint_of(raw_keys, key_bytes_);
-  const PieceLook look = look_at(raw_keys, format_);
-  if (look.disorder != count) throw out_of_order(position + look.disorder + 1);
+  const PieceLook piece = look_at(raw_keys, format_, order_);
+  if (piece.disorder != count) throw out_of_order(position + piece.disorder + 1);
   const std::scoped_lock lock(mutex_);
-  output_ += seen;
-  const std::uint64_t wrong = ledger_.add(position, position + count, look.first, look.last);
+  side += seen;
+  const std::uint64_t wrong = ledger_.add(position, position + count, piece.first, piece.last);
   if (wrong != OrderLedger::kInOrder) throw out_of_order(wrong);
 }
 
 void Proof::finish() const {
   const std::scoped_lock lock(mutex_);
-  if (input_ == output_) return;
+  Fingerprint result = output_;
+  result += dropped_;
+  if (input_ == result) return;
   const std::string reason =
-      input_.count != output_.count
+      input_.count != result.count
           ? fmt::format("{} elements were read, but {} came out", format_count(input_.count),
-                        format_count(output_.count))
+                        format_count(result.count))
           : fmt::format("the fingerprint of what was read ({}) is not that of the result ({})",
-                        to_string(input_), to_string(output_));
+                        to_string(input_), to_string(result));
   throw Error(ErrorKind::kCorrupt, "verifying the output", reason)
       .hint(
           "memory, disk or device damaged data on the way; nothing was kept, the input is intact");
@@ -117,6 +149,11 @@ void Proof::finish() const {
 Fingerprint Proof::input() const {
   const std::scoped_lock lock(mutex_);
   return input_;
+}
+
+Fingerprint Proof::output() const {
+  const std::scoped_lock lock(mutex_);
+  return output_;
 }
 
 }  // namespace gsort

@@ -1,7 +1,8 @@
 // Proof that nothing was lost: a fingerprint of all raw keys read, a fingerprint of all raw keys
 // written, and the order of what was written, within pieces and across them. Both sides are taken
 // where the bytes meet the files, so that everything between is covered: maps, engines, runs, the
-// way through a GPU.
+// way through a GPU. Elements that shall not come out (-u, --top) are fingerprinted where they are
+// dropped: what was read is what came out and what was dropped.
 //
 // Thread-safe. Counts are always kept; the rest only if `enabled`.
 #pragma once
@@ -17,10 +18,15 @@
 
 namespace gsort {
 
+// Which order is wanted: with equal neighbours, or without.
+enum class OrderKind : std::uint8_t { kAscending, kStrict };
+
 // Remembers the first and last key of stretches that have been seen, joins neighbours, and finds
 // where two of them are out of order.
 class OrderLedger {
  public:
+  explicit OrderLedger(OrderKind kind = OrderKind::kAscending) : kind_(kind) {}
+
   // Two neighbours that are out of order: the key at `position`, and the one in front of it.
   struct Disorder {
     std::uint64_t position;
@@ -49,6 +55,7 @@ class OrderLedger {
   };
   std::uint64_t compare(std::uint64_t position, std::uint64_t before, std::uint64_t value);
 
+  OrderKind kind_;
   std::map<std::uint64_t, Stretch> stretches_;
   std::optional<Disorder> disorder_;
   std::uint64_t equal_borders_ = 0;
@@ -56,28 +63,41 @@ class OrderLedger {
 
 class Proof {
  public:
-  Proof(const KeyFormat& format, bool enabled, Meter* meter = nullptr);
+  Proof(const KeyFormat& format, bool enabled, Meter* meter = nullptr,
+        OrderKind order = OrderKind::kAscending);
 
   void add_input(ConstByteSpan raw_keys);
 
   // Throws: Error(kCorrupt) when keys are out of order.
   void add_output(std::uint64_t position, ConstByteSpan raw_keys);
 
+  // Keys that were dropped because they repeat others.
+  void add_dropped(ConstByteSpan raw_keys);
+
+  // Keys that would stand at `position` if the output did not end before. Throws: as add_output.
+  void add_beyond(std::uint64_t position, ConstByteSpan raw_keys);
+
   // To be called after the last output, before the output is made real.
   // Throws: Error(kCorrupt) when what was written is not what was read.
   void finish() const;
 
   [[nodiscard]] Fingerprint input() const;
+  [[nodiscard]] Fingerprint output() const;
   [[nodiscard]] bool enabled() const { return enabled_; }
 
  private:
+  [[nodiscard]] Fingerprint look(ConstByteSpan raw_keys) const;
+  void add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan raw_keys);
+
   KeyFormat format_;
   std::size_t key_bytes_;
   bool enabled_;
   Meter* meter_;
+  OrderKind order_;
   mutable std::mutex mutex_;
   Fingerprint input_;
   Fingerprint output_;
+  Fingerprint dropped_;
   OrderLedger ledger_;
 };
 

@@ -11,20 +11,14 @@
 #include "pipeline/count_keys.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/merge_runs.hpp"
+#include "pipeline/output_chain.hpp"
 #include "pipeline/proof.hpp"
-#include "pipeline/sinks.hpp"
 
 namespace gsort {
 namespace {
 
-io::WriterOptions writer_options(const Plan& plan) {
-  io::WriterOptions options;
-  options.form = plan.output_form;
-  options.key = plan.format;
-  options.slice_elements = plan.encode.slice_elements;
-  options.threads = plan.threads;
-  options.encoders = plan.encode.encoders;
-  return options;
+OrderKind order_of(const Plan& plan) {
+  return plan.unique ? OrderKind::kStrict : OrderKind::kAscending;
 }
 
 // One sort, with what its stages share.
@@ -34,10 +28,8 @@ class Sort {
       : job_(job),
         plan_(job.plan),
         meter_(job.meter != nullptr ? *job.meter : own_meter_),
-        proof_(job.plan.format, job.verify, &meter_),
-        writer_(job.output, writer_options(job.plan)),
-        output_sink_(writer_, &meter_),
-        proving_sink_(proof_, output_sink_) {}
+        proof_(job.plan.format, job.verify, &meter_, order_of(job.plan)),
+        output_(job.plan, job.output, proof_, &meter_) {}
 
   Outcome run() {
     const std::uint64_t begin_ns = meter_.now_ns();
@@ -45,7 +37,7 @@ class Sort {
     if (plan_.elements > 0 || !job_.reader.known_size()) {
       sort_into_output();
     } else {
-      writer_.begin(0, job_.reader.header());
+      prepare_output(0);
     }
     job_.reader.check_unchanged();
     proof_.finish();
@@ -72,7 +64,7 @@ class Sort {
     begin_phase(Phase::kSync, 0);
     {
       const Span span(&meter_, Stage::kSync);
-      writer_.commit();
+      output_.commit();
     }
     meter_.end_phase();
   }
@@ -105,8 +97,7 @@ class Sort {
   }
 
   PieceSink& prepare_output(std::uint64_t elements) {
-    writer_.begin(elements, job_.reader.header());
-    return proving_sink_;
+    return output_.begin(elements, job_.reader.header());
   }
 
   // What all rounds of merging put into longer runs or the output.
@@ -157,6 +148,7 @@ class Sort {
     outcome_.bytes = outcome_.elements * plan_.key_bytes;
     outcome_.verified = job_.verify;
     outcome_.fingerprint = proof_.input();
+    outcome_.output_elements = proof_.output().count;
     outcome_.phases = meter_.phases();
     outcome_.peak_memory_bytes = io::peak_resident_bytes();
     const auto take_notes = [&](const std::vector<std::string>& notes) {
@@ -179,9 +171,7 @@ class Sort {
   Meter own_meter_;  // where nobody else measures
   Meter& meter_;
   Proof proof_;
-  io::Writer writer_;
-  OutputSink output_sink_;
-  ProvingSink proving_sink_;
+  OutputChain output_;
   std::optional<io::RunStore> run_store_;
   Outcome outcome_;
 };

@@ -12,6 +12,7 @@
 #include "plan/budget.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/engine_choice.hpp"
+#include "plan/result_size.hpp"
 #include "plan/sizes.hpp"
 
 namespace gsort {
@@ -167,11 +168,14 @@ Plan make_plan(const Options& options, const Machine& machine) {
   plan.threads = options.parallel.value_or(machine.cores);
   plan.host_budget_bytes = host_budget(options, machine);
   plan.output_form = output_form(options);
-  plan.output_is_stream = !machine.output || !plan.output_form.is_plain();
+  plan.unique = options.unique;
+  plan.top = options.top;
+  refuse_unknown_count(plan, machine);
+  plan.output_is_stream = !machine.output || !plan.output_form.is_plain() || plan.unique;
   plan.decoding_bytes = decoding_bytes(options);
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;
   plan.least_output_bytes = least_output_bytes(plan.output_form, options.input_form.skip_bytes,
-                                               plan.format.type, plan.elements);
+                                               plan.format.type, least_elements(plan));
   if (plan.key_bytes < 4) {
     plan_counting(plan);
   } else {

@@ -74,9 +74,11 @@ struct Plan {
   std::string engine_reason;
   int device = 0;
   unsigned threads = 1;
-  std::uint64_t elements = 0;  // 0 with kUnknown
+  std::uint64_t elements = 0;        // 0 with kUnknown
+  bool unique = false;               // one of each key comes out
+  std::optional<std::uint64_t> top;  // of the result, only so many elements
   OutputForm output_form;
-  bool output_is_stream = false;         // written in order: a pipe, text, or compressed
+  bool output_is_stream = false;         // written in order: a pipe, text, compressed, or unique
   std::uint64_t least_output_bytes = 0;  // 0 where nobody can know
   EncodePlan encode;
   std::uint64_t decoding_bytes = 0;  // host memory for decompressing the inputs

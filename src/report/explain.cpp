@@ -15,7 +15,8 @@ std::string line(std::string_view label, const std::string& text) {
 }
 
 std::string input_words(const Plan& plan, const Machine& machine) {
-  if (!machine.input_bytes) return "its size is not known before its end: a pipe, text, or compressed";
+  if (!machine.input_bytes)
+    return "its size is not known before its end: a pipe, text, or compressed";
   return fmt::format("{}, {} elements", format_bytes(*machine.input_bytes),
                      format_count(plan.elements));
 }
@@ -60,6 +61,7 @@ std::string explain_text(const Plan& plan, const Options& options, const Machine
   std::string text;
   text += line("input", input_words(plan, machine));
   text += line("keys", key_words(options));
+  if (const std::string words = result_words(plan); !words.empty()) text += line("result", words);
   text += line("engine", engine_words(plan, machine));
   text += line("steps", steps_of(plan));
   text += line(

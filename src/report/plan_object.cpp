@@ -15,6 +15,8 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Options& options,
   json["type"] = name_of(options.key.type);
   json["big_endian"] = options.key.big_endian;
   json["descending"] = options.key.descending;
+  json["unique"] = plan.unique;
+  json["top"] = plan.top ? nlohmann::ordered_json(*plan.top) : nullptr;
   json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
   json["engine_reason"] = plan.engine_reason;
   json["strategy"] = strategy_name(plan.strategy);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/units.hpp"
+
 namespace gsort {
 
 std::string key_words(const Options& options) {
@@ -11,6 +13,15 @@ std::string key_words(const Options& options) {
                      options.key.big_endian ? "big" : "little",
                      options.key.descending ? "descending" : "ascending",
                      describe(options.type_source));
+}
+
+std::string result_words(const Plan& plan) {
+  std::string words = plan.unique ? "one of each key" : "";
+  if (plan.top) {
+    words +=
+        fmt::format("{}the first {}", words.empty() ? "" : "; of these ", format_count(*plan.top));
+  }
+  return words;
 }
 
 std::string engine_words(const Plan& plan, const Machine& machine) {

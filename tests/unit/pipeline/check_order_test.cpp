@@ -16,11 +16,12 @@ using test::Bytes;
 
 constexpr std::uint64_t kBlockKeys = (256 << 10) / 4;  // keys of four bytes read at once
 
-CheckOutcome checked(const Bytes& raw, const KeyFormat& format, unsigned threads = 3) {
+CheckOutcome checked(const Bytes& raw, const KeyFormat& format, unsigned threads = 3,
+                     OrderKind order = OrderKind::kAscending) {
   const io::test::TempFolder folder;
   io::test::write_file(folder / "in", raw);
   io::Reader reader({folder / "in"}, {bytes_of(format.type)});
-  return check_order(format, reader, threads);
+  return check_order(format, order, reader, threads);
 }
 
 template <class Number>
@@ -123,7 +124,8 @@ TEST(CheckOrder, ReadsSeveralFilesAsOne) {
   io::test::write_file(folder / "a", raw_of<std::uint32_t>({1, 2, 9}));
   io::test::write_file(folder / "b", raw_of<std::uint32_t>({3}));
   io::Reader reader({folder / "a", folder / "b"}, {4});
-  const CheckOutcome outcome = check_order({KeyType::kU32, false, false}, reader, 2);
+  const CheckOutcome outcome =
+      check_order({KeyType::kU32, false, false}, OrderKind::kAscending, reader, 2);
   EXPECT_FALSE(outcome.in_order);
   EXPECT_EQ(outcome.disorder_element, 3U);
 }

@@ -1,0 +1,38 @@
+#include "pipeline/output_chain.hpp"
+
+#include <algorithm>
+
+namespace gsort {
+namespace {
+
+io::WriterOptions writer_options(const Plan& plan) {
+  io::WriterOptions options;
+  options.form = plan.output_form;
+  options.key = plan.format;
+  options.slice_elements = plan.encode.slice_elements;
+  options.threads = plan.threads;
+  options.encoders = plan.encode.encoders;
+  return options;
+}
+
+}  // namespace
+
+OutputChain::OutputChain(const Plan& plan, io::Output& output, Proof& proof, Meter* meter)
+    : plan_(plan),
+      writer_(output, writer_options(plan)),
+      output_sink_(writer_, meter),
+      proving_sink_(proof, output_sink_),
+      first_(&proving_sink_) {
+  if (plan.top) first_ = &limit_sink_.emplace(*plan.top, plan.key_bytes, proof, *first_);
+  if (plan.unique) first_ = &unique_sink_.emplace(plan.key_bytes, proof, *first_);
+}
+
+// Of distinct keys it is known that there are any, if there are keys at all.
+PieceSink& OutputChain::begin(std::uint64_t elements, ConstByteSpan header) {
+  const std::uint64_t most = std::min(elements, plan_.top.value_or(elements));
+  const bool is_counted = plan_.unique && most > 1;
+  writer_.begin(is_counted ? std::nullopt : std::optional(most), header);
+  return *first_;
+}
+
+}  // namespace gsort
