@@ -23,7 +23,8 @@ template <class Key>
 
 // Copies the keys that differ from the key in front of them to `kept`, all others to `repeats`,
 // both in order. `before` stands in front of the first key. Returns the number of kept keys.
-// Requires: room for keys.size() keys at both; none of the three overlap.
+// Requires: room for keys.size() keys at both. `kept` may be where the keys are; else none of the
+// three overlap.
 template <class Key>
 std::size_t split_repeats(Key before, std::span<const Key> keys, Key* kept, Key* repeats);
 

@@ -6,6 +6,7 @@
 #include "options/form_options.hpp"
 #include "options/option_spec.hpp"
 #include "options/option_values.hpp"
+#include "options/result_options.hpp"
 
 namespace gsort {
 namespace {
@@ -105,6 +106,15 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kJob,
      .help = "the same, saying nothing",
      .apply = [](Options& o, Text) { o.check = CheckMode::kQuiet; }},
+    {.name = "top",
+     .value_kind = kRequired,
+     .value_name = "N",
+     .group = kJob,
+     .common = true,
+     .help = "only the first N elements of the result",
+     .more = "With -r the greatest, with -u the first N distinct ones. If N elements fit in memory "
+             "the input is read once, and nothing else is written.",
+     .apply = set_top},
     {.name = "explain",
      .value_kind = kOptional,
      .value_name = "text|json",

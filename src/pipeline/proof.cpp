@@ -86,12 +86,13 @@ Fingerprint Proof::look(ConstByteSpan raw_keys) const {
                   : Fingerprint{raw_keys.size() / key_bytes_, 0, 0};
 }
 
-void Proof::add_input(ConstByteSpan raw_keys) {
+Fingerprint Proof::add_input(ConstByteSpan raw_keys) {
   Span span(meter_, Stage::kProve);
   span.add_bytes(raw_keys.size());
   const Fingerprint seen = look(raw_keys);
   const std::scoped_lock lock(mutex_);
   input_ += seen;
+  return seen;
 }
 
 void Proof::add_dropped(ConstByteSpan raw_keys) {
@@ -101,6 +102,13 @@ void Proof::add_dropped(ConstByteSpan raw_keys) {
   const Fingerprint seen = look(raw_keys);
   const std::scoped_lock lock(mutex_);
   dropped_ += seen;
+}
+
+void Proof::add_left_out(const Fingerprint& keys, std::uint64_t least) {
+  if (keys.count == 0) return;
+  const std::scoped_lock lock(mutex_);
+  dropped_ += keys;
+  least_left_out_ = std::min(least_left_out_, least);
 }
 
 void Proof::add_output(std::uint64_t position, ConstByteSpan raw_keys) {
@@ -132,6 +140,9 @@ void Proof::add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan
 
 void Proof::finish() const {
   const std::scoped_lock lock(mutex_);
+  if (enabled_ && ledger_.last_key().value_or(0) > least_left_out_) {
+    throw out_of_order(output_.count);
+  }
   Fingerprint result = output_;
   result += dropped_;
   if (input_ == result) return;

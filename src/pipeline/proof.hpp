@@ -44,6 +44,12 @@ class OrderLedger {
   // The disorder with the lowest position that has been seen at a border.
   [[nodiscard]] const std::optional<Disorder>& disorder() const { return disorder_; }
 
+  // The last key of the stretch with the highest position; nothing before the first stretch.
+  [[nodiscard]] std::optional<std::uint64_t> last_key() const {
+    if (stretches_.empty()) return std::nullopt;
+    return stretches_.rbegin()->second.last;
+  }
+
   // How many neighbouring stretches met with equal keys.
   [[nodiscard]] std::uint64_t equal_borders() const { return equal_borders_; }
 
@@ -66,13 +72,21 @@ class Proof {
   Proof(const KeyFormat& format, bool enabled, Meter* meter = nullptr,
         OrderKind order = OrderKind::kAscending);
 
-  void add_input(ConstByteSpan raw_keys);
+  // Returns their fingerprint.
+  Fingerprint add_input(ConstByteSpan raw_keys);
 
   // Throws: Error(kCorrupt) when keys are out of order.
   void add_output(std::uint64_t position, ConstByteSpan raw_keys);
 
   // Keys that were dropped because they repeat others.
   void add_dropped(ConstByteSpan raw_keys);
+
+  // Keys that were left out because they come after all that will be put; `least` is the first of
+  // them as an ordered number.
+  void add_left_out(const Fingerprint& keys, std::uint64_t least);
+
+  // The fingerprint of keys, or only their count if not enabled.
+  [[nodiscard]] Fingerprint look(ConstByteSpan raw_keys) const;
 
   // Keys that would stand at `position` if the output did not end before. Throws: as add_output.
   void add_beyond(std::uint64_t position, ConstByteSpan raw_keys);
@@ -86,7 +100,6 @@ class Proof {
   [[nodiscard]] bool enabled() const { return enabled_; }
 
  private:
-  [[nodiscard]] Fingerprint look(ConstByteSpan raw_keys) const;
   void add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan raw_keys);
 
   KeyFormat format_;
@@ -99,6 +112,7 @@ class Proof {
   Fingerprint output_;
   Fingerprint dropped_;
   OrderLedger ledger_;
+  std::uint64_t least_left_out_ = ~std::uint64_t{0};
 };
 
 // A sink that proves what passes through it.

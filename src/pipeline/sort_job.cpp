@@ -13,6 +13,7 @@
 #include "pipeline/merge_runs.hpp"
 #include "pipeline/output_chain.hpp"
 #include "pipeline/proof.hpp"
+#include "pipeline/select_top.hpp"
 
 namespace gsort {
 namespace {
@@ -82,6 +83,10 @@ class Sort {
     };
     if (plan_.strategy == Strategy::kCount) {
       outcome_.elements = count_keys(plan_, job_.reader, proof_, &meter_, arena.bytes(), output);
+      return;
+    }
+    if (plan_.strategy == Strategy::kSelect) {
+      outcome_.elements = select_top(plan_, job_.reader, proof_, &meter_, arena.bytes(), output);
       return;
     }
     const auto engine = job_.make_engine(plan_, engine_shape(), arena.bytes());

@@ -13,6 +13,7 @@
 #include "plan/disk_space.hpp"
 #include "plan/engine_choice.hpp"
 #include "plan/result_size.hpp"
+#include "plan/select_plan.hpp"
 #include "plan/sizes.hpp"
 
 namespace gsort {
@@ -178,7 +179,7 @@ Plan make_plan(const Options& options, const Machine& machine) {
                                                plan.format.type, least_elements(plan));
   if (plan.key_bytes < 4) {
     plan_counting(plan);
-  } else {
+  } else if (!plan_selection(plan, sorting_budget(plan, plan.host_budget_bytes))) {
     choose_engine_of(plan, options, machine);
     plan.strategy = machine.input_bytes ? Strategy::kSpill : Strategy::kUnknown;
     plan.threads = useful_threads(plan, machine);

@@ -26,6 +26,7 @@ namespace gsort {
 enum class EngineKind : std::uint8_t { kCpu, kCuda };
 enum class Strategy : std::uint8_t {
   kCount,     // keys of 1 or 2 bytes
+  kSelect,    // --top: candidates are kept while reading
   kOneChunk,  // fits: read, sort, write
   kSpill,     // runs on disk, then merged
   kUnknown,   // a pipe, text, or compressed: one chunk if it turns out to fit, else runs
@@ -38,6 +39,13 @@ struct ChunkPlan {
   unsigned lanes = 1;
   unsigned readers = 1;           // threads that read and add blocks
   std::uint64_t arena_bytes = 0;  // host memory of all lanes
+};
+
+// Sizes of a selection.
+struct SelectPlan {
+  unsigned workers = 0;
+  std::uint64_t candidates = 0;       // room of each worker, in elements
+  std::uint64_t candidate_bytes = 0;  // the same
 };
 
 // Sizes of the run format and its buffers.
@@ -85,6 +93,7 @@ struct Plan {
   std::uint64_t host_budget_bytes = 0;
   std::uint64_t device_budget_bytes = 0;  // 0: CPU engine
   ChunkPlan chunk;
+  SelectPlan select;
   RunPlan run;
   std::uint32_t fan_in = 0;           // the most runs of one merge
   std::uint64_t run_count = 0;        // 0 with kUnknown

@@ -25,6 +25,9 @@ std::string steps_of(const Plan& plan) {
   switch (plan.strategy) {
     case Strategy::kCount:
       return "count every value, then write them in order: one read, one write";
+    case Strategy::kSelect:
+      return "keep what may be among the first elements while reading: one read, no temporary "
+             "files";
     case Strategy::kOneChunk:
       return "everything fits one chunk: one read, one write, no temporary files";
     case Strategy::kUnknown:

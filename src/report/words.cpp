@@ -37,6 +37,8 @@ std::string_view strategy_name(Strategy strategy) {
   switch (strategy) {
     case Strategy::kCount:
       return "count";
+    case Strategy::kSelect:
+      return "select";
     case Strategy::kOneChunk:
       return "one chunk";
     case Strategy::kSpill:

@@ -53,6 +53,23 @@ TEST(CheckOrder, AcceptsNothingAndOneKey) {
   EXPECT_EQ(one.distinct, 1U);
 }
 
+TEST(CheckOrder, FindsTheFirstRepeatedKeyWhereOrderIsStrict) {
+  std::vector<std::uint32_t> keys(3 * kBlockKeys);
+  for (std::uint32_t i = 0; i < keys.size(); ++i) keys[i] = i;
+  const KeyFormat format{KeyType::kU32, false, false};
+  EXPECT_TRUE(checked(raw_of(keys), format, 3, OrderKind::kStrict).in_order);
+  for (const std::uint64_t at :
+       {std::uint64_t{1}, std::uint64_t{777}, kBlockKeys, 2 * kBlockKeys}) {
+    std::vector<std::uint32_t> repeated = keys;
+    repeated[at] = repeated[at - 1];
+    const CheckOutcome outcome = checked(raw_of(repeated), format, 1, OrderKind::kStrict);
+    EXPECT_FALSE(outcome.in_order);
+    EXPECT_EQ(outcome.disorder_element, at);
+    EXPECT_EQ(outcome.value, outcome.value_before);
+    EXPECT_TRUE(checked(raw_of(repeated), format).in_order);
+  }
+}
+
 TEST(CheckOrder, CountsDistinctKeysAcrossTheBordersOfBlocks) {
   for (const std::uint32_t repeat : {1U, 2U, 3U, 1'000U, 100'000U, 1'000'000U}) {
     std::vector<std::uint32_t> keys(5 * kBlockKeys + 17);

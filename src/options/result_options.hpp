@@ -1,0 +1,16 @@
+// The options that say what of the sorted elements comes out.
+#pragma once
+
+#include <string_view>
+
+#include "options/options.hpp"
+
+namespace gsort {
+
+// The values of --top. Throws: Error(kUsage).
+void set_top(Options& options, std::string_view value);
+
+// Throws: Error(kUsage) for options that exclude each other.
+void refuse_result_contradictions(const Options& options);
+
+}  // namespace gsort
