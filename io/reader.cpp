@@ -41,6 +41,11 @@ class Reader::Impl {
   [[nodiscard]] ConstByteSpan header() const { return sources_.front()->header(); }
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer, std::uint64_t limit_position);
+  [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
+  [[nodiscard]] std::size_t inputs() const { return sources_.size(); }
+  [[nodiscard]] const std::string& path_of(std::size_t input) const {
+    return sources_[input]->path();
+  }
   [[nodiscard]] std::uint64_t position() const;
   [[nodiscard]] bool at_end() const;
   [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end);
@@ -175,6 +180,13 @@ std::size_t Reader::Impl::claim(ByteSpan buffer, std::size_t wanted, std::vector
   return filled;
 }
 
+std::size_t Reader::Impl::next_of(std::size_t input, ByteSpan buffer) {
+  Source& source = *sources_[input];
+  const Claim claim = source.claim(buffer, round_down(buffer.size(), element_bytes_));
+  if (claim.bytes > 0) source.fill(buffer, claim);
+  return claim.bytes;
+}
+
 std::uint64_t Reader::Impl::position() const {
   const std::lock_guard lock(mutex_);
   return position_;
@@ -254,6 +266,15 @@ std::optional<std::uint64_t> Reader::known_size() const {
 }
 std::optional<InputBlock> Reader::next(ByteSpan buffer, std::uint64_t limit_position) {
   return impl_->next(buffer, limit_position);
+}
+std::size_t Reader::next_of(std::size_t input, ByteSpan buffer) {
+  return impl_->next_of(input, buffer);
+}
+std::size_t Reader::inputs() const {
+  return impl_->inputs();
+}
+const std::string& Reader::path_of(std::size_t input) const {
+  return impl_->path_of(input);
 }
 std::uint64_t Reader::position() const {
   return impl_->position();

@@ -78,6 +78,16 @@ class Reader {
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer,
                                                std::uint64_t limit_position = kNoLimit);
 
+  // The inputs one by one, for who does not want them as one sequence: next() and what belongs to
+  // it must then not be used. Takes the next bytes of input `input` into `buffer`: whole elements,
+  // not always as many as there is room for; 0 at its end. Bytes of the buffer behind them may be
+  // overwritten. Thread-safe for different inputs.
+  // Requires: input < inputs(); buffer.size() as for next().
+  // Throws: as next().
+  [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
+  [[nodiscard]] std::size_t inputs() const;
+  [[nodiscard]] const std::string& path_of(std::size_t input) const;
+
   // The bytes claimed so far by next(). Thread-safe.
   [[nodiscard]] std::uint64_t position() const;
 

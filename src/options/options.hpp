@@ -37,6 +37,7 @@ struct Options {
   // Result.
   bool unique = false;               // one of each key
   std::optional<std::uint64_t> top;  // only the first so many elements
+  bool merge = false;                // every input is sorted already
 
   // Job. With show other than kNothing, nothing else is to be done and no more was checked.
   Show show = Show::kNothing;

@@ -33,7 +33,12 @@ void set_top(Options& options, std::string_view value) {
 }
 
 void refuse_result_contradictions(const Options& options) {
-  if (options.check != CheckMode::kNone && options.top) {
+  const bool checks = options.check != CheckMode::kNone;
+  if (checks && options.merge) {
+    throw exclude_each_other("--check", "--merge",
+                             "--merge checks the order of its inputs; leave out one of them");
+  }
+  if (checks && options.top) {
     throw exclude_each_other("--check", "--top",
                              "--check looks at all elements; leave out one of them");
   }

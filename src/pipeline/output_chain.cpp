@@ -28,10 +28,11 @@ OutputChain::OutputChain(const Plan& plan, io::Output& output, Proof& proof, Met
 }
 
 // Of distinct keys it is known that there are any, if there are keys at all.
-PieceSink& OutputChain::begin(std::uint64_t elements, ConstByteSpan header) {
-  const std::uint64_t most = std::min(elements, plan_.top.value_or(elements));
-  const bool is_counted = plan_.unique && most > 1;
-  writer_.begin(is_counted ? std::nullopt : std::optional(most), header);
+PieceSink& OutputChain::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) {
+  const std::uint64_t limit = plan_.top.value_or(UINT64_MAX);
+  const std::uint64_t most = std::min(elements.value_or(UINT64_MAX), limit);
+  const bool is_known = most == 0 || (elements && (most == 1 || !plan_.unique));
+  writer_.begin(is_known ? std::optional(most) : std::nullopt, header);
   return *first_;
 }
 

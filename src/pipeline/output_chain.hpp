@@ -21,9 +21,10 @@ class OutputChain {
  public:
   OutputChain(const Plan& plan, io::Output& output, Proof& proof, Meter* meter);
 
-  // To be called once, with the elements that will be put: the sink that takes them.
+  // To be called once, with the elements that will be put, or nothing if there are some: the sink
+  // that takes them.
   // Throws: Error(kResource); Error(kOutput).
-  PieceSink& begin(std::uint64_t elements, ConstByteSpan header);
+  PieceSink& begin(std::optional<std::uint64_t> elements, ConstByteSpan header);
 
   // All has been put, and proven: makes the output real. Throws: Error(kOutput).
   void commit() { writer_.commit(); }

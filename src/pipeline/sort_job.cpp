@@ -10,6 +10,7 @@
 #include "io/space.hpp"
 #include "pipeline/count_keys.hpp"
 #include "pipeline/form_runs.hpp"
+#include "pipeline/merge_inputs.hpp"
 #include "pipeline/merge_runs.hpp"
 #include "pipeline/output_chain.hpp"
 #include "pipeline/proof.hpp"
@@ -75,14 +76,15 @@ class Sort {
   }
 
   void sort_into_output() {
-    begin_phase(Phase::kRead, plan_.elements);
     const io::Arena arena(plan_.arena_bytes, "sorting");
-    const OutputMaker output = [this](std::uint64_t elements) -> PieceSink& {
-      begin_phase(Phase::kWrite, elements);
+    const bool merges = plan_.strategy == Strategy::kMerge;
+    const OutputMaker output = [this, merges](std::optional<std::uint64_t> elements) -> PieceSink& {
+      if (!merges) begin_phase(Phase::kWrite, elements.value_or(0));
       return prepare_output(elements);
     };
+    begin_phase(merges ? Phase::kMerge : Phase::kRead, plan_.elements);
     if (plan_.strategy == Strategy::kCount) {
-      outcome_.elements = count_keys(plan_, job_.reader, proof_, &meter_, arena.bytes(), output);
+      outcome_.elements = count_keys(plan_, blocks(), &meter_, arena.bytes(), output);
       return;
     }
     if (plan_.strategy == Strategy::kSelect) {
@@ -90,9 +92,11 @@ class Sort {
       return;
     }
     const auto engine = job_.make_engine(plan_, engine_shape(), arena.bytes());
-    FormedRuns formed = form_runs(
-        plan_, *engine, job_.reader, proof_, &meter_,
-        [this]() -> io::RunStore& { return run_store(); }, output);
+    const RunStoreMaker store = [this]() -> io::RunStore& { return run_store(); };
+    FormedRuns formed =
+        merges ? merge_inputs({plan_, *engine, job_.reader, proof_, &meter_, arena.bytes()}, store,
+                              output)
+               : form_runs(plan_, *engine, job_.reader, proof_, &meter_, store, output);
     outcome_.elements = formed.elements;
     outcome_.runs = formed.runs.size();
     if (formed.runs.empty()) return;
@@ -101,7 +105,13 @@ class Sort {
                prepare_output(formed.elements));
   }
 
-  PieceSink& prepare_output(std::uint64_t elements) {
+  [[nodiscard]] BlockReader blocks() {
+    return plan_.input_merge.inputs > 0
+               ? blocks_of_sorted(job_.reader, plan_.format, proof_, &meter_, plan_.chunk.readers)
+               : blocks_of(job_.reader, proof_, &meter_);
+  }
+
+  PieceSink& prepare_output(std::optional<std::uint64_t> elements) {
     return output_.begin(elements, job_.reader.header());
   }
 

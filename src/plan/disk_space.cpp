@@ -22,7 +22,8 @@ Error no_room(const std::string& what, std::uint64_t needed, std::uint64_t free_
 }  // namespace
 
 std::uint64_t temporary_need(const Plan& plan) {
-  if (plan.strategy != Strategy::kSpill) return 0;
+  const bool merges_groups = plan.strategy == Strategy::kMerge && plan.run_count > 0;
+  if (plan.strategy != Strategy::kSpill && !merges_groups) return 0;
   // All runs lie on disk once, but for those that stay in memory; a round of merging needs the runs
   // of its largest group twice.
   std::uint64_t runs = plan.run_count;

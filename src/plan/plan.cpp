@@ -119,9 +119,10 @@ std::uint64_t merge_arena(const Plan& plan) {
 }
 
 // Counting: a block for each reader, and its four tables of 32-bit counters.
-void plan_counting(Plan& plan) {
+void plan_counting(Plan& plan, const Options& options) {
   plan.strategy = Strategy::kCount;
   plan.engine_reason = "keys of one and two bytes are counted";
+  plan.input_merge.inputs = options.merge ? options.inputs.size() : 0;
   plan.chunk.block_bytes = 256 * kKiB;
   const std::uint64_t tables = std::uint64_t{4} * sizeof(std::uint32_t) << (8 * plan.key_bytes);
   plan.chunk.readers = static_cast<unsigned>(std::clamp<std::uint64_t>(
@@ -160,6 +161,31 @@ void choose_sizes_of(Plan& plan, const Options& options) {
   take_sizes(plan, *sizes);
 }
 
+void plan_chunks_and_runs(Plan& plan, const Options& options) {
+  choose_sizes_of(plan, options);
+  plan.temporary_bytes = temporary_need(plan);
+  plan.arena_bytes = plan.chunk.arena_bytes;
+  if (plan.strategy != Strategy::kOneChunk) {
+    const std::uint64_t chunk_arena = std::exchange(plan.arena_bytes, 0);
+    plan.arena_bytes = std::max(chunk_arena, merge_arena(plan));
+  }
+}
+
+// More inputs than can be merged at once become runs, a group at a time, and these are merged.
+void plan_input_merge(Plan& plan, const Options& options) {
+  choose_sizes_of(plan, options);
+  plan.strategy = Strategy::kMerge;
+  plan.input_merge = input_merge_sizes(question_for(plan, options), options.inputs.size());
+  if (plan.input_merge.fan_in < std::min<std::uint64_t>(2, options.inputs.size()))
+    throw budget_too_small(plan, question_for(plan, options));
+  const std::uint64_t groups = div_up(options.inputs.size(), plan.input_merge.fan_in);
+  plan.run_count = groups > 1 ? groups : 0;
+  plan.rounds = plan_rounds(plan.run_count, plan.fan_in);
+  plan.temporary_bytes = temporary_need(plan);
+  plan.arena_bytes = plan.input_merge.arena_bytes;
+  if (groups > 1) plan.arena_bytes = std::max(plan.arena_bytes, merge_arena(plan));
+}
+
 }  // namespace
 
 Plan make_plan(const Options& options, const Machine& machine) {
@@ -171,25 +197,19 @@ Plan make_plan(const Options& options, const Machine& machine) {
   plan.output_form = output_form(options);
   plan.unique = options.unique;
   plan.top = options.top;
-  refuse_unknown_count(plan, machine);
   plan.output_is_stream = !machine.output || !plan.output_form.is_plain() || plan.unique;
   plan.decoding_bytes = decoding_bytes(options);
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;
+  refuse_unknown_count(plan, options, machine);
   plan.least_output_bytes = least_output_bytes(plan.output_form, options.input_form.skip_bytes,
                                                plan.format.type, least_elements(plan));
   if (plan.key_bytes < 4) {
-    plan_counting(plan);
-  } else if (!plan_selection(plan, sorting_budget(plan, plan.host_budget_bytes))) {
+    plan_counting(plan, options);
+  } else if (options.merge || !plan_selection(plan, sorting_budget(plan, plan.host_budget_bytes))) {
     choose_engine_of(plan, options, machine);
     plan.strategy = machine.input_bytes ? Strategy::kSpill : Strategy::kUnknown;
     plan.threads = useful_threads(plan, machine);
-    choose_sizes_of(plan, options);
-    plan.temporary_bytes = temporary_need(plan);
-    plan.arena_bytes = plan.chunk.arena_bytes;
-    if (plan.strategy != Strategy::kOneChunk) {
-      const std::uint64_t chunk_arena = std::exchange(plan.arena_bytes, 0);
-      plan.arena_bytes = std::max(chunk_arena, merge_arena(plan));
-    }
+    options.merge ? plan_input_merge(plan, options) : plan_chunks_and_runs(plan, options);
   }
   plan.encode =
       plan_encoding(plan.output_form, plan.format.type, plan.threads, plan.host_budget_bytes);

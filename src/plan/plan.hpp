@@ -27,6 +27,7 @@ enum class EngineKind : std::uint8_t { kCpu, kCuda };
 enum class Strategy : std::uint8_t {
   kCount,     // keys of 1 or 2 bytes
   kSelect,    // --top: candidates are kept while reading
+  kMerge,     // --merge: the inputs are runs
   kOneChunk,  // fits: read, sort, write
   kSpill,     // runs on disk, then merged
   kUnknown,   // a pipe, text, or compressed: one chunk if it turns out to fit, else runs
@@ -46,6 +47,17 @@ struct SelectPlan {
   unsigned workers = 0;
   std::uint64_t candidates = 0;       // room of each worker, in elements
   std::uint64_t candidate_bytes = 0;  // the same
+};
+
+// Sizes of merging inputs that are sorted already.
+struct InputMergePlan {
+  std::uint64_t inputs = 0;           // 0: they are not
+  std::uint64_t fan_in = 0;           // inputs merged at once; more than that become runs first
+  std::uint64_t window_elements = 0;  // of each input in memory
+  unsigned lanes = 0;
+  std::uint64_t part_elements = 0;  // what the windows of fan_in inputs give to a lane at most
+  std::uint64_t staging_bytes = 0;  // of each lane, where the output is a stream
+  std::uint64_t arena_bytes = 0;    // all of this
 };
 
 // Sizes of the run format and its buffers.
@@ -94,6 +106,7 @@ struct Plan {
   std::uint64_t device_budget_bytes = 0;  // 0: CPU engine
   ChunkPlan chunk;
   SelectPlan select;
+  InputMergePlan input_merge;
   RunPlan run;
   std::uint32_t fan_in = 0;           // the most runs of one merge
   std::uint64_t run_count = 0;        // 0 with kUnknown

@@ -11,12 +11,15 @@ std::uint64_t least_elements(const Plan& plan) {
   return plan.unique ? std::min<std::uint64_t>(most, 1) : most;
 }
 
-void refuse_unknown_count(const Plan& plan, const Machine& machine) {
-  if (!plan.unique || plan.output_form.format != FileFormat::kNpy) return;
+void refuse_unknown_count(const Plan& plan, const Options& options, const Machine& machine) {
+  const bool merges_streams = options.merge && !machine.input_bytes;
+  if (!plan.unique && !merges_streams) return;
+  if (plan.output_form.format != FileFormat::kNpy) return;
   if (machine.output && plan.output_form.codec == Codec::kNone) return;
-  throw Error(ErrorKind::kUsage, "writing an array of distinct keys",
-              "its header must say how many there are, and they are not counted before they are "
-              "written")
+  throw Error(ErrorKind::kUsage,
+              plan.unique ? "writing an array of distinct keys" : "writing an array",
+              "its header must say how many keys there are, and they are not counted before they "
+              "are written")
       .hint("name a file that is not compressed with -o, or write raw keys: --format=npy:bin");
 }
 

@@ -13,6 +13,6 @@ namespace gsort {
 
 // Throws: Error(kUsage) where an array's header would have to say how many elements follow before
 // anybody can know.
-void refuse_unknown_count(const Plan& plan, const Machine& machine);
+void refuse_unknown_count(const Plan& plan, const Options& options, const Machine& machine);
 
 }  // namespace gsort

@@ -21,10 +21,21 @@ std::string input_words(const Plan& plan, const Machine& machine) {
                      format_count(plan.elements));
 }
 
+std::string merge_words(const Plan& plan) {
+  const InputMergePlan& merge = plan.input_merge;
+  std::string words = fmt::format("merge {} sorted input{}", format_count(merge.inputs),
+                                  merge.inputs == 1 ? "" : "s");
+  if (plan.run_count == 0) return words + ": one read, one write, no temporary files";
+  return words + fmt::format(", {} at once, into {} runs; then merge these",
+                             format_count(merge.fan_in), format_count(plan.run_count));
+}
+
 std::string steps_of(const Plan& plan) {
   switch (plan.strategy) {
     case Strategy::kCount:
       return "count every value, then write them in order: one read, one write";
+    case Strategy::kMerge:
+      return merge_words(plan);
     case Strategy::kSelect:
       return "keep what may be among the first elements while reading: one read, no temporary "
              "files";

@@ -39,6 +39,8 @@ std::string_view strategy_name(Strategy strategy) {
       return "count";
     case Strategy::kSelect:
       return "select";
+    case Strategy::kMerge:
+      return "merge";
     case Strategy::kOneChunk:
       return "one chunk";
     case Strategy::kSpill:
