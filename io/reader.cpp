@@ -41,6 +41,7 @@ class Reader::Impl {
   [[nodiscard]] ConstByteSpan header() const { return sources_.front()->header(); }
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer, std::uint64_t limit_position);
+  void end_at(std::uint64_t position_bytes);
   [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
   [[nodiscard]] std::size_t inputs() const { return sources_.size(); }
   [[nodiscard]] const std::string& path_of(std::size_t input) const {
@@ -74,6 +75,7 @@ class Reader::Impl {
   mutable std::mutex mutex_;  // guards what follows, and the order of claims
   std::size_t current_ = 0;   // the source whose turn it is
   std::uint64_t position_ = 0;
+  std::uint64_t end_ = kNoLimit;  // of the sequence, if that is before the end of the inputs
 };
 
 Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& options)
@@ -139,7 +141,8 @@ std::optional<std::uint64_t> Reader::Impl::known_size() const {
     if (!source->size()) return std::nullopt;
     size += *source->size();
   }
-  return size;
+  const std::lock_guard lock(mutex_);
+  return std::min(size, end_);
 }
 
 std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limit_position) {
@@ -147,7 +150,8 @@ std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limi
   InputBlock block;
   {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t before_limit = limit_position - std::min(limit_position, position_);
+    const std::uint64_t limit = std::min(limit_position, end_);
+    const std::uint64_t before_limit = limit - std::min(limit, position_);
     const std::size_t wanted = std::min(round_down(buffer.size(), element_bytes_), before_limit);
     block.position_bytes = position_;
     block.bytes = claim(buffer, wanted, shares);
@@ -180,6 +184,11 @@ std::size_t Reader::Impl::claim(ByteSpan buffer, std::size_t wanted, std::vector
   return filled;
 }
 
+void Reader::Impl::end_at(std::uint64_t position_bytes) {
+  const std::lock_guard lock(mutex_);
+  end_ = position_bytes;
+}
+
 std::size_t Reader::Impl::next_of(std::size_t input, ByteSpan buffer) {
   Source& source = *sources_[input];
   const Claim claim = source.claim(buffer, round_down(buffer.size(), element_bytes_));
@@ -194,6 +203,7 @@ std::uint64_t Reader::Impl::position() const {
 
 bool Reader::Impl::at_end() const {
   const std::lock_guard lock(mutex_);
+  if (position_ == end_) return true;
   return std::all_of(sources_.begin() + static_cast<std::ptrdiff_t>(current_), sources_.end(),
                      [](const auto& source) { return source->at_end(); });
 }
@@ -266,6 +276,9 @@ std::optional<std::uint64_t> Reader::known_size() const {
 }
 std::optional<InputBlock> Reader::next(ByteSpan buffer, std::uint64_t limit_position) {
   return impl_->next(buffer, limit_position);
+}
+void Reader::end_at(std::uint64_t position_bytes) {
+  impl_->end_at(position_bytes);
 }
 std::size_t Reader::next_of(std::size_t input, ByteSpan buffer) {
   return impl_->next_of(input, buffer);

@@ -78,6 +78,11 @@ class Reader {
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer,
                                                std::uint64_t limit_position = kNoLimit);
 
+  // From now on the sequence ends at `position_bytes`, or where the inputs end: next(), at_end(),
+  // known_size() and sample() behave accordingly. A later call may move the end on. For who sorts
+  // stretches of the sequence by themselves. Requires: a multiple of element_bytes.
+  void end_at(std::uint64_t position_bytes);
+
   // The inputs one by one, for who does not want them as one sequence: next() and what belongs to
   // it must then not be used. Takes the next bytes of input `input` into `buffer`: whole elements,
   // not always as many as there is room for; 0 at its end. Bytes of the buffer behind them may be

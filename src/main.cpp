@@ -26,7 +26,8 @@ enum ExitCode { kDone = 0, kDisorder = 1, kTrouble = 2 };
 
 int check(const Options& options, io::Reader& reader) {
   Observer observer(options);
-  const OrderKind order = options.unique ? OrderKind::kStrict : OrderKind::kAscending;
+  const WantedOrder order{options.unique ? OrderKind::kStrict : OrderKind::kAscending,
+                          options.batch_elements.value_or(WantedOrder::kOneArray)};
   const CheckOutcome outcome =
       check_order(options.key, order, reader, cores_for(options.parallel), &observer.meter());
   observer.check_is_done(outcome);

@@ -85,6 +85,14 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .more = "Equal are keys with the same bits: -0 and +0 are two floating-point numbers, and so "
              "are two NaN with different bits. With -c: no key may repeat.",
      .apply = [](Options& o, Text) { o.unique = true; }},
+    {.name = "batch-elements",
+     .value_kind = kRequired,
+     .value_name = "N",
+     .group = kOrder,
+     .help = "sort every N elements by themselves",
+     .more = "Many arrays in one file; the last one may be shorter. With -c: is every array "
+             "sorted?",
+     .apply = set_batch_elements},
     {.name = "skip",
      .value_kind = kRequired,
      .value_name = "BYTES",

@@ -35,9 +35,10 @@ struct Options {
   bool byte_order_is_asked = false;
 
   // Result.
-  bool unique = false;               // one of each key
-  std::optional<std::uint64_t> top;  // only the first so many elements
-  bool merge = false;                // every input is sorted already
+  bool unique = false;                          // one of each key
+  std::optional<std::uint64_t> top;             // only the first so many elements
+  bool merge = false;                           // every input is sorted already
+  std::optional<std::uint64_t> batch_elements;  // arrays that are sorted by themselves; at least 1
 
   // Job. With show other than kNothing, nothing else is to be done and no more was checked.
   Show show = Show::kNothing;

@@ -26,13 +26,34 @@ Error exclude_each_other(std::string_view one, std::string_view other, std::stri
       .hint(hint);
 }
 
+// Arrays keep their places, and so all their elements.
+void refuse_beside_batches(const Options& options) {
+  constexpr std::string_view kBatches = "--batch-elements";
+  const char* const hint = "every array is sorted by itself, and keeps its elements";
+  if (options.unique) throw exclude_each_other("--unique", kBatches, hint);
+  if (options.top) throw exclude_each_other("--top", kBatches, hint);
+  if (options.merge) throw exclude_each_other("--merge", kBatches, hint);
+  if (options.engine == EngineChoice::kCuda) {
+    throw exclude_each_other("--engine=cuda", kBatches,
+                             "arrays are sorted on the CPU; leave out --engine");
+  }
+}
+
 }  // namespace
 
 void set_top(Options& options, std::string_view value) {
   options.top = parse_elements(value, "--top");
 }
 
+void set_batch_elements(Options& options, std::string_view value) {
+  options.batch_elements = parse_elements(value, "--batch-elements");
+  if (options.batch_elements != 0) return;
+  throw Error(ErrorKind::kUsage, "--batch-elements '0'", "is not a number of elements")
+      .hint("an array has at least 1");
+}
+
 void refuse_result_contradictions(const Options& options) {
+  if (options.batch_elements) refuse_beside_batches(options);
   const bool checks = options.check != CheckMode::kNone;
   if (checks && options.merge) {
     throw exclude_each_other("--check", "--merge",

@@ -7,8 +7,9 @@
 
 namespace gsort {
 
-// The values of --top. Throws: Error(kUsage).
+// The values of --top and --batch-elements. Throws: Error(kUsage).
 void set_top(Options& options, std::string_view value);
+void set_batch_elements(Options& options, std::string_view value);
 
 // Throws: Error(kUsage) for options that exclude each other.
 void refuse_result_contradictions(const Options& options);

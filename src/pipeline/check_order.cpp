@@ -35,13 +35,13 @@ std::string text_of(Key raw, const KeyFormat& format) {
 template <class Key>
 class OrderCheck {
  public:
-  OrderCheck(const KeyFormat& format, OrderKind order, io::Reader& reader, Meter* meter)
+  OrderCheck(const KeyFormat& format, const WantedOrder& order, io::Reader& reader, Meter* meter)
       : format_(format),
         order_(order),
         map_(KeyMap<Key>::of(format)),
         reader_(reader),
         meter_(meter),
-        ledger_(order) {}
+        ledger_(order.kind) {}
 
   CheckOutcome run(unsigned threads) {
     const io::Arena memory(threads * kBlockBytes, "checking");
@@ -61,7 +61,8 @@ class OrderCheck {
     });
     failure.rethrow();
     if (const auto& border = ledger_.disorder()) {
-      note(border->position, map_.to_raw(static_cast<Key>(border->before)),
+      note(border->position - border->position / (order_.array_elements + 1),
+           map_.to_raw(static_cast<Key>(border->before)),
            map_.to_raw(static_cast<Key>(border->value)));
     }
     if (outcome_.in_order) outcome_.distinct -= ledger_.equal_borders();
@@ -75,19 +76,36 @@ class OrderCheck {
   }
 
   void look_at(std::uint64_t position, std::span<const Key> keys) {
-    if (keys.empty()) return;
     Span span(meter_, Stage::kProve);
     span.add_bytes(keys.size_bytes());
     const Fingerprint seen = fingerprint_of(std::as_bytes(keys), sizeof(Key));
+    {
+      const std::scoped_lock lock(mutex_);
+      outcome_.fingerprint += seen;
+      outcome_.elements += keys.size();
+    }
+    while (!keys.empty()) {
+      const std::uint64_t left = order_.array_elements - position % order_.array_elements;
+      const auto array = keys.first(std::min<std::uint64_t>(keys.size(), left));
+      look_at_array(position, array);
+      position += array.size();
+      keys = keys.subspan(array.size());
+    }
+  }
+
+  // At keys of one array. In the ledger arrays stand one position apart, and so never meet; whole
+  // ones need no entry.
+  void look_at_array(std::uint64_t position, std::span<const Key> keys) {
     std::size_t disorder = first_disorder<Key>(keys, map_);
-    if (order_ == OrderKind::kStrict) disorder = std::min(disorder, first_repeat(keys));
+    if (order_.kind == OrderKind::kStrict) disorder = std::min(disorder, first_repeat(keys));
     const std::uint64_t distinct = count_changes(keys) + 1;
     const std::scoped_lock lock(mutex_);
-    outcome_.fingerprint += seen;
-    outcome_.elements += keys.size();
     outcome_.distinct += distinct;
-    ledger_.add(position, position + keys.size(), map_.to_ordered(keys.front()),
-                map_.to_ordered(keys.back()));
+    if (keys.size() < order_.array_elements) {
+      const std::uint64_t begin = position + position / order_.array_elements;
+      ledger_.add(begin, begin + keys.size(), map_.to_ordered(keys.front()),
+                  map_.to_ordered(keys.back()));
+    }
     if (disorder != keys.size()) note(position + disorder + 1, keys[disorder], keys[disorder + 1]);
   }
 
@@ -101,7 +119,7 @@ class OrderCheck {
   }
 
   KeyFormat format_;
-  OrderKind order_;
+  WantedOrder order_;
   KeyMap<Key> map_;
   io::Reader& reader_;
   Meter* meter_;
@@ -112,7 +130,7 @@ class OrderCheck {
 
 }  // namespace
 
-CheckOutcome check_order(const KeyFormat& format, OrderKind order, io::Reader& reader,
+CheckOutcome check_order(const KeyFormat& format, const WantedOrder& order, io::Reader& reader,
                          unsigned threads, Meter* meter) {
   if (meter != nullptr) meter->begin_phase(Phase::kRead, reader.known_size().value_or(0));
   return with_key_of_width(bytes_of(format.type), [&](auto width) {

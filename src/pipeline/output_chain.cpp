@@ -36,4 +36,10 @@ PieceSink& OutputChain::begin(std::optional<std::uint64_t> elements, ConstByteSp
   return *first_;
 }
 
+PieceSink& OutputChain::begin_unproven(std::optional<std::uint64_t> elements,
+                                       ConstByteSpan header) {
+  begin(elements, header);
+  return output_sink_;
+}
+
 }  // namespace gsort

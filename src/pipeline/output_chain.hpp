@@ -26,6 +26,9 @@ class OutputChain {
   // Throws: Error(kResource); Error(kOutput).
   PieceSink& begin(std::optional<std::uint64_t> elements, ConstByteSpan header);
 
+  // The same for who proves what it puts: nothing is dropped or proven here.
+  PieceSink& begin_unproven(std::optional<std::uint64_t> elements, ConstByteSpan header);
+
   // All has been put, and proven: makes the output real. Throws: Error(kOutput).
   void commit() { writer_.commit(); }
 

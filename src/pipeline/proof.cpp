@@ -138,6 +138,28 @@ void Proof::add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan
   if (wrong != OrderLedger::kInOrder) throw out_of_order(wrong);
 }
 
+void Proof::add_arrays(std::uint64_t position, ConstByteSpan raw_keys,
+                       std::uint64_t array_elements) {
+  Span span(meter_, Stage::kProve);
+  span.add_bytes(raw_keys.size());
+  const Fingerprint seen = look(raw_keys);
+  for (ConstByteSpan rest = raw_keys; enabled_ && !rest.empty();) {
+    const std::uint64_t elements = std::min(rest.size() / key_bytes_, array_elements);
+    const std::size_t disorder =
+        look_at(rest.first(elements * key_bytes_), format_, order_).disorder;
+    if (disorder != elements) throw out_of_order(position + disorder + 1);
+    position += elements;
+    rest = rest.subspan(elements * key_bytes_);
+  }
+  const std::scoped_lock lock(mutex_);
+  output_ += seen;
+}
+
+void Proof::add_all_of(const Proof& finished) {
+  input_ += finished.input_;
+  output_ += finished.output_;
+}
+
 void Proof::finish() const {
   const std::scoped_lock lock(mutex_);
   if (enabled_ && ledger_.last_key().value_or(0) > least_left_out_) {

@@ -78,6 +78,13 @@ class Proof {
   // Throws: Error(kCorrupt) when keys are out of order.
   void add_output(std::uint64_t position, ConstByteSpan raw_keys);
 
+  // Sorted arrays of `array_elements` each, the first one from its beginning.
+  // Throws: as add_output.
+  void add_arrays(std::uint64_t position, ConstByteSpan raw_keys, std::uint64_t array_elements);
+
+  // All that another proof has seen, which was finished. Not thread-safe.
+  void add_all_of(const Proof& finished);
+
   // Keys that were dropped because they repeat others.
   void add_dropped(ConstByteSpan raw_keys);
 

@@ -15,6 +15,8 @@
 #include "pipeline/output_chain.hpp"
 #include "pipeline/proof.hpp"
 #include "pipeline/select_top.hpp"
+#include "pipeline/sinks.hpp"
+#include "pipeline/sort_arrays.hpp"
 
 namespace gsort {
 namespace {
@@ -39,7 +41,7 @@ class Sort {
     if (plan_.elements > 0 || !job_.reader.known_size()) {
       sort_into_output();
     } else {
-      prepare_output(0);
+      output_.begin(0, job_.reader.header());
     }
     job_.reader.check_unchanged();
     proof_.finish();
@@ -77,49 +79,86 @@ class Sort {
 
   void sort_into_output() {
     const io::Arena arena(plan_.arena_bytes, "sorting");
+    if (plan_.strategy == Strategy::kArrays) {
+      begin_phase(Phase::kRead, plan_.elements);
+      const OutputMaker output = [this](std::optional<std::uint64_t> elements) -> PieceSink& {
+        return output_.begin_unproven(elements, job_.reader.header());
+      };
+      outcome_.elements = sort_arrays(plan_, job_.reader, proof_, &meter_, arena.bytes(), output);
+    } else if (plan_.batch.array_elements > 0) {
+      sort_array_by_array(arena.bytes());
+    } else {
+      const OutputMaker output = [this](std::optional<std::uint64_t> elements) -> PieceSink& {
+        return output_.begin(elements, job_.reader.header());
+      };
+      outcome_.elements = sort_all(arena.bytes(), proof_, output);
+    }
+  }
+
+  // Each array is a sort with a proof of its own; the output is one.
+  void sort_array_by_array(ByteSpan memory) {
+    const auto size = job_.reader.known_size();
+    const auto all = size ? std::optional(*size / plan_.key_bytes) : std::nullopt;
+    PieceSink* whole_output = nullptr;
+    std::uint64_t elements = 0;
+    do {
+      job_.reader.end_at((outcome_.elements + plan_.batch.array_elements) * plan_.key_bytes);
+      Proof proof(plan_.format, job_.verify, &meter_);
+      std::optional<OffsetSink> place;
+      std::optional<ProvingSink> proving;
+      const OutputMaker output = [&](std::optional<std::uint64_t> found) -> PieceSink& {
+        if (whole_output == nullptr) {
+          whole_output = &output_.begin_unproven(found == 0 ? found : all, job_.reader.header());
+        }
+        place.emplace(outcome_.elements, *whole_output);
+        return proving.emplace(proof, *place);
+      };
+      elements = sort_all(memory, proof, output);
+      proof.finish();
+      proof_.add_all_of(proof);
+      outcome_.elements += elements;
+    } while (elements == plan_.batch.array_elements && outcome_.elements != all);
+  }
+
+  // Returns the elements.
+  std::uint64_t sort_all(ByteSpan memory, Proof& proof, const OutputMaker& make_output) {
     const bool merges = plan_.strategy == Strategy::kMerge;
-    const OutputMaker output = [this, merges](std::optional<std::uint64_t> elements) -> PieceSink& {
+    const OutputMaker output = [&](std::optional<std::uint64_t> elements) -> PieceSink& {
       if (!merges) begin_phase(Phase::kWrite, elements.value_or(0));
-      return prepare_output(elements);
+      return make_output(elements);
     };
     begin_phase(merges ? Phase::kMerge : Phase::kRead, plan_.elements);
     if (plan_.strategy == Strategy::kCount) {
-      outcome_.elements = count_keys(plan_, blocks(), &meter_, arena.bytes(), output);
-      return;
+      return count_keys(plan_, blocks(proof), &meter_, memory, output);
     }
     if (plan_.strategy == Strategy::kSelect) {
-      outcome_.elements = select_top(plan_, job_.reader, proof_, &meter_, arena.bytes(), output);
-      return;
+      return select_top(plan_, job_.reader, proof, &meter_, memory, output);
     }
-    const auto engine = job_.make_engine(plan_, engine_shape(), arena.bytes());
+    const auto engine = job_.make_engine(plan_, engine_shape(), memory);
     const RunStoreMaker store = [this]() -> io::RunStore& { return run_store(); };
     FormedRuns formed =
-        merges ? merge_inputs({plan_, *engine, job_.reader, proof_, &meter_, arena.bytes()}, store,
-                              output)
-               : form_runs(plan_, *engine, job_.reader, proof_, &meter_, store, output);
-    outcome_.elements = formed.elements;
-    outcome_.runs = formed.runs.size();
-    if (formed.runs.empty()) return;
-    begin_phase(Phase::kMerge, elements_to_merge(formed.runs));
-    merge_runs({plan_, *engine, run_store(), arena.bytes(), &meter_}, std::move(formed.runs),
-               prepare_output(formed.elements));
+        merges ? merge_inputs({plan_, *engine, job_.reader, proof, &meter_, memory}, store, output)
+               : form_runs(plan_, *engine, job_.reader, proof, &meter_, store, output);
+    outcome_.runs += formed.runs.size();
+    if (!formed.runs.empty()) {
+      begin_phase(Phase::kMerge, elements_to_merge(formed));
+      merge_runs({plan_, *engine, run_store(), memory, &meter_}, std::move(formed.runs),
+                 make_output(formed.elements));
+    }
+    return formed.elements;
   }
 
-  [[nodiscard]] BlockReader blocks() {
+  [[nodiscard]] BlockReader blocks(Proof& proof) {
     return plan_.input_merge.inputs > 0
-               ? blocks_of_sorted(job_.reader, plan_.format, proof_, &meter_, plan_.chunk.readers)
-               : blocks_of(job_.reader, proof_, &meter_);
-  }
-
-  PieceSink& prepare_output(std::optional<std::uint64_t> elements) {
-    return output_.begin(elements, job_.reader.header());
+               ? blocks_of_sorted(job_.reader, plan_.format, proof, &meter_, plan_.chunk.readers)
+               : blocks_of(job_.reader, proof, &meter_);
   }
 
   // What all rounds of merging put into longer runs or the output.
-  [[nodiscard]] std::uint64_t elements_to_merge(std::span<const io::Run> runs) const {
+  [[nodiscard]] std::uint64_t elements_to_merge(const FormedRuns& formed) const {
     std::vector<std::uint64_t> sizes;
     std::uint64_t merged = 0;
-    for (const io::Run& run : runs) sizes.push_back(run.elements());
+    for (const io::Run& run : formed.runs) sizes.push_back(run.elements());
     for (const MergeRound& round : plan_rounds(sizes.size(), plan_.fan_in)) {
       std::vector<std::uint64_t> longer;
       auto next = sizes.begin();
@@ -130,7 +169,7 @@ class Sort {
       }
       sizes = std::move(longer);
     }
-    return merged + outcome_.elements;
+    return merged + formed.elements;
   }
 
   [[nodiscard]] EngineShape engine_shape() const {

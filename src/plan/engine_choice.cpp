@@ -26,7 +26,7 @@ double predicted_cuda_seconds(std::uint64_t bytes) {
 bool wants_gpu(const Options& options, unsigned cores, std::optional<std::uint64_t> input_bytes) {
   if (options.engine == EngineChoice::kCpu || bytes_of(options.key.type) < 4) return false;
   if (options.engine == EngineChoice::kCuda) return true;
-  if (options.merge) return false;
+  if (options.merge || options.batch_elements) return false;
   return input_bytes && predicted_cuda_seconds(*input_bytes) <
                             predicted_cpu_seconds(*input_bytes, options.parallel.value_or(cores));
 }

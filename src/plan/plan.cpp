@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "options/form_options.hpp"
+#include "plan/batch_plan.hpp"
 #include "plan/budget.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/engine_choice.hpp"
@@ -186,6 +187,22 @@ void plan_input_merge(Plan& plan, const Options& options) {
   if (groups > 1) plan.arena_bytes = std::max(plan.arena_bytes, merge_arena(plan));
 }
 
+// Arrays that fit in memory together with others are sorted by one core each; larger ones are sorts
+// of their own, one after the other, all by the plan for one of them.
+void plan_arrays(Plan& plan, const Options& options, const Machine& machine) {
+  if (plan_batches(plan, *options.batch_elements, sorting_budget(plan, plan.host_budget_bytes))) {
+    return;
+  }
+  if (plan.key_bytes < 4) return plan_counting(plan, options);
+  const std::uint64_t all = plan.elements;
+  if (!machine.input_bytes || all > *options.batch_elements) {
+    plan.elements = *options.batch_elements;
+  }
+  plan.strategy = Strategy::kSpill;
+  plan_chunks_and_runs(plan, options);
+  plan.elements = all;
+}
+
 }  // namespace
 
 Plan make_plan(const Options& options, const Machine& machine) {
@@ -203,7 +220,9 @@ Plan make_plan(const Options& options, const Machine& machine) {
   refuse_unknown_count(plan, options, machine);
   plan.least_output_bytes = least_output_bytes(plan.output_form, options.input_form.skip_bytes,
                                                plan.format.type, least_elements(plan));
-  if (plan.key_bytes < 4) {
+  if (options.batch_elements) {
+    plan_arrays(plan, options, machine);
+  } else if (plan.key_bytes < 4) {
     plan_counting(plan, options);
   } else if (options.merge || !plan_selection(plan, sorting_budget(plan, plan.host_budget_bytes))) {
     choose_engine_of(plan, options, machine);

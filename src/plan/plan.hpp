@@ -28,6 +28,7 @@ enum class Strategy : std::uint8_t {
   kCount,     // keys of 1 or 2 bytes
   kSelect,    // --top: candidates are kept while reading
   kMerge,     // --merge: the inputs are runs
+  kArrays,    // --batch-elements: whole arrays are sorted in memory
   kOneChunk,  // fits: read, sort, write
   kSpill,     // runs on disk, then merged
   kUnknown,   // a pipe, text, or compressed: one chunk if it turns out to fit, else runs
@@ -58,6 +59,14 @@ struct InputMergePlan {
   std::uint64_t part_elements = 0;  // what the windows of fan_in inputs give to a lane at most
   std::uint64_t staging_bytes = 0;  // of each lane, where the output is a stream
   std::uint64_t arena_bytes = 0;    // all of this
+};
+
+// Sizes of sorting many arrays by themselves.
+struct BatchPlan {
+  std::uint64_t array_elements = 0;  // 0: the input is one array
+  unsigned workers = 0;              // 0: one array after the other, each as a sort of its own
+  std::uint64_t block_bytes = 0;     // whole arrays that a worker sorts at once
+  std::uint64_t array_bytes = 0;     // room for one more array
 };
 
 // Sizes of the run format and its buffers.
@@ -106,6 +115,7 @@ struct Plan {
   std::uint64_t device_budget_bytes = 0;  // 0: CPU engine
   ChunkPlan chunk;
   SelectPlan select;
+  BatchPlan batch;
   InputMergePlan input_merge;
   RunPlan run;
   std::uint32_t fan_in = 0;           // the most runs of one merge

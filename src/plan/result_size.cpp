@@ -12,8 +12,8 @@ std::uint64_t least_elements(const Plan& plan) {
 }
 
 void refuse_unknown_count(const Plan& plan, const Options& options, const Machine& machine) {
-  const bool merges_streams = options.merge && !machine.input_bytes;
-  if (!plan.unique && !merges_streams) return;
+  const bool is_put_while_read = options.merge || options.batch_elements;
+  if (!plan.unique && !(is_put_while_read && !machine.input_bytes)) return;
   if (plan.output_form.format != FileFormat::kNpy) return;
   if (machine.output && plan.output_form.codec == Codec::kNone) return;
   throw Error(ErrorKind::kUsage,

@@ -34,6 +34,9 @@ std::string steps_of(const Plan& plan) {
   switch (plan.strategy) {
     case Strategy::kCount:
       return "count every value, then write them in order: one read, one write";
+    case Strategy::kArrays:
+      return fmt::format("sort {} of whole arrays at once on each of {} cores: one read, one write",
+                         format_bytes(plan.batch.block_bytes), plan.batch.workers);
     case Strategy::kMerge:
       return merge_words(plan);
     case Strategy::kSelect:

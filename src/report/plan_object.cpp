@@ -20,6 +20,7 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Options& options,
   json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
   json["engine_reason"] = plan.engine_reason;
   json["strategy"] = strategy_name(plan.strategy);
+  json["array_elements"] = plan.batch.array_elements;
   json["merged_inputs"] = plan.input_merge.inputs;
   json["inputs_merged_at_once"] = plan.input_merge.fan_in;
   json["threads"] = plan.threads;

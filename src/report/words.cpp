@@ -16,6 +16,10 @@ std::string key_words(const Options& options) {
 }
 
 std::string result_words(const Plan& plan) {
+  if (plan.batch.array_elements > 0) {
+    return fmt::format("arrays of {} elements, each sorted by itself",
+                       format_count(plan.batch.array_elements));
+  }
   std::string words = plan.unique ? "one of each key" : "";
   if (plan.top) {
     words +=
@@ -41,6 +45,8 @@ std::string_view strategy_name(Strategy strategy) {
       return "select";
     case Strategy::kMerge:
       return "merge";
+    case Strategy::kArrays:
+      return "arrays";
     case Strategy::kOneChunk:
       return "one chunk";
     case Strategy::kSpill:
