@@ -38,6 +38,7 @@ class Reader::Impl {
 
   [[nodiscard]] const KeyFormat& key() const { return key_; }
   [[nodiscard]] bool key_is_stored() const { return key_is_stored_; }
+  [[nodiscard]] std::uint64_t row_elements() const { return sources_.front()->row_elements(); }
   [[nodiscard]] ConstByteSpan header() const { return sources_.front()->header(); }
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer, std::uint64_t limit_position);
@@ -63,6 +64,7 @@ class Reader::Impl {
 
   void open(const std::vector<std::string>& paths, const ReaderOptions& options);
   void adopt_stored_keys(const ReaderOptions& options);
+  void require_equal_rows() const;
   void require_total() const;
   std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Share>& shares);
   void sample_sequence(std::uint64_t position, ByteSpan to);
@@ -82,6 +84,7 @@ Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& o
     : key_(options.key), element_bytes_(options.element_bytes) {
   open(paths, options);
   adopt_stored_keys(options);
+  require_equal_rows();
   for (const auto& source : sources_) source->begin({element_bytes_, key_});
   require_total();
 }
@@ -120,6 +123,19 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
     if (!order_is_fixed) key_.big_endian = stored->big_endian;
     element_bytes_ = bytes_of(key_.type);
     type_is_fixed = order_is_fixed = key_is_stored_ = true;
+  }
+}
+
+// Rows of several arrays stand below each other only if they are equally long.
+void Reader::Impl::require_equal_rows() const {
+  const auto words_for = [](std::uint64_t elements) {
+    return elements == 0 ? "no rows" : fmt::format("rows of {} elements", elements);
+  };
+  for (const auto& source : sources_) {
+    if (source->row_elements() == row_elements()) continue;
+    throw disagrees(*source, words_for(source->row_elements()),
+                    fmt::format("the first input holds {}", words_for(row_elements())),
+                    "sort such arrays by themselves");
   }
 }
 
@@ -267,6 +283,9 @@ const KeyFormat& Reader::key() const {
 }
 bool Reader::key_is_stored() const {
   return impl_->key_is_stored();
+}
+std::uint64_t Reader::row_elements() const {
+  return impl_->row_elements();
 }
 ConstByteSpan Reader::header() const {
   return impl_->header();

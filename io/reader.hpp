@@ -57,6 +57,9 @@ class Reader {
   [[nodiscard]] const KeyFormat& key() const;
   [[nodiscard]] bool key_is_stored() const;  // the latter
 
+  // The elements of a row, if the inputs are arrays of two dimensions; 0 if not.
+  [[nodiscard]] std::uint64_t row_elements() const;
+
   // The bytes that options.form skips, of the first input; of a pipe once its first block is there.
   [[nodiscard]] ConstByteSpan header() const;
 

@@ -27,6 +27,7 @@ namespace gsort::io {
 struct WriterOptions {
   OutputForm form;
   KeyFormat key;
+  std::uint64_t row_elements = 0;  // of an array of two dimensions
   // Only for outputs that are not plain:
   std::uint64_t slice_elements = 1;  // encoded in one go
   unsigned threads = 1;              // that encode the slices of a large piece

@@ -90,8 +90,8 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "N",
      .group = kOrder,
      .help = "sort every N elements by themselves",
-     .more = "Many arrays in one file; the last one may be shorter. With -c: is every array "
-             "sorted?",
+     .more =
+         "Many arrays in one file; the last one may be shorter. With -c: is every array sorted?",
      .apply = set_batch_elements},
     {.name = "skip",
      .value_kind = kRequired,
@@ -165,7 +165,8 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "FORMAT[:OUT]",
      .group = kFiles,
      .help = "bin|text|npy, in and out (by suffix, else bin)",
-     .more = "Raw keys, decimal numbers one a line, or NumPy arrays of one dimension. Without it "
+     .more = "Raw keys, decimal numbers one a line, or NumPy arrays of one dimension, or of two, "
+             "whose rows are sorted by themselves. Without it "
              "suffixes decide (.txt, .npy, else raw), for each FILE and for the output; "
              "an output without one is written as the first FILE. With one value both sides have "
              "it, --format=text:bin reads text and writes raw keys. An array's header decides type "

@@ -28,13 +28,16 @@ Error exclude_each_other(std::string_view one, std::string_view other, std::stri
 
 // Arrays keep their places, and so all their elements.
 void refuse_beside_batches(const Options& options) {
-  constexpr std::string_view kBatches = "--batch-elements";
-  const char* const hint = "every array is sorted by itself, and keeps its elements";
-  if (options.unique) throw exclude_each_other("--unique", kBatches, hint);
-  if (options.top) throw exclude_each_other("--top", kBatches, hint);
-  if (options.merge) throw exclude_each_other("--merge", kBatches, hint);
+  const bool rows = options.row_elements > 0;
+  const std::string_view batches =
+      rows ? "--batch-elements (the rows of the array)" : "--batch-elements";
+  const char* const hint = rows ? "save array.ravel() to sort all of it"
+                                : "every array is sorted by itself, and keeps its elements";
+  if (options.unique) throw exclude_each_other("--unique", batches, hint);
+  if (options.top) throw exclude_each_other("--top", batches, hint);
+  if (options.merge) throw exclude_each_other("--merge", batches, hint);
   if (options.engine == EngineChoice::kCuda) {
-    throw exclude_each_other("--engine=cuda", kBatches,
+    throw exclude_each_other("--engine=cuda", batches,
                              "arrays are sorted on the CPU; leave out --engine");
   }
 }
@@ -50,6 +53,17 @@ void set_batch_elements(Options& options, std::string_view value) {
   if (options.batch_elements != 0) return;
   throw Error(ErrorKind::kUsage, "--batch-elements '0'", "is not a number of elements")
       .hint("an array has at least 1");
+}
+
+void adopt_rows(Options& options, std::uint64_t row_elements) {
+  if (options.batch_elements.value_or(row_elements) != row_elements) {
+    throw Error(ErrorKind::kUsage, fmt::format("--batch-elements '{}'", *options.batch_elements),
+                fmt::format("the array has rows of {} elements", row_elements))
+        .hint("its rows are sorted by themselves without that option");
+  }
+  options.row_elements = row_elements;
+  options.batch_elements = row_elements;
+  refuse_result_contradictions(options);
 }
 
 void refuse_result_contradictions(const Options& options) {
