@@ -15,7 +15,6 @@ namespace {
 // The oldest architecture the kernels are built for: compute capability 8.0.
 constexpr int kLeastCapability = 8;
 
-template <class Key>
 class CudaEngine final : public Engine {
  public:
   CudaEngine(const EngineShape& shape, int ordinal, ByteSpan memory)
@@ -28,7 +27,7 @@ class CudaEngine final : public Engine {
     const std::uint64_t need = CudaFootprint::chunk_host_bytes(shape_.threads, shape_.block_bytes);
     std::vector<std::unique_ptr<ChunkLane>> lanes;
     for (unsigned lane = 0; lane < shape_.chunk_lanes; ++lane) {
-      lanes.push_back(std::make_unique<CudaChunkLane<Key>>(shape_, ordinal_, stretch(lane, need)));
+      lanes.push_back(std::make_unique<CudaChunkLane>(shape_, ordinal_, stretch(lane, need)));
     }
     return lanes;
   }
@@ -36,11 +35,12 @@ class CudaEngine final : public Engine {
   [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
       unsigned count, std::uint64_t part_elements) override {
     use_device(ordinal_);
-    const std::uint64_t need = CudaFootprint::part_host_bytes(part_elements * sizeof(Key));
+    const std::uint64_t need =
+        CudaFootprint::part_host_bytes(part_elements * element_bytes_of(shape_));
     std::vector<std::unique_ptr<MergeLane>> lanes;
     for (unsigned lane = 0; lane < count; ++lane) {
-      lanes.push_back(std::make_unique<CudaMergeLane<Key>>(shape_, ordinal_, part_elements,
-                                                           stretch(lane, need)));
+      lanes.push_back(
+          std::make_unique<CudaMergeLane>(shape_, ordinal_, part_elements, stretch(lane, need)));
     }
     return lanes;
   }
@@ -122,15 +122,11 @@ Devices find_devices(const std::vector<unsigned>& wanted) {
 
 std::unique_ptr<Engine> make_cuda_engine(const EngineShape& shape, int ordinal, ByteSpan memory) {
   use_device(ordinal);
-  switch (bytes_of(shape.format.type)) {
-    case 4:
-      return std::make_unique<CudaEngine<std::uint32_t>>(shape, ordinal, memory);
-    case 8:
-      return std::make_unique<CudaEngine<std::uint64_t>>(shape, ordinal, memory);
-    default:
-      throw Error(ErrorKind::kUsage, "making the CUDA engine",
-                  "keys of 1 and 2 bytes are counted, not sorted");
+  if (!shape.records && bytes_of(shape.format.type) < 4) {
+    throw Error(ErrorKind::kUsage, "making the CUDA engine",
+                "keys of 1 and 2 bytes are counted, not sorted");
   }
+  return std::make_unique<CudaEngine>(shape, ordinal, memory);
 }
 
 }  // namespace gsort::gpu

@@ -1,26 +1,26 @@
 // The lanes of the CUDA engine. Each has one stream, one set of pinned buffers, and its device
 // arrays.
 //
-//   chunk lane    block buffers --copy in--> keys | sort_keys | --copy out--> piece buffers -->
-//   sink merge lane    slices --copy in--> keys | merge_slices | result --copy out--> piece buffers
-//   --> sink
+//   chunk lane    block buffers --copy in--> elements | sorted | --copy out--> piece buffers -->
+//   sink merge lane    slices --copy in--> elements | merged | --copy out--> piece buffers --> sink
 //
-// Read next: device_sort.hpp, device_merge.hpp.
+// Read next: device_work.hpp.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "engine/engine.hpp"
 #include "gpu/cuda_resources.hpp"
+#include "gpu/device_work.hpp"
 #include "gpu/piece_copier.hpp"
 
 namespace gsort::gpu {
 
-template <class Key>
 class CudaChunkLane final : public ChunkLane {
  public:
   // `pinned` holds CudaFootprint::chunk_host_bytes.
@@ -45,21 +45,19 @@ class CudaChunkLane final : public ChunkLane {
 
   int ordinal_;
   Meter* meter_;
-  KeyMap<Key> map_;
+  std::uint64_t element_bytes_;
   std::uint64_t capacity_;
   Stream stream_;
-  std::uint64_t scratch_bytes_;
-  DeviceMemory keys_;
-  DeviceMemory scratch_;
+  std::unique_ptr<ChunkSorter> sorter_;
   PieceCopier copier_;
   std::mutex mutex_;
   std::condition_variable block_freed_;
   std::vector<Block> blocks_;
   std::deque<Block*> free_;  // in the order they were freed: the first was copied longest ago
   std::uint64_t count_ = 0;
+  const std::byte* sorted_ = nullptr;  // on the device
 };
 
-template <class Key>
 class CudaMergeLane final : public MergeLane {
  public:
   // `pinned` holds CudaFootprint::part_host_bytes.
@@ -74,19 +72,11 @@ class CudaMergeLane final : public MergeLane {
  private:
   int ordinal_;
   Meter* meter_;
-  KeyMap<Key> map_;
+  std::uint64_t element_bytes_;
   ByteSpan input_;
   Stream stream_;
-  DeviceMemory slices_;
-  DeviceMemory result_;
-  std::uint64_t scratch_bytes_;
-  DeviceMemory scratch_;
+  std::unique_ptr<PartMerger> merger_;
   PieceCopier copier_;
 };
-
-extern template class CudaChunkLane<std::uint32_t>;
-extern template class CudaChunkLane<std::uint64_t>;
-extern template class CudaMergeLane<std::uint32_t>;
-extern template class CudaMergeLane<std::uint64_t>;
 
 }  // namespace gsort::gpu

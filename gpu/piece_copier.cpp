@@ -42,7 +42,7 @@ void PieceCopier::copy(const std::byte* device_keys, std::uint64_t bytes, std::u
           const std::scoped_lock lock(mutex);
           if (next == bytes) return;
           begin = next;
-          size = std::min<std::uint64_t>(buffers_[thread].size(), bytes - begin);
+          size = std::min(round_down(buffers_[thread].size(), key_bytes), bytes - begin);
           check_cuda(cudaMemcpyAsync(buffers_[thread].data(), device_keys + begin, size,
                                      cudaMemcpyDeviceToHost, stream.get()),
                      CudaCall::kCopy, "copying sorted keys from the device");

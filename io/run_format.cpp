@@ -34,7 +34,8 @@ struct Header {
   std::uint64_t first_key = 0;
   std::uint32_t count = 0;
   std::uint32_t payload_bytes = 0;
-  std::uint64_t zero = 0;
+  std::uint32_t record_bytes = 0;
+  std::uint32_t zero = 0;
   std::uint64_t checksum = 0;
 };
 static_assert(sizeof(Header) == kBlockHeaderBytes);
@@ -47,7 +48,9 @@ std::uint64_t checksum_of(const Header& header, ConstByteSpan payload) {
 Header header_of(const BlockIdentity& identity, Encoding encoding, std::size_t payload_bytes) {
   Header header;
   header.encoding = static_cast<std::uint8_t>(encoding);
-  header.key_bytes = identity.key_bytes;
+  header.key_bytes =
+      identity.records ? std::uint8_t{0} : static_cast<std::uint8_t>(identity.key_bytes);
+  header.record_bytes = identity.records ? identity.key_bytes : 0;
   header.store = identity.store;
   header.run = identity.run;
   header.position = identity.position;
@@ -55,6 +58,10 @@ Header header_of(const BlockIdentity& identity, Encoding encoding, std::size_t p
   header.count = identity.count;
   header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
   return header;
+}
+
+bool is_packable(const BlockIdentity& identity) {
+  return !identity.records && identity.key_bytes >= 4;
 }
 
 // Calls f with a value of the unsigned type of the width, for widths that can be packed.
@@ -69,10 +76,11 @@ std::span<const Key> keys_in(ConstByteSpan bytes) {
 }
 
 // The bytes of the keys packed, if they are worth packing, else 0.
-std::size_t worthwhile_packed_bytes(ConstByteSpan keys, std::size_t key_bytes, Packing packing) {
-  if (packing == Packing::kOff || key_bytes < 4) return 0;
+std::size_t worthwhile_packed_bytes(ConstByteSpan keys, const BlockIdentity& identity,
+                                    Packing packing) {
+  if (packing == Packing::kOff || !is_packable(identity)) return 0;
   const std::size_t bytes = with_packable_key(
-      key_bytes, [&](auto key) { return packed_bytes(keys_in<decltype(key)>(keys)); });
+      identity.key_bytes, [&](auto key) { return packed_bytes(keys_in<decltype(key)>(keys)); });
   const std::size_t most = packing == Packing::kOn ? keys.size() - 1 : keys.size() / 10 * 9;
   return bytes <= most ? bytes : 0;
 }
@@ -84,9 +92,12 @@ std::string_view mismatch(const Header& header, const BlockIdentity& expected) {
   if (header.encoding > static_cast<std::uint8_t>(Encoding::kPacked)) {
     return "the block has an unknown encoding";
   }
-  const BlockIdentity found{header.store,     header.run,   header.position,
-                            header.first_key, header.count, header.key_bytes};
-  if (found != expected || header.zero != 0) return "this is another block";
+  const bool records = header.key_bytes == 0;
+  const std::uint32_t bytes = records ? header.record_bytes : header.key_bytes;
+  const BlockIdentity found{header.store, header.run, header.position, header.first_key,
+                            header.count, bytes,      records};
+  if (found != expected || header.zero != 0 || (!records && header.record_bytes != 0))
+    return "this is another block";
   return {};
 }
 
@@ -95,7 +106,7 @@ bool has_right_form(const BlockIdentity& expected, Encoding encoding, ConstByteS
   if (encoding == Encoding::kPlain) {
     return payload.size() == std::size_t{expected.count} * expected.key_bytes;
   }
-  return expected.key_bytes >= 4 && with_packable_key(expected.key_bytes, [&](auto key) {
+  return is_packable(expected) && with_packable_key(expected.key_bytes, [&](auto key) {
            return is_packed_form<decltype(key)>(payload, expected.count);
          });
 }
@@ -119,7 +130,7 @@ std::uint64_t first_key_of(ConstByteSpan keys, std::size_t key_bytes) {
 
 std::size_t encode_block(const BlockIdentity& identity, ConstByteSpan keys, Packing packing,
                          ByteSpan to) {
-  const std::size_t packed_bytes = worthwhile_packed_bytes(keys, identity.key_bytes, packing);
+  const std::size_t packed_bytes = worthwhile_packed_bytes(keys, identity, packing);
   const bool packs = packed_bytes > 0;
   const ByteSpan payload = to.subspan(kBlockHeaderBytes, packs ? packed_bytes : keys.size());
   Header header = header_of(identity, packs ? Encoding::kPacked : Encoding::kPlain, payload.size());

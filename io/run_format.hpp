@@ -1,25 +1,28 @@
-// The format of a run on disk, byte by byte. A run is a sorted sequence of keys, cut into blocks.
-// Blocks are written in batches, neighbours of a run one behind the other. A batch begins at a
-// multiple of 4096 of a temporary file, a block at a multiple of 64. Each block carries all that is
-// needed to tell that it is the block that was wanted. All numbers are little-endian.
+// The format of a run on disk, byte by byte. A run is a sorted sequence of elements, keys or
+// records, cut into blocks. Blocks are written in batches, neighbours of a run one behind the
+// other. A batch begins at a multiple of 4096 of a temporary file, a block at a multiple of 64.
+// Each block carries all that is needed to tell that it is the block that was wanted. All numbers
+// are little-endian.
 //
 //   at  bytes  field
 //    0      4  magic: 'G' 'S' 'R' 'B' (0x47 0x53 0x52 0x42)
 //    4      2  version: 2
 //    6      1  encoding of the payload: 0 plain, 1 packed
-//    7      1  bytes of a key: 1, 2, 4 or 8
+//    7      1  bytes of a key: 1, 2, 4 or 8; 0 when the elements are records
 //    8      8  store: a random number, one for each RunStore, so that a block that an earlier sort
 //              left on the disk is never taken for one of this sort
 //   16      8  run: the number of the run in its store, from 0
-//   24      8  position: the number of the block's first key in its run, from 0
-//   32      8  first key, zero-extended to 64 bits
-//   40      4  count: keys in the block, at least 1
-//   44      4  payload bytes; for plain blocks count * bytes of a key
-//   48      8  zero
+//   24      8  position: the number of the block's first element in its run, from 0
+//   32      8  first key, zero-extended to 64 bits; of a record the prefix (base/record.hpp)
+//   40      4  count: elements in the block, at least 1
+//   44      4  payload bytes; for plain blocks count * bytes of an element
+//   48      4  bytes of a record; 0 when the elements are keys
+//   52      4  zero
 //   56      8  checksum: XXH3-64 of the payload, seeded with the XXH3-64 (seed 0) of bytes 0 to 55
-//   64         payload: ordered keys (base/key.hpp), ascending. Plain: as they are. Packed: as
-//              base/packed_keys.hpp describes; keys of 4 and 8 bytes only, and only where that
-//              saves at least a tenth
+//   64         payload: ordered keys (base/key.hpp), ascending, or records in order, as they were
+//   in
+//              the input. Plain: as they are. Packed: as base/packed_keys.hpp describes; keys of 4
+//              and 8 bytes only, and only where that saves at least a tenth
 //              zeros up to the next multiple of 64; up to the next multiple of 4096 at the end of a
 //              batch. They are neither covered nor read
 //
@@ -57,7 +60,8 @@ struct BlockIdentity {
   std::uint64_t position = 0;
   std::uint64_t first_key = 0;
   std::uint32_t count = 0;
-  std::uint8_t key_bytes = 0;
+  std::uint32_t key_bytes = 0;  // of an element
+  bool records = false;
 
   friend bool operator==(const BlockIdentity&, const BlockIdentity&) = default;
 };

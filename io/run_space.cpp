@@ -22,6 +22,7 @@ RunSpace::RunSpace(const std::vector<std::string>& folders, std::size_t key_byte
                    const RunStoreOptions& options)
     : id(sys::random_number()),
       key_bytes(key_bytes_in),
+      records(options.records),
       block_elements(options.block_elements),
       block_bytes(most_block_bytes(options.block_elements, key_bytes_in)),
       packing(options.packing),
@@ -35,7 +36,12 @@ BlockIdentity RunSpace::identity_of(std::uint64_t run, const BlockEntry& entry,
           entry.position,
           entry.first_key,
           static_cast<std::uint32_t>(count),
-          static_cast<std::uint8_t>(key_bytes)};
+          static_cast<std::uint32_t>(key_bytes),
+          records.has_value()};
+}
+
+std::uint64_t RunSpace::fence_of(ConstByteSpan elements) const {
+  return records ? records->prefix_of(elements.data()) : first_key_of(elements, key_bytes);
 }
 
 void RunSpace::release(const std::vector<BlockEntry>& blocks, std::size_t begin,

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,16 @@ struct RunSpace {
   [[nodiscard]] BlockIdentity identity_of(std::uint64_t run, const BlockEntry& entry,
                                           std::uint64_t count) const;
 
+  // The first key of elements, or its prefix: what a run's index says of a block.
+  [[nodiscard]] std::uint64_t fence_of(ConstByteSpan elements) const;
+
   // Gives the blocks [begin, end) back. Of a batch, those in front must have been given back
   // before, or be among them.
   void release(const std::vector<BlockEntry>& blocks, std::size_t begin, std::size_t end) noexcept;
 
   const std::uint64_t id;
-  const std::size_t key_bytes;
+  const std::size_t key_bytes;  // of an element
+  const std::optional<RecordOrder> records;
   const std::uint64_t block_elements;
   const std::uint64_t block_bytes;  // the most a block takes
   const Packing packing;

@@ -97,7 +97,7 @@ class RunWriter::Impl {
           keys.first(std::min(keys.size(), space_->block_elements * space_->key_bytes));
       const std::uint64_t count = taken.size() / space_->key_bytes;
       BlockEntry entry;
-      entry.first_key = first_key_of(taken, space_->key_bytes);
+      entry.first_key = space_->fence_of(taken);
       entry.position = position;
       entry.offset = batch.used_bytes;
       const std::size_t stored = encode_block(space_->identity_of(number_, entry, count), taken,

@@ -15,10 +15,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/packing.hpp"
+#include "base/record.hpp"
 #include "io/block_entry.hpp"
 #include "io/bytes.hpp"
 
@@ -30,6 +32,8 @@ struct RunStoreOptions {
   std::uint64_t block_elements = 0;  // the most keys of a block; see block_elements_within()
   DirectIo direct_io = DirectIo::kAuto;
   Packing packing = Packing::kAuto;
+  // Elements are records in this order instead of keys; key_bytes is then their size.
+  std::optional<RecordOrder> records;
   // Buffers in which blocks are put together before they are written: memory of the store,
   // batch_bytes each, one for every put() that runs at the same time; further ones wait for a
   // buffer. A batch is written by one call and is the unit of striping. batch_bytes is raised to
@@ -46,8 +50,8 @@ class RunWriter;
 // Outlives its writers and runs. Thread-safe.
 class RunStore {
  public:
-  // Requires: key_bytes is 1, 2, 4 or 8; options.block_elements >= 1.
-  // Throws: Error(kTemporary) when a folder is missing, no folder, or may not be written;
+  // Requires: key_bytes is 1, 2, 4 or 8, or the size of options.records; options.block_elements
+  // >= 1. Throws: Error(kTemporary) when a folder is missing, no folder, or may not be written;
   // Error(kUsage) when `folders` is empty.
   RunStore(const std::vector<std::string>& folders, std::size_t key_bytes,
            const RunStoreOptions& options);
@@ -94,11 +98,11 @@ class RunWriter {
   RunWriter& operator=(RunWriter&&) noexcept;
   ~RunWriter();  // without finish(): gives the space back
 
-  // Adds the keys [position, position + n) of the run: ordered (base/key.hpp), ascending. Cuts them
-  // into blocks of at most block_elements keys, counted from `position`; `keys` may be reused on
-  // return. Thread-safe; pieces in any order. When a folder is full the blocks go to the next one.
-  // Throws: Error(kTemporary) naming run, folder and offset.
-  // Requires: keys are aligned to their size.
+  // Adds the keys [position, position + n) of the run: ordered (base/key.hpp), ascending; records
+  // as they are, in order. Cuts them into blocks of at most block_elements keys, counted from
+  // `position`; `keys` may be reused on return. Thread-safe; pieces in any order. When a folder is
+  // full the blocks go to the next one. Throws: Error(kTemporary) naming run, folder and offset.
+  // Requires: keys, but not records, are aligned to their size.
   void put(std::uint64_t position, ConstByteSpan keys);
 
   // All pieces have been put.

@@ -6,23 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "base/quoted.hpp"
 #include "base/value.hpp"
 
 namespace gsort::io {
 namespace {
 
-constexpr std::size_t kMostQuoted = 24;
 constexpr std::string_view kDigits = "0123456789";
-
-// In quotes, without what a terminal might take for a command, at most kMostQuoted bytes.
-std::string quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char byte : text.substr(0, kMostQuoted)) {
-    const auto code = static_cast<unsigned char>(byte);
-    out += code >= 0x20 && code < 0x7f ? std::string(1, byte) : fmt::format("\\x{:02x}", code);
-  }
-  return out + (text.size() > kMostQuoted ? "...'" : "'");
-}
 
 // The word of `line` around `at`: up to the blanks on both sides, or the blank itself.
 std::string_view word_around(std::string_view line, std::size_t at) {

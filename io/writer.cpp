@@ -45,7 +45,7 @@ struct Writer::Scratch {
 Writer::Writer(Output& output, const WriterOptions& options)
     : output_(output),
       options_(options),
-      key_bytes_(bytes_of(options.key.type)),
+      key_bytes_(options.element_bytes),
       encoders_(options.encoders) {}
 
 Writer::~Writer() = default;

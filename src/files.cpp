@@ -7,7 +7,7 @@ namespace gsort {
 
 io::ReaderOptions reader_options(const Options& options) {
   io::ReaderOptions wanted;
-  wanted.element_bytes = bytes_of(options.key.type);
+  wanted.element_bytes = element_bytes(options);
   wanted.direct_io = options.direct_io;
   wanted.form = options.input_form;
   wanted.key = options.key;

@@ -14,6 +14,7 @@
 #include "observer.hpp"
 #include "options/help.hpp"
 #include "pipeline/check_order.hpp"
+#include "pipeline/check_records.hpp"
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 #include "report/explain.hpp"
@@ -28,8 +29,10 @@ int check(const Options& options, io::Reader& reader) {
   Observer observer(options);
   const WantedOrder order{options.unique ? OrderKind::kStrict : OrderKind::kAscending,
                           options.batch_elements.value_or(WantedOrder::kOneArray)};
+  const unsigned threads = cores_for(options.parallel);
   const CheckOutcome outcome =
-      check_order(options.key, order, reader, cores_for(options.parallel), &observer.meter());
+      options.records ? check_records(*options.records, reader, threads, &observer.meter())
+                      : check_order(options.key, order, reader, threads, &observer.meter());
   observer.check_is_done(outcome);
   return outcome.in_order ? kDone : kDisorder;
 }

@@ -75,6 +75,11 @@ GSORT_HOST_DEVICE constexpr void add_key(Key key, std::uint64_t& sum, std::uint6
 [[nodiscard]] Fingerprint fingerprint_of(std::span<const std::byte> raw_keys,
                                          std::size_t key_bytes);
 
+// The fingerprint of records of `record_bytes` each: of each record's XXH3-128, the lower half
+// enters the sum, the upper half the product. Requires: the size is a multiple of record_bytes.
+[[nodiscard]] Fingerprint fingerprint_of_records(std::span<const std::byte> records,
+                                                 std::size_t record_bytes);
+
 // "n:sum:product" in hexadecimal, for reports; equal strings mean equal fingerprints.
 [[nodiscard]] std::string to_string(const Fingerprint& fingerprint);
 

@@ -49,17 +49,17 @@ template <class Index, class Keys, class Key>
   return low;
 }
 
-// Finds the cuts of `run_count` runs for output position `d`.
+// Narrows the brackets of all runs to the ties of the key at the cut: on return low[i] counts the
+// elements of run i below that key, high[i] those up to it. Returns the sum of low.
 //
 // `count_up_to(run, value, low, high)` answers how many elements of run `run` are <= value, knowing
 // that the answer, or what of it may be used, lies in [low, high]; it may read memory, fences or
 // disk. `low` and `high` bracket the cut of every run: 0 and the element count, or what a
 // neighbouring split or a look at the fences has found. `probe` is scratch. All three have
-// run_count entries. On return low[i] is the cut. Requires: d lies between the sums of low and
-// high; value_low <= the key at the cut <= value_high. Ensures: the sum of low == d; the keys
-// before the cuts, ties from lower runs first, are the first d of the stable merge.
+// run_count entries. Requires: d lies between the sums of low and high; value_low <= the key at the
+// cut <= value_high.
 template <class Key, class Index, class CountUpTo>
-GSORT_HOST_DEVICE constexpr void kway_split(Index d, std::uint32_t run_count, Key value_low,
+GSORT_HOST_DEVICE constexpr Index kway_ties(Index d, std::uint32_t run_count, Key value_low,
                                             Key value_high, Index* low, Index* high, Index* probe,
                                             const CountUpTo& count_up_to) {
   while (value_low < value_high) {
@@ -88,6 +88,18 @@ GSORT_HOST_DEVICE constexpr void kway_split(Index d, std::uint32_t run_count, Ke
     }
     below += low[run];
   }
+  return below;
+}
+
+// Finds the cuts of `run_count` runs for output position `d`; everything as for kway_ties.
+// Ensures: low[i] is the cut of run i; the sum of low == d; the keys before the cuts, ties from
+// lower runs first, are the first d of the stable merge.
+template <class Key, class Index, class CountUpTo>
+GSORT_HOST_DEVICE constexpr void kway_split(Index d, std::uint32_t run_count, Key value_low,
+                                            Key value_high, Index* low, Index* high, Index* probe,
+                                            const CountUpTo& count_up_to) {
+  Index below =
+      kway_ties<Key, Index>(d, run_count, value_low, value_high, low, high, probe, count_up_to);
   for (std::uint32_t run = 0; run < run_count && below < d; ++run) {
     const Index ties = high[run] - low[run];
     const Index taken = ties < d - below ? ties : d - below;

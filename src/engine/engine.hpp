@@ -16,12 +16,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/key.hpp"
 #include "base/meter.hpp"
+#include "base/record.hpp"
 
 namespace gsort {
 
@@ -96,9 +98,10 @@ class MergeLane {
 // The sizes an engine works with, all chosen by the plan.
 struct EngineShape {
   KeyFormat format;
-  unsigned threads = 1;              // cores the engine may keep busy
-  std::uint64_t block_bytes = 0;     // one acquire_block buffer
-  std::uint64_t chunk_elements = 0;  // the most keys of a chunk
+  std::optional<RecordFormat> records;  // what elements are instead of keys; always kRaw then
+  unsigned threads = 1;                 // cores the engine may keep busy
+  std::uint64_t block_bytes = 0;        // one acquire_block buffer
+  std::uint64_t chunk_elements = 0;     // the most keys of a chunk
   unsigned chunk_lanes = 1;
   std::uint64_t device_bytes = 0;  // bound for all device memory of the engine
   Meter* meter = nullptr;          // outlives the engine; nothing: nobody measures

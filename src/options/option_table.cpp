@@ -6,6 +6,7 @@
 #include "options/form_options.hpp"
 #include "options/option_spec.hpp"
 #include "options/option_values.hpp"
+#include "options/record_options.hpp"
 #include "options/result_options.hpp"
 
 namespace gsort {
@@ -77,6 +78,27 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .common = true,
      .help = "descending order",
      .apply = [](Options& o, Text) { o.key.descending = true; }},
+    {.name = "record",
+     .value_kind = kRequired,
+     .value_name = "SIZE",
+     .group = kOrder,
+     .help = "sort records of SIZE bytes, by --key",
+     .more =
+         "Records are moved whole, and equal ones stay in the order of the input. SIZE is at most "
+         "16K; a bare number counts bytes. Records of the sort benchmark: --record=100 "
+         "--key=0:bytes10.",
+     .apply = set_record},
+    {.name = "key",
+     .letter = 'k',
+     .value_kind = kRequired,
+     .value_name = "OFFSET[:TYPE][r],...",
+     .group = kOrder,
+     .help = "where the keys of a --record are",
+     .more =
+         "TYPE is one of those of --type, which is also the default, or bytesN: N bytes, at most "
+         "32, compared as unsigned. r reverses one key, -r all of them. The first key decides, "
+         "the next ones break its ties; --key=0:u32,4:u32 sorts pairs. Keys do not overlap.",
+     .apply = add_record_keys},
     {.name = "unique",
      .letter = 'u',
      .group = kOrder,

@@ -15,6 +15,7 @@
 #include "base/file_form.hpp"
 #include "base/key.hpp"
 #include "base/packing.hpp"
+#include "base/record.hpp"
 
 namespace gsort {
 
@@ -33,6 +34,10 @@ struct Options {
   KeyFormat key;
   TypeSource type_source = TypeSource::kDefault;  // kHeader is set by who reads the input's header
   bool byte_order_is_asked = false;
+  // Elements are records with keys of their own; made of what was typed, when all is known.
+  std::optional<RecordFormat> records;
+  std::optional<std::uint32_t> record_bytes;
+  std::vector<std::string> record_keys;
 
   // Result.
   bool unique = false;                          // one of each key
@@ -90,5 +95,10 @@ using NameList = std::function<std::vector<std::string>(const std::string& list)
 
 // "-t", "the suffix of the first input", "GSORT_TYPE", "the default": for reports.
 [[nodiscard]] const char* describe(TypeSource source);
+
+// The bytes of an element: a key, or a record.
+[[nodiscard]] inline std::size_t element_bytes(const Options& options) {
+  return options.records ? options.records->bytes : bytes_of(options.key.type);
+}
 
 }  // namespace gsort

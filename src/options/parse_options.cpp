@@ -15,6 +15,7 @@
 #include "options/option_spec.hpp"
 #include "options/option_values.hpp"
 #include "options/options.hpp"
+#include "options/record_options.hpp"
 #include "options/result_options.hpp"
 #include "options/suggest.hpp"
 
@@ -209,6 +210,7 @@ Options parse_options(int argc, const char* const* argv, const Environment& envi
   if (options.show != Show::kNothing) return options;
   resolve_inputs(options, name_list);
   resolve_type(options, environment);
+  resolve_records(options);
   refuse_contradictions(options);
   return options;
 }

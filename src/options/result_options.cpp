@@ -55,6 +55,14 @@ void set_batch_elements(Options& options, std::string_view value) {
       .hint("an array has at least 1");
 }
 
+// Whole records come out in places of their own; of equal keys nobody has said which to keep.
+void refuse_beside_records(const Options& options) {
+  constexpr std::string_view kHint = "it is for keys alone; --top works with records, too";
+  if (options.unique) throw exclude_each_other("--unique", "--record", kHint);
+  if (options.merge) throw exclude_each_other("--merge", "--record", kHint);
+  if (options.batch_elements) throw exclude_each_other("--batch-elements", "--record", kHint);
+}
+
 void adopt_rows(Options& options, std::uint64_t row_elements) {
   if (options.batch_elements.value_or(row_elements) != row_elements) {
     throw Error(ErrorKind::kUsage, fmt::format("--batch-elements '{}'", *options.batch_elements),
@@ -68,6 +76,7 @@ void adopt_rows(Options& options, std::uint64_t row_elements) {
 
 void refuse_result_contradictions(const Options& options) {
   if (options.batch_elements) refuse_beside_batches(options);
+  if (options.records) refuse_beside_records(options);
   const bool checks = options.check != CheckMode::kNone;
   if (checks && options.merge) {
     throw exclude_each_other("--check", "--merge",

@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 
 #include "base/failure.hpp"
+#include "base/fingerprint.hpp"
 #include "base/key_loops.hpp"
 #include "base/parallel.hpp"
 #include "base/repeated_keys.hpp"
+#include "engine/engine.hpp"
 #include "io/memory.hpp"
 #include "pipeline/metered_read.hpp"
 
@@ -125,7 +127,7 @@ class OrderCheck {
   Meter* meter_;
   std::mutex mutex_;
   CheckOutcome outcome_;
-  OrderLedger ledger_;
+  OrderLedger<std::uint64_t> ledger_;
 };
 
 }  // namespace

@@ -30,7 +30,8 @@ class PartQueue {
   PartQueue(std::span<io::Run> runs, const Plan& plan, std::uint64_t part_elements,
             std::uint64_t scratch_bytes)
       : runs_(runs),
-        splitter_(runs, plan.key_bytes, plan.run.block_elements * plan.key_bytes, scratch_bytes),
+        splitter_(runs, plan.key_bytes, plan.run.block_elements * plan.key_bytes, scratch_bytes,
+                  plan.records),
         part_elements_(part_elements) {
     for (const io::Run& run : runs) total_ += run.elements();
     cuts_.assign(runs.size(), 0);

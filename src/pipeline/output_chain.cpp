@@ -9,6 +9,7 @@ io::WriterOptions writer_options(const Plan& plan) {
   io::WriterOptions options;
   options.form = plan.output_form;
   options.key = plan.format;
+  options.element_bytes = plan.key_bytes;
   options.row_elements = plan.row_elements;
   options.slice_elements = plan.encode.slice_elements;
   options.threads = plan.threads;

@@ -4,12 +4,28 @@
 
 #include "base/kway_split.hpp"
 #include "base/units.hpp"
+#include "pipeline/record_ties.hpp"
 
 namespace gsort {
+namespace {
+
+// Records as an array of their prefixes.
+struct PrefixesOf {
+  const RecordOrder& order;
+  const std::byte* records;
+
+  std::uint64_t operator[](std::uint64_t i) const {
+    return order.prefix_of(records + i * order.record_bytes());
+  }
+};
+
+}  // namespace
 
 PartSplitter::PartSplitter(std::span<const io::Run> runs, std::uint64_t key_bytes,
-                           std::uint64_t block_bytes, std::uint64_t scratch_bytes)
+                           std::uint64_t block_bytes, std::uint64_t scratch_bytes,
+                           const std::optional<RecordFormat>& records)
     : runs_(runs),
+      records_(records),
       key_bytes_(key_bytes),
       block_bytes_(round_up(block_bytes, sizeof(std::uint64_t))),
       memory_(runs.size() * block_bytes_ + scratch_bytes + kBufferAlignment),
@@ -32,14 +48,20 @@ std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
     return low_;
   }
   const std::uint64_t greatest =
-      key_bytes_ == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * key_bytes_)) - 1;
+      records_ || key_bytes_ == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * key_bytes_)) - 1;
   const Range range = bracket_by_fences(position, {0, greatest});
-  kway_split<std::uint64_t, std::uint64_t>(
-      position, static_cast<std::uint32_t>(runs_.size()), range.low, range.high, low_.data(),
-      high_.data(), probe_.data(),
-      [this](std::uint32_t run, std::uint64_t value, std::uint64_t low, std::uint64_t high) {
-        return count_up_to(run, value, low, high);
-      });
+  const auto run_count = static_cast<std::uint32_t>(runs_.size());
+  const auto count = [this](std::uint32_t run, std::uint64_t value, std::uint64_t low,
+                            std::uint64_t high) { return count_up_to(run, value, low, high); };
+  if (!records_ || records_->prefix_is_whole()) {
+    kway_split<std::uint64_t, std::uint64_t>(position, run_count, range.low, range.high,
+                                             low_.data(), high_.data(), probe_.data(), count);
+    return low_;
+  }
+  const auto below = kway_ties<std::uint64_t, std::uint64_t>(
+      position, run_count, range.low, range.high, low_.data(), high_.data(), probe_.data(), count);
+  take_ties(*records_, position - below, low_, high_,
+            [this](std::uint32_t run, std::uint64_t at) { return record_at(run, at); });
   return low_;
 }
 
@@ -98,14 +120,27 @@ std::uint64_t PartSplitter::count_up_to(std::uint32_t run, std::uint64_t value, 
   const std::uint64_t end = runs_[run].end_position(block);
   if (end <= low) return low;
   if (begin >= high) return high;
-  const ConstByteSpan bytes = block_of(run, block);
+  return begin + count_in_block(block_of(run, block), std::max(low, begin) - begin,
+                                std::min(high, end) - begin, value);
+}
+
+std::uint64_t PartSplitter::count_in_block(ConstByteSpan block, std::uint64_t from,
+                                           std::uint64_t to, std::uint64_t value) const {
+  if (records_) {
+    const PrefixesOf prefixes{*records_, block.data()};
+    return upper_bound_in(prefixes, from, to, value);
+  }
   return with_key_of_width(key_bytes_, [&](auto width) {
     using Key = decltype(width);
-    const auto* const keys = reinterpret_cast<const Key*>(bytes.data());
-    const std::uint64_t from = std::max(low, begin) - begin;
-    const std::uint64_t to = std::min(high, end) - begin;
-    return begin + upper_bound_in(keys, from, to, static_cast<Key>(value));
+    const auto* const keys = reinterpret_cast<const Key*>(block.data());
+    return upper_bound_in(keys, from, to, static_cast<Key>(value));
   });
+}
+
+const std::byte* PartSplitter::record_at(std::uint32_t run, std::uint64_t position) {
+  const std::size_t block = runs_[run].block_of(position);
+  const std::uint64_t at = position - runs_[run].first_position(block);
+  return block_of(run, block).data() + at * key_bytes_;
 }
 
 ConstByteSpan PartSplitter::block_of(std::uint32_t run, std::size_t block) {

@@ -4,12 +4,17 @@
 // The fences, all in memory, bracket the key at the position first; only then are blocks read,
 // about one or two of each run. The last block read of each run is kept, since the next position's
 // search starts nearby.
+//
+// Records are split by their prefixes first, in the same way; those whose prefix is that of the
+// record at the cut are then told apart by their whole keys (record_ties.hpp).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "base/record.hpp"
 #include "engine/engine.hpp"
 #include "io/run_store.hpp"
 
@@ -19,9 +24,10 @@ namespace gsort {
 class PartSplitter {
  public:
   // `block_bytes` is what the keys of a block take at most: memory of that size is taken for each
-  // run; and `scratch_bytes`, RunStore::scratch_bytes(), once.
+  // run; and `scratch_bytes`, RunStore::scratch_bytes(), once. key_bytes are those of an element:
+  // of a key, or of a record of `records`.
   PartSplitter(std::span<const io::Run> runs, std::uint64_t key_bytes, std::uint64_t block_bytes,
-               std::uint64_t scratch_bytes);
+               std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records = {});
 
   // The cuts for output position `position`, one for each run.
   // Requires: position is not below that of the call before, and at most the sum of all elements.
@@ -44,9 +50,14 @@ class PartSplitter {
   [[nodiscard]] Range bracket_by_fences(std::uint64_t position, Range range);
   [[nodiscard]] std::uint64_t count_up_to(std::uint32_t run, std::uint64_t value, std::uint64_t low,
                                           std::uint64_t high);
+  // How many of the elements [from, to) of a block, from its start, are <= value.
+  [[nodiscard]] std::uint64_t count_in_block(ConstByteSpan block, std::uint64_t from,
+                                             std::uint64_t to, std::uint64_t value) const;
+  [[nodiscard]] const std::byte* record_at(std::uint32_t run, std::uint64_t position);
   [[nodiscard]] ConstByteSpan block_of(std::uint32_t run, std::size_t block);
 
   std::span<const io::Run> runs_;
+  std::optional<RecordOrder> records_;
   std::uint64_t key_bytes_;
   std::uint64_t block_bytes_;
   std::vector<std::byte> memory_;

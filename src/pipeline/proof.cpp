@@ -12,26 +12,6 @@
 namespace gsort {
 namespace {
 
-// What one piece shows: its borders as ordered numbers, and the first disorder inside.
-struct PieceLook {
-  std::uint64_t first;
-  std::uint64_t last;
-  std::size_t disorder;  // the count of keys if there is none
-};
-
-PieceLook look_at(ConstByteSpan raw_keys, const KeyFormat& format, OrderKind order) {
-  return with_key_of_width(bytes_of(format.type), [&](auto width) {
-    using Key = decltype(width);
-    const std::span<const Key> keys(reinterpret_cast<const Key*>(raw_keys.data()),
-                                    raw_keys.size() / sizeof(Key));
-    const auto map = KeyMap<Key>::of(format);
-    std::size_t disorder = first_disorder<Key>(keys, map);
-    if (order == OrderKind::kStrict) disorder = std::min(disorder, first_repeat(keys));
-    return PieceLook{std::uint64_t{map.to_ordered(keys.front())},
-                     std::uint64_t{map.to_ordered(keys.back())}, disorder};
-  });
-}
-
 Error out_of_order(std::uint64_t position) {
   return Error(ErrorKind::kCorrupt, fmt::format("checking element {} of the output", position),
                "it is out of order")
@@ -41,49 +21,49 @@ Error out_of_order(std::uint64_t position) {
 
 }  // namespace
 
-std::uint64_t OrderLedger::compare(std::uint64_t position, std::uint64_t before,
-                                   std::uint64_t value) {
-  if (value == before) ++equal_borders_;
-  const bool repeats = value == before && kind_ == OrderKind::kStrict;
-  if (value >= before && !repeats) return kInOrder;
-  if (!disorder_ || position < disorder_->position) disorder_ = {position, before, value};
-  return position;
-}
-
-std::uint64_t OrderLedger::add(std::uint64_t begin, std::uint64_t end, std::uint64_t first,
-                               std::uint64_t last) {
-  Stretch joined{end, first, last};
-  std::uint64_t joined_begin = begin;
-  std::uint64_t wrong = kInOrder;
-  const auto after = stretches_.find(end);
-  if (after != stretches_.end()) {
-    wrong = compare(end, last, after->second.first);
-    joined.end = after->second.end;
-    joined.last = after->second.last;
-    stretches_.erase(after);
-  }
-  auto before = stretches_.lower_bound(begin);
-  if (before != stretches_.begin() && (--before)->second.end == begin) {
-    wrong = std::min(wrong, compare(begin, before->second.last, first));
-    joined_begin = before->first;
-    joined.first = before->second.first;
-    stretches_.erase(before);
-  }
-  stretches_.emplace(joined_begin, joined);
-  return wrong;
-}
-
-Proof::Proof(const KeyFormat& format, bool enabled, Meter* meter, OrderKind order)
-    : format_(format),
-      key_bytes_(bytes_of(format.type)),
+Proof::Proof(const ElementFormat& format, bool enabled, Meter* meter, OrderKind order)
+    : format_(format.key),
+      records_(format.records),
+      key_bytes_(format.bytes()),
       enabled_(enabled),
       meter_(meter),
       order_(order),
-      ledger_(order) {}
+      ledger_(order),
+      record_ledger_(order) {}
 
 Fingerprint Proof::look(ConstByteSpan raw_keys) const {
-  return enabled_ ? fingerprint_of(raw_keys, key_bytes_)
-                  : Fingerprint{raw_keys.size() / key_bytes_, 0, 0};
+  if (!enabled_) return {raw_keys.size() / key_bytes_, 0, 0};
+  return records_ ? fingerprint_of_records(raw_keys, key_bytes_)
+                  : fingerprint_of(raw_keys, key_bytes_);
+}
+
+// The index in front of the first element that is out of order; the count if there is none.
+std::size_t Proof::first_disorder_in(ConstByteSpan elements) const {
+  if (records_) return records_->first_disorder(elements);
+  return with_key_of_width(key_bytes_, [&](auto width) {
+    using Key = decltype(width);
+    const std::span<const Key> keys(reinterpret_cast<const Key*>(elements.data()),
+                                    elements.size() / sizeof(Key));
+    const std::size_t disorder = first_disorder<Key>(keys, KeyMap<Key>::of(format_));
+    return order_ == OrderKind::kStrict ? std::min(disorder, first_repeat(keys)) : disorder;
+  });
+}
+
+// Joins a piece with its neighbours; returns the position of a disorder at its borders.
+std::uint64_t Proof::note_borders(std::uint64_t position, ConstByteSpan elements) {
+  const std::uint64_t end = position + elements.size() / key_bytes_;
+  const std::byte* const last = elements.data() + elements.size() - key_bytes_;
+  if (records_) {
+    return record_ledger_.add(position, end, records_->normalised_key(elements.data()),
+                              records_->normalised_key(last));
+  }
+  return with_key_of_width(key_bytes_, [&](auto width) {
+    using Key = decltype(width);
+    const auto map = KeyMap<Key>::of(format_);
+    return ledger_.add(position, end,
+                       map.to_ordered(*reinterpret_cast<const Key*>(elements.data())),
+                       map.to_ordered(*reinterpret_cast<const Key*>(last)));
+  });
 }
 
 Fingerprint Proof::add_input(ConstByteSpan raw_keys) {
@@ -125,17 +105,13 @@ void Proof::add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan
   Span span(meter_, Stage::kProve);
   span.add_bytes(raw_keys.size());
   const Fingerprint seen = look(raw_keys);
-  if (!enabled_) {
-    const std::scoped_lock lock(mutex_);
-    side += seen;
-    return;
-  }
-  const PieceLook piece = look_at(raw_keys, format_, order_);
-  if (piece.disorder != count) throw out_of_order(position + piece.disorder + 1);
+  const std::size_t disorder = enabled_ ? first_disorder_in(raw_keys) : count;
+  if (disorder != count) throw out_of_order(position + disorder + 1);
   const std::scoped_lock lock(mutex_);
   side += seen;
-  const std::uint64_t wrong = ledger_.add(position, position + count, piece.first, piece.last);
-  if (wrong != OrderLedger::kInOrder) throw out_of_order(wrong);
+  if (!enabled_) return;
+  const std::uint64_t wrong = note_borders(position, raw_keys);
+  if (wrong != OrderLedger<std::uint64_t>::kInOrder) throw out_of_order(wrong);
 }
 
 void Proof::add_arrays(std::uint64_t position, ConstByteSpan raw_keys,
@@ -145,8 +121,7 @@ void Proof::add_arrays(std::uint64_t position, ConstByteSpan raw_keys,
   const Fingerprint seen = look(raw_keys);
   for (ConstByteSpan rest = raw_keys; enabled_ && !rest.empty();) {
     const std::uint64_t elements = std::min(rest.size() / key_bytes_, array_elements);
-    const std::size_t disorder =
-        look_at(rest.first(elements * key_bytes_), format_, order_).disorder;
+    const std::size_t disorder = first_disorder_in(rest.first(elements * key_bytes_));
     if (disorder != elements) throw out_of_order(position + disorder + 1);
     position += elements;
     rest = rest.subspan(elements * key_bytes_);

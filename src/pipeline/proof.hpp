@@ -8,68 +8,21 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 
+#include "base/element.hpp"
 #include "base/fingerprint.hpp"
 #include "base/meter.hpp"
 #include "engine/engine.hpp"
+#include "pipeline/order_ledger.hpp"
 
 namespace gsort {
 
-// Which order is wanted: with equal neighbours, or without.
-enum class OrderKind : std::uint8_t { kAscending, kStrict };
-
-// Remembers the first and last key of stretches that have been seen, joins neighbours, and finds
-// where two of them are out of order.
-class OrderLedger {
- public:
-  explicit OrderLedger(OrderKind kind = OrderKind::kAscending) : kind_(kind) {}
-
-  // Two neighbours that are out of order: the key at `position`, and the one in front of it.
-  struct Disorder {
-    std::uint64_t position;
-    std::uint64_t before;
-    std::uint64_t value;
-  };
-
-  // Adds a stretch [begin, end) whose keys, as ordered numbers, run from `first` to `last`. Returns
-  // the position of a key that comes before the key in front of it, if this stretch shows one at
-  // its borders; kInOrder otherwise. Not thread-safe.
-  static constexpr std::uint64_t kInOrder = ~std::uint64_t{0};
-  std::uint64_t add(std::uint64_t begin, std::uint64_t end, std::uint64_t first,
-                    std::uint64_t last);
-
-  // The disorder with the lowest position that has been seen at a border.
-  [[nodiscard]] const std::optional<Disorder>& disorder() const { return disorder_; }
-
-  // The last key of the stretch with the highest position; nothing before the first stretch.
-  [[nodiscard]] std::optional<std::uint64_t> last_key() const {
-    if (stretches_.empty()) return std::nullopt;
-    return stretches_.rbegin()->second.last;
-  }
-
-  // How many neighbouring stretches met with equal keys.
-  [[nodiscard]] std::uint64_t equal_borders() const { return equal_borders_; }
-
- private:
-  struct Stretch {
-    std::uint64_t end;
-    std::uint64_t first;
-    std::uint64_t last;
-  };
-  std::uint64_t compare(std::uint64_t position, std::uint64_t before, std::uint64_t value);
-
-  OrderKind kind_;
-  std::map<std::uint64_t, Stretch> stretches_;
-  std::optional<Disorder> disorder_;
-  std::uint64_t equal_borders_ = 0;
-};
-
 class Proof {
  public:
-  Proof(const KeyFormat& format, bool enabled, Meter* meter = nullptr,
+  Proof(const ElementFormat& format, bool enabled, Meter* meter = nullptr,
         OrderKind order = OrderKind::kAscending);
 
   // Returns their fingerprint.
@@ -92,11 +45,11 @@ class Proof {
   // them as an ordered number.
   void add_left_out(const Fingerprint& keys, std::uint64_t least);
 
-  // The fingerprint of keys, or only their count if not enabled.
-  [[nodiscard]] Fingerprint look(ConstByteSpan raw_keys) const;
-
   // Keys that would stand at `position` if the output did not end before. Throws: as add_output.
   void add_beyond(std::uint64_t position, ConstByteSpan raw_keys);
+
+  // The fingerprint of keys, or only their count if not enabled.
+  [[nodiscard]] Fingerprint look(ConstByteSpan raw_keys) const;
 
   // To be called after the last output, before the output is made real.
   // Throws: Error(kCorrupt) when what was written is not what was read.
@@ -108,9 +61,12 @@ class Proof {
 
  private:
   void add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan raw_keys);
+  [[nodiscard]] std::size_t first_disorder_in(ConstByteSpan elements) const;
+  std::uint64_t note_borders(std::uint64_t position, ConstByteSpan elements);
 
   KeyFormat format_;
-  std::size_t key_bytes_;
+  std::optional<RecordOrder> records_;
+  std::size_t key_bytes_;  // of an element
   bool enabled_;
   Meter* meter_;
   OrderKind order_;
@@ -118,7 +74,8 @@ class Proof {
   Fingerprint input_;
   Fingerprint output_;
   Fingerprint dropped_;
-  OrderLedger ledger_;
+  OrderLedger<std::uint64_t> ledger_;
+  OrderLedger<std::string> record_ledger_;
   std::uint64_t least_left_out_ = ~std::uint64_t{0};
 };
 

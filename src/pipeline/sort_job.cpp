@@ -32,7 +32,7 @@ class Sort {
       : job_(job),
         plan_(job.plan),
         meter_(job.meter != nullptr ? *job.meter : own_meter_),
-        proof_(job.plan.format, job.verify, &meter_, order_of(job.plan)),
+        proof_({job.plan.format, job.plan.records}, job.verify, &meter_, order_of(job.plan)),
         output_(job.plan, job.output, proof_, &meter_) {}
 
   Outcome run() {
@@ -103,7 +103,7 @@ class Sort {
     std::uint64_t elements = 0;
     do {
       job_.reader.end_at((outcome_.elements + plan_.batch.array_elements) * plan_.key_bytes);
-      Proof proof(plan_.format, job_.verify, &meter_);
+      Proof proof({plan_.format, plan_.records}, job_.verify, &meter_);
       std::optional<OffsetSink> place;
       std::optional<ProvingSink> proving;
       const OutputMaker output = [&](std::optional<std::uint64_t> found) -> PieceSink& {
@@ -175,6 +175,7 @@ class Sort {
   [[nodiscard]] EngineShape engine_shape() const {
     EngineShape shape;
     shape.format = plan_.format;
+    shape.records = plan_.records;
     shape.threads = plan_.threads;
     shape.block_bytes = plan_.chunk.block_bytes;
     shape.chunk_elements = plan_.chunk.chunk_elements;
@@ -192,6 +193,7 @@ class Sort {
       options.batch_buffers = plan_.run.batch_buffers;
       options.kept_batches = plan_.run.kept_batches;
       options.packing = job_.packing;
+      if (plan_.records) options.records.emplace(*plan_.records);
       options.direct_io = job_.direct_io;
       run_store_.emplace(job_.temporary_folders, plan_.key_bytes, options);
     }

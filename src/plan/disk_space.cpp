@@ -1,6 +1,7 @@
 #include "plan/disk_space.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -19,6 +20,16 @@ Error no_room(const std::string& what, std::uint64_t needed, std::uint64_t free_
       .hint(way_out);
 }
 
+// What headers and padding add to the elements of full batches, as a share of them.
+double padding_share(const RunPlan& run, std::uint64_t element_bytes) {
+  constexpr double kBlockOverhead = 2 * 64;  // header, and padding to the next block
+  constexpr double kBatchOverhead = 4 * kKiB;
+  const auto block = static_cast<double>(run.block_elements * element_bytes);
+  const double blocks =
+      std::max(1.0, std::floor(static_cast<double>(run.batch_bytes) / (block + kBlockOverhead)));
+  return (blocks * kBlockOverhead + kBatchOverhead) / (blocks * block);
+}
+
 }  // namespace
 
 std::uint64_t temporary_need(const Plan& plan) {
@@ -33,8 +44,8 @@ std::uint64_t temporary_need(const Plan& plan) {
     share = std::max(share, static_cast<double>(largest) / static_cast<double>(runs));
     runs = round.group_sizes.size();
   }
-  // Headers and padding of blocks, and the shorter blocks where pieces end.
-  const double overhead = 1.03 + std::min(share, 1.0);
+  // The shorter blocks where pieces end; headers and padding of blocks and batches.
+  const double overhead = 1.02 + padding_share(plan.run, plan.key_bytes) + std::min(share, 1.0);
   const auto most =
       static_cast<std::uint64_t>(static_cast<double>(plan.elements * plan.key_bytes) * overhead);
   // Buffers are full to nine tenths at least, but for the last ones of each run.

@@ -13,6 +13,10 @@ constexpr double kCoreBytesPerSecond = 0.45e9;
 constexpr double kCudaStartSeconds = 0.3;
 constexpr double kBusBytesPerSecond = 20e9;
 
+bool is_counted(const Options& options) {
+  return !options.records && bytes_of(options.key.type) < 4;
+}
+
 }  // namespace
 
 double predicted_cpu_seconds(std::uint64_t bytes, unsigned cores) {
@@ -24,7 +28,7 @@ double predicted_cuda_seconds(std::uint64_t bytes) {
 }
 
 bool wants_gpu(const Options& options, unsigned cores, std::optional<std::uint64_t> input_bytes) {
-  if (options.engine == EngineChoice::kCpu || bytes_of(options.key.type) < 4) return false;
+  if (options.engine == EngineChoice::kCpu || is_counted(options)) return false;
   if (options.engine == EngineChoice::kCuda) return true;
   if (options.merge || options.batch_elements) return false;
   return input_bytes && predicted_cuda_seconds(*input_bytes) <
@@ -32,7 +36,7 @@ bool wants_gpu(const Options& options, unsigned cores, std::optional<std::uint64
 }
 
 EngineDecision choose_engine(const Options& options, const Machine& machine) {
-  if (bytes_of(options.key.type) < 4) return {false, "keys of one and two bytes are counted"};
+  if (is_counted(options)) return {false, "keys of one and two bytes are counted"};
   if (options.engine == EngineChoice::kCpu) return {false, "as asked"};
   if (options.engine == EngineChoice::kCuda) {
     if (!machine.gpus.empty()) return {true, "as asked"};

@@ -12,6 +12,7 @@ namespace {
 // As large as the largest pieces the engines usually put, and as the windows of the codecs.
 constexpr std::uint64_t kMostSlice = std::uint64_t{1} << 17;
 constexpr std::uint64_t kLeastSlice = std::uint64_t{1} << 10;
+constexpr std::uint64_t kMostSliceBytes = kMiB;  // of long records
 
 // What one compressor takes, by the manuals of the libraries, for slices of at most 2 MiB.
 std::uint64_t compressor_bytes(Codec codec, int level) {
@@ -50,23 +51,25 @@ std::uint64_t decompressor_bytes(Codec codec) {
 }
 
 // The most a slice's element takes while it is on its way: as text, and compressed.
-std::uint64_t encoded_bytes(const OutputForm& form, KeyType type) {
+std::uint64_t encoded_bytes(const OutputForm& form, KeyType type, std::uint64_t element_bytes) {
   const std::uint64_t text = form.format == FileFormat::kText ? most_line_bytes(type) : 0;
-  const std::uint64_t packed = form.codec == Codec::kNone ? 0 : std::max(text, bytes_of(type)) + 1;
+  const std::uint64_t packed = form.codec == Codec::kNone ? 0 : std::max(text, element_bytes) + 1;
   return text + packed;
 }
 
 }  // namespace
 
-EncodePlan plan_encoding(const OutputForm& form, KeyType type, unsigned threads,
-                         std::uint64_t host_bytes) {
+EncodePlan plan_encoding(const OutputForm& form, KeyType type, std::uint64_t element_bytes,
+                         unsigned threads, std::uint64_t host_bytes) {
   if (form.is_plain()) return {};
   // Each thread has a slice on its way; while it waits for its turn to write, another one begins.
   const std::uint64_t slices = 2 * std::uint64_t{threads};
-  const std::uint64_t element = encoded_bytes(form, type);
+  const std::uint64_t element = encoded_bytes(form, type, element_bytes);
   EncodePlan plan;
-  plan.slice_elements =
-      std::clamp(std::bit_floor(host_bytes / 8 / (slices * element)), kLeastSlice, kMostSlice);
+  const std::uint64_t most =
+      std::clamp<std::uint64_t>(kMostSliceBytes / element_bytes, 1, kMostSlice);
+  plan.slice_elements = std::clamp(std::bit_floor(host_bytes / 8 / (slices * element)),
+                                   std::min(kLeastSlice, most), most);
   plan.memory_bytes = slices * plan.slice_elements * element;
   plan.encoders = threads;
   if (const std::uint64_t each = compressor_bytes(form.codec, form.level); each > 0) {
@@ -89,11 +92,11 @@ std::uint64_t decoding_bytes(const Options& options) {
   return options.merge ? all : most;  // one after the other, or all at once
 }
 
-std::uint64_t least_output_bytes(const OutputForm& form, std::uint64_t skip_bytes, KeyType type,
-                                 std::uint64_t elements) {
+std::uint64_t least_output_bytes(const OutputForm& form, std::uint64_t skip_bytes,
+                                 std::uint64_t element_bytes, std::uint64_t elements) {
   if (form.codec != Codec::kNone) return 0;
   return skip_bytes +
-         elements * (form.format == FileFormat::kText ? kLeastLineBytes : bytes_of(type));
+         elements * (form.format == FileFormat::kText ? kLeastLineBytes : element_bytes);
 }
 
 }  // namespace gsort

@@ -20,7 +20,8 @@ struct EncodePlan {
 
 // What `threads` threads need under a host budget: an eighth of it for slices, a quarter for
 // compressors, but one slice and one compressor at least.
-[[nodiscard]] EncodePlan plan_encoding(const OutputForm& form, KeyType type, unsigned threads,
+[[nodiscard]] EncodePlan plan_encoding(const OutputForm& form, KeyType type,
+                                       std::uint64_t element_bytes, unsigned threads,
                                        std::uint64_t host_bytes);
 
 // What decompressing the inputs takes, as far as options and suffixes say that they are compressed:
@@ -29,6 +30,6 @@ struct EncodePlan {
 
 // The least that the output can take on disk, before its keys are known.
 [[nodiscard]] std::uint64_t least_output_bytes(const OutputForm& form, std::uint64_t skip_bytes,
-                                               KeyType type, std::uint64_t elements);
+                                               std::uint64_t element_bytes, std::uint64_t elements);
 
 }  // namespace gsort

@@ -31,9 +31,9 @@ std::uint64_t pipe_guess(const SizeQuestion& q) {
 // What of a host budget is left for the sort's own buffers.
 std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) {
   const std::uint64_t beside =
-      plan.decoding_bytes +
-      plan_encoding(plan.output_form, plan.format.type, plan.threads, host_budget_bytes)
-          .memory_bytes;
+      plan.decoding_bytes + plan_encoding(plan.output_form, plan.format.type, plan.key_bytes,
+                                          plan.threads, host_budget_bytes)
+                                .memory_bytes;
   const std::uint64_t budget = buffer_budget(host_budget_bytes);
   return budget - std::min(budget, beside);
 }
@@ -43,6 +43,7 @@ SizeQuestion question_of(const Plan& plan) {
   SizeQuestion q;
   q.engine = plan.engine;
   q.key_bytes = plan.key_bytes;
+  q.records = plan.records.has_value();
   q.threads = plan.threads;
   q.staged_output = plan.output_is_stream;
   q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.kept_bytes();
@@ -144,22 +145,28 @@ void choose_engine_of(Plan& plan, const Options& options, const Machine& machine
 
 // A small sort should not start threads that find nothing to do.
 unsigned useful_threads(const Plan& plan, const Machine& machine) {
-  constexpr std::uint64_t kLeastShare = std::uint64_t{1} << 16;
+  constexpr std::uint64_t kLeastKeys = std::uint64_t{1} << 16;
+  constexpr std::uint64_t kLeastRecordBytes = 256 * kKiB;
   if (!machine.input_bytes) return plan.threads;
-  return static_cast<unsigned>(
-      std::clamp<std::uint64_t>(plan.elements / kLeastShare, 1, plan.threads));
+  const std::uint64_t shares =
+      plan.records ? *machine.input_bytes / kLeastRecordBytes : plan.elements / kLeastKeys;
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(shares, 1, plan.threads));
 }
 
+// Every thread has buffers of its own: with little memory, fewer threads may make larger chunks, or
+// be all that fit.
 void choose_sizes_of(Plan& plan, const Options& options) {
-  const SizeQuestion asked = question_for(plan, options);
-  std::optional<Sizes> sizes = choose_sizes(asked);
-  // Every thread has buffers of its own: with little memory, fewer threads are better than none.
-  while (!sizes && plan.threads > 1) {
-    plan.threads /= 2;
-    sizes = choose_sizes(question_for(plan, options));
+  std::optional<Sizes> best;
+  unsigned best_threads = plan.threads;
+  for (; plan.threads >= 1 && (!best || best->cost > 0); plan.threads /= 2) {
+    const std::optional<Sizes> sizes = choose_sizes(question_for(plan, options));
+    if (!sizes || (best && best->cost <= sizes->cost)) continue;
+    best = sizes;
+    best_threads = plan.threads;
   }
-  if (!sizes) throw budget_too_small(plan, question_for(plan, options));
-  take_sizes(plan, *sizes);
+  plan.threads = best ? best_threads : 1;
+  if (!best) throw budget_too_small(plan, question_for(plan, options));
+  take_sizes(plan, *best);
 }
 
 void plan_chunks_and_runs(Plan& plan, const Options& options) {
@@ -208,7 +215,8 @@ void plan_arrays(Plan& plan, const Options& options, const Machine& machine) {
 Plan make_plan(const Options& options, const Machine& machine) {
   Plan plan;
   plan.format = options.key;
-  plan.key_bytes = bytes_of(options.key.type);
+  plan.records = options.records;
+  plan.key_bytes = element_bytes(options);
   plan.threads = options.parallel.value_or(machine.cores);
   plan.host_budget_bytes = host_budget(options, machine);
   plan.output_form = output_form(options);
@@ -220,10 +228,10 @@ Plan make_plan(const Options& options, const Machine& machine) {
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;
   refuse_unknown_count(plan, options, machine);
   plan.least_output_bytes = least_output_bytes(plan.output_form, options.input_form.skip_bytes,
-                                               plan.format.type, least_elements(plan));
+                                               plan.key_bytes, least_elements(plan));
   if (options.batch_elements) {
     plan_arrays(plan, options, machine);
-  } else if (plan.key_bytes < 4) {
+  } else if (plan.key_bytes < 4 && !plan.records) {
     plan_counting(plan, options);
   } else if (options.merge || !plan_selection(plan, sorting_budget(plan, plan.host_budget_bytes))) {
     choose_engine_of(plan, options, machine);
@@ -231,8 +239,8 @@ Plan make_plan(const Options& options, const Machine& machine) {
     plan.threads = useful_threads(plan, machine);
     options.merge ? plan_input_merge(plan, options) : plan_chunks_and_runs(plan, options);
   }
-  plan.encode =
-      plan_encoding(plan.output_form, plan.format.type, plan.threads, plan.host_budget_bytes);
+  plan.encode = plan_encoding(plan.output_form, plan.format.type, plan.key_bytes, plan.threads,
+                              plan.host_budget_bytes);
   require_disk_space(plan, machine);
   return plan;
 }

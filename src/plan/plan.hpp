@@ -17,6 +17,7 @@
 
 #include "base/file_form.hpp"
 #include "base/key.hpp"
+#include "base/record.hpp"
 #include "options/options.hpp"
 #include "plan/form_memory.hpp"
 #include "plan/machine.hpp"
@@ -97,7 +98,8 @@ struct MergeRound {
 
 struct Plan {
   KeyFormat format;
-  std::uint64_t key_bytes = 0;
+  std::optional<RecordFormat> records;  // what elements are instead of keys
+  std::uint64_t key_bytes = 0;          // of an element
   Strategy strategy = Strategy::kUnknown;
   EngineKind engine = EngineKind::kCpu;
   std::string engine_reason;

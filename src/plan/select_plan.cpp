@@ -15,7 +15,7 @@ constexpr std::uint64_t kLeastShare = 4;
 }  // namespace
 
 bool plan_selection(Plan& plan, std::uint64_t budget_bytes) {
-  if (!plan.top || plan.key_bytes < 4) return false;
+  if (!plan.top || plan.key_bytes < 4 || plan.records) return false;
   if (plan.elements > 0 && *plan.top > plan.elements / kLeastShare) return false;
   if (*plan.top > budget_bytes) return false;  // and the products below cannot run over
   SelectPlan select;

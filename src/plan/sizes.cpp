@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/footprint.hpp"
+#include "base/record_footprint.hpp"
 
 namespace gsort {
 namespace {
@@ -13,6 +14,7 @@ constexpr std::uint64_t kFenceBytes =
 
 // Chunks shorter than this would make more runs than any merge could take.
 constexpr std::uint64_t kLeastChunk = std::uint64_t{1} << 15;
+constexpr std::uint64_t kLeastRecordChunk = std::uint64_t{1} << 8;
 
 // Binary search for the largest value in [1, most] for which `fits` holds (it holds up to some
 // value); 0 if it does not hold for 1.
@@ -43,7 +45,8 @@ RunPlan choose_run_plan(const SizeQuestion& q) {
                                                (static_cast<double>(q.host_bytes) / 4)) +
                     1);
   RunPlan run;
-  const std::uint64_t block_bytes = std::max(by_memory, by_fences);
+  const std::uint64_t one_element = round_up(q.key_bytes + 64, 4 * kKiB);
+  const std::uint64_t block_bytes = std::max({by_memory, by_fences, one_element});
   // A block with its header fills whole pages of the disk: one page less for keys would waste a
   // page.
   run.block_elements = (block_bytes - 64) / q.key_bytes;
@@ -80,6 +83,16 @@ std::uint64_t tier_bytes(const SizeQuestion& q) {
   return worthwhile ? q.host_bytes / 2 : 0;
 }
 
+std::uint64_t chunk_device_bytes(const SizeQuestion& q, std::uint64_t elements) {
+  return q.records ? CudaRecordFootprint::device_bytes(elements, q.key_bytes)
+                   : CudaFootprint::chunk_device_bytes(elements * q.key_bytes);
+}
+
+std::uint64_t part_device_bytes(const SizeQuestion& q, std::uint64_t elements) {
+  return q.records ? CudaRecordFootprint::device_bytes(elements, q.key_bytes)
+                   : CudaFootprint::part_device_bytes(elements * q.key_bytes);
+}
+
 // Host memory of run formation with chunks of `elements`.
 std::uint64_t chunk_host_bytes(const SizeQuestion& q, const ChunkPlan& chunk,
                                std::uint64_t elements, std::uint64_t* arena) {
@@ -87,9 +100,14 @@ std::uint64_t chunk_host_bytes(const SizeQuestion& q, const ChunkPlan& chunk,
     *arena = chunk.lanes * CudaFootprint::chunk_host_bytes(chunk.readers, chunk.block_bytes);
     return *arena;
   }
-  const auto footprint = CpuChunkFootprint::of(elements, q.key_bytes, q.threads, chunk.block_bytes);
-  *arena = chunk.lanes * footprint.arena_bytes();
-  return *arena + chunk.lanes * footprint.heap_bytes();
+  const auto add_up = [&](const auto& footprint) {
+    *arena = chunk.lanes * footprint.arena_bytes();
+    return *arena + chunk.lanes * footprint.heap_bytes();
+  };
+  return q.records
+             ? add_up(
+                   CpuRecordChunkFootprint::of(elements, q.key_bytes, q.threads, chunk.block_bytes))
+             : add_up(CpuChunkFootprint::of(elements, q.key_bytes, q.threads, chunk.block_bytes));
 }
 
 // The largest chunk within the budgets; chunk_elements stays 0 if there is none.
@@ -105,15 +123,17 @@ ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spil
            : std::clamp<std::uint64_t>(
                  std::bit_floor(q.host_bytes / (std::uint64_t{32} * q.threads)), 64 * kKiB,
                  256 * kKiB);
+  if (q.records) chunk.block_bytes = record_block_bytes(q.key_bytes, chunk.block_bytes);
+  const std::uint64_t most = q.records ? CpuRecordChunkFootprint::kMostElements : q.elements;
   chunk.chunk_elements =
-      largest(std::max<std::uint64_t>(q.elements, 1), [&](std::uint64_t elements) {
-        if (cuda &&
-            lanes * CudaFootprint::chunk_device_bytes(elements * q.key_bytes) > q.device_bytes) {
-          return false;
-        }
-        std::uint64_t arena = 0;
-        return chunk_host_bytes(q, chunk, elements, &arena) + spill_bytes <= q.host_bytes;
-      });
+      largest(std::clamp<std::uint64_t>(q.elements, 1, std::max<std::uint64_t>(most, 1)),
+              [&](std::uint64_t elements) {
+                if (cuda && lanes * chunk_device_bytes(q, elements) > q.device_bytes) {
+                  return false;
+                }
+                std::uint64_t arena = 0;
+                return chunk_host_bytes(q, chunk, elements, &arena) + spill_bytes <= q.host_bytes;
+              });
   if (chunk.chunk_elements == 0) return chunk;
   chunk_host_bytes(q, chunk, chunk.chunk_elements, &chunk.arena_bytes);
   return chunk;
@@ -121,8 +141,9 @@ ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spil
 
 // Host memory of one merge lane for parts of `elements`.
 std::uint64_t lane_bytes(const SizeQuestion& q, std::uint64_t elements) {
-  return q.engine == EngineKind::kCuda ? CudaFootprint::part_host_bytes(elements * q.key_bytes)
-                                       : CpuMergeFootprint::of(elements, q.key_bytes).arena_bytes();
+  if (q.engine == EngineKind::kCuda) return CudaFootprint::part_host_bytes(elements * q.key_bytes);
+  return q.records ? CpuRecordMergeFootprint::of(elements, q.key_bytes).arena_bytes()
+                   : CpuMergeFootprint::of(elements, q.key_bytes).arena_bytes();
 }
 
 std::uint64_t staging_bytes(const SizeQuestion& q, std::uint64_t elements) {
@@ -130,8 +151,7 @@ std::uint64_t staging_bytes(const SizeQuestion& q, std::uint64_t elements) {
 }
 
 bool fits_device(const SizeQuestion& q, unsigned lanes, std::uint64_t elements) {
-  return q.engine != EngineKind::kCuda ||
-         lanes * CudaFootprint::part_device_bytes(elements * q.key_bytes) <= q.device_bytes;
+  return q.engine != EngineKind::kCuda || lanes * part_device_bytes(q, elements) <= q.device_bytes;
 }
 
 }  // namespace
@@ -199,7 +219,7 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
 namespace {
 
 // Sizes for runs and merging, with all of the memory for the two.
-std::optional<Sizes> spilling_sizes(const SizeQuestion& q) {
+std::optional<Sizes> spilling_sizes(const SizeQuestion& q, double kept_share) {
   Sizes sizes;
   sizes.run = choose_run_plan(q);
   const std::uint64_t blocks =
@@ -207,7 +227,8 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q) {
   sizes.fence_bytes = std::min(blocks * kFenceBytes, q.host_bytes);
   const unsigned lanes = q.engine == EngineKind::kCuda ? 3 : 2;
   sizes.chunk = choose_chunk(q, lanes, sizes.fence_bytes + batch_memory(sizes.run));
-  if (sizes.chunk.chunk_elements < std::min(q.elements, kLeastChunk)) return std::nullopt;
+  const std::uint64_t least = q.records ? kLeastRecordChunk : kLeastChunk;
+  if (sizes.chunk.chunk_elements < std::min(q.elements, least)) return std::nullopt;
   sizes.run_count = div_up(q.elements, sizes.chunk.chunk_elements);
 
   // A part should hold at least two blocks of each run, or the blocks at its borders are read too
@@ -220,10 +241,40 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q) {
                .part_elements >= least_part;
   }));
   if (sizes.fan_in < 2) return std::nullopt;
+  if (q.size_known) sizes.cost = spill_cost(sizes.run_count, sizes.fan_in, q.threads, kept_share);
+  return sizes;
+}
+
+// With the tier of host memory; nothing where it does not pay or does not fit.
+std::optional<Sizes> sizes_with_tier(const SizeQuestion& q) {
+  const std::uint64_t kept = tier_bytes(q);
+  if (kept == 0) return std::nullopt;
+  SizeQuestion beside = q;
+  beside.host_bytes -= kept;
+  const double bytes = static_cast<double>(q.elements) * static_cast<double>(q.key_bytes);
+  std::optional<Sizes> sizes = spilling_sizes(beside, static_cast<double>(kept) / bytes);
+  if (sizes) sizes->run.kept_batches = kept / sizes->run.batch_bytes;
   return sizes;
 }
 
 }  // namespace
+
+double spill_cost(std::uint64_t run_count, std::uint32_t fan_in, unsigned threads,
+                  double kept_share) {
+  // A disk writes and reads an element in about the time in which a core sorts one, and merging is
+  // about as much work.
+  constexpr double kSpill = 1;
+  double moved = 1;  // in the last merge, all
+  double runs = static_cast<double>(run_count);
+  for (const MergeRound& round : plan_rounds(run_count, fan_in)) {
+    double merged = 0;
+    for (const std::uint32_t group : round.group_sizes) merged += group > 1 ? group : 0;
+    moved += merged / runs;
+    runs = static_cast<double>(round.group_sizes.size());
+  }
+  const double spilled = std::max(moved - kept_share, 0.0);
+  return (1 + moved) / threads + spilled * kSpill;
+}
 
 std::optional<Sizes> choose_sizes(const SizeQuestion& q) {
   if (q.size_known) {
@@ -236,16 +287,10 @@ std::optional<Sizes> choose_sizes(const SizeQuestion& q) {
       return sizes;
     }
   }
-  if (const std::uint64_t kept = tier_bytes(q); kept > 0) {
-    SizeQuestion beside = q;
-    beside.host_bytes -= kept;
-    std::optional<Sizes> sizes = spilling_sizes(beside);
-    if (sizes) {
-      sizes->run.kept_batches = kept / sizes->run.batch_bytes;
-      return sizes;
-    }
-  }
-  return spilling_sizes(q);
+  const std::optional<Sizes> with_tier = sizes_with_tier(q);
+  const std::optional<Sizes> without = spilling_sizes(q, 0);
+  if (!with_tier || !without) return with_tier ? with_tier : without;
+  return with_tier->cost <= without->cost ? with_tier : without;
 }
 
 }  // namespace gsort

@@ -11,7 +11,8 @@ namespace gsort {
 // What the sizes are chosen for.
 struct SizeQuestion {
   EngineKind engine = EngineKind::kCpu;
-  std::uint64_t key_bytes = 4;
+  std::uint64_t key_bytes = 4;  // of an element
+  bool records = false;         // elements are records
   unsigned threads = 1;
   std::uint64_t elements = 0;  // of the whole input; a guess that is too large is safe
   bool size_known = true;
@@ -28,7 +29,14 @@ struct Sizes {
   std::uint32_t fan_in = 0;
   std::uint64_t run_count = 0;  // 1: everything fits one chunk
   std::uint64_t fence_bytes = 0;
+  double cost = 0;  // see spill_cost(); 0 when all fits one chunk, or the size is not known
 };
+
+// What forming runs and merging them takes, in the time in which one core sorts one element: to
+// compare plans of the same elements with. `threads` cores work, up to `kept_share` of the runs'
+// elements stays in memory.
+[[nodiscard]] double spill_cost(std::uint64_t run_count, std::uint32_t fan_in, unsigned threads,
+                                double kept_share);
 
 // Nothing if the budgets are too small for any sort of that much data.
 [[nodiscard]] std::optional<Sizes> choose_sizes(const SizeQuestion& question);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/record_text.hpp"
 #include "report/words.hpp"
 
 namespace gsort {
@@ -12,7 +13,8 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Options& options,
   json["input_bytes"] =
       machine.input_bytes ? nlohmann::ordered_json(*machine.input_bytes) : nullptr;
   json["elements"] = machine.input_bytes ? nlohmann::ordered_json(plan.elements) : nullptr;
-  json["type"] = name_of(options.key.type);
+  json["type"] = element_words(options);
+  if (options.records) json["record_keys"] = describe_keys(*options.records);
   json["big_endian"] = options.key.big_endian;
   json["descending"] = options.key.descending;
   json["unique"] = plan.unique;

@@ -7,6 +7,7 @@
 #include "options/help.hpp"
 #include "report/bound.hpp"
 #include "report/plan_object.hpp"
+#include "report/words.hpp"
 
 namespace gsort {
 namespace {
@@ -27,7 +28,7 @@ Json input_object(const Outcome& outcome, const Options& options) {
   return {{"files", options.inputs},
           {"bytes", outcome.bytes},
           {"elements", outcome.elements},
-          {"type", name_of(options.key.type)},
+          {"type", element_words(options)},
           {"type_from", describe(options.type_source)}};
 }
 

@@ -101,7 +101,7 @@ std::string check_lines(const CheckOutcome& outcome, const Options& options,
                        format_count(outcome.disorder_element), outcome.value, outcome.value_before);
   }
   return fmt::format("{}: {} elements, {}, sorted {}\ndistinct {}\nfingerprint {}\n", name,
-                     format_count(outcome.elements), name_of(options.key.type),
+                     format_count(outcome.elements), element_words(options),
                      options.key.descending ? "descending" : "ascending",
                      format_count(outcome.distinct), to_string(outcome.fingerprint));
 }

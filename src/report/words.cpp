@@ -4,11 +4,21 @@
 
 #include <fmt/format.h>
 
+#include "base/record_text.hpp"
 #include "base/units.hpp"
 
 namespace gsort {
 
+std::string element_words(const Options& options) {
+  return options.records ? fmt::format("records of {} bytes", options.records->bytes)
+                         : std::string(name_of(options.key.type));
+}
+
 std::string key_words(const Options& options) {
+  if (options.records) {
+    return fmt::format("{}, {} endian: {}", element_words(options),
+                       options.key.big_endian ? "big" : "little", describe_keys(*options.records));
+  }
   return fmt::format("{}, {} endian, {} (type from {})", name_of(options.key.type),
                      options.key.big_endian ? "big" : "little",
                      options.key.descending ? "descending" : "ascending",

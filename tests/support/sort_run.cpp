@@ -73,6 +73,7 @@ class ServedPipe {
 Plan plan_for(const SortRequest& request, const io::Reader& reader) {
   Options options = options_for(request.format.type, request.budget);
   options.key = request.format;
+  options.records = request.records;
   options.parallel = request.threads;
   options.batch_size = request.batch_size;
   options.unique = request.unique;
@@ -87,7 +88,9 @@ void run(const SortRequest& request, const std::string& in, const std::string& o
          const std::string& temporary, SortResult& result) {
   // Raw keys, whatever the first ones look like.
   const InputForm raw{FileFormat::kBinary, Codec::kNone};
-  io::Reader reader({in}, {bytes_of(request.format.type), DirectIo::kAuto, raw});
+  const std::size_t element =
+      request.records ? request.records->bytes : bytes_of(request.format.type);
+  io::Reader reader({in}, {element, DirectIo::kAuto, raw});
   result.plan = plan_for(request, reader);
   io::Output output(out);
   try {

@@ -16,6 +16,7 @@ namespace gsort::test {
 
 struct SortRequest {
   KeyFormat format;
+  std::optional<RecordFormat> records;  // what elements are instead of keys
   Bytes input;
   std::string budget = "64M";  // -S
   unsigned threads = 2;

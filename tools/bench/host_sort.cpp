@@ -156,9 +156,7 @@ void bench_one(const Request& request, KeyType type, Distribution distribution,
   HostBench<Key> bench(request, type, distribution, elements);
   bench.add("std::sort, 1 thread", KeyForm::kOrdered, true,
             [](std::span<Key> out) { std::sort(out.begin(), out.end()); });
-  if (has_vqsort()) {
-    bench.add("vqsort, 1 thread", KeyForm::kOrdered, true, [](std::span<Key> out) { vqsort(out); });
-  }
+  bench.add("vqsort, 1 thread", KeyForm::kOrdered, true, [](std::span<Key> out) { vqsort(out); });
   bench.add("tbb::parallel_sort, " + cores, KeyForm::kOrdered, true, [&](std::span<Key> out) {
     tbb::task_arena arena(static_cast<int>(request.threads));
     arena.execute([&] { tbb::parallel_sort(out.begin(), out.end()); });

@@ -1,4 +1,4 @@
-// Highway's VQSort as a contender; a build without libhwy-contrib lacks it.
+// Highway's VQSort as a contender.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,7 @@
 
 namespace gsort::bench {
 
-[[nodiscard]] bool has_vqsort();
-
-// Sorts ascending on the calling thread. Requires: has_vqsort().
+// Sorts ascending on the calling thread.
 void vqsort(std::span<std::uint32_t> keys);
 void vqsort(std::span<std::uint64_t> keys);
 

@@ -3,13 +3,55 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/record_footprint.hpp"
 #include "engine/cpu/chunk_lane.hpp"
 #include "engine/cpu/merge_lane.hpp"
+#include "engine/cpu/record_chunk_lane.hpp"
+#include "engine/cpu/record_merge_lane.hpp"
 
 namespace gsort::cpu {
 namespace {
 
+// What differs between elements: the lanes, and the memory they take.
 template <class Key>
+struct KeyLanes {
+  static std::uint64_t chunk_bytes(const EngineShape& shape) {
+    return CpuChunkFootprint::of(shape.chunk_elements, sizeof(Key), shape.threads,
+                                 shape.block_bytes)
+        .arena_bytes();
+  }
+  static std::uint64_t merge_bytes(const EngineShape& /*shape*/, std::uint64_t part_elements) {
+    return CpuMergeFootprint::of(part_elements, sizeof(Key)).arena_bytes();
+  }
+  static std::unique_ptr<ChunkLane> make_chunk_lane(const EngineShape& shape, ByteSpan memory) {
+    return std::make_unique<CpuChunkLane<Key>>(shape, memory);
+  }
+  static std::unique_ptr<MergeLane> make_merge_lane(const EngineShape& shape,
+                                                    std::uint64_t part_elements, ByteSpan memory) {
+    return std::make_unique<CpuMergeLane<Key>>(KeyMap<Key>::of(shape.format), part_elements,
+                                               memory);
+  }
+};
+
+struct RecordLanes {
+  static std::uint64_t chunk_bytes(const EngineShape& shape) {
+    return CpuRecordChunkFootprint::of(shape.chunk_elements, shape.records->bytes, shape.threads,
+                                       shape.block_bytes)
+        .arena_bytes();
+  }
+  static std::uint64_t merge_bytes(const EngineShape& shape, std::uint64_t part_elements) {
+    return CpuRecordMergeFootprint::of(part_elements, shape.records->bytes).arena_bytes();
+  }
+  static std::unique_ptr<ChunkLane> make_chunk_lane(const EngineShape& shape, ByteSpan memory) {
+    return std::make_unique<RecordChunkLane>(shape, memory);
+  }
+  static std::unique_ptr<MergeLane> make_merge_lane(const EngineShape& shape,
+                                                    std::uint64_t part_elements, ByteSpan memory) {
+    return std::make_unique<RecordMergeLane>(shape, part_elements, memory);
+  }
+};
+
+template <class Lanes>
 class CpuEngine final : public Engine {
  public:
   CpuEngine(const EngineShape& shape, ByteSpan memory) : shape_(shape), memory_(memory) {}
@@ -17,23 +59,20 @@ class CpuEngine final : public Engine {
   [[nodiscard]] std::string_view name() const override { return "cpu"; }
 
   [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
-    const auto need = CpuChunkFootprint::of(shape_.chunk_elements, sizeof(Key), shape_.threads,
-                                            shape_.block_bytes)
-                          .arena_bytes();
+    const std::uint64_t need = Lanes::chunk_bytes(shape_);
     std::vector<std::unique_ptr<ChunkLane>> lanes;
     for (unsigned lane = 0; lane < shape_.chunk_lanes; ++lane) {
-      lanes.push_back(std::make_unique<CpuChunkLane<Key>>(shape_, stretch(lane, need)));
+      lanes.push_back(Lanes::make_chunk_lane(shape_, stretch(lane, need)));
     }
     return lanes;
   }
 
   [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
       unsigned count, std::uint64_t part_elements) override {
-    const auto need = CpuMergeFootprint::of(part_elements, sizeof(Key)).arena_bytes();
+    const std::uint64_t need = Lanes::merge_bytes(shape_, part_elements);
     std::vector<std::unique_ptr<MergeLane>> lanes;
     for (unsigned lane = 0; lane < count; ++lane) {
-      lanes.push_back(std::make_unique<CpuMergeLane<Key>>(KeyMap<Key>::of(shape_.format),
-                                                          part_elements, stretch(lane, need)));
+      lanes.push_back(Lanes::make_merge_lane(shape_, part_elements, stretch(lane, need)));
     }
     return lanes;
   }
@@ -54,11 +93,12 @@ class CpuEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> make_cpu_engine(const EngineShape& shape, ByteSpan memory) {
+  if (shape.records) return std::make_unique<CpuEngine<RecordLanes>>(shape, memory);
   switch (bytes_of(shape.format.type)) {
     case 4:
-      return std::make_unique<CpuEngine<std::uint32_t>>(shape, memory);
+      return std::make_unique<CpuEngine<KeyLanes<std::uint32_t>>>(shape, memory);
     case 8:
-      return std::make_unique<CpuEngine<std::uint64_t>>(shape, memory);
+      return std::make_unique<CpuEngine<KeyLanes<std::uint64_t>>>(shape, memory);
     default:
       throw Error(ErrorKind::kUsage, "making the CPU engine",
                   "keys of 1 and 2 bytes are counted, not sorted");

@@ -25,9 +25,10 @@ TEST(OrderLedger, FindsNothingInOrderedStretchesHoweverTheyCome) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
     std::ranges::shuffle(order, random);
-    OrderLedger ledger;
+    OrderLedger<std::uint64_t> ledger;
     for (const std::uint64_t i : order) {
-      ASSERT_EQ(ledger.add(10 * i, 10 * i + 10, 2 * i, 2 * i + 1), OrderLedger::kInOrder);
+      ASSERT_EQ(ledger.add(10 * i, 10 * i + 10, 2 * i, 2 * i + 1),
+                OrderLedger<std::uint64_t>::kInOrder);
     }
     EXPECT_EQ(ledger.equal_borders(), 0U);
   }
@@ -40,12 +41,12 @@ TEST(OrderLedger, FindsTheBorderThatIsOutOfOrderHoweverTheStretchesCome) {
   for (int round = 0; round < 500; ++round) {
     const std::uint64_t bad = 1 + random() % 7;  // this stretch begins below the one before
     std::ranges::shuffle(order, random);
-    OrderLedger ledger;
+    OrderLedger<std::uint64_t> ledger;
     std::vector<std::uint64_t> found;
     for (const std::uint64_t i : order) {
       const std::uint64_t first = i == bad ? 10 * i - 10 : 10 * i;
       const std::uint64_t wrong = ledger.add(5 * i, 5 * i + 5, first, 10 * i + 9);
-      if (wrong != OrderLedger::kInOrder) {
+      if (wrong != OrderLedger<std::uint64_t>::kInOrder) {
         found.push_back(wrong);
         break;
       }
@@ -55,32 +56,32 @@ TEST(OrderLedger, FindsTheBorderThatIsOutOfOrderHoweverTheStretchesCome) {
 }
 
 TEST(OrderLedger, CountsStretchesThatMeetWithEqualKeys) {
-  OrderLedger ledger;
-  EXPECT_EQ(ledger.add(10, 20, 5, 5), OrderLedger::kInOrder);
-  EXPECT_EQ(ledger.add(0, 10, 1, 5), OrderLedger::kInOrder);
-  EXPECT_EQ(ledger.add(20, 30, 5, 6), OrderLedger::kInOrder);
+  OrderLedger<std::uint64_t> ledger;
+  EXPECT_EQ(ledger.add(10, 20, 5, 5), OrderLedger<std::uint64_t>::kInOrder);
+  EXPECT_EQ(ledger.add(0, 10, 1, 5), OrderLedger<std::uint64_t>::kInOrder);
+  EXPECT_EQ(ledger.add(20, 30, 5, 6), OrderLedger<std::uint64_t>::kInOrder);
   EXPECT_EQ(ledger.equal_borders(), 2U);
 }
 
 TEST(OrderLedger, FindsStretchesThatMeetWithEqualKeysWhereOrderIsStrict) {
-  OrderLedger ledger(OrderKind::kStrict);
-  EXPECT_EQ(ledger.add(10, 20, 5, 6), OrderLedger::kInOrder);
+  OrderLedger<std::uint64_t> ledger(OrderKind::kStrict);
+  EXPECT_EQ(ledger.add(10, 20, 5, 6), OrderLedger<std::uint64_t>::kInOrder);
   EXPECT_EQ(ledger.add(0, 10, 1, 5), 10U);
-  EXPECT_EQ(ledger.add(20, 30, 7, 8), OrderLedger::kInOrder);
+  EXPECT_EQ(ledger.add(20, 30, 7, 8), OrderLedger<std::uint64_t>::kInOrder);
 }
 
 TEST(OrderLedger, TakesTheLeastAndTheGreatestKey) {
-  OrderLedger ledger;
+  OrderLedger<std::uint64_t> ledger;
   const std::uint64_t most = ~std::uint64_t{0};
-  EXPECT_EQ(ledger.add(1, 2, most, most), OrderLedger::kInOrder);
-  EXPECT_EQ(ledger.add(0, 1, 0, most), OrderLedger::kInOrder);
+  EXPECT_EQ(ledger.add(1, 2, most, most), OrderLedger<std::uint64_t>::kInOrder);
+  EXPECT_EQ(ledger.add(0, 1, 0, most), OrderLedger<std::uint64_t>::kInOrder);
   EXPECT_EQ(ledger.add(2, 3, 0, 0), 2U);
 }
 
 // What happens when `input` is read and `output` is written in two pieces, the second first.
 std::optional<ErrorKind> verdict(const Bytes& input, const Bytes& output, bool enabled = true) {
   try {
-    Proof proof(kFormat, enabled);
+    Proof proof({kFormat, {}}, enabled);
     const std::size_t cut = round_down(input.size() / 3, 4);
     proof.add_input(ConstByteSpan(input).subspan(cut));
     proof.add_input(ConstByteSpan(input).first(cut));
@@ -137,14 +138,14 @@ TEST_F(ProofOf, CountsOnlyWhereItIsNotEnabled) {
 
 TEST_F(ProofOf, CountsWhatWasDroppedAsWell) {
   const ConstByteSpan sorted = sorted_;
-  Proof right(kFormat, true);
+  Proof right({kFormat, {}}, true);
   right.add_input(input_);
   right.add_output(0, sorted.first(8'000));
   right.add_beyond(2'000, sorted.subspan(8'000, 400));
   right.add_dropped(sorted.subspan(8'400));
   right.finish();
   EXPECT_EQ(right.output().count, 2'000U);
-  Proof lost(kFormat, true);
+  Proof lost({kFormat, {}}, true);
   lost.add_input(input_);
   lost.add_output(0, sorted.first(8'000));
   lost.add_dropped(sorted.subspan(8'004));
@@ -154,13 +155,13 @@ TEST_F(ProofOf, CountsWhatWasDroppedAsWell) {
 TEST_F(ProofOf, CatchesAKeyThatComesTwiceWhereOrderIsStrict) {
   Bytes twice = sorted_;
   std::copy_n(sorted_.begin() + 400, 4, twice.begin() + 404);
-  Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
+  Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
   EXPECT_THROW(proof.add_output(0, twice), Error);
   EXPECT_THROW(proof.add_beyond(0, twice), Error);
 }
 
 TEST_F(ProofOf, NamesTheElementThatIsOutOfOrder) {
-  Proof proof(kFormat, true);
+  Proof proof({kFormat, {}}, true);
   Bytes output = sorted_;
   std::copy_n(sorted_.begin(), 4, output.begin() + 80);  // element 20 comes before element 19
   try {
@@ -172,7 +173,7 @@ TEST_F(ProofOf, NamesTheElementThatIsOutOfOrder) {
 }
 
 TEST_F(ProofOf, PassesThroughItsSinkWhatItHasProved) {
-  Proof proof(kFormat, true);
+  Proof proof({kFormat, {}}, true);
   test::CollectingSink collected(10'000, 4);
   ProvingSink sink(proof, collected);
   sink.put(5'000, ConstByteSpan(sorted_).subspan(20'000));

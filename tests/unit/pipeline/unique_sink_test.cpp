@@ -50,7 +50,7 @@ void put_in_pieces(PieceSink& sink, const Bytes& keys, std::size_t piece_keys) {
 Bytes unique_of(const std::vector<std::uint32_t>& keys, std::size_t piece_keys,
                 std::uint64_t distinct) {
   const Bytes input = bytes_of_keys(keys);
-  Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
+  Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
   proof.add_input(input);
   test::CollectingSink collected(distinct, 4);
   ProvingSink proving(proof, collected);
@@ -79,7 +79,7 @@ TEST(UniqueSink, TakesPiecesOfOneKeyAndKeysWithAllBits) {
 }
 
 TEST(UniqueSink, EndsCallsThatWaitWhenTheEngineGivesUp) {
-  Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
+  Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
   test::StreamSink next(4);
   UniqueSink sink(4, proof, next);
   const Bytes keys = bytes_of_keys({1, 2});
@@ -93,7 +93,7 @@ TEST(LimitSink, PassesOnTheFirstAndProvesTheRest) {
   const Bytes input = bytes_of_keys(sorted_keys(1'000, 1));
   for (const std::uint64_t limit : {0U, 1U, 99U, 100U, 101U, 999U, 1'000U, 5'000U}) {
     const std::uint64_t stay = std::min<std::uint64_t>(limit, 1'000);
-    Proof proof(kFormat, true);
+    Proof proof({kFormat, {}}, true);
     proof.add_input(input);
     test::CollectingSink collected(stay, 4);
     ProvingSink proving(proof, collected);
@@ -106,7 +106,7 @@ TEST(LimitSink, PassesOnTheFirstAndProvesTheRest) {
 }
 
 TEST(LimitSink, FindsAKeyBehindTheLimitThatBelongsBeforeIt) {
-  Proof proof(kFormat, true);
+  Proof proof({kFormat, {}}, true);
   test::CollectingSink collected(2, 4);
   ProvingSink proving(proof, collected);
   LimitSink sink(2, 4, proof, proving);

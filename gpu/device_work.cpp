@@ -1,0 +1,143 @@
+#include "gpu/device_work.hpp"
+
+#include <numeric>
+
+#include "base/footprint.hpp"
+#include "gpu/device_merge.hpp"
+#include "gpu/device_records.hpp"
+#include "gpu/device_sort.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+template <class Key>
+class KeySorter final : public ChunkSorter {
+ public:
+  explicit KeySorter(const EngineShape& shape)
+      : map_(KeyMap<Key>::of(shape.format)),
+        scratch_bytes_(sort_keys_scratch_bytes<Key>(shape.chunk_elements)),
+        keys_(shape.chunk_elements * sizeof(Key)),
+        scratch_(scratch_bytes_) {}
+
+  [[nodiscard]] std::byte* input() override { return keys_.as<std::byte>(); }
+  const std::byte* sort(std::uint64_t count, KeyForm form, const Stream& stream) override {
+    sort_keys<Key>(keys_.as<Key>(), keys_.as<Key>(), count, map_,
+                   form == KeyForm::kRaw ? map_ : KeyMap<Key>{}, scratch_.as(), scratch_bytes_,
+                   stream.get());
+    return keys_.as<std::byte>();
+  }
+
+ private:
+  KeyMap<Key> map_;
+  std::size_t scratch_bytes_;
+  DeviceMemory keys_;
+  DeviceMemory scratch_;
+};
+
+template <class Key>
+class KeyMerger final : public PartMerger {
+ public:
+  KeyMerger(const EngineShape& shape, std::uint64_t part_elements)
+      : map_(KeyMap<Key>::of(shape.format)),
+        slices_(part_elements * sizeof(Key)),
+        result_(part_elements * sizeof(Key)),
+        scratch_bytes_(scratch_bytes(part_elements * sizeof(Key))),
+        scratch_(scratch_bytes_) {}
+
+  [[nodiscard]] std::byte* input() override { return slices_.as<std::byte>(); }
+  const std::byte* merge(std::span<const std::uint64_t> slice_counts, KeyForm form,
+                         const Stream& stream) override {
+    merge_slices<Key>(slices_.as<Key>(), slice_counts.data(),
+                      static_cast<std::uint32_t>(slice_counts.size()), result_.as<Key>(),
+                      form == KeyForm::kRaw ? map_ : KeyMap<Key>{}, scratch_.as(), scratch_bytes_,
+                      stream.get());
+    return result_.as<std::byte>();
+  }
+
+ private:
+  // What a merge of a full part may need beside its input and output, for any number of slices.
+  static std::uint64_t scratch_bytes(std::uint64_t part_bytes) {
+    return CudaFootprint::part_device_bytes(part_bytes) - 2 * part_bytes;
+  }
+
+  KeyMap<Key> map_;
+  DeviceMemory slices_;
+  DeviceMemory result_;
+  std::uint64_t scratch_bytes_;
+  DeviceMemory scratch_;
+};
+
+// Chunks and parts alike: slices of records are sorted, too, which costs less than bringing them.
+class RecordWork {
+ public:
+  RecordWork(const RecordFormat& format, std::uint64_t elements)
+      : order_(format),
+        input_(elements * format.bytes),
+        output_(elements * format.bytes),
+        scratch_bytes_(sort_records_scratch_bytes(elements)),
+        scratch_(scratch_bytes_) {}
+
+  [[nodiscard]] std::byte* input() { return input_.as<std::byte>(); }
+  const std::byte* sort(std::uint64_t count, const Stream& stream) {
+    sort_records(order_, input_.as<std::byte>(), output_.as<std::byte>(), count, scratch_.as(),
+                 scratch_bytes_, stream.get());
+    return output_.as<std::byte>();
+  }
+
+ private:
+  RecordOrder order_;
+  DeviceMemory input_;
+  DeviceMemory output_;
+  std::size_t scratch_bytes_;
+  DeviceMemory scratch_;
+};
+
+class RecordSorter final : public ChunkSorter {
+ public:
+  explicit RecordSorter(const EngineShape& shape) : work_(*shape.records, shape.chunk_elements) {}
+  [[nodiscard]] std::byte* input() override { return work_.input(); }
+  const std::byte* sort(std::uint64_t count, KeyForm /*form*/, const Stream& stream) override {
+    return work_.sort(count, stream);
+  }
+
+ private:
+  RecordWork work_;
+};
+
+class RecordMerger final : public PartMerger {
+ public:
+  RecordMerger(const EngineShape& shape, std::uint64_t part_elements)
+      : work_(*shape.records, part_elements) {}
+  [[nodiscard]] std::byte* input() override { return work_.input(); }
+  const std::byte* merge(std::span<const std::uint64_t> slice_counts, KeyForm /*form*/,
+                         const Stream& stream) override {
+    return work_.sort(std::accumulate(slice_counts.begin(), slice_counts.end(), std::uint64_t{0}),
+                      stream);
+  }
+
+ private:
+  RecordWork work_;
+};
+
+}  // namespace
+
+std::uint64_t element_bytes_of(const EngineShape& shape) {
+  return shape.records ? shape.records->bytes : bytes_of(shape.format.type);
+}
+
+std::unique_ptr<ChunkSorter> make_chunk_sorter(const EngineShape& shape) {
+  if (shape.records) return std::make_unique<RecordSorter>(shape);
+  if (bytes_of(shape.format.type) == 4) return std::make_unique<KeySorter<std::uint32_t>>(shape);
+  return std::make_unique<KeySorter<std::uint64_t>>(shape);
+}
+
+std::unique_ptr<PartMerger> make_part_merger(const EngineShape& shape,
+                                             std::uint64_t part_elements) {
+  if (shape.records) return std::make_unique<RecordMerger>(shape, part_elements);
+  if (bytes_of(shape.format.type) == 4) {
+    return std::make_unique<KeyMerger<std::uint32_t>>(shape, part_elements);
+  }
+  return std::make_unique<KeyMerger<std::uint64_t>>(shape, part_elements);
+}
+
+}  // namespace gsort::gpu

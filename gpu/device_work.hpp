@@ -1,0 +1,47 @@
+// What the lanes do with elements that lie on the device, in the lane's own device memory: sorting
+// a chunk, merging a part. Keys and records differ only here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "engine/engine.hpp"
+#include "gpu/cuda_resources.hpp"
+
+namespace gsort::gpu {
+
+class ChunkSorter {
+ public:
+  virtual ~ChunkSorter() = default;
+
+  // Where the raw elements of the chunk go.
+  [[nodiscard]] virtual std::byte* input() = 0;
+
+  // Queues the sort of the first `count` elements, and returns where they will lie.
+  virtual const std::byte* sort(std::uint64_t count, KeyForm form, const Stream& stream) = 0;
+};
+
+class PartMerger {
+ public:
+  virtual ~PartMerger() = default;
+
+  // Where the slices go, one behind the other.
+  [[nodiscard]] virtual std::byte* input() = 0;
+
+  // Queues the merge, and returns where the elements will lie.
+  virtual const std::byte* merge(std::span<const std::uint64_t> slice_counts, KeyForm form,
+                                 const Stream& stream) = 0;
+};
+
+// The bytes of an element of `shape`.
+[[nodiscard]] std::uint64_t element_bytes_of(const EngineShape& shape);
+
+// For chunks and parts of the sizes that the shape and `part_elements` give, on the current device,
+// within CudaFootprint, or CudaRecordFootprint.
+// Throws: Error(kResource) when device memory cannot be had.
+[[nodiscard]] std::unique_ptr<ChunkSorter> make_chunk_sorter(const EngineShape& shape);
+[[nodiscard]] std::unique_ptr<PartMerger> make_part_merger(const EngineShape& shape,
+                                                           std::uint64_t part_elements);
+
+}  // namespace gsort::gpu

@@ -1,0 +1,188 @@
+#include "engine/cpu/record_chunk_lane.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "base/parallel.hpp"
+#include "engine/cpu/lane_memory.hpp"
+
+namespace gsort::cpu {
+namespace {
+
+// Entries of a bucket fill half of a 1 MiB L2 cache.
+constexpr std::uint64_t kBucketTarget = std::uint64_t{1} << 15;
+constexpr std::uint64_t kMostBuckets = 4096;
+
+std::span<RecordEntry> entries_in(ByteSpan bytes) {
+  return {reinterpret_cast<RecordEntry*>(bytes.data()), bytes.size() / sizeof(RecordEntry)};
+}
+
+}  // namespace
+
+RecordChunkLane::RecordChunkLane(const EngineShape& shape, ByteSpan memory)
+    : order_(*shape.records),
+      footprint_(CpuRecordChunkFootprint::of(shape.chunk_elements, order_.record_bytes(),
+                                             shape.threads, shape.block_bytes)),
+      meter_(shape.meter) {
+  LaneMemory layout(memory);
+  records_ = layout.take(footprint_.blocks_bytes());
+  entries_ = entries_in(layout.take(footprint_.entries_bytes()));
+  dealt_ = entries_in(layout.take(footprint_.entries_bytes()));
+  for (unsigned worker = 0; worker < footprint_.workers; ++worker) {
+    pieces_.push_back(layout.take(footprint_.piece_bytes()));
+  }
+  free_all_blocks();
+}
+
+void RecordChunkLane::begin(ConstByteSpan sample) {
+  std::vector<std::uint64_t> prefixes(sample.size() / order_.record_bytes());
+  for (std::size_t i = 0; i < prefixes.size(); ++i) {
+    prefixes[i] = order_.prefix_of(sample.data() + i * order_.record_bytes());
+  }
+  const std::uint64_t buckets =
+      std::clamp<std::uint64_t>(div_up(footprint_.elements, kBucketTarget), 1, kMostBuckets);
+  bucket_map_ = std::make_unique<BucketMap<std::uint64_t>>(prefixes, buckets);
+  count_ = 0;
+  has_collector_ = false;
+}
+
+// The lowest numbers are taken first: memory that is not needed is never touched.
+void RecordChunkLane::free_all_blocks() {
+  const std::scoped_lock lock(mutex_);
+  free_.clear();
+  for (std::size_t block = footprint_.blocks; block > 0; --block) free_.push_back(block - 1);
+}
+
+ByteSpan RecordChunkLane::acquire_block() {
+  std::unique_lock lock(mutex_);
+  block_freed_.wait(lock, [&] { return !free_.empty(); });
+  const std::size_t block = free_.back();
+  free_.pop_back();
+  return records_.subspan(block * footprint_.block_bytes, footprint_.block_bytes);
+}
+
+std::size_t RecordChunkLane::number_of(ByteSpan block) const {
+  return static_cast<std::size_t>(block.data() - records_.data()) / footprint_.block_bytes;
+}
+
+void RecordChunkLane::add(ByteSpan block, std::size_t bytes, std::uint64_t position) {
+  const std::size_t records = bytes / order_.record_bytes();
+  if (records == footprint_.block_records()) {
+    enter(number_of(block), 0, records, position);
+  } else {
+    collect(block, records, position);
+  }
+  const std::scoped_lock lock(mutex_);
+  count_ += records;
+}
+
+// A short block would waste memory that the footprint does not have: its records go to the
+// collector, and what finds no room there makes this block the next collector.
+void RecordChunkLane::collect(ByteSpan block, std::size_t records, std::uint64_t position) {
+  const std::scoped_lock lock(mutex_);
+  const std::size_t record_bytes = order_.record_bytes();
+  std::size_t moved = 0;
+  if (has_collector_) {
+    moved = std::min(records, footprint_.block_records() - collected_);
+    std::byte* const to =
+        records_.data() + collector_ * footprint_.block_bytes + collected_ * record_bytes;
+    std::memcpy(to, block.data(), moved * record_bytes);
+    enter(collector_, collected_, moved, position);
+    collected_ += moved;
+  }
+  if (moved == records) {
+    free_.push_back(number_of(block));
+    block_freed_.notify_one();
+    return;
+  }
+  collector_ = number_of(block);
+  collected_ = records - moved;
+  has_collector_ = true;
+  std::memmove(block.data(), block.data() + moved * record_bytes, collected_ * record_bytes);
+  enter(collector_, 0, collected_, position + moved);
+}
+
+void RecordChunkLane::enter(std::size_t block, std::size_t first, std::size_t records,
+                            std::uint64_t position) {
+  std::size_t slot = block * footprint_.block_records() + first;
+  const std::byte* record =
+      records_.data() + block * footprint_.block_bytes + first * order_.record_bytes();
+  for (std::size_t i = 0; i < records; ++i, ++slot, ++position, record += order_.record_bytes()) {
+    entries_[position] = {static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(position),
+                          order_.prefix_of(record)};
+  }
+}
+
+void RecordChunkLane::sort(KeyForm /*form*/) {
+  if (bucket_map_->buckets() > 1) return deal_out();
+  std::swap(entries_, dealt_);
+  bucket_begins_ = {0, count_};
+}
+
+// Counts, then moves: each worker deals out its own stretch of the entries, so that within a bucket
+// they stay in order.
+void RecordChunkLane::deal_out() {
+  const std::size_t buckets = bucket_map_->buckets();
+  const unsigned workers = footprint_.workers;
+  std::vector<std::vector<std::uint64_t>> places(workers, std::vector<std::uint64_t>(buckets));
+  const auto for_each_of = [&](unsigned worker, const auto& f) {
+    const std::uint64_t end = count_ * (worker + 1) / workers;
+    for (std::uint64_t i = count_ * worker / workers; i < end; ++i) {
+      f(entries_[i], (*bucket_map_)(entries_[i].prefix));
+    }
+  };
+  run_workers(workers, [&](unsigned worker) {
+    for_each_of(worker, [&](const RecordEntry&, std::size_t bucket) { ++places[worker][bucket]; });
+  });
+  bucket_begins_.assign(1, 0);
+  std::uint64_t next = 0;
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
+    for (auto& place : places) next += std::exchange(place[bucket], next);
+    bucket_begins_.push_back(next);
+  }
+  run_workers(workers, [&](unsigned worker) {
+    for_each_of(worker, [&](const RecordEntry& entry, std::size_t bucket) {
+      dealt_[places[worker][bucket]++] = entry;
+    });
+  });
+}
+
+void RecordChunkLane::emit(PieceSink& sink) {
+  const std::size_t buckets = bucket_begins_.size() - 1;
+  const auto workers =
+      static_cast<unsigned>(std::clamp<std::size_t>(buckets, 1, footprint_.workers));
+  std::atomic<std::size_t> next{0};
+  run_workers(workers, [&](unsigned worker) {
+    try {
+      for (std::size_t bucket = next++; bucket < buckets; bucket = next++) {
+        emit_bucket(bucket, pieces_[worker], sink);
+      }
+    } catch (...) {
+      next = buckets;
+      sink.abandon();
+      throw;
+    }
+  });
+  free_all_blocks();
+}
+
+void RecordChunkLane::emit_bucket(std::size_t bucket, ByteSpan piece, PieceSink& sink) {
+  const std::size_t record_bytes = order_.record_bytes();
+  const std::uint64_t end = bucket_begins_[bucket + 1];
+  std::uint64_t done = bucket_begins_[bucket];
+  {
+    Span span(meter_, Stage::kSort);
+    span.add_bytes((end - done) * record_bytes);
+    sort_entries(dealt_.subspan(done, end - done), order_, records_.data());
+  }
+  while (done < end) {
+    const std::uint64_t count = std::min<std::uint64_t>(piece.size() / record_bytes, end - done);
+    gather_records(dealt_.subspan(done, count), record_bytes, records_.data(), piece.data());
+    sink.put(done, piece.first(count * record_bytes));
+    done += count;
+  }
+}
+
+}  // namespace gsort::cpu

@@ -1,0 +1,64 @@
+#include "engine/cpu/record_entries.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <hwy/contrib/sort/vqsort.h>
+
+namespace gsort::cpu {
+namespace {
+
+static_assert(std::endian::native == std::endian::little && sizeof(RecordEntry) == 16 &&
+                  offsetof(RecordEntry, position) == 4 && offsetof(RecordEntry, prefix) == 8,
+              "an entry is sorted as one number: prefix, position, slot");
+
+void sort_by_prefix(std::span<RecordEntry> entries) {
+  thread_local const hwy::Sorter sorter;
+  sorter(reinterpret_cast<hwy::uint128_t*>(entries.data()), entries.size(), hwy::SortAscending());
+}
+
+// Entries of one prefix, in the order of their positions.
+void sort_ties(std::span<RecordEntry> ties, const RecordOrder& order, const std::byte* records) {
+  const auto before = [&](const RecordEntry& a, const RecordEntry& b) {
+    const int compared = order.compare(records + a.slot * order.record_bytes(),
+                                       records + b.slot * order.record_bytes());
+    return compared != 0 ? compared < 0 : a.position < b.position;
+  };
+  // Equal records are the usual case of many ties, and then there is nothing to do.
+  if (!std::is_sorted(ties.begin(), ties.end(), before))
+    std::sort(ties.begin(), ties.end(), before);
+}
+
+}  // namespace
+
+void sort_entries(std::span<RecordEntry> entries, const RecordOrder& order,
+                  const std::byte* records) {
+  sort_by_prefix(entries);
+  if (order.prefix_is_whole()) return;
+  for (std::size_t begin = 0; begin + 1 < entries.size();) {
+    std::size_t end = begin + 1;
+    while (end < entries.size() && entries[end].prefix == entries[begin].prefix) ++end;
+    if (end - begin > 1) sort_ties(entries.subspan(begin, end - begin), order, records);
+    begin = end;
+  }
+}
+
+void gather_records(std::span<const RecordEntry> entries, std::size_t record_bytes,
+                    const std::byte* records, std::byte* to) {
+  constexpr std::size_t kAhead = 16;  // enough to hide what memory takes to answer
+  constexpr std::size_t kLineBytes = 64;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i + kAhead < entries.size()) {
+      const std::byte* const next = records + entries[i + kAhead].slot * record_bytes;
+      for (std::size_t at = 0; at < record_bytes && at < 4 * kLineBytes; at += kLineBytes) {
+        __builtin_prefetch(next + at);
+      }
+      __builtin_prefetch(next + record_bytes - 1);
+    }
+    std::memcpy(to, records + entries[i].slot * record_bytes, record_bytes);
+    to += record_bytes;
+  }
+}
+
+}  // namespace gsort::cpu

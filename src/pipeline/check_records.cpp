@@ -1,0 +1,123 @@
+#include "pipeline/check_records.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "base/failure.hpp"
+#include "base/fingerprint.hpp"
+#include "base/parallel.hpp"
+#include "base/record_footprint.hpp"
+#include "base/record_text.hpp"
+#include "engine/engine.hpp"
+#include "io/memory.hpp"
+#include "pipeline/metered_read.hpp"
+#include "pipeline/order_ledger.hpp"
+
+namespace gsort {
+namespace {
+
+// A record at the border of a block: its key decides the order, its bytes whether it is distinct.
+struct Border {
+  std::string key;
+  std::string bytes;
+
+  friend bool operator<(const Border& a, const Border& b) { return a.key < b.key; }
+  friend bool operator==(const Border& a, const Border& b) { return a.bytes == b.bytes; }
+};
+
+class RecordCheck {
+ public:
+  RecordCheck(const RecordFormat& format, io::Reader& reader, Meter* meter)
+      : order_(format), reader_(reader), meter_(meter) {}
+
+  CheckOutcome run(unsigned threads) {
+    const std::uint64_t block_bytes =
+        round_up(record_block_bytes(order_.record_bytes(), 256 * kKiB), kBufferAlignment);
+    const io::Arena memory(threads * block_bytes, "checking");
+    Failure failure;
+    run_workers(threads, [&](unsigned worker) {
+      try {
+        const ByteSpan buffer = memory.bytes().subspan(worker * block_bytes, block_bytes);
+        while (!failure.failed() && !found_disorder()) {
+          const auto block = read_next(reader_, meter_, buffer);
+          if (!block) return;
+          look_at(block->position_bytes / order_.record_bytes(), buffer.first(block->bytes));
+        }
+      } catch (...) {
+        failure.capture();
+      }
+    });
+    failure.rethrow();
+    if (const auto& border = ledger_.disorder()) {
+      note(border->position, as_bytes(border->before), as_bytes(border->value));
+    }
+    if (outcome_.in_order) outcome_.distinct -= ledger_.equal_borders();
+    return outcome_;
+  }
+
+ private:
+  static const std::byte* as_bytes(const Border& border) {
+    return reinterpret_cast<const std::byte*>(border.bytes.data());
+  }
+
+  [[nodiscard]] Border border_of(const std::byte* record) const {
+    return {order_.normalised_key(record),
+            std::string(reinterpret_cast<const char*>(record), order_.record_bytes())};
+  }
+
+  bool found_disorder() {
+    const std::scoped_lock lock(mutex_);
+    return !outcome_.in_order || ledger_.disorder();
+  }
+
+  void look_at(std::uint64_t position, ConstByteSpan records) {
+    if (records.empty()) return;
+    Span span(meter_, Stage::kProve);
+    span.add_bytes(records.size());
+    const std::size_t bytes = order_.record_bytes();
+    const std::size_t count = records.size() / bytes;
+    const Fingerprint seen = fingerprint_of_records(records, bytes);
+    const std::size_t disorder = order_.first_disorder(records);
+    std::uint64_t distinct = 1;
+    for (std::size_t at = bytes; at < records.size(); at += bytes) {
+      if (std::memcmp(records.data() + at, records.data() + at - bytes, bytes) != 0) ++distinct;
+    }
+    const std::scoped_lock lock(mutex_);
+    outcome_.fingerprint += seen;
+    outcome_.elements += count;
+    outcome_.distinct += distinct;
+    ledger_.add(position, position + count, border_of(records.data()),
+                border_of(records.data() + (count - 1) * bytes));
+    if (disorder == count) return;
+    const std::byte* const before = records.data() + disorder * bytes;
+    note(position + disorder + 1, before, before + bytes);
+  }
+
+  // Keeps the disorder with the lowest position.
+  void note(std::uint64_t element, const std::byte* before, const std::byte* value) {
+    if (!outcome_.in_order && outcome_.disorder_element <= element) return;
+    outcome_.in_order = false;
+    outcome_.disorder_element = element;
+    outcome_.value = text_of_keys(order_.format(), value);
+    outcome_.value_before = text_of_keys(order_.format(), before);
+  }
+
+  const RecordOrder order_;
+  io::Reader& reader_;
+  Meter* meter_;
+  std::mutex mutex_;
+  CheckOutcome outcome_;
+  OrderLedger<Border> ledger_;
+};
+
+}  // namespace
+
+CheckOutcome check_records(const RecordFormat& format, io::Reader& reader, unsigned threads,
+                           Meter* meter) {
+  if (meter != nullptr) meter->begin_phase(Phase::kRead, reader.known_size().value_or(0));
+  return RecordCheck(format, reader, meter).run(threads);
+}
+
+}  // namespace gsort

@@ -1,0 +1,14 @@
+// -c for records: as check_order.hpp, by the records' own keys.
+#pragma once
+
+#include "base/record.hpp"
+#include "pipeline/check_order.hpp"
+
+namespace gsort {
+
+// Records are equal, for the number of distinct ones, when all their bytes are.
+// Throws: Error from reading.
+[[nodiscard]] CheckOutcome check_records(const RecordFormat& format, io::Reader& reader,
+                                         unsigned threads, Meter* meter);
+
+}  // namespace gsort

@@ -1,0 +1,126 @@
+// Records of any format: the prefix, the comparison and the normalised key say the same; ties are
+// split as a stable merge would.
+#include "base/record.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "pipeline/record_ties.hpp"
+
+namespace gsort {
+namespace {
+
+// One to four keys, one behind the other with gaps, in a record with a tail.
+RecordFormat any_format() {
+  RecordFormat format;
+  const auto keys = *rc::gen::inRange(1, 5);
+  for (int i = 0; i < keys; ++i) {
+    KeyField key;
+    key.offset = format.bytes + *rc::gen::inRange(0U, 4U);
+    if (*rc::gen::arbitrary<bool>()) {
+      key.bytes = *rc::gen::inRange(1U, 33U);
+    } else {
+      key.type = kAllKeyTypes[*rc::gen::inRange<std::size_t>(0, std::size(kAllKeyTypes))];
+      key.bytes = static_cast<std::uint32_t>(bytes_of(*key.type));
+      key.big_endian = *rc::gen::arbitrary<bool>();
+    }
+    key.descending = *rc::gen::arbitrary<bool>();
+    format.bytes = key.offset + key.bytes;
+    format.keys.push_back(key);
+  }
+  format.bytes += *rc::gen::inRange(0U, 4U);
+  return format;
+}
+
+// Bytes of few values, so that keys often share their beginnings, or are equal.
+std::vector<std::byte> any_records(const RecordFormat& format, std::size_t count) {
+  const auto values = *rc::gen::element(1, 2, 256);
+  std::vector<std::byte> records(count * format.bytes);
+  for (std::byte& byte : records) {
+    byte = static_cast<std::byte>(*rc::gen::inRange(0, values) * (values == 2 ? 255 : 1));
+  }
+  return records;
+}
+
+int sign(int value) {
+  return (value > 0) - (value < 0);
+}
+
+TEST(AnyRecords, CompareAsTheirNormalisedKeys) {
+  EXPECT_TRUE(rc::check([] {
+    const RecordFormat format = any_format();
+    const RecordOrder order(format);
+    const auto records = any_records(format, 2);
+    const std::byte* const a = records.data();
+    const std::byte* const b = a + format.bytes;
+    const std::string left = order.normalised_key(a);
+    const std::string right = order.normalised_key(b);
+    RC_ASSERT(left.size() == order.key_bytes());
+    RC_ASSERT(sign(order.compare(a, b)) == sign(left.compare(right)));
+    std::string of_words;
+    for (const RecordWord& word : order.words()) {
+      const std::uint64_t value = word.of(a);
+      for (int bits = 56; bits >= 0; bits -= 8) of_words += static_cast<char>(value >> bits & 0xff);
+    }
+    RC_ASSERT(of_words.size() < left.size() + 8);
+    of_words.resize(left.size());
+    RC_ASSERT(of_words == left);
+    RC_ASSERT(order.prefix_of(a) == order.words().front().of(a));
+  }));
+}
+
+TEST(AnyRecords, OfOneNumberCompareAsTheKeysOfASort) {
+  EXPECT_TRUE(rc::check([] {
+    const auto raw =
+        *rc::gen::container<std::vector<std::uint32_t>>(2, rc::gen::arbitrary<std::uint32_t>());
+    const KeyFormat key{*rc::gen::element(KeyType::kU32, KeyType::kI32, KeyType::kF32),
+                        *rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>()};
+    const RecordOrder order({4, {{0, 4, key.type, key.big_endian, key.descending}}});
+    const auto map = KeyMap<std::uint32_t>::of(key);
+    const auto* const at = reinterpret_cast<const std::byte*>(raw.data());
+    RC_ASSERT(order.prefix_of(at) == std::uint64_t{map.to_ordered(raw[0])} << 32);
+    const bool before = map.to_ordered(raw[0]) < map.to_ordered(raw[1]);
+    RC_ASSERT((order.compare(at, at + 4) < 0) == before);
+  }));
+}
+
+TEST(AnyRecords, AreSplitAsAStableMergeWould) {
+  EXPECT_TRUE(rc::check([] {
+    const RecordOrder order({2, {{0, 1, std::nullopt, false, false}}});
+    const auto run_count = *rc::gen::inRange<std::size_t>(1, 6);
+    std::vector<std::string> runs(run_count);
+    std::vector<std::uint64_t> low(run_count);
+    std::vector<std::uint64_t> high(run_count);
+    struct Place {
+      char key;
+      std::size_t run;
+    };
+    std::vector<Place> merged;
+    for (std::size_t run = 0; run < run_count; ++run) {
+      std::string keys = *rc::gen::container<std::string>(rc::gen::inRange('a', 'e'));
+      std::sort(keys.begin(), keys.end());
+      for (const char key : keys) {
+        runs[run] += {key, '.'};
+        merged.push_back({key, run});
+      }
+      high[run] = keys.size();
+    }
+    std::stable_sort(merged.begin(), merged.end(),
+                     [](const Place& a, const Place& b) { return a.key < b.key; });
+    const auto wanted = *rc::gen::inRange<std::size_t>(0, merged.size() + 1);
+    std::vector<std::uint64_t> cuts(run_count);
+    for (std::size_t i = 0; i < wanted; ++i) ++cuts[merged[i].run];
+    take_ties(order, wanted, low, high, [&](std::uint32_t run, std::uint64_t position) {
+      return reinterpret_cast<const std::byte*>(runs[run].data()) + 2 * position;
+    });
+    RC_ASSERT(low == cuts);
+  }));
+}
+
+}  // namespace
+}  // namespace gsort

@@ -1,0 +1,168 @@
+// Whole sorts of records, in memory and through runs: what comes out is std::stable_sort of what
+// went in.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "pipeline/sort_job.hpp"
+#include "support/engine_wrap.hpp"
+#include "support/sort_run.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+using test::SortRequest;
+using test::SortResult;
+
+// Records of bytes below `values`; the more alike they are, the longer keys must be compared.
+Bytes random_records(std::uint64_t bytes, unsigned values) {
+  std::mt19937 random(values);
+  Bytes records(bytes);
+  for (std::byte& byte : records) byte = static_cast<std::byte>(random() % values);
+  return records;
+}
+
+Bytes stably_sorted(const Bytes& records, const RecordFormat& format) {
+  const RecordOrder order(format);
+  const std::size_t bytes = format.bytes;
+  std::vector<std::string> keys(records.size() / bytes);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    keys[i] = order.normalised_key(records.data() + i * bytes);
+  }
+  std::vector<std::size_t> numbers(keys.size());
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  std::stable_sort(numbers.begin(), numbers.end(),
+                   [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+  Bytes sorted(records.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::memcpy(sorted.data() + i * bytes, records.data() + numbers[i] * bytes, bytes);
+  }
+  return sorted;
+}
+
+KeyField text(std::uint32_t offset, std::uint32_t bytes) {
+  return {offset, bytes, std::nullopt, false, false};
+}
+
+SortRequest request_for(const RecordFormat& format, std::uint64_t records, unsigned values) {
+  SortRequest request;
+  request.records = format;
+  request.input = random_records(records * format.bytes, values);
+  request.make_engine = test::engine_maker("cpu");
+  return request;
+}
+
+SortResult expect_sorted(const SortRequest& request) {
+  SortResult result = sort_in_folder(request);
+  if (result.error) {
+    ADD_FAILURE() << result.error->what();
+    return result;
+  }
+  EXPECT_TRUE(result.output.has_value());
+  EXPECT_TRUE(*result.output == stably_sorted(request.input, *request.records));
+  EXPECT_TRUE(result.left_in_temporary.empty());
+  EXPECT_TRUE(result.left_in_folder.empty());
+  EXPECT_EQ(result.outcome.elements, request.input.size() / request.records->bytes);
+  if (!request.from_pipe) {
+    EXPECT_LE(result.outcome.peak_spilled_bytes, result.plan.temporary_bytes);
+  }
+  return result;
+}
+
+const RecordFormat kBenchmark{100, {text(0, 10)}};
+const RecordFormat kTwoKeys{21, {{12, 4, KeyType::kI32, true, true}, text(1, 7)}};
+
+TEST(RecordSort, InMemoryIsStableForAnyNumberOfRecords) {
+  for (const RecordFormat& format : {kBenchmark, kTwoKeys, RecordFormat{1, {text(0, 1)}},
+                                     RecordFormat{16'384, {text(16'352, 32)}}}) {
+    for (const std::uint64_t records : {0U, 1U, 2U, 3U, 999U, 2'621U, 2'622U}) {
+      for (const unsigned values : {1U, 2U, 256U}) {
+        SCOPED_TRACE(testing::Message() << format.bytes << ' ' << records << ' ' << values);
+        const SortResult result = expect_sorted(request_for(format, records, values));
+        EXPECT_EQ(result.outcome.runs, 0U);
+      }
+    }
+  }
+}
+
+TEST(RecordSort, DealtOutToManyBucketsIsStableHoweverKeysAreSpread) {
+  for (const unsigned values : {1U, 2U, 3U, 256U}) {
+    SCOPED_TRACE(values);
+    expect_sorted(request_for(kTwoKeys, 200'000, values));
+  }
+}
+
+TEST(RecordSort, ThroughRunsIsStableForEveryWayInAndWayOut) {
+  for (const unsigned values : {1U, 2U, 256U}) {
+    for (const int ways : {0, 1, 2, 3}) {
+      SCOPED_TRACE(testing::Message() << values << ' ' << ways);
+      SortRequest request = request_for(kBenchmark, 160'000, values);
+      request.from_pipe = (ways & 1) != 0;
+      request.to_pipe = (ways & 2) != 0;
+      request.threads = request.from_pipe ? 1 : 2;
+      request.budget = request.from_pipe ? "14M" : "10M";
+      const SortResult result = expect_sorted(request);
+      EXPECT_GT(result.outcome.runs, 1U);
+    }
+  }
+}
+
+TEST(RecordSort, InSeveralRoundsOfMergingIsStable) {
+  SortRequest request = request_for(kTwoKeys, 700'000, 2);
+  request.budget = "10M";
+  request.batch_size = 2;
+  const SortResult result = expect_sorted(request);
+  EXPECT_FALSE(result.plan.rounds.empty());
+}
+
+TEST(RecordSort, OfLongRecordsSpillsInBlocksThatHoldThem) {
+  SortRequest request = request_for({16'381, {text(3, 9)}}, 1'500, 2);
+  request.budget = "16M";
+  request.threads = 1;
+  const SortResult result = expect_sorted(request);
+  EXPECT_GT(result.outcome.runs, 1U);
+}
+
+// The last byte of a record is no key: only the fingerprint can see it change.
+TEST(RecordSort, FindsAChangedByteThatIsNoKeyInEitherPhase) {
+  for (const bool in_merge : {false, true}) {
+    SortRequest request = request_for(kBenchmark, in_merge ? 160'000 : 1'000, 256);
+    request.budget = "10M";
+    request.make_engine = [&](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+      test::EngineHooks hooks;
+      hooks.on_piece = [&](bool merging, std::uint64_t position, Bytes& piece) {
+        if (merging == in_merge && position == 0) piece[99] ^= std::byte{1};
+      };
+      return test::wrap_engine(test::engine_maker("cpu")(plan, shape, memory), hooks);
+    };
+    const SortResult result = sort_in_folder(request);
+    ASSERT_TRUE(result.error);
+    EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt);
+    EXPECT_FALSE(result.output.has_value());
+    EXPECT_TRUE(result.left_in_folder.empty());
+  }
+}
+
+TEST(RecordSort, FindsRecordsThatChangePlaces) {
+  SortRequest request = request_for(kBenchmark, 1'000, 256);
+  request.make_engine = [&](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+    test::EngineHooks hooks;
+    hooks.on_piece = [](bool, std::uint64_t, Bytes& piece) {
+      std::swap_ranges(piece.begin(), piece.begin() + 100, piece.begin() + 100);
+    };
+    return test::wrap_engine(test::engine_maker("cpu")(plan, shape, memory), hooks);
+  };
+  const SortResult result = sort_in_folder(request);
+  ASSERT_TRUE(result.error);
+  EXPECT_NE(std::string(result.error->what()).find("out of order"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gsort
