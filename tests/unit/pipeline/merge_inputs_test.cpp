@@ -24,7 +24,7 @@ struct MergeRequest {
   KeyFormat format;
   std::vector<Bytes> inputs;  // each in order
   std::string budget = "16M";
-  std::optional<unsigned> batch_size;
+  std::optional<unsigned> batch_size = {};
   std::string engine = "cpu";
 };
 
