@@ -9,14 +9,15 @@
 
 #include <fmt/format.h>
 
-#include "base/units.hpp"
-
 namespace gsort::io {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
+// No file holds more, and their bytes can be counted.
+constexpr std::uint64_t kMostElements = std::numeric_limits<std::int64_t>::max() / 8;
 constexpr std::size_t kMostHeaderBytes = std::size_t{64} << 10;  // NumPy itself reads no more
-constexpr std::size_t kAlignment = 64;
+// What NumPy aligns to, twice: room for every shape.
+constexpr std::size_t kWrittenBytes = 128;
 
 Error bad_array(const std::string& path, std::string reason, std::string_view hint) {
   return Error(ErrorKind::kInput, "reading the .npy header of", std::move(reason))
@@ -43,7 +44,7 @@ class DictionaryReader {
     }
     skip_blanks();
     if (!rest_.empty() || !key_ || !elements_ || !order_is_known_) fail();
-    return {*key_, *elements_, 0};
+    return {*key_, *elements_, 0, row_elements_};
   }
 
  private:
@@ -88,19 +89,30 @@ class DictionaryReader {
       lengths.push_back(number());
       if (!accept(',') && peek() != ')') fail();
     }
+    if (lengths.size() == 2) return rows(lengths[0], lengths[1]);
     if (lengths.size() != 1) {
       throw bad_array(path_, fmt::format("the array has {} dimensions", lengths.size()),
-                      "arrays of one dimension are sorted; save array.ravel() to sort all of it");
+                      "arrays of one dimension are sorted, and the rows of arrays of two; save "
+                      "array.ravel() to sort all of it");
     }
     return lengths.front();
+  }
+
+  // All elements of `count` rows.
+  std::uint64_t rows(std::uint64_t count, std::uint64_t elements) {
+    if (elements == 0) {
+      throw bad_array(path_, "the rows of the array have no elements", "there is nothing to sort");
+    }
+    if (count > kMostElements / elements) fail();
+    row_elements_ = elements;
+    return count * elements;
   }
 
   std::uint64_t number() {
     skip_blanks();
     std::uint64_t value = 0;
     const auto [end, problem] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    // No file holds more, and their bytes can be counted.
-    if (problem != std::errc() || value > std::numeric_limits<std::int64_t>::max() / 8) fail();
+    if (problem != std::errc() || value > kMostElements) fail();
     rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
     return value;
   }
@@ -146,6 +158,7 @@ class DictionaryReader {
   const std::string& path_;
   std::optional<KeyFormat> key_;
   std::optional<std::uint64_t> elements_;
+  std::uint64_t row_elements_ = 0;
   bool order_is_known_ = false;
 };
 
@@ -185,14 +198,17 @@ NpyHeader read_npy_header(ByteStream& from, const std::string& path) {
   return header;
 }
 
-std::vector<std::byte> make_npy_header(const KeyFormat& key, std::uint64_t elements) {
+std::vector<std::byte> make_npy_header(const KeyFormat& key, std::uint64_t elements,
+                                       std::uint64_t row_elements) {
   const std::size_t bytes = bytes_of(key.type);
   const char order = bytes == 1 ? '|' : key.big_endian ? '>' : '<';
-  std::string text = fmt::format("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': ({},), }}",
-                                 order, name_of(key.type).front(), bytes, elements);
+  const std::string shape = row_elements == 0
+                                ? fmt::format("{},", elements)
+                                : fmt::format("{}, {}", elements / row_elements, row_elements);
+  std::string text = fmt::format("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': ({}), }}",
+                                 order, name_of(key.type).front(), bytes, shape);
   constexpr std::size_t kStartBytes = 10;
-  const std::size_t total = round_up(kStartBytes + text.size() + 1, kAlignment);
-  text.resize(total - kStartBytes - 1, ' ');
+  text.resize(kWrittenBytes - kStartBytes - 1, ' ');
   text += '\n';
   const auto length = static_cast<std::uint16_t>(text.size());
   std::string header(kMagic);

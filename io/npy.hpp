@@ -26,18 +26,22 @@ struct NpyHeader {
   KeyFormat key;  // type and byte order; never descending
   std::uint64_t elements = 0;
   std::uint64_t header_bytes = 0;
+  std::uint64_t row_elements = 0;  // of an array of two dimensions; 0: it has one
 };
 
 // Reads the header from the start of a file's bytes; `path` names it in errors.
 // Throws: Error(kInput) for what is no such file, or holds an array that cannot be sorted, with the
-// way out: another dtype, Fortran order, another number of dimensions than one.
+// way out: another dtype, Fortran order, more than two dimensions, or none.
 [[nodiscard]] NpyHeader read_npy_header(ByteStream& from, const std::string& path);
 
 // What stands between the braces and around them. Throws: as read_npy_header.
 [[nodiscard]] NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path);
 
-// The header of a file with `elements` keys.
-[[nodiscard]] std::vector<std::byte> make_npy_header(const KeyFormat& key, std::uint64_t elements);
+// The header of a file with `elements` keys, in rows of `row_elements` if these are not 0; its size
+// is the same for all.
+// Requires: whole rows.
+[[nodiscard]] std::vector<std::byte> make_npy_header(const KeyFormat& key, std::uint64_t elements,
+                                                     std::uint64_t row_elements = 0);
 
 // The Error for a file that holds more or less than its header says.
 [[nodiscard]] Error wrong_array_size(const std::string& path, std::uint64_t promised_bytes,

@@ -18,8 +18,8 @@ bool is_plain_file(const Input& input, ContentStream& content) {
 }
 
 std::unique_ptr<Source> open_array(std::unique_ptr<Input> input,
-                                   std::unique_ptr<ContentStream> content, DirectIo direct_io) {
-  const NpyHeader header = read_npy_header(*content, input->path());
+                                   std::unique_ptr<ContentStream> content, const NpyHeader& header,
+                                   DirectIo direct_io) {
   if (!is_plain_file(*input, *content)) {
     return std::make_unique<StreamSource>(std::move(input), std::move(content), header.key,
                                           header.elements);
@@ -30,6 +30,14 @@ std::unique_ptr<Source> open_array(std::unique_ptr<Input> input,
   }
   input->choose_way(direct_io);
   return std::make_unique<FileSource>(std::move(input), header.header_bytes, false, header.key);
+}
+
+std::unique_ptr<Source> open_rows(std::unique_ptr<Input> input,
+                                  std::unique_ptr<ContentStream> content, DirectIo direct_io) {
+  const NpyHeader header = read_npy_header(*content, input->path());
+  auto source = open_array(std::move(input), std::move(content), header, direct_io);
+  source->set_row_elements(header.row_elements);
+  return source;
 }
 
 std::unique_ptr<Source> open_raw(std::unique_ptr<Input> input,
@@ -58,7 +66,7 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputForm& fo
     case FileFormat::kText:
       return std::make_unique<TextSource>(std::move(input), std::move(content));
     case FileFormat::kNpy:
-      return open_array(std::move(input), std::move(content), direct_io);
+      return open_rows(std::move(input), std::move(content), direct_io);
     case FileFormat::kBinary:
       break;
   }

@@ -38,9 +38,16 @@ class Reader::Impl {
 
   [[nodiscard]] const KeyFormat& key() const { return key_; }
   [[nodiscard]] bool key_is_stored() const { return key_is_stored_; }
+  [[nodiscard]] std::uint64_t row_elements() const { return sources_.front()->row_elements(); }
   [[nodiscard]] ConstByteSpan header() const { return sources_.front()->header(); }
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer, std::uint64_t limit_position);
+  void end_at(std::uint64_t position_bytes);
+  [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
+  [[nodiscard]] std::size_t inputs() const { return sources_.size(); }
+  [[nodiscard]] const std::string& path_of(std::size_t input) const {
+    return sources_[input]->path();
+  }
   [[nodiscard]] std::uint64_t position() const;
   [[nodiscard]] bool at_end() const;
   [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end);
@@ -57,6 +64,7 @@ class Reader::Impl {
 
   void open(const std::vector<std::string>& paths, const ReaderOptions& options);
   void adopt_stored_keys(const ReaderOptions& options);
+  void require_equal_rows() const;
   void require_total() const;
   std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Share>& shares);
   void sample_sequence(std::uint64_t position, ByteSpan to);
@@ -69,12 +77,14 @@ class Reader::Impl {
   mutable std::mutex mutex_;  // guards what follows, and the order of claims
   std::size_t current_ = 0;   // the source whose turn it is
   std::uint64_t position_ = 0;
+  std::uint64_t end_ = kNoLimit;  // of the sequence, if that is before the end of the inputs
 };
 
 Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& options)
     : key_(options.key), element_bytes_(options.element_bytes) {
   open(paths, options);
   adopt_stored_keys(options);
+  require_equal_rows();
   for (const auto& source : sources_) source->begin({element_bytes_, key_});
   require_total();
 }
@@ -116,6 +126,19 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
   }
 }
 
+// Rows of several arrays stand below each other only if they are equally long.
+void Reader::Impl::require_equal_rows() const {
+  const auto words_for = [](std::uint64_t elements) {
+    return elements == 0 ? "no rows" : fmt::format("rows of {} elements", elements);
+  };
+  for (const auto& source : sources_) {
+    if (source->row_elements() == row_elements()) continue;
+    throw disagrees(*source, words_for(source->row_elements()),
+                    fmt::format("the first input holds {}", words_for(row_elements())),
+                    "sort such arrays by themselves");
+  }
+}
+
 void Reader::Impl::require_total() const {
   std::uint64_t total = 0;
   for (const auto& source : sources_) {
@@ -134,7 +157,8 @@ std::optional<std::uint64_t> Reader::Impl::known_size() const {
     if (!source->size()) return std::nullopt;
     size += *source->size();
   }
-  return size;
+  const std::lock_guard lock(mutex_);
+  return std::min(size, end_);
 }
 
 std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limit_position) {
@@ -142,7 +166,8 @@ std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limi
   InputBlock block;
   {
     const std::lock_guard lock(mutex_);
-    const std::uint64_t before_limit = limit_position - std::min(limit_position, position_);
+    const std::uint64_t limit = std::min(limit_position, end_);
+    const std::uint64_t before_limit = limit - std::min(limit, position_);
     const std::size_t wanted = std::min(round_down(buffer.size(), element_bytes_), before_limit);
     block.position_bytes = position_;
     block.bytes = claim(buffer, wanted, shares);
@@ -175,6 +200,18 @@ std::size_t Reader::Impl::claim(ByteSpan buffer, std::size_t wanted, std::vector
   return filled;
 }
 
+void Reader::Impl::end_at(std::uint64_t position_bytes) {
+  const std::lock_guard lock(mutex_);
+  end_ = position_bytes;
+}
+
+std::size_t Reader::Impl::next_of(std::size_t input, ByteSpan buffer) {
+  Source& source = *sources_[input];
+  const Claim claim = source.claim(buffer, round_down(buffer.size(), element_bytes_));
+  if (claim.bytes > 0) source.fill(buffer, claim);
+  return claim.bytes;
+}
+
 std::uint64_t Reader::Impl::position() const {
   const std::lock_guard lock(mutex_);
   return position_;
@@ -182,6 +219,7 @@ std::uint64_t Reader::Impl::position() const {
 
 bool Reader::Impl::at_end() const {
   const std::lock_guard lock(mutex_);
+  if (position_ == end_) return true;
   return std::all_of(sources_.begin() + static_cast<std::ptrdiff_t>(current_), sources_.end(),
                      [](const auto& source) { return source->at_end(); });
 }
@@ -246,6 +284,9 @@ const KeyFormat& Reader::key() const {
 bool Reader::key_is_stored() const {
   return impl_->key_is_stored();
 }
+std::uint64_t Reader::row_elements() const {
+  return impl_->row_elements();
+}
 ConstByteSpan Reader::header() const {
   return impl_->header();
 }
@@ -254,6 +295,18 @@ std::optional<std::uint64_t> Reader::known_size() const {
 }
 std::optional<InputBlock> Reader::next(ByteSpan buffer, std::uint64_t limit_position) {
   return impl_->next(buffer, limit_position);
+}
+void Reader::end_at(std::uint64_t position_bytes) {
+  impl_->end_at(position_bytes);
+}
+std::size_t Reader::next_of(std::size_t input, ByteSpan buffer) {
+  return impl_->next_of(input, buffer);
+}
+std::size_t Reader::inputs() const {
+  return impl_->inputs();
+}
+const std::string& Reader::path_of(std::size_t input) const {
+  return impl_->path_of(input);
 }
 std::uint64_t Reader::position() const {
   return impl_->position();

@@ -57,6 +57,9 @@ class Reader {
   [[nodiscard]] const KeyFormat& key() const;
   [[nodiscard]] bool key_is_stored() const;  // the latter
 
+  // The elements of a row, if the inputs are arrays of two dimensions; 0 if not.
+  [[nodiscard]] std::uint64_t row_elements() const;
+
   // The bytes that options.form skips, of the first input; of a pipe once its first block is there.
   [[nodiscard]] ConstByteSpan header() const;
 
@@ -77,6 +80,21 @@ class Reader {
   // compressed data is damaged, or a line of text is no key.
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer,
                                                std::uint64_t limit_position = kNoLimit);
+
+  // From now on the sequence ends at `position_bytes`, or where the inputs end: next(), at_end(),
+  // known_size() and sample() behave accordingly. A later call may move the end on. For who sorts
+  // stretches of the sequence by themselves. Requires: a multiple of element_bytes.
+  void end_at(std::uint64_t position_bytes);
+
+  // The inputs one by one, for who does not want them as one sequence: next() and what belongs to
+  // it must then not be used. Takes the next bytes of input `input` into `buffer`: whole elements,
+  // not always as many as there is room for; 0 at its end. Bytes of the buffer behind them may be
+  // overwritten. Thread-safe for different inputs.
+  // Requires: input < inputs(); buffer.size() as for next().
+  // Throws: as next().
+  [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
+  [[nodiscard]] std::size_t inputs() const;
+  [[nodiscard]] const std::string& path_of(std::size_t input) const;
 
   // The bytes claimed so far by next(). Thread-safe.
   [[nodiscard]] std::uint64_t position() const;

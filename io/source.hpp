@@ -54,6 +54,10 @@ class Source {
   // What the input itself says its keys are; nothing if it does not.
   [[nodiscard]] virtual std::optional<KeyFormat> stored_key() const { return std::nullopt; }
 
+  // The elements of a row of an array of two dimensions; 0 for everything else.
+  [[nodiscard]] std::uint64_t row_elements() const { return row_elements_; }
+  void set_row_elements(std::uint64_t elements) { row_elements_ = elements; }
+
   // To be called once, before everything below.
   // Throws: Error(kInput) when the input does not hold whole elements, as far as can be seen.
   virtual void begin(const ElementForm& form) = 0;
@@ -93,6 +97,7 @@ class Source {
 
  private:
   std::unique_ptr<Input> input_;
+  std::uint64_t row_elements_ = 0;
 };
 
 // The Error for an input that ends within an element. `size` counts the bytes of elements, which

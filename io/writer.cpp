@@ -50,19 +50,23 @@ Writer::Writer(Output& output, const WriterOptions& options)
 
 Writer::~Writer() = default;
 
-void Writer::begin(std::uint64_t elements, ConstByteSpan header) {
+void Writer::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) {
   const bool is_array = options_.form.format == FileFormat::kNpy;
-  std::vector<std::byte> bytes = is_array ? make_npy_header(options_.key, elements)
-                                          : std::vector<std::byte>(header.begin(), header.end());
+  counts_elements_ = !elements;
+  const std::uint64_t least_elements = elements.value_or(1);
+  std::vector<std::byte> bytes =
+      is_array ? make_npy_header(options_.key, least_elements, options_.row_elements)
+               : std::vector<std::byte>(header.begin(), header.end());
   const bool compressed = options_.form.codec != Codec::kNone;
   // An output without anything in it still is a member of its codec.
-  if (compressed && (!bytes.empty() || elements == 0)) {
+  if (compressed && (!bytes.empty() || least_elements == 0)) {
     std::vector<std::byte> member;
     compress(options_.form.codec, options_.form.level, bytes, member);
     bytes = std::move(member);
   }
   header_bytes_ = bytes.size();
-  const std::uint64_t least = header_bytes_ + least_bytes(options_.form, elements, key_bytes_);
+  const std::uint64_t least =
+      header_bytes_ + least_bytes(options_.form, least_elements, key_bytes_);
   next_offset_ = options_.form.is_plain() ? least : header_bytes_;
   output_.prepare(least);
   if (!bytes.empty()) output_.write_at(0, bytes);
@@ -71,6 +75,7 @@ void Writer::begin(std::uint64_t elements, ConstByteSpan header) {
 void Writer::put(std::uint64_t position, ConstByteSpan keys) {
   if (options_.form.is_plain()) {
     output_.write_at(header_bytes_ + position * key_bytes_, keys);
+    elements_put_ += keys.size() / key_bytes_;
   } else if (!keys.empty()) {
     put_slices(position, keys);
   }
@@ -170,7 +175,15 @@ void Writer::cancel() noexcept {
       Error(ErrorKind::kOutput, "writing", "stopped before all was written").path(output_.path())));
 }
 
+// Headers of arrays of one dimension have the same size, whatever they say.
+void Writer::finish_plain() {
+  next_offset_ = header_bytes_ + elements_put_ * key_bytes_;
+  if (options_.form.format != FileFormat::kNpy) return;
+  output_.write_at(0, make_npy_header(options_.key, elements_put_, options_.row_elements));
+}
+
 void Writer::commit() {
+  if (counts_elements_ && options_.form.is_plain()) finish_plain();
   output_.commit(next_offset_);
 }
 

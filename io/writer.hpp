@@ -7,11 +7,13 @@
 // slices, at once with other pieces, and then waits for its turn to be given a place.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <semaphore>
 #include <vector>
 
@@ -25,7 +27,8 @@ namespace gsort::io {
 struct WriterOptions {
   OutputForm form;
   KeyFormat key;
-  std::size_t element_bytes = 0;  // of a key, or of a record; records are written raw
+  std::uint64_t row_elements = 0;  // of an array of two dimensions
+  std::size_t element_bytes = 0;   // of a key, or of a record; records are written raw
   // Only for outputs that are not plain:
   std::uint64_t slice_elements = 1;  // encoded in one go
   unsigned threads = 1;              // that encode the slices of a large piece
@@ -41,9 +44,11 @@ class Writer {
   ~Writer();
 
   // To be called once, before the first piece: makes room for `elements` elements, as far as their
-  // size is known, and writes the header: `header`, or that of an array.
+  // size is known, and writes the header: `header`, or that of an array. Nothing: their number is
+  // known when all have been put, and is more than none; the header of an array then follows with
+  // commit(), which needs an output that is no stream and not compressed.
   // Throws: Error(kResource); Error(kOutput).
-  void begin(std::uint64_t elements, ConstByteSpan header);
+  void begin(std::optional<std::uint64_t> elements, ConstByteSpan header);
 
   // Writes the raw keys from element `position` on. Pieces must be started in the order of their
   // positions; a call may wait for all earlier ones.
@@ -59,6 +64,7 @@ class Writer {
  private:
   struct Scratch;
 
+  void finish_plain();
   void put_slices(std::uint64_t position, ConstByteSpan keys);
   void put_slice(std::uint64_t position, ConstByteSpan keys);
   ConstByteSpan encode(ConstByteSpan keys, Scratch& scratch);
@@ -72,6 +78,8 @@ class Writer {
   const WriterOptions options_;
   const std::uint64_t key_bytes_;
   std::uint64_t header_bytes_ = 0;
+  bool counts_elements_ = false;  // begin() was not told how many there are
+  std::atomic<std::uint64_t> elements_put_{0};
 
   std::counting_semaphore<> encoders_;  // who encodes waits for nobody else
   std::mutex mutex_;                    // guards what follows

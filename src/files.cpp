@@ -1,6 +1,7 @@
 #include "files.hpp"
 
 #include "options/form_options.hpp"
+#include "options/result_options.hpp"
 
 namespace gsort {
 
@@ -17,6 +18,7 @@ io::ReaderOptions reader_options(const Options& options) {
 }
 
 void adopt_stored_key(Options& options, const io::Reader& reader) {
+  if (reader.row_elements() > 0) adopt_rows(options, reader.row_elements());
   if (!reader.key_is_stored()) return;
   options.key = reader.key();
   options.type_source = TypeSource::kHeader;

@@ -24,10 +24,12 @@ enum ExitCode { kDone = 0, kDisorder = 1, kTrouble = 2 };
 
 int check(const Options& options, io::Reader& reader) {
   Observer observer(options);
+  const WantedOrder order{options.unique ? OrderKind::kStrict : OrderKind::kAscending,
+                          options.batch_elements.value_or(WantedOrder::kOneArray)};
   const unsigned threads = cores_for(options.parallel);
   const CheckOutcome outcome =
       options.records ? check_records(*options.records, reader, threads, &observer.meter())
-                      : check_order(options.key, reader, threads, &observer.meter());
+                      : check_order(options.key, order, reader, threads, &observer.meter());
   observer.check_is_done(outcome);
   return outcome.in_order ? kDone : kDisorder;
 }

@@ -32,6 +32,13 @@ struct Fingerprint {
     product += other.product;
     return *this;
   }
+  // Takes away keys that are among those of this one.
+  Fingerprint& operator-=(const Fingerprint& other) {
+    count -= other.count;
+    sum -= other.sum;
+    product -= other.product;
+    return *this;
+  }
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 

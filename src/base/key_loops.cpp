@@ -28,31 +28,10 @@ using AllKeyLoops = std::tuple<KeyLoops<std::uint8_t>, KeyLoops<std::uint16_t>,
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "base/fixed_map-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace gsort::HWY_NAMESPACE {
-
-// The map with its two switches known at compile time, so that the loops hold no branches.
-template <class Key, bool kSwaps, bool kFloating>
-struct FixedMap {
-  Key flip;
-
-  HWY_INLINE Key to_ordered(Key raw) const {
-    return KeyMap<Key>{flip, kSwaps, kFloating}.to_ordered(raw);
-  }
-  HWY_INLINE Key to_raw(Key ordered) const {
-    return KeyMap<Key>{flip, kSwaps, kFloating}.to_raw(ordered);
-  }
-};
-
-template <class Key, class F>
-HWY_INLINE auto with_fixed_map(KeyMap<Key> map, const F& f) {
-  if (map.floating) {
-    return map.swaps_bytes ? f(FixedMap<Key, true, true>{map.flip})
-                           : f(FixedMap<Key, false, true>{map.flip});
-  }
-  return map.swaps_bytes ? f(FixedMap<Key, true, false>{map.flip})
-                         : f(FixedMap<Key, false, false>{map.flip});
-}
 
 template <class Key, class Map>
 HWY_ATTR void to_ordered_loop(const Key* in, Key* out, std::size_t count, Map map) {

@@ -7,6 +7,7 @@
 #include "options/option_spec.hpp"
 #include "options/option_values.hpp"
 #include "options/record_options.hpp"
+#include "options/result_options.hpp"
 
 namespace gsort {
 namespace {
@@ -101,6 +102,22 @@ constexpr auto kTable = std::to_array<OptionSpec>({
          "32, compared as unsigned. r reverses one key, -r all of them. The first key decides, "
          "the next ones break its ties; --key=0:u32,4:u32 sorts pairs. Keys do not overlap.",
      .apply = add_record_keys},
+    {.name = "unique",
+     .letter = 'u',
+     .group = kOrder,
+     .common = true,
+     .help = "one of each key",
+     .more = "Equal are keys with the same bits: -0 and +0 are two floating-point numbers, and so "
+             "are two NaN with different bits. With -c: no key may repeat.",
+     .apply = [](Options& o, Text) { o.unique = true; }},
+    {.name = "batch-elements",
+     .value_kind = kRequired,
+     .value_name = "N",
+     .group = kOrder,
+     .help = "sort every N elements by themselves",
+     .more =
+         "Many arrays in one file; the last one may be shorter. With -c: is every array sorted?",
+     .apply = set_batch_elements},
     {.name = "skip",
      .value_kind = kRequired,
      .value_name = "BYTES",
@@ -122,6 +139,23 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kJob,
      .help = "the same, saying nothing",
      .apply = [](Options& o, Text) { o.check = CheckMode::kQuiet; }},
+    {.name = "merge",
+     .letter = 'm',
+     .group = kJob,
+     .common = true,
+     .help = "the inputs are sorted already: merge them",
+     .more = "Every FILE must be in the order that is asked for, which is checked while it is read "
+             "once; keys may repeat.",
+     .apply = [](Options& o, Text) { o.merge = true; }},
+    {.name = "top",
+     .value_kind = kRequired,
+     .value_name = "N",
+     .group = kJob,
+     .common = true,
+     .help = "only the first N elements of the result",
+     .more = "With -r the greatest, with -u the first N distinct ones. If N elements fit in memory "
+             "the input is read once, and nothing else is written.",
+     .apply = set_top},
     {.name = "explain",
      .value_kind = kOptional,
      .value_name = "text|json",
@@ -157,7 +191,8 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .choices = "bin|text|npy",
      .group = kFiles,
      .help = "bin|text|npy, in and out (by suffix, else bin)",
-     .more = "Raw keys, decimal numbers one a line, or NumPy arrays of one dimension. Without it "
+     .more = "Raw keys, decimal numbers one a line, or NumPy arrays of one dimension, or of two, "
+             "whose rows are sorted by themselves. Without it "
              "suffixes decide (.txt, .npy, else raw), for each FILE and for the output; "
              "an output without one is written as the first FILE. With one value both sides have "
              "it, --format=text:bin reads text and writes raw keys. An array's header decides type "

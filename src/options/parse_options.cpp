@@ -16,6 +16,7 @@
 #include "options/option_values.hpp"
 #include "options/options.hpp"
 #include "options/record_options.hpp"
+#include "options/result_options.hpp"
 #include "options/suggest.hpp"
 
 namespace gsort {
@@ -208,6 +209,7 @@ void resolve_inputs(Options& options, const NameList& name_list) {
 
 void refuse_contradictions(const Options& options) {
   refuse_report_contradictions(options);
+  refuse_result_contradictions(options);
   const bool checks = options.check != CheckMode::kNone;
   if (checks && options.output) {
     throw Error(ErrorKind::kUsage, "options --check and --output", "exclude each other")

@@ -1,5 +1,6 @@
 #include "pipeline/check_order.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <mutex>
 
@@ -9,10 +10,10 @@
 #include "base/fingerprint.hpp"
 #include "base/key_loops.hpp"
 #include "base/parallel.hpp"
+#include "base/repeated_keys.hpp"
 #include "engine/engine.hpp"
 #include "io/memory.hpp"
 #include "pipeline/metered_read.hpp"
-#include "pipeline/order_ledger.hpp"
 
 namespace gsort {
 namespace {
@@ -36,8 +37,13 @@ std::string text_of(Key raw, const KeyFormat& format) {
 template <class Key>
 class OrderCheck {
  public:
-  OrderCheck(const KeyFormat& format, io::Reader& reader, Meter* meter)
-      : format_(format), map_(KeyMap<Key>::of(format)), reader_(reader), meter_(meter) {}
+  OrderCheck(const KeyFormat& format, const WantedOrder& order, io::Reader& reader, Meter* meter)
+      : format_(format),
+        order_(order),
+        map_(KeyMap<Key>::of(format)),
+        reader_(reader),
+        meter_(meter),
+        ledger_(order.kind) {}
 
   CheckOutcome run(unsigned threads) {
     const io::Arena memory(threads * kBlockBytes, "checking");
@@ -57,7 +63,8 @@ class OrderCheck {
     });
     failure.rethrow();
     if (const auto& border = ledger_.disorder()) {
-      note(border->position, map_.to_raw(static_cast<Key>(border->before)),
+      note(border->position - border->position / (order_.array_elements + 1),
+           map_.to_raw(static_cast<Key>(border->before)),
            map_.to_raw(static_cast<Key>(border->value)));
     }
     if (outcome_.in_order) outcome_.distinct -= ledger_.equal_borders();
@@ -71,19 +78,36 @@ class OrderCheck {
   }
 
   void look_at(std::uint64_t position, std::span<const Key> keys) {
-    if (keys.empty()) return;
     Span span(meter_, Stage::kProve);
     span.add_bytes(keys.size_bytes());
     const Fingerprint seen = fingerprint_of(std::as_bytes(keys), sizeof(Key));
-    const std::size_t disorder = first_disorder<Key>(keys, map_);
-    std::uint64_t distinct = 1;
-    for (std::size_t i = 1; i < keys.size(); ++i) distinct += keys[i] != keys[i - 1] ? 1U : 0U;
+    {
+      const std::scoped_lock lock(mutex_);
+      outcome_.fingerprint += seen;
+      outcome_.elements += keys.size();
+    }
+    while (!keys.empty()) {
+      const std::uint64_t left = order_.array_elements - position % order_.array_elements;
+      const auto array = keys.first(std::min<std::uint64_t>(keys.size(), left));
+      look_at_array(position, array);
+      position += array.size();
+      keys = keys.subspan(array.size());
+    }
+  }
+
+  // At keys of one array. In the ledger arrays stand one position apart, and so never meet; whole
+  // ones need no entry.
+  void look_at_array(std::uint64_t position, std::span<const Key> keys) {
+    std::size_t disorder = first_disorder<Key>(keys, map_);
+    if (order_.kind == OrderKind::kStrict) disorder = std::min(disorder, first_repeat(keys));
+    const std::uint64_t distinct = count_changes(keys) + 1;
     const std::scoped_lock lock(mutex_);
-    outcome_.fingerprint += seen;
-    outcome_.elements += keys.size();
     outcome_.distinct += distinct;
-    ledger_.add(position, position + keys.size(), map_.to_ordered(keys.front()),
-                map_.to_ordered(keys.back()));
+    if (keys.size() < order_.array_elements) {
+      const std::uint64_t begin = position + position / order_.array_elements;
+      ledger_.add(begin, begin + keys.size(), map_.to_ordered(keys.front()),
+                  map_.to_ordered(keys.back()));
+    }
     if (disorder != keys.size()) note(position + disorder + 1, keys[disorder], keys[disorder + 1]);
   }
 
@@ -97,6 +121,7 @@ class OrderCheck {
   }
 
   KeyFormat format_;
+  WantedOrder order_;
   KeyMap<Key> map_;
   io::Reader& reader_;
   Meter* meter_;
@@ -107,11 +132,11 @@ class OrderCheck {
 
 }  // namespace
 
-CheckOutcome check_order(const KeyFormat& format, io::Reader& reader, unsigned threads,
-                         Meter* meter) {
+CheckOutcome check_order(const KeyFormat& format, const WantedOrder& order, io::Reader& reader,
+                         unsigned threads, Meter* meter) {
   if (meter != nullptr) meter->begin_phase(Phase::kRead, reader.known_size().value_or(0));
   return with_key_of_width(bytes_of(format.type), [&](auto width) {
-    return OrderCheck<decltype(width)>(format, reader, meter).run(threads);
+    return OrderCheck<decltype(width)>(format, order, reader, meter).run(threads);
   });
 }
 

@@ -4,13 +4,24 @@
 #include "base/key.hpp"
 #include "base/meter.hpp"
 #include "io/reader.hpp"
+#include "pipeline/proof.hpp"
 #include "plan/outcome.hpp"
 
 namespace gsort {
 
-// Reads to the first disorder, or to the end. `meter` is told of one phase of reading and proving.
-// Throws: Error from reading.
-[[nodiscard]] CheckOutcome check_order(const KeyFormat& format, io::Reader& reader,
-                                       unsigned threads, Meter* meter = nullptr);
+// Which order is asked for. Where arrays are to be in order by themselves, a key need not come
+// after the last one of the array before.
+struct WantedOrder {
+  static constexpr std::uint64_t kOneArray = ~std::uint64_t{0} - 1;
+
+  OrderKind kind = OrderKind::kAscending;
+  std::uint64_t array_elements = kOneArray;
+};
+
+// Reads to the first disorder, or to the end; in strict order a key that repeats is disorder, too.
+// `meter` is told of one phase of reading and proving. Throws: Error from reading.
+[[nodiscard]] CheckOutcome check_order(const KeyFormat& format, const WantedOrder& order,
+                                       io::Reader& reader, unsigned threads,
+                                       Meter* meter = nullptr);
 
 }  // namespace gsort

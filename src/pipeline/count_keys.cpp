@@ -8,7 +8,6 @@
 
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
-#include "pipeline/metered_read.hpp"
 
 namespace gsort {
 namespace {
@@ -40,8 +39,7 @@ void add_tables(std::array<std::vector<std::uint32_t>, 4>& tables, KeyMap<Key> m
 }
 
 template <class Key>
-Counts count_all(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
-                 ByteSpan memory) {
+Counts count_all(const Plan& plan, const BlockReader& read, Meter* meter, ByteSpan memory) {
   constexpr std::size_t kValues = std::size_t{1} << (8 * sizeof(Key));
   // A 32-bit counter cannot run over before this many keys have been added to it.
   constexpr std::uint64_t kKeysBeforeAdding = std::uint64_t{1} << 31;
@@ -56,9 +54,8 @@ Counts count_all(const Plan& plan, io::Reader& reader, Proof& proof, Meter* mete
       std::uint64_t since_adding = 0;
       const ByteSpan block =
           memory.subspan(worker * plan.chunk.block_bytes, plan.chunk.block_bytes);
-      while (const auto read = failure.failed() ? std::nullopt : read_next(reader, meter, block)) {
-        const ConstByteSpan bytes = block.first(read->bytes);
-        proof.add_input(bytes);
+      while (const std::size_t filled = failure.failed() ? 0 : read(worker, block)) {
+        const ConstByteSpan bytes = block.first(filled);
         Span span(meter, Stage::kSort);
         span.add_bytes(bytes.size());
         const std::span<const Key> keys(reinterpret_cast<const Key*>(bytes.data()),
@@ -132,11 +129,11 @@ void put_all(const Plan& plan, const Counts& counts, Meter* meter, ByteSpan memo
 
 }  // namespace
 
-std::uint64_t count_keys(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
-                         ByteSpan memory, const OutputMaker& output) {
+std::uint64_t count_keys(const Plan& plan, const BlockReader& read, Meter* meter, ByteSpan memory,
+                         const OutputMaker& output) {
   const auto run = [&](auto width) {
     using Key = decltype(width);
-    const Counts counts = count_all<Key>(plan, reader, proof, meter, memory);
+    const Counts counts = count_all<Key>(plan, read, meter, memory);
     std::uint64_t elements = 0;
     for (const std::uint64_t count : counts) elements += count;
     put_all<Key>(plan, counts, meter, memory, output(elements));

@@ -6,6 +6,7 @@
 
 #include "engine/engine.hpp"
 #include "io/reader.hpp"
+#include "pipeline/block_reader.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/proof.hpp"
 #include "plan/plan.hpp"
@@ -14,7 +15,7 @@ namespace gsort {
 
 // Reads everything, then puts the sorted keys. `memory` holds plan.chunk.arena_bytes. `meter`
 // may be nothing. Returns the elements. Throws: Error from reading or from the output.
-std::uint64_t count_keys(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
-                         ByteSpan memory, const OutputMaker& output);
+std::uint64_t count_keys(const Plan& plan, const BlockReader& read, Meter* meter, ByteSpan memory,
+                         const OutputMaker& output);
 
 }  // namespace gsort

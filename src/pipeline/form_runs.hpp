@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/meter.hpp"
@@ -25,8 +26,10 @@ struct FormedRuns {
 // The run store is made when the first run needs it: most sorts need none.
 using RunStoreMaker = std::function<io::RunStore&()>;
 
-// The output is prepared when its size is known: for a pipe, after everything has been read.
-using OutputMaker = std::function<PieceSink&(std::uint64_t elements)>;
+// The output is prepared when its size is known: for a pipe, after everything has been read. Who
+// puts elements while others are still being read may not know their number (and then must know
+// that there are any).
+using OutputMaker = std::function<PieceSink&(std::optional<std::uint64_t> elements)>;
 
 // `meter` may be nothing.
 // Throws: Error from reading, sorting, writing, or the proof; all threads have ended by then.

@@ -10,11 +10,16 @@
 
 namespace gsort {
 
+// Which order is wanted: with equal neighbours, or without.
+enum class OrderKind : std::uint8_t { kAscending, kStrict };
+
 // Value: a key as an ordered number, or a normalised key. Not thread-safe.
 template <class Value>
 class OrderLedger {
  public:
   static constexpr std::uint64_t kInOrder = ~std::uint64_t{0};
+
+  explicit OrderLedger(OrderKind kind = OrderKind::kAscending) : kind_(kind) {}
 
   // Two neighbours that are out of order: the key at `position`, and the one in front of it.
   struct Disorder {
@@ -51,6 +56,12 @@ class OrderLedger {
   // The disorder with the lowest position that has been seen at a border.
   [[nodiscard]] const std::optional<Disorder>& disorder() const { return disorder_; }
 
+  // The last key of the stretch with the highest position; nothing before the first stretch.
+  [[nodiscard]] std::optional<Value> last_key() const {
+    if (stretches_.empty()) return std::nullopt;
+    return stretches_.rbegin()->second.last;
+  }
+
   // How many neighbouring stretches met with equal keys.
   [[nodiscard]] std::uint64_t equal_borders() const { return equal_borders_; }
 
@@ -63,11 +74,13 @@ class OrderLedger {
 
   std::uint64_t compare(std::uint64_t position, const Value& before, const Value& value) {
     if (value == before) ++equal_borders_;
-    if (!(value < before)) return kInOrder;
+    const bool repeats = kind_ == OrderKind::kStrict && value == before;
+    if (!(value < before) && !repeats) return kInOrder;
     if (!disorder_ || position < disorder_->position) disorder_ = {position, before, value};
     return position;
   }
 
+  OrderKind kind_;
   std::map<std::uint64_t, Stretch> stretches_;
   std::optional<Disorder> disorder_;
   std::uint64_t equal_borders_ = 0;

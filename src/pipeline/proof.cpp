@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/key_loops.hpp"
+#include "base/repeated_keys.hpp"
 #include "base/units.hpp"
 
 namespace gsort {
@@ -20,16 +21,20 @@ Error out_of_order(std::uint64_t position) {
 
 }  // namespace
 
-Proof::Proof(const ElementFormat& format, bool enabled, Meter* meter)
+Proof::Proof(const ElementFormat& format, bool enabled, Meter* meter, OrderKind order)
     : format_(format.key),
       records_(format.records),
       key_bytes_(format.bytes()),
       enabled_(enabled),
-      meter_(meter) {}
+      meter_(meter),
+      order_(order),
+      ledger_(order),
+      record_ledger_(order) {}
 
-Fingerprint Proof::fingerprint_of_elements(ConstByteSpan elements) const {
-  return records_ ? fingerprint_of_records(elements, key_bytes_)
-                  : fingerprint_of(elements, key_bytes_);
+Fingerprint Proof::look(ConstByteSpan raw_keys) const {
+  if (!enabled_) return {raw_keys.size() / key_bytes_, 0, 0};
+  return records_ ? fingerprint_of_records(raw_keys, key_bytes_)
+                  : fingerprint_of(raw_keys, key_bytes_);
 }
 
 // The index in front of the first element that is out of order; the count if there is none.
@@ -39,7 +44,8 @@ std::size_t Proof::first_disorder_in(ConstByteSpan elements) const {
     using Key = decltype(width);
     const std::span<const Key> keys(reinterpret_cast<const Key*>(elements.data()),
                                     elements.size() / sizeof(Key));
-    return first_disorder<Key>(keys, KeyMap<Key>::of(format_));
+    const std::size_t disorder = first_disorder<Key>(keys, KeyMap<Key>::of(format_));
+    return order_ == OrderKind::kStrict ? std::min(disorder, first_repeat(keys)) : disorder;
   });
 }
 
@@ -60,43 +66,89 @@ std::uint64_t Proof::note_borders(std::uint64_t position, ConstByteSpan elements
   });
 }
 
-void Proof::add_input(ConstByteSpan raw_keys) {
+Fingerprint Proof::add_input(ConstByteSpan raw_keys) {
   Span span(meter_, Stage::kProve);
   span.add_bytes(raw_keys.size());
-  const Fingerprint seen = enabled_ ? fingerprint_of_elements(raw_keys)
-                                    : Fingerprint{raw_keys.size() / key_bytes_, 0, 0};
+  const Fingerprint seen = look(raw_keys);
   const std::scoped_lock lock(mutex_);
   input_ += seen;
+  return seen;
+}
+
+void Proof::add_dropped(ConstByteSpan raw_keys) {
+  if (raw_keys.empty()) return;
+  Span span(meter_, Stage::kProve);
+  span.add_bytes(raw_keys.size());
+  const Fingerprint seen = look(raw_keys);
+  const std::scoped_lock lock(mutex_);
+  dropped_ += seen;
+}
+
+void Proof::add_left_out(const Fingerprint& keys, std::uint64_t least) {
+  if (keys.count == 0) return;
+  const std::scoped_lock lock(mutex_);
+  dropped_ += keys;
+  least_left_out_ = std::min(least_left_out_, least);
 }
 
 void Proof::add_output(std::uint64_t position, ConstByteSpan raw_keys) {
-  Span span(meter_, Stage::kProve);
-  span.add_bytes(raw_keys.size());
+  add_ordered(output_, position, raw_keys);
+}
+
+void Proof::add_beyond(std::uint64_t position, ConstByteSpan raw_keys) {
+  add_ordered(dropped_, position, raw_keys);
+}
+
+void Proof::add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan raw_keys) {
   const std::uint64_t count = raw_keys.size() / key_bytes_;
   if (count == 0) return;
-  if (!enabled_) {
-    const std::scoped_lock lock(mutex_);
-    output_.count += count;
-    return;
-  }
-  const Fingerprint seen = fingerprint_of_elements(raw_keys);
-  const std::size_t disorder = first_disorder_in(raw_keys);
+  Span span(meter_, Stage::kProve);
+  span.add_bytes(raw_keys.size());
+  const Fingerprint seen = look(raw_keys);
+  const std::size_t disorder = enabled_ ? first_disorder_in(raw_keys) : count;
   if (disorder != count) throw out_of_order(position + disorder + 1);
   const std::scoped_lock lock(mutex_);
-  output_ += seen;
+  side += seen;
+  if (!enabled_) return;
   const std::uint64_t wrong = note_borders(position, raw_keys);
   if (wrong != OrderLedger<std::uint64_t>::kInOrder) throw out_of_order(wrong);
 }
 
+void Proof::add_arrays(std::uint64_t position, ConstByteSpan raw_keys,
+                       std::uint64_t array_elements) {
+  Span span(meter_, Stage::kProve);
+  span.add_bytes(raw_keys.size());
+  const Fingerprint seen = look(raw_keys);
+  for (ConstByteSpan rest = raw_keys; enabled_ && !rest.empty();) {
+    const std::uint64_t elements = std::min(rest.size() / key_bytes_, array_elements);
+    const std::size_t disorder = first_disorder_in(rest.first(elements * key_bytes_));
+    if (disorder != elements) throw out_of_order(position + disorder + 1);
+    position += elements;
+    rest = rest.subspan(elements * key_bytes_);
+  }
+  const std::scoped_lock lock(mutex_);
+  output_ += seen;
+}
+
+void Proof::add_all_of(const Proof& finished) {
+  input_ += finished.input_;
+  output_ += finished.output_;
+}
+
 void Proof::finish() const {
   const std::scoped_lock lock(mutex_);
-  if (input_ == output_) return;
+  if (enabled_ && ledger_.last_key().value_or(0) > least_left_out_) {
+    throw out_of_order(output_.count);
+  }
+  Fingerprint result = output_;
+  result += dropped_;
+  if (input_ == result) return;
   const std::string reason =
-      input_.count != output_.count
+      input_.count != result.count
           ? fmt::format("{} elements were read, but {} came out", format_count(input_.count),
-                        format_count(output_.count))
+                        format_count(result.count))
           : fmt::format("the fingerprint of what was read ({}) is not that of the result ({})",
-                        to_string(input_), to_string(output_));
+                        to_string(input_), to_string(result));
   throw Error(ErrorKind::kCorrupt, "verifying the output", reason)
       .hint(
           "memory, disk or device damaged data on the way; nothing was kept, the input is intact");
@@ -105,6 +157,11 @@ void Proof::finish() const {
 Fingerprint Proof::input() const {
   const std::scoped_lock lock(mutex_);
   return input_;
+}
+
+Fingerprint Proof::output() const {
+  const std::scoped_lock lock(mutex_);
+  return output_;
 }
 
 }  // namespace gsort

@@ -1,7 +1,8 @@
 // Proof that nothing was lost: a fingerprint of all raw keys read, a fingerprint of all raw keys
 // written, and the order of what was written, within pieces and across them. Both sides are taken
 // where the bytes meet the files, so that everything between is covered: maps, engines, runs, the
-// way through a GPU.
+// way through a GPU. Elements that shall not come out (-u, --top) are fingerprinted where they are
+// dropped: what was read is what came out and what was dropped.
 //
 // Thread-safe. Counts are always kept; the rest only if `enabled`.
 #pragma once
@@ -21,22 +22,45 @@ namespace gsort {
 
 class Proof {
  public:
-  Proof(const ElementFormat& format, bool enabled, Meter* meter = nullptr);
+  Proof(const ElementFormat& format, bool enabled, Meter* meter = nullptr,
+        OrderKind order = OrderKind::kAscending);
 
-  void add_input(ConstByteSpan raw_keys);
+  // Returns their fingerprint.
+  Fingerprint add_input(ConstByteSpan raw_keys);
 
   // Throws: Error(kCorrupt) when keys are out of order.
   void add_output(std::uint64_t position, ConstByteSpan raw_keys);
+
+  // Sorted arrays of `array_elements` each, the first one from its beginning.
+  // Throws: as add_output.
+  void add_arrays(std::uint64_t position, ConstByteSpan raw_keys, std::uint64_t array_elements);
+
+  // All that another proof has seen, which was finished. Not thread-safe.
+  void add_all_of(const Proof& finished);
+
+  // Keys that were dropped because they repeat others.
+  void add_dropped(ConstByteSpan raw_keys);
+
+  // Keys that were left out because they come after all that will be put; `least` is the first of
+  // them as an ordered number.
+  void add_left_out(const Fingerprint& keys, std::uint64_t least);
+
+  // Keys that would stand at `position` if the output did not end before. Throws: as add_output.
+  void add_beyond(std::uint64_t position, ConstByteSpan raw_keys);
+
+  // The fingerprint of keys, or only their count if not enabled.
+  [[nodiscard]] Fingerprint look(ConstByteSpan raw_keys) const;
 
   // To be called after the last output, before the output is made real.
   // Throws: Error(kCorrupt) when what was written is not what was read.
   void finish() const;
 
   [[nodiscard]] Fingerprint input() const;
+  [[nodiscard]] Fingerprint output() const;
   [[nodiscard]] bool enabled() const { return enabled_; }
 
  private:
-  [[nodiscard]] Fingerprint fingerprint_of_elements(ConstByteSpan elements) const;
+  void add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan raw_keys);
   [[nodiscard]] std::size_t first_disorder_in(ConstByteSpan elements) const;
   std::uint64_t note_borders(std::uint64_t position, ConstByteSpan elements);
 
@@ -45,11 +69,14 @@ class Proof {
   std::size_t key_bytes_;  // of an element
   bool enabled_;
   Meter* meter_;
+  OrderKind order_;
   mutable std::mutex mutex_;
   Fingerprint input_;
   Fingerprint output_;
+  Fingerprint dropped_;
   OrderLedger<std::uint64_t> ledger_;
   OrderLedger<std::string> record_ledger_;
+  std::uint64_t least_left_out_ = ~std::uint64_t{0};
 };
 
 // A sink that proves what passes through it.

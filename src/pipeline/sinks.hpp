@@ -28,6 +28,20 @@ class OutputSink final : public PieceSink {
   Meter* meter_;
 };
 
+// Puts a sequence behind what has been put before it.
+class OffsetSink final : public PieceSink {
+ public:
+  OffsetSink(std::uint64_t begin, PieceSink& next) : begin_(begin), next_(next) {}
+  void put(std::uint64_t position, ConstByteSpan keys) override {
+    next_.put(begin_ + position, keys);
+  }
+  void abandon() noexcept override { next_.abandon(); }
+
+ private:
+  std::uint64_t begin_;
+  PieceSink& next_;
+};
+
 class RunSink final : public PieceSink {
  public:
   RunSink(io::RunWriter& writer, Meter* meter) : writer_(writer), meter_(meter) {}

@@ -10,22 +10,19 @@
 #include "io/space.hpp"
 #include "pipeline/count_keys.hpp"
 #include "pipeline/form_runs.hpp"
+#include "pipeline/merge_inputs.hpp"
 #include "pipeline/merge_runs.hpp"
+#include "pipeline/output_chain.hpp"
 #include "pipeline/proof.hpp"
+#include "pipeline/select_top.hpp"
 #include "pipeline/sinks.hpp"
+#include "pipeline/sort_arrays.hpp"
 
 namespace gsort {
 namespace {
 
-io::WriterOptions writer_options(const Plan& plan) {
-  io::WriterOptions options;
-  options.form = plan.output_form;
-  options.key = plan.format;
-  options.element_bytes = plan.key_bytes;
-  options.slice_elements = plan.encode.slice_elements;
-  options.threads = plan.threads;
-  options.encoders = plan.encode.encoders;
-  return options;
+OrderKind order_of(const Plan& plan) {
+  return plan.unique ? OrderKind::kStrict : OrderKind::kAscending;
 }
 
 // One sort, with what its stages share.
@@ -35,10 +32,8 @@ class Sort {
       : job_(job),
         plan_(job.plan),
         meter_(job.meter != nullptr ? *job.meter : own_meter_),
-        proof_({job.plan.format, job.plan.records}, job.verify, &meter_),
-        writer_(job.output, writer_options(job.plan)),
-        output_sink_(writer_, &meter_),
-        proving_sink_(proof_, output_sink_) {}
+        proof_({job.plan.format, job.plan.records}, job.verify, &meter_, order_of(job.plan)),
+        output_(job.plan, job.output, proof_, &meter_) {}
 
   Outcome run() {
     const std::uint64_t begin_ns = meter_.now_ns();
@@ -46,7 +41,7 @@ class Sort {
     if (plan_.elements > 0 || !job_.reader.known_size()) {
       sort_into_output();
     } else {
-      writer_.begin(0, job_.reader.header());
+      output_.begin(0, job_.reader.header());
     }
     job_.reader.check_unchanged();
     proof_.finish();
@@ -73,7 +68,7 @@ class Sort {
     begin_phase(Phase::kSync, 0);
     {
       const Span span(&meter_, Stage::kSync);
-      writer_.commit();
+      output_.commit();
     }
     meter_.end_phase();
   }
@@ -83,38 +78,87 @@ class Sort {
   }
 
   void sort_into_output() {
-    begin_phase(Phase::kRead, plan_.elements);
     const io::Arena arena(plan_.arena_bytes, "sorting");
-    const OutputMaker output = [this](std::uint64_t elements) -> PieceSink& {
-      begin_phase(Phase::kWrite, elements);
-      return prepare_output(elements);
-    };
-    if (plan_.strategy == Strategy::kCount) {
-      outcome_.elements = count_keys(plan_, job_.reader, proof_, &meter_, arena.bytes(), output);
-      return;
+    if (plan_.strategy == Strategy::kArrays) {
+      begin_phase(Phase::kRead, plan_.elements);
+      const OutputMaker output = [this](std::optional<std::uint64_t> elements) -> PieceSink& {
+        return output_.begin_unproven(elements, job_.reader.header());
+      };
+      outcome_.elements = sort_arrays(plan_, job_.reader, proof_, &meter_, arena.bytes(), output);
+    } else if (plan_.batch.array_elements > 0) {
+      sort_array_by_array(arena.bytes());
+    } else {
+      const OutputMaker output = [this](std::optional<std::uint64_t> elements) -> PieceSink& {
+        return output_.begin(elements, job_.reader.header());
+      };
+      outcome_.elements = sort_all(arena.bytes(), proof_, output);
     }
-    const auto engine = job_.make_engine(plan_, engine_shape(), arena.bytes());
-    FormedRuns formed = form_runs(
-        plan_, *engine, job_.reader, proof_, &meter_,
-        [this]() -> io::RunStore& { return run_store(); }, output);
-    outcome_.elements = formed.elements;
-    outcome_.runs = formed.runs.size();
-    if (formed.runs.empty()) return;
-    begin_phase(Phase::kMerge, elements_to_merge(formed.runs));
-    merge_runs({plan_, *engine, run_store(), arena.bytes(), &meter_}, std::move(formed.runs),
-               prepare_output(formed.elements));
   }
 
-  PieceSink& prepare_output(std::uint64_t elements) {
-    writer_.begin(elements, job_.reader.header());
-    return proving_sink_;
+  // Each array is a sort with a proof of its own; the output is one.
+  void sort_array_by_array(ByteSpan memory) {
+    const auto size = job_.reader.known_size();
+    const auto all = size ? std::optional(*size / plan_.key_bytes) : std::nullopt;
+    PieceSink* whole_output = nullptr;
+    std::uint64_t elements = 0;
+    do {
+      job_.reader.end_at((outcome_.elements + plan_.batch.array_elements) * plan_.key_bytes);
+      Proof proof({plan_.format, plan_.records}, job_.verify, &meter_);
+      std::optional<OffsetSink> place;
+      std::optional<ProvingSink> proving;
+      const OutputMaker output = [&](std::optional<std::uint64_t> found) -> PieceSink& {
+        if (whole_output == nullptr) {
+          whole_output = &output_.begin_unproven(found == 0 ? found : all, job_.reader.header());
+        }
+        place.emplace(outcome_.elements, *whole_output);
+        return proving.emplace(proof, *place);
+      };
+      elements = sort_all(memory, proof, output);
+      proof.finish();
+      proof_.add_all_of(proof);
+      outcome_.elements += elements;
+    } while (elements == plan_.batch.array_elements && outcome_.elements != all);
+  }
+
+  // Returns the elements.
+  std::uint64_t sort_all(ByteSpan memory, Proof& proof, const OutputMaker& make_output) {
+    const bool merges = plan_.strategy == Strategy::kMerge;
+    const OutputMaker output = [&](std::optional<std::uint64_t> elements) -> PieceSink& {
+      if (!merges) begin_phase(Phase::kWrite, elements.value_or(0));
+      return make_output(elements);
+    };
+    begin_phase(merges ? Phase::kMerge : Phase::kRead, plan_.elements);
+    if (plan_.strategy == Strategy::kCount) {
+      return count_keys(plan_, blocks(proof), &meter_, memory, output);
+    }
+    if (plan_.strategy == Strategy::kSelect) {
+      return select_top(plan_, job_.reader, proof, &meter_, memory, output);
+    }
+    const auto engine = job_.make_engine(plan_, engine_shape(), memory);
+    const RunStoreMaker store = [this]() -> io::RunStore& { return run_store(); };
+    FormedRuns formed =
+        merges ? merge_inputs({plan_, *engine, job_.reader, proof, &meter_, memory}, store, output)
+               : form_runs(plan_, *engine, job_.reader, proof, &meter_, store, output);
+    outcome_.runs += formed.runs.size();
+    if (!formed.runs.empty()) {
+      begin_phase(Phase::kMerge, elements_to_merge(formed));
+      merge_runs({plan_, *engine, run_store(), memory, &meter_}, std::move(formed.runs),
+                 make_output(formed.elements));
+    }
+    return formed.elements;
+  }
+
+  [[nodiscard]] BlockReader blocks(Proof& proof) {
+    return plan_.input_merge.inputs > 0
+               ? blocks_of_sorted(job_.reader, plan_.format, proof, &meter_, plan_.chunk.readers)
+               : blocks_of(job_.reader, proof, &meter_);
   }
 
   // What all rounds of merging put into longer runs or the output.
-  [[nodiscard]] std::uint64_t elements_to_merge(std::span<const io::Run> runs) const {
+  [[nodiscard]] std::uint64_t elements_to_merge(const FormedRuns& formed) const {
     std::vector<std::uint64_t> sizes;
     std::uint64_t merged = 0;
-    for (const io::Run& run : runs) sizes.push_back(run.elements());
+    for (const io::Run& run : formed.runs) sizes.push_back(run.elements());
     for (const MergeRound& round : plan_rounds(sizes.size(), plan_.fan_in)) {
       std::vector<std::uint64_t> longer;
       auto next = sizes.begin();
@@ -125,7 +169,7 @@ class Sort {
       }
       sizes = std::move(longer);
     }
-    return merged + outcome_.elements;
+    return merged + formed.elements;
   }
 
   [[nodiscard]] EngineShape engine_shape() const {
@@ -160,6 +204,7 @@ class Sort {
     outcome_.bytes = outcome_.elements * plan_.key_bytes;
     outcome_.verified = job_.verify;
     outcome_.fingerprint = proof_.input();
+    outcome_.output_elements = proof_.output().count;
     outcome_.phases = meter_.phases();
     outcome_.peak_memory_bytes = io::peak_resident_bytes();
     const auto take_notes = [&](const std::vector<std::string>& notes) {
@@ -182,9 +227,7 @@ class Sort {
   Meter own_meter_;  // where nobody else measures
   Meter& meter_;
   Proof proof_;
-  io::Writer writer_;
-  OutputSink output_sink_;
-  ProvingSink proving_sink_;
+  OutputChain output_;
   std::optional<io::RunStore> run_store_;
   Outcome outcome_;
 };

@@ -30,6 +30,7 @@ double predicted_cuda_seconds(std::uint64_t bytes) {
 bool wants_gpu(const Options& options, unsigned cores, std::optional<std::uint64_t> input_bytes) {
   if (options.engine == EngineChoice::kCpu || is_counted(options)) return false;
   if (options.engine == EngineChoice::kCuda) return true;
+  if (options.merge || options.batch_elements) return false;
   return input_bytes && predicted_cuda_seconds(*input_bytes) <
                             predicted_cpu_seconds(*input_bytes, options.parallel.value_or(cores));
 }
@@ -42,6 +43,7 @@ EngineDecision choose_engine(const Options& options, const Machine& machine) {
     throw Error(ErrorKind::kDevice, "--engine cuda", machine.no_gpu_reason)
         .hint("--engine auto takes the CPU where there is no GPU");
   }
+  if (options.merge) return {false, "merging is over before a GPU would pay"};
   const unsigned cores = options.parallel.value_or(machine.cores);
   if (!machine.input_bytes)
     return {false, "a sort starts on the CPU where the number of keys is not known"};

@@ -81,12 +81,15 @@ EncodePlan plan_encoding(const OutputForm& form, KeyType type, std::uint64_t ele
 }
 
 std::uint64_t decoding_bytes(const Options& options) {
-  if (options.input_form.codec) return decompressor_bytes(*options.input_form.codec);
   std::uint64_t most = 0;
+  std::uint64_t all = 0;
   for (const std::string& path : options.inputs) {
-    most = std::max(most, decompressor_bytes(codec_of_path(path).value_or(Codec::kNone)));
+    const Codec named = codec_of_path(path).value_or(Codec::kNone);
+    const std::uint64_t bytes = decompressor_bytes(options.input_form.codec.value_or(named));
+    most = std::max(most, bytes);
+    all += bytes;
   }
-  return most;
+  return options.merge ? all : most;  // one after the other, or all at once
 }
 
 std::uint64_t least_output_bytes(const OutputForm& form, std::uint64_t skip_bytes,

@@ -9,9 +9,12 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "options/form_options.hpp"
+#include "plan/batch_plan.hpp"
 #include "plan/budget.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/engine_choice.hpp"
+#include "plan/result_size.hpp"
+#include "plan/select_plan.hpp"
 #include "plan/sizes.hpp"
 
 namespace gsort {
@@ -118,9 +121,10 @@ std::uint64_t merge_arena(const Plan& plan) {
 }
 
 // Counting: a block for each reader, and its four tables of 32-bit counters.
-void plan_counting(Plan& plan) {
+void plan_counting(Plan& plan, const Options& options) {
   plan.strategy = Strategy::kCount;
   plan.engine_reason = "keys of one and two bytes are counted";
+  plan.input_merge.inputs = options.merge ? options.inputs.size() : 0;
   plan.chunk.block_bytes = 256 * kKiB;
   const std::uint64_t tables = std::uint64_t{4} * sizeof(std::uint32_t) << (8 * plan.key_bytes);
   plan.chunk.readers = static_cast<unsigned>(std::clamp<std::uint64_t>(
@@ -165,6 +169,47 @@ void choose_sizes_of(Plan& plan, const Options& options) {
   take_sizes(plan, *best);
 }
 
+void plan_chunks_and_runs(Plan& plan, const Options& options) {
+  choose_sizes_of(plan, options);
+  plan.temporary_bytes = temporary_need(plan);
+  plan.arena_bytes = plan.chunk.arena_bytes;
+  if (plan.strategy != Strategy::kOneChunk) {
+    const std::uint64_t chunk_arena = std::exchange(plan.arena_bytes, 0);
+    plan.arena_bytes = std::max(chunk_arena, merge_arena(plan));
+  }
+}
+
+// More inputs than can be merged at once become runs, a group at a time, and these are merged.
+void plan_input_merge(Plan& plan, const Options& options) {
+  choose_sizes_of(plan, options);
+  plan.strategy = Strategy::kMerge;
+  plan.input_merge = input_merge_sizes(question_for(plan, options), options.inputs.size());
+  if (plan.input_merge.fan_in < std::min<std::uint64_t>(2, options.inputs.size()))
+    throw budget_too_small(plan, question_for(plan, options));
+  const std::uint64_t groups = div_up(options.inputs.size(), plan.input_merge.fan_in);
+  plan.run_count = groups > 1 ? groups : 0;
+  plan.rounds = plan_rounds(plan.run_count, plan.fan_in);
+  plan.temporary_bytes = temporary_need(plan);
+  plan.arena_bytes = plan.input_merge.arena_bytes;
+  if (groups > 1) plan.arena_bytes = std::max(plan.arena_bytes, merge_arena(plan));
+}
+
+// Arrays that fit in memory together with others are sorted by one core each; larger ones are sorts
+// of their own, one after the other, all by the plan for one of them.
+void plan_arrays(Plan& plan, const Options& options, const Machine& machine) {
+  if (plan_batches(plan, *options.batch_elements, sorting_budget(plan, plan.host_budget_bytes))) {
+    return;
+  }
+  if (plan.key_bytes < 4) return plan_counting(plan, options);
+  const std::uint64_t all = plan.elements;
+  if (!machine.input_bytes || all > *options.batch_elements) {
+    plan.elements = *options.batch_elements;
+  }
+  plan.strategy = Strategy::kSpill;
+  plan_chunks_and_runs(plan, options);
+  plan.elements = all;
+}
+
 }  // namespace
 
 Plan make_plan(const Options& options, const Machine& machine) {
@@ -175,24 +220,24 @@ Plan make_plan(const Options& options, const Machine& machine) {
   plan.threads = options.parallel.value_or(machine.cores);
   plan.host_budget_bytes = host_budget(options, machine);
   plan.output_form = output_form(options);
-  plan.output_is_stream = !machine.output || !plan.output_form.is_plain();
+  plan.unique = options.unique;
+  plan.top = options.top;
+  plan.row_elements = options.row_elements;
+  plan.output_is_stream = !machine.output || !plan.output_form.is_plain() || plan.unique;
   plan.decoding_bytes = decoding_bytes(options);
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;
+  refuse_unknown_count(plan, options, machine);
   plan.least_output_bytes = least_output_bytes(plan.output_form, options.input_form.skip_bytes,
-                                               plan.key_bytes, plan.elements);
-  if (plan.key_bytes < 4 && !plan.records) {
-    plan_counting(plan);
-  } else {
+                                               plan.key_bytes, least_elements(plan));
+  if (options.batch_elements) {
+    plan_arrays(plan, options, machine);
+  } else if (plan.key_bytes < 4 && !plan.records) {
+    plan_counting(plan, options);
+  } else if (options.merge || !plan_selection(plan, sorting_budget(plan, plan.host_budget_bytes))) {
     choose_engine_of(plan, options, machine);
     plan.strategy = machine.input_bytes ? Strategy::kSpill : Strategy::kUnknown;
     plan.threads = useful_threads(plan, machine);
-    choose_sizes_of(plan, options);
-    plan.temporary_bytes = temporary_need(plan);
-    plan.arena_bytes = plan.chunk.arena_bytes;
-    if (plan.strategy != Strategy::kOneChunk) {
-      const std::uint64_t chunk_arena = std::exchange(plan.arena_bytes, 0);
-      plan.arena_bytes = std::max(chunk_arena, merge_arena(plan));
-    }
+    options.merge ? plan_input_merge(plan, options) : plan_chunks_and_runs(plan, options);
   }
   plan.encode = plan_encoding(plan.output_form, plan.format.type, plan.key_bytes, plan.threads,
                               plan.host_budget_bytes);

@@ -27,6 +27,9 @@ namespace gsort {
 enum class EngineKind : std::uint8_t { kCpu, kCuda };
 enum class Strategy : std::uint8_t {
   kCount,     // keys of 1 or 2 bytes
+  kSelect,    // --top: candidates are kept while reading
+  kMerge,     // --merge: the inputs are runs
+  kArrays,    // --batch-elements: whole arrays are sorted in memory
   kOneChunk,  // fits: read, sort, write
   kSpill,     // runs on disk, then merged
   kUnknown,   // a pipe, text, or compressed: one chunk if it turns out to fit, else runs
@@ -39,6 +42,32 @@ struct ChunkPlan {
   unsigned lanes = 1;
   unsigned readers = 1;           // threads that read and add blocks
   std::uint64_t arena_bytes = 0;  // host memory of all lanes
+};
+
+// Sizes of a selection.
+struct SelectPlan {
+  unsigned workers = 0;
+  std::uint64_t candidates = 0;       // room of each worker, in elements
+  std::uint64_t candidate_bytes = 0;  // the same
+};
+
+// Sizes of merging inputs that are sorted already.
+struct InputMergePlan {
+  std::uint64_t inputs = 0;           // 0: they are not
+  std::uint64_t fan_in = 0;           // inputs merged at once; more than that become runs first
+  std::uint64_t window_elements = 0;  // of each input in memory
+  unsigned lanes = 0;
+  std::uint64_t part_elements = 0;  // what the windows of fan_in inputs give to a lane at most
+  std::uint64_t staging_bytes = 0;  // of each lane, where the output is a stream
+  std::uint64_t arena_bytes = 0;    // all of this
+};
+
+// Sizes of sorting many arrays by themselves.
+struct BatchPlan {
+  std::uint64_t array_elements = 0;  // 0: the input is one array
+  unsigned workers = 0;              // 0: one array after the other, each as a sort of its own
+  std::uint64_t block_bytes = 0;     // whole arrays that a worker sorts at once
+  std::uint64_t array_bytes = 0;     // room for one more array
 };
 
 // Sizes of the run format and its buffers.
@@ -76,15 +105,21 @@ struct Plan {
   std::string engine_reason;
   int device = 0;
   unsigned threads = 1;
-  std::uint64_t elements = 0;  // 0 with kUnknown
+  std::uint64_t elements = 0;        // 0 with kUnknown
+  bool unique = false;               // one of each key comes out
+  std::optional<std::uint64_t> top;  // of the result, only so many elements
+  std::uint64_t row_elements = 0;    // of an array of two dimensions, put out as one
   OutputForm output_form;
-  bool output_is_stream = false;         // written in order: a pipe, text, or compressed
+  bool output_is_stream = false;         // written in order: a pipe, text, compressed, or unique
   std::uint64_t least_output_bytes = 0;  // 0 where nobody can know
   EncodePlan encode;
   std::uint64_t decoding_bytes = 0;  // host memory for decompressing the inputs
   std::uint64_t host_budget_bytes = 0;
   std::uint64_t device_budget_bytes = 0;  // 0: CPU engine
   ChunkPlan chunk;
+  SelectPlan select;
+  BatchPlan batch;
+  InputMergePlan input_merge;
   RunPlan run;
   std::uint32_t fan_in = 0;           // the most runs of one merge
   std::uint64_t run_count = 0;        // 0 with kUnknown

@@ -139,7 +139,48 @@ ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spil
   return chunk;
 }
 
+// Host memory of one merge lane for parts of `elements`.
+std::uint64_t lane_bytes(const SizeQuestion& q, std::uint64_t elements) {
+  if (q.engine == EngineKind::kCuda) return CudaFootprint::part_host_bytes(elements * q.key_bytes);
+  return q.records ? CpuRecordMergeFootprint::of(elements, q.key_bytes).arena_bytes()
+                   : CpuMergeFootprint::of(elements, q.key_bytes).arena_bytes();
+}
+
+std::uint64_t staging_bytes(const SizeQuestion& q, std::uint64_t elements) {
+  return q.staged_output ? round_up(elements * q.key_bytes, 4 * kKiB) : 0;
+}
+
+bool fits_device(const SizeQuestion& q, unsigned lanes, std::uint64_t elements) {
+  return q.engine != EngineKind::kCuda || lanes * part_device_bytes(q, elements) <= q.device_bytes;
+}
+
 }  // namespace
+
+InputMergePlan input_merge_sizes(const SizeQuestion& q, std::uint64_t inputs) {
+  constexpr std::uint64_t kLeastWindowBytes = 16 * kKiB;
+  constexpr std::uint64_t kUsualWindowBytes = 64 * kKiB;
+  const std::uint64_t least_window = kLeastWindowBytes / q.key_bytes;
+  const bool cuda = q.engine == EngineKind::kCuda;
+  InputMergePlan merge;
+  merge.inputs = inputs;
+  merge.lanes = cuda ? 3 : q.threads + 1;
+  const std::uint64_t wanted =
+      std::max((cuda ? 256 : 32) * kMiB, inputs * kUsualWindowBytes) / q.key_bytes;
+  const auto bytes = [&](std::uint64_t elements) {
+    return round_up(elements * q.key_bytes, 4 * kKiB) +
+           merge.lanes * (lane_bytes(q, elements) + staging_bytes(q, elements));
+  };
+  merge.part_elements = largest(wanted, [&](std::uint64_t elements) {
+    return bytes(elements) <= q.host_bytes && fits_device(q, merge.lanes, elements);
+  });
+  const std::uint64_t most = q.most_fan_in != 0 ? q.most_fan_in : inputs;
+  merge.fan_in = std::min({inputs, most, merge.part_elements / least_window});
+  if (merge.fan_in == 0) return merge;
+  merge.window_elements = merge.part_elements / merge.fan_in;
+  merge.staging_bytes = staging_bytes(q, merge.part_elements);
+  merge.arena_bytes = bytes(merge.part_elements);
+  return merge;
+}
 
 MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t fence_bytes,
                       std::uint32_t runs, std::uint64_t wanted_elements) {
@@ -157,21 +198,11 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
   const std::uint64_t others = splitter + fence_bytes +
                                std::uint64_t{merge.lanes} * merge.loaders * merge.scratch_bytes +
                                batch_memory(run);
-  const auto lane_bytes = [&](std::uint64_t elements) {
-    if (cuda) return CudaFootprint::part_host_bytes(elements * q.key_bytes);
-    return q.records ? CpuRecordMergeFootprint::of(elements, q.key_bytes).arena_bytes()
-                     : CpuMergeFootprint::of(elements, q.key_bytes).arena_bytes();
-  };
-  const auto staging_bytes = [&](std::uint64_t elements) {
-    return q.staged_output ? round_up(elements * q.key_bytes, 4 * kKiB) : 0;
-  };
   merge.part_elements =
       largest(std::max<std::uint64_t>(wanted_elements, 1), [&](std::uint64_t elements) {
-        if (cuda && merge.lanes * part_device_bytes(q, elements) > q.device_bytes) {
-          return false;
-        }
+        if (!fits_device(q, merge.lanes, elements)) return false;
         const std::uint64_t buffers =
-            merge.lanes * (lane_bytes(elements) + staging_bytes(elements));
+            merge.lanes * (lane_bytes(q, elements) + staging_bytes(q, elements));
         if (q.most_arena_bytes != 0 &&
             buffers + std::uint64_t{merge.lanes} * merge.loaders * merge.scratch_bytes >
                 q.most_arena_bytes) {
@@ -179,8 +210,8 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
         }
         return others + buffers <= q.host_bytes;
       });
-  merge.staging_bytes = staging_bytes(merge.part_elements);
-  merge.arena_bytes = merge.lanes * (lane_bytes(merge.part_elements) +
+  merge.staging_bytes = staging_bytes(q, merge.part_elements);
+  merge.arena_bytes = merge.lanes * (lane_bytes(q, merge.part_elements) +
                                      merge.loaders * merge.scratch_bytes + merge.staging_bytes);
   return merge;
 }

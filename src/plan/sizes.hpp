@@ -41,6 +41,10 @@ struct Sizes {
 // Nothing if the budgets are too small for any sort of that much data.
 [[nodiscard]] std::optional<Sizes> choose_sizes(const SizeQuestion& question);
 
+// Windows of as many inputs as fit, at most `inputs` of them and at most q.most_fan_in, where that
+// is given. fan_in is less than 2 where memory is too small to merge at all.
+[[nodiscard]] InputMergePlan input_merge_sizes(const SizeQuestion& question, std::uint64_t inputs);
+
 // The largest part for which `lanes` lanes with their buffers stay within host_bytes (and
 // device_bytes for CUDA), at most wanted_elements; 0 if not even one block of each run fits.
 [[nodiscard]] MergePlan merge_sizes(const SizeQuestion& question, const RunPlan& run,

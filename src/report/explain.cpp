@@ -15,15 +15,33 @@ std::string line(std::string_view label, const std::string& text) {
 }
 
 std::string input_words(const Plan& plan, const Machine& machine) {
-  if (!machine.input_bytes) return "its size is not known before its end: a pipe, text, or compressed";
+  if (!machine.input_bytes)
+    return "its size is not known before its end: a pipe, text, or compressed";
   return fmt::format("{}, {} elements", format_bytes(*machine.input_bytes),
                      format_count(plan.elements));
+}
+
+std::string merge_words(const Plan& plan) {
+  const InputMergePlan& merge = plan.input_merge;
+  std::string words = fmt::format("merge {} sorted input{}", format_count(merge.inputs),
+                                  merge.inputs == 1 ? "" : "s");
+  if (plan.run_count == 0) return words + ": one read, one write, no temporary files";
+  return words + fmt::format(", {} at once, into {} runs; then merge these",
+                             format_count(merge.fan_in), format_count(plan.run_count));
 }
 
 std::string steps_of(const Plan& plan) {
   switch (plan.strategy) {
     case Strategy::kCount:
       return "count every value, then write them in order: one read, one write";
+    case Strategy::kArrays:
+      return fmt::format("sort {} of whole arrays at once on each of {} cores: one read, one write",
+                         format_bytes(plan.batch.block_bytes), plan.batch.workers);
+    case Strategy::kMerge:
+      return merge_words(plan);
+    case Strategy::kSelect:
+      return "keep what may be among the first elements while reading: one read, no temporary "
+             "files";
     case Strategy::kOneChunk:
       return "everything fits one chunk: one read, one write, no temporary files";
     case Strategy::kUnknown:
@@ -60,6 +78,7 @@ std::string explain_text(const Plan& plan, const Options& options, const Machine
   std::string text;
   text += line("input", input_words(plan, machine));
   text += line("keys", key_words(options));
+  if (const std::string words = result_words(plan); !words.empty()) text += line("result", words);
   text += line("engine", engine_words(plan, machine));
   text += line("steps", steps_of(plan));
   text += line(

@@ -17,9 +17,14 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Options& options,
   if (options.records) json["record_keys"] = describe_keys(*options.records);
   json["big_endian"] = options.key.big_endian;
   json["descending"] = options.key.descending;
+  json["unique"] = plan.unique;
+  json["top"] = plan.top ? nlohmann::ordered_json(*plan.top) : nullptr;
   json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
   json["engine_reason"] = plan.engine_reason;
   json["strategy"] = strategy_name(plan.strategy);
+  json["array_elements"] = plan.batch.array_elements;
+  json["merged_inputs"] = plan.input_merge.inputs;
+  json["inputs_merged_at_once"] = plan.input_merge.fan_in;
   json["threads"] = plan.threads;
   json["host_budget_bytes"] = plan.host_budget_bytes;
   json["arena_bytes"] = plan.arena_bytes;

@@ -104,6 +104,7 @@ std::string stats_json(const Outcome& outcome, const Plan& plan, const Options& 
   json["program"] = program();
   json["input"] = input_object(outcome, options);
   json["output"] = options.output ? Json(*options.output) : Json(nullptr);
+  json["output_elements"] = outcome.output_elements;
   json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
   json["engine_reason"] = plan.engine_reason;
   json["seconds"] = total;

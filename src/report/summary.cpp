@@ -65,6 +65,9 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, const Options&
   text += fmt::format("gsort: engine: {}\n", engine_words(plan, machine));
   text +=
       fmt::format("gsort: {} elements; {}\n", format_count(outcome.elements), phase_words(outcome));
+  if (outcome.output_elements != outcome.elements) {
+    text += fmt::format("gsort: {} elements put out\n", format_count(outcome.output_elements));
+  }
   if (outcome.runs > 0) {
     text += fmt::format(
         "gsort: {} runs of {} in all, kept as {} in memory and {} in temporary files, at most {} "

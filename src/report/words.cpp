@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/record_text.hpp"
+#include "base/units.hpp"
 
 namespace gsort {
 
@@ -24,6 +25,19 @@ std::string key_words(const Options& options) {
                      describe(options.type_source));
 }
 
+std::string result_words(const Plan& plan) {
+  if (plan.batch.array_elements > 0) {
+    return fmt::format("arrays of {} elements, each sorted by itself",
+                       format_count(plan.batch.array_elements));
+  }
+  std::string words = plan.unique ? "one of each key" : "";
+  if (plan.top) {
+    words +=
+        fmt::format("{}the first {}", words.empty() ? "" : "; of these ", format_count(*plan.top));
+  }
+  return words;
+}
+
 std::string engine_words(const Plan& plan, const Machine& machine) {
   if (plan.engine == EngineKind::kCuda) {
     return fmt::format("cuda, device {} ({}): {}", plan.device, machine.gpus.front().name,
@@ -37,6 +51,12 @@ std::string_view strategy_name(Strategy strategy) {
   switch (strategy) {
     case Strategy::kCount:
       return "count";
+    case Strategy::kSelect:
+      return "select";
+    case Strategy::kMerge:
+      return "merge";
+    case Strategy::kArrays:
+      return "arrays";
     case Strategy::kOneChunk:
       return "one chunk";
     case Strategy::kSpill:

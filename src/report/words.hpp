@@ -16,6 +16,9 @@ namespace gsort {
 // "i32, little endian, ascending (the type is the default)"
 [[nodiscard]] std::string key_words(const Options& options);
 
+// What of the sorted keys comes out: "one of each key"; empty if all of it.
+[[nodiscard]] std::string result_words(const Plan& plan);
+
 // "cpu, 2 threads (as asked)"
 [[nodiscard]] std::string engine_words(const Plan& plan, const Machine& machine);
 

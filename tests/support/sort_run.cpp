@@ -76,6 +76,8 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
   options.records = request.records;
   options.parallel = request.threads;
   options.batch_size = request.batch_size;
+  options.unique = request.unique;
+  options.top = request.top;
   Machine machine = invented_machine(reader.known_size(), request.threads, kTiB);
   if (request.to_pipe) machine.output.reset();
   return make_plan(options, machine);

@@ -25,6 +25,8 @@ struct SortRequest {
   bool to_pipe = false;
   Packing packing = Packing::kAuto;
   bool verify = true;
+  bool unique = false;
+  std::optional<std::uint64_t> top;
   std::optional<Bytes> old_output;  // what the output's name holds before
   EngineMaker make_engine;
   Meter* meter = nullptr;

@@ -91,7 +91,22 @@ TEST(Npy, RefusesArraysThatCannotBeSorted) {
   const std::string start = "{'descr': '<i4', 'fortran_order': ";
   EXPECT_TRUE(contains(complaint(start + "True, 'shape': (3,), }"), "Fortran order"));
   EXPECT_TRUE(contains(complaint(start + "False, 'shape': (), }"), "has 0 dimensions"));
-  EXPECT_TRUE(contains(complaint(start + "False, 'shape': (3, 4), }"), "has 2 dimensions"));
+  EXPECT_TRUE(contains(complaint(start + "False, 'shape': (3, 4, 5), }"), "has 3 dimensions"));
+  EXPECT_TRUE(contains(complaint(start + "False, 'shape': (3, 0), }"), "have no elements"));
+  EXPECT_TRUE(contains(complaint(start + "False, 'shape': (1152921504606846975, 2), }"),
+                       "not in the form"));
+}
+
+TEST(Npy, KeepsTheRowsOfArraysOfTwoDimensions) {
+  const KeyFormat key{KeyType::kF32, true, false};
+  for (const std::uint64_t rows : {0ULL, 1ULL, 7ULL, 1'000'000'000'000ULL}) {
+    const auto bytes = make_npy_header(key, rows * 30, 30);
+    const NpyHeader header = read(bytes);
+    EXPECT_EQ(header.elements, rows * 30);
+    EXPECT_EQ(header.row_elements, 30U);
+    EXPECT_EQ(header.header_bytes, make_npy_header(key, 1).size());
+  }
+  EXPECT_EQ(read(make_npy_header(key, 30)).row_elements, 0U);
 }
 
 TEST(Npy, RefusesDictionariesThatNumPyDoesNotWrite) {

@@ -16,11 +16,12 @@ using test::Bytes;
 
 constexpr std::uint64_t kBlockKeys = (256 << 10) / 4;  // keys of four bytes read at once
 
-CheckOutcome checked(const Bytes& raw, const KeyFormat& format, unsigned threads = 3) {
+CheckOutcome checked(const Bytes& raw, const KeyFormat& format, unsigned threads = 3,
+                     const WantedOrder& order = {}) {
   const io::test::TempFolder folder;
   io::test::write_file(folder / "in", raw);
   io::Reader reader({folder / "in"}, {bytes_of(format.type)});
-  return check_order(format, reader, threads);
+  return check_order(format, order, reader, threads);
 }
 
 template <class Number>
@@ -50,6 +51,23 @@ TEST(CheckOrder, AcceptsNothingAndOneKey) {
   EXPECT_TRUE(one.in_order);
   EXPECT_EQ(one.elements, 1U);
   EXPECT_EQ(one.distinct, 1U);
+}
+
+TEST(CheckOrder, FindsTheFirstRepeatedKeyWhereOrderIsStrict) {
+  std::vector<std::uint32_t> keys(3 * kBlockKeys);
+  for (std::uint32_t i = 0; i < keys.size(); ++i) keys[i] = i;
+  const KeyFormat format{KeyType::kU32, false, false};
+  EXPECT_TRUE(checked(raw_of(keys), format, 3, {OrderKind::kStrict}).in_order);
+  for (const std::uint64_t at :
+       {std::uint64_t{1}, std::uint64_t{777}, kBlockKeys, 2 * kBlockKeys}) {
+    std::vector<std::uint32_t> repeated = keys;
+    repeated[at] = repeated[at - 1];
+    const CheckOutcome outcome = checked(raw_of(repeated), format, 1, {OrderKind::kStrict});
+    EXPECT_FALSE(outcome.in_order);
+    EXPECT_EQ(outcome.disorder_element, at);
+    EXPECT_EQ(outcome.value, outcome.value_before);
+    EXPECT_TRUE(checked(raw_of(repeated), format).in_order);
+  }
 }
 
 TEST(CheckOrder, CountsDistinctKeysAcrossTheBordersOfBlocks) {
@@ -123,7 +141,7 @@ TEST(CheckOrder, ReadsSeveralFilesAsOne) {
   io::test::write_file(folder / "a", raw_of<std::uint32_t>({1, 2, 9}));
   io::test::write_file(folder / "b", raw_of<std::uint32_t>({3}));
   io::Reader reader({folder / "a", folder / "b"}, {4});
-  const CheckOutcome outcome = check_order({KeyType::kU32, false, false}, reader, 2);
+  const CheckOutcome outcome = check_order({KeyType::kU32, false, false}, {}, reader, 2);
   EXPECT_FALSE(outcome.in_order);
   EXPECT_EQ(outcome.disorder_element, 3U);
 }

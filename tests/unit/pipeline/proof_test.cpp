@@ -63,6 +63,13 @@ TEST(OrderLedger, CountsStretchesThatMeetWithEqualKeys) {
   EXPECT_EQ(ledger.equal_borders(), 2U);
 }
 
+TEST(OrderLedger, FindsStretchesThatMeetWithEqualKeysWhereOrderIsStrict) {
+  OrderLedger<std::uint64_t> ledger(OrderKind::kStrict);
+  EXPECT_EQ(ledger.add(10, 20, 5, 6), OrderLedger<std::uint64_t>::kInOrder);
+  EXPECT_EQ(ledger.add(0, 10, 1, 5), 10U);
+  EXPECT_EQ(ledger.add(20, 30, 7, 8), OrderLedger<std::uint64_t>::kInOrder);
+}
+
 TEST(OrderLedger, TakesTheLeastAndTheGreatestKey) {
   OrderLedger<std::uint64_t> ledger;
   const std::uint64_t most = ~std::uint64_t{0};
@@ -127,6 +134,30 @@ TEST_F(ProofOf, CatchesDisorderWithinAPieceAndBetweenPieces) {
 TEST_F(ProofOf, CountsOnlyWhereItIsNotEnabled) {
   EXPECT_EQ(verdict(input_, input_, false), std::nullopt);
   EXPECT_EQ(verdict(input_, Bytes(sorted_.begin(), sorted_.end() - 4), false), ErrorKind::kCorrupt);
+}
+
+TEST_F(ProofOf, CountsWhatWasDroppedAsWell) {
+  const ConstByteSpan sorted = sorted_;
+  Proof right({kFormat, {}}, true);
+  right.add_input(input_);
+  right.add_output(0, sorted.first(8'000));
+  right.add_beyond(2'000, sorted.subspan(8'000, 400));
+  right.add_dropped(sorted.subspan(8'400));
+  right.finish();
+  EXPECT_EQ(right.output().count, 2'000U);
+  Proof lost({kFormat, {}}, true);
+  lost.add_input(input_);
+  lost.add_output(0, sorted.first(8'000));
+  lost.add_dropped(sorted.subspan(8'004));
+  EXPECT_THROW(lost.finish(), Error);
+}
+
+TEST_F(ProofOf, CatchesAKeyThatComesTwiceWhereOrderIsStrict) {
+  Bytes twice = sorted_;
+  std::copy_n(sorted_.begin() + 400, 4, twice.begin() + 404);
+  Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
+  EXPECT_THROW(proof.add_output(0, twice), Error);
+  EXPECT_THROW(proof.add_beyond(0, twice), Error);
 }
 
 TEST_F(ProofOf, NamesTheElementThatIsOutOfOrder) {

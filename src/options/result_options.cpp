@@ -1,0 +1,91 @@
+#include "options/result_options.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace gsort {
+namespace {
+
+std::uint64_t parse_elements(std::string_view text, std::string_view option) {
+  std::uint64_t elements = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), elements);
+  if (problem != std::errc() || end != text.data() + text.size()) {
+    throw Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, text),
+                "is not a number of elements")
+        .hint("give a whole number in digits, as in 1000");
+  }
+  return elements;
+}
+
+Error exclude_each_other(std::string_view one, std::string_view other, std::string_view hint) {
+  return Error(ErrorKind::kUsage, fmt::format("options {} and {}", one, other),
+               "exclude each other")
+      .hint(hint);
+}
+
+// Arrays keep their places, and so all their elements.
+void refuse_beside_batches(const Options& options) {
+  const bool rows = options.row_elements > 0;
+  const std::string_view batches =
+      rows ? "--batch-elements (the rows of the array)" : "--batch-elements";
+  const char* const hint = rows ? "save array.ravel() to sort all of it"
+                                : "every array is sorted by itself, and keeps its elements";
+  if (options.unique) throw exclude_each_other("--unique", batches, hint);
+  if (options.top) throw exclude_each_other("--top", batches, hint);
+  if (options.merge) throw exclude_each_other("--merge", batches, hint);
+  if (options.engine == EngineChoice::kCuda) {
+    throw exclude_each_other("--engine=cuda", batches,
+                             "arrays are sorted on the CPU; leave out --engine");
+  }
+}
+
+}  // namespace
+
+void set_top(Options& options, std::string_view value) {
+  options.top = parse_elements(value, "--top");
+}
+
+void set_batch_elements(Options& options, std::string_view value) {
+  options.batch_elements = parse_elements(value, "--batch-elements");
+  if (options.batch_elements != 0) return;
+  throw Error(ErrorKind::kUsage, "--batch-elements '0'", "is not a number of elements")
+      .hint("an array has at least 1");
+}
+
+// Whole records come out in places of their own; of equal keys nobody has said which to keep.
+void refuse_beside_records(const Options& options) {
+  constexpr std::string_view kHint = "it is for keys alone; --top works with records, too";
+  if (options.unique) throw exclude_each_other("--unique", "--record", kHint);
+  if (options.merge) throw exclude_each_other("--merge", "--record", kHint);
+  if (options.batch_elements) throw exclude_each_other("--batch-elements", "--record", kHint);
+}
+
+void adopt_rows(Options& options, std::uint64_t row_elements) {
+  if (options.batch_elements.value_or(row_elements) != row_elements) {
+    throw Error(ErrorKind::kUsage, fmt::format("--batch-elements '{}'", *options.batch_elements),
+                fmt::format("the array has rows of {} elements", row_elements))
+        .hint("its rows are sorted by themselves without that option");
+  }
+  options.row_elements = row_elements;
+  options.batch_elements = row_elements;
+  refuse_result_contradictions(options);
+}
+
+void refuse_result_contradictions(const Options& options) {
+  if (options.batch_elements) refuse_beside_batches(options);
+  if (options.records) refuse_beside_records(options);
+  const bool checks = options.check != CheckMode::kNone;
+  if (checks && options.merge) {
+    throw exclude_each_other("--check", "--merge",
+                             "--merge checks the order of its inputs; leave out one of them");
+  }
+  if (checks && options.top) {
+    throw exclude_each_other("--check", "--top",
+                             "--check looks at all elements; leave out one of them");
+  }
+}
+
+}  // namespace gsort

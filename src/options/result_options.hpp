@@ -1,0 +1,21 @@
+// The options that say what of the sorted elements comes out.
+#pragma once
+
+#include <string_view>
+
+#include "options/options.hpp"
+
+namespace gsort {
+
+// The values of --top and --batch-elements. Throws: Error(kUsage).
+void set_top(Options& options, std::string_view value);
+void set_batch_elements(Options& options, std::string_view value);
+
+// The inputs are arrays of two dimensions, with rows of so many elements.
+// Throws: Error(kUsage) for options that do not go with them.
+void adopt_rows(Options& options, std::uint64_t row_elements);
+
+// Throws: Error(kUsage) for options that exclude each other.
+void refuse_result_contradictions(const Options& options);
+
+}  // namespace gsort

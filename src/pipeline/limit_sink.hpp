@@ -1,0 +1,34 @@
+// LimitSink: passes on the first elements of the result. For --top. What comes behind them is
+// still proven: it must be there, and in order.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/engine.hpp"
+#include "pipeline/proof.hpp"
+
+namespace gsort {
+
+// Thread-safe. `proof` and `next` outlive it.
+class LimitSink final : public PieceSink {
+ public:
+  LimitSink(std::uint64_t limit, std::uint64_t key_bytes, Proof& proof, PieceSink& next)
+      : limit_(limit), key_bytes_(key_bytes), proof_(proof), next_(next) {}
+
+  void put(std::uint64_t position, ConstByteSpan keys) override {
+    const std::uint64_t elements = keys.size() / key_bytes_;
+    const std::uint64_t stay = std::min(limit_ - std::min(limit_, position), elements);
+    if (stay > 0) next_.put(position, keys.first(stay * key_bytes_));
+    proof_.add_beyond(position + stay, keys.subspan(stay * key_bytes_));
+  }
+  void abandon() noexcept override { next_.abandon(); }
+
+ private:
+  const std::uint64_t limit_;
+  const std::uint64_t key_bytes_;
+  Proof& proof_;
+  PieceSink& next_;
+};
+
+}  // namespace gsort

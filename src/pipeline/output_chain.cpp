@@ -1,0 +1,47 @@
+#include "pipeline/output_chain.hpp"
+
+#include <algorithm>
+
+namespace gsort {
+namespace {
+
+io::WriterOptions writer_options(const Plan& plan) {
+  io::WriterOptions options;
+  options.form = plan.output_form;
+  options.key = plan.format;
+  options.element_bytes = plan.key_bytes;
+  options.row_elements = plan.row_elements;
+  options.slice_elements = plan.encode.slice_elements;
+  options.threads = plan.threads;
+  options.encoders = plan.encode.encoders;
+  return options;
+}
+
+}  // namespace
+
+OutputChain::OutputChain(const Plan& plan, io::Output& output, Proof& proof, Meter* meter)
+    : plan_(plan),
+      writer_(output, writer_options(plan)),
+      output_sink_(writer_, meter),
+      proving_sink_(proof, output_sink_),
+      first_(&proving_sink_) {
+  if (plan.top) first_ = &limit_sink_.emplace(*plan.top, plan.key_bytes, proof, *first_);
+  if (plan.unique) first_ = &unique_sink_.emplace(plan.key_bytes, proof, *first_);
+}
+
+// Of distinct keys it is known that there are any, if there are keys at all.
+PieceSink& OutputChain::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) {
+  const std::uint64_t limit = plan_.top.value_or(UINT64_MAX);
+  const std::uint64_t most = std::min(elements.value_or(UINT64_MAX), limit);
+  const bool is_known = most == 0 || (elements && (most == 1 || !plan_.unique));
+  writer_.begin(is_known ? std::optional(most) : std::nullopt, header);
+  return *first_;
+}
+
+PieceSink& OutputChain::begin_unproven(std::optional<std::uint64_t> elements,
+                                       ConstByteSpan header) {
+  begin(elements, header);
+  return output_sink_;
+}
+
+}  // namespace gsort

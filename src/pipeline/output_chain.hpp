@@ -1,0 +1,45 @@
+// What stands between the engine and the output, put together for one job: keys that repeat are
+// dropped (-u), what lies behind the first N is dropped (--top), what is left is proven, and
+// written in the form of the output.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/meter.hpp"
+#include "io/writer.hpp"
+#include "pipeline/limit_sink.hpp"
+#include "pipeline/proof.hpp"
+#include "pipeline/sinks.hpp"
+#include "pipeline/unique_sink.hpp"
+#include "plan/plan.hpp"
+
+namespace gsort {
+
+// `output`, `proof` and `meter` (which may be nothing) outlive it.
+class OutputChain {
+ public:
+  OutputChain(const Plan& plan, io::Output& output, Proof& proof, Meter* meter);
+
+  // To be called once, with the elements that will be put, or nothing if there are some: the sink
+  // that takes them.
+  // Throws: Error(kResource); Error(kOutput).
+  PieceSink& begin(std::optional<std::uint64_t> elements, ConstByteSpan header);
+
+  // The same for who proves what it puts: nothing is dropped or proven here.
+  PieceSink& begin_unproven(std::optional<std::uint64_t> elements, ConstByteSpan header);
+
+  // All has been put, and proven: makes the output real. Throws: Error(kOutput).
+  void commit() { writer_.commit(); }
+
+ private:
+  const Plan& plan_;
+  io::Writer writer_;
+  OutputSink output_sink_;
+  ProvingSink proving_sink_;
+  std::optional<LimitSink> limit_sink_;
+  std::optional<UniqueSink> unique_sink_;
+  PieceSink* first_;
+};
+
+}  // namespace gsort

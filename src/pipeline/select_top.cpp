@@ -1,0 +1,191 @@
+#include "pipeline/select_top.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+#include "base/failure.hpp"
+#include "base/key_loops.hpp"
+#include "base/parallel.hpp"
+#include "base/repeated_keys.hpp"
+#include "base/select_keys.hpp"
+#include "engine/cpu/piece_sort.hpp"
+#include "pipeline/metered_read.hpp"
+
+namespace gsort {
+namespace {
+
+// Written at once.
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+
+// What holds for all workers.
+template <class Key>
+struct Selection {
+  const Plan& plan;
+  KeyMap<Key> map;
+  Proof& proof;
+  // Keys from here on are not wanted any more. It only falls; a worker that still sees an old one
+  // takes too much, never too little.
+  std::atomic<Key> bound{static_cast<Key>(~Key{0})};
+  std::atomic<bool> is_bounded{false};
+
+  void lower_bound_to(Key key) {
+    Key seen = bound;
+    while (key < seen && !bound.compare_exchange_weak(seen, key)) {
+    }
+    is_bounded = true;
+  }
+};
+
+// One worker's candidates, as ordered keys.
+template <class Key>
+class Candidates {
+ public:
+  Candidates(Selection<Key>& selection, ByteSpan memory)
+      : all_(selection),
+        limit_(*selection.plan.top),
+        room_(reinterpret_cast<Key*>(memory.data()), selection.plan.select.candidates),
+        scratch_(reinterpret_cast<Key*>(memory.data() + selection.plan.select.candidate_bytes),
+                 selection.plan.select.candidates) {}
+
+  // Takes what may be wanted of a block. `seen` is its fingerprint.
+  void add(std::span<const Key> raw, Fingerprint seen) {
+    if (room_.size() - count_ < raw.size()) reduce();
+    const std::span<Key> taken = take(raw, seen);
+    map_to_ordered<Key>(taken, taken, all_.map);
+    count_ += taken.size();
+    if (count_ >= limit_ + std::max<std::uint64_t>(limit_, kFewCandidates)) reduce();
+  }
+
+  // Sorts the candidates and keeps the first ones that are wanted.
+  void reduce() {
+    const std::span<Key> keys = room_.first(count_);
+    cpu::piece_sort(keys, scratch_.first(count_));
+    if (all_.plan.unique) drop_repeats();
+    if (count_ > limit_) cut();
+    if (limit_ > 0 && count_ == limit_) all_.lower_bound_to(room_[limit_ - 1]);
+  }
+
+  // Takes over what another worker has kept. Requires: both have been reduced.
+  void merge(const Candidates& other) {
+    const std::span<const Key> keys = other.kept();
+    std::memcpy(room_.data() + count_, keys.data(), keys.size_bytes());
+    count_ += keys.size();
+    reduce();
+  }
+
+  [[nodiscard]] std::span<Key> kept() const { return room_.first(count_); }
+
+ private:
+  // Sorting fewer than this costs next to nothing, and lowers the bound.
+  static constexpr std::uint64_t kFewCandidates = 4096;
+
+  std::span<Key> take(std::span<const Key> raw, Fingerprint seen) {
+    Key* const to = room_.data() + count_;
+    if (!all_.is_bounded) {
+      std::memcpy(to, raw.data(), raw.size_bytes());
+      return {to, raw.size()};
+    }
+    const auto selected = select_below<Key>(raw, all_.map, all_.bound, to);
+    const std::span<Key> taken(to, selected.taken);
+    seen -= all_.proof.look(std::as_bytes(taken));
+    all_.proof.add_left_out(seen, selected.least_left);
+    return taken;
+  }
+
+  void drop_repeats() {
+    if (count_ == 0) return;
+    const std::span<Key> rest = room_.subspan(1, count_ - 1);
+    const std::size_t stay = split_repeats<Key>(room_.front(), rest, rest.data(), scratch_.data());
+    const std::span<Key> repeats = scratch_.first(rest.size() - stay);
+    map_to_raw<Key>(repeats, repeats, all_.map);
+    all_.proof.add_dropped(std::as_bytes(repeats));
+    count_ = 1 + stay;
+  }
+
+  void cut() {
+    const std::span<Key> beyond = room_.subspan(limit_, count_ - limit_);
+    const std::uint64_t least = beyond.front();
+    map_to_raw<Key>(beyond, beyond, all_.map);
+    all_.proof.add_left_out(all_.proof.look(std::as_bytes(beyond)), least);
+    count_ = limit_;
+  }
+
+  Selection<Key>& all_;
+  const std::uint64_t limit_;
+  std::span<Key> room_;
+  std::span<Key> scratch_;
+  std::uint64_t count_ = 0;
+};
+
+template <class Key>
+std::uint64_t read_all(Selection<Key>& selection, io::Reader& reader, Meter* meter, ByteSpan memory,
+                       std::vector<Candidates<Key>>& candidates) {
+  const Plan& plan = selection.plan;
+  std::atomic<std::uint64_t> elements{0};
+  Failure failure;
+  run_workers(plan.select.workers, [&](unsigned worker) {
+    try {
+      const ByteSpan block =
+          memory.subspan(worker * plan.chunk.block_bytes, plan.chunk.block_bytes);
+      while (const auto read = failure.failed() ? std::nullopt : read_next(reader, meter, block)) {
+        const ConstByteSpan bytes = block.first(read->bytes);
+        const Fingerprint seen = selection.proof.add_input(bytes);
+        elements += seen.count;
+        Span span(meter, Stage::kSort);
+        span.add_bytes(bytes.size());
+        candidates[worker].add({reinterpret_cast<const Key*>(bytes.data()), seen.count}, seen);
+      }
+      const Span span(meter, Stage::kSort);
+      candidates[worker].reduce();
+    } catch (...) {
+      failure.capture();
+    }
+  });
+  failure.rethrow();
+  return elements;
+}
+
+void put_all(ConstByteSpan keys, std::uint64_t key_bytes, PieceSink& sink) {
+  for (std::uint64_t position = 0; !keys.empty();) {
+    const ConstByteSpan piece = keys.first(std::min(keys.size(), kPieceBytes));
+    sink.put(position, piece);
+    position += piece.size() / key_bytes;
+    keys = keys.subspan(piece.size());
+  }
+}
+
+template <class Key>
+std::uint64_t select(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
+                     ByteSpan memory, const OutputMaker& output) {
+  Selection<Key> selection{plan, KeyMap<Key>::of(plan.format), proof};
+  if (*plan.top == 0) selection.lower_bound_to(0);
+  std::vector<Candidates<Key>> candidates;
+  const ByteSpan blocks = memory.first(plan.select.workers * plan.chunk.block_bytes);
+  for (unsigned worker = 0; worker < plan.select.workers; ++worker) {
+    const std::uint64_t begin = blocks.size() + 2 * worker * plan.select.candidate_bytes;
+    candidates.emplace_back(selection, memory.subspan(begin, 2 * plan.select.candidate_bytes));
+  }
+  const std::uint64_t elements = read_all(selection, reader, meter, blocks, candidates);
+  Candidates<Key>& first = candidates.front();
+  {
+    const Span span(meter, Stage::kMerge);
+    for (unsigned worker = 1; worker < plan.select.workers; ++worker) {
+      first.merge(candidates[worker]);
+    }
+    map_to_raw<Key>(first.kept(), first.kept(), selection.map);
+  }
+  put_all(std::as_bytes(first.kept()), sizeof(Key), output(elements));
+  return elements;
+}
+
+}  // namespace
+
+std::uint64_t select_top(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
+                         ByteSpan memory, const OutputMaker& output) {
+  return plan.key_bytes == 4 ? select<std::uint32_t>(plan, reader, proof, meter, memory, output)
+                             : select<std::uint64_t>(plan, reader, proof, meter, memory, output);
+}
+
+}  // namespace gsort

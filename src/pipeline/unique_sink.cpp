@@ -1,0 +1,95 @@
+#include "pipeline/unique_sink.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/repeated_keys.hpp"
+
+namespace gsort {
+namespace {
+
+// Copied at once: both halves of a thread's scratch stay in the cache.
+constexpr std::size_t kScratchBytes = std::size_t{128} << 10;
+
+}  // namespace
+
+void UniqueSink::put(std::uint64_t position, ConstByteSpan keys) {
+  if (keys.empty()) return;
+  with_key_of_width(key_bytes_, [&](auto width) {
+    using Key = decltype(width);
+    put_keys<Key>(position, {reinterpret_cast<const Key*>(keys.data()), keys.size() / sizeof(Key)});
+  });
+}
+
+template <class Key>
+void UniqueSink::put_keys(std::uint64_t position, std::span<const Key> keys) {
+  const std::uint64_t distinct = count_changes(keys) + 1;
+  const Place place = take_turn(position, keys.size(), distinct, keys.front(), keys.back());
+  if (distinct == keys.size() && !place.repeats_last) {
+    next_.put(place.position, std::as_bytes(keys));
+  } else {
+    put_some(place, keys);
+  }
+}
+
+// The first key stands in front of itself where it has been put already, else there is none.
+template <class Key>
+void UniqueSink::put_some(Place place, std::span<const Key> keys) {
+  std::unique_ptr<Scratch> scratch = take_scratch();
+  auto* const kept = reinterpret_cast<Key*>(scratch->kept.data());
+  auto* const repeats = reinterpret_cast<Key*>(scratch->repeats.data());
+  const auto other = static_cast<Key>(~keys.front());
+  Key before = place.repeats_last ? keys.front() : other;
+  while (!keys.empty()) {
+    const auto some = keys.first(std::min(keys.size(), kScratchBytes / sizeof(Key)));
+    const std::size_t stay = split_repeats(before, some, kept, repeats);
+    proof_.add_dropped(std::as_bytes(std::span<const Key>(repeats, some.size() - stay)));
+    if (stay > 0) next_.put(place.position, std::as_bytes(std::span<const Key>(kept, stay)));
+    place.position += stay;
+    before = some.back();
+    keys = keys.subspan(some.size());
+  }
+  give_back(std::move(scratch));
+}
+
+UniqueSink::Place UniqueSink::take_turn(std::uint64_t position, std::uint64_t elements,
+                                        std::uint64_t distinct, std::uint64_t first,
+                                        std::uint64_t last) {
+  std::unique_lock lock(mutex_);
+  turn_.wait(lock, [&] { return next_element_ == position || abandoned_; });
+  if (abandoned_) throw Error(ErrorKind::kOutput, "writing", "stopped before all was written");
+  const Place place{next_place_, position > 0 && last_ == first};
+  next_element_ += elements;
+  next_place_ += distinct - (place.repeats_last ? 1 : 0);
+  last_ = last;
+  turn_.notify_all();
+  return place;
+}
+
+void UniqueSink::abandon() noexcept {
+  {
+    const std::scoped_lock lock(mutex_);
+    abandoned_ = true;
+  }
+  turn_.notify_all();
+  next_.abandon();
+}
+
+std::unique_ptr<UniqueSink::Scratch> UniqueSink::take_scratch() {
+  const std::scoped_lock lock(mutex_);
+  if (spare_.empty()) {
+    return std::make_unique<Scratch>(
+        Scratch{std::vector<std::byte>(kScratchBytes), std::vector<std::byte>(kScratchBytes)});
+  }
+  std::unique_ptr<Scratch> scratch = std::move(spare_.back());
+  spare_.pop_back();
+  return scratch;
+}
+
+void UniqueSink::give_back(std::unique_ptr<Scratch> scratch) {
+  const std::scoped_lock lock(mutex_);
+  spare_.push_back(std::move(scratch));
+}
+
+}  // namespace gsort

@@ -1,0 +1,75 @@
+// UniqueSink: passes on one of each key. For -u.
+//
+// Pieces arrive from many threads, and how many keys of a piece stay is known only to who has seen
+// it; where they stand in the output is known when all earlier pieces have been counted. So a piece
+// is counted first, at the same time as others, and then waits for its turn, which is short: it
+// takes its place in the output, says how many keys will follow and which one is the last, and
+// gives the turn away. Copying and writing again happen at the same time as others.
+//
+//   pieces   3 3 5 | 5 5 | 5 7 7        counted 2, 1, 2
+//   turns    3 5   | -   | 7            the first key is dropped if the last one before equals it
+//   places   0     | 2   | 2
+//
+// Keys repeat in runs as well, but are dropped only here: packed runs take almost no space for a
+// repeated key (packed_keys.hpp), and a run keeps the size that was announced.
+//
+// What is dropped is added to the proof as it is dropped: a key is dropped only because it has the
+// bits of the one in front of it.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "pipeline/proof.hpp"
+
+namespace gsort {
+
+// Thread-safe. Calls are held back until all earlier pieces have been counted. `proof` and `next`
+// outlive it.
+class UniqueSink final : public PieceSink {
+ public:
+  UniqueSink(std::uint64_t key_bytes, Proof& proof, PieceSink& next)
+      : key_bytes_(key_bytes), proof_(proof), next_(next) {}
+
+  // Throws: Error(kOutput) after abandon(); what `next` throws.
+  void put(std::uint64_t position, ConstByteSpan keys) override;
+  void abandon() noexcept override;
+
+ private:
+  // What a turn decides.
+  struct Place {
+    std::uint64_t position;     // in the output
+    bool repeats_last = false;  // whether the first key has been put already
+  };
+  struct Scratch {
+    std::vector<std::byte> kept;
+    std::vector<std::byte> repeats;
+  };
+
+  template <class Key>
+  void put_keys(std::uint64_t position, std::span<const Key> keys);
+  template <class Key>
+  void put_some(Place place, std::span<const Key> keys);
+  Place take_turn(std::uint64_t position, std::uint64_t elements, std::uint64_t distinct,
+                  std::uint64_t first, std::uint64_t last);
+  std::unique_ptr<Scratch> take_scratch();
+  void give_back(std::unique_ptr<Scratch> scratch);
+
+  const std::uint64_t key_bytes_;
+  Proof& proof_;
+  PieceSink& next_;
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable turn_;
+  std::uint64_t next_element_ = 0;  // whose turn it is
+  std::uint64_t next_place_ = 0;    // in the output
+  std::uint64_t last_ = 0;          // the last key of the piece before, if there was one
+  bool abandoned_ = false;
+  std::vector<std::unique_ptr<Scratch>> spare_;
+};
+
+}  // namespace gsort

@@ -1,0 +1,13 @@
+// --top without sorting everything: candidates for the first N elements are kept in memory while
+// the input is read once (pipeline/select_top.hpp).
+#pragma once
+
+#include "plan/plan.hpp"
+
+namespace gsort {
+
+// Chooses the sizes of a selection within `budget_bytes`, and the strategy with them; false if the
+// candidates do not fit, or are so many of all elements that a sort is as good.
+[[nodiscard]] bool plan_selection(Plan& plan, std::uint64_t budget_bytes);
+
+}  // namespace gsort

@@ -1,0 +1,93 @@
+#include "options/result_options.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+
+namespace gsort {
+namespace {
+
+template <class F>
+std::string complaint(const F& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ResultOptions, ReadNumbersOfElements) {
+  Options options;
+  set_top(options, "0");
+  EXPECT_EQ(options.top, 0U);
+  set_top(options, "18446744073709551615");
+  EXPECT_EQ(options.top, UINT64_MAX);
+  set_batch_elements(options, "1");
+  EXPECT_EQ(options.batch_elements, 1U);
+}
+
+TEST(ResultOptions, RefuseWhatIsNoNumberOfElements) {
+  for (const char* const text : {"", "x", "-1", "1K", "1 ", "18446744073709551616"}) {
+    Options options;
+    EXPECT_NE(complaint([&] { set_top(options, text); }), "") << text;
+    EXPECT_NE(complaint([&] { set_batch_elements(options, text); }), "") << text;
+  }
+  Options options;
+  EXPECT_NE(complaint([&] { set_batch_elements(options, "0"); }), "");
+}
+
+TEST(ResultOptions, MayStandBesideEachOtherWhereThatMeansSomething) {
+  Options options;
+  options.unique = options.merge = true;
+  options.top = 3;
+  EXPECT_EQ(complaint([&] { refuse_result_contradictions(options); }), "");
+  Options check;
+  check.check = CheckMode::kReport;
+  check.unique = true;
+  EXPECT_EQ(complaint([&] { refuse_result_contradictions(check); }), "");
+}
+
+TEST(ResultOptions, ThatExcludeEachOtherAreBothNamed) {
+  const auto expect_named = [](const Options& options, const std::string& one,
+                               const std::string& other) {
+    const std::string text = complaint([&] { refuse_result_contradictions(options); });
+    EXPECT_NE(text.find(one), std::string::npos) << text;
+    EXPECT_NE(text.find(other), std::string::npos) << text;
+  };
+  Options check;
+  check.check = CheckMode::kQuiet;
+  Options batch;
+  batch.batch_elements = 5;
+  for (const Options& first : {check, batch}) {
+    const std::string name = first.batch_elements ? "--batch-elements" : "--check";
+    Options options = first;
+    options.top = 1;
+    expect_named(options, name, "--top");
+    options = first;
+    options.merge = true;
+    expect_named(options, name, "--merge");
+  }
+  batch.unique = true;
+  expect_named(batch, "--batch-elements", "--unique");
+  batch.unique = false;
+  batch.engine = EngineChoice::kCuda;
+  expect_named(batch, "--batch-elements", "--engine=cuda");
+}
+
+TEST(ResultOptions, TakeTheRowsOfAnArray) {
+  Options options;
+  adopt_rows(options, 7);
+  EXPECT_EQ(options.batch_elements, 7U);
+  adopt_rows(options, 7);
+  EXPECT_NE(complaint([&] { adopt_rows(options, 8); }), "");
+  Options top;
+  top.top = 1;
+  EXPECT_NE(complaint([&] { adopt_rows(top, 7); }).find("rows"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gsort

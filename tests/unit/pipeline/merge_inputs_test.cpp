@@ -1,0 +1,148 @@
+// Merges of sorted inputs on engines that tell the truth: windows that are much shorter than the
+// inputs, groups that become runs, keys that all windows share.
+#include "pipeline/merge_inputs.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "io/output.hpp"
+#include "support/invented.hpp"
+#include "support/sort_run.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+
+struct MergeRequest {
+  KeyFormat format;
+  std::vector<Bytes> inputs;  // each in order
+  std::string budget = "16M";
+  std::optional<unsigned> batch_size = {};
+  std::string engine = "cpu";
+};
+
+struct MergeResult {
+  Plan plan;
+  Outcome outcome;
+  Bytes output;
+};
+
+MergeResult merge_in_folder(const MergeRequest& request) {
+  const io::test::TempFolder folder;
+  std::filesystem::create_directory(folder / "temporary");
+  Options options = test::options_for(request.format.type, request.budget);
+  options.key = request.format;
+  options.merge = true;
+  options.batch_size = request.batch_size;
+  options.inputs.clear();
+  for (std::size_t i = 0; i < request.inputs.size(); ++i) {
+    options.inputs.push_back(folder / ("in" + std::to_string(i)));
+    io::test::write_file(options.inputs.back(), request.inputs[i]);
+  }
+  io::Reader reader(options.inputs, {bytes_of(request.format.type)});
+  MergeResult result;
+  result.plan = make_plan(options, test::invented_machine(reader.known_size(), 2, kTiB));
+  {
+    io::Output output(folder / "out");
+    result.outcome = run_sort({result.plan,
+                               reader,
+                               output,
+                               {folder / "temporary"},
+                               DirectIo::kAuto,
+                               Packing::kAuto,
+                               true,
+                               test::engine_maker(request.engine)});
+  }
+  result.output = io::test::read_file(folder / "out");
+  return result;
+}
+
+Bytes joined(const std::vector<Bytes>& inputs) {
+  Bytes all;
+  for (const Bytes& input : inputs) all.insert(all.end(), input.begin(), input.end());
+  return all;
+}
+
+std::vector<Bytes> sorted_inputs(const KeyFormat& format, Distribution distribution,
+                                 const std::vector<std::uint64_t>& sizes) {
+  std::vector<Bytes> inputs;
+  for (const std::uint64_t size : sizes) {
+    inputs.push_back(
+        test::sorted_copy(test::generated(format, distribution, size, size + 1), format));
+  }
+  return inputs;
+}
+
+void expect_merged(const MergeRequest& request) {
+  const MergeResult result = merge_in_folder(request);
+  const Bytes all = joined(request.inputs);
+  EXPECT_TRUE(result.output == test::sorted_copy(all, request.format));
+  EXPECT_EQ(result.outcome.elements, all.size() / bytes_of(request.format.type));
+  EXPECT_TRUE(result.outcome.verified);
+}
+
+TEST(MergeInputs, IsRightForEveryTypeOnEveryEngine) {
+  std::size_t turn = 0;
+  for (const KeyType type : kAllKeyTypes) {
+    for (const char* const engine : {"cpu", "std"}) {
+      const KeyFormat format = test::formats_of(type)[turn % 4];
+      const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
+      SCOPED_TRACE(testing::Message() << test::words_of(format) << ' ' << name_of(distribution));
+      MergeRequest request{format, sorted_inputs(format, distribution, {0, 1, 300'000, 70'001})};
+      request.engine = engine;
+      expect_merged(request);
+    }
+  }
+}
+
+TEST(MergeInputs, RefillsWindowsThatAreShorterThanTheInputs) {
+  for (const Distribution distribution :
+       {Distribution::kUniform, Distribution::kEqual, Distribution::kZipf}) {
+    SCOPED_TRACE(name_of(distribution));
+    const KeyFormat format{KeyType::kU32, false, false};
+    MergeRequest request{format, sorted_inputs(format, distribution, {900'000, 3'000'000, 5})};
+    const MergeResult result = merge_in_folder(request);
+    EXPECT_LT(result.plan.input_merge.window_elements, 3'000'000U);
+    EXPECT_EQ(result.outcome.runs, 0U);
+    expect_merged(request);
+  }
+}
+
+TEST(MergeInputs, MakesRunsOfMoreInputsThanItMergesAtOnce) {
+  const KeyFormat format{KeyType::kI64, true, true};
+  MergeRequest request{format, sorted_inputs(format, Distribution::kUniform,
+                                             {10'000, 0, 0, 0, 20'000, 1, 30'000, 7})};
+  for (const unsigned batch_size : {2U, 3U, 7U}) {
+    request.batch_size = batch_size;
+    EXPECT_GT(merge_in_folder(request).outcome.runs, 1U);
+    expect_merged(request);
+  }
+  request.batch_size = 8;
+  EXPECT_EQ(merge_in_folder(request).outcome.runs, 0U);
+}
+
+TEST(MergeInputs, NamesTheInputAndTheElementThatIsOutOfOrder) {
+  const KeyFormat format{KeyType::kU64, false, false};
+  for (const std::uint64_t at : {1U, 70'000U, 299'999U}) {
+    MergeRequest request{format, sorted_inputs(format, Distribution::kUniform, {1'000, 300'000})};
+    std::fill_n(request.inputs[1].begin() + static_cast<std::ptrdiff_t>(8 * at), 8, std::byte{0});
+    try {
+      static_cast<void>(merge_in_folder(request));
+      FAIL() << "nothing was thrown";
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      EXPECT_EQ(error.kind(), ErrorKind::kInput);
+      EXPECT_NE(text.find("in1: element "), std::string::npos) << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gsort

@@ -1,0 +1,142 @@
+// Sorts of which only a part comes out: one of each key, the first N. What comes out is what
+// std::sort and std::unique of a copy say.
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "support/sort_run.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+using test::SortRequest;
+using test::SortResult;
+
+Bytes without_repeats(const Bytes& sorted, std::size_t key_bytes) {
+  Bytes unique;
+  for (std::size_t at = 0; at < sorted.size(); at += key_bytes) {
+    const auto key = sorted.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto end = key + static_cast<std::ptrdiff_t>(key_bytes);
+    if (at > 0 && std::equal(key, end, key - static_cast<std::ptrdiff_t>(key_bytes))) continue;
+    unique.insert(unique.end(), key, end);
+  }
+  return unique;
+}
+
+Bytes wanted(const SortRequest& request) {
+  const std::size_t key_bytes = bytes_of(request.format.type);
+  Bytes want = test::sorted_copy(request.input, request.format);
+  if (request.unique) want = without_repeats(want, key_bytes);
+  if (request.top) want.resize(std::min<std::uint64_t>(want.size(), *request.top * key_bytes));
+  return want;
+}
+
+void expect_right(const SortRequest& request) {
+  const SortResult result = sort_in_folder(request);
+  ASSERT_FALSE(result.error) << result.error->what();
+  const Bytes want = wanted(request);
+  ASSERT_TRUE(result.output.has_value());
+  EXPECT_TRUE(*result.output == want);
+  EXPECT_EQ(result.outcome.elements, request.input.size() / bytes_of(request.format.type));
+  EXPECT_EQ(result.outcome.output_elements, want.size() / bytes_of(request.format.type));
+  EXPECT_TRUE(result.left_in_temporary.empty());
+  EXPECT_TRUE(result.left_in_folder.empty());
+}
+
+class ResultOnEngine : public testing::TestWithParam<const char*> {
+ protected:
+  [[nodiscard]] SortRequest request_for(const KeyFormat& format, Distribution distribution,
+                                        std::uint64_t elements) const {
+    SortRequest request;
+    request.format = format;
+    request.input = test::generated(format, distribution, elements);
+    request.make_engine = test::engine_maker(GetParam());
+    return request;
+  }
+};
+
+TEST_P(ResultOnEngine, OfUniqueKeysIsRightForEveryTypeWayInAndWayOut) {
+  std::size_t turn = 0;
+  for (const KeyType type : kAllKeyTypes) {
+    for (const std::uint64_t elements : {0U, 1U, 2U, 65'537U, 2'000'003U}) {
+      const KeyFormat format = test::formats_of(type)[turn % 4];
+      const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
+      SCOPED_TRACE(testing::Message()
+                   << elements << ' ' << test::words_of(format) << ' ' << name_of(distribution));
+      SortRequest request = request_for(format, distribution, elements);
+      request.unique = true;
+      request.from_pipe = turn % 3 == 0;
+      request.to_pipe = turn % 2 == 0;
+      request.budget = "14M";
+      request.threads = request.from_pipe ? 1 : 2;
+      expect_right(request);
+    }
+  }
+}
+
+TEST_P(ResultOnEngine, OfUniqueKeysIsRightAfterSeveralRounds) {
+  SortRequest request = request_for({KeyType::kI32, true, true}, Distribution::kZipf, 4'000'000);
+  request.unique = true;
+  request.budget = "12M";
+  request.batch_size = 2;
+  expect_right(request);
+  request.verify = false;
+  expect_right(request);
+}
+
+TEST_P(ResultOnEngine, OfTheFirstElementsIsRightForEveryTypeWayInAndWayOut) {
+  std::size_t turn = 0;
+  for (const KeyType type : kAllKeyTypes) {
+    for (const std::uint64_t top : {0U, 1U, 4'096U, 65'537U, 700'000U}) {
+      const KeyFormat format = test::formats_of(type)[turn % 4];
+      const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
+      SCOPED_TRACE(testing::Message()
+                   << top << " of " << test::words_of(format) << ' ' << name_of(distribution));
+      SortRequest request = request_for(format, distribution, 1'500'003);
+      request.top = top;
+      request.unique = turn % 4 == 0;
+      request.from_pipe = turn % 3 == 0;
+      request.to_pipe = turn % 2 == 0;
+      request.budget = "14M";
+      request.threads = request.from_pipe ? 1 : 2;
+      expect_right(request);
+    }
+  }
+}
+
+TEST_P(ResultOnEngine, OfTheFirstElementsIsRightAroundTheNumberOfElements) {
+  for (const std::uint64_t elements : {0U, 1U, 1'000U}) {
+    for (const std::uint64_t more : {0U, 1U, 10U}) {
+      SortRequest request =
+          request_for({KeyType::kU64, false, false}, Distribution::kFewDistinct, elements);
+      request.top = elements + more;
+      expect_right(request);
+      request.from_pipe = true;
+      expect_right(request);
+    }
+  }
+}
+
+TEST(Selection, TakesNewCandidatesAllTheTimeWhereKeysFall) {
+  for (const bool unique : {false, true}) {
+    SortRequest request;
+    request.format = {KeyType::kU32, false, false};
+    request.input = test::generated(request.format, Distribution::kReversed, 3'000'000);
+    request.top = 100'000;
+    request.unique = unique;
+    request.threads = 3;
+    request.make_engine = test::engine_maker("cpu");
+    EXPECT_EQ(sort_in_folder(request).plan.strategy, Strategy::kSelect);
+    expect_right(request);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, ResultOnEngine, testing::Values("cpu", "std"),
+                         [](const auto& engine) { return std::string(engine.param); });
+
+}  // namespace
+}  // namespace gsort

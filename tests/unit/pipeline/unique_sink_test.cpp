@@ -1,0 +1,118 @@
+#include "pipeline/unique_sink.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "pipeline/limit_sink.hpp"
+#include "support/sinks.hpp"
+#include "support/sorted_copy.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+
+constexpr KeyFormat kFormat{KeyType::kU32, false, false};
+
+Bytes bytes_of_keys(const std::vector<std::uint32_t>& keys) {
+  const auto raw = std::as_bytes(std::span(keys));
+  return {raw.begin(), raw.end()};
+}
+
+std::vector<std::uint32_t> sorted_keys(std::size_t count, std::uint32_t each) {
+  std::vector<std::uint32_t> keys(count);
+  for (std::size_t i = 0; i < count; ++i) keys[i] = static_cast<std::uint32_t>(i) / each;
+  return keys;
+}
+
+// Puts `keys` in pieces of `piece_keys` from several threads, which start in order.
+void put_in_pieces(PieceSink& sink, const Bytes& keys, std::size_t piece_keys) {
+  std::atomic<std::size_t> next{0};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (;;) {
+        const std::size_t begin = next.fetch_add(piece_keys);
+        if (begin * 4 >= keys.size()) return;
+        const ConstByteSpan rest = ConstByteSpan(keys).subspan(begin * 4);
+        sink.put(begin, rest.first(std::min(rest.size(), piece_keys * 4)));
+      }
+    });
+  }
+}
+
+// What comes out of `keys`, which must pass the proof.
+Bytes unique_of(const std::vector<std::uint32_t>& keys, std::size_t piece_keys,
+                std::uint64_t distinct) {
+  const Bytes input = bytes_of_keys(keys);
+  Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
+  proof.add_input(input);
+  test::CollectingSink collected(distinct, 4);
+  ProvingSink proving(proof, collected);
+  UniqueSink sink(4, proof, proving);
+  put_in_pieces(sink, input, piece_keys);
+  proof.finish();
+  EXPECT_EQ(collected.complaint(), "");
+  EXPECT_EQ(proof.output().count, distinct);
+  return collected.bytes();
+}
+
+TEST(UniqueSink, PassesOnOneOfEachHoweverPiecesCutThem) {
+  for (const std::uint32_t each : {1U, 2U, 3U, 100U, 50'000U, 400'000U}) {
+    for (const std::size_t piece_keys : {999U, 40'000U, 300'000U}) {
+      SCOPED_TRACE(testing::Message() << each << " of each in pieces of " << piece_keys);
+      const auto keys = sorted_keys(300'000, each);
+      const std::uint64_t distinct = keys.back() + 1;
+      EXPECT_TRUE(unique_of(keys, piece_keys, distinct) == bytes_of_keys(sorted_keys(distinct, 1)));
+    }
+  }
+}
+
+TEST(UniqueSink, TakesPiecesOfOneKeyAndKeysWithAllBits) {
+  EXPECT_EQ(unique_of({0, 0, 1, ~0U, ~0U, ~0U}, 1, 3), bytes_of_keys({0, 1, ~0U}));
+  EXPECT_EQ(unique_of({0}, 1, 1), bytes_of_keys({0}));
+}
+
+TEST(UniqueSink, EndsCallsThatWaitWhenTheEngineGivesUp) {
+  Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
+  test::StreamSink next(4);
+  UniqueSink sink(4, proof, next);
+  const Bytes keys = bytes_of_keys({1, 2});
+  std::jthread waiting([&] { EXPECT_THROW(sink.put(2, keys), Error); });
+  sink.abandon();
+  waiting.join();
+  EXPECT_TRUE(next.was_abandoned());
+}
+
+TEST(LimitSink, PassesOnTheFirstAndProvesTheRest) {
+  const Bytes input = bytes_of_keys(sorted_keys(1'000, 1));
+  for (const std::uint64_t limit : {0U, 1U, 99U, 100U, 101U, 999U, 1'000U, 5'000U}) {
+    const std::uint64_t stay = std::min<std::uint64_t>(limit, 1'000);
+    Proof proof({kFormat, {}}, true);
+    proof.add_input(input);
+    test::CollectingSink collected(stay, 4);
+    ProvingSink proving(proof, collected);
+    LimitSink sink(limit, 4, proof, proving);
+    put_in_pieces(sink, input, 100);
+    proof.finish();
+    EXPECT_EQ(collected.complaint(), "") << limit;
+    EXPECT_EQ(proof.output().count, stay);
+  }
+}
+
+TEST(LimitSink, FindsAKeyBehindTheLimitThatBelongsBeforeIt) {
+  Proof proof({kFormat, {}}, true);
+  test::CollectingSink collected(2, 4);
+  ProvingSink proving(proof, collected);
+  LimitSink sink(2, 4, proof, proving);
+  sink.put(0, bytes_of_keys({5, 7}));
+  EXPECT_THROW(sink.put(2, bytes_of_keys({6, 8})), Error);
+}
+
+}  // namespace
+}  // namespace gsort

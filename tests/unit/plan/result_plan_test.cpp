@@ -1,0 +1,139 @@
+// Plans of sorts of which only a part comes out, of merges of inputs, and of batches.
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "support/invented.hpp"
+
+namespace gsort {
+namespace {
+
+using test::invented_machine;
+using test::options_for;
+
+Options top_of(std::uint64_t elements, const std::string& budget = "") {
+  Options options = options_for(KeyType::kU32, budget);
+  options.top = elements;
+  return options;
+}
+
+TEST(SelectionPlan, IsMadeWhereTheCandidatesFit) {
+  const Machine machine = invented_machine(64 * kGiB, 16, 8 * kGiB);
+  for (const std::uint64_t top : {0ULL, 1'000ULL, 1'000'000ULL, 100'000'000ULL}) {
+    const Plan plan = make_plan(top_of(top), machine);
+    EXPECT_EQ(plan.strategy, Strategy::kSelect) << top;
+    EXPECT_GE(plan.select.candidates, 2 * top);
+    EXPECT_GE(plan.select.workers, 1U);
+    EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
+    EXPECT_EQ(plan.least_output_bytes, top * 4);
+    EXPECT_EQ(plan.temporary_bytes, 0U);
+  }
+}
+
+TEST(SelectionPlan, GivesWayToASortWhereItCannotHelp) {
+  const Machine machine = invented_machine(64 * kGiB, 16, 8 * kGiB);
+  for (const std::uint64_t top : {std::uint64_t{1} << 30, UINT64_MAX}) {
+    EXPECT_EQ(make_plan(top_of(top), machine).strategy, Strategy::kSpill) << top;
+  }
+  const Machine small = invented_machine(4'000, 16, 8 * kGiB);
+  EXPECT_EQ(make_plan(top_of(999), small).strategy, Strategy::kOneChunk);
+  const Machine pipe = invented_machine(std::nullopt, 16, 8 * kGiB);
+  EXPECT_EQ(make_plan(top_of(1'000), pipe).strategy, Strategy::kSelect);
+  Options narrow = top_of(10);
+  narrow.key.type = KeyType::kU8;
+  EXPECT_EQ(make_plan(narrow, machine).strategy, Strategy::kCount);
+}
+
+Options merge_of(std::size_t inputs, const std::string& budget) {
+  Options options = options_for(KeyType::kU64, budget);
+  options.merge = true;
+  options.inputs.assign(inputs, "in");
+  return options;
+}
+
+void expect_sound_windows(const Plan& plan) {
+  const InputMergePlan& merge = plan.input_merge;
+  EXPECT_GE(merge.fan_in, 2U);
+  EXPECT_LE(merge.fan_in * merge.window_elements, merge.part_elements);
+  EXPECT_GE(merge.window_elements * plan.key_bytes, 16 * kKiB);
+  EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
+}
+
+TEST(InputMergePlan, TakesAllInputsAtOnceWhereTheirWindowsFit) {
+  for (const std::size_t inputs : {2U, 10U, 1'000U}) {
+    for (const auto size : {std::optional(100 * kGiB), std::optional<std::uint64_t>()}) {
+      const Plan plan = make_plan(merge_of(inputs, "1G"), invented_machine(size, 4, 8 * kGiB));
+      EXPECT_EQ(plan.strategy, Strategy::kMerge);
+      EXPECT_EQ(plan.input_merge.fan_in, inputs);
+      EXPECT_EQ(plan.run_count, 0U);
+      EXPECT_EQ(plan.temporary_bytes, 0U);
+      expect_sound_windows(plan);
+    }
+  }
+}
+
+TEST(InputMergePlan, MakesRunsOfGroupsWhereWindowsDoNotFitOrFewAreAskedFor) {
+  const Machine machine = invented_machine(kGiB, 4, 8 * kGiB);
+  const Plan many = make_plan(merge_of(5'000, "24M"), machine);
+  EXPECT_LT(many.input_merge.fan_in, 5'000U);
+  EXPECT_GE(many.run_count * many.input_merge.fan_in, 5'000U);
+  EXPECT_GE(many.temporary_bytes, kGiB);
+  expect_sound_windows(many);
+  Options few = merge_of(10, "1G");
+  few.batch_size = 3;
+  const Plan groups = make_plan(few, machine);
+  EXPECT_EQ(groups.input_merge.fan_in, 3U);
+  EXPECT_EQ(groups.run_count, 4U);
+  expect_sound_windows(groups);
+}
+
+TEST(InputMergePlan, SaysHowMuchMemoryIsNeeded) {
+  try {
+    static_cast<void>(make_plan(merge_of(2, "1M"), invented_machine(kGiB, 4, 8 * kGiB)));
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  }
+}
+
+Plan plan_of_arrays(std::uint64_t elements, const std::string& budget, KeyType type,
+                    std::optional<std::uint64_t> input = 10 * kGiB) {
+  Options options = options_for(type, budget);
+  options.batch_elements = elements;
+  return make_plan(options, invented_machine(input, 4, 8 * kGiB));
+}
+
+TEST(BatchPlan, PutsWholeArraysIntoABlock) {
+  for (const std::uint64_t elements : {1ULL, 3ULL, 1'000ULL, 300'000ULL, 5'000'000ULL}) {
+    const Plan plan = plan_of_arrays(elements, "1G", KeyType::kU32);
+    EXPECT_EQ(plan.strategy, Strategy::kArrays) << elements;
+    EXPECT_EQ(plan.batch.block_bytes % (elements * 4), 0U);
+    EXPECT_GE(plan.batch.array_bytes, elements * 4);
+    EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
+  }
+}
+
+TEST(BatchPlan, SortsArraysThatAreLargeOneAfterTheOther) {
+  const Plan one_chunk = plan_of_arrays(60'000'000, "1G", KeyType::kU32);
+  EXPECT_EQ(one_chunk.strategy, Strategy::kOneChunk);
+  EXPECT_EQ(one_chunk.elements, 10 * kGiB / 4);
+  EXPECT_EQ(plan_of_arrays(500'000'000, "1G", KeyType::kU32).strategy, Strategy::kSpill);
+  EXPECT_EQ(plan_of_arrays(UINT64_MAX, "1G", KeyType::kU32).strategy, Strategy::kSpill);
+  EXPECT_EQ(plan_of_arrays(500'000'000, "1G", KeyType::kU32, std::nullopt).strategy,
+            Strategy::kSpill);
+  EXPECT_EQ(plan_of_arrays(5'000'000'000, "1G", KeyType::kU8).strategy, Strategy::kCount);
+}
+
+TEST(ArrayOutput, NeedsAFileWhereTheCountIsNotKnown) {
+  Options options = options_for(KeyType::kF64);
+  options.unique = true;
+  options.output_format = FileFormat::kNpy;
+  Machine machine = invented_machine(kGiB, 4, 8 * kGiB);
+  EXPECT_NO_THROW(static_cast<void>(make_plan(options, machine)));
+  machine.output.reset();
+  EXPECT_THROW(static_cast<void>(make_plan(options, machine)), Error);
+  options.unique = false;
+  EXPECT_NO_THROW(static_cast<void>(make_plan(options, machine)));
+}
+
+}  // namespace
+}  // namespace gsort
