@@ -55,7 +55,7 @@ std::string RecordOrder::normalised_key(const std::byte* record) const {
   return key;
 }
 
-std::size_t RecordOrder::first_disorder(std::span<const std::byte> records) const {
+std::size_t RecordOrder::first_disorder(std::span<const std::byte> records, bool strict) const {
   const std::size_t count = records.size() / format_.bytes;
   if (count == 0) return 0;
   const std::byte* record = records.data();
@@ -64,7 +64,7 @@ std::size_t RecordOrder::first_disorder(std::span<const std::byte> records) cons
     const std::byte* const next = record + format_.bytes;
     const std::uint64_t next_prefix = prefix_of(next);
     const bool disorder =
-        next_prefix < prefix || (next_prefix == prefix && compare(next, record) < 0);
+        next_prefix < prefix || (next_prefix == prefix && compare(next, record) < (strict ? 1 : 0));
     if (disorder) return i;
     record = next;
     prefix = next_prefix;

@@ -53,9 +53,10 @@ class RecordOrder {
 
   [[nodiscard]] std::string normalised_key(const std::byte* record) const;
 
-  // The index of the first record that comes before the one in front of it, less one; the count of
-  // records if they are in order.
-  [[nodiscard]] std::size_t first_disorder(std::span<const std::byte> records) const;
+  // The index of the first record that comes before the one in front of it, or is equal to it where
+  // the order is to be `strict`, less one; the count of records if they are in order.
+  [[nodiscard]] std::size_t first_disorder(std::span<const std::byte> records,
+                                           bool strict = false) const;
 
  private:
   void add(const KeyField& key);

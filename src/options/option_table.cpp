@@ -107,8 +107,10 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kOrder,
      .common = true,
      .help = "one of each key",
-     .more = "Equal are keys with the same bits: -0 and +0 are two floating-point numbers, and so "
-             "are two NaN with different bits. With -c: no key may repeat.",
+     .more =
+         "Equal are keys with the same bits: -0 and +0 are two floating-point numbers, and so "
+         "are two NaN with different bits. Of records with equal keys the first one stays. With "
+         "-c: no key may repeat.",
      .apply = [](Options& o, Text) { o.unique = true; }},
     {.name = "batch-elements",
      .value_kind = kRequired,

@@ -55,10 +55,9 @@ void set_batch_elements(Options& options, std::string_view value) {
       .hint("an array has at least 1");
 }
 
-// Whole records come out in places of their own; of equal keys nobody has said which to keep.
 void refuse_beside_records(const Options& options) {
-  constexpr std::string_view kHint = "it is for keys alone; --top works with records, too";
-  if (options.unique) throw exclude_each_other("--unique", "--record", kHint);
+  constexpr std::string_view kHint =
+      "it is for keys alone; --unique and --top work with records, too";
   if (options.merge) throw exclude_each_other("--merge", "--record", kHint);
   if (options.batch_elements) throw exclude_each_other("--batch-elements", "--record", kHint);
 }

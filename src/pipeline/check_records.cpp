@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "base/failure.hpp"
 #include "base/fingerprint.hpp"
@@ -18,19 +19,25 @@
 namespace gsort {
 namespace {
 
-// A record at the border of a block: its key decides the order, its bytes whether it is distinct.
+// A record at the border of a block: its key decides the order, its identity whether it is another
+// one than its neighbour: the bytes, or the key where no two records may share one.
 struct Border {
   std::string key;
+  std::string identity;
   std::string bytes;
 
   friend bool operator<(const Border& a, const Border& b) { return a.key < b.key; }
-  friend bool operator==(const Border& a, const Border& b) { return a.bytes == b.bytes; }
+  friend bool operator==(const Border& a, const Border& b) { return a.identity == b.identity; }
 };
 
 class RecordCheck {
  public:
-  RecordCheck(const RecordFormat& format, io::Reader& reader, Meter* meter)
-      : order_(format), reader_(reader), meter_(meter) {}
+  RecordCheck(const RecordFormat& format, OrderKind kind, io::Reader& reader, Meter* meter)
+      : order_(format),
+        strict_(kind == OrderKind::kStrict),
+        reader_(reader),
+        meter_(meter),
+        ledger_(kind) {}
 
   CheckOutcome run(unsigned threads) {
     const std::uint64_t block_bytes =
@@ -63,8 +70,10 @@ class RecordCheck {
   }
 
   [[nodiscard]] Border border_of(const std::byte* record) const {
-    return {order_.normalised_key(record),
-            std::string(reinterpret_cast<const char*>(record), order_.record_bytes())};
+    std::string bytes(reinterpret_cast<const char*>(record), order_.record_bytes());
+    std::string key = order_.normalised_key(record);
+    std::string identity = strict_ ? key : bytes;
+    return {std::move(key), std::move(identity), std::move(bytes)};
   }
 
   bool found_disorder() {
@@ -79,7 +88,7 @@ class RecordCheck {
     const std::size_t bytes = order_.record_bytes();
     const std::size_t count = records.size() / bytes;
     const Fingerprint seen = fingerprint_of_records(records, bytes);
-    const std::size_t disorder = order_.first_disorder(records);
+    const std::size_t disorder = order_.first_disorder(records, strict_);
     std::uint64_t distinct = 1;
     for (std::size_t at = bytes; at < records.size(); at += bytes) {
       if (std::memcmp(records.data() + at, records.data() + at - bytes, bytes) != 0) ++distinct;
@@ -105,6 +114,7 @@ class RecordCheck {
   }
 
   const RecordOrder order_;
+  const bool strict_;  // no two records may share a key
   io::Reader& reader_;
   Meter* meter_;
   std::mutex mutex_;
@@ -114,10 +124,10 @@ class RecordCheck {
 
 }  // namespace
 
-CheckOutcome check_records(const RecordFormat& format, io::Reader& reader, unsigned threads,
-                           Meter* meter) {
+CheckOutcome check_records(const RecordFormat& format, OrderKind order, io::Reader& reader,
+                           unsigned threads, Meter* meter) {
   if (meter != nullptr) meter->begin_phase(Phase::kRead, reader.known_size().value_or(0));
-  return RecordCheck(format, reader, meter).run(threads);
+  return RecordCheck(format, order, reader, meter).run(threads);
 }
 
 }  // namespace gsort

@@ -26,7 +26,12 @@ OutputChain::OutputChain(const Plan& plan, io::Output& output, Proof& proof, Met
       proving_sink_(proof, output_sink_),
       first_(&proving_sink_) {
   if (plan.top) first_ = &limit_sink_.emplace(*plan.top, plan.key_bytes, proof, *first_);
-  if (plan.unique) first_ = &unique_sink_.emplace(plan.key_bytes, proof, *first_);
+  if (!plan.unique) return;
+  if (plan.records) {
+    first_ = &unique_record_sink_.emplace(*plan.records, proof, *first_);
+  } else {
+    first_ = &unique_sink_.emplace(plan.key_bytes, proof, *first_);
+  }
 }
 
 // Of distinct keys it is known that there are any, if there are keys at all.

@@ -11,6 +11,7 @@
 #include "pipeline/limit_sink.hpp"
 #include "pipeline/proof.hpp"
 #include "pipeline/sinks.hpp"
+#include "pipeline/unique_record_sink.hpp"
 #include "pipeline/unique_sink.hpp"
 #include "plan/plan.hpp"
 
@@ -39,6 +40,7 @@ class OutputChain {
   ProvingSink proving_sink_;
   std::optional<LimitSink> limit_sink_;
   std::optional<UniqueSink> unique_sink_;
+  std::optional<UniqueRecordSink> unique_record_sink_;
   PieceSink* first_;
 };
 

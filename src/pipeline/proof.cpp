@@ -39,7 +39,7 @@ Fingerprint Proof::look(ConstByteSpan raw_keys) const {
 
 // The index in front of the first element that is out of order; the count if there is none.
 std::size_t Proof::first_disorder_in(ConstByteSpan elements) const {
-  if (records_) return records_->first_disorder(elements);
+  if (records_) return records_->first_disorder(elements, order_ == OrderKind::kStrict);
   return with_key_of_width(key_bytes_, [&](auto width) {
     using Key = decltype(width);
     const std::span<const Key> keys(reinterpret_cast<const Key*>(elements.data()),

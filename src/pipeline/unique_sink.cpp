@@ -1,9 +1,7 @@
 #include "pipeline/unique_sink.hpp"
 
 #include <algorithm>
-#include <utility>
 
-#include "base/error.hpp"
 #include "base/repeated_keys.hpp"
 
 namespace gsort {
@@ -25,7 +23,8 @@ void UniqueSink::put(std::uint64_t position, ConstByteSpan keys) {
 template <class Key>
 void UniqueSink::put_keys(std::uint64_t position, std::span<const Key> keys) {
   const std::uint64_t distinct = count_changes(keys) + 1;
-  const Place place = take_turn(position, keys.size(), distinct, keys.front(), keys.back());
+  const Turns::Place place =
+      turns_.take(position, keys.size(), distinct, keys.front(), keys.back());
   if (distinct == keys.size() && !place.repeats_last) {
     next_.put(place.position, std::as_bytes(keys));
   } else {
@@ -35,7 +34,7 @@ void UniqueSink::put_keys(std::uint64_t position, std::span<const Key> keys) {
 
 // The first key stands in front of itself where it has been put already, else there is none.
 template <class Key>
-void UniqueSink::put_some(Place place, std::span<const Key> keys) {
+void UniqueSink::put_some(Turns::Place place, std::span<const Key> keys) {
   std::unique_ptr<Scratch> scratch = take_scratch();
   auto* const kept = reinterpret_cast<Key*>(scratch->kept.data());
   auto* const repeats = reinterpret_cast<Key*>(scratch->repeats.data());
@@ -53,26 +52,8 @@ void UniqueSink::put_some(Place place, std::span<const Key> keys) {
   give_back(std::move(scratch));
 }
 
-UniqueSink::Place UniqueSink::take_turn(std::uint64_t position, std::uint64_t elements,
-                                        std::uint64_t distinct, std::uint64_t first,
-                                        std::uint64_t last) {
-  std::unique_lock lock(mutex_);
-  turn_.wait(lock, [&] { return next_element_ == position || abandoned_; });
-  if (abandoned_) throw Error(ErrorKind::kOutput, "writing", "stopped before all was written");
-  const Place place{next_place_, position > 0 && last_ == first};
-  next_element_ += elements;
-  next_place_ += distinct - (place.repeats_last ? 1 : 0);
-  last_ = last;
-  turn_.notify_all();
-  return place;
-}
-
 void UniqueSink::abandon() noexcept {
-  {
-    const std::scoped_lock lock(mutex_);
-    abandoned_ = true;
-  }
-  turn_.notify_all();
+  turns_.abandon();
   next_.abandon();
 }
 

@@ -17,7 +17,6 @@
 // bits of the one in front of it.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -25,6 +24,7 @@
 
 #include "engine/engine.hpp"
 #include "pipeline/proof.hpp"
+#include "pipeline/unique_turns.hpp"
 
 namespace gsort {
 
@@ -40,11 +40,7 @@ class UniqueSink final : public PieceSink {
   void abandon() noexcept override;
 
  private:
-  // What a turn decides.
-  struct Place {
-    std::uint64_t position;     // in the output
-    bool repeats_last = false;  // whether the first key has been put already
-  };
+  using Turns = UniqueTurns<std::uint64_t>;
   struct Scratch {
     std::vector<std::byte> kept;
     std::vector<std::byte> repeats;
@@ -53,9 +49,7 @@ class UniqueSink final : public PieceSink {
   template <class Key>
   void put_keys(std::uint64_t position, std::span<const Key> keys);
   template <class Key>
-  void put_some(Place place, std::span<const Key> keys);
-  Place take_turn(std::uint64_t position, std::uint64_t elements, std::uint64_t distinct,
-                  std::uint64_t first, std::uint64_t last);
+  void put_some(Turns::Place place, std::span<const Key> keys);
   std::unique_ptr<Scratch> take_scratch();
   void give_back(std::unique_ptr<Scratch> scratch);
 
@@ -63,12 +57,8 @@ class UniqueSink final : public PieceSink {
   Proof& proof_;
   PieceSink& next_;
 
+  Turns turns_;
   std::mutex mutex_;  // guards what follows
-  std::condition_variable turn_;
-  std::uint64_t next_element_ = 0;  // whose turn it is
-  std::uint64_t next_place_ = 0;    // in the output
-  std::uint64_t last_ = 0;          // the last key of the piece before, if there was one
-  bool abandoned_ = false;
   std::vector<std::unique_ptr<Scratch>> spare_;
 };
 

@@ -1,0 +1,57 @@
+// UniqueTurns: lets pieces of a sorted sequence find their places in what is left of it when
+// elements that repeat are dropped. A piece says how many of its elements differ from the one in
+// front of them, waits until all earlier pieces have said so, and learns its place.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace gsort {
+
+// Value: a key as a number, or a normalised key. Thread-safe.
+template <class Value>
+class UniqueTurns {
+ public:
+  struct Place {
+    std::uint64_t position;     // in the output
+    bool repeats_last = false;  // whether the first element has been put already
+  };
+
+  // `distinct` of the piece's elements differ from the one in front of them, the first one
+  // included. Throws: Error(kOutput) after abandon().
+  Place take(std::uint64_t position, std::uint64_t elements, std::uint64_t distinct,
+             const Value& first, Value last) {
+    std::unique_lock lock(mutex_);
+    turn_.wait(lock, [&] { return next_element_ == position || abandoned_; });
+    if (abandoned_) throw Error(ErrorKind::kOutput, "writing", "stopped before all was written");
+    const Place place{next_place_, position > 0 && last_ == first};
+    next_element_ += elements;
+    next_place_ += distinct - (place.repeats_last ? 1 : 0);
+    last_ = std::move(last);
+    turn_.notify_all();
+    return place;
+  }
+
+  // All who wait fail.
+  void abandon() noexcept {
+    {
+      const std::scoped_lock lock(mutex_);
+      abandoned_ = true;
+    }
+    turn_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable turn_;
+  std::uint64_t next_element_ = 0;  // whose turn it is
+  std::uint64_t next_place_ = 0;    // in the output
+  Value last_{};                    // of the piece before, if there was one
+  bool abandoned_ = false;
+};
+
+}  // namespace gsort

@@ -1,0 +1,71 @@
+#include "pipeline/unique_record_sink.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "support/sinks.hpp"
+#include "support/sorted_copy.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+
+// Records of two bytes: a key, and what tells records of one key apart.
+const RecordFormat kFormat{2, {{0, 1, std::nullopt, false, false}}};
+
+Bytes bytes_of_text(const std::string& text) {
+  const auto raw = std::as_bytes(std::span(text));
+  return {raw.begin(), raw.end()};
+}
+
+// What comes out of `records` in pieces of `piece` records, which must pass the proof.
+Bytes unique_of(const std::string& records, std::size_t piece, std::uint64_t distinct) {
+  const Bytes input = bytes_of_text(records);
+  Proof proof({{}, kFormat}, true, nullptr, OrderKind::kStrict);
+  proof.add_input(input);
+  test::CollectingSink collected(distinct, 2);
+  ProvingSink proving(proof, collected);
+  UniqueRecordSink sink(kFormat, proof, proving);
+  for (std::size_t at = 0; at < input.size(); at += 2 * piece) {
+    const ConstByteSpan rest = ConstByteSpan(input).subspan(at);
+    sink.put(at / 2, rest.first(std::min(rest.size(), 2 * piece)));
+  }
+  proof.finish();
+  EXPECT_EQ(collected.complaint(), "");
+  return collected.bytes();
+}
+
+TEST(UniqueRecordSink, KeepsTheFirstRecordOfEachKeyHoweverPiecesAreCut) {
+  const std::string records = "a1a2b3c4c5c6c7d8e9e0";
+  for (std::size_t piece = 1; piece <= 10; ++piece) {
+    EXPECT_EQ(unique_of(records, piece, 5), bytes_of_text("a1b3c4d8e9")) << piece;
+  }
+  EXPECT_EQ(unique_of("a1b2c3", 2, 3), bytes_of_text("a1b2c3"));
+  EXPECT_EQ(unique_of("", 2, 0), Bytes());
+}
+
+TEST(UniqueRecordSink, WritesLongPiecesInSeveralSteps) {
+  std::string records;
+  std::string kept;
+  for (int i = 0; i < 200'000; ++i) {
+    const char key = static_cast<char>('a' + i / 20'000);
+    records += {key, static_cast<char>('0' + i % 10)};
+    if (i % 20'000 == 0) kept += {key, '0'};
+  }
+  EXPECT_EQ(unique_of(records, 200'000, 10), bytes_of_text(kept));
+}
+
+TEST(UniqueRecordSink, FailsAfterItWasAbandoned) {
+  Proof proof({{}, kFormat}, true, nullptr, OrderKind::kStrict);
+  test::CollectingSink collected(2, 2);
+  UniqueRecordSink sink(kFormat, proof, collected);
+  sink.abandon();
+  EXPECT_THROW(sink.put(0, bytes_of_text("a1b2")), Error);
+}
+
+}  // namespace
+}  // namespace gsort
