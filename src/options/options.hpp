@@ -51,9 +51,9 @@ struct Options {
 
   // Result.
   bool unique = false;                          // one of each key
-  std::optional<std::uint64_t> top;             // only the first so many elements
   bool merge = false;                           // every input is sorted already
-  std::optional<std::uint64_t> batch_elements;  // arrays that are sorted by themselves; at least 1
+  std::optional<std::uint64_t> top;             // only the first so many elements
+  std::optional<std::uint64_t> batch_elements;  // arrays sorted by themselves; at least 1
   std::uint64_t row_elements = 0;  // the same, said by the header of an input; 0: it does not
 
   // Job. With show other than kNothing, nothing else is to be done and no more was checked.

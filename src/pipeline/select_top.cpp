@@ -164,7 +164,8 @@ std::uint64_t select(const Plan& plan, io::Reader& reader, Proof& proof, Meter* 
   std::vector<Candidates<Key>> candidates;
   const ByteSpan blocks = memory.first(plan.select.workers * plan.chunk.block_bytes);
   for (unsigned worker = 0; worker < plan.select.workers; ++worker) {
-    const std::uint64_t begin = blocks.size() + 2 * worker * plan.select.candidate_bytes;
+    const std::uint64_t begin =
+        blocks.size() + std::uint64_t{2} * worker * plan.select.candidate_bytes;
     candidates.emplace_back(selection, memory.subspan(begin, 2 * plan.select.candidate_bytes));
   }
   const std::uint64_t elements = read_all(selection, reader, meter, blocks, candidates);

@@ -78,6 +78,7 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
   options.batch_size = request.batch_size;
   options.unique = request.unique;
   options.top = request.top;
+  options.batch_elements = request.batch_elements;
   Machine machine = invented_machine(reader.known_size(), request.threads, kTiB);
   if (request.to_pipe) machine.output.reset();
   return make_plan(options, machine);

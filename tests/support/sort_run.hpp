@@ -27,6 +27,7 @@ struct SortRequest {
   bool verify = true;
   bool unique = false;
   std::optional<std::uint64_t> top;
+  std::optional<std::uint64_t> batch_elements;
   std::optional<Bytes> old_output;  // what the output's name holds before
   EngineMaker make_engine;
   Meter* meter = nullptr;

@@ -70,6 +70,27 @@ TEST(CheckOrder, FindsTheFirstRepeatedKeyWhereOrderIsStrict) {
   }
 }
 
+TEST(CheckOrder, LetsKeysFallFromOneArrayToTheNextOnly) {
+  const KeyFormat format{KeyType::kU32, false, false};
+  for (const std::uint64_t array : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{1'000},
+                                    kBlockKeys, kBlockKeys + 1, 3 * kBlockKeys}) {
+    SCOPED_TRACE(array);
+    std::vector<std::uint32_t> keys(5 * kBlockKeys);
+    for (std::uint32_t i = 0; i < keys.size(); ++i) {
+      keys[i] = static_cast<std::uint32_t>(i % array + keys.size() - i / array);
+    }
+    const WantedOrder order{OrderKind::kAscending, array};
+    EXPECT_TRUE(checked(raw_of(keys), format, 3, order).in_order);
+    EXPECT_EQ(checked(raw_of(keys), format, 1).in_order, false);
+    if (array == 1) continue;
+    const std::uint64_t at = (keys.size() - 1) / array * array - 1;  // the last of an array
+    keys[at] = keys[at - 1] - 1;
+    const CheckOutcome outcome = checked(raw_of(keys), format, 1, order);
+    EXPECT_FALSE(outcome.in_order);
+    EXPECT_EQ(outcome.disorder_element, at);
+  }
+}
+
 TEST(CheckOrder, CountsDistinctKeysAcrossTheBordersOfBlocks) {
   for (const std::uint32_t repeat : {1U, 2U, 3U, 1'000U, 100'000U, 1'000'000U}) {
     std::vector<std::uint32_t> keys(5 * kBlockKeys + 17);

@@ -27,8 +27,21 @@ Bytes without_repeats(const Bytes& sorted, std::size_t key_bytes) {
   return unique;
 }
 
+// Every array of the input by itself.
+Bytes sorted_arrays(const SortRequest& request, std::size_t array_bytes) {
+  Bytes all;
+  for (std::size_t at = 0; at < request.input.size(); at += array_bytes) {
+    const auto bytes = std::min(array_bytes, request.input.size() - at);
+    const Bytes array =
+        test::sorted_copy(std::span(request.input).subspan(at, bytes), request.format);
+    all.insert(all.end(), array.begin(), array.end());
+  }
+  return all;
+}
+
 Bytes wanted(const SortRequest& request) {
   const std::size_t key_bytes = bytes_of(request.format.type);
+  if (request.batch_elements) return sorted_arrays(request, *request.batch_elements * key_bytes);
   Bytes want = test::sorted_copy(request.input, request.format);
   if (request.unique) want = without_repeats(want, key_bytes);
   if (request.top) want.resize(std::min<std::uint64_t>(want.size(), *request.top * key_bytes));
@@ -116,6 +129,37 @@ TEST_P(ResultOnEngine, OfTheFirstElementsIsRightAroundTheNumberOfElements) {
       request.top = elements + more;
       expect_right(request);
       request.from_pipe = true;
+      expect_right(request);
+    }
+  }
+}
+
+TEST_P(ResultOnEngine, OfArraysIsRightForEveryTypeWayInAndWayOut) {
+  std::size_t turn = 0;
+  for (const KeyType type : kAllKeyTypes) {
+    for (const std::uint64_t elements : {1U, 7U, 999U, 70'000U, 1'400'000U, 3'000'000U}) {
+      const KeyFormat format = test::formats_of(type)[turn % 4];
+      const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
+      SCOPED_TRACE(testing::Message() << elements << " elements an array, "
+                                      << test::words_of(format) << ' ' << name_of(distribution));
+      SortRequest request =
+          request_for(format, distribution, elements < 1'000 ? 100'003 : 2'900'001);
+      request.batch_elements = elements;
+      request.from_pipe = turn % 3 == 0;
+      request.to_pipe = turn % 2 == 0;
+      request.budget = "14M";
+      request.threads = request.from_pipe ? 1 : 2;
+      expect_right(request);
+    }
+  }
+}
+
+TEST_P(ResultOnEngine, OfNoArrayIsNothing) {
+  for (const bool from_pipe : {false, true}) {
+    for (const std::uint64_t elements : {5U, 50'000'000U}) {
+      SortRequest request = request_for({KeyType::kU32, false, false}, Distribution::kUniform, 0);
+      request.batch_elements = elements;
+      request.from_pipe = from_pipe;
       expect_right(request);
     }
   }
