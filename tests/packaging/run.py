@@ -133,6 +133,8 @@ def case_tar(options, folder: Path) -> None:
         beside = Path(path).parent.resolve() == (usr / "bin").resolve()
         require(beside or SYSTEM_LIBRARY.match(name), f"{name} is found at {path}")
         require("boost" not in name, "Boost is linked in")
+    licences = {path.name for path in (usr / "share/doc/gsort-binary/licences").iterdir()}
+    require(licences >= {"libtbb12", "libhwy1", "libstdc++6"}, f"the licences of the libraries are there: {licences}")
 
 
 def case_headers(options, folder: Path) -> None:
