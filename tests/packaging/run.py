@@ -55,7 +55,8 @@ def libraries_of(binary: Path) -> dict[str, str]:
 
 def require_nothing_of(build: Path, binary: Path) -> None:
     for name, path in libraries_of(binary).items():
-        require(not Path(path).resolve().is_relative_to(build), f"{binary} uses {name} of the build folder")
+        inside = path.startswith("/") and Path(path).resolve().is_relative_to(build)
+        require(not inside, f"{binary} uses {name} of the build folder")
     require(str(build) not in output_of("readelf", "-d", binary), f"{binary} names the build folder")
 
 
@@ -132,6 +133,8 @@ def case_tar(options, folder: Path) -> None:
         beside = Path(path).parent.resolve() == (usr / "bin").resolve()
         require(beside or SYSTEM_LIBRARY.match(name), f"{name} is found at {path}")
         require("boost" not in name, "Boost is linked in")
+    licences = {path.name for path in (usr / "share/doc/gsort-binary/licences").iterdir()}
+    require(licences >= {"libtbb12", "libhwy1", "libstdc++6"}, f"the licences of the libraries are there: {licences}")
 
 
 def case_headers(options, folder: Path) -> None:

@@ -1,7 +1,8 @@
 # Copies the shared libraries of a binary beside it, all but those of the C library, which belong to the kernel
-# and the loader of a machine:
+# and the loader of a machine; and, into the folder licences, what Debian's packages of them say about copying:
 #   cmake -DBINARY=... -P BundleLibraries.cmake
 get_filename_component(folder ${BINARY} DIRECTORY)
+file(MAKE_DIRECTORY ${folder}/licences)
 file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${BINARY}
   RESOLVED_DEPENDENCIES_VAR libraries
   PRE_EXCLUDE_REGEXES "^lib(c|m|dl|rt|pthread)\\.so" "^ld-linux" "^linux-vdso"
@@ -9,4 +10,12 @@ file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${BINARY}
   CONFLICTING_DEPENDENCIES_PREFIX bundled_already)
 foreach(library IN LISTS libraries)
   file(COPY ${library} DESTINATION ${folder} FOLLOW_SYMLINK_CHAIN)
+endforeach()
+foreach(library IN LISTS libraries bundled_already_FILENAMES)
+  get_filename_component(name ${library} NAME)
+  execute_process(COMMAND dpkg-query --search "*/${name}" OUTPUT_VARIABLE owner ERROR_QUIET)
+  string(REGEX MATCH "^[^:,]+" package "${owner}")
+  if(package)
+    file(COPY_FILE /usr/share/doc/${package}/copyright ${folder}/licences/${package} ONLY_IF_DIFFERENT)
+  endif()
 endforeach()

@@ -10,8 +10,8 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 find_package(nlohmann_json REQUIRED)
 
-# A static Boost.Iostreams does not say which codecs it needs.
-if(Boost_USE_STATIC_LIBS)
+if(GSORT_RELOCATABLE)
+  # A static Boost does not say which codecs it calls.
   find_package(ZLIB REQUIRED)
   find_package(BZip2 REQUIRED)
   find_package(LibLZMA REQUIRED)
