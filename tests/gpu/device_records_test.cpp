@@ -2,15 +2,12 @@
 // carry their position where there is room, so each tells where it came from.
 #include "gpu/device_records.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <numeric>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "device_memory.hpp"
+#include "support/stably_sorted.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -46,23 +43,6 @@ Bytes random_records(const RecordFormat& format, std::uint64_t count, unsigned v
   return records;
 }
 
-Bytes stably_sorted(const Bytes& records, const RecordOrder& order) {
-  const std::size_t bytes = order.record_bytes();
-  std::vector<std::string> keys(records.size() / bytes);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    keys[i] = order.normalised_key(records.data() + i * bytes);
-  }
-  std::vector<std::size_t> numbers(keys.size());
-  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
-  std::stable_sort(numbers.begin(), numbers.end(),
-                   [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
-  Bytes sorted(records.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    std::memcpy(sorted.data() + i * bytes, records.data() + numbers[i] * bytes, bytes);
-  }
-  return sorted;
-}
-
 using Scratch = DeviceArray<unsigned char>;
 constexpr std::size_t kScratchShift = 256 - Scratch::kGuard;  // so that scratch is aligned
 
@@ -75,7 +55,7 @@ void sort_and_compare(const RecordFormat& format, std::uint64_t count, unsigned 
   const std::size_t bytes = sort_records_scratch_bytes(count);
   const Scratch scratch(bytes, kScratchShift);
   sort_records(order, input.get(), output.get(), count, scratch.get(), bytes, nullptr);
-  ASSERT_TRUE(output.values() == stably_sorted(records, order))
+  ASSERT_TRUE(output.values() == test::stably_sorted(records, format))
       << count << " records of " << format.bytes << " bytes, values below " << values;
   ASSERT_TRUE(output.guards_hold() && input.guards_hold() && scratch.guards_hold());
   ASSERT_TRUE(input.values() == records) << "the input changed";

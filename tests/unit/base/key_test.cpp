@@ -11,35 +11,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/value.hpp"
+
 namespace gsort {
 namespace {
-
-// Calls f(Number{}) with the C++ type that keys of `type` are.
-template <class F>
-void with_number(KeyType type, const F& f) {
-  switch (type) {
-    case KeyType::kU8:
-      return f(std::uint8_t{});
-    case KeyType::kI8:
-      return f(std::int8_t{});
-    case KeyType::kU16:
-      return f(std::uint16_t{});
-    case KeyType::kI16:
-      return f(std::int16_t{});
-    case KeyType::kU32:
-      return f(std::uint32_t{});
-    case KeyType::kI32:
-      return f(std::int32_t{});
-    case KeyType::kU64:
-      return f(std::uint64_t{});
-    case KeyType::kI64:
-      return f(std::int64_t{});
-    case KeyType::kF32:
-      return f(float{});
-    case KeyType::kF64:
-      return f(double{});
-  }
-}
 
 // The bytes of `number` as they lie in a file, read as one unsigned number.
 template <class Key, class Number>
@@ -97,7 +72,7 @@ void for_all_formats(const Check& check) {
         with_key_of_width(bytes_of(type), [&](auto width) {
           const KeyFormat format{type, big_endian, descending};
           const auto map = KeyMap<decltype(width)>::of(format);
-          with_number(type, [&](auto number) {
+          with_value_of_type(type, [&](auto number) {
             if constexpr (sizeof(number) == sizeof(width)) check(format, map, number);
           });
         });
@@ -195,7 +170,7 @@ TEST(KeyType, IsReadFromTheLastSuffixOfAPath) {
 
 TEST(KeyType, KnowsItsWidth) {
   for (const KeyType type : kAllKeyTypes) {
-    with_number(type, [&](auto number) {
+    with_value_of_type(type, [&](auto number) {
       EXPECT_EQ(bytes_of(type), sizeof(number));
       EXPECT_EQ(is_float(type), std::is_floating_point_v<decltype(number)>);
       EXPECT_EQ(is_signed_integer(type),

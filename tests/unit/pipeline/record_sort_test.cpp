@@ -1,8 +1,6 @@
 // Whole sorts of records, in memory and through runs: what comes out is std::stable_sort of what
 // went in.
 #include <algorithm>
-#include <cstring>
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "pipeline/sort_job.hpp"
 #include "support/engine_wrap.hpp"
 #include "support/sort_run.hpp"
+#include "support/stably_sorted.hpp"
 
 namespace gsort {
 namespace {
@@ -27,24 +26,6 @@ Bytes random_records(std::uint64_t bytes, unsigned values) {
   Bytes records(bytes);
   for (std::byte& byte : records) byte = static_cast<std::byte>(random() % values);
   return records;
-}
-
-Bytes stably_sorted(const Bytes& records, const RecordFormat& format) {
-  const RecordOrder order(format);
-  const std::size_t bytes = format.bytes;
-  std::vector<std::string> keys(records.size() / bytes);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    keys[i] = order.normalised_key(records.data() + i * bytes);
-  }
-  std::vector<std::size_t> numbers(keys.size());
-  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
-  std::stable_sort(numbers.begin(), numbers.end(),
-                   [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
-  Bytes sorted(records.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    std::memcpy(sorted.data() + i * bytes, records.data() + numbers[i] * bytes, bytes);
-  }
-  return sorted;
 }
 
 KeyField text(std::uint32_t offset, std::uint32_t bytes) {
@@ -66,7 +47,7 @@ SortResult expect_sorted(const SortRequest& request) {
     return result;
   }
   EXPECT_TRUE(result.output.has_value());
-  EXPECT_TRUE(*result.output == stably_sorted(request.input, *request.records));
+  EXPECT_TRUE(*result.output == test::stably_sorted(request.input, *request.records));
   EXPECT_TRUE(result.left_in_temporary.empty());
   EXPECT_TRUE(result.left_in_folder.empty());
   EXPECT_EQ(result.outcome.elements, request.input.size() / request.records->bytes);
