@@ -61,7 +61,8 @@ KeyField parse_key(std::string_view key, const Options& options) {
   } else if (!rest.empty()) {
     throw bad_key(key, fmt::format("'{}' is not ':TYPE'", rest));
   }
-  const KeyType type = key.find(':') == key.npos ? options.key.type : type_named(rest, key);
+  const KeyType type =
+      key.find(':') == std::string_view::npos ? options.key.type : type_named(rest, key);
   const auto bytes = static_cast<std::uint32_t>(bytes_of(type));
   return {*offset, bytes, type, options.key.big_endian, descending};
 }

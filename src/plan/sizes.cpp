@@ -265,7 +265,7 @@ double spill_cost(std::uint64_t run_count, std::uint32_t fan_in, unsigned thread
   // about as much work.
   constexpr double kSpill = 1;
   double moved = 1;  // in the last merge, all
-  double runs = static_cast<double>(run_count);
+  auto runs = static_cast<double>(run_count);
   for (const MergeRound& round : plan_rounds(run_count, fan_in)) {
     double merged = 0;
     for (const std::uint32_t group : round.group_sizes) merged += group > 1 ? group : 0;

@@ -54,7 +54,7 @@ struct RecordLanes {
 template <class Lanes>
 class CpuEngine final : public Engine {
  public:
-  CpuEngine(const EngineShape& shape, ByteSpan memory) : shape_(shape), memory_(memory) {}
+  CpuEngine(EngineShape shape, ByteSpan memory) : shape_(std::move(shape)), memory_(memory) {}
 
   [[nodiscard]] std::string_view name() const override { return "cpu"; }
 
