@@ -24,6 +24,7 @@ struct CpuRecordChunkFootprint {
   static constexpr std::uint64_t kEntryBytes = 16;
   static constexpr std::uint64_t kMostElements = ~std::uint32_t{0} / 2;  // slots have 32 bits
   static constexpr std::uint64_t kPieceBytes = 512 * kKiB;
+  static constexpr std::uint64_t kMostBuckets = 4096;
 
   std::uint64_t record_bytes = 0;
   unsigned workers = 1;
@@ -55,9 +56,10 @@ struct CpuRecordChunkFootprint {
     return round_up(std::max(record_bytes, std::min(kPieceBytes, elements * record_bytes)),
                     4 * kKiB);
   }
+  // The bucket map and its sample, and each worker's counters.
   [[nodiscard]] constexpr std::uint64_t heap_bytes() const {
-    return 256 * kKiB;
-  }  // of the bucket map and its counters
+    return 256 * kKiB + workers * kMostBuckets * sizeof(std::uint64_t);
+  }
   [[nodiscard]] constexpr std::uint64_t arena_bytes() const {
     return blocks_bytes() + 2 * entries_bytes() + workers * piece_bytes();
   }

@@ -13,6 +13,7 @@
 #include <rapidcheck.h>
 
 #include "base/value.hpp"
+#include "support/decimal_text.hpp"
 
 namespace gsort {
 namespace {
@@ -35,23 +36,12 @@ std::vector<Value> any_values() {
 }
 
 template <class Value>
-std::string library_text(const std::vector<Value>& values) {
-  std::string text;
-  for (const Value value : values) {
-    std::array<char, 64> line{};
-    text.append(line.data(), std::to_chars(line.data(), line.data() + line.size(), value).ptr);
-    text += '\n';
-  }
-  return text;
-}
-
-template <class Value>
 void expect_way_and_back(KeyType type) {
   const std::vector<Value> values = any_values<Value>();
   const auto keys = std::as_bytes(std::span(values));
   std::string text(values.size() * most_line_bytes(type) + kTextSlack, '\0');
   const std::size_t bytes = format_lines(keys, {type}, text.data());
-  RC_ASSERT(text.substr(0, bytes) == library_text(values));
+  RC_ASSERT(text.substr(0, bytes) == test::decimal_text(values));
   RC_ASSERT(count_newlines(std::string_view(text).substr(0, bytes)) == values.size());
   std::vector<std::byte> back(keys.size());
   RC_ASSERT(!parse_lines(std::string_view(text).substr(0, bytes), {type}, back));

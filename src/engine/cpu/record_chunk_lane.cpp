@@ -13,7 +13,6 @@ namespace {
 
 // Entries of a bucket fill half of a 1 MiB L2 cache.
 constexpr std::uint64_t kBucketTarget = std::uint64_t{1} << 15;
-constexpr std::uint64_t kMostBuckets = 4096;
 
 std::span<RecordEntry> entries_in(ByteSpan bytes) {
   return {reinterpret_cast<RecordEntry*>(bytes.data()), bytes.size() / sizeof(RecordEntry)};
@@ -41,8 +40,8 @@ void RecordChunkLane::begin(ConstByteSpan sample) {
   for (std::size_t i = 0; i < prefixes.size(); ++i) {
     prefixes[i] = order_.prefix_of(sample.data() + i * order_.record_bytes());
   }
-  const std::uint64_t buckets =
-      std::clamp<std::uint64_t>(div_up(footprint_.elements, kBucketTarget), 1, kMostBuckets);
+  const std::uint64_t buckets = std::clamp<std::uint64_t>(
+      div_up(footprint_.elements, kBucketTarget), 1, CpuRecordChunkFootprint::kMostBuckets);
   bucket_map_ = std::make_unique<BucketMap<std::uint64_t>>(prefixes, buckets);
   count_ = 0;
   has_collector_ = false;

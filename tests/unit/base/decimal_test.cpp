@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "base/value.hpp"
+#include "support/decimal_text.hpp"
 
 namespace gsort {
 namespace {
@@ -48,17 +49,6 @@ Bytes bytes_of_values(const std::vector<Value>& values) {
   return {bytes.begin(), bytes.end()};
 }
 
-template <class Value>
-std::string reference_text(const std::vector<Value>& values) {
-  std::string text;
-  for (const Value value : values) {
-    std::array<char, 64> line{};
-    text.append(line.data(), std::to_chars(line.data(), line.data() + line.size(), value).ptr);
-    text += '\n';
-  }
-  return text;
-}
-
 // Around every power of ten and of two, and the borders.
 template <class Value>
 std::vector<Value> interesting_integers() {
@@ -84,7 +74,7 @@ TEST(Decimal, WritesAndReadsIntegersOfEveryLength) {
       if constexpr (std::is_integral_v<Value>) {
         const std::vector<Value> values = interesting_integers<Value>();
         const Bytes keys = bytes_of_values(values);
-        const std::string text = reference_text(values);
+        const std::string text = test::decimal_text(values);
         EXPECT_EQ(format_of(keys, {type}), text);
         const Parsed parsed = parse(text, {type});
         EXPECT_FALSE(parsed.bad) << parsed.bad->line;
@@ -109,7 +99,7 @@ void expect_exact_floats(KeyType type) {
   const std::vector<Value> values = interesting_floats<Value>();
   const Bytes keys = bytes_of_values(values);
   const std::string text = format_of(keys, {type});
-  EXPECT_EQ(text, reference_text(values));
+  EXPECT_EQ(text, test::decimal_text(values));
   EXPECT_EQ(parse(text, {type}).keys, keys);
 }
 
