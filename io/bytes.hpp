@@ -17,6 +17,7 @@ using ConstByteSpan = std::span<const std::byte>;
 inline constexpr std::size_t kDirectAlignment = 4096;
 
 using gsort::DirectIo;
+using gsort::WriteWindows;
 
 [[nodiscard]] inline bool is_aligned(const void* address) noexcept {
   return reinterpret_cast<std::uintptr_t>(address) % kDirectAlignment == 0;

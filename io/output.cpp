@@ -146,8 +146,8 @@ const std::string& Output::path() const {
 const std::string& Output::folder() const {
   return impl_->folder();
 }
-void Output::prepare(std::uint64_t bytes) {
-  impl_->prepare(bytes);
+void Output::prepare(std::uint64_t bytes, const WriteWindows& windows) {
+  impl_->prepare(bytes, windows);
 }
 void Output::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   impl_->write_at(offset, bytes);

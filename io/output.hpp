@@ -50,13 +50,13 @@ class Output {
 
   // To be called once before the first write, when the size is known: checks that the file system
   // has room for `bytes` and an inode and that no limit forbids the size, and chooses between page
-  // cache and direct writes. Does nothing for streams.
+  // cache and direct writes, which take `windows` for their buffers. Does nothing for streams.
   // Throws: Error(kResource) naming what is needed and what is free.
-  void prepare(std::uint64_t bytes);
+  void prepare(std::uint64_t bytes, const WriteWindows& windows = {});
 
   // Writes `bytes` at `offset`. Thread-safe for disjoint ranges. On a stream a call waits until
   // everything before `offset` has been written, so threads must start ranges in order of offset.
-  // Direct writes happen where the offset and the address agree modulo kDirectAlignment.
+  // What is written around the page cache may fail later: then a later call throws, or commit().
   // Throws: Error(kOutput) naming the path and the offset. On a stream every later and waiting call
   // then throws, too.
   void write_at(std::uint64_t offset, ConstByteSpan bytes);

@@ -23,7 +23,7 @@ class Output::Impl {
   [[nodiscard]] virtual bool is_stream() const = 0;
   [[nodiscard]] virtual const std::string& path() const = 0;
   [[nodiscard]] virtual const std::string& folder() const = 0;
-  virtual void prepare(std::uint64_t bytes) = 0;
+  virtual void prepare(std::uint64_t bytes, const WriteWindows& windows) = 0;
   virtual void write_at(std::uint64_t offset, ConstByteSpan bytes) = 0;
   virtual void cancel() noexcept = 0;
   virtual void commit(std::uint64_t size_bytes) = 0;

@@ -20,7 +20,7 @@ class StreamOutput : public Output::Impl {
   [[nodiscard]] bool is_stream() const override { return true; }
   [[nodiscard]] const std::string& path() const override { return file_.path(); }
   [[nodiscard]] const std::string& folder() const override { return no_folder_; }
-  void prepare(std::uint64_t) override {}
+  void prepare(std::uint64_t, const WriteWindows&) override {}
   void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
   void cancel() noexcept override;
   void commit(std::uint64_t size_bytes) override;

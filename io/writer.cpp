@@ -68,7 +68,7 @@ void Writer::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) 
   const std::uint64_t least =
       header_bytes_ + least_bytes(options_.form, least_elements, key_bytes_);
   next_offset_ = options_.form.is_plain() ? least : header_bytes_;
-  output_.prepare(least);
+  output_.prepare(least, options_.windows);
   if (!bytes.empty()) output_.write_at(0, bytes);
 }
 

@@ -29,6 +29,7 @@ struct WriterOptions {
   KeyFormat key;
   std::uint64_t row_elements = 0;  // of an array of two dimensions
   std::size_t element_bytes = 0;   // of a key, or of a record; records are written raw
+  WriteWindows windows;            // of direct writes
   // Only for outputs that are not plain:
   std::uint64_t slice_elements = 1;  // encoded in one go
   unsigned threads = 1;              // that encode the slices of a large piece

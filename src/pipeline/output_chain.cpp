@@ -11,6 +11,7 @@ io::WriterOptions writer_options(const Plan& plan) {
   options.key = plan.format;
   options.element_bytes = plan.key_bytes;
   options.row_elements = plan.row_elements;
+  options.windows = plan.write_windows;
   options.slice_elements = plan.encode.slice_elements;
   options.threads = plan.threads;
   options.encoders = plan.encode.encoders;

@@ -80,6 +80,18 @@ EncodePlan plan_encoding(const OutputForm& form, KeyType type, std::uint64_t ele
   return plan;
 }
 
+WriteWindows plan_write_windows(unsigned threads, std::uint64_t host_bytes) {
+  constexpr std::uint64_t kLeastBytes = 64 * kKiB;
+  constexpr std::uint64_t kLeastCount = 4;
+  const std::uint64_t budget = host_bytes / 16;
+  const std::uint64_t wanted = 2 * std::uint64_t{threads} + 4;
+  WriteWindows windows;
+  windows.count = static_cast<unsigned>(std::clamp(budget / kLeastBytes, kLeastCount, wanted));
+  windows.bytes =
+      std::clamp<std::uint64_t>(std::bit_floor(budget / windows.count), kLeastBytes, kMiB);
+  return windows;
+}
+
 std::uint64_t decoding_bytes(const Options& options) {
   std::uint64_t most = 0;
   std::uint64_t all = 0;

@@ -1,9 +1,10 @@
-// The memory that text and compression take beside the sort's own buffers, and how much of it there
-// is at once.
+// The memory that text, compression and direct writes take beside the sort's own buffers, and how
+// much of it there is at once.
 #pragma once
 
 #include <cstdint>
 
+#include "base/direct_io.hpp"
 #include "base/file_form.hpp"
 #include "base/key.hpp"
 #include "options/options.hpp"
@@ -23,6 +24,10 @@ struct EncodePlan {
 [[nodiscard]] EncodePlan plan_encoding(const OutputForm& form, KeyType type,
                                        std::uint64_t element_bytes, unsigned threads,
                                        std::uint64_t host_bytes);
+
+// What `threads` threads that put pieces need to write around the page cache: two windows each, one
+// in the making and one on its way, and some for the disk; a sixteenth of the budget at most.
+[[nodiscard]] WriteWindows plan_write_windows(unsigned threads, std::uint64_t host_bytes);
 
 // What decompressing the inputs takes, as far as options and suffixes say that they are compressed:
 // one input at a time, with the window that the codec's usual level asks for.

@@ -30,10 +30,11 @@ std::uint64_t pipe_guess(const SizeQuestion& q) {
 
 // What of a host budget is left for the sort's own buffers.
 std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) {
+  const EncodePlan encode = plan_encoding(plan.output_form, plan.format.type, plan.key_bytes,
+                                          plan.threads, host_budget_bytes);
+  const WriteWindows windows = plan_write_windows(plan.threads, host_budget_bytes);
   const std::uint64_t beside =
-      plan.decoding_bytes + plan_encoding(plan.output_form, plan.format.type, plan.key_bytes,
-                                          plan.threads, host_budget_bytes)
-                                .memory_bytes;
+      plan.decoding_bytes + encode.memory_bytes + windows.count * windows.bytes;
   const std::uint64_t budget = buffer_budget(host_budget_bytes);
   return budget - std::min(budget, beside);
 }
@@ -241,6 +242,7 @@ Plan make_plan(const Options& options, const Machine& machine) {
   }
   plan.encode = plan_encoding(plan.output_form, plan.format.type, plan.key_bytes, plan.threads,
                               plan.host_budget_bytes);
+  plan.write_windows = plan_write_windows(plan.threads, plan.host_budget_bytes);
   require_disk_space(plan, machine);
   return plan;
 }

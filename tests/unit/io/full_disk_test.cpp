@@ -68,25 +68,36 @@ TEST(FullDisk, WithoutInodesIsNoticedToo) {
 }
 
 TEST(FullDisk, FilledMidwayLeavesTheOldOutput) {
-  for (const DirectIo policy : {DirectIo::kOn, DirectIo::kOff}) {
-    const SmallDisk disk("size=1M");
-    SKIP_UNLESS_MOUNTED(disk);
-    const std::string path = disk.path() + "/out";
-    test::write_file(path, test::bytes_of("old"));
-    const Arena data(900'000, "tests");
-    {
-      Output output(path, {.direct_io = policy});
-      output.prepare(data.size());
-      test::write_file(disk.path() + "/other", test::random_bytes(400'000));
-      const Error error = error_of([&] { output.write_at(0, data.bytes()); });
-      EXPECT_EQ(error.kind(), ErrorKind::kOutput);
-      EXPECT_EQ(error.error_number(), ENOSPC);
-      EXPECT_EQ(error.path(), path);
-      EXPECT_FALSE(error.hint().empty());
-    }
-    EXPECT_EQ(test::read_file(path), test::bytes_of("old"));
-    EXPECT_GT(folder_facts(disk.path())->free_bytes, 500'000U);
+  const SmallDisk disk("size=1M");
+  SKIP_UNLESS_MOUNTED(disk);
+  const std::string path = disk.path() + "/out";
+  test::write_file(path, test::bytes_of("old"));
+  const Arena data(900'000, "tests");
+  {
+    Output output(path, {.direct_io = DirectIo::kOff});
+    output.prepare(data.size());
+    test::write_file(disk.path() + "/other", test::random_bytes(400'000));
+    const Error error = error_of([&] { output.write_at(0, data.bytes()); });
+    EXPECT_EQ(error.kind(), ErrorKind::kOutput);
+    EXPECT_EQ(error.error_number(), ENOSPC);
+    EXPECT_EQ(error.path(), path);
+    EXPECT_FALSE(error.hint().empty());
   }
+  EXPECT_EQ(test::read_file(path), test::bytes_of("old"));
+  EXPECT_GT(folder_facts(disk.path())->free_bytes, 500'000U);
+}
+
+TEST(FullDisk, CannotTakeTheRoomOfAnOutputWrittenDirectly) {
+  const SmallDisk disk("size=1M");
+  SKIP_UNLESS_MOUNTED(disk);
+  const std::string path = disk.path() + "/out";
+  const Arena data(900'000, "tests");
+  Output output(path, {.direct_io = DirectIo::kOn});
+  output.prepare(data.size());
+  EXPECT_LT(folder_facts(disk.path())->free_bytes, 200'000U);
+  output.write_at(0, data.bytes());
+  output.commit(data.size());
+  EXPECT_EQ(test::read_file(path).size(), data.size());
 }
 
 TEST(FullDisk, SendsRunsToTheNextFolder) {

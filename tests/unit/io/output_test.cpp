@@ -99,7 +99,7 @@ TEST(Output, TakesPiecesOfEveryAlignmentFromManyThreads) {
 
 TEST(Output, FallsBackWhereDirectWritesAreRefused) {
   const TempFolder folder;
-  const Arena data(65536, "tests");
+  const Arena data(std::size_t{1} << 20, "tests");
   Output output(folder / "out", {.direct_io = DirectIo::kOn});
   output.prepare(data.size());
   {
@@ -109,6 +109,25 @@ TEST(Output, FallsBackWhereDirectWritesAreRefused) {
   EXPECT_TRUE(contains(output.notes().at(0), "O_DIRECT is refused"));
   output.commit(data.size());
   EXPECT_EQ(read_file(folder / "out").size(), data.size());
+}
+
+TEST(Output, MakesRoomForDirectWritesBeforeTheFirst) {
+  const TempFolder folder;
+  Output output(folder / "out", {.direct_io = DirectIo::kOn});
+  const FaultScope fault({sys::Call::kFallocate, 1, ENOSPC});
+  const Error error = error_of([&] { output.prepare(1 << 20); });
+  EXPECT_EQ(error.error_number(), ENOSPC);
+  EXPECT_TRUE(contains(error.what(), "making room for " + (folder / "out")));
+  EXPECT_FALSE(error.hint().empty());
+}
+
+TEST(Output, DoesWithoutRoomMadeAheadWhereTheFileSystemCannot) {
+  const TempFolder folder;
+  const Bytes data = random_bytes(100'000);
+  const FaultScope fault({sys::Call::kFallocate, 1, EOPNOTSUPP});
+  Output output(folder / "out", {.direct_io = DirectIo::kOn});
+  write_whole(output, data);
+  EXPECT_EQ(read_file(folder / "out"), data);
 }
 
 TEST(Output, WritesAnEmptyFile) {

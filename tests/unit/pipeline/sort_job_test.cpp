@@ -36,7 +36,7 @@ void expect_sorted(const SortRequest& request, const SortResult& result) {
 }
 
 // Budget and bytes of a sort that makes several runs.
-constexpr const char* kSmallBudget = "10M";
+constexpr const char* kSmallBudget = "12M";
 constexpr std::uint64_t kSpillingBytes = 16'000'000;
 
 // A pipe may bring anything, and a part for a pipe is put together first: both need more memory.

@@ -1,0 +1,151 @@
+#include "io/direct_writer.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include <fcntl.h>
+
+#include "io/sys.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::Bytes;
+using test::error_of;
+using test::FaultScope;
+using test::random_bytes;
+using test::read_file;
+using test::TempFolder;
+
+constexpr WriteWindows kSmall{8192, 4};
+
+// A file to write to, and its name.
+struct Target {
+  TempFolder folder;
+  std::string path = folder / "out";
+  File cached{sys::open_at(AT_FDCWD, path.c_str(), O_CREAT | O_RDWR, 0600), path,
+              ErrorKind::kOutput};
+
+  [[nodiscard]] File direct() const { return cached.reopened(O_WRONLY | O_DIRECT); }
+};
+
+// Pieces of `data`, cut at random places and at pages.
+std::vector<std::size_t> cuts_of(std::size_t bytes, unsigned seed) {
+  std::vector<std::size_t> cuts = {0, bytes};
+  std::mt19937 numbers(seed);
+  for (int i = 0; i < 100; ++i) cuts.push_back(numbers() % bytes);
+  for (std::size_t i = 1; i < 20; ++i) cuts.push_back(i * 4096);
+  std::ranges::sort(cuts);
+  return cuts;
+}
+
+void put_pieces(DirectWriter& writer, ConstByteSpan data, const std::vector<std::size_t>& cuts,
+                int threads) {
+  std::atomic<std::size_t> next{0};
+  std::vector<std::thread> workers;
+  for (int t = 0; t < threads; ++t) {
+    workers.emplace_back([&] {
+      for (std::size_t i = next++; i + 1 < cuts.size(); i = next++) {
+        writer.put(cuts[i], data.subspan(cuts[i], cuts[i + 1] - cuts[i]));
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+}
+
+TEST(DirectWriter, PutsPiecesOfEverySizeTogetherFromManyThreads) {
+  const Bytes data = random_bytes(500'003);
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const Target target;
+    DirectWriter writer(target.cached, target.direct(), kSmall);
+    put_pieces(writer, data, cuts_of(data.size(), seed), 4);
+    writer.finish();
+    ASSERT_EQ(read_file(target.path), data) << "seed " << seed;
+  }
+}
+
+TEST(DirectWriter, WritesWholeWindowsFromWhereTheyLie) {
+  const Arena memory(10 * kSmall.bytes, "tests");
+  const Bytes random = random_bytes(memory.size());
+  std::ranges::copy(random, memory.data());
+  const Target target;
+  DirectWriter writer(target.cached, target.direct(), kSmall);
+  writer.put(0, memory.bytes());
+  EXPECT_EQ(read_file(target.path), random);
+  writer.finish();
+}
+
+TEST(DirectWriter, OpensMoreWindowsThanItHasBuffersThroughThePageCache) {
+  const Target target;
+  const std::size_t windows = 20;
+  const Bytes data = random_bytes(windows * kSmall.bytes);
+  DirectWriter writer(target.cached, target.direct(), kSmall);
+  for (const std::size_t part : {0U, 1U}) {  // first one half of each window, then the other
+    for (std::size_t window = 0; window < windows; ++window) {
+      const std::size_t begin = window * kSmall.bytes + part * 5000;
+      writer.put(begin, ConstByteSpan(data).subspan(begin, part == 0 ? 5000 : 3192));
+    }
+  }
+  writer.finish();
+  EXPECT_EQ(read_file(target.path), data);
+}
+
+TEST(DirectWriter, TakesTheBeginningAgainAfterAllElse) {
+  const Target target;
+  Bytes data = random_bytes(3 * kSmall.bytes);
+  for (const std::size_t bytes : {std::size_t{300}, data.size()}) {
+    DirectWriter writer(target.cached, target.direct(), kSmall);
+    writer.put(0, ConstByteSpan(data).first(bytes));
+    const Bytes header = random_bytes(128, 9);
+    std::ranges::copy(header, data.begin());
+    writer.put(0, header);
+    writer.finish();
+    EXPECT_TRUE(std::ranges::equal(read_file(target.path), ConstByteSpan(data).first(bytes)));
+  }
+}
+
+TEST(DirectWriter, GoesOnThroughThePageCacheWhereDirectWritesAreRefused) {
+  const Target target;
+  const Bytes data = random_bytes(100'000);
+  DirectWriter writer(target.cached, target.direct(), kSmall);
+  {
+    const FaultScope fault({sys::Call::kPwrite, 1, EINVAL});
+    put_pieces(writer, data, cuts_of(data.size(), 1), 1);
+    writer.finish();
+  }
+  EXPECT_TRUE(writer.refused());
+  EXPECT_EQ(read_file(target.path), data);
+}
+
+TEST(DirectWriter, ReportsAFailedWriteOfItsThreads) {
+  const Target target;
+  const Bytes data = random_bytes(100'000);
+  DirectWriter writer(target.cached, target.direct(), kSmall);
+  const FaultScope fault({sys::Call::kPwrite, 3, EIO, true});
+  const Error error = error_of([&] {
+    put_pieces(writer, data, {0, 1}, 1);
+    for (std::size_t at = 1; at < data.size(); at += 1000) {
+      writer.put(at,
+                 ConstByteSpan(data).subspan(at, std::min<std::size_t>(1000, data.size() - at)));
+    }
+    writer.finish();
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kOutput);
+  EXPECT_EQ(error.error_number(), EIO);
+  EXPECT_TRUE(test::contains(error.what(), target.path));
+}
+
+TEST(DirectWriter, DropsWhatWasNotFinished) {
+  const Target target;
+  {
+    DirectWriter writer(target.cached, target.direct(), kSmall);
+    writer.put(100, random_bytes(3000));
+  }
+  EXPECT_EQ(target.cached.facts().st_size, 0);
+}
+
+}  // namespace
+}  // namespace gsort::io
