@@ -38,7 +38,7 @@ std::uint64_t largest(std::uint64_t most, const Fits& fits) {
 // quarter of it. The disk sees batches.
 RunPlan choose_run_plan(const SizeQuestion& q) {
   const std::uint64_t by_memory =
-      std::clamp<std::uint64_t>(std::bit_floor(q.host_bytes / 1024), 8 * kKiB, 64 * kKiB);
+      std::clamp<std::uint64_t>(std::bit_floor(q.host_bytes / 2048), 8 * kKiB, 64 * kKiB);
   const std::uint64_t total_bytes = q.elements * q.key_bytes;
   const std::uint64_t by_fences =
       std::bit_ceil(static_cast<std::uint64_t>(static_cast<double>(total_bytes) * kFenceBytes /
