@@ -217,6 +217,15 @@ int duplicate(int fd) {
   return ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
+bool is_open(int fd) {
+  return ::fcntl(fd, F_GETFD) >= 0;
+}
+
+int access_mode(int fd) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  return flags < 0 ? -1 : flags & O_ACCMODE;
+}
+
 bool is_terminal(int fd) {
   return ::isatty(fd) == 1;
 }
