@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -215,6 +216,14 @@ off_t lseek(int fd, off_t offset, int whence) {
 
 int duplicate(int fd) {
   return ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+int lock(int fd) {
+  return ::flock(fd, LOCK_EX | LOCK_NB);
+}
+
+uid_t effective_user() {
+  return ::geteuid();
 }
 
 bool is_open(int fd) {

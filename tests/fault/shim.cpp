@@ -145,13 +145,6 @@ int open_file(int folder, const char* path, int flags, mode_t mode) {
 // The names below are the C library's own; what they mean is in its manual.
 extern "C" {
 
-int openat(int folder, const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = va_arg(more, mode_t);
-  va_end(more);
-  return open_file(folder, path, flags, mode);
-}
 int openat64(int folder, const char* path, int flags, ...) {
   va_list more;
   va_start(more, flags);
