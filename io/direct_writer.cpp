@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 #include "base/units.hpp"
@@ -15,10 +15,11 @@ DirectWriter::DirectWriter(const File& cached, File direct, const WriteWindows& 
       direct_(std::move(direct)),
       arena_(windows.count * windows.bytes, "the output's buffers") {
   for (unsigned i = 0; i < windows.count; ++i) free_.push_back(arena_.data() + i * windows.bytes);
+  threads_.reserve(kThreads);
   try {
     while (threads_.size() < kThreads) threads_.emplace_back([this] { write_full_windows(); });
-  } catch (const std::system_error&) {
-    // Fewer will do; with none, whoever fills a window writes it.
+  } catch (const std::exception&) {
+    // No thread, or no memory for one. Fewer will do; with none, whoever fills a window writes it.
   }
 }
 

@@ -198,11 +198,13 @@ File open_input(const std::string& path) {
 }
 
 File open_standard_input() {
-  const int fd = sys::duplicate(STDIN_FILENO);
+  const int mode = sys::access_mode(STDIN_FILENO);
+  const int fd = mode == O_WRONLY ? -1 : sys::duplicate(STDIN_FILENO);
   if (fd < 0) {
-    throw Error::from_errno(ErrorKind::kInput, "opening", errno)
+    const int why = mode == O_WRONLY ? EBADF : errno;
+    throw Error::from_errno(ErrorKind::kInput, "opening", why)
         .path("standard input")
-        .hint(hint_for(errno));
+        .hint(hint_for(why));
   }
   File file(fd, "standard input", ErrorKind::kInput);
   if (S_ISDIR(file.facts().st_mode)) throw file.error("opening", EISDIR);
@@ -236,8 +238,10 @@ std::string_view hint_for(int error_number) {
       return "the descriptor is closed; open it, or name a file";
     case EIO:
       return "the disk failed; look at the system's log";
+    case ENOMEM:
+      return "the system has no memory left for this; end other programs, or raise its limits";
     default:
-      return {};
+      return "look at the system's log, or use another place";
   }
 }
 

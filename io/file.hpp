@@ -78,8 +78,7 @@ class File {
 // Throws: Error(kInput) when it is closed or a directory.
 [[nodiscard]] File open_standard_input();
 
-// What to do about `error_number`, for the Error of a failed write; empty when there is nothing to
-// say.
+// What to do about `error_number`, for the Error of a failed call; never empty.
 [[nodiscard]] std::string_view hint_for(int error_number);
 
 }  // namespace gsort::io

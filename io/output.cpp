@@ -46,6 +46,7 @@ std::optional<int> descriptor_named(std::string_view path) {
 }
 
 File duplicate_of(int fd, const std::string& path) {
+  if (sys::access_mode(fd) == O_RDONLY) throw cannot_open(path, EBADF);
   const int copy = sys::duplicate(fd);
   if (copy < 0) throw cannot_open(path, errno);
   return {copy, path, ErrorKind::kOutput};

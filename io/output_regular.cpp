@@ -65,7 +65,7 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
       policy_(options.direct_io),
       mode_of_new_(0666 & ~sys::file_mode_mask()),
       folder_(open_folder(target_.folder, ErrorKind::kOutput)),
-      new_file_(create_linkable(folder_, target_.path)) {}
+      new_file_(create_linkable(folder_, target_.name, target_.path)) {}
 
 void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
   const std::uint64_t limit = host_facts().file_bytes;
@@ -152,10 +152,8 @@ void RegularOutput::put_in_place() {
       if (taken == 0) return;
       if (taken != EEXIST) throw failed("putting in place", taken);
     }
-    const std::string name = hidden_name();
-    const int refused = link_as(new_file_.file, folder_, name);
+    const int refused = link_hidden(new_file_.file, folder_, target_.name, new_file_.name);
     if (refused != 0) throw failed("putting in place", refused);
-    new_file_.name = name;
   }
   int result = 0;
   do {

@@ -1,6 +1,6 @@
 // A pipe, FIFO, device, or whatever standard output is: bytes go out in order and stay out.
 #include <cerrno>
-#include <optional>
+#include <exception>
 #include <utility>
 
 #include "io/output_impl.hpp"
@@ -13,7 +13,12 @@ constexpr int kPipeBytes = 1 << 20;
 
 class StreamOutput : public Output::Impl {
  public:
-  explicit StreamOutput(File file) : file_(std::move(file)) {
+  explicit StreamOutput(File file)
+      : file_(std::move(file)),
+        cancelled_(std::make_exception_ptr(
+            Error(ErrorKind::kOutput, "writing", "stopped before all was written")
+                .path(file_.path())
+                .hint("another message says why"))) {
     sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // refused for what is no pipe
   }
 
@@ -27,14 +32,15 @@ class StreamOutput : public Output::Impl {
   [[nodiscard]] std::vector<std::string> notes() const override { return {}; }
 
  private:
-  void stop(const Error& why) noexcept;
+  void stop(const std::exception_ptr& why) noexcept;
 
   File file_;
+  const std::exception_ptr cancelled_;  // made in advance: cancel() may come for lack of memory
   const std::string no_folder_;
   std::mutex mutex_;
   std::condition_variable turn_;
   std::uint64_t written_ = 0;
-  std::optional<Error> stopped_;  // why; all who wait fail for the same reason
+  std::exception_ptr stopped_;  // why; all who wait fail for the same reason
 };
 
 // Writes outside the lock: whose turn it is has the file for itself, and cancel() must not wait for
@@ -44,13 +50,14 @@ void StreamOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   {
     std::unique_lock lock(mutex_);
     turn_.wait(lock, [&] { return written_ == offset || stopped_; });
-    if (stopped_) throw Error(*stopped_);
+    if (stopped_) std::rethrow_exception(stopped_);
   }
   try {
     file_.write_full(bytes);
   } catch (const Error& error) {
-    stop(Error(error).at(offset));
-    throw Error(error).at(offset);
+    const std::exception_ptr why = std::make_exception_ptr(Error(error).at(offset));
+    stop(why);
+    std::rethrow_exception(why);
   }
   {
     const std::lock_guard lock(mutex_);
@@ -59,7 +66,7 @@ void StreamOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   turn_.notify_all();
 }
 
-void StreamOutput::stop(const Error& why) noexcept {
+void StreamOutput::stop(const std::exception_ptr& why) noexcept {
   {
     const std::lock_guard lock(mutex_);
     if (!stopped_) stopped_ = why;
@@ -68,12 +75,12 @@ void StreamOutput::stop(const Error& why) noexcept {
 }
 
 void StreamOutput::cancel() noexcept {
-  stop(Error(ErrorKind::kOutput, "writing", "stopped before all was written").path(path()));
+  stop(cancelled_);
 }
 
 void StreamOutput::commit(std::uint64_t size_bytes) {
   if (written_ != size_bytes) cancel();
-  if (stopped_) throw Error(*stopped_);
+  if (stopped_) std::rethrow_exception(stopped_);
   const struct stat facts = file_.facts();
   // `gsort > file`: what exit 0 promises holds here, too.
   if (S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode)) file_.sync();

@@ -129,43 +129,47 @@ RunBatch* RunBatches::oldest_idle_batch() {
 // Leaves the batch in memory or writes it; either way it is gone afterwards.
 void RunBatches::store(RunBatch& batch, Lock& lock) {
   batch.is_open = true;
-  if (kept_count_ < sizes_.kept_buffers) {
-    keep(batch);
-  } else {
-    lock.unlock();
-    try {
-      // The last block takes the padding: what lies behind it is never anybody else's.
-      const std::size_t end = round_up(batch.used_bytes, kDirectAlignment);
-      std::memset(batch.room().data(), 0, end - batch.used_bytes);
-      batch.entries.back().stored_bytes += static_cast<std::uint32_t>(end - batch.used_bytes);
-      const BatchPlace place = files_.append(batch.buffer.first(end), batch.run);
-      for (BlockEntry& entry : batch.entries) {
-        entry.folder = place.folder;
-        entry.offset += place.offset;
-      }
-    } catch (...) {
+  try {
+    if (kept_count_ < sizes_.kept_buffers) {
+      keep(batch);
+    } else {
+      lock.unlock();
+      write(batch);
       lock.lock();
       free_buffer(batch.buffer);
-      remove(batch);
-      throw;
     }
-    batch.index->add(batch.entries);
-    lock.lock();
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
     free_buffer(batch.buffer);
+    remove(batch);  // or others would wait for it
+    throw;
   }
   remove(batch);
 }
 
+void RunBatches::write(RunBatch& batch) {
+  // The last block takes the padding: what lies behind it is never anybody else's.
+  const std::size_t end = round_up(batch.used_bytes, kDirectAlignment);
+  std::memset(batch.room().data(), 0, end - batch.used_bytes);
+  batch.entries.back().stored_bytes += static_cast<std::uint32_t>(end - batch.used_bytes);
+  const BatchPlace place = files_.append(batch.buffer.first(end), batch.run);
+  for (BlockEntry& entry : batch.entries) {
+    entry.folder = place.folder;
+    entry.offset += place.offset;
+  }
+  batch.index->add(batch.entries);
+}
+
 void RunBatches::keep(RunBatch& batch) {
-  ++kept_count_;
   const auto offset = static_cast<std::uint64_t>(batch.buffer.data() - memory_.data());
   for (BlockEntry& entry : batch.entries) {
     entry.folder = kInMemory;
     entry.offset += offset;
   }
+  batch.index->add(batch.entries);
+  ++kept_count_;
   live_bytes_[offset / sizes_.batch_bytes] = batch.used_bytes;
   bytes_kept_ += batch.used_bytes;
-  batch.index->add(batch.entries);
 }
 
 void RunBatches::free_buffer(ByteSpan buffer) {

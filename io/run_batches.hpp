@@ -97,6 +97,7 @@ class RunBatches {
   RunBatch* oldest_idle_batch();
   void store(RunBatch& batch, Lock& lock);
   void keep(RunBatch& batch);
+  void write(RunBatch& batch);
   void free_buffer(ByteSpan buffer);
   void remove(RunBatch& batch);
 

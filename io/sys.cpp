@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -215,6 +216,23 @@ off_t lseek(int fd, off_t offset, int whence) {
 
 int duplicate(int fd) {
   return ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+int lock(int fd) {
+  return ::flock(fd, LOCK_EX | LOCK_NB);
+}
+
+uid_t effective_user() {
+  return ::geteuid();
+}
+
+bool is_open(int fd) {
+  return ::fcntl(fd, F_GETFD) >= 0;
+}
+
+int access_mode(int fd) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  return flags < 0 ? -1 : flags & O_ACCMODE;
 }
 
 bool is_terminal(int fd) {

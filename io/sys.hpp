@@ -86,6 +86,10 @@ int madvise(void* address, std::size_t bytes, int advice);
 [[nodiscard]] ssize_t readlink_at(int folder, const char* path, char* to, std::size_t bytes);
 off_t lseek(int fd, off_t offset, int whence);
 [[nodiscard]] int duplicate(int fd);  // close-on-exec
+int lock(int fd);                     // flock, exclusive, without waiting
+[[nodiscard]] uid_t effective_user();
+[[nodiscard]] bool is_open(int fd);
+[[nodiscard]] int access_mode(int fd);  // O_RDONLY, O_WRONLY or O_RDWR; -1 when it is closed
 [[nodiscard]] bool is_terminal(int fd);
 [[nodiscard]] unsigned terminal_columns(int fd);  // 0: unknown, or no terminal
 int set_pipe_bytes(int fd, int bytes);

@@ -26,9 +26,11 @@ struct NewFile {
   std::string name;
 };
 
-// A file that link_as() can give a name later. `path` is what messages call it.
+// A file that link_as() can give a name later, to become `target` in that folder. It is locked
+// (flock) as long as it is open. `path` is what messages call it.
 // Throws: Error of the folder's kind.
-[[nodiscard]] NewFile create_linkable(const Folder& folder, const std::string& path);
+[[nodiscard]] NewFile create_linkable(const Folder& folder, const std::string& target,
+                                      const std::string& path);
 
 // A file that never gets a name. Where that is refused, the name is removed before anybody sees it,
 // with signals held back meanwhile.
@@ -38,6 +40,13 @@ struct NewFile {
 // Gives an unnamed file the name `name` in `folder`; returns 0 or an errno (EEXIST: the name is
 // taken).
 [[nodiscard]] int link_as(const File& file, const Folder& folder, const std::string& name);
+
+// Gives a file of create_linkable() a hidden name, which is put into `name`, on its way to become
+// `target`; returns 0 or an errno, and then `name` is empty. A sort that is killed before it can
+// rename the file leaves that name, so the first choice is the same for every sort with this
+// target: the next one removes it, if it belongs to this user and nobody holds its lock.
+[[nodiscard]] int link_hidden(const File& file, const Folder& folder, const std::string& target,
+                              std::string& name);
 
 // A hidden name that nobody can guess: ".gsort-" and 16 hexadecimal digits.
 [[nodiscard]] std::string hidden_name();

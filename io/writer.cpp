@@ -46,6 +46,10 @@ Writer::Writer(Output& output, const WriterOptions& options)
     : output_(output),
       options_(options),
       key_bytes_(options.element_bytes),
+      cancelled_(std::make_exception_ptr(
+          Error(ErrorKind::kOutput, "writing", "stopped before all was written")
+              .path(output.path())
+              .hint("another message says why"))),
       encoders_(options.encoders) {}
 
 Writer::~Writer() = default;
@@ -171,8 +175,7 @@ void Writer::stop(const std::exception_ptr& why) noexcept {
 }
 
 void Writer::cancel() noexcept {
-  stop(std::make_exception_ptr(
-      Error(ErrorKind::kOutput, "writing", "stopped before all was written").path(output_.path())));
+  stop(cancelled_);
 }
 
 // Headers of arrays of one dimension have the same size, whatever they say.

@@ -2,12 +2,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <string>
 
+#include "base/current_error.hpp"
 #include "console.hpp"
 #include "files.hpp"
 #include "io/name_list.hpp"
+#include "io/standard_descriptors.hpp"
 #include "observer.hpp"
 #include "options/help.hpp"
 #include "pipeline/check_order.hpp"
@@ -28,8 +29,9 @@ int check(const Options& options, io::Reader& reader) {
                           options.batch_elements.value_or(WantedOrder::kOneArray)};
   const unsigned threads = cores_for(options.parallel);
   const CheckOutcome outcome =
-      options.records ? check_records(*options.records, order.kind, reader, threads, &observer.meter())
-                      : check_order(options.key, order, reader, threads, &observer.meter());
+      options.records
+          ? check_records(*options.records, order.kind, reader, threads, &observer.meter())
+          : check_order(options.key, order, reader, threads, &observer.meter());
   observer.check_is_done(outcome);
   return outcome.in_order ? kDone : kDisorder;
 }
@@ -48,6 +50,7 @@ int sort(const Options& options, io::Reader& reader) {
 
 // `color` becomes what was asked for, as soon as that is known.
 int run(int argc, const char* const* argv, ColorMode& color) {
+  io::occupy_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
   Options options = parse_options(
       argc, argv, [](auto name) { return std::getenv(name); }, io::read_name_list);
@@ -61,6 +64,16 @@ int run(int argc, const char* const* argv, ColorMode& color) {
   return options.check == CheckMode::kNone ? sort(options, reader) : check(options, reader);
 }
 
+// Says what is being handled.
+void tell_trouble(ColorMode color) noexcept {
+  try {
+    const std::string text = error_text(current_error().what(), stderr_color(color));
+    std::fputs(text.c_str(), stderr);
+  } catch (...) {  // no memory even for the text
+    std::fputs("gsort: reserving memory: there is none\n  end other programs\n", stderr);
+  }
+}
+
 }  // namespace
 }  // namespace gsort
 
@@ -68,9 +81,8 @@ int main(int argc, char** argv) {
   gsort::ColorMode color = gsort::ColorMode::kAuto;
   try {
     return gsort::run(argc, argv, color);
-  } catch (const std::exception& failure) {
-    const std::string text = gsort::error_text(failure.what(), gsort::stderr_color(color));
-    std::fputs(text.c_str(), stderr);
+  } catch (...) {
+    gsort::tell_trouble(color);
     return gsort::kTrouble;
   }
 }

@@ -115,7 +115,7 @@ void Observer::sort_is_done(const Outcome& outcome, const Plan& plan, const Mach
   }
   const bool at_terminal = io::sys::is_terminal(STDERR_FILENO);
   const std::string lines = sort_lines(outcome, plan, options_, machine, at_terminal);
-  print(stderr, colored_summary(lines, stderr_color(options_.color)));
+  put_to_stderr(colored_summary(lines, stderr_color(options_.color)));
 }
 
 void Observer::write_reports(const Outcome& outcome, const Plan& plan, const Machine& machine) {

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <exception>
+#include <latch>
 #include <mutex>
+#include <vector>
 
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
+
+#include "base/thread.hpp"
 
 // ThreadSanitizer cannot see into the prebuilt library; these say what its scheduler guarantees:
 // what happened before the call happens before the workers, and the workers before the return.
@@ -25,6 +29,27 @@ namespace {
 
 constexpr unsigned kMostWorkers = 1024;
 
+// oneTBB ends the process when it is refused a thread somewhere deep in its pool. So the system is
+// asked first for as many as there may be, all at once.
+void require_threads(unsigned wanted) {
+  static std::mutex mutex;
+  static unsigned tried = 1;
+  const std::scoped_lock lock(mutex);
+  if (wanted <= tried) return;
+  std::latch leave(1);
+  std::vector<std::jthread> threads;
+  try {
+    while (threads.size() + 1 < wanted) {
+      threads.push_back(start_thread("sorting", [&leave] { leave.wait(); }));
+    }
+  } catch (...) {
+    leave.count_down();
+    throw;
+  }
+  leave.count_down();
+  tried = wanted;
+}
+
 }  // namespace
 
 void run_workers(unsigned workers, const std::function<void(unsigned worker)>& work) {
@@ -32,6 +57,7 @@ void run_workers(unsigned workers, const std::function<void(unsigned worker)>& w
     work(0);
     return;
   }
+  require_threads(std::min(workers, kMostWorkers));
   std::mutex mutex;
   std::exception_ptr first_failure;
   char started = 0;

@@ -80,11 +80,12 @@ std::uint64_t parse_size(std::string_view text, std::uint64_t whole_bytes,
         .hint("the units are B, K, M, G, T, P, E, %");
   }
   if (unit == 1.0 && value != std::floor(value)) {
-    throw bad_size(text, option, "is not a whole number of bytes");
+    throw bad_size(text, option, "is not a whole number of bytes").hint("leave out the fraction");
   }
   const double bytes = value * unit;
   if (bytes >= static_cast<double>(std::numeric_limits<std::int64_t>::max())) {
-    throw bad_size(text, option, "is larger than any file can be");
+    throw bad_size(text, option, "is larger than any file can be")
+        .hint("write it as 512M, 4G or 50%");
   }
   return static_cast<std::uint64_t>(bytes);
 }

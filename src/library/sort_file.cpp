@@ -1,5 +1,6 @@
 #include "library/sort_file.hpp"
 
+#include "base/current_error.hpp"
 #include "files.hpp"
 #include "io/reader.hpp"
 #include "prepared_sort.hpp"
@@ -23,12 +24,16 @@ void require_a_sort(const Options& options) {
 
 SortedFile sort_file(const Options& options) {
   require_a_sort(options);
-  io::Reader reader(options.inputs, reader_options(options));
-  Options adopted = options;
-  adopt_stored_key(adopted, reader);
-  const Outcome outcome = PreparedSort(adopted, reader).run(nullptr);
-  return {outcome.elements,      outcome.bytes,    outcome.runs,
-          outcome.spilled_bytes, outcome.verified, outcome.total_seconds};
+  try {
+    io::Reader reader(options.inputs, reader_options(options));
+    Options adopted = options;
+    adopt_stored_key(adopted, reader);
+    const Outcome outcome = PreparedSort(adopted, reader).run(nullptr);
+    return {outcome.elements,      outcome.bytes,    outcome.runs,
+            outcome.spilled_bytes, outcome.verified, outcome.total_seconds};
+  } catch (...) {
+    throw current_error();
+  }
 }
 
 }  // namespace gsort

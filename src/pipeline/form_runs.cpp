@@ -4,11 +4,11 @@
 #include <atomic>
 #include <limits>
 #include <optional>
-#include <thread>
 
 #include "base/failure.hpp"
 #include "base/handoff.hpp"
 #include "base/parallel.hpp"
+#include "base/thread.hpp"
 #include "pipeline/metered_read.hpp"
 #include "pipeline/sinks.hpp"
 
@@ -38,7 +38,7 @@ class RunFormation {
   }
 
   FormedRuns form() {
-    std::jthread spiller([this] { spill_all(); });
+    std::jthread spiller = start_thread("spilling", [this] { spill_all(); });
     try {
       fill_all();
     } catch (...) {

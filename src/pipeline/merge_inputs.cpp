@@ -4,12 +4,12 @@
 #include <atomic>
 #include <cstring>
 #include <optional>
-#include <thread>
 
 #include "base/failure.hpp"
 #include "base/handoff.hpp"
 #include "base/key_loops.hpp"
 #include "base/parallel.hpp"
+#include "base/thread.hpp"
 #include "base/units.hpp"
 #include "pipeline/sinks.hpp"
 #include "pipeline/sorted_input.hpp"
@@ -84,11 +84,12 @@ class GroupMerge {
     fill_windows();
     PieceSink& sink = begin(anything_left());
     std::vector<std::jthread> mergers;
-    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-      free_.push(lane);
-      mergers.emplace_back([this, &sink, lane] { merge_all(sink, staging_of(lane)); });
-    }
     try {
+      for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+        free_.push(lane);
+        mergers.push_back(
+            start_thread("merging", [this, &sink, lane] { merge_all(sink, staging_of(lane)); }));
+      }
       hand_out_all();
     } catch (...) {
       failure_.capture();

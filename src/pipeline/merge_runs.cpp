@@ -5,9 +5,9 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "base/failure.hpp"
+#include "base/thread.hpp"
 #include "base/units.hpp"
 #include "pipeline/part_splitter.hpp"
 #include "pipeline/sinks.hpp"
@@ -100,7 +100,13 @@ std::vector<std::uint64_t> load_slices(std::span<const io::Run> runs, const Part
   };
   {
     std::vector<std::jthread> others;
-    for (const ByteSpan buffer : scratch.subspan(1)) others.emplace_back(load, buffer);
+    try {
+      for (const ByteSpan buffer : scratch.subspan(1)) {
+        others.push_back(start_thread("loading runs", [&load, buffer] { load(buffer); }));
+      }
+    } catch (...) {
+      failure.capture();
+    }
     load(scratch.front());
   }
   failure.rethrow();
@@ -165,7 +171,14 @@ void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm fo
   };
   {
     std::vector<std::jthread> threads;
-    for (std::size_t lane = 1; lane < lanes.size(); ++lane) threads.emplace_back(work, lane);
+    try {
+      for (std::size_t lane = 1; lane < lanes.size(); ++lane) {
+        threads.push_back(start_thread("merging", [&work, lane] { work(lane); }));
+      }
+    } catch (...) {
+      failure.capture();
+      sink.abandon();
+    }
     work(0);
   }
   failure.rethrow();

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/thread.hpp"
+
 namespace gsort {
 namespace {
 
@@ -13,7 +15,8 @@ constexpr const char* kWipe = "\r\x1b[K";
 Progress::Progress(const Meter& meter, Request request)
     : meter_(meter),
       request_(std::move(request)),
-      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+      thread_(start_thread("the status line", [this](const std::stop_token& stop) { run(stop); })) {
+}
 
 Progress::~Progress() {
   thread_.request_stop();

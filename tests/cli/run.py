@@ -15,7 +15,7 @@ what is written, these hold for every command:
   - a gsort that exits with 2 says one message in the form of CONTRIBUTING.md, with a hint;
   - a command that exits with 2 leaves every file as it was, and adds none;
   - the folder for temporary files, $TMPDIR, is empty afterwards.
-Cases that need more than bash are Python functions in scenarios.py.
+Cases that need more than bash are Python functions in scenarios.py, and in the modules that it is followed by below.
 
 Usage: run.py --bin DIR [--tools DIR] (--list | NAME...)
 """
@@ -180,7 +180,10 @@ def run_golden(place: Workplace, commands: list[Command]) -> bool:
 
 def all_cases() -> dict[str, object]:
     sys.path.insert(0, str(HERE))
+    import limits  # noqa: F401  these add their scenarios to the others
+    import pipes  # noqa: F401
     import scenarios
+    import security  # noqa: F401
 
     cases: dict[str, object] = {}
     for path in sorted((HERE / "golden").glob("*.txt")):

@@ -4,6 +4,7 @@
 #include <set>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "unit/io/support.hpp"
@@ -18,7 +19,7 @@ using test::TempFolder;
 TEST(TemporaryFile, HasNoNameButCanGetOne) {
   const TempFolder temp;
   const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
-  const NewFile created = create_linkable(folder, "x");
+  const NewFile created = create_linkable(folder, "out", "x");
   ASSERT_TRUE(created.file.is_open());
   if (!created.name.empty()) GTEST_SKIP() << "this file system has no unnamed files";
   EXPECT_TRUE(temp.entries().empty());
@@ -61,6 +62,65 @@ TEST(TemporaryFile, ReportsAMissingFolder) {
             ENOENT);
   EXPECT_EQ(error_of([] { (void)open_folder("/dev/null", ErrorKind::kTemporary); }).error_number(),
             ENOTDIR);
+}
+
+// A file on its way to "out", and the hidden name it got.
+NewFile hidden_on_its_way(const Folder& folder) {
+  NewFile file = create_linkable(folder, "out", "x");
+  if (file.name.empty()) {
+    EXPECT_EQ(link_hidden(file.file, folder, "out", file.name), 0);
+  }
+  EXPECT_TRUE(file.name.starts_with(".gsort-"));
+  return file;
+}
+
+TEST(TemporaryFile, RemovesTheHiddenNameThatAKilledSortLeft) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
+  const std::string left = hidden_on_its_way(folder).name;  // closed: its lock is gone
+  ASSERT_EQ(temp.entries(), std::vector{left});
+  const NewFile next = hidden_on_its_way(folder);
+  EXPECT_EQ(next.name, left);
+  EXPECT_EQ(temp.entries().size(), 1U);
+}
+
+TEST(TemporaryFile, RemovesItWhereFilesMustHaveNames) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
+  const std::string left = hidden_on_its_way(folder).name;
+  const FaultScope fault({sys::Call::kOpen, 1, EOPNOTSUPP});
+  const NewFile next = create_linkable(folder, "out", "x");
+  EXPECT_EQ(next.name, left);
+  EXPECT_EQ(temp.entries().size(), 1U);
+}
+
+TEST(TemporaryFile, LeavesTheHiddenNameOfALiveSort) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
+  const NewFile live = hidden_on_its_way(folder);
+  const NewFile next = hidden_on_its_way(folder);
+  EXPECT_NE(next.name, live.name);
+  EXPECT_EQ(temp.entries().size(), 2U);
+}
+
+TEST(TemporaryFile, LeavesWhatWasPlantedUnderTheHiddenName) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
+  const std::string name = hidden_on_its_way(folder).name;
+  const std::string path = temp / name;
+  test::write_file(temp / "victim", test::bytes_of("of somebody"));
+  const auto plant = [&](const char* what) {
+    ::unlink(path.c_str());
+    if (*what == 'l') return ::symlink("victim", path.c_str());
+    return *what == 'f' ? ::mkfifo(path.c_str(), 0666) : ::mkdir(path.c_str(), 0777);
+  };
+  for (const char* const what : {"link", "fifo", "directory"}) {
+    ASSERT_EQ(plant(what), 0) << what;
+    const NewFile next = hidden_on_its_way(folder);
+    EXPECT_NE(next.name, name) << what;
+    EXPECT_EQ(::unlink((temp / next.name).c_str()), 0);
+    EXPECT_EQ(test::read_file(temp / "victim"), test::bytes_of("of somebody")) << what;
+  }
 }
 
 TEST(TemporaryFile, NamesAreHiddenAndDiffer) {

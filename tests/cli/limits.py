@@ -1,0 +1,105 @@
+"""Command-line tests under limits of the system: files, memory, threads. Whatever is too tight for a sort must be said in
+one message; whatever is not must not matter."""
+
+import os
+from pathlib import Path
+
+import run
+from scenarios import is_instrumented, report, scenario, skip
+
+MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
+
+
+def under(place, limit: str, command: str, runner="bash -c") -> str:
+    """"sorted", "refused", or what is wrong: what a command makes of `limit`, a command of bash."""
+    (place.work / "out").write_bytes(b"old")
+    (place.work / "out").chmod(0o666)
+    done = place.bash(f"{runner} '{limit}; exec {command}'")
+    output = (place.work / "out").read_bytes()
+    left = place.leftovers() + [name for name in os.listdir(place.work) if name[0] == "."]
+    if left:
+        return f"left behind: {left}"
+    if done.returncode == 0:
+        return "sorted" if output == (place.work / "wanted").read_bytes() else "wrong output"
+    if done.returncode == run.SKIPPED:
+        skip(done.stdout.strip())
+    problem = run.message_problem(done.stderr) or (f"status {done.returncode}" if done.returncode != 2 else None)
+    if problem or output != b"old":
+        return f"{problem or 'the old output is gone'}: {done.stderr!r}"
+    return "refused"
+
+
+def outcomes(place, limits, limit_of, command: str, **more) -> dict:
+    place.bash("gsort-gen -t u32 --size 4M -o in.u32; reference-sort u32 < in.u32 > wanted")
+    found = {}
+    for limit in limits:
+        found[limit] = under(place, limit_of(limit), command, **more)
+        print(f"    {limit_of(limit)}: {found[limit]}")
+    return found
+
+
+def ends_well(found: dict, least_that_suffices: int) -> bool:
+    return report(each_is_sorted_or_refused=set(found.values()) <= {"sorted", "refused"},
+                  enough_is_enough=all(found[limit] == "sorted" for limit in found if limit >= least_that_suffices))
+
+
+@scenario
+def few_open_files_suffice_for_hundreds_of_runs(place):
+    return ends_well(outcomes(place, range(4, 21), lambda n: f"ulimit -n {n}",
+                              "gsort -S 2M --batch-size=2 in.u32 -o out"), least_that_suffices=12)
+
+
+@scenario
+def a_limit_on_the_size_of_files_is_an_error_or_does_not_matter(place):
+    return ends_well(outcomes(place, [1, 64, 1024, 4095, 4096, 8192], lambda kib: f"ulimit -f {kib}",
+                              "gsort -S 2M in.u32 -o out"), least_that_suffices=8192)
+
+
+@scenario
+def a_limit_on_address_space_is_an_error_or_does_not_matter(place):
+    if is_instrumented(place.gsort):
+        skip("a sanitizer reserves address space for itself")
+    return ends_well(outcomes(place, [20, 40, 60, 80, 100, 150, 200, 300, 600, 1200, 4000],
+                              lambda mib: f"ulimit -v {mib * 1024}", "gsort --engine=cpu in.u32 -o out"),
+                     least_that_suffices=1200)
+
+
+@scenario
+def a_limit_on_threads_is_an_error_or_does_not_matter(place):
+    found = outcomes(place, [1, 2, 3, 4, 5, 6, 8, 12, 4000], lambda threads: f"ulimit -u {threads}",
+                     "gsort -S 2M --parallel=4 in.u32 -o out", runner="unpriv bash -c")
+    return ends_well(found, least_that_suffices=4000)
+
+
+def in_memory_group(place, mib: int) -> bool:
+    if place.bash("stat -f -c %T .").stdout.strip() == "tmpfs":
+        skip("files lie in memory here, which would count")
+    group = MEMORY_GROUPS / f"gsort-test-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / "memory.limit_in_bytes").write_text(str(mib << 20))
+    except OSError as problem:
+        if group.exists():
+            group.rmdir()
+        skip(f"no memory cgroup can be made here: {problem.strerror}")
+    try:
+        place.bash("gsort-gen -t u64 --size 192M -o in.u64; reference-sort u64 < in.u64 > wanted")
+        enter = f"echo $$ > {group}/tasks"
+        checks = {}
+        for name, command in {"a file": "gsort in.u64 -o out", "a pipe": "gsort -t u64 -o out < <(cat in.u64)"}.items():
+            found = under(place, enter, command)
+            print(f"    {mib} MiB, {name}: {found}")
+            checks[f"{name} is sorted"] = found == "sorted"
+        return report(**checks)
+    finally:
+        group.rmdir()
+
+
+@scenario
+def a_memory_cgroup_of_64_MiB_suffices(place):
+    return in_memory_group(place, 64)
+
+
+@scenario
+def a_memory_cgroup_of_256_MiB_suffices(place):
+    return in_memory_group(place, 256)

@@ -1,0 +1,93 @@
+"""Command-line tests of patience: pipes whose other end blocks or dribbles, and signals that must not matter."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from scenarios import MIB, finish, report, scenario, start
+
+BLOCKED_SECONDS = 8
+
+
+def cpu_seconds(process) -> float:
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def cpu_while_blocked(process) -> float:
+    """What the process uses while nobody does anything at the other end."""
+    time.sleep(2)  # until it has come to a stop
+    before = cpu_seconds(process)
+    time.sleep(BLOCKED_SECONDS)
+    return cpu_seconds(process) - before
+
+
+@scenario
+def a_reader_that_blocks_costs_no_cpu(place):
+    place.bash("gsort-gen -t u32 --size 8M -o in.u32")
+    wanted = place.bash_bytes("reference-sort u32 < in.u32")
+    process = start(place, "in.u32")
+    used = cpu_while_blocked(process)
+    got = process.stdout.read()
+    process.communicate()
+    print(f"    {used:.2f} s of CPU")
+    return report(status_is_0=process.returncode == 0, all_arrives=got == wanted, it_sleeps=used < 0.2)
+
+
+@scenario
+def a_writer_that_blocks_costs_no_cpu(place):
+    process = start(place, "-t", "u64", "-o", "out", stdin=subprocess.PIPE)
+    process.stdin.write(bytes(MIB))
+    process.stdin.flush()
+    used = cpu_while_blocked(process)
+    process.stdin.close()
+    process.stdin = None
+    status, _ = finish(process)
+    print(f"    {used:.2f} s of CPU")
+    return report(status_is_0=status == 0, all_is_there=(place.work / "out").read_bytes() == bytes(MIB),
+                  it_sleeps=used < 0.2)
+
+
+@scenario
+def a_writer_of_single_bytes_is_waited_for(place):
+    place.bash("gsort-gen -t u32 -n 5003 -o in.u32")
+    data = (place.work / "in.u32").read_bytes()
+    process = start(place, "-t", "u32", "-o", "out", stdin=subprocess.PIPE)
+    for at in range(len(data)):
+        os.write(process.stdin.fileno(), data[at:at + 1])
+    process.stdin.close()
+    process.stdin = None
+    status, _ = finish(process)
+    return report(status_is_0=status == 0,
+                  all_is_sorted=(place.work / "out").read_bytes() == place.bash_bytes("reference-sort u32 < in.u32"))
+
+
+def survives(place, number, ignored: bool) -> bool:
+    """Sends the signal while a pipe is being read; the sort must go on as if nothing had happened."""
+    process = start(place, "-t", "u64", "-o", "out", stdin=subprocess.PIPE,
+                    preexec_fn=(lambda: signal.signal(number, signal.SIG_IGN)) if ignored else None)
+    process.stdin.write(bytes(MIB))
+    process.stdin.flush()
+    time.sleep(0.5)
+    process.send_signal(number)
+    process.stdin.close()
+    process.stdin = None
+    status, _ = finish(process)
+    return report(status_is_0=status == 0, all_is_there=(place.work / "out").read_bytes() == bytes(MIB))
+
+
+@scenario
+def a_hangup_that_nohup_ignores_stays_ignored(place):
+    return survives(place, signal.SIGHUP, ignored=True)
+
+
+@scenario
+def an_interrupt_that_is_ignored_stays_ignored(place):
+    return survives(place, signal.SIGINT, ignored=True)
+
+
+@scenario
+def the_signal_of_a_file_too_large_is_no_end(place):
+    return survives(place, signal.SIGXFSZ, ignored=False)

@@ -1,0 +1,96 @@
+"""A folder in which one sort is run again and again, whole or not, and what must hold afterwards."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
+import run  # noqa: E402  folders of tests, and what messages look like
+import sorts  # noqa: E402
+
+OLD = b"what was there before"
+SECONDS = 60  # no sort here takes two; one that takes this long hangs
+HANGS = -1000  # in place of an exit status
+
+
+def add_arguments(parser):
+    parser.add_argument("--bin", type=Path, required=True, help="the folder of gsort and gsort-gen")
+    parser.add_argument("--shim", type=Path, required=True, help="the library that shim.cpp makes")
+    parser.add_argument("sorts", nargs="*", help="names of sorts.py; all")
+
+
+class Bench:
+    def __init__(self, options, name: str):
+        self.sort = sorts.all_sorts()[name]
+        self.root = Path(tempfile.mkdtemp(prefix="gsort-fault-"))
+        self.place = run.Workplace(options.bin.resolve(), options.bin.resolve(), self.root)
+        self.folders = [self.place.work, self.place.tmp, self.root / "other-tmp"]
+        self.folders[2].mkdir()
+        self.shim, self.hit, self.out = options.shim.resolve(), self.root / "hit", self.place.work / "out"
+        self.place.bash(self.sort.make, check=True)
+        begin = time.monotonic()
+        status, message, self.wanted = self.run()
+        self.seconds = time.monotonic() - begin
+        if status != 0 or self.sort.decoded(self.wanted) != self.sort.wanted(self.place.work):
+            raise SystemExit(f"{name}: wrong before anything was done to it: {status} {message}")
+        self.before = self.files()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def files(self) -> dict:
+        """All files but the output, with what changes when they do."""
+        return {path: (path.stat().st_size, path.stat().st_mtime_ns)
+                for folder in self.folders for path in folder.rglob("*") if path != self.out}
+
+    def start(self, variables: dict | None = None) -> subprocess.Popen:
+        self.hit.unlink(missing_ok=True)
+        command = [self.place.gsort, *self.sort.arguments]
+        if not self.sort.to_pipe:
+            self.out.write_bytes(OLD)
+            command += ["-o", "out"]
+        feed = None
+        if self.sort.stdin:
+            feed = subprocess.Popen(["cat", self.sort.stdin], cwd=self.place.work, stdout=subprocess.PIPE,
+                                    stderr=subprocess.DEVNULL)
+        try:
+            return subprocess.Popen(command, cwd=self.place.work, stdin=feed.stdout if feed else subprocess.DEVNULL,
+                                    env={**self.place.environment, **(variables or {})}, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE)
+        finally:
+            if feed:
+                feed.stdout.close()
+
+    def finish(self, process: subprocess.Popen) -> tuple[int, str, bytes]:
+        """Status, message, and what the output is afterwards."""
+        try:
+            stdout, stderr = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            return HANGS, "it hangs", b""
+        return (process.returncode, stderr.decode(errors="backslashreplace"),
+                stdout if self.sort.to_pipe else self.out.read_bytes())
+
+    def run(self, variables: dict | None = None) -> tuple[int, str, bytes]:
+        return self.finish(self.start(variables))
+
+    def run_with(self, fault: str) -> tuple[int, str, bytes]:
+        return self.run({"LD_PRELOAD": str(self.shim), "GSORT_FAULT": fault, "GSORT_FAULT_HIT": str(self.hit)})
+
+    def old_or_whole(self, output: bytes) -> bool:
+        return self.sort.to_pipe or output in (OLD, self.wanted)
+
+    def changes(self) -> list[str]:
+        """What has happened to files that are none of the output's; removes what was left."""
+        now = self.files()
+        changed = [str(path) for path in self.before | now if self.before.get(path) != now.get(path)]
+        for path in now.keys() - self.before.keys():
+            path.unlink()
+        return [f"left or changed: {', '.join(changed)}"] * bool(changed)

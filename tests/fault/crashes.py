@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Ends the real program at the worst moments, and looks at what is left.
+
+ points    SIGKILL right before and right after the Nth call of every kind that changes a file
+ random    SIGKILL at random times
+ signals   INT, TERM, HUP, QUIT, XCPU at random times: it must die of that very signal
+ crowd     eight sorts at once into one folder and one output, some of them killed
+
+Afterwards the output is the old file or the new one, whole, the inputs are as they were, and no temporary file is left.
+One exception is counted, and printed: a crash between giving the new file a hidden name and renaming it leaves that
+name, with the whole output under it.
+
+Usage: crashes.py --bin DIR --shim FILE --count N [--seed N] [--kinds KIND,...] [SORT...]
+"""
+
+import argparse
+import os
+import random
+import re
+import signal
+import sys
+import time
+
+import bench
+
+CALLS = ["open", "pwrite", "write", "fsync", "fdatasync", "ftruncate", "fchmod", "fallocate", "link", "rename",
+         "unlink", "close"]
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU]
+SHORT = ["one_chunk", "spilling", "several_passes", "pipes", "records", "merged", "counted", "gzip"]
+
+
+class Crashes:
+    def __init__(self, options):
+        self.random = random.Random(options.seed)
+        self.options = options
+        self.done = self.failed = self.hidden = 0
+
+    def note(self, what: str, place: bench.Bench, status: int, allowed: set[int], output: bytes, in_window=False):
+        self.done += 1
+        problems = place.changes()
+        if in_window and len(problems) == 1 and re.fullmatch(r".*: \S*/\.gsort-[0-9a-f]{16}", problems[0]):
+            self.hidden += 1
+            problems = []
+        if status not in allowed:
+            problems.append(f"status {status}")
+        if not place.old_or_whole(output):
+            problems.append("the output is neither the old one nor the new one")
+        if status == 0 and output != place.wanted:
+            problems.append("it exits with 0, but the output is wrong")
+        if problems:
+            self.failed += 1
+            print(f"  FAILED {what}: " + "; ".join(problems), flush=True)
+
+    def points(self, place: bench.Bench, count: int):
+        for _ in range(count):
+            call, moment = self.random.choice(CALLS), self.random.choice(["kill-before", "kill-after"])
+            nth = int(self.random.choice([1, 2, 3, 10, 50, 200]) * self.random.uniform(1, 2))
+            fault = f"{call}:{nth}:{moment}"
+            status, _, output = place.run_with(fault)
+            allowed = {-signal.SIGKILL} if place.hit.exists() else {0}
+            window = fault in ("link:1:kill-after", "rename:1:kill-before")
+            self.note(fault, place, status, allowed, output, window)
+
+    def with_signal(self, place: bench.Bench, number: int):
+        process = place.start()
+        delay = self.random.uniform(0, place.seconds * 1.1)
+        time.sleep(delay)
+        process.send_signal(number)
+        status, _, output = place.finish(process)
+        self.note(f"signal {number} after {delay:.4f} s", place, status, {0, -number}, output)
+
+    def random_kills(self, place: bench.Bench, count: int):
+        for _ in range(count):
+            self.with_signal(place, signal.SIGKILL)
+
+    def signals(self, place: bench.Bench, count: int):
+        for _ in range(count):
+            self.with_signal(place, self.random.choice(SIGNALS))
+
+    def crowd(self, place: bench.Bench, count: int):
+        if place.sort.to_pipe or place.sort.stdin:
+            return
+        for _ in range(max(count // 8, 1)):
+            crowd = [place.start() for _ in range(8)]
+            for process in crowd[::3]:
+                time.sleep(self.random.uniform(0, place.seconds))
+                process.kill()
+            statuses = {place.finish(process)[0] for process in crowd}
+            self.note(f"crowd {statuses}", place, 0 if statuses <= {0, -signal.SIGKILL} else 2, {0}, place.out.read_bytes())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    bench.add_arguments(parser)
+    parser.add_argument("--count", type=int, required=True, help="crashes of each kind, over all sorts")
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4)))
+    parser.add_argument("--kinds", default="points,random,signals,crowd")
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    crashes = Crashes(options)
+    kinds = {"points": crashes.points, "random": crashes.random_kills, "signals": crashes.signals,
+             "crowd": crashes.crowd}
+    names = options.sorts or SHORT
+    for name in names:
+        with bench.Bench(options, name) as place:
+            for kind in options.kinds.split(","):
+                kinds[kind](place, -(-options.count // len(names)))
+    print(f"{crashes.done} crashes, {crashes.failed} failed; {crashes.hidden} left the whole output under a hidden name")
+    return 1 if crashes.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Makes calls of the real program fail, one after the other, and looks at what is left.
+
+The library that shim.cpp makes lets the Nth call of a kind go wrong. For every sort of sorts.py, every kind of call and
+every error that makes sense for it, N = 1, 2, ... until a run comes through without meeting the fault. A run passes if
+  - it exits with 0, and the output is right to the last byte; or
+  - it exits with 2, with one message in the form of CONTRIBUTING.md, and the old output is as it was;
+and in both cases no file is left in the folder of the output or of temporary files, and the inputs are as they were.
+
+Usage: faults.py --bin DIR --shim FILE [--every] [--share N] [--calls CALL,...] [SORT...]
+"""
+
+import argparse
+import errno
+import signal
+import sys
+from dataclasses import dataclass
+
+import bench
+import sorts
+
+ACTIONS = {
+    "open": ["EMFILE", "EACCES", "ENOMEM", "EINTR"],
+    "read": ["EIO", "EINTR", "EAGAIN", "short"],
+    "pread": ["EIO", "EINTR", "EINVAL", "short"],
+    "write": ["EIO", "EPIPE", "EINTR", "EAGAIN", "short"],
+    "pwrite": ["EIO", "ENOSPC", "EDQUOT", "EFBIG", "EINTR", "EINVAL", "short"],
+    "fsync": ["EIO", "ENOSPC", "EINTR"],
+    "fdatasync": ["EIO", "EINTR"],
+    "sync_file_range": ["EIO"],
+    "close": ["EIO", "EINTR"],
+    "rename": ["EIO", "ENOSPC", "EINTR"],
+    "link": ["EIO", "ENOSPC", "ENOENT"],
+    "unlink": ["EIO"],
+    "ftruncate": ["EIO", "EFBIG", "EINTR"],
+    "fallocate": ["EOPNOTSUPP", "ENOSPC"],
+    "fchmod": ["EPERM"],
+    "fchown": ["EPERM"],
+    "stat": ["EIO", "ENOMEM"],
+    "mmap": ["ENOMEM"],
+    "malloc": ["ENOMEM"],
+    "pthread_create": ["EAGAIN"],
+}
+ONCE = {"EINTR", "EAGAIN", "short", "EINVAL"}  # for ever they would be no outcome
+
+
+@dataclass
+class Fault:
+    call: str
+    action: str
+    lasting: bool
+
+    def text(self, nth: int) -> str:
+        number = getattr(errno, self.action, self.action)
+        return f"{self.call}:{nth}:{number}" + (":on" if self.lasting else "")
+
+    def may_abort(self) -> bool:
+        """Without any memory no exception can be made; and oneTBB ends the process when it is refused a thread."""
+        return self.call == "pthread_create" or (self.call == "malloc" and self.lasting)
+
+
+def all_faults() -> list[Fault]:
+    faults = []
+    for call, actions in ACTIONS.items():
+        for action in actions:
+            faults.append(Fault(call, action, False))
+            if action not in ONCE or call == "pthread_create":
+                faults.append(Fault(call, action, True))
+    return faults
+
+
+def steps(every: bool):
+    """1, 2, 3, ...; or only the first ones all, and then with growing strides."""
+    nth, stride = 1.0, 1.0
+    while True:
+        yield int(nth)
+        if not every and nth >= 8:
+            stride *= 1.5
+        nth += stride
+
+
+def problems_of(place: bench.Bench, fault: Fault, nth: int) -> list[str]:
+    status, message, output = place.run_with(fault.text(nth))
+    problems = place.changes()
+    if status == 0:
+        problems += ["it exits with 0, but the output is wrong"] * (output != place.wanted)
+    elif status == 2 or (status == -signal.SIGABRT and fault.may_abort()):
+        # After a failure to sync the folder the new output is in place; only a power cut could take it away.
+        in_place = message.startswith("gsort: syncing .:") and output == place.wanted
+        if output != bench.OLD and not in_place and not place.sort.to_pipe:
+            problems.append("it failed, but the old output is gone")
+        if status == 2:
+            problems += filter(None, [bench.run.message_problem(message)])
+    else:
+        problems.append(f"status {status}")
+    return [*problems, f"message: {message!r}"] if problems else []
+
+
+@dataclass
+class Count:
+    hits: int = 0
+    failed: int = 0
+
+    def sweep(self, place: bench.Bench, fault: Fault, every: bool):
+        for nth in steps(every):
+            problems = problems_of(place, fault, nth)
+            if problems:
+                self.failed += 1
+                print(f"  FAILED {fault.text(nth)} ({fault.action}): " + "; ".join(problems), flush=True)
+            if not place.hit.exists():
+                return
+            self.hits += 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    bench.add_arguments(parser)
+    parser.add_argument("--every", action="store_true", help="every N; else with growing strides")
+    parser.add_argument("--share", type=int, default=1, help="one fault of so many, another for every sort")
+    parser.add_argument("--calls", help="only these, with commas between them")
+    options = parser.parse_args()
+    total = Count()
+    for turn, name in enumerate(sorts.all_sorts()):
+        if options.sorts and name not in options.sorts:
+            continue
+        count = Count()
+        with bench.Bench(options, name) as place:
+            for number, fault in enumerate(all_faults(), turn):
+                if number % options.share == 0 and (not options.calls or fault.call in options.calls.split(",")):
+                    count.sweep(place, fault, options.every)
+        print(f"{name}: met {count.hits} faults, {count.failed} times wrong", flush=True)
+        total.hits += count.hits
+        total.failed += count.failed
+    print(f"{total.hits} faults, {total.failed} failed")
+    return 1 if total.failed or not total.hits else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,264 @@
+// A library for LD_PRELOAD that makes the Nth call of one kind go wrong, seen from outside: the
+// real program, with all its libraries, meets a failing disk, memory that has run out, a refused
+// thread, or its own end.
+//
+//   GSORT_FAULT=CALL:NTH:ACTION[:on]   "pwrite:12:5", "malloc:3:12:on", "rename:1:kill-after"
+//   GSORT_FAULT_HIT=FILE               is created when the call has come; without it there was none
+//
+// CALL is a name of kNames. ACTION is an errno in digits; "short": half of what was asked is moved;
+// "kill-before", "kill-after": SIGKILL around the call. "on": later calls fail, too.
+//
+// Calls count from the start of main: what libraries do before is not the program's. close really
+// closes before it fails, as the kernel does. What glibc does inside itself (stdio) goes past this.
+// Read next: faults.py, which drives it.
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is not in <csignal>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// The allocator under the names that stay when ours are in front.
+extern "C" void* __libc_malloc(std::size_t bytes);
+extern "C" void* __libc_calloc(std::size_t count, std::size_t bytes);
+extern "C" void* __libc_realloc(void* old, std::size_t bytes);
+extern "C" void* __libc_memalign(std::size_t alignment, std::size_t bytes);
+
+namespace {
+
+enum class Action : std::uint8_t { kNone, kFail, kShort, kKillBefore, kKillAfter };
+
+struct Fault {
+  const char* call = "";
+  std::uint64_t nth = 0;
+  Action action = Action::kNone;
+  int error_number = 0;
+  bool lasting = false;
+};
+
+using Main = int (*)(int, char**, char**);
+using StartMain = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
+using CreateThread = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+
+// Set once, when main begins. Until then, and without GSORT_FAULT, every call proceeds.
+Fault the_fault;
+Main the_main = nullptr;
+std::atomic<bool> armed{false};
+std::atomic<std::uint64_t> counted{0};
+
+// "a:b:c" cut at the colons, in place.
+char* next_part(char*& rest) {
+  char* const part = rest;
+  char* const colon = std::strchr(rest, ':');
+  rest = colon == nullptr ? rest + std::strlen(rest) : colon + 1;
+  if (colon != nullptr) *colon = '\0';
+  return part;
+}
+
+void arm() {
+  const char* const asked = std::getenv("GSORT_FAULT");
+  if (asked == nullptr) return;
+  static char text[256];
+  std::strncpy(text, asked, sizeof(text) - 1);
+  char* rest = text;
+  the_fault.call = next_part(rest);
+  the_fault.nth = std::strtoull(next_part(rest), nullptr, 10);
+  const char* const action = next_part(rest);
+  the_fault.error_number = static_cast<int>(std::strtol(action, nullptr, 10));
+  the_fault.action = std::strcmp(action, "short") == 0         ? Action::kShort
+                     : std::strcmp(action, "kill-before") == 0 ? Action::kKillBefore
+                     : std::strcmp(action, "kill-after") == 0  ? Action::kKillAfter
+                                                               : Action::kFail;
+  the_fault.lasting = std::strcmp(rest, "on") == 0;
+  armed = true;
+}
+
+int armed_main(int argc, char** argv, char** environment) {
+  arm();
+  return the_main(argc, argv, environment);
+}
+
+void report_hit() {
+  const char* const path = std::getenv("GSORT_FAULT_HIT");
+  if (path == nullptr) return;
+  const long fd = ::syscall(SYS_open, path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  if (fd >= 0) ::syscall(SYS_close, fd);
+}
+
+void die() {
+  ::kill(::getpid(), SIGKILL);
+}
+
+// What shall become of this call.
+Action action_for(const char* call) {
+  if (!armed || std::strcmp(the_fault.call, call) != 0) return Action::kNone;
+  const std::uint64_t number = ++counted;
+  if (number < the_fault.nth || (number > the_fault.nth && !the_fault.lasting)) {
+    return Action::kNone;
+  }
+  if (number == the_fault.nth) report_hit();
+  if (the_fault.action == Action::kKillBefore) die();
+  if (the_fault.action == Action::kFail) errno = the_fault.error_number;
+  return the_fault.action;
+}
+
+std::size_t half(std::size_t bytes) {
+  return std::min(bytes, std::max<std::size_t>(bytes / 2, 1));
+}
+
+// Makes the call unless it shall fail; `failed` is what it then returns, errno being set.
+template <class Result, class Make>
+Result guarded(const char* call, Result failed, const Make& make) {
+  const Action action = action_for(call);
+  if (action == Action::kFail) return failed;
+  const Result result = make();
+  if (action == Action::kKillAfter) die();
+  return result;
+}
+
+template <class Make>
+ssize_t transfer(const char* call, std::size_t bytes, const Make& make) {
+  const Action action = action_for(call);
+  if (action == Action::kFail) return -1;
+  const ssize_t result = make(action == Action::kShort ? half(bytes) : bytes);
+  if (action == Action::kKillAfter) die();
+  return result;
+}
+
+int open_file(int folder, const char* path, int flags, mode_t mode) {
+  return guarded("open", -1, [&] {
+    return static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
+  });
+}
+
+}  // namespace
+
+// The names below are the C library's own; what they mean is in its manual.
+extern "C" {
+
+int openat64(int folder, const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = va_arg(more, mode_t);
+  va_end(more);
+  return open_file(folder, path, flags, mode);
+}
+
+ssize_t read(int fd, void* to, std::size_t bytes) {
+  return transfer("read", bytes, [&](std::size_t n) { return ::syscall(SYS_read, fd, to, n); });
+}
+ssize_t pread64(int fd, void* to, std::size_t bytes, off64_t at) {
+  return transfer("pread", bytes,
+                  [&](std::size_t n) { return ::syscall(SYS_pread64, fd, to, n, at); });
+}
+ssize_t write(int fd, const void* from, std::size_t bytes) {
+  return transfer("write", bytes, [&](std::size_t n) { return ::syscall(SYS_write, fd, from, n); });
+}
+ssize_t pwrite64(int fd, const void* from, std::size_t bytes, off64_t at) {
+  return transfer("pwrite", bytes,
+                  [&](std::size_t n) { return ::syscall(SYS_pwrite64, fd, from, n, at); });
+}
+
+int fsync(int fd) {
+  return guarded("fsync", -1, [&] { return static_cast<int>(::syscall(SYS_fsync, fd)); });
+}
+int fdatasync(int fd) {
+  return guarded("fdatasync", -1, [&] { return static_cast<int>(::syscall(SYS_fdatasync, fd)); });
+}
+int sync_file_range(int fd, off64_t at, off64_t bytes, unsigned flags) {
+  return guarded("sync_file_range", -1, [&] {
+    return static_cast<int>(::syscall(SYS_sync_file_range, fd, at, bytes, flags));
+  });
+}
+int close(int fd) {
+  const Action action = action_for("close");
+  const int result = static_cast<int>(::syscall(SYS_close, fd));
+  if (action == Action::kKillAfter) die();
+  if (action != Action::kFail) return result;
+  errno = the_fault.error_number;
+  return -1;
+}
+
+int renameat(int from_folder, const char* from, int to_folder, const char* to) {
+  return guarded("rename", -1, [&] {
+    return static_cast<int>(::syscall(SYS_renameat, from_folder, from, to_folder, to));
+  });
+}
+int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) {
+  return guarded("link", -1, [&] {
+    return static_cast<int>(::syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
+  });
+}
+int unlinkat(int folder, const char* path, int flags) {
+  return guarded("unlink", -1,
+                 [&] { return static_cast<int>(::syscall(SYS_unlinkat, folder, path, flags)); });
+}
+int ftruncate64(int fd, off64_t bytes) {
+  return guarded("ftruncate", -1,
+                 [&] { return static_cast<int>(::syscall(SYS_ftruncate, fd, bytes)); });
+}
+int fallocate64(int fd, int mode, off64_t at, off64_t bytes) {
+  return guarded("fallocate", -1,
+                 [&] { return static_cast<int>(::syscall(SYS_fallocate, fd, mode, at, bytes)); });
+}
+int fchmod(int fd, mode_t mode) {
+  return guarded("fchmod", -1, [&] { return static_cast<int>(::syscall(SYS_fchmod, fd, mode)); });
+}
+int fchown(int fd, uid_t user, gid_t group) {
+  return guarded("fchown", -1,
+                 [&] { return static_cast<int>(::syscall(SYS_fchown, fd, user, group)); });
+}
+int fstat64(int fd, struct stat64* facts) noexcept {
+  return guarded("stat", -1, [&] { return static_cast<int>(::syscall(SYS_fstat, fd, facts)); });
+}
+int fstatat64(int folder, const char* path, struct stat64* facts, int flags) noexcept {
+  return guarded("stat", -1, [&] {
+    return static_cast<int>(::syscall(SYS_newfstatat, folder, path, facts, flags));
+  });
+}
+
+void* mmap64(void* address, std::size_t bytes, int protection, int flags, int fd,
+             off64_t offset) noexcept {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the system call's answer is an address
+  return reinterpret_cast<void*>(guarded("mmap", -1L, [&] {
+    return ::syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+  }));
+}
+
+void* malloc(std::size_t bytes) {
+  return guarded<void*>("malloc", nullptr, [&] { return __libc_malloc(bytes); });
+}
+void* calloc(std::size_t count, std::size_t bytes) {
+  return guarded<void*>("malloc", nullptr, [&] { return __libc_calloc(count, bytes); });
+}
+void* realloc(void* old, std::size_t bytes) {
+  return guarded<void*>("malloc", nullptr, [&] { return __libc_realloc(old, bytes); });
+}
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  return guarded<void*>("malloc", nullptr, [&] { return __libc_memalign(alignment, bytes); });
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                   void* argument) {
+  static const auto create = reinterpret_cast<CreateThread>(::dlsym(RTLD_NEXT, "pthread_create"));
+  return guarded("pthread_create", the_fault.error_number,
+                 [&] { return create(thread, attributes, run, argument); });
+}
+
+int __libc_start_main(Main main, int argc, char** argv, void (*begin)(), void (*end)(),
+                      void (*unload)(), void* stack) {
+  the_main = main;
+  const auto start = reinterpret_cast<StartMain>(::dlsym(RTLD_NEXT, "__libc_start_main"));
+  return start(armed_main, argc, argv, begin, end, unload, stack);
+}
+
+}  // extern "C"

@@ -1,0 +1,109 @@
+"""The sorts that are run while something goes wrong: every way in, every way out, every strategy. Each takes a fraction
+of a second, and still spills, packs or merges in several passes where its name says so."""
+
+import bz2
+import gzip
+import lzma
+import shutil
+import subprocess
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+CODES = {"u8": "B", "u32": "I", "u64": "Q"}
+
+
+@dataclass
+class Sort:
+    """A command line; `make` is bash that makes its inputs, `wanted` says what the keys of the output must be, `decoded`
+    takes the output back to raw keys."""
+
+    make: str
+    arguments: list[str]
+    wanted: Callable[[Path], bytes]
+    stdin: str | None = None  # a file that comes through a pipe
+    to_pipe: bool = False
+    decoded: Callable[[bytes], bytes] = bytes
+
+
+def keys_of(folder: Path, *names: str) -> array:
+    keys = array(CODES[names[0].rpartition(".")[2]])
+    for name in names:
+        keys.frombytes((folder / name).read_bytes())
+    return keys
+
+
+def sorted_keys(*names: str, change=lambda keys: keys) -> Callable[[Path], bytes]:
+    def wanted(folder: Path) -> bytes:
+        keys = keys_of(folder, *names)
+        return array(keys.typecode, change(sorted(keys))).tobytes()
+    return wanted
+
+
+def sorted_records(name: str, size: int) -> Callable[[Path], bytes]:
+    """By the first eight bytes as a number; Python's sort is stable, too."""
+    def wanted(folder: Path) -> bytes:
+        raw = (folder / name).read_bytes()
+        records = [raw[at:at + size] for at in range(0, len(raw), size)]
+        return b"".join(sorted(records, key=lambda record: int.from_bytes(record[:8], "little")))
+    return wanted
+
+
+def sorted_arrays(name: str, elements: int) -> Callable[[Path], bytes]:
+    def wanted(folder: Path) -> bytes:
+        keys = keys_of(folder, name)
+        return b"".join(array(keys.typecode, sorted(keys[at:at + elements])).tobytes()
+                        for at in range(0, len(keys), elements))
+    return wanted
+
+
+def zstd_decoded(data: bytes) -> bytes:
+    return subprocess.run(["zstd", "-dc"], input=data, capture_output=True, check=True).stdout
+
+
+def spilling(kind: str, *options: str, size="2M", memory="2M") -> Sort:
+    name = f"in.{kind}"
+    return Sort(f"gsort-gen -t {kind} --size {size} -o {name}", ["-S", memory, *options, name], sorted_keys(name))
+
+
+def small(kind: str, *options: str, **more) -> Sort:
+    name = f"in.{kind}"
+    return Sort(f"gsort-gen -t {kind} -d zipf -n 100003 -o {name}", [*options, name],
+                more.pop("wanted", sorted_keys(name)), **more)
+
+
+def all_sorts() -> dict[str, Sort]:
+    sorts = {
+        "one_chunk": small("u32"),
+        "spilling": spilling("u32"),
+        "unpacked": spilling("u64", "--pack-runs=off"),
+        "several_passes": spilling("u32", "--batch-size=2"),
+        "around_the_page_cache": spilling("u32", "--direct-io=on"),
+        "through_the_page_cache": spilling("u64", "--direct-io=off"),
+        "two_temporary_folders": spilling("u64", "-T", "../tmp", "-T", "../other-tmp"),
+        "pipes": Sort("gsort-gen -t u64 --size 16M -o in.u64", ["-t", "u64", "-S", "14M", "--parallel=1"],
+                      sorted_keys("in.u64"), stdin="in.u64", to_pipe=True),
+        "records": Sort("gsort-gen -t u64 --size 3M -o in.u64", ["-S", "3M", "--record=16", "--key=0:u64", "in.u64"],
+                        sorted_records("in.u64", 16)),
+        "merged": Sort("for i in 1 2 3; do gsort-gen -t u32 -d sorted -n 50000 --seed $i -o $i.u32; done",
+                       ["-m", "1.u32", "2.u32", "3.u32"], sorted_keys("1.u32", "2.u32", "3.u32")),
+        "distinct": small("u32", "-u", wanted=sorted_keys("in.u32", change=lambda keys: sorted(set(keys)))),
+        "top": small("u32", "--top=1000", wanted=sorted_keys("in.u32", change=lambda keys: keys[:1000])),
+        "counted": small("u8"),
+        "arrays": small("u32", "--batch-elements=1000", wanted=sorted_arrays("in.u32", 1000)),
+        "text": Sort("gsort-gen -t u32 -n 20003 -o in.u32; od -An -v -w4 -tu4 in.u32 | tr -d ' ' > in.txt",
+                     ["-t", "u32", "in.txt"], sorted_keys("in.u32"),
+                     decoded=lambda data: array("I", map(int, data.split())).tobytes()),
+        "npy": small("u32", "--format=bin:npy", decoded=lambda data: data[128:]),
+        "gzip": small("u32", "--compress=gzip", decoded=gzip.decompress),
+        "bzip2": small("u32", "--compress=bzip2", decoded=bz2.decompress),
+        "xz": small("u32", "--compress=xz", decoded=lzma.decompress),
+    }
+    if shutil.which("zstd"):
+        sorts["zstd"] = small("u32", "--compress=zstd", decoded=zstd_decoded)
+    return sorts
+
+
+if __name__ == "__main__":  # the build makes a test of each
+    print("\n".join(all_sorts()))
