@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/array_footprint.hpp"
 #include "base/error.hpp"
 #include "base/footprint.hpp"
 #include "gpu/cuda_check.hpp"
@@ -41,6 +42,19 @@ class CudaEngine final : public Engine {
     for (unsigned lane = 0; lane < count; ++lane) {
       lanes.push_back(
           std::make_unique<CudaMergeLane>(shape_, ordinal_, part_elements, stretch(lane, need)));
+    }
+    return lanes;
+  }
+
+  [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
+      unsigned count, const ArrayShape& arrays) override {
+    use_device(ordinal_);
+    const std::uint64_t need =
+        CudaArrayFootprint::host_bytes(arrays.block_elements * element_bytes_of(shape_));
+    std::vector<std::unique_ptr<ArrayLane>> lanes;
+    for (unsigned lane = 0; lane < count; ++lane) {
+      lanes.push_back(
+          std::make_unique<CudaArrayLane>(shape_, ordinal_, arrays, stretch(lane, need)));
     }
     return lanes;
   }

@@ -114,4 +114,34 @@ void CudaMergeLane::merge(std::span<const std::uint64_t> slice_counts, std::uint
   copier_.copy(merged, total * element_bytes_, element_bytes_, position, stream_, sink);
 }
 
+CudaArrayLane::CudaArrayLane(const EngineShape& shape, int ordinal, const ArrayShape& arrays,
+                             ByteSpan pinned)
+    : ordinal_(ordinal),
+      meter_(shape.meter),
+      block_(pinned),
+      sorter_(make_array_sorter(shape, arrays)) {}
+
+CudaArrayLane::~CudaArrayLane() {
+  static_cast<void>(cudaStreamSynchronize(stream_.get()));
+}
+
+ConstByteSpan CudaArrayLane::sort(std::size_t bytes) {
+  use_device(ordinal_);
+  {
+    Span span(meter_, Stage::kCopyIn);
+    span.add_bytes(bytes);
+    check_cuda(cudaMemcpyAsync(sorter_->block(), block_.data(), bytes, cudaMemcpyHostToDevice,
+                               stream_.get()),
+               CudaCall::kCopy, "copying arrays to the device");
+  }
+  sorter_->sort(bytes, stream_);
+  Span span(meter_, Stage::kCopyOut);
+  span.add_bytes(bytes);
+  check_cuda(cudaMemcpyAsync(block_.data(), sorter_->block(), bytes, cudaMemcpyDeviceToHost,
+                             stream_.get()),
+             CudaCall::kCopy, "copying arrays from the device");
+  stream_.wait("copying arrays from the device");
+  return block_.first(bytes);
+}
+
 }  // namespace gsort::gpu

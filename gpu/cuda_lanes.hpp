@@ -1,8 +1,9 @@
 // The lanes of the CUDA engine. Each has one stream, one set of pinned buffers, and its device
 // arrays.
 //
-//   chunk lane    block buffers --copy in--> elements | sorted | --copy out--> piece buffers -->
-//   sink merge lane    slices --copy in--> elements | merged | --copy out--> piece buffers --> sink
+//   chunk lane   block buffers --copy in--> elements | sorted | --copy out--> piece buffers -->
+//   sink merge lane   slices --copy in--> elements | merged | --copy out--> piece buffers --> sink
+//   array lane   block --copy in--> arrays, sorted in place --copy out--> the same block
 //
 // Read next: device_work.hpp.
 #pragma once
@@ -77,6 +78,23 @@ class CudaMergeLane final : public MergeLane {
   Stream stream_;
   std::unique_ptr<PartMerger> merger_;
   PieceCopier copier_;
+};
+
+class CudaArrayLane final : public ArrayLane {
+ public:
+  // `pinned` holds CudaArrayFootprint::host_bytes.
+  CudaArrayLane(const EngineShape& shape, int ordinal, const ArrayShape& arrays, ByteSpan pinned);
+  ~CudaArrayLane() override;
+
+  [[nodiscard]] ByteSpan input() override { return block_; }
+  [[nodiscard]] ConstByteSpan sort(std::size_t bytes) override;
+
+ private:
+  int ordinal_;
+  Meter* meter_;
+  ByteSpan block_;
+  Stream stream_;
+  std::unique_ptr<ArraySorter> sorter_;
 };
 
 }  // namespace gsort::gpu

@@ -1,8 +1,10 @@
 #include "gpu/device_work.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/footprint.hpp"
+#include "gpu/device_batch.hpp"
 #include "gpu/device_merge.hpp"
 #include "gpu/device_records.hpp"
 #include "gpu/device_sort.hpp"
@@ -119,6 +121,42 @@ class RecordMerger final : public PartMerger {
   RecordWork work_;
 };
 
+// All arrays of one length in one launch, and then what is left of a last one.
+template <class Key>
+class KeyArraySorter final : public ArraySorter {
+ public:
+  KeyArraySorter(const EngineShape& shape, const ArrayShape& arrays)
+      : map_(KeyMap<Key>::of(shape.format)),
+        array_elements_(arrays.array_elements),
+        scratch_bytes_(std::max(
+            sort_batch_scratch_bytes<Key>(arrays.block_elements / array_elements_, array_elements_),
+            sort_batch_scratch_bytes<Key>(1, array_elements_))),
+        keys_(arrays.block_elements * sizeof(Key)),
+        scratch_(scratch_bytes_) {}
+
+  [[nodiscard]] std::byte* block() override { return keys_.as<std::byte>(); }
+  void sort(std::size_t bytes, const Stream& stream) override {
+    const std::uint64_t count = bytes / sizeof(Key);
+    const std::uint64_t whole = count / array_elements_;
+    sort_arrays(0, whole, array_elements_, stream);
+    sort_arrays(whole * array_elements_, 1, count % array_elements_, stream);
+  }
+
+ private:
+  void sort_arrays(std::uint64_t begin, std::uint64_t arrays, std::uint64_t elements,
+                   const Stream& stream) {
+    Key* const keys = keys_.as<Key>() + begin;
+    sort_batch<Key>(keys, keys, arrays, elements, map_, map_, scratch_.as(), scratch_bytes_,
+                    stream.get());
+  }
+
+  KeyMap<Key> map_;
+  std::uint64_t array_elements_;
+  std::size_t scratch_bytes_;
+  DeviceMemory keys_;
+  DeviceMemory scratch_;
+};
+
 }  // namespace
 
 std::uint64_t element_bytes_of(const EngineShape& shape) {
@@ -138,6 +176,13 @@ std::unique_ptr<PartMerger> make_part_merger(const EngineShape& shape,
     return std::make_unique<KeyMerger<std::uint32_t>>(shape, part_elements);
   }
   return std::make_unique<KeyMerger<std::uint64_t>>(shape, part_elements);
+}
+
+std::unique_ptr<ArraySorter> make_array_sorter(const EngineShape& shape, const ArrayShape& arrays) {
+  if (bytes_of(shape.format.type) == 4) {
+    return std::make_unique<KeyArraySorter<std::uint32_t>>(shape, arrays);
+  }
+  return std::make_unique<KeyArraySorter<std::uint64_t>>(shape, arrays);
 }
 
 }  // namespace gsort::gpu

@@ -1,5 +1,5 @@
 // What the lanes do with elements that lie on the device, in the lane's own device memory: sorting
-// a chunk, merging a part. Keys and records differ only here.
+// a chunk, merging a part, sorting a block of arrays. Keys and records differ only here.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,17 @@ class PartMerger {
                                  const Stream& stream) = 0;
 };
 
+class ArraySorter {
+ public:
+  virtual ~ArraySorter() = default;
+
+  // Where the raw elements of a block of arrays go, and where they lie when they are sorted.
+  [[nodiscard]] virtual std::byte* block() = 0;
+
+  // Queues the sort of the arrays in the first `bytes` of the block; the last one may be shorter.
+  virtual void sort(std::size_t bytes, const Stream& stream) = 0;
+};
+
 // The bytes of an element of `shape`.
 [[nodiscard]] std::uint64_t element_bytes_of(const EngineShape& shape);
 
@@ -43,5 +54,10 @@ class PartMerger {
 [[nodiscard]] std::unique_ptr<ChunkSorter> make_chunk_sorter(const EngineShape& shape);
 [[nodiscard]] std::unique_ptr<PartMerger> make_part_merger(const EngineShape& shape,
                                                            std::uint64_t part_elements);
+
+// For blocks of arrays, within CudaArrayFootprint. Requires: keys of 4 or 8 bytes.
+// Throws: Error(kResource) when device memory cannot be had.
+[[nodiscard]] std::unique_ptr<ArraySorter> make_array_sorter(const EngineShape& shape,
+                                                             const ArrayShape& arrays);
 
 }  // namespace gsort::gpu

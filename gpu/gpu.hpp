@@ -27,7 +27,8 @@ struct Devices {
 [[nodiscard]] Devices find_devices(const std::vector<unsigned>& wanted);
 
 // The CUDA engine on device `ordinal`. `memory` is pinned while the engine lives; it must hold
-// CudaFootprint::chunk_host_bytes for each chunk lane, part_host_bytes for each merge lane.
+// CudaFootprint::chunk_host_bytes for each chunk lane, part_host_bytes for each merge lane,
+// CudaArrayFootprint::host_bytes for each array lane (of keys; arrays of records are the CPU's).
 // Throws: Error(kDevice) when the device cannot be used; Error(kResource) when memory cannot be
 // had.
 [[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(const EngineShape& shape, int ordinal,

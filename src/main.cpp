@@ -29,9 +29,8 @@ int check(const Options& options, io::Reader& reader) {
                           options.batch_elements.value_or(WantedOrder::kOneArray)};
   const unsigned threads = cores_for(options.parallel);
   const CheckOutcome outcome =
-      options.records
-          ? check_records(*options.records, order.kind, reader, threads, &observer.meter())
-          : check_order(options.key, order, reader, threads, &observer.meter());
+      options.records ? check_records(*options.records, order, reader, threads, &observer.meter())
+                      : check_order(options.key, order, reader, threads, &observer.meter());
   observer.check_is_done(outcome);
   return outcome.in_order ? kDone : kDisorder;
 }

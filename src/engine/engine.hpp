@@ -5,7 +5,8 @@
 //   lane.begin(sample)                             fill lane.input() with the part's slices
 //   acquire_block, fill, add   (many threads)      lane.merge(counts, position, form, sink)
 //   lane.sort(form)
-//   lane.emit(sink)
+//   lane.emit(sink)                              Life of a block of arrays
+//                                                  fill lane.input(), lane.sort(bytes), write
 //
 // A lane is one set of buffers (and one CUDA stream); two or more lanes overlap: while one is
 // filled, another sorts, and a third is emitted. Lanes of one engine may be used from different
@@ -95,6 +96,27 @@ class MergeLane {
                      KeyForm form, PieceSink& sink) = 0;
 };
 
+// What lanes are made for that sort many arrays by themselves.
+struct ArrayShape {
+  std::uint64_t array_elements = 0;  // of each array
+  std::uint64_t block_elements = 0;  // the most that a lane sorts at once: whole arrays
+};
+
+// A block of arrays in the making.
+class ArrayLane {
+ public:
+  virtual ~ArrayLane() = default;
+
+  // Room for block_elements raw elements, and for kBufferAlignment bytes behind them, which reading
+  // may overwrite.
+  [[nodiscard]] virtual ByteSpan input() = 0;
+
+  // Sorts the arrays in the first `bytes` of input() by themselves; the last one may be shorter.
+  // Returns them as raw elements, which stay there until input() is filled again. Equal records
+  // keep their order. Requires: bytes is a multiple of the element's size.
+  [[nodiscard]] virtual ConstByteSpan sort(std::size_t bytes) = 0;
+};
+
 // The sizes an engine works with, all chosen by the plan.
 struct EngineShape {
   KeyFormat format;
@@ -119,6 +141,8 @@ class Engine {
   [[nodiscard]] virtual std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() = 0;
   [[nodiscard]] virtual std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
       unsigned lanes, std::uint64_t part_elements) = 0;
+  [[nodiscard]] virtual std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
+      unsigned lanes, const ArrayShape& arrays) = 0;
 };
 
 }  // namespace gsort

@@ -118,7 +118,8 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kOrder,
      .help = "sort every N elements by themselves",
      .more =
-         "Many arrays in one file; the last one may be shorter. With -c: is every array sorted?",
+         "Many arrays in one file; the last one may be shorter. Works with --record, too. With -c: "
+         "is every array sorted?",
      .apply = set_batch_elements},
     {.name = "skip",
      .value_kind = kRequired,
@@ -147,7 +148,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .common = true,
      .help = "the inputs are sorted already: merge them",
      .more = "Every FILE must be in the order that is asked for, which is checked while it is read "
-             "once; keys may repeat.",
+             "once; keys may repeat. Equal records come in the order of the FILEs.",
      .apply = [](Options& o, Text) { o.merge = true; }},
     {.name = "top",
      .value_kind = kRequired,

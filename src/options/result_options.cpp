@@ -33,12 +33,13 @@ void refuse_beside_batches(const Options& options) {
       rows ? "--batch-elements (the rows of the array)" : "--batch-elements";
   const char* const hint = rows ? "save array.ravel() to sort all of it"
                                 : "every array is sorted by itself, and keeps its elements";
-  if (options.unique) throw exclude_each_other("--unique", batches, hint);
+  const bool checks = options.check != CheckMode::kNone;
+  if (options.unique && !checks) throw exclude_each_other("--unique", batches, hint);
   if (options.top) throw exclude_each_other("--top", batches, hint);
   if (options.merge) throw exclude_each_other("--merge", batches, hint);
-  if (options.engine == EngineChoice::kCuda) {
-    throw exclude_each_other("--engine=cuda", batches,
-                             "arrays are sorted on the CPU; leave out --engine");
+  if (options.engine == EngineChoice::kCuda && options.records) {
+    throw exclude_each_other("--engine=cuda", "--batch-elements with --record",
+                             "arrays of records are sorted on the CPU; leave out --engine");
   }
 }
 
@@ -55,13 +56,6 @@ void set_batch_elements(Options& options, std::string_view value) {
       .hint("an array has at least 1");
 }
 
-void refuse_beside_records(const Options& options) {
-  constexpr std::string_view kHint =
-      "it is for keys alone; --unique and --top work with records, too";
-  if (options.merge) throw exclude_each_other("--merge", "--record", kHint);
-  if (options.batch_elements) throw exclude_each_other("--batch-elements", "--record", kHint);
-}
-
 void adopt_rows(Options& options, std::uint64_t row_elements) {
   if (options.batch_elements.value_or(row_elements) != row_elements) {
     throw Error(ErrorKind::kUsage, fmt::format("--batch-elements '{}'", *options.batch_elements),
@@ -75,7 +69,6 @@ void adopt_rows(Options& options, std::uint64_t row_elements) {
 
 void refuse_result_contradictions(const Options& options) {
   if (options.batch_elements) refuse_beside_batches(options);
-  if (options.records) refuse_beside_records(options);
   const bool checks = options.check != CheckMode::kNone;
   if (checks && options.merge) {
     throw exclude_each_other("--check", "--merge",

@@ -32,12 +32,14 @@ struct Border {
 
 class RecordCheck {
  public:
-  RecordCheck(const RecordFormat& format, OrderKind kind, io::Reader& reader, Meter* meter)
+  RecordCheck(const RecordFormat& format, const WantedOrder& wanted, io::Reader& reader,
+              Meter* meter)
       : order_(format),
-        strict_(kind == OrderKind::kStrict),
+        strict_(wanted.kind == OrderKind::kStrict),
+        array_elements_(wanted.array_elements),
         reader_(reader),
         meter_(meter),
-        ledger_(kind) {}
+        ledger_(wanted.kind) {}
 
   CheckOutcome run(unsigned threads) {
     const std::uint64_t block_bytes =
@@ -58,7 +60,8 @@ class RecordCheck {
     });
     failure.rethrow();
     if (const auto& border = ledger_.disorder()) {
-      note(border->position, as_bytes(border->before), as_bytes(border->value));
+      note(border->position - border->position / (array_elements_ + 1), as_bytes(border->before),
+           as_bytes(border->value));
     }
     if (outcome_.in_order) outcome_.distinct -= ledger_.equal_borders();
     return outcome_;
@@ -82,23 +85,41 @@ class RecordCheck {
   }
 
   void look_at(std::uint64_t position, ConstByteSpan records) {
-    if (records.empty()) return;
     Span span(meter_, Stage::kProve);
     span.add_bytes(records.size());
     const std::size_t bytes = order_.record_bytes();
-    const std::size_t count = records.size() / bytes;
     const Fingerprint seen = fingerprint_of_records(records, bytes);
+    {
+      const std::scoped_lock lock(mutex_);
+      outcome_.fingerprint += seen;
+      outcome_.elements += records.size() / bytes;
+    }
+    while (!records.empty()) {
+      const std::uint64_t left = array_elements_ - position % array_elements_;
+      const std::uint64_t count = std::min<std::uint64_t>(records.size() / bytes, left);
+      look_at_array(position, records.first(count * bytes));
+      position += count;
+      records = records.subspan(count * bytes);
+    }
+  }
+
+  // At records of one array. In the ledger arrays stand one position apart, and so never meet;
+  // whole ones need no entry.
+  void look_at_array(std::uint64_t position, ConstByteSpan records) {
+    const std::size_t bytes = order_.record_bytes();
+    const std::size_t count = records.size() / bytes;
     const std::size_t disorder = order_.first_disorder(records, strict_);
     std::uint64_t distinct = 1;
     for (std::size_t at = bytes; at < records.size(); at += bytes) {
       if (std::memcmp(records.data() + at, records.data() + at - bytes, bytes) != 0) ++distinct;
     }
     const std::scoped_lock lock(mutex_);
-    outcome_.fingerprint += seen;
-    outcome_.elements += count;
     outcome_.distinct += distinct;
-    ledger_.add(position, position + count, border_of(records.data()),
-                border_of(records.data() + (count - 1) * bytes));
+    if (count < array_elements_) {
+      const std::uint64_t begin = position + position / array_elements_;
+      ledger_.add(begin, begin + count, border_of(records.data()),
+                  border_of(records.data() + (count - 1) * bytes));
+    }
     if (disorder == count) return;
     const std::byte* const before = records.data() + disorder * bytes;
     note(position + disorder + 1, before, before + bytes);
@@ -115,6 +136,7 @@ class RecordCheck {
 
   const RecordOrder order_;
   const bool strict_;  // no two records may share a key
+  const std::uint64_t array_elements_;
   io::Reader& reader_;
   Meter* meter_;
   std::mutex mutex_;
@@ -124,10 +146,10 @@ class RecordCheck {
 
 }  // namespace
 
-CheckOutcome check_records(const RecordFormat& format, OrderKind order, io::Reader& reader,
-                           unsigned threads, Meter* meter) {
+CheckOutcome check_records(const RecordFormat& format, const WantedOrder& wanted,
+                           io::Reader& reader, unsigned threads, Meter* meter) {
   if (meter != nullptr) meter->begin_phase(Phase::kRead, reader.known_size().value_or(0));
-  return RecordCheck(format, order, reader, meter).run(threads);
+  return RecordCheck(format, wanted, reader, meter).run(threads);
 }
 
 }  // namespace gsort

@@ -8,7 +8,7 @@ namespace gsort {
 
 // Records are equal, for the number of distinct ones, when all their bytes are.
 // Throws: Error from reading.
-[[nodiscard]] CheckOutcome check_records(const RecordFormat& format, OrderKind order,
+[[nodiscard]] CheckOutcome check_records(const RecordFormat& format, const WantedOrder& wanted,
                                          io::Reader& reader, unsigned threads, Meter* meter);
 
 }  // namespace gsort

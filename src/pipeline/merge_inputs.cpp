@@ -7,7 +7,6 @@
 
 #include "base/failure.hpp"
 #include "base/handoff.hpp"
-#include "base/key_loops.hpp"
 #include "base/parallel.hpp"
 #include "base/thread.hpp"
 #include "base/units.hpp"
@@ -17,40 +16,63 @@
 namespace gsort {
 namespace {
 
-// The stretch of one input that is in memory, as ordered keys.
-template <class Key>
+// The stretch of one input that is in memory.
 class Window {
  public:
-  Window(const SortedInput& input, KeyMap<Key> map, std::span<Key> room)
-      : input_(input), map_(map), room_(room) {}
+  Window(const SortedInput& input, const ElementOrder& order, ByteSpan room)
+      : input_(input), order_(order), element_bytes_(order.element_bytes()), room_(room) {}
 
   // Reads on where half of the room is free.
   void fill() {
     if (ended_ || end_ - begin_ > room_.size() / 2) return;
-    std::memmove(room_.data(), room_.data() + begin_, (end_ - begin_) * sizeof(Key));
+    std::memmove(room_.data(), room_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
-    while (!ended_ && (room_.size() - end_) * sizeof(Key) >= SortedInput::kLeastRead) {
-      const std::span<Key> free = room_.subspan(end_);
-      const std::span<Key> read =
-          free.first(input_.read(std::as_writable_bytes(free)) / sizeof(Key));
-      map_to_ordered<Key>(read, read, map_);
-      end_ += read.size();
-      ended_ = read.empty();
+    while (!ended_ && room_.size() - end_ >= std::max(SortedInput::kLeastRead, element_bytes_)) {
+      const std::size_t read = input_.read(room_.subspan(end_));
+      end_ += read;
+      ended_ = read == 0;
     }
   }
 
-  [[nodiscard]] std::span<const Key> keys() const { return room_.subspan(begin_, end_ - begin_); }
+  [[nodiscard]] ConstByteSpan elements() const { return room_.subspan(begin_, end_ - begin_); }
   [[nodiscard]] bool ended() const { return ended_; }
-  void drop(std::size_t keys) { begin_ += keys; }
+
+  // Requires: there are elements.
+  [[nodiscard]] const std::byte* last() const { return room_.data() + end_ - element_bytes_; }
+
+  // The elements that come before `bound`, those that are equal to it included if so wanted.
+  [[nodiscard]] ConstByteSpan elements_up_to(const std::byte* bound, bool equal_included) const {
+    std::size_t low = 0;
+    std::size_t high = elements().size() / element_bytes_;
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      const int compared = order_.compare(elements().data() + middle * element_bytes_, bound);
+      if (compared < 0 || (compared == 0 && equal_included)) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return elements().first(low * element_bytes_);
+  }
+  void drop(std::size_t bytes) { begin_ += bytes; }
 
  private:
   SortedInput input_;
-  KeyMap<Key> map_;
-  std::span<Key> room_;
+  const ElementOrder& order_;
+  std::size_t element_bytes_;
+  ByteSpan room_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   bool ended_ = false;
+};
+
+// Up to where the windows can be put out: the least of their last elements, and the input that
+// brought it.
+struct Bound {
+  const std::byte* element = nullptr;  // nothing: no input goes on
+  std::size_t window = 0;
 };
 
 // A part in a lane's input, ready to be merged.
@@ -61,24 +83,22 @@ struct FilledLane {
 };
 
 // One merge of the inputs [first, last).
-template <class Key>
 class GroupMerge {
  public:
   GroupMerge(const InputMergeContext& context, std::size_t first, std::size_t last, KeyForm form)
       : context_(context),
         sizes_(context.plan.input_merge),
         form_(form),
+        order_({context.plan.format, context.plan.records}),
         lanes_(context.engine.make_merge_lanes(sizes_.lanes, sizes_.part_elements)) {
     windows_.reserve(last - first);
-    const auto map = KeyMap<Key>::of(context.plan.format);
     for (std::size_t input = first; input < last; ++input) {
-      const SortedInput sorted(context.reader, input, context.plan.format, context.proof,
-                               context.meter);
-      windows_.emplace_back(sorted, map, take_room());
+      const SortedInput sorted(context.reader, input, order_, context.proof, context.meter);
+      windows_.emplace_back(sorted, order_, take(sizes_.window_elements * order_.element_bytes()));
     }
   }
 
-  // `begin` is called when the first keys have been read, with whether there are any.
+  // `begin` is called when the first elements have been read, with whether there are any.
   template <class Begin>
   std::uint64_t run(const Begin& begin) {
     fill_windows();
@@ -108,10 +128,6 @@ class GroupMerge {
     rest_ = rest_.first(rest_.size() - bytes);
     return taken;
   }
-  std::span<Key> take_room() {
-    const ByteSpan room = take(sizes_.window_elements * sizeof(Key));
-    return {reinterpret_cast<Key*>(room.data()), sizes_.window_elements};
-  }
   ByteSpan staging_of(std::size_t lane) {
     const std::uint64_t bytes = form_ == KeyForm::kRaw ? sizes_.staging_bytes : 0;
     return staging_.subspan(lane * bytes, bytes);
@@ -126,7 +142,8 @@ class GroupMerge {
   }
 
   [[nodiscard]] bool anything_left() const {
-    return std::ranges::any_of(windows_, [](const auto& window) { return !window.keys().empty(); });
+    return std::ranges::any_of(windows_,
+                               [](const Window& window) { return !window.elements().empty(); });
   }
 
   void hand_out_all() {
@@ -140,28 +157,32 @@ class GroupMerge {
 
   // Cuts all windows at the bound and gives the slices to the lane.
   void hand_out(std::size_t lane) {
-    const std::optional<Key> bound = least_last_key();
+    const Bound bound = least_last_element();
     FilledLane part{lane, position_, {}};
     std::byte* to = lanes_[lane]->input().data();
-    for (Window<Key>& window : windows_) {
-      const std::span<const Key> keys = window.keys();
-      const auto end = bound ? std::ranges::upper_bound(keys, *bound) : keys.end();
-      const auto slice = keys.first(static_cast<std::size_t>(end - keys.begin()));
-      if (!slice.empty()) std::memcpy(to, slice.data(), slice.size_bytes());
-      to += slice.size_bytes();
-      part.counts.push_back(slice.size());
-      position_ += slice.size();
-      window.drop(slice.size());
+    for (std::size_t i = 0; i < windows_.size(); ++i) {
+      // What is equal to the bound may still come from the bound's input, and stands in front of
+      // what later inputs have of it. Among keys that cannot be seen.
+      const bool equal_included = i <= bound.window || !order_.records();
+      const ConstByteSpan slice = bound.element != nullptr
+                                      ? windows_[i].elements_up_to(bound.element, equal_included)
+                                      : windows_[i].elements();
+      order_.copy_ordered(slice, to);
+      to += slice.size();
+      part.counts.push_back(slice.size() / order_.element_bytes());
+      position_ += part.counts.back();
+      windows_[i].drop(slice.size());
     }
     filled_.push(std::move(part));
   }
 
-  // Of the inputs that go on; nothing if none does.
-  [[nodiscard]] std::optional<Key> least_last_key() const {
-    std::optional<Key> least;
-    for (const Window<Key>& window : windows_) {
-      if (window.ended()) continue;
-      least = std::min(least.value_or(window.keys().back()), window.keys().back());
+  // Of the inputs that go on; of several that end alike, the first one.
+  [[nodiscard]] Bound least_last_element() const {
+    Bound least;
+    for (std::size_t i = 0; i < windows_.size(); ++i) {
+      if (windows_[i].ended()) continue;
+      const std::byte* const last = windows_[i].last();
+      if (least.element == nullptr || order_.compare(last, least.element) < 0) least = {last, i};
     }
     return least;
   }
@@ -169,13 +190,14 @@ class GroupMerge {
   void merge_all(PieceSink& sink, ByteSpan staging_memory) {
     try {
       std::optional<StagingSink> staging;
-      if (!staging_memory.empty()) staging.emplace(staging_memory, sizeof(Key), sink);
+      if (!staging_memory.empty()) staging.emplace(staging_memory, order_.element_bytes(), sink);
       while (const auto part = filled_.pop()) {
         if (failure_.failed()) break;
         if (staging) staging->begin(part->position);
         {
           Span span(context_.meter, Stage::kMerge);
-          for (const std::uint64_t count : part->counts) span.add_bytes(count * sizeof(Key));
+          for (const std::uint64_t count : part->counts)
+            span.add_bytes(count * order_.element_bytes());
           lanes_[part->lane]->merge(part->counts, part->position, form_,
                                     staging ? static_cast<PieceSink&>(*staging) : sink);
         }
@@ -192,28 +214,27 @@ class GroupMerge {
   const InputMergeContext& context_;
   const InputMergePlan& sizes_;
   KeyForm form_;
+  const ElementOrder order_;
   std::vector<std::unique_ptr<MergeLane>> lanes_;
   ByteSpan rest_ = context_.memory;
   ByteSpan staging_ =
       form_ == KeyForm::kRaw ? take(sizes_.lanes * sizes_.staging_bytes) : ByteSpan();
-  std::vector<Window<Key>> windows_;
+  std::vector<Window> windows_;
   std::uint64_t position_ = 0;
   Handoff<std::size_t> free_;
   Handoff<FilledLane> filled_;
   Failure failure_;
 };
 
-template <class Key>
 std::uint64_t merge_into_output(const InputMergeContext& context, const OutputMaker& output) {
   const auto begin = [&](bool anything) -> PieceSink& {
     const auto size = context.reader.known_size();
     if (!anything) return output(0);
-    return output(size ? std::optional(*size / sizeof(Key)) : std::nullopt);
+    return output(size ? std::optional(*size / context.plan.key_bytes) : std::nullopt);
   };
-  return GroupMerge<Key>(context, 0, context.reader.inputs(), KeyForm::kRaw).run(begin);
+  return GroupMerge(context, 0, context.reader.inputs(), KeyForm::kRaw).run(begin);
 }
 
-template <class Key>
 FormedRuns merge_into_runs(const InputMergeContext& context, const RunStoreMaker& run_store,
                            const OutputMaker& output) {
   FormedRuns formed;
@@ -222,7 +243,7 @@ FormedRuns merge_into_runs(const InputMergeContext& context, const RunStoreMaker
     const std::size_t last = std::min(first + fan_in, context.reader.inputs());
     io::RunWriter writer = run_store().begin_run(context.plan.elements);
     RunSink sink(writer, context.meter);
-    GroupMerge<Key> merge(context, first, last, KeyForm::kOrdered);
+    GroupMerge merge(context, first, last, KeyForm::kOrdered);
     formed.elements += merge.run([&](bool) -> PieceSink& { return sink; });
     io::Run run = writer.finish();
     if (run.elements() > 0) formed.runs.push_back(std::move(run));
@@ -231,19 +252,12 @@ FormedRuns merge_into_runs(const InputMergeContext& context, const RunStoreMaker
   return formed;
 }
 
-template <class Key>
-FormedRuns merge_all_inputs(const InputMergeContext& context, const RunStoreMaker& run_store,
-                            const OutputMaker& output) {
-  if (context.plan.run_count > 0) return merge_into_runs<Key>(context, run_store, output);
-  return {{}, merge_into_output<Key>(context, output)};
-}
-
 }  // namespace
 
 FormedRuns merge_inputs(const InputMergeContext& context, const RunStoreMaker& run_store,
                         const OutputMaker& output) {
-  return context.plan.key_bytes == 4 ? merge_all_inputs<std::uint32_t>(context, run_store, output)
-                                     : merge_all_inputs<std::uint64_t>(context, run_store, output);
+  if (context.plan.run_count > 0) return merge_into_runs(context, run_store, output);
+  return {{}, merge_into_output(context, output)};
 }
 
 }  // namespace gsort

@@ -8,6 +8,9 @@
 // key that is no greater than the bound; these slices are a part, and go to a lane. One window at
 // least is then used up. Windows are filled up again while lanes merge and write.
 //
+// Equal records keep the order of the inputs: the input that the bound comes from may go on with
+// more that are equal to it, so the windows of later inputs are cut in front of such records.
+//
 // Example, windows of 4:   1 3 5 7 | 9 ...   2 2 8 9 | 9 ...   the last keys are 7 and 9
 //   bound 7: 1 3 5 7 and 2 2 make the part 1 2 2 3 5 7; 8 9 stays, and both windows are filled up.
 //

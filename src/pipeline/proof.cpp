@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/key_loops.hpp"
-#include "base/repeated_keys.hpp"
 #include "base/units.hpp"
 
 namespace gsort {
@@ -22,48 +20,33 @@ Error out_of_order(std::uint64_t position) {
 }  // namespace
 
 Proof::Proof(const ElementFormat& format, bool enabled, Meter* meter, OrderKind order)
-    : format_(format.key),
-      records_(format.records),
+    : order_(format),
       key_bytes_(format.bytes()),
       enabled_(enabled),
       meter_(meter),
-      order_(order),
+      kind_(order),
       ledger_(order),
       record_ledger_(order) {}
 
 Fingerprint Proof::look(ConstByteSpan raw_keys) const {
   if (!enabled_) return {raw_keys.size() / key_bytes_, 0, 0};
-  return records_ ? fingerprint_of_records(raw_keys, key_bytes_)
-                  : fingerprint_of(raw_keys, key_bytes_);
+  return order_.records() ? fingerprint_of_records(raw_keys, key_bytes_)
+                          : fingerprint_of(raw_keys, key_bytes_);
 }
 
-// The index in front of the first element that is out of order; the count if there is none.
 std::size_t Proof::first_disorder_in(ConstByteSpan elements) const {
-  if (records_) return records_->first_disorder(elements, order_ == OrderKind::kStrict);
-  return with_key_of_width(key_bytes_, [&](auto width) {
-    using Key = decltype(width);
-    const std::span<const Key> keys(reinterpret_cast<const Key*>(elements.data()),
-                                    elements.size() / sizeof(Key));
-    const std::size_t disorder = first_disorder<Key>(keys, KeyMap<Key>::of(format_));
-    return order_ == OrderKind::kStrict ? std::min(disorder, first_repeat(keys)) : disorder;
-  });
+  return order_.first_disorder(elements, kind_ == OrderKind::kStrict);
 }
 
 // Joins a piece with its neighbours; returns the position of a disorder at its borders.
 std::uint64_t Proof::note_borders(std::uint64_t position, ConstByteSpan elements) {
   const std::uint64_t end = position + elements.size() / key_bytes_;
   const std::byte* const last = elements.data() + elements.size() - key_bytes_;
-  if (records_) {
-    return record_ledger_.add(position, end, records_->normalised_key(elements.data()),
-                              records_->normalised_key(last));
+  if (order_.records()) {
+    return record_ledger_.add(position, end, order_.records()->normalised_key(elements.data()),
+                              order_.records()->normalised_key(last));
   }
-  return with_key_of_width(key_bytes_, [&](auto width) {
-    using Key = decltype(width);
-    const auto map = KeyMap<Key>::of(format_);
-    return ledger_.add(position, end,
-                       map.to_ordered(*reinterpret_cast<const Key*>(elements.data())),
-                       map.to_ordered(*reinterpret_cast<const Key*>(last)));
-  });
+  return ledger_.add(position, end, order_.ordered_key(elements.data()), order_.ordered_key(last));
 }
 
 Fingerprint Proof::add_input(ConstByteSpan raw_keys) {

@@ -9,13 +9,13 @@
 
 #include <cstdint>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include "base/element.hpp"
 #include "base/fingerprint.hpp"
 #include "base/meter.hpp"
 #include "engine/engine.hpp"
+#include "pipeline/element_order.hpp"
 #include "pipeline/order_ledger.hpp"
 
 namespace gsort {
@@ -61,15 +61,15 @@ class Proof {
 
  private:
   void add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan raw_keys);
+  // The index in front of the first element that is out of order; the count if there is none.
   [[nodiscard]] std::size_t first_disorder_in(ConstByteSpan elements) const;
   std::uint64_t note_borders(std::uint64_t position, ConstByteSpan elements);
 
-  KeyFormat format_;
-  std::optional<RecordOrder> records_;
+  const ElementOrder order_;
   std::size_t key_bytes_;  // of an element
   bool enabled_;
   Meter* meter_;
-  OrderKind order_;
+  OrderKind kind_;
   mutable std::mutex mutex_;
   Fingerprint input_;
   Fingerprint output_;

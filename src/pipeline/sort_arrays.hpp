@@ -9,9 +9,9 @@
 
 namespace gsort {
 
-// Returns the elements. `output` takes arrays without proving them; `memory` is that of the plan.
-// Throws: Error from reading, writing, or the proof; all threads have ended by then.
-[[nodiscard]] std::uint64_t sort_arrays(const Plan& plan, io::Reader& reader, Proof& proof,
-                                        Meter* meter, ByteSpan memory, const OutputMaker& output);
+// Returns the elements. `output` takes arrays without proving them. `meter` may be nothing.
+// Throws: Error from reading, sorting, writing, or the proof; all threads have ended by then.
+[[nodiscard]] std::uint64_t sort_arrays(const Plan& plan, Engine& engine, io::Reader& reader,
+                                        Proof& proof, Meter* meter, const OutputMaker& output);
 
 }  // namespace gsort

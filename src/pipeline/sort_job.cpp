@@ -84,7 +84,8 @@ class Sort {
       const OutputMaker output = [this](std::optional<std::uint64_t> elements) -> PieceSink& {
         return output_.begin_unproven(elements, job_.reader.header());
       };
-      outcome_.elements = sort_arrays(plan_, job_.reader, proof_, &meter_, arena.bytes(), output);
+      const auto engine = job_.make_engine(plan_, engine_shape(), arena.bytes());
+      outcome_.elements = sort_arrays(plan_, *engine, job_.reader, proof_, &meter_, output);
     } else if (plan_.batch.array_elements > 0) {
       sort_array_by_array(arena.bytes());
     } else {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/key_loops.hpp"
 #include "base/units.hpp"
 
 namespace gsort {
@@ -26,29 +25,23 @@ std::size_t SortedInput::read(ByteSpan to) {
     span.add_bytes(bytes);
   }
   if (bytes == 0) return 0;
-  const ConstByteSpan keys = to.first(bytes);
-  proof_.add_input(keys);
-  check_order(keys);
+  const ConstByteSpan elements = to.first(bytes);
+  proof_.add_input(elements);
+  check_order(elements);
   return bytes;
 }
 
-void SortedInput::check_order(ConstByteSpan raw_keys) {
+void SortedInput::check_order(ConstByteSpan elements) {
   const Span span(meter_, Stage::kProve);
-  with_key_of_width(bytes_of(format_.type), [&](auto width) {
-    using Key = decltype(width);
-    const std::span<const Key> keys(reinterpret_cast<const Key*>(raw_keys.data()),
-                                    raw_keys.size() / sizeof(Key));
-    const auto map = KeyMap<Key>::of(format_);
-    if (elements_ > 0 && map.to_ordered(keys.front()) < last_) {
-      throw not_sorted(reader_.path_of(input_), elements_);
-    }
-    const std::size_t disorder = first_disorder<Key>(keys, map);
-    if (disorder != keys.size()) {
-      throw not_sorted(reader_.path_of(input_), elements_ + disorder + 1);
-    }
-    elements_ += keys.size();
-    last_ = map.to_ordered(keys.back());
-  });
+  const std::size_t count = elements.size() / order_.element_bytes();
+  if (!last_.empty() && order_.compare(elements.data(), last_.data()) < 0) {
+    throw not_sorted(reader_.path_of(input_), elements_);
+  }
+  const std::size_t disorder = order_.first_disorder(elements);
+  if (disorder != count) throw not_sorted(reader_.path_of(input_), elements_ + disorder + 1);
+  elements_ += count;
+  const ConstByteSpan last = elements.last(order_.element_bytes());
+  last_.assign(last.begin(), last.end());
 }
 
 }  // namespace gsort

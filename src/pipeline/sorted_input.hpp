@@ -2,9 +2,12 @@
 // be in order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "io/reader.hpp"
+#include "pipeline/element_order.hpp"
 #include "pipeline/proof.hpp"
 
 namespace gsort {
@@ -12,26 +15,27 @@ namespace gsort {
 // For one thread. All references outlive it.
 class SortedInput {
  public:
-  SortedInput(io::Reader& reader, std::size_t input, const KeyFormat& format, Proof& proof,
+  SortedInput(io::Reader& reader, std::size_t input, const ElementOrder& order, Proof& proof,
               Meter* meter)
-      : reader_(reader), input_(input), format_(format), proof_(proof), meter_(meter) {}
+      : reader_(reader), input_(input), order_(order), proof_(proof), meter_(meter) {}
 
-  // Reads raw keys into `to` and returns their bytes; 0 at the end.
-  // Requires: to.size() is at least kLeastRead.
-  // Throws: Error(kInput), from reading, and for a key that comes before the one in front of it.
+  // Reads elements into `to` and returns their bytes; 0 at the end.
+  // Requires: to.size() is at least kLeastRead, and an element.
+  // Throws: Error(kInput), from reading, and for an element that comes before the one in front of
+  // it.
   static constexpr std::size_t kLeastRead = std::size_t{4} << 10;
   std::size_t read(ByteSpan to);
 
  private:
-  void check_order(ConstByteSpan raw_keys);
+  void check_order(ConstByteSpan elements);
 
   io::Reader& reader_;
   std::size_t input_;
-  KeyFormat format_;
+  const ElementOrder& order_;
   Proof& proof_;
   Meter* meter_;
-  std::uint64_t elements_ = 0;  // read so far
-  std::uint64_t last_ = 0;      // of these, as an ordered number
+  std::uint64_t elements_ = 0;   // read so far
+  std::vector<std::byte> last_;  // of these, if there are any
 };
 
 }  // namespace gsort

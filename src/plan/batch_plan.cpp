@@ -1,40 +1,69 @@
 #include "plan/batch_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 
+#include "base/array_footprint.hpp"
 #include "base/units.hpp"
 
 namespace gsort {
 namespace {
 
-// Many small arrays are read, sorted and written together.
-constexpr std::uint64_t kUsualBlockBytes = kMiB;
+// Many small arrays are read, sorted and written together: on a core as much as its cache holds, on
+// a device so much that the copies decide.
+std::uint64_t usual_block_bytes(const Plan& plan, std::uint64_t budget_bytes) {
+  if (plan.engine == EngineKind::kCpu) return kMiB;
+  return std::clamp(std::bit_floor(std::min(budget_bytes, plan.device_budget_bytes) / 32), kMiB,
+                    32 * kMiB);
+}
+
+// While one lane copies in, another sorts, a third copies out, and a fourth reads or writes.
+constexpr unsigned kCudaLanes = 4;
+
+std::uint64_t lane_bytes(const Plan& plan, std::uint64_t longest, std::uint64_t block_elements) {
+  const std::uint64_t block_bytes = block_elements * plan.key_bytes;
+  if (plan.engine == EngineKind::kCuda) return CudaArrayFootprint::host_bytes(block_bytes);
+  return plan.records
+             ? CpuArrayFootprint::of_records(longest, block_bytes).arena_bytes()
+             : CpuArrayFootprint::of_keys(longest * plan.key_bytes, block_bytes).arena_bytes();
+}
+
+// How many lanes the memory has room for, of those that are of use.
+unsigned lanes_that_fit(const Plan& plan, std::uint64_t lane_bytes, std::uint64_t block_bytes,
+                        std::uint64_t budget_bytes) {
+  if (plan.engine == EngineKind::kCpu) {
+    return static_cast<unsigned>(std::min<std::uint64_t>(plan.threads, budget_bytes / lane_bytes));
+  }
+  return static_cast<unsigned>(
+      std::min({std::uint64_t{kCudaLanes}, budget_bytes / lane_bytes,
+                plan.device_budget_bytes / CudaArrayFootprint::device_bytes(block_bytes)}));
+}
 
 }  // namespace
 
 bool plan_batches(Plan& plan, std::uint64_t array_elements, std::uint64_t budget_bytes) {
-  BatchPlan batch;
-  batch.array_elements = array_elements;
-  plan.batch = batch;
-  plan.engine_reason = "every array is sorted by one core";
-  // An array longer than the input is the input.
+  plan.batch = {};
+  plan.batch.array_elements = array_elements;
   const std::uint64_t longest =
       plan.elements > 0 ? std::min(array_elements, plan.elements) : array_elements;
   if (longest > budget_bytes) return false;  // and the products below cannot run over
   const std::uint64_t array_bytes = longest * plan.key_bytes;
-  batch.block_bytes = std::max(array_bytes, round_down(kUsualBlockBytes, array_bytes));
-  batch.array_bytes = round_up(array_bytes, 4 * kKiB);
-  const std::uint64_t worker_bytes = round_up(batch.block_bytes, 4 * kKiB) + batch.array_bytes;
-  batch.workers =
-      static_cast<unsigned>(std::min<std::uint64_t>(plan.threads, budget_bytes / worker_bytes));
+  const std::uint64_t usual_bytes = usual_block_bytes(plan, budget_bytes);
+  const std::uint64_t block_elements =
+      std::max<std::uint64_t>(usual_bytes / array_bytes, 1) * longest;
+  const std::uint64_t bytes = lane_bytes(plan, longest, block_elements);
+  const unsigned lanes = lanes_that_fit(plan, bytes, block_elements * plan.key_bytes, budget_bytes);
   // One array at a time is better sorted by all cores, unless there is nothing to share.
-  if (batch.workers < plan.threads && array_bytes > kUsualBlockBytes) return false;
-  if (batch.workers == 0) return false;
-  plan.batch = batch;
+  const unsigned wanted = plan.engine == EngineKind::kCpu ? plan.threads : kCudaLanes;
+  if (lanes < wanted && array_bytes > usual_bytes) return false;
+  if (lanes == 0) return false;
+  plan.batch.lanes = lanes;
+  plan.batch.longest_array = longest;
+  plan.batch.block_elements = block_elements;
   plan.strategy = Strategy::kArrays;
-  plan.chunk.block_bytes = batch.block_bytes;
-  plan.chunk.readers = batch.workers;
-  plan.chunk.arena_bytes = batch.workers * worker_bytes;
+  plan.chunk.block_bytes = block_elements * plan.key_bytes;
+  plan.chunk.readers = lanes;
+  plan.chunk.arena_bytes = lanes * bytes;
   plan.arena_bytes = plan.chunk.arena_bytes;
   return true;
 }

@@ -13,8 +13,13 @@ constexpr double kCoreBytesPerSecond = 0.45e9;
 constexpr double kCudaStartSeconds = 0.3;
 constexpr double kBusBytesPerSecond = 20e9;
 
+// Keys that no engine sorts on a GPU.
 bool is_counted(const Options& options) {
   return !options.records && bytes_of(options.key.type) < 4;
+}
+
+bool is_of_record_arrays(const Options& options) {
+  return options.records && options.batch_elements;
 }
 
 }  // namespace
@@ -30,13 +35,14 @@ double predicted_cuda_seconds(std::uint64_t bytes) {
 bool wants_gpu(const Options& options, unsigned cores, std::optional<std::uint64_t> input_bytes) {
   if (options.engine == EngineChoice::kCpu || is_counted(options)) return false;
   if (options.engine == EngineChoice::kCuda) return true;
-  if (options.merge || options.batch_elements) return false;
+  if (options.merge || is_of_record_arrays(options)) return false;
   return input_bytes && predicted_cuda_seconds(*input_bytes) <
                             predicted_cpu_seconds(*input_bytes, options.parallel.value_or(cores));
 }
 
 EngineDecision choose_engine(const Options& options, const Machine& machine) {
   if (is_counted(options)) return {false, "keys of one and two bytes are counted"};
+  if (is_of_record_arrays(options)) return {false, "arrays of records are sorted on the CPU"};
   if (options.engine == EngineChoice::kCpu) return {false, "as asked"};
   if (options.engine == EngineChoice::kCuda) {
     if (!machine.gpus.empty()) return {true, "as asked"};

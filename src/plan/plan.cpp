@@ -121,6 +121,14 @@ std::uint64_t merge_arena(const Plan& plan) {
                   plan_merge(plan, static_cast<std::uint32_t>(runs), plan.elements).arena_bytes);
 }
 
+// The memory of the fences of runs of so many elements.
+std::uint64_t fence_bytes(const Plan& plan, std::uint64_t elements, std::uint64_t host_bytes) {
+  constexpr std::uint64_t kFenceBytes = 40;
+  const std::uint64_t blocks =
+      div_up(elements, std::max<std::uint64_t>(plan.run.block_elements / 2, 1));
+  return std::min(blocks * kFenceBytes, host_bytes / 2);
+}
+
 // Counting: a block for each reader, and its four tables of 32-bit counters.
 void plan_counting(Plan& plan, const Options& options) {
   plan.strategy = Strategy::kCount;
@@ -180,28 +188,51 @@ void plan_chunks_and_runs(Plan& plan, const Options& options) {
   }
 }
 
-// More inputs than can be merged at once become runs, a group at a time, and these are merged.
-void plan_input_merge(Plan& plan, const Options& options) {
-  choose_sizes_of(plan, options);
-  plan.strategy = Strategy::kMerge;
-  plan.input_merge = input_merge_sizes(question_for(plan, options), options.inputs.size());
-  if (plan.input_merge.fan_in < std::min<std::uint64_t>(2, options.inputs.size()))
-    throw budget_too_small(plan, question_for(plan, options));
-  const std::uint64_t groups = div_up(options.inputs.size(), plan.input_merge.fan_in);
-  plan.run_count = groups > 1 ? groups : 0;
-  plan.rounds = plan_rounds(plan.run_count, plan.fan_in);
-  plan.temporary_bytes = temporary_need(plan);
-  plan.arena_bytes = plan.input_merge.arena_bytes;
-  if (groups > 1) plan.arena_bytes = std::max(plan.arena_bytes, merge_arena(plan));
+// Whether windows of all inputs fit, if need be with fewer threads.
+bool plan_merge_at_once(Plan& plan, const Options& options) {
+  const std::uint64_t inputs = options.inputs.size();
+  for (unsigned threads = plan.threads; threads >= 1; threads /= 2) {
+    Plan tried = plan;
+    tried.threads = threads;
+    tried.input_merge = input_merge_sizes(question_for(tried, options), inputs);
+    if (tried.input_merge.fan_in < inputs) continue;
+    plan = std::move(tried);
+    return true;
+  }
+  return false;
 }
 
-// Arrays that fit in memory together with others are sorted by one core each; larger ones are sorts
-// of their own, one after the other, all by the plan for one of them.
+// More inputs than can be merged at once become runs, a group at a time, and these are merged.
+void plan_merge_in_groups(Plan& plan, const Options& options) {
+  choose_sizes_of(plan, options);
+  const SizeQuestion all = question_for(plan, options);
+  SizeQuestion q = all;  // beside what the runs take that are written meanwhile
+  const std::uint64_t runs = plan.run.buffer_bytes() + fence_bytes(plan, q.elements, q.host_bytes);
+  q.host_bytes -= std::min(q.host_bytes, runs);
+  plan.input_merge = input_merge_sizes(q, options.inputs.size());
+  if (plan.input_merge.fan_in < 2) throw budget_too_small(plan, all);
+  plan.run_count = div_up(options.inputs.size(), plan.input_merge.fan_in);
+  plan.rounds = plan_rounds(plan.run_count, plan.fan_in);
+}
+
+void plan_input_merge(Plan& plan, const Options& options) {
+  const bool at_once = plan_merge_at_once(plan, options);
+  if (!at_once) plan_merge_in_groups(plan, options);
+  plan.strategy = Strategy::kMerge;
+  plan.temporary_bytes = temporary_need(plan);
+  plan.arena_bytes = plan.input_merge.arena_bytes;
+  if (!at_once) plan.arena_bytes = std::max(plan.arena_bytes, merge_arena(plan));
+}
+
+// Arrays that fit in memory together with others are sorted by one core each, or many at once by
+// the device; larger ones are sorts of their own, one after the other, all by the plan for one of
+// them.
 void plan_arrays(Plan& plan, const Options& options, const Machine& machine) {
+  choose_engine_of(plan, options, machine);
   if (plan_batches(plan, *options.batch_elements, sorting_budget(plan, plan.host_budget_bytes))) {
     return;
   }
-  if (plan.key_bytes < 4) return plan_counting(plan, options);
+  if (plan.key_bytes < 4 && !plan.records) return plan_counting(plan, options);
   const std::uint64_t all = plan.elements;
   if (!machine.input_bytes || all > *options.batch_elements) {
     plan.elements = *options.batch_elements;
@@ -250,9 +281,7 @@ Plan make_plan(const Options& options, const Machine& machine) {
 MergePlan plan_merge(const Plan& plan, std::uint32_t runs, std::uint64_t total_elements) {
   SizeQuestion q = question_of(plan);
   q.most_arena_bytes = plan.arena_bytes;
-  const std::uint64_t fences =
-      std::min(div_up(total_elements, std::max<std::uint64_t>(plan.run.block_elements / 2, 1)) * 40,
-               q.host_bytes / 2);
+  const std::uint64_t fences = fence_bytes(plan, total_elements, q.host_bytes);
   // Parts beyond a few MiB for each run gain nothing; many parts keep all lanes busy to the end.
   const std::uint64_t most_bytes = plan.engine == EngineKind::kCuda ? 256 * kMiB : 32 * kMiB;
   const std::uint64_t least = 2 * std::uint64_t{runs} * plan.run.block_elements;

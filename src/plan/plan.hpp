@@ -65,9 +65,9 @@ struct InputMergePlan {
 // Sizes of sorting many arrays by themselves.
 struct BatchPlan {
   std::uint64_t array_elements = 0;  // 0: the input is one array
-  unsigned workers = 0;              // 0: one array after the other, each as a sort of its own
-  std::uint64_t block_bytes = 0;     // whole arrays that a worker sorts at once
-  std::uint64_t array_bytes = 0;     // room for one more array
+  unsigned lanes = 0;                // 0: one array after the other, each as a sort of its own
+  std::uint64_t longest_array = 0;   // an array that is longer than the input is the input
+  std::uint64_t block_elements = 0;  // whole arrays that a lane sorts at once
 };
 
 // Sizes of the run format and its buffers.
@@ -78,6 +78,7 @@ struct RunPlan {
   std::uint64_t kept_batches = 0;  // the tier of host memory; only what does not fit is written
 
   [[nodiscard]] std::uint64_t kept_bytes() const { return kept_batches * batch_bytes; }
+  [[nodiscard]] std::uint64_t buffer_bytes() const { return batch_buffers * batch_bytes; }
 };
 
 // Sizes of one merge, good for any number of runs up to fan_in.

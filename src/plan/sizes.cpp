@@ -159,7 +159,7 @@ bool fits_device(const SizeQuestion& q, unsigned lanes, std::uint64_t elements) 
 InputMergePlan input_merge_sizes(const SizeQuestion& q, std::uint64_t inputs) {
   constexpr std::uint64_t kLeastWindowBytes = 16 * kKiB;
   constexpr std::uint64_t kUsualWindowBytes = 64 * kKiB;
-  const std::uint64_t least_window = kLeastWindowBytes / q.key_bytes;
+  const std::uint64_t least_window = kLeastWindowBytes / q.key_bytes;  // one record at least
   const bool cuda = q.engine == EngineKind::kCuda;
   InputMergePlan merge;
   merge.inputs = inputs;

@@ -35,8 +35,11 @@ std::string steps_of(const Plan& plan) {
     case Strategy::kCount:
       return "count every value, then write them in order: one read, one write";
     case Strategy::kArrays:
-      return fmt::format("sort {} of whole arrays at once on each of {} cores: one read, one write",
-                         format_bytes(plan.batch.block_bytes), plan.batch.workers);
+      return fmt::format("sort {} of whole arrays at once {}: one read, one write",
+                         format_bytes(plan.batch.block_elements * plan.key_bytes),
+                         plan.engine == EngineKind::kCuda
+                             ? fmt::format("in each of {} lanes", plan.batch.lanes)
+                             : fmt::format("on each of {} cores", plan.batch.lanes));
     case Strategy::kMerge:
       return merge_words(plan);
     case Strategy::kSelect:

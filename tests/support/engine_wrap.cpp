@@ -89,6 +89,10 @@ class HookedEngine final : public Engine {
     }
     return lanes;
   }
+  [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
+      unsigned count, const ArrayShape& arrays) override {
+    return engine_->make_array_lanes(count, arrays);
+  }
 
  private:
   std::unique_ptr<Engine> engine_;

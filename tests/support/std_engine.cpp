@@ -126,6 +126,34 @@ class StdMergeLane final : public MergeLane {
 };
 
 template <class Key>
+class StdArrayLane final : public ArrayLane {
+ public:
+  StdArrayLane(const KeyFormat& format, const ArrayShape& arrays)
+      : map_(KeyMap<Key>::of(format)),
+        arrays_(arrays),
+        memory_(arrays.block_elements * sizeof(Key) + kBufferAlignment, "arrays") {}
+
+  [[nodiscard]] ByteSpan input() override { return memory_.bytes(); }
+
+  [[nodiscard]] ConstByteSpan sort(std::size_t bytes) override {
+    require(bytes % sizeof(Key) == 0, "a block of arrays holds half a key");
+    require(bytes <= arrays_.block_elements * sizeof(Key), "a block is larger than its shape says");
+    const std::span<Key> keys(reinterpret_cast<Key*>(memory_.data()), bytes / sizeof(Key));
+    for (std::size_t at = 0; at < keys.size(); at += arrays_.array_elements) {
+      const auto array =
+          keys.subspan(at, std::min<std::size_t>(arrays_.array_elements, keys.size() - at));
+      std::ranges::sort(array, {}, [this](Key raw) { return map_.to_ordered(raw); });
+    }
+    return memory_.bytes().first(bytes);
+  }
+
+ private:
+  KeyMap<Key> map_;
+  ArrayShape arrays_;
+  io::Arena memory_;
+};
+
+template <class Key>
 class StdEngine final : public Engine {
  public:
   StdEngine(const EngineShape& shape, std::uint64_t piece_elements)
@@ -134,6 +162,7 @@ class StdEngine final : public Engine {
   [[nodiscard]] std::string_view name() const override { return "std"; }
 
   [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
+    require(sizeof(Key) >= 4, "chunks of keys of 1 and 2 bytes never reach an engine");
     std::vector<std::unique_ptr<ChunkLane>> lanes;
     for (unsigned i = 0; i < shape_.chunk_lanes; ++i) {
       lanes.push_back(std::make_unique<StdChunkLane<Key>>(shape_, piece_elements_));
@@ -151,6 +180,15 @@ class StdEngine final : public Engine {
     return lanes;
   }
 
+  [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
+      unsigned count, const ArrayShape& arrays) override {
+    std::vector<std::unique_ptr<ArrayLane>> lanes;
+    for (unsigned i = 0; i < count; ++i) {
+      lanes.push_back(std::make_unique<StdArrayLane<Key>>(shape_.format, arrays));
+    }
+    return lanes;
+  }
+
  private:
   EngineShape shape_;
   std::uint64_t piece_elements_;
@@ -159,11 +197,9 @@ class StdEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> make_std_engine(const EngineShape& shape, std::uint64_t piece_elements) {
-  if (bytes_of(shape.format.type) == 4) {
-    return std::make_unique<StdEngine<std::uint32_t>>(shape, piece_elements);
-  }
-  require(bytes_of(shape.format.type) == 8, "keys of 1 and 2 bytes never reach an engine");
-  return std::make_unique<StdEngine<std::uint64_t>>(shape, piece_elements);
+  return with_key_of_width(bytes_of(shape.format.type), [&](auto width) -> std::unique_ptr<Engine> {
+    return std::make_unique<StdEngine<decltype(width)>>(shape, piece_elements);
+  });
 }
 
 }  // namespace gsort::test

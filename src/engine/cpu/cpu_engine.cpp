@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/record_footprint.hpp"
+#include "engine/cpu/array_lane.hpp"
 #include "engine/cpu/chunk_lane.hpp"
 #include "engine/cpu/merge_lane.hpp"
 #include "engine/cpu/record_chunk_lane.hpp"
@@ -51,34 +52,26 @@ struct RecordLanes {
   }
 };
 
-template <class Lanes>
-class CpuEngine final : public Engine {
+// What all elements have in common.
+class AnyCpuEngine : public Engine {
  public:
-  CpuEngine(EngineShape shape, ByteSpan memory) : shape_(std::move(shape)), memory_(memory) {}
+  AnyCpuEngine(EngineShape shape, ByteSpan memory) : shape_(std::move(shape)), memory_(memory) {}
 
   [[nodiscard]] std::string_view name() const override { return "cpu"; }
 
-  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
-    const std::uint64_t need = Lanes::chunk_bytes(shape_);
-    std::vector<std::unique_ptr<ChunkLane>> lanes;
-    for (unsigned lane = 0; lane < shape_.chunk_lanes; ++lane) {
-      lanes.push_back(Lanes::make_chunk_lane(shape_, stretch(lane, need)));
-    }
-    return lanes;
-  }
-
-  [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
-      unsigned count, std::uint64_t part_elements) override {
-    const std::uint64_t need = Lanes::merge_bytes(shape_, part_elements);
-    std::vector<std::unique_ptr<MergeLane>> lanes;
+  [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
+      unsigned count, const ArrayShape& arrays) override {
+    const std::uint64_t need = array_lane_bytes(shape_, arrays);
+    std::vector<std::unique_ptr<ArrayLane>> lanes;
     for (unsigned lane = 0; lane < count; ++lane) {
-      lanes.push_back(Lanes::make_merge_lane(shape_, part_elements, stretch(lane, need)));
+      lanes.push_back(make_array_lane(shape_, arrays, stretch(lane, need)));
     }
     return lanes;
   }
 
- private:
-  ByteSpan stretch(unsigned lane, std::uint64_t bytes) const {
+ protected:
+  [[nodiscard]] const EngineShape& shape() const { return shape_; }
+  [[nodiscard]] ByteSpan stretch(unsigned lane, std::uint64_t bytes) const {
     if ((std::uint64_t{lane} + 1) * bytes > memory_.size()) {
       throw Error(ErrorKind::kUsage, "making a lane of the CPU engine",
                   "the memory given is too small for the shape");
@@ -86,8 +79,54 @@ class CpuEngine final : public Engine {
     return memory_.subspan(lane * bytes, bytes);
   }
 
+ private:
   EngineShape shape_;
   ByteSpan memory_;
+};
+
+// For keys of one and two bytes: only arrays of them are sorted.
+class NarrowEngine final : public AnyCpuEngine {
+ public:
+  using AnyCpuEngine::AnyCpuEngine;
+
+  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
+    throw are_counted();
+  }
+  [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
+      unsigned /*count*/, std::uint64_t /*part_elements*/) override {
+    throw are_counted();
+  }
+
+ private:
+  static Error are_counted() {
+    return {ErrorKind::kUsage, "making a lane of the CPU engine",
+            "keys of 1 and 2 bytes are counted, not sorted"};
+  }
+};
+
+template <class Lanes>
+class CpuEngine final : public AnyCpuEngine {
+ public:
+  using AnyCpuEngine::AnyCpuEngine;
+
+  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
+    const std::uint64_t need = Lanes::chunk_bytes(shape());
+    std::vector<std::unique_ptr<ChunkLane>> lanes;
+    for (unsigned lane = 0; lane < shape().chunk_lanes; ++lane) {
+      lanes.push_back(Lanes::make_chunk_lane(shape(), stretch(lane, need)));
+    }
+    return lanes;
+  }
+
+  [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
+      unsigned count, std::uint64_t part_elements) override {
+    const std::uint64_t need = Lanes::merge_bytes(shape(), part_elements);
+    std::vector<std::unique_ptr<MergeLane>> lanes;
+    for (unsigned lane = 0; lane < count; ++lane) {
+      lanes.push_back(Lanes::make_merge_lane(shape(), part_elements, stretch(lane, need)));
+    }
+    return lanes;
+  }
 };
 
 }  // namespace
@@ -100,8 +139,7 @@ std::unique_ptr<Engine> make_cpu_engine(const EngineShape& shape, ByteSpan memor
     case 8:
       return std::make_unique<CpuEngine<KeyLanes<std::uint64_t>>>(shape, memory);
     default:
-      throw Error(ErrorKind::kUsage, "making the CPU engine",
-                  "keys of 1 and 2 bytes are counted, not sorted");
+      return std::make_unique<NarrowEngine>(shape, memory);
   }
 }
 

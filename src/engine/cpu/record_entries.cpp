@@ -32,6 +32,13 @@ void sort_ties(std::span<RecordEntry> ties, const RecordOrder& order, const std:
 
 }  // namespace
 
+void enter_records(std::span<RecordEntry> entries, const RecordOrder& order,
+                   const std::byte* records) {
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    entries[i] = {i, i, order.prefix_of(records + i * order.record_bytes())};
+  }
+}
+
 void sort_entries(std::span<RecordEntry> entries, const RecordOrder& order,
                   const std::byte* records) {
   sort_by_prefix(entries);

@@ -23,6 +23,11 @@ struct alignas(16) RecordEntry {
   std::uint64_t prefix;
 };
 
+// Makes an entry for each of the records, which lie one behind the other. Requires: as many entries
+// as records.
+void enter_records(std::span<RecordEntry> entries, const RecordOrder& order,
+                   const std::byte* records);
+
 // Sorts by key, equal keys by position. `records` is where slot 0 lies.
 void sort_entries(std::span<RecordEntry> entries, const RecordOrder& order,
                   const std::byte* records);

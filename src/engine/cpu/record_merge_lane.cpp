@@ -23,9 +23,7 @@ void RecordMergeLane::merge(std::span<const std::uint64_t> slice_counts, std::ui
                             KeyForm /*form*/, PieceSink& sink) {
   const std::size_t record_bytes = order_.record_bytes();
   const auto count = std::accumulate(slice_counts.begin(), slice_counts.end(), std::uint64_t{0});
-  for (std::uint32_t i = 0; i < count; ++i) {
-    entries_[i] = {i, i, order_.prefix_of(input_.data() + i * record_bytes)};
-  }
+  enter_records(entries_.first(count), order_, input_.data());
   sort_entries(entries_.first(count), order_, input_.data());
   for (std::uint64_t done = 0; done < count;) {
     const std::uint64_t now = std::min<std::uint64_t>(piece_.size() / record_bytes, count - done);

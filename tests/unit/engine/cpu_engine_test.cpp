@@ -30,7 +30,8 @@ ErrorKind kind_thrown(const std::function<void()>& act) {
 TEST(CpuEngine, RefusesKeysThatAreCounted) {
   for (const KeyType type : {KeyType::kU8, KeyType::kI8, KeyType::kU16, KeyType::kI16}) {
     EXPECT_EQ(kind_thrown([&] {
-                (void)cpu::make_cpu_engine(test::shape_for({type, false, false}, 10), {});
+                (void)cpu::make_cpu_engine(test::shape_for({type, false, false}, 10), {})
+                    ->make_chunk_lanes();
               }),
               ErrorKind::kUsage);
   }

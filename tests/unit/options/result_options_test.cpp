@@ -49,6 +49,8 @@ TEST(ResultOptions, MayStandBesideEachOtherWhereThatMeansSomething) {
   check.check = CheckMode::kReport;
   check.unique = true;
   EXPECT_EQ(complaint([&] { refuse_result_contradictions(check); }), "");
+  check.batch_elements = 5;
+  EXPECT_EQ(complaint([&] { refuse_result_contradictions(check); }), "");
 }
 
 TEST(ResultOptions, ThatExcludeEachOtherAreBothNamed) {
@@ -75,7 +77,9 @@ TEST(ResultOptions, ThatExcludeEachOtherAreBothNamed) {
   expect_named(batch, "--batch-elements", "--unique");
   batch.unique = false;
   batch.engine = EngineChoice::kCuda;
-  expect_named(batch, "--batch-elements", "--engine=cuda");
+  EXPECT_EQ(complaint([&] { refuse_result_contradictions(batch); }), "");
+  batch.records.emplace();
+  expect_named(batch, "--batch-elements with --record", "--engine=cuda");
 }
 
 TEST(ResultOptions, TakeTheRowsOfAnArray) {

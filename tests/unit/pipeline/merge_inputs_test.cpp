@@ -2,6 +2,7 @@
 // inputs, groups that become runs, keys that all windows share.
 #include "pipeline/merge_inputs.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -10,9 +11,11 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "io/output.hpp"
 #include "support/invented.hpp"
 #include "support/sort_run.hpp"
+#include "support/stably_sorted.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort {
@@ -22,7 +25,8 @@ using test::Bytes;
 
 struct MergeRequest {
   KeyFormat format;
-  std::vector<Bytes> inputs;  // each in order
+  std::vector<Bytes> inputs;                 // each in order
+  std::optional<RecordFormat> records = {};  // what elements are instead of keys
   std::string budget = "16M";
   std::optional<unsigned> batch_size = {};
   std::string engine = "cpu";
@@ -39,6 +43,7 @@ MergeResult merge_in_folder(const MergeRequest& request) {
   std::filesystem::create_directory(folder / "temporary");
   Options options = test::options_for(request.format.type, request.budget);
   options.key = request.format;
+  options.records = request.records;
   options.merge = true;
   options.batch_size = request.batch_size;
   options.inputs.clear();
@@ -46,7 +51,9 @@ MergeResult merge_in_folder(const MergeRequest& request) {
     options.inputs.push_back(folder / ("in" + std::to_string(i)));
     io::test::write_file(options.inputs.back(), request.inputs[i]);
   }
-  io::Reader reader(options.inputs, {bytes_of(request.format.type)});
+  // Raw elements, whatever the first ones look like.
+  io::Reader reader(options.inputs, {element_bytes(options), DirectIo::kAuto,
+                                     InputForm{FileFormat::kBinary, Codec::kNone}});
   MergeResult result;
   result.plan = make_plan(options, test::invented_machine(reader.known_size(), 2, kTiB));
   {
@@ -126,6 +133,91 @@ TEST(MergeInputs, MakesRunsOfMoreInputsThanItMergesAtOnce) {
   }
   request.batch_size = 8;
   EXPECT_EQ(merge_in_folder(request).outcome.runs, 0U);
+}
+
+// Records of three bytes: a key of one byte, and what tells equal ones apart.
+const RecordFormat kShortRecords{3, {{0, 1, std::nullopt, false, false}}};
+// Keys of two stretches whose first eight bytes are all alike.
+const RecordFormat kLongRecords{
+    40, {{4, 20, std::nullopt, false, false}, {0, 4, KeyType::kI32, false, true}}};
+
+// Bytes below `values`: the fewer, the more keys are equal. The first twelve bytes of a long record
+// differ in their last byte at most.
+Bytes sorted_records(const RecordFormat& format, std::uint64_t records, unsigned values,
+                     std::uint64_t seed) {
+  Bytes bytes = test::generated({KeyType::kU8, false, false}, Distribution::kUniform,
+                                records * format.bytes, seed);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(static_cast<unsigned>(byte) % values);
+  for (std::size_t at = 0; format.bytes == kLongRecords.bytes && at < bytes.size();
+       at += format.bytes) {
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at) + 4, 8, std::byte{7});
+  }
+  return test::stably_sorted(bytes, format);
+}
+
+MergeRequest record_request(const RecordFormat& format, unsigned values,
+                            const std::vector<std::uint64_t>& sizes) {
+  MergeRequest request;
+  request.records = format;
+  for (const std::uint64_t size : sizes) {
+    request.inputs.push_back(sorted_records(format, size, values, size + 1));
+  }
+  return request;
+}
+
+// Equal records stay in the order of the inputs, and then in their own.
+MergeResult expect_stably_merged(const MergeRequest& request) {
+  MergeResult result = merge_in_folder(request);
+  EXPECT_TRUE(result.output == test::stably_sorted(joined(request.inputs), *request.records));
+  return result;
+}
+
+TEST(MergeInputs, OfRecordsAreStableHoweverManyKeysAreEqual) {
+  for (const RecordFormat& format : {kShortRecords, kLongRecords}) {
+    for (const unsigned values : {1U, 2U, 200U}) {
+      SCOPED_TRACE(testing::Message() << format.bytes << ' ' << values);
+      expect_stably_merged(record_request(format, values, {0, 1, 30'000, 7'001, 0, 12'000}));
+    }
+  }
+}
+
+TEST(MergeInputs, OfRecordsAreStableWhereWindowsAreShorterThanEqualKeys) {
+  for (const unsigned values : {1U, 2U, 200U}) {
+    SCOPED_TRACE(values);
+    const MergeResult result =
+        expect_stably_merged(record_request(kShortRecords, values, {2'000'000, 10, 2'500'000}));
+    EXPECT_LT(result.plan.input_merge.window_elements, 2'000'000U);
+    EXPECT_EQ(result.outcome.runs, 0U);
+  }
+}
+
+TEST(MergeInputs, OfMoreRecordsThanAreMergedAtOnceAreStable) {
+  MergeRequest request = record_request(kLongRecords, 2, {9'000, 0, 0, 1, 8'000, 7'000, 3});
+  for (const unsigned batch_size : {2U, 3U, 6U}) {
+    request.batch_size = batch_size;
+    EXPECT_GT(expect_stably_merged(request).outcome.runs, 1U);
+  }
+}
+
+TEST(MergeInputs, OfRecordsAsLongAsAnyHaveWindowsThatHoldThem) {
+  const RecordFormat longest{RecordFormat::kMostBytes, {{16'383, 1, std::nullopt, false, false}}};
+  expect_stably_merged(record_request(longest, 2, {300, 1, 0, 400}));
+}
+
+TEST(MergeInputs, NamesTheRecordThatIsOutOfOrder) {
+  MergeRequest request = record_request(kLongRecords, 200, {100, 300'000});
+  for (const std::uint64_t at : {1U, 70'000U, 299'999U}) {
+    MergeRequest damaged = request;
+    std::fill_n(damaged.inputs[1].begin() + static_cast<std::ptrdiff_t>(40 * at), 40, std::byte{0});
+    try {
+      static_cast<void>(merge_in_folder(damaged));
+      FAIL() << "nothing was thrown";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInput);
+      const std::string wanted = "in1: element " + format_count(at) + " is out of order";
+      EXPECT_NE(std::string(error.what()).find(wanted), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(MergeInputs, NamesTheInputAndTheElementThatIsOutOfOrder) {

@@ -40,6 +40,21 @@ SortRequest request_for(const RecordFormat& format, std::uint64_t records, unsig
   return request;
 }
 
+// Sorted as a whole, or every array by itself.
+Bytes sorted_input(const SortRequest& request) {
+  if (!request.batch_elements) return test::stably_sorted(request.input, *request.records);
+  const std::size_t array_bytes = *request.batch_elements * request.records->bytes;
+  Bytes sorted;
+  for (std::size_t at = 0; at < request.input.size(); at += array_bytes) {
+    const auto begin = request.input.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto bytes =
+        static_cast<std::ptrdiff_t>(std::min(array_bytes, request.input.size() - at));
+    const Bytes array = test::stably_sorted(Bytes(begin, begin + bytes), *request.records);
+    sorted.insert(sorted.end(), array.begin(), array.end());
+  }
+  return sorted;
+}
+
 SortResult expect_sorted(const SortRequest& request) {
   SortResult result = sort_in_folder(request);
   if (result.error) {
@@ -47,7 +62,7 @@ SortResult expect_sorted(const SortRequest& request) {
     return result;
   }
   EXPECT_TRUE(result.output.has_value());
-  EXPECT_TRUE(*result.output == test::stably_sorted(request.input, *request.records));
+  EXPECT_TRUE(*result.output == sorted_input(request));
   EXPECT_TRUE(result.left_in_temporary.empty());
   EXPECT_TRUE(result.left_in_folder.empty());
   EXPECT_EQ(result.outcome.elements, request.input.size() / request.records->bytes);
@@ -109,6 +124,32 @@ TEST(RecordSort, OfLongRecordsSpillsInBlocksThatHoldThem) {
   request.threads = 1;
   const SortResult result = expect_sorted(request);
   EXPECT_GT(result.outcome.runs, 1U);
+}
+
+TEST(RecordSort, OfArraysIsStableForEveryLengthWayInAndWayOut) {
+  unsigned turn = 0;
+  for (const RecordFormat& format : {kBenchmark, kTwoKeys, RecordFormat{2, {text(0, 1)}}}) {
+    for (const std::uint64_t elements : {1U, 2U, 999U, 20'000U, 60'000U, 100'000U}) {
+      for (const unsigned values : {1U, 2U, 256U}) {
+        SCOPED_TRACE(testing::Message() << format.bytes << ' ' << elements << ' ' << values);
+        SortRequest request = request_for(format, 60'001, values);
+        request.batch_elements = elements;
+        request.from_pipe = ++turn % 3 == 0;
+        request.to_pipe = turn % 2 == 0;
+        EXPECT_EQ(expect_sorted(request).plan.strategy, Strategy::kArrays);
+      }
+    }
+  }
+}
+
+TEST(RecordSort, OfArraysLargerThanMemoryIsStable) {
+  for (const unsigned values : {2U, 256U}) {
+    SortRequest request = request_for(kBenchmark, 330'000, values);
+    request.batch_elements = 160'000;
+    request.budget = "10M";
+    const SortResult result = expect_sorted(request);
+    EXPECT_GT(result.outcome.runs, 2U);
+  }
 }
 
 // The last byte of a record is no key: only the fingerprint can see it change.

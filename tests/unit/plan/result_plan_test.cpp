@@ -106,8 +106,8 @@ TEST(BatchPlan, PutsWholeArraysIntoABlock) {
   for (const std::uint64_t elements : {1ULL, 3ULL, 1'000ULL, 300'000ULL, 5'000'000ULL}) {
     const Plan plan = plan_of_arrays(elements, "1G", KeyType::kU32);
     EXPECT_EQ(plan.strategy, Strategy::kArrays) << elements;
-    EXPECT_EQ(plan.batch.block_bytes % (elements * 4), 0U);
-    EXPECT_GE(plan.batch.array_bytes, elements * 4);
+    EXPECT_EQ(plan.batch.block_elements % elements, 0U);
+    EXPECT_EQ(plan.batch.lanes, 4U);
     EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
   }
 }

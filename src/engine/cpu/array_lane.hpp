@@ -1,0 +1,19 @@
+// Lanes that sort many arrays by themselves, each lane on one core: blocks of arrays are so small
+// that cores share the blocks, not the work on one of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/engine.hpp"
+
+namespace gsort::cpu {
+
+// The memory of a lane. Requires: arrays that fit the block.
+[[nodiscard]] std::uint64_t array_lane_bytes(const EngineShape& shape, const ArrayShape& arrays);
+
+// For keys of any width, and for records. Throws: Error(kUsage) when `memory` is smaller.
+[[nodiscard]] std::unique_ptr<ArrayLane> make_array_lane(const EngineShape& shape,
+                                                         const ArrayShape& arrays, ByteSpan memory);
+
+}  // namespace gsort::cpu

@@ -1,0 +1,59 @@
+#include "pipeline/element_order.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "base/key_loops.hpp"
+#include "base/repeated_keys.hpp"
+
+namespace gsort {
+namespace {
+
+template <class Key>
+std::span<const Key> as_keys(ConstByteSpan bytes) {
+  return {reinterpret_cast<const Key*>(bytes.data()), bytes.size() / sizeof(Key)};
+}
+
+}  // namespace
+
+ElementOrder::ElementOrder(const ElementFormat& format)
+    : key_(format.key), records_(format.records), element_bytes_(format.bytes()) {}
+
+std::uint64_t ElementOrder::ordered_key(const std::byte* element) const {
+  return with_key_of_width(element_bytes_, [&](auto raw) -> std::uint64_t {
+    std::memcpy(&raw, element, sizeof(raw));
+    return KeyMap<decltype(raw)>::of(key_).to_ordered(raw);
+  });
+}
+
+int ElementOrder::compare(const std::byte* a, const std::byte* b) const {
+  if (records_) return records_->compare(a, b);
+  const std::uint64_t left = ordered_key(a);
+  const std::uint64_t right = ordered_key(b);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+std::size_t ElementOrder::first_disorder(ConstByteSpan elements, bool strict) const {
+  if (records_) return records_->first_disorder(elements, strict);
+  return with_key_of_width(element_bytes_, [&](auto width) {
+    using Key = decltype(width);
+    const std::span<const Key> keys = as_keys<Key>(elements);
+    const std::size_t disorder = gsort::first_disorder<Key>(keys, KeyMap<Key>::of(key_));
+    return strict ? std::min(disorder, first_repeat(keys)) : disorder;
+  });
+}
+
+void ElementOrder::copy_ordered(ConstByteSpan elements, std::byte* to) const {
+  if (records_) {
+    std::copy(elements.begin(), elements.end(), to);
+    return;
+  }
+  with_key_of_width(element_bytes_, [&](auto width) {
+    using Key = decltype(width);
+    const std::span<const Key> keys = as_keys<Key>(elements);
+    map_to_ordered<Key>(keys, {reinterpret_cast<Key*>(to), keys.size()}, KeyMap<Key>::of(key_));
+  });
+}
+
+}  // namespace gsort

@@ -1,0 +1,43 @@
+// ElementOrder: the order of elements as they lie in files, whether they are keys or records.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/element.hpp"
+#include "base/record.hpp"
+#include "engine/engine.hpp"
+
+namespace gsort {
+
+// Thread-safe.
+class ElementOrder {
+ public:
+  explicit ElementOrder(const ElementFormat& format);
+
+  [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
+
+  // Nothing where elements are keys.
+  [[nodiscard]] const std::optional<RecordOrder>& records() const { return records_; }
+
+  // The key of an element that is a key, as an ordered number. Requires: there are no records.
+  [[nodiscard]] std::uint64_t ordered_key(const std::byte* element) const;
+
+  // Whether a comes before b (< 0), behind it (> 0), or neither (0).
+  [[nodiscard]] int compare(const std::byte* a, const std::byte* b) const;
+
+  // The index of the first element that comes before the one in front of it, or is equal to it
+  // where the order is to be `strict`, less one; the count of elements if they are in order.
+  [[nodiscard]] std::size_t first_disorder(ConstByteSpan elements, bool strict = false) const;
+
+  // Copies elements to `to` in the form in which engines merge them: keys become ordered numbers.
+  void copy_ordered(ConstByteSpan elements, std::byte* to) const;
+
+ private:
+  KeyFormat key_;
+  std::optional<RecordOrder> records_;
+  std::size_t element_bytes_;
+};
+
+}  // namespace gsort
