@@ -1,9 +1,9 @@
 // The lanes of the CUDA engine. Each has one stream, one set of pinned buffers, and its device
 // arrays.
 //
-//   chunk lane   block buffers --copy in--> elements | sorted | --copy out--> piece buffers -->
-//   sink merge lane   slices --copy in--> elements | merged | --copy out--> piece buffers --> sink
-//   array lane   block --copy in--> arrays, sorted in place --copy out--> the same block
+//   chunk   block buffers --in--> elements | sorted --out--> piece buffers --> sink
+//   merge   slices --in--> elements | merged --out--> piece buffers --> sink
+//   array   block --in--> arrays, sorted in place --out--> the same block
 //
 // Read next: device_work.hpp.
 #pragma once
