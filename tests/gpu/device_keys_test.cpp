@@ -79,14 +79,16 @@ TYPED_TEST(DeviceKeysMerged, EqualsStdSortOfBoth) {
 using DeviceKeyErrors = gpu::GpuTest;
 
 TEST_F(DeviceKeyErrors, RefuseTooLittleScratchWithNothingDone) {
-  const DeviceArray<float> keys(std::vector<float>{3, 1, 2});
+  std::vector<float> unsorted(kCount);
+  for (std::size_t i = 0; i < unsorted.size(); ++i) unsorted[i] = static_cast<float>(i % 1000);
+  const DeviceArray<float> keys(unsorted);
   try {
-    sort_device_keys(keys.get(), keys.get(), 3, Order::kAscending, {}, nullptr);
+    sort_device_keys(keys.get(), keys.get(), kCount, Order::kAscending, {}, nullptr);
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   }
-  EXPECT_EQ(keys.values(), (std::vector<float>{3, 1, 2}));
+  EXPECT_EQ(keys.values(), unsorted);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/units.hpp"
 #include "engine/cpu/cpu_engine.hpp"
+#include "gpu/gpu.hpp"
 #include "io/output.hpp"
 #include "io/reader.hpp"
 #include "support/invented.hpp"
@@ -80,6 +81,12 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
   options.top = request.top;
   options.batch_elements = request.batch_elements;
   Machine machine = invented_machine(reader.known_size(), request.threads, kTiB);
+  if (request.gpu_memory) {
+    options.engine = EngineChoice::kCuda;
+    options.buffer_size = "1G";
+    options.gpu_memory = request.gpu_memory;
+    add_gpu(machine);
+  }
   if (request.to_pipe) machine.output.reset();
   return make_plan(options, machine);
 }
@@ -115,9 +122,19 @@ EngineMaker engine_maker(const std::string& name) {
   if (name == "std") {
     return [](const Plan&, const EngineShape& shape, ByteSpan) { return make_std_engine(shape); };
   }
+  if (name == "cuda") {
+    return [](const Plan&, const EngineShape& shape, ByteSpan memory) {
+      return gpu::make_cuda_engine(shape, gpu::find_devices({}).devices.at(0).ordinal, memory);
+    };
+  }
   return [](const Plan&, const EngineShape& shape, ByteSpan memory) {
     return cpu::make_cpu_engine(shape, memory);
   };
+}
+
+void use_engine(SortRequest& request, const std::string& name) {
+  request.make_engine = engine_maker(name);
+  if (name == "cuda") request.gpu_memory = "48M";
 }
 
 SortResult sort_in_folder(const SortRequest& request) {

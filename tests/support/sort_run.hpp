@@ -18,7 +18,8 @@ struct SortRequest {
   KeyFormat format;
   std::optional<RecordFormat> records;  // what elements are instead of keys
   Bytes input;
-  std::string budget = "64M";  // -S
+  std::string budget = "64M";             // -S
+  std::optional<std::string> gpu_memory;  // for the CUDA engine; nothing: another engine
   unsigned threads = 2;
   std::optional<unsigned> batch_size;
   bool from_pipe = false;
@@ -42,8 +43,12 @@ struct SortResult {
   std::vector<std::string> left_in_folder;     // names beside input and output
 };
 
-// The engine makers by name: "cpu", "std".
+// The engine makers by name: "cpu", "cuda", "std".
 [[nodiscard]] EngineMaker engine_maker(const std::string& name);
+
+// Has the request carried out by that engine. The CUDA engine has little memory on the device
+// instead of little on the host, where its buffers alone take more than the budgets of these tests.
+void use_engine(SortRequest& request, const std::string& name);
 
 // Plans and sorts. Throws what planning throws; an Error of the sort itself is part of the result.
 [[nodiscard]] SortResult sort_in_folder(const SortRequest& request);

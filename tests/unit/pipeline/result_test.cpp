@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/engines.hpp"
 #include "support/sort_run.hpp"
 
 namespace gsort {
@@ -62,12 +63,17 @@ void expect_right(const SortRequest& request) {
 
 class ResultOnEngine : public testing::TestWithParam<const char*> {
  protected:
+  void SetUp() override {
+    if (const std::string reason = test::why_not(GetParam()); !reason.empty()) {
+      GTEST_SKIP() << reason;
+    }
+  }
   [[nodiscard]] SortRequest request_for(const KeyFormat& format, Distribution distribution,
                                         std::uint64_t elements) const {
     SortRequest request;
     request.format = format;
     request.input = test::generated(format, distribution, elements);
-    request.make_engine = test::engine_maker(GetParam());
+    test::use_engine(request, GetParam());
     return request;
   }
 };
@@ -179,7 +185,7 @@ TEST(Selection, TakesNewCandidatesAllTheTimeWhereKeysFall) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, ResultOnEngine, testing::Values("cpu", "std"),
+INSTANTIATE_TEST_SUITE_P(Engines, ResultOnEngine, testing::Values("cpu", "cuda", "std"),
                          [](const auto& engine) { return std::string(engine.param); });
 
 }  // namespace

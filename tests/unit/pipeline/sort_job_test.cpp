@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/engines.hpp"
 #include "support/sort_run.hpp"
 
 namespace gsort {
@@ -49,12 +50,17 @@ void set_ways(SortRequest& request, bool from_pipe, bool to_pipe) {
 
 class SortsOnEngine : public testing::TestWithParam<const char*> {
  protected:
+  void SetUp() override {
+    if (const std::string reason = test::why_not(GetParam()); !reason.empty()) {
+      GTEST_SKIP() << reason;
+    }
+  }
   [[nodiscard]] SortRequest request_for(const KeyFormat& format, Distribution distribution,
                                         std::uint64_t bytes) const {
     SortRequest request;
     request.format = format;
     request.input = test::generated(format, distribution, bytes / bytes_of(format.type), bytes);
-    request.make_engine = test::engine_maker(GetParam());
+    test::use_engine(request, GetParam());
     return request;
   }
 };
@@ -126,6 +132,7 @@ TEST_P(SortsOnEngine, DoNotDependOnBudgetOrThreads) {
       SCOPED_TRACE(testing::Message() << budget << ' ' << threads);
       SortRequest request = request_for(format, Distribution::kSawtooth, 14'000'004);
       request.budget = budget;
+      if (request.gpu_memory) request.gpu_memory = std::to_string(4 * std::stoi(budget)) + "M";
       request.threads = threads;
       expect_sorted(request, sort_in_folder(request));
     }
@@ -146,7 +153,7 @@ TEST_P(SortsOnEngine, ReplaceAnOldOutput) {
   expect_sorted(request, sort_in_folder(request));
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, SortsOnEngine, testing::Values("cpu", "std"),
+INSTANTIATE_TEST_SUITE_P(Engines, SortsOnEngine, testing::Values("cpu", "cuda", "std"),
                          [](const auto& engine) { return std::string(engine.param); });
 
 // Keys of one and two bytes never reach an engine.
