@@ -123,7 +123,9 @@ EngineMaker engine_maker(const std::string& name) {
     return [](const Plan&, const EngineShape& shape, ByteSpan) { return make_std_engine(shape); };
   }
   if (name == "cuda") {
-    return [](const Plan&, const EngineShape& shape, ByteSpan memory) {
+    return [](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+      // Narrow keys in arrays are the CPU's, whatever was asked for.
+      if (plan.engine == EngineKind::kCpu) return cpu::make_cpu_engine(shape, memory);
       return gpu::make_cuda_engine(shape, gpu::find_devices({}).devices.at(0).ordinal, memory);
     };
   }
@@ -134,7 +136,7 @@ EngineMaker engine_maker(const std::string& name) {
 
 void use_engine(SortRequest& request, const std::string& name) {
   request.make_engine = engine_maker(name);
-  if (name == "cuda") request.gpu_memory = "48M";
+  if (name == "cuda") request.gpu_memory = "32M";
 }
 
 SortResult sort_in_folder(const SortRequest& request) {
