@@ -108,8 +108,9 @@ NewFile create_named(const Folder& folder, const std::string& target, const std:
     if (fd < 0) return errno;
     created.file = File(fd, path, folder.file.kind());
     sys::lock(fd);
-    // Before that, another sort may have taken it for something left.
-    return is_name_of(folder, name, created.file.facts()) ? 0 : EEXIST;
+    // Before that, another sort may have taken it for something left, and removed it.
+    struct stat facts = {};
+    return sys::fstat(fd, &facts) == 0 && facts.st_nlink == 0 ? EEXIST : 0;
   });
   if (refused != 0) throw cannot_create(folder, refused);
   return created;

@@ -152,7 +152,7 @@ class Place {
 
   // Sorts over an old output; the Error, if there is one.
   std::optional<Error> sort() const {
-    write_file(out(), kOld);
+    write_file(out(), old_);
     try {
       static_cast<void>(sort_file(options_));
     } catch (const Error& error) {
@@ -166,7 +166,7 @@ class Place {
     ASSERT_FALSE(sort());
     whole_ = read_file(out());
     EXPECT_TRUE(keys_of_output() == sort_.expected(input_));
-    EXPECT_FALSE(whole_ == kOld);
+    EXPECT_FALSE(whole_ == old_);
   }
 
   void expect_right_or_as_before(const std::optional<Error>& error) const {
@@ -174,7 +174,7 @@ class Place {
     // The one failure after which the new output is in place: the sync of its folder.
     const bool in_place =
         error && error->operation() == "syncing" && error->path() == folder_.path();
-    EXPECT_TRUE(found == (error && !in_place ? kOld : whole_)) << (error ? error->what() : "");
+    EXPECT_TRUE(found == (error && !in_place ? old_ : whole_)) << (error ? error->what() : "");
     EXPECT_EQ(folder_.entries().size(), 2U) << "something is left beside the output";
     EXPECT_TRUE(first_.entries().empty() && second_.entries().empty());
     EXPECT_TRUE(read_file(folder_ / "in") == input_) << "the input was changed";
@@ -216,7 +216,7 @@ class Place {
     return keys;
   }
 
-  const Bytes kOld = bytes_of("old");
+  const Bytes old_ = bytes_of("old");
   const SortCase& sort_;
   const TempFolder folder_;
   const TempFolder first_;

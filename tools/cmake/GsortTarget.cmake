@@ -28,6 +28,12 @@ if(GSORT_SANITIZE)
   target_link_options(gsort_settings INTERFACE -fsanitize=${GSORT_SANITIZE})
 endif()
 
+# Everything is instrumented; only the targets of tests/fuzz have the fuzzer's main.
+if(GSORT_FUZZ)
+  target_compile_options(gsort_settings INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(gsort_settings INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 if(GSORT_RELOCATABLE)
   set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
   set(CMAKE_BUILD_RPATH "$ORIGIN")
