@@ -255,6 +255,7 @@ Plan make_plan(const Options& options, const Machine& machine) {
   plan.unique = options.unique;
   plan.top = options.top;
   plan.row_elements = options.row_elements;
+  plan.dtype = options.stored_dtype;
   plan.output_is_stream = !machine.output || !plan.output_form.is_plain() || plan.unique;
   plan.decoding_bytes = decoding_bytes(options);
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;
