@@ -240,6 +240,7 @@ void plan_arrays(Plan& plan, const Options& options, const Machine& machine) {
   plan.strategy = Strategy::kSpill;
   plan_chunks_and_runs(plan, options);
   plan.elements = all;
+  if (!machine.input_bytes) plan.temporary_bytes = 0;  // of a pipe nobody knows how much there is
 }
 
 }  // namespace

@@ -5,8 +5,9 @@
 //
 // Idea. An entry holds the prefix of the normalised key, the record's position, and where it lies;
 // 16 bytes, ordered as one number of 128 bits, so that equal prefixes stay in the order of their
-// positions. That is a stable sort by the prefix at the speed of a sort of plain numbers. Entries
-// whose prefixes are equal, rare as a rule, are then compared by the rest of the keys.
+// positions. That is a stable sort by the prefix at the speed of a sort of plain numbers. Among
+// entries whose prefixes are equal, rare as a rule, the next eight bytes of the keys become the
+// prefix, and they are sorted in the same way; a few are compared by the rest of the keys instead.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,8 @@ struct alignas(16) RecordEntry {
 void enter_records(std::span<RecordEntry> entries, const RecordOrder& order,
                    const std::byte* records);
 
-// Sorts by key, equal keys by position. `records` is where slot 0 lies.
+// Sorts by key, equal keys by position. `records` is where slot 0 lies. Prefixes are then any word
+// of the keys.
 void sort_entries(std::span<RecordEntry> entries, const RecordOrder& order,
                   const std::byte* records);
 
