@@ -207,7 +207,7 @@ class Runner:
         for path in self.folder.iterdir():
             path.unlink()
         names, stdin = self.write_inputs(rng, job)
-        options = [*job.options, "-S", "24M" if large else rng.choice(["64M", "128M"])]
+        options = [*job.options, "-S", "40M" if large else rng.choice(["64M", "128M"])]
         options += ["--parallel=%d" % rng.choice([1, 2, 3])] + ["--decompress=auto"] * rng.choice([0, 1])
         options += ["-u"] * job.unique + ["-m"] * job.merge
         options += [] if job.top is None else [f"--top={job.top}"]
