@@ -30,7 +30,15 @@ void compare_ties(std::span<RecordEntry> ties, const RecordOrder& order, const s
   });
 }
 
-// Makes `word` of the normalised key the prefix of all entries.
+}  // namespace
+
+void enter_records(std::span<RecordEntry> entries, const RecordOrder& order,
+                   const std::byte* records) {
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    entries[i] = {i, i, order.prefix_of(records + i * order.record_bytes())};
+  }
+}
+
 void take_word(std::span<RecordEntry> entries, const RecordOrder& order, const std::byte* records,
                std::size_t word) {
   const RecordWord& wanted = order.words()[word];
@@ -43,13 +51,10 @@ void take_word(std::span<RecordEntry> entries, const RecordOrder& order, const s
   }
 }
 
-// Sorts entries whose prefix is `word` of the normalised key, and that are equal in front of it.
-void sort_from_word(std::span<RecordEntry> entries, const RecordOrder& order,
-                    const std::byte* records, std::size_t word) {
+void sort_entries(std::span<RecordEntry> entries, const RecordOrder& order,
+                  const std::byte* records, std::size_t word) {
   // Equal records are the usual case of many ties, and then there is nothing to do.
-  if (word == 0 || !std::ranges::is_sorted(entries, {}, &RecordEntry::prefix)) {
-    sort_by_prefix(entries);
-  }
+  if (!std::ranges::is_sorted(entries, {}, &RecordEntry::prefix)) sort_by_prefix(entries);
   if (word + 1 == order.words().size()) return;
   for (std::size_t begin = 0; begin + 1 < entries.size();) {
     std::size_t end = begin + 1;
@@ -57,26 +62,12 @@ void sort_from_word(std::span<RecordEntry> entries, const RecordOrder& order,
     const auto ties = entries.subspan(begin, end - begin);
     if (ties.size() > kFewTies) {
       take_word(ties, order, records, word + 1);
-      sort_from_word(ties, order, records, word + 1);
+      sort_entries(ties, order, records, word + 1);
     } else if (ties.size() > 1) {
       compare_ties(ties, order, records);
     }
     begin = end;
   }
-}
-
-}  // namespace
-
-void enter_records(std::span<RecordEntry> entries, const RecordOrder& order,
-                   const std::byte* records) {
-  for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    entries[i] = {i, i, order.prefix_of(records + i * order.record_bytes())};
-  }
-}
-
-void sort_entries(std::span<RecordEntry> entries, const RecordOrder& order,
-                  const std::byte* records) {
-  sort_from_word(entries, order, records, 0);
 }
 
 void gather_records(std::span<const RecordEntry> entries, std::size_t record_bytes,

@@ -29,10 +29,14 @@ struct alignas(16) RecordEntry {
 void enter_records(std::span<RecordEntry> entries, const RecordOrder& order,
                    const std::byte* records);
 
-// Sorts by key, equal keys by position. `records` is where slot 0 lies. Prefixes are then any word
-// of the keys.
+// Makes `word` of the normalised key the prefix of all entries. `records` is where slot 0 lies.
+void take_word(std::span<RecordEntry> entries, const RecordOrder& order, const std::byte* records,
+               std::size_t word);
+
+// Sorts by key, equal keys by position. Prefixes are then any word of the keys. Requires: entries
+// in the order of their positions, that are equal in all words in front of `word`, their prefix.
 void sort_entries(std::span<RecordEntry> entries, const RecordOrder& order,
-                  const std::byte* records);
+                  const std::byte* records, std::size_t word = 0);
 
 // Copies the records of `entries`, in their order, to `to`.
 void gather_records(std::span<const RecordEntry> entries, std::size_t record_bytes,

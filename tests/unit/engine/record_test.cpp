@@ -77,6 +77,27 @@ TEST_P(RecordsOfEngine, InAChunkAreSortedStably) {
   }
 }
 
+TEST_P(RecordsOfEngine, InAChunkAreSortedWhateverTheSampleSaidOfHowTheyBegin) {
+  const RecordFormat format{40, {text(3, 32)}};
+  for (const std::uint64_t others : {0U, 1U, 30'000U}) {
+    Bytes raw = records_of(format, 60'000, 256);
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+      if (i % 40 >= 3 && i % 40 < 27) raw[i] = std::byte{9};
+    }
+    const Bytes sample = test::even_sample(raw, format.bytes);  // of records that begin alike
+    for (std::uint64_t i = 0; i < others; ++i) raw[40 * (2 * i + 1) + 5] = std::byte{3};
+    const EngineShape shape = shape_of(format, 60'000);
+    test::EngineUnderTest engine(GetParam(), shape);
+    const auto lanes = engine->make_chunk_lanes();
+    for (int turn = 0; turn < 2; ++turn) {
+      test::fill_lane(*lanes[0], shape, raw, sample);
+      test::CollectingSink sink(60'000, format.bytes);
+      lanes[0]->emit(sink);
+      EXPECT_TRUE(sink.bytes() == test::stably_sorted(raw, format)) << others;
+    }
+  }
+}
+
 TEST_P(RecordsOfEngine, InAPartAreMergedStably) {
   const std::vector<std::uint64_t> counts = {300, 0, 1, 2'000, 299};
   for (const RecordFormat& format : kFormats) {
