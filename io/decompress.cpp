@@ -17,6 +17,7 @@
 #include <boost/iostreams/filtering_streambuf.hpp>
 #include <fmt/format.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/error.hpp"
 
@@ -79,11 +80,16 @@ class BoostDecoder final : public ByteStream {
   bio::filtering_streambuf<bio::input> chain_;
 };
 
+// Frames say how far back they look, which is what a decoder needs memory for. All levels of zstd
+// but the ultra ones stay within this, and --long goes beyond it.
+constexpr int kMostWindowLog = 23;
+
 class ZstdDecoder final : public ByteStream {
  public:
   ZstdDecoder(ByteStream& from, std::string path)
       : from_(from), path_(std::move(path)), context_(ZSTD_createDCtx()), buffer_(kBufferBytes) {
     if (!context_) throw Error(ErrorKind::kResource, "decompressing " + path_, "out of memory");
+    ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, kMostWindowLog);
   }
 
   std::size_t read(ByteSpan to) override {
@@ -94,7 +100,7 @@ class ZstdDecoder final : public ByteStream {
         if (in_.size == 0) break;
       }
       const std::size_t still_wanted = ZSTD_decompressStream(context_.get(), &out, &in_);
-      if (ZSTD_isError(still_wanted) != 0) throw bad_stream(Codec::kZstd, path_);
+      if (ZSTD_isError(still_wanted) != 0) throw failed(still_wanted);
       at_border_ = still_wanted == 0;
       // With room left the decoder has given all it had; without, it may hold more.
       flushing_ = out.pos == out.size && !at_border_;
@@ -108,6 +114,18 @@ class ZstdDecoder final : public ByteStream {
   struct FreeContext {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
   };
+
+  [[nodiscard]] Error failed(std::size_t code) const {
+    if (ZSTD_getErrorCode(code) != ZSTD_error_frameParameter_windowTooLarge) {
+      return bad_stream(Codec::kZstd, path_);
+    }
+    return Error(ErrorKind::kInput, "decompressing",
+                 fmt::format("it looks back further than the {} MiB that memory is planned for",
+                             1 << (kMostWindowLog - 20)))
+        .path(path_)
+        .hint(fmt::format("let zstd do it, with memory of its own: zstd -dc --long=31 {} | gsort",
+                          path_));
+  }
 
   ByteStream& from_;
   std::string path_;

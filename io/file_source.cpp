@@ -9,9 +9,8 @@
 
 namespace gsort::io {
 
-FileSource::FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes, bool keep_header,
-                       std::optional<KeyFormat> stored_key)
-    : Source(std::move(opened)), stored_key_(stored_key), first_(header_bytes) {
+FileSource::FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes, bool keep_header)
+    : Source(std::move(opened)), first_(header_bytes) {
   if (input().size() < header_bytes) {
     throw shorter_than_header(path(), input().size(), header_bytes);
   }

@@ -14,12 +14,10 @@ namespace gsort::io {
 class FileSource final : public Source {
  public:
   // The elements are all bytes behind the first `header_bytes`; these are kept for header() if
-  // `keep_header`. `stored_key` is what the header says about the keys.
+  // `keep_header`.
   // Throws: Error(kInput) when the file is shorter than the header.
-  FileSource(std::unique_ptr<Input> input, std::uint64_t header_bytes, bool keep_header,
-             std::optional<KeyFormat> stored_key = std::nullopt);
+  FileSource(std::unique_ptr<Input> input, std::uint64_t header_bytes, bool keep_header);
 
-  [[nodiscard]] std::optional<KeyFormat> stored_key() const override { return stored_key_; }
   void begin(const ElementForm& form) override;
   [[nodiscard]] Filling filling() const override { return Filling::kByOffset; }
   [[nodiscard]] std::optional<std::uint64_t> size() const override { return size_; }
@@ -32,7 +30,6 @@ class FileSource final : public Source {
  private:
   [[nodiscard]] std::uint64_t file_offset(std::uint64_t at) const;
 
-  std::optional<KeyFormat> stored_key_;
   std::uint64_t first_ = 0;  // byte of the input
   std::uint64_t size_ = 0;
   std::vector<std::byte> header_;

@@ -2,22 +2,115 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/units.hpp"
+#include "io/npy_dtype.hpp"
+
 namespace gsort::io {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 // No file holds more, and their bytes can be counted.
-constexpr std::uint64_t kMostElements = std::numeric_limits<std::int64_t>::max() / 8;
+constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kMostHeaderBytes = std::size_t{64} << 10;  // NumPy itself reads no more
+constexpr std::size_t kStartBytes = 10;  // in front of the dictionary; 12 from version 2 on
+constexpr std::size_t kMostShapeBytes = 2 * 20 + 2;  // two numbers of 64 bits
+constexpr std::size_t kAlignment = 64;
 // What NumPy aligns to, twice: room for every shape.
-constexpr std::size_t kWrittenBytes = 128;
+constexpr std::size_t kUsualBytes = 128;
+
+// Reads the dictionary of a header.
+class DictionaryReader {
+ public:
+  DictionaryReader(std::string_view text, const std::string& path) : from_(text, path) {}
+
+  NpyHeader read() {
+    from_.expect('{');
+    while (!from_.accept('}')) {
+      const std::string_view name = from_.quoted();
+      from_.expect(':');
+      read_value(name);
+      from_.expect_comma_or('}');
+    }
+    if (!from_.rest().empty() || !dtype_ || !lengths_ || !order_is_known_) from_.fail();
+    return with_shape();
+  }
+
+ private:
+  void read_value(std::string_view name) {
+    if (name == "descr") {
+      dtype_ = read_npy_dtype(from_);
+    } else if (name == "fortran_order") {
+      read_order();
+    } else if (name == "shape") {
+      lengths_ = read_shape();
+    } else {
+      from_.fail();
+    }
+  }
+
+  void read_order() {
+    order_is_known_ = true;
+    if (from_.accept_word("False")) return;
+    if (!from_.accept_word("True")) from_.fail();
+    throw bad_array(from_.path(), "the array is in Fortran order",
+                    "save numpy.ascontiguousarray(array) instead");
+  }
+
+  std::vector<std::uint64_t> read_shape() {
+    std::vector<std::uint64_t> lengths;
+    from_.expect('(');
+    while (!from_.accept(')')) {
+      lengths.push_back(from_.number(kMostBytes));
+      from_.expect_comma_or(')');
+    }
+    return lengths;
+  }
+
+  NpyHeader with_shape() {
+    NpyHeader header{*dtype_, 0, 0};
+    const std::uint64_t most = kMostBytes / header.array.element_bytes();
+    if (lengths_->size() == 2) {
+      header.array.row_elements = row_of(lengths_->at(0), lengths_->at(1), most);
+      header.elements = lengths_->at(0) * lengths_->at(1);
+    } else if (lengths_->size() == 1) {
+      header.elements = lengths_->front();
+    } else {
+      throw bad_array(from_.path(), fmt::format("the array has {} dimensions", lengths_->size()),
+                      "arrays of one dimension are sorted, and the rows of arrays of two; save "
+                      "array.ravel() to sort all of it");
+    }
+    if (header.elements > most) from_.fail();
+    return header;
+  }
+
+  // The elements of one of `rows` rows.
+  [[nodiscard]] std::uint64_t row_of(std::uint64_t rows, std::uint64_t elements,
+                                     std::uint64_t most) const {
+    if (elements == 0) {
+      throw bad_array(from_.path(), "the rows of the array have no elements",
+                      "there is nothing to sort");
+    }
+    if (rows > most / elements) from_.fail();
+    return elements;
+  }
+
+  LiteralReader from_;
+  std::optional<StoredArray> dtype_;
+  std::optional<std::vector<std::uint64_t>> lengths_;
+  bool order_is_known_ = false;
+};
+
+void read_exactly(ByteStream& from, ByteSpan to, const std::string& path) {
+  if (from.read(to) < to.size()) throw bad_header(path, "the file ends within it");
+}
+
+}  // namespace
 
 Error bad_array(const std::string& path, std::string reason, std::string_view hint) {
   return Error(ErrorKind::kInput, "reading the .npy header of", std::move(reason))
@@ -29,154 +122,20 @@ Error bad_header(const std::string& path, std::string reason) {
   return bad_array(path, std::move(reason), "is it a whole .npy file? --format=bin reads raw keys");
 }
 
-// Reads the dictionary of a header, a Python literal, from left to right.
-class DictionaryReader {
- public:
-  DictionaryReader(std::string_view text, const std::string& path) : rest_(text), path_(path) {}
-
-  NpyHeader read() {
-    expect('{');
-    while (!accept('}')) {
-      const std::string_view name = quoted();
-      expect(':');
-      read_value(name);
-      if (!accept(',') && peek() != '}') fail();
-    }
-    skip_blanks();
-    if (!rest_.empty() || !key_ || !elements_ || !order_is_known_) fail();
-    return {*key_, *elements_, 0, row_elements_};
-  }
-
- private:
-  void read_value(std::string_view name) {
-    if (name == "descr") {
-      key_ = read_descr();
-    } else if (name == "fortran_order") {
-      read_order();
-    } else if (name == "shape") {
-      elements_ = read_shape();
-    } else {
-      fail();
-    }
-  }
-
-  KeyFormat read_descr() {
-    if (peek() == '[') throw wrong_dtype("is a structure");
-    const std::string_view descr = quoted();
-    const char order = descr.empty() ? ' ' : descr.front();
-    const std::string_view name = descr.substr(std::min<std::size_t>(descr.size(), 1));
-    for (const KeyType type : kAllKeyTypes) {
-      if (name != fmt::format("{}{}", name_of(type).front(), bytes_of(type))) continue;
-      if (order == '<' || order == '>' || (order == '|' && bytes_of(type) == 1)) {
-        return {type, order == '>', false};
-      }
-    }
-    throw wrong_dtype(fmt::format("is '{}'", descr.substr(0, 16)));
-  }
-
-  void read_order() {
-    order_is_known_ = true;
-    if (accept_word("False")) return;
-    if (!accept_word("True")) fail();
-    throw bad_array(path_, "the array is in Fortran order",
-                    "save numpy.ascontiguousarray(array) instead");
-  }
-
-  std::uint64_t read_shape() {
-    expect('(');
-    std::vector<std::uint64_t> lengths;
-    while (!accept(')')) {
-      lengths.push_back(number());
-      if (!accept(',') && peek() != ')') fail();
-    }
-    if (lengths.size() == 2) return rows(lengths[0], lengths[1]);
-    if (lengths.size() != 1) {
-      throw bad_array(path_, fmt::format("the array has {} dimensions", lengths.size()),
-                      "arrays of one dimension are sorted, and the rows of arrays of two; save "
-                      "array.ravel() to sort all of it");
-    }
-    return lengths.front();
-  }
-
-  // All elements of `count` rows.
-  std::uint64_t rows(std::uint64_t count, std::uint64_t elements) {
-    if (elements == 0) {
-      throw bad_array(path_, "the rows of the array have no elements", "there is nothing to sort");
-    }
-    if (count > kMostElements / elements) fail();
-    row_elements_ = elements;
-    return count * elements;
-  }
-
-  std::uint64_t number() {
-    skip_blanks();
-    std::uint64_t value = 0;
-    const auto [end, problem] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    if (problem != std::errc() || value > kMostElements) fail();
-    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    return value;
-  }
-
-  std::string_view quoted() {
-    const char quote = peek();
-    if (quote != '\'' && quote != '"') fail();
-    const auto end = rest_.find(quote, 1);
-    if (end == std::string_view::npos) fail();
-    const std::string_view text = rest_.substr(1, end - 1);
-    rest_.remove_prefix(end + 1);
-    return text;
-  }
-
-  bool accept_word(std::string_view word) {
-    skip_blanks();
-    if (!rest_.starts_with(word)) return false;
-    rest_.remove_prefix(word.size());
-    return true;
-  }
-
-  bool accept(char wanted) { return accept_word(std::string_view(&wanted, 1)); }
-  void expect(char wanted) {
-    if (!accept(wanted)) fail();
-  }
-  char peek() {
-    skip_blanks();
-    return rest_.empty() ? '\0' : rest_.front();
-  }
-  void skip_blanks() {
-    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
-  }
-
-  [[noreturn]] void fail() const { throw bad_header(path_, "it is not in the form NumPy writes"); }
-
-  [[nodiscard]] Error wrong_dtype(const std::string& what) const {
-    return bad_array(path_, "its dtype " + what,
-                     "integers of 8 to 64 bits, float32 and float64 are sorted; convert it with "
-                     "array.astype() or array.view()");
-  }
-
-  std::string_view rest_;
-  const std::string& path_;
-  std::optional<KeyFormat> key_;
-  std::optional<std::uint64_t> elements_;
-  std::uint64_t row_elements_ = 0;
-  bool order_is_known_ = false;
-};
-
-void read_exactly(ByteStream& from, ByteSpan to, const std::string& path) {
-  if (from.read(to) < to.size()) throw bad_header(path, "the file ends within it");
-}
-
-}  // namespace
-
 NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path) {
   return DictionaryReader(text, path).read();
+}
+
+StoredDtype npy_dtype_of(const KeyFormat& key) {
+  const std::size_t bytes = bytes_of(key.type);
+  const char order = bytes == 1 ? '|' : key.big_endian ? '>' : '<';
+  return {fmt::format("'{}{}{}'", order, name_of(key.type).front(), bytes), 1};
 }
 
 NpyHeader read_npy_header(ByteStream& from, const std::string& path) {
   std::array<char, 12> start{};
   const auto start_bytes = std::as_writable_bytes(std::span(start));
-  constexpr std::size_t kFirstBytes = 10;  // up to the length of version 1
-  read_exactly(from, start_bytes.first(kFirstBytes), path);
+  read_exactly(from, start_bytes.first(kStartBytes), path);
   if (std::string_view(start.data(), kMagic.size()) != kMagic) {
     throw bad_header(path, "the file does not begin as one");
   }
@@ -185,7 +144,7 @@ NpyHeader read_npy_header(ByteStream& from, const std::string& path) {
     throw bad_header(path, fmt::format("version {} is unknown", version));
   }
   const std::size_t length_bytes = version == 1 ? 2 : 4;
-  read_exactly(from, start_bytes.subspan(kFirstBytes, length_bytes - 2), path);
+  read_exactly(from, start_bytes.subspan(kStartBytes, length_bytes - 2), path);
   std::size_t length = 0;
   for (std::size_t i = 0; i < length_bytes; ++i) {
     length |= std::to_integer<std::size_t>(start_bytes[8 + i]) << (8 * i);
@@ -195,24 +154,31 @@ NpyHeader read_npy_header(ByteStream& from, const std::string& path) {
   read_exactly(from, std::as_writable_bytes(std::span(text)), path);
   NpyHeader header = parse_npy_dictionary(text, path);
   header.header_bytes = 8 + length_bytes + length;
+  if (header.array.dtype) header.array.dtype->version = version;
   return header;
 }
 
-std::vector<std::byte> make_npy_header(const KeyFormat& key, std::uint64_t elements,
+std::vector<std::byte> make_npy_header(const StoredDtype& dtype, std::uint64_t elements,
                                        std::uint64_t row_elements) {
-  const std::size_t bytes = bytes_of(key.type);
-  const char order = bytes == 1 ? '|' : key.big_endian ? '>' : '<';
   const std::string shape = row_elements == 0
                                 ? fmt::format("{},", elements)
                                 : fmt::format("{}, {}", elements / row_elements, row_elements);
-  std::string text = fmt::format("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': ({}), }}",
-                                 order, name_of(key.type).front(), bytes, shape);
-  constexpr std::size_t kStartBytes = 10;
-  text.resize(kWrittenBytes - kStartBytes - 1, ' ');
+  std::string text =
+      fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': ({}), }}", dtype.descr, shape);
+  const std::size_t most = text.size() - shape.size() + kMostShapeBytes;
+  const bool is_long = most > 0xff00;  // the length has 16 bits in version 1
+  const int version = is_long ? std::max(dtype.version, 2) : dtype.version == 3 ? 3 : 1;
+  const std::size_t length_bytes = version == 1 ? 2 : 4;
+  const std::size_t start_bytes = 8 + length_bytes;
+  const std::size_t header_bytes =
+      std::max(kUsualBytes, round_up(start_bytes + most + 1, kAlignment));
+  text.resize(header_bytes - start_bytes - 1, ' ');
   text += '\n';
-  const auto length = static_cast<std::uint16_t>(text.size());
   std::string header(kMagic);
-  header += {'\x01', '\x00', static_cast<char>(length & 0xff), static_cast<char>(length >> 8)};
+  header += {static_cast<char>(version), '\x00'};
+  for (std::size_t i = 0; i < length_bytes; ++i) {
+    header += static_cast<char>(text.size() >> (8 * i) & 0xff);
+  }
   header += text;
   const auto raw = std::as_bytes(std::span(header));
   return {raw.begin(), raw.end()};

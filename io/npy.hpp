@@ -1,4 +1,4 @@
-// The header of a NumPy array file (.npy), versions 1 to 3, for arrays of one dimension:
+// The header of a NumPy array file (.npy), versions 1 to 3, for arrays of one or two dimensions:
 //
 //   offset  bytes
 //   0       6   "\x93NUMPY"
@@ -6,8 +6,8 @@
 //   8       2   length of what follows, little endian; 4 bytes from version 2 on
 //   10, 12      {'descr': '<i8', 'fortran_order': False, 'shape': (1000,), } blanks, newline
 //
-// descr: byte order ('<', '>', '|' for single bytes), kind (i, u, f), bytes of an element. The
-// elements follow at once; the header is padded so that they begin at a multiple of 64.
+// descr is the dtype (npy_dtype.hpp). The elements follow at once; the header is padded so that
+// they begin at a multiple of 64.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@
 
 #include "base/error.hpp"
 #include "base/key.hpp"
+#include "base/stored_array.hpp"
 #include "io/byte_stream.hpp"
 
 namespace gsort::io {
 
 struct NpyHeader {
-  KeyFormat key;  // type and byte order; never descending
+  StoredArray array;
   std::uint64_t elements = 0;
   std::uint64_t header_bytes = 0;
-  std::uint64_t row_elements = 0;  // of an array of two dimensions; 0: it has one
 };
 
 // Reads the header from the start of a file's bytes; `path` names it in errors.
@@ -37,10 +37,14 @@ struct NpyHeader {
 // What stands between the braces and around them. Throws: as read_npy_header.
 [[nodiscard]] NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path);
 
-// The header of a file with `elements` keys, in rows of `row_elements` if these are not 0; its size
-// is the same for all.
+// The dtype of keys.
+[[nodiscard]] StoredDtype npy_dtype_of(const KeyFormat& key);
+
+// The header of a file with `elements` elements, in rows of `row_elements` if these are not 0; for
+// one dtype its size is the same for all.
 // Requires: whole rows.
-[[nodiscard]] std::vector<std::byte> make_npy_header(const KeyFormat& key, std::uint64_t elements,
+[[nodiscard]] std::vector<std::byte> make_npy_header(const StoredDtype& dtype,
+                                                     std::uint64_t elements,
                                                      std::uint64_t row_elements = 0);
 
 // The Error for a file that holds more or less than its header says.

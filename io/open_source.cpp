@@ -20,23 +20,22 @@ bool is_plain_file(const Input& input, ContentStream& content) {
 std::unique_ptr<Source> open_array(std::unique_ptr<Input> input,
                                    std::unique_ptr<ContentStream> content, const NpyHeader& header,
                                    DirectIo direct_io) {
+  const std::uint64_t promised = header.elements * header.array.element_bytes();
   if (!is_plain_file(*input, *content)) {
-    return std::make_unique<StreamSource>(std::move(input), std::move(content), header.key,
-                                          header.elements);
+    return std::make_unique<StreamSource>(std::move(input), std::move(content), promised);
   }
-  const std::uint64_t promised = header.elements * bytes_of(header.key.type);
   if (input->size() - header.header_bytes != promised) {
     throw wrong_array_size(input->path(), promised, input->size() - header.header_bytes);
   }
   input->choose_way(direct_io);
-  return std::make_unique<FileSource>(std::move(input), header.header_bytes, false, header.key);
+  return std::make_unique<FileSource>(std::move(input), header.header_bytes, false);
 }
 
-std::unique_ptr<Source> open_rows(std::unique_ptr<Input> input,
-                                  std::unique_ptr<ContentStream> content, DirectIo direct_io) {
-  const NpyHeader header = read_npy_header(*content, input->path());
+std::unique_ptr<Source> open_npy(std::unique_ptr<Input> input,
+                                 std::unique_ptr<ContentStream> content, DirectIo direct_io) {
+  NpyHeader header = read_npy_header(*content, input->path());
   auto source = open_array(std::move(input), std::move(content), header, direct_io);
-  source->set_row_elements(header.row_elements);
+  source->set_stored(std::move(header.array));
   return source;
 }
 
@@ -66,7 +65,7 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputForm& fo
     case FileFormat::kText:
       return std::make_unique<TextSource>(std::move(input), std::move(content));
     case FileFormat::kNpy:
-      return open_rows(std::move(input), std::move(content), direct_io);
+      return open_npy(std::move(input), std::move(content), direct_io);
     case FileFormat::kBinary:
       break;
   }

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "io/npy.hpp"
 #include "io/open_source.hpp"
 #include "io/source.hpp"
 #include "io/sys.hpp"
@@ -38,6 +39,10 @@ class Reader::Impl {
 
   [[nodiscard]] const KeyFormat& key() const { return key_; }
   [[nodiscard]] bool key_is_stored() const { return key_is_stored_; }
+  [[nodiscard]] const StoredArray& first_array() const {
+    static const StoredArray none;
+    return sources_.front()->stored() ? *sources_.front()->stored() : none;
+  }
   [[nodiscard]] std::uint64_t row_elements() const { return sources_.front()->row_elements(); }
   [[nodiscard]] ConstByteSpan header() const { return sources_.front()->header(); }
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
@@ -64,6 +69,7 @@ class Reader::Impl {
 
   void open(const std::vector<std::string>& paths, const ReaderOptions& options);
   void adopt_stored_keys(const ReaderOptions& options);
+  void require_equal_dtype(const Source& source) const;
   void require_equal_rows() const;
   void require_total() const;
   std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Share>& shares);
@@ -107,7 +113,10 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
   bool type_is_fixed = options.type_is_asked;
   bool order_is_fixed = options.byte_order_is_asked;
   for (const auto& source : sources_) {
-    const auto stored = source->stored_key();
+    require_equal_dtype(*source);
+    if (!source->stored()) continue;
+    element_bytes_ = source->stored()->element_bytes();
+    const std::optional<KeyFormat>& stored = source->stored()->key;
     if (!stored) continue;
     if (type_is_fixed && stored->type != key_.type) {
       throw disagrees(*source, std::string(name_of(stored->type)),
@@ -121,9 +130,23 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
     }
     key_.type = stored->type;
     if (!order_is_fixed) key_.big_endian = stored->big_endian;
-    element_bytes_ = bytes_of(key_.type);
     type_is_fixed = order_is_fixed = key_is_stored_ = true;
   }
+}
+
+// Raw elements may follow an array of any dtype, but no other array, nor such an array raw
+// elements.
+void Reader::Impl::require_equal_dtype(const Source& source) const {
+  const std::optional<StoredDtype>& first = first_array().dtype;
+  if (!source.stored() || source.stored()->dtype == first) return;
+  const auto words_for = [](const StoredArray& array) {
+    return fmt::format("elements of dtype {}",
+                       array.dtype ? array.dtype->descr : npy_dtype_of(*array.key).descr);
+  };
+  throw disagrees(source, words_for(*source.stored()),
+                  "the first input holds " +
+                      (sources_.front()->stored() ? words_for(first_array()) : "no array"),
+                  "sort such arrays by themselves");
 }
 
 // Rows of several arrays stand below each other only if they are equally long.
@@ -283,6 +306,12 @@ const KeyFormat& Reader::key() const {
 }
 bool Reader::key_is_stored() const {
   return impl_->key_is_stored();
+}
+const std::optional<StoredRecords>& Reader::stored_records() const {
+  return impl_->first_array().records;
+}
+const std::optional<StoredDtype>& Reader::stored_dtype() const {
+  return impl_->first_array().dtype;
 }
 std::uint64_t Reader::row_elements() const {
   return impl_->row_elements();

@@ -18,6 +18,7 @@
 
 #include "base/file_form.hpp"
 #include "base/key.hpp"
+#include "base/stored_array.hpp"
 #include "io/bytes.hpp"
 
 namespace gsort::io {
@@ -56,6 +57,11 @@ class Reader {
   // The keys of the inputs: as in the options, or as the headers of arrays say.
   [[nodiscard]] const KeyFormat& key() const;
   [[nodiscard]] bool key_is_stored() const;  // the latter
+
+  // What elements are instead of keys, and the dtype where it is more than the key says, if the
+  // inputs are such arrays.
+  [[nodiscard]] const std::optional<StoredRecords>& stored_records() const;
+  [[nodiscard]] const std::optional<StoredDtype>& stored_dtype() const;
 
   // The elements of a row, if the inputs are arrays of two dimensions; 0 if not.
   [[nodiscard]] std::uint64_t row_elements() const;

@@ -18,6 +18,7 @@
 
 #include "base/error.hpp"
 #include "base/key.hpp"
+#include "base/stored_array.hpp"
 #include "io/bytes.hpp"
 #include "io/input.hpp"
 
@@ -51,12 +52,12 @@ class Source {
   Source& operator=(const Source&) = delete;
   virtual ~Source() = default;
 
-  // What the input itself says its keys are; nothing if it does not.
-  [[nodiscard]] virtual std::optional<KeyFormat> stored_key() const { return std::nullopt; }
+  // What the input itself says its elements are; nothing if it does not.
+  [[nodiscard]] const std::optional<StoredArray>& stored() const { return stored_; }
+  void set_stored(StoredArray array) { stored_ = std::move(array); }
 
   // The elements of a row of an array of two dimensions; 0 for everything else.
-  [[nodiscard]] std::uint64_t row_elements() const { return row_elements_; }
-  void set_row_elements(std::uint64_t elements) { row_elements_ = elements; }
+  [[nodiscard]] std::uint64_t row_elements() const { return stored_ ? stored_->row_elements : 0; }
 
   // To be called once, before everything below.
   // Throws: Error(kInput) when the input does not hold whole elements, as far as can be seen.
@@ -97,7 +98,7 @@ class Source {
 
  private:
   std::unique_ptr<Input> input_;
-  std::uint64_t row_elements_ = 0;
+  std::optional<StoredArray> stored_;
 };
 
 // The Error for an input that ends within an element. `size` counts the bytes of elements, which

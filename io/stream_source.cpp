@@ -11,11 +11,8 @@ StreamSource::StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<Conten
     : Source(std::move(opened)), content_(std::move(content)) {}
 
 StreamSource::StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content,
-                           const KeyFormat& stored_key, std::uint64_t elements)
-    : Source(std::move(opened)),
-      content_(std::move(content)),
-      stored_key_(stored_key),
-      promised_bytes_(elements * bytes_of(stored_key.type)) {}
+                           std::uint64_t promised_bytes)
+    : Source(std::move(opened)), content_(std::move(content)), promised_bytes_(promised_bytes) {}
 
 Claim StreamSource::claim(ByteSpan room, std::size_t wanted_bytes) {
   const std::size_t wanted =

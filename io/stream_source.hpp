@@ -17,11 +17,10 @@ class StreamSource final : public Source {
   // `content` is what `input` holds, read up to its first element.
   StreamSource(std::unique_ptr<Input> input, std::unique_ptr<ContentStream> content);
 
-  // The same for an array whose header says that exactly `elements` of `stored_key` follow.
+  // The same for an array whose header says that exactly `promised_bytes` of elements follow.
   StreamSource(std::unique_ptr<Input> input, std::unique_ptr<ContentStream> content,
-               const KeyFormat& stored_key, std::uint64_t elements);
+               std::uint64_t promised_bytes);
 
-  [[nodiscard]] std::optional<KeyFormat> stored_key() const override { return stored_key_; }
   void begin(const ElementForm& form) override { element_bytes_ = form.bytes; }
   [[nodiscard]] Filling filling() const override { return Filling::kByClaim; }
   [[nodiscard]] Claim claim(ByteSpan room, std::size_t wanted_bytes) override;
@@ -33,7 +32,6 @@ class StreamSource final : public Source {
   void check_end();
 
   std::unique_ptr<ContentStream> content_;
-  std::optional<KeyFormat> stored_key_;
   std::optional<std::uint64_t> promised_bytes_;  // by a header
   std::size_t element_bytes_ = 1;
   std::uint64_t taken_ = 0;

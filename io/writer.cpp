@@ -58,9 +58,8 @@ void Writer::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) 
   const bool is_array = options_.form.format == FileFormat::kNpy;
   counts_elements_ = !elements;
   const std::uint64_t least_elements = elements.value_or(1);
-  std::vector<std::byte> bytes =
-      is_array ? make_npy_header(options_.key, least_elements, options_.row_elements)
-               : std::vector<std::byte>(header.begin(), header.end());
+  std::vector<std::byte> bytes = is_array ? array_header(least_elements)
+                                          : std::vector<std::byte>(header.begin(), header.end());
   const bool compressed = options_.form.codec != Codec::kNone;
   // An output without anything in it still is a member of its codec.
   if (compressed && (!bytes.empty() || least_elements == 0)) {
@@ -178,11 +177,16 @@ void Writer::cancel() noexcept {
   stop(cancelled_);
 }
 
-// Headers of arrays of one dimension have the same size, whatever they say.
+// Those of one dtype have the same size, whatever else they say.
+std::vector<std::byte> Writer::array_header(std::uint64_t elements) const {
+  return make_npy_header(options_.dtype.value_or(npy_dtype_of(options_.key)), elements,
+                         options_.row_elements);
+}
+
 void Writer::finish_plain() {
   next_offset_ = header_bytes_ + elements_put_ * key_bytes_;
   if (options_.form.format != FileFormat::kNpy) return;
-  output_.write_at(0, make_npy_header(options_.key, elements_put_, options_.row_elements));
+  output_.write_at(0, array_header(elements_put_));
 }
 
 void Writer::commit() {

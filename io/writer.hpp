@@ -19,6 +19,7 @@
 
 #include "base/file_form.hpp"
 #include "base/key.hpp"
+#include "base/stored_array.hpp"
 #include "io/bytes.hpp"
 #include "io/output.hpp"
 
@@ -27,9 +28,10 @@ namespace gsort::io {
 struct WriterOptions {
   OutputForm form;
   KeyFormat key;
-  std::uint64_t row_elements = 0;  // of an array of two dimensions
-  std::size_t element_bytes = 0;   // of a key, or of a record; records are written raw
-  WriteWindows windows;            // of direct writes
+  std::optional<StoredDtype> dtype;  // of an array, where the key does not say it
+  std::uint64_t row_elements = 0;    // of an array of two dimensions
+  std::size_t element_bytes = 0;     // of a key, or of a record; records are written raw
+  WriteWindows windows;              // of direct writes
   // Only for outputs that are not plain:
   std::uint64_t slice_elements = 1;  // encoded in one go
   unsigned threads = 1;              // that encode the slices of a large piece
@@ -65,6 +67,7 @@ class Writer {
  private:
   struct Scratch;
 
+  [[nodiscard]] std::vector<std::byte> array_header(std::uint64_t elements) const;
   void finish_plain();
   void put_slices(std::uint64_t position, ConstByteSpan keys);
   void put_slice(std::uint64_t position, ConstByteSpan keys);

@@ -1,6 +1,7 @@
 #include "files.hpp"
 
 #include "options/form_options.hpp"
+#include "options/record_options.hpp"
 #include "options/result_options.hpp"
 
 namespace gsort {
@@ -18,6 +19,12 @@ io::ReaderOptions reader_options(const Options& options) {
 }
 
 void adopt_stored_key(Options& options, const io::Reader& reader) {
+  options.stored_dtype = reader.stored_dtype();
+  if (reader.stored_records()) {
+    adopt_records(options, *reader.stored_records());
+  } else {
+    refuse_records_of_keys(options);
+  }
   if (reader.row_elements() > 0) adopt_rows(options, reader.row_elements());
   if (!reader.key_is_stored()) return;
   options.key = reader.key();

@@ -11,7 +11,7 @@ namespace gsort {
 
 [[nodiscard]] io::ReaderOptions reader_options(const Options& options);
 
-// What the header of an input says about the keys, and its rows, becomes part of the options.
+// What the header of an input says about its elements, and its rows, becomes part of the options.
 // Throws: Error(kUsage) where they do not go together.
 void adopt_stored_key(Options& options, const io::Reader& reader);
 

@@ -100,7 +100,9 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .more =
          "TYPE is one of those of --type, which is also the default, or bytesN: N bytes, at most "
          "32, compared as unsigned. r reverses one key, -r all of them. The first key decides, "
-         "the next ones break its ties; --key=0:u32,4:u32 sorts pairs. Keys do not overlap.",
+         "the next ones break its ties; --key=0:u32,4:u32 sorts pairs. Keys do not overlap. For a "
+         "NumPy array of records, which needs no --record, NAME[r] is one of its fields; without "
+         "--key all fields are keys, in their order.",
      .apply = add_record_keys},
     {.name = "unique",
      .letter = 'u',
@@ -194,8 +196,8 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .choices = "bin|text|npy",
      .group = kFiles,
      .help = "bin|text|npy, in and out (by suffix, else bin)",
-     .more = "Raw keys, decimal numbers one a line, or NumPy arrays of one dimension, or of two, "
-             "whose rows are sorted by themselves. Without it "
+     .more = "Raw keys, decimal numbers one a line, or NumPy arrays (of records, too) of one "
+             "dimension, or of two, whose rows are sorted by themselves. Without it "
              "suffixes decide (.txt, .npy, else raw), for each FILE and for the output; "
              "an output without one is written as the first FILE. With one value both sides have "
              "it, --format=text:bin reads text and writes raw keys. An array's header decides type "

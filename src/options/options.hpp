@@ -16,6 +16,7 @@
 #include "base/key.hpp"
 #include "base/packing.hpp"
 #include "base/record_format.hpp"
+#include "base/stored_array.hpp"
 
 namespace gsort {
 
@@ -55,6 +56,7 @@ struct Options {
   std::optional<std::uint64_t> top;             // only the first so many elements
   std::optional<std::uint64_t> batch_elements;  // arrays sorted by themselves; at least 1
   std::uint64_t row_elements = 0;  // the same, said by the header of an input; 0: it does not
+  std::optional<StoredDtype> stored_dtype;  // of an input that is an array, for the output's header
 
   // Job. With show other than kNothing, nothing else is to be done and no more was checked.
   Show show = Show::kNothing;

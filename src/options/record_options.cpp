@@ -1,100 +1,93 @@
 #include "options/record_options.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "options/form_options.hpp"
+#include "options/record_keys.hpp"
+#include "options/result_options.hpp"
 
 namespace gsort {
 namespace {
 
-constexpr std::string_view kBytes = "bytes";
-constexpr std::string_view kForm = "OFFSET[:TYPE][r], as 0:u64 or 4:bytes10r,0:i32";
-
-Error bad_key(std::string_view key, std::string reason, std::string_view hint = kForm) {
-  return Error(ErrorKind::kUsage, fmt::format("--key '{}'", key), std::move(reason)).hint(hint);
+// How an input is to be read is seen from --format and from its name.
+FileFormat format_of_input(const Options& options, const std::string& path) {
+  return options.input_form.format.value_or(format_of_path(path).value_or(FileFormat::kBinary));
 }
 
-// Takes the number at the start of `text`, if there is one.
-std::optional<std::uint32_t> take_number(std::string_view& text) {
-  std::uint32_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc()) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
-}
-
-std::uint32_t bytes_named(std::string_view name, std::string_view key) {
-  std::string_view rest = name.substr(kBytes.size());
-  const auto bytes = take_number(rest);
-  if (!bytes || !rest.empty()) throw bad_key(key, fmt::format("'{}' is no type", name));
-  if (*bytes == 0 || *bytes > RecordFormat::kMostKeyBytes) {
-    throw bad_key(key, fmt::format("a key has 1 to {} bytes", RecordFormat::kMostKeyBytes),
-                  "several keys, one behind the other, make a longer one");
-  }
-  return *bytes;
-}
-
-KeyType type_named(std::string_view name, std::string_view key) {
-  if (const auto type = key_type_named(name)) return *type;
-  throw bad_key(key, fmt::format("'{}' is no type", name),
-                "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64, or bytesN");
-}
-
-KeyField parse_key(std::string_view key, const Options& options) {
-  std::string_view rest = key;
-  const auto offset = take_number(rest);
-  if (!offset) throw bad_key(key, "does not begin with an offset");
-  const bool reversed = rest.ends_with('r');
-  if (reversed) rest.remove_suffix(1);
-  const bool descending = reversed != options.key.descending;
-  if (rest.starts_with(':')) {
-    rest.remove_prefix(1);
-    if (rest.starts_with(kBytes)) {
-      return {*offset, bytes_named(rest, key), std::nullopt, false, descending};
-    }
-  } else if (!rest.empty()) {
-    throw bad_key(key, fmt::format("'{}' is not ':TYPE'", rest));
-  }
-  const KeyType type =
-      key.find(':') == std::string_view::npos ? options.key.type : type_named(rest, key);
-  const auto bytes = static_cast<std::uint32_t>(bytes_of(type));
-  return {*offset, bytes, type, options.key.big_endian, descending};
-}
-
-void require_fit(const KeyField& field, std::string_view key, const RecordFormat& format) {
-  if (std::uint64_t{field.offset} + field.bytes > format.bytes) {
-    throw bad_key(key,
-                  fmt::format("ends at byte {} of records of {}",
-                              std::uint64_t{field.offset} + field.bytes, format.bytes),
-                  "offsets count from 0");
-  }
-  for (const KeyField& other : format.keys) {
-    if (field.offset < other.offset + other.bytes && other.offset < field.offset + field.bytes) {
-      throw bad_key(key, fmt::format("overlaps the key at {}", other.offset),
-                    "a byte can be part of one key only");
-    }
-  }
-}
-
-// Whether files hold raw records is seen from --format and from their names.
-void require_raw_files(const Options& options) {
-  const auto refuse = [](const std::string& what, FileFormat format) {
+// Files of raw records, and where `arrays_hold_them`, arrays.
+void require_files_of_records(const Options& options, bool arrays_hold_them) {
+  const auto require = [&](const std::string& what, FileFormat format) {
     if (format == FileFormat::kBinary) return;
-    throw Error(ErrorKind::kUsage, fmt::format("--record with {}", what),
+    if (format == FileFormat::kNpy && arrays_hold_them) return;
+    throw Error(ErrorKind::kUsage,
+                fmt::format("{} with {}", arrays_hold_them ? "records" : "--record", what),
                 fmt::format("{} holds no records", name_of(format)))
-        .hint("--format=bin takes all files as raw bytes");
+        .hint(arrays_hold_them ? "--format=npy:bin writes them as raw bytes"
+                               : "--format=bin takes all files as raw bytes");
   };
-  for (const std::string& path : options.inputs) {
-    refuse(path,
-           options.input_form.format.value_or(format_of_path(path).value_or(FileFormat::kBinary)));
+  for (const std::string& path : options.inputs) require(path, format_of_input(options, path));
+  require("this output", output_form(options).format);
+}
+
+// "a, b" of the fields that have an order.
+std::string names_of(const StoredRecords& records) {
+  std::string names;
+  for (const StoredField& field : records.fields) {
+    if (field.keys.empty() || field.name.empty()) continue;
+    names += (names.empty() ? "" : ", ") + field.name;
   }
-  refuse("this output", output_form(options).format);
+  return names.empty() ? "none" : names;
+}
+
+// All fields in their order, as numpy.sort compares them.
+void add_all_fields(RecordFormat& format, const StoredRecords& records, bool descending) {
+  for (const StoredField& field : records.fields) {
+    if (field.is_padding) continue;
+    if (field.keys.empty()) {
+      throw Error(ErrorKind::kUsage, "sorting by all fields",
+                  fmt::format("field '{}' has no order of its own", field.name))
+          .hint("name fields with --key; these can be sorted by: " + names_of(records));
+    }
+    for (KeyField key : field.keys) {
+      key.descending = descending;
+      add_record_key(format, key, field.name);
+    }
+  }
+}
+
+const StoredField* field_named(const StoredRecords& records, std::string_view name) {
+  for (const StoredField& field : records.fields) {
+    if (field.name == name && !name.empty()) return &field;
+  }
+  return nullptr;
+}
+
+// NAME, NAMEr, or the bytes of the record that OFFSET says.
+void add_named_key(RecordFormat& format, const StoredRecords& records, std::string_view key,
+                   const Options& options) {
+  const StoredField* field = field_named(records, key);
+  const bool reversed = field == nullptr && key.ends_with('r');
+  if (reversed) field = field_named(records, key.substr(0, key.size() - 1));
+  if (field == nullptr) {
+    if (!key.empty() && key.front() >= '0' && key.front() <= '9') {
+      return add_record_key(format, parse_record_key(key, options), key);
+    }
+    throw bad_key(key, "is no field of the records",
+                  "these can be sorted by: " + names_of(records) + "; or give OFFSET[:TYPE][r]");
+  }
+  if (field->keys.empty()) {
+    throw bad_key(key, "has no order of its own",
+                  fmt::format("{}:bytesN compares its bytes as they are", field->offset));
+  }
+  for (KeyField part : field->keys) {
+    part.descending = reversed != options.key.descending;
+    add_record_key(format, part, key);
+  }
 }
 
 }  // namespace
@@ -121,27 +114,47 @@ void add_record_keys(Options& options, std::string_view value) {
 
 void resolve_records(Options& options) {
   if (!options.record_bytes && options.record_keys.empty()) return;
+  if (format_of_input(options, options.inputs.front()) == FileFormat::kNpy) return;
   if (!options.record_bytes) {
     throw Error(ErrorKind::kUsage, "option --key", "needs --record")
         .hint("--record=SIZE says how many bytes a record has");
   }
   if (options.record_keys.empty()) {
     throw Error(ErrorKind::kUsage, "option --record", "needs --key")
-        .hint(fmt::format("--key says where the keys are: {}", kForm));
+        .hint(fmt::format("--key says where the keys are: {}", kKeyForm));
   }
-  if (options.record_keys.size() > RecordFormat::kMostKeys) {
-    throw Error(ErrorKind::kUsage, "option --key", "names too many keys")
-        .hint(fmt::format("a record has at most {}", RecordFormat::kMostKeys));
-  }
-  require_raw_files(options);
+  require_files_of_records(options, false);
   RecordFormat format;
   format.bytes = *options.record_bytes;
   for (const std::string& key : options.record_keys) {
-    const KeyField field = parse_key(key, options);
-    require_fit(field, key, format);
-    format.keys.push_back(field);
+    add_record_key(format, parse_record_key(key, options), key);
   }
   options.records = std::move(format);
+}
+
+void adopt_records(Options& options, const StoredRecords& records) {
+  if (options.record_bytes.value_or(records.bytes) != records.bytes) {
+    throw Error(ErrorKind::kUsage, fmt::format("--record '{}'", *options.record_bytes),
+                fmt::format("the array has records of {} bytes", records.bytes))
+        .hint("its header says so; leave out --record");
+  }
+  require_files_of_records(options, true);
+  RecordFormat format;
+  format.bytes = records.bytes;
+  if (options.record_keys.empty()) add_all_fields(format, records, options.key.descending);
+  for (const std::string& key : options.record_keys) add_named_key(format, records, key, options);
+  options.records = std::move(format);
+  refuse_result_contradictions(options);
+}
+
+void refuse_records_of_keys(const Options& options) {
+  if (!options.record_bytes && options.record_keys.empty()) return;
+  if (options.records) return;
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{} with {}", options.record_bytes ? "--record" : "--key",
+                          options.inputs.front()),
+              "the array holds keys, not records")
+      .hint("leave it out; --format=bin takes all files as raw bytes");
 }
 
 }  // namespace gsort

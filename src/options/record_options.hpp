@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "base/stored_array.hpp"
 #include "options/options.hpp"
 
 namespace gsort {
@@ -12,8 +13,16 @@ void set_record(Options& options, std::string_view value);
 void add_record_keys(Options& options, std::string_view value);
 
 // Makes options.records of --record and --key. To be called when type, byte order and direction are
-// known. Throws: Error(kUsage) when one is given without the other, for keys that are malformed,
-// empty, overlap or do not fit the record, and for files that do not hold raw records.
+// known. Where the first input is an array its header says what records are: see below.
+// Throws: Error(kUsage) when one is given without the other, for keys that are malformed, empty,
+// overlap or do not fit the record, and for files that do not hold raw records.
 void resolve_records(Options& options);
+
+// The same for an array of records: --key may name fields, and without it they are the keys, in
+// their order. Throws: Error(kUsage) as above, also for fields without an order.
+void adopt_records(Options& options, const StoredRecords& records);
+
+// The same for an array of keys. Throws: Error(kUsage) when --record or --key is given.
+void refuse_records_of_keys(const Options& options);
 
 }  // namespace gsort

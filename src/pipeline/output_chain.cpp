@@ -10,6 +10,7 @@ io::WriterOptions writer_options(const Plan& plan) {
   options.form = plan.output_form;
   options.key = plan.format;
   options.element_bytes = plan.key_bytes;
+  options.dtype = plan.dtype;
   options.row_elements = plan.row_elements;
   options.windows = plan.write_windows;
   options.slice_elements = plan.encode.slice_elements;

@@ -56,6 +56,7 @@ SizeQuestion question_for(const Plan& plan, const Options& options) {
   SizeQuestion q = question_of(plan);
   q.size_known = plan.strategy != Strategy::kUnknown;
   q.elements = q.size_known ? plan.elements : pipe_guess(q);
+  q.spills = options.merge;  // groups of inputs become runs
   q.most_fan_in = options.batch_size.value_or(0);
   return q;
 }
@@ -220,8 +221,8 @@ void plan_input_merge(Plan& plan, const Options& options) {
   if (!at_once) plan_merge_in_groups(plan, options);
   plan.strategy = Strategy::kMerge;
   plan.temporary_bytes = temporary_need(plan);
-  plan.arena_bytes = plan.input_merge.arena_bytes;
-  if (!at_once) plan.arena_bytes = std::max(plan.arena_bytes, merge_arena(plan));
+  plan.arena_bytes = at_once ? 0 : merge_arena(plan);
+  plan.arena_bytes = std::max(plan.arena_bytes, plan.input_merge.arena_bytes);
 }
 
 // Arrays that fit in memory together with others are sorted by one core each, or many at once by
@@ -240,6 +241,7 @@ void plan_arrays(Plan& plan, const Options& options, const Machine& machine) {
   plan.strategy = Strategy::kSpill;
   plan_chunks_and_runs(plan, options);
   plan.elements = all;
+  if (!machine.input_bytes) plan.temporary_bytes = 0;  // of a pipe nobody knows how much there is
 }
 
 }  // namespace
@@ -255,6 +257,7 @@ Plan make_plan(const Options& options, const Machine& machine) {
   plan.unique = options.unique;
   plan.top = options.top;
   plan.row_elements = options.row_elements;
+  plan.dtype = options.stored_dtype;
   plan.output_is_stream = !machine.output || !plan.output_form.is_plain() || plan.unique;
   plan.decoding_bytes = decoding_bytes(options);
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;

@@ -110,6 +110,7 @@ struct Plan {
   bool unique = false;               // one of each key comes out
   std::optional<std::uint64_t> top;  // of the result, only so many elements
   std::uint64_t row_elements = 0;    // of an array of two dimensions, put out as one
+  std::optional<StoredDtype> dtype;  // of the output, if that is an array and the key does not say
   OutputForm output_form;
   bool output_is_stream = false;         // written in order: a pipe, text, compressed, or unique
   std::uint64_t least_output_bytes = 0;  // 0 where nobody can know

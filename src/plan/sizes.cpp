@@ -228,7 +228,9 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, double kept_share) {
   const unsigned lanes = q.engine == EngineKind::kCuda ? 3 : 2;
   sizes.chunk = choose_chunk(q, lanes, sizes.fence_bytes + batch_memory(sizes.run));
   const std::uint64_t least = q.records ? kLeastRecordChunk : kLeastChunk;
-  if (sizes.chunk.chunk_elements < std::min(q.elements, least)) return std::nullopt;
+  if (sizes.chunk.chunk_elements < std::clamp<std::uint64_t>(q.elements, 1, least)) {
+    return std::nullopt;
+  }
   sizes.run_count = div_up(q.elements, sizes.chunk.chunk_elements);
 
   // A part should hold at least two blocks of each run, or the blocks at its borders are read too
@@ -277,7 +279,9 @@ double spill_cost(std::uint64_t run_count, std::uint32_t fan_in, unsigned thread
 }
 
 std::optional<Sizes> choose_sizes(const SizeQuestion& q) {
-  if (q.size_known) {
+  constexpr std::uint64_t kLeastHostBytes = 256 * kKiB;  // the smallest blocks and buffers of all
+  if (q.host_bytes < kLeastHostBytes) return std::nullopt;
+  if (q.size_known && !q.spills) {
     Sizes sizes;
     sizes.run = choose_run_plan(q);
     sizes.chunk = choose_chunk(q, 1, 0);

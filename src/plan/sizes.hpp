@@ -16,6 +16,7 @@ struct SizeQuestion {
   unsigned threads = 1;
   std::uint64_t elements = 0;  // of the whole input; a guess that is too large is safe
   bool size_known = true;
+  bool spills = false;           // there will be runs, however little there is to sort
   bool staged_output = false;    // the output is a stream: lanes collect their parts
   std::uint64_t host_bytes = 0;  // for buffers
   std::uint64_t device_bytes = 0;

@@ -45,6 +45,60 @@ def test_where_floats_differ():
         numpy.testing.assert_array_equal(numpy.sort(actual), numpy.sort(keys))
 
 
+def require_equal_fields(actual, expected, what):
+    """But not the padding between them, which NumPy does not carry along."""
+    assert actual.dtype == expected.dtype, f"{what}: {actual.dtype}"
+    assert (actual == expected).all(), what
+
+
+def records_of(dtype, count=5_000):
+    """Records whose fields have few values each, so that every one of them decides somewhere."""
+    records = numpy.zeros(count, dtype=dtype)
+    for name in records.dtype.names:
+        field = records[name]
+        if field.dtype.names is None and field.dtype.kind in "biuf":
+            records[name] = random.integers(0 if field.dtype.kind in "bu" else -2, 2, field.shape)
+        elif field.dtype.kind in "SU":
+            records[name] = random.choice(["", "a", "ab", "b", "zz"], count)
+        elif field.dtype.kind in "mM":
+            records[name] = random.integers(-5, 5, count).astype(field.dtype)
+    return records
+
+
+def test_records_in_the_order_of_their_fields():
+    for dtype in ([("key", "<u8"), ("value", "<f4")], [("a", ">i2"), ("b", "?"), ("c", "<u1"), ("d", ">f8")],
+                  [("text", "S40"), ("more", "<U3"), ("last", ">U2")], [("at", "<M8[s]"), ("for", ">m8[ms]")],
+                  numpy.dtype([("a", "u1"), ("b", "<i4"), ("c", "u2")], align=True)):
+        records = records_of(dtype)
+        expected = numpy.sort(records)
+        require_equal_fields(recipe.gsort(records, "out.npy"), expected, f"{dtype}")
+        for name in records.dtype.names:
+            by_name = records[numpy.argsort(records[name], kind="stable")]
+            require_equal_fields(recipe.gsort(records, "out.npy", f"--key={name}"), by_name, f"{dtype} by {name}")
+
+
+def test_records_by_some_fields_and_directions():
+    records = records_of([("a", "<i4"), ("pair", "<f4", (2,)), ("in", [("x", "u1"), ("y", ">i2")]), ("b", "<u2")])
+    records["in"]["x"] = random.integers(0, 255, len(records))
+    order = numpy.lexsort([-records["b"].astype("i8"), records["a"]])
+    require_equal(recipe.gsort(records, "out.npy", "--key=a,br"), records[order], "by a, then b downwards")
+    order = numpy.argsort(records["in"]["x"], kind="stable")
+    require_equal(recipe.gsort(records, "out.npy", "--key=12:u8"), records[order], "by an offset")
+    rows = records_of([("k", "<i2"), ("v", "<u4")], 600).reshape(20, 30)
+    require_equal(recipe.gsort(rows, "out.npy"), numpy.sort(rows, axis=1), "rows of records")
+
+
+def test_booleans_texts_and_times():
+    arrays = (random.integers(0, 2, KEYS).astype("?"), random.choice([b"b", b"", b"abc", b"a"], KEYS),
+              random.choice(["b", "", "abc", "\u00e9"], KEYS), random.integers(-9, 9, KEYS).astype("M8[ns]"),
+              random.integers(-9, 9, KEYS).astype(">m8[h]"), records_of("<U1,<i8")["f0"])
+    for keys in arrays:
+        require_equal(recipe.gsort(keys, "out.npy"), numpy.sort(keys), f"{keys.dtype}")
+    times = numpy.array(["2026-01-01", "NaT", "1969-12-31"], dtype="M8[D]")
+    require_equal(recipe.gsort(times, "out.npy"), numpy.array(["NaT", "1969-12-31", "2026-01-01"], dtype="M8[D]"),
+                  "no time comes first")
+
+
 for name, test in list(globals().items()):
     if name.startswith("test_"):
         test()

@@ -6,7 +6,9 @@
 #include <random>
 #include <thread>
 
+#include "base/array_footprint.hpp"
 #include "base/footprint.hpp"
+#include "base/record_footprint.hpp"
 #include "base/units.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "gpu/gpu.hpp"
@@ -15,9 +17,30 @@
 namespace gsort::test {
 namespace {
 
+std::uint64_t element_bytes(const EngineShape& shape) {
+  return shape.records ? shape.records->bytes : bytes_of(shape.format.type);
+}
+
+std::uint64_t array_host_bytes(const std::string& name, const EngineShape& shape,
+                               const ArrayShape& arrays) {
+  const std::uint64_t block = arrays.block_elements * element_bytes(shape);
+  if (name == "cuda") return CudaArrayFootprint::host_bytes(block);
+  if (name == "std") return 1;
+  return shape.records
+             ? CpuArrayFootprint::of_records(arrays.array_elements, block).arena_bytes()
+             : CpuArrayFootprint::of_keys(arrays.array_elements * element_bytes(shape), block)
+                   .arena_bytes();
+}
+
 std::uint64_t host_bytes(const std::string& name, const EngineShape& shape, unsigned merge_lanes,
                          std::uint64_t part_elements) {
-  const std::uint64_t key_bytes = bytes_of(shape.format.type);
+  const std::uint64_t key_bytes = element_bytes(shape);
+  if (name == "cpu" && shape.records) {
+    const auto chunk = CpuRecordChunkFootprint::of(shape.chunk_elements, key_bytes, shape.threads,
+                                                   shape.block_bytes);
+    const auto merge = CpuRecordMergeFootprint::of(part_elements, key_bytes);
+    return std::max(shape.chunk_lanes * chunk.arena_bytes(), merge_lanes * merge.arena_bytes());
+  }
   if (name == "cpu") {
     const auto chunk =
         CpuChunkFootprint::of(shape.chunk_elements, key_bytes, shape.threads, shape.block_bytes);
@@ -47,6 +70,16 @@ std::string why_not(const std::string& name) {
 EngineUnderTest::EngineUnderTest(const std::string& name, const EngineShape& shape,
                                  unsigned merge_lanes, std::uint64_t part_elements)
     : memory_(host_bytes(name, shape, merge_lanes, part_elements), "an engine under test") {
+  make_engine(name, shape);
+}
+
+EngineUnderTest::EngineUnderTest(const std::string& name, const EngineShape& shape,
+                                 const ArrayShape& arrays, unsigned lanes)
+    : memory_(lanes * array_host_bytes(name, shape, arrays), "an engine under test") {
+  make_engine(name, shape);
+}
+
+void EngineUnderTest::make_engine(const std::string& name, const EngineShape& shape) {
   std::memset(memory_.data(), 0xa5, memory_.size());
   if (name == "cpu") {
     engine_ = cpu::make_cpu_engine(shape, memory_.bytes());
@@ -70,7 +103,7 @@ EngineShape shape_for(const KeyFormat& format, std::uint64_t elements, unsigned 
 
 void fill_lane(ChunkLane& lane, const EngineShape& shape, ConstByteSpan raw, ConstByteSpan sample,
                std::uint64_t seed, KeyForm form) {
-  const std::uint64_t key_bytes = bytes_of(shape.format.type);
+  const std::uint64_t key_bytes = element_bytes(shape);
   std::vector<std::size_t> begins;
   for (std::size_t at = 0; at < raw.size(); at += shape.block_bytes) begins.push_back(at);
   std::ranges::shuffle(begins, std::mt19937_64(seed));

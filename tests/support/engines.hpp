@@ -24,9 +24,15 @@ class EngineUnderTest {
   EngineUnderTest(const std::string& name, const EngineShape& shape, unsigned merge_lanes = 0,
                   std::uint64_t part_elements = 0);
 
+  // The memory suffices for `lanes` lanes of such arrays.
+  EngineUnderTest(const std::string& name, const EngineShape& shape, const ArrayShape& arrays,
+                  unsigned lanes);
+
   Engine* operator->() { return engine_.get(); }
 
  private:
+  void make_engine(const std::string& name, const EngineShape& shape);
+
   io::Arena memory_;
   std::unique_ptr<Engine> engine_;
 };

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/footprint.hpp"
+#include "base/record_footprint.hpp"
 #include "base/units.hpp"
 #include "options/options.hpp"
 #include "plan/budget.hpp"
@@ -76,8 +77,10 @@ inline void expect_sound_merge(const Plan& plan, std::uint32_t runs, std::uint64
   EXPECT_LE(merge.arena_bytes + merge_heap_bytes(plan, runs, elements),
             buffer_budget(plan.host_budget_bytes));
   if (plan.engine == EngineKind::kCuda) {
-    EXPECT_LE(merge.lanes * CudaFootprint::part_device_bytes(merge.part_elements * plan.key_bytes),
-              plan.device_budget_bytes);
+    const std::uint64_t part =
+        plan.records ? CudaRecordFootprint::device_bytes(merge.part_elements, plan.key_bytes)
+                     : CudaFootprint::part_device_bytes(merge.part_elements * plan.key_bytes);
+    EXPECT_LE(merge.lanes * part, plan.device_budget_bytes);
   }
 }
 
@@ -105,12 +108,15 @@ inline void expect_sound(const Plan& plan, const Options& options) {
   EXPECT_LE(plan.chunk.arena_bytes, plan.arena_bytes);
   EXPECT_GE(plan.chunk.readers, 1U);
   EXPECT_GE(plan.chunk.block_bytes, plan.key_bytes);
-  EXPECT_EQ(plan.chunk.block_bytes % 4096, 0U);
+  // Where whole records are not whole pages, too, blocks hold the former.
+  EXPECT_EQ(plan.chunk.block_bytes % (plan.records ? plan.key_bytes : 4096), 0U);
   if (plan.strategy == Strategy::kCount) return;
   if (plan.engine == EngineKind::kCuda) {
-    EXPECT_LE(plan.chunk.lanes *
-                  CudaFootprint::chunk_device_bytes(plan.chunk.chunk_elements * plan.key_bytes),
-              plan.device_budget_bytes);
+    const std::uint64_t chunk =
+        plan.records
+            ? CudaRecordFootprint::device_bytes(plan.chunk.chunk_elements, plan.key_bytes)
+            : CudaFootprint::chunk_device_bytes(plan.chunk.chunk_elements * plan.key_bytes);
+    EXPECT_LE(plan.chunk.lanes * chunk, plan.device_budget_bytes);
   }
   if (plan.strategy == Strategy::kOneChunk) {
     EXPECT_GE(plan.chunk.chunk_elements, plan.elements);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "base/parallel.hpp"
@@ -13,6 +14,19 @@ namespace {
 
 // Entries of a bucket fill half of a 1 MiB L2 cache.
 constexpr std::uint64_t kBucketTarget = std::uint64_t{1} << 15;
+
+// Fewer records of a sample may be alike by chance.
+constexpr std::size_t kTellingSample = 64;
+
+// One word of the keys of each of the records.
+std::vector<std::uint64_t> words_of(ConstByteSpan records, const RecordOrder& order,
+                                    std::size_t word) {
+  std::vector<std::uint64_t> words(records.size() / order.record_bytes());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words[i] = order.words()[word].of(records.data() + i * order.record_bytes());
+  }
+  return words;
+}
 
 std::span<RecordEntry> entries_in(ByteSpan bytes) {
   return {reinterpret_cast<RecordEntry*>(bytes.data()), bytes.size() / sizeof(RecordEntry)};
@@ -36,15 +50,40 @@ RecordChunkLane::RecordChunkLane(const EngineShape& shape, ByteSpan memory)
 }
 
 void RecordChunkLane::begin(ConstByteSpan sample) {
-  std::vector<std::uint64_t> prefixes(sample.size() / order_.record_bytes());
-  for (std::size_t i = 0; i < prefixes.size(); ++i) {
-    prefixes[i] = order_.prefix_of(sample.data() + i * order_.record_bytes());
-  }
+  choose_word(sample);
+  std::vector<std::uint64_t> prefixes = words_of(sample, order_, alike_.size());
   const std::uint64_t buckets = std::clamp<std::uint64_t>(
       div_up(footprint_.elements, kBucketTarget), 1, CpuRecordChunkFootprint::kMostBuckets);
   bucket_map_ = std::make_unique<BucketMap<std::uint64_t>>(prefixes, buckets);
   count_ = 0;
   has_collector_ = false;
+}
+
+void RecordChunkLane::choose_word(ConstByteSpan sample) {
+  alike_.clear();
+  begin_alike_ = true;
+  if (sample.size() / order_.record_bytes() < kTellingSample) return;
+  while (alike_.size() + 1 < order_.words().size()) {
+    const std::vector<std::uint64_t> words = words_of(sample, order_, alike_.size());
+    if (std::ranges::adjacent_find(words, std::not_equal_to()) != words.end()) return;
+    alike_.push_back(words.front());
+  }
+}
+
+bool RecordChunkLane::begins_as_sampled(const std::byte* record) const {
+  for (std::size_t word = 0; word < alike_.size(); ++word) {
+    if (order_.words()[word].of(record) != alike_[word]) return false;
+  }
+  return true;
+}
+
+void RecordChunkLane::take_first_word() {
+  alike_.clear();
+  run_workers(footprint_.workers, [&](unsigned worker) {
+    const std::uint64_t begin = count_ * worker / footprint_.workers;
+    const std::uint64_t end = count_ * (worker + 1) / footprint_.workers;
+    take_word(entries_.subspan(begin, end - begin), order_, records_.data(), 0);
+  });
 }
 
 // The lowest numbers are taken first: memory that is not needed is never touched.
@@ -108,13 +147,18 @@ void RecordChunkLane::enter(std::size_t block, std::size_t first, std::size_t re
   std::size_t slot = block * footprint_.block_records() + first;
   const std::byte* record =
       records_.data() + block * footprint_.block_bytes + first * order_.record_bytes();
+  const RecordWord& prefix = order_.words()[alike_.size()];
+  bool alike = true;
   for (std::size_t i = 0; i < records; ++i, ++slot, ++position, record += order_.record_bytes()) {
     entries_[position] = {static_cast<std::uint32_t>(slot), static_cast<std::uint32_t>(position),
-                          order_.prefix_of(record)};
+                          prefix.of(record)};
+    alike = alike && begins_as_sampled(record);
   }
+  if (!alike) begin_alike_ = false;
 }
 
 void RecordChunkLane::sort(KeyForm /*form*/) {
+  if (!begin_alike_) take_first_word();
   if (bucket_map_->buckets() > 1) return deal_out();
   std::swap(entries_, dealt_);
   bucket_begins_ = {0, count_};
@@ -174,7 +218,7 @@ void RecordChunkLane::emit_bucket(std::size_t bucket, ByteSpan piece, PieceSink&
   {
     Span span(meter_, Stage::kSort);
     span.add_bytes((end - done) * record_bytes);
-    sort_entries(dealt_.subspan(done, end - done), order_, records_.data());
+    sort_entries(dealt_.subspan(done, end - done), order_, records_.data(), alike_.size());
   }
   while (done < end) {
     const std::uint64_t count = std::min<std::uint64_t>(piece.size() / record_bytes, end - done);

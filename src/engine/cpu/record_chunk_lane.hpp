@@ -7,8 +7,13 @@
 //   entries  | e0 e1 e2 e3 ...                 by position
 //   dealt    | bucket 0 | bucket 1 | ...       by prefix, within a bucket by position
 //   pieces   one a worker: sorted records on their way out
+//
+// Where all records of the sample begin their keys alike, the prefix is the first word of the keys
+// in which they differ: else there would be one bucket, for one worker. A record that begins
+// otherwise shows while it is entered; then all entries take the first word after all.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -38,6 +43,9 @@ class RecordChunkLane final : public ChunkLane {
  private:
   [[nodiscard]] std::size_t number_of(ByteSpan block) const;
   void free_all_blocks();
+  void choose_word(ConstByteSpan sample);
+  [[nodiscard]] bool begins_as_sampled(const std::byte* record) const;
+  void take_first_word();
   void collect(ByteSpan block, std::size_t records, std::uint64_t position);
   void enter(std::size_t block, std::size_t first, std::size_t records, std::uint64_t position);
   void deal_out();
@@ -50,6 +58,8 @@ class RecordChunkLane final : public ChunkLane {
   std::span<RecordEntry> entries_;
   std::span<RecordEntry> dealt_;
   std::vector<ByteSpan> pieces_;
+  std::vector<std::uint64_t> alike_;      // the words of the keys that all records have
+  std::atomic<bool> begin_alike_ = true;  // do they?
   std::unique_ptr<BucketMap<std::uint64_t>> bucket_map_;
   std::vector<std::uint64_t> bucket_begins_;  // and the end of the last one
 

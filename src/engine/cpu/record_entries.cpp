@@ -18,16 +18,16 @@ void sort_by_prefix(std::span<RecordEntry> entries) {
   sorter(reinterpret_cast<hwy::uint128_t*>(entries.data()), entries.size(), hwy::SortAscending());
 }
 
-// Entries of one prefix, in the order of their positions.
-void sort_ties(std::span<RecordEntry> ties, const RecordOrder& order, const std::byte* records) {
-  const auto before = [&](const RecordEntry& a, const RecordEntry& b) {
+constexpr std::size_t kAhead = 16;  // enough to hide what memory takes to answer
+constexpr std::size_t kFewTies = 8;
+
+// Entries of one prefix, as few as comparing them is cheaper than anything else.
+void compare_ties(std::span<RecordEntry> ties, const RecordOrder& order, const std::byte* records) {
+  std::ranges::sort(ties, [&](const RecordEntry& a, const RecordEntry& b) {
     const int compared = order.compare(records + a.slot * order.record_bytes(),
                                        records + b.slot * order.record_bytes());
     return compared != 0 ? compared < 0 : a.position < b.position;
-  };
-  // Equal records are the usual case of many ties, and then there is nothing to do.
-  if (!std::is_sorted(ties.begin(), ties.end(), before))
-    std::sort(ties.begin(), ties.end(), before);
+  });
 }
 
 }  // namespace
@@ -39,21 +39,39 @@ void enter_records(std::span<RecordEntry> entries, const RecordOrder& order,
   }
 }
 
+void take_word(std::span<RecordEntry> entries, const RecordOrder& order, const std::byte* records,
+               std::size_t word) {
+  const RecordWord& wanted = order.words()[word];
+  const std::size_t offset = wanted.pieces[0].offset;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i + kAhead < entries.size()) {
+      __builtin_prefetch(records + entries[i + kAhead].slot * order.record_bytes() + offset);
+    }
+    entries[i].prefix = wanted.of(records + entries[i].slot * order.record_bytes());
+  }
+}
+
 void sort_entries(std::span<RecordEntry> entries, const RecordOrder& order,
-                  const std::byte* records) {
-  sort_by_prefix(entries);
-  if (order.prefix_is_whole()) return;
+                  const std::byte* records, std::size_t word) {
+  // Equal records are the usual case of many ties, and then there is nothing to do.
+  if (!std::ranges::is_sorted(entries, {}, &RecordEntry::prefix)) sort_by_prefix(entries);
+  if (word + 1 == order.words().size()) return;
   for (std::size_t begin = 0; begin + 1 < entries.size();) {
     std::size_t end = begin + 1;
     while (end < entries.size() && entries[end].prefix == entries[begin].prefix) ++end;
-    if (end - begin > 1) sort_ties(entries.subspan(begin, end - begin), order, records);
+    const auto ties = entries.subspan(begin, end - begin);
+    if (ties.size() > kFewTies) {
+      take_word(ties, order, records, word + 1);
+      sort_entries(ties, order, records, word + 1);
+    } else if (ties.size() > 1) {
+      compare_ties(ties, order, records);
+    }
     begin = end;
   }
 }
 
 void gather_records(std::span<const RecordEntry> entries, std::size_t record_bytes,
                     const std::byte* records, std::byte* to) {
-  constexpr std::size_t kAhead = 16;  // enough to hide what memory takes to answer
   constexpr std::size_t kLineBytes = 64;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (i + kAhead < entries.size()) {

@@ -5,8 +5,9 @@
 //
 // Idea. An entry holds the prefix of the normalised key, the record's position, and where it lies;
 // 16 bytes, ordered as one number of 128 bits, so that equal prefixes stay in the order of their
-// positions. That is a stable sort by the prefix at the speed of a sort of plain numbers. Entries
-// whose prefixes are equal, rare as a rule, are then compared by the rest of the keys.
+// positions. That is a stable sort by the prefix at the speed of a sort of plain numbers. Among
+// entries whose prefixes are equal, rare as a rule, the next eight bytes of the keys become the
+// prefix, and they are sorted in the same way; a few are compared by the rest of the keys instead.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +29,14 @@ struct alignas(16) RecordEntry {
 void enter_records(std::span<RecordEntry> entries, const RecordOrder& order,
                    const std::byte* records);
 
-// Sorts by key, equal keys by position. `records` is where slot 0 lies.
+// Makes `word` of the normalised key the prefix of all entries. `records` is where slot 0 lies.
+void take_word(std::span<RecordEntry> entries, const RecordOrder& order, const std::byte* records,
+               std::size_t word);
+
+// Sorts by key, equal keys by position. Prefixes are then any word of the keys. Requires: entries
+// in the order of their positions, that are equal in all words in front of `word`, their prefix.
 void sort_entries(std::span<RecordEntry> entries, const RecordOrder& order,
-                  const std::byte* records);
+                  const std::byte* records, std::size_t word = 0);
 
 // Copies the records of `entries`, in their order, to `to`.
 void gather_records(std::span<const RecordEntry> entries, std::size_t record_bytes,

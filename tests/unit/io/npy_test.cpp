@@ -39,11 +39,12 @@ TEST(Npy, ReadsTheHeadersItMakes) {
     for (const bool big_endian : {false, true}) {
       for (const std::uint64_t elements : {0ULL, 1ULL, 1000ULL, 123'456'789'012ULL}) {
         const KeyFormat key{type, big_endian && gsort::bytes_of(type) > 1, false};
-        const auto bytes = make_npy_header(key, elements);
+        const auto bytes = make_npy_header(npy_dtype_of(key), elements);
         EXPECT_EQ(bytes.size() % 64, 0U);
         EXPECT_EQ(bytes.back(), std::byte{'\n'});
         const NpyHeader header = read(bytes);
-        EXPECT_EQ(header.key, key);
+        EXPECT_EQ(header.array.key, key);
+        EXPECT_FALSE(header.array.dtype);
         EXPECT_EQ(header.elements, elements);
         EXPECT_EQ(header.header_bytes, bytes.size());
       }
@@ -52,7 +53,7 @@ TEST(Npy, ReadsTheHeadersItMakes) {
 }
 
 TEST(Npy, WritesWhatNumPyWrites) {
-  const auto made = make_npy_header({KeyType::kI64}, 1000);
+  const auto made = make_npy_header(npy_dtype_of({KeyType::kI64}), 1000);
   const std::string dictionary = "{'descr': '<i8', 'fortran_order': False, 'shape': (1000,), }";
   const std::string padding(118 - dictionary.size() - 1, ' ');
   EXPECT_EQ(made, header_of(1, dictionary + padding + "\n"));
@@ -66,7 +67,7 @@ TEST(Npy, ReadsAllVersionsAndTheStartOnly) {
     file.resize(size + 12);
     MemoryStream stream(file);
     const NpyHeader header = read_npy_header(stream, "in.npy");
-    EXPECT_EQ(header.key, (KeyFormat{KeyType::kF32, true, false}));
+    EXPECT_EQ(header.array.key, (KeyFormat{KeyType::kF32, true, false}));
     EXPECT_EQ(header.elements, 3U);
     EXPECT_EQ(header.header_bytes, size);
     EXPECT_EQ(stream.left(), 12U);
@@ -76,37 +77,36 @@ TEST(Npy, ReadsAllVersionsAndTheStartOnly) {
 TEST(Npy, ReadsTheDictionaryInAnyOrderAndWithOtherQuotes) {
   const NpyHeader header = parse_npy_dictionary(
       "{\"shape\":(5,),'fortran_order':False , \"descr\" : \"|u1\"}", "in.npy");
-  EXPECT_EQ(header.key.type, KeyType::kU8);
+  EXPECT_EQ(header.array.key->type, KeyType::kU8);
   EXPECT_EQ(header.elements, 5U);
 }
 
 TEST(Npy, RefusesArraysThatCannotBeSorted) {
   const std::string rest = ", 'fortran_order': False, 'shape': (3,), }";
   for (const char* const descr :
-       {"'<f2'", "'<c8'", "'|b1'", "'<M8[ns]'", "'|S5'", "'<u16'", "''", "'|i4'", "'=i4'"}) {
+       {"'<f2'", "'<c8'", "'|V5'", "'|O'", "'|S0'", "'<u16'", "''", "'|i4'", "'=i4'", "'<M8ns'"}) {
     EXPECT_TRUE(contains(complaint(std::string("{'descr': ") + descr + rest), "its dtype is "))
         << descr;
   }
-  EXPECT_TRUE(contains(complaint("{'descr': [('a', '<i4')]" + rest), "its dtype is a structure"));
   const std::string start = "{'descr': '<i4', 'fortran_order': ";
   EXPECT_TRUE(contains(complaint(start + "True, 'shape': (3,), }"), "Fortran order"));
   EXPECT_TRUE(contains(complaint(start + "False, 'shape': (), }"), "has 0 dimensions"));
   EXPECT_TRUE(contains(complaint(start + "False, 'shape': (3, 4, 5), }"), "has 3 dimensions"));
   EXPECT_TRUE(contains(complaint(start + "False, 'shape': (3, 0), }"), "have no elements"));
-  EXPECT_TRUE(contains(complaint(start + "False, 'shape': (1152921504606846975, 2), }"),
+  EXPECT_TRUE(contains(complaint(start + "False, 'shape': (2305843009213693951, 2), }"),
                        "not in the form"));
 }
 
 TEST(Npy, KeepsTheRowsOfArraysOfTwoDimensions) {
-  const KeyFormat key{KeyType::kF32, true, false};
+  const StoredDtype key = npy_dtype_of({KeyType::kF32, true, false});
   for (const std::uint64_t rows : {0ULL, 1ULL, 7ULL, 1'000'000'000'000ULL}) {
     const auto bytes = make_npy_header(key, rows * 30, 30);
     const NpyHeader header = read(bytes);
     EXPECT_EQ(header.elements, rows * 30);
-    EXPECT_EQ(header.row_elements, 30U);
+    EXPECT_EQ(header.array.row_elements, 30U);
     EXPECT_EQ(header.header_bytes, make_npy_header(key, 1).size());
   }
-  EXPECT_EQ(read(make_npy_header(key, 30)).row_elements, 0U);
+  EXPECT_EQ(read(make_npy_header(key, 30)).array.row_elements, 0U);
 }
 
 TEST(Npy, RefusesDictionariesThatNumPyDoesNotWrite) {
@@ -118,7 +118,7 @@ TEST(Npy, RefusesDictionariesThatNumPyDoesNotWrite) {
         "{'descr': '<i4', 'fortran_order': No, 'shape': (3,)}",
         "{'descr': '<i4', 'fortran_order': False, 'shape': (-3,)}",
         "{'descr': '<i4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
-        "{'descr': '<i4', 'fortran_order': False, 'shape': (2000000000000000000,)}",
+        "{'descr': '<i4', 'fortran_order': False, 'shape': (3000000000000000000,)}",
         "{'descr': '<i4', 'fortran_order': False, 'shape: (3,)}"}) {
     EXPECT_TRUE(contains(complaint(bad), "it is not in the form NumPy writes")) << bad;
   }
@@ -131,7 +131,7 @@ TEST(Npy, RefusesFilesThatAreNone) {
   };
   refused(bytes_of("keys, keys, keys"), "does not begin as one");
   refused(header_of(4, "{}"), "version 4 is unknown");
-  const auto whole = make_npy_header({KeyType::kI64}, 1000);
+  const auto whole = make_npy_header(npy_dtype_of({KeyType::kI64}), 1000);
   for (const std::size_t size : {0U, 6U, 9U, 10U, 127U}) {
     refused({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}, "ends within it");
   }

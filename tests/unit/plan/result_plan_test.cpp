@@ -88,7 +88,7 @@ TEST(InputMergePlan, MakesRunsOfGroupsWhereWindowsDoNotFitOrFewAreAskedFor) {
 
 TEST(InputMergePlan, SaysHowMuchMemoryIsNeeded) {
   try {
-    static_cast<void>(make_plan(merge_of(2, "1M"), invented_machine(kGiB, 4, 8 * kGiB)));
+    static_cast<void>(make_plan(merge_of(1'000, "1M"), invented_machine(kGiB, 4, 8 * kGiB)));
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);

@@ -1,0 +1,83 @@
+// Reads a Python literal, as the headers of .npy files have it, from left to right.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace gsort::io {
+
+// The Error for an array that cannot be sorted, with the way out.
+[[nodiscard]] Error bad_array(const std::string& path, std::string reason, std::string_view hint);
+
+// The Error for what is no header.
+[[nodiscard]] Error bad_header(const std::string& path, std::string reason);
+
+// Every member skips blanks in front of what it reads. Throws: Error(kInput) when something else is
+// there.
+class LiteralReader {
+ public:
+  LiteralReader(std::string_view text, const std::string& path) : rest_(text), path_(path) {}
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  // What has not been read yet.
+  [[nodiscard]] std::string_view rest() {
+    skip_blanks();
+    return rest_;
+  }
+
+  [[nodiscard]] char peek() { return rest().empty() ? '\0' : rest_.front(); }
+
+  bool accept_word(std::string_view word) {
+    if (!rest().starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+  bool accept(char wanted) { return accept_word(std::string_view(&wanted, 1)); }
+  void expect(char wanted) {
+    if (!accept(wanted)) fail();
+  }
+
+  // After an item of a list that ends with `end`.
+  void expect_comma_or(char end) {
+    if (!accept(',') && peek() != end) fail();
+  }
+
+  // A text without its quotation marks; what a backslash stands in front of stays as it is.
+  std::string_view quoted() {
+    const char quote = peek();
+    if (quote != '\'' && quote != '"') fail();
+    std::size_t end = 1;
+    while (end < rest_.size() && rest_[end] != quote) end += rest_[end] == '\\' ? 2U : 1U;
+    if (end >= rest_.size()) fail();
+    const std::string_view text = rest_.substr(1, end - 1);
+    rest_.remove_prefix(end + 1);
+    return text;
+  }
+
+  std::uint64_t number(std::uint64_t most) {
+    skip_blanks();
+    std::uint64_t value = 0;
+    const auto [end, problem] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (problem != std::errc() || value > most) fail();
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    return value;
+  }
+
+  [[noreturn]] void fail() const { throw bad_header(path_, "it is not in the form NumPy writes"); }
+
+ private:
+  void skip_blanks() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
+  }
+
+  std::string_view rest_;
+  const std::string& path_;
+};
+
+}  // namespace gsort::io

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""Random command lines against a reference: what comes out of every combination of options is what a few lines of
+Python, which share nothing with gsort, make of the same elements.
+
+A job is elements (keys of any type, or records), inputs (files, stdin, text, arrays, compressed), a result (-u, --top,
+-m, --batch-elements, -c, -C) and a way out; each is drawn by a seed of its own, so that one job can be run again:
+
+Usage: random_jobs.py --gsort FILE [--seconds S] [--seed N [--jobs 1]]
+"""
+
+import argparse
+import bz2
+import gzip
+import lzma
+import os
+import random
+import shlex
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q",
+         "f32": "f", "f64": "d"}
+PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+@dataclass
+class Key:
+    """A key of a record, or the whole of an element."""
+    offset: int
+    type: str  # of TYPES, or "bytesN"
+    big: bool
+    reverse: bool
+
+    def width(self) -> int:
+        return int(self.type[5:]) if self.type.startswith("bytes") else struct.calcsize("=" + TYPES[self.type])
+
+    def ordered(self, element: bytes) -> bytes:
+        """Bytes that compare as the key is to be ordered."""
+        raw = element[self.offset:self.offset + self.width()]
+        if not self.type.startswith("bytes"):
+            number = int.from_bytes(raw, "big" if self.big else "little")
+            sign = 1 << (8 * self.width() - 1)
+            if self.type[0] == "f":
+                number ^= 2 * sign - 1 if number & sign else sign
+            elif self.type[0] == "i":
+                number ^= sign
+            raw = number.to_bytes(self.width(), "big")
+        return bytes(255 - byte for byte in raw) if self.reverse else raw
+
+
+@dataclass
+class Job:
+    size: int  # of an element
+    keys: list[Key]
+    inputs: list[list[bytes]]
+    options: list[str] = field(default_factory=list)
+    unique: bool = False
+    top: int | None = None
+    merge: bool = False
+    array: int | None = None
+    check: str = ""
+
+    def key(self, element: bytes) -> bytes:
+        return b"".join(key.ordered(element) for key in self.keys)
+
+    def all(self) -> list[bytes]:
+        return [element for elements in self.inputs for element in elements]
+
+    def wanted(self) -> bytes:
+        """What is to come out of a sort."""
+        elements, step = self.all(), self.array or sys.maxsize
+        result = []
+        for begin in range(0, len(elements), step):
+            result += sorted(elements[begin:begin + step], key=self.key)
+        if self.unique:
+            keys = list(map(self.key, result))
+            result = [element for i, element in enumerate(result) if i == 0 or keys[i] != keys[i - 1]]
+        return b"".join(result[:self.top])
+
+    def first_disorder(self, elements: list[bytes]) -> int | None:
+        for i in range(1, len(elements)):
+            before, here = self.key(elements[i - 1]), self.key(elements[i])
+            starts_array = self.array is not None and i % self.array == 0
+            if not starts_array and (here < before or (self.unique and self.check and here == before)):
+                return i
+        return None
+
+
+def random_keys(rng: random.Random) -> tuple[int, list[Key], list[str]]:
+    """Size and keys of the elements, and the options that say so."""
+    big, reverse = rng.random() < 0.2, rng.random() < 0.3
+    options = ["--endian=big"] * big + ["-r"] * reverse
+    if rng.random() < 0.5:
+        name = rng.choice(list(TYPES))
+        key = Key(0, name, big, reverse)
+        return key.width(), [key], options + ["-t", name]
+    names = rng.choices([*TYPES, "bytes1", "bytes3", "bytes9", "bytes20"], k=rng.randint(1, 3))
+    keys, at = [], 0
+    for name in names:
+        at += rng.choice([0, 0, 1, 5])
+        keys.append(Key(at, name, big, reverse != (rng.random() < 0.3)))
+        at += keys[-1].width()
+    rng.shuffle(keys)
+    size = at + rng.choice([0, 0, 1, 8, 100])
+    words = [f"{key.offset}:{key.type}{'r' if key.reverse != reverse else ''}" for key in keys]
+    return size, keys, options + [f"--record={size}", "--key=" + ",".join(words)]
+
+
+def random_elements(rng: random.Random, size: int, count: int) -> list[bytes]:
+    """Of many values, or of so few that most are equal, in any of which prefixes may agree."""
+    values = rng.choice([1, 2, 3, 256])
+    alike = rng.choice([0, 0, size // 2])
+    if values == 256 and not alike:
+        raw = rng.randbytes(size * count)
+    else:
+        raw = bytes(0 if i % size < alike else byte % values for i, byte in enumerate(rng.randbytes(size * count)))
+    return [raw[at:at + size] for at in range(0, len(raw), size)]
+
+
+def random_job(rng: random.Random, large: bool) -> Job:
+    size, keys, options = random_keys(rng)
+    most = 9_000_000 // size if large else rng.choice([0, 1, 2, 10, 3000])
+    inputs = [random_elements(rng, size, rng.randint(most // 2, most)) for _ in range(rng.choice([1, 1, 1, 2, 4]))]
+    job = Job(size, keys, inputs, options)
+    mode = rng.choice(["sort", "sort", "merge", "arrays", "check"])
+    if mode == "check":
+        job.check = rng.choice(["-c", "-C"])
+        job.inputs = job.inputs[:1]
+    if mode in ("arrays", "check") and (mode == "arrays" or rng.random() < 0.3):
+        job.array = rng.choice([1, 2, 7, 1000, 10_000, 10**9])
+    if mode != "arrays":
+        job.unique = rng.random() < 0.3
+    if mode in ("sort", "merge") and rng.random() < 0.4:
+        job.top = rng.choice([0, 1, 2, 5, 100, 10**6])
+    job.merge = mode == "merge"
+    if job.merge or (job.check and rng.random() < 0.7):
+        prepare_sorted(rng, job)
+    return job
+
+
+def prepare_sorted(rng: random.Random, job: Job) -> None:
+    """Puts the inputs in order, but for a few that shall be refused."""
+    for elements in job.inputs:
+        step = job.array or sys.maxsize
+        for begin in range(0, len(elements), step):
+            elements[begin:begin + step] = sorted(elements[begin:begin + step], key=job.key)
+        if job.check and job.unique and rng.random() < 0.7:
+            elements[:] = list({job.key(element): element for element in elements}.values())
+        if len(elements) > 1 and rng.random() < 0.2:
+            i, j = sorted(rng.sample(range(len(elements)), 2))
+            elements[i], elements[j] = elements[j], elements[i]
+
+
+def is_text_safe(job: Job) -> bool:
+    """Text is of keys, and knows one NaN only."""
+    if job.keys[0].width() != job.size or len(job.keys) > 1 or job.keys[0].type not in TYPES:
+        return False
+    return job.keys[0].type[0] != "f" and not any("--record" in option for option in job.options)
+
+
+def text_of(job: Job, elements: list[bytes]) -> bytes:
+    code = (">" if job.keys[0].big else "<") + TYPES[job.keys[0].type]
+    return b"".join(b"%d\n" % struct.unpack(code, element) for element in elements)
+
+
+def array_of(job: Job, elements: list[bytes]) -> bytes:
+    """A .npy file, of keys or of records whose bytes have no order of their own."""
+    key = job.keys[0]
+    is_record = any("--record" in option for option in job.options)
+    descr = f"[('all', '|V{job.size}')]" if is_record else \
+        repr(("|" if job.size == 1 else ">" if key.big else "<") + key.type[0] + str(job.size))
+    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': ({len(elements)},), }}"
+    text = text.ljust(117) + "\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + b"".join(elements)
+
+
+class Runner:
+    def __init__(self, gsort: str, folder: Path):
+        self.gsort, self.folder = gsort, folder
+
+    def write_inputs(self, rng: random.Random, job: Job) -> tuple[list[str], bytes | None]:
+        """The operands, and what goes to stdin."""
+        names, stdin = [], None
+        array = rng.random() < 0.15
+        for number, elements in enumerate(job.inputs):
+            text = not array and is_text_safe(job) and rng.random() < 0.15
+            packer = rng.choice(["", "", "", *PACKERS])
+            content = array_of(job, elements) if array else text_of(job, elements) if text else b"".join(elements)
+            if not array and not text and not packer and stdin is None and rng.random() < 0.2:
+                names.append("-")
+                stdin = content
+                continue
+            name = f"in{number}" + (".npy" if array else ".txt" if text else ".bin") + packer
+            (self.folder / name).write_bytes(PACKERS[packer](content))
+            names.append(name)
+        return names, stdin
+
+    def run(self, seed: int, large: bool) -> str | None:
+        """What went wrong with the job of this seed."""
+        rng = random.Random(seed)
+        job = random_job(rng, large)
+        for path in self.folder.iterdir():
+            path.unlink()
+        names, stdin = self.write_inputs(rng, job)
+        options = [*job.options, "-S", "40M" if large else rng.choice(["64M", "128M"])]
+        options += ["--parallel=%d" % rng.choice([1, 2, 3])] + ["--decompress=auto"] * rng.choice([0, 1])
+        options += ["-u"] * job.unique + ["-m"] * job.merge
+        options += [] if job.top is None else [f"--top={job.top}"]
+        options += [] if job.array is None else [f"--batch-elements={job.array}"]
+        if job.merge and rng.random() < 0.3:
+            options.append("--batch-size=2")
+        if job.check:
+            return self.check(job, [*options, job.check], names, stdin)
+        options += ["--pack-runs=" + rng.choice(["auto", "on", "off"])] + ["--no-verify"] * (rng.random() < 0.2)
+        out = rng.choice(["out.bin", "out.bin", "out.bin.gz", "-"])
+        options += ["--format=" + ("npy:bin" if names[0].split(".")[1:2] == ["npy"] else "bin")] if out == "-" and all(
+            name == "-" or ".txt" not in name for name in names) and all(
+            (".npy" in name) == (".npy" in names[0]) for name in names) else []
+        if out == "-" and not options[-1].startswith("--format"):
+            out = "out.bin"
+        return self.sort(job, [*options, "-o", out], names, stdin, out)
+
+    def execute(self, options, names, stdin):
+        command = [self.gsort, *options, *names]
+        self.command = shlex.join(["gsort", *options, *names])
+        environment = {"PATH": "/usr/bin:/bin", "TMPDIR": str(self.folder), "LC_ALL": "C.UTF-8"}
+        return subprocess.run(command, cwd=self.folder, input=stdin if stdin is not None else b"", env=environment,
+                              capture_output=True, timeout=120)
+
+    def sort(self, job: Job, options, names, stdin, out) -> str | None:
+        done = self.execute(options, names, stdin)
+        disorders = [job.first_disorder(elements) for elements in job.inputs] if job.merge else []
+        if any(disorder is not None for disorder in disorders):
+            return self.refused(done, names, disorders, out)
+        if done.returncode != 0:
+            return f"status {done.returncode}: {done.stderr.decode()}"
+        result = done.stdout if out == "-" else (self.folder / out).read_bytes()
+        if out.endswith(".gz"):
+            result = gzip.decompress(result)
+        return None if result == job.wanted() else f"{len(result)} bytes came out, {len(job.wanted())} others are right"
+
+    def refused(self, done, names, disorders, out) -> str | None:
+        """A merge of what is not sorted: the message names one of the inputs and its first disorder."""
+        places = [f"{'standard input' if name == '-' else name}: element {disorder:,} is out of order"
+                  for name, disorder in zip(names, disorders) if disorder is not None]
+        text = done.stderr.decode()
+        if done.returncode != 2 or not any(place in text for place in places):
+            return f"status {done.returncode}: {text} instead of one of {places}"
+        return "there is an output" if (self.folder / out).exists() else None
+
+    def check(self, job: Job, options, names, stdin) -> str | None:
+        done = self.execute(options, names, stdin)
+        text = done.stdout.decode() + done.stderr.decode()
+        disorder = job.first_disorder(job.inputs[0])
+        if done.returncode != (0 if disorder is None else 1):
+            return f"status {done.returncode}: {text}; the first disorder is {disorder}"
+        if job.check == "-C":
+            return f"said {text}" if text else None
+        wanted = f"{len(job.inputs[0]):,} elements" if disorder is None else f"element {disorder:,} is out of order"
+        return None if wanted in text else f"said {text} instead of {wanted}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--gsort", required=True)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--jobs", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    begin, failed, count = time.monotonic(), 0, 0
+    with tempfile.TemporaryDirectory(prefix="gsort-jobs-") as folder:
+        runner = Runner(os.path.abspath(options.gsort), Path(folder))
+        for seed in range(options.seed, options.seed + options.jobs):
+            if time.monotonic() - begin > options.seconds:
+                break
+            problem = runner.run(seed, seed % 97 == 0)
+            count += 1
+            if problem:
+                failed += 1
+                print(f"seed {seed}: {runner.command}\n    {problem.strip()}", flush=True)
+    print(f"{count} jobs, {failed} failed")
+    return 1 if failed or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

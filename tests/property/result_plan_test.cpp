@@ -1,0 +1,226 @@
+// Plans of what is not a plain sort of keys, for random machines: records, merges of inputs, first
+// elements, arrays.
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "base/array_footprint.hpp"
+#include "base/error.hpp"
+#include "base/record_footprint.hpp"
+#include "plan/disk_space.hpp"
+#include "support/invented.hpp"
+
+namespace gsort {
+namespace {
+
+using test::invented_machine;
+using test::mebibytes;
+using test::options_for;
+
+// A size between 2^low and 2^high, all magnitudes equally likely.
+std::uint64_t any_size(unsigned low, unsigned high) {
+  const auto bits = *rc::gen::inRange(low, high);
+  const auto least = std::uint64_t{1} << bits;
+  return least + *rc::gen::inRange<std::uint64_t>(0, least);
+}
+
+struct Question {
+  Options options;
+  Machine machine;
+};
+
+RecordFormat any_records() {
+  RecordFormat format;
+  format.bytes = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(any_size(0, 15), RecordFormat::kMostBytes));
+  const auto bytes = std::min<std::uint32_t>(format.bytes, *rc::gen::inRange(1U, 33U));
+  format.keys = {{format.bytes - bytes, bytes, std::nullopt, false, false}};
+  return format;
+}
+
+Question any_question() {
+  const auto type =
+      *rc::gen::element(KeyType::kU8, KeyType::kI16, KeyType::kI32, KeyType::kF32, KeyType::kF64);
+  Question q{options_for(type), {}};
+  if (*rc::gen::arbitrary<bool>()) q.options.records = any_records();
+  const std::uint64_t bytes = round_down(any_size(0, 44), element_bytes(q.options));
+  q.machine = invented_machine(bytes, *rc::gen::inRange(1U, 129U), kTiB);
+  if (*rc::gen::arbitrary<bool>()) q.machine.output.reset();
+  if (*rc::gen::inRange(0, 4) == 0) q.machine.input_bytes.reset();
+  if (*rc::gen::inRange(0, 3) == 0) q.options.batch_size = *rc::gen::inRange(2U, 100U);
+  q.options.unique = *rc::gen::inRange(0, 4) == 0;
+  q.options.buffer_size = mebibytes(any_size(24, 39));
+  return q;
+}
+
+Question any_merge() {
+  Question q = any_question();
+  q.options.merge = true;
+  q.options.inputs.assign(any_size(0, 12), "in");
+  return q;
+}
+
+Question any_arrays() {
+  Question q = any_question();
+  q.options.unique = false;
+  q.options.batch_elements = any_size(0, 44);
+  return q;
+}
+
+std::string words_of(const Question& q) {
+  return "-S " + *q.options.buffer_size + ", " + std::to_string(q.machine.cores) + " cores, " +
+         std::to_string(q.machine.input_bytes.value_or(0)) + " bytes of elements of " +
+         std::to_string(element_bytes(q.options)) + ", " + std::to_string(q.options.inputs.size()) +
+         " inputs, arrays of " + std::to_string(q.options.batch_elements.value_or(0)) +
+         ", at most " + std::to_string(q.options.batch_size.value_or(0)) + " at once";
+}
+
+std::optional<Plan> plan_for(const Question& q) {
+  try {
+    return make_plan(q.options, q.machine);
+  } catch (const Error& error) {
+    RC_ASSERT(error.kind() == ErrorKind::kUsage);
+    return std::nullopt;
+  }
+}
+
+// What the parts of an arena add up to is no more than the arena, nor is that more than the memory.
+void expect_within(std::uint64_t parts, const Plan& plan) {
+  EXPECT_LE(parts, plan.arena_bytes);
+  EXPECT_LE(plan.arena_bytes + plan.run.kept_bytes(), buffer_budget(plan.host_budget_bytes));
+}
+
+std::uint64_t merge_lane_bytes(const Plan& plan, std::uint64_t elements) {
+  if (plan.engine == EngineKind::kCuda) {
+    return CudaFootprint::part_host_bytes(elements * plan.key_bytes);
+  }
+  return plan.records ? CpuRecordMergeFootprint::of(elements, plan.key_bytes).arena_bytes()
+                      : CpuMergeFootprint::of(elements, plan.key_bytes).arena_bytes();
+}
+
+void expect_sound_input_merge(const Plan& plan, const Options& options) {
+  const InputMergePlan& merge = plan.input_merge;
+  EXPECT_EQ(merge.inputs, options.inputs.size());
+  EXPECT_GE(merge.fan_in, std::min<std::uint64_t>(2, merge.inputs));
+  EXPECT_LE(merge.fan_in, options.batch_size.value_or(merge.inputs));
+  EXPECT_GE(merge.lanes, 1U);
+  EXPECT_GE(merge.window_elements, 1U);
+  EXPECT_LE(merge.fan_in * merge.window_elements, merge.part_elements);
+  EXPECT_EQ(merge.staging_bytes > 0, plan.output_is_stream);
+  expect_within(
+      merge.fan_in * merge.window_elements * plan.key_bytes +
+          merge.lanes * (merge_lane_bytes(plan, merge.part_elements) + merge.staging_bytes),
+      plan);
+  if (merge.fan_in >= merge.inputs) {
+    EXPECT_EQ(plan.run_count, 0U);
+    EXPECT_EQ(plan.temporary_bytes, 0U);
+    return;
+  }
+  EXPECT_GE(plan.run_count * merge.fan_in, merge.inputs);
+  EXPECT_LE(merge.arena_bytes + plan.run.kept_bytes() + plan.run.buffer_bytes(),
+            buffer_budget(plan.host_budget_bytes));
+  const std::uint64_t last = test::expect_sound_rounds(plan);
+  if (plan.elements > 0) {
+    test::expect_sound_merge(plan, static_cast<std::uint32_t>(last), plan.elements);
+  }
+}
+
+void expect_sound_arrays(const Plan& plan) {
+  const BatchPlan& batch = plan.batch;
+  EXPECT_GE(batch.lanes, 1U);
+  EXPECT_GE(batch.longest_array, 1U);
+  EXPECT_LE(batch.longest_array, batch.array_elements);
+  EXPECT_EQ(batch.block_elements % batch.longest_array, 0U);
+  EXPECT_GE(batch.block_elements, batch.longest_array);
+  const std::uint64_t block = batch.block_elements * plan.key_bytes;
+  if (plan.engine == EngineKind::kCuda) {
+    EXPECT_FALSE(plan.records);
+    EXPECT_LE(batch.lanes * CudaArrayFootprint::device_bytes(block), plan.device_budget_bytes);
+    return expect_within(batch.lanes * CudaArrayFootprint::host_bytes(block), plan);
+  }
+  const auto lane = plan.records
+                        ? CpuArrayFootprint::of_records(batch.longest_array, block)
+                        : CpuArrayFootprint::of_keys(batch.longest_array * plan.key_bytes, block);
+  expect_within(batch.lanes * lane.arena_bytes(), plan);
+}
+
+void expect_sound_result(const Plan& plan, const Question& q) {
+  const Options& options = q.options;
+  switch (plan.strategy) {
+    case Strategy::kSelect:
+      EXPECT_FALSE(plan.records);
+      EXPECT_GE(plan.select.workers, 1U);
+      EXPECT_GE(plan.select.candidates, *options.top);
+      return expect_within(
+          plan.select.workers * (plan.chunk.block_bytes + 2 * plan.select.candidate_bytes), plan);
+    case Strategy::kMerge:
+      return expect_sound_input_merge(plan, options);
+    case Strategy::kArrays:
+      return expect_sound_arrays(plan);
+    default:
+      break;
+  }
+  // Arrays that are sorts of their own have the plan of one of them.
+  Plan one = plan;
+  if (plan.batch.array_elements > 0) {
+    one.elements = q.machine.input_bytes ? std::min(plan.elements, plan.batch.array_elements)
+                                         : plan.batch.array_elements;
+    // Of a pipe nobody knows how much there is of an array.
+    if (!q.machine.input_bytes) one.temporary_bytes = temporary_need(one);
+  }
+  test::expect_sound(one, options);
+}
+
+void check_sound(const Question& q) {
+  RC_LOG() << words_of(q);
+  const auto plan = plan_for(q);
+  if (!plan) return;
+  expect_sound_result(*plan, q);
+  RC_ASSERT(!testing::Test::HasFailure());
+}
+
+TEST(AnyPlanOfAResult, OfRecordsAndFirstElementsIsSound) {
+  EXPECT_TRUE(rc::check([] {
+    Question q = any_question();
+    if (*rc::gen::arbitrary<bool>()) q.options.top = *rc::gen::element(std::uint64_t{0}, std::uint64_t{1}) * any_size(0, 40);
+    check_sound(q);
+  }));
+}
+
+TEST(AnyPlanOfAResult, OfAMergeIsSound) {
+  EXPECT_TRUE(rc::check([] { check_sound(any_merge()); }));
+}
+
+TEST(AnyPlanOfAResult, OfArraysIsSound) {
+  EXPECT_TRUE(rc::check([] { check_sound(any_arrays()); }));
+}
+
+TEST(AnyPlanOfAResult, OnAGpuStaysWithinBothMemories) {
+  EXPECT_TRUE(rc::check([] {
+    Question q = *rc::gen::element(0, 1, 2) == 0 ? any_merge() : any_arrays();
+    test::add_gpu(q.machine, 80 * kGiB);
+    q.options.engine = EngineChoice::kCuda;
+    q.options.gpu_memory = mebibytes(any_size(24, 36));
+    check_sound(q);
+  }));
+}
+
+TEST(AnyPlanOfAResult, WithMoreMemoryMergesAtLeastAsManyInputsAtOnce) {
+  EXPECT_TRUE(rc::check([] {
+    Question q = any_merge();
+    const std::uint64_t less = any_size(24, 36);
+    q.options.buffer_size = mebibytes(less);
+    RC_LOG() << words_of(q);
+    const auto with_less = plan_for(q);
+    if (!with_less || with_less->strategy != Strategy::kMerge) return;
+    q.options.buffer_size = mebibytes(2 * less);
+    const auto with_more = plan_for(q);
+    RC_ASSERT(with_more.has_value());
+    RC_ASSERT(with_more->input_merge.fan_in >= with_less->input_merge.fan_in);
+  }));
+}
+
+}  // namespace
+}  // namespace gsort

@@ -1,0 +1,128 @@
+// Chunks and parts of records, on every engine that has them: what comes out is std::stable_sort of
+// what went in.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/record_footprint.hpp"
+#include "support/engines.hpp"
+#include "support/sinks.hpp"
+#include "support/sorted_copy.hpp"
+#include "support/stably_sorted.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+
+KeyField text(std::uint32_t offset, std::uint32_t bytes) {
+  return {offset, bytes, std::nullopt, false, false};
+}
+
+// A key of one byte, several keys, keys of more than one word, and a record as long as any.
+const RecordFormat kFormats[] = {
+    {1, {text(0, 1)}},
+    {12, {{4, 8, KeyType::kF64, true, true}}},
+    {21, {{12, 4, KeyType::kI32, true, true}, text(1, 7)}},
+    {100, {text(0, 10)}},
+    {40, {text(3, 32), {36, 2, KeyType::kU16, false, true}}},
+    {RecordFormat::kMostBytes, {text(16'000, 9)}},
+};
+
+// Bytes below `values`, the first 16 of each record alike: the fewer, the more keys are equal.
+Bytes records_of(const RecordFormat& format, std::uint64_t count, unsigned values) {
+  Bytes bytes = test::generated({KeyType::kU8, false, false}, Distribution::kUniform,
+                                count * format.bytes, count + values);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const bool is_alike = format.bytes == 40 && i % format.bytes < 16;
+    bytes[i] = static_cast<std::byte>(is_alike ? 7 : static_cast<unsigned>(bytes[i]) % values);
+  }
+  return bytes;
+}
+
+EngineShape shape_of(const RecordFormat& format, std::uint64_t elements) {
+  EngineShape shape = test::shape_for({}, elements, 2, record_block_bytes(format.bytes, 64 << 10));
+  shape.records = format;
+  return shape;
+}
+
+class RecordsOfEngine : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = test::why_not(GetParam()); !reason.empty()) {
+      GTEST_SKIP() << reason;
+    }
+  }
+};
+
+TEST_P(RecordsOfEngine, InAChunkAreSortedStably) {
+  for (const RecordFormat& format : kFormats) {
+    for (const std::uint64_t count : {0U, 1U, 2U, 700U, 60'001U}) {
+      if (count * format.bytes > 16'000'000) continue;
+      for (const unsigned values : {1U, 2U, 256U}) {
+        SCOPED_TRACE(testing::Message() << format.bytes << ' ' << count << ' ' << values);
+        const EngineShape shape = shape_of(format, count + 10);
+        test::EngineUnderTest engine(GetParam(), shape);
+        const auto lanes = engine->make_chunk_lanes();
+        const Bytes raw = records_of(format, count, values);
+        test::fill_lane(*lanes[0], shape, raw, test::even_sample(raw, format.bytes), count);
+        test::CollectingSink sink(count, format.bytes);
+        lanes[0]->emit(sink);
+        EXPECT_EQ(sink.complaint(), "");
+        EXPECT_TRUE(sink.bytes() == test::stably_sorted(raw, format));
+      }
+    }
+  }
+}
+
+TEST_P(RecordsOfEngine, InAChunkAreSortedWhateverTheSampleSaidOfHowTheyBegin) {
+  const RecordFormat format{40, {text(3, 32)}};
+  for (const std::uint64_t others : {0U, 1U, 30'000U}) {
+    Bytes raw = records_of(format, 60'000, 256);
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+      if (i % 40 >= 3 && i % 40 < 27) raw[i] = std::byte{9};
+    }
+    const Bytes sample = test::even_sample(raw, format.bytes);  // of records that begin alike
+    for (std::uint64_t i = 0; i < others; ++i) raw[40 * (2 * i + 1) + 5] = std::byte{3};
+    const EngineShape shape = shape_of(format, 60'000);
+    test::EngineUnderTest engine(GetParam(), shape);
+    const auto lanes = engine->make_chunk_lanes();
+    for (int turn = 0; turn < 2; ++turn) {
+      test::fill_lane(*lanes[0], shape, raw, sample);
+      test::CollectingSink sink(60'000, format.bytes);
+      lanes[0]->emit(sink);
+      EXPECT_TRUE(sink.bytes() == test::stably_sorted(raw, format)) << others;
+    }
+  }
+}
+
+TEST_P(RecordsOfEngine, InAPartAreMergedStably) {
+  const std::vector<std::uint64_t> counts = {300, 0, 1, 2'000, 299};
+  for (const RecordFormat& format : kFormats) {
+    if (format.bytes > 1'000) continue;
+    for (const unsigned values : {1U, 2U, 256U}) {
+      SCOPED_TRACE(testing::Message() << format.bytes << ' ' << values);
+      Bytes slices;
+      for (const std::uint64_t count : counts) {
+        const Bytes slice = test::stably_sorted(records_of(format, count, values), format);
+        slices.insert(slices.end(), slice.begin(), slice.end());
+      }
+      const std::uint64_t total = slices.size() / format.bytes;
+      test::EngineUnderTest engine(GetParam(), shape_of(format, 10), 1, total);
+      const auto lanes = engine->make_merge_lanes(1, total);
+      std::ranges::copy(slices, lanes[0]->input().begin());
+      test::CollectingSink sink(total, format.bytes, 77);
+      lanes[0]->merge(counts, 77, KeyForm::kRaw, sink);
+      EXPECT_EQ(sink.complaint(), "");
+      EXPECT_TRUE(sink.bytes() == test::stably_sorted(slices, format));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, RecordsOfEngine, testing::Values("cpu", "cuda"),
+                         [](const auto& engine) { return std::string(engine.param); });
+
+}  // namespace
+}  // namespace gsort
