@@ -98,7 +98,7 @@ template <class Key, class Index, class CountUpTo>
 GSORT_HOST_DEVICE constexpr void kway_split(Index d, std::uint32_t run_count, Key value_low,
                                             Key value_high, Index* low, Index* high, Index* probe,
                                             const CountUpTo& count_up_to) {
-  Index below =
+  auto below =
       kway_ties<Key, Index>(d, run_count, value_low, value_high, low, high, probe, count_up_to);
   for (std::uint32_t run = 0; run < run_count && below < d; ++run) {
     const Index ties = high[run] - low[run];
