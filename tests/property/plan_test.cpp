@@ -8,26 +8,17 @@
 
 #include "base/error.hpp"
 #include "plan/sizes.hpp"
+#include "property/question.hpp"
 #include "support/invented.hpp"
 
 namespace gsort {
 namespace {
 
+using test::any_size;
 using test::invented_machine;
 using test::mebibytes;
 using test::options_for;
-
-// A size between 2^low and 2^high, all magnitudes equally likely.
-std::uint64_t any_size(unsigned low, unsigned high) {
-  const auto bits = *rc::gen::inRange(low, high);
-  const auto least = std::uint64_t{1} << bits;
-  return least + *rc::gen::inRange<std::uint64_t>(0, least);
-}
-
-struct Question {
-  Options options;
-  Machine machine;
-};
+using test::Question;
 
 Question any_question() {
   const auto type = *rc::gen::element(KeyType::kI32, KeyType::kF64);

@@ -10,26 +10,17 @@
 #include "base/error.hpp"
 #include "base/record_footprint.hpp"
 #include "plan/disk_space.hpp"
+#include "property/question.hpp"
 #include "support/invented.hpp"
 
 namespace gsort {
 namespace {
 
+using test::any_size;
 using test::invented_machine;
 using test::mebibytes;
 using test::options_for;
-
-// A size between 2^low and 2^high, all magnitudes equally likely.
-std::uint64_t any_size(unsigned low, unsigned high) {
-  const auto bits = *rc::gen::inRange(low, high);
-  const auto least = std::uint64_t{1} << bits;
-  return least + *rc::gen::inRange<std::uint64_t>(0, least);
-}
-
-struct Question {
-  Options options;
-  Machine machine;
-};
+using test::Question;
 
 RecordFormat any_records() {
   RecordFormat format;
