@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <functional>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,11 @@ struct SortCase {
   KeyType type = KeyType::kU32;
   std::size_t element_bytes = 4;
 };
+
+// What test lists call it.
+void PrintTo(const SortCase& sort, std::ostream* out) {
+  *out << sort.name;
+}
 
 Bytes sorted(const Bytes& input) {
   return test::sorted_copy(input, kU32);
