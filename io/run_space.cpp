@@ -1,6 +1,7 @@
 #include "io/run_space.hpp"
 
 #include <algorithm>
+#include <new>
 #include <numeric>
 #include <tuple>
 
@@ -46,16 +47,24 @@ std::uint64_t RunSpace::fence_of(ConstByteSpan elements) const {
 
 void RunSpace::release(const std::vector<BlockEntry>& blocks, std::size_t begin,
                        std::size_t end) noexcept {
-  const std::vector<std::size_t> order = storage_order(blocks, begin, end);
-  for (std::size_t at = 0; at < order.size();) {
-    const Extent extent = extent_at(blocks, order, at, UINT64_MAX);
-    const BlockEntry& first = blocks[order[at]];
-    if (first.folder == kInMemory) {
-      batches.release(first.offset, extent.bytes);
-    } else {
-      files.release(first.folder, first.offset, extent.bytes);
+  try {
+    const std::vector<std::size_t> order = storage_order(blocks, begin, end);
+    for (std::size_t at = 0; at < order.size();) {
+      const Extent extent = extent_at(blocks, order, at, UINT64_MAX);
+      give_back(blocks[order[at]], extent.bytes);
+      at += extent.count;
     }
-    at += extent.count;
+  } catch (const std::bad_alloc&) {
+    // No memory to put them in order: one by one, which keeps the pages that neighbours share.
+    for (std::size_t at = begin; at < end; ++at) give_back(blocks[at], blocks[at].stored_bytes);
+  }
+}
+
+void RunSpace::give_back(const BlockEntry& first, std::uint64_t bytes) noexcept {
+  if (first.folder == kInMemory) {
+    batches.release(first.offset, bytes);
+  } else {
+    files.release(first.folder, first.offset, bytes);
   }
 }
 

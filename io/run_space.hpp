@@ -43,6 +43,10 @@ struct RunSpace {
   std::atomic<std::uint64_t> key_bytes_put{0};
   RunFiles files;
   RunBatches batches;
+
+ private:
+  // A stretch that begins with the block `first`.
+  void give_back(const BlockEntry& first, std::uint64_t bytes) noexcept;
 };
 
 // Blocks that lie one behind the other in one place: `count` of an order, from number `first` on.

@@ -60,6 +60,7 @@ struct MeterState {
   MeterTrack& take_track() {
     const std::scoped_lock lock(mutex);
     if (free_tracks.empty()) {
+      free_tracks.reserve(tracks.size() + 1);  // giving back must not fail
       tracks.push_back(std::make_unique<MeterTrack>());
       tracks.back()->state = this;
       return *tracks.back();
@@ -164,8 +165,8 @@ class OwnTrack {
   MeterTrack& in(const std::shared_ptr<MeterState>& state) {
     if (state_ != state) {
       leave();
+      track_ = &state->take_track();
       state_ = state;
-      track_ = &state_->take_track();
     }
     return *track_;
   }
@@ -173,6 +174,7 @@ class OwnTrack {
  private:
   void leave() {
     if (state_) state_->give_back(*track_);
+    state_.reset();
   }
 
   std::shared_ptr<MeterState> state_;
