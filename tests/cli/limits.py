@@ -23,6 +23,8 @@ def under(place, limit: str, command: str, runner="bash -c") -> str:
         return "sorted" if output == (place.work / "wanted").read_bytes() else "wrong output"
     if done.returncode == run.SKIPPED:
         skip(done.stdout.strip())
+    if done.returncode == 127 and "error while loading shared libraries" in done.stderr and output == b"old":
+        return "refused"  # by the loader: there is no gsort yet that could say it better
     problem = run.message_problem(done.stderr) or (f"status {done.returncode}" if done.returncode != 2 else None)
     if problem or output != b"old":
         return f"{problem or 'the old output is gone'}: {done.stderr!r}"
