@@ -1,4 +1,4 @@
-// Whether the plan's files fit the disks, as far as they are free now.
+// Whether the plan's files fit the disks, as far as they are free now, and the page cache.
 #pragma once
 
 #include "plan/machine.hpp"
@@ -12,5 +12,9 @@ namespace gsort {
 // Folders on one file system share its space; runs may be spread over all temporary folders.
 // Throws: Error(kResource) naming what is needed and what is free.
 void require_disk_space(const Plan& plan, const Machine& machine);
+
+// Whether runs had better be written through the page cache, because it has room for them beside
+// all else: they are then merged without being read from the disk.
+[[nodiscard]] bool runs_fit_page_cache(const Plan& plan, const Machine& machine);
 
 }  // namespace gsort

@@ -278,6 +278,7 @@ Plan make_plan(const Options& options, const Machine& machine) {
                               plan.host_budget_bytes);
   plan.write_windows = plan_write_windows(plan.threads, plan.host_budget_bytes);
   require_disk_space(plan, machine);
+  plan.run.through_page_cache = runs_fit_page_cache(plan, machine);
   return plan;
 }
 

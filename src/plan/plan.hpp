@@ -75,7 +75,8 @@ struct RunPlan {
   std::uint64_t block_elements = 0;
   std::uint64_t batch_bytes = 0;
   unsigned batch_buffers = 0;
-  std::uint64_t kept_batches = 0;  // the tier of host memory; only what does not fit is written
+  std::uint64_t kept_batches = 0;   // the tier of host memory; only what does not fit is written
+  bool through_page_cache = false;  // what is written, unless --direct-io says otherwise
 
   [[nodiscard]] std::uint64_t kept_bytes() const { return kept_batches * batch_bytes; }
   [[nodiscard]] std::uint64_t buffer_bytes() const { return batch_buffers * batch_bytes; }

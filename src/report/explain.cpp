@@ -64,6 +64,7 @@ std::string disk_words(const Plan& plan, const Machine& machine) {
   std::string words = plan.temporary_bytes == 0 ? "no temporary files"
                                                 : fmt::format("up to {} of temporary files",
                                                               format_bytes(plan.temporary_bytes));
+  if (plan.run.through_page_cache) words += " (through the page cache)";
   if (plan.strategy == Strategy::kUnknown) words = "temporary files if one chunk is not enough";
   for (const Folder& folder : machine.temporary) {
     words += fmt::format("; {} has {} free", folder.path, format_bytes(folder.free_bytes));

@@ -35,6 +35,7 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Options& options,
   json["runs"] = plan.run_count;
   json["run_block_elements"] = plan.run.block_elements;
   json["kept_run_bytes"] = plan.run.kept_bytes();
+  json["runs_through_page_cache"] = plan.run.through_page_cache;
   json["fan_in"] = plan.fan_in;
   json["rounds_before_the_last_merge"] = plan.rounds.size();
   json["temporary_bytes"] = plan.temporary_bytes;

@@ -95,6 +95,19 @@ TEST(MakePlan, KeepsTheThreadsAskedFor) {
   EXPECT_EQ(make_plan(options, invented_machine(8 * kGiB, 128, kTiB)).threads, 3U);
 }
 
+TEST(MakePlan, WritesRunsThroughThePageCacheWhereItHasRoomForThem) {
+  const auto goes_through = [](std::uint64_t input_bytes, std::uint64_t memory_bytes) {
+    const Plan plan = make_plan(options_for(KeyType::kU32, "128M"),
+                                invented_machine(input_bytes, 2, memory_bytes));
+    EXPECT_GT(plan.temporary_bytes, 0U);
+    return plan.run.through_page_cache;
+  };
+  EXPECT_TRUE(goes_through(kGiB, 24 * kGiB));
+  EXPECT_TRUE(goes_through(kGiB, 5 * kGiB));
+  EXPECT_FALSE(goes_through(kGiB, 4 * kGiB));
+  EXPECT_FALSE(goes_through(6 * kGiB, 24 * kGiB));
+}
+
 TEST(MakePlan, AcceptsAnEmptyInput) {
   for (const KeyType type : kAllKeyTypes) {
     const Plan plan = make_plan(options_for(type), invented_machine(0, 4, kGiB));
