@@ -36,12 +36,15 @@ Error told_for_run(const Error& error, std::string_view doing, std::uint64_t run
 
 }  // namespace
 
-RunFiles::RunFiles(const std::vector<std::string>& folders, DirectIo direct_io) {
+RunFiles::RunFiles(const std::vector<std::string>& folders, DirectIo direct_io,
+                   bool left_in_page_cache)
+    : syncs_(!left_in_page_cache) {
   if (folders.empty()) {
     throw Error(ErrorKind::kUsage, "opening temporary folders", "there are none")
         .hint("name one with -T");
   }
-  for (const std::string& folder : folders) open_stripe(folder, direct_io);
+  for (const std::string& folder : folders)
+    open_stripe(folder, left_in_page_cache ? DirectIo::kOff : direct_io);
 }
 
 void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy) {
@@ -98,8 +101,9 @@ void RunFiles::write(Stripe& stripe, ConstByteSpan batch, std::uint64_t offset) 
                ": O_DIRECT is refused at the first write, runs go through the page cache");
     }
   }
-  stripe.unsynced = true;
   stripe.file.write_full_at(batch, offset);
+  if (!syncs_) return;
+  stripe.unsynced = true;
   // Starts the writing now, so that settle() finds little left to wait for.
   sys::sync_file_range(stripe.file.fd(), static_cast<off_t>(offset),
                        static_cast<off_t>(batch.size()), SYNC_FILE_RANGE_WRITE);

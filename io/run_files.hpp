@@ -34,8 +34,9 @@ struct BatchPlace {
 // Thread-safe.
 class RunFiles {
  public:
+  // For the last two see RunStoreOptions.
   // Throws: Error(kTemporary) when a folder may not be used; Error(kUsage) when there is none.
-  RunFiles(const std::vector<std::string>& folders, DirectIo direct_io);
+  RunFiles(const std::vector<std::string>& folders, DirectIo direct_io, bool left_in_page_cache);
 
   // Writes `batch` wherever there is room. `run` is for messages.
   // Requires: the size is a multiple of kDirectAlignment.
@@ -88,6 +89,7 @@ class RunFiles {
   void count_written(std::uint64_t bytes);
   void add_note(std::string note);
 
+  const bool syncs_;
   std::vector<std::unique_ptr<Stripe>> stripes_;
   std::atomic<std::uint32_t> turn_{0};
   mutable std::mutex notes_mutex_;

@@ -27,7 +27,7 @@ RunSpace::RunSpace(const std::vector<std::string>& folders, std::size_t key_byte
       block_elements(options.block_elements),
       block_bytes(most_block_bytes(options.block_elements, key_bytes_in)),
       packing(options.packing),
-      files(folders, options.direct_io),
+      files(folders, options.direct_io, options.left_in_page_cache),
       batches(files, batch_sizes(options, key_bytes_in)) {}
 
 BlockIdentity RunSpace::identity_of(std::uint64_t run, const BlockEntry& entry,

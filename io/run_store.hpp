@@ -31,6 +31,10 @@ struct RunSpace;  // files and buffers; run_space.hpp
 struct RunStoreOptions {
   std::uint64_t block_elements = 0;  // the most keys of a block; see block_elements_within()
   DirectIo direct_io = DirectIo::kAuto;
+  // Runs are written through the page cache, whatever direct_io says, and not synced: for where it
+  // has room for them, so that they are gone before the disk sees them. What the system loses of
+  // them the blocks' checksums find.
+  bool left_in_page_cache = false;
   Packing packing = Packing::kAuto;
   // Elements are records in this order instead of keys; key_bytes is then their size.
   std::optional<RecordOrder> records;

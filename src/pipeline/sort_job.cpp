@@ -186,11 +186,6 @@ class Sort {
     return shape;
   }
 
-  [[nodiscard]] io::DirectIo direct_io_of_runs() const {
-    const bool is_open = job_.direct_io == io::DirectIo::kAuto;
-    return is_open && plan_.run.through_page_cache ? io::DirectIo::kOff : job_.direct_io;
-  }
-
   io::RunStore& run_store() {
     if (!run_store_) {
       io::RunStoreOptions options;
@@ -200,7 +195,9 @@ class Sort {
       options.kept_batches = plan_.run.kept_batches;
       options.packing = job_.packing;
       if (plan_.records) options.records.emplace(*plan_.records);
-      options.direct_io = direct_io_of_runs();
+      options.direct_io = job_.direct_io;
+      options.left_in_page_cache =
+          plan_.run.through_page_cache && job_.direct_io == io::DirectIo::kAuto;
       run_store_.emplace(job_.temporary_folders, plan_.key_bytes, options);
     }
     return *run_store_;

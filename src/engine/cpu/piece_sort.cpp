@@ -85,38 +85,20 @@ Digit<Key> choose_digit(std::size_t count, Key least, Key greatest) {
   return {least, shift, static_cast<std::size_t>((greatest - least) >> shift) + 1};
 }
 
-// Sorts from[0, count) into `to`; the other of the two is scratch for the levels below.
+// Where the buckets of a digit end, after the keys have been dealt out to them.
+using BucketEnds = std::array<std::uint32_t, (std::size_t{1} << kMostDigit) + 1>;
+
 template <class Key>
-HWY_ATTR void sort_level(Key* from, Key* to, std::size_t count) {
-  if (count <= kRankLimit) return rank_sort(from, count, to);
-  Key least = 0;
-  Key greatest = 0;
-  range_loop(from, count, least, greatest);
-  if (least == greatest) {
-    std::fill_n(to, count, least);
-    return;
-  }
-  const Digit<Key> digit = choose_digit(count, least, greatest);
-  std::array<std::uint32_t, (std::size_t{1} << kMostDigit) + 1> ends{};
-  for (std::size_t i = 0; i < count; ++i) ++ends[digit.of(from[i])];
+HWY_ATTR void deal_out(const Key* keys, std::size_t count, const Digit<Key>& digit, Key* out,
+                       BucketEnds& ends) {
+  for (std::size_t i = 0; i < count; ++i) ++ends[digit.of(keys[i])];
   std::uint32_t begin = 0;
   for (std::size_t bucket = 0; bucket < digit.buckets; ++bucket) {
     const std::uint32_t size = ends[bucket];
     ends[bucket] = begin;
     begin += size;
   }
-  for (std::size_t i = 0; i < count; ++i) to[ends[digit.of(from[i])]++] = from[i];
-  std::size_t at = 0;
-  for (std::size_t bucket = 0; bucket < digit.buckets; ++bucket) {
-    const std::size_t size = ends[bucket] - at;
-    if (size > 1 && size <= kRankLimit) {
-      rank_sort(to + at, size, to + at);
-    } else if (size > 1) {
-      sort_level(to + at, from + at, size);
-      std::memcpy(to + at, from + at, size * sizeof(Key));
-    }
-    at = ends[bucket];
-  }
+  for (std::size_t i = 0; i < count; ++i) out[ends[digit.of(keys[i])]++] = keys[i];
 }
 
 // Keys whose range is so narrow that two digits cover it are dealt out twice, by the low digit and
@@ -147,6 +129,7 @@ HWY_ATTR void sort_by_two_digits(Key* keys, Key* scratch, std::size_t count, Key
   }
 }
 
+// Deals the keys out to `scratch`, and sorts each bucket back to its place.
 template <class Key>
 HWY_ATTR void sort_in_place(Key* keys, Key* scratch, std::size_t count) {
   if (count < 2) return;
@@ -154,12 +137,27 @@ HWY_ATTR void sort_in_place(Key* keys, Key* scratch, std::size_t count) {
   Key least = 0;
   Key greatest = 0;
   range_loop(keys, count, least, greatest);
+  if (least == greatest) return;
   const auto width = static_cast<unsigned>(std::bit_width(static_cast<Key>(greatest - least)));
   if (width <= 2 * kMostDigit && count >> (width / 2) >= kKeysPerCounter) {
     return sort_by_two_digits(keys, scratch, count, least, width);
   }
-  sort_level(keys, scratch, count);
-  std::memcpy(keys, scratch, count * sizeof(Key));
+  const Digit<Key> digit = choose_digit(count, least, greatest);
+  BucketEnds ends{};
+  deal_out(keys, count, digit, scratch, ends);
+  std::size_t at = 0;
+  for (std::size_t bucket = 0; bucket < digit.buckets; ++bucket) {
+    const std::size_t size = ends[bucket] - at;
+    if (size > kRankLimit) {
+      sort_in_place(scratch + at, keys + at, size);
+      std::memcpy(keys + at, scratch + at, size * sizeof(Key));
+    } else if (size > 1) {
+      rank_sort(scratch + at, size, keys + at);
+    } else if (size == 1) {
+      keys[at] = scratch[at];
+    }
+    at = ends[bucket];
+  }
 }
 
 void sort_u32(std::uint32_t* keys, std::uint32_t* scratch, std::size_t n) {

@@ -289,6 +289,22 @@ TEST(RunStore, ReadsNeighboursWithOneCall) {
   EXPECT_EQ(sys::counted_calls(), 1U);
 }
 
+TEST(RunStore, SyncsWhatGoesThroughThePageCacheUnlessItStaysThere) {
+  const Arena scratch(std::size_t{1} << 20, "tests");
+  const auto keys = sorted_keys<std::uint32_t>(10'000);
+  for (const bool stays : {false, true}) {
+    const TempFolder folder;
+    RunStoreOptions options = plain_blocks(1008);
+    options.direct_io = stays ? DirectIo::kAuto : DirectIo::kOff;
+    options.left_in_page_cache = stays;
+    RunStore store({folder.path()}, 4, options);
+    const FaultScope count({sys::Call::kFdatasync, UINT64_MAX, EIO});
+    const io::Run run = store_run(store, keys, 10'000);
+    EXPECT_EQ(sys::counted_calls(), stays ? 0U : 1U);
+    EXPECT_EQ(read_back<std::uint32_t>(run, 0, 10'000, scratch.bytes()), keys);
+  }
+}
+
 TEST(RunStore, NamesTheBlockThatIsDamaged) {
   const TempFolder folder;
   const Arena scratch(std::size_t{1} << 20, "tests");
