@@ -84,7 +84,8 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
   if (request.gpu_memory) {
     options.engine = EngineChoice::kCuda;
     options.buffer_size = "1G";
-    options.gpu_memory = request.gpu_memory;
+    // A pipe may bring anything, and is planned for with that in mind.
+    options.gpu_memory = request.from_pipe ? "48M" : request.gpu_memory;
     add_gpu(machine);
   }
   if (request.to_pipe) machine.output.reset();
