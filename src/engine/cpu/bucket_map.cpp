@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <vector>
+
+#include "engine/cpu/piece_sort.hpp"
 
 namespace gsort::cpu {
 namespace {
@@ -34,7 +37,8 @@ BucketMap<Key> BucketMap<Key>::even(Key least, Key greatest, std::size_t buckets
 
 template <class Key>
 BucketMap<Key>::BucketMap(std::span<Key> sample, std::size_t buckets) : BucketMap(buckets) {
-  std::sort(sample.begin(), sample.end());
+  std::vector<Key> scratch(sample.size());
+  piece_sort(sample, scratch);
   const std::size_t outliers = sample.size() / kOutlierShare;
   if (sample.empty()) {
     set_range(0, static_cast<Key>(~Key{0}));
