@@ -28,8 +28,8 @@ inline constexpr KeyType kAllKeyTypes[] = {
     KeyType::kU8,  KeyType::kI8,  KeyType::kU16, KeyType::kI16, KeyType::kU32,
     KeyType::kI32, KeyType::kU64, KeyType::kI64, KeyType::kF32, KeyType::kF64};
 
-[[nodiscard]] std::string_view name_of(KeyType type);                          // "u32"
-[[nodiscard]] std::optional<KeyType> key_type_named(std::string_view name);    // nothing if unknown
+[[nodiscard]] std::string_view name_of(KeyType type);                        // "u32"
+[[nodiscard]] std::optional<KeyType> key_type_named(std::string_view name);  // nothing if unknown
 // "dump.f32" -> f32; also under suffixes of form (file_form.hpp): "dump.f32.txt.gz".
 [[nodiscard]] std::optional<KeyType> key_type_of_path(std::string_view path);
 

@@ -41,7 +41,6 @@ std::uint64_t decompressor_bytes(Codec codec) {
     case Codec::kBzip2:
       return 5 * kMiB;
     case Codec::kXz:
-      return 10 * kMiB;
     case Codec::kZstd:
       return 10 * kMiB;
     case Codec::kNone:

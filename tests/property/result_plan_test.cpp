@@ -175,7 +175,8 @@ void check_sound(const Question& q) {
 TEST(AnyPlanOfAResult, OfRecordsAndFirstElementsIsSound) {
   EXPECT_TRUE(rc::check([] {
     Question q = any_question();
-    if (*rc::gen::arbitrary<bool>()) q.options.top = *rc::gen::element(std::uint64_t{0}, std::uint64_t{1}) * any_size(0, 40);
+    if (*rc::gen::arbitrary<bool>())
+      q.options.top = *rc::gen::element(std::uint64_t{0}, std::uint64_t{1}) * any_size(0, 40);
     check_sound(q);
   }));
 }

@@ -19,8 +19,7 @@ TEST(Compress, WorksAtEveryLevel) {
       Bytes to;
       compress(codec, level, bytes, to);
       test::MemoryStream stream(to);
-      EXPECT_EQ(test::drain(*make_decoder(codec, stream, "in")), bytes)
-          << name_of(codec) << level;
+      EXPECT_EQ(test::drain(*make_decoder(codec, stream, "in")), bytes) << name_of(codec) << level;
     }
   }
 }

@@ -39,12 +39,12 @@ TEST(TextError, TellsWhatDoesNotFitFromWhatIsNoNumber) {
 
 TEST(TextError, QuotesNoMoreThanTheWordAndNothingRaw) {
   const std::string secret = "12345678901234567890abcdefghij and the rest of the line";
-  EXPECT_EQ(said(secret, KeyType::kI64),
-            "21: '12345678901234567890abcd...' is not a whole number");
+  EXPECT_EQ(said(secret, KeyType::kI64), "21: '12345678901234567890abcd...' is not a whole number");
   EXPECT_EQ(said("\x1b[0m\xff", KeyType::kI64), "1: '\\x1b[0m\\xff' is not a whole number");
   const Error error = line_too_long("f", 2, std::string(5000, '0'));
-  EXPECT_TRUE(test::contains(error.what(), "line 2, column 1: '000000000000000000000000...' goes "
-                                           "on for more than 5000 bytes"));
+  EXPECT_TRUE(test::contains(error.what(),
+                             "line 2, column 1: '000000000000000000000000...' goes "
+                             "on for more than 5000 bytes"));
 }
 
 }  // namespace
