@@ -1,4 +1,4 @@
-// --stats: a sort in JSON, for machines. README.md describes every field; kStatsVersion counts
+// --stats: a sort in JSON, for machines. README.md beside this describes every field; kStatsVersion counts
 // changes that break readers, new fields do not.
 #pragma once
 
