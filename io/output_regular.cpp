@@ -4,8 +4,8 @@
 //   truncate to the size    direct writes may be rounded up
 //   fchown, fchmod          as the file it replaces, or as a new file of this user
 //   fsync                   the bytes and the size are on the disk
-//   link, rename            linkat cannot replace a name: to a hidden name first, unless the name
-//   is free fsync of the folder     the name is on the disk
+//   link, rename            linkat cannot replace a name: a hidden one first, unless it is free
+//   fsync of the folder     the name is on the disk
 #include <algorithm>
 #include <cerrno>
 #include <optional>

@@ -43,8 +43,8 @@ RunFiles::RunFiles(const std::vector<std::string>& folders, DirectIo direct_io,
     throw Error(ErrorKind::kUsage, "opening temporary folders", "there are none")
         .hint("name one with -T");
   }
-  for (const std::string& folder : folders)
-    open_stripe(folder, left_in_page_cache ? DirectIo::kOff : direct_io);
+  const DirectIo policy = left_in_page_cache ? DirectIo::kOff : direct_io;
+  for (const std::string& folder : folders) open_stripe(folder, policy);
 }
 
 void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy) {

@@ -73,7 +73,11 @@ TEST(DirectWriter, WritesWholeWindowsFromWhereTheyLie) {
   std::ranges::copy(random, memory.data());
   const Target target;
   DirectWriter writer(target.cached, target.direct(), kSmall);
-  writer.put(0, memory.bytes());
+  {
+    const FaultScope count({sys::Call::kPwrite, UINT64_MAX, EIO});
+    writer.put(0, memory.bytes());
+    EXPECT_EQ(sys::counted_calls(), 1U);
+  }
   EXPECT_EQ(read_file(target.path), random);
   writer.finish();
 }
