@@ -15,6 +15,7 @@
 
 #include "base/units.hpp"
 #include "io/direct_writer.hpp"
+#include "io/held_signals.hpp"
 #include "io/host_facts.hpp"
 #include "io/output_impl.hpp"
 #include "io/space.hpp"
@@ -146,6 +147,7 @@ void RegularOutput::take_over_owner_and_mode() {
 }
 
 void RegularOutput::put_in_place() {
+  const HeldSignals held;  // none leaves the hidden name
   if (new_file_.name.empty()) {
     if (!target_.replaced) {
       const int taken = link_as(new_file_.file, folder_, target_.name);

@@ -5,8 +5,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>  // NOLINT(modernize-deprecated-headers): pthread_sigmask is not in <csignal>
 
+#include "io/held_signals.hpp"
 #include "io/sys.hpp"
 
 namespace gsort::io {
@@ -14,22 +14,6 @@ namespace {
 
 constexpr mode_t kOnlyTheOwner = 0600;
 constexpr int kAttempts = 100;
-
-// Holds back all signals of this thread, so that none ends the process between two steps.
-class SignalsHeldBack {
- public:
-  SignalsHeldBack() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsHeldBack() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsHeldBack(const SignalsHeldBack&) = delete;
-  SignalsHeldBack& operator=(const SignalsHeldBack&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 Error cannot_create(const Folder& folder, int error_number) {
   return Error::from_errno(folder.file.kind(), "creating a file in", error_number)
@@ -143,14 +127,14 @@ NewFile create_linkable(const Folder& folder, const std::string& target, const s
     const std::string self = fmt::format("/proc/self/fd/{}", file.fd());
     if (sys::stat_at(AT_FDCWD, self.c_str(), &facts, 0) == 0) return {std::move(file), {}};
   }
-  const SignalsHeldBack held_back;
+  const HeldSignals held;
   return create_named(folder, target, path);
 }
 
 File create_unnamed(const Folder& folder, const std::string& path) {
   File file = try_unnamed(folder, path, O_EXCL);
   if (file.is_open()) return file;
-  const SignalsHeldBack held_back;
+  const HeldSignals held;
   NewFile named = create_named(folder, "", path);
   if (sys::unlink_at(folder.file.fd(), named.name.c_str()) != 0) {
     const int error_number = errno;

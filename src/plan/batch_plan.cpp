@@ -9,10 +9,13 @@
 namespace gsort {
 namespace {
 
-// Many small arrays are read, sorted and written together: on a core as much as its cache holds, on
-// a device so much that the copies decide.
+// Many small arrays are read, sorted and written together: on a core as much as its cache holds, or
+// as there is memory for on all of them; on a device so much that the copies decide.
 std::uint64_t usual_block_bytes(const Plan& plan, std::uint64_t budget_bytes) {
-  if (plan.engine == EngineKind::kCpu) return kMiB;
+  if (plan.engine == EngineKind::kCpu) {
+    return std::clamp(std::bit_floor(budget_bytes / (2 * std::uint64_t{plan.threads})), 4 * kKiB,
+                      kMiB);
+  }
   return std::clamp(std::bit_floor(std::min(budget_bytes, plan.device_budget_bytes) / 32), kMiB,
                     32 * kMiB);
 }

@@ -47,7 +47,9 @@ SizeQuestion question_of(const Plan& plan) {
   q.records = plan.records.has_value();
   q.threads = plan.threads;
   q.staged_output = plan.output_is_stream;
-  q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.kept_bytes();
+  // Not only what the whole batches take: sizes do not grow steadily with the memory, and a merge
+  // must find what it was chosen for.
+  q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.tier_bytes;
   q.device_bytes = plan.device_budget_bytes;
   return q;
 }
@@ -61,13 +63,14 @@ SizeQuestion question_for(const Plan& plan, const Options& options) {
   return q;
 }
 
-// The least budget that works, for the message; found by doubling, then refined to a sixteenth.
-std::uint64_t least_budget(const Plan& plan, SizeQuestion q, bool host) {
+// The least budget with which a plan fits, for the message; found by doubling, then refined to a
+// sixteenth.
+template <class Fits>
+std::uint64_t least_budget(Plan plan, const Fits& fits, bool host) {
+  std::uint64_t& budget = host ? plan.host_budget_bytes : plan.device_budget_bytes;
   const auto works = [&](std::uint64_t bytes) {
-    SizeQuestion tried = q;
-    (host ? tried.host_bytes : tried.device_bytes) = host ? sorting_budget(plan, bytes) : bytes;
-    if (!tried.size_known) tried.elements = pipe_guess(tried);
-    return choose_sizes(tried).has_value();
+    budget = bytes;
+    return fits(plan);
   };
   std::uint64_t high = kMiB;
   while (!works(high) && high < kTiB) high *= 2;
@@ -79,17 +82,19 @@ std::uint64_t least_budget(const Plan& plan, SizeQuestion q, bool host) {
   return round_up(high, kMiB);
 }
 
-Error budget_too_small(const Plan& plan, const SizeQuestion& q) {
-  const bool cuda = plan.engine == EngineKind::kCuda;
-  SizeQuestion more = q;
-  more.host_bytes = std::max<std::uint64_t>(q.host_bytes, 4 * kGiB);
-  const bool host_is_short = !cuda || choose_sizes(more).has_value();
+// `fits` tells of a plan whether anything fits its budgets, which this one does not.
+template <class Fits>
+Error budget_too_small(Plan plan, const Fits& fits) {
+  plan.threads = 1;
+  Plan more = plan;
+  more.host_budget_bytes = std::max<std::uint64_t>(plan.host_budget_bytes, 4 * kGiB);
+  const bool host_is_short = plan.engine == EngineKind::kCpu || fits(more);
   const std::uint64_t given = host_is_short ? plan.host_budget_bytes : plan.device_budget_bytes;
   return Error(ErrorKind::kUsage,
                fmt::format("{} {}", host_is_short ? "-S" : "--gpu-memory", format_bytes(given)),
                "is too small for this sort")
       .hint(fmt::format("the least that works here is {}M",
-                        least_budget(plan, q, host_is_short) / kMiB));
+                        least_budget(plan, fits, host_is_short) / kMiB));
 }
 
 void take_sizes(Plan& plan, const Sizes& sizes) {
@@ -164,23 +169,34 @@ unsigned useful_threads(const Plan& plan, const Machine& machine) {
 }
 
 // Every thread has buffers of its own: with little memory, fewer threads may make larger chunks, or
-// be all that fit.
-void choose_sizes_of(Plan& plan, const Options& options) {
-  std::optional<Sizes> best;
-  unsigned best_threads = plan.threads;
-  for (; plan.threads >= 1 && (!best || best->cost > 0); plan.threads /= 2) {
-    const std::optional<Sizes> sizes = choose_sizes(question_for(plan, options));
-    if (!sizes || (best && best->cost <= sizes->cost)) continue;
-    best = sizes;
-    best_threads = plan.threads;
+// be all that fit. Calls plan_with(Plan) with ever fewer, which returns what its plan costs,
+// nothing if it does not fit, and takes the cheapest.
+template <class PlanWith>
+void choose_threads(Plan& plan, const PlanWith& plan_with) {
+  std::optional<Plan> best;
+  double best_cost = 0;
+  Plan tried = plan;
+  for (unsigned threads = plan.threads; threads >= 1 && (!best || best_cost > 0); threads /= 2) {
+    tried = plan;
+    tried.threads = threads;
+    const std::optional<double> cost = plan_with(tried);
+    if (!cost || (best && best_cost <= *cost)) continue;
+    best = std::move(tried);
+    best_cost = *cost;
   }
-  plan.threads = best ? best_threads : 1;
-  if (!best) throw budget_too_small(plan, question_for(plan, options));
-  take_sizes(plan, *best);
+  if (!best) {
+    throw budget_too_small(plan, [&](Plan other) { return plan_with(other).has_value(); });
+  }
+  plan = std::move(*best);
 }
 
 void plan_chunks_and_runs(Plan& plan, const Options& options) {
-  choose_sizes_of(plan, options);
+  choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
+    const std::optional<Sizes> sizes = choose_sizes(question_for(tried, options));
+    if (!sizes) return std::nullopt;
+    take_sizes(tried, *sizes);
+    return sizes->cost;
+  });
   plan.temporary_bytes = temporary_need(plan);
   plan.arena_bytes = plan.chunk.arena_bytes;
   if (plan.strategy != Strategy::kOneChunk) {
@@ -205,15 +221,22 @@ bool plan_merge_at_once(Plan& plan, const Options& options) {
 
 // More inputs than can be merged at once become runs, a group at a time, and these are merged.
 void plan_merge_in_groups(Plan& plan, const Options& options) {
-  choose_sizes_of(plan, options);
-  const SizeQuestion all = question_for(plan, options);
-  SizeQuestion q = all;  // beside what the runs take that are written meanwhile
-  const std::uint64_t runs = plan.run.buffer_bytes() + fence_bytes(plan, q.elements, q.host_bytes);
-  q.host_bytes -= std::min(q.host_bytes, runs);
-  plan.input_merge = input_merge_sizes(q, options.inputs.size());
-  if (plan.input_merge.fan_in < 2) throw budget_too_small(plan, all);
-  plan.run_count = div_up(options.inputs.size(), plan.input_merge.fan_in);
-  plan.rounds = plan_rounds(plan.run_count, plan.fan_in);
+  choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
+    SizeQuestion q = question_for(tried, options);
+    const std::optional<Sizes> sizes = choose_sizes(q);
+    if (!sizes) return std::nullopt;
+    take_sizes(tried, *sizes);
+    // Beside what the runs take that are written meanwhile.
+    q.host_bytes = question_of(tried).host_bytes;
+    const std::uint64_t runs =
+        tried.run.buffer_bytes() + fence_bytes(tried, q.elements, q.host_bytes);
+    q.host_bytes -= std::min(q.host_bytes, runs);
+    tried.input_merge = input_merge_sizes(q, options.inputs.size());
+    if (tried.input_merge.fan_in < 2) return std::nullopt;
+    tried.run_count = div_up(options.inputs.size(), tried.input_merge.fan_in);
+    tried.rounds = plan_rounds(tried.run_count, tried.fan_in);
+    return spill_cost(tried.run_count, tried.fan_in, tried.threads, 0);
+  });
 }
 
 void plan_input_merge(Plan& plan, const Options& options) {

@@ -76,6 +76,7 @@ struct RunPlan {
   std::uint64_t batch_bytes = 0;
   unsigned batch_buffers = 0;
   std::uint64_t kept_batches = 0;   // the tier of host memory; only what does not fit is written
+  std::uint64_t tier_bytes = 0;     // set aside for these batches, and no less than kept_bytes()
   bool through_page_cache = false;  // what is written, unless --direct-io says otherwise
 
   [[nodiscard]] std::uint64_t kept_bytes() const { return kept_batches * batch_bytes; }

@@ -9,8 +9,12 @@
 namespace gsort {
 namespace {
 
-constexpr std::uint64_t kFenceBytes =
-    40;  // one entry of a run's index, with the slack of its vector
+// One entry of a run's index, with the slack of its vector.
+constexpr std::uint64_t kFenceBytes = 40;
+
+// Blocks of runs, where fences and elements do not need larger ones.
+constexpr std::uint64_t kLeastBlockBytes = 8 * kKiB;
+constexpr std::uint64_t kMostBlockBytes = 64 * kKiB;
 
 // Chunks shorter than this would make more runs than any merge could take.
 constexpr std::uint64_t kLeastChunk = std::uint64_t{1} << 15;
@@ -33,12 +37,14 @@ std::uint64_t largest(std::uint64_t most, const Fits& fits) {
   return low;
 }
 
-// Blocks so small that little is read in vain at the borders of parts and that a merge of many runs
-// fits the memory, large enough for the fences, which must all be in memory, to take at most a
-// quarter of it. The disk sees batches.
-RunPlan choose_run_plan(const SizeQuestion& q) {
-  const std::uint64_t by_memory =
-      std::clamp<std::uint64_t>(std::bit_floor(q.host_bytes / 2048), 8 * kKiB, 64 * kKiB);
+// So small that little is read in vain at the borders of parts.
+std::uint64_t usual_block_bytes(const SizeQuestion& q) {
+  return std::clamp(std::bit_floor(q.host_bytes / 2048), kLeastBlockBytes, kMostBlockBytes);
+}
+
+// Blocks large enough for the fences, which must all be in memory, to take at most a quarter of it.
+// The disk sees batches.
+RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
   const std::uint64_t total_bytes = q.elements * q.key_bytes;
   const std::uint64_t by_fences =
       std::bit_ceil(static_cast<std::uint64_t>(static_cast<double>(total_bytes) * kFenceBytes /
@@ -46,7 +52,7 @@ RunPlan choose_run_plan(const SizeQuestion& q) {
                     1);
   RunPlan run;
   const std::uint64_t one_element = round_up(q.key_bytes + 64, 4 * kKiB);
-  const std::uint64_t block_bytes = std::max({by_memory, by_fences, one_element});
+  const std::uint64_t block_bytes = std::max({usual_bytes, by_fences, one_element});
   // A block with its header fills whole pages of the disk: one page less for keys would waste a
   // page.
   run.block_elements = (block_bytes - 64) / q.key_bytes;
@@ -219,9 +225,10 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
 namespace {
 
 // Sizes for runs and merging, with all of the memory for the two.
-std::optional<Sizes> spilling_sizes(const SizeQuestion& q, double kept_share) {
+std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_bytes,
+                                    std::uint64_t block_bytes) {
   Sizes sizes;
-  sizes.run = choose_run_plan(q);
+  sizes.run = choose_run_plan(q, block_bytes);
   const std::uint64_t blocks =
       div_up(q.elements, std::max<std::uint64_t>(sizes.run.block_elements / 2, 1));
   sizes.fence_bytes = std::min(blocks * kFenceBytes, q.host_bytes);
@@ -243,8 +250,26 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, double kept_share) {
                .part_elements >= least_part;
   }));
   if (sizes.fan_in < 2) return std::nullopt;
-  if (q.size_known) sizes.cost = spill_cost(sizes.run_count, sizes.fan_in, q.threads, kept_share);
+  // Of a pipe, a size that a sort of this memory may well meet.
+  constexpr std::uint64_t kLikelyFactor = 16;
+  const std::uint64_t likely =
+      q.size_known
+          ? q.elements
+          : std::min(q.elements, (q.host_bytes + kept_bytes) / q.key_bytes * kLikelyFactor);
+  sizes.cost = spill_cost(div_up(likely, sizes.chunk.chunk_elements), sizes.fan_in, q.threads,
+                          static_cast<double>(kept_bytes) /
+                              (static_cast<double>(likely) * static_cast<double>(q.key_bytes)));
   return sizes;
+}
+
+// The cheapest blocks: smaller ones let more runs be merged at once, or fit where others do not.
+std::optional<Sizes> cheapest_spilling_sizes(const SizeQuestion& q, std::uint64_t kept_bytes) {
+  std::optional<Sizes> best;
+  for (std::uint64_t block = usual_block_bytes(q); block >= kLeastBlockBytes; block /= 2) {
+    const std::optional<Sizes> sizes = spilling_sizes(q, kept_bytes, block);
+    if (sizes && (!best || sizes->cost < best->cost)) best = sizes;
+  }
+  return best;
 }
 
 // With the tier of host memory; nothing where it does not pay or does not fit.
@@ -253,9 +278,10 @@ std::optional<Sizes> sizes_with_tier(const SizeQuestion& q) {
   if (kept == 0) return std::nullopt;
   SizeQuestion beside = q;
   beside.host_bytes -= kept;
-  const double bytes = static_cast<double>(q.elements) * static_cast<double>(q.key_bytes);
-  std::optional<Sizes> sizes = spilling_sizes(beside, static_cast<double>(kept) / bytes);
-  if (sizes) sizes->run.kept_batches = kept / sizes->run.batch_bytes;
+  std::optional<Sizes> sizes = cheapest_spilling_sizes(beside, kept);
+  if (!sizes) return std::nullopt;
+  sizes->run.kept_batches = kept / sizes->run.batch_bytes;
+  sizes->run.tier_bytes = kept;
   return sizes;
 }
 
@@ -283,7 +309,7 @@ std::optional<Sizes> choose_sizes(const SizeQuestion& q) {
   if (q.host_bytes < kLeastHostBytes) return std::nullopt;
   if (q.size_known && !q.spills) {
     Sizes sizes;
-    sizes.run = choose_run_plan(q);
+    sizes.run = choose_run_plan(q, usual_block_bytes(q));
     sizes.chunk = choose_chunk(q, 1, 0);
     if (sizes.chunk.chunk_elements >= q.elements) {
       sizes.run_count = 1;
@@ -292,7 +318,7 @@ std::optional<Sizes> choose_sizes(const SizeQuestion& q) {
     }
   }
   const std::optional<Sizes> with_tier = sizes_with_tier(q);
-  const std::optional<Sizes> without = spilling_sizes(q, 0);
+  const std::optional<Sizes> without = cheapest_spilling_sizes(q, 0);
   if (!with_tier || !without) return with_tier ? with_tier : without;
   return with_tier->cost <= without->cost ? with_tier : without;
 }

@@ -30,7 +30,7 @@ struct Sizes {
   std::uint32_t fan_in = 0;
   std::uint64_t run_count = 0;  // 1: everything fits one chunk
   std::uint64_t fence_bytes = 0;
-  double cost = 0;  // see spill_cost(); 0 when all fits one chunk, or the size is not known
+  double cost = 0;  // see spill_cost(); 0 when all fits one chunk; of a pipe, a guess
 };
 
 // What forming runs and merging them takes, in the time in which one core sorts one element: to

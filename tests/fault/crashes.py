@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Ends the real program at the worst moments, and looks at what is left.
 
- points    SIGKILL right before and right after the Nth call of every kind that changes a file
+ points    SIGKILL or SIGTERM right before and right after the Nth call of every kind that changes a file
  random    SIGKILL at random times
  signals   INT, TERM, HUP, QUIT, XCPU at random times: it must die of that very signal
  crowd     eight sorts at once into one folder and one output, some of them killed
 
 Afterwards the output is the old file or the new one, whole, the inputs are as they were, and no temporary file is left.
-One exception is counted: a crash between giving the new file a hidden name and renaming it leaves that name. The next
+One exception is counted: SIGKILL between giving the new file a hidden name and renaming it leaves that name. The next
 sort with the same output must remove it.
 
 Usage: crashes.py --bin DIR --shim FILE --count N [--seed N] [--kinds KIND,...] [SORT...]
@@ -24,7 +24,8 @@ import bench
 
 CALLS = ["open", "pwrite", "write", "fsync", "fdatasync", "ftruncate", "fchmod", "fallocate", "link", "rename",
          "unlink", "close"]
-WINDOW = ["link:1:kill-after", "rename:1:kill-before"]  # the new output has a hidden name then
+WINDOW = ["link:1:kill-after", "rename:1:kill-before", "link:1:term-after", "rename:1:term-before"]  # a hidden name
+MOMENTS = ["kill-before", "kill-after", "term-before", "term-after"]
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU]
 SHORT = ["one_chunk", "spilling", "several_passes", "pipes", "records", "merged", "counted", "gzip"]
 
@@ -50,12 +51,13 @@ class Crashes:
 
     def points(self, place: bench.Bench, count: int):
         for turn in range(-len(WINDOW), count):
-            call, moment = self.random.choice(CALLS), self.random.choice(["kill-before", "kill-after"])
+            call, moment = self.random.choice(CALLS), self.random.choice(MOMENTS)
             nth = int(self.random.choice([1, 2, 3, 10, 50, 200]) * self.random.uniform(1, 2))
             fault = f"{call}:{nth}:{moment}" if turn >= 0 else WINDOW[turn]
             status, _, output = place.run_with(fault)
-            allowed = {-signal.SIGKILL} if place.hit.exists() else {0}
-            if fault in WINDOW and len(place.files()) > len(place.before):
+            number = signal.SIGTERM if "term" in fault else signal.SIGKILL
+            allowed = {-number} if place.hit.exists() else {0}
+            if fault in WINDOW and number == signal.SIGKILL and len(place.files()) > len(place.before):
                 self.hidden += 1
                 place.run()
             self.note(fault, place, status, allowed, output)

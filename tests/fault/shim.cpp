@@ -6,7 +6,8 @@
 //   GSORT_FAULT_HIT=FILE               is created when the call has come; without it there was none
 //
 // CALL is a name of kNames. ACTION is an errno in digits; "short": half of what was asked is moved;
-// "kill-before", "kill-after": SIGKILL around the call. "on": later calls fail, too.
+// "kill-before", "kill-after", "term-before", "term-after": SIGKILL or SIGTERM around the call.
+// "on": later calls fail, too.
 //
 // Calls count from the start of main: what libraries do before is not the program's. close really
 // closes before it fails, as the kernel does. What glibc does inside itself (stdio) goes past this.
@@ -35,13 +36,14 @@ extern "C" void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 
 namespace {
 
-enum class Action : std::uint8_t { kNone, kFail, kShort, kKillBefore, kKillAfter };
+enum class Action : std::uint8_t { kNone, kFail, kShort, kSignalBefore, kSignalAfter };
 
 struct Fault {
   const char* call = "";
   std::uint64_t nth = 0;
   Action action = Action::kNone;
   int error_number = 0;
+  int signal = SIGKILL;
   bool lasting = false;
 };
 
@@ -74,10 +76,11 @@ void arm() {
   the_fault.nth = std::strtoull(next_part(rest), nullptr, 10);
   const char* const action = next_part(rest);
   the_fault.error_number = static_cast<int>(std::strtol(action, nullptr, 10));
-  the_fault.action = std::strcmp(action, "short") == 0         ? Action::kShort
-                     : std::strcmp(action, "kill-before") == 0 ? Action::kKillBefore
-                     : std::strcmp(action, "kill-after") == 0  ? Action::kKillAfter
-                                                               : Action::kFail;
+  the_fault.action = std::strcmp(action, "short") == 0           ? Action::kShort
+                     : std::strstr(action, "-before") != nullptr ? Action::kSignalBefore
+                     : std::strstr(action, "-after") != nullptr  ? Action::kSignalAfter
+                                                                 : Action::kFail;
+  if (std::strncmp(action, "term", 4) == 0) the_fault.signal = SIGTERM;
   the_fault.lasting = std::strcmp(rest, "on") == 0;
   armed = true;
 }
@@ -94,8 +97,8 @@ void report_hit() {
   if (fd >= 0) ::syscall(SYS_close, fd);
 }
 
-void die() {
-  ::kill(::getpid(), SIGKILL);
+void send_signal() {
+  ::kill(::getpid(), the_fault.signal);
 }
 
 // What shall become of this call.
@@ -106,7 +109,7 @@ Action action_for(const char* call) {
     return Action::kNone;
   }
   if (number == the_fault.nth) report_hit();
-  if (the_fault.action == Action::kKillBefore) die();
+  if (the_fault.action == Action::kSignalBefore) send_signal();
   if (the_fault.action == Action::kFail) errno = the_fault.error_number;
   return the_fault.action;
 }
@@ -121,7 +124,7 @@ Result guarded(const char* call, Result failed, const Make& make) {
   const Action action = action_for(call);
   if (action == Action::kFail) return failed;
   const Result result = make();
-  if (action == Action::kKillAfter) die();
+  if (action == Action::kSignalAfter) send_signal();
   return result;
 }
 
@@ -130,7 +133,7 @@ ssize_t transfer(const char* call, std::size_t bytes, const Make& make) {
   const Action action = action_for(call);
   if (action == Action::kFail) return -1;
   const ssize_t result = make(action == Action::kShort ? half(bytes) : bytes);
-  if (action == Action::kKillAfter) die();
+  if (action == Action::kSignalAfter) send_signal();
   return result;
 }
 
@@ -182,7 +185,7 @@ int sync_file_range(int fd, off64_t at, off64_t bytes, unsigned flags) {
 int close(int fd) {
   const Action action = action_for("close");
   const int result = static_cast<int>(::syscall(SYS_close, fd));
-  if (action == Action::kKillAfter) die();
+  if (action == Action::kSignalAfter) send_signal();
   if (action != Action::kFail) return result;
   errno = the_fault.error_number;
   return -1;

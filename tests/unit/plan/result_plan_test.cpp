@@ -112,6 +112,22 @@ TEST(BatchPlan, PutsWholeArraysIntoABlock) {
   }
 }
 
+// Else each of them would be a sort of its own, and written by itself.
+TEST(BatchPlan, PutsSmallArraysIntoABlockHoweverLittleMemoryThereIs) {
+  for (const char* const budget : {"2M", "3M", "5M", "8M", "16M"}) {
+    for (const unsigned cores : {1U, 2U, 16U, 128U}) {
+      Options options = options_for(KeyType::kI16, budget);
+      options.batch_elements = 1;
+      options.compress = Codec::kZstd;
+      options.compress_level = 3;
+      const Plan plan = make_plan(options, invented_machine(kGiB, cores, 8 * kGiB));
+      EXPECT_EQ(plan.strategy, Strategy::kArrays) << budget << ", " << cores << " cores";
+      EXPECT_GE(plan.batch.block_elements, 2048U);
+      EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
+    }
+  }
+}
+
 TEST(BatchPlan, SortsArraysThatAreLargeOneAfterTheOther) {
   const Plan one_chunk = plan_of_arrays(60'000'000, "1G", KeyType::kU32);
   EXPECT_EQ(one_chunk.strategy, Strategy::kOneChunk);
