@@ -9,12 +9,14 @@
 namespace gsort {
 namespace {
 
+constexpr std::uint64_t kLeastBlockBytes = 16 * kKiB;
+
 // Many small arrays are read, sorted and written together: on a core as much as its cache holds, or
 // as there is memory for on all of them; on a device so much that the copies decide.
 std::uint64_t usual_block_bytes(const Plan& plan, std::uint64_t budget_bytes) {
   if (plan.engine == EngineKind::kCpu) {
-    return std::clamp(std::bit_floor(budget_bytes / (2 * std::uint64_t{plan.threads})), 4 * kKiB,
-                      kMiB);
+    return std::clamp(std::bit_floor(budget_bytes / (2 * std::uint64_t{plan.threads})),
+                      kLeastBlockBytes, kMiB);
   }
   return std::clamp(std::bit_floor(std::min(budget_bytes, plan.device_budget_bytes) / 32), kMiB,
                     32 * kMiB);
@@ -49,13 +51,19 @@ bool plan_batches(Plan& plan, std::uint64_t array_elements, std::uint64_t budget
   plan.batch.array_elements = array_elements;
   const std::uint64_t longest =
       plan.elements > 0 ? std::min(array_elements, plan.elements) : array_elements;
-  if (longest > budget_bytes) return false;  // and the products below cannot run over
+  // Beyond that, the products below could run over.
+  if (longest > std::max(budget_bytes, kLeastBlockBytes)) return false;
   const std::uint64_t array_bytes = longest * plan.key_bytes;
   const std::uint64_t usual_bytes = usual_block_bytes(plan, budget_bytes);
   const std::uint64_t block_elements =
       std::max<std::uint64_t>(usual_bytes / array_bytes, 1) * longest;
   const std::uint64_t bytes = lane_bytes(plan, longest, block_elements);
-  const unsigned lanes = lanes_that_fit(plan, bytes, block_elements * plan.key_bytes, budget_bytes);
+  unsigned lanes = lanes_that_fit(plan, bytes, block_elements * plan.key_bytes, budget_bytes);
+  // As little as that is there beside any budget, and arrays so short must not be sorts of their
+  // own.
+  if (plan.engine == EngineKind::kCpu && array_bytes <= kLeastBlockBytes) {
+    lanes = std::max(lanes, 1U);
+  }
   // One array at a time is better sorted by all cores, unless there is nothing to share.
   const unsigned wanted = plan.engine == EngineKind::kCpu ? plan.threads : kCudaLanes;
   if (lanes < wanted && array_bytes > usual_bytes) return false;
