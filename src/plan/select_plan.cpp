@@ -7,7 +7,7 @@
 namespace gsort {
 namespace {
 
-constexpr std::uint64_t kBlockBytes = 256 * kKiB;
+constexpr std::uint64_t kBlockBytes = kMiB;
 
 // Beyond this share of all elements little is left out, and a sort has all cores for its work.
 constexpr std::uint64_t kLeastShare = 4;
