@@ -129,7 +129,9 @@ NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path) {
 StoredDtype npy_dtype_of(const KeyFormat& key) {
   const std::size_t bytes = bytes_of(key.type);
   const char order = bytes == 1 ? '|' : key.big_endian ? '>' : '<';
-  return {fmt::format("'{}{}{}'", order, name_of(key.type).front(), bytes), 1};
+  // Times need a unit, which keys do not have: their numbers.
+  const char kind = key.type == KeyType::kTime64 ? 'i' : name_of(key.type).front();
+  return {fmt::format("'{}{}{}'", order, kind, bytes), 1};
 }
 
 NpyHeader read_npy_header(ByteStream& from, const std::string& path) {

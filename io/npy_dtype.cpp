@@ -21,7 +21,7 @@ struct SimpleDtype {
 
 std::optional<KeyType> type_of(char kind, std::uint32_t bytes) {
   if (kind == 'b' && bytes == 1) return KeyType::kU8;
-  if ((kind == 'm' || kind == 'M') && bytes == 8) return KeyType::kI64;
+  if ((kind == 'm' || kind == 'M') && bytes == 8) return KeyType::kTime64;
   for (const KeyType type : kAllKeyTypes) {
     if (name_of(type).front() == kind && bytes_of(type) == bytes) return type;
   }

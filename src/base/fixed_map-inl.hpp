@@ -12,27 +12,32 @@
 HWY_BEFORE_NAMESPACE();
 namespace gsort::HWY_NAMESPACE {
 
-// The map with its two switches known at compile time, so that the loops hold no branches.
-template <class Key, bool kSwaps, bool kFloating>
+// The map with its switches known at compile time, so that the loops hold no branches.
+template <class Key, bool kSwaps, KeyFold kFold>
 struct FixedMap {
   Key flip;
 
   HWY_INLINE Key to_ordered(Key raw) const {
-    return KeyMap<Key>{flip, kSwaps, kFloating}.to_ordered(raw);
+    return KeyMap<Key>{flip, kSwaps, kFold}.to_ordered(raw);
   }
   HWY_INLINE Key to_raw(Key ordered) const {
-    return KeyMap<Key>{flip, kSwaps, kFloating}.to_raw(ordered);
+    return KeyMap<Key>{flip, kSwaps, kFold}.to_raw(ordered);
   }
 };
 
+template <KeyFold kFold, class Key, class F>
+HWY_INLINE auto with_fold(KeyMap<Key> map, const F& f) {
+  return map.swaps_bytes ? f(FixedMap<Key, true, kFold>{map.flip})
+                         : f(FixedMap<Key, false, kFold>{map.flip});
+}
+
 template <class Key, class F>
 HWY_INLINE auto with_fixed_map(KeyMap<Key> map, const F& f) {
-  if (map.floating) {
-    return map.swaps_bytes ? f(FixedMap<Key, true, true>{map.flip})
-                           : f(FixedMap<Key, false, true>{map.flip});
+  if (map.fold == KeyFold::kFloat) return with_fold<KeyFold::kFloat>(map, f);
+  if constexpr (sizeof(Key) == bytes_of(KeyType::kTime64)) {
+    if (map.fold == KeyFold::kTime) return with_fold<KeyFold::kTime>(map, f);
   }
-  return map.swaps_bytes ? f(FixedMap<Key, true, false>{map.flip})
-                         : f(FixedMap<Key, false, false>{map.flip});
+  return with_fold<KeyFold::kNone>(map, f);
 }
 
 }  // namespace gsort::HWY_NAMESPACE

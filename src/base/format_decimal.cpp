@@ -92,6 +92,7 @@ std::size_t most_line_bytes(KeyType type) {
     case KeyType::kU64:
       return sizeof("18446744073709551615");
     case KeyType::kI64:
+    case KeyType::kTime64:
       return sizeof("-9223372036854775808");
     case KeyType::kF32:
       return sizeof("-1.17549435e-38");

@@ -7,8 +7,8 @@
 namespace gsort {
 namespace {
 
-constexpr std::array<std::string_view, 10> kNames = {"u8",  "i8",  "u16", "i16", "u32",
-                                                     "i32", "u64", "i64", "f32", "f64"};
+constexpr std::array<std::string_view, 11> kNames = {"u8",  "i8",  "u16", "i16", "u32",   "i32",
+                                                     "u64", "i64", "f32", "f64", "time64"};
 
 }  // namespace
 

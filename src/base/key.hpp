@@ -6,6 +6,7 @@
 //   signed            sign bit flipped:             -1 -> 0x7f.., 0 -> 0x80..
 //   float, double     IEEE total order: negative: all bits flipped, else the sign bit flipped, so
 //                     -NaN < -inf < ... < -0 < +0 < ... < +inf < +NaN
+//   time              signed, less one, so that the least number (NumPy's NaT) comes last
 //   descending        all bits flipped, last
 //   other byte order  bytes swapped, first
 //
@@ -22,11 +23,23 @@
 
 namespace gsort {
 
-enum class KeyType : std::uint8_t { kU8, kI8, kU16, kI16, kU32, kI32, kU64, kI64, kF32, kF64 };
+enum class KeyType : std::uint8_t {
+  kU8,
+  kI8,
+  kU16,
+  kI16,
+  kU32,
+  kI32,
+  kU64,
+  kI64,
+  kF32,
+  kF64,
+  kTime64
+};
 
 inline constexpr KeyType kAllKeyTypes[] = {
-    KeyType::kU8,  KeyType::kI8,  KeyType::kU16, KeyType::kI16, KeyType::kU32,
-    KeyType::kI32, KeyType::kU64, KeyType::kI64, KeyType::kF32, KeyType::kF64};
+    KeyType::kU8,  KeyType::kI8,  KeyType::kU16, KeyType::kI16, KeyType::kU32,   KeyType::kI32,
+    KeyType::kU64, KeyType::kI64, KeyType::kF32, KeyType::kF64, KeyType::kTime64};
 
 [[nodiscard]] std::string_view name_of(KeyType type);                        // "u32"
 [[nodiscard]] std::optional<KeyType> key_type_named(std::string_view name);  // nothing if unknown
@@ -48,6 +61,7 @@ inline constexpr KeyType kAllKeyTypes[] = {
     case KeyType::kU64:
     case KeyType::kI64:
     case KeyType::kF64:
+    case KeyType::kTime64:
       return 8;
   }
   return 0;
@@ -59,7 +73,15 @@ inline constexpr KeyType kAllKeyTypes[] = {
 
 [[nodiscard]] constexpr bool is_signed_integer(KeyType type) {
   return type == KeyType::kI8 || type == KeyType::kI16 || type == KeyType::kI32 ||
-         type == KeyType::kI64;
+         type == KeyType::kI64 || type == KeyType::kTime64;
+}
+
+// What is done to a number beside flipping the same bits of every number.
+enum class KeyFold : std::uint8_t { kNone, kFloat, kTime };
+
+[[nodiscard]] constexpr KeyFold fold_of(KeyType type) {
+  if (is_float(type)) return KeyFold::kFloat;
+  return type == KeyType::kTime64 ? KeyFold::kTime : KeyFold::kNone;
 }
 
 // How keys lie in a file and which order is wanted.
@@ -93,33 +115,42 @@ template <class Key>
 struct KeyMap {
   Key flip = 0;  // xor-ed to every key: the sign bit, complemented when descending
   bool swaps_bytes = false;
-  bool floating = false;
+  KeyFold fold = KeyFold::kNone;
 
   static constexpr unsigned kSignShift = 8 * sizeof(Key) - 1;
   static constexpr Key kSignBit = static_cast<Key>(Key{1} << kSignShift);
 
   [[nodiscard]] static constexpr KeyMap of(const KeyFormat& format) {
     KeyMap map;
-    map.floating = is_float(format.type);
-    map.flip = is_signed_integer(format.type) ? kSignBit : Key{0};
+    map.fold = fold_of(format.type);
+    const bool flips_sign = is_signed_integer(format.type) && map.fold == KeyFold::kNone;
+    map.flip = flips_sign ? kSignBit : Key{0};
     if (format.descending) map.flip = static_cast<Key>(~map.flip);
     map.swaps_bytes = format.big_endian && sizeof(Key) > 1;
     return map;
   }
 
   [[nodiscard]] constexpr bool is_identity() const {
-    return !floating && !swaps_bytes && flip == 0;
+    return fold == KeyFold::kNone && !swaps_bytes && flip == 0;
   }
 
   [[nodiscard]] GSORT_HOST_DEVICE constexpr Key to_ordered(Key raw) const {
     if (swaps_bytes) raw = swap_bytes(raw);
-    if (floating) raw ^= (raw >> kSignShift) != 0 ? static_cast<Key>(~Key{0}) : kSignBit;
+    if (fold == KeyFold::kFloat) {
+      raw ^= (raw >> kSignShift) != 0 ? static_cast<Key>(~Key{0}) : kSignBit;
+    } else if (fold == KeyFold::kTime) {
+      raw = static_cast<Key>((raw ^ kSignBit) - 1U);
+    }
     return static_cast<Key>(raw ^ flip);
   }
 
   [[nodiscard]] GSORT_HOST_DEVICE constexpr Key to_raw(Key ordered) const {
     ordered = static_cast<Key>(ordered ^ flip);
-    if (floating) ordered ^= (ordered >> kSignShift) != 0 ? kSignBit : static_cast<Key>(~Key{0});
+    if (fold == KeyFold::kFloat) {
+      ordered ^= (ordered >> kSignShift) != 0 ? kSignBit : static_cast<Key>(~Key{0});
+    } else if (fold == KeyFold::kTime) {
+      ordered = static_cast<Key>((ordered + 1U) ^ kSignBit);
+    }
     return swaps_bytes ? swap_bytes(ordered) : ordered;
   }
 };

@@ -20,9 +20,11 @@ void RecordOrder::add(const KeyField& key) {
     piece.bytes = std::min(key.bytes - at, kWordBytes);
     // Of bytes, the first one counts most.
     piece.swaps_bytes = key.type ? key.big_endian : true;
-    piece.floating = key.type && is_float(*key.type);
+    piece.fold = key.type ? fold_of(*key.type) : KeyFold::kNone;
     const std::uint64_t all = ~std::uint64_t{0} >> (64 - piece.bits());
-    if (key.type && is_signed_integer(*key.type)) piece.flip = all ^ (all >> 1);
+    const bool flips_sign =
+        key.type && is_signed_integer(*key.type) && piece.fold == KeyFold::kNone;
+    if (flips_sign) piece.flip = all ^ (all >> 1);
     if (key.descending) piece.flip ^= all;
     pieces_.push_back(piece);
     add_to_words(piece, key_bytes_);

@@ -14,7 +14,7 @@ struct KeyPiece {
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
   bool swaps_bytes = false;
-  bool floating = false;
+  KeyFold fold = KeyFold::kNone;
   std::uint64_t flip = 0;
 
   [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned bits() const { return 8 * bytes; }
@@ -23,9 +23,11 @@ struct KeyPiece {
   [[nodiscard]] GSORT_HOST_DEVICE std::uint64_t read(const std::byte* record) const {
     std::uint64_t raw = load(record + offset);
     if (swaps_bytes) raw = swap_bytes(raw) >> (64 - bits());
-    if (floating) {
-      const std::uint64_t sign = std::uint64_t{1} << (bits() - 1);
+    const std::uint64_t sign = std::uint64_t{1} << (bits() - 1);
+    if (fold == KeyFold::kFloat) {
       raw ^= (raw & sign) != 0 ? sign | (sign - 1) : sign;
+    } else if (fold == KeyFold::kTime) {  // of eight bytes
+      raw = (raw ^ sign) - 1;
     }
     return raw ^ flip;
   }

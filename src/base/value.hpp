@@ -34,6 +34,7 @@ decltype(auto) with_value_of_type(KeyType type, F&& f) {
     case KeyType::kU64:
       return f(std::uint64_t{});
     case KeyType::kI64:
+    case KeyType::kTime64:
       return f(std::int64_t{});
     case KeyType::kF32:
       return f(float{});

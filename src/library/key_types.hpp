@@ -26,7 +26,8 @@ template <SortableKey Key>
   } else {
     for (const KeyType type : kAllKeyTypes) {
       const bool same_sign = is_signed_integer(type) == std::is_signed_v<Key>;
-      if (bytes_of(type) == sizeof(Key) && same_sign && !is_float(type)) format.type = type;
+      const bool is_number = fold_of(type) == KeyFold::kNone;
+      if (bytes_of(type) == sizeof(Key) && same_sign && is_number) format.type = type;
     }
   }
   return format;

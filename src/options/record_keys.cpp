@@ -25,7 +25,7 @@ std::uint32_t bytes_named(std::string_view name, std::string_view key) {
 KeyType type_named(std::string_view name, std::string_view key) {
   if (const auto type = key_type_named(name)) return *type;
   throw bad_key(key, fmt::format("'{}' is no type", name),
-                "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64, or bytesN");
+                "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64, or bytesN");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q",
-         "f32": "f", "f64": "d"}
+         "f32": "f", "f64": "d", "time64": "q"}
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
@@ -49,6 +49,8 @@ class Key:
                 number ^= 2 * sign - 1 if number & sign else sign
             elif self.type[0] == "i":
                 number ^= sign
+            elif self.type[0] == "t":
+                number = (number ^ sign) - 1 & 2 * sign - 1
             raw = number.to_bytes(self.width(), "big")
         return bytes(255 - byte for byte in raw) if self.reverse else raw
 
@@ -172,8 +174,9 @@ def array_of(job: Job, elements: list[bytes]) -> bytes:
     """A .npy file, of keys or of records whose bytes have no order of their own."""
     key = job.keys[0]
     is_record = any("--record" in option for option in job.options)
+    kind = "M8[s]" if key.type == "time64" else key.type[0] + str(job.size)
     descr = f"[('all', '|V{job.size}')]" if is_record else \
-        repr(("|" if job.size == 1 else ">" if key.big else "<") + key.type[0] + str(job.size))
+        repr(("|" if job.size == 1 else ">" if key.big else "<") + kind)
     text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': ({len(elements)},), }}"
     text = text.ljust(117) + "\n"
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + b"".join(elements)

@@ -1,6 +1,6 @@
 // reference-sort TYPE [little|big] [ascending|descending] [unique] < in > out: std::sort (and
 // std::unique) of the whole input, sharing nothing with gsort. Signed numbers are compared as such,
-// floats by std::strong_order (IEEE totalOrder).
+// floats by std::strong_order (IEEE totalOrder), times as signed, but the least number last.
 #include <algorithm>
 #include <compare>
 #include <cstdint>
@@ -10,6 +10,8 @@
 #include <map>
 #include <string>
 #include <vector>
+
+#include "support/time64.hpp"
 
 namespace {
 
@@ -48,11 +50,17 @@ void sort_as(Bytes& bytes, bool big_endian, bool descending, bool unique) {
 
 using Sort = void (*)(Bytes&, bool, bool, bool);
 const std::map<std::string, std::pair<std::size_t, Sort>> kSorts = {
-    {"u8", {1, sort_as<std::uint8_t>}},   {"i8", {1, sort_as<std::int8_t>}},
-    {"u16", {2, sort_as<std::uint16_t>}}, {"i16", {2, sort_as<std::int16_t>}},
-    {"u32", {4, sort_as<std::uint32_t>}}, {"i32", {4, sort_as<std::int32_t>}},
-    {"u64", {8, sort_as<std::uint64_t>}}, {"i64", {8, sort_as<std::int64_t>}},
-    {"f32", {4, sort_as<float>}},         {"f64", {8, sort_as<double>}}};
+    {"u8", {1, sort_as<std::uint8_t>}},
+    {"i8", {1, sort_as<std::int8_t>}},
+    {"u16", {2, sort_as<std::uint16_t>}},
+    {"i16", {2, sort_as<std::int16_t>}},
+    {"u32", {4, sort_as<std::uint32_t>}},
+    {"i32", {4, sort_as<std::int32_t>}},
+    {"u64", {8, sort_as<std::uint64_t>}},
+    {"i64", {8, sort_as<std::int64_t>}},
+    {"f32", {4, sort_as<float>}},
+    {"f64", {8, sort_as<double>}},
+    {"time64", {8, sort_as<gsort::test::Time64>}}};
 
 }  // namespace
 

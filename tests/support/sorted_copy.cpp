@@ -5,6 +5,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "support/time64.hpp"
+
 namespace gsort::test {
 namespace {
 
@@ -59,6 +61,8 @@ Bytes sorted_copy(std::span<const std::byte> raw, const KeyFormat& format) {
       return sorted_as<float>(raw, format);
     case KeyType::kF64:
       return sorted_as<double>(raw, format);
+    case KeyType::kTime64:
+      return sorted_as<Time64>(raw, format);
   }
   return {};
 }

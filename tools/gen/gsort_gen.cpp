@@ -33,7 +33,7 @@ po::options_description described() {
   po::options_description options("Options");
   const auto text = [] { return po::value<std::string>(); };
   options.add_options()                                                                     //
-      ("type,t", text()->default_value("i32"), "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64")     //
+      ("type,t", text()->default_value("i32"), "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64")     //
       ("distribution,d", text()->default_value("uniform"), "what the keys look like")       //
       ("count,n", po::value<std::uint64_t>(), "elements to make")                           //
       ("size", text(), "bytes to make instead, such as 256M; whole elements are made")      //

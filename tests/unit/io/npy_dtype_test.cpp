@@ -31,8 +31,8 @@ KeyField number(std::uint32_t offset, KeyType type, bool big_endian = false) {
 TEST(NpyDtype, OfBooleansAndTimesIsThatOfTheirNumbersAndStaysInTheHeader) {
   EXPECT_EQ(array_of("'|b1'").key, (KeyFormat{KeyType::kU8, false, false}));
   EXPECT_EQ(array_of("'|b1'").dtype->descr, "'|b1'");
-  EXPECT_EQ(array_of("'<M8[ns]'").key, (KeyFormat{KeyType::kI64, false, false}));
-  EXPECT_EQ(array_of("'>m8[25s]'").key, (KeyFormat{KeyType::kI64, true, false}));
+  EXPECT_EQ(array_of("'<M8[ns]'").key, (KeyFormat{KeyType::kTime64, false, false}));
+  EXPECT_EQ(array_of("'>m8[25s]'").key, (KeyFormat{KeyType::kTime64, true, false}));
   EXPECT_EQ(array_of("'>m8[25s]'").dtype->descr, "'>m8[25s]'");
   EXPECT_FALSE(array_of("'<i8'").dtype);
 }

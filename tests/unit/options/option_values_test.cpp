@@ -24,7 +24,7 @@ TEST(OptionValues, NameTheTypesWhenOneIsUnknown) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     EXPECT_STREQ(error.what(),
                  "--type 'u33': is not a key type\n"
-                 "  the types are u8 i8 u16 i16 u32 i32 u64 i64 f32 f64");
+                 "  the types are u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64");
   }
 }
 
