@@ -5,8 +5,8 @@
 //                               name, dtype, shape of an array within the record
 //
 // The keys of a field give the order of numpy.sort: booleans as 0 and 1, times as their counts of
-// units, but NaT last, bytes ('S') and characters ('U') one after the other. Everything else is bytes without an order: other kinds, arrays and
-// records within a record.
+// units, but NaT last, bytes ('S') and characters ('U') one after the other. Everything else is
+// bytes without an order: other kinds, arrays and records within a record.
 #pragma once
 
 #include "base/stored_array.hpp"

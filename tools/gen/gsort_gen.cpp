@@ -32,15 +32,15 @@ struct Request {
 po::options_description described() {
   po::options_description options("Options");
   const auto text = [] { return po::value<std::string>(); };
-  options.add_options()                                                                     //
-      ("type,t", text()->default_value("i32"), "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64")     //
-      ("distribution,d", text()->default_value("uniform"), "what the keys look like")       //
-      ("count,n", po::value<std::uint64_t>(), "elements to make")                           //
-      ("size", text(), "bytes to make instead, such as 256M; whole elements are made")      //
-      ("seed", po::value<std::uint64_t>()->default_value(1), "another seed, another file")  //
-      ("endian", text()->default_value("little"), "byte order: little or big")              //
-      ("output,o", text()->default_value("-"), "file to write; - is stdout")                //
-      ("parallel", po::value<unsigned>(), "threads (all cores); the result is the same")    //
+  options.add_options()                                                                         //
+      ("type,t", text()->default_value("i32"), "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64")  //
+      ("distribution,d", text()->default_value("uniform"), "what the keys look like")           //
+      ("count,n", po::value<std::uint64_t>(), "elements to make")                               //
+      ("size", text(), "bytes to make instead, such as 256M; whole elements are made")          //
+      ("seed", po::value<std::uint64_t>()->default_value(1), "another seed, another file")      //
+      ("endian", text()->default_value("little"), "byte order: little or big")                  //
+      ("output,o", text()->default_value("-"), "file to write; - is stdout")                    //
+      ("parallel", po::value<unsigned>(), "threads (all cores); the result is the same")        //
       ("help,h", "this text");
   return options;
 }
