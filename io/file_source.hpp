@@ -18,6 +18,7 @@ class FileSource final : public Source {
   // Throws: Error(kInput) when the file is shorter than the header.
   FileSource(std::unique_ptr<Input> input, std::uint64_t header_bytes, bool keep_header);
 
+  void park() override { input().park(); }
   void begin(const ElementForm& form) override;
   [[nodiscard]] Filling filling() const override { return Filling::kByOffset; }
   [[nodiscard]] std::optional<std::uint64_t> size() const override { return size_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <semaphore>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -19,10 +20,29 @@ namespace {
 constexpr std::uint64_t kLeastDirectBytes = 16 * kMiB;
 constexpr int kPipeBytes = 1 << 20;
 
+// One of the few files that parked inputs may have open at the same time, all together.
+class OpenPlace {
+ public:
+  OpenPlace() { places().acquire(); }
+  ~OpenPlace() { places().release(); }
+  OpenPlace(const OpenPlace&) = delete;
+  OpenPlace& operator=(const OpenPlace&) = delete;
+
+ private:
+  using Places = std::counting_semaphore<2>;
+  static Places& places() {
+    static Places all(2);
+    return all;
+  }
+};
+
 }  // namespace
 
 Input::Input(const std::string& path)
-    : file_(path == "-" ? open_standard_input() : open_input(path)), facts_(file_.facts()) {
+    : file_(path == "-" ? open_standard_input() : open_input(path)),
+      path_(file_.path()),
+      facts_(file_.facts()) {
+  has_name_ = path != "-";
   is_block_device_ = S_ISBLK(facts_.st_mode);
   is_stream_ = !S_ISREG(facts_.st_mode) && !is_block_device_;
   if (!is_stream_ && path == "-") {
@@ -57,6 +77,24 @@ void Input::choose_way(DirectIo policy) {
   direct_refused_ = !use_direct_;
 }
 
+void Input::park() {
+  if (is_stream_ || is_block_device_ || !has_name_) return;
+  is_parked_ = true;
+  use_direct_ = false;
+  direct_ = {};
+  file_ = {};
+}
+
+File Input::opened_again() const {
+  File file = open_input(path_);
+  const struct stat now = file.facts();
+  if (now.st_dev != facts_.st_dev || now.st_ino != facts_.st_ino) {
+    throw changed("another file took the place of this one while it was read");
+  }
+  require_unchanged(now);
+  return file;
+}
+
 void Input::read_at(ByteSpan room, std::size_t bytes, std::uint64_t at) {
   const std::uint64_t offset = base_offset_ + at;
   std::size_t done = 0;
@@ -70,26 +108,32 @@ void Input::read_at(ByteSpan room, std::size_t bytes, std::uint64_t at) {
     }
     done = std::min(done, bytes);
   }
-  if (done < bytes) done += file_.read_full_at(room.subspan(done, bytes - done), offset + done);
-  if (done < bytes) {
-    throw Error(ErrorKind::kInput, "reading", "the file became shorter while it was read")
-        .path(path())
-        .at(offset + done)
-        .hint("sort again when nothing writes to it");
+  if (done < bytes && !is_parked_) {
+    done += file_.read_full_at(room.subspan(done, bytes - done), offset + done);
   }
+  if (done < bytes && is_parked_) {
+    const OpenPlace place;
+    done += opened_again().read_full_at(room.first(bytes), offset);
+  }
+  if (done < bytes) throw changed("the file became shorter while it was read").at(offset + done);
 }
 
 void Input::check_unchanged() const {
   if (is_stream_ || is_block_device_) return;
-  const struct stat now = file_.facts();
+  is_parked_ ? static_cast<void>(opened_again()) : require_unchanged(file_.facts());
+}
+
+void Input::require_unchanged(const struct stat& now) const {
   const bool same = now.st_size == facts_.st_size && now.st_mtim.tv_sec == facts_.st_mtim.tv_sec &&
                     now.st_mtim.tv_nsec == facts_.st_mtim.tv_nsec;
   if (same) return;
-  const std::string_view change = now.st_size > facts_.st_size ? "the file grew while it was read"
-                                  : now.st_size < facts_.st_size
-                                      ? "the file became shorter while it was read"
-                                      : "the file was written to while it was read";
-  throw Error(ErrorKind::kInput, "reading", std::string(change))
+  throw changed(now.st_size > facts_.st_size   ? "the file grew while it was read"
+                : now.st_size < facts_.st_size ? "the file became shorter while it was read"
+                                               : "the file was written to while it was read");
+}
+
+Error Input::changed(std::string_view how) const {
+  return Error(ErrorKind::kInput, "reading", std::string(how))
       .path(path())
       .hint("sort again when nothing writes to it");
 }

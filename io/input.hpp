@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <sys/stat.h>
 
@@ -24,7 +25,12 @@ class Input {
   // For those who read at aligned offsets into aligned memory. Does nothing to streams.
   void choose_way(DirectIo policy);
 
-  [[nodiscard]] const std::string& path() const { return file_.path(); }
+  // Keeps no descriptor of a regular file from here on, for more inputs than may be open: each read
+  // opens it and makes sure that it is still the same file. Only for those who call read_at() from
+  // then on. Does nothing to streams, devices and standard input.
+  void park();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_stream() const { return is_stream_; }
 
   // Of a regular input: the bytes of the sequence it gives, and where in the file they start.
@@ -44,17 +50,24 @@ class Input {
   [[nodiscard]] std::size_t read_next(ByteSpan to) { return file_.read_full(to); }
 
   // Throws: Error(kInput) when a regular file has another size or modification time than when
-  // opened.
+  // opened, or, parked, when its name is another file's.
   void check_unchanged() const;
 
   // How it is read, for -v; empty when there is nothing to say.
   [[nodiscard]] std::string note() const;
 
  private:
-  File file_;
+  [[nodiscard]] File opened_again() const;
+  void require_unchanged(const struct stat& now) const;
+  [[nodiscard]] Error changed(std::string_view how) const;
+
+  File file_;  // not open when parked
+  std::string path_;
   File direct_;  // the same file with O_DIRECT; not open where not wanted or refused
   std::atomic<bool> use_direct_{false};
   std::atomic<bool> direct_refused_{false};
+  bool has_name_ = false;
+  bool is_parked_ = false;
   bool is_stream_ = false;
   bool is_cached_ = false;
   bool is_block_device_ = false;

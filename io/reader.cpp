@@ -99,10 +99,14 @@ void Reader::Impl::open(const std::vector<std::string>& paths, const ReaderOptio
   if (std::count(paths.begin(), paths.end(), "-") > 1) {
     throw Error(ErrorKind::kUsage, "opening standard input", "it is named twice");
   }
-  // All inputs stay open, so that each can be seen not to change; the usual limit is 1,024.
-  if (paths.size() > 1) sys::raise_open_file_limit();
+  // All inputs stay open, so that each can be seen not to change, unless the limit is too low: the
+  // usual one is 1,024, and may be raised to far more.
+  constexpr std::uint64_t kOthers = 32;  // the output, runs, reports, libraries
+  const std::uint64_t most = paths.size() > 1 ? sys::raise_open_file_limit() : kNoLimit;
+  const bool parks = most < kOthers || paths.size() > most - kOthers;
   const auto open_next = [&](const std::string& path) {
     sources_.push_back(open_source(path, options.form, options.direct_io, sources_.empty()));
+    if (parks) sources_.back()->park();
   };
   for (const std::string& path : paths) open_next(path);
   if (paths.empty()) open_next("-");

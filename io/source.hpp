@@ -84,6 +84,9 @@ class Source {
   // The bytes that --skip leaves out; of a stream only after the first claim.
   [[nodiscard]] virtual ConstByteSpan header() const = 0;
 
+  // Gives its descriptor back, if it can do without one between reads.
+  virtual void park() {}
+
   // Throws: Error(kInput) when the file is no longer what it was when it was opened.
   void check_unchanged() const { input_->check_unchanged(); }
 

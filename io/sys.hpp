@@ -93,7 +93,8 @@ int lock(int fd);                     // flock, exclusive, without waiting
 [[nodiscard]] bool is_terminal(int fd);
 [[nodiscard]] unsigned terminal_columns(int fd);  // 0: unknown, or no terminal
 int set_pipe_bytes(int fd, int bytes);
-void raise_open_file_limit();  // to what this user may have; left alone where that is refused
+// To what this user may have; left alone where that is refused. Returns what it is then.
+std::uint64_t raise_open_file_limit();
 int advise(int fd, off_t offset, off_t bytes, int advice);
 // A number that nobody can guess; where the kernel has none yet, one that differs every time.
 [[nodiscard]] std::uint64_t random_number();
