@@ -61,7 +61,11 @@ void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy) {
       add_note(folder_path + ": O_DIRECT is refused, runs go through the page cache");
     }
   }
-  if (is_memory) add_note(folder_path + ": is in memory (tmpfs); runs there take memory");
+  if (is_memory) {
+    add_note(folder_path + ": is in memory (tmpfs); runs there take memory");
+  } else if (!syncs_) {
+    add_note(folder_path + ": runs are left in the page cache, which has room for them");
+  }
   stripes_.push_back(std::move(stripe));
 }
 
