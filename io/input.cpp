@@ -41,8 +41,8 @@ class OpenPlace {
 Input::Input(const std::string& path)
     : file_(path == "-" ? open_standard_input() : open_input(path)),
       path_(file_.path()),
+      has_name_(path != "-"),
       facts_(file_.facts()) {
-  has_name_ = path != "-";
   is_block_device_ = S_ISBLK(facts_.st_mode);
   is_stream_ = !S_ISREG(facts_.st_mode) && !is_block_device_;
   if (!is_stream_ && path == "-") {

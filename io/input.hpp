@@ -66,7 +66,7 @@ class Input {
   File direct_;  // the same file with O_DIRECT; not open where not wanted or refused
   std::atomic<bool> use_direct_{false};
   std::atomic<bool> direct_refused_{false};
-  bool has_name_ = false;
+  bool has_name_ = false;  // not standard input
   bool is_parked_ = false;
   bool is_stream_ = false;
   bool is_cached_ = false;
