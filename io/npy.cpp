@@ -141,7 +141,7 @@ NpyHeader read_npy_header(ByteStream& from, const std::string& path) {
   if (std::string_view(start.data(), kMagic.size()) != kMagic) {
     throw bad_header(path, "the file does not begin as one");
   }
-  const int version = start[6];
+  const int version = static_cast<unsigned char>(start[6]);
   if (version < 1 || version > 3) {
     throw bad_header(path, fmt::format("version {} is unknown", version));
   }
