@@ -1,13 +1,18 @@
 #include "plan/select_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/units.hpp"
 
 namespace gsort {
 namespace {
 
-constexpr std::uint64_t kBlockBytes = kMiB;
+// A block and, beside it, room for its elements twice; large blocks are what a cold disk likes.
+std::uint64_t block_bytes_for(const Plan& plan, std::uint64_t budget_bytes) {
+  return std::clamp<std::uint64_t>(std::bit_floor(budget_bytes / (4 * std::uint64_t{plan.threads})),
+                                   64 * kKiB, kMiB);
+}
 
 // Beyond this share of all elements little is left out, and a sort has all cores for its work.
 constexpr std::uint64_t kLeastShare = 4;
@@ -18,19 +23,20 @@ bool plan_selection(Plan& plan, std::uint64_t budget_bytes) {
   if (!plan.top || plan.key_bytes < 4 || plan.records) return false;
   if (plan.elements > 0 && *plan.top > plan.elements / kLeastShare) return false;
   if (*plan.top > budget_bytes) return false;  // and the products below cannot run over
+  const std::uint64_t block_bytes = block_bytes_for(plan, budget_bytes);
   SelectPlan select;
   // The first N, as many that may replace them, and one block more, since a block is taken whole.
   select.candidates =
-      2 * std::max<std::uint64_t>(*plan.top, 4 * kKiB) + kBlockBytes / plan.key_bytes;
+      2 * std::max<std::uint64_t>(*plan.top, 4 * kKiB) + block_bytes / plan.key_bytes;
   select.candidate_bytes = round_up(select.candidates * plan.key_bytes, 4 * kKiB);
-  const std::uint64_t worker_bytes = kBlockBytes + 2 * select.candidate_bytes;
+  const std::uint64_t worker_bytes = block_bytes + 2 * select.candidate_bytes;
   select.workers =
       static_cast<unsigned>(std::min<std::uint64_t>(plan.threads, budget_bytes / worker_bytes));
   if (select.workers == 0) return false;
   plan.select = select;
   plan.strategy = Strategy::kSelect;
   plan.engine_reason = "the first elements are selected while reading";
-  plan.chunk.block_bytes = kBlockBytes;
+  plan.chunk.block_bytes = block_bytes;
   plan.chunk.readers = select.workers;
   plan.chunk.arena_bytes = select.workers * worker_bytes;
   plan.arena_bytes = plan.chunk.arena_bytes;

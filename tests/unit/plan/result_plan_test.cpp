@@ -29,6 +29,18 @@ TEST(SelectionPlan, IsMadeWhereTheCandidatesFit) {
   }
 }
 
+TEST(SelectionPlan, ReadsSmallerBlocksWhereThereIsLittleMemory) {
+  for (const unsigned cores : {1U, 2U, 16U}) {
+    const Machine machine = invented_machine(64 * kGiB, cores, 8 * kGiB);
+    for (const char* const budget : {"2M", "3M", "8M", "64M", "1G"}) {
+      const Plan plan = make_plan(top_of(1'000, budget), machine);
+      EXPECT_EQ(plan.strategy, Strategy::kSelect) << budget << ", " << cores << " cores";
+      EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
+    }
+    EXPECT_EQ(make_plan(top_of(1'000, "1G"), machine).chunk.block_bytes, kMiB);
+  }
+}
+
 TEST(SelectionPlan, GivesWayToASortWhereItCannotHelp) {
   const Machine machine = invented_machine(64 * kGiB, 16, 8 * kGiB);
   for (const std::uint64_t top : {std::uint64_t{1} << 30, UINT64_MAX}) {
