@@ -32,9 +32,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const gsort::io::NpyHeader header = gsort::io::read_npy_header(bytes, "fuzzed");
     const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-    gsort::fuzz::require(header.elements <= most / gsort::bytes_of(header.key.type));
+    gsort::fuzz::require(header.array.key || header.array.records);
+    gsort::fuzz::require(header.array.element_bytes() > 0);
+    gsort::fuzz::require(header.elements <= most / header.array.element_bytes());
     gsort::fuzz::require(header.header_bytes <= size);
-    gsort::fuzz::require(header.row_elements == 0 || header.elements % header.row_elements == 0);
+    const std::uint64_t row = header.array.row_elements;
+    gsort::fuzz::require(row == 0 || header.elements % row == 0);
   } catch (const gsort::Error& error) {
     gsort::fuzz::require(!error.hint().empty());
   }
