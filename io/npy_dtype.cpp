@@ -61,7 +61,9 @@ SimpleDtype read_simple(LiteralReader& from) {
   const std::string_view unit = reader.rest();  // of times
   const bool is_time = dtype.kind == 'm' || dtype.kind == 'M';
   if (!unit.empty() && !(is_time && unit.starts_with('['))) return {};
-  if (ordered || dtype.bytes == 1 || dtype.kind == 'S') {
+  // What is too long to be sorted may be longer than memory has room for its keys.
+  const bool can_be_sorted = dtype.bytes <= RecordFormat::kMostBytes;
+  if (can_be_sorted && (ordered || dtype.bytes == 1 || dtype.kind == 'S')) {
     dtype.keys = keys_of(dtype.kind, big_endian, dtype.bytes);
   }
   dtype.is_plain =
@@ -177,6 +179,7 @@ StoredArray read_npy_dtype(LiteralReader& from) {
   } else {
     word = LiteralReader(text, from.path()).quoted();
     SimpleDtype dtype = read_simple(from);
+    if (dtype.bytes > 0) require_length({dtype.bytes, {}}, from.path());
     if (dtype.keys.empty()) throw without_order(from.path(), word);
     if (dtype.keys.size() == 1 && dtype.keys.front().type && dtype.kind != 'U') {
       array.key = KeyFormat{*dtype.keys.front().type, dtype.keys.front().big_endian, false};
