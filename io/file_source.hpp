@@ -25,6 +25,7 @@ class FileSource final : public Source {
   [[nodiscard]] Claim claim(ByteSpan room, std::size_t wanted_bytes) override;
   void fill(ByteSpan room, const Claim& claim) override;
   [[nodiscard]] bool at_end() const override { return taken_ == size_; }
+  void skip(std::uint64_t bytes) override { taken_ += bytes; }
   void sample_at(ByteSpan to, std::uint64_t at) override;
   [[nodiscard]] ConstByteSpan header() const override { return header_; }
 

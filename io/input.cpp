@@ -138,6 +138,13 @@ Error Input::changed(std::string_view how) const {
       .hint("sort again when nothing writes to it");
 }
 
+std::optional<FileState> Input::state() const {
+  if (!S_ISREG(facts_.st_mode)) return std::nullopt;
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return FileState{static_cast<std::uint64_t>(facts_.st_size),
+                   facts_.st_mtim.tv_sec * kSecond + facts_.st_mtim.tv_nsec};
+}
+
 std::string Input::note() const {
   if (is_stream_) return path() + ": read in order, size unknown";
   if (is_direct()) return path() + ": not cached, read around the page cache (O_DIRECT)";

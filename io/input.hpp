@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,14 @@
 #include "io/file.hpp"
 
 namespace gsort::io {
+
+// The state of a file at some time.
+struct FileState {
+  std::uint64_t bytes = 0;
+  std::int64_t changed_ns = 0;  // its last change, since 1970
+
+  friend bool operator==(const FileState&, const FileState&) = default;
+};
 
 class Input {
  public:
@@ -52,6 +61,9 @@ class Input {
   // Throws: Error(kInput) when a regular file has another size or modification time than when
   // opened, or, parked, when its name is another file's.
   void check_unchanged() const;
+
+  // When it was opened; nothing of what is no regular file.
+  [[nodiscard]] std::optional<FileState> state() const;
 
   // How it is read, for -v; empty when there is nothing to say.
   [[nodiscard]] std::string note() const;

@@ -48,10 +48,14 @@ class Reader::Impl {
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer, std::uint64_t limit_position);
   void end_at(std::uint64_t position_bytes);
+  void begin_at(std::uint64_t position_bytes);
   [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
   [[nodiscard]] std::size_t inputs() const { return sources_.size(); }
   [[nodiscard]] const std::string& path_of(std::size_t input) const {
     return sources_[input]->path();
+  }
+  [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const {
+    return sources_[input]->state();
   }
   [[nodiscard]] std::uint64_t position() const;
   [[nodiscard]] bool at_end() const;
@@ -232,6 +236,17 @@ void Reader::Impl::end_at(std::uint64_t position_bytes) {
   end_ = position_bytes;
 }
 
+void Reader::Impl::begin_at(std::uint64_t position_bytes) {
+  const std::lock_guard lock(mutex_);
+  while (position_ < position_bytes) {
+    Source& source = *sources_[current_];
+    const std::uint64_t bytes = std::min(*source.size(), position_bytes - position_);
+    source.skip(bytes);
+    position_ += bytes;
+    if (source.at_end()) ++current_;
+  }
+}
+
 std::size_t Reader::Impl::next_of(std::size_t input, ByteSpan buffer) {
   Source& source = *sources_[input];
   const Claim claim = source.claim(buffer, round_down(buffer.size(), element_bytes_));
@@ -332,6 +347,9 @@ std::optional<InputBlock> Reader::next(ByteSpan buffer, std::uint64_t limit_posi
 void Reader::end_at(std::uint64_t position_bytes) {
   impl_->end_at(position_bytes);
 }
+void Reader::begin_at(std::uint64_t position_bytes) {
+  impl_->begin_at(position_bytes);
+}
 std::size_t Reader::next_of(std::size_t input, ByteSpan buffer) {
   return impl_->next_of(input, buffer);
 }
@@ -340,6 +358,9 @@ std::size_t Reader::inputs() const {
 }
 const std::string& Reader::path_of(std::size_t input) const {
   return impl_->path_of(input);
+}
+std::optional<FileState> Reader::state_of(std::size_t input) const {
+  return impl_->state_of(input);
 }
 std::uint64_t Reader::position() const {
   return impl_->position();

@@ -20,6 +20,7 @@
 #include "base/key.hpp"
 #include "base/stored_array.hpp"
 #include "io/bytes.hpp"
+#include "io/input.hpp"
 
 namespace gsort::io {
 
@@ -92,6 +93,10 @@ class Reader {
   // stretches of the sequence by themselves. Requires: a multiple of element_bytes.
   void end_at(std::uint64_t position_bytes);
 
+  // The sequence begins at `position_bytes`; what lies before it is not read.
+  // Requires: nothing has been taken; a multiple of element_bytes, at most known_size().
+  void begin_at(std::uint64_t position_bytes);
+
   // The inputs one by one, for who does not want them as one sequence: next() and what belongs to
   // it must then not be used. Takes the next bytes of input `input` into `buffer`: whole elements,
   // not always as many as there is room for; 0 at its end. Bytes of the buffer behind them may be
@@ -101,6 +106,8 @@ class Reader {
   [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
   [[nodiscard]] std::size_t inputs() const;
   [[nodiscard]] const std::string& path_of(std::size_t input) const;
+  // When it was opened; nothing of what cannot be read again: a pipe, a device.
+  [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const;
 
   // The bytes claimed so far by next(). Thread-safe.
   [[nodiscard]] std::uint64_t position() const;

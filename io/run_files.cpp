@@ -36,22 +36,28 @@ Error told_for_run(const Error& error, std::string_view doing, std::uint64_t run
 
 }  // namespace
 
-RunFiles::RunFiles(const std::vector<std::string>& folders, DirectIo direct_io,
-                   bool left_in_page_cache)
-    : syncs_(!left_in_page_cache) {
+RunFiles::RunFiles(const std::vector<std::string>& folders, const RunStoreOptions& options)
+    : lasts_(options.lasting.has_value()), syncs_(lasts_ || !options.left_in_page_cache) {
   if (folders.empty()) {
     throw Error(ErrorKind::kUsage, "opening temporary folders", "there are none")
         .hint("name one with -T");
   }
-  const DirectIo policy = left_in_page_cache ? DirectIo::kOff : direct_io;
-  for (const std::string& folder : folders) open_stripe(folder, policy);
+  const DirectIo policy = syncs_ ? options.direct_io : DirectIo::kOff;
+  const LastingStore* const lasting = lasts_ ? &*options.lasting : nullptr;
+  for (const std::string& folder : folders) open_stripe(folder, policy, lasting);
 }
 
-void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy) {
+void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
+                           const LastingStore* lasting) {
   auto stripe = std::make_unique<Stripe>();
   stripe->name = folder_path;
-  const Folder folder = open_folder(folder_path, ErrorKind::kTemporary);
-  stripe->file = create_unnamed(folder, folder_path);
+  if (lasting != nullptr) {
+    stripe->file = lasting->file->reopened(O_RDWR);
+    if (!stripe->file.is_open()) throw lasting->file->error("opening again", errno);
+    stripe->end = lasting->end_bytes;
+  } else {
+    stripe->file = create_unnamed(open_folder(folder_path, ErrorKind::kTemporary), folder_path);
+  }
   const auto facts = folder_facts(folder_path);
   const bool is_memory = facts && facts->is_tmpfs;
   if (policy == DirectIo::kOn || (policy == DirectIo::kAuto && !is_memory)) {
@@ -150,7 +156,8 @@ void RunFiles::release(std::uint32_t folder, std::uint64_t offset, std::uint64_t
 
 void RunFiles::settle(std::uint64_t run) {
   for (const auto& stripe : stripes_) {
-    if (!stripe->unsynced.exchange(false)) continue;
+    // Around the page cache the bytes are on the disk, but not always where they lie.
+    if (!stripe->unsynced.exchange(false) && !lasts_) continue;
     try {
       stripe->file.sync_data();
     } catch (const Error& error) {

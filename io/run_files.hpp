@@ -1,5 +1,6 @@
-// RunFiles: the temporary files of a RunStore, one unnamed file in each folder, and where in them
-// is room. Knows bytes and folders; how blocks become batches is the business of run_batches.hpp.
+// RunFiles: the temporary files of a RunStore, one unnamed file in each folder (or the one file of
+// a lasting store), and where in them is room. Knows bytes and folders; how blocks become batches
+// is the business of run_batches.hpp.
 //
 // A batch goes to the folders in turn. When a folder is full (or over quota, or its file as large
 // as may be) the batch goes to the next one; the error comes when all have refused.
@@ -22,6 +23,7 @@
 
 #include "io/bytes.hpp"
 #include "io/file.hpp"
+#include "io/run_store.hpp"
 
 namespace gsort::io {
 
@@ -34,9 +36,8 @@ struct BatchPlace {
 // Thread-safe.
 class RunFiles {
  public:
-  // For the last two see RunStoreOptions.
   // Throws: Error(kTemporary) when a folder may not be used; Error(kUsage) when there is none.
-  RunFiles(const std::vector<std::string>& folders, DirectIo direct_io, bool left_in_page_cache);
+  RunFiles(const std::vector<std::string>& folders, const RunStoreOptions& options);
 
   // Writes `batch` wherever there is room. `run` is for messages.
   // Requires: the size is a multiple of kDirectAlignment.
@@ -82,13 +83,14 @@ class RunFiles {
     std::atomic<std::uint64_t> end{0};
   };
 
-  void open_stripe(const std::string& folder, DirectIo policy);
+  void open_stripe(const std::string& folder, DirectIo policy, const LastingStore* lasting);
   void write(Stripe& stripe, ConstByteSpan batch, std::uint64_t offset);
   // Gives space back without counting it.
   static void punch(Stripe& stripe, std::uint64_t offset, std::uint64_t bytes) noexcept;
   void count_written(std::uint64_t bytes);
   void add_note(std::string note);
 
+  const bool lasts_;
   const bool syncs_;
   std::vector<std::unique_ptr<Stripe>> stripes_;
   std::atomic<std::uint32_t> turn_{0};

@@ -15,19 +15,21 @@ RunBatchSizes RunSpace::batch_sizes(const RunStoreOptions& options, std::size_t 
   sizes.block_bytes = most_block_bytes(options.block_elements, key_bytes);
   sizes.batch_bytes = round_up(std::max(options.batch_bytes, sizes.block_bytes), kDirectAlignment);
   sizes.open_buffers = std::max(options.batch_buffers, 1U);
-  sizes.kept_buffers = options.kept_batches;
+  sizes.kept_buffers = options.lasting ? 0 : options.kept_batches;
   return sizes;
 }
 
 RunSpace::RunSpace(const std::vector<std::string>& folders, std::size_t key_bytes_in,
                    const RunStoreOptions& options)
-    : id(sys::random_number()),
+    : id(options.lasting ? options.lasting->store : sys::random_number()),
+      lasts(options.lasting.has_value()),
       key_bytes(key_bytes_in),
       records(options.records),
       block_elements(options.block_elements),
       block_bytes(most_block_bytes(options.block_elements, key_bytes_in)),
       packing(options.packing),
-      files(folders, options.direct_io, options.left_in_page_cache),
+      next_run(options.lasting ? options.lasting->next_run : 0),
+      files(folders, options),
       batches(files, batch_sizes(options, key_bytes_in)) {}
 
 BlockIdentity RunSpace::identity_of(std::uint64_t run, const BlockEntry& entry,
@@ -47,6 +49,11 @@ std::uint64_t RunSpace::fence_of(ConstByteSpan elements) const {
 
 void RunSpace::release(const std::vector<BlockEntry>& blocks, std::size_t begin,
                        std::size_t end) noexcept {
+  if (!lasts) release_for_good(blocks, begin, end);
+}
+
+void RunSpace::release_for_good(const std::vector<BlockEntry>& blocks, std::size_t begin,
+                                std::size_t end) noexcept {
   try {
     const std::vector<std::size_t> order = storage_order(blocks, begin, end);
     for (std::size_t at = 0; at < order.size();) {

@@ -31,15 +31,19 @@ struct RunSpace {
 
   // Gives the blocks [begin, end) back. Of a batch, those in front must have been given back
   // before, or be among them.
+  // Runs of a lasting store stay: does nothing then.
   void release(const std::vector<BlockEntry>& blocks, std::size_t begin, std::size_t end) noexcept;
+  void release_for_good(const std::vector<BlockEntry>& blocks, std::size_t begin,
+                        std::size_t end) noexcept;
 
   const std::uint64_t id;
+  const bool lasts;
   const std::size_t key_bytes;  // of an element
   const std::optional<RecordOrder> records;
   const std::uint64_t block_elements;
   const std::uint64_t block_bytes;  // the most a block takes
   const Packing packing;
-  std::atomic<std::uint64_t> next_run{0};
+  std::atomic<std::uint64_t> next_run;
   std::atomic<std::uint64_t> key_bytes_put{0};
   RunFiles files;
   RunBatches batches;

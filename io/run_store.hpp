@@ -6,7 +6,8 @@
 // runs and striped by batch, so that one run reads and writes at the speed of all folders. Nothing
 // is left behind, not even after SIGKILL. Each block carries a checksum bound to store, run and
 // position, checked at every read, in memory too: what a disk loses or mixes up is an Error, never
-// a wrong result.
+// a wrong result. Where a sort shall be resumed, one file with a name takes their place
+// (LastingStore).
 //
 // Life of a run: RunWriter takes sorted pieces in any order from any threads; finish() gives the
 // Run, with its fences in memory (32 bytes a block); blocks and ranges are read by any threads;
@@ -23,10 +24,21 @@
 #include "base/record.hpp"
 #include "io/block_entry.hpp"
 #include "io/bytes.hpp"
+#include "io/file.hpp"
+#include "io/manifest.hpp"
 
 namespace gsort::io {
 
 struct RunSpace;  // files and buffers; run_space.hpp
+
+// A store whose runs outlast the process: they lie in a file with a name, are given to the disk
+// whatever way they were written, and stay until they are dropped.
+struct LastingStore {
+  const File* file = nullptr;   // outlives the opening of the store
+  std::uint64_t end_bytes = 0;  // what of it is in use
+  std::uint64_t store = 0;      // as in the blocks' headers
+  std::uint64_t next_run = 0;   // the number of the next run
+};
 
 struct RunStoreOptions {
   std::uint64_t block_elements = 0;  // the most keys of a block; see block_elements_within()
@@ -46,6 +58,9 @@ struct RunStoreOptions {
   unsigned batch_buffers = 2;
   // Batches that may stay in memory, beside these; only what does not fit is written.
   std::uint64_t kept_batches = 0;
+  // Instead of unnamed files; left_in_page_cache and kept_batches are then not used. There is one
+  // folder then, for messages.
+  std::optional<LastingStore> lasting;
 };
 
 class Run;
@@ -66,6 +81,14 @@ class RunStore {
   // Starts the next run. `expected_elements` sizes the index; a wrong guess costs time or memory
   // only.
   [[nodiscard]] RunWriter begin_run(std::uint64_t expected_elements);
+
+  // For lasting stores. keep() writes the index of a run behind it; on return both are on the disk.
+  // find() is how another process gets the run again. drop() gives its space back.
+  // Throws: Error(kTemporary), find() also when the index is not the one that was kept;
+  // Error(kCorrupt) when it is not one of a whole run.
+  [[nodiscard]] IndexPlace keep(const Run& run);
+  [[nodiscard]] Run find(const ManifestRun& kept);
+  void drop(Run run, const IndexPlace& index);
 
   // All memory a store with these options takes for its buffers (the fences come on top: 32 bytes
   // for every block of every run).
@@ -172,6 +195,7 @@ class Run {
   void release_before(std::uint64_t position);
 
  private:
+  friend class RunStore;
   friend class RunWriter;
   Run(std::shared_ptr<RunSpace> space, std::uint64_t number, std::uint64_t elements,
       std::vector<BlockEntry> blocks);

@@ -78,6 +78,9 @@ class Source {
   // Whether everything has been claimed. A stream may notice only at the next claim.
   [[nodiscard]] virtual bool at_end() const = 0;
 
+  // Claims its first `bytes` bytes for nobody. Requires: size() is known, nothing has been claimed.
+  virtual void skip(std::uint64_t /*bytes*/) {}
+
   // Elements from byte `at` on, without claiming them. Thread-safe. Requires: size() is known.
   virtual void sample_at(ByteSpan /*to*/, std::uint64_t /*at*/) {}
 
@@ -89,6 +92,9 @@ class Source {
 
   // Throws: Error(kInput) when the file is no longer what it was when it was opened.
   void check_unchanged() const { input_->check_unchanged(); }
+
+  // What a later process can tell by that it is the same; nothing of what cannot be read again.
+  [[nodiscard]] std::optional<FileState> state() const { return input_->state(); }
 
   // How it is read, for -v; empty when there is nothing to say.
   [[nodiscard]] virtual std::string note() const { return input_->note(); }

@@ -71,7 +71,7 @@ constexpr std::array<std::string_view, kCallKinds> kNames = {
     "open",  "read",      "pread",           "write",     "pwrite",
     "fsync", "fdatasync", "sync_file_range", "close",     "rename",
     "link",  "unlink",    "ftruncate",       "fallocate", "chmod or chown",
-    "mmap",  "stat",      "statvfs"};
+    "mmap",  "stat",      "statvfs",         "mkdir"};
 
 }  // namespace
 
@@ -156,6 +156,14 @@ int link_at(int from_folder, const char* from, int folder, const char* to, int f
 
 int unlink_at(int folder, const char* name) {
   return fails(Call::kUnlink) ? -1 : ::unlinkat(folder, name, 0);
+}
+
+int make_folder(const char* path, mode_t mode) {
+  return fails(Call::kMkdir) ? -1 : ::mkdirat(AT_FDCWD, path, mode);
+}
+
+int remove_folder(const char* path) {
+  return fails(Call::kUnlink) ? -1 : ::unlinkat(AT_FDCWD, path, AT_REMOVEDIR);
 }
 
 int ftruncate(int fd, off_t bytes) {

@@ -38,8 +38,9 @@ enum class Call : std::uint8_t {
   kMmap,       // mmap
   kStat,       // fstat, fstatat
   kStatvfs,    // fstatvfs
+  kMkdir,      // mkdirat
 };
-inline constexpr std::size_t kCallKinds = static_cast<std::size_t>(Call::kStatvfs) + 1;
+inline constexpr std::size_t kCallKinds = static_cast<std::size_t>(Call::kMkdir) + 1;
 
 [[nodiscard]] std::string_view name_of(Call call);
 
@@ -71,6 +72,8 @@ int close(int fd);
 [[nodiscard]] int rename_at(int folder, const char* from, const char* to);
 [[nodiscard]] int link_at(int from_folder, const char* from, int folder, const char* to, int flags);
 int unlink_at(int folder, const char* name);
+[[nodiscard]] int make_folder(const char* path, mode_t mode);
+int remove_folder(const char* path);  // counts as unlinkat
 [[nodiscard]] int ftruncate(int fd, off_t bytes);
 [[nodiscard]] int fallocate(int fd, int mode, off_t offset, off_t bytes);
 [[nodiscard]] int fchmod(int fd, mode_t mode);

@@ -1,11 +1,13 @@
 #include "prepared_sort.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include "engine/cpu/cpu_engine.hpp"
 #include "files.hpp"
 #include "gpu/gpu.hpp"
+#include "options/resume_options.hpp"
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 
@@ -27,21 +29,44 @@ void look_for_gpus(const Options& options, Machine& machine) {
   }
 }
 
+io::ResumeAccess resume_access(const Options& options) {
+  return options.explain == ExplainMode::kNone ? io::ResumeAccess::kUse : io::ResumeAccess::kLook;
+}
+
+// Where a folder that is not there would be made.
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
 }  // namespace
 
 PreparedSort::PreparedSort(const Options& options, io::Reader& reader)
     : options_(options), reader_(reader), output_(open_output(options)) {
+  refuse_beside_resume(options);  // what the inputs' headers say is known only now
+  if (options.resume) {
+    resumption_.emplace(*options.resume, resume_access(options), resumable_job(options),
+                        element_bytes(options), reader);
+  }
   const std::string folder = output_ ? output_->folder() : "";
-  temporary_folders_ =
-      temporary_folders(options.temporary_directories, std::getenv("TMPDIR"), folder);
+  temporary_folders_ = folders_for_runs(folder);
   machine_ = survey(temporary_folders_, folder, reader);
+  if (resumption_) machine_.resumed = resumption_->found();
   look_for_gpus(options, machine_);
   plan_ = make_plan(options, machine_);
 }
 
+std::vector<std::string> PreparedSort::folders_for_runs(const std::string& output_folder) const {
+  if (resumption_) {
+    return {resumption_->has_folder() ? *options_.resume : folder_of(*options_.resume)};
+  }
+  return temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), output_folder);
+}
+
 Outcome PreparedSort::run(Meter* meter) {
   return run_sort({plan_, reader_, *output_, temporary_folders_, options_.direct_io,
-                   options_.packing, options_.verify, make_engine, meter});
+                   options_.packing, options_.verify, make_engine, meter,
+                   resumption_ ? &*resumption_ : nullptr});
 }
 
 }  // namespace gsort

@@ -10,6 +10,7 @@
 #include "io/output.hpp"
 #include "io/reader.hpp"
 #include "options/options.hpp"
+#include "pipeline/resumption.hpp"
 #include "plan/machine.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
@@ -26,13 +27,17 @@ class PreparedSort {
   [[nodiscard]] const Plan& plan() const { return plan_; }
 
   // Sorts, once. Not for options that only explain: their output may not be open.
-  // Throws: Error; then there is no output, and nothing is left in the temporary folders.
+  // Throws: Error; then there is no output, and nothing is left in the temporary folders but what
+  // shall be resumed.
   Outcome run(Meter* meter);
 
  private:
+  [[nodiscard]] std::vector<std::string> folders_for_runs(const std::string& output_folder) const;
+
   const Options& options_;
   io::Reader& reader_;
   std::optional<io::Output> output_;
+  std::optional<Resumption> resumption_;
   std::vector<std::string> temporary_folders_;
   Machine machine_;
   Plan plan_;

@@ -172,6 +172,17 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .more = "Shows every size and count of the job against the memory and disk that are free. "
              "Nothing is read but the sizes of the files.",
      .apply = [](Options& o, Text v) { o.explain = parse_choice(v, kExplainModes, "--explain"); }},
+    {.name = "resume",
+     .value_kind = kRequired,
+     .value_name = "DIR",
+     .group = kJob,
+     .help = "keep runs in DIR; the same command goes on",
+     .more =
+         "Whatever ends the sort, what has become a run stays in DIR, and the same command goes "
+         "on behind the last one. DIR is made if it is missing; at the end nothing is left in "
+         "it. The FILEs must be regular files and stay unchanged; the output and the resources "
+         "may be others.",
+     .apply = [](Options& o, Text v) { o.resume = checked_path(v, "--resume"); }},
 
     {.name = "files0-from",
      .value_kind = kRequired,

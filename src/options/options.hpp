@@ -73,6 +73,7 @@ struct Options {
   std::optional<Codec> compress;
   int compress_level = 0;                          // with compress
   std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
+  std::optional<std::string> resume;               // the folder of a sort that can be resumed
 
   // Resources. Sizes as typed: "512M", "50%".
   std::optional<std::string> buffer_size;

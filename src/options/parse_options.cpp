@@ -17,6 +17,7 @@
 #include "options/options.hpp"
 #include "options/record_options.hpp"
 #include "options/result_options.hpp"
+#include "options/resume_options.hpp"
 #include "options/suggest.hpp"
 
 namespace gsort {
@@ -210,6 +211,7 @@ void resolve_inputs(Options& options, const NameList& name_list) {
 void refuse_contradictions(const Options& options) {
   refuse_report_contradictions(options);
   refuse_result_contradictions(options);
+  refuse_beside_resume(options);
   const bool checks = options.check != CheckMode::kNone;
   if (checks && options.output) {
     throw Error(ErrorKind::kUsage, "options --check and --output", "exclude each other")

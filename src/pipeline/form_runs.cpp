@@ -1,9 +1,10 @@
 #include "pipeline/form_runs.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
+#include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/failure.hpp"
 #include "base/handoff.hpp"
@@ -20,24 +21,26 @@ constexpr std::size_t kSampleBytes = std::size_t{256} << 10;
 // A lane with a sorted chunk in it.
 struct FilledLane {
   ChunkLane* lane = nullptr;
-  std::uint64_t elements = 0;
+  Fingerprint input;  // of its elements
 };
 
 class RunFormation {
  public:
-  RunFormation(const Plan& plan, Engine& engine, io::Reader& reader, Proof& proof, Meter* meter,
-               const RunStoreMaker& run_store, const OutputMaker& output)
-      : plan_(plan),
-        reader_(reader),
-        proof_(proof),
-        meter_(meter),
+  RunFormation(const FormContext& context, const RunStoreMaker& run_store,
+               const OutputMaker& output)
+      : plan_(context.plan),
+        reader_(context.reader),
+        proof_(context.proof),
+        meter_(context.meter),
+        resumption_(context.resumption),
         run_store_(run_store),
         output_(output),
-        lanes_(engine.make_chunk_lanes()) {
+        lanes_(context.engine.make_chunk_lanes()) {
     for (const auto& lane : lanes_) free_.push(lane.get());
   }
 
   FormedRuns form() {
+    take_up();
     std::jthread spiller = start_thread("spilling", [this] { spill_all(); });
     try {
       fill_all();
@@ -51,17 +54,23 @@ class RunFormation {
   }
 
  private:
+  void take_up() {
+    if (resumption_ == nullptr || resumption_->found().runs == 0) return;
+    formed_.runs = resumption_->take_up(run_store_(), proof_);
+    for (const io::Run& run : formed_.runs) formed_.elements += run.elements();
+  }
+
   void fill_all() {
-    for (bool first = true;; first = false) {
+    for (bool first = formed_.runs.empty();; first = false) {
       const std::optional<ChunkLane*> lane = free_lane();
       if (!lane || failure_.failed()) return;
-      const std::uint64_t elements = fill(**lane);
-      if (elements == 0 && !first) return;
+      const Fingerprint input = fill(**lane);
+      if (input.count == 0 && !first) return;
       const bool all = first && reader_.at_end();
       sort(**lane, all ? KeyForm::kRaw : KeyForm::kOrdered);
-      formed_.elements += elements;
-      if (all) return (*lane)->emit(output_(elements));
-      filled_.push({*lane, elements});
+      formed_.elements += input.count;
+      if (all) return (*lane)->emit(output_(input.count));
+      filled_.push({*lane, input});
       if (reader_.at_end()) return;
     }
   }
@@ -76,20 +85,19 @@ class RunFormation {
     lane.sort(form);
   }
 
-  // Reads one chunk into the lane; returns its elements.
-  std::uint64_t fill(ChunkLane& lane) {
+  // Reads one chunk into the lane; returns the fingerprint of its elements.
+  Fingerprint fill(ChunkLane& lane) {
     const std::uint64_t begin = reader_.position();
     const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - begin;
     const std::uint64_t chunk_bytes = plan_.chunk.chunk_elements * plan_.key_bytes;
     const std::uint64_t end = begin + std::min(most, chunk_bytes);
-    std::atomic<std::uint64_t> filled_bytes{0};
     if (!reader_.known_size()) {
-      fill_from_pipe(lane, begin, end, filled_bytes);
+      fill_from_pipe(lane, begin, end);
     } else {
       lane.begin(sample_of(begin, std::min(end, *reader_.known_size())));
-      fill_blocks(lane, begin, end, filled_bytes);
+      fill_blocks(lane, begin, end);
     }
-    return filled_bytes / plan_.key_bytes;
+    return std::exchange(filled_with_, {});
   }
 
   ConstByteSpan sample_of(std::uint64_t begin, std::uint64_t end) {
@@ -99,8 +107,7 @@ class RunFormation {
   }
 
   // A pipe cannot be sampled ahead: its first block stands for the chunk.
-  void fill_from_pipe(ChunkLane& lane, std::uint64_t begin, std::uint64_t end,
-                      std::atomic<std::uint64_t>& filled_bytes) {
+  void fill_from_pipe(ChunkLane& lane, std::uint64_t begin, std::uint64_t end) {
     sample_.resize(kSampleBytes);
     lane.begin(ConstByteSpan(sample_).first(sampled_from_pipe_));
     const ByteSpan block = acquire_block(lane);
@@ -111,12 +118,11 @@ class RunFormation {
       std::copy_n(block.begin(), sampled_from_pipe_, sample_.begin());
       lane.begin(ConstByteSpan(sample_).first(sampled_from_pipe_));
     }
-    add_block(lane, block, bytes, 0, filled_bytes);
-    if (read) fill_blocks(lane, begin, end, filled_bytes);
+    add_block(lane, block, bytes, 0);
+    if (read) fill_blocks(lane, begin, end);
   }
 
-  void fill_blocks(ChunkLane& lane, std::uint64_t begin, std::uint64_t end,
-                   std::atomic<std::uint64_t>& filled_bytes) {
+  void fill_blocks(ChunkLane& lane, std::uint64_t begin, std::uint64_t end) {
     Failure failure;
     run_workers(plan_.chunk.readers, [&](unsigned) {
       try {
@@ -127,8 +133,7 @@ class RunFormation {
             lane.add(block, 0, 0);
             return;
           }
-          add_block(lane, block, read->bytes, (read->position_bytes - begin) / plan_.key_bytes,
-                    filled_bytes);
+          add_block(lane, block, read->bytes, (read->position_bytes - begin) / plan_.key_bytes);
         }
       } catch (...) {
         failure.capture();
@@ -142,23 +147,26 @@ class RunFormation {
     return lane.acquire_block();
   }
 
-  void add_block(ChunkLane& lane, ByteSpan block, std::size_t bytes, std::uint64_t position,
-                 std::atomic<std::uint64_t>& filled_bytes) {
-    proof_.add_input(block.first(bytes));
+  void add_block(ChunkLane& lane, ByteSpan block, std::size_t bytes, std::uint64_t position) {
+    const Fingerprint input = proof_.add_input(block.first(bytes));
+    {
+      const std::scoped_lock lock(filling_);
+      filled_with_ += input;
+    }
     Span span(meter_, Stage::kPartition);
     span.add_bytes(bytes);
     lane.add(block, bytes, position);
-    filled_bytes += bytes;
   }
 
   void spill_all() {
     try {
       while (const auto filled = filled_lane()) {
         if (failure_.failed()) return;
-        io::RunWriter writer = run_store_().begin_run(filled->elements);
+        io::RunWriter writer = run_store_().begin_run(filled->input.count);
         RunSink sink(writer, meter_);
         filled->lane->emit(sink);
         formed_.runs.push_back(finish(writer));
+        keep(formed_.runs.back(), filled->input);
         free_.push(filled->lane);
       }
     } catch (...) {
@@ -177,10 +185,17 @@ class RunFormation {
     return writer.finish();
   }
 
+  void keep(const io::Run& run, const Fingerprint& input) {
+    if (resumption_ == nullptr) return;
+    const Span span(meter_, Stage::kSpill);
+    resumption_->add(run_store_(), run, input);
+  }
+
   const Plan& plan_;
   io::Reader& reader_;
   Proof& proof_;
   Meter* meter_;
+  Resumption* resumption_;
   const RunStoreMaker& run_store_;
   const OutputMaker& output_;
   std::vector<std::unique_ptr<ChunkLane>> lanes_;
@@ -188,15 +203,17 @@ class RunFormation {
   Handoff<FilledLane> filled_;
   Failure failure_;
   FormedRuns formed_;
+  std::mutex filling_;
+  Fingerprint filled_with_;  // the chunk in the making
   std::vector<std::byte> sample_;
   std::size_t sampled_from_pipe_ = 0;
 };
 
 }  // namespace
 
-FormedRuns form_runs(const Plan& plan, Engine& engine, io::Reader& reader, Proof& proof,
-                     Meter* meter, const RunStoreMaker& run_store, const OutputMaker& output) {
-  return RunFormation(plan, engine, reader, proof, meter, run_store, output).form();
+FormedRuns form_runs(const FormContext& context, const RunStoreMaker& run_store,
+                     const OutputMaker& output) {
+  return RunFormation(context, run_store, output).form();
 }
 
 }  // namespace gsort

@@ -1,6 +1,6 @@
 // Run formation: the input is read chunk by chunk; each chunk is sorted and becomes a run on disk,
 // while the next one is being read into another lane. If the first chunk turns out to be all there
-// is, it goes straight to the output.
+// is, it goes straight to the output. Runs that an earlier process has left come first.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "io/reader.hpp"
 #include "io/run_store.hpp"
 #include "pipeline/proof.hpp"
+#include "pipeline/resumption.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort {
@@ -31,10 +32,18 @@ using RunStoreMaker = std::function<io::RunStore&()>;
 // that there are any).
 using OutputMaker = std::function<PieceSink&(std::optional<std::uint64_t> elements)>;
 
-// `meter` may be nothing.
+// What run formation works with.
+struct FormContext {
+  const Plan& plan;
+  Engine& engine;
+  io::Reader& reader;
+  Proof& proof;
+  Meter* meter;            // may be nothing
+  Resumption* resumption;  // may be nothing: runs are then gone with the process
+};
+
 // Throws: Error from reading, sorting, writing, or the proof; all threads have ended by then.
-[[nodiscard]] FormedRuns form_runs(const Plan& plan, Engine& engine, io::Reader& reader,
-                                   Proof& proof, Meter* meter, const RunStoreMaker& run_store,
+[[nodiscard]] FormedRuns form_runs(const FormContext& context, const RunStoreMaker& run_store,
                                    const OutputMaker& output);
 
 }  // namespace gsort

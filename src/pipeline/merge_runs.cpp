@@ -184,13 +184,18 @@ void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm fo
   failure.rethrow();
 }
 
-io::Run merge_group(const MergeContext& context, std::span<io::Run> group) {
+// `first` is the number of the group's first run among those that are there.
+io::Run merge_group(const MergeContext& context, std::span<io::Run> group, std::size_t first) {
   std::uint64_t total = 0;
   for (const io::Run& run : group) total += run.elements();
   io::RunWriter writer = context.store.begin_run(total);
   RunSink sink(writer, context.meter);
   merge_once(context, group, KeyForm::kOrdered, sink, false);
-  return writer.finish();
+  io::Run merged = writer.finish();
+  if (context.resumption != nullptr) {
+    context.resumption->replace(context.store, first, group, merged);
+  }
+  return merged;
 }
 
 }  // namespace
@@ -201,7 +206,8 @@ void merge_runs(const MergeContext& context, std::vector<io::Run> runs, PieceSin
     std::size_t next = 0;
     for (const std::uint32_t size : round.group_sizes) {
       const std::span<io::Run> group(runs.data() + next, size);
-      merged.push_back(size == 1 ? std::move(group[0]) : merge_group(context, group));
+      merged.push_back(size == 1 ? std::move(group[0])
+                                 : merge_group(context, group, merged.size()));
       for (io::Run& run : group) run = io::Run();
       next += size;
     }

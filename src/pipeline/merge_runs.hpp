@@ -7,6 +7,7 @@
 
 #include "engine/engine.hpp"
 #include "io/run_store.hpp"
+#include "pipeline/resumption.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort {
@@ -18,11 +19,12 @@ struct MergeContext {
   io::RunStore& store;
   ByteSpan memory;  // the engine's; scratch and staging buffers are taken from its end
   Meter* meter;     // may be nothing
+  Resumption* resumption = nullptr;
 };
 
 // Merges `runs` (their rounds first, if the plan's fan-in asks for them) into `output`, as raw
-// keys. The runs' space is given back as it is consumed. Throws: Error; all threads have ended by
-// then.
+// keys. The runs' space is given back as it is consumed; with a resumption, when what they were
+// merged into is kept. Throws: Error; all threads have ended by then.
 void merge_runs(const MergeContext& context, std::vector<io::Run> runs, PieceSink& output);
 
 }  // namespace gsort

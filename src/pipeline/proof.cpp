@@ -58,6 +58,11 @@ Fingerprint Proof::add_input(ConstByteSpan raw_keys) {
   return seen;
 }
 
+void Proof::add_input_of_before(const Fingerprint& keys) {
+  const std::scoped_lock lock(mutex_);
+  input_ += keys;
+}
+
 void Proof::add_dropped(ConstByteSpan raw_keys) {
   if (raw_keys.empty()) return;
   Span span(meter_, Stage::kProve);

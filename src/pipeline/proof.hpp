@@ -28,6 +28,9 @@ class Proof {
   // Returns their fingerprint.
   Fingerprint add_input(ConstByteSpan raw_keys);
 
+  // What an earlier process has read of the same input.
+  void add_input_of_before(const Fingerprint& keys);
+
   // Throws: Error(kCorrupt) when keys are out of order.
   void add_output(std::uint64_t position, ConstByteSpan raw_keys);
 

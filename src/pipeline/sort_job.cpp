@@ -46,6 +46,7 @@ class Sort {
     job_.reader.check_unchanged();
     proof_.finish();
     commit();
+    if (job_.resumption != nullptr) job_.resumption->finish();
     finish_outcome();
     outcome_.total_seconds = static_cast<double>(meter_.now_ns() - begin_ns) * 1e-9;
     return outcome_;
@@ -128,7 +129,7 @@ class Sort {
       if (!merges) begin_phase(Phase::kWrite, elements.value_or(0));
       return make_output(elements);
     };
-    begin_phase(merges ? Phase::kMerge : Phase::kRead, plan_.elements);
+    begin_phase(merges ? Phase::kMerge : Phase::kRead, plan_.elements - plan_.resumed.elements);
     if (plan_.strategy == Strategy::kCount) {
       return count_keys(plan_, blocks(proof), &meter_, memory, output);
     }
@@ -139,12 +140,13 @@ class Sort {
     const RunStoreMaker store = [this]() -> io::RunStore& { return run_store(); };
     FormedRuns formed =
         merges ? merge_inputs({plan_, *engine, job_.reader, proof, &meter_, memory}, store, output)
-               : form_runs(plan_, *engine, job_.reader, proof, &meter_, store, output);
+               : form_runs({plan_, *engine, job_.reader, proof, &meter_, job_.resumption}, store,
+                           output);
     outcome_.runs += formed.runs.size();
     if (!formed.runs.empty()) {
       begin_phase(Phase::kMerge, elements_to_merge(formed));
-      merge_runs({plan_, *engine, run_store(), memory, &meter_}, std::move(formed.runs),
-                 make_output(formed.elements));
+      merge_runs({plan_, *engine, run_store(), memory, &meter_, job_.resumption},
+                 std::move(formed.runs), make_output(formed.elements));
     }
     return formed.elements;
   }
@@ -198,6 +200,9 @@ class Sort {
       options.direct_io = job_.direct_io;
       options.left_in_page_cache =
           plan_.run.through_page_cache && job_.direct_io == io::DirectIo::kAuto;
+      if (job_.resumption != nullptr) {
+        options.lasting = job_.resumption->begin(options.block_elements);
+      }
       run_store_.emplace(job_.temporary_folders, plan_.key_bytes, options);
     }
     return *run_store_;
@@ -223,6 +228,8 @@ class Sort {
       take_notes(run_store_->notes());
     }
     take_notes(job_.output.notes());
+    outcome_.resumed_runs = plan_.resumed.runs;
+    if (job_.resumption != nullptr) take_notes(job_.resumption->notes());
   }
 
   const SortJob& job_;

@@ -12,6 +12,7 @@
 #include "engine/engine.hpp"
 #include "io/output.hpp"
 #include "io/reader.hpp"
+#include "pipeline/resumption.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
 
@@ -30,11 +31,12 @@ struct SortJob {
   Packing packing = Packing::kAuto;
   bool verify = true;
   EngineMaker make_engine;
-  Meter* meter = nullptr;  // is told of all phases and stages
+  Meter* meter = nullptr;            // is told of all phases and stages
+  Resumption* resumption = nullptr;  // keeps runs, which else are gone with the process
 };
 
 // Throws: Error. The output is then as it was before (what a stream took is gone), nothing is left
-// in the temporary folders, and all threads have ended.
+// in the temporary folders but what a resumption keeps, and all threads have ended.
 Outcome run_sort(const SortJob& job);
 
 }  // namespace gsort

@@ -45,9 +45,11 @@ std::uint64_t temporary_need(const Plan& plan) {
     runs = round.group_sizes.size();
   }
   // The shorter blocks where pieces end; headers and padding of blocks and batches.
-  const double overhead = 1.02 + padding_share(plan.run, plan.key_bytes) + std::min(share, 1.0);
+  const double overhead = 1.02 + padding_share(plan.run, plan.key_bytes);
+  const auto all = static_cast<double>(plan.elements * plan.key_bytes);
+  const auto there = static_cast<double>(plan.resumed.elements * plan.key_bytes);
   const auto most =
-      static_cast<std::uint64_t>(static_cast<double>(plan.elements * plan.key_bytes) * overhead);
+      static_cast<std::uint64_t>((all - there) * overhead + all * std::min(share, 1.0));
   // Buffers are full to nine tenths at least, but for the last ones of each run.
   const std::uint64_t kept = plan.run.kept_bytes() / 10 * 9;
   const std::uint64_t last_ones = plan.run_count * plan.run.batch_buffers * plan.run.batch_bytes;
@@ -85,7 +87,7 @@ bool runs_fit_page_cache(const Plan& plan, const Machine& machine) {
   constexpr std::uint64_t kShare = 4;  // the rest is left to inputs and to other programs
   const std::uint64_t beside =
       machine.available_bytes - std::min(machine.available_bytes, plan.host_budget_bytes);
-  return plan.temporary_bytes > 0 && plan.temporary_bytes <= beside / kShare;
+  return !plan.runs_last && plan.temporary_bytes > 0 && plan.temporary_bytes <= beside / kShare;
 }
 
 }  // namespace gsort

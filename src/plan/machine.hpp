@@ -23,6 +23,13 @@ struct Folder {
   bool is_memory = false;  // tmpfs: what is put there counts as memory
 };
 
+// What an earlier process has left of the same sort.
+struct ResumedRuns {
+  std::uint64_t runs = 0;            // 0: nothing
+  std::uint64_t elements = 0;        // in them: the first ones of the input
+  std::uint64_t block_elements = 0;  // of their blocks, which new runs must keep to
+};
+
 struct Machine {
   unsigned cores = 1;
   std::uint64_t memory_bytes = 0;            // all of it: what -S 100% means
@@ -32,6 +39,7 @@ struct Machine {
   std::vector<Folder> temporary;             // where runs may be spilled
   std::optional<Folder> output;              // nothing: a pipe or a device
   std::optional<std::uint64_t> input_bytes;  // of raw keys; nothing: not known
+  ResumedRuns resumed;
 };
 
 }  // namespace gsort

@@ -15,6 +15,7 @@ struct Outcome {
   std::uint64_t bytes = 0;     // of them
   std::uint64_t output_elements = 0;
   std::uint64_t runs = 0;           // 0: one chunk went straight to the output
+  std::uint64_t resumed_runs = 0;   // of these, what an earlier process had left
   std::uint64_t run_key_bytes = 0;  // the keys of all runs, before packing
   std::uint64_t kept_bytes = 0;     // of runs, in memory
   std::uint64_t spilled_bytes = 0;  // written to temporary folders, headers included

@@ -58,7 +58,9 @@ SizeQuestion question_for(const Plan& plan, const Options& options) {
   SizeQuestion q = question_of(plan);
   q.size_known = plan.strategy != Strategy::kUnknown;
   q.elements = q.size_known ? plan.elements : pipe_guess(q);
-  q.spills = options.merge;  // groups of inputs become runs
+  q.spills = options.merge || plan.resumed.runs > 0;  // groups of inputs become runs
+  q.keeps_tier = !plan.runs_last;
+  q.fixed_block_elements = plan.resumed.block_elements;
   q.most_fan_in = options.batch_size.value_or(0);
   return q;
 }
@@ -102,8 +104,10 @@ void take_sizes(Plan& plan, const Sizes& sizes) {
   plan.run = sizes.run;
   plan.fan_in = sizes.fan_in;
   if (plan.strategy == Strategy::kUnknown) return;
-  plan.run_count = sizes.run_count;
-  plan.strategy = sizes.run_count <= 1 ? Strategy::kOneChunk : Strategy::kSpill;
+  plan.run_count =
+      plan.resumed.runs + div_up(plan.elements - plan.resumed.elements, plan.chunk.chunk_elements);
+  const bool spills = plan.run_count > 1 || plan.resumed.runs > 0;
+  plan.strategy = spills ? Strategy::kSpill : Strategy::kOneChunk;
   plan.rounds = plan_rounds(plan.run_count, plan.fan_in);
 }
 
@@ -283,6 +287,8 @@ Plan make_plan(const Options& options, const Machine& machine) {
   plan.dtype = options.stored_dtype;
   plan.output_is_stream = !machine.output || !plan.output_form.is_plain() || plan.unique;
   plan.decoding_bytes = decoding_bytes(options);
+  plan.runs_last = options.resume.has_value();
+  plan.resumed = machine.resumed;
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;
   refuse_unknown_count(plan, options, machine);
   plan.least_output_bytes = least_output_bytes(plan.output_form, options.input_form.skip_bytes,
@@ -291,7 +297,8 @@ Plan make_plan(const Options& options, const Machine& machine) {
     plan_arrays(plan, options, machine);
   } else if (plan.key_bytes < 4 && !plan.records) {
     plan_counting(plan, options);
-  } else if (options.merge || !plan_selection(plan, sorting_budget(plan, plan.host_budget_bytes))) {
+  } else if (options.merge || plan.resumed.runs > 0 ||
+             !plan_selection(plan, sorting_budget(plan, plan.host_budget_bytes))) {
     choose_engine_of(plan, options, machine);
     plan.strategy = machine.input_bytes ? Strategy::kSpill : Strategy::kUnknown;
     plan.threads = useful_threads(plan, machine);

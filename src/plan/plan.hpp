@@ -126,6 +126,8 @@ struct Plan {
   BatchPlan batch;
   InputMergePlan input_merge;
   RunPlan run;
+  bool runs_last = false;             // beyond the process: none stays in memory
+  ResumedRuns resumed;                // runs that are there
   std::uint32_t fan_in = 0;           // the most runs of one merge
   std::uint64_t run_count = 0;        // 0 with kUnknown
   std::vector<MergeRound> rounds;     // before the last merge, which writes the output

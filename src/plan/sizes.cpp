@@ -42,6 +42,10 @@ std::uint64_t usual_block_bytes(const SizeQuestion& q) {
   return std::clamp(std::bit_floor(q.host_bytes / 2048), kLeastBlockBytes, kMostBlockBytes);
 }
 
+std::uint64_t block_memory(const SizeQuestion& q, const RunPlan& run) {
+  return round_up(run.block_elements * q.key_bytes + 64, 4 * kKiB);
+}
+
 // Blocks large enough for the fences, which must all be in memory, to take at most a quarter of it.
 // The disk sees batches.
 RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
@@ -56,8 +60,10 @@ RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
   // A block with its header fills whole pages of the disk: one page less for keys would waste a
   // page.
   run.block_elements = (block_bytes - 64) / q.key_bytes;
+  if (q.fixed_block_elements > 0) run.block_elements = q.fixed_block_elements;
+  const std::uint64_t least_batch = block_memory(q, run);
   run.batch_bytes = round_up(
-      std::clamp<std::uint64_t>(q.host_bytes / 256, block_bytes, std::max(4 * kMiB, block_bytes)),
+      std::clamp<std::uint64_t>(q.host_bytes / 256, least_batch, std::max(4 * kMiB, least_batch)),
       4 * kKiB);
   run.batch_buffers = q.threads + 1;  // one more, for pieces that were overtaken
   return run;
@@ -65,10 +71,6 @@ RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
 
 std::uint64_t batch_memory(const RunPlan& run) {
   return run.batch_bytes * run.batch_buffers;
-}
-
-std::uint64_t block_memory(const SizeQuestion& q, const RunPlan& run) {
-  return round_up(run.block_elements * q.key_bytes + 64, 4 * kKiB);
 }
 
 // Reading a block reads the pages of the disk that it begins and ends in.
@@ -81,6 +83,7 @@ std::uint64_t least_scratch(const SizeQuestion& q, const RunPlan& run) {
 // than memory that larger chunks save as much.
 std::uint64_t tier_bytes(const SizeQuestion& q) {
   constexpr std::uint64_t kWorthwhileFactor = 4;
+  if (!q.keeps_tier) return 0;
   if (q.engine == EngineKind::kCuda) {
     return q.host_bytes - std::max(q.host_bytes / 4, std::min(q.host_bytes / 2, kGiB));
   }

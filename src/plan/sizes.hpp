@@ -16,9 +16,11 @@ struct SizeQuestion {
   unsigned threads = 1;
   std::uint64_t elements = 0;  // of the whole input; a guess that is too large is safe
   bool size_known = true;
-  bool spills = false;           // there will be runs, however little there is to sort
-  bool staged_output = false;    // the output is a stream: lanes collect their parts
-  std::uint64_t host_bytes = 0;  // for buffers
+  bool spills = false;                     // there will be runs, however little there is to sort
+  bool keeps_tier = true;                  // runs may stay in memory
+  std::uint64_t fixed_block_elements = 0;  // of runs that are there already; 0: there are none
+  bool staged_output = false;              // the output is a stream: lanes collect their parts
+  std::uint64_t host_bytes = 0;            // for buffers
   std::uint64_t device_bytes = 0;
   std::uint64_t most_arena_bytes = 0;  // what has been reserved already; 0: nothing yet
   std::uint32_t most_fan_in = 0;       // --batch-size; 0: no bound

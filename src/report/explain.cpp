@@ -60,6 +60,15 @@ std::string steps_of(const Plan& plan) {
                                                        plan.rounds.size()));
 }
 
+std::string place_of_runs(const Plan& plan) {
+  if (!plan.runs_last) {
+    return fmt::format("up to {} stay in memory", format_bytes(plan.run.kept_bytes()));
+  }
+  if (plan.resumed.runs == 0) return "kept, to resume from";
+  return fmt::format("kept, to resume from; {} of {} elements are there",
+                     format_count(plan.resumed.runs), format_count(plan.resumed.elements));
+}
+
 std::string disk_words(const Plan& plan, const Machine& machine) {
   std::string words = plan.temporary_bytes == 0 ? "no temporary files"
                                                 : fmt::format("up to {} of temporary files",
@@ -98,8 +107,7 @@ std::string explain_text(const Plan& plan, const Options& options, const Machine
     text += line("merging",
                  fmt::format("up to {} runs at once, blocks of {}", format_count(plan.fan_in),
                              format_bytes(plan.run.block_elements * plan.key_bytes)));
-    text += line("runs", fmt::format("packed where that pays; up to {} stay in memory",
-                                     format_bytes(plan.run.kept_bytes())));
+    text += line("runs", fmt::format("packed where that pays; {}", place_of_runs(plan)));
   }
   text += line("disk", disk_words(plan, machine));
   return text;

@@ -112,6 +112,7 @@ std::string stats_json(const Outcome& outcome, const Plan& plan, const Options& 
       total > 0 ? Json(static_cast<double>(outcome.bytes) / total) : Json(nullptr);
   json["bound"] = bound_object(outcome, plan);
   json["runs"] = outcome.runs;
+  json["resumed_runs"] = outcome.resumed_runs;
   json["bytes"] = bytes_object(outcome, sums_of(outcome));
   json["phases"] = phases_array(outcome);
   json["memory"] = {{"peak_resident_bytes", outcome.peak_memory_bytes},

@@ -1,0 +1,244 @@
+#include "io/manifest.hpp"
+
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include <xxhash.h>
+
+#include "io/run_format.hpp"
+
+namespace gsort::io {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers are stored as they are");
+
+constexpr std::uint32_t kMagic = 0x4d525347;  // "GSRM"
+constexpr std::uint64_t kHeaderBytes = 64;
+constexpr std::uint64_t kChecksumBytes = 8;
+constexpr std::uint64_t kInputBytes = 20;  // without its path
+constexpr std::uint64_t kRunBytes = 56;
+constexpr std::uint16_t kFolderIsMade = 1;
+
+class Encoder {
+ public:
+  template <class Number>
+  void put(Number number) {
+    put_bytes(std::as_bytes(std::span(&number, 1)));
+  }
+  void put_text(const std::string& text) { put_bytes(std::as_bytes(std::span(text))); }
+  void put_bytes(ConstByteSpan bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+
+  [[nodiscard]] std::vector<std::byte>& bytes() { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+// Takes numbers from bytes. Beyond their end everything is zero, and is_short() says so.
+class Decoder {
+ public:
+  explicit Decoder(ConstByteSpan bytes) : bytes_(bytes) {}
+
+  template <class Number>
+  Number take() {
+    Number number{};
+    const ConstByteSpan taken = take_bytes(sizeof(Number));
+    if (!taken.empty()) std::memcpy(&number, taken.data(), sizeof(Number));
+    return number;
+  }
+  std::string take_text(std::size_t bytes) {
+    const ConstByteSpan taken = take_bytes(bytes);
+    return {reinterpret_cast<const char*>(taken.data()), taken.size()};
+  }
+
+  [[nodiscard]] bool is_short() const { return is_short_; }
+  [[nodiscard]] std::size_t left() const { return bytes_.size(); }
+
+ private:
+  ConstByteSpan take_bytes(std::size_t bytes) {
+    is_short_ = is_short_ || bytes > bytes_.size();
+    if (is_short_) return {};
+    const ConstByteSpan taken = bytes_.first(bytes);
+    bytes_ = bytes_.subspan(bytes);
+    return taken;
+  }
+
+  ConstByteSpan bytes_;
+  bool is_short_ = false;
+};
+
+std::uint64_t bytes_of(const Manifest& manifest) {
+  std::uint64_t bytes = kHeaderBytes + manifest.job.size() + kChecksumBytes;
+  for (const ManifestInput& input : manifest.inputs) bytes += kInputBytes + input.path.size();
+  return bytes + manifest.runs.size() * kRunBytes;
+}
+
+void put_input(Encoder& to, const ManifestInput& input) {
+  to.put(input.bytes);
+  to.put(input.changed_ns);
+  to.put(static_cast<std::uint32_t>(input.path.size()));
+  to.put_text(input.path);
+}
+
+ManifestInput take_input(Decoder& from) {
+  ManifestInput input;
+  input.bytes = from.take<std::uint64_t>();
+  input.changed_ns = from.take<std::int64_t>();
+  input.path = from.take_text(from.take<std::uint32_t>());
+  return input;
+}
+
+void put_run(Encoder& to, const ManifestRun& run) {
+  to.put(run.number);
+  to.put(run.input.count);
+  to.put(run.input.sum);
+  to.put(run.input.product);
+  to.put(run.index.offset);
+  to.put(run.index.blocks);
+  to.put(run.index.checksum);
+}
+
+ManifestRun take_run(Decoder& from) {
+  ManifestRun run;
+  run.number = from.take<std::uint64_t>();
+  run.input.count = from.take<std::uint64_t>();
+  run.input.sum = from.take<std::uint64_t>();
+  run.input.product = from.take<std::uint64_t>();
+  run.index.offset = from.take<std::uint64_t>();
+  run.index.blocks = from.take<std::uint64_t>();
+  run.index.checksum = from.take<std::uint64_t>();
+  return run;
+}
+
+// Whether there can be such runs, and all of them together.
+bool runs_can_be(const Manifest& manifest) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const std::uint64_t most_elements = kMost / manifest.element_bytes;
+  std::uint64_t elements = 0;
+  for (const ManifestRun& run : manifest.runs) {
+    const bool can_be = run.number < manifest.next_run && run.input.count > 0 &&
+                        run.input.count <= most_elements - elements &&
+                        is_aligned(run.index.offset) && run.index.offset <= kMost &&
+                        run.index.blocks > 0 && run.index.blocks <= run.input.count;
+    if (!can_be) return false;
+    elements += run.input.count;
+  }
+  return true;
+}
+
+bool can_be(const BlockEntry& block, const std::vector<BlockEntry>& before,
+            const IndexBounds& bounds) {
+  const bool follows =
+      before.empty() ? block.position == 0 : block.position > before.back().position;
+  return follows && block.offset % kBlockAlignment == 0 && block.offset <= bounds.end_bytes &&
+         block.stored_bytes % kBlockAlignment == 0 && block.stored_bytes > kBlockHeaderBytes &&
+         block.stored_bytes <= bounds.most_stored_bytes &&
+         block.stored_bytes <= bounds.end_bytes - block.offset;
+}
+
+// What stands behind the numbers that every version begins with.
+std::string_view parse_fields(Decoder& from, std::uint16_t flags, Manifest& manifest) {
+  manifest.folder_is_made = flags == kFolderIsMade;
+  manifest.store = from.take<std::uint64_t>();
+  manifest.next_run = from.take<std::uint64_t>();
+  manifest.block_elements = from.take<std::uint64_t>();
+  manifest.element_bytes = from.take<std::uint32_t>();
+  const auto job_bytes = from.take<std::uint32_t>();
+  const auto inputs = from.take<std::uint32_t>();
+  const auto runs = from.take<std::uint32_t>();
+  manifest.sample = from.take<std::uint64_t>();
+  manifest.job = from.take_text(job_bytes);
+  for (std::uint32_t i = 0; i < inputs && !from.is_short(); ++i) {
+    manifest.inputs.push_back(take_input(from));
+  }
+  for (std::uint32_t i = 0; i < runs && !from.is_short(); ++i) {
+    manifest.runs.push_back(take_run(from));
+  }
+  if (from.is_short() || from.left() != 0) return "its parts do not fill it";
+  constexpr std::uint64_t kMostInBlock = std::numeric_limits<std::uint32_t>::max();
+  const std::uint64_t most_elements =
+      manifest.element_bytes == 0 ? 0 : kMostInBlock / manifest.element_bytes;
+  const bool can_be = manifest.block_elements > 0 && manifest.block_elements <= most_elements &&
+                      runs_can_be(manifest);
+  return can_be ? std::string_view() : "it says what cannot be";
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_manifest(const Manifest& manifest) {
+  Encoder to;
+  to.bytes().reserve(bytes_of(manifest));
+  to.put(kMagic);
+  to.put(kManifestVersion);
+  to.put(manifest.folder_is_made ? kFolderIsMade : std::uint16_t{0});
+  to.put(bytes_of(manifest));
+  to.put(manifest.store);
+  to.put(manifest.next_run);
+  to.put(manifest.block_elements);
+  to.put(manifest.element_bytes);
+  to.put(static_cast<std::uint32_t>(manifest.job.size()));
+  to.put(static_cast<std::uint32_t>(manifest.inputs.size()));
+  to.put(static_cast<std::uint32_t>(manifest.runs.size()));
+  to.put(manifest.sample);
+  to.put_text(manifest.job);
+  for (const ManifestInput& input : manifest.inputs) put_input(to, input);
+  for (const ManifestRun& run : manifest.runs) put_run(to, run);
+  to.put(std::uint64_t{XXH3_64bits(to.bytes().data(), to.bytes().size())});
+  return std::move(to.bytes());
+}
+
+std::string_view parse_manifest(ConstByteSpan bytes, Manifest& manifest) {
+  manifest = {};
+  if (bytes.size() < kHeaderBytes + kChecksumBytes) return "it is cut short";
+  const ConstByteSpan covered = bytes.first(bytes.size() - kChecksumBytes);
+  Decoder from(covered);
+  if (from.take<std::uint32_t>() != kMagic) return "it is no manifest";
+  if (from.take<std::uint16_t>() != kManifestVersion) return "it has an unknown version";
+  const auto flags = from.take<std::uint16_t>();
+  if (from.take<std::uint64_t>() != bytes.size()) return "it is cut short or too long";
+  const std::uint64_t checksum = XXH3_64bits(covered.data(), covered.size());
+  if (Decoder(bytes.last(kChecksumBytes)).take<std::uint64_t>() != checksum) {
+    return "its checksum does not match";
+  }
+  if ((flags & ~kFolderIsMade) != 0) return "it has unknown flags";
+  return parse_fields(from, flags, manifest);
+}
+
+std::vector<std::byte> encode_index(std::span<const BlockEntry> blocks) {
+  Encoder to;
+  to.bytes().reserve(blocks.size() * kIndexEntryBytes);
+  for (const BlockEntry& block : blocks) {
+    to.put(block.first_key);
+    to.put(block.position);
+    to.put(block.offset);
+    to.put(block.stored_bytes);
+    to.put(std::uint32_t{0});
+  }
+  return std::move(to.bytes());
+}
+
+std::uint64_t checksum_of_index(ConstByteSpan index) {
+  return XXH3_64bits(index.data(), index.size());
+}
+
+std::string_view parse_index(ConstByteSpan index, const IndexBounds& bounds,
+                             std::vector<BlockEntry>& blocks) {
+  blocks.clear();
+  blocks.reserve(index.size() / kIndexEntryBytes);
+  Decoder from(index);
+  while (from.left() >= kIndexEntryBytes) {
+    BlockEntry block;
+    block.first_key = from.take<std::uint64_t>();
+    block.position = from.take<std::uint64_t>();
+    block.offset = from.take<std::uint64_t>();
+    block.stored_bytes = from.take<std::uint32_t>();
+    if (from.take<std::uint32_t>() != 0 || !can_be(block, blocks, bounds)) {
+      return "its index says what cannot be";
+    }
+    blocks.push_back(block);
+  }
+  return from.left() == 0 ? std::string_view() : "its index is cut short";
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,61 @@
+#include "options/resume_options.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace gsort {
+namespace {
+
+std::string_view order_name(bool descending) {
+  return descending ? "descending" : "ascending";
+}
+
+std::string_view endian_name(bool big_endian) {
+  return big_endian ? "big" : "little";
+}
+
+std::string element_text(const Options& options) {
+  if (!options.records) {
+    return fmt::format("{} {} endian {}", name_of(options.key.type),
+                       endian_name(options.key.big_endian), order_name(options.key.descending));
+  }
+  std::string text = fmt::format("records of {} bytes", options.records->bytes);
+  for (const KeyField& key : options.records->keys) {
+    text +=
+        fmt::format(", {} of {} at {} {} endian {}", key.type ? name_of(*key.type) : "bytes",
+                    key.bytes, key.offset, endian_name(key.big_endian), order_name(key.descending));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string resumable_job(const Options& options) {
+  const InputForm& form = options.input_form;
+  return fmt::format("{}; input as {}, {}; skip {}; {}", element_text(options),
+                     form.format ? name_of(*form.format) : "its name says",
+                     form.codec ? name_of(*form.codec) : "its bytes say", form.skip_bytes,
+                     options.verify ? "verified" : "not verified");
+}
+
+void refuse_beside_resume(const Options& options) {
+  if (!options.resume) return;
+  const auto refuse = [](std::string_view other, std::string_view hint) {
+    throw Error(ErrorKind::kUsage, fmt::format("options --resume and {}", other),
+                "exclude each other")
+        .hint(hint);
+  };
+  if (options.check != CheckMode::kNone) refuse("--check", "only a sort can be resumed");
+  if (options.merge) refuse("--merge", "a merge reads its inputs once, and begins anew");
+  if (options.batch_elements) {
+    refuse(
+        options.row_elements > 0 ? "--batch-elements (the rows of the array)" : "--batch-elements",
+        "arrays are sorted one by one, and begin anew");
+  }
+  if (!options.temporary_directories.empty()) {
+    refuse("--temporary-directory", "runs lie in the folder of --resume; leave out -T");
+  }
+}
+
+}  // namespace gsort

@@ -1,0 +1,167 @@
+#include "pipeline/resumption.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "io/sys.hpp"
+
+namespace gsort {
+namespace {
+
+// Elements drawn evenly from all inputs: what size and time do not tell of a file that was written
+// to and given its old time, or of another file.
+std::uint64_t sample_of(const io::Reader& reader) {
+  constexpr std::size_t kSampleBytes = std::size_t{256} << 10;
+  const auto size = reader.known_size();
+  if (!size) return 0;
+  std::vector<std::byte> sample(kSampleBytes);
+  return XXH3_64bits(sample.data(), reader.sample(sample, 0, *size));
+}
+
+std::vector<io::ManifestInput> inputs_of(const io::Reader& reader) {
+  std::vector<io::ManifestInput> inputs;
+  for (std::size_t i = 0; i < reader.inputs(); ++i) {
+    const auto state = reader.state_of(i);
+    if (!state) {
+      throw Error(ErrorKind::kUsage, "resuming with",
+                  "it is no regular file, so it cannot be read a second time")
+          .path(reader.path_of(i))
+          .hint("put it into a file, or leave out --resume");
+    }
+    inputs.push_back({reader.path_of(i), state->bytes, state->changed_ns});
+  }
+  return inputs;
+}
+
+Fingerprint fingerprint_of(const std::vector<io::ManifestRun>& runs) {
+  return std::accumulate(
+      runs.begin(), runs.end(), Fingerprint{},
+      [](Fingerprint sum, const io::ManifestRun& run) { return sum += run.input; });
+}
+
+}  // namespace
+
+Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const std::string& job,
+                       std::uint64_t element_bytes, io::Reader& reader)
+    : reader_(reader), folder_(folder, access) {
+  manifest_.job = job;
+  manifest_.element_bytes = static_cast<std::uint32_t>(element_bytes);
+  manifest_.inputs = inputs_of(reader);
+  manifest_.sample = sample_of(reader);
+  const std::optional<io::Manifest>& found = folder_.found();
+  if (!found) {
+    manifest_.store = io::sys::random_number();
+    return;
+  }
+  require_same(*found);
+  manifest_.store = found->store;
+  // Not the number of the run that was in the making: blocks of it may lie on the disk.
+  manifest_.next_run = found->next_run + 1;
+  manifest_.block_elements = found->block_elements;
+  manifest_.runs = found->runs;
+}
+
+void Resumption::require_same(const io::Manifest& found) const {
+  if (found.job != manifest_.job || found.element_bytes != manifest_.element_bytes) {
+    throw folder_.refusal(
+        fmt::format("it is of another sort: '{}', not '{}'", found.job, manifest_.job));
+  }
+  if (found.inputs.size() != manifest_.inputs.size()) {
+    throw folder_.refusal(fmt::format("it is of a sort of {} inputs, not {}", found.inputs.size(),
+                                      manifest_.inputs.size()));
+  }
+  for (std::size_t i = 0; i < found.inputs.size(); ++i) {
+    const io::ManifestInput& then = found.inputs[i];
+    const io::ManifestInput& now = manifest_.inputs[i];
+    if (then.bytes == now.bytes && then.changed_ns == now.changed_ns) continue;
+    throw folder_.refusal(then.bytes != now.bytes
+                              ? fmt::format("{} had {} bytes, and {} has {}", then.path, then.bytes,
+                                            now.path, now.bytes)
+                              : fmt::format("{} has been written to since", now.path));
+  }
+  if (found.sample != manifest_.sample) {
+    throw folder_.refusal("the inputs hold other elements than they did");
+  }
+  const auto size = reader_.known_size();
+  if (size && fingerprint_of(found.runs).count > *size / found.element_bytes) {
+    throw folder_.refusal("it says what cannot be");
+  }
+}
+
+ResumedRuns Resumption::found() const {
+  ResumedRuns resumed;
+  resumed.runs = manifest_.runs.size();
+  resumed.elements = fingerprint_of(manifest_.runs).count;
+  resumed.block_elements = resumed.runs > 0 ? manifest_.block_elements : 0;
+  return resumed;
+}
+
+io::LastingStore Resumption::begin(std::uint64_t block_elements) {
+  if (!has_begun_) {
+    manifest_.block_elements = block_elements;
+    folder_.begin(manifest_);
+    has_begun_ = true;
+  }
+  return {&folder_.runs(), folder_.runs_end(), manifest_.store, manifest_.next_run};
+}
+
+std::vector<io::Run> Resumption::take_up(io::RunStore& store, Proof& proof) {
+  std::vector<io::Run> runs;
+  for (const io::ManifestRun& kept : manifest_.runs) runs.push_back(store.find(kept));
+  const Fingerprint elements = fingerprint_of(manifest_.runs);
+  skip(elements.count, proof);
+  proof.add_input_of_before(elements);
+  notes_.push_back(fmt::format("{}: took up {} runs of {} elements", folder_.path(),
+                               format_count(runs.size()), format_count(elements.count)));
+  return runs;
+}
+
+void Resumption::skip(std::uint64_t elements, Proof& proof) {
+  const std::uint64_t end = elements * manifest_.element_bytes;
+  if (reader_.known_size()) return reader_.begin_at(end);
+  constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+  std::vector<std::byte> buffer(kBufferBytes);
+  Fingerprint seen;
+  while (reader_.position() < end) {
+    const auto block = reader_.next(buffer, end);
+    if (!block) break;
+    seen += proof.look(std::span(buffer).first(block->bytes));
+  }
+  if (seen != fingerprint_of(manifest_.runs)) {
+    throw folder_.refusal("the inputs hold other elements than they did");
+  }
+}
+
+void Resumption::add(io::RunStore& store, const io::Run& run, const Fingerprint& elements) {
+  manifest_.runs.push_back({run.number(), elements, store.keep(run)});
+  manifest_.next_run = run.number() + 1;
+  folder_.save(manifest_);
+}
+
+void Resumption::replace(io::RunStore& store, std::size_t first, std::span<io::Run> group,
+                         const io::Run& merged) {
+  const auto begin = manifest_.runs.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = begin + static_cast<std::ptrdiff_t>(group.size());
+  const std::vector<io::ManifestRun> old(begin, end);
+  *begin = {merged.number(), fingerprint_of(old), store.keep(merged)};
+  manifest_.runs.erase(begin + 1, end);
+  manifest_.next_run = merged.number() + 1;
+  folder_.save(manifest_);
+  for (std::size_t i = 0; i < group.size(); ++i) store.drop(std::move(group[i]), old[i].index);
+}
+
+void Resumption::finish() {
+  if (!has_begun_ && !folder_.found()) return;
+  try {
+    folder_.remove(manifest_);
+  } catch (const Error& error) {
+    notes_.emplace_back(error.what());
+  }
+}
+
+}  // namespace gsort

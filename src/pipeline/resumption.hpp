@@ -1,0 +1,70 @@
+// Resumption: how far a sort has come, told to a folder after every run, so that the next process
+// with the same job goes on behind the last one. What is kept are whole runs, of chunks or of runs
+// merged before the last merge; so at most one run is made again.
+//
+// A job is the same when its options for runs are, and every input has the size, the time of its
+// last change, and, as far as they can be sampled, the elements that it had. Inputs of which only
+// reading tells the size are read again up to where the runs end, and compared by fingerprint.
+//
+// Life: the constructor compares; begin() opens the store's file; take_up() gives the runs that are
+// there; add() and replace() tell of every new one; finish() leaves nothing. For one thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/fingerprint.hpp"
+#include "io/reader.hpp"
+#include "io/resume_folder.hpp"
+#include "io/run_store.hpp"
+#include "pipeline/proof.hpp"
+#include "plan/machine.hpp"
+
+namespace gsort {
+
+class Resumption {
+ public:
+  // `job` says what is in the runs: see resumable_job(). Requires: the reader outlives it, and
+  // nothing has been taken from it.
+  // Throws: Error(kTemporary) when the folder may not be used, or holds another job, saying what
+  // differs; Error(kUsage) when an input cannot be read a second time.
+  Resumption(const std::string& folder, io::ResumeAccess access, const std::string& job,
+             std::uint64_t element_bytes, io::Reader& reader);
+
+  // Whether the folder is there; kLook does not make it.
+  [[nodiscard]] bool has_folder() const { return folder_.exists(); }
+  [[nodiscard]] ResumedRuns found() const;
+
+  // The place of the runs, with blocks of at most `block_elements`; made at the first call.
+  [[nodiscard]] io::LastingStore begin(std::uint64_t block_elements);
+
+  // The runs that are there, in order; the reader and `proof` then stand behind their elements.
+  // Throws: Error, also when the inputs are not what they were.
+  [[nodiscard]] std::vector<io::Run> take_up(io::RunStore& store, Proof& proof);
+
+  // A run is whole, of elements behind those of all runs so far, with that fingerprint.
+  void add(io::RunStore& store, const io::Run& run, const Fingerprint& elements);
+
+  // The runs that come `first` and after, which are gone then, were merged into `merged`.
+  void replace(io::RunStore& store, std::size_t first, std::span<io::Run> group,
+               const io::Run& merged);
+
+  // The output is there. What cannot be removed becomes a note.
+  void finish();
+
+  // For -v: "resume: 3 runs were there".
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  void require_same(const io::Manifest& found) const;
+  void skip(std::uint64_t elements, Proof& proof);
+
+  io::Reader& reader_;
+  io::ResumeFolder folder_;
+  io::Manifest manifest_;
+  bool has_begun_ = false;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace gsort
