@@ -1,5 +1,6 @@
 """A folder in which one sort is run again and again, whole or not, and what must hold afterwards."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -84,13 +85,33 @@ class Bench:
     def run_with(self, fault: str) -> tuple[int, str, bytes]:
         return self.run({"LD_PRELOAD": str(self.shim), "GSORT_FAULT": fault, "GSORT_FAULT_HIT": str(self.hit)})
 
+    def elements_kept(self) -> int:
+        """In the runs from which the sort would go on."""
+        explained = subprocess.run([self.place.gsort, *self.sort.arguments, "--explain=json", "-o", "out"],
+                                   cwd=self.place.work, env=self.place.environment, capture_output=True, check=True)
+        return json.loads(explained.stdout)["elements_to_resume"]
+
     def old_or_whole(self, output: bytes) -> bool:
         return self.sort.to_pipe or output in (OLD, self.wanted)
 
+    def resumed(self) -> list[str]:
+        """What is wrong with the sort that goes on with the runs that are there. An empty folder may be left: nobody can
+        know any more who made it."""
+        folder = self.place.work / self.sort.resumes if self.sort.resumes else None
+        if not folder or not folder.exists():
+            return []
+        status, message, output = self.run()
+        if folder.exists() and not list(folder.iterdir()):
+            folder.rmdir()
+        if status != 0 or output != self.wanted:
+            return [f"resumed, it ends with {status}: {message}"]
+        return []
+
     def changes(self) -> list[str]:
         """What has happened to files that are none of the output's; removes what was left."""
+        problems = self.resumed()
         now = self.files()
         changed = [str(path) for path in self.before | now if self.before.get(path) != now.get(path)]
         for path in now.keys() - self.before.keys():
             path.unlink()
-        return [f"left or changed: {', '.join(changed)}"] * bool(changed)
+        return problems + [f"left or changed: {', '.join(changed)}"] * bool(changed)

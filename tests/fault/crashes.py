@@ -5,8 +5,10 @@
  random    SIGKILL at random times
  signals   INT, TERM, HUP, QUIT, XCPU at random times: it must die of that very signal
  crowd     eight sorts at once into one folder and one output, some of them killed
+ again     a sort that can be resumed is killed several times on its way; the runs that are there never become fewer
 
-Afterwards the output is the old file or the new one, whole, the inputs are as they were, and no temporary file is left.
+Afterwards the output is the old file or the new one, whole, the inputs are as they were, and no temporary file is left
+but the runs of a sort that can be resumed: it must go on with them, come to the same bytes, and leave none.
 One exception is counted: SIGKILL between giving the new file a hidden name and renaming it leaves that name. The next
 sort with the same output must remove it.
 
@@ -27,7 +29,7 @@ CALLS = ["open", "pwrite", "write", "fsync", "fdatasync", "ftruncate", "fchmod",
 WINDOW = ["link:1:kill-after", "rename:1:kill-before", "link:1:term-after", "rename:1:term-before"]  # a hidden name
 MOMENTS = ["kill-before", "kill-after", "term-before", "term-after"]
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU]
-SHORT = ["one_chunk", "spilling", "several_passes", "pipes", "records", "merged", "counted", "gzip"]
+SHORT = ["one_chunk", "spilling", "resumable", "several_passes", "pipes", "records", "merged", "counted", "gzip"]
 
 
 class Crashes:
@@ -79,7 +81,7 @@ class Crashes:
             self.with_signal(place, self.random.choice(SIGNALS))
 
     def crowd(self, place: bench.Bench, count: int):
-        if place.sort.to_pipe or place.sort.stdin:
+        if place.sort.to_pipe or place.sort.stdin or place.sort.resumes:
             return
         for _ in range(max(count // 8, 1)):
             crowd = [place.start() for _ in range(8)]
@@ -89,18 +91,36 @@ class Crashes:
             statuses = {place.finish(process)[0] for process in crowd}
             self.note(f"crowd {statuses}", place, 0 if statuses <= {0, -signal.SIGKILL} else 2, {0}, place.out.read_bytes())
 
+    def again(self, place: bench.Bench, count: int):
+        if not place.sort.resumes:
+            return
+        for _ in range(max(count // 4, 1)):
+            elements = 0
+            for _ in range(4):
+                process = place.start()
+                time.sleep(self.random.uniform(0, place.seconds))
+                process.kill()
+                status, _, output = place.finish(process)
+                found = place.elements_kept() if status != 0 else 0
+                self.done += 1
+                if found < elements and status != 0:
+                    self.failed += 1
+                    print(f"  FAILED again: {elements} elements were kept, {found} are", flush=True)
+                elements = found
+            self.note("the last of four kills", place, status, {0, -signal.SIGKILL}, output)
+
 
 def main() -> int:
     parser = argparse.ArgumentParser()
     bench.add_arguments(parser)
     parser.add_argument("--count", type=int, required=True, help="crashes of each kind, over all sorts")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4)))
-    parser.add_argument("--kinds", default="points,random,signals,crowd")
+    parser.add_argument("--kinds", default="points,random,signals,crowd,again")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
     crashes = Crashes(options)
     kinds = {"points": crashes.points, "random": crashes.random_kills, "signals": crashes.signals,
-             "crowd": crashes.crowd}
+             "crowd": crashes.crowd, "again": crashes.again}
     names = options.sorts or SHORT
     for name in names:
         with bench.Bench(options, name) as place:

@@ -1,7 +1,7 @@
 // The fault loop over whole sorts: command lines of every strategy, run inside this process with
 // the Nth call of every kind failing, N = 1, 2, ... until a run is clean. Each time either the
 // output holds what std::sort makes of the input, or there is an Error that names operation and
-// path, the old output is intact, and the folders are as they were.
+// path, the old output is intact, and the folders are as they were; what a sort that can be resumed has left, it goes on with.
 //
 // By default some errors stand for all, and N grows in strides; with GSORT_EVERY_FAULT set nothing
 // is left out.
@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <ostream>
@@ -44,6 +45,7 @@ struct SortCase {
   std::function<Bytes(const Bytes& input)> expected;  // raw keys
   KeyType type = KeyType::kU32;
   std::size_t element_bytes = 4;
+  bool resumes = false;  // keeps its runs, and goes on with them when nothing fails any more
 };
 
 // What test lists call it.
@@ -102,6 +104,11 @@ const std::vector<SortCase>& cases() {
       {"Unpacked", {"-S", "2M", "--pack-runs=off"}, kSpilled, sorted},
       {"AroundThePageCache", {"-S", "2M", "--direct-io=on"}, kSpilled, sorted},
       {"ThroughThePageCache", {"-S", "2M", "--direct-io=off"}, kSpilled, sorted},
+      {.name = "Resumable",
+       .options = {"-S", "2M", "--batch-size=4"},
+       .keys = kSpilled,
+       .expected = sorted,
+       .resumes = true},
       {"Distinct", {"-u"}, kFew, distinct},
       {"Top", {"--top=100"}, kFew, first_hundred},
       {"Arrays", {"--batch-elements=1000"}, kFew, arrays_of_a_thousand},
@@ -182,7 +189,7 @@ class Place {
         error && error->operation() == "syncing" && error->path() == folder_.path();
     EXPECT_TRUE(found == (error && !in_place ? old_ : whole_)) << (error ? error->what() : "");
     EXPECT_EQ(folder_.entries().size(), 2U) << "something is left beside the output";
-    EXPECT_TRUE(first_.entries().empty() && second_.entries().empty());
+    EXPECT_TRUE((sort_.resumes || first_.entries().empty()) && second_.entries().empty());
     EXPECT_TRUE(read_file(folder_ / "in") == input_) << "the input was changed";
     if (!error) return;
     EXPECT_FALSE(error->operation().empty());
@@ -190,15 +197,26 @@ class Place {
     EXPECT_TRUE(!error->path().empty() || error->kind() == ErrorKind::kResource) << error->what();
   }
 
+  // What a sort that can be resumed has left is what it needs. Its folder may be left, empty.
+  void expect_resumed() const {
+    if (first_.entries().empty()) return;
+    const std::optional<Error> error = sort();
+    EXPECT_FALSE(error) << error->what();
+    EXPECT_TRUE(read_file(out()) == whole_);
+    std::filesystem::remove(first_ / "runs");
+    EXPECT_TRUE(first_.entries().empty()) << "something is left of the runs";
+  }
+
  private:
   [[nodiscard]] std::string out() const { return folder_ / "out"; }
 
   [[nodiscard]] Options parsed() const {
     std::vector<std::string> words = {
-        "gsort",        "-t",          std::string(name_of(sort_.type)),
-        "-T",           first_.path(), "-T",
-        second_.path(), "--parallel",  "2",
-        "-o",           out()};
+        "gsort", "-t", std::string(name_of(sort_.type)), "--parallel", "2", "-o", out()};
+    const std::vector<std::string> places =
+        sort_.resumes ? std::vector<std::string>{"--resume", first_ / "runs"}
+                      : std::vector<std::string>{"-T", first_.path(), "-T", second_.path()};
+    words.insert(words.end(), places.begin(), places.end());
     words.insert(words.end(), sort_.options.begin(), sort_.options.end());
     words.push_back(folder_ / "in");
     std::vector<const char*> line;
@@ -255,6 +273,7 @@ TEST_P(FaultsInSorts, EndRightOrWithAnErrorAndTheOldOutput) {
         hit = io::sys::counted_calls() >= nth;
       }
       place.expect_right_or_as_before(error);
+      place.expect_resumed();
       if (!hit) {
         EXPECT_FALSE(error) << error->what();
       }

@@ -25,6 +25,7 @@ class Sort:
     stdin: str | None = None  # a file that comes through a pipe
     to_pipe: bool = False
     decoded: Callable[[bytes], bytes] = bytes
+    resumes: str | None = None  # the folder of the runs, which may stay until the sort is given again
 
 
 def keys_of(folder: Path, *names: str) -> array:
@@ -62,9 +63,11 @@ def zstd_decoded(data: bytes) -> bytes:
     return subprocess.run(["zstd", "-dc"], input=data, capture_output=True, check=True).stdout
 
 
-def spilling(kind: str, *options: str, size="2M", memory="2M") -> Sort:
+def spilling(kind: str, *options: str, size="2M", memory="2M", resumes=None) -> Sort:
     name = f"in.{kind}"
-    return Sort(f"gsort-gen -t {kind} --size {size} -o {name}", ["-S", memory, *options, name], sorted_keys(name))
+    options = [*options, f"--resume={resumes}"] if resumes else options
+    return Sort(f"gsort-gen -t {kind} --size {size} -o {name}", ["-S", memory, *options, name], sorted_keys(name),
+                resumes=resumes)
 
 
 def small(kind: str, *options: str, **more) -> Sort:
@@ -82,6 +85,7 @@ def all_sorts() -> dict[str, Sort]:
         "around_the_page_cache": spilling("u32", "--direct-io=on"),
         "through_the_page_cache": spilling("u64", "--direct-io=off"),
         "two_temporary_folders": spilling("u64", "-T", "../tmp", "-T", "../other-tmp"),
+        "resumable": spilling("u32", "--batch-size=4", resumes="../tmp/runs"),
         "pipes": Sort("gsort-gen -t u64 --size 16M -o in.u64", ["-t", "u64", "-S", "14M", "--parallel=1"],
                       sorted_keys("in.u64"), stdin="in.u64", to_pipe=True),
         "records": Sort("gsort-gen -t u64 --size 3M -o in.u64", ["-S", "3M", "--record=16", "--key=0:u64", "in.u64"],
