@@ -50,10 +50,10 @@ class Disk:
         self.image, self.at, self.kind = folder / f"{name}.img", folder / name, kind
         self.at.mkdir()
 
-    def make(self):
+    def make(self, *options):
         with self.image.open("wb") as image:
             image.truncate(SIZES[self.kind] * MIB)
-        call(f"mkfs.{self.kind}", "-q", *(["-F"] if self.kind == "ext4" else ["-f"]), self.image)
+        call(f"mkfs.{self.kind}", "-q", *options, *(["-F"] if self.kind == "ext4" else ["-f"]), self.image)
 
     def mount(self, device: Path | None = None):
         call("mount", "-o", "loop" + (",nouuid" if self.kind == "xfs" else ""), device or self.image, self.at)
@@ -222,9 +222,9 @@ class Experiments:
         pool = self.root / "pool"
         pool.mkdir()
         for turn in range(count):
-            call("mount", "-t", "tmpfs", "-o", f"size={12 + turn % 3}m", "tmpfs", pool)
+            call("mount", "-t", "tmpfs", "-o", f"size={2 + turn % 8}m", "tmpfs", pool)  # the runs take 6
             disk = Disk(pool, "thin", "ext4")
-            disk.make()
+            disk.make("-O", "^has_journal")
             disk.mount()
             (self.root / "out").write_bytes(OLD)
             how = self.random.choice(["on", "off"])
