@@ -39,6 +39,7 @@ class Event {
   Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
   Event& operator=(Event&&) = delete;
   ~Event();
+  [[nodiscard]] cudaEvent_t get() const { return event_; }
   void record(const Stream& stream) const;
   void wait(const char* operation) const;
 

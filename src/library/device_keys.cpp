@@ -3,6 +3,7 @@
 #include "gpu/device_batch.hpp"
 #include "gpu/device_merge.hpp"
 #include "gpu/device_sort.hpp"
+#include "gpu/host_array_sort.hpp"
 #include "library/key_types.hpp"
 
 namespace gsort {
@@ -63,6 +64,19 @@ void sort_device_batch(const Key* input, Key* output, std::uint64_t array_count,
                   scratch.bytes, stream);
 }
 
+template <DeviceKey Key>
+std::size_t host_sort_scratch_bytes(std::uint64_t count) {
+  return gpu::sort_host_array_scratch_bytes<library::Bits<Key>>(count);
+}
+
+template <DeviceKey Key>
+void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
+                    const DeviceScratch& scratch, DeviceStream stream) {
+  const auto map = map_of<Key>(order);
+  gpu::sort_host_array(bits(input), bits(output), count, map, map, scratch.memory, scratch.bytes,
+                       stream);
+}
+
 // All that is there for every type of key.
 #define GSORT_FOR_KEY(Key)                                                                     \
   template std::size_t device_sort_scratch_bytes<Key>(std::uint64_t);                          \
@@ -70,7 +84,10 @@ void sort_device_batch(const Key* input, Key* output, std::uint64_t array_count,
                                  DeviceStream);                                                \
   template std::size_t device_batch_scratch_bytes<Key>(std::uint64_t, std::uint64_t);          \
   template void sort_device_batch(const Key*, Key*, std::uint64_t, std::uint64_t, Order,       \
-                                  const DeviceScratch&, DeviceStream);
+                                  const DeviceScratch&, DeviceStream);                         \
+  template std::size_t host_sort_scratch_bytes<Key>(std::uint64_t);                            \
+  template void sort_host_keys(const Key*, Key*, std::uint64_t, Order, const DeviceScratch&,   \
+                               DeviceStream);
 GSORT_FOR_KEY(std::uint32_t)
 GSORT_FOR_KEY(std::int32_t)
 GSORT_FOR_KEY(std::uint64_t)

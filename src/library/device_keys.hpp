@@ -1,6 +1,7 @@
-// Sorting, merging and batches of keys in device memory, queued on a stream. Only where the library
-// was built with CUDA. The caller owns all memory; a call is given scratch memory of the size that
-// the function beside it names, and takes none itself.
+// Sorting, merging and batches of keys in device memory, and sorting keys in host memory there,
+// queued on a stream. Only where the library was built with CUDA. The caller owns all memory; a
+// call is given scratch memory of the size that the function beside it names, and takes none
+// itself.
 //
 //   const std::size_t bytes = gsort::device_sort_scratch_bytes<float>(count);
 //   cudaMalloc(&scratch, bytes);
@@ -69,5 +70,17 @@ template <DeviceKey Key>
 void sort_device_batch(const Key* input, Key* output, std::uint64_t array_count,
                        std::uint64_t array_keys, Order order, const DeviceScratch& scratch,
                        DeviceStream stream);
+
+// Keys in host memory, sorted on the device; scratch is device memory: two arrays of keys, and an
+// eighth; never less for a larger count.
+template <DeviceKey Key>
+[[nodiscard]] std::size_t host_sort_scratch_bytes(std::uint64_t count);
+
+// Sorts input[0, count) into output, which may be the same array. Chunks are sorted while others
+// are on the bus, if the memory is pinned (cudaHostRegister, cudaMallocHost); else the call waits
+// for the copies, which are several times slower.
+template <DeviceKey Key>
+void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
+                    const DeviceScratch& scratch, DeviceStream stream);
 
 }  // namespace gsort

@@ -54,6 +54,39 @@ TYPED_TEST(DeviceKeys, SortEachArrayOfABatch) {
   EXPECT_EQ(test::bytes_of_keys<TypeParam>(sorted.values()), wanted);
 }
 
+// The counts of one chunk, of several, and of the most.
+TYPED_TEST(DeviceKeys, SortHostMemoryInPlace) {
+  for (const std::size_t count :
+       {std::size_t{1}, kCount, std::size_t{5'000'011}, std::size_t{20'000'003}}) {
+    SCOPED_TRACE(count);
+    for (const Order order : {Order::kAscending, Order::kDescending}) {
+      const KeyFormat format = library::format_of<TypeParam>(order);
+      const Bytes raw = test::generated(format, Distribution::kUniform, count);
+      gpu::PinnedArray<TypeParam> keys(test::keys_of<TypeParam>(raw));
+      const std::size_t bytes = host_sort_scratch_bytes<TypeParam>(count);
+      DeviceArray<std::byte> scratch(bytes, kScratchShift);
+      sort_host_keys(keys.get(), keys.get(), count, order, {scratch.get(), bytes}, nullptr);
+      EXPECT_EQ(test::bytes_of_keys<TypeParam>(keys.values()), test::sorted_copy(raw, format));
+      EXPECT_TRUE(scratch.guards_hold());
+    }
+  }
+}
+
+TYPED_TEST(DeviceKeys, SortHostMemoryThatIsNotPinnedIntoAnother) {
+  constexpr std::size_t kMany = 9'000'001;
+  const KeyFormat format = library::format_of<TypeParam>(Order::kAscending);
+  const Bytes raw = test::generated(format, Distribution::kZipf, kMany);
+  const std::vector<TypeParam> keys = test::keys_of<TypeParam>(raw);
+  std::vector<TypeParam> sorted(kMany);
+  const std::size_t bytes = host_sort_scratch_bytes<TypeParam>(kMany);
+  const DeviceArray<std::byte> scratch(bytes, kScratchShift);
+  sort_host_keys(keys.data(), sorted.data(), kMany, Order::kAscending, {scratch.get(), bytes},
+                 nullptr);
+  gpu::wait_for_device();
+  EXPECT_EQ(test::bytes_of_keys<TypeParam>(sorted), test::sorted_copy(raw, format));
+  EXPECT_EQ(test::bytes_of_keys<TypeParam>(keys), raw);
+}
+
 template <class Key>
 class DeviceKeysMerged : public gpu::GpuTest {};
 using UnsignedKeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
@@ -89,6 +122,27 @@ TEST_F(DeviceKeyErrors, RefuseTooLittleScratchWithNothingDone) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   }
   EXPECT_EQ(keys.values(), unsorted);
+}
+
+TEST_F(DeviceKeyErrors, RefuseToSortHostMemoryOverItsOwnMiddle) {
+  std::vector<std::uint32_t> keys(2 * kCount, 7);
+  const std::size_t bytes = host_sort_scratch_bytes<std::uint32_t>(kCount);
+  const DeviceArray<std::byte> scratch(bytes, kScratchShift);
+  EXPECT_THROW(sort_host_keys(keys.data(), keys.data() + 1, kCount, Order::kAscending,
+                              {scratch.get(), bytes}, nullptr),
+               Error);
+  EXPECT_THROW(sort_host_keys(keys.data(), keys.data(), kCount, Order::kAscending,
+                              {scratch.get(), bytes - 1}, nullptr),
+               Error);
+}
+
+TEST_F(DeviceKeyErrors, HostSortsNeverNeedLessScratchForMoreKeys) {
+  std::size_t least = 0;
+  for (std::uint64_t count = 1; count < std::uint64_t{1} << 26; count += count / 7 + 1) {
+    const std::size_t bytes = host_sort_scratch_bytes<double>(count);
+    EXPECT_GE(bytes, least) << count;
+    least = bytes;
+  }
 }
 
 }  // namespace

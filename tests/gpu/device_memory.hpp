@@ -2,6 +2,7 @@
 // that says why.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -81,6 +82,35 @@ class DeviceArray {
   void* memory_ = nullptr;
   std::size_t count_;
   std::size_t before_;
+};
+
+inline void wait_for_device() {
+  check_cuda(cudaDeviceSynchronize(), CudaCall::kStream, "waiting for the GPU");
+}
+
+// Values in pinned host memory.
+template <class T>
+class PinnedArray {
+ public:
+  explicit PinnedArray(const std::vector<T>& values) : count_(values.size()) {
+    check_cuda(cudaMallocHost(&memory_, count_ * sizeof(T)), CudaCall::kMemory, "pinning");
+    std::copy(values.begin(), values.end(), get());
+  }
+  PinnedArray(const PinnedArray&) = delete;
+  PinnedArray& operator=(const PinnedArray&) = delete;
+  ~PinnedArray() { cudaFreeHost(memory_); }
+
+  [[nodiscard]] T* get() const { return static_cast<T*>(memory_); }
+
+  // Waits for the device.
+  [[nodiscard]] std::vector<T> values() const {
+    wait_for_device();
+    return {get(), get() + count_};
+  }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t count_;
 };
 
 }  // namespace gsort::gpu

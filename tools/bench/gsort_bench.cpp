@@ -42,6 +42,8 @@ constexpr Subcommand kSubcommands[] = {
     {"kway", "2 to 64 sorted slices to one: ours, a tree of CUB's merges, sorting anew", true,
      bench_kway},
     {"batch", "N arrays of d keys each", true, bench_batch},
+    {"host", "keys in pinned host memory, there and back: ours, CUB's, the bus alone", true,
+     bench_host_arrays},
     {"textbook", "the kernels gsort grew from, beside CUB's, ours and the CPU", true,
      bench_textbook},
     {"ceilings", "device copy, bus, disk, page cache: what no sort can pass", false,

@@ -14,6 +14,7 @@ void bench_merge(const Request& /*request*/, Report& /*report*/) {}
 void bench_pairs(const Request& /*request*/, Report& /*report*/) {}
 void bench_kway(const Request& /*request*/, Report& /*report*/) {}
 void bench_batch(const Request& /*request*/, Report& /*report*/) {}
+void bench_host_arrays(const Request& /*request*/, Report& /*report*/) {}
 void bench_textbook(const Request& /*request*/, Report& /*report*/) {}
 void bench_device_ceilings(const Request& /*request*/, Report& /*report*/) {}
 

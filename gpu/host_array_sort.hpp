@@ -1,0 +1,44 @@
+// Sorting keys that lie in host memory, on the device: what bounds it is the bus, there and back.
+// Keys arrive in chunks, each is sorted while the next ones are on their way, and one pass merges
+// them. Any host code may include this file. Read next: device_sort.hpp, device_merge.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+
+#include "base/key.hpp"
+
+namespace gsort::gpu {
+
+// Device memory that sort_host_array needs for `count` keys: two arrays of keys, and an eighth.
+// Never less for a larger count.
+template <class Key>
+[[nodiscard]] std::size_t sort_host_array_scratch_bytes(std::uint64_t count);
+
+// Sorts input[0, count) into output, both in host memory, which may be the same array; maps as in
+// sort_keys. The work is queued on `stream` and does not begin before what was queued there; the
+// call waits for the device only where host memory is not pinned.
+// Requires: Key is std::uint32_t or std::uint64_t; input and output aligned to sizeof(Key), the
+// same or apart; scratch is device memory aligned to 256 bytes; all of it stays alive and untouched
+// until the stream has passed this work. Throws: Error(kUsage), with nothing queued, for null
+// pointers with a count, overlap, misalignment and too little scratch; Error(kDevice) naming the
+// operation when CUDA fails.
+template <class Key>
+void sort_host_array(const Key* input, Key* output, std::uint64_t count, KeyMap<Key> load_map,
+                     KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
+                     cudaStream_t stream);
+
+extern template std::size_t sort_host_array_scratch_bytes<std::uint32_t>(std::uint64_t);
+extern template std::size_t sort_host_array_scratch_bytes<std::uint64_t>(std::uint64_t);
+extern template void sort_host_array<std::uint32_t>(const std::uint32_t*, std::uint32_t*,
+                                                    std::uint64_t, KeyMap<std::uint32_t>,
+                                                    KeyMap<std::uint32_t>, void*, std::size_t,
+                                                    cudaStream_t);
+extern template void sort_host_array<std::uint64_t>(const std::uint64_t*, std::uint64_t*,
+                                                    std::uint64_t, KeyMap<std::uint64_t>,
+                                                    KeyMap<std::uint64_t>, void*, std::size_t,
+                                                    cudaStream_t);
+
+}  // namespace gsort::gpu

@@ -1,0 +1,136 @@
+// gsort-bench host: keys in pinned host memory, sorted on the card and back. The bound is the bus:
+// the same bytes copied there and back, with nothing done to them. CUB's radix sort stands between
+// such copies, as a program would use it.
+#include <cstring>
+
+#include "bench/device_bench.hpp"
+#include "bench/subcommands.hpp"
+#include "bench/titles.hpp"
+#include "gpu/cuda_check.hpp"
+#include "gpu/cuda_resources.hpp"
+#include "gpu/host_array_sort.hpp"
+#include "io/memory.hpp"
+
+namespace gsort::bench {
+namespace {
+
+using gpu::check_cuda;
+using gpu::CudaCall;
+
+// Keys in host memory, and room for them, both pinned.
+template <class Key>
+struct HostKeys {
+  HostKeys(const GenSpec& spec, unsigned threads)
+      : memory(2 * spec.count * sizeof(Key), "keys in host memory"),
+        pinned(memory.bytes(), threads),
+        input(reinterpret_cast<Key*>(memory.data())),
+        output(input + spec.count),
+        bytes(spec.count * sizeof(Key)) {
+    const std::vector<Key> keys = make_ordered_keys<Key>(spec, threads);
+    std::memcpy(input, keys.data(), bytes);
+  }
+
+  void copy_in(Key* to) const {
+    check_cuda(cudaMemcpyAsync(to, input, bytes, cudaMemcpyHostToDevice), CudaCall::kCopy,
+               "copying keys to the GPU");
+  }
+  void copy_out(const Key* from) const {
+    check_cuda(cudaMemcpyAsync(output, from, bytes, cudaMemcpyDeviceToHost), CudaCall::kCopy,
+               "copying keys from the GPU");
+  }
+
+  io::Arena memory;
+  gpu::PinnedMemory pinned;
+  Key* input;
+  Key* output;
+  std::uint64_t bytes;
+};
+
+template <class Key>
+class HostBench {
+ public:
+  HostBench(const Request& request, const GenSpec& spec)
+      : request_(request),
+        keys_(spec, request.threads),
+        device_(gpu::sort_host_array_scratch_bytes<Key>(spec.count) + keys_.bytes),
+        device_bytes_(gpu::sort_host_array_scratch_bytes<Key>(spec.count) + keys_.bytes),
+        count_(spec.count) {
+    keys_.copy_in(device_.as<Key>());
+    expected_ = check_arrays(device_.as<Key>(), count_, count_, KeyMap<Key>());
+  }
+
+  // What comes out is what went in, in its order. The rate becomes that of which others reach a
+  // share.
+  void add_copies(Report& report) {
+    const TimedRuns runs = time_on_device(
+        plan(),
+        [&](unsigned) {
+          keys_.copy_in(device_.as<Key>());
+          keys_.copy_out(device_.as<Key>());
+        },
+        [&](unsigned) { return check().sum == expected_.sum; });
+    report.set_copy_rate(2.0 * static_cast<double>(keys_.bytes) / runs.times.median_ms * 1e3);
+    results_.push_back(
+        {"copies alone", runs.times, count_, 2 * keys_.bytes, runs.verdict, false, ""});
+  }
+
+  void add(const std::string& name, bool is_cub, const std::function<void()>& queue) {
+    const TimedRuns runs = time_on_device(
+        plan(), [&](unsigned) { queue(); },
+        [&](unsigned) {
+          const DeviceCheck found = check();
+          return found.descents == 0 && found.sum == expected_.sum;
+        });
+    results_.push_back({name, runs.times, count_, 2 * keys_.bytes, runs.verdict, is_cub, ""});
+  }
+
+  void add_cub() {
+    Key* const in = device_.as<Key>();
+    Key* const out = in + count_;
+    add("cub radix sort between copies", true, [this, in, out] {
+      keys_.copy_in(in);
+      cub_radix_sort<Key>(in, out, count_, out + count_, device_bytes_ - 2 * keys_.bytes);
+      keys_.copy_out(out);
+    });
+  }
+
+  void add_ours() {
+    add("gsort", false, [this] {
+      gpu::sort_host_array<Key>(keys_.input, keys_.output, count_, {}, {}, device_.as<void>(),
+                                device_bytes_, nullptr);
+    });
+  }
+
+  [[nodiscard]] const std::vector<Result>& results() const { return results_; }
+
+ private:
+  [[nodiscard]] RunPlan plan() const { return {request_.repeat, 1, keys_.output, keys_.bytes}; }
+  [[nodiscard]] DeviceCheck check() const {
+    return check_arrays(keys_.output, count_, count_, KeyMap<Key>());
+  }
+
+  const Request& request_;
+  HostKeys<Key> keys_;
+  DeviceMemory device_;
+  std::size_t device_bytes_;
+  std::uint64_t count_;
+  DeviceCheck expected_;
+  std::vector<Result> results_;
+};
+
+}  // namespace
+
+void bench_host_arrays(const Request& request, Report& report) {
+  for_each_input(
+      request, {KeyType::kU32, KeyType::kU64}, {std::uint64_t{1} << 30},
+      [&]<class Key>(Key, KeyType type, Distribution distribution, std::uint64_t elements) {
+        HostBench<Key> bench(request, {{type, false, false}, distribution, request.seed, elements});
+        bench.add_copies(report);
+        bench.add_cub();
+        bench.add_ours();
+        report.add(group_of("sort in host memory of", type, distribution, elements),
+                   bench.results());
+      });
+}
+
+}  // namespace gsort::bench
