@@ -9,7 +9,8 @@
 namespace gsort::cpu {
 namespace {
 
-// Kept keys [begin, end): those from the least to the greatest key of a bucket.
+// Kept keys [begin, end): those between the least and the greatest key of a bucket. Keys that equal
+// either may as well go out in front of the bucket, or behind it.
 struct KeptRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -27,7 +28,8 @@ KeptRange kept_among(const Bucket& bucket, const KeptBlocks<Key>& kept, const Pa
       greatest = std::max(greatest, static_cast<Key>(range.greatest));
     });
   }
-  return {kept.below(least), kept.up_to(greatest)};
+  const std::uint64_t begin = kept.up_to(least);
+  return {begin, std::max(begin, kept.below(greatest))};
 }
 
 template <class Key>

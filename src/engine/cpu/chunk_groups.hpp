@@ -1,7 +1,7 @@
 // In which pieces a chunk goes out: what is sorted and put together, in order of position. A group
 // is one of
 //   buckets, because each alone would be a small write, with the kept keys among theirs
-//   one bucket of a single value, however large, with the kept keys of that value
+//   one bucket of a single value, however large
 //   kept keys of one block, which need no sorting
 #pragma once
 
