@@ -218,11 +218,12 @@ void CpuChunkLane<Key>::emit_merged(const Group& group, const Desk& desk) {
 // Copies the keys of the group's buckets to the front of `to`.
 template <class Key>
 std::span<Key> CpuChunkLane<Key>::gather_dealt(const Group& group, std::span<Key> to) const {
-  auto end = to.begin();
+  Key* end = to.data();
   for (std::size_t i = group.first_bucket; i < group.last_bucket; ++i) {
     for (const PageChain& chain : buckets_[i].chains) {
       for_each_page<Key>(pool_, chain, [&](PagePool::Page, std::span<const Key> page) {
-        end = std::ranges::copy(page, end).out;
+        std::memcpy(end, page.data(), page.size_bytes());
+        end += page.size();
       });
     }
   }
