@@ -12,6 +12,10 @@
 namespace gsort::cpu {
 namespace {
 
+// Where fewer than one key in so many is kept, the kept ones are dealt out, too: to find those
+// among a bucket's keys, all the others are looked at once more.
+constexpr std::uint64_t kLeastKeptShare = 32;
+
 template <class Key>
 std::span<Key> keys_in(ByteSpan bytes) {
   return {reinterpret_cast<Key*>(bytes.data()), bytes.size() / sizeof(Key)};
@@ -46,6 +50,7 @@ CpuChunkLane<Key>::CpuChunkLane(const EngineShape& shape, ByteSpan memory)
 template <class Key>
 void CpuChunkLane<Key>::free_pages() {
   kept_.clear();
+  dealt_out_ = 0;
   buckets_.clear();
   pool_.reset();
   blocks_.clear();
@@ -110,16 +115,30 @@ void CpuChunkLane<Key>::deal_out(std::span<const Key> keys) {
   partitioner->add(keys);
   const std::scoped_lock lock(mutex_);
   partitioners_.push_back(std::move(partitioner));
+  dealt_out_ += keys.size();
+}
+
+// Page by page, so that no more pages are taken than are given back.
+template <class Key>
+void CpuChunkLane<Key>::deal_out_kept() {
+  const std::uint64_t page_keys = pool_.page_bytes() / sizeof(Key);
+  for (std::uint64_t at = 0; at < kept_.count(); at += page_keys) {
+    const std::span<const Key> keys = kept_.stretch(at, at + page_keys);
+    deal_out(keys);
+    pool_.give_back(pool_.page_at(std::as_bytes(keys).data()));
+  }
+  kept_.clear();
 }
 
 template <class Key>
 void CpuChunkLane<Key>::sort(KeyForm form) {
   form_ = form;
+  kept_.finish();
+  if (kept_.count() * kLeastKeptShare < dealt_out_) deal_out_kept();
   buckets_.assign(bucket_map_->buckets(), Bucket{});
   for (const auto& partitioner : partitioners_) partitioner->finish(buckets_);
   partitioners_.clear();
   split_large_buckets<Key>(buckets_, footprint_.bucket_elements, pool_, footprint_.workers);
-  kept_.finish();
 }
 
 template <class Key>

@@ -32,6 +32,7 @@ class CpuChunkLane final : public ChunkLane {
   void free_pages();
   ByteSpan new_block();
   void deal_out(std::span<const Key> keys);
+  void deal_out_kept();
   std::unique_ptr<Partitioner<Key>> take_partitioner();
 
   // What a worker emits with.
@@ -56,6 +57,7 @@ class CpuChunkLane final : public ChunkLane {
   KeyForm form_ = KeyForm::kRaw;
   PagePool pool_;
   KeptBlocks<Key> kept_;
+  std::uint64_t dealt_out_ = 0;   // the keys that are not kept
   std::vector<ByteSpan> blocks_;  // block buffers that are free, of the pool
   std::vector<ByteSpan> pieces_;  // two a worker: keys and scratch
   std::unique_ptr<BucketMap<Key>> bucket_map_;

@@ -37,7 +37,7 @@ class KeptBlocks {
   // Thread-safe. Requires: block_keys keys.
   [[nodiscard]] bool keep(std::span<Key> block);
 
-  // No block will be kept any more; all that follows needs it.
+  // No block will be kept any more; what follows needs it.
   void finish();
   void clear();
 

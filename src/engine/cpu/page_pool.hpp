@@ -25,6 +25,9 @@ class PagePool {
   [[nodiscard]] std::byte* address_of(Page page) const {
     return memory_.data() + std::size_t{page} * page_bytes_;
   }
+  [[nodiscard]] Page page_at(const std::byte* address) const {
+    return static_cast<Page>(static_cast<std::size_t>(address - memory_.data()) / page_bytes_);
+  }
 
   // The page behind `page` in its chain; written and read by the chain's owner only.
   [[nodiscard]] Page next(Page page) const { return next_[page]; }
@@ -34,7 +37,7 @@ class PagePool {
   [[nodiscard]] Page take();
   void give_back(Page page);
 
-  // `count` pages side by side, until reset(). Throws: as take().
+  // `count` pages side by side. Throws: as take().
   [[nodiscard]] ByteSpan take_stretch(Page count);
 
   // All pages are free again. Not thread-safe.

@@ -28,13 +28,20 @@ void finish_stores_past_cache() {
 }
 
 // How many numbers equal the one before them. Counted without branches and in the width of the
-// numbers, for vector code: it is asked of all keys. Requires: fewer than 2^16 numbers.
+// numbers, for vector code. Requires: fewer than 2^16 numbers.
 std::size_t count_repeats(std::span<const std::uint16_t> numbers) {
   std::uint16_t repeats = 0;
   for (std::size_t i = 1; i < numbers.size(); ++i) {
     repeats = static_cast<std::uint16_t>(repeats + (numbers[i] == numbers[i - 1] ? 1U : 0U));
   }
   return repeats;
+}
+
+// Whether most numbers repeat, as the first ones tell: it is asked of all keys. Runs of two or
+// three do not count, for their ends cannot be foretold, and are dealt out faster one by one.
+bool mostly_repeat(std::span<const std::uint16_t> numbers) {
+  const auto first = numbers.first(std::min<std::size_t>(numbers.size(), 32));
+  return count_repeats(first) > first.size() * 3 / 4;
 }
 
 }  // namespace
@@ -56,10 +63,7 @@ void Partitioner<Key>::add(std::span<const Key> keys) {
     const std::size_t count = std::min(keys.size(), kStretch);
     for (std::size_t i = 0; i < count; ++i) bucket_of[i] = map_(keys[i]);
     const std::span<const std::uint16_t> buckets(bucket_of, count);
-    const std::size_t repeats = count_repeats(buckets);
-    if (repeats + 1 == count) {
-      append(buckets.front(), keys.first(count));
-    } else if (repeats > count / 2) {
+    if (mostly_repeat(buckets)) {
       deal_out_repeats(keys.first(count), buckets);
     } else {
       deal_out(keys.first(count), buckets);
@@ -83,6 +87,7 @@ void Partitioner<Key>::deal_out(std::span<const Key> keys, std::span<const std::
 template <class Key>
 void Partitioner<Key>::deal_out_repeats(std::span<const Key> keys,
                                         std::span<const std::uint16_t> buckets) {
+  if (count_repeats(buckets) + 1 == keys.size()) return append(buckets.front(), keys);
   for (std::size_t begin = 0; begin < keys.size();) {
     const std::uint16_t bucket = buckets[begin];
     std::size_t end = begin + 1;

@@ -288,6 +288,7 @@ TEST(OrderedChunks, LeaveTheCpuEngineBlockByBlockUnsorted) {
     EXPECT_EQ(whole_blocks_put(with_key(ascending(), kCount / 2, 0), format), kBlocks - 1);
     EXPECT_EQ(whole_blocks_put(Keys(kCount, 42), format), kBlocks);
     EXPECT_EQ(whole_blocks_put(random_keys(kCount, 4), format), 0U);
+    EXPECT_EQ(whole_blocks_put(sawtooth(kBlockBytes / 4), format), 0U);
   }
 }
 
