@@ -88,7 +88,7 @@ struct CpuChunkFootprint {
   }
   // A multiple of the largest page: lanes lie one behind the other, and pages must be aligned.
   [[nodiscard]] constexpr std::uint64_t arena_bytes() const {
-    return round_up(pool_bytes() + workers * 2 * piece_bytes(), kMostPageBytes);
+    return round_up(pool_bytes() + std::uint64_t{2} * workers * piece_bytes(), kMostPageBytes);
   }
 };
 
