@@ -12,9 +12,10 @@
 namespace gsort {
 
 // The memory of one chunk lane of the CPU engine: pages for the keys, one page of slack for each
-// bucket of each worker (twice: buckets that turn out too large are dealt out again), the lines of
-// each partitioner, and for each worker a block buffer and two buffers of the largest bucket that
-// is sorted in one piece.
+// bucket of each worker (twice: buckets that turn out too large are dealt out again), and a block
+// buffer for each worker, all in one pool, since a block that is kept where it was read takes the
+// place of the pages that its keys would fill; the lines of each partitioner; and for each worker
+// two buffers of the largest bucket that is sorted in one piece.
 struct CpuChunkFootprint {
   std::uint64_t key_bytes = 0;
   unsigned workers = 1;
@@ -65,22 +66,29 @@ struct CpuChunkFootprint {
     return std::max<std::uint64_t>(2 * workers, 8) * buckets + kMostSplit * workers;
   }
 
-  [[nodiscard]] constexpr std::uint64_t pages_bytes() const {
-    return round_up(pages * page_bytes, 4 * kKiB);
+  [[nodiscard]] constexpr std::uint64_t pool_bytes() const {
+    return round_up(pages * page_bytes, 4 * kKiB) + workers * block_pages() * page_bytes;
+  }
+  // The whole pages of a block buffer, aligned to those of the machine.
+  [[nodiscard]] constexpr std::uint64_t block_pages() const {
+    return round_up(block_bytes, std::max(page_bytes, 4 * kKiB)) / page_bytes;
+  }
+  // A full block that fills its pages can be kept at no cost.
+  [[nodiscard]] constexpr bool can_keep_blocks() const {
+    return block_pages() * page_bytes == block_bytes;
   }
   [[nodiscard]] constexpr std::uint64_t piece_bytes() const {
     return round_up(bucket_elements * key_bytes, 4 * kKiB);
   }
-  [[nodiscard]] constexpr std::uint64_t worker_bytes() const {
-    return block_bytes + 2 * piece_bytes();
-  }
-  // Lines, cursors and chains live on the heap: 128 bytes a bucket and worker, 8 bytes a page.
+  // Lines, cursors and chains live on the heap: 128 bytes a bucket and worker, 8 bytes a page; and
+  // groups of buckets, with the intervals and groups of blocks that are kept.
   [[nodiscard]] constexpr std::uint64_t heap_bytes() const {
-    return buckets * workers * 160 + pages * 8 + buckets * 64;
+    const std::uint64_t blocks = can_keep_blocks() ? div_up(pages, block_pages()) : 0;
+    return buckets * workers * 160 + pool_bytes() / page_bytes * 8 + buckets * 192 + blocks * 192;
   }
   // A multiple of the largest page: lanes lie one behind the other, and pages must be aligned.
   [[nodiscard]] constexpr std::uint64_t arena_bytes() const {
-    return round_up(pages_bytes() + workers * worker_bytes(), kMostPageBytes);
+    return round_up(pool_bytes() + std::uint64_t{2} * workers * piece_bytes(), kMostPageBytes);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <vector>
 
+#include "base/units.hpp"
 #include "engine/cpu/piece_sort.hpp"
 
 namespace gsort::cpu {
@@ -12,6 +13,10 @@ namespace {
 // A few keys far from all others would make every cell too wide: this share of the sample at either
 // end is left to the outermost cells.
 constexpr std::size_t kOutlierShare = 512;
+
+// In how many steps the sample is gone through for what lies between its keys: as many as the
+// places that a chunk's sample is drawn from.
+constexpr std::size_t kSteps = 64;
 
 }  // namespace
 
@@ -35,6 +40,27 @@ BucketMap<Key> BucketMap<Key>::even(Key least, Key greatest, std::size_t buckets
   return map;
 }
 
+// Every cell weighs a little of its own, so that a sample that saw nothing of a range still leaves
+// buckets there; half of the sample keys that fell into it; and its share of the other half, which
+// is spread evenly from one key to that a step further. For keys that are near each other in a
+// sorted input are drawn together, and most of the others lie between such clusters. Where either
+// half is misled, the other one still leaves buckets of twice the size wanted.
+template <class Key>
+std::vector<double> BucketMap<Key>::weigh_cells(std::span<const Key> sorted_sample) const {
+  const std::size_t keys = sorted_sample.size();
+  std::vector<double> weight(kCells, (1.0 + static_cast<double>(keys) / 16) / kCells);
+  for (const Key key : sorted_sample) weight[cell_of(key)] += 0.5;
+  const std::size_t step = div_up(keys, kSteps);
+  for (std::size_t at = 0; at < keys; at += step) {
+    const std::size_t end = std::min(at + step, keys);
+    const std::size_t first = cell_of(sorted_sample[at]);
+    const std::size_t last = cell_of(sorted_sample[std::min(end, keys - 1)]);
+    const double each = 0.5 * static_cast<double>(end - at) / static_cast<double>(last - first + 1);
+    for (std::size_t cell = first; cell <= last; ++cell) weight[cell] += each;
+  }
+  return weight;
+}
+
 template <class Key>
 BucketMap<Key>::BucketMap(std::span<Key> sample, std::size_t buckets) : BucketMap(buckets) {
   std::vector<Key> scratch(sample.size());
@@ -46,14 +72,7 @@ BucketMap<Key>::BucketMap(std::span<Key> sample, std::size_t buckets) : BucketMa
     set_range(sample[outliers], sample[sample.size() - 1 - outliers]);
   }
 
-  // Every cell weighs as many sample keys as fell into it, and a little of its own, so that a
-  // sample that saw nothing of a range still leaves buckets there.
-  std::vector<double> weight(kCells, (1.0 + static_cast<double>(sample.size()) / 16) / kCells);
-  for (const Key key : sample) {
-    const Key distance = key > base_ ? static_cast<Key>(key - base_) : Key{0};
-    weight[static_cast<std::size_t>(
-        std::min<Key>(static_cast<Key>(distance >> shift_), static_cast<Key>(kCells - 1)))] += 1;
-  }
+  const std::vector<double> weight = weigh_cells(sample);
   double total = 0;
   for (const double w : weight) total += w;
   double before = 0;

@@ -26,15 +26,17 @@ class BucketMap {
 
   [[nodiscard]] std::size_t buckets() const { return buckets_; }
 
-  [[nodiscard]] std::uint16_t operator()(Key key) const {
-    const Key distance = key > base_ ? static_cast<Key>(key - base_) : Key{0};
-    const Key cell = static_cast<Key>(distance >> shift_);
-    return table_[cell < kCells ? static_cast<std::size_t>(cell) : kCells - 1];
-  }
+  [[nodiscard]] std::uint16_t operator()(Key key) const { return table_[cell_of(key)]; }
 
  private:
   explicit BucketMap(std::size_t buckets) : buckets_(buckets), table_(kCells) {}
   void set_range(Key least, Key greatest);
+  [[nodiscard]] std::size_t cell_of(Key key) const {
+    const Key distance = key > base_ ? static_cast<Key>(key - base_) : Key{0};
+    const Key cell = static_cast<Key>(distance >> shift_);
+    return cell < kCells ? static_cast<std::size_t>(cell) : kCells - 1;
+  }
+  [[nodiscard]] std::vector<double> weigh_cells(std::span<const Key> sorted_sample) const;
 
   Key base_ = 0;
   unsigned shift_ = 0;

@@ -12,9 +12,20 @@
 namespace gsort::cpu {
 namespace {
 
+// Where fewer than one key in so many is kept, the kept ones are dealt out, too: to find those
+// among a bucket's keys, all the others are looked at once more.
+constexpr std::uint64_t kLeastKeptShare = 32;
+
 template <class Key>
 std::span<Key> keys_in(ByteSpan bytes) {
   return {reinterpret_cast<Key*>(bytes.data()), bytes.size() / sizeof(Key)};
+}
+
+// The first keys of `sorted`, up to the last one that is no greater than `bound`.
+template <class Key>
+std::span<const Key> keys_up_to(Key bound, std::span<const Key> sorted) {
+  const auto end = std::ranges::upper_bound(sorted, bound);
+  return sorted.first(static_cast<std::size_t>(end - sorted.begin()));
 }
 
 }  // namespace
@@ -25,14 +36,31 @@ CpuChunkLane<Key>::CpuChunkLane(const EngineShape& shape, ByteSpan memory)
                                        shape.block_bytes)),
       meter_(shape.meter),
       map_(KeyMap<Key>::of(shape.format)),
-      pool_(LaneMemory(memory).take(footprint_.pages_bytes()), footprint_.page_bytes) {
+      pool_(LaneMemory(memory).take(footprint_.pool_bytes()), footprint_.page_bytes),
+      kept_(footprint_.block_bytes / sizeof(Key)) {
   LaneMemory layout(memory);
-  layout.take(footprint_.pages_bytes());
+  layout.take(footprint_.pool_bytes());
   for (unsigned worker = 0; worker < footprint_.workers; ++worker) {
-    blocks_.push_back(layout.take(footprint_.block_bytes));
     pieces_.push_back(layout.take(footprint_.piece_bytes()));
     pieces_.push_back(layout.take(footprint_.piece_bytes()));
   }
+  free_pages();
+}
+
+template <class Key>
+void CpuChunkLane<Key>::free_pages() {
+  kept_.clear();
+  dealt_out_ = 0;
+  buckets_.clear();
+  pool_.reset();
+  blocks_.clear();
+  for (unsigned worker = 0; worker < footprint_.workers; ++worker) blocks_.push_back(new_block());
+}
+
+template <class Key>
+ByteSpan CpuChunkLane<Key>::new_block() {
+  return pool_.take_stretch(static_cast<PagePool::Page>(footprint_.block_pages()))
+      .first(footprint_.block_bytes);
 }
 
 template <class Key>
@@ -42,8 +70,6 @@ void CpuChunkLane<Key>::begin(ConstByteSpan sample) {
   map_to_ordered<Key>(keys, keys, map_);
   partitioners_.clear();
   bucket_map_ = std::make_unique<BucketMap<Key>>(keys, footprint_.buckets);
-  buckets_.clear();
-  pool_.reset();
 }
 
 template <class Key>
@@ -71,12 +97,11 @@ std::unique_ptr<Partitioner<Key>> CpuChunkLane<Key>::take_partitioner() {
 template <class Key>
 void CpuChunkLane<Key>::add(ByteSpan block, std::size_t bytes, std::uint64_t /*position*/) {
   const std::span<Key> keys = keys_in<Key>(block.first(bytes));
-  if (!keys.empty()) {
-    auto partitioner = take_partitioner();
-    if (!map_.is_identity()) map_to_ordered<Key>(keys, keys, map_);
-    partitioner->add(keys);
-    const std::scoped_lock lock(mutex_);
-    partitioners_.push_back(std::move(partitioner));
+  if (!map_.is_identity()) map_to_ordered<Key>(keys, keys, map_);
+  if (bytes == footprint_.block_bytes && footprint_.can_keep_blocks() && kept_.keep(keys)) {
+    block = new_block();
+  } else {
+    deal_out(keys);
   }
   const std::scoped_lock lock(mutex_);
   blocks_.push_back(block);
@@ -84,8 +109,32 @@ void CpuChunkLane<Key>::add(ByteSpan block, std::size_t bytes, std::uint64_t /*p
 }
 
 template <class Key>
+void CpuChunkLane<Key>::deal_out(std::span<const Key> keys) {
+  if (keys.empty()) return;
+  auto partitioner = take_partitioner();
+  partitioner->add(keys);
+  const std::scoped_lock lock(mutex_);
+  partitioners_.push_back(std::move(partitioner));
+  dealt_out_ += keys.size();
+}
+
+// Page by page, so that no more pages are taken than are given back.
+template <class Key>
+void CpuChunkLane<Key>::deal_out_kept() {
+  const std::uint64_t page_keys = pool_.page_bytes() / sizeof(Key);
+  for (std::uint64_t at = 0; at < kept_.count(); at += page_keys) {
+    const std::span<const Key> keys = kept_.stretch(at, at + page_keys);
+    deal_out(keys);
+    pool_.give_back(pool_.page_at(std::as_bytes(keys).data()));
+  }
+  kept_.clear();
+}
+
+template <class Key>
 void CpuChunkLane<Key>::sort(KeyForm form) {
   form_ = form;
+  kept_.finish();
+  if (kept_.count() * kLeastKeptShare < dealt_out_) deal_out_kept();
   buckets_.assign(bucket_map_->buckets(), Bucket{});
   for (const auto& partitioner : partitioners_) partitioner->finish(buckets_);
   partitioners_.clear();
@@ -93,77 +142,128 @@ void CpuChunkLane<Key>::sort(KeyForm form) {
 }
 
 template <class Key>
-auto CpuChunkLane<Key>::group_buckets() const -> std::vector<Group> {
-  std::vector<Group> groups;
-  std::uint64_t position = 0;
+void CpuChunkLane<Key>::emit(PieceSink& sink) {
   const std::uint64_t wanted =
       std::min(CpuChunkFootprint::kBucketTarget, footprint_.bucket_elements);
-  for (std::size_t i = 0; i < buckets_.size(); ++i) {
-    const std::uint64_t count = buckets_[i].count;
-    const bool joins = !groups.empty() && !buckets_[i].uniform &&
-                       !buckets_[groups.back().first_bucket].uniform &&
-                       groups.back().count + count <= wanted;
-    if (joins) {
-      groups.back().last_bucket = i + 1;
-      groups.back().count += count;
-    } else if (count > 0) {
-      groups.push_back({i, i + 1, position, count});
-    }
-    position += count;
-  }
-  return groups;
-}
-
-template <class Key>
-void CpuChunkLane<Key>::emit(PieceSink& sink) {
-  const std::vector<Group> groups = group_buckets();
+  const std::vector<Group> groups =
+      group_chunk<Key>(buckets_, kept_, pool_, wanted, footprint_.workers);
   const auto workers =
       static_cast<unsigned>(std::clamp<std::size_t>(groups.size(), 1, footprint_.workers));
   std::atomic<std::size_t> next{0};
   run_workers(workers, [&](unsigned worker) {
     try {
-      for (std::size_t i = next++; i < groups.size(); i = next++) {
-        emit_group(groups[i], worker, sink);
-      }
+      const Desk desk = desk_of(worker, sink);
+      for (std::size_t i = next++; i < groups.size(); i = next++) emit_group(groups[i], desk);
     } catch (...) {
       next = groups.size();
       sink.abandon();
       throw;
     }
   });
+  free_pages();
 }
 
 template <class Key>
-void CpuChunkLane<Key>::emit_group(const Group& group, unsigned worker, PieceSink& sink) {
+auto CpuChunkLane<Key>::desk_of(unsigned worker, PieceSink& sink) const -> Desk {
+  return {keys_in<Key>(pieces_[std::size_t{2} * worker]),
+          keys_in<Key>(pieces_[std::size_t{2} * worker + 1]), sink};
+}
+
+template <class Key>
+void CpuChunkLane<Key>::emit_group(const Group& group, const Desk& desk) {
   Span span(meter_, Stage::kSort);
   span.add_bytes(group.count * sizeof(Key));
-  const std::span<Key> piece = keys_in<Key>(pieces_[std::size_t{2} * worker]);
-  if (buckets_[group.first_bucket].uniform) return emit_uniform(group, piece, sink);
-  const std::span<Key> keys = piece.first(group.count);
-  std::size_t at = 0;
+  if (group.is_kept()) {
+    put(group.position, kept_.stretch(group.kept_begin, group.kept_end), desk.sink);
+  } else if (buckets_[group.first_bucket].uniform) {
+    emit_uniform(group, desk);
+  } else if (group.count <= desk.keys.size()) {
+    emit_sorted(group, desk);
+  } else {
+    emit_merged(group, desk);
+  }
+}
+
+template <class Key>
+void CpuChunkLane<Key>::emit_uniform(const Group& group, const Desk& desk) {
+  const PageChain& chain = buckets_[group.first_bucket].chains.front();
+  const Key ordered = *reinterpret_cast<const Key*>(pool_.address_of(chain.first));
+  std::ranges::fill(desk.keys, form_ == KeyForm::kRaw ? map_.to_raw(ordered) : ordered);
+  for (std::uint64_t done = 0; done < group.count;) {
+    const std::uint64_t count = std::min<std::uint64_t>(desk.keys.size(), group.count - done);
+    desk.sink.put(group.position + done, std::as_bytes(desk.keys.first(count)));
+    done += count;
+  }
+}
+
+// Kept keys are sorted once more: they are part of a piece in the cache.
+template <class Key>
+void CpuChunkLane<Key>::emit_sorted(const Group& group, const Desk& desk) {
+  const std::span<Key> keys = desk.keys.first(group.count);
+  auto end = gather_dealt(group, keys).end();
+  for_each_kept(group, [&](std::span<const Key> kept) { end = std::ranges::copy(kept, end).out; });
+  piece_sort(keys, desk.scratch.first(group.count));
+  put(group.position, keys, desk.sink);
+}
+
+// So many kept keys that they cannot be sorted with the others in one piece.
+template <class Key>
+void CpuChunkLane<Key>::emit_merged(const Group& group, const Desk& desk) {
+  const std::span<Key> sorted = gather_dealt(group, desk.keys);
+  piece_sort(sorted, desk.scratch.first(sorted.size()));
+  std::span<const Key> dealt = sorted;
+  std::uint64_t position = group.position;
+  const std::size_t half = desk.scratch.size() / 2;
+  for_each_kept(group, [&](std::span<const Key> kept) {
+    while (!kept.empty()) {
+      // Both are cut at the same key: nothing in front of the cuts is greater than what is behind.
+      auto left = kept.first(std::min(half, kept.size()));
+      auto right = keys_up_to(left.back(), dealt);
+      if (right.size() > half) {
+        right = right.first(half);
+        left = keys_up_to(right.back(), left);
+      }
+      const std::span<Key> merged = desk.scratch.first(left.size() + right.size());
+      std::ranges::merge(left, right, merged.begin());
+      put(position, merged, desk.sink);
+      position += merged.size();
+      kept = kept.subspan(left.size());
+      dealt = dealt.subspan(right.size());
+    }
+  });
+  if (!dealt.empty()) put(position, sorted.last(dealt.size()), desk.sink);
+}
+
+// Copies the keys of the group's buckets to the front of `to`.
+template <class Key>
+std::span<Key> CpuChunkLane<Key>::gather_dealt(const Group& group, std::span<Key> to) const {
+  Key* end = to.data();
   for (std::size_t i = group.first_bucket; i < group.last_bucket; ++i) {
     for (const PageChain& chain : buckets_[i].chains) {
       for_each_page<Key>(pool_, chain, [&](PagePool::Page, std::span<const Key> page) {
-        std::memcpy(keys.data() + at, page.data(), page.size_bytes());
-        at += page.size();
+        std::memcpy(end, page.data(), page.size_bytes());
+        end += page.size();
       });
     }
   }
-  piece_sort(keys, keys_in<Key>(pieces_[std::size_t{2} * worker + 1]).first(group.count));
-  if (form_ == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);
-  sink.put(group.position, std::as_bytes(keys));
+  return to.first(group.dealt_count());
 }
 
 template <class Key>
-void CpuChunkLane<Key>::emit_uniform(const Group& group, std::span<Key> piece, PieceSink& sink) {
-  const PageChain& chain = buckets_[group.first_bucket].chains.front();
-  const Key ordered = *reinterpret_cast<const Key*>(pool_.address_of(chain.first));
-  std::ranges::fill(piece, form_ == KeyForm::kRaw ? map_.to_raw(ordered) : ordered);
-  for (std::uint64_t done = 0; done < group.count;) {
-    const std::uint64_t count = std::min<std::uint64_t>(piece.size(), group.count - done);
-    sink.put(group.position + done, std::as_bytes(piece.first(count)));
-    done += count;
+template <class F>
+void CpuChunkLane<Key>::for_each_kept(const Group& group, const F& f) const {
+  for (std::uint64_t begin = group.kept_begin; begin < group.kept_end;) {
+    const std::span<const Key> keys = kept_.stretch(begin, group.kept_end);
+    f(keys);
+    begin += keys.size();
   }
+}
+
+// Puts keys in the wanted form, to which they are brought where they are.
+template <class Key>
+void CpuChunkLane<Key>::put(std::uint64_t position, std::span<Key> keys, PieceSink& sink) const {
+  if (form_ == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);
+  sink.put(position, std::as_bytes(keys));
 }
 
 template class CpuChunkLane<std::uint32_t>;

@@ -1,5 +1,5 @@
-// CpuChunkLane: see partition.hpp for what happens while a chunk is read, piece_sort.hpp for what
-// happens while it is written.
+// CpuChunkLane: see partition.hpp and, for keys that are in order, kept_blocks.hpp for what happens
+// while a chunk is read; chunk_groups.hpp and piece_sort.hpp for what happens while it is written.
 #pragma once
 
 #include <condition_variable>
@@ -10,6 +10,8 @@
 
 #include "base/footprint.hpp"
 #include "engine/cpu/bucket_split.hpp"
+#include "engine/cpu/chunk_groups.hpp"
+#include "engine/cpu/kept_blocks.hpp"
 #include "engine/cpu/lane_memory.hpp"
 #include "engine/engine.hpp"
 
@@ -27,25 +29,36 @@ class CpuChunkLane final : public ChunkLane {
   void emit(PieceSink& sink) override;
 
  private:
-  // Buckets that are sorted and put together, because each alone would be a small write.
-  struct Group {
-    std::size_t first_bucket;
-    std::size_t last_bucket;  // one past
-    std::uint64_t position;
-    std::uint64_t count;
-  };
-
+  void free_pages();
+  ByteSpan new_block();
+  void deal_out(std::span<const Key> keys);
+  void deal_out_kept();
   std::unique_ptr<Partitioner<Key>> take_partitioner();
-  std::vector<Group> group_buckets() const;
-  void emit_group(const Group& group, unsigned worker, PieceSink& sink);
-  void emit_uniform(const Group& group, std::span<Key> piece, PieceSink& sink);
+
+  // What a worker emits with.
+  struct Desk {
+    std::span<Key> keys;
+    std::span<Key> scratch;
+    PieceSink& sink;
+  };
+  Desk desk_of(unsigned worker, PieceSink& sink) const;
+  void emit_group(const Group& group, const Desk& desk);
+  void emit_uniform(const Group& group, const Desk& desk);
+  void emit_sorted(const Group& group, const Desk& desk);
+  void emit_merged(const Group& group, const Desk& desk);
+  std::span<Key> gather_dealt(const Group& group, std::span<Key> to) const;
+  template <class F>
+  void for_each_kept(const Group& group, const F& f) const;
+  void put(std::uint64_t position, std::span<Key> keys, PieceSink& sink) const;
 
   CpuChunkFootprint footprint_;
   Meter* meter_;
   KeyMap<Key> map_;
   KeyForm form_ = KeyForm::kRaw;
   PagePool pool_;
-  std::vector<ByteSpan> blocks_;  // block buffers that are free
+  KeptBlocks<Key> kept_;
+  std::uint64_t dealt_out_ = 0;   // the keys that are not kept
+  std::vector<ByteSpan> blocks_;  // block buffers that are free, of the pool
   std::vector<ByteSpan> pieces_;  // two a worker: keys and scratch
   std::unique_ptr<BucketMap<Key>> bucket_map_;
   std::vector<std::unique_ptr<Partitioner<Key>>> partitioners_;  // those no thread is using

@@ -1,7 +1,6 @@
 #include "engine/cpu/merge_lane.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/key_loops.hpp"
 #include "base/kway_split.hpp"
@@ -27,7 +26,7 @@ template <class Key>
 void CpuMergeLane<Key>::merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position,
                               KeyForm form, PieceSink& sink) {
   std::vector<Slice> slices;
-  const auto* next = reinterpret_cast<const Key*>(input_.data());
+  auto* next = reinterpret_cast<Key*>(input_.data());
   std::uint64_t total = 0;
   for (const std::uint64_t count : slice_counts) {
     if (count > 0) slices.push_back({next, count});
@@ -40,21 +39,30 @@ void CpuMergeLane<Key>::merge(std::span<const std::uint64_t> slice_counts, std::
     const std::uint64_t end = std::min<std::uint64_t>(done + stretch_.size(), total);
     begin = cuts_;
     advance_cuts(slices, end);
-    Key* at = stretch_.data();
-    std::size_t contributing = 0;
-    for (std::size_t i = 0; i < slices.size(); ++i) {
-      const std::uint64_t count = cuts_[i] - begin[i];
-      if (count == 0) continue;
-      std::memcpy(at, slices[i].keys + begin[i], count * sizeof(Key));
-      at += count;
-      ++contributing;
-    }
-    const std::span<Key> keys = stretch_.first(end - done);
-    if (contributing > 1) piece_sort(keys, scratch_.first(keys.size()));
+    const std::span<Key> keys = merge_stretch(slices, begin, end - done);
     if (form == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);
     sink.put(position + done, std::as_bytes(keys));
     done = end;
   }
+}
+
+template <class Key>
+std::span<Key> CpuMergeLane<Key>::merge_stretch(const std::vector<Slice>& slices,
+                                                const std::vector<std::uint64_t>& begin,
+                                                std::uint64_t count) {
+  const std::span<Key> keys = stretch_.first(count);
+  std::size_t gathered = 0;
+  bool in_order = true;
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    const std::span<Key> part(slices[i].keys + begin[i], cuts_[i] - begin[i]);
+    if (part.empty()) continue;
+    if (part.size() == count) return part;
+    in_order = in_order && (gathered == 0 || keys[gathered - 1] <= part.front());
+    std::ranges::copy(part, keys.subspan(gathered).begin());
+    gathered += part.size();
+  }
+  if (!in_order) piece_sort(keys, scratch_.first(count));
+  return keys;
 }
 
 template <class Key>

@@ -4,7 +4,8 @@
 // The part is cut by exact splits (kway_split.hpp) into stretches that fit the cache with their
 // scratch. A stretch is a few sorted slices of known range, and the fastest way measured to merge
 // them is piece_sort: its cost does not grow with the number of slices, where a tree of losers
-// takes a mispredicted step a key for each doubling.
+// takes a mispredicted step a key for each doubling. What one slice gives alone is not even copied,
+// and slices that follow each other are not sorted.
 #pragma once
 
 #include <vector>
@@ -25,12 +26,15 @@ class CpuMergeLane final : public MergeLane {
 
  private:
   struct Slice {
-    const Key* keys;
+    Key* keys;
     std::uint64_t count;
   };
 
   // Moves `cuts_` on, so that the keys before them are the first `end` of the part.
   void advance_cuts(const std::vector<Slice>& slices, std::uint64_t end);
+  // The `count` keys from the cuts at `begin` to cuts_, in order: where they were, or in stretch_.
+  std::span<Key> merge_stretch(const std::vector<Slice>& slices,
+                               const std::vector<std::uint64_t>& begin, std::uint64_t count);
 
   KeyMap<Key> map_;
   ByteSpan input_;

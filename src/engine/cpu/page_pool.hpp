@@ -1,6 +1,6 @@
 // PagePool: a stretch of memory cut into pages of one size, with a link from each page to the next
-// of its chain. Pages are handed out in address order, so memory that was never needed is never
-// touched. Thread-safe.
+// of its chain. Pages are handed out in address order, stretches of several from the other end, so
+// memory that was never needed is never touched. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -25,6 +25,9 @@ class PagePool {
   [[nodiscard]] std::byte* address_of(Page page) const {
     return memory_.data() + std::size_t{page} * page_bytes_;
   }
+  [[nodiscard]] Page page_at(const std::byte* address) const {
+    return static_cast<Page>(static_cast<std::size_t>(address - memory_.data()) / page_bytes_);
+  }
 
   // The page behind `page` in its chain; written and read by the chain's owner only.
   [[nodiscard]] Page next(Page page) const { return next_[page]; }
@@ -34,14 +37,26 @@ class PagePool {
   [[nodiscard]] Page take();
   void give_back(Page page);
 
+  // `count` pages side by side. Throws: as take().
+  [[nodiscard]] ByteSpan take_stretch(Page count);
+
   // All pages are free again. Not thread-safe.
   void reset();
 
  private:
+  // The pages [begin, end) in one number, so that both ends move as one.
+  struct Range {
+    static constexpr std::uint64_t of(Page begin, Page end) {
+      return std::uint64_t{end} << 32 | begin;
+    }
+    static constexpr Page begin(std::uint64_t range) { return static_cast<Page>(range); }
+    static constexpr Page end(std::uint64_t range) { return static_cast<Page>(range >> 32); }
+  };
+
   ByteSpan memory_;
   std::size_t page_bytes_;
   std::vector<Page> next_;
-  std::atomic<Page> untouched_{0};
+  std::atomic<std::uint64_t> untouched_;  // a Range
   std::mutex mutex_;
   std::vector<Page> returned_;
   std::atomic<bool> any_returned_{false};

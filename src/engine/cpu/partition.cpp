@@ -1,5 +1,6 @@
 #include "engine/cpu/partition.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #if defined(__SSE2__)
@@ -9,12 +10,12 @@
 namespace gsort::cpu {
 namespace {
 
-// Copies one aligned cache line past the cache.
+// Copies one cache line past the cache; `to` is aligned to it.
 void store_line_past_cache(const void* from, void* to) {
 #if defined(__SSE2__)
   const auto* const source = static_cast<const __m128i*>(from);
   auto* const target = static_cast<__m128i*>(to);
-  for (int i = 0; i < 4; ++i) _mm_stream_si128(target + i, _mm_load_si128(source + i));
+  for (int i = 0; i < 4; ++i) _mm_stream_si128(target + i, _mm_loadu_si128(source + i));
 #else
   std::memcpy(to, from, 64);
 #endif
@@ -24,6 +25,23 @@ void finish_stores_past_cache() {
 #if defined(__SSE2__)
   _mm_sfence();
 #endif
+}
+
+// How many numbers equal the one before them. Counted without branches and in the width of the
+// numbers, for vector code. Requires: fewer than 2^16 numbers.
+std::size_t count_repeats(std::span<const std::uint16_t> numbers) {
+  std::uint16_t repeats = 0;
+  for (std::size_t i = 1; i < numbers.size(); ++i) {
+    repeats = static_cast<std::uint16_t>(repeats + (numbers[i] == numbers[i - 1] ? 1U : 0U));
+  }
+  return repeats;
+}
+
+// Whether most numbers repeat, as the first ones tell: it is asked of all keys. Runs of two or
+// three do not count, for their ends cannot be foretold, and are dealt out faster one by one.
+bool mostly_repeat(std::span<const std::uint16_t> numbers) {
+  const auto first = numbers.first(std::min<std::size_t>(numbers.size(), 32));
+  return count_repeats(first) > first.size() * 3 / 4;
 }
 
 }  // namespace
@@ -42,24 +60,65 @@ void Partitioner<Key>::add(std::span<const Key> keys) {
   constexpr std::size_t kStretch = 256;  // bucket numbers first, so that the table look-ups overlap
   std::uint16_t bucket_of[kStretch];
   while (!keys.empty()) {
-    const std::size_t count = keys.size() < kStretch ? keys.size() : kStretch;
+    const std::size_t count = std::min(keys.size(), kStretch);
     for (std::size_t i = 0; i < count; ++i) bucket_of[i] = map_(keys[i]);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t bucket = bucket_of[i];
-      const std::size_t at = filled_[bucket];
-      lines_[bucket].keys[at] = keys[i];
-      filled_[bucket] = static_cast<std::uint8_t>(at + 1);
-      if (at + 1 == kLineKeys) write_line(bucket);
+    const std::span<const std::uint16_t> buckets(bucket_of, count);
+    if (mostly_repeat(buckets)) {
+      deal_out_repeats(keys.first(count), buckets);
+    } else {
+      deal_out(keys.first(count), buckets);
     }
     keys = keys.subspan(count);
   }
 }
 
 template <class Key>
-void Partitioner<Key>::write_line(std::size_t bucket) {
+void Partitioner<Key>::deal_out(std::span<const Key> keys, std::span<const std::uint16_t> buckets) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::size_t bucket = buckets[i];
+    const std::size_t at = filled_[bucket];
+    lines_[bucket].keys[at] = keys[i];
+    filled_[bucket] = static_cast<std::uint8_t>(at + 1);
+    if (at + 1 == kLineKeys) write_line(bucket, lines_[bucket].keys);
+  }
+}
+
+// Key by key, each would wait for the count that the one before has just stored.
+template <class Key>
+void Partitioner<Key>::deal_out_repeats(std::span<const Key> keys,
+                                        std::span<const std::uint16_t> buckets) {
+  if (count_repeats(buckets) + 1 == keys.size()) return append(buckets.front(), keys);
+  for (std::size_t begin = 0; begin < keys.size();) {
+    const std::uint16_t bucket = buckets[begin];
+    std::size_t end = begin + 1;
+    while (end < keys.size() && buckets[end] == bucket) ++end;
+    append(bucket, keys.subspan(begin, end - begin));
+    begin = end;
+  }
+}
+
+template <class Key>
+void Partitioner<Key>::append(std::size_t bucket, std::span<const Key> keys) {
+  while (!keys.empty()) {
+    const std::size_t filled = filled_[bucket];
+    const std::size_t count = std::min(keys.size(), kLineKeys - filled);
+    if (count == kLineKeys) {
+      write_line(bucket, keys.data());
+    } else {
+      std::copy_n(keys.begin(), count, lines_[bucket].keys + filled);
+      filled_[bucket] = static_cast<std::uint8_t>(filled + count);
+      if (filled + count == kLineKeys) write_line(bucket, lines_[bucket].keys);
+    }
+    keys = keys.subspan(count);
+  }
+}
+
+// Requires: `keys` are kLineKeys, the bucket's line or what would fill it.
+template <class Key>
+void Partitioner<Key>::write_line(std::size_t bucket, const Key* keys) {
   const auto end = reinterpret_cast<std::uintptr_t>(ends_[bucket]);
   if ((end & (pool_.page_bytes() - 1)) == 0) add_page(bucket);
-  store_line_past_cache(lines_[bucket].keys, ends_[bucket]);
+  store_line_past_cache(keys, ends_[bucket]);
   ends_[bucket] += kLineKeys;
   chains_[bucket].count += kLineKeys;
   filled_[bucket] = 0;

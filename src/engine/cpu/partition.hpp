@@ -6,6 +6,9 @@
 // bucket is a chain of small pages for each worker, because nobody knows beforehand how large a
 // bucket becomes.
 //
+// Where neighbours mostly go to the same bucket, as those of sorted or equal keys do, they go there
+// together.
+//
 // What it costs: one read and one write of every key; a page of slack for each bucket of each
 // worker.
 #pragma once
@@ -54,7 +57,10 @@ class Partitioner {
     Key keys[kLineKeys];
   };
 
-  void write_line(std::size_t bucket);
+  void deal_out(std::span<const Key> keys, std::span<const std::uint16_t> buckets);
+  void deal_out_repeats(std::span<const Key> keys, std::span<const std::uint16_t> buckets);
+  void append(std::size_t bucket, std::span<const Key> keys);
+  void write_line(std::size_t bucket, const Key* keys);
   void add_page(std::size_t bucket);
 
   const BucketMap<Key>& map_;

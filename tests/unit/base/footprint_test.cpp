@@ -43,6 +43,17 @@ TEST(CpuChunkFootprint, HoldsTheChunkAndAPageOfSlackForEachBucketOfEachWorker) {
   });
 }
 
+TEST(CpuChunkFootprint, KeepsBlocksOnlyWhereTheyFillWholePages) {
+  const auto keeps = [](std::uint64_t block_bytes) {
+    const auto f = CpuChunkFootprint::of(1'000'000, 4, 2, block_bytes);
+    EXPECT_GE(f.block_pages() * f.page_bytes, block_bytes);
+    EXPECT_EQ(f.block_pages() * f.page_bytes % (4 * kKiB), 0U);
+    return f.can_keep_blocks();
+  };
+  for (const std::uint64_t block : {4 * kKiB, 12 * kKiB, 256 * kKiB}) EXPECT_TRUE(keeps(block));
+  for (const std::uint64_t block : {512U, 4'100U, 10'240U}) EXPECT_FALSE(keeps(block));
+}
+
 TEST(CpuChunkFootprint, HasPagesThatAreAPowerOfTwoAndHoldWholeLines) {
   for_all_chunks([](const CpuChunkFootprint& f, std::uint64_t) {
     EXPECT_TRUE(std::has_single_bit(f.page_bytes));

@@ -89,6 +89,26 @@ TYPED_TEST(BucketMapOf, AGoodSampleFillsBucketsAboutEqually) {
   }
 }
 
+// What is drawn from a sorted input: 64 stretches of it, and nothing between them.
+TYPED_TEST(BucketMapOf, ASampleInClustersFillsBucketsAboutEqually) {
+  constexpr std::size_t kPlaces = 64;
+  constexpr std::size_t kKeys = 1'000'000;
+  std::mt19937_64 random(31);
+  std::vector<TypeParam> keys(kKeys);
+  for (TypeParam& key : keys) key = static_cast<TypeParam>(random());
+  std::sort(keys.begin(), keys.end());
+  std::vector<TypeParam> sample;
+  for (std::size_t place = 0; place < kPlaces; ++place) {
+    const auto at = keys.begin() + static_cast<std::ptrdiff_t>((kKeys - 256) / 63 * place);
+    sample.insert(sample.end(), at, at + 256);
+  }
+  constexpr std::size_t kBuckets = 1'000;
+  const BucketMap<TypeParam> map(sample, kBuckets);
+  std::vector<std::size_t> counts(kBuckets, 0);
+  for (const TypeParam key : keys) ++counts[map(key)];
+  EXPECT_LT(*std::max_element(counts.begin(), counts.end()), 3 * kKeys / kBuckets);
+}
+
 TYPED_TEST(BucketMapOf, AnEvenDivisionIsMonotoneAndPartsTheEndsOfTheRange) {
   const auto most = static_cast<TypeParam>(~TypeParam{0});
   for (const auto& [least, greatest] :

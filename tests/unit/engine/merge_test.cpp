@@ -203,6 +203,39 @@ TEST_P(MergesOfEngine, PassTheFailureOfASinkOn) {
   }
 }
 
+// Counts the pieces that are put from within `memory`.
+class PiecesWithin final : public PieceSink {
+ public:
+  explicit PiecesWithin(ConstByteSpan memory) : memory_(memory) {}
+  void put(std::uint64_t /*position*/, ConstByteSpan keys) override {
+    const bool within = keys.data() >= memory_.data() &&
+                        keys.data() + keys.size() <= memory_.data() + memory_.size();
+    ++(within ? within_ : elsewhere_);
+  }
+  [[nodiscard]] int within() const { return within_; }
+  [[nodiscard]] int elsewhere() const { return elsewhere_; }
+
+ private:
+  ConstByteSpan memory_;
+  int within_ = 0;
+  int elsewhere_ = 0;
+};
+
+TEST(MergesOfTheCpuEngine, DoNotCopyWhatOneSliceGivesAlone) {
+  const KeyFormat format{KeyType::kI64, false, true};
+  const Bytes all = test::to_ordered(
+      test::sorted_copy(test::generated(format, Distribution::kUniform, 3 * kStretch), format),
+      format);
+  test::EngineUnderTest engine("cpu", test::shape_for(format, 1), 1, 3 * kStretch);
+  const auto lanes = engine->make_merge_lanes(1, 3 * kStretch);
+  std::ranges::copy(all, lanes[0]->input().begin());
+  PiecesWithin pieces(lanes[0]->input().first(all.size()));
+  const Counts counts = {kStretch + 1, 0, 2 * kStretch - 1};
+  lanes[0]->merge(counts, 0, KeyForm::kRaw, pieces);
+  EXPECT_EQ(pieces.within(), 2);
+  EXPECT_EQ(pieces.elsewhere(), 1) << "the one with keys of two slices";
+}
+
 INSTANTIATE_TEST_SUITE_P(Engines, MergesOfEngine, testing::ValuesIn(test::kEngineNames),
                          [](const auto& engine) { return std::string(engine.param); });
 

@@ -1,0 +1,67 @@
+// KeptBlocks: what is in order already stays where it was read.
+//
+// Problem. Keys that come sorted, the other way round, or nearly so, are not worth dealing out to
+// buckets and sorting.
+//
+// Idea. A block whose keys ascend is an interval of keys. Blocks whose intervals do not overlap
+// make one sorted sequence, put one behind the other by their first keys, wherever in the input
+// they were. A block whose keys descend is turned round first. A block that is neither, or that
+// overlaps one which is kept already, is dealt out to buckets as usual. In the end, each bucket is
+// sorted together with the kept keys that lie between its least and its greatest one
+// (chunk_groups.hpp); those between two buckets go out as they are.
+//
+// Example, blocks of three:  1 2 4 | 9 5 7 | 4 6 8 | 12 11 10 | 5 6 7
+//   kept: 1 2 4, 4 6 8, 10 11 12     dealt out: 9 5 7 in no order, 5 6 7 overlaps 4 6 8
+//
+// Cost. For a block that is in order, one look at its keys in the cache; for others the look ends
+// at the first stretch that is not. Nothing is copied.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace gsort::cpu {
+
+template <class Key>
+class KeptBlocks {
+ public:
+  // All blocks have `block_keys` ordered keys.
+  explicit KeptBlocks(std::uint64_t block_keys) : block_keys_(block_keys) {}
+
+  // Keeps the block if its keys ascend or descend, and overlap no block that is kept. Returns
+  // whether it does; the keys must then outlive it. They may be turned round in any case.
+  // Thread-safe. Requires: block_keys keys.
+  [[nodiscard]] bool keep(std::span<Key> block);
+
+  // No block will be kept any more; what follows needs it.
+  void finish();
+  void clear();
+
+  [[nodiscard]] std::uint64_t count() const { return blocks_.size() * block_keys_; }
+  [[nodiscard]] std::uint64_t block_keys() const { return block_keys_; }
+
+  // How many kept keys are less than `key`, or no greater.
+  [[nodiscard]] std::uint64_t below(Key key) const;
+  [[nodiscard]] std::uint64_t up_to(Key key) const;
+
+  // The kept keys from `begin` on, up to `end` or the end of their block.
+  // Requires: begin < end <= count().
+  [[nodiscard]] std::span<Key> stretch(std::uint64_t begin, std::uint64_t end) const;
+
+ private:
+  using Interval = std::pair<Key, Key>;  // first and last key
+
+  const std::uint64_t block_keys_;
+  std::mutex mutex_;
+  std::multimap<Interval, Key*> intervals_;
+  std::vector<Key*> blocks_;  // in order
+};
+
+extern template class KeptBlocks<std::uint32_t>;
+extern template class KeptBlocks<std::uint64_t>;
+
+}  // namespace gsort::cpu
