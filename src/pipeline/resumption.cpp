@@ -59,11 +59,16 @@ Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const
     return;
   }
   require_same(*found);
+  manifest_.folder_is_made = found->folder_is_made;
   manifest_.store = found->store;
   // Not the number of the run that was in the making: blocks of it may lie on the disk.
   manifest_.next_run = found->next_run + 1;
   manifest_.block_elements = found->block_elements;
   manifest_.runs = found->runs;
+}
+
+Resumption::~Resumption() {
+  if (has_begun_ && manifest_.runs.empty()) finish();
 }
 
 void Resumption::require_same(const io::Manifest& found) const {
@@ -157,6 +162,7 @@ void Resumption::replace(io::RunStore& store, std::size_t first, std::span<io::R
 
 void Resumption::finish() {
   if (!has_begun_ && !folder_.found()) return;
+  has_begun_ = false;
   try {
     folder_.remove(manifest_);
   } catch (const Error& error) {
