@@ -1,6 +1,7 @@
 #include "pipeline/resumption.hpp"
 
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,6 +37,11 @@ std::vector<io::ManifestInput> inputs_of(const io::Reader& reader) {
     inputs.push_back({reader.path_of(i), state->bytes, state->changed_ns});
   }
   return inputs;
+}
+
+// "1 run", "1,000 runs"
+std::string counted(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", format_count(count), what, count == 1 ? "" : "s");
 }
 
 Fingerprint fingerprint_of(const std::vector<io::ManifestRun>& runs) {
@@ -77,7 +83,8 @@ void Resumption::require_same(const io::Manifest& found) const {
         fmt::format("it is of another sort: '{}', not '{}'", found.job, manifest_.job));
   }
   if (found.inputs.size() != manifest_.inputs.size()) {
-    throw folder_.refusal(fmt::format("it is of a sort of {} inputs, not {}", found.inputs.size(),
+    throw folder_.refusal(fmt::format("it is of a sort of {}, not {}",
+                                      counted(found.inputs.size(), "input"),
                                       manifest_.inputs.size()));
   }
   for (std::size_t i = 0; i < found.inputs.size(); ++i) {
@@ -121,8 +128,8 @@ std::vector<io::Run> Resumption::take_up(io::RunStore& store, Proof& proof) {
   const Fingerprint elements = fingerprint_of(manifest_.runs);
   skip(elements.count, proof);
   proof.add_input_of_before(elements);
-  notes_.push_back(fmt::format("{}: took up {} runs of {} elements", folder_.path(),
-                               format_count(runs.size()), format_count(elements.count)));
+  notes_.push_back(fmt::format("{}: took up {} of {}", folder_.path(), counted(runs.size(), "run"),
+                               counted(elements.count, "element")));
   return runs;
 }
 

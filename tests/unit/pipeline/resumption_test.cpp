@@ -128,18 +128,18 @@ TEST(Resumption, ComesToAnEndWhereEveryProcessTakesOneStep) {
 TEST(Resumption, MayHaveOtherResourcesEveryTime) {
   struct Resources {
     const char* budget;
-    unsigned threads;
     const char* engine;
+    unsigned threads;
     std::optional<unsigned> batch_size;
     Packing packing;
   };
   const Resources others[] = {
-      {"12M", 1, "cpu", std::nullopt, Packing::kOff},
-      {"12M", 4, "std", std::nullopt, Packing::kOn},
-      {"8M", 2, "cpu", std::nullopt, Packing::kAuto},
-      {"8M", 1, "std", 2, Packing::kAuto},
-      {"64M", 2, "cpu", 2, Packing::kOff},
-      {"1G", 4, "std", 3, Packing::kAuto},
+      {"12M", "cpu", 1, std::nullopt, Packing::kOff},
+      {"12M", "std", 4, std::nullopt, Packing::kOn},
+      {"8M", "cpu", 2, std::nullopt, Packing::kAuto},
+      {"8M", "std", 1, 2, Packing::kAuto},
+      {"64M", "cpu", 2, 2, Packing::kOff},
+      {"1G", "std", 4, 3, Packing::kAuto},
   };
   for (const Resources& other : others) {
     SCOPED_TRACE(testing::Message() << other.budget << other.threads << other.engine);
@@ -353,7 +353,7 @@ const Change kChanges[] = {
      [](ResumableSort& sort) { std::filesystem::resize_file(sort.input(0), 12'000'004); }},
     {"the inputs hold other elements than they did",
      [](ResumableSort& sort) { write_unseen(sort.input(0), 0, Bytes(4)); }},
-    {"it is of a sort of 1 inputs, not 2",
+    {"it is of a sort of 1 input, not 2",
      [](ResumableSort& sort) { sort.options.inputs.push_back(sort.input(0)); }},
     {"it is of another sort: 'u32 little endian ascending;",
      [](ResumableSort& sort) { sort.options.key.type = KeyType::kI32; }},
