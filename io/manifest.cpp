@@ -1,11 +1,13 @@
 #include "io/manifest.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
 
 #include <xxhash.h>
 
+#include "base/units.hpp"
 #include "io/run_format.hpp"
 
 namespace gsort::io {
@@ -111,20 +113,35 @@ ManifestRun take_run(Decoder& from) {
   return run;
 }
 
+constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();  // of a file
+
+// Whether an index may be there: its end, too, is an offset of a file.
+bool can_be(const IndexPlace& index) {
+  constexpr std::uint64_t kMostEnd = kMostBytes - kDirectAlignment;
+  return is_aligned(index.offset) && index.offset <= kMostEnd &&
+         index.blocks <= (kMostEnd - index.offset) / kIndexEntryBytes;
+}
+
+bool numbers_differ(const std::vector<ManifestRun>& runs) {
+  std::vector<std::uint64_t> numbers(runs.size());
+  std::ranges::transform(runs, numbers.begin(), &ManifestRun::number);
+  std::ranges::sort(numbers);
+  return std::ranges::adjacent_find(numbers) == numbers.end();
+}
+
 // Whether there can be such runs, and all of them together.
 bool runs_can_be(const Manifest& manifest) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  const std::uint64_t most_elements = kMost / manifest.element_bytes;
+  const std::uint64_t most_elements = kMostBytes / manifest.element_bytes;
   std::uint64_t elements = 0;
   for (const ManifestRun& run : manifest.runs) {
-    const bool can_be = run.number < manifest.next_run && run.input.count > 0 &&
-                        run.input.count <= most_elements - elements &&
-                        is_aligned(run.index.offset) && run.index.offset <= kMost &&
-                        run.index.blocks > 0 && run.index.blocks <= run.input.count;
-    if (!can_be) return false;
+    const bool is_one = run.number < manifest.next_run && run.input.count > 0 &&
+                        run.input.count <= most_elements - elements && can_be(run.index) &&
+                        run.index.blocks >= div_up(run.input.count, manifest.block_elements) &&
+                        run.index.blocks <= run.input.count;
+    if (!is_one) return false;
     elements += run.input.count;
   }
-  return true;
+  return manifest.next_run <= kMostBytes && numbers_differ(manifest.runs);
 }
 
 bool can_be(const BlockEntry& block, const std::vector<BlockEntry>& before,

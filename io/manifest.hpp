@@ -8,7 +8,7 @@
 //    6      2  flags: bit 0: gsort made the folder, and removes it at the end
 //    8      8  bytes of the manifest, header and checksum included
 //   16      8  store: as in the blocks of the runs (run_format.hpp)
-//   24      8  next run: the least number that no run of this store has had
+//   24      8  next run: the number of the run in the making, more than that of any complete one
 //   32      8  the most elements of a block
 //   40      4  bytes of an element
 //   44      4  bytes of the job's description
@@ -39,6 +39,20 @@
 //   16      8  offset of the block in the file of the runs, a multiple of 64
 //   24      4  bytes of the block, padding included
 //   28      4  zero
+//
+// Example: gsort made the folder; the job is "u32", which stands for its longer description; the
+// one input, "in", has 16352 bytes and was changed a second after 1970 began; its 4088 elements are
+// run 1, of two blocks, with the fingerprint 5, 6; the index begins at 20480, with the checksum 7:
+//   00  47 53 52 4d  01 00  01 00  99 00 00 00 00 00 00 00
+//   10  88 77 66 55 44 33 22 11  02 00 00 00 00 00 00 00
+//   20  fc 07 00 00 00 00 00 00  04 00 00 00  03 00 00 00
+//   30  01 00 00 00  01 00 00 00  08 00 00 00 00 00 00 00
+//   40  75 33 32  e0 3f 00 00 00 00 00 00  00 ca 9a 3b 00
+//   50  00 00 00  02 00 00 00  69 6e  01 00 00 00 00 00 00
+//   60  00  f8 0f 00 00 00 00 00 00  05 00 00 00 00 00 00
+//   70  00  06 00 00 00 00 00 00 00  00 50 00 00 00 00 00
+//   80  00  02 00 00 00 00 00 00 00  07 00 00 00 00 00 00
+//   90  00  57 1a 64 c7 d9 4f 0b 72
 //
 // A reader uses nothing of a manifest or an index before the checksum has matched, and then checks
 // that every number can be: both may have been written by anybody. Unknown versions and flags are

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -16,6 +17,7 @@ namespace {
 
 constexpr const char* kManifestName = "gsort.manifest";
 constexpr const char* kRunsName = "gsort.runs";
+constexpr std::string_view kNotOurs = "gsort did not make it so; name another folder";
 constexpr mode_t kFolderOfTheOwner = 0700;
 constexpr mode_t kFileOfTheOwner = 0600;
 constexpr std::uint64_t kMostManifestBytes = kGiB;
@@ -80,7 +82,7 @@ File ResumeFolder::open_file(const char* name, int flags) const {
   if (fd < 0) {
     throw Error::from_errno(ErrorKind::kTemporary, "opening", errno)
         .path(path)
-        .hint(hint_for(errno));
+        .hint(errno == ELOOP ? kNotOurs : hint_for(errno));
   }
   File file(fd, path, ErrorKind::kTemporary);
   const struct stat facts = file.facts();
@@ -89,9 +91,7 @@ File ResumeFolder::open_file(const char* name, int flags) const {
                               : facts.st_nlink != 1                   ? "has another name, too"
                                                                       : nullptr;
   if (problem != nullptr) {
-    throw Error(ErrorKind::kTemporary, "opening", problem)
-        .path(path)
-        .hint("gsort did not make it so; name another folder");
+    throw Error(ErrorKind::kTemporary, "opening", problem).path(path).hint(kNotOurs);
   }
   return file;
 }
@@ -110,20 +110,25 @@ void ResumeFolder::read_manifest() {
   if (!problem.empty()) throw refusal(std::string(problem));
 }
 
+// What is refused stays as it is; a file of runs that is not there yet comes after its manifest.
 void ResumeFolder::begin(Manifest& manifest) {
   manifest.folder_is_made = is_made_ || (found_ && found_->folder_is_made);
   runs_end_ = end_of_runs(manifest);
+  runs_ = open_file(kRunsName, O_RDWR);
+  if (runs_end_ > 0) require_runs();
   save(manifest);
   is_made_ = false;  // something is in it
-  runs_ = open_file(kRunsName, runs_end_ == 0 ? O_RDWR | O_CREAT : O_RDWR);
-  if (!runs_.is_open()) throw refusal(fmt::format("there is no {}", kRunsName));
-  const auto size = static_cast<std::uint64_t>(runs_.facts().st_size);
-  if (size < runs_end_) {
-    throw refusal(
-        fmt::format("{} has {} bytes, of {} that were written", kRunsName, size, runs_end_));
-  }
+  if (!runs_.is_open()) runs_ = open_file(kRunsName, O_RDWR | O_CREAT);
   runs_.truncate(runs_end_);
   folder_.file.sync();
+}
+
+void ResumeFolder::require_runs() const {
+  if (!runs_.is_open()) throw refusal(fmt::format("there is no {}", kRunsName));
+  const auto size = static_cast<std::uint64_t>(runs_.facts().st_size);
+  if (size >= runs_end_) return;
+  throw refusal(
+      fmt::format("{} has {} bytes, of {} that were written", kRunsName, size, runs_end_));
 }
 
 void ResumeFolder::save(const Manifest& manifest) {

@@ -62,6 +62,7 @@ class ResumeFolder {
   [[nodiscard]] std::string path_of(const char* name) const;
   [[nodiscard]] File open_file(const char* name, int flags) const;
   void read_manifest();
+  void require_runs() const;
 
   std::string path_;
   Folder folder_;

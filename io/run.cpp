@@ -76,9 +76,11 @@ void Run::copy_keys(std::size_t block, ConstByteSpan stored, std::uint64_t begin
     throw std::move(error)
         .path(space_->files.folder_name(entry.folder))
         .at(entry.offset)
-        .hint(
-            "the disk or its cache lost or changed data; use another folder (-T) and check the "
-            "disk");
+        .hint(space_->lasts
+                  ? "the disk or somebody changed it; check the disk, and remove the folder to "
+                    "begin anew"
+                  : "the disk or its cache lost or changed data; use another folder (-T) and check "
+                    "the disk");
   }
   const std::uint64_t from = std::max(begin, first);
   const std::uint64_t to = std::min(end, end_position(block));

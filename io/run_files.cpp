@@ -22,18 +22,6 @@ bool means_full(int error_number) {
   return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG;
 }
 
-// `error` of a File, told as what was going on.
-Error told_for_run(const Error& error, std::string_view doing, std::uint64_t run) {
-  Error told =
-      Error::from_errno(ErrorKind::kTemporary, fmt::format("{} run {} in", doing, run),
-                        error.error_number())
-          .path(error.path())
-          .hint(means_full(error.error_number()) ? "free space there, or name more folders with -T"
-                                                 : hint_for(error.error_number()));
-  if (error.offset_bytes()) return std::move(told).at(*error.offset_bytes());
-  return told;
-}
-
 }  // namespace
 
 RunFiles::RunFiles(const std::vector<std::string>& folders, const RunStoreOptions& options)
@@ -73,6 +61,18 @@ void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
     add_note(folder_path + ": runs are left in the page cache, which has room for them");
   }
   stripes_.push_back(std::move(stripe));
+}
+
+Error RunFiles::told_for_run(const Error& error, std::string_view doing, std::uint64_t run) const {
+  const std::string_view way_out = lasts_ ? "free space there; the same command then goes on"
+                                          : "free space there, or name more folders with -T";
+  Error told =
+      Error::from_errno(ErrorKind::kTemporary, fmt::format("{} run {} in", doing, run),
+                        error.error_number())
+          .path(error.path())
+          .hint(means_full(error.error_number()) ? way_out : hint_for(error.error_number()));
+  if (error.offset_bytes()) return std::move(told).at(*error.offset_bytes());
+  return told;
 }
 
 BatchPlace RunFiles::append(ConstByteSpan batch, std::uint64_t run) {

@@ -19,8 +19,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/error.hpp"
 #include "io/bytes.hpp"
 #include "io/file.hpp"
 #include "io/run_store.hpp"
@@ -83,6 +85,9 @@ class RunFiles {
     std::atomic<std::uint64_t> end{0};
   };
 
+  // `error` of a File, told as what was going on.
+  [[nodiscard]] Error told_for_run(const Error& error, std::string_view doing,
+                                   std::uint64_t run) const;
   void open_stripe(const std::string& folder, DirectIo policy, const LastingStore* lasting);
   void write(Stripe& stripe, ConstByteSpan batch, std::uint64_t offset);
   // Gives space back without counting it.

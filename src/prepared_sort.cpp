@@ -35,7 +35,9 @@ io::ResumeAccess resume_access(const Options& options) {
 
 // Where a folder that is not there would be made.
 std::string folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path();
+  std::filesystem::path name(path);
+  if (!name.has_filename()) name = name.parent_path();  // "DIR/"
+  const std::string folder = name.parent_path();
   return folder.empty() ? "." : folder;
 }
 

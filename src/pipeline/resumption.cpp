@@ -1,6 +1,7 @@
 #include "pipeline/resumption.hpp"
 
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,6 +39,11 @@ std::vector<io::ManifestInput> inputs_of(const io::Reader& reader) {
   return inputs;
 }
 
+// "1 run", "1,000 runs"
+std::string counted(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", format_count(count), what, count == 1 ? "" : "s");
+}
+
 Fingerprint fingerprint_of(const std::vector<io::ManifestRun>& runs) {
   return std::accumulate(
       runs.begin(), runs.end(), Fingerprint{},
@@ -59,11 +65,16 @@ Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const
     return;
   }
   require_same(*found);
+  manifest_.folder_is_made = found->folder_is_made;
   manifest_.store = found->store;
   // Not the number of the run that was in the making: blocks of it may lie on the disk.
   manifest_.next_run = found->next_run + 1;
   manifest_.block_elements = found->block_elements;
   manifest_.runs = found->runs;
+}
+
+Resumption::~Resumption() {
+  if (has_begun_ && manifest_.runs.empty()) finish();
 }
 
 void Resumption::require_same(const io::Manifest& found) const {
@@ -72,7 +83,8 @@ void Resumption::require_same(const io::Manifest& found) const {
         fmt::format("it is of another sort: '{}', not '{}'", found.job, manifest_.job));
   }
   if (found.inputs.size() != manifest_.inputs.size()) {
-    throw folder_.refusal(fmt::format("it is of a sort of {} inputs, not {}", found.inputs.size(),
+    throw folder_.refusal(fmt::format("it is of a sort of {}, not {}",
+                                      counted(found.inputs.size(), "input"),
                                       manifest_.inputs.size()));
   }
   for (std::size_t i = 0; i < found.inputs.size(); ++i) {
@@ -116,8 +128,8 @@ std::vector<io::Run> Resumption::take_up(io::RunStore& store, Proof& proof) {
   const Fingerprint elements = fingerprint_of(manifest_.runs);
   skip(elements.count, proof);
   proof.add_input_of_before(elements);
-  notes_.push_back(fmt::format("{}: took up {} runs of {} elements", folder_.path(),
-                               format_count(runs.size()), format_count(elements.count)));
+  notes_.push_back(fmt::format("{}: took up {} of {}", folder_.path(), counted(runs.size(), "run"),
+                               counted(elements.count, "element")));
   return runs;
 }
 
@@ -157,6 +169,7 @@ void Resumption::replace(io::RunStore& store, std::size_t first, std::span<io::R
 
 void Resumption::finish() {
   if (!has_begun_ && !folder_.found()) return;
+  has_begun_ = false;
   try {
     folder_.remove(manifest_);
   } catch (const Error& error) {

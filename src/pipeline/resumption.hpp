@@ -31,6 +31,10 @@ class Resumption {
   // differs; Error(kUsage) when an input cannot be read a second time.
   Resumption(const std::string& folder, io::ResumeAccess access, const std::string& job,
              std::uint64_t element_bytes, io::Reader& reader);
+  // Leaves nothing where there are no runs to go on with.
+  ~Resumption();
+  Resumption(const Resumption&) = delete;
+  Resumption& operator=(const Resumption&) = delete;
 
   // Whether the folder is there; kLook does not make it.
   [[nodiscard]] bool has_folder() const { return folder_.exists(); }
@@ -53,7 +57,7 @@ class Resumption {
   // The output is there. What cannot be removed becomes a note.
   void finish();
 
-  // For -v: "resume: 3 runs were there".
+  // For -v: "dir: took up 3 runs of 4,000 elements".
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:

@@ -1,5 +1,6 @@
 #include "pipeline/sort_job.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -129,13 +130,17 @@ class Sort {
       if (!merges) begin_phase(Phase::kWrite, elements.value_or(0));
       return make_output(elements);
     };
-    begin_phase(merges ? Phase::kMerge : Phase::kRead, plan_.elements - plan_.resumed.elements);
+    begin_phase(merges ? Phase::kMerge : Phase::kRead,
+                plan_.elements - std::min(plan_.elements, plan_.resumed.elements));
     if (plan_.strategy == Strategy::kCount) {
       return count_keys(plan_, blocks(proof), &meter_, memory, output);
     }
     if (plan_.strategy == Strategy::kSelect) {
       return select_top(plan_, job_.reader, proof, &meter_, memory, output);
     }
+    // A folder that cannot keep runs is refused now, not when the first one is ready; and whatever
+    // ends the process from here on, the next one knows who made the folder.
+    if (job_.resumption != nullptr && plan_.strategy != Strategy::kOneChunk) run_store();
     const auto engine = job_.make_engine(plan_, engine_shape(), memory);
     const RunStoreMaker store = [this]() -> io::RunStore& { return run_store(); };
     FormedRuns formed =

@@ -76,7 +76,8 @@ void require_disk_space(const Plan& plan, const Machine& machine) {
   for (const Folder& folder : machine.temporary) names += (names.empty() ? "" : ", ") + folder.path;
   if (plan.temporary_bytes > total) {
     throw no_room("temporary files in " + names, plan.temporary_bytes, total,
-                  "give a folder with more room with -T, or more memory with -S");
+                  plan.runs_last ? "name a folder with more room"
+                                 : "give a folder with more room with -T, or more memory with -S");
   }
 }
 

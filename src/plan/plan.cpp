@@ -104,8 +104,10 @@ void take_sizes(Plan& plan, const Sizes& sizes) {
   plan.run = sizes.run;
   plan.fan_in = sizes.fan_in;
   if (plan.strategy == Strategy::kUnknown) return;
+  // Where there is nothing to sort, a chunk need not hold even one element.
+  const std::uint64_t chunk_elements = std::max<std::uint64_t>(plan.chunk.chunk_elements, 1);
   plan.run_count =
-      plan.resumed.runs + div_up(plan.elements - plan.resumed.elements, plan.chunk.chunk_elements);
+      plan.resumed.runs + div_up(plan.elements - plan.resumed.elements, chunk_elements);
   const bool spills = plan.run_count > 1 || plan.resumed.runs > 0;
   plan.strategy = spills ? Strategy::kSpill : Strategy::kOneChunk;
   plan.rounds = plan_rounds(plan.run_count, plan.fan_in);

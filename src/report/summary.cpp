@@ -33,6 +33,15 @@ std::string phase_words(const Outcome& outcome) {
   return words;
 }
 
+// "7 runs of 24.8 MiB"
+std::string run_words(const Outcome& outcome) {
+  const std::string there =
+      outcome.resumed_runs > 0
+          ? fmt::format(", of which {} were there, the others", outcome.resumed_runs)
+          : "";
+  return fmt::format("{} runs{} of {}", outcome.runs, there, format_bytes(outcome.run_key_bytes));
+}
+
 std::string rate_words(const Outcome& outcome, const Plan& plan) {
   const double rate = static_cast<double>(outcome.bytes) / outcome.total_seconds;
   std::string words = fmt::format("{}/s", decimal_bytes(rate));
@@ -70,11 +79,10 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, const Options&
   }
   if (outcome.runs > 0) {
     text += fmt::format(
-        "gsort: {} runs of {} in all, kept as {} in memory and {} in temporary files, at most {} "
-        "of "
-        "them at once\n",
-        outcome.runs, format_bytes(outcome.run_key_bytes), format_bytes(outcome.kept_bytes),
-        format_bytes(outcome.spilled_bytes), format_bytes(outcome.peak_spilled_bytes));
+        "gsort: {} in all, kept as {} in memory and {} in temporary files, at most {} of them "
+        "at once\n",
+        run_words(outcome), format_bytes(outcome.kept_bytes), format_bytes(outcome.spilled_bytes),
+        format_bytes(outcome.peak_spilled_bytes));
   }
   if (outcome.verified) {
     text += fmt::format("gsort: fingerprint {}\n", to_string(outcome.fingerprint));

@@ -20,16 +20,6 @@ using test::mebibytes;
 using test::options_for;
 using test::Question;
 
-Question any_question() {
-  const auto type = *rc::gen::element(KeyType::kI32, KeyType::kF64);
-  Question q{options_for(type),
-             invented_machine(round_down(any_size(10, 46), 8), *rc::gen::inRange(1U, 129U), kTiB)};
-  if (*rc::gen::arbitrary<bool>()) q.machine.output.reset();
-  if (*rc::gen::inRange(0, 4) == 0) q.machine.input_bytes.reset();
-  if (*rc::gen::inRange(0, 3) == 0) q.options.batch_size = *rc::gen::inRange(2U, 100U);
-  return q;
-}
-
 // The least that the message names, in mebibytes; nothing if the plan was made.
 std::optional<std::uint64_t> least_named(const Question& q) {
   try {
@@ -41,6 +31,33 @@ std::optional<std::uint64_t> least_named(const Question& q) {
     RC_ASSERT(error.hint().rfind(words, 0) == 0U);
     return std::stoull(error.hint().substr(words.size()));
   }
+}
+
+// With runs that are there, now and then: as many as may be, with the blocks of a plan for another
+// budget.
+void make_resumable(Question& q) {
+  q.options.resume = "/scratch/dir";
+  Question before = q;
+  before.options.buffer_size = mebibytes(any_size(24, 39));
+  if (*rc::gen::arbitrary<bool>() || least_named(before)) return;
+  const std::uint64_t elements =
+      q.machine.input_bytes.value_or(kGiB) / bytes_of(q.options.key.type);
+  ResumedRuns& resumed = q.machine.resumed;
+  resumed.elements = *rc::gen::inRange<std::uint64_t>(1, elements + 1);
+  resumed.runs =
+      *rc::gen::inRange<std::uint64_t>(1, std::min<std::uint64_t>(resumed.elements, 1'000) + 1);
+  resumed.block_elements = make_plan(before.options, before.machine).run.block_elements;
+}
+
+Question any_question() {
+  const auto type = *rc::gen::element(KeyType::kI32, KeyType::kF64);
+  Question q{options_for(type),
+             invented_machine(round_down(any_size(10, 46), 8), *rc::gen::inRange(1U, 129U), kTiB)};
+  if (*rc::gen::arbitrary<bool>()) q.machine.output.reset();
+  if (*rc::gen::inRange(0, 4) == 0) q.machine.input_bytes.reset();
+  if (*rc::gen::inRange(0, 3) == 0) q.options.batch_size = *rc::gen::inRange(2U, 100U);
+  if (*rc::gen::inRange(0, 3) == 0) make_resumable(q);
+  return q;
 }
 
 TEST(AnyPlan, IsSound) {
@@ -81,6 +98,7 @@ TEST(AnyPlan, WithMoreMemoryMeetsNoCliff) {
   EXPECT_TRUE(rc::check([] {
     Question q = any_question();
     q.machine.input_bytes = round_down(any_size(24, 44), 8);
+    q.machine.resumed = {};  // others' runs are what they are
     const std::uint64_t less = any_size(26, 36);
     const std::uint64_t more = less * 2;
     q.options.buffer_size = mebibytes(less);

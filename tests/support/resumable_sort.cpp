@@ -1,0 +1,92 @@
+#include "support/resumable_sort.hpp"
+
+#include <filesystem>
+
+#include "io/output.hpp"
+#include "io/reader.hpp"
+#include "options/record_options.hpp"
+#include "options/resume_options.hpp"
+#include "pipeline/resumption.hpp"
+#include "support/engine_wrap.hpp"
+#include "support/invented.hpp"
+#include "support/sort_run.hpp"
+
+namespace gsort::test {
+namespace {
+
+// Counts down to the piece at which the process ends. Every chunk and every merge puts one piece at
+// position 0.
+EngineHooks hooks_for(Interruption left) {
+  EngineHooks hooks;
+  hooks.on_piece = [left](bool merging, std::uint64_t position, Bytes&) mutable {
+    std::optional<unsigned>& turns = merging ? left.in_merge : left.in_chunk;
+    if (position != 0 || !turns) return;
+    if (*turns == 0) throw Error(ErrorKind::kResource, "sorting", "ends as the test wanted");
+    --*turns;
+  };
+  return hooks;
+}
+
+}  // namespace
+
+ResumableSort::ResumableSort(const std::vector<Bytes>& inputs, KeyType type)
+    : options(options_for(type, "12M")) {
+  options.inputs.clear();
+  for (const Bytes& input : inputs) {
+    options.inputs.push_back(files_ / ("in" + std::to_string(options.inputs.size())));
+    io::test::write_file(options.inputs.back(), input);
+  }
+  options.input_form = {FileFormat::kBinary, Codec::kNone};
+  options.output = files_ / "out";
+  options.resume = files_ / "dir";
+  options.parallel = 2;
+}
+
+ProcessResult ResumableSort::run(const Interruption& interruption) {
+  ProcessResult result;
+  io::Reader reader(options.inputs,
+                    {element_bytes(options), options.direct_io, options.input_form, options.key});
+  io::Output output(*options.output);
+  Resumption resumption(*options.resume, io::ResumeAccess::kUse, resumable_job(options),
+                        element_bytes(options), reader);
+  Machine machine = invented_machine(reader.known_size(), *options.parallel, kTiB);
+  machine.resumed = resumption.found();
+  result.plan = make_plan(options, machine);
+  const EngineMaker make = engine_maker(engine);
+  const EngineMaker make_ending = [&](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+    if (before_reading) before_reading();
+    return wrap_engine(make(plan, shape, memory), hooks_for(interruption));
+  };
+  try {
+    result.outcome = run_sort({result.plan,
+                               reader,
+                               output,
+                               {*options.resume},
+                               options.direct_io,
+                               options.packing,
+                               options.verify,
+                               make_ending,
+                               meter,
+                               &resumption});
+  } catch (const Error& error) {
+    result.error = error;
+  }
+  return result;
+}
+
+Bytes ResumableSort::output() const {
+  return io::test::read_file(*options.output);
+}
+
+bool ResumableSort::has_folder() const {
+  return std::filesystem::exists(*options.resume);
+}
+
+std::vector<std::string> ResumableSort::others() const {
+  std::vector<std::string> names = files_.entries();
+  std::erase_if(names,
+                [](const std::string& name) { return name.starts_with("in") || name == "out"; });
+  return names;
+}
+
+}  // namespace gsort::test

@@ -1,0 +1,59 @@
+// A sort that is interrupted where a test wants it, and gone on with, as by several processes one
+// after the other: each has a reader, a plan, a store and an engine of its own; what they share are
+// the files.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/meter.hpp"
+#include "options/options.hpp"
+#include "plan/outcome.hpp"
+#include "plan/plan.hpp"
+#include "support/sorted_copy.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort::test {
+
+// Where a process ends: while it writes that chunk, or merges into that run or the output, counted
+// from 0.
+struct Interruption {
+  std::optional<unsigned> in_chunk;
+  std::optional<unsigned> in_merge;
+};
+
+struct ProcessResult {
+  Plan plan;
+  Outcome outcome;
+  std::optional<Error> error;  // nothing: it came to its end
+};
+
+class ResumableSort {
+ public:
+  // Of files with these bytes, in the order of their names.
+  explicit ResumableSort(const std::vector<Bytes>& inputs, KeyType type = KeyType::kU32);
+
+  // What the next process is asked for; resume, inputs and output are set.
+  Options options;
+  std::string engine = "cpu";
+  Meter* meter = nullptr;
+  std::function<void()> before_reading;  // if there is one, called when the first read comes next
+
+  // One process. Throws: what planning and comparing throw.
+  ProcessResult run(const Interruption& interruption = {});
+
+  [[nodiscard]] Bytes output() const;
+  [[nodiscard]] bool has_folder() const;
+  [[nodiscard]] std::string folder() const { return *options.resume; }
+  [[nodiscard]] std::string input(std::size_t number) const { return options.inputs[number]; }
+  // Names of what is there beside inputs and output.
+  [[nodiscard]] std::vector<std::string> others() const;
+
+ private:
+  io::test::TempFolder files_;
+};
+
+}  // namespace gsort::test
