@@ -240,5 +240,17 @@ TEST(BufferBudget, LeavesAnEighthAtMostSixteenMebibytesToTheProgram) {
   EXPECT_EQ(buffer_budget(kGiB), kGiB - 16 * kMiB);
 }
 
+// The device has no room for one element's buffers.
+TEST(Plan, OfNothingNeedsNoMemory) {
+  Machine machine = invented_machine(0, 16, kTiB);
+  test::add_gpu(machine);
+  Options options = options_for(KeyType::kU64, "1G");
+  options.engine = EngineChoice::kCuda;
+  options.gpu_memory = "1K";
+  const Plan plan = make_plan(options, machine);
+  EXPECT_EQ(plan.chunk.chunk_elements, 0U);
+  EXPECT_EQ(plan.strategy, Strategy::kOneChunk);
+}
+
 }  // namespace
 }  // namespace gsort
