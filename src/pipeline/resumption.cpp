@@ -1,5 +1,6 @@
 #include "pipeline/resumption.hpp"
 
+#include <exception>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -74,7 +75,12 @@ Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const
 }
 
 Resumption::~Resumption() {
-  if (has_begun_ && manifest_.runs.empty()) finish();
+  if (!has_begun_ || !manifest_.runs.empty()) return;
+  try {
+    finish();
+  } catch (
+      const std::exception&) {  // no memory: the folder stays, and the next sort goes on with it
+  }
 }
 
 void Resumption::require_same(const io::Manifest& found) const {
