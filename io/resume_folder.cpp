@@ -121,6 +121,13 @@ void ResumeFolder::begin(Manifest& manifest) {
   if (!runs_.is_open()) runs_ = open_file(kRunsName, O_RDWR | O_CREAT);
   runs_.truncate(runs_end_);
   folder_.file.sync();
+  if (manifest.folder_is_made) sync_folder_above();
+}
+
+// Without it, a power cut may take the new folder with everything in it.
+void ResumeFolder::sync_folder_above() const {
+  const Folder above = open_folder(path_of(".."), ErrorKind::kTemporary);
+  if (above.readable) above.file.sync();
 }
 
 void ResumeFolder::require_runs() const {

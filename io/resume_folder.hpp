@@ -63,6 +63,7 @@ class ResumeFolder {
   [[nodiscard]] File open_file(const char* name, int flags) const;
   void read_manifest();
   void require_runs() const;
+  void sync_folder_above() const;
 
   std::string path_;
   Folder folder_;

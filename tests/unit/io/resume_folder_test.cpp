@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "unit/io/support.hpp"
@@ -137,6 +138,29 @@ TEST_F(Resumed, FolderThatAnEarlierProcessMadeGoesAtTheEnd) {
   EXPECT_TRUE(use().found()->folder_is_made);
   finish();
   EXPECT_FALSE(is_there());
+}
+
+TEST_F(Resumed, FolderThatWasMadeIsSyncedIntoTheOneAbove) {
+  const auto syncs_of_begin = [&] {
+    ResumeFolder folder = use();
+    Manifest manifest = without_runs();
+    const FaultScope counting({sys::Call::kFsync, UINT64_MAX, EIO});
+    folder.begin(manifest);
+    return sys::counted_calls();
+  };
+  const std::uint64_t syncs = syncs_of_begin();
+  finish();
+  ASSERT_EQ(mkdir(path_.c_str(), 0700), 0);
+  EXPECT_EQ(syncs_of_begin() + 1, syncs);
+  finish();
+  rmdir(path_.c_str());
+
+  ResumeFolder folder = use();
+  Manifest manifest = without_runs();
+  const FaultScope fault({sys::Call::kFsync, syncs, EIO});
+  const Error error = error_of([&] { folder.begin(manifest); });
+  EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
+  EXPECT_TRUE(contains(error.what(), path_ + "/.."));
 }
 
 TEST_F(Resumed, FolderWithFilesOfOthersStays) {
