@@ -21,6 +21,7 @@ constexpr std::uint64_t kChecksumBytes = 8;
 constexpr std::uint64_t kInputBytes = 20;  // without its path
 constexpr std::uint64_t kRunBytes = 56;
 constexpr std::uint16_t kFolderIsMade = 1;
+constexpr std::uint16_t kIsCommitting = 2;
 
 class Encoder {
  public:
@@ -156,7 +157,8 @@ bool can_be(const BlockEntry& block, const std::vector<BlockEntry>& before,
 
 // What stands behind the numbers that every version begins with.
 std::string_view parse_fields(Decoder& from, std::uint16_t flags, Manifest& manifest) {
-  manifest.folder_is_made = flags == kFolderIsMade;
+  manifest.folder_is_made = (flags & kFolderIsMade) != 0;
+  manifest.is_committing = (flags & kIsCommitting) != 0;
   manifest.store = from.take<std::uint64_t>();
   manifest.next_run = from.take<std::uint64_t>();
   manifest.block_elements = from.take<std::uint64_t>();
@@ -188,7 +190,9 @@ std::vector<std::byte> encode_manifest(const Manifest& manifest) {
   to.bytes().reserve(bytes_of(manifest));
   to.put(kMagic);
   to.put(kManifestVersion);
-  to.put(manifest.folder_is_made ? kFolderIsMade : std::uint16_t{0});
+  const unsigned flags = (manifest.folder_is_made ? kFolderIsMade : 0U) |
+                         (manifest.is_committing ? kIsCommitting : 0U);
+  to.put(static_cast<std::uint16_t>(flags));
   to.put(bytes_of(manifest));
   to.put(manifest.store);
   to.put(manifest.next_run);
@@ -218,7 +222,7 @@ std::string_view parse_manifest(ConstByteSpan bytes, Manifest& manifest) {
   if (Decoder(bytes.last(kChecksumBytes)).take<std::uint64_t>() != checksum) {
     return "its checksum does not match";
   }
-  if ((flags & ~kFolderIsMade) != 0) return "it has unknown flags";
+  if ((flags & ~(kFolderIsMade | kIsCommitting)) != 0) return "it has unknown flags";
   return parse_fields(from, flags, manifest);
 }
 

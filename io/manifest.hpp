@@ -5,7 +5,8 @@
 //   at  bytes  field
 //    0      4  magic: 'G' 'S' 'R' 'M' (0x47 0x53 0x52 0x4d)
 //    4      2  version: 1
-//    6      2  flags: bit 0: gsort made the folder, and removes it at the end
+//    6      2  flags: bit 0: gsort made the folder, and removes it at the end; bit 1: the output is
+//              written, and put in its place next, which may be the place of an input
 //    8      8  bytes of the manifest, header and checksum included
 //   16      8  store: as in the blocks of the runs (run_format.hpp)
 //   24      8  next run: the number of the run in the making, more than that of any complete one
@@ -101,6 +102,7 @@ struct ManifestRun {
 
 struct Manifest {
   bool folder_is_made = false;
+  bool is_committing = false;
   std::uint64_t store = 0;
   std::uint64_t next_run = 0;
   std::uint64_t block_elements = 0;

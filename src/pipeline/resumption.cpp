@@ -65,13 +65,24 @@ Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const
     manifest_.store = io::sys::random_number();
     return;
   }
-  require_same(*found);
+  require_same_job(*found);
   manifest_.folder_is_made = found->folder_is_made;
   manifest_.store = found->store;
   // Not the number of the run that was in the making: blocks of it may lie on the disk.
   manifest_.next_run = found->next_run + 1;
   manifest_.block_elements = found->block_elements;
-  manifest_.runs = found->runs;
+  const std::string change = change_of_inputs(*found);
+  if (change.empty()) {
+    const auto size = reader.known_size();
+    if (size && fingerprint_of(found->runs).count > *size / element_bytes) {
+      throw folder_.refusal("it says what cannot be");
+    }
+    manifest_.runs = found->runs;
+  } else if (found->is_committing) {
+    notes_.push_back(folder + ": the output was about to be put in place, and " + change);
+  } else {
+    throw folder_.refusal(change);
+  }
 }
 
 Resumption::~Resumption() {
@@ -83,7 +94,7 @@ Resumption::~Resumption() {
   }
 }
 
-void Resumption::require_same(const io::Manifest& found) const {
+void Resumption::require_same_job(const io::Manifest& found) const {
   if (found.job != manifest_.job || found.element_bytes != manifest_.element_bytes) {
     throw folder_.refusal(
         fmt::format("it is of another sort: '{}', not '{}'", found.job, manifest_.job));
@@ -93,22 +104,20 @@ void Resumption::require_same(const io::Manifest& found) const {
                                       counted(found.inputs.size(), "input"),
                                       manifest_.inputs.size()));
   }
+}
+
+// Empty without one.
+std::string Resumption::change_of_inputs(const io::Manifest& found) const {
   for (std::size_t i = 0; i < found.inputs.size(); ++i) {
     const io::ManifestInput& then = found.inputs[i];
     const io::ManifestInput& now = manifest_.inputs[i];
     if (then.bytes == now.bytes && then.changed_ns == now.changed_ns) continue;
-    throw folder_.refusal(then.bytes != now.bytes
-                              ? fmt::format("{} had {} bytes, and {} has {}", then.path, then.bytes,
-                                            now.path, now.bytes)
-                              : fmt::format("{} has been written to since", now.path));
+    return then.bytes != now.bytes ? fmt::format("{} had {} bytes, and {} has {}", then.path,
+                                                 then.bytes, now.path, now.bytes)
+                                   : fmt::format("{} has been written to since", now.path);
   }
-  if (found.sample != manifest_.sample) {
-    throw folder_.refusal("the inputs hold other elements than they did");
-  }
-  const auto size = reader_.known_size();
-  if (size && fingerprint_of(found.runs).count > *size / found.element_bytes) {
-    throw folder_.refusal("it says what cannot be");
-  }
+  if (found.sample != manifest_.sample) return "the inputs hold other elements than they did";
+  return {};
 }
 
 ResumedRuns Resumption::found() const {
@@ -171,6 +180,12 @@ void Resumption::replace(io::RunStore& store, std::size_t first, std::span<io::R
   manifest_.next_run = merged.number() + 1;
   folder_.save(manifest_);
   for (std::size_t i = 0; i < group.size(); ++i) store.drop(std::move(group[i]), old[i].index);
+}
+
+void Resumption::expect_commit() {
+  if (!has_begun_) return;
+  manifest_.is_committing = true;
+  folder_.save(manifest_);
 }
 
 void Resumption::finish() {

@@ -5,9 +5,12 @@
 // A job is the same when its options for runs are, and every input has the size, the time of its
 // last change, and, as far as they can be sampled, the elements that it had. Inputs of which only
 // reading tells the size are read again up to where the runs end, and compared by fingerprint.
+// A sort that was about to put its output in place may have replaced an input with it: then nothing
+// is left to do but to sort that anew.
 //
 // Life: the constructor compares; begin() opens the store's file; take_up() gives the runs that are
-// there; add() and replace() tell of every new one; finish() leaves nothing. For one thread.
+// there; add() and replace() tell of every new one; expect_commit() and finish() come before and
+// after the output's commit; then nothing is left. For one thread.
 #pragma once
 
 #include <span>
@@ -54,6 +57,9 @@ class Resumption {
   void replace(io::RunStore& store, std::size_t first, std::span<io::Run> group,
                const io::Run& merged);
 
+  // The output is written, and put in its place next. Throws: Error(kTemporary).
+  void expect_commit();
+
   // The output is there. What cannot be removed becomes a note.
   void finish();
 
@@ -61,7 +67,8 @@ class Resumption {
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  void require_same(const io::Manifest& found) const;
+  void require_same_job(const io::Manifest& found) const;
+  [[nodiscard]] std::string change_of_inputs(const io::Manifest& found) const;
   void skip(std::uint64_t elements, Proof& proof);
 
   io::Reader& reader_;

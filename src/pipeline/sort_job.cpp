@@ -46,6 +46,7 @@ class Sort {
     }
     job_.reader.check_unchanged();
     proof_.finish();
+    if (job_.resumption != nullptr) job_.resumption->expect_commit();
     commit();
     if (job_.resumption != nullptr) job_.resumption->finish();
     finish_outcome();

@@ -82,6 +82,7 @@ Manifest any_manifest(std::mt19937_64& random) {
   };
   Manifest manifest;
   manifest.folder_is_made = below(2) == 0;
+  manifest.is_committing = below(2) == 0;
   manifest.store = random();
   manifest.element_bytes = static_cast<std::uint32_t>(1 + below(1000));
   manifest.block_elements = 1 + below(4'000'000);
@@ -157,7 +158,7 @@ TEST(ManifestFormat, TellsWhatIsNoneAndWhatIsOfAnotherVersion) {
 TEST(ManifestFormat, RefusesUnknownFlags) {
   const Bytes bytes = encoded(example());
   EXPECT_EQ(problem_of(with(bytes, 6, std::uint16_t{0})), "");
-  for (unsigned bit = 1; bit < 16; ++bit) {
+  for (unsigned bit = 2; bit < 16; ++bit) {
     const auto flags = static_cast<std::uint16_t>(1 | 1U << bit);
     EXPECT_EQ(problem_of(with(bytes, 6, flags)), "it has unknown flags") << bit;
   }

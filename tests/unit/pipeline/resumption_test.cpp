@@ -316,6 +316,42 @@ TEST(Resumption, OfAKilledSortMayTurnOutToBeOfOneChunk) {
   EXPECT_EQ(done.outcome.runs, 0U);
 }
 
+// As after a kill between the rename that put the output in place and the clearing of the folder.
+TEST(Resumption, OfAnInputThatItsOutputHasReplacedBeginsAnew) {
+  using io::sys::Call;
+  ResumableSort sort({input()});
+  sort.options.output = sort.input(0);
+  const std::uint64_t renames = [&] {
+    ResumableSort other({input()});
+    other.options.output = other.input(0);
+    const io::test::FaultScope counting({Call::kRename, UINT64_MAX, EIO});
+    EXPECT_FALSE(other.run().error.has_value());
+    return io::sys::counted_calls();
+  }();
+  {
+    const io::test::FaultScope fault({Call::kRename, renames, EIO});
+    EXPECT_FALSE(sort.run().error.has_value());
+  }
+  ASSERT_TRUE(sort.has_folder());
+  EXPECT_TRUE(sort.output() == sorted_input());
+  const ProcessResult done = sort.run();
+  expect_done(sort, done, sorted_input());
+  EXPECT_EQ(done.plan.resumed.runs, 0U);
+}
+
+TEST(Resumption, ThatCouldNotCommitGoesOnAtTheLastMerge) {
+  using io::sys::Call;
+  ResumableSort sort({input()});
+  const auto without_output = [&] {
+    const io::test::FaultScope fault({Call::kMode, 1, EIO});
+    return sort.run();
+  }();
+  ASSERT_TRUE(without_output.error.has_value());
+  const ProcessResult done = sort.run();
+  expect_done(sort, done, sorted_input());
+  EXPECT_GT(done.plan.resumed.runs, 1U);
+}
+
 TEST(Resumption, LeavesAFolderThatWasThere) {
   ResumableSort sort({input()});
   std::filesystem::create_directory(sort.folder());
