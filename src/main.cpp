@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 
 #include "base/current_error.hpp"
@@ -73,10 +74,19 @@ void tell_trouble(ColorMode color) noexcept {
   }
 }
 
+// For an exception where none may pass: in a thread of a library, or where a library may not go on.
+// The files without names go with the process.
+[[noreturn]] void end_at_once() {
+  if (!std::current_exception()) std::abort();
+  tell_trouble(ColorMode::kAuto);
+  std::_Exit(kTrouble);
+}
+
 }  // namespace
 }  // namespace gsort
 
 int main(int argc, char** argv) {
+  std::set_terminate(gsort::end_at_once);
   gsort::ColorMode color = gsort::ColorMode::kAuto;
   try {
     return gsort::run(argc, argv, color);

@@ -1,8 +1,7 @@
 // Each thread has a track in the meter it last marked a span for: counters that only it writes and
-// anyone may read, and its spans. A thread finds its track through a thread_local; when it ends, or
-// turns to another meter, the track goes back to a list and to the next thread that asks. The
-// thread_local shares the ownership of the meter's state, so that it does not matter which of the
-// two ends first.
+// anyone may read, and its spans. A thread finds its track through what it owns; when it ends, or
+// turns to another meter, the track goes back to a list and to the next thread that asks. It shares
+// the ownership of the meter's state, so that it does not matter which of the two ends first.
 #include "base/meter.hpp"
 
 #include <atomic>
@@ -12,6 +11,7 @@
 #include <new>
 
 #include "base/rate_window.hpp"
+#include "base/thread_owned.hpp"
 
 namespace gsort {
 namespace {
@@ -181,7 +181,10 @@ class OwnTrack {
   MeterTrack* track_ = nullptr;
 };
 
-thread_local OwnTrack own_track;
+OwnTrack& own_track() {
+  static const ThreadOwned<OwnTrack> tracks;
+  return tracks.own();
+}
 
 }  // namespace
 
@@ -233,7 +236,7 @@ std::uint64_t Meter::lost_spans() const {
 
 Span::Span(Meter* meter, Stage stage, Kind kind) : stage_(stage), kind_(kind) {
   if (meter == nullptr) return;
-  track_ = &own_track.in(meter->state_);
+  track_ = &own_track().in(meter->state_);
   begin_ns_ = charged_until_ns_ = track_->state->now_ns();
   outer_ = track_->current;
   if (outer_ != nullptr) outer_->charge(begin_ns_);

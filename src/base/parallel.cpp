@@ -29,7 +29,7 @@ namespace {
 
 constexpr unsigned kMostWorkers = 1024;
 
-// oneTBB ends the process when it is refused a thread somewhere deep in its pool. So the system is
+// oneTBB cannot go on when it is refused a thread somewhere deep in its pool. So the system is
 // asked first for as many as there may be, all at once.
 void require_threads(unsigned wanted) {
   static std::mutex mutex;
@@ -38,6 +38,7 @@ void require_threads(unsigned wanted) {
   if (wanted <= tried) return;
   std::latch leave(1);
   std::vector<std::jthread> threads;
+  threads.reserve(wanted - 1);  // one that finds no place here would be waited for
   try {
     while (threads.size() + 1 < wanted) {
       threads.push_back(start_thread("sorting", [&leave] { leave.wait(); }));
@@ -78,7 +79,9 @@ void run_workers(unsigned workers, const std::function<void(unsigned worker)>& w
                                             kMostWorkers);
   tbb::task_arena arena(static_cast<int>(std::min(workers, kMostWorkers)));
   __tsan_release(&started);
-  arena.execute([&] {
+  // A thread that is refused all the same leaves the pool so that later calls wait for ever: no
+  // exception of oneTBB may pass.
+  arena.execute([&]() noexcept {
     tbb::task_group group;
     for (unsigned worker = 1; worker < workers; ++worker) {
       group.run([&guarded, worker] { guarded(worker); });

@@ -13,6 +13,7 @@ namespace gsort {
 // Throws: Error(kResource) when the system allows fewer threads; the first exception thrown by a
 // worker, after the others have returned. Workers should look at a shared flag or fail on their own
 // when one of them has failed; see FailureFlag.
+// Calls std::terminate() when the pool is refused a thread that the system had granted before.
 void run_workers(unsigned workers, const std::function<void(unsigned worker)>& work);
 
 }  // namespace gsort

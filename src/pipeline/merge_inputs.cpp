@@ -105,6 +105,7 @@ class GroupMerge {
     PieceSink& sink = begin(anything_left());
     std::vector<std::jthread> mergers;
     try {
+      mergers.reserve(lanes_.size());  // one that finds no place here would be waited for
       for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
         free_.push(lane);
         mergers.push_back(

@@ -101,6 +101,7 @@ std::vector<std::uint64_t> load_slices(std::span<const io::Run> runs, const Part
   {
     std::vector<std::jthread> others;
     try {
+      others.reserve(scratch.size() - 1);
       for (const ByteSpan buffer : scratch.subspan(1)) {
         others.push_back(start_thread("loading runs", [&load, buffer] { load(buffer); }));
       }
@@ -172,6 +173,7 @@ void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm fo
   {
     std::vector<std::jthread> threads;
     try {
+      threads.reserve(lanes.size() - 1);
       for (std::size_t lane = 1; lane < lanes.size(); ++lane) {
         threads.push_back(start_thread("merging", [&work, lane] { work(lane); }));
       }

@@ -12,7 +12,6 @@ Usage: faults.py --bin DIR --shim FILE [--every] [--share N] [--calls CALL,...] 
 
 import argparse
 import errno
-import signal
 import sys
 from dataclasses import dataclass
 
@@ -54,12 +53,6 @@ class Fault:
         number = getattr(errno, self.action, self.action)
         return f"{self.call}:{nth}:{number}" + (":on" if self.lasting else "")
 
-    def may_abort(self, message: str) -> bool:
-        """oneTBB ends the process when it is refused a thread, and the C library when a thread_local finds no memory;
-        and without any memory no exception can be made."""
-        no_thread_local = "failed to register TLS destructor" in message
-        return self.call == "pthread_create" or (self.call == "malloc" and (self.lasting or no_thread_local))
-
 
 def all_faults() -> list[Fault]:
     faults = []
@@ -86,14 +79,13 @@ def problems_of(place: bench.Bench, fault: Fault, nth: int) -> list[str]:
     problems = place.changes()
     if status == 0:
         problems += ["it exits with 0, but the output is wrong"] * (output != place.wanted)
-    elif status == 2 or (status == -signal.SIGABRT and fault.may_abort(message)):
+    elif status == 2:
         # After a failure to sync the folder the new output is in place; only a power cut could take it away. And
         # memory may run out when all that is left to do is the summary.
         in_place = output == place.wanted and (message.startswith("gsort: syncing .:") or fault.call == "malloc")
         if output != bench.OLD and not in_place and not place.sort.to_pipe:
             problems.append("it failed, but the old output is gone")
-        if status == 2:
-            problems += filter(None, [bench.run.message_problem(message)])
+        problems += filter(None, [bench.run.message_problem(message)])
     else:
         problems.append(f"status {status}")
     return [*problems, f"message: {message!r}"] if problems else []

@@ -6,6 +6,8 @@
 
 #include <hwy/contrib/sort/vqsort.h>
 
+#include "base/thread_owned.hpp"
+
 namespace gsort::cpu {
 namespace {
 
@@ -14,8 +16,9 @@ static_assert(std::endian::native == std::endian::little && sizeof(RecordEntry) 
               "an entry is sorted as one number: prefix, position, slot");
 
 void sort_by_prefix(std::span<RecordEntry> entries) {
-  thread_local const hwy::Sorter sorter;
-  sorter(reinterpret_cast<hwy::uint128_t*>(entries.data()), entries.size(), hwy::SortAscending());
+  static const ThreadOwned<hwy::Sorter> sorters;
+  sorters.own()(reinterpret_cast<hwy::uint128_t*>(entries.data()), entries.size(),
+                hwy::SortAscending());
 }
 
 constexpr std::size_t kAhead = 16;  // enough to hide what memory takes to answer
