@@ -1,55 +1,136 @@
+// The pool is one list of calls that want help and threads that wait for one. A caller works on its
+// own call, too, and so depends on nobody: a thread that is refused, or busy, costs time alone.
 #include "base/parallel.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <exception>
-#include <latch>
+#include <list>
 #include <mutex>
+#include <thread>
 #include <vector>
-
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
-#include <tbb/task_group.h>
-
-#include "base/thread.hpp"
-
-// ThreadSanitizer cannot see into the prebuilt library; these say what its scheduler guarantees:
-// what happened before the call happens before the workers, and the workers before the return.
-#if defined(GSORT_TELLS_TSAN)
-extern "C" void __tsan_acquire(void* address);
-extern "C" void __tsan_release(void* address);
-#else
-namespace {
-void __tsan_acquire(void* /*address*/) {}  // NOLINT
-void __tsan_release(void* /*address*/) {}  // NOLINT
-}  // namespace
-#endif
 
 namespace gsort {
 namespace {
 
-constexpr unsigned kMostWorkers = 1024;
+constexpr std::size_t kMostThreads = 1024;
 
-// oneTBB cannot go on when it is refused a thread somewhere deep in its pool. So the system is
-// asked first for as many as there may be, all at once.
-void require_threads(unsigned wanted) {
-  static std::mutex mutex;
-  static unsigned tried = 1;
-  const std::scoped_lock lock(mutex);
-  if (wanted <= tried) return;
-  std::latch leave(1);
-  std::vector<std::jthread> threads;
-  threads.reserve(wanted - 1);  // one that finds no place here would be waited for
-  try {
-    while (threads.size() + 1 < wanted) {
-      threads.push_back(start_thread("sorting", [&leave] { leave.wait(); }));
+// One call of run_workers(). What the pool may touch, under its lock, is public.
+class Call {
+ public:
+  Call(unsigned workers, const std::function<void(unsigned worker)>& work)
+      : helpers_wanted(workers - 1), workers_(workers), work_(work) {}
+
+  // Runs one worker after the other, until all have been begun.
+  void work() noexcept {
+    for (unsigned worker = next_++; worker < workers_; worker = next_++) {
+      try {
+        work_(worker);
+      } catch (...) {
+        const std::scoped_lock lock(failure_mutex_);
+        if (!first_failure_) first_failure_ = std::current_exception();
+      }
     }
-  } catch (...) {
-    leave.count_down();
-    throw;
   }
-  leave.count_down();
-  tried = wanted;
-}
+
+  // When nobody works on it any more.
+  void rethrow_failure() const {
+    if (first_failure_) std::rethrow_exception(first_failure_);
+  }
+
+  std::size_t helpers_wanted;
+  std::size_t helpers = 0;  // at work
+  std::condition_variable helper_left;
+
+ private:
+  const unsigned workers_;
+  const std::function<void(unsigned worker)>& work_;
+  std::atomic<unsigned> next_{0};
+  std::mutex failure_mutex_;
+  std::exception_ptr first_failure_;
+};
+
+class Pool {
+ public:
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool() {
+    {
+      const std::scoped_lock lock(mutex_);
+      is_ending_ = true;
+    }
+    call_came_.notify_all();
+  }
+
+  // Returns when all workers have returned.
+  void run(Call& call) {
+    const auto place = offer(call);
+    call.work();
+    withdraw(call, place);
+  }
+
+ private:
+  using Place = std::list<Call*>::iterator;
+
+  Place offer(Call& call) {
+    std::unique_lock lock(mutex_);
+    const auto place = calls_.insert(calls_.end(), &call);
+    const std::size_t wanted = call.helpers_wanted;
+    helpers_wanted_ += wanted;
+    add_threads();
+    lock.unlock();
+    for (std::size_t helper = 0; helper < wanted; ++helper) call_came_.notify_one();
+    return place;
+  }
+
+  // As many as are wanted and not there, or as the system allows.
+  void add_threads() noexcept {
+    try {
+      while (idle_ < helpers_wanted_ && threads_.size() < kMostThreads) {
+        threads_.reserve(threads_.size() + 1);  // before there is a thread to wait for
+        threads_.emplace_back([this] { help(); });
+        ++idle_;
+      }
+    } catch (const std::exception&) {  // the caller works alone, or with those that are there
+    }
+  }
+
+  void help() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      call_came_.wait(lock, [this] { return is_ending_ || helpers_wanted_ > 0; });
+      if (is_ending_) return;
+      Call& call = **std::ranges::find_if(calls_, [](Call* it) { return it->helpers_wanted > 0; });
+      --call.helpers_wanted;
+      --helpers_wanted_;
+      --idle_;
+      ++call.helpers;
+      lock.unlock();
+      call.work();
+      lock.lock();
+      ++idle_;
+      // Under the lock: afterwards the call may be gone.
+      if (--call.helpers == 0) call.helper_left.notify_one();
+    }
+  }
+
+  void withdraw(Call& call, Place place) {
+    std::unique_lock lock(mutex_);
+    helpers_wanted_ -= call.helpers_wanted;
+    calls_.erase(place);
+    call.helper_left.wait(lock, [&] { return call.helpers == 0; });
+  }
+
+  std::mutex mutex_;  // guards all of these, and the calls' public members
+  std::condition_variable call_came_;
+  std::list<Call*> calls_;
+  std::size_t helpers_wanted_ = 0;  // by all calls
+  std::size_t idle_ = 0;            // threads that wait for a call, or are about to
+  bool is_ending_ = false;
+  std::vector<std::jthread> threads_;  // last: they end before the rest goes
+};
 
 }  // namespace
 
@@ -58,39 +139,10 @@ void run_workers(unsigned workers, const std::function<void(unsigned worker)>& w
     work(0);
     return;
   }
-  require_threads(std::min(workers, kMostWorkers));
-  std::mutex mutex;
-  std::exception_ptr first_failure;
-  char started = 0;
-  char finished = 0;
-  const auto guarded = [&](unsigned worker) {
-    __tsan_acquire(&started);
-    try {
-      work(worker);
-    } catch (...) {
-      const std::scoped_lock lock(mutex);
-      if (!first_failure) first_failure = std::current_exception();
-    }
-    __tsan_release(&finished);
-  };
-  // Without this oneTBB prints a warning, and gives less, when more are asked for than there are
-  // cores.
-  static const tbb::global_control no_limit(tbb::global_control::max_allowed_parallelism,
-                                            kMostWorkers);
-  tbb::task_arena arena(static_cast<int>(std::min(workers, kMostWorkers)));
-  __tsan_release(&started);
-  // A thread that is refused all the same leaves the pool so that later calls wait for ever: no
-  // exception of oneTBB may pass.
-  arena.execute([&]() noexcept {
-    tbb::task_group group;
-    for (unsigned worker = 1; worker < workers; ++worker) {
-      group.run([&guarded, worker] { guarded(worker); });
-    }
-    guarded(0);
-    group.wait();
-  });
-  __tsan_acquire(&finished);
-  if (first_failure) std::rethrow_exception(first_failure);
+  static Pool pool;
+  Call call(workers, work);
+  pool.run(call);
+  call.rethrow_failure();
 }
 
 }  // namespace gsort

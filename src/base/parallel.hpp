@@ -1,5 +1,6 @@
-// The one way to keep several cores busy: run the same function on several workers of oneTBB's
-// pool.
+// The one way to keep several cores busy: run the same function on several workers of a pool of
+// threads. Not oneTBB's: refused a thread or memory, that waits for ever or ends the process, and
+// what it allocates and frees cannot be seen by ThreadSanitizer.
 #pragma once
 
 #include <functional>
@@ -9,11 +10,11 @@ namespace gsort {
 // Calls work(0) ... work(workers - 1), at most `workers` of them at once, and returns when all have
 // returned. The pool decides how many really run at the same time (the caller is one of them), so a
 // worker must not wait for another that may not have started; workers that share a counter of
-// pieces never do.
-// Throws: Error(kResource) when the system allows fewer threads; the first exception thrown by a
-// worker, after the others have returned. Workers should look at a shared flag or fail on their own
-// when one of them has failed; see FailureFlag.
-// Calls std::terminate() when the pool is refused a thread that the system had granted before.
+// pieces never do. Where the system allows no thread, the caller runs them all. May be nested, and
+// called by several threads.
+// Throws: the first exception thrown by a worker, after the others have returned; std::bad_alloc.
+// Workers should look at a shared flag or fail on their own when one of them has failed; see
+// FailureFlag.
 void run_workers(unsigned workers, const std::function<void(unsigned worker)>& work);
 
 }  // namespace gsort

@@ -1,8 +1,10 @@
 #include "base/parallel.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -57,6 +59,43 @@ TEST(RunWorkers, MayBeNested) {
   std::atomic<int> calls{0};
   run_workers(4, [&](unsigned) { run_workers(4, [&](unsigned) { ++calls; }); });
   EXPECT_EQ(calls, 16);
+}
+
+TEST(RunWorkers, RunAtTheSameTimeWhereThereAreThreads) {
+  std::atomic<int> begun{0};
+  run_workers(3, [&](unsigned) {
+    ++begun;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (begun < 3 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    EXPECT_EQ(begun, 3);
+  });
+}
+
+TEST(RunWorkers, MayBeCalledBySeveralThreads) {
+  constexpr int kCallers = 6;
+  constexpr int kCallsOfEach = 2000;
+  std::atomic<int> calls{0};
+  std::vector<std::jthread> callers;
+  for (int caller = 0; caller < kCallers; ++caller) {
+    callers.emplace_back([&] {
+      for (int i = 0; i < kCallsOfEach; ++i) {
+        std::atomic<int> own{0};
+        run_workers(5, [&](unsigned) { ++own; });
+        EXPECT_EQ(own, 5);
+        calls += own;
+      }
+    });
+  }
+  callers.clear();
+  EXPECT_EQ(calls, kCallers * kCallsOfEach * 5);
+}
+
+TEST(RunWorkers, MayBeMoreThanAnySystemHasThreads) {
+  std::atomic<unsigned> sum{0};
+  run_workers(100'000, [&](unsigned worker) { sum += worker % 7; });
+  unsigned expected = 0;
+  for (unsigned worker = 0; worker < 100'000; ++worker) expected += worker % 7;
+  EXPECT_EQ(sum, expected);
 }
 
 TEST(RunWorkers, SharesACounterOfPieces) {
