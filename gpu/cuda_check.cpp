@@ -1,8 +1,6 @@
-// See cuda_check.hpp. The counters of planned failures are atomics: lanes check from several
-// threads.
+// See cuda_check.hpp. A planned fault is made of atomics: lanes check from several threads.
 #include "gpu/cuda_check.hpp"
 
-#include <array>
 #include <atomic>
 #include <string>
 
@@ -13,47 +11,68 @@
 namespace gsort::gpu {
 namespace {
 
-struct PlannedFailure {
+// One fault at a time; `calls_left` is 0 when none is planned, or it has come.
+struct PlannedFault {
   std::atomic<std::uint64_t> calls_left{0};
+  std::atomic<CudaCall> call{CudaCall::kQuery};
   std::atomic<cudaError_t> result{cudaSuccess};
+  std::atomic<bool> from_then_on{false};
+  std::atomic<bool> was_met{false};
 };
 
-std::array<PlannedFailure, kCudaCallKinds>& planned_failures() {
-  static std::array<PlannedFailure, kCudaCallKinds> failures;
-  return failures;
-}
-
-// The result to report: `result`, unless a test has planned for this call to fail.
-cudaError_t with_planned_failure(cudaError_t result, CudaCall kind) {
-  PlannedFailure& planned = planned_failures()[static_cast<std::size_t>(kind)];
-  std::uint64_t left = planned.calls_left.load();
-  while (left != 0) {
-    if (planned.calls_left.compare_exchange_weak(left, left - 1)) {
-      return left == 1 ? planned.result.load() : result;
-    }
-  }
-  return result;
+PlannedFault& planned() {
+  static PlannedFault fault;
+  return fault;
 }
 
 }  // namespace
 
+cudaError_t planned_cuda_failure(CudaCall kind) {
+  PlannedFault& fault = planned();
+  if (fault.was_met && fault.from_then_on) return fault.result;
+  std::uint64_t left = fault.calls_left;
+  while (left != 0 && fault.call == kind) {
+    if (!fault.calls_left.compare_exchange_weak(left, left - 1)) continue;
+    if (left > 1) break;
+    fault.was_met = true;
+    return fault.result;
+  }
+  return cudaSuccess;
+}
+
 void check_cuda(cudaError_t result, CudaCall kind, std::string_view operation) {
-  result = with_planned_failure(result, kind);
+  const cudaError_t failure = planned_cuda_failure(kind);
+  check_cuda_result(failure != cudaSuccess ? failure : result, operation);
+}
+
+void check_cuda_result(cudaError_t result, std::string_view operation) {
   if (result == cudaSuccess) return;
   const auto error_kind =
       result == cudaErrorMemoryAllocation ? ErrorKind::kResource : ErrorKind::kDevice;
   throw Error(error_kind, std::string(operation),
-              std::string(cudaGetErrorString(result)) + " (" + cudaGetErrorName(result) + ")");
+              std::string(cudaGetErrorString(result)) + " (" + cudaGetErrorName(result) + ")")
+      .hint("see what 'nvidia-smi' and 'dmesg' say of the GPU, or use --engine cpu");
 }
 
 void check_launch(std::string_view operation) {
   check_cuda(cudaGetLastError(), CudaCall::kLaunch, operation);
 }
 
-void fail_cuda_call(CudaCall kind, std::uint64_t nth, cudaError_t result) {
-  PlannedFailure& planned = planned_failures()[static_cast<std::size_t>(kind)];
-  planned.result.store(result);
-  planned.calls_left.store(nth);
+void inject_cuda_fault(const CudaFault& fault) {
+  clear_cuda_fault();
+  planned().call = fault.call;
+  planned().result = fault.result;
+  planned().from_then_on = fault.from_then_on;
+  planned().calls_left = fault.nth;
+}
+
+void clear_cuda_fault() {
+  planned().calls_left = 0;
+  planned().was_met = false;
+}
+
+bool cuda_fault_was_met() {
+  return planned().was_met;
 }
 
 void require_memory(const void* pointer, std::uint64_t bytes, std::size_t alignment,

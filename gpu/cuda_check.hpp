@@ -13,7 +13,13 @@ namespace gsort::gpu {
 
 // Kinds of calls, as far as tests want them to fail one by one.
 enum class CudaCall : std::uint8_t { kQuery, kMemory, kCopy, kLaunch, kStream, kEvent };
-inline constexpr std::size_t kCudaCallKinds = 6;
+inline constexpr std::size_t kCudaCallKinds = static_cast<std::size_t>(CudaCall::kEvent) + 1;
+
+// The failure planned for this call, or cudaSuccess. Counts it. Thread-safe.
+[[nodiscard]] cudaError_t planned_cuda_failure(CudaCall kind);
+
+// As check_cuda(), for the result of try_cuda(): no test plans for it.
+void check_cuda_result(cudaError_t result, std::string_view operation);
 
 // Throws: Error(kDevice) "OPERATION: the CUDA error's text" unless `result` is cudaSuccess;
 // Error(kResource) for a lack of device memory.
@@ -22,9 +28,27 @@ void check_cuda(cudaError_t result, CudaCall kind, std::string_view operation);
 // The same for a kernel just launched: asks for the launch's error.
 void check_launch(std::string_view operation);
 
-// Makes the nth next checked call of `kind` (1 is the very next) report `result`; 0 takes that
-// back. For tests only. Thread-safe.
-void fail_cuda_call(CudaCall kind, std::uint64_t nth, cudaError_t result);
+// The result of `call` for check_cuda_result(), or the planned failure in its place: for calls that
+// leave something behind when they succeed.
+template <class Call>
+[[nodiscard]] cudaError_t try_cuda(CudaCall kind, const Call& call) {
+  const cudaError_t planned = planned_cuda_failure(kind);
+  return planned != cudaSuccess ? planned : call();
+}
+
+// What is to go wrong, for tests.
+struct CudaFault {
+  CudaCall call = CudaCall::kQuery;
+  std::uint64_t nth = 1;  // the first checked call of that kind to fail, counted from 1
+  cudaError_t result = cudaErrorUnknown;
+  bool from_then_on = false;  // and all calls of any kind after it, as after a kernel that crashed
+};
+
+// Plans it, in place of an earlier one.
+void inject_cuda_fault(const CudaFault& fault);
+void clear_cuda_fault();
+// Whether the call has come.
+[[nodiscard]] bool cuda_fault_was_met();
 
 // Argument checks that library calls make before they queue anything. `operation` and `name` go
 // into the message. Throws: Error(kUsage).

@@ -16,8 +16,10 @@ void use_device(int ordinal) {
 }
 
 Stream::Stream() {
-  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), CudaCall::kStream,
-             "making a CUDA stream");
+  check_cuda_result(
+      try_cuda(CudaCall::kStream,
+               [&] { return cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking); }),
+      "making a CUDA stream");
 }
 
 Stream::~Stream() {
@@ -29,8 +31,10 @@ void Stream::wait(const char* operation) const {
 }
 
 Event::Event() {
-  check_cuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync),
-             CudaCall::kEvent, "making a CUDA event");
+  constexpr unsigned kFlags = cudaEventDisableTiming | cudaEventBlockingSync;
+  check_cuda_result(
+      try_cuda(CudaCall::kEvent, [&] { return cudaEventCreateWithFlags(&event_, kFlags); }),
+      "making a CUDA event");
 }
 
 Event::~Event() {
@@ -47,7 +51,8 @@ void Event::wait(const char* operation) const {
 
 DeviceMemory::DeviceMemory(std::uint64_t bytes) {
   if (bytes == 0) return;
-  const cudaError_t result = cudaMalloc(&memory_, bytes);
+  const cudaError_t result =
+      try_cuda(CudaCall::kMemory, [&] { return cudaMalloc(&memory_, bytes); });
   if (result == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());  // not sticky: the next call must not report it again
     std::size_t free_bytes = 0;
@@ -58,7 +63,7 @@ DeviceMemory::DeviceMemory(std::uint64_t bytes) {
         fmt::format("{} are needed, {} are free", format_bytes(bytes), format_bytes(free_bytes)))
         .hint("give less with --gpu-memory, or use --engine cpu");
   }
-  check_cuda(result, CudaCall::kMemory, "allocating device memory");
+  check_cuda_result(result, "allocating device memory");
 }
 
 DeviceMemory::~DeviceMemory() {
@@ -73,15 +78,16 @@ PinnedMemory::PinnedMemory(ByteSpan memory, unsigned threads) : memory_(memory) 
     const std::size_t end = std::min(memory.size(), (worker + 1) * share);
     for (std::size_t at = worker * share; at < end; at += kPage) memory[at] = std::byte{0};
   });
-  const cudaError_t result =
-      cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterDefault);
+  const cudaError_t result = try_cuda(CudaCall::kMemory, [&] {
+    return cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterDefault);
+  });
   if (result == cudaErrorMemoryAllocation || result == cudaErrorNotPermitted) {
     static_cast<void>(cudaGetLastError());
     throw Error(ErrorKind::kResource, "pinning host memory for the GPU",
                 fmt::format("the driver refused {}", format_bytes(memory.size())))
         .hint("give less with -S, or use --engine cpu");
   }
-  check_cuda(result, CudaCall::kMemory, "pinning host memory for the GPU");
+  check_cuda_result(result, "pinning host memory for the GPU");
 }
 
 PinnedMemory::~PinnedMemory() {

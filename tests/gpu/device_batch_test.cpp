@@ -298,11 +298,11 @@ TYPED_TEST(DeviceBatch, RefusesBadArgumentsBeforeAnyLaunch) {
   sort_batch<Key>(nullptr, nullptr, 0, 100, {}, {}, nullptr, 0, nullptr);
   sort_batch<Key>(nullptr, nullptr, 100, 0, {}, {}, nullptr, 0, nullptr);
   EXPECT_EQ(sort_batch_scratch_bytes<Key>(1000, 100), 0U);
-  fail_cuda_call(CudaCall::kLaunch, 2, cudaErrorLaunchFailure);
+  inject_cuda_fault({CudaCall::kLaunch, 2, cudaErrorLaunchFailure});
   EXPECT_THROW(sort_batch<Key>(keys.get(), keys.get(), arrays, length, {}, {}, scratch.get(), bytes,
                                nullptr),
                Error);
-  fail_cuda_call(CudaCall::kLaunch, 0, cudaSuccess);
+  clear_cuda_fault();
 }
 
 TYPED_TEST(DeviceBatch, RefusesBadArgumentsOfRaggedBatches) {

@@ -395,12 +395,12 @@ TYPED_TEST(DevicePairs, AreNotSortedWithBadArguments) {
   EXPECT_TRUE(sort_refused(good, good, scratch.get() + 8, bytes));
   EXPECT_TRUE(sort_refused(good, good, keys.get(), bytes));
   sort_pairs<Key, Value>(Pairs<Key, Value>{}, {}, 0, {}, {}, nullptr, 0, nullptr);
-  fail_cuda_call(CudaCall::kLaunch, 2, cudaErrorLaunchFailure);
+  inject_cuda_fault({CudaCall::kLaunch, 2, cudaErrorLaunchFailure});
   const auto sort = [&] {
     sort_pairs<Key, Value>(good, good, kCount, {}, {}, scratch.get(), bytes, nullptr);
   };
   EXPECT_THROW(sort(), Error);
-  fail_cuda_call(CudaCall::kLaunch, 0, cudaSuccess);
+  clear_cuda_fault();
 }
 
 TYPED_TEST(DevicePairs, AreNotMergedWithBadArguments) {

@@ -138,11 +138,11 @@ TYPED_TEST(DeviceSort, RefusesBadArgumentsBeforeAnyLaunch) {
   EXPECT_TRUE(refused(keys.get(), keys.get() + 5, scratch.get(), bytes));
   EXPECT_TRUE(refused(keys.get(), keys.get(), scratch.get() + 8, bytes));
   sort_keys<TypeParam>(nullptr, nullptr, 0, {}, {}, nullptr, 0, nullptr);
-  fail_cuda_call(CudaCall::kLaunch, 2, cudaErrorLaunchFailure);
+  inject_cuda_fault({CudaCall::kLaunch, 2, cudaErrorLaunchFailure});
   EXPECT_THROW(
       sort_keys<TypeParam>(keys.get(), keys.get(), count, {}, {}, scratch.get(), bytes, nullptr),
       Error);
-  fail_cuda_call(CudaCall::kLaunch, 0, cudaSuccess);
+  clear_cuda_fault();
 }
 
 }  // namespace

@@ -127,7 +127,8 @@ EngineMaker engine_maker(const std::string& name) {
     return [](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
       // Narrow keys in arrays are the CPU's, whatever was asked for.
       if (plan.engine == EngineKind::kCpu) return cpu::make_cpu_engine(shape, memory);
-      return gpu::make_cuda_engine(shape, gpu::find_devices({}).devices.at(0).ordinal, memory);
+      static const int ordinal = gpu::find_devices({}).devices.at(0).ordinal;
+      return gpu::make_cuda_engine(shape, ordinal, memory);
     };
   }
   return [](const Plan&, const EngineShape& shape, ByteSpan memory) {
