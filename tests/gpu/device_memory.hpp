@@ -43,11 +43,13 @@ class DeviceArray {
       : count_(count), before_(kGuard + misalign) {
     check_cuda(cudaMalloc(&memory_, bytes()), CudaCall::kMemory, "allocating for a test");
     check_cuda(cudaMemset(memory_, kPoison, bytes()), CudaCall::kMemory, "poisoning");
+    wait_until_filled();
   }
   explicit DeviceArray(const std::vector<T>& values, std::size_t misalign = 0)
       : DeviceArray(values.size(), misalign) {
     check_cuda(cudaMemcpy(get(), values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice),
                CudaCall::kCopy, "copying to the GPU");
+    wait_until_filled();
   }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
@@ -77,6 +79,11 @@ class DeviceArray {
   }
 
  private:
+  // Streams that do not block would else overtake what fills it.
+  static void wait_until_filled() {
+    check_cuda(cudaDeviceSynchronize(), CudaCall::kStream, "filling for a test");
+  }
+
   [[nodiscard]] std::size_t bytes() const { return (before_ + count_ + kGuard) * sizeof(T); }
 
   void* memory_ = nullptr;
