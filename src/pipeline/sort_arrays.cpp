@@ -63,6 +63,9 @@ class ArraySort {
   // it is room that text needs beside the keys it becomes.
   ConstByteSpan read_block(ByteSpan room, std::uint64_t& position) {
     const std::scoped_lock lock(mutex_);
+    // Nobody reads on behind a block that will not come: the output would wait for it.
+    if (has_failed_) return {};
+    has_failed_ = true;  // unless this returns
     const std::uint64_t end = position_ * plan_.key_bytes + block_bytes_;
     std::size_t filled = 0;
     while (const auto read = read_next(reader_, meter_, room.subspan(filled), end)) {
@@ -71,6 +74,7 @@ class ArraySort {
     position = position_;
     position_ += filled / plan_.key_bytes;
     begin_output(filled > 0);
+    has_failed_ = false;
     return room.first(filled);
   }
 
@@ -94,6 +98,7 @@ class ArraySort {
   std::vector<std::unique_ptr<ArrayLane>> lanes_;
   std::mutex mutex_;  // guards reading, and what follows
   std::uint64_t position_ = 0;
+  bool has_failed_ = false;
   PieceSink* sink_ = nullptr;
 };
 

@@ -1,7 +1,8 @@
 // The fault loop over whole sorts: command lines of every strategy, run inside this process with
 // the Nth call of every kind failing, N = 1, 2, ... until a run is clean. Each time either the
 // output holds what std::sort makes of the input, or there is an Error that names operation and
-// path, the old output is intact, and the folders are as they were; what a sort that can be resumed has left, it goes on with.
+// path, the old output is intact, and the folders are as they were; what a sort that can be resumed
+// has left, it goes on with.
 //
 // By default some errors stand for all, and N grows in strides; with GSORT_EVERY_FAULT set nothing
 // is left out.
@@ -112,6 +113,10 @@ const std::vector<SortCase>& cases() {
       {"Distinct", {"-u"}, kFew, distinct},
       {"Top", {"--top=100"}, kFew, first_hundred},
       {"Arrays", {"--batch-elements=1000"}, kFew, arrays_of_a_thousand},
+      {"ArraysAsText",
+       {"--batch-elements=1000", "--format=bin:text", "-S", "3M", "--direct-io=on"},
+       kSpilled,
+       arrays_of_a_thousand},
       {"Counted", {}, kFew, counted, KeyType::kU8, 1},
       {"Records", {"--record=16", "--key=0:u32", "-S", "3M"}, kSpilled, records, KeyType::kU32, 16},
       {"Text", {"--format=bin:text"}, kFew, sorted},
