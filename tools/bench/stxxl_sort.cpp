@@ -1,0 +1,46 @@
+// stxxl-sort: sorts a file of u32 or u64 with STXXL, the peer that Debian has. The output is sorted
+// where it lies, after the input was copied to it, as STXXL's vectors want it. For tools/bench/files.
+//
+//   stxxl-sort u32|u64 MEMORY_BYTES INPUT OUTPUT     where STXXLCFG names its disks
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <limits>
+#include <string>
+
+#include <stxxl/io>
+#include <stxxl/sort>
+#include <stxxl/vector>
+
+namespace {
+
+// As stxxl::sort wants it: with keys before and behind all others.
+template <class Key>
+struct Ascending : std::less<Key> {
+  [[nodiscard]] Key min_value() const { return std::numeric_limits<Key>::min(); }
+  [[nodiscard]] Key max_value() const { return std::numeric_limits<Key>::max(); }
+};
+
+template <class Key>
+void sort_file(const std::string& path, std::uint64_t memory) {
+  stxxl::syscall_file file(path, stxxl::file::RDWR | stxxl::file::DIRECT);
+  typename stxxl::VECTOR_GENERATOR<Key>::result keys(&file);
+  stxxl::sort(keys.begin(), keys.end(), Ascending<Key>(), memory);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    std::cerr << "usage: stxxl-sort u32|u64 MEMORY_BYTES INPUT OUTPUT\n";
+    return 2;
+  }
+  const std::string kind = argv[1];
+  std::filesystem::copy_file(argv[3], argv[4], std::filesystem::copy_options::overwrite_existing);
+  const std::uint64_t memory = std::strtoull(argv[2], nullptr, 10);
+  kind == "u64" ? sort_file<std::uint64_t>(argv[4], memory)
+                : sort_file<std::uint32_t>(argv[4], memory);
+  return 0;
+}
