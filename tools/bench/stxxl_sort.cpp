@@ -1,5 +1,6 @@
 // stxxl-sort: sorts a file of u32 or u64 with STXXL, the peer that Debian has. The output is sorted
-// where it lies, after the input was copied to it, as STXXL's vectors want it. For tools/bench/files.
+// where it lies, after the input was copied to it, as STXXL's vectors want it. For
+// tools/bench/files.
 //
 //   stxxl-sort u32|u64 MEMORY_BYTES INPUT OUTPUT     where STXXLCFG names its disks
 #include <cstdint>
