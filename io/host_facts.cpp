@@ -183,12 +183,26 @@ unsigned affinity_cores() {
   return static_cast<unsigned>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
 }
 
+// Of the machine and of everything that limits this process.
+MemoryLimit memory_of_process() {
+  const std::string text = text_of("/proc/meminfo");
+  const auto bytes_of = [&](const char* name) {
+    const auto kib = field(text, name);
+    return kib ? *kib * kKiB : kUnlimited;
+  };
+  const MemoryLimit group = cgroup_memory();
+  return {std::min(bytes_of("MemTotal:"), group.limit),
+          std::min({bytes_of("MemAvailable:"), group.left, address_space_left()})};
+}
+
 }  // namespace
 
 std::uint64_t available_memory_bytes() {
-  const auto available = field(text_of("/proc/meminfo"), "MemAvailable:");
-  const std::uint64_t machine = available ? *available * kKiB : kUnlimited;
-  return std::min({machine, cgroup_memory().left, address_space_left()});
+  return memory_of_process().left;
+}
+
+std::uint64_t most_file_bytes() {
+  return limit_named(RLIMIT_FSIZE);
 }
 
 std::uint64_t peak_resident_bytes() {
@@ -201,11 +215,10 @@ std::uint64_t peak_resident_bytes() {
 HostFacts host_facts() {
   HostFacts facts;
   facts.cores = static_cast<unsigned>(std::min<std::uint64_t>(affinity_cores(), quota_cores()));
-  const auto total = field(text_of("/proc/meminfo"), "MemTotal:");
-  facts.memory_bytes = std::min(total ? *total * kKiB : kUnlimited, cgroup_memory().limit);
-  facts.available_bytes = available_memory_bytes();
+  const MemoryLimit memory = memory_of_process();
+  facts.memory_bytes = memory.limit;
+  facts.available_bytes = memory.left;
   facts.open_files = limit_named(RLIMIT_NOFILE);
-  facts.file_bytes = limit_named(RLIMIT_FSIZE);
   return facts;
 }
 

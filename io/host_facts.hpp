@@ -16,7 +16,6 @@ struct HostFacts {
   std::uint64_t memory_bytes = 0;         // of the machine, or of the cgroup if that is less
   std::uint64_t available_bytes = 0;      // that can be taken now without swapping or being killed
   std::uint64_t open_files = kUnlimited;  // RLIMIT_NOFILE
-  std::uint64_t file_bytes = kUnlimited;  // RLIMIT_FSIZE
 };
 
 [[nodiscard]] HostFacts host_facts();
@@ -24,6 +23,9 @@ struct HostFacts {
 // The least of MemAvailable, what the memory cgroups of this process (v1 and v2, up to the root)
 // leave, and what RLIMIT_AS leaves. File pages that the kernel can drop count as available.
 [[nodiscard]] std::uint64_t available_memory_bytes();
+
+// How large this process may make a file: RLIMIT_FSIZE.
+[[nodiscard]] std::uint64_t most_file_bytes();
 
 // The most memory this process has had resident so far.
 [[nodiscard]] std::uint64_t peak_resident_bytes();

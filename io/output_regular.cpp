@@ -64,7 +64,7 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
       new_file_(folder_, target_.name, target_.path) {}
 
 void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
-  const std::uint64_t limit = host_facts().file_bytes;
+  const std::uint64_t limit = most_file_bytes();
   if (bytes > limit) {
     throw Error(ErrorKind::kResource, "making room for the output",
                 format_bytes(bytes) + " needed, files may have " + format_bytes(limit))
