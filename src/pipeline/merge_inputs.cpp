@@ -19,8 +19,11 @@ namespace {
 // The stretch of one input that is in memory.
 class Window {
  public:
-  Window(const SortedInput& input, const ElementOrder& order, ByteSpan room)
-      : input_(input), order_(order), element_bytes_(order.element_bytes()), room_(room) {}
+  Window(SortedInput input, const ElementOrder& order, ByteSpan room)
+      : input_(std::move(input)),
+        order_(order),
+        element_bytes_(order.element_bytes()),
+        room_(room) {}
 
   // Reads on where half of the room is free.
   void fill() {

@@ -28,7 +28,6 @@ namespace gsort {
 namespace {
 
 using gpu::CudaCall;
-using gpu::CudaFault;
 using test::Bytes;
 using test::SortRequest;
 using test::SortResult;
