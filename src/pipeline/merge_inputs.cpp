@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "base/failure.hpp"
 #include "base/handoff.hpp"
