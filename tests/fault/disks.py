@@ -69,6 +69,18 @@ class Disk:
         call("cp", "--sparse=always", self.image, other.image)
 
 
+def cut_power(process: subprocess.Popen, disk: Disk, cut: Disk) -> int | None:
+    """Mounts a copy of the disk as it is now, in its place. The status of the process; None while it was at work."""
+    process.send_signal(signal.SIGSTOP)
+    status = process.poll()
+    disk.copy_to(cut)
+    process.kill()
+    process.wait()
+    disk.unmount()
+    cut.mount()
+    return status
+
+
 class FailingDisk:
     """A disk whose image is reached through nbdkit, which refuses transfers once break_down() was called."""
 
@@ -147,13 +159,7 @@ class Experiments:
         delay = self.random.uniform(0, 1.3 * seconds)
         process = self.start(disk.at, "-S", "2M", "--batch-size=8", *how, "in.u32", "-o", "out")
         time.sleep(delay)
-        process.send_signal(signal.SIGSTOP)
-        status = process.poll()
-        disk.copy_to(cut)
-        process.kill()
-        process.wait()
-        disk.unmount()
-        cut.mount()
+        status = cut_power(process, disk, cut)
         problems = self.after_the_cut(cut.at, status, how)
         cut.unmount()
         self.note(f"power {disk.kind} {' '.join(how)}, after {delay:.3f} s", status, problems)

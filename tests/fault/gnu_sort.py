@@ -126,13 +126,7 @@ class Experiments:
                 process.wait()
             else:
                 time.sleep(self.random.uniform(0, 1.1 * self.seconds))
-                process.send_signal(signal.SIGSTOP)
-            status = process.poll()
-            disk.copy_to(cut)
-            process.kill()
-            process.wait()
-            disk.unmount()
-            cut.mount()
+            status = disks.cut_power(process, disk, cut)
             when = "midway" if status is None else f"after status {status}"
             found[f"{when}: output {self.state_of(cut.at / 'out', disks.OLD)}"] += 1
             cut.unmount()
