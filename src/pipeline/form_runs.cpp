@@ -4,12 +4,13 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/failure.hpp"
 #include "base/handoff.hpp"
 #include "base/parallel.hpp"
-#include "base/thread.hpp"
 #include "pipeline/metered_read.hpp"
 #include "pipeline/sinks.hpp"
 
@@ -41,14 +42,15 @@ class RunFormation {
 
   FormedRuns form() {
     take_up();
-    std::jthread spiller = start_thread("spilling", [this] { spill_all(); });
+    std::jthread spiller = start_spiller();
+    is_alone_ = !spiller.joinable();
     try {
       fill_all();
     } catch (...) {
       failure_.capture();
     }
     filled_.close();
-    spiller.join();
+    if (!is_alone_) spiller.join();
     failure_.rethrow();
     return std::move(formed_);
   }
@@ -70,7 +72,7 @@ class RunFormation {
       sort(**lane, all ? KeyForm::kRaw : KeyForm::kOrdered);
       formed_.elements += input.count;
       if (all) return (*lane)->emit(output_(input.count));
-      filled_.push({*lane, input});
+      hand_over({*lane, input});
       if (reader_.at_end()) return;
     }
   }
@@ -158,16 +160,37 @@ class RunFormation {
     lane.add(block, bytes, position);
   }
 
+  // No thread where the system allows none: chunks are then spilled between one another.
+  std::jthread start_spiller() {
+    try {
+      return std::jthread([this] { spill_all(); });
+    } catch (const std::system_error&) {
+      return {};
+    }
+  }
+
+  void hand_over(const FilledLane& filled) {
+    if (is_alone_) {
+      spill(filled);
+    } else {
+      filled_.push(filled);
+    }
+  }
+
+  void spill(const FilledLane& filled) {
+    io::RunWriter writer = run_store_().begin_run(filled.input.count);
+    RunSink sink(writer, meter_);
+    filled.lane->emit(sink);
+    formed_.runs.push_back(finish(writer));
+    keep(formed_.runs.back(), filled.input);
+    free_.push(filled.lane);
+  }
+
   void spill_all() {
     try {
       while (const auto filled = filled_lane()) {
         if (failure_.failed()) return;
-        io::RunWriter writer = run_store_().begin_run(filled->input.count);
-        RunSink sink(writer, meter_);
-        filled->lane->emit(sink);
-        formed_.runs.push_back(finish(writer));
-        keep(formed_.runs.back(), filled->input);
-        free_.push(filled->lane);
+        spill(*filled);
       }
     } catch (...) {
       failure_.capture();
@@ -203,6 +226,7 @@ class RunFormation {
   Handoff<FilledLane> filled_;
   Failure failure_;
   FormedRuns formed_;
+  bool is_alone_ = false;
   std::mutex filling_;
   Fingerprint filled_with_;  // the chunk in the making
   std::vector<std::byte> sample_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/handoff.hpp"
 #include "base/parallel.hpp"
@@ -112,8 +113,7 @@ class GroupMerge {
       mergers.reserve(lanes_.size());  // one that finds no place here would be waited for
       for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
         free_.push(lane);
-        mergers.push_back(
-            start_thread("merging", [this, &sink, lane] { merge_all(sink, staging_of(lane)); }));
+        if (!start_merger(mergers, sink, staging_of(lane))) break;
       }
       hand_out_all();
     } catch (...) {
@@ -136,6 +136,18 @@ class GroupMerge {
   ByteSpan staging_of(std::size_t lane) {
     const std::uint64_t bytes = form_ == KeyForm::kRaw ? sizes_.staging_bytes : 0;
     return staging_.subspan(lane * bytes, bytes);
+  }
+
+  // False where the system allows no further thread: those that are there merge in its place.
+  bool start_merger(std::vector<std::jthread>& mergers, PieceSink& sink, ByteSpan staging) {
+    try {
+      mergers.push_back(
+          start_thread("merging", [this, &sink, staging] { merge_all(sink, staging); }));
+      return true;
+    } catch (const Error&) {
+      if (mergers.empty()) throw;
+      return false;
+    }
   }
 
   void fill_windows() {

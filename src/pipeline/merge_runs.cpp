@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/failure.hpp"
-#include "base/thread.hpp"
+#include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "pipeline/part_splitter.hpp"
 #include "pipeline/sinks.hpp"
@@ -71,8 +71,8 @@ class PartQueue {
   std::map<std::uint64_t, std::vector<std::uint64_t>> finished_;
 };
 
-// Loads the slices of `part`, back to back, with as many threads as there are scratch buffers;
-// returns their counts.
+// Loads the slices of `part`, back to back, with at most as many threads as there are scratch
+// buffers; returns their counts.
 std::vector<std::uint64_t> load_slices(std::span<const io::Run> runs, const Part& part,
                                        ByteSpan input, std::span<const ByteSpan> scratch,
                                        std::uint64_t key_bytes, Meter* meter) {
@@ -85,31 +85,19 @@ std::vector<std::uint64_t> load_slices(std::span<const io::Run> runs, const Part
   }
   std::atomic<std::size_t> next{0};
   Failure failure;
-  const auto load = [&](ByteSpan buffer) {
+  run_workers(static_cast<unsigned>(scratch.size()), [&](unsigned worker) {
     try {
       for (std::size_t run = next++; run < runs.size() && !failure.failed(); run = next++) {
         if (counts[run] > 0) {
           Span span(meter, Stage::kLoad);
           span.add_bytes(places[run].size());
-          runs[run].read_range(part.begin[run], part.end[run], places[run], buffer);
+          runs[run].read_range(part.begin[run], part.end[run], places[run], scratch[worker]);
         }
       }
     } catch (...) {
       failure.capture();
     }
-  };
-  {
-    std::vector<std::jthread> others;
-    try {
-      others.reserve(scratch.size() - 1);
-      for (const ByteSpan buffer : scratch.subspan(1)) {
-        others.push_back(start_thread("loading runs", [&load, buffer] { load(buffer); }));
-      }
-    } catch (...) {
-      failure.capture();
-    }
-    load(scratch.front());
-  }
+  });
   failure.rethrow();
   return counts;
 }
@@ -147,7 +135,7 @@ void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm fo
   const LaneBuffers buffers = lay_out(context.memory, sizes);
   PartQueue parts(runs, context.plan, sizes.part_elements, context.store.scratch_bytes());
   Failure failure;
-  const auto work = [&](std::size_t lane) {
+  run_workers(sizes.lanes, [&](unsigned lane) {
     try {
       std::optional<StagingSink> staging;
       if (staged) staging.emplace(buffers.staging[lane], context.plan.key_bytes, sink);
@@ -169,20 +157,7 @@ void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm fo
       failure.capture();
       sink.abandon();
     }
-  };
-  {
-    std::vector<std::jthread> threads;
-    try {
-      threads.reserve(lanes.size() - 1);
-      for (std::size_t lane = 1; lane < lanes.size(); ++lane) {
-        threads.push_back(start_thread("merging", [&work, lane] { work(lane); }));
-      }
-    } catch (...) {
-      failure.capture();
-      sink.abandon();
-    }
-    work(0);
-  }
+  });
   failure.rethrow();
 }
 

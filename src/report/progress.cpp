@@ -1,8 +1,7 @@
 #include "report/progress.hpp"
 
+#include <system_error>
 #include <utility>
-
-#include "base/thread.hpp"
 
 namespace gsort {
 namespace {
@@ -13,14 +12,18 @@ constexpr const char* kWipe = "\r\x1b[K";
 }  // namespace
 
 Progress::Progress(const Meter& meter, Request request)
-    : meter_(meter),
-      request_(std::move(request)),
-      thread_(start_thread("the status line", [this](const std::stop_token& stop) { run(stop); })) {
+    : meter_(meter), request_(std::move(request)) {
+  try {
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  } catch (const std::system_error&) {  // a sort that nobody can watch is better than none
+  }
 }
 
 Progress::~Progress() {
-  thread_.request_stop();
-  thread_.join();
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+  }
   if (line_is_shown_) request_.write(kWipe);
 }
 

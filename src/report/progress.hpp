@@ -31,7 +31,8 @@ class Progress {
   static constexpr std::chrono::milliseconds kBetweenLooks{170};
   static constexpr std::chrono::milliseconds kBetweenLines{1000};
 
-  // The meter outlives it. What the request holds is called from the thread.
+  // The meter outlives it. What the request holds is called from the thread. Where the system
+  // allows no thread, nothing is said.
   Progress(const Meter& meter, Request request);
 
   // Ends the thread and wipes a line that would be written over.

@@ -6,6 +6,7 @@ every error that makes sense for it, N = 1, 2, ... until a run comes through wit
   - it exits with 0, and the output is right to the last byte; or
   - it exits with 2, with one message in the form of CONTRIBUTING.md, and the old output is as it was;
 and in both cases no file is left in the folder of the output or of temporary files, and the inputs are as they were.
+A refused thread must end no sort but those that need one.
 
 Usage: faults.py --bin DIR --shim FILE [--every] [--share N] [--calls CALL,...] [SORT...]
 """
@@ -85,6 +86,8 @@ def problems_of(place: bench.Bench, fault: Fault, nth: int) -> list[str]:
         in_place = output == place.wanted and (message.startswith("gsort: syncing .:") or fault.call == "malloc")
         if output != bench.OLD and not in_place and not place.sort.to_pipe:
             problems.append("it failed, but the old output is gone")
+        if fault.call == "pthread_create" and not place.sort.needs_threads:
+            problems.append("it could have done without the thread")
         problems += filter(None, [bench.run.message_problem(message)])
     else:
         problems.append(f"status {status}")

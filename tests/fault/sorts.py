@@ -25,6 +25,7 @@ class Sort:
     stdin: str | None = None  # a file that comes through a pipe
     to_pipe: bool = False
     decoded: Callable[[bytes], bytes] = bytes
+    needs_threads: bool = False  # one of -m that merges while another reads; those of xz's library
     resumes: str | None = None  # the folder of the runs, which may stay until the sort is given again
 
 
@@ -91,7 +92,7 @@ def all_sorts() -> dict[str, Sort]:
         "records": Sort("gsort-gen -t u64 --size 3M -o in.u64", ["-S", "3M", "--record=16", "--key=0:u64", "in.u64"],
                         sorted_records("in.u64", 16)),
         "merged": Sort("for i in 1 2 3; do gsort-gen -t u32 -d sorted -n 50000 --seed $i -o $i.u32; done",
-                       ["-m", "1.u32", "2.u32", "3.u32"], sorted_keys("1.u32", "2.u32", "3.u32")),
+                       ["-m", "1.u32", "2.u32", "3.u32"], sorted_keys("1.u32", "2.u32", "3.u32"), needs_threads=True),
         "distinct": small("u32", "-u", wanted=sorted_keys("in.u32", change=lambda keys: sorted(set(keys)))),
         "top": small("u32", "--top=1000", wanted=sorted_keys("in.u32", change=lambda keys: keys[:1000])),
         "counted": small("u8"),
@@ -102,7 +103,7 @@ def all_sorts() -> dict[str, Sort]:
         "npy": small("u32", "--format=bin:npy", decoded=lambda data: data[128:]),
         "gzip": small("u32", "--compress=gzip", decoded=gzip.decompress),
         "bzip2": small("u32", "--compress=bzip2", decoded=bz2.decompress),
-        "xz": small("u32", "--compress=xz", decoded=lzma.decompress),
+        "xz": small("u32", "--compress=xz", decoded=lzma.decompress, needs_threads=True),
     }
     if shutil.which("zstd"):
         sorts["zstd"] = small("u32", "--compress=zstd", decoded=zstd_decoded)
