@@ -152,8 +152,7 @@ Codec codec_of_bytes(ConstByteSpan first_bytes) {
   if (begins_with(first_bytes, "BZh"sv) && first_bytes.size() > 4 &&
       first_bytes[3] >= std::byte{'1'} && first_bytes[3] <= std::byte{'9'}) {
     const ConstByteSpan block = first_bytes.subspan(4);  // a block, or the end of an empty stream
-    if (begins_with(block, "1AY&SY"sv) ||
-        begins_with(block, "\x17\x72\x45\x38\x50\x90"sv)) {
+    if (begins_with(block, "1AY&SY"sv) || begins_with(block, "\x17\x72\x45\x38\x50\x90"sv)) {
       return Codec::kBzip2;
     }
   }
