@@ -27,7 +27,10 @@ class UniqueTurns {
              const Value& first, Value last) {
     std::unique_lock lock(mutex_);
     turn_.wait(lock, [&] { return next_element_ == position || abandoned_; });
-    if (abandoned_) throw Error(ErrorKind::kOutput, "writing", "stopped before all was written");
+    if (abandoned_) {
+      throw Error(ErrorKind::kOutput, "writing", "stopped before all was written")
+          .hint("another message says why");
+    }
     const Place place{next_place_, position > 0 && last_ == first};
     next_element_ += elements;
     next_place_ += distinct - (place.repeats_last ? 1 : 0);

@@ -2,11 +2,14 @@
 // fails.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
@@ -68,6 +71,7 @@ class CollectingSink final : public PieceSink {
 // Fails the piece that holds element `failing`; a failure wakes nobody: that is the engine's part.
 class StreamSink final : public PieceSink {
  public:
+  static constexpr const char* kFailure = "failed as the test wanted";
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
   StreamSink(std::uint64_t key_bytes, std::uint64_t first = 0, std::uint64_t failing = kNever)
@@ -75,21 +79,29 @@ class StreamSink final : public PieceSink {
 
   void put(std::uint64_t position, ConstByteSpan keys) override {
     std::unique_lock lock(mutex_);
+    ++waiting_;
     turn_.wait(lock, [&] { return abandoned_ || position == next_; });
+    --waiting_;
     if (abandoned_) throw Error(ErrorKind::kOutput, "writing", "was given up");
     const std::uint64_t end = position + keys.size() / key_bytes_;
     if (position <= failing_ && failing_ < end) {
-      throw Error(ErrorKind::kOutput, "writing", "failed as the test wanted");
+      throw Error(ErrorKind::kOutput, "writing", kFailure);
     }
     bytes_.insert(bytes_.end(), keys.begin(), keys.end());
     next_ = end;
     turn_.notify_all();
   }
 
+  // Returns when those who waited have failed, so that who calls it is not the first one of whom
+  // the rest hears, unless it sees to that itself.
   void abandon() noexcept override {
-    const std::scoped_lock lock(mutex_);
-    abandoned_ = true;
-    turn_.notify_all();
+    {
+      const std::scoped_lock lock(mutex_);
+      abandoned_ = true;
+      turn_.notify_all();
+    }
+    while (waiting_ > 0) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 
   [[nodiscard]] const Bytes& bytes() const { return bytes_; }
@@ -102,6 +114,7 @@ class StreamSink final : public PieceSink {
   std::mutex mutex_;
   std::condition_variable turn_;
   Bytes bytes_;
+  std::atomic<int> waiting_{0};
   bool abandoned_ = false;
 };
 

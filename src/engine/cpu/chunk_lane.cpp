@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/failure.hpp"
 #include "base/key_loops.hpp"
 #include "base/parallel.hpp"
 #include "engine/cpu/piece_sort.hpp"
@@ -150,16 +151,18 @@ void CpuChunkLane<Key>::emit(PieceSink& sink) {
   const auto workers =
       static_cast<unsigned>(std::clamp<std::size_t>(groups.size(), 1, footprint_.workers));
   std::atomic<std::size_t> next{0};
+  Failure failure;
   run_workers(workers, [&](unsigned worker) {
     try {
       const Desk desk = desk_of(worker, sink);
       for (std::size_t i = next++; i < groups.size(); i = next++) emit_group(groups[i], desk);
     } catch (...) {
+      failure.capture();  // before those who wait fail, too
       next = groups.size();
       sink.abandon();
-      throw;
     }
   });
+  failure.rethrow();
   free_pages();
 }
 

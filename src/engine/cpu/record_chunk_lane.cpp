@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "engine/cpu/lane_memory.hpp"
 
@@ -197,17 +198,19 @@ void RecordChunkLane::emit(PieceSink& sink) {
   const auto workers =
       static_cast<unsigned>(std::clamp<std::size_t>(buckets, 1, footprint_.workers));
   std::atomic<std::size_t> next{0};
+  Failure failure;
   run_workers(workers, [&](unsigned worker) {
     try {
       for (std::size_t bucket = next++; bucket < buckets; bucket = next++) {
         emit_bucket(bucket, pieces_[worker], sink);
       }
     } catch (...) {
+      failure.capture();  // before those who wait fail, too
       next = buckets;
       sink.abandon();
-      throw;
     }
   });
+  failure.rethrow();
   free_all_blocks();
 }
 

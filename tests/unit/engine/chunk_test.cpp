@@ -252,7 +252,7 @@ TEST_P(ChunksOfEngine, PassTheFailureOfASinkOnAndWakeThoseWhoWait) {
       lanes[0]->emit(sink);
       ADD_FAILURE() << "nothing was thrown at " << failing;
     } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kOutput) << error.what();
+      EXPECT_EQ(error.reason(), test::StreamSink::kFailure);
     }
     EXPECT_TRUE(sink.was_abandoned());
   }

@@ -98,6 +98,24 @@ TEST_P(RecordsOfEngine, InAChunkAreSortedWhateverTheSampleSaidOfHowTheyBegin) {
   }
 }
 
+TEST_P(RecordsOfEngine, InAChunkPassTheFailureOfASinkOn) {
+  const RecordFormat format{12, {{4, 8, KeyType::kU64, false, false}}};
+  const EngineShape shape = shape_of(format, 300'000);
+  const Bytes raw = records_of(format, 300'000, 256);
+  for (const std::uint64_t failing : {0U, 100'000U, 299'999U}) {
+    test::EngineUnderTest engine(GetParam(), shape);
+    const auto lanes = engine->make_chunk_lanes();
+    test::fill_lane(*lanes[0], shape, raw, test::even_sample(raw, format.bytes), 300'000);
+    test::StreamSink sink(format.bytes, 0, failing);
+    try {
+      lanes[0]->emit(sink);
+      ADD_FAILURE() << "nothing was thrown at " << failing;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.reason(), test::StreamSink::kFailure);
+    }
+  }
+}
+
 TEST_P(RecordsOfEngine, InAPartAreMergedStably) {
   const std::vector<std::uint64_t> counts = {300, 0, 1, 2'000, 299};
   for (const RecordFormat& format : kFormats) {
