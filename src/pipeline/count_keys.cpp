@@ -104,6 +104,7 @@ void put_all(const Plan& plan, const Counts& counts, Meter* meter, ByteSpan memo
   }
   const auto map = KeyMap<Key>::of(plan.format);
   std::atomic<std::uint64_t> next{0};
+  Failure failure;
   run_workers(plan.chunk.readers, [&](unsigned worker) {
     const ByteSpan block = memory.subspan(worker * plan.chunk.block_bytes, plan.chunk.block_bytes);
     const std::span<Key> keys(reinterpret_cast<Key*>(block.data()), block.size() / sizeof(Key));
@@ -120,11 +121,12 @@ void put_all(const Plan& plan, const Counts& counts, Meter* meter, ByteSpan memo
         sink.put(begin, std::as_bytes(piece));
       }
     } catch (...) {
+      failure.capture();  // before those who wait fail, too
       next = elements;
       sink.abandon();
-      throw;
     }
   });
+  failure.rethrow();
 }
 
 }  // namespace
