@@ -1,5 +1,7 @@
 // The CUDA engine and the look for devices; see gpu.hpp.
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -98,6 +100,12 @@ Device look_at_device(int ordinal) {
 }
 
 }  // namespace
+
+bool may_be_there() {
+  std::error_code none;
+  return std::filesystem::exists("/dev/nvidiactl", none) ||
+         std::filesystem::exists("/dev/dxg", none);  // in Windows' subsystem for Linux
+}
 
 Devices find_devices(const std::vector<unsigned>& wanted) {
   Devices found;

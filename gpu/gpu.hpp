@@ -22,6 +22,9 @@ struct Devices {
   std::string absent_reason;    // why there are none
 };
 
+// Whether there may be a GPU of NVIDIA's, by what its driver puts into /dev; takes microseconds.
+[[nodiscard]] bool may_be_there();
+
 // Looks at the GPUs: at those in `wanted`, or at all. Starts CUDA, which takes 0.2 to 0.4 s in a
 // new process. Throws: Error(kUsage) when a wanted device does not exist.
 [[nodiscard]] Devices find_devices(const std::vector<unsigned>& wanted);

@@ -43,7 +43,8 @@ int sort(const Options& options, io::Reader& reader) {
     return kDone;
   }
   Observer observer(options);
-  const Outcome outcome = prepared.run(&observer.meter());
+  Outcome outcome = prepared.run(&observer.meter());
+  prepared.remember_rates(outcome);
   observer.sort_is_done(outcome, prepared.plan(), prepared.machine());
   return kDone;
 }

@@ -1,8 +1,12 @@
 #include "prepared_sort.hpp"
 
+#include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "engine/cpu/cpu_engine.hpp"
 #include "files.hpp"
@@ -10,6 +14,7 @@
 #include "options/resume_options.hpp"
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
+#include "plan/learn_rates.hpp"
 
 namespace gsort {
 namespace {
@@ -19,14 +24,25 @@ std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, 
   return cpu::make_cpu_engine(shape, memory);
 }
 
-// Looks for GPUs only where one could be used: that costs a fraction of a second.
-void look_for_gpus(const Options& options, Machine& machine) {
-  if (!wants_gpu(options, machine.cores, machine.input_bytes)) return;
+// A file that is smaller is sorted before a GPU could be started, whatever the rates are.
+constexpr std::uint64_t kLeastBytesToLookUp = std::uint64_t{64} << 20;
+
+bool rates_matter(const Machine& machine) {
+  return machine.input_bytes.value_or(0) >= kLeastBytesToLookUp && gpu::may_be_there();
+}
+
+// Looks for GPUs only where one could be used: that costs a fraction of a second. Returns how long
+// it took to find some.
+std::optional<double> look_for_gpus(const Options& options, Machine& machine) {
+  if (!wants_gpu(options, machine)) return std::nullopt;
+  const auto begin = std::chrono::steady_clock::now();
   gpu::Devices found = gpu::find_devices(options.devices);
   machine.no_gpu_reason = found.absent_reason;
   for (const gpu::Device& device : found.devices) {
     machine.gpus.push_back({device.ordinal, device.name, device.free_bytes, device.total_bytes});
   }
+  if (machine.gpus.empty()) return std::nullopt;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 io::ResumeAccess resume_access(const Options& options) {
@@ -54,7 +70,11 @@ PreparedSort::PreparedSort(const Options& options, io::Reader& reader)
   temporary_folders_ = folders_for_runs(folder);
   machine_ = survey(temporary_folders_, folder, reader);
   if (resumption_) machine_.resumed = resumption_->found();
-  look_for_gpus(options, machine_);
+  if (rates_matter(machine_)) {
+    rates_file_.emplace(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"), processor_name());
+    machine_.rates = rates_file_->read(rates_problem_);
+  }
+  cuda_start_seconds_ = look_for_gpus(options, machine_);
   plan_ = make_plan(options, machine_);
 }
 
@@ -69,6 +89,18 @@ Outcome PreparedSort::run(Meter* meter) {
   return run_sort({plan_, reader_, *output_, temporary_folders_, options_.direct_io,
                    options_.packing, options_.verify, make_engine, meter,
                    resumption_ ? &*resumption_ : nullptr});
+}
+
+void PreparedSort::remember_rates(Outcome& outcome) const {
+  if (!rates_file_) return;
+  if (!rates_problem_.empty()) outcome.notes.push_back(rates_problem_);
+  const Rates rates = learned_from(outcome, plan_, cuda_start_seconds_, machine_.rates);
+  if (rates == machine_.rates) return;
+  try {
+    rates_file_->write(rates);
+  } catch (const std::exception& error) {
+    outcome.notes.push_back(fmt::format("rates are not kept: {}", error.what()));
+  }
 }
 
 }  // namespace gsort

@@ -14,6 +14,7 @@
 #include "plan/machine.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
+#include "rates_file.hpp"
 
 namespace gsort {
 
@@ -31,6 +32,10 @@ class PreparedSort {
   // shall be resumed.
   Outcome run(Meter* meter);
 
+  // Keeps what the sort says about the machine for the next choice of an engine, where there may be
+  // a GPU. What cannot be kept is a note of the outcome.
+  void remember_rates(Outcome& outcome) const;
+
  private:
   [[nodiscard]] std::vector<std::string> folders_for_runs(const std::string& output_folder) const;
 
@@ -40,6 +45,9 @@ class PreparedSort {
   std::optional<Resumption> resumption_;
   std::vector<std::string> temporary_folders_;
   Machine machine_;
+  std::optional<RatesFile> rates_file_;
+  std::string rates_problem_;
+  std::optional<double> cuda_start_seconds_;
   Plan plan_;
 };
 

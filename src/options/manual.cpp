@@ -63,6 +63,12 @@ Their need is compared with what is free before anything is sorted.
 the folder of the output
 The output is written there without a name, synced, and put in place by a
 rename when it is whole.
+.TP
+$XDG_CACHE_HOME/gsort/rates.json, else ~/.cache/gsort/rates.json
+How fast this machine has been seen to sort, on machines that may have a GPU:
+.B \-\-engine auto
+predicts by it.
+It may be deleted, and nothing is lost where it cannot be written.
 )";
 
 constexpr std::string_view kNotes = R"(SIGUSR1 prints a line that says how far the sort is.

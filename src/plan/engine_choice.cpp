@@ -9,10 +9,6 @@
 namespace gsort {
 namespace {
 
-constexpr double kCoreBytesPerSecond = 0.45e9;
-constexpr double kCudaStartSeconds = 0.3;
-constexpr double kBusBytesPerSecond = 20e9;
-
 // Keys that no engine sorts on a GPU.
 bool is_counted(const Options& options) {
   return !options.records && bytes_of(options.key.type) < 4;
@@ -24,20 +20,24 @@ bool is_of_record_arrays(const Options& options) {
 
 }  // namespace
 
-double predicted_cpu_seconds(std::uint64_t bytes, unsigned cores) {
-  return static_cast<double>(bytes) / (kCoreBytesPerSecond * cores);
+double predicted_cpu_seconds(const Rates& rates, std::uint64_t bytes, unsigned cores) {
+  const double core = rates.core_bytes_per_second.value_or(Rates::kUsualCore);
+  return static_cast<double>(bytes) / (core * cores);
 }
 
-double predicted_cuda_seconds(std::uint64_t bytes) {
-  return kCudaStartSeconds + 2 * static_cast<double>(bytes) / kBusBytesPerSecond;
+double predicted_cuda_seconds(const Rates& rates, std::uint64_t bytes) {
+  return rates.cuda_start_seconds.value_or(Rates::kUsualCudaStart) +
+         static_cast<double>(bytes) / rates.gpu_bytes_per_second.value_or(Rates::kUsualGpu);
 }
 
-bool wants_gpu(const Options& options, unsigned cores, std::optional<std::uint64_t> input_bytes) {
+bool wants_gpu(const Options& options, const Machine& machine) {
   if (options.engine == EngineChoice::kCpu || is_counted(options)) return false;
   if (options.engine == EngineChoice::kCuda) return true;
   if (options.merge || is_of_record_arrays(options)) return false;
-  return input_bytes && predicted_cuda_seconds(*input_bytes) <
-                            predicted_cpu_seconds(*input_bytes, options.parallel.value_or(cores));
+  if (!machine.input_bytes) return false;
+  const unsigned cores = options.parallel.value_or(machine.cores);
+  return predicted_cuda_seconds(machine.rates, *machine.input_bytes) <
+         predicted_cpu_seconds(machine.rates, *machine.input_bytes, cores);
 }
 
 EngineDecision choose_engine(const Options& options, const Machine& machine) {
@@ -53,14 +53,15 @@ EngineDecision choose_engine(const Options& options, const Machine& machine) {
   const unsigned cores = options.parallel.value_or(machine.cores);
   if (!machine.input_bytes)
     return {false, "a sort starts on the CPU where the number of keys is not known"};
-  if (!wants_gpu(options, cores, machine.input_bytes)) {
+  if (!wants_gpu(options, machine)) {
     return {false, fmt::format("{} are sorted by {} cores before a GPU would pay",
                                format_bytes(*machine.input_bytes), cores)};
   }
   if (machine.gpus.empty()) return {false, machine.no_gpu_reason};
-  return {true, fmt::format("predicted {:.1f} s of GPU work, {:.1f} s on {} cores",
-                            predicted_cuda_seconds(*machine.input_bytes),
-                            predicted_cpu_seconds(*machine.input_bytes, cores), cores)};
+  return {true,
+          fmt::format("predicted {:.1f} s of GPU work, {:.1f} s on {} cores",
+                      predicted_cuda_seconds(machine.rates, *machine.input_bytes),
+                      predicted_cpu_seconds(machine.rates, *machine.input_bytes, cores), cores)};
 }
 
 }  // namespace gsort

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "plan/rates.hpp"
+
 namespace gsort {
 
 struct GpuFacts {
@@ -40,6 +42,7 @@ struct Machine {
   std::optional<Folder> output;              // nothing: a pipe or a device
   std::optional<std::uint64_t> input_bytes;  // of raw keys; nothing: not known
   ResumedRuns resumed;
+  Rates rates;  // of earlier sorts
 };
 
 }  // namespace gsort

@@ -136,9 +136,8 @@ struct Plan {
 };
 
 // Whether the GPU should be looked at before planning: it costs a fraction of a second, which a
-// small sort does not have. `input_bytes` as in Machine.
-[[nodiscard]] bool wants_gpu(const Options& options, unsigned cores,
-                             std::optional<std::uint64_t> input_bytes);
+// small sort does not have. Of the machine, its cores, input and rates count.
+[[nodiscard]] bool wants_gpu(const Options& options, const Machine& machine);
 
 // Throws: Error(kUsage) when -S or --gpu-memory is too small (the message says the least that does)
 // or too large; Error(kDevice) for --engine cuda without a usable GPU; Error(kResource) when the

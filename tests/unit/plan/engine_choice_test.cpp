@@ -70,26 +70,49 @@ TEST(ChooseEngine, CountsNarrowKeysOnTheCpu) {
 }
 
 TEST(WantsGpu, LooksOnlyWhereOneCouldBeUsed) {
-  EXPECT_FALSE(wants_gpu(asking_for(EngineChoice::kAuto), 16, 1 * kMiB));
-  EXPECT_FALSE(wants_gpu(asking_for(EngineChoice::kAuto), 16, std::nullopt));
-  EXPECT_FALSE(wants_gpu(asking_for(EngineChoice::kCpu), 1, kTiB));
-  EXPECT_FALSE(wants_gpu(asking_for(EngineChoice::kAuto, KeyType::kU8), 1, kTiB));
-  EXPECT_TRUE(wants_gpu(asking_for(EngineChoice::kAuto), 2, 64 * kGiB));
-  EXPECT_TRUE(wants_gpu(asking_for(EngineChoice::kCuda), 16, 1));
+  const auto wants = [](const Options& options, unsigned cores,
+                        std::optional<std::uint64_t> bytes) {
+    return wants_gpu(options, test::invented_machine(bytes, cores, 64 * kGiB));
+  };
+  EXPECT_FALSE(wants(asking_for(EngineChoice::kAuto), 16, 1 * kMiB));
+  EXPECT_FALSE(wants(asking_for(EngineChoice::kAuto), 16, std::nullopt));
+  EXPECT_FALSE(wants(asking_for(EngineChoice::kCpu), 1, kTiB));
+  EXPECT_FALSE(wants(asking_for(EngineChoice::kAuto, KeyType::kU8), 1, kTiB));
+  EXPECT_TRUE(wants(asking_for(EngineChoice::kAuto), 2, 64 * kGiB));
+  EXPECT_TRUE(wants(asking_for(EngineChoice::kCuda), 16, 1));
 }
 
 TEST(WantsGpu, CountsTheCoresThatMayBeUsed) {
   Options options = asking_for(EngineChoice::kAuto);
-  const std::uint64_t bytes = 2 * kGiB;
-  ASSERT_FALSE(wants_gpu(options, 128, bytes));
+  const Machine machine = test::invented_machine(2 * kGiB, 128, 64 * kGiB);
+  ASSERT_FALSE(wants_gpu(options, machine));
   options.parallel = 1;
-  EXPECT_TRUE(wants_gpu(options, 128, bytes));
+  EXPECT_TRUE(wants_gpu(options, machine));
 }
 
 TEST(PredictedSeconds, GrowWithTheInputAndShrinkWithTheCores) {
-  EXPECT_LT(predicted_cpu_seconds(kGiB, 4), predicted_cpu_seconds(2 * kGiB, 4));
-  EXPECT_LT(predicted_cpu_seconds(kGiB, 8), predicted_cpu_seconds(kGiB, 4));
-  EXPECT_LT(predicted_cuda_seconds(kGiB), predicted_cuda_seconds(2 * kGiB));
+  const Rates usual;
+  EXPECT_LT(predicted_cpu_seconds(usual, kGiB, 4), predicted_cpu_seconds(usual, 2 * kGiB, 4));
+  EXPECT_LT(predicted_cpu_seconds(usual, kGiB, 8), predicted_cpu_seconds(usual, kGiB, 4));
+  EXPECT_LT(predicted_cuda_seconds(usual, kGiB), predicted_cuda_seconds(usual, 2 * kGiB));
+}
+
+TEST(PredictedSeconds, AreThoseOfTheRatesThatWereSeen) {
+  const Rates seen{0.5e9, 20e9, 0.25};
+  EXPECT_DOUBLE_EQ(predicted_cpu_seconds(seen, 8'000'000'000, 4), 4);
+  EXPECT_DOUBLE_EQ(predicted_cuda_seconds(seen, 5'000'000'000), 0.5);
+}
+
+TEST(ChooseEngine, GoesByTheRatesThatWereSeen) {
+  const Options options = asking_for(EngineChoice::kAuto);
+  Machine machine = machine_with_gpu(4 * kGiB, 16);
+  ASSERT_FALSE(choose_engine(options, machine).cuda);
+  machine.rates.gpu_bytes_per_second = 50e9;
+  EXPECT_TRUE(choose_engine(options, machine).cuda);
+  machine.rates.cuda_start_seconds = 3;
+  EXPECT_FALSE(choose_engine(options, machine).cuda);
+  machine.rates.core_bytes_per_second = 0.05e9;
+  EXPECT_TRUE(choose_engine(options, machine).cuda);
 }
 
 }  // namespace

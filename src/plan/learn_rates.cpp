@@ -1,0 +1,51 @@
+#include "plan/learn_rates.hpp"
+
+#include <algorithm>
+
+namespace gsort {
+namespace {
+
+constexpr double kBetter = 1.05;
+
+void take_if_higher(std::optional<double>& rate, double seen) {
+  if (seen > 0 && (!rate || seen > *rate * kBetter)) rate = seen;
+}
+
+// Whether the time of the cores is that of a plain sort: keys that were read, sorted and written.
+bool is_plain_on_cpu(const Plan& plan) {
+  return plan.engine == EngineKind::kCpu && plan.strategy == Strategy::kOneChunk && !plan.records &&
+         !plan.unique && !plan.top && plan.output_form.is_plain();
+}
+
+double core_seconds_of(const Outcome& outcome) {
+  double seconds = 0;
+  for (const PhaseRecord& phase : outcome.phases) {
+    if (phase.phase != Phase::kSync) seconds += phase.cpu_seconds;
+  }
+  return seconds;
+}
+
+}  // namespace
+
+Rates learned_from(const Outcome& outcome, const Plan& plan,
+                   std::optional<double> cuda_start_seconds, Rates rates) {
+  if (outcome.bytes < kLeastBytesToLearnFrom) return rates;
+  if (cuda_start_seconds && *cuda_start_seconds > 0 &&
+      (!rates.cuda_start_seconds || *cuda_start_seconds * kBetter < *rates.cuda_start_seconds)) {
+    rates.cuda_start_seconds = cuda_start_seconds;
+  }
+  const double core_seconds = core_seconds_of(outcome);
+  if (is_plain_on_cpu(plan) && core_seconds > 0) {
+    take_if_higher(rates.core_bytes_per_second, static_cast<double>(outcome.bytes) / core_seconds);
+  }
+  if (plan.engine == EngineKind::kCuda) {
+    for (const PhaseRecord& phase : outcome.phases) {
+      if (phase.phase == Phase::kRead || phase.phase == Phase::kWrite) {
+        take_if_higher(rates.gpu_bytes_per_second, phase.best_rates[Stage::kCopyOut]);
+      }
+    }
+  }
+  return rates;
+}
+
+}  // namespace gsort
