@@ -42,15 +42,13 @@ class RunFormation {
 
   FormedRuns form() {
     take_up();
-    std::jthread spiller = start_spiller();
-    is_alone_ = !spiller.joinable();
     try {
       fill_all();
     } catch (...) {
       failure_.capture();
     }
     filled_.close();
-    if (!is_alone_) spiller.join();
+    if (spiller_.joinable()) spiller_.join();
     failure_.rethrow();
     return std::move(formed_);
   }
@@ -160,17 +158,19 @@ class RunFormation {
     lane.add(block, bytes, position);
   }
 
-  // No thread where the system allows none: chunks are then spilled between one another.
-  std::jthread start_spiller() {
+  // The first chunk that is spilled starts the thread. Where the system allows none, chunks are
+  // spilled between one another.
+  void start_spiller() {
+    has_begun_to_spill_ = true;
     try {
-      return std::jthread([this] { spill_all(); });
+      spiller_ = std::jthread([this] { spill_all(); });
     } catch (const std::system_error&) {
-      return {};
     }
   }
 
   void hand_over(const FilledLane& filled) {
-    if (is_alone_) {
+    if (!has_begun_to_spill_) start_spiller();
+    if (!spiller_.joinable()) {
       spill(filled);
     } else {
       filled_.push(filled);
@@ -226,11 +226,12 @@ class RunFormation {
   Handoff<FilledLane> filled_;
   Failure failure_;
   FormedRuns formed_;
-  bool is_alone_ = false;
+  bool has_begun_to_spill_ = false;
   std::mutex filling_;
   Fingerprint filled_with_;  // the chunk in the making
   std::vector<std::byte> sample_;
   std::size_t sampled_from_pipe_ = 0;
+  std::jthread spiller_;  // last: it ends before the rest goes
 };
 
 }  // namespace
