@@ -130,7 +130,7 @@ class Workplace:
 
     def bash(self, text: str, **more) -> subprocess.CompletedProcess:
         return subprocess.run(["bash", "-c", "umask 022\n" + text], cwd=self.work, env=self.environment,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=280, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=560, text=True,
                               errors="backslashreplace", **more)
 
     def bash_bytes(self, text: str) -> bytes:
