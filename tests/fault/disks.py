@@ -3,6 +3,7 @@
 
  power     what a power cut leaves: a copy of the disk, taken in the middle of a sort, is mounted again. The output on it is
            the old or the new one, whole; a sort that can be resumed goes on with what is there
+ caches    the same on a disk with a cache of its own, which the cut empties: what was not flushed is lost (nbdkit)
  errors    a disk that begins to refuse a fifth of all transfers (nbdkit), under the temporary folder, output or input
  thin      a disk that promises more than it has, and loses what it was given
 
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
@@ -81,36 +83,60 @@ def cut_power(process: subprocess.Popen, disk: Disk, cut: Disk) -> int | None:
     return status
 
 
-class FailingDisk:
-    """A disk whose image is reached through nbdkit, which refuses transfers once break_down() was called."""
+class ServedDisk:
+    """A disk whose image is reached through nbdkit, and what that does to it."""
 
-    def __init__(self, disk: Disk, folder: Path):
-        self.disk, self.trigger, self.socket = disk, folder / "broken", folder / "nbd.sock"
-        self.device = folder / "device"
+    def __init__(self, disk: Disk, folder: Path, filter_name: str, *arguments: str):
+        self.disk, self.socket, self.device = disk, folder / "nbd.sock", folder / "device"
+        self.words = ["nbdkit", "-f", "-U", self.socket, f"--filter={filter_name}", "file", disk.image, *arguments]
         self.device.touch()
 
     def __enter__(self):
-        self.trigger.unlink(missing_ok=True)
         self.socket.unlink(missing_ok=True)
-        self.server = subprocess.Popen(
-            ["nbdkit", "-f", "-U", self.socket, "--filter=error", "file", self.disk.image, "error=EIO",
-             "error-pread-rate=20%", "error-pwrite-rate=20%", f"error-file={self.trigger}"], stderr=subprocess.DEVNULL)
+        self.server = subprocess.Popen(self.words, stderr=subprocess.DEVNULL)
         wait_until(self.socket.exists)
         self.client = subprocess.Popen(["nbdfuse", self.device, "--unix", self.socket], stderr=subprocess.DEVNULL)
         wait_until(lambda: self.device.stat().st_size > 0)
         self.disk.mount(self.device)
         return self
 
-    def break_down(self):
-        self.trigger.touch()
-
     def __exit__(self, *_):
-        self.trigger.unlink(missing_ok=True)
         self.disk.unmount()
         subprocess.run(["umount", self.device], capture_output=True)
         for process in self.client, self.server:
             process.kill()
             process.wait()
+
+
+class FailingDisk(ServedDisk):
+    """Refuses transfers once break_down() was called."""
+
+    def __init__(self, disk: Disk, folder: Path):
+        self.trigger = folder / "broken"
+        super().__init__(disk, folder, "error", "error=EIO", "error-pread-rate=20%", "error-pwrite-rate=20%",
+                         f"error-file={self.trigger}")
+
+    def __enter__(self):
+        self.trigger.unlink(missing_ok=True)
+        return super().__enter__()
+
+    def break_down(self):
+        self.trigger.touch()
+
+    def __exit__(self, *_):
+        self.trigger.unlink(missing_ok=True)
+        super().__exit__()
+
+
+class CachingDisk(ServedDisk):
+    """Keeps what is written to itself until it is told to flush, or loses it."""
+
+    def __init__(self, disk: Disk, folder: Path):
+        super().__init__(disk, folder, "cache", "cache=writeback")
+
+    def lose_cache(self):
+        self.server.kill()
+        self.server.wait()
 
 
 class Experiments:
@@ -141,28 +167,57 @@ class Experiments:
         os.sync()
 
     def power(self, count: int):
+        self.cut_often("power", count, self.cut_midway)
+
+    def caches(self, count: int):
+        self.cut_often("caches", count, self.cut_and_lose_cache)
+
+    def cut_often(self, name: str, count: int, cut_at: Callable[[Disk, Disk, float, list[str]], int | None]):
         for kind in self.options.file_systems.split(","):
-            base, disk, cut = (Disk(self.root, f"{kind}-{name}", kind) for name in ("base", "now", "cut"))
+            base, disk, cut = (Disk(self.root, f"{name}-{kind}-{what}", kind) for what in ("base", "now", "cut"))
             base.make()
             base.mount()
             self.place_input(base.at)
             base.unmount()
-            begin = time.monotonic()
-            self.start(self.root, "-S", "2M", "--batch-size=8", "--resume=runs", "in.u32", "-o", "out").wait()
-            seconds = time.monotonic() - begin
+            base.copy_to(disk)
+            cut_at(disk, cut, SECONDS, ["--resume=runs"])
+            cut.unmount()
+            seconds = self.seconds
             for turn in range(count):
-                self.power_cut(base, disk, cut, seconds, ["--resume=runs"] if turn % 2 else [])
+                how = ["--resume=runs"] if turn % 2 else []
+                delay = self.random.uniform(0, 1.3 * seconds)
+                base.copy_to(disk)
+                status = cut_at(disk, cut, delay, how)
+                problems = self.after_the_cut(cut.at, status, how)
+                cut.unmount()
+                self.note(f"{name} {kind} {' '.join(how)}, after {delay:.3f} s", status, problems)
 
-    def power_cut(self, base: Disk, disk: Disk, cut: Disk, seconds: float, how: list[str]):
-        base.copy_to(disk)
-        disk.mount()
-        delay = self.random.uniform(0, 1.3 * seconds)
+    def start_and_wait(self, disk: Disk, delay: float, how: list[str]) -> subprocess.Popen:
+        """A sort on the disk, `delay` seconds after its start, or when it has ended."""
+        begin = time.monotonic()
         process = self.start(disk.at, "-S", "2M", "--batch-size=8", *how, "in.u32", "-o", "out")
-        time.sleep(delay)
-        status = cut_power(process, disk, cut)
-        problems = self.after_the_cut(cut.at, status, how)
-        cut.unmount()
-        self.note(f"power {disk.kind} {' '.join(how)}, after {delay:.3f} s", status, problems)
+        try:
+            process.wait(delay)
+        except subprocess.TimeoutExpired:
+            pass
+        self.seconds = time.monotonic() - begin
+        return process
+
+    def cut_midway(self, disk: Disk, cut: Disk, delay: float, how: list[str]) -> int | None:
+        disk.mount()
+        return cut_power(self.start_and_wait(disk, delay, how), disk, cut)
+
+    def cut_and_lose_cache(self, disk: Disk, cut: Disk, delay: float, how: list[str]) -> int | None:
+        with CachingDisk(disk, self.root) as caching:
+            process = self.start_and_wait(disk, delay, how)
+            process.send_signal(signal.SIGSTOP)
+            status = process.poll()
+            caching.lose_cache()
+            process.kill()
+            process.wait()
+        disk.copy_to(cut)
+        cut.mount()
+        return status
 
     def after_the_cut(self, at: Path, status: int | None, how: list[str]) -> list[str]:
         problems = []
