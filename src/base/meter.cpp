@@ -181,9 +181,10 @@ class OwnTrack {
   MeterTrack* track_ = nullptr;
 };
 
+const ThreadOwned<OwnTrack> own_tracks;
+
 OwnTrack& own_track() {
-  static const ThreadOwned<OwnTrack> tracks;
-  return tracks.own();
+  return own_tracks.own();
 }
 
 }  // namespace

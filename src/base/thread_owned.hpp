@@ -11,20 +11,23 @@
 
 namespace gsort {
 
-// To be a static object: a thread that outlives it keeps what it has.
+// To be a global object, not one within a function: those are gone before the pool of parallel.cpp,
+// and a thread that outlives it keeps what it has for ever.
 template <class T>
 class ThreadOwned {
  public:
-  ThreadOwned() {
-    const int refused = pthread_key_create(&key_, [](void* own) { delete static_cast<T*>(own); });
-    if (refused != 0) throw std::system_error(refused, std::generic_category());
+  ThreadOwned() noexcept
+      : refused_(pthread_key_create(&key_, [](void* own) { delete static_cast<T*>(own); })) {}
+  ~ThreadOwned() {
+    if (refused_ == 0) pthread_key_delete(key_);
   }
-  ~ThreadOwned() { pthread_key_delete(key_); }
   ThreadOwned(const ThreadOwned&) = delete;
   ThreadOwned& operator=(const ThreadOwned&) = delete;
 
-  // The calling thread's; made at its first call. Throws: std::bad_alloc.
+  // The calling thread's; made at its first call. Throws: std::bad_alloc; std::system_error where
+  // the process has too many such objects.
   [[nodiscard]] T& own() const {
+    if (refused_ != 0) throw std::system_error(refused_, std::generic_category());
     if (void* const own = pthread_getspecific(key_)) return *static_cast<T*>(own);
     auto made = std::make_unique<T>();
     if (pthread_setspecific(key_, made.get()) != 0) throw std::bad_alloc();
@@ -33,6 +36,7 @@ class ThreadOwned {
 
  private:
   pthread_key_t key_{};
+  int refused_;  // after the key, which it is made with
 };
 
 }  // namespace gsort
