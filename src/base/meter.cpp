@@ -181,10 +181,10 @@ class OwnTrack {
   MeterTrack* track_ = nullptr;
 };
 
-const ThreadOwned<OwnTrack> own_tracks;
+const ThreadOwned<OwnTrack> kOwnTracks;
 
 OwnTrack& own_track() {
-  return own_tracks.own();
+  return kOwnTracks.own();
 }
 
 }  // namespace

@@ -15,10 +15,10 @@ static_assert(std::endian::native == std::endian::little && sizeof(RecordEntry) 
                   offsetof(RecordEntry, position) == 4 && offsetof(RecordEntry, prefix) == 8,
               "an entry is sorted as one number: prefix, position, slot");
 
-const ThreadOwned<hwy::Sorter> sorters;
+const ThreadOwned<hwy::Sorter> kSorters;
 
 void sort_by_prefix(std::span<RecordEntry> entries) {
-  sorters.own()(reinterpret_cast<hwy::uint128_t*>(entries.data()), entries.size(),
+  kSorters.own()(reinterpret_cast<hwy::uint128_t*>(entries.data()), entries.size(),
                 hwy::SortAscending());
 }
 
