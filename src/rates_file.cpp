@@ -54,7 +54,7 @@ bool is_string(const Json& json, const char* name, const std::string& wanted) {
 
 bool is_number(const Json& json, const char* name, int wanted) {
   const auto found = json.find(name);
-  return found != json.end() && found->is_number_integer() && found->get<int>() == wanted;
+  return found != json.end() && found->is_number_integer() && *found == wanted;
 }
 
 void make_folder(const std::filesystem::path& folder) {
@@ -109,10 +109,12 @@ void RatesFile::write(const Rates& rates) const {
   const std::string text =
       json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
   make_folder(std::filesystem::path(path_).parent_path());
-  io::Output output(path_);
-  if (output.is_stream()) {
+  std::error_code error;
+  // To open a FIFO would be to wait for its reader.
+  if (std::filesystem::exists(path_, error) && !std::filesystem::is_regular_file(path_, error)) {
     throw Error(ErrorKind::kOutput, "writing '" + path_ + "'", "is no regular file");
   }
+  io::Output output(path_);
   output.write_next(std::as_bytes(std::span(text)));
   output.commit(text.size());
 }

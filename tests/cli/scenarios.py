@@ -409,7 +409,8 @@ def a_status_line_is_written_over_at_a_terminal_and_then_wiped(place):
     lines = before.split("\r\x1b[K")[1:]
     phases = ("reading: ", "merging: ", "writing: ", "syncing: ")
     return report(there_are_lines=len(lines) >= 2, the_first_says_how_far_it_is=before[4:].startswith("reading: "),
-                  so_do_all=all(line.startswith(phases) for line in lines), they_are_few=len(lines) <= 1 + seconds / 0.17,
+                  so_do_all=all(line.startswith(phases) for line in lines),
+                  they_are_few=len(lines) <= 1 + seconds / 0.17,
                   none_ends="\n" not in before,
                   the_summary_comes_last=after.startswith("sorted ") and "verified\x1b[0m" in after)
 

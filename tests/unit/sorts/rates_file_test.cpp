@@ -63,7 +63,8 @@ TEST_F(KeptRates, AreOfOneVersion) {
            R"(, "processor": "a processor", "core_bytes_per_second": 5e8})";
   };
   EXPECT_EQ(read(text("1")).core_bytes_per_second, 5e8);
-  for (const char* other : {"0", "2", "1.5", "\"1\"", "null", "18446744073709551617"}) {
+  for (const char* other :
+       {"0", "2", "1.5", "\"1\"", "null", "4294967297", "18446744073709551617"}) {
     EXPECT_EQ(read(text(other)), Rates{}) << other;
   }
 }
@@ -92,7 +93,8 @@ TEST_F(KeptRates, OfADamagedFileAreNoneAndTheFileIsNamed) {
 TEST_F(KeptRates, AreNotReadFromWhatIsNoFile) {
   fs::create_directories(folder_ / "cache/gsort");
   ASSERT_EQ(::mkfifo(name().c_str(), 0600), 0);
-  EXPECT_EQ(file().read(problem_), Rates{});  // and nobody waits for a writer
+  EXPECT_EQ(file().read(problem_), Rates{});  // and nobody waits for a writer, or a reader
+  EXPECT_THROW(file().write({0.5e9, {}, {}}), Error);
   fs::remove(name());
   fs::create_directory(name());
   EXPECT_EQ(file().read(problem_), Rates{});
