@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
-#include "base/co_rank.hpp"
 #include "gpu/find_last.hpp"
+#include "gpu/guided_co_rank.hpp"
 #include "gpu/kway_cut.hpp"
 #include "gpu/merge_pass.hpp"
 #include "gpu/programmatic_launch.cuh"
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kPartitionThreads, 12)
   }
 }
 
-// One thread a row: two runs need no samples, since a plain search reads as little.
+// One thread a row: two runs need no samples, since a guided search reads as little.
 template <class Key, std::uint32_t kTileKeys>
 __global__ void __launch_bounds__(kPartitionThreads)
     two_way_partition_kernel(const MergePass<Key> pass) {
@@ -123,8 +123,8 @@ __global__ void __launch_bounds__(kPartitionThreads)
   const std::uint64_t wanted = row * kTileKeys;
   const std::uint64_t position = wanted < length ? wanted : length;
   const std::uint64_t cut =
-      co_rank<std::uint64_t>(position, pass.input + runs.first_begin, runs.first_length,
-                             pass.input + runs.second_begin, runs.second_length);
+      guided_co_rank(position, pass.input + runs.first_begin, runs.first_length,
+                     pass.input + runs.second_begin, runs.second_length);
   std::uint64_t* const out = pass.rows + row * (kRowHeader + 2);
   out[kOutputPosition] = wanted < length ? position : kGroupEnd;
   out[kGroupPosition] = position;
