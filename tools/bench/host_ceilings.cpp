@@ -9,6 +9,7 @@
 #include <fcntl.h>
 
 #include "base/failure.hpp"
+#include "bench/ring_transfers.hpp"
 #include "bench/subcommands.hpp"
 #include "io/memory.hpp"
 #include "io/temporary_file.hpp"
@@ -114,28 +115,35 @@ class HostCeilings {
 
   [[nodiscard]] bool has_direct() const { return one_.direct.is_open() && other_.direct.is_open(); }
 
-  // Times transfers that run at once, one list of blocks each, then `finish`.
-  void add(
-      const std::string& name, unsigned threads, const std::vector<Transfer>& at_once,
-      const std::function<void()>& finish = [] {}) {
+  // Times `work`, which moves so many bytes.
+  void add_timed(const std::string& name, std::uint64_t bytes, const std::function<void()>& work) {
     std::vector<double> all_ms;
     for (int run = 0; run < repeat_; ++run) {
-      std::vector<std::unique_ptr<SharedTransfers>> sides;
       const auto begin = Clock::now();
-      for (const Transfer& transfer : at_once) {
-        sides.push_back(std::make_unique<SharedTransfers>(file_bytes_, transfer));
-        sides.back()->start(threads, buffers_, static_cast<unsigned>(sides.size() - 1) * threads);
-      }
-      for (const auto& side : sides) side->join();
-      finish();
+      work();
       const std::chrono::duration<double, std::milli> time = Clock::now() - begin;
       all_ms.push_back(time.count());
     }
     Result result;
     result.contender = name;
     result.times = Times::of(std::move(all_ms));
-    result.bytes = at_once.size() * file_bytes_;
+    result.bytes = bytes;
     results_.push_back(result);
+  }
+
+  // Times transfers that run at once, one list of blocks each, then `finish`.
+  void add(
+      const std::string& name, unsigned threads, const std::vector<Transfer>& at_once,
+      const std::function<void()>& finish = [] {}) {
+    add_timed(name, at_once.size() * file_bytes_, [&] {
+      std::vector<std::unique_ptr<SharedTransfers>> sides;
+      for (const Transfer& transfer : at_once) {
+        sides.push_back(std::make_unique<SharedTransfers>(file_bytes_, transfer));
+        sides.back()->start(threads, buffers_, static_cast<unsigned>(sides.size() - 1) * threads);
+      }
+      for (const auto& side : sides) side->join();
+      finish();
+    });
   }
 
   void add_disk() {
@@ -144,6 +152,19 @@ class HostCeilings {
     add("disk read, O_DIRECT", kDiskThreads, {direct_read(one_)});
     add("disk read + write at once, O_DIRECT", kDiskThreads,
         {direct_read(one_), direct_write(other_)}, [this] { other_.direct.sync_data(); });
+  }
+
+  // As many transfers in flight as there are threads above.
+  void add_ring() {
+    add_timed("disk write, io_uring, synced", file_bytes_, [this] {
+      move_through_ring(one_.direct, file_bytes_, kBlockBytes, half_of_the_buffers(),
+                        RingDirection::kWrite);
+      one_.direct.sync_data();
+    });
+    add_timed("disk read, io_uring", file_bytes_, [this] {
+      move_through_ring(one_.direct, file_bytes_, kBlockBytes, half_of_the_buffers(),
+                        RingDirection::kRead);
+    });
   }
 
   void add_page_cache() {
@@ -157,6 +178,10 @@ class HostCeilings {
   [[nodiscard]] const std::vector<Result>& results() const { return results_; }
 
  private:
+  [[nodiscard]] io::ByteSpan half_of_the_buffers() const {
+    return buffers_.bytes().first(kDiskThreads * kBlockBytes);
+  }
+
   int repeat_;
   std::uint64_t file_bytes_;
   io::Arena buffers_;
@@ -171,6 +196,12 @@ void bench_host_ceilings(const Request& request, Report& report) {
   HostCeilings ceilings(request);
   if (ceilings.has_direct()) {
     ceilings.add_disk();
+    const std::string no_ring = why_no_ring();
+    if (no_ring.empty()) {
+      ceilings.add_ring();
+    } else {
+      report.say("no rows of io_uring: " + no_ring);
+    }
   } else {
     report.say("no O_DIRECT in " + request.folder + ": no disk ceilings");
   }
