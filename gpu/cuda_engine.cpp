@@ -10,6 +10,7 @@
 #include "base/footprint.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/cuda_lanes.hpp"
+#include "gpu/device_tier.hpp"
 #include "gpu/gpu.hpp"
 
 namespace gsort::gpu {
@@ -149,6 +150,11 @@ std::unique_ptr<Engine> make_cuda_engine(const EngineShape& shape, int ordinal, 
                 "keys of 1 and 2 bytes are counted, not sorted");
   }
   return std::make_unique<CudaEngine>(shape, ordinal, memory);
+}
+
+std::unique_ptr<TierMemory> make_device_tier(int ordinal, std::uint64_t bytes) {
+  use_device(ordinal);
+  return std::make_unique<DeviceTier>(ordinal, bytes);
 }
 
 }  // namespace gsort::gpu

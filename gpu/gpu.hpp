@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/tier_memory.hpp"
 #include "engine/engine.hpp"
 
 namespace gsort::gpu {
@@ -36,5 +37,9 @@ struct Devices {
 // had.
 [[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(const EngineShape& shape, int ordinal,
                                                        ByteSpan memory);
+
+// Memory of device `ordinal` for runs, beside the engine's.
+// Throws: Error(kResource) when the device has not so much; Error(kDevice).
+[[nodiscard]] std::unique_ptr<TierMemory> make_device_tier(int ordinal, std::uint64_t bytes);
 
 }  // namespace gsort::gpu

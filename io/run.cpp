@@ -73,6 +73,11 @@ void Run::copy_keys(std::size_t block, ConstByteSpan stored, std::uint64_t begin
     if (entry.folder == kInMemory) {
       throw std::move(error).path("memory").hint("the memory of this machine changes data");
     }
+    if (entry.folder == kInTier) {
+      throw std::move(error)
+          .path("the device's memory")
+          .hint("the GPU or the way to it changes data; use --engine cpu");
+    }
     throw std::move(error)
         .path(space_->files.folder_name(entry.folder))
         .at(entry.offset)
@@ -103,10 +108,7 @@ void Run::read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteS
   for (std::size_t at = 0; at < order.size();) {
     const BlockEntry& first = blocks_[order[at]];
     const Extent extent = extent_at(blocks_, order, at, scratch.size() - RunFiles::kReadSlack);
-    ConstByteSpan stored =
-        first.folder == kInMemory
-            ? space_->batches.kept(first.offset, extent.bytes)
-            : space_->files.read(first.folder, first.offset, extent.bytes, scratch, number_);
+    ConstByteSpan stored = space_->stored(first, extent.bytes, scratch, number_);
     for (const std::size_t last = at + extent.count; at < last; ++at) {
       const std::size_t size = stored.empty() ? 0 : blocks_[order[at]].stored_bytes;
       copy_keys(order[at], stored.first(size), begin, end, out);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/units.hpp"
@@ -18,8 +19,9 @@ std::vector<BlockEntry> RunIndex::take() {
   return std::exchange(entries_, {});
 }
 
-RunBatches::RunBatches(RunFiles& files, const RunBatchSizes& sizes)
+RunBatches::RunBatches(RunFiles& files, RunTier& tier, const RunBatchSizes& sizes)
     : files_(files),
+      tier_(tier),
       sizes_(sizes),
       memory_(sizes.batch_bytes * (sizes.open_buffers + sizes.kept_buffers), "runs"),
       live_bytes_(sizes.open_buffers + sizes.kept_buffers, 0) {
@@ -59,7 +61,7 @@ void RunBatches::put_back(RunBatch& batch) {
     store(batch, lock);
   } else {
     batch.is_open = false;
-    changed_.notify_one();
+    changed_.notify_all();
   }
 }
 
@@ -71,12 +73,14 @@ void RunBatches::drop(RunBatch& batch) noexcept {
 
 void RunBatches::close(std::uint64_t run) {
   Lock lock(mutex_);
-  for (std::size_t i = 0; i < batches_.size();) {
-    if (batches_[i]->run == run) {
-      store(*batches_[i], lock);
-      i = 0;  // others may have come and gone meanwhile
+  while (true) {
+    const auto batch = std::ranges::find_if(
+        batches_, [&](const std::unique_ptr<RunBatch>& other) { return other->run == run; });
+    if (batch == batches_.end()) return;
+    if ((*batch)->is_open) {  // another run's thread is storing it, to get a buffer
+      changed_.wait(lock);
     } else {
-      ++i;
+      store(**batch, lock);
     }
   }
 }
@@ -130,7 +134,12 @@ RunBatch* RunBatches::oldest_idle_batch() {
 void RunBatches::store(RunBatch& batch, Lock& lock) {
   batch.is_open = true;
   try {
-    if (kept_count_ < sizes_.kept_buffers) {
+    lock.unlock();
+    const bool is_in_tier = keep_in_tier(batch);
+    lock.lock();
+    if (is_in_tier) {
+      free_buffer(batch.buffer);
+    } else if (kept_count_ < sizes_.kept_buffers) {
       keep(batch);
     } else {
       lock.unlock();
@@ -147,39 +156,45 @@ void RunBatches::store(RunBatch& batch, Lock& lock) {
   remove(batch);
 }
 
+bool RunBatches::keep_in_tier(RunBatch& batch) {
+  const std::optional<std::uint64_t> offset = tier_.append(batch.buffer.first(batch.used_bytes));
+  if (offset) add_to_index(batch, kInTier, *offset);
+  return offset.has_value();
+}
+
 void RunBatches::write(RunBatch& batch) {
   // The last block takes the padding: what lies behind it is never anybody else's.
   const std::size_t end = round_up(batch.used_bytes, kDirectAlignment);
   std::memset(batch.room().data(), 0, end - batch.used_bytes);
   batch.entries.back().stored_bytes += static_cast<std::uint32_t>(end - batch.used_bytes);
   const BatchPlace place = files_.append(batch.buffer.first(end), batch.run);
-  for (BlockEntry& entry : batch.entries) {
-    entry.folder = place.folder;
-    entry.offset += place.offset;
-  }
-  batch.index->add(batch.entries);
+  add_to_index(batch, place.folder, place.offset);
 }
 
 void RunBatches::keep(RunBatch& batch) {
   const auto offset = static_cast<std::uint64_t>(batch.buffer.data() - memory_.data());
-  for (BlockEntry& entry : batch.entries) {
-    entry.folder = kInMemory;
-    entry.offset += offset;
-  }
-  batch.index->add(batch.entries);
+  add_to_index(batch, kInMemory, offset);
   ++kept_count_;
   live_bytes_[offset / sizes_.batch_bytes] = batch.used_bytes;
   bytes_kept_ += batch.used_bytes;
 }
 
+void RunBatches::add_to_index(RunBatch& batch, std::uint32_t folder, std::uint64_t offset) {
+  for (BlockEntry& entry : batch.entries) {
+    entry.folder = folder;
+    entry.offset += offset;
+  }
+  batch.index->add(batch.entries);
+}
+
 void RunBatches::free_buffer(ByteSpan buffer) {
   free_.push_back(buffer);
-  changed_.notify_one();
+  changed_.notify_all();
 }
 
 void RunBatches::remove(RunBatch& batch) {
   std::erase_if(batches_, [&](const auto& other) { return other.get() == &batch; });
-  changed_.notify_one();
+  changed_.notify_all();
 }
 
 }  // namespace gsort::io

@@ -1,11 +1,12 @@
 // RunBatches: the buffers in which the blocks of runs are put together, and the part of them that
-// stays: the tier of host memory.
+// stays: the tier of host memory. The tier of a device's memory comes before it (run_tier.hpp).
 //
 // Blocks are small, so that a part of the output can be cut out of a run with little waste; disks
 // want large transfers. So blocks of a run are collected in a batch, by whichever thread comes with
-// a piece that lies further behind, and a full batch is stored: left in its buffer while the tier
-// has room, else written by one call, which frees the buffer. Pieces come nearly in order, so a
-// batch holds nearly a stretch of the run; where threads overtook each other, a few together do.
+// a piece that lies further behind, and a full batch is stored: copied to the device while that has
+// room, or left in its buffer while enough others are there, or written by one call. Pieces come
+// nearly in order, so a batch holds nearly a stretch of the run; where threads overtook each other,
+// a few together do.
 //
 // Life of a batch: open() gives one to a thread, alone; the thread appends blocks; put_back() makes
 // it available for the next piece, or stores it when it is full; close() stores those of a run.
@@ -22,6 +23,7 @@
 #include "io/bytes.hpp"
 #include "io/memory.hpp"
 #include "io/run_files.hpp"
+#include "io/run_tier.hpp"
 
 namespace gsort::io {
 
@@ -58,27 +60,28 @@ struct RunBatchSizes {
   std::uint64_t kept_buffers = 0;  // the tier
 };
 
-// Thread-safe. Outlived by `files`.
+// Thread-safe. Outlived by `files` and `tier`.
 class RunBatches {
  public:
   // Memory is reserved, not touched. Throws: Error(kResource).
-  RunBatches(RunFiles& files, const RunBatchSizes& sizes);
+  RunBatches(RunFiles& files, RunTier& tier, const RunBatchSizes& sizes);
 
   // A batch of `run` with room for a block, to which the block at `position` may be appended. Waits
   // while all buffers are in other hands; may store an older batch to get a buffer.
   // Requires: a thread holds one batch at most, and gives it back by put_back or drop; `index`
   // outlives the run's batches.
-  // Throws: Error(kTemporary) when an older batch cannot be written; its run lacks it then.
+  // Throws: Error(kTemporary) when an older batch cannot be written, Error(kDevice) when it cannot
+  // be copied; its run lacks it then.
   [[nodiscard]] RunBatch& open(std::uint64_t run, RunIndex& index, std::uint64_t position);
 
-  // Throws: Error(kTemporary) when the batch is full and cannot be written.
+  // Throws: as open(), when the batch is full.
   void put_back(RunBatch& batch);
 
   // Gives up an open batch whose blocks could not be put together.
   void drop(RunBatch& batch) noexcept;
 
   // Stores all batches of a run. Requires: none is open.
-  // Throws: Error(kTemporary).
+  // Throws: as open().
   void close(std::uint64_t run);
 
   // Forgets the batches of a run that were not stored. Requires: none is open.
@@ -97,15 +100,18 @@ class RunBatches {
   RunBatch* oldest_idle_batch();
   void store(RunBatch& batch, Lock& lock);
   void keep(RunBatch& batch);
+  bool keep_in_tier(RunBatch& batch);
   void write(RunBatch& batch);
+  static void add_to_index(RunBatch& batch, std::uint32_t folder, std::uint64_t offset);
   void free_buffer(ByteSpan buffer);
   void remove(RunBatch& batch);
 
   RunFiles& files_;
+  RunTier& tier_;
   RunBatchSizes sizes_;
   Arena memory_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable changed_;  // waited for by threads that want different things
   std::vector<ByteSpan> free_;
   std::vector<std::unique_ptr<RunBatch>> batches_;
   std::vector<std::uint64_t> live_bytes_;  // of each buffer that is kept

@@ -30,7 +30,9 @@ RunSpace::RunSpace(const std::vector<std::string>& folders, std::size_t key_byte
       packing(options.packing),
       next_run(options.lasting ? options.lasting->next_run : 0),
       files(folders, options),
-      batches(files, batch_sizes(options, key_bytes_in)) {}
+      tier(options.tier, lasts || options.tier == nullptr ? 0 : options.tier_batches,
+           batch_sizes(options, key_bytes_in).batch_bytes),
+      batches(files, tier, batch_sizes(options, key_bytes_in)) {}
 
 BlockIdentity RunSpace::identity_of(std::uint64_t run, const BlockEntry& entry,
                                     std::uint64_t count) const {
@@ -45,6 +47,13 @@ BlockIdentity RunSpace::identity_of(std::uint64_t run, const BlockEntry& entry,
 
 std::uint64_t RunSpace::fence_of(ConstByteSpan elements) const {
   return records ? records->prefix_of(elements.data()) : first_key_of(elements, key_bytes);
+}
+
+ConstByteSpan RunSpace::stored(const BlockEntry& first, std::size_t bytes, ByteSpan scratch,
+                               std::uint64_t run) {
+  if (first.folder == kInMemory) return batches.kept(first.offset, bytes);
+  if (first.folder == kInTier) return tier.read(first.offset, bytes, scratch);
+  return files.read(first.folder, first.offset, bytes, scratch, run);
 }
 
 void RunSpace::release(const std::vector<BlockEntry>& blocks, std::size_t begin,
@@ -70,6 +79,8 @@ void RunSpace::release_for_good(const std::vector<BlockEntry>& blocks, std::size
 void RunSpace::give_back(const BlockEntry& first, std::uint64_t bytes) noexcept {
   if (first.folder == kInMemory) {
     batches.release(first.offset, bytes);
+  } else if (first.folder == kInTier) {
+    tier.release(first.offset, bytes);
   } else {
     files.release(first.folder, first.offset, bytes);
   }

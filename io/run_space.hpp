@@ -12,6 +12,7 @@
 #include "io/run_files.hpp"
 #include "io/run_format.hpp"
 #include "io/run_store.hpp"
+#include "io/run_tier.hpp"
 
 namespace gsort::io {
 
@@ -28,6 +29,12 @@ struct RunSpace {
 
   // The first key of elements, or its prefix: what a run's index says of a block.
   [[nodiscard]] std::uint64_t fence_of(ConstByteSpan elements) const;
+
+  // The stored bytes of an extent that begins with the block `first`; nothing when they could not
+  // all be read. They lie in memory, or in `scratch`, which holds bytes + RunFiles::kReadSlack.
+  // Throws: Error(kTemporary), Error(kDevice).
+  [[nodiscard]] ConstByteSpan stored(const BlockEntry& first, std::size_t bytes, ByteSpan scratch,
+                                     std::uint64_t run);
 
   // Gives the blocks [begin, end) back. Of a batch, those in front must have been given back
   // before, or be among them.
@@ -46,6 +53,7 @@ struct RunSpace {
   std::atomic<std::uint64_t> next_run;
   std::atomic<std::uint64_t> key_bytes_put{0};
   RunFiles files;
+  RunTier tier;
   RunBatches batches;
 
  private:
@@ -65,7 +73,7 @@ struct Extent {
                                                      std::size_t begin, std::size_t end);
 
 // The extent that begins with number `first` of the order, of at most `most_bytes`, but at least
-// one block. A block in memory is an extent of its own.
+// one block. A block in host memory is an extent of its own.
 [[nodiscard]] Extent extent_at(const std::vector<BlockEntry>& blocks,
                                const std::vector<std::size_t>& order, std::size_t first,
                                std::uint64_t most_bytes);

@@ -39,6 +39,9 @@ std::uint64_t RunStore::key_bytes_put() const {
 std::uint64_t RunStore::bytes_kept() const {
   return space_->batches.bytes_kept();
 }
+std::uint64_t RunStore::bytes_in_tier() const {
+  return space_->tier.bytes_kept();
+}
 std::uint64_t RunStore::bytes_written() const {
   return space_->files.bytes_written;
 }

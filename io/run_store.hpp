@@ -1,5 +1,5 @@
-// RunStore: storage for sorted runs in host memory, as far as it was given some, and beyond that in
-// temporary files over one or several folders.
+// RunStore: storage for sorted runs in a device's and in host memory, as far as it was given some,
+// and beyond that in temporary files over one or several folders.
 //
 // Runs are kept as blocks, packed where that pays (run_format.hpp), collected in batches
 // (run_batches.hpp). What is written goes to one unnamed file in each folder, appended to by all
@@ -22,6 +22,7 @@
 
 #include "base/packing.hpp"
 #include "base/record.hpp"
+#include "base/tier_memory.hpp"
 #include "io/block_entry.hpp"
 #include "io/bytes.hpp"
 #include "io/file.hpp"
@@ -56,10 +57,13 @@ struct RunStoreOptions {
   // hold one block.
   std::uint64_t batch_bytes = std::uint64_t{1} << 20;
   unsigned batch_buffers = 2;
-  // Batches that may stay in memory, beside these; only what does not fit is written.
+  // Batches that may stay in memory, beside these; only what does not fit is written. Those of the
+  // tier come first; it holds tier_batches of batch_bytes each, and outlives the store.
   std::uint64_t kept_batches = 0;
-  // Instead of unnamed files; left_in_page_cache and kept_batches are then not used. There is one
-  // folder then, for messages.
+  TierMemory* tier = nullptr;
+  std::uint64_t tier_batches = 0;
+  // Instead of unnamed files; left_in_page_cache, kept_batches and the tier are then not used.
+  // There is one folder then, for messages.
   std::optional<LastingStore> lasting;
 };
 
@@ -90,8 +94,8 @@ class RunStore {
   [[nodiscard]] Run find(const ManifestRun& kept);
   void drop(Run run, const IndexPlace& index);
 
-  // All memory a store with these options takes for its buffers (the fences come on top: 32 bytes
-  // for every block of every run).
+  // All host memory a store with these options takes for its buffers (the fences come on top: 32
+  // bytes for every block of every run; and 8 for every batch of the tier).
   [[nodiscard]] static std::uint64_t memory_bytes(const RunStoreOptions& options,
                                                   std::size_t key_bytes);
 
@@ -104,7 +108,8 @@ class RunStore {
   [[nodiscard]] std::uint64_t scratch_bytes() const;
 
   [[nodiscard]] std::uint64_t key_bytes_put() const;  // so far, as they were before packing
-  [[nodiscard]] std::uint64_t bytes_kept() const;     // so far, in memory
+  [[nodiscard]] std::uint64_t bytes_kept() const;     // so far, in host memory
+  [[nodiscard]] std::uint64_t bytes_in_tier() const;  // so far
   [[nodiscard]] std::uint64_t bytes_written() const;  // so far, headers and padding included
   [[nodiscard]] std::uint64_t bytes_read() const;     // so far
   [[nodiscard]] std::uint64_t bytes_in_use() const;   // on disk now

@@ -24,6 +24,8 @@ namespace {
 
 enum ExitCode { kDone = 0, kDisorder = 1, kTrouble = 2 };
 
+bool output_is_in_place = false;
+
 int check(const Options& options, io::Reader& reader) {
   Observer observer(options);
   const WantedOrder order{options.unique ? OrderKind::kStrict : OrderKind::kAscending,
@@ -44,9 +46,10 @@ int sort(const Options& options, io::Reader& reader) {
   }
   Observer observer(options);
   Outcome outcome = prepared.run(&observer.meter());
+  output_is_in_place = true;
   prepared.remember_rates(outcome);
-  observer.sort_is_done(outcome, prepared.plan(), prepared.machine());
-  return kDone;
+  const bool all_told = observer.sort_is_done(outcome, prepared.plan(), prepared.machine());
+  return all_told ? kDone : kTrouble;
 }
 
 // `color` becomes what was asked for, as soon as that is known.
@@ -79,7 +82,11 @@ void tell_trouble(ColorMode color) noexcept {
 // The files without names go with the process.
 [[noreturn]] void end_at_once() {
   if (!std::current_exception()) std::abort();
-  tell_trouble(ColorMode::kAuto);
+  if (output_is_in_place) {
+    Observer::tell_report_is_missing();
+  } else {
+    tell_trouble(ColorMode::kAuto);
+  }
   std::_Exit(kTrouble);
 }
 

@@ -1,6 +1,7 @@
 #include "observer.hpp"
 
 #include <cstdio>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,7 @@ namespace gsort {
 namespace {
 
 constexpr unsigned kUsualColumns = 80;
+constexpr const char* kInPlace = "the sorted output is in place, only this report is missing";
 
 Error taken(std::string_view option, const std::string& path, const char* by) {
   return Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, path),
@@ -106,16 +108,41 @@ void Observer::check_is_done(const CheckOutcome& outcome) {
         check_lines(outcome, options_, options_.inputs.front()));
 }
 
-void Observer::sort_is_done(const Outcome& outcome, const Plan& plan, const Machine& machine) {
+bool Observer::sort_is_done(const Outcome& outcome, const Plan& plan, const Machine& machine) {
+  if (!outcome.is_whole) return tell_without_memory();
+  try {
+    summarize(outcome, plan, machine);
+  } catch (const std::bad_alloc&) {
+    return tell_without_memory();
+  }
+  return true;
+}
+
+void Observer::summarize(const Outcome& outcome, const Plan& plan, const Machine& machine) {
   end_progress(outcome.bytes);
   try {
     write_reports(outcome, plan, machine);
   } catch (const Error& error) {
-    throw Error(error).hint("the sorted output is in place, only this report is missing");
+    throw Error(error).hint(kInPlace);
   }
   const bool at_terminal = io::sys::is_terminal(STDERR_FILENO);
   const std::string lines = sort_lines(outcome, plan, options_, machine, at_terminal);
   put_to_stderr(colored_summary(lines, stderr_color(options_.color)));
+}
+
+// A summary that is missing harms nobody; a report does.
+bool Observer::tell_without_memory() const {
+  const bool lacks_report = stats_ || trace_;
+  if (lacks_report) {
+    tell_report_is_missing();
+  } else if (options_.verbosity >= 0) {
+    std::fputs("gsort: the sorted output is in place; there is no memory to say more\n", stderr);
+  }
+  return !lacks_report;
+}
+
+void Observer::tell_report_is_missing() noexcept {
+  std::fprintf(stderr, "gsort: reserving memory: there is none\n  %s\n", kInPlace);
 }
 
 void Observer::write_reports(const Outcome& outcome, const Plan& plan, const Machine& machine) {

@@ -32,12 +32,18 @@ class Observer {
   // The check is done; prints what it found, unless -C keeps that quiet.
   void check_is_done(const CheckOutcome& outcome);
 
-  // The sort is done and its output in place.
+  // The sort is done and its output in place. Returns false if memory has run out and a report is
+  // missing for it; that is told then.
   // Throws: Error(kOutput) when a report cannot be written; it says that the output is in place.
-  void sort_is_done(const Outcome& outcome, const Plan& plan, const Machine& machine);
+  [[nodiscard]] bool sort_is_done(const Outcome& outcome, const Plan& plan, const Machine& machine);
+
+  // For when not even an exception can be handled any more. Takes no memory.
+  static void tell_report_is_missing() noexcept;
 
  private:
   void end_progress(std::uint64_t bytes);
+  void summarize(const Outcome& outcome, const Plan& plan, const Machine& machine);
+  [[nodiscard]] bool tell_without_memory() const;
   void write_reports(const Outcome& outcome, const Plan& plan, const Machine& machine);
 
   const Options& options_;

@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,10 @@ namespace {
 std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, ByteSpan memory) {
   if (plan.engine == EngineKind::kCuda) return gpu::make_cuda_engine(shape, plan.device, memory);
   return cpu::make_cpu_engine(shape, memory);
+}
+
+std::unique_ptr<TierMemory> make_tier(const Plan& plan, std::uint64_t bytes) {
+  return gpu::make_device_tier(plan.device, bytes);
 }
 
 // A file that is smaller is sorted before a GPU could be started, whatever the rates are.
@@ -88,11 +93,19 @@ std::vector<std::string> PreparedSort::folders_for_runs(const std::string& outpu
 Outcome PreparedSort::run(Meter* meter) {
   return run_sort({plan_, reader_, *output_, temporary_folders_, options_.direct_io,
                    options_.packing, options_.verify, make_engine, meter,
-                   resumption_ ? &*resumption_ : nullptr});
+                   resumption_ ? &*resumption_ : nullptr, make_tier});
 }
 
 void PreparedSort::remember_rates(Outcome& outcome) const {
   if (!rates_file_) return;
+  try {
+    keep_rates(outcome);
+  } catch (const std::bad_alloc&) {
+    outcome.is_whole = false;
+  }
+}
+
+void PreparedSort::keep_rates(Outcome& outcome) const {
   if (!rates_problem_.empty()) outcome.notes.push_back(rates_problem_);
   const Rates rates = learned_from(outcome, plan_, cuda_start_seconds_, machine_.rates);
   if (rates == machine_.rates) return;

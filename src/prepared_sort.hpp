@@ -38,6 +38,7 @@ class PreparedSort {
 
  private:
   [[nodiscard]] std::vector<std::string> folders_for_runs(const std::string& output_folder) const;
+  void keep_rates(Outcome& outcome) const;
 
   const Options& options_;
   io::Reader& reader_;

@@ -1,9 +1,13 @@
 #include "pipeline/sort_job.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "io/host_facts.hpp"
 #include "io/memory.hpp"
@@ -47,11 +51,17 @@ class Sort {
     job_.reader.check_unchanged();
     proof_.finish();
     if (job_.resumption != nullptr) job_.resumption->expect_commit();
+    begin_phase(Phase::kSync, 0);
     commit();
-    if (job_.resumption != nullptr) job_.resumption->finish();
-    finish_outcome();
     outcome_.total_seconds = static_cast<double>(meter_.now_ns() - begin_ns) * 1e-9;
-    return outcome_;
+    take_totals();
+    try {
+      if (job_.resumption != nullptr) job_.resumption->finish();
+      take_phases_and_notes();
+    } catch (const std::bad_alloc&) {  // no sort fails whose output is in place
+      outcome_.is_whole = false;
+    }
+    return std::move(outcome_);
   }
 
  private:
@@ -68,12 +78,8 @@ class Sort {
   }
 
   void commit() {
-    begin_phase(Phase::kSync, 0);
-    {
-      const Span span(&meter_, Stage::kSync);
-      output_.commit();
-    }
-    meter_.end_phase();
+    const Span span(&meter_, Stage::kSync);
+    output_.commit();
   }
 
   void begin_phase(Phase phase, std::uint64_t elements) {
@@ -206,6 +212,7 @@ class Sort {
       options.direct_io = job_.direct_io;
       options.left_in_page_cache =
           plan_.run.through_page_cache && job_.direct_io == io::DirectIo::kAuto;
+      if (plan_.run.device_batches > 0) add_device_tier(options);
       if (job_.resumption != nullptr) {
         options.lasting = job_.resumption->begin(options.block_elements);
       }
@@ -214,27 +221,43 @@ class Sort {
     return *run_store_;
   }
 
-  void finish_outcome() {
+  // A device that has less than it said when the plan was made costs time alone.
+  void add_device_tier(io::RunStoreOptions& options) {
+    try {
+      tier_ = job_.make_tier(plan_, plan_.run.device_bytes());
+      options.tier = tier_.get();
+      options.tier_batches = plan_.run.device_batches;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kResource) throw;
+      outcome_.notes.push_back(fmt::format("no runs stay on the device: {}", error.what()));
+    }
+  }
+
+  void take_totals() noexcept {
     outcome_.bytes = outcome_.elements * plan_.key_bytes;
     outcome_.verified = job_.verify;
     outcome_.fingerprint = proof_.input();
     outcome_.output_elements = proof_.output().count;
+    outcome_.resumed_runs = plan_.resumed.runs;
+    if (!run_store_) return;
+    outcome_.run_key_bytes = run_store_->key_bytes_put();
+    outcome_.kept_bytes = run_store_->bytes_kept();
+    outcome_.device_bytes = run_store_->bytes_in_tier();
+    outcome_.spilled_bytes = run_store_->bytes_written();
+    outcome_.loaded_bytes = run_store_->bytes_read();
+    outcome_.peak_spilled_bytes = run_store_->peak_bytes_in_use();
+  }
+
+  void take_phases_and_notes() {
+    meter_.end_phase();
     outcome_.phases = meter_.phases();
     outcome_.peak_memory_bytes = io::peak_resident_bytes();
     const auto take_notes = [&](const std::vector<std::string>& notes) {
       outcome_.notes.insert(outcome_.notes.end(), notes.begin(), notes.end());
     };
     take_notes(job_.reader.notes());
-    if (run_store_) {
-      outcome_.run_key_bytes = run_store_->key_bytes_put();
-      outcome_.kept_bytes = run_store_->bytes_kept();
-      outcome_.spilled_bytes = run_store_->bytes_written();
-      outcome_.loaded_bytes = run_store_->bytes_read();
-      outcome_.peak_spilled_bytes = run_store_->peak_bytes_in_use();
-      take_notes(run_store_->notes());
-    }
+    if (run_store_) take_notes(run_store_->notes());
     take_notes(job_.output.notes());
-    outcome_.resumed_runs = plan_.resumed.runs;
     if (job_.resumption != nullptr) take_notes(job_.resumption->notes());
   }
 
@@ -244,6 +267,7 @@ class Sort {
   Meter& meter_;
   Proof proof_;
   OutputChain output_;
+  std::unique_ptr<TierMemory> tier_;
   std::optional<io::RunStore> run_store_;
   Outcome outcome_;
 };

@@ -9,6 +9,7 @@
 
 #include "base/meter.hpp"
 #include "base/packing.hpp"
+#include "base/tier_memory.hpp"
 #include "engine/engine.hpp"
 #include "io/output.hpp"
 #include "io/reader.hpp"
@@ -22,6 +23,10 @@ namespace gsort {
 using EngineMaker =
     std::function<std::unique_ptr<Engine>(const Plan&, const EngineShape&, ByteSpan memory)>;
 
+// Makes a memory of so many bytes for runs on the plan's device.
+// Throws: Error(kResource) when there is not so much.
+using TierMaker = std::function<std::unique_ptr<TierMemory>(const Plan&, std::uint64_t bytes)>;
+
 struct SortJob {
   const Plan& plan;
   io::Reader& reader;
@@ -33,6 +38,7 @@ struct SortJob {
   EngineMaker make_engine;
   Meter* meter = nullptr;            // is told of all phases and stages
   Resumption* resumption = nullptr;  // keeps runs, which else are gone with the process
+  TierMaker make_tier = nullptr;     // called if the plan has a tier of device memory
 };
 
 // Throws: Error. The output is then as it was before (what a stream took is gone), nothing is left

@@ -51,7 +51,7 @@ std::uint64_t temporary_need(const Plan& plan) {
   const auto most =
       static_cast<std::uint64_t>((all - there) * overhead + all * std::min(share, 1.0));
   // Buffers are full to nine tenths at least, but for the last ones of each run.
-  const std::uint64_t kept = plan.run.kept_bytes() / 10 * 9;
+  const std::uint64_t kept = (plan.run.device_bytes() + plan.run.kept_bytes()) / 10 * 9;
   const std::uint64_t last_ones = plan.run_count * plan.run.batch_buffers * plan.run.batch_bytes;
   const std::uint64_t stays = plan.rounds.empty() ? kept - std::min(kept, last_ones) : 0;
   return stays > most ? 0 : most - stays + kMiB;

@@ -17,15 +17,18 @@ struct Outcome {
   std::uint64_t runs = 0;           // 0: one chunk went straight to the output
   std::uint64_t resumed_runs = 0;   // of these, what an earlier process had left
   std::uint64_t run_key_bytes = 0;  // the keys of all runs, before packing
-  std::uint64_t kept_bytes = 0;     // of runs, in memory
+  std::uint64_t kept_bytes = 0;     // of runs, in host memory
+  std::uint64_t device_bytes = 0;   // of runs, in device memory
   std::uint64_t spilled_bytes = 0;  // written to temporary folders, headers included
   std::uint64_t loaded_bytes = 0;   // read from temporary folders
   std::uint64_t peak_spilled_bytes = 0;
   std::uint64_t peak_memory_bytes = 0;  // resident, of the whole process
   double total_seconds = 0;
-  std::vector<PhaseRecord> phases;
   bool verified = false;
-  Fingerprint fingerprint;         // of the input; zero sums unless verified
+  Fingerprint fingerprint;  // of the input; zero sums unless verified
+  // False if memory ran out when the output was in place: phases and notes then lack some.
+  bool is_whole = true;
+  std::vector<PhaseRecord> phases;
   std::vector<std::string> notes;  // choices and fallbacks of the stages, for -v
 };
 

@@ -50,7 +50,7 @@ SizeQuestion question_of(const Plan& plan) {
   // Not only what the whole batches take: sizes do not grow steadily with the memory, and a merge
   // must find what it was chosen for.
   q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.tier_bytes;
-  q.device_bytes = plan.device_budget_bytes;
+  q.device_bytes = plan.device_budget_bytes - plan.run.device_bytes();
   return q;
 }
 
@@ -234,6 +234,7 @@ void plan_merge_in_groups(Plan& plan, const Options& options) {
     take_sizes(tried, *sizes);
     // Beside what the runs take that are written meanwhile.
     q.host_bytes = question_of(tried).host_bytes;
+    q.device_bytes = question_of(tried).device_bytes;
     const std::uint64_t runs =
         tried.run.buffer_bytes() + fence_bytes(tried, q.elements, q.host_bytes);
     q.host_bytes -= std::min(q.host_bytes, runs);

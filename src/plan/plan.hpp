@@ -75,10 +75,12 @@ struct RunPlan {
   std::uint64_t block_elements = 0;
   std::uint64_t batch_bytes = 0;
   unsigned batch_buffers = 0;
-  std::uint64_t kept_batches = 0;   // the tier of host memory; only what does not fit is written
-  std::uint64_t tier_bytes = 0;     // set aside for these batches, and no less than kept_bytes()
-  bool through_page_cache = false;  // what is written, unless --direct-io says otherwise
+  std::uint64_t device_batches = 0;  // the tier of device memory
+  std::uint64_t kept_batches = 0;    // the tier of host memory; only what does not fit is written
+  std::uint64_t tier_bytes = 0;      // set aside for these batches, and no less than kept_bytes()
+  bool through_page_cache = false;   // what is written, unless --direct-io says otherwise
 
+  [[nodiscard]] std::uint64_t device_bytes() const { return device_batches * batch_bytes; }
   [[nodiscard]] std::uint64_t kept_bytes() const { return kept_batches * batch_bytes; }
   [[nodiscard]] std::uint64_t buffer_bytes() const { return batch_buffers * batch_bytes; }
 };

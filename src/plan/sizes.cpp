@@ -78,8 +78,19 @@ std::uint64_t least_scratch(const SizeQuestion& q, const RunPlan& run) {
   return block_memory(q, run) + 8 * kKiB;
 }
 
-// Memory for runs that stay there. The CUDA engine needs host memory for its transfers only. The
-// CPU engine sorts there: half for sorting and half for runs, unless there is so much more data
+// Device memory for runs that stay there: what the lanes of a sort do not need to be at their best,
+// at most as much as all runs may take. What a pipe brings may well fit one chunk.
+std::uint64_t device_tier_bytes(const SizeQuestion& q) {
+  constexpr std::uint64_t kLeastForSorting = 6 * kGiB;  // three lanes with chunks of 1 GiB
+  const std::uint64_t sorting = std::max(q.device_bytes / (q.size_known ? 8 : 2), kLeastForSorting);
+  if (!q.keeps_tier || q.engine != EngineKind::kCuda || q.device_bytes <= sorting) return 0;
+  const std::uint64_t most = q.device_bytes - sorting;
+  const std::uint64_t input = q.elements * q.key_bytes;
+  return q.size_known ? std::min(most, input + input / 16) : most;
+}
+
+// Host memory for runs that stay there. The CUDA engine needs host memory for its transfers only.
+// The CPU engine sorts there: half for sorting and half for runs, unless there is so much more data
 // than memory that larger chunks save as much.
 std::uint64_t tier_bytes(const SizeQuestion& q) {
   constexpr std::uint64_t kWorthwhileFactor = 4;
@@ -275,13 +286,14 @@ std::optional<Sizes> cheapest_spilling_sizes(const SizeQuestion& q, std::uint64_
   return best;
 }
 
-// With the tier of host memory; nothing where it does not pay or does not fit.
-std::optional<Sizes> sizes_with_tier(const SizeQuestion& q) {
+// With the tier of host memory, beside what stays on the device; nothing where it does not pay or
+// does not fit.
+std::optional<Sizes> sizes_with_tier(const SizeQuestion& q, std::uint64_t on_device) {
   const std::uint64_t kept = tier_bytes(q);
   if (kept == 0) return std::nullopt;
   SizeQuestion beside = q;
   beside.host_bytes -= kept;
-  std::optional<Sizes> sizes = cheapest_spilling_sizes(beside, kept);
+  std::optional<Sizes> sizes = cheapest_spilling_sizes(beside, on_device + kept);
   if (!sizes) return std::nullopt;
   sizes->run.kept_batches = kept / sizes->run.batch_bytes;
   sizes->run.tier_bytes = kept;
@@ -307,7 +319,7 @@ double spill_cost(std::uint64_t run_count, std::uint32_t fan_in, unsigned thread
   return (1 + moved) / threads + spilled * kSpill;
 }
 
-std::optional<Sizes> choose_sizes(const SizeQuestion& q) {
+std::optional<Sizes> choose_sizes(SizeQuestion q) {
   constexpr std::uint64_t kLeastHostBytes = 256 * kKiB;  // the smallest blocks and buffers of all
   if (q.host_bytes < kLeastHostBytes) return std::nullopt;
   if (q.size_known && !q.spills) {
@@ -320,10 +332,13 @@ std::optional<Sizes> choose_sizes(const SizeQuestion& q) {
       return sizes;
     }
   }
-  const std::optional<Sizes> with_tier = sizes_with_tier(q);
-  const std::optional<Sizes> without = cheapest_spilling_sizes(q, 0);
-  if (!with_tier || !without) return with_tier ? with_tier : without;
-  return with_tier->cost <= without->cost ? with_tier : without;
+  const std::uint64_t on_device = device_tier_bytes(q);
+  q.device_bytes -= on_device;
+  std::optional<Sizes> sizes = sizes_with_tier(q, on_device);
+  const std::optional<Sizes> without = cheapest_spilling_sizes(q, on_device);
+  if (!sizes || (without && without->cost < sizes->cost)) sizes = without;
+  if (sizes) sizes->run.device_batches = on_device / sizes->run.batch_bytes;
+  return sizes;
 }
 
 }  // namespace gsort

@@ -42,7 +42,7 @@ struct Sizes {
                                 double kept_share);
 
 // Nothing if the budgets are too small for any sort of that much data.
-[[nodiscard]] std::optional<Sizes> choose_sizes(const SizeQuestion& question);
+[[nodiscard]] std::optional<Sizes> choose_sizes(SizeQuestion question);
 
 // Windows of as many inputs as fit, at most `inputs` of them and at most q.most_fan_in, where that
 // is given. fan_in is less than 2 where memory is too small to merge at all.

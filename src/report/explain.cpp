@@ -62,7 +62,12 @@ std::string steps_of(const Plan& plan) {
 
 std::string place_of_runs(const Plan& plan) {
   if (!plan.runs_last) {
-    return fmt::format("up to {} stay in memory", format_bytes(plan.run.kept_bytes()));
+    std::string words;
+    if (plan.run.device_batches > 0) {
+      words =
+          fmt::format("up to {} stay on the device, then ", format_bytes(plan.run.device_bytes()));
+    }
+    return words + fmt::format("up to {} stay in memory", format_bytes(plan.run.kept_bytes()));
   }
   if (plan.resumed.runs == 0) return "kept, to resume from";
   return fmt::format("kept, to resume from; {} of {} elements are there",

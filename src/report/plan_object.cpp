@@ -36,6 +36,7 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Options& options,
   json["runs_to_resume"] = plan.resumed.runs;
   json["elements_to_resume"] = plan.resumed.elements;
   json["run_block_elements"] = plan.run.block_elements;
+  json["device_run_bytes"] = plan.run.device_bytes();
   json["kept_run_bytes"] = plan.run.kept_bytes();
   json["runs_through_page_cache"] = plan.run.through_page_cache;
   json["fan_in"] = plan.fan_in;

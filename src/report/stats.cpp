@@ -36,6 +36,7 @@ Json bytes_object(const Outcome& outcome, const ByStage<StageTotals>& totals) {
   return {{"read", totals[Stage::kRead].bytes},
           {"written", totals[Stage::kWrite].bytes},
           {"run_keys", outcome.run_key_bytes},
+          {"kept_on_device", outcome.device_bytes},
           {"kept_in_memory", outcome.kept_bytes},
           {"spilled", outcome.spilled_bytes},
           {"loaded", outcome.loaded_bytes},

@@ -79,9 +79,11 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, const Options&
   }
   if (outcome.runs > 0) {
     text += fmt::format(
-        "gsort: {} in all, kept as {} in memory and {} in temporary files, at most {} of them "
+        "gsort: {} in all, kept as {}{} in memory and {} in temporary files, at most {} of them "
         "at once\n",
-        run_words(outcome), format_bytes(outcome.kept_bytes), format_bytes(outcome.spilled_bytes),
+        run_words(outcome),
+        outcome.device_bytes > 0 ? format_bytes(outcome.device_bytes) + " on the device, " : "",
+        format_bytes(outcome.kept_bytes), format_bytes(outcome.spilled_bytes),
         format_bytes(outcome.peak_spilled_bytes));
   }
   if (outcome.verified) {

@@ -17,6 +17,7 @@
 #include "base/error.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/cuda_resources.hpp"
+#include "gpu/gpu.hpp"
 #include "gpu/host_array_sort.hpp"
 #include "support/engines.hpp"
 #include "support/sort_run.hpp"
@@ -40,6 +41,7 @@ constexpr std::uint64_t kManyKeys =
 enum class Shape : std::uint8_t {
   kOneChunk,
   kSpilled,
+  kOnDevice,
   kSeveralPasses,
   kUnpacked,
   kPipes,
@@ -59,21 +61,33 @@ void PrintTo(const SortCase& sort, std::ostream* out) {
 }
 
 constexpr SortCase kCases[] = {
-    {"OneChunk", Shape::kOneChunk}, {"Spilled", Shape::kSpilled},
-    {"Unpacked", Shape::kUnpacked}, {"SeveralPasses", Shape::kSeveralPasses},
-    {"Pipes", Shape::kPipes},       {"Distinct", Shape::kDistinct},
-    {"Records", Shape::kRecords},   {"Arrays", Shape::kArrays},
+    {"OneChunk", Shape::kOneChunk},
+    {"Spilled", Shape::kSpilled},
+    {"OnDevice", Shape::kOnDevice},
+    {"Unpacked", Shape::kUnpacked},
+    {"SeveralPasses", Shape::kSeveralPasses},
+    {"Pipes", Shape::kPipes},
+    {"Distinct", Shape::kDistinct},
+    {"Records", Shape::kRecords},
+    {"Arrays", Shape::kArrays},
 };
 
 SortRequest request_for(Shape shape) {
-  const bool spills =
-      shape == Shape::kSpilled || shape == Shape::kSeveralPasses || shape == Shape::kUnpacked;
+  const bool spills = shape == Shape::kSpilled || shape == Shape::kOnDevice ||
+                      shape == Shape::kSeveralPasses || shape == Shape::kUnpacked;
   SortRequest request;
   request.format = kU32;
   request.input = test::generated(kU32, Distribution::kZipf, spills ? kManyKeys : kFewKeys);
   request.old_output = io::test::bytes_of("old");
   test::use_engine(request, "cuda");
   switch (shape) {
+    case Shape::kOnDevice:
+      request.make_tier = [](const Plan&, std::uint64_t bytes) {
+        static const int ordinal = gpu::find_devices({}).devices.at(0).ordinal;
+        return gpu::make_device_tier(ordinal, bytes);
+      };
+      request.device_batches = 2;
+      break;
     case Shape::kSeveralPasses:
       request.batch_size = 2;
       break;

@@ -27,6 +27,7 @@ class Sort:
     decoded: Callable[[bytes], bytes] = bytes
     needs_threads: bool = False  # one of -m that merges while another reads; those of xz's library
     resumes: str | None = None  # the folder of the runs, which may stay until the sort is given again
+    without: tuple[str, ...] = ()  # calls that are left out
 
 
 def keys_of(folder: Path, *names: str) -> array:
@@ -95,6 +96,9 @@ def all_sorts() -> dict[str, Sort]:
                        ["-m", "1.u32", "2.u32", "3.u32"], sorted_keys("1.u32", "2.u32", "3.u32"), needs_threads=True),
         "distinct": small("u32", "-u", wanted=sorted_keys("in.u32", change=lambda keys: sorted(set(keys)))),
         "top": small("u32", "--top=1000", wanted=sorted_keys("in.u32", change=lambda keys: keys[:1000])),
+        "told": spilling("u32", "-vv"),
+        # The library that makes JSON may crash when memory runs out; the output is in place by then.
+        "reported": small("u32", "--stats=/dev/null", without=("malloc",)),
         "counted": small("u8"),
         "arrays": small("u32", "--batch-elements=1000", wanted=sorted_arrays("in.u32", 1000)),
         "text": Sort("gsort-gen -t u32 -n 20003 -o in.u32; od -An -v -w4 -tu4 in.u32 | tr -d ' ' > in.txt",

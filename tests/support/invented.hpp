@@ -80,7 +80,7 @@ inline void expect_sound_merge(const Plan& plan, std::uint32_t runs, std::uint64
     const std::uint64_t part =
         plan.records ? CudaRecordFootprint::device_bytes(merge.part_elements, plan.key_bytes)
                      : CudaFootprint::part_device_bytes(merge.part_elements * plan.key_bytes);
-    EXPECT_LE(merge.lanes * part, plan.device_budget_bytes);
+    EXPECT_LE(merge.lanes * part + plan.run.device_bytes(), plan.device_budget_bytes);
   }
 }
 
@@ -116,7 +116,7 @@ inline void expect_sound(const Plan& plan, const Options& options) {
         plan.records
             ? CudaRecordFootprint::device_bytes(plan.chunk.chunk_elements, plan.key_bytes)
             : CudaFootprint::chunk_device_bytes(plan.chunk.chunk_elements * plan.key_bytes);
-    EXPECT_LE(plan.chunk.lanes * chunk, plan.device_budget_bytes);
+    EXPECT_LE(plan.chunk.lanes * chunk + plan.run.device_bytes(), plan.device_budget_bytes);
   }
   if (plan.strategy == Strategy::kOneChunk) {
     EXPECT_GE(plan.chunk.chunk_elements, plan.elements);
@@ -137,7 +137,8 @@ inline void expect_sound(const Plan& plan, const Options& options) {
   const std::uint64_t elements = plan.elements - plan.resumed.elements;
   EXPECT_GT(plan.run_count, plan.resumed.runs > 0 ? 0U : 1U);
   EXPECT_EQ(formed, div_up(elements, plan.chunk.chunk_elements));
-  EXPECT_GE(plan.temporary_bytes + plan.run.kept_bytes(), elements * plan.key_bytes);
+  EXPECT_GE(plan.temporary_bytes + plan.run.device_bytes() + plan.run.kept_bytes(),
+            elements * plan.key_bytes);
   const std::uint64_t last = expect_sound_rounds(plan);
   expect_sound_merge(plan, static_cast<std::uint32_t>(last), plan.elements);
   for (const MergeRound& round : plan.rounds) {

@@ -101,6 +101,10 @@ void run(const SortRequest& request, const std::string& in, const std::string& o
       request.records ? request.records->bytes : bytes_of(request.format.type);
   io::Reader reader({in}, {element, DirectIo::kAuto, raw});
   result.plan = plan_for(request, reader);
+  if (request.device_batches > 0) {
+    result.plan.run.device_batches = request.device_batches;
+    result.plan.run.kept_batches = 0;
+  }
   io::Output output(out);
   try {
     result.outcome = run_sort({result.plan,
@@ -111,7 +115,9 @@ void run(const SortRequest& request, const std::string& in, const std::string& o
                                request.packing,
                                request.verify,
                                request.make_engine,
-                               request.meter});
+                               request.meter,
+                               nullptr,
+                               request.make_tier});
   } catch (const Error& error) {
     result.error = error;
   }

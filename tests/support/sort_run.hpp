@@ -31,6 +31,8 @@ struct SortRequest {
   std::optional<std::uint64_t> batch_elements;
   std::optional<Bytes> old_output;  // what the output's name holds before
   EngineMaker make_engine;
+  TierMaker make_tier;               // none: runs do not stay on a device
+  std::uint64_t device_batches = 0;  // the tier's, in place of what stays in host memory
   Meter* meter = nullptr;
 };
 

@@ -2,6 +2,7 @@
 // every way out, every fan-in. What comes out is std::sort of what went in.
 #include "pipeline/sort_job.hpp"
 
+#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 #include "base/error.hpp"
 #include "support/engines.hpp"
 #include "support/sort_run.hpp"
+#include "support/vector_tier.hpp"
 
 namespace gsort {
 namespace {
@@ -151,6 +153,71 @@ TEST_P(SortsOnEngine, ReplaceAnOldOutput) {
   SortRequest request = request_for({KeyType::kU64, false, false}, Distribution::kUniform, 8'000);
   request.old_output = Bytes(100'000, std::byte{1});
   expect_sorted(request, sort_in_folder(request));
+}
+
+SortRequest request_on_device(std::uint64_t batches) {
+  SortRequest request;
+  request.format = {KeyType::kU32, false, false};
+  request.input = test::generated(request.format, Distribution::kUniform, kSpillingBytes / 4);
+  test::use_engine(request, "std");
+  set_ways(request, false, false);
+  request.device_batches = batches;
+  request.make_tier = [](const Plan&, std::uint64_t bytes) {
+    return std::make_unique<test::VectorTier>(bytes);
+  };
+  return request;
+}
+
+TEST(SortsWithADeviceTier, KeepRunsThereAndSpillTheRest) {
+  for (const std::uint64_t batches : {1UL, 20UL, 1000UL}) {
+    const SortRequest request = request_on_device(batches);
+    const SortResult result = sort_in_folder(request);
+    expect_sorted(request, result);
+    EXPECT_GT(result.outcome.device_bytes, 0U);
+    EXPECT_LE(result.outcome.device_bytes, batches * result.plan.run.batch_bytes);
+    EXPECT_EQ(result.outcome.spilled_bytes == 0, batches == 1'000) << batches;
+  }
+}
+
+TEST(SortsWithADeviceTier, MergeInSeveralRoundsThere) {
+  SortRequest request = request_on_device(1'000);
+  request.batch_size = 2;
+  const SortResult result = sort_in_folder(request);
+  expect_sorted(request, result);
+  EXPECT_FALSE(result.plan.rounds.empty());
+  EXPECT_EQ(result.outcome.spilled_bytes, 0U);
+}
+
+TEST(SortsWithADeviceTier, SpillWhereTheDeviceHasTooLittle) {
+  SortRequest request = request_on_device(1'000);
+  request.make_tier = [](const Plan&, std::uint64_t) -> std::unique_ptr<TierMemory> {
+    throw Error(ErrorKind::kResource, "allocating device memory",
+                "1 GiB are needed, 1 KiB is free");
+  };
+  const SortResult result = sort_in_folder(request);
+  expect_sorted(request, result);
+  EXPECT_EQ(result.outcome.device_bytes, 0U);
+  EXPECT_GT(result.outcome.spilled_bytes, 0U);
+  ASSERT_FALSE(result.outcome.notes.empty());
+  EXPECT_NE(result.outcome.notes.front().find("1 KiB is free"), std::string::npos);
+}
+
+TEST(SortsWithADeviceTier, EndWithTheErrorOfADeviceThatFails) {
+  for (const int calls : {0, 3, 30}) {
+    SortRequest request = request_on_device(1'000);
+    request.old_output = Bytes(3, std::byte{7});
+    request.make_tier = [calls](const Plan&, std::uint64_t bytes) {
+      auto tier = std::make_unique<test::VectorTier>(bytes);
+      tier->fail_after(calls);
+      return tier;
+    };
+    const SortResult result = sort_in_folder(request);
+    ASSERT_TRUE(result.error.has_value()) << calls;
+    EXPECT_EQ(result.error->kind(), ErrorKind::kDevice) << result.error->what();
+    EXPECT_TRUE(result.output == request.old_output);
+    EXPECT_TRUE(result.left_in_temporary.empty());
+    EXPECT_TRUE(result.left_in_folder.empty());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, SortsOnEngine, testing::Values("cpu", "cuda", "std"),

@@ -211,6 +211,46 @@ TEST(MakePlan, StaysWithinTheDeviceMemory) {
   }
 }
 
+// A card of 139 GiB: what fits its memory is read once and written once, whatever -S is.
+TEST(MakePlan, LetsRunsStayOnTheDevice) {
+  for (const char* budget : {"1G", "2G", "16G"}) {
+    for (const std::uint64_t input : {70 * kGiB, 100 * kGiB, 110 * kGiB}) {
+      Machine machine = invented_machine(input, 16, 64 * kGiB);
+      test::add_gpu(machine, 139 * kGiB);
+      Options options = options_for(KeyType::kF64, budget);
+      options.engine = EngineChoice::kCuda;
+      options.gpu_memory = "135G";
+      SCOPED_TRACE(testing::Message() << format_bytes(input) << " with " << budget);
+      const Plan plan = make_plan(options, machine);
+      EXPECT_EQ(plan.strategy, Strategy::kSpill);
+      EXPECT_GT(plan.run.device_bytes(), input);
+      EXPECT_LT(plan.run.device_bytes(), 119 * kGiB);
+      EXPECT_LE(plan.temporary_bytes, input / 4);
+      EXPECT_TRUE(plan.rounds.empty());
+      test::expect_sound(plan, options);
+    }
+  }
+}
+
+TEST(MakePlan, LetsNoRunsStayOnTheDeviceThatOutlastTheProcessOrAreNone) {
+  Machine machine = invented_machine(100 * kGiB, 16, 64 * kGiB);
+  test::add_gpu(machine, 139 * kGiB);
+  Options options = options_for(KeyType::kU64, "2G");
+  options.engine = EngineChoice::kCuda;
+  EXPECT_GT(make_plan(options, machine).run.device_batches, 0U);
+  options.gpu_memory = "4G";  // chunks need it all
+  EXPECT_EQ(make_plan(options, machine).run.device_batches, 0U);
+  options.gpu_memory.reset();
+  options.resume = "folder";
+  EXPECT_EQ(make_plan(options, machine).run.device_batches, 0U);
+  options.resume.reset();
+  options.engine = EngineChoice::kCpu;
+  EXPECT_EQ(make_plan(options, machine).run.device_batches, 0U);
+  options.engine = EngineChoice::kCuda;
+  machine.input_bytes = 10 * kGiB;
+  EXPECT_EQ(make_plan(options, machine).run.device_batches, 0U);
+}
+
 TEST(MakePlan, RefusesMoreDeviceMemoryThanIsFree) {
   Machine machine = invented_machine(kGiB, 16, 64 * kGiB);
   test::add_gpu(machine, 10 * kGiB);
