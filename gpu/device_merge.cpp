@@ -1,16 +1,20 @@
 // See device_merge.hpp, and merge_plan.hpp for the passes: from the input by way of output and
 // buffer to the output.
 //
-// Two arrays. Merging the tiles takes a copy's time and 3 to 4% more; finding their cuts first is
-// what remains: twenty scattered reads a tile, which memory serves at 12 to 14 in a nanosecond. So
-// tiles are as large as shared memory allows at full occupancy. On an H200, 2^28 u32 keys, copy
-// 0.506 ms; cuts and merge: tiles of 4,096 keys 0.079 + 0.528 ms, of 8,192 0.044 + 0.537, of 16,384
-// 0.028 + 0.603. What did not pay: samples of both arrays first (0.085 for the cuts); every block
-// searching for its own cuts, by 2 to 32 lanes (0.75 at best: a block has no work to hide its wait
-// behind); cuts found by some blocks of the merge for others (0.604: the reads are not waited for,
-// they are what memory is busy with); blocks that merge many tiles in a row, the next tile's keys
-// on their way and its cuts found by a warp of their own among keys about to be read (0.71: shared
-// memory for two tiles leaves too few warps).
+// Two arrays. Merging the tiles takes a copy's time and 3 to 5% more; finding their cuts first is
+// what remains: scattered reads, which memory serves at 12 to 14 in a nanosecond. Bisection makes
+// 20 of them a tile beside those that all tiles share, so tiles are as large as shared memory
+// allows at full occupancy: on an H200, 2^28 u32 keys, copy 0.506 ms, cuts and merge with tiles of
+// 4,096 keys 0.079 + 0.528 ms, of 8,192 0.044 + 0.537, of 16,384 0.028 + 0.603. A search that is
+// guided by the keys' values (guided_co_rank.hpp) reads a third of the lines: 0.593 -> 0.561 ms in
+// all, 1.127 -> 1.061 for u64; that is 91% and 96% of a copy, of 2^30 keys 94% and 97%.
+//
+// What did not pay: samples of both arrays first (0.085 for the cuts); every block searching for
+// its own cuts, by 2 to 32 lanes (0.75 at best: a block has no work to hide its wait behind); cuts
+// found by some blocks of the merge for others (0.604: the reads are not waited for, they are what
+// memory is busy with); blocks that merge many tiles in a row, the next tile's keys on their way
+// and its cuts found by a warp of their own among keys about to be read (0.71: shared memory for
+// two tiles leaves too few warps).
 #include "gpu/device_merge.hpp"
 
 #include <algorithm>

@@ -74,23 +74,30 @@ void RunBatches::drop(RunBatch& batch) noexcept {
 void RunBatches::close(std::uint64_t run) {
   Lock lock(mutex_);
   while (true) {
-    const auto batch = std::ranges::find_if(
-        batches_, [&](const std::unique_ptr<RunBatch>& other) { return other->run == run; });
-    if (batch == batches_.end()) return;
-    if ((*batch)->is_open) {  // another run's thread is storing it, to get a buffer
-      changed_.wait(lock);
-    } else {
-      store(**batch, lock);
-    }
+    wait_for_others(run, lock);
+    const auto found =
+        std::ranges::find(batches_, run, [](const auto& batch) { return batch->run; });
+    if (found == batches_.end()) return;
+    store(**found, lock);
   }
 }
 
 void RunBatches::discard(std::uint64_t run) noexcept {
-  const Lock lock(mutex_);
+  Lock lock(mutex_);
+  wait_for_others(run, lock);
   std::erase_if(batches_, [&](const std::unique_ptr<RunBatch>& batch) {
     if (batch->run != run) return false;
     free_buffer(batch->buffer);
     return true;
+  });
+}
+
+// A thread of another run may be storing a batch of this one, to get its buffer.
+void RunBatches::wait_for_others(std::uint64_t run, Lock& lock) {
+  changed_.wait(lock, [&] {
+    return std::ranges::none_of(batches_, [&](const std::unique_ptr<RunBatch>& batch) {
+      return batch->run == run && batch->is_open;
+    });
   });
 }
 

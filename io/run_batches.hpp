@@ -98,6 +98,7 @@ class RunBatches {
 
   RunBatch* idle_batch_before(std::uint64_t run, std::uint64_t position);
   RunBatch* oldest_idle_batch();
+  void wait_for_others(std::uint64_t run, Lock& lock);
   void store(RunBatch& batch, Lock& lock);
   void keep(RunBatch& batch);
   bool keep_in_tier(RunBatch& batch);

@@ -10,6 +10,7 @@
 // early start of writeback it is 2.5 to 3.7 GB/s at 0.21 s, with a plain fdatasync at the end 1.5
 // to 2.2 GB/s; and the first GiB took 4.6 s, because a virtual machine must get the memory for its
 // page cache from the host. So direct also for small spills; tmpfs is memory, and is used as such.
+// With io_uring in place of threads nothing was faster (tools/bench/results/io-uring.txt).
 // Checksums and copies included, two putting threads take 0.14 to 0.56 s of CPU a GiB together, and
 // reading a run back takes 0.16 to 0.25 s.
 #pragma once
