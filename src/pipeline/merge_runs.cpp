@@ -37,13 +37,16 @@ class PartQueue {
     cuts_.assign(runs.size(), 0);
   }
 
+  // Nothing when all have been handed out. What fails hands out nothing: the next call begins where
+  // this one did.
   std::optional<Part> take() {
     const std::scoped_lock lock(mutex_);
     if (position_ == total_) return std::nullopt;
-    Part part{next_number_++, position_, cuts_, {}};
-    position_ = std::min(total_, position_ + part_elements_);
-    cuts_ = splitter_.cuts_at(position_);
-    part.end = cuts_;
+    const std::uint64_t end = std::min(total_, position_ + part_elements_);
+    Part part{next_number_, position_, cuts_, splitter_.cuts_at(end)};
+    cuts_ = part.end;
+    position_ = end;
+    ++next_number_;
     return part;
   }
 
