@@ -44,7 +44,10 @@
 // kernel while the others merge what was cut before: 6.47 ms for 6.53 (u32, 2^28), but slower for
 // 2^30 keys, for any distance between finding and merging from 512 to 65,536 tiles. The search is
 // not waiting that could be hidden: it is bound by the random reads that memory serves, about 12 to
-// 14 in a nanosecond, and so is a merge that shares the memory with it.
+// 14 in a nanosecond, and so is a merge that shares the memory with it. Beginning each search of
+// the cuts where the pivot's value is expected: a quarter fewer stretches of 64 bytes and half the
+// samples are touched, by count, but the sort takes the same time (6.48 ms, and 6.50); merges of
+// slices from outside, whose samples lie further apart, gain 5 to 9%.
 //
 // What is left. The partition: about 0.15 | 0.35 ms a pass. In a pass, gather and network are 48%
 // of the instructions, the search 13%, loads and stores 18%.

@@ -18,7 +18,7 @@ namespace {
 template <class Key>
 void expect_the_plain_answer(const std::vector<Key>& a, const std::vector<Key>& b,
                              std::uint64_t d) {
-  const std::uint64_t expected = co_rank<std::uint64_t>(d, a.data(), a.size(), b.data(), b.size());
+  const auto expected = co_rank<std::uint64_t>(d, a.data(), a.size(), b.data(), b.size());
   ASSERT_EQ(guided_co_rank(d, a.data(), a.size(), b.data(), b.size()), expected) << "d = " << d;
 }
 
