@@ -7,9 +7,7 @@
 // allows at full occupancy: on an H200, 2^28 u32 keys, copy 0.506 ms, cuts and merge with tiles of
 // 4,096 keys 0.079 + 0.528 ms, of 8,192 0.044 + 0.537, of 16,384 0.028 + 0.603. A search that is
 // guided by the keys' values (guided_co_rank.hpp) reads a third of the lines: 0.593 -> 0.561 ms in
-// all, 1.127 -> 1.061 for u64; that is 91% and 96% of a copy, of 2^30 keys 94% and 97%. Eight
-// slices took 1.116 ms while searches in windows began in their middles, 1.025 since they begin
-// where the pivot's value is expected (kway_cut.hpp).
+// all, 1.127 -> 1.061 for u64; that is 91% and 96% of a copy, of 2^30 keys 94% and 97%.
 //
 // What did not pay: samples of both arrays first (0.085 for the cuts); every block searching for
 // its own cuts, by 2 to 32 lanes (0.75 at best: a block has no work to hide its wait behind); cuts

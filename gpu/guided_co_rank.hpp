@@ -82,6 +82,7 @@ template <class A, class B>
         const double seen = (difference - last_difference) / signed_difference(place, last_place);
         if (seen > 0) growth = seen;
       }
+      if (guess == 0 && difference == 0) break;  // many equal keys: they do not guide
       const double distance = difference / growth;
       is_near = -static_cast<double>(kNear) < distance && distance < static_cast<double>(kNear);
     }

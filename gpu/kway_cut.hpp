@@ -25,8 +25,7 @@
 //   3 2.
 //
 // Cost. About log2 of the keys rounds at worst, a third of that for evenly spread keys; a round is
-// one search in every window, which begins where the pivot's value is expected between the values
-// that are known there, and touches little else. Source. P. Varman et al., JPDC 12(2), 1991,
+// one binary search in every window. Source. P. Varman et al., JPDC 12(2), 1991,
 // doi:10.1016/0743-7315(91)90022-2; see also base/kway_split.hpp, which bisects on values.
 #pragma once
 
@@ -104,49 +103,44 @@ inline constexpr float kPivotMargin = 0.5F;
 #endif
 }
 
-// The keys of a window lie between these: at first neighbours of the window, then pivots.
-template <class Key>
-struct KeyRange {
-  Key below{};
-  Key above{};
-
-  // The share of evenly spread keys that lie below the pivot.
-  [[nodiscard]] GSORT_HOST_DEVICE constexpr float share_below(Key pivot) const {
-    if (pivot <= below) return 0.0F;
-    if (pivot >= above) return 1.0F;
-    return rough_quotient(static_cast<float>(pivot - below), static_cast<float>(above - below));
-  }
-};
-
 // How many keys of run[low, high) precede the pivot, plus low; keys equal to it precede it if
-// `ties`. Begins where the pivot's value lets expect it, and goes on from there by growing strides:
-// what is read lies close together.
+// `ties`. The count is expected at `place`, a share of the window; two reads at once see whether it
+// is near there.
 template <class Key>
-[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t rank_in_window(const Key* run,
-                                                                       std::uint32_t low,
-                                                                       std::uint32_t high,
-                                                                       Key pivot, bool ties,
-                                                                       const KeyRange<Key>& range) {
-  constexpr std::uint32_t kFirstStride = 2;
-  const float share = range.share_below(pivot);
+[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t rank_in_window(
+    const Key* run, std::uint32_t low, std::uint32_t high, Key pivot, bool ties, float place) {
   if (!ties) {
     if (pivot == 0) return low;
     --pivot;
   }
-  // Looks at a place; whether its key precedes the pivot.
-  const auto look_at = [&](std::uint32_t place) {
-    const bool precedes = run[place] <= pivot;
-    (precedes ? low : high) = precedes ? place + 1 : place;
-    return precedes;
-  };
-  if (low < high) {
-    const auto offset = static_cast<std::uint32_t>(static_cast<float>(high - low) * share);
-    const bool beyond = look_at(low + (offset < high - low ? offset : high - low - 1));
-    for (std::uint32_t stride = kFirstStride; high - low > stride; stride *= 2) {
-      if (look_at(beyond ? low + stride - 1 : high - stride) != beyond) break;
+  const auto precedes = [&](Key key) { return key <= pivot; };
+  constexpr std::uint32_t kWideWindow = 64;
+  if (high - low > kWideWindow) {
+    const auto width = static_cast<float>(high - low);
+    const auto expected = static_cast<std::uint32_t>(width * place);
+    const auto spread = static_cast<std::uint32_t>(2.0F * rough_root(width));
+    const std::uint32_t left = low + (expected > spread ? expected - spread : 0);
+    const std::uint32_t reach = left + 2 * spread;
+    const std::uint32_t right = reach < high ? reach : high - 1;
+    const bool left_precedes = precedes(run[left]);
+    const bool right_precedes = precedes(run[right]);
+    if (!left_precedes) {
+      high = left;
+    } else if (!right_precedes) {
+      low = left + 1;
+      high = right;
+    } else {
+      low = right + 1;
     }
   }
-  while (low < high) look_at(low + (high - low) / 2);
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (precedes(run[middle])) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
   return low;
 }
 
@@ -162,14 +156,13 @@ template <class Key>
   return place < 0.0F ? 0.0F : (place > 1.0F ? 1.0F : place);
 }
 
-// Narrows the windows until low holds the cuts of output position `rank`. The ranges may be wrong:
-// that costs time alone. Requires: each cut lies in [low, high] of its lane.
+// Narrows the windows until low holds the cuts of output position `rank`.
+// Requires: each cut lies in [low, high] of its lane.
 template <class Team, class Key>
 GSORT_HOST_DEVICE constexpr void kway_select(const Team& team, std::uint32_t rank,
                                              typename Team::template Each<const Key*>& runs,
                                              typename Team::template Each<std::uint32_t>& low,
-                                             typename Team::template Each<std::uint32_t>& high,
-                                             typename Team::template Each<KeyRange<Key>>& ranges) {
+                                             typename Team::template Each<std::uint32_t>& high) {
   typename Team::template Each<std::uint32_t> width;
   typename Team::template Each<std::uint32_t> count;
   typename Team::template Each<std::uint32_t> pivot;
@@ -195,7 +188,7 @@ GSORT_HOST_DEVICE constexpr void kway_select(const Team& team, std::uint32_t ran
       count[lane] = lane == pivot_lane ? pivot[lane] : low[lane];
       if (lane != pivot_lane && wants) {
         count[lane] =
-            rank_in_window(runs[lane], low[lane], high[lane], key, lane < pivot_lane, ranges[lane]);
+            rank_in_window(runs[lane], low[lane], high[lane], key, lane < pivot_lane, place);
       }
     });
     const std::uint32_t pivot_rank = team.sum(count);
@@ -209,10 +202,8 @@ GSORT_HOST_DEVICE constexpr void kway_select(const Team& team, std::uint32_t ran
     team.each([&](unsigned lane) {
       if (!beyond) {
         high[lane] = count[lane];
-        ranges[lane].above = key;
       } else {
         low[lane] = count[lane] + (lane == pivot_lane ? 1 : 0);
-        ranges[lane].below = key;
       }
     });
     slow_rounds = behind - before <= open / 2 ? 0 : slow_rounds + 1;
@@ -233,41 +224,29 @@ GSORT_HOST_DEVICE constexpr void kway_cut(const Team& team, std::uint64_t d,
   typename Team::template Each<std::uint32_t> low;
   typename Team::template Each<std::uint32_t> high;
   typename Team::template Each<std::uint32_t> base;
-  typename Team::template Each<KeyRange<Key>> ranges;
   const std::uint64_t step_less_one = (std::uint64_t{1} << sample_shift) - 1;
   const auto samples_of = [&](std::uint64_t length) {
     return static_cast<std::uint32_t>((length + step_less_one) >> sample_shift);
-  };
-  // What lies around the samples [begin, end), or the keys between the samples begin - 1 and end.
-  const auto range_around = [&](const SampledRun<Key>& run, std::uint32_t begin,
-                                std::uint32_t end) {
-    KeyRange<Key> range{Key{0}, static_cast<Key>(~Key{0})};
-    if (begin > 0) range.below = run.samples[begin - 1];
-    if (end < samples_of(run.length)) range.above = run.samples[end];
-    return range;
   };
   team.each([&](unsigned lane) {
     keys[lane] = runs[lane].samples;
     low[lane] = 0;
     high[lane] = samples_of(runs[lane].length);
-    if (high[lane] > 0) ranges[lane] = {keys[lane][0], keys[lane][high[lane] - 1]};
   });
   const std::uint32_t sample_count = team.sum(high);
   const std::uint32_t least = samples_of(d);
   const auto bound = static_cast<std::uint32_t>((d + Team::kLanes * step_less_one) >> sample_shift);
   const std::uint32_t most = bound < sample_count ? bound : sample_count;
-  kway_select<Team, Key>(team, least, keys, low, high, ranges);
+  kway_select<Team, Key>(team, least, keys, low, high);
   team.each([&](unsigned lane) {
     // The window of the cut begins behind the last sample that is surely in the prefix.
     base[lane] = low[lane];
     const std::uint32_t reach = low[lane] + (most - least);
     const std::uint32_t samples = samples_of(runs[lane].length);
     high[lane] = reach < samples ? reach : samples;
-    ranges[lane] = range_around(runs[lane], low[lane], high[lane]);
   });
-  kway_select<Team, Key>(team, most, keys, low, high, ranges);
+  kway_select<Team, Key>(team, most, keys, low, high);
   team.each([&](unsigned lane) {
-    ranges[lane] = range_around(runs[lane], base[lane], low[lane]);
     const std::uint64_t begin =
         base[lane] == 0 ? 0 : (std::uint64_t{base[lane] - 1} << sample_shift) + 1;
     const std::uint64_t reach = std::uint64_t{low[lane]} << sample_shift;
@@ -281,7 +260,7 @@ GSORT_HOST_DEVICE constexpr void kway_cut(const Team& team, std::uint64_t d,
     base[lane] = static_cast<std::uint32_t>(begin);
   });
   const std::uint32_t rank = static_cast<std::uint32_t>(d) - team.sum(base);
-  kway_select<Team, Key>(team, rank, keys, low, high, ranges);
+  kway_select<Team, Key>(team, rank, keys, low, high);
   team.each([&](unsigned lane) { cuts[lane] += low[lane]; });
 }
 

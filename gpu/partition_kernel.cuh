@@ -18,8 +18,6 @@
 namespace gsort::gpu {
 
 inline constexpr unsigned kPartitionThreads = 128;
-inline constexpr unsigned kPartitionBlocks =
-    10;  // of an SM, at least; bounds the registers of a thread
 inline constexpr unsigned kTableChunk = 256;  // numbers that one launch passes as arguments
 
 struct TableChunk {
@@ -71,7 +69,7 @@ struct LaneTeam {
 };
 
 template <class Key, std::uint32_t kTileKeys, unsigned kFanIn>
-__global__ void __launch_bounds__(kPartitionThreads, kPartitionBlocks)
+__global__ void __launch_bounds__(kPartitionThreads, 12)
     partition_kernel(const MergePass<Key> pass) {
   using Team = LaneTeam<kFanIn>;
   grid_begin();
