@@ -45,6 +45,18 @@ TEST(ExplainText, CountsTheRoundsBeforeTheLastMerge) {
   expect_part(text_of(c), std::to_string(c.plan.rounds.size()) + " round");
 }
 
+TEST(Explain, SaysHowMuchStaysOnTheDevice) {
+  Case c = case_of(30 * kGiB, KeyType::kU64, "2G");
+  test::add_gpu(c.machine, 40 * kGiB);
+  c.options.engine = EngineChoice::kCuda;
+  c.plan = make_plan(c.options, c.machine);
+  ASSERT_GT(c.plan.run.device_batches, 0U);
+  expect_part(text_of(c), "up to " + format_bytes(c.plan.run.device_bytes()) +
+                              " stay on the device, then up to");
+  const auto json = nlohmann::json::parse(explain_json(c.plan, c.options, c.machine));
+  EXPECT_EQ(json.at("device_run_bytes"), c.plan.run.device_bytes());
+}
+
 TEST(ExplainJson, HoldsThePlanExactly) {
   const Case c = case_of(10 * kGiB, KeyType::kF64, "256M");
   const auto json = nlohmann::json::parse(explain_json(c.plan, c.options, c.machine));

@@ -22,6 +22,9 @@ Outcome outcome_of_a_sort() {
   outcome.bytes = 4'000;
   outcome.total_seconds = 2;
   outcome.peak_memory_bytes = kMiB;
+  outcome.device_bytes = 30;
+  outcome.kept_bytes = 20;
+  outcome.spilled_bytes = 10;
   outcome.verified = true;
   outcome.fingerprint = {255, 1, 2};
   outcome.notes = {"in: cached"};
@@ -44,6 +47,9 @@ TEST(Stats, HoldTheSort) {
   EXPECT_EQ(json.at("bytes_per_second"), 2'000.0);
   EXPECT_EQ(json.at("bytes").at("read"), 4'000);
   EXPECT_EQ(json.at("bytes").at("written"), 4'000);
+  EXPECT_EQ(json.at("bytes").at("kept_on_device"), 30);
+  EXPECT_EQ(json.at("bytes").at("kept_in_memory"), 20);
+  EXPECT_EQ(json.at("bytes").at("spilled"), 10);
   EXPECT_EQ(json.at("memory").at("peak_resident_bytes"), kMiB);
   EXPECT_EQ(json.at("fingerprint"), to_string(Fingerprint{255, 1, 2}));
   EXPECT_EQ(json.at("notes"), Json({"in: cached"}));

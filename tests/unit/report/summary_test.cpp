@@ -69,6 +69,22 @@ TEST(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
   EXPECT_NE(phase_lines(outcome, plan, options, machine, true).find("cached"), std::string::npos);
 }
 
+TEST(PhaseLines, SayWhereRunsWereKept) {
+  const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
+  const Options options = test::options_for(KeyType::kF32);
+  const Plan plan = make_plan(options, machine);
+  Outcome outcome = outcome_of_a_sort();
+  outcome.runs = 3;
+  outcome.kept_bytes = kMiB;
+  outcome.spilled_bytes = 2 * kMiB;
+  const auto lines = [&] { return phase_lines(outcome, plan, options, machine, false); };
+  EXPECT_NE(lines().find("kept as 1 MiB in memory and 2 MiB in temporary files"), std::string::npos)
+      << lines();
+  outcome.device_bytes = 3 * kMiB;
+  EXPECT_NE(lines().find("kept as 3 MiB on the device, 1 MiB in memory and"), std::string::npos)
+      << lines();
+}
+
 TEST(CheckLines, NameTheFirstElementOutOfOrder) {
   CheckOutcome outcome;
   outcome.in_order = false;
