@@ -238,6 +238,9 @@ TEST(MakePlan, LetsNoRunsStayOnTheDeviceThatOutlastTheProcessOrAreNone) {
   Options options = options_for(KeyType::kU64, "2G");
   options.engine = EngineChoice::kCuda;
   EXPECT_GT(make_plan(options, machine).run.device_batches, 0U);
+  machine.input_bytes = 2 * kTiB;  // longer runs save more than the device could keep
+  EXPECT_EQ(make_plan(options, machine).run.device_batches, 0U);
+  machine.input_bytes = 100 * kGiB;
   options.gpu_memory = "4G";  // chunks need it all
   EXPECT_EQ(make_plan(options, machine).run.device_batches, 0U);
   options.gpu_memory.reset();
