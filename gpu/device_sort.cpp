@@ -47,8 +47,9 @@
 // 14 in a nanosecond, and so is a merge that shares the memory with it. Beginning each search of
 // the cuts where the pivot's value is expected, and going on in growing strides: by count a quarter
 // fewer stretches of 64 bytes and half the samples are touched, but random keys take the same time
-// (6.48 ms, and 6.50), and 2^26 skewed ones 9% more than random ones; merges of slices from outside,
-// whose samples lie further apart, gain 5 to 9% of random keys.
+// (6.48 ms, and 6.50); with it, 2^26 keys of zipf's took 9% longer than random ones, which was not
+// compared in that run. Merges of random slices from outside, whose samples lie further apart, gain
+// 5 to 9%.
 //
 // What is left. The partition: about 0.15 | 0.35 ms a pass. In a pass, gather and network are 48%
 // of the instructions, the search 13%, loads and stores 18%.
