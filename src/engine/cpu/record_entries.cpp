@@ -19,7 +19,7 @@ const ThreadOwned<hwy::Sorter> kSorters;
 
 void sort_by_prefix(std::span<RecordEntry> entries) {
   kSorters.own()(reinterpret_cast<hwy::uint128_t*>(entries.data()), entries.size(),
-                hwy::SortAscending());
+                 hwy::SortAscending());
 }
 
 constexpr std::size_t kAhead = 16;  // enough to hide what memory takes to answer
