@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <ios>
+#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -88,7 +89,7 @@ class ZstdDecoder final : public ByteStream {
  public:
   ZstdDecoder(ByteStream& from, std::string path)
       : from_(from), path_(std::move(path)), context_(ZSTD_createDCtx()), buffer_(kBufferBytes) {
-    if (!context_) throw Error(ErrorKind::kResource, "decompressing " + path_, "out of memory");
+    if (!context_) throw std::bad_alloc();
     ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, kMostWindowLog);
   }
 
@@ -116,6 +117,7 @@ class ZstdDecoder final : public ByteStream {
   };
 
   [[nodiscard]] Error failed(std::size_t code) const {
+    if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation) throw std::bad_alloc();
     if (ZSTD_getErrorCode(code) != ZSTD_error_frameParameter_windowTooLarge) {
       return bad_stream(Codec::kZstd, path_);
     }

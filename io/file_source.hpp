@@ -16,7 +16,7 @@ class FileSource final : public Source {
   // The elements are all bytes behind the first `header_bytes`; these are kept for header() if
   // `keep_header`.
   // Throws: Error(kInput) when the file is shorter than the header.
-  FileSource(std::unique_ptr<Input> input, std::uint64_t header_bytes, bool keep_header);
+  FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes, bool keep_header);
 
   void park() override { input().park(); }
   void begin(const ElementForm& form) override;

@@ -79,12 +79,13 @@ BatchPlace RunFiles::append(ConstByteSpan batch, std::uint64_t run) {
   const auto count = static_cast<std::uint32_t>(stripes_.size());
   const std::uint32_t turn = turn_.fetch_add(1, std::memory_order_relaxed);
   std::optional<Error> refusal;
-  // Full folders come last, but they do come: space may have been given back since.
-  for (const bool try_full : {false, true}) {
+  // Full folders come last, but they do come: space may have been given back since. In the second
+  // round all are tried: what was full in the first may not be so any more, for another thread.
+  for (const bool try_all : {false, true}) {
     for (std::uint32_t attempt = 0; attempt < count; ++attempt) {
       const std::uint32_t folder = (turn + attempt) % count;
       Stripe& stripe = *stripes_[folder];
-      if (stripe.full != try_full) continue;
+      if (stripe.full && !try_all) continue;
       const std::uint64_t offset = stripe.end.fetch_add(batch.size());
       try {
         write(stripe, batch, offset);

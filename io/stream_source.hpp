@@ -14,11 +14,11 @@ namespace gsort::io {
 
 class StreamSource final : public Source {
  public:
-  // `content` is what `input` holds, read up to its first element.
-  StreamSource(std::unique_ptr<Input> input, std::unique_ptr<ContentStream> content);
+  // `content` is what `opened` holds, read up to its first element.
+  StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content);
 
   // The same for an array whose header says that exactly `promised_bytes` of elements follow.
-  StreamSource(std::unique_ptr<Input> input, std::unique_ptr<ContentStream> content,
+  StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content,
                std::uint64_t promised_bytes);
 
   void begin(const ElementForm& form) override { element_bytes_ = form.bytes; }

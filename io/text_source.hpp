@@ -23,7 +23,7 @@ class TextSource final : public Source {
   // Buffers must have room for this: a line of text, and some keys.
   static constexpr std::size_t kLeastBufferBytes = 4096;
 
-  TextSource(std::unique_ptr<Input> input, std::unique_ptr<ContentStream> content);
+  TextSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content);
 
   void begin(const ElementForm& form) override { key_ = form.key; }
   [[nodiscard]] Filling filling() const override { return Filling::kByDecoding; }

@@ -50,10 +50,11 @@ char* put_value(char* out, Value value) {
   if constexpr (std::is_floating_point_v<Value>) {
     return std::to_chars(out, out + most_line_bytes(KeyType::kF64), value).ptr;
   } else if constexpr (std::is_signed_v<Value>) {
-    const auto wide = static_cast<std::int64_t>(value);
+    using Unsigned = std::make_unsigned_t<Value>;
+    const auto bits = static_cast<Unsigned>(value);
     *out = '-';
-    const auto size = static_cast<std::uint64_t>(wide);
-    return wide < 0 ? put_unsigned(out + 1, std::uint64_t{0} - size) : put_unsigned(out, size);
+    return value < 0 ? put_unsigned(out + 1, static_cast<Unsigned>(-bits))
+                     : put_unsigned(out, bits);
   } else {
     return put_unsigned(out, value);
   }

@@ -118,10 +118,11 @@ HWY_ATTR unsigned width_of_group(const Key* keys) {
 
 template <class Key>
 HWY_ATTR void pack_group(const Key* keys, unsigned width, Key* words) {
-  typename RowOf<Key>::Row word{};
+  using Row = typename RowOf<Key>::Row;
+  Row word{};
   unsigned used = 0;
   for (unsigned number = 0; number < kBits<Key>; ++number) {
-    typename RowOf<Key>::Row row;
+    Row row;
     load_differences(row, keys, number);
     word |= row << used;
     used += width;
@@ -129,7 +130,8 @@ HWY_ATTR void pack_group(const Key* keys, unsigned width, Key* words) {
     __builtin_memcpy(words, &word, sizeof(word));
     words += kLanes<Key>;
     used -= kBits<Key>;
-    word = used == 0 ? word ^ word : row >> (width - used);
+    word = Row{};
+    if (used != 0) word = row >> (width - used);
   }
 }
 

@@ -78,6 +78,7 @@ void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order or
 }
 
 // All that is there for every type of key.
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define GSORT_FOR_KEY(Key)                                                                     \
   template std::size_t device_sort_scratch_bytes<Key>(std::uint64_t);                          \
   template void sort_device_keys(const Key*, Key*, std::uint64_t, Order, const DeviceScratch&, \
@@ -95,6 +96,7 @@ GSORT_FOR_KEY(std::int64_t)
 GSORT_FOR_KEY(float)
 GSORT_FOR_KEY(double)
 #undef GSORT_FOR_KEY
+// NOLINTEND(bugprone-macro-parentheses)
 
 template std::size_t device_merge_scratch_bytes<std::uint32_t>(std::uint64_t);
 template std::size_t device_merge_scratch_bytes<std::uint64_t>(std::uint64_t);

@@ -78,6 +78,13 @@ def small(kind: str, *options: str, **more) -> Sort:
                 more.pop("wanted", sorted_keys(name)), **more)
 
 
+def compressed(codec: str) -> Sort:
+    """Of an input in the codec, cut into arrays that are sorted each for itself: not sorted as a whole."""
+    return Sort("gsort-gen -t u32 -d zipf -n 100003 -o in.u32; "
+                f"gsort --batch-elements=1000 --compress={codec} in.u32 -o in.u32.z",
+                ["-t", "u32", "in.u32.z"], sorted_keys("in.u32"))
+
+
 def all_sorts() -> dict[str, Sort]:
     sorts = {
         "one_chunk": small("u32"),
@@ -109,6 +116,7 @@ def all_sorts() -> dict[str, Sort]:
         "bzip2": small("u32", "--compress=bzip2", decoded=bz2.decompress),
         "xz": small("u32", "--compress=xz", decoded=lzma.decompress, needs_threads=True),
     }
+    sorts |= {f"from_{codec}": compressed(codec) for codec in ("gzip", "bzip2", "xz", "zstd")}
     if shutil.which("zstd"):
         sorts["zstd"] = small("u32", "--compress=zstd", decoded=zstd_decoded)
     return sorts
