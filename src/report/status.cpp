@@ -85,7 +85,7 @@ std::string status_line(const Status& status) {
   std::string text = fmt::format("{}: {}", verb_of(status.phase),
                                  decimal_bytes(static_cast<double>(status.bytes)));
   if (status.total_bytes) {
-    const double total = static_cast<double>(*status.total_bytes);
+    const auto total = static_cast<double>(*status.total_bytes);
     const double percent = std::min(100 * static_cast<double>(status.bytes) / total, 100.0);
     text += fmt::format(" of {} ({:.0f}%)", decimal_bytes(total), percent);
   }

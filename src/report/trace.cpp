@@ -90,8 +90,9 @@ std::string track_name(const TrackRecord& track) {
                            [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
   stages.resize(std::min(stages.size(), kMostNames));
   std::ranges::sort(stages);
-  std::vector<std::string_view> names;
-  for (const std::size_t stage : stages) names.push_back(name_of(static_cast<Stage>(stage)));
+  std::vector<std::string_view> names(stages.size());
+  std::ranges::transform(stages, names.begin(),
+                         [](std::size_t stage) { return name_of(static_cast<Stage>(stage)); });
   return names.empty() ? "waiting" : fmt::format("{}", fmt::join(names, ", "));
 }
 

@@ -8,13 +8,16 @@ every error that makes sense for it, N = 1, 2, ... until a run comes through wit
 and in both cases no file is left in the folder of the output or of temporary files, and the inputs are as they were.
 A refused thread must end no sort but those that need one.
 
-Usage: faults.py --bin DIR --shim FILE [--every] [--share N] [--calls CALL,...] [SORT...]
+Usage: faults.py --bin DIR --shim FILE [--every] [--jobs N] [--share N] [--calls CALL,...] [SORT...]
 """
 
 import argparse
 import errno
+import itertools
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Iterable
 
 import bench
 import sorts
@@ -100,8 +103,8 @@ class Count:
     hits: int = 0
     failed: int = 0
 
-    def sweep(self, place: bench.Bench, fault: Fault, every: bool):
-        for nth in steps(every):
+    def sweep(self, place: bench.Bench, fault: Fault, numbers: Iterable[int]):
+        for nth in numbers:
             problems = problems_of(place, fault, nth)
             if problems:
                 self.failed += 1
@@ -111,10 +114,22 @@ class Count:
             self.hits += 1
 
 
+def meet_all(options, name: str, turn: int, job: int) -> Count:
+    """One job's part of the faults of one sort, in folders of its own."""
+    count = Count()
+    with bench.Bench(options, name) as place:
+        for number, fault in enumerate(all_faults(), turn):
+            wanted = not options.calls or fault.call in options.calls.split(",")
+            if number % options.share == 0 and wanted and fault.call not in place.sort.without:
+                count.sweep(place, fault, itertools.islice(steps(options.every), job, None, options.jobs))
+    return count
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     bench.add_arguments(parser)
     parser.add_argument("--every", action="store_true", help="every N; else with growing strides")
+    parser.add_argument("--jobs", type=int, default=1, help="so many sorts at the same time")
     parser.add_argument("--share", type=int, default=1, help="one fault of so many, another for every sort")
     parser.add_argument("--calls", help="only these, with commas between them")
     options = parser.parse_args()
@@ -123,11 +138,10 @@ def main() -> int:
         if options.sorts and name not in options.sorts:
             continue
         count = Count()
-        with bench.Bench(options, name) as place:
-            for number, fault in enumerate(all_faults(), turn):
-                wanted = not options.calls or fault.call in options.calls.split(",")
-                if number % options.share == 0 and wanted and fault.call not in place.sort.without:
-                    count.sweep(place, fault, options.every)
+        with ThreadPoolExecutor(options.jobs) as pool:
+            for part in pool.map(lambda job: meet_all(options, name, turn, job), range(options.jobs)):
+                count.hits += part.hits
+                count.failed += part.failed
         print(f"{name}: met {count.hits} faults, {count.failed} times wrong", flush=True)
         total.hits += count.hits
         total.failed += count.failed

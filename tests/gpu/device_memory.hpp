@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,13 @@ inline std::string reason_without_gpu() {
   const cudaError_t result = cudaGetDeviceCount(&count);
   if (result != cudaSuccess) return std::string("no usable GPU: ") + cudaGetErrorString(result);
   return count > 0 ? "" : "no GPU in this machine";
+}
+
+// Whether so many elements are to be left out: under a tool that makes kernels thousands of times
+// slower, GSORT_TEST_MOST_KEYS says how many there is time for.
+inline bool are_too_many(std::size_t count) {
+  const char* const most = std::getenv("GSORT_TEST_MOST_KEYS");
+  return most != nullptr && count > std::strtoull(most, nullptr, 10);
 }
 
 class GpuTest : public ::testing::Test {

@@ -48,6 +48,7 @@ std::vector<std::size_t> border_sizes() {
 template <class Key>
 void sort_and_compare(std::vector<Key> keys, KeyMap<Key> load_map, KeyMap<Key> store_map,
                       std::size_t misalign, bool in_place, const std::string& what) {
+  if (are_too_many(keys.size())) return;
   std::vector<Key> expected = keys;
   for (Key& key : expected) key = load_map.to_ordered(key);
   std::sort(expected.begin(), expected.end());

@@ -156,8 +156,8 @@ class StdArrayLane final : public ArrayLane {
 template <class Key>
 class StdEngine final : public Engine {
  public:
-  StdEngine(const EngineShape& shape, std::uint64_t piece_elements)
-      : shape_(shape), piece_elements_(piece_elements) {}
+  StdEngine(EngineShape shape, std::uint64_t piece_elements)
+      : shape_(std::move(shape)), piece_elements_(piece_elements) {}
 
   [[nodiscard]] std::string_view name() const override { return "std"; }
 
