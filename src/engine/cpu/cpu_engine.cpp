@@ -1,5 +1,6 @@
 #include "engine/cpu/cpu_engine.hpp"
 
+#include <mutex>
 #include <utility>
 
 #include "base/error.hpp"
@@ -7,6 +8,7 @@
 #include "engine/cpu/array_lane.hpp"
 #include "engine/cpu/chunk_lane.hpp"
 #include "engine/cpu/merge_lane.hpp"
+#include "engine/cpu/piece_sort.hpp"
 #include "engine/cpu/record_chunk_lane.hpp"
 #include "engine/cpu/record_merge_lane.hpp"
 
@@ -129,15 +131,30 @@ class CpuEngine final : public AnyCpuEngine {
   }
 };
 
+// Once in a process, and not for what is sorted sooner than that is found out.
+template <class Key>
+void choose_piece_sorter(ByteSpan memory) {
+  constexpr std::size_t kWorthIt = std::size_t{32} << 20;
+  static std::once_flag chosen;
+  if (memory.size() < kWorthIt) return;
+  std::call_once(chosen, [] { use_piece_sorter<Key>(faster_piece_sorter<Key>()); });
+}
+
+template <class Key>
+std::unique_ptr<Engine> make_key_engine(const EngineShape& shape, ByteSpan memory) {
+  choose_piece_sorter<Key>(memory);
+  return std::make_unique<CpuEngine<KeyLanes<Key>>>(shape, memory);
+}
+
 }  // namespace
 
 std::unique_ptr<Engine> make_cpu_engine(const EngineShape& shape, ByteSpan memory) {
   if (shape.records) return std::make_unique<CpuEngine<RecordLanes>>(shape, memory);
   switch (bytes_of(shape.format.type)) {
     case 4:
-      return std::make_unique<CpuEngine<KeyLanes<std::uint32_t>>>(shape, memory);
+      return make_key_engine<std::uint32_t>(shape, memory);
     case 8:
-      return std::make_unique<CpuEngine<KeyLanes<std::uint64_t>>>(shape, memory);
+      return make_key_engine<std::uint64_t>(shape, memory);
     default:
       return std::make_unique<NarrowEngine>(shape, memory);
   }

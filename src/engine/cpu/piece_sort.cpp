@@ -3,9 +3,18 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
+#include <ctime>
+#include <limits>
+#include <random>
 #include <utility>
+#include <vector>
+
+#include <hwy/contrib/sort/vqsort.h>
+
+#include "base/thread_owned.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/piece_sort.cpp"
@@ -186,13 +195,84 @@ HWY_EXPORT(sort_u64);
 HWY_EXPORT(range_u32);
 HWY_EXPORT(range_u64);
 
-void piece_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
+namespace {
+
+constexpr std::size_t kLeastVqsortKeys = 65;  // fewer are sorted by counting before it has begun
+
+const ThreadOwned<hwy::Sorter> kSorters;
+
+template <class Key>
+std::atomic<PieceSorter> used_sorter{PieceSorter::kSpread};
+
+void spread(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
   HWY_DYNAMIC_DISPATCH(sort_u32)(keys.data(), scratch.data(), keys.size());
 }
 
-void piece_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
+void spread(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
   HWY_DYNAMIC_DISPATCH(sort_u64)(keys.data(), scratch.data(), keys.size());
 }
+
+template <class Key>
+void sort_by(PieceSorter sorter, std::span<Key> keys, std::span<Key> scratch) {
+  if (sorter == PieceSorter::kVqsort && keys.size() >= kLeastVqsortKeys) {
+    kSorters.own()(keys.data(), keys.size(), hwy::SortAscending());
+  } else {
+    spread(keys, scratch);
+  }
+}
+
+// Of this thread: what others do meanwhile does not count.
+double cpu_seconds() {
+  std::timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
+
+template <class Key>
+void use_piece_sorter(PieceSorter sorter) {
+  used_sorter<Key> = sorter;
+}
+
+template <class Key>
+PieceSorter faster_piece_sorter() {
+  constexpr std::size_t kKeys = 16384;
+  constexpr unsigned kBucketBits = 12;  // thousands of buckets: their keys agree in so many bits
+  constexpr int kRounds = 3;
+  constexpr double kGain = 0.9;  // less than that is noise
+  std::mt19937_64 random(1);
+  std::vector<Key> keys(kKeys);
+  for (Key& key : keys) key = static_cast<Key>(static_cast<Key>(random()) >> kBucketBits);
+  std::vector<Key> work(kKeys);
+  std::vector<Key> scratch(kKeys);
+  const auto seconds = [&](PieceSorter sorter) {
+    std::copy(keys.begin(), keys.end(), work.begin());
+    const double begin = cpu_seconds();
+    sort_by<Key>(sorter, work, scratch);
+    return cpu_seconds() - begin;
+  };
+  double spreading = std::numeric_limits<double>::infinity();
+  double vqsort = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < kRounds; ++round) {
+    spreading = std::min(spreading, seconds(PieceSorter::kSpread));
+    vqsort = std::min(vqsort, seconds(PieceSorter::kVqsort));
+  }
+  return vqsort < kGain * spreading ? PieceSorter::kVqsort : PieceSorter::kSpread;
+}
+
+void piece_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
+  sort_by(used_sorter<std::uint32_t>.load(std::memory_order_relaxed), keys, scratch);
+}
+
+void piece_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
+  sort_by(used_sorter<std::uint64_t>.load(std::memory_order_relaxed), keys, scratch);
+}
+
+template void use_piece_sorter<std::uint32_t>(PieceSorter);
+template void use_piece_sorter<std::uint64_t>(PieceSorter);
+template PieceSorter faster_piece_sorter<std::uint32_t>();
+template PieceSorter faster_piece_sorter<std::uint64_t>();
 
 KeyRange range_of(std::span<const std::uint32_t> keys) {
   std::uint32_t least = 0;

@@ -14,8 +14,19 @@ namespace {
 template <class Key>
 class PieceSort : public testing::Test {
  protected:
-  // Sorts a copy that lies between poisoned neighbours, `skip` keys from an aligned address.
+  ~PieceSort() override { use_piece_sorter<Key>(PieceSorter::kSpread); }
+
+  // In both ways.
   static void expect_sorts(const std::vector<Key>& keys, std::size_t skip = 0) {
+    for (const PieceSorter sorter : {PieceSorter::kSpread, PieceSorter::kVqsort}) {
+      SCOPED_TRACE(sorter == PieceSorter::kVqsort ? "VQSort" : "spread");
+      use_piece_sorter<Key>(sorter);
+      expect_sorted(keys, skip);
+    }
+  }
+
+  // Sorts a copy that lies between poisoned neighbours, `skip` keys from an aligned address.
+  static void expect_sorted(const std::vector<Key>& keys, std::size_t skip) {
     std::vector<Key> wanted = keys;
     std::sort(wanted.begin(), wanted.end());
     constexpr std::size_t kGuard = 64;
@@ -96,6 +107,11 @@ TYPED_TEST(PieceSort, SortsOneKeyFarFromAllOthers) {
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<TypeParam>(i * 7919 % 4'001);
   keys[5'000] = static_cast<TypeParam>(~TypeParam{0});
   this->expect_sorts(keys);
+}
+
+TYPED_TEST(PieceSort, CanBeTriedOut) {
+  const PieceSorter faster = faster_piece_sorter<TypeParam>();
+  EXPECT_TRUE(faster == PieceSorter::kSpread || faster == PieceSorter::kVqsort);
 }
 
 TYPED_TEST(PieceSort, FindsTheRangeOfKeys) {
