@@ -1,6 +1,5 @@
 #include "engine/cpu/cpu_engine.hpp"
 
-#include <mutex>
 #include <utility>
 
 #include "base/error.hpp"
@@ -131,13 +130,14 @@ class CpuEngine final : public AnyCpuEngine {
   }
 };
 
-// Once in a process, and not for what is sorted sooner than that is found out.
+// Once in a process, and not for what is sorted sooner than that is found out. No std::call_once:
+// an exception that leaves it needs memory, which is what may be missing.
 template <class Key>
 void choose_piece_sorter(ByteSpan memory) {
   constexpr std::size_t kWorthIt = std::size_t{32} << 20;
-  static std::once_flag chosen;
   if (memory.size() < kWorthIt) return;
-  std::call_once(chosen, [] { use_piece_sorter<Key>(faster_piece_sorter<Key>()); });
+  static const PieceSorter faster = faster_piece_sorter<Key>();
+  use_piece_sorter<Key>(faster);
 }
 
 template <class Key>
