@@ -20,8 +20,8 @@
 // most bits / kLeastDigit levels, whatever the keys are. Buckets of one value end at once.
 //
 // Which of the two ways is faster is a matter of the processor. Where vector code is wide and packs
-// lanes into memory fast (AVX-512 of Intel), VQSort takes half to two thirds of the time; on AMD's
-// Zen 4, which has the same instructions, spreading is the faster one. So it is tried out.
+// lanes into memory fast (an Intel Xeon with AVX-512), VQSort takes half to two thirds of the time;
+// on AMD's Zen 4, which has the same instructions, spreading was faster. So it is tried out.
 #pragma once
 
 #include <cstddef>
