@@ -134,7 +134,7 @@ class CpuEngine final : public AnyCpuEngine {
 // an exception that leaves it needs memory, which is what may be missing.
 template <class Key>
 void choose_piece_sorter(ByteSpan memory) {
-  constexpr std::size_t kWorthIt = std::size_t{32} << 20;
+  constexpr std::size_t kWorthIt = std::size_t{8} << 20;
   if (memory.size() < kWorthIt) return;
   static const PieceSorter faster = faster_piece_sorter<Key>();
   use_piece_sorter<Key>(faster);
