@@ -109,11 +109,6 @@ TYPED_TEST(PieceSort, SortsOneKeyFarFromAllOthers) {
   this->expect_sorts(keys);
 }
 
-TYPED_TEST(PieceSort, CanBeTriedOut) {
-  const PieceSorter faster = faster_piece_sorter<TypeParam>();
-  EXPECT_TRUE(faster == PieceSorter::kSpread || faster == PieceSorter::kVqsort);
-}
-
 TYPED_TEST(PieceSort, FindsTheRangeOfKeys) {
   for (std::size_t count = 1; count < 200; ++count) {
     const auto keys = this->keys_of(Distribution::kUniform, count);
