@@ -111,7 +111,7 @@ TEST_P(DecoderOf, IsKnownByItsFirstBytes) {
 TEST(CodecOfBytes, TakesOthersForRawKeys) {
   using namespace std::string_view_literals;
   for (const std::string_view bytes :
-       {""sv, "\x1f"sv, "\x1f\x8b\x08\xff"sv, "BZh9 and text"sv, "BZh0\x31\x41\x59\x26\x53\x59"sv,
+       {""sv, "\x1f"sv, "\x1f\x8b\x08\xff"sv, "BZh9 and text"sv, "BZh01AY&SY"sv,
         "\xfd\x37\x7a\x58\x5a\x01"sv, "\x28\xb5\x2f\xfc"sv, "\0\0\0\0\0\0\0\0"sv}) {
     EXPECT_EQ(codec_of_bytes(test::bytes_of(bytes)), Codec::kNone) << bytes;
   }
