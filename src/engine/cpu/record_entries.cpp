@@ -22,6 +22,19 @@ void sort_by_prefix(std::span<RecordEntry> entries) {
                  hwy::SortAscending());
 }
 
+// By prefix, equal ones by position. What is in order, or the other way round without equal
+// prefixes, shows at one look; else the look ends after a few entries. Equal records are the usual
+// case of many ties, and then there is nothing to do.
+void order_by_prefix(std::span<RecordEntry> entries) {
+  constexpr auto kPrefix = &RecordEntry::prefix;
+  if (std::ranges::is_sorted(entries, {}, kPrefix)) return;
+  if (std::ranges::adjacent_find(entries, std::ranges::less_equal{}, kPrefix) == entries.end()) {
+    std::ranges::reverse(entries);
+  } else {
+    sort_by_prefix(entries);
+  }
+}
+
 constexpr std::size_t kAhead = 16;  // enough to hide what memory takes to answer
 constexpr std::size_t kFewTies = 8;
 
@@ -57,8 +70,7 @@ void take_word(std::span<RecordEntry> entries, const RecordOrder& order, const s
 
 void sort_entries(std::span<RecordEntry> entries, const RecordOrder& order,
                   const std::byte* records, std::size_t word) {
-  // Equal records are the usual case of many ties, and then there is nothing to do.
-  if (!std::ranges::is_sorted(entries, {}, &RecordEntry::prefix)) sort_by_prefix(entries);
+  order_by_prefix(entries);
   if (word + 1 == order.words().size()) return;
   for (std::size_t begin = 0; begin + 1 < entries.size();) {
     std::size_t end = begin + 1;
