@@ -79,7 +79,10 @@ Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const
     }
     manifest_.runs = found->runs;
   } else if (found->is_committing) {
-    notes_.push_back(folder + ": the output was about to be put in place, and " + change);
+    throw folder_.refusal("the output was about to be put in place, and " + change)
+        .hint(fmt::format("where it has taken that input's place, all is done, and {0} can be "
+                          "removed; else remove it to begin anew, or name another folder",
+                          folder));
   } else {
     throw folder_.refusal(change);
   }

@@ -5,8 +5,9 @@
 // A job is the same when its options for runs are, and every input has the size, the time of its
 // last change, and, as far as they can be sampled, the elements that it had. Inputs of which only
 // reading tells the size are read again up to where the runs end, and compared by fingerprint.
-// A sort that was about to put its output in place may have replaced an input with it: then nothing
-// is left to do but to sort that anew.
+// A sort that was about to put its output in place may have replaced an input with it. That is
+// refused, too: it would be sorted once more, in another form than it has, or together with inputs
+// whose elements are in it already.
 //
 // Life: the constructor compares; begin() opens the store's file; take_up() gives the runs that are
 // there; add() and replace() tell of every new one; expect_commit() and finish() come before and

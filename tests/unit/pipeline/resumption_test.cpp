@@ -317,7 +317,7 @@ TEST(Resumption, OfAKilledSortMayTurnOutToBeOfOneChunk) {
 }
 
 // As after a kill between the rename that put the output in place and the clearing of the folder.
-TEST(Resumption, OfAnInputThatItsOutputHasReplacedBeginsAnew) {
+TEST(Resumption, OfAnInputThatItsOutputHasReplacedIsRefused) {
   using io::sys::Call;
   ResumableSort sort({input()});
   sort.options.output = sort.input(0);
@@ -334,9 +334,10 @@ TEST(Resumption, OfAnInputThatItsOutputHasReplacedBeginsAnew) {
   }
   ASSERT_TRUE(sort.has_folder());
   EXPECT_TRUE(sort.output() == sorted_input());
-  const ProcessResult done = sort.run();
-  expect_done(sort, done, sorted_input());
-  EXPECT_EQ(done.plan.resumed.runs, 0U);
+  const Error error = error_of([&] { sort.run(); });
+  EXPECT_TRUE(contains(error.what(), "about to be put in place")) << error.what();
+  EXPECT_TRUE(contains(error.hint(), "all is done")) << error.hint();
+  EXPECT_TRUE(sort.output() == sorted_input());
 }
 
 TEST(Resumption, ThatCouldNotCommitGoesOnAtTheLastMerge) {
