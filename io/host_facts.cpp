@@ -1,10 +1,7 @@
 #include "io/host_facts.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
-#include <string_view>
-#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,121 +12,13 @@
 #include <unistd.h>
 
 #include "base/units.hpp"
+#include "io/control_groups.hpp"
 #include "io/file.hpp"
+#include "io/kernel_text.hpp"
 #include "io/sys.hpp"
 
 namespace gsort::io {
 namespace {
-
-// The text of a small file of the kernel; empty when it cannot be read, which is no error here.
-std::string text_of(const std::string& path) {
-  const int fd = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY, 0);
-  if (fd < 0) return {};
-  File file(fd, path, ErrorKind::kResource);
-  std::string text(std::size_t{64} << 10, '\0');
-  try {
-    text.resize(file.read_full(std::as_writable_bytes(std::span(text))));
-  } catch (const Error&) {
-    text.clear();
-  }
-  return text;
-}
-
-std::optional<std::uint64_t> number_at_start(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  std::uint64_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc()) return std::nullopt;
-  return value;
-}
-
-// The number behind `name` at the start of a line: "MemAvailable:   24252108 kB".
-std::optional<std::uint64_t> field(std::string_view text, std::string_view name) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    if (line.starts_with(name)) return number_at_start(line.substr(name.size()));
-    at = end + 1;
-  }
-  return std::nullopt;
-}
-
-// A folder of the cgroup file system that holds the limits of one controller, and those above it.
-struct Cgroup {
-  std::string mount;  // without a slash at the end
-  std::string path;   // "" or "/a/b"
-  bool unified = false;
-};
-
-std::vector<Cgroup> cgroups_with(std::string_view controller) {
-  std::vector<Cgroup> found;
-  const std::string text = text_of("/proc/self/cgroup");
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = std::string_view(text).substr(at, end - at);
-    at = end + 1;
-    const std::size_t first = line.find(':');
-    const std::size_t second =
-        first == std::string::npos ? std::string::npos : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string names = fmt::format(",{},", line.substr(first + 1, second - first - 1));
-    std::string path(line.substr(second + 1));
-    if (path == "/") path.clear();
-    if (names == ",,") {
-      found.push_back({"/sys/fs/cgroup", path, true});
-    } else if (names.find(fmt::format(",{},", controller)) != std::string::npos) {
-      found.push_back({"/sys/fs/cgroup/" + std::string(controller), path, false});
-    }
-  }
-  return found;
-}
-
-// Calls visit(folder) for the group and all above it. In a container the path may not exist below
-// the mount, the limits then stand in the mount itself; missing files are skipped by the visitor.
-template <class Visit>
-void for_each_level(const Cgroup& group, const Visit& visit) {
-  std::string path = group.path;
-  while (true) {
-    visit(group.mount + path);
-    if (path.empty()) return;
-    path.resize(path.rfind('/'));
-  }
-}
-
-struct MemoryLimit {
-  std::uint64_t limit = kUnlimited;
-  std::uint64_t left = kUnlimited;
-};
-
-// What one cgroup leaves: its limit less the memory that the kernel cannot drop.
-MemoryLimit limit_of(const std::string& folder, bool unified) {
-  const auto limit =
-      number_at_start(text_of(folder + (unified ? "/memory.max" : "/memory.limit_in_bytes")));
-  if (!limit || *limit >= kTiB * 1024) return {};  // "max", or v1's "no limit"
-  const std::uint64_t used =
-      number_at_start(text_of(folder + (unified ? "/memory.current" : "/memory.usage_in_bytes")))
-          .value_or(0);
-  const std::string stat = text_of(folder + "/memory.stat");
-  const std::string_view prefix = unified ? "" : "total_";
-  const auto part = [&](const char* name) {
-    return field(stat, std::string(prefix) + name + " ").value_or(0);
-  };
-  const std::uint64_t droppable = part("inactive_file") + part("active_file");
-  const std::uint64_t held = used - std::min(used, droppable);
-  return {*limit, *limit - std::min(*limit, held)};
-}
-
-MemoryLimit cgroup_memory() {
-  MemoryLimit least;
-  for (const Cgroup& group : cgroups_with("memory")) {
-    for_each_level(group, [&](const std::string& folder) {
-      const MemoryLimit here = limit_of(folder, group.unified);
-      least.limit = std::min(least.limit, here.limit);
-      least.left = std::min(least.left, here.left);
-    });
-  }
-  return least;
-}
 
 std::uint64_t limit_named(int which) {
   struct rlimit limit = {};
@@ -140,33 +29,9 @@ std::uint64_t limit_named(int which) {
 std::uint64_t address_space_left() {
   const std::uint64_t limit = limit_named(RLIMIT_AS);
   if (limit == kUnlimited) return kUnlimited;
-  const auto pages = number_at_start(text_of("/proc/self/statm")).value_or(0);
+  const auto pages = number_at_start(kernel_text("/proc/self/statm")).value_or(0);
   const std::uint64_t used = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return limit - std::min(limit, used);
-}
-
-// Whole cores that the cgroups' quotas allow, at least 1.
-std::uint64_t quota_cores() {
-  std::uint64_t least = kUnlimited;
-  const auto take = [&](std::optional<std::uint64_t> quota, std::optional<std::uint64_t> period) {
-    if (!quota || !period || *period == 0) return;
-    least = std::min(least, std::max<std::uint64_t>(div_up(*quota, *period), 1));
-  };
-  for (const Cgroup& group : cgroups_with("cpu")) {
-    for_each_level(group, [&](const std::string& folder) {
-      if (group.unified) {  // "QUOTA PERIOD" or "max PERIOD"
-        const std::string text = text_of(folder + "/cpu.max");
-        const std::size_t space = text.find(' ');
-        if (space != std::string::npos) {
-          take(number_at_start(text), number_at_start(std::string_view(text).substr(space)));
-        }
-      } else {  // -1: no quota, and no number to number_at_start
-        take(number_at_start(text_of(folder + "/cpu.cfs_quota_us")),
-             number_at_start(text_of(folder + "/cpu.cfs_period_us")));
-      }
-    });
-  }
-  return least;
 }
 
 unsigned affinity_cores() {
@@ -185,12 +50,12 @@ unsigned affinity_cores() {
 
 // Of the machine and of everything that limits this process.
 MemoryLimit memory_of_process() {
-  const std::string text = text_of("/proc/meminfo");
+  const std::string text = kernel_text("/proc/meminfo");
   const auto bytes_of = [&](const char* name) {
-    const auto kib = field(text, name);
+    const auto kib = number_in_line(text, name);
     return kib ? *kib * kKiB : kUnlimited;
   };
-  const MemoryLimit group = cgroup_memory();
+  const MemoryLimit group = memory_limit_of_groups();
   return {std::min(bytes_of("MemTotal:"), group.limit),
           std::min({bytes_of("MemAvailable:"), group.left, address_space_left()})};
 }
@@ -214,7 +79,8 @@ std::uint64_t peak_resident_bytes() {
 
 HostFacts host_facts() {
   HostFacts facts;
-  facts.cores = static_cast<unsigned>(std::min<std::uint64_t>(affinity_cores(), quota_cores()));
+  facts.cores =
+      static_cast<unsigned>(std::min<std::uint64_t>(affinity_cores(), core_limit_of_groups()));
   const MemoryLimit memory = memory_of_process();
   facts.memory_bytes = memory.limit;
   facts.available_bytes = memory.left;
