@@ -152,6 +152,14 @@ void File::sync_data() const {
   if (result != 0) throw error("syncing", errno);
 }
 
+void File::sync_file_system() const {
+  int result = 0;
+  do {
+    result = sys::syncfs(fd_);
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) throw error("syncing the file system of", errno);
+}
+
 void File::truncate(std::uint64_t bytes) const {
   int result = 0;
   do {

@@ -52,6 +52,7 @@ class File {
 
   void sync() const;  // fsync: data and metadata are on the disk, or an Error; final either way
   void sync_data() const;  // fdatasync
+  void sync_file_system() const;  // syncfs: all that the file system of this file has to write
   void truncate(std::uint64_t bytes) const;
   [[nodiscard]] struct stat facts() const;
   void close();  // checked

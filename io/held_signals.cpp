@@ -10,12 +10,12 @@
 namespace gsort::io {
 namespace {
 
-constexpr std::array kSignals{SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,   SIGPIPE, SIGALRM,
-                              SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF};
+constexpr std::array kSignals{SIGHUP,  SIGINT,  SIGQUIT,   SIGTERM, SIGPIPE, SIGALRM, SIGUSR1,
+                              SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR,  SIGSTKFLT};
 
 std::mutex mutex;
 int holders = 0;
-std::array<bool, kSignals.size()> is_held{};
+std::array<bool, NSIG> is_held{};
 
 std::atomic<int> noted{0};
 static_assert(std::atomic<int>::is_always_lock_free, "or a signal handler may not touch it");
@@ -25,25 +25,33 @@ extern "C" void note_signal(int signal) {
   noted.compare_exchange_strong(none, signal, std::memory_order_relaxed);
 }
 
+// Those of the real time end a process, too, where nobody has said otherwise.
+template <class F>
+void for_each_signal(const F& f) {
+  for (const int signal : kSignals) f(signal);
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) f(signal);
+}
+
 // None of these calls fails for signals that there are.
 void hold() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+  for_each_signal([](int signal) {
     struct sigaction before = {};
-    ::sigaction(kSignals[i], nullptr, &before);
-    is_held[i] = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL;
-    if (!is_held[i]) continue;
+    ::sigaction(signal, nullptr, &before);
+    bool& held = is_held[static_cast<std::size_t>(signal)];
+    held = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL;
+    if (!held) return;
     struct sigaction action = {};
     action.sa_handler = note_signal;
     action.sa_flags = SA_RESTART;
     ::sigemptyset(&action.sa_mask);
-    ::sigaction(kSignals[i], &action, nullptr);
-  }
+    ::sigaction(signal, &action, nullptr);
+  });
 }
 
 void let_go() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    if (is_held[i]) std::signal(kSignals[i], SIG_DFL);
-  }
+  for_each_signal([](int signal) {
+    if (is_held[static_cast<std::size_t>(signal)]) std::signal(signal, SIG_DFL);
+  });
   const int signal = noted.exchange(0, std::memory_order_relaxed);
   if (signal != 0) ::kill(::getpid(), signal);  // this thread may have it blocked
 }

@@ -26,6 +26,7 @@ void LinkableFile::put_in_place(bool replaces) {
   const HeldSignals held;  // none leaves the hidden name
   if (new_file_.name.empty()) {
     if (!replaces) {
+      remove_left_name(folder_, target_);  // somebody may have moved the file it was to replace
       const int taken = link_as(new_file_.file, folder_, target_);
       if (taken == 0) return;
       if (taken != EEXIST) throw failed(taken);

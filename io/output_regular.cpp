@@ -5,7 +5,7 @@
 //   fchown, fchmod          as the file it replaces, or as a new file of this user
 //   fsync                   the bytes and the size are on the disk
 //   link, rename            linkat cannot replace a name: a hidden one first, unless it is free
-//   fsync of the folder     the name is on the disk
+//   fsync of the folder     the name is on the disk; syncfs where it may not be read
 #include <algorithm>
 #include <cerrno>
 #include <optional>
@@ -117,8 +117,11 @@ void RegularOutput::commit(std::uint64_t size_bytes) {
   // The descriptor is needed to link. Its close comes when the output is there, and has nothing to
   // report any more: fsync has answered for the bytes.
   new_file_.put_in_place(target_.replaced.has_value());
-  if (!folder_.readable) return;  // cannot be synced by this user
-  folder_.file.sync();
+  if (folder_.readable) {
+    folder_.file.sync();
+  } else {
+    file.sync_file_system();  // this user cannot sync the folder by itself
+  }
 }
 
 void RegularOutput::take_over_owner_and_mode() {
@@ -157,7 +160,7 @@ std::vector<std::string> RegularOutput::notes() const {
                     new_file_.hidden_name());
   }
   if (!folder_.readable) {
-    notes.push_back(target_.folder + ": may not be read, so its new entry cannot be synced");
+    notes.push_back(target_.folder + ": may not be read, so its whole file system is synced");
   }
   return notes;
 }

@@ -133,6 +133,10 @@ int fsync(int fd) {
   return fails(Call::kFsync) ? -1 : ::fsync(fd);
 }
 
+int syncfs(int fd) {
+  return fails(Call::kFsync) ? -1 : ::syncfs(fd);
+}
+
 int fdatasync(int fd) {
   return fails(Call::kFdatasync) ? -1 : ::fdatasync(fd);
 }

@@ -25,7 +25,7 @@ enum class Call : std::uint8_t {
   kPread,      // pread
   kWrite,      // write
   kPwrite,     // pwrite
-  kFsync,      // fsync
+  kFsync,      // fsync, syncfs
   kFdatasync,  // fdatasync
   kSyncRange,  // sync_file_range
   kClose,      // close
@@ -66,6 +66,7 @@ void clear_faults();
 [[nodiscard]] ssize_t write(int fd, const void* from, std::size_t bytes);
 [[nodiscard]] ssize_t pwrite(int fd, const void* from, std::size_t bytes, off_t offset);
 [[nodiscard]] int fsync(int fd);
+[[nodiscard]] int syncfs(int fd);
 [[nodiscard]] int fdatasync(int fd);
 int sync_file_range(int fd, off_t offset, off_t bytes, unsigned flags);
 int close(int fd);

@@ -164,6 +164,10 @@ int link_hidden(const File& file, const Folder& folder, const std::string& targe
   return refused;
 }
 
+void remove_left_name(const Folder& folder, const std::string& target) {
+  remove_if_left(folder, usual_name(target));
+}
+
 std::string hidden_name() {
   // A guessed name would do no harm, either: it is only ever created exclusively.
   return fmt::format(".gsort-{:016x}", sys::random_number());

@@ -48,6 +48,9 @@ struct NewFile {
 [[nodiscard]] int link_hidden(const File& file, const Folder& folder, const std::string& target,
                               std::string& name);
 
+// Removes that name, if it is there; for those that need none themselves.
+void remove_left_name(const Folder& folder, const std::string& target);
+
 // A hidden name that nobody can guess: ".gsort-" and 16 hexadecimal digits.
 [[nodiscard]] std::string hidden_name();
 

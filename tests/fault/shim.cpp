@@ -174,6 +174,9 @@ ssize_t pwrite64(int fd, const void* from, std::size_t bytes, off64_t at) {
 int fsync(int fd) {
   return guarded("fsync", -1, [&] { return static_cast<int>(::syscall(SYS_fsync, fd)); });
 }
+int syncfs(int fd) {
+  return guarded("fsync", -1, [&] { return static_cast<int>(::syscall(SYS_syncfs, fd)); });
+}
 int fdatasync(int fd) {
   return guarded("fdatasync", -1, [&] { return static_cast<int>(::syscall(SYS_fdatasync, fd)); });
 }

@@ -187,5 +187,15 @@ TEST(OutputStream, RefusesATerminalUnlessAskedTo) {
   EXPECT_TRUE(allowed);
 }
 
+TEST(OutputStream, SyncsWhatAShellHasOpened) {
+  const TempFolder folder;
+  const StandardOutput redirected(open_for_writing(folder / "out"));
+  Output output("-");
+  output.prepare(3);
+  output.write_at(0, bytes_of("new"));
+  const test::FaultScope fault({sys::Call::kFsync, 1, EIO});
+  EXPECT_EQ(error_of([&] { output.commit(3); }).error_number(), EIO);
+}
+
 }  // namespace
 }  // namespace gsort::io

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "io/reader.hpp"
+#include "io/temporary_file.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
@@ -245,6 +246,53 @@ TEST(Output, GoesThroughAHiddenNameWhenSomebodyTookItsName) {
   output.commit(4);
   EXPECT_EQ(read_file(folder / "out"), bytes_of("ours"));
   EXPECT_EQ(folder.entries().size(), 1U);
+}
+
+// As after a kill between link and rename, and somebody has moved the old output away since.
+TEST(Output, RemovesTheHiddenNameThatAKilledSortLeftThoughItNeedsNone) {
+  const TempFolder temp;
+  {
+    const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
+    NewFile killed = create_linkable(folder, "out", "out");
+    ASSERT_EQ(link_hidden(killed.file, folder, "out", killed.name), 0);
+  }
+  ASSERT_EQ(temp.entries().size(), 1U);
+  Output output(temp / "out");
+  write_whole(output, bytes_of("new content"));
+  EXPECT_EQ(temp.entries(), std::vector<std::string>{"out"});
+}
+
+TEST(Output, StaysAsItWasWhenTheNewOneCannotBeSynced) {
+  const TempFolder folder;
+  write_file(folder / "out", bytes_of("old content"));
+  {
+    Output output(folder / "out");
+    const FaultScope fault({sys::Call::kFsync, 1, EIO});
+    EXPECT_EQ(error_of([&] { write_whole(output, bytes_of("new")); }).error_number(), EIO);
+  }
+  EXPECT_EQ(read_file(folder / "out"), bytes_of("old content"));
+  EXPECT_EQ(folder.entries().size(), 1U);
+}
+
+TEST(Output, SaysThatItsNameMayNotBeOnTheDisk) {
+  const TempFolder folder;
+  Output output(folder / "out");
+  const FaultScope fault({sys::Call::kFsync, 2, EIO});
+  EXPECT_EQ(error_of([&] { write_whole(output, bytes_of("new")); }).error_number(), EIO);
+  EXPECT_EQ(read_file(folder / "out"), bytes_of("new"));
+}
+
+TEST(Output, SyncsTheFileSystemWhereItsFolderMayNotBeRead) {
+  const TempFolder folder;
+  const auto unreadable = [&] {
+    const FaultScope fault({sys::Call::kOpen, 1, EACCES});
+    return std::make_unique<Output>(folder / "out");
+  }();
+  ASSERT_EQ(unreadable->notes().size(), 1U);
+  EXPECT_TRUE(contains(unreadable->notes()[0], "may not be read")) << unreadable->notes()[0];
+  const FaultScope fault({sys::Call::kFsync, 2, EIO});
+  const Error error = error_of([&] { write_whole(*unreadable, bytes_of("new")); });
+  EXPECT_TRUE(contains(error.what(), "syncing the file system of")) << error.what();
 }
 
 TEST(Output, SaysWhatIsWrongWithTheTarget) {
