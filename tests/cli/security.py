@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import time
+from pathlib import Path
 
 import run
 from scenarios import MIB, finish, report, scenario, spilled_files, start, wait_until
@@ -56,11 +57,15 @@ def a_temporary_folder_that_becomes_a_link_gives_nothing_away(place):
     folder.rename(moved)
     folder.symlink_to(victim)
     process.stdin.write(data[64 * MIB:])
+    process.stdin.flush()
+    links = Path(f"/proc/{process.pid}/fd")
+    files = [os.readlink(link) for link in links.iterdir()]  # they have no names in a folder
     process.stdin.close()
     process.stdin = None
     status, _ = finish(process)
-    return report(status_is_0=status == 0, nothing_is_in_the_other_folder=not any(victim.iterdir()),
-                  nothing_is_left=not any(moved.iterdir()),
+    return report(status_is_0=status == 0, runs_are_in_the_folder=any(file.startswith(f"{moved}/") for file in files),
+                  nothing_is_in_the_other_folder=not any(file.startswith(f"{victim}/") for file in files),
+                  nothing_is_left=not any(moved.iterdir()) and not any(victim.iterdir()),
                   all_is_sorted=place.bash("reference-sort u64 < in.u64 | cmp - out").returncode == 0)
 
 
