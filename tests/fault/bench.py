@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
 import run  # noqa: E402  folders of tests, and what messages look like
 import sorts  # noqa: E402
 
-OLD = b"what was there before"
+OLD = b"what was there before"  # in place of the output, where that is not an input
 SECONDS = 60  # no sort here takes two; one that takes this long hangs
 HANGS = -1000  # in place of an exit status
 
@@ -30,12 +30,15 @@ class Bench:
         self.place = run.Workplace(options.bin.resolve(), options.bin.resolve(), self.root)
         self.folders = [self.place.work, self.place.tmp, self.root / "other-tmp"]
         self.folders[2].mkdir()
-        self.shim, self.hit, self.out = options.shim.resolve(), self.root / "hit", self.place.work / "out"
+        self.shim, self.hit, self.was_hit = options.shim.resolve(), self.root / "hit", False
         self.place.bash(self.sort.make, check=True)
+        self.out = self.place.work / (self.sort.over or "out")
+        self.old = self.out.read_bytes() if self.sort.over else OLD
+        wanted = self.sort.wanted(self.place.work)
         begin = time.monotonic()
         status, message, self.wanted = self.run()
         self.seconds = time.monotonic() - begin
-        if status != 0 or self.sort.decoded(self.wanted) != self.sort.wanted(self.place.work):
+        if status != 0 or self.sort.decoded(self.wanted) != wanted:
             raise SystemExit(f"{name}: wrong before anything was done to it: {status} {message}")
         self.before = self.files()
 
@@ -46,16 +49,16 @@ class Bench:
         shutil.rmtree(self.root, ignore_errors=True)
 
     def files(self) -> dict:
-        """All files but the output, with what changes when they do."""
-        return {path: (path.stat().st_size, path.stat().st_mtime_ns)
+        """All files but the output, with what changes when they do: nobody can set the last of them."""
+        return {path: (path.stat().st_size, path.stat().st_mtime_ns, path.stat().st_ctime_ns)
                 for folder in self.folders for path in folder.rglob("*") if path != self.out}
 
     def start(self, variables: dict | None = None) -> subprocess.Popen:
         self.hit.unlink(missing_ok=True)
         command = [self.place.gsort, *self.sort.arguments]
         if not self.sort.to_pipe:
-            self.out.write_bytes(OLD)
-            command += ["-o", "out"]
+            self.out.write_bytes(self.old)
+            command += ["-o", self.out.name]
         feed = None
         if self.sort.stdin:
             feed = subprocess.Popen(["cat", self.sort.stdin], cwd=self.place.work, stdout=subprocess.PIPE,
@@ -83,7 +86,9 @@ class Bench:
         return self.finish(self.start(variables))
 
     def run_with(self, fault: str) -> tuple[int, str, bytes]:
-        return self.run({"LD_PRELOAD": str(self.shim), "GSORT_FAULT": fault, "GSORT_FAULT_HIT": str(self.hit)})
+        result = self.run({"LD_PRELOAD": str(self.shim), "GSORT_FAULT": fault, "GSORT_FAULT_HIT": str(self.hit)})
+        self.was_hit = self.hit.exists()  # the next run begins without
+        return result
 
     def elements_kept(self) -> int:
         """In the runs from which the sort would go on."""
@@ -92,7 +97,7 @@ class Bench:
         return json.loads(explained.stdout)["elements_to_resume"]
 
     def old_or_whole(self, output: bytes) -> bool:
-        return self.sort.to_pipe or output in (OLD, self.wanted)
+        return self.sort.to_pipe or output in (self.old, self.wanted)
 
     def resumed(self) -> list[str]:
         """What is wrong with the sort that goes on with the runs that are there. An empty folder may be left: nobody can

@@ -32,7 +32,8 @@ WINDOW = ["link:1:kill-after", "rename:1:kill-before", "link:1:term-after", "ren
 HIDDEN = re.compile(r"\.gsort-[0-9a-f]{16}")
 MOMENTS = ["kill-before", "kill-after", "term-before", "term-after"]
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU]
-SHORT = ["one_chunk", "spilling", "resumable", "several_passes", "pipes", "records", "merged", "counted", "gzip"]
+SHORT = ["one_chunk", "spilling", "resumable", "several_passes", "in_place", "pipes", "records", "merged", "counted",
+         "gzip"]
 
 
 class Crashes:
@@ -70,7 +71,7 @@ class Crashes:
             fault = f"{call}:{nth}:{moment}" if turn >= 0 else WINDOW[turn]
             status, _, output = place.run_with(fault)
             number = signal.SIGTERM if "term" in fault else signal.SIGKILL
-            allowed = {-number} if place.hit.exists() else {0}
+            allowed = {-number} if place.was_hit else {0}
             self.note(fault, place, status, allowed, output)
 
     def with_signal(self, place: bench.Bench, number: int):
@@ -90,7 +91,7 @@ class Crashes:
             self.with_signal(place, self.random.choice(SIGNALS))
 
     def crowd(self, place: bench.Bench, count: int):
-        if place.sort.to_pipe or place.sort.stdin or place.sort.resumes:
+        if place.sort.to_pipe or place.sort.stdin or place.sort.resumes or place.sort.over:
             return
         for _ in range(max(count // 8, 1)):
             crowd = [place.start() for _ in range(8)]

@@ -26,6 +26,7 @@ class Sort:
     to_pipe: bool = False
     decoded: Callable[[bytes], bytes] = bytes
     needs_threads: bool = False  # one of -m that merges while another reads; those of xz's library
+    over: str | None = None  # the output: one of the inputs
     resumes: str | None = None  # the folder of the runs, which may stay until the sort is given again
     without: tuple[str, ...] = ()  # calls that are left out
 
@@ -90,6 +91,8 @@ def all_sorts() -> dict[str, Sort]:
         "one_chunk": small("u32"),
         "spilling": spilling("u32"),
         "unpacked": spilling("u64", "--pack-runs=off"),
+        "in_place": Sort("gsort-gen -t u32 --size 2M -o in.u32", ["-S", "2M", "in.u32"], sorted_keys("in.u32"),
+                         over="in.u32"),
         "several_passes": spilling("u32", "--batch-size=2"),
         "around_the_page_cache": spilling("u32", "--direct-io=on"),
         "through_the_page_cache": spilling("u64", "--direct-io=off"),
