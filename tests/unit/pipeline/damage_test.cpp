@@ -92,13 +92,14 @@ const std::array<NamedLie, 5> kLies = {{
 class LyingEngine : public testing::TestWithParam<NamedLie> {
  protected:
   // Tells the lie once, in the third piece of the half of the engine that `merging` says.
-  static SortResult sort_with_lie(const Lie& lie, bool merging, bool spills) {
+  static SortResult sort_with_lie(const Lie& lie, bool merging, bool spills, bool verify = true) {
     auto pieces = std::make_shared<int>(0);
     EngineHooks hooks;
     hooks.on_piece = [=](bool in_merge, std::uint64_t, Bytes& piece) {
       if (in_merge == merging && ++*pieces == 3) lie(piece);
     };
     SortRequest request = request_with(hooks, spills);
+    request.verify = verify;
     SortResult result = sort_in_folder(request);
     EXPECT_GE(*pieces, 3);
     expect_nothing_left(request, result);
@@ -123,6 +124,20 @@ TEST_P(LyingEngine, IsCaughtWhileItMerges) {
   ASSERT_TRUE(result.error) << "nobody noticed";
   EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
 }
+
+// Without the proof keys are still counted.
+using UnprovenEngine = LyingEngine;
+
+TEST_P(UnprovenEngine, IsCaughtWhenItLosesKeys) {
+  for (const bool merging : {false, true}) {
+    const SortResult result = sort_with_lie(GetParam().lie, merging, true, false);
+    ASSERT_TRUE(result.error) << "nobody noticed, merging: " << merging;
+    EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Losses, UnprovenEngine, testing::Values(kLies[0], kLies[1]),
+                         [](const auto& lie) { return std::string(lie.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(Lies, LyingEngine, testing::ValuesIn(kLies),
                          [](const auto& lie) { return std::string(lie.param.name); });
@@ -176,12 +191,15 @@ int damage_runs() {
   return damaged;
 }
 
-TEST(DamagedRun, IsAnErrorThatNamesBlockRunAndFolder) {
+class DamagedRun : public testing::TestWithParam<bool> {};  // whether the sort proves its result
+
+TEST_P(DamagedRun, IsAnErrorThatNamesBlockRunAndFolder) {
   for (const char* const engine : {"cpu", "std"}) {
     std::atomic<int> damaged{0};
     EngineHooks hooks;
     hooks.before_merge = [&] { damaged += damage_runs(); };
-    const SortRequest request = request_with(hooks, true, engine);
+    SortRequest request = request_with(hooks, true, engine);
+    request.verify = GetParam();
     const SortResult result = sort_in_folder(request);
     ASSERT_GT(damaged, 0) << "the test found no run to damage";
     ASSERT_TRUE(result.error) << "nobody noticed";
@@ -194,6 +212,10 @@ TEST(DamagedRun, IsAnErrorThatNamesBlockRunAndFolder) {
     expect_nothing_left(request, result);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Proofs, DamagedRun, testing::Bool(), [](const auto& verify) {
+  return std::string(verify.param ? "Proven" : "Unproven");
+});
 
 TEST(FailingDisk, EndsTheSortAndLeavesNothing) {
   for (const io::sys::Call call : {io::sys::Call::kPread, io::sys::Call::kPwrite}) {
