@@ -88,7 +88,7 @@ TEST(NpyDtype, RefusesRecordsThatAreTooLongOrNone) {
 
 TEST(NpyDtype, RefusesWhatNumPyDoesNotWrite) {
   std::string nested = "'<i4'";
-  for (int depth = 0; depth < 100; ++depth) nested = "[('a', " + nested + ")]";
+  for (int depth = 0; depth < 100; ++depth) nested.insert(0, "[('a', ").append(")]");
   for (const std::string& bad :
        {std::string("[('a')]"), std::string("[('a', '<i4')"), std::string("['a']"),
         std::string("[('a', '<i4', 3)]"), std::string("[('a' '<i4')]"),

@@ -80,8 +80,8 @@ TEST(Npy, ReadsAllVersionsAndTheStartOnly) {
 }
 
 TEST(Npy, ReadsTheDictionaryInAnyOrderAndWithOtherQuotes) {
-  const NpyHeader header = parse_npy_dictionary(
-      "{\"shape\":(5,),'fortran_order':False , \"descr\" : \"|u1\"}", "in.npy");
+  const NpyHeader header =
+      parse_npy_dictionary(R"({"shape":(5,),'fortran_order':False , "descr" : "|u1"})", "in.npy");
   EXPECT_EQ(header.array.key->type, KeyType::kU8);
   EXPECT_EQ(header.elements, 5U);
 }

@@ -130,7 +130,7 @@ class RunFormatOf : public testing::Test {
  protected:
   // A block of `count` keys whose differences are below `step`.
   static Block block_of(std::size_t count, Key step, Packing packing) {
-    std::vector<Key>& keys = keys_;
+    std::vector<Key>& keys = made;
     keys.assign(count, 0);
     for (std::size_t i = 1; i < count; ++i) {
       keys[i] = static_cast<Key>(keys[i - 1] + (i * i * 2654435761U) % step);
@@ -142,7 +142,7 @@ class RunFormatOf : public testing::Test {
         encode_block(block.identity, std::as_bytes(std::span(keys)), packing, block.stored));
     return block;
   }
-  static inline std::vector<Key> keys_;
+  static inline std::vector<Key> made;
 };
 
 using PackableTypes = testing::Types<std::uint32_t, std::uint64_t>;
@@ -160,7 +160,7 @@ TYPED_TEST(RunFormatOf, PacksAndGivesBackEveryRange) {
       std::vector<TypeParam> keys(end - begin);
       decode_keys(block.identity, check, begin, end, reinterpret_cast<std::byte*>(keys.data()));
       EXPECT_TRUE(std::equal(keys.begin(), keys.end(),
-                             this->keys_.begin() + static_cast<std::ptrdiff_t>(begin)));
+                             this->made.begin() + static_cast<std::ptrdiff_t>(begin)));
     }
   }
 }
