@@ -20,9 +20,9 @@
 //   52      4  zero
 //   56      8  checksum: XXH3-64 of the payload, seeded with the XXH3-64 (seed 0) of bytes 0 to 55
 //   64         payload: ordered keys (base/key.hpp), ascending, or records in order, as they were
-//   in
-//              the input. Plain: as they are. Packed: as base/packed_keys.hpp describes; keys of 4
-//              and 8 bytes only, and only where that saves at least a tenth
+//              in the input. Plain: as they are. Packed: as base/packed_keys.hpp describes; keys of
+//              4 and 8 bytes only, and only where that saves at least a tenth (--pack-runs=auto), or
+//              anything (on)
 //              zeros up to the next multiple of 64; up to the next multiple of 4096 at the end of a
 //              batch. They are neither covered nor read
 //
@@ -34,9 +34,9 @@
 //   30  00 00 00 00 00 00 00 00  xx xx xx xx xx xx xx xx
 //   40  03 00 00 00 05 00 00 00  05 00 00 00  and 52 zeros
 //
-// A reader knows store, run, position, count, first key and stored size of every block it asks for;
-// it compares them and the checksum before it uses a single byte. Unknown versions and encodings
-// are refused.
+// A reader knows store, run, position, count and first key of every block it asks for; it compares
+// them, and the checksum of a payload that lies within what it has read, before it uses a single
+// byte. Unknown versions and encodings are refused.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Marks functions that the host and the device both compile. Outside nvcc the mark is empty, so the
-// algorithms that kernels use (co_rank, merge_path, key maps) are ordinary C++ and tested as such.
+// algorithms that kernels use (co_rank, key maps) are ordinary C++ and tested as such.
 #pragma once
 
 #ifdef __CUDACC__

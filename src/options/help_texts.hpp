@@ -41,7 +41,7 @@ inline constexpr Described kVariables[] = {
 inline constexpr Described kExitStatuses[] = {
     {"0", "done"},
     {"1", "--check found disorder"},
-    {"2", "any trouble; no output has appeared, the inputs are as they were"},
+    {"2", "any trouble, which is said; the old output and the inputs are as they were"},
 };
 
 }  // namespace gsort

@@ -253,7 +253,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .common = true,
      .help = "host memory of the whole program",
      .more = "512M, 4G, or 50% of the memory. Else half of what is available, limits of the "
-             "container included.",
+             "container included. The program takes up to 12M more than a SIZE below some 48M.",
      .apply = [](Options& o, Text v) { o.buffer_size = checked_size(v, "--buffer-size"); }},
     {.name = "gpu-memory",
      .value_kind = kRequired,
@@ -310,7 +310,8 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kReporting,
      .help = "do not prove the result",
      .more = "Else a fingerprint of all elements read must equal that of all elements written, "
-             "and these must be in order, or the output does not appear.",
+             "and these must be in order, or the output does not appear (a pipe has had its "
+             "beginning by then).",
      .apply = [](Options& o, Text) { o.verify = false; }},
     {.letter = 'q',
      .group = kReporting,
