@@ -33,8 +33,8 @@ names, which may be an input.
 .PP
 While it reads, gsort adds up a fingerprint of all elements; while it writes,
 it does so again, and checks the order.
-If they differ, the output does not appear; of one that goes through a pipe the end is missing,
-and the status is 2.
+If they differ, the output does not appear, and the status is 2;
+what goes through a pipe then lacks its end.
 .PP
 A
 .I SIZE

@@ -54,10 +54,8 @@ class HostBench {
         keys_(spec, request.threads),
         device_(gpu::sort_host_array_scratch_bytes<Key>(spec.count) + keys_.bytes),
         device_bytes_(gpu::sort_host_array_scratch_bytes<Key>(spec.count) + keys_.bytes),
-        count_(spec.count) {
-    keys_.copy_in(device_.as<Key>());
-    expected_ = check_arrays(device_.as<Key>(), count_, count_, KeyMap<Key>());
-  }
+        count_(spec.count),
+        expected_(check_of_input()) {}
 
   // What comes out is what went in, in its order. The rate becomes that of which others reach a
   // share.
@@ -105,6 +103,10 @@ class HostBench {
 
  private:
   [[nodiscard]] RunPlan plan() const { return {request_.repeat, 1, keys_.output, keys_.bytes}; }
+  [[nodiscard]] DeviceCheck check_of_input() const {
+    keys_.copy_in(device_.as<Key>());
+    return check_arrays(device_.as<Key>(), count_, count_, KeyMap<Key>());
+  }
   [[nodiscard]] DeviceCheck check() const {
     return check_arrays(keys_.output, count_, count_, KeyMap<Key>());
   }

@@ -27,9 +27,8 @@ TEST(StatusTracker, TellsRateAndWhatIsLeftOfThePhase) {
 TEST(StatusTracker, ForgetsHowFastItWasLongAgo) {
   StatusTracker tracker;
   static_cast<void>(tracker.look(reading(100'000, 0), 2));
-  for (int i = 1; i <= 10; ++i) {
-    const auto bytes = static_cast<std::uint64_t>(100'000 + 10 * i);
-    const Status status = tracker.look(reading(bytes, 0), 2 + i);
+  for (unsigned i = 1; i <= 10; ++i) {
+    const Status status = tracker.look(reading(100'000 + std::uint64_t{10} * i, 0), 2 + i);
     if (i == 10) {
       EXPECT_DOUBLE_EQ(status.bytes_per_second, 10);
     }
