@@ -51,7 +51,7 @@ class File {
   [[nodiscard]] bool write_direct_at(ConstByteSpan from, std::uint64_t offset) const;
 
   void sync() const;  // fsync: data and metadata are on the disk, or an Error; final either way
-  void sync_data() const;  // fdatasync
+  void sync_data() const;         // fdatasync
   void sync_file_system() const;  // syncfs: all that the file system of this file has to write
   void truncate(std::uint64_t bytes) const;
   [[nodiscard]] struct stat facts() const;

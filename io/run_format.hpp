@@ -21,8 +21,8 @@
 //   56      8  checksum: XXH3-64 of the payload, seeded with the XXH3-64 (seed 0) of bytes 0 to 55
 //   64         payload: ordered keys (base/key.hpp), ascending, or records in order, as they were
 //              in the input. Plain: as they are. Packed: as base/packed_keys.hpp describes; keys of
-//              4 and 8 bytes only, and only where that saves at least a tenth (--pack-runs=auto), or
-//              anything (on)
+//              4 and 8 bytes only, and only where that saves at least a tenth, or anything
+//              (--pack-runs=on)
 //              zeros up to the next multiple of 64; up to the next multiple of 4096 at the end of a
 //              batch. They are neither covered nor read
 //
