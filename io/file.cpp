@@ -20,6 +20,15 @@ std::size_t one_call(std::size_t bytes) {
   return bytes < kMostBytesACall ? bytes : kMostBytesACall;
 }
 
+// What the call returns when no signal has interrupted it.
+int uninterrupted(int (*call)(int fd), int fd) {
+  int result = 0;
+  do {
+    result = call(fd);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
 }  // namespace
 
 File::File(int fd, std::string path, ErrorKind kind)
@@ -137,27 +146,15 @@ bool File::write_direct_at(ConstByteSpan from, std::uint64_t offset) const {
 }
 
 void File::sync() const {
-  int result = 0;
-  do {
-    result = sys::fsync(fd_);
-  } while (result != 0 && errno == EINTR);
-  if (result != 0) throw error("syncing", errno);
+  if (uninterrupted(sys::fsync, fd_) != 0) throw error("syncing", errno);
 }
 
 void File::sync_data() const {
-  int result = 0;
-  do {
-    result = sys::fdatasync(fd_);
-  } while (result != 0 && errno == EINTR);
-  if (result != 0) throw error("syncing", errno);
+  if (uninterrupted(sys::fdatasync, fd_) != 0) throw error("syncing", errno);
 }
 
 void File::sync_file_system() const {
-  int result = 0;
-  do {
-    result = sys::syncfs(fd_);
-  } while (result != 0 && errno == EINTR);
-  if (result != 0) throw error("syncing the file system of", errno);
+  if (uninterrupted(sys::syncfs, fd_) != 0) throw error("syncing the file system of", errno);
 }
 
 void File::truncate(std::uint64_t bytes) const {
