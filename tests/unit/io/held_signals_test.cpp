@@ -44,6 +44,21 @@ TEST(HeldSignalsDeathTest, WaitInAnyThread) {
       testing::KilledBySignal(SIGHUP), "^still there$");
 }
 
+TEST(HeldSignalsDeathTest, MayBeOfTheRealTime) {
+  for (const int signal : {SIGRTMIN, SIGRTMAX, SIGPWR}) {
+    EXPECT_EXIT(
+        {
+          {
+            const HeldSignals held;
+            std::raise(signal);
+            std::cerr << "still there";
+          }
+          std::cerr << ", and longer";
+        },
+        testing::KilledBySignal(signal), "^still there$");
+  }
+}
+
 TEST(HeldSignals, LeaveIgnoredSignalsAndHandlersAlone) {
   ASSERT_NE(std::signal(SIGHUP, SIG_IGN), SIG_ERR);
   ASSERT_NE(std::signal(SIGTERM, hear), SIG_ERR);
