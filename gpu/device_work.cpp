@@ -43,7 +43,7 @@ class KeyMerger final : public PartMerger {
       : map_(KeyMap<Key>::of(shape.format)),
         slices_(part_elements * sizeof(Key)),
         result_(part_elements * sizeof(Key)),
-        scratch_bytes_(scratch_bytes(part_elements * sizeof(Key))),
+        scratch_bytes_(CudaFootprint::scratch_bytes(part_elements * sizeof(Key))),
         scratch_(scratch_bytes_) {}
 
   [[nodiscard]] std::byte* input() override { return slices_.as<std::byte>(); }
@@ -57,11 +57,6 @@ class KeyMerger final : public PartMerger {
   }
 
  private:
-  // What a merge of a full part may need beside its input and output, for any number of slices.
-  static std::uint64_t scratch_bytes(std::uint64_t part_bytes) {
-    return CudaFootprint::part_device_bytes(part_bytes) - 2 * part_bytes;
-  }
-
   KeyMap<Key> map_;
   DeviceMemory slices_;
   DeviceMemory result_;

@@ -39,8 +39,12 @@ struct CudaArrayFootprint {
   [[nodiscard]] static constexpr std::uint64_t host_bytes(std::uint64_t block_bytes) {
     return round_up(block_bytes, 4 * kKiB) + 4 * kKiB;
   }
+  [[nodiscard]] static constexpr std::uint64_t scratch_bytes(std::uint64_t block_bytes) {
+    return block_bytes + block_bytes / 8 + kMiB;
+  }
   [[nodiscard]] static constexpr std::uint64_t device_bytes(std::uint64_t block_bytes) {
-    return 2 * block_bytes + block_bytes / 8 + CudaFootprint::kDeviceSlack;
+    return CudaFootprint::allocated_bytes(block_bytes) +
+           CudaFootprint::allocated_bytes(scratch_bytes(block_bytes));
   }
 };
 

@@ -108,24 +108,32 @@ struct CpuMergeFootprint {
   }
 };
 
-// The memory of one chunk lane of the CUDA engine. On the device: the keys, and a second array with
-// a little for samples and cuts beside it. On the host, pinned: block buffers on the way in, piece
-// buffers on the way out, one of each for every thread that fills or empties them.
+// The memory of one lane of the CUDA engine. On the device, for a chunk: the keys, and a second
+// array with a little for samples and cuts beside it. For a part: the slices, the result, and what
+// a merge in several passes needs beside them. On the host, pinned: block buffers on the way in,
+// piece buffers on the way out, one of each for every thread that fills or empties them.
 struct CudaFootprint {
   static constexpr std::uint64_t kPieceBytes = 8 * kMiB;  // one copy from the device, one put
   static constexpr unsigned kPutters = 4;                 // threads that put pieces, for each lane
-  static constexpr std::uint64_t kDeviceSlack = 8 * kMiB;
+  static constexpr std::uint64_t kDevicePageBytes = 2 * kMiB;
 
+  // What the device has less of when an array is allocated: whole pages.
+  [[nodiscard]] static constexpr std::uint64_t allocated_bytes(std::uint64_t array_bytes) {
+    return round_up(array_bytes, kDevicePageBytes);
+  }
+  // As much as any sort or merge of so many bytes of keys needs; held to it by a test.
+  [[nodiscard]] static constexpr std::uint64_t scratch_bytes(std::uint64_t key_bytes) {
+    return key_bytes + key_bytes / 20 + kMiB;
+  }
   [[nodiscard]] static constexpr std::uint64_t chunk_device_bytes(std::uint64_t chunk_bytes) {
-    return 2 * chunk_bytes + chunk_bytes / 32 + kDeviceSlack;
+    return allocated_bytes(chunk_bytes) + allocated_bytes(scratch_bytes(chunk_bytes));
   }
   [[nodiscard]] static constexpr std::uint64_t chunk_host_bytes(unsigned readers,
                                                                 std::uint64_t block_bytes) {
     return readers * block_bytes + kPutters * kPieceBytes;
   }
-  // One merge lane: the slices, the result, and what a merge in several passes needs beside them.
   [[nodiscard]] static constexpr std::uint64_t part_device_bytes(std::uint64_t part_bytes) {
-    return 3 * part_bytes + part_bytes / 32 + kDeviceSlack;
+    return 2 * allocated_bytes(part_bytes) + allocated_bytes(scratch_bytes(part_bytes));
   }
   [[nodiscard]] static constexpr std::uint64_t part_host_bytes(std::uint64_t part_bytes) {
     return round_up(part_bytes, 4 * kKiB) + kPutters * kPieceBytes;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "base/footprint.hpp"
 #include "base/units.hpp"
 
 namespace gsort {
@@ -86,11 +87,13 @@ struct CpuRecordMergeFootprint {
 // The device memory of one lane of the CUDA engine, for chunks and parts alike: the records twice,
 // and for each a word of its key and its number, twice. On the host, CudaFootprint holds.
 struct CudaRecordFootprint {
-  static constexpr std::uint64_t kDeviceSlack = 8 * kMiB;
-
+  [[nodiscard]] static constexpr std::uint64_t scratch_bytes(std::uint64_t elements) {
+    return elements * 26 + kMiB;
+  }
   [[nodiscard]] static constexpr std::uint64_t device_bytes(std::uint64_t elements,
                                                             std::uint64_t record_bytes) {
-    return elements * (2 * record_bytes + 26) + kDeviceSlack;
+    return 2 * CudaFootprint::allocated_bytes(elements * record_bytes) +
+           CudaFootprint::allocated_bytes(scratch_bytes(elements));
   }
 };
 

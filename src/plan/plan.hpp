@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/file_form.hpp"
+#include "base/footprint.hpp"
 #include "base/key.hpp"
 #include "base/record.hpp"
 #include "options/options.hpp"
@@ -80,7 +81,9 @@ struct RunPlan {
   std::uint64_t tier_bytes = 0;      // set aside for these batches, and no less than kept_bytes()
   bool through_page_cache = false;   // what is written, unless --direct-io says otherwise
 
-  [[nodiscard]] std::uint64_t device_bytes() const { return device_batches * batch_bytes; }
+  [[nodiscard]] std::uint64_t device_bytes() const {
+    return CudaFootprint::allocated_bytes(device_batches * batch_bytes);
+  }
   [[nodiscard]] std::uint64_t kept_bytes() const { return kept_batches * batch_bytes; }
   [[nodiscard]] std::uint64_t buffer_bytes() const { return batch_buffers * batch_bytes; }
 };

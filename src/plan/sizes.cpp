@@ -84,12 +84,14 @@ std::uint64_t device_tier_bytes(const SizeQuestion& q) {
   constexpr std::uint64_t kLeastForSorting = 6 * kGiB;  // three lanes with chunks of 1 GiB
   const std::uint64_t sorting = std::max(q.device_bytes / (q.size_known ? 8 : 2), kLeastForSorting);
   if (!q.keeps_tier || q.engine != EngineKind::kCuda || q.device_bytes <= sorting) return 0;
-  const std::uint64_t most = q.device_bytes - sorting;
+  const std::uint64_t most = round_down(q.device_bytes - sorting, CudaFootprint::kDevicePageBytes);
   if (!q.size_known) return most;
   // Of many times as much, longer runs, which pack better, save more.
   constexpr std::uint64_t kWorthwhileFactor = 8;
   const std::uint64_t input = q.elements * q.key_bytes;
-  return input / kWorthwhileFactor > most ? 0 : std::min(most, input + input / 16);
+  return input / kWorthwhileFactor > most
+             ? 0
+             : std::min(most, CudaFootprint::allocated_bytes(input + input / 16));
 }
 
 // Host memory for runs that stay there. The CUDA engine needs host memory for its transfers only.

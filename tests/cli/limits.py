@@ -1,11 +1,13 @@
 """Command-line tests under limits of the system: files, memory, threads. Whatever is too tight for a sort must be said in
 one message; whatever is not must not matter."""
 
+import ctypes
 import os
+import subprocess
 from pathlib import Path
 
 import run
-from scenarios import is_instrumented, report, scenario, skip
+from scenarios import MIB, is_instrumented, report, scenario, skip
 
 MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
 
@@ -106,3 +108,64 @@ def a_memory_cgroup_of_64_MiB_suffices(place):
 @scenario
 def a_memory_cgroup_of_256_MiB_suffices(place):
     return in_memory_group(place, 256)
+
+
+class DeviceMeter:
+    """What the driver says is in use of all devices' memory, by everybody; NVML's own numbers."""
+
+    class Memory(ctypes.Structure):
+        _fields_ = [("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong)]
+
+    def __init__(self):
+        self.nvml = ctypes.CDLL("libnvidia-ml.so.1")
+        count = ctypes.c_uint()
+        if self.nvml.nvmlInit_v2() or self.nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)) or not count.value:
+            raise OSError("no NVIDIA device")
+        self.devices = [ctypes.c_void_p() for _ in range(count.value)]
+        for i, device in enumerate(self.devices):
+            self.require(self.nvml.nvmlDeviceGetHandleByIndex_v2(i, ctypes.byref(device)))
+
+    @staticmethod
+    def require(status: int):
+        if status:
+            raise OSError(f"NVML's status {status}")
+
+    def used_mib(self) -> float:
+        used, memory = 0, self.Memory()
+        for device in self.devices:
+            self.require(self.nvml.nvmlDeviceGetMemoryInfo(device, ctypes.byref(memory)))
+            used += memory.used
+        return used / MIB
+
+    def peak_mib_of(self, place, command: str) -> float:
+        """Above what others use; infinite if the command fails."""
+        before = peak = self.used_mib()
+        process = subprocess.Popen(["bash", "-c", command], cwd=place.work, env=place.environment)
+        while process.poll() is None:
+            peak = max(peak, self.used_mib())
+        return peak - before if process.returncode == 0 else float("inf")
+
+
+@scenario
+def device_memory_stays_within_what_was_given(place):
+    """Beyond what the driver takes for any process that uses the device: its context and all kernels' code."""
+    try:
+        meter = DeviceMeter()
+    except OSError as problem:
+        skip(f"no device to measure: {problem}")
+    place.environment["CUDA_MODULE_LOADING"] = "EAGER"  # else a sort loads what code it needs, and driver's own
+    place.bash("gsort-gen -t u32 --size 512M -o in.u32; gsort-gen -t u64 -d zipf --size 512M -o in.u64;"
+               "gsort-gen -t u32 -d sorted --size 256M -o sorted.u32; gsort-gen -t u32 -n 1000 -o few.u32")
+    few = meter.peak_mib_of(place, "gsort --engine=cuda --gpu-memory=64M few.u32 -o few.out")
+    print(f"    1000 keys: {few:.0f} MiB")
+    checks = {"a few keys are sorted on the device": few < float("inf")}
+    sorts = ["-S 256M in.u32 -o out", "-S 4G in.u64 -o out", "-S 192M --batch-size=2 in.u64 -o out",
+             "-S 256M -u in.u64 -o out", "-S 256M --record=16 --key=0:u32 in.u64 -o out",
+             "-S 256M --pack-runs=off in.u32 -o out", "-S 256M -t u32 < in.u32 > out",
+             "-S 256M --batch-elements=1000000 in.u32 -o out", "-S 256M -m sorted.u32 sorted.u32 -o out"]
+    for given in (64, 256):
+        for sort in sorts:
+            above = meter.peak_mib_of(place, f"gsort --engine=cuda --gpu-memory={given}M {sort}") - few
+            print(f"    --gpu-memory={given}M {sort}: {above:.0f} MiB")
+            checks[f"{sort} within {given} MiB of the device"] = above <= given
+    return report(**checks)
