@@ -16,7 +16,7 @@ function(gsort_test_suite name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   set(timeout 600)
-  if(ARG_LABEL STREQUAL "large" OR GSORT_SANITIZE)  # of threads: twenty times as long
+  if(ARG_LABEL STREQUAL "large" OR GSORT_SANITIZE)  # some take more than ten minutes
     set(timeout 3600)
   endif()
   if(ARG_WHOLE)
