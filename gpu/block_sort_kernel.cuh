@@ -71,13 +71,11 @@ __device__ void block_join_lists(TileWords<Key, kRowWords> tile, unsigned row, u
   block_merge_level<kSharers>(tile, region, row, co_ranks, keys);
 }
 
-// Sorts the block's keys, wherever each of them is, and leaves thread t's part as row t of the
-// tile.
+// Merges the block's rows, each sorted, and leaves thread t's part as row t of the tile.
 template <unsigned kThreads, class Key, unsigned kRowWords>
-__device__ void block_sort_rows(TileWords<Key, kRowWords> tile, unsigned* co_ranks,
-                                Key (&keys)[kRowWords]) {
+__device__ void block_merge_rows(TileWords<Key, kRowWords> tile, unsigned* co_ranks,
+                                 Key (&keys)[kRowWords]) {
   const unsigned row = threadIdx.x;
-  thread_sort(keys);
 #pragma unroll 1
   for (unsigned list_rows = 1; list_rows < 32; list_rows *= 2) {
     block_join_lists<Sharers::kWarp>(tile, row, list_rows, co_ranks, keys);
@@ -87,6 +85,15 @@ __device__ void block_sort_rows(TileWords<Key, kRowWords> tile, unsigned* co_ran
     block_join_lists<Sharers::kBlock>(tile, row, list_rows, co_ranks, keys);
   }
   thread_store_row(tile, row, keys);
+}
+
+// Sorts the block's keys, wherever each of them is, and leaves thread t's part as row t of the
+// tile.
+template <unsigned kThreads, class Key, unsigned kRowWords>
+__device__ void block_sort_rows(TileWords<Key, kRowWords> tile, unsigned* co_ranks,
+                                Key (&keys)[kRowWords]) {
+  thread_sort(keys);
+  block_merge_rows<kThreads>(tile, co_ranks, keys);
 }
 
 template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>

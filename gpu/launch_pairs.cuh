@@ -17,7 +17,7 @@ void launch_pair_sort(const PairSortPass<Key, Value>& pass, unsigned architectur
   with_tuning<PairOf<Key, Value>>(architecture, [&](auto constant) {
     constexpr KernelTuning kTuning = decltype(constant)::kTuning;
     constexpr unsigned kBytes =
-        PairTile<Key, Value, kTuning.block_sort_threads, kTuning.keys_per_thread>::kBytes;
+        kPairTileBytes<Key, Value, kTuning.block_sort_threads, kTuning.keys_per_thread>;
     const auto blocks = static_cast<unsigned>(div_up(pass.keys.count, kTuning.block_sort_keys()));
     launch_kernel(pair_sort_kernel<Key, Value, kTuning.block_sort_threads, kTuning.keys_per_thread,
                                    kTuning.resident_threads>,
@@ -36,7 +36,7 @@ template <class Key, class Value, unsigned kFanIn, class Cuts, KernelTuning kTun
 void launch_pair_merge_as(const PairMergePass<Key, Value>& pass, std::uint64_t blocks,
                           unsigned architecture, cudaStream_t stream) {
   constexpr unsigned kBytes =
-      PairTile<Key, Value, kTuning.merge_threads, kTuning.keys_per_thread>::kBytes;
+      kPairTileBytes<Key, Value, kTuning.merge_threads, kTuning.keys_per_thread>;
   launch_kernel(
       pair_merge_kernel<Key, Value, kTuning.merge_threads, kTuning.keys_per_thread, kFanIn,
                         kTuning.resident_threads, Cuts>,

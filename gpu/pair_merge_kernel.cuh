@@ -12,90 +12,200 @@
 // sizeof(Value)) bytes an element, and the rows of cuts.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "gpu/kway_merge_kernel.cuh"
 #include "gpu/pair_store.cuh"
+#include "gpu/pair_ties.cuh"
+#include "gpu/warp_extremes.cuh"
 
 namespace gsort::gpu {
 
-// Loads `count` pairs of one slice: the keys' words go to `word` of the tile and behind it or, for
-// kReversed, before it; the values to the places `position` and following. The keys' loads are
-// issued first, since the words wait for them.
-template <bool kReversed, class Key, class Value, unsigned kRows, unsigned kRowWords>
-__device__ void warp_load_pairs(const PairTile<Key, Value, kRows, kRowWords>& tile, const Key* keys,
-                                const Value* values, unsigned position, unsigned count,
-                                unsigned word) {
-  using Word = PairWord<Key>;
-  constexpr int kStep = static_cast<int>(TileWords<Word, kRowWords>::kWarpStride);
-  constexpr int kSignedStep = kReversed ? -kStep : kStep;
-  constexpr int kBatch = 8;
-  const unsigned lane = threadIdx.x % 32;
-  // Lanes past the slice's begin would count below word 0; they store nothing.
-  auto to = tile.words.at(tile.words.place_of(kReversed ? word - lane : word + lane));
-  position += lane;
-  keys += lane;
-  values += lane;
-  Value* staged = tile.values + position;
-#pragma unroll 1
-  for (int left = static_cast<int>(count - lane); left > 0; left -= 32 * kBatch) {
-    Key batch[kBatch];
+// A thread's share of the tile, on its way to shared memory: the pairs at positions first, first +
+// 32 ... of the slices laid end to end, some at a time. All loads of these are issued before one of
+// them is waited for.
+template <class Key, class Value, unsigned kRowWords, unsigned kFanIn>
+class PairShare {
+ public:
+  static constexpr unsigned kBatch = sizeof(Key) == 4 ? 16 : 8;
+
+  __device__ PairShare(const PairMergePass<Key, Value>& pairs, const TileSlices<kFanIn>& slices,
+                       unsigned first)
+      : pairs_(&pairs), slices_(&slices), position_(first) {}
+
+  // Loads the next keys, and starts copying their values to the places of `staged` that their
+  // positions name.
+  __device__ void load(Value* staged) {
+    const unsigned count = slices_->first[kFanIn];
+    staged += position_;
 #pragma unroll
-    for (int j = 0; j < kBatch; ++j) {
-      if (left > 32 * j) batch[j] = keys[32 * j];
+    for (unsigned i = 0; i < kBatch; ++i) {
+      const unsigned position = position_ + 32 * i;
+      if (position >= count) break;
+      if (position >= slice_end_) enter_slice_of(position);
+      keys_[i] = keys_from_[32 * i];
+      thread_copy_async(staged + 32 * i, values_from_ + 32 * i);
+      places_[i] = first_place_ + step_ * static_cast<int>(i);
     }
-#pragma unroll
-    for (int j = 0; j < kBatch; ++j) {
-      if (left > 32 * j) thread_copy_async(staged + 32 * j, values + 32 * j);
-    }
-#pragma unroll
-    for (int j = 0; j < kBatch; ++j) {
-      if (left > 32 * j) to.put(j * kSignedStep, Word::of(batch[j], position + 32 * j));
-    }
-    position += 32 * kBatch;
-    keys += 32 * kBatch;
-    values += 32 * kBatch;
-    staged += 32 * kBatch;
-    to = to.at(kBatch * kSignedStep);
   }
+
+  // Makes words of these keys, and goes on to the next ones.
+  template <class Code, unsigned kRows>
+  __device__ void put_words(const Code& code, const PairTile<Code, Value, kRows, kRowWords>& tile) {
+    const unsigned count = slices_->first[kFanIn];
+#pragma unroll
+    for (unsigned i = 0; i < kBatch; ++i) {
+      const unsigned position = position_ + 32 * i;
+      if (position >= count) break;
+      code.stage(keys_[i], position);
+      tile.words.put(places_[i], code.word_of(keys_[i], position));
+    }
+    position_ += 32 * kBatch;
+    keys_from_ += 32 * kBatch;
+    values_from_ += 32 * kBatch;
+    first_place_ += step_ * static_cast<int>(kBatch);
+  }
+
+  // Do the last key and the slice's next one, which the next lane has, share a prefix?
+  template <class Code>
+  __device__ bool finds_tie(const Code& code) const {
+    const Key key = keys_[kBatch - 1];
+    const Key next = __shfl_down_sync(kWholeWarp, key, 1);
+    const bool are_neighbours =
+        threadIdx.x % 32 != 31 && position_ + 32 * (kBatch - 1) + 1 < slice_end_;
+    return are_neighbours && Code::share_prefix(code.word_of(key, 0), code.word_of(next, 0));
+  }
+
+ private:
+  // As place_of() counts, of words before the tile's begin too.
+  static constexpr int kRowShift = std::countr_zero(kRowWords);
+  static constexpr int kWarpStride = 32 + 32 / static_cast<int>(kRowWords);
+
+  __device__ void enter_slice_of(unsigned position) {
+    do {
+      slice_end_ = slices_->first[++ends_passed_];
+    } while (position >= slice_end_);
+    const unsigned slice = ends_passed_ - 1;
+    // The slice may begin behind position_.
+    const auto offset = static_cast<std::int32_t>(position_ - slices_->first[slice]);
+    const auto source = static_cast<std::int64_t>(slices_->source[slice]) + offset;
+    const bool reversed = slice % 2 != 0;
+    keys_from_ = pairs_->keys.input + source;
+    values_from_ = pairs_->values_in + source + (reversed ? pairs_->second_values_shift : 0);
+    step_ = reversed ? -kWarpStride : kWarpStride;
+    const int word = static_cast<int>(slices_->first_row[(slice + 1) / 2] * kRowWords) +
+                     (reversed ? -1 - offset : offset);
+    first_place_ = word + (word >> kRowShift);
+  }
+
+  const PairMergePass<Key, Value>* pairs_;
+  const TileSlices<kFanIn>* slices_;
+  unsigned position_;
+  unsigned slice_end_ = 0;
+  unsigned ends_passed_ = 0;
+  const Key* keys_from_ = nullptr;  // of position_, if the slice went on that far
+  const Value* values_from_ = nullptr;
+  int first_place_ = 0;  // of its word
+  int step_ = 0;         // places from a pair's word to the next one's
+  Key keys_[kBatch];
+  int places_[kBatch];  // of the keys' words
+};
+
+// The range of the tile's keys, from the ends of its slices. The same in all lanes of the block.
+template <class Key, unsigned kFanIn>
+__device__ KeyRange<Key> warp_find_range(const MergePass<Key>& pass,
+                                         const TileSlices<kFanIn>& slices) {
+  const unsigned lane = threadIdx.x % 32;
+  KeyRange<Key> range;
+  if (lane < kFanIn) {
+    const unsigned count = slices.first[lane + 1] - slices.first[lane];
+    if (count > 0) {
+      const Key* const slice = pass.input + slices.source[lane];
+      range = {slice[0], slice[count - 1]};
+    }
+  }
+  return {warp_least(range.least), warp_greatest(range.greatest)};
+}
+
+// Merges the tile's slices with words of `code`, and stores them. False, with nothing stored, if
+// the code does not suit the keys. Requires: the share's first keys are loaded.
+template <unsigned kThreads, unsigned kRowWords, class Code, class Value, unsigned kFanIn>
+__device__ bool block_merge_pairs(const Code& code,
+                                  const PairMergePass<typename Code::Key, Value>& pairs,
+                                  PairShare<typename Code::Key, Value, kRowWords, kFanIn> share,
+                                  const TileSlices<kFanIn>& slices, unsigned* co_ranks,
+                                  unsigned char* shared_bytes) {
+  using Key = typename Code::Key;
+  const MergePass<Key>& pass = pairs.keys;
+  const unsigned count = slices.first[kFanIn];
+  const auto tile = PairTile<Code, Value, kThreads, kRowWords>::in(shared_bytes);
+  share.put_words(code, tile);
+#pragma unroll 1
+  for (unsigned i = share.kBatch; i < kRowWords; i += share.kBatch) {
+    share.load(tile.values);
+    share.put_words(code, tile);
+  }
+  warp_fill_holes(tile.words, slices);
+  __syncthreads();  // the words of the slices are in shared memory
+
+  typename Code::Word words[kRowWords];
+  block_merge_slices(tile.words, slices, co_ranks, words);
+  thread_wait_for_copies();
+  __syncthreads();  // all values are in shared memory, and so are all rows
+  if (!block_sort_ties(tile, code, count, co_ranks)) return false;
+
+  const TilePlace place = slices.place;
+  TileTarget<Key> target{pass.output + place.output, count,     nullptr,
+                         place.group_position,       pass.maps, pass.store_map};
+  if (pass.writes_samples) target.samples = pass.samples + place.sample_begin;
+  warp_store_pairs(tile, code, target, pairs.values_out + place.output);
+  return true;
+}
+
+// The first pairs of the thread's share, on their way.
+template <unsigned kRowWords, class Key, class Value, unsigned kFanIn>
+__device__ PairShare<Key, Value, kRowWords, kFanIn> thread_load_share(
+    const PairMergePass<Key, Value>& pairs, const TileSlices<kFanIn>& slices,
+    unsigned char* shared_bytes) {
+  const unsigned first = threadIdx.x / 32 * 32 * kRowWords + threadIdx.x % 32;
+  PairShare<Key, Value, kRowWords, kFanIn> share(pairs, slices, first);
+  share.load(reinterpret_cast<Value*>(shared_bytes));
+  return share;
+}
+
+// Merges the tile's slices with words of whole keys, and stores them. A function of its own, so
+// that what it needs in registers does not cost the kernel others.
+template <unsigned kThreads, unsigned kRowWords, class Key, class Value, unsigned kFanIn>
+__device__ __noinline__ void block_merge_whole_keys(const PairMergePass<Key, Value>& pairs,
+                                                    const TileSlices<kFanIn>& slices,
+                                                    unsigned* co_ranks,
+                                                    unsigned char* shared_bytes) {
+  const auto share = thread_load_share<kRowWords>(pairs, slices, shared_bytes);
+  block_merge_pairs<kThreads>(WholeKeyCode<Key>{}, pairs, share, slices, co_ranks, shared_bytes);
 }
 
 template <class Key, class Value, unsigned kThreads, unsigned kRowWords, unsigned kFanIn,
           unsigned kResidentThreads, class Cuts = WrittenCuts>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    pair_merge_kernel(const PairMergePass<Key, Value> pairs) {
+    pair_merge_kernel(const __grid_constant__ PairMergePass<Key, Value> pairs) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ TileSlices<kFanIn> slices;
   __shared__ unsigned co_ranks[kThreads + 1];
-  const MergePass<Key>& pass = pairs.keys;
-  const auto tile = PairTile<Key, Value, kThreads, kRowWords>::in(shared_bytes);
   constexpr unsigned kTilePairs = merge_tile_keys(kThreads, kRowWords, kFanIn);
+  using Prefixes = PrefixCodeFor<Key, kThreads * kRowWords>;
+  using Tile = PairTile<Prefixes, Value, kThreads, kRowWords>;
+  // A tile of two slices that has a pair with the index of a fill has no holes.
+  static_assert(kTilePairs <= Prefixes::kMaxIndex + (kFanIn == 2 ? 1 : 0));
   grid_begin();
-  if (!Cuts::template block_find_slices<kTilePairs, kRowWords>(pass, slices)) return;
-  warp_visit_slices<kRowWords>(slices, [&](auto reversed, std::uint64_t source, unsigned position,
-                                           unsigned count, unsigned word) {
-    constexpr bool kReversed = decltype(reversed)::value;  // each second slice
-    const Value* const values =
-        pairs.values_in + source + (kReversed ? pairs.second_values_shift : 0);
-    warp_load_pairs<kReversed>(tile, pass.input + source, values, position, count, word);
-  });
-  warp_fill_holes(tile.words, slices);
-  __syncthreads();  // the words of the slices are in shared memory
-
-  PairWord<Key> words[kRowWords];
-  block_merge_slices(tile.words, slices, co_ranks, words);
-  thread_wait_for_copies();
-  __syncthreads();  // all values are in shared memory, and so are the rows of the warp
-
-  const TilePlace place = slices.place;
-  TileTarget<Key> target{pass.output + place.output,
-                         slices.first[kFanIn],
-                         nullptr,
-                         place.group_position,
-                         pass.maps,
-                         pass.store_map};
-  if (pass.writes_samples) target.samples = pass.samples + place.sample_begin;
-  warp_store_pairs(tile, target, pairs.values_out + place.output);
+  if (!Cuts::template block_find_slices<kTilePairs, kRowWords>(pairs.keys, slices)) return;
+  const auto share = thread_load_share<kRowWords>(pairs, slices, shared_bytes);
+  const auto code =
+      Prefixes::of(warp_find_range(pairs.keys, slices), Tile::staged_in(shared_bytes));
+  if (!code.may_misplace() || !block_expects_many_ties<kThreads>(share.finds_tie(code))) {
+    if (block_merge_pairs<kThreads>(code, pairs, share, slices, co_ranks, shared_bytes)) return;
+  }
+  block_merge_whole_keys<kThreads, kRowWords>(pairs, slices, co_ranks, shared_bytes);
 }
 
 }  // namespace gsort::gpu

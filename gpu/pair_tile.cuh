@@ -1,17 +1,21 @@
 // Tiles of pair words in shared memory, for the levels of block_merge.cuh, and the staged values.
 //
-// Shared memory of a kernel of pairs: the tile's values in the order of the input, then the words:
-//   u32 keys | values | rows of E words and a pad, 8 bytes each                         |
-//   u64 keys | values | rows of E upper halves and a pad, 8 bytes | rows of lower, 4 bytes |
+// Shared memory of a kernel of pairs: the tile's values in the order of the input, then the words,
+// as pair_code.hpp makes them:
+//   u32 keys, whole | values | rows of E words and a pad, 8 bytes each                            |
+//   u64 keys, whole | values | rows of E upper halves and a pad, 8 bytes | rows of lower, 4 bytes |
+//   prefixes        | values | keys | rows of E words and a pad, 4 bytes                          |
 // A word's lower half has the same place among lower halves as the upper half among upper ones. The
 // gather is free of conflicts in both: with an odd number of words a row neighbouring rows lie in
 // neighbouring banks, of 8 bytes or of 4.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "gpu/block_merge.cuh"
+#include "gpu/pair_code.hpp"
 #include "gpu/pair_word.hpp"
 
 namespace gsort::gpu {
@@ -103,12 +107,14 @@ __device__ void thread_gather(const RegionWords<WidePairWord, kRowWords>& region
 }
 
 // The shared memory of a kernel of pairs, with `kRows` rows of words.
-template <class Key, class Value, unsigned kRows, unsigned kRowWords>
+template <class Code, class Value, unsigned kRows, unsigned kRowWords>
 struct PairTile {
-  using Word = PairWord<Key>;
+  using Word = typename Code::Word;
   static constexpr unsigned kPairs = kRows * kRowWords;
   static constexpr unsigned kValueBytes = kPairs * sizeof(Value);
-  static constexpr unsigned kBytes = kValueBytes + TileWords<Word, kRowWords>::bytes(kRows);
+  static constexpr unsigned kStagedBytes = kPairs * Code::kStagedBytes;
+  static constexpr unsigned kBytes =
+      kValueBytes + kStagedBytes + TileWords<Word, kRowWords>::bytes(kRows);
   static_assert(kPairs - 1 <= kMaxPairIndex);
 
   Value* values;
@@ -116,8 +122,16 @@ struct PairTile {
 
   static __device__ PairTile in(unsigned char* memory) {
     return {reinterpret_cast<Value*>(memory),
-            TileWords<Word, kRowWords>::in(memory + kValueBytes, kRows)};
+            TileWords<Word, kRowWords>::in(staged_in(memory) + kStagedBytes, kRows)};
   }
+  // Where the code stages parts of keys.
+  static __device__ unsigned char* staged_in(unsigned char* memory) { return memory + kValueBytes; }
 };
+
+// What a tile of pairs takes in whichever code.
+template <class Key, class Value, unsigned kRows, unsigned kRowWords>
+inline constexpr unsigned kPairTileBytes =
+    std::max(PairTile<WholeKeyCode<Key>, Value, kRows, kRowWords>::kBytes,
+             PairTile<PrefixCodeFor<Key, kRows * kRowWords>, Value, kRows, kRowWords>::kBytes);
 
 }  // namespace gsort::gpu

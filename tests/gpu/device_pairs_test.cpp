@@ -259,6 +259,59 @@ TYPED_TEST(DevicePairs, OfEveryShapeAreMergedStably) {
   }
 }
 
+// Keys far apart, but `percent` of 100 in groups of `group` that differ in their last bits alone;
+// the order is random among any `window` neighbours.
+template <class Key>
+std::vector<Key> grouped_keys(std::size_t count, std::size_t group, unsigned percent,
+                              std::size_t window) {
+  std::mt19937_64 random(group * 100 + percent);
+  std::vector<Key> keys;
+  while (keys.size() < count) {
+    const auto base = static_cast<Key>(random());
+    const bool alone = random() % (group * 100) >= percent;
+    for (std::size_t i = 0; i < (alone ? 1 : group) && keys.size() < count; ++i) {
+      keys.push_back(static_cast<Key>(base + random() % 16));
+    }
+  }
+  for (std::size_t begin = 0; begin < count; begin += window) {
+    const std::size_t end = std::min(begin + window, count);
+    std::shuffle(keys.begin() + static_cast<std::ptrdiff_t>(begin),
+                 keys.begin() + static_cast<std::ptrdiff_t>(end), random);
+  }
+  return keys;
+}
+
+template <class T>
+void sort_and_merge_grouped(std::size_t count, std::size_t group, unsigned percent,
+                            std::size_t window) {
+  auto keys = grouped_keys<typename T::Key>(count, group, percent, window);
+  const std::string what = std::to_string(percent) + "% in " + std::to_string(group);
+  sort_and_compare(with_positions<T>(keys), {}, {}, 0, percent == 5, what);
+  PairSlices<T> slices;
+  for (auto begin = keys.begin(); begin != keys.end();) {
+    const auto end = begin + std::min<std::ptrdiff_t>(20000, keys.end() - begin);
+    std::sort(begin, end);
+    slices.counts.push_back(static_cast<std::uint64_t>(end - begin));
+    begin = end;
+  }
+  slices.pairs = with_positions<T>(std::move(keys));
+  merge_and_compare(slices, {}, 0, what);
+}
+
+// Such keys share what a short word has of them, and are told apart afterwards.
+TYPED_TEST(DevicePairs, ThatDifferInTheirLastBitsAloneAreSortedAndMerged) {
+  for (const std::size_t count : {20001U, 150001U}) {
+    for (const std::size_t group : {2U, 5U, 24U, 25U, 100U}) {
+      for (const unsigned percent : {1U, 5U, 20U, 100U}) {
+        for (const std::size_t window : {std::size_t{2000}, std::size_t{8192}, count}) {
+          sort_and_merge_grouped<TypeParam>(count, group, percent, window);
+          if (this->HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(DevicePairs, OfSlicesAreMergedAtAnyAlignmentAndMapped) {
   using Key = typename TypeParam::Key;
   const auto map = KeyMap<Key>::of({sizeof(Key) == 4 ? KeyType::kF32 : KeyType::kF64, true, true});
