@@ -181,6 +181,7 @@ __device__ __noinline__ void block_merge_whole_keys(const PairMergePass<Key, Val
                                                     const TileSlices<kFanIn>& slices,
                                                     unsigned* co_ranks,
                                                     unsigned char* shared_bytes) {
+  thread_wait_for_copies();  // of values, which are copied anew
   const auto share = thread_load_share<kRowWords>(pairs, slices, shared_bytes);
   block_merge_pairs<kThreads>(WholeKeyCode<Key>{}, pairs, share, slices, co_ranks, shared_bytes);
 }

@@ -362,16 +362,10 @@ void merge_arrays_and_compare(Shape shape, std::uint64_t a_count, std::uint64_t 
 
 TYPED_TEST(DevicePairs, OfTwoArraysAreMergedStablyWhereverTheyLie) {
   const std::uint64_t most = small_tuning_for<typename TypeParam::Key>(90).most_merged_keys;
-  const std::vector<std::pair<std::uint64_t, std::uint64_t>> sizes{{0, 1},
-                                                                   {1, 0},
-                                                                   {1, 1},
-                                                                   {2000, 48},
-                                                                   {2048, 2048},
-                                                                   {0, 5000},
-                                                                   {most / 2, most / 3},
-                                                                   {most, 1},
-                                                                   {1, most},
-                                                                   {most / 3, most}};
+  using Counts = std::pair<std::uint64_t, std::uint64_t>;
+  const Counts sizes[] = {
+      {0, 1},    {1, 0},    {1, 1},           {2000, 48},           {2048, 2048},
+      {0, 5000}, {most, 1}, {most / 3, most}, {most / 2, most / 3}, {1, most}};
   for (const auto& [a_count, b_count] : sizes) {
     for (const Shape shape : {Shape::kUniform, Shape::kFewDistinct, Shape::kMaximum}) {
       for (const bool swapped : {false, true}) {
