@@ -1,15 +1,15 @@
 // pair_merge_kernel: merges the tiles of one pass over pairs, stably. The twin of
-// kway_merge_kernel.cuh, whose cuts, slices and levels it shares; its words carry a key and an
-// index (pair_word.hpp), which counts through the slices laid end to end: so pairs of equal keys
-// keep the order of their runs, and within a run their own.
+// kway_merge_kernel.cuh, whose cuts, slices and levels it shares; its words carry a key, or the
+// upper bits of one, and an index (pair_code.hpp), which counts through the slices laid end to end:
+// so pairs of equal keys keep the order of their runs, and within a run their own.
 //
 // Threads: block b merges what lies between the rows of cuts b and b + 1. Warp w loads the pairs
 // [32 w E, 32 (w+1) E) of the slices, laid end to end: keys by way of registers into words,
-// values straight into shared memory. Thread t makes row t in each level of the tree.
-// Shared memory: the tile's values in that order, its words (pair_tile.cuh) as the slices of
-// kway_merge_kernel.cuh.
-// Device memory: each key and value is read once and written once, 2 * (sizeof(Key) +
-// sizeof(Value)) bytes an element, and the rows of cuts.
+// values straight into shared memory. Thread t makes row t in each level of the tree, and puts
+// right what its words left out (pair_ties.cuh). Shared memory: the tile's values in that order,
+// its words (pair_tile.cuh) as the slices of kway_merge_kernel.cuh. Device memory: each key and
+// value is read once and written once, 2 * (sizeof(Key) + sizeof(Value)) bytes an element, and the
+// rows of cuts.
 #pragma once
 
 #include <bit>

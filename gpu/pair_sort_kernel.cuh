@@ -1,9 +1,9 @@
 // pair_sort_kernel: sorts each tile of pairs stably; tile i becomes run i. The twin of
-// block_sort_kernel.cuh, whose levels it shares; its words carry a key and an index
-// (pair_word.hpp).
+// block_sort_kernel.cuh, whose levels it shares; its words carry the upper bits of a key and an
+// index, or all of the key (pair_code.hpp).
 //
 // Threads: block b sorts tile b; thread t loads the pairs t, t + kThreads ... of it, then makes row
-// t in every merge level.
+// t in every merge level, and puts right what its words left out (pair_ties.cuh).
 // Shared memory: the tile's values, its words (pair_tile.cuh); one co-rank a thread.
 // Device memory: each key and value is read once and written once, 2 * (sizeof(Key) +
 // sizeof(Value)) bytes an element.

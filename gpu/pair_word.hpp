@@ -1,5 +1,6 @@
-// Words that stand for pairs while a block merges them: a key together with the pair's index in the
-// tile. The value does not move until the tile is stored; the index tells then which one it is.
+// Words that stand for pairs while a block merges them: a whole key together with the pair's index
+// in the tile. The value does not move until the tile is stored; the index tells then which one it
+// is.
 //
 // Idea. A word is the number key << 13 | index: 45 bits for a u32 key, 77 for a u64 key. Indices
 // count the tile's pairs in the order of the input, so words are distinct, and their order is the

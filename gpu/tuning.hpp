@@ -68,13 +68,11 @@ template <class Key, class Value>
 struct PairOf {};
 
 // Pairs of a tile lie in shared memory with their values: with 64-bit keys and values a block
-// sort's tile has 84 KB, and a merge's 42 KB. Where an SM has more than 200 KB, two block sorts of
-// 512 threads and 32-bit keys and values fit it: slower by a fifth than two of 256, but 2^28 pairs
-// then take a pass less. On an H200, 2^28 pairs of u32: block sort 3.95 ms, and a pass of 8 takes
-// 0.20 for its cuts and 2.05; u64 with u32: 5.82, 0.24 + 3.45; u64 with u64: 6.40, 0.24 + 3.68.
-// What did not pay: merges of 256 threads (2.24 for u32, though their cuts take 0.13), 32 pairs a
-// thread (2.57), half of the greater words by selection in place of double precision (no
-// difference).
+// sort's tile has 83 KB, and a merge's 42 KB. Where an SM has more than 200 KB, two block sorts of
+// 512 threads and 32-bit keys and values fit it: 2^28 pairs then take a pass less. On an H200, 2^28
+// pairs of u32: block sort 3.34 ms, and a pass of 8 takes 0.21 for its cuts and 1.6 to 1.7; u64
+// with u32: 3.41, 0.27 + 2.25. What did not pay with words of whole keys, and was not tried since:
+// merges of 256 threads, 32 pairs a thread.
 struct PairTunings {
   KernelTuning of[2][2];  // [the key is 64 bits wide][the value is]
 };
