@@ -19,8 +19,11 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <vector>
 
 #include "base/error.hpp"
+#include "gpu/counted_merge.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_arrays.hpp"
 #include "gpu/launch.hpp"
@@ -49,11 +52,54 @@ MergeArrays<Key> cut_scratch(void* scratch, std::uint64_t total, std::uint32_t s
   return arrays;
 }
 
+// Keys of 8 and 16 bits are merged by counting, any number of slices in one go.
+template <class Key>
+inline constexpr bool kCounted = sizeof(Key) < sizeof(std::uint32_t);
+
+template <class Key>
+struct CountArrays {
+  std::uint64_t* starts = nullptr;
+  std::uint64_t* slices = nullptr;
+  std::size_t bytes = 0;
+};
+
+template <class Key>
+CountArrays<Key> cut_count_scratch(void* scratch, std::uint32_t slice_count) {
+  CountArrays<Key> arrays;
+  ScratchCutter cutter(scratch);
+  arrays.starts = cutter.take<std::uint64_t>(kKeyValues<Key> + 1);
+  arrays.slices = cutter.take<std::uint64_t>(2 * std::uint64_t{slice_count});
+  arrays.bytes = cutter.used_bytes();
+  return arrays;
+}
+
+// `slices`: where each begins, behind merge.input, then how many keys each has.
+template <class Key>
+void queue_counted(CountedMerge<Key> merge, const std::vector<std::uint64_t>& slices, void* scratch,
+                   cudaStream_t stream) {
+  const unsigned architecture = current_architecture();
+  merge.slice_count = static_cast<std::uint32_t>(slices.size() / 2);
+  const auto arrays = cut_count_scratch<Key>(scratch, merge.slice_count);
+  launch_table_copy(slices.data(), slices.size(), arrays.slices, architecture, stream);
+  merge.slices = arrays.slices;
+  merge.starts = arrays.starts;
+  launch_counted_merge(merge, architecture, stream);
+}
+
 // Two runs need no samples and no tables: a thread a tile bisects, or, if all lies in the L2 cache,
 // each tile's block searches for itself.
 std::size_t two_way_scratch_bytes(std::uint64_t total, const KernelTuning& tuning) {
   const std::uint64_t rows = div_up(total, tuning.two_way_tile_keys()) + 1;
   return round_up(rows * (kRowHeader + 2) * sizeof(std::uint64_t), kScratchAlignment);
+}
+
+template <class Key>
+std::size_t two_way_scratch_bytes_on_any(std::uint64_t total) {
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    most = std::max(most, two_way_scratch_bytes(total, tuning_for<Key>(row.architecture)));
+  }
+  return most;
 }
 
 template <class Key>
@@ -75,77 +121,11 @@ void queue_two_way(MergePass<Key> pass, void* scratch, cudaStream_t stream) {
   launch_two_way_merge(pass, architecture, stream);
 }
 
-}  // namespace
-
+// Requires: total > 0.
 template <class Key>
-std::size_t merge_arrays_scratch_bytes(std::uint64_t total) {
-  std::size_t most = 0;
-  for (const TuningRow& row : kTunings) {
-    most = std::max(most, two_way_scratch_bytes(total, tuning_for<Key>(row.architecture)));
-  }
-  return most;
-}
-
-template <class Key>
-void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
-                  Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
+void queue_slices(const Key* input, const std::uint64_t* slice_counts, std::uint32_t slice_count,
+                  std::uint64_t total, Key* output, KeyMap<Key> store_map, void* scratch,
                   cudaStream_t stream) {
-  constexpr const char* kArrays = "merging two arrays on the GPU";
-  const std::array<std::uint64_t, 2> counts{a_count, b_count};
-  const std::uint64_t total = sum_of_slices(counts.data(), 2, kArrays);
-  if (total == 0) return;
-  const std::uint64_t bytes = total * sizeof(Key);
-  const std::size_t needed = merge_arrays_scratch_bytes<Key>(total);
-  require_memory(output, bytes, sizeof(Key), kArrays, "the output");
-  require_scratch(scratch_bytes, needed, kArrays);
-  require_memory(scratch, needed, kScratchAlignment, kArrays, "the scratch memory");
-  require_apart(output, bytes, scratch, needed, kArrays, "output and scratch memory");
-  const std::array<const Key*, 2> inputs{a, b};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::uint64_t input_bytes = counts[i] * sizeof(Key);
-    require_memory(inputs[i], input_bytes, sizeof(Key), kArrays, "an input");
-    require_apart(inputs[i], input_bytes, output, bytes, kArrays, "input and output");
-    require_apart(inputs[i], input_bytes, scratch, needed, kArrays, "input and scratch memory");
-  }
-  MergePass<Key> pass;
-  // An empty array may have no address, but the kernels count from the first one's.
-  pass.input = a_count > 0 ? a : b;
-  pass.output = output;
-  pass.store_map = store_map;
-  pass.apart.first_length = a_count;
-  pass.apart.second_length = b_count;
-  if (a_count > 0 && b_count > 0) pass.apart.second_begin = elements_between(a, b);
-  queue_two_way(pass, scratch, stream);
-}
-
-template <class Key>
-std::size_t merge_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
-  if (slice_count <= 2) return merge_arrays_scratch_bytes<Key>(total);
-  std::size_t most = 0;
-  for (const TuningRow& row : kTunings) {
-    const KernelTuning tuning = tuning_for<Key>(row.architecture);
-    most = std::max(most, cut_scratch<Key>(nullptr, total, slice_count, tuning).bytes);
-  }
-  return most;
-}
-
-template <class Key>
-void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint32_t slice_count,
-                  Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
-                  cudaStream_t stream) {
-  require_memory(slice_counts, slice_count, 1, kOperation, "the table of slice counts");
-  const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kOperation);
-  if (total == 0) return;
-  const std::uint64_t bytes = total * sizeof(Key);
-  const std::size_t needed = merge_slices_scratch_bytes<Key>(total, slice_count);
-  require_memory(input, bytes, sizeof(Key), kOperation, "the input");
-  require_memory(output, bytes, sizeof(Key), kOperation, "the output");
-  require_apart(input, bytes, output, bytes, kOperation, "input and output");
-  require_scratch(scratch_bytes, needed, kOperation);
-  require_memory(scratch, needed, kScratchAlignment, kOperation, "the scratch memory");
-  require_apart(input, bytes, scratch, needed, kOperation, "input and scratch memory");
-  require_apart(output, bytes, scratch, needed, kOperation, "output and scratch memory");
-
   if (slice_count <= 2) {
     MergePass<Key> pass;
     pass.input = input;
@@ -175,21 +155,116 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
   }
 }
 
-template std::size_t merge_slices_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint32_t);
-template std::size_t merge_slices_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint32_t);
-template void merge_slices<std::uint32_t>(const std::uint32_t*, const std::uint64_t*, std::uint32_t,
-                                          std::uint32_t*, KeyMap<std::uint32_t>, void*, std::size_t,
-                                          cudaStream_t);
-template void merge_slices<std::uint64_t>(const std::uint64_t*, const std::uint64_t*, std::uint32_t,
-                                          std::uint64_t*, KeyMap<std::uint64_t>, void*, std::size_t,
-                                          cudaStream_t);
-template std::size_t merge_arrays_scratch_bytes<std::uint32_t>(std::uint64_t);
-template void merge_arrays<std::uint32_t>(const std::uint32_t*, std::uint64_t, const std::uint32_t*,
-                                          std::uint64_t, std::uint32_t*, KeyMap<std::uint32_t>,
-                                          void*, std::size_t, cudaStream_t);
-template std::size_t merge_arrays_scratch_bytes<std::uint64_t>(std::uint64_t);
-template void merge_arrays<std::uint64_t>(const std::uint64_t*, std::uint64_t, const std::uint64_t*,
-                                          std::uint64_t, std::uint64_t*, KeyMap<std::uint64_t>,
-                                          void*, std::size_t, cudaStream_t);
+}  // namespace
+
+template <class Key>
+std::size_t merge_arrays_scratch_bytes(std::uint64_t total) {
+  if constexpr (kCounted<Key>) {
+    return cut_count_scratch<Key>(nullptr, 2).bytes;
+  } else {
+    return two_way_scratch_bytes_on_any<Key>(total);
+  }
+}
+
+template <class Key>
+void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
+                  Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
+                  cudaStream_t stream) {
+  constexpr const char* kArrays = "merging two arrays on the GPU";
+  const std::array<std::uint64_t, 2> counts{a_count, b_count};
+  const std::uint64_t total = sum_of_slices(counts.data(), 2, kArrays);
+  if (total == 0) return;
+  const std::uint64_t bytes = total * sizeof(Key);
+  const std::size_t needed = merge_arrays_scratch_bytes<Key>(total);
+  require_memory(output, bytes, sizeof(Key), kArrays, "the output");
+  require_scratch(scratch_bytes, needed, kArrays);
+  require_memory(scratch, needed, kScratchAlignment, kArrays, "the scratch memory");
+  require_apart(output, bytes, scratch, needed, kArrays, "output and scratch memory");
+  const std::array<const Key*, 2> inputs{a, b};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::uint64_t input_bytes = counts[i] * sizeof(Key);
+    require_memory(inputs[i], input_bytes, sizeof(Key), kArrays, "an input");
+    require_apart(inputs[i], input_bytes, output, bytes, kArrays, "input and output");
+    require_apart(inputs[i], input_bytes, scratch, needed, kArrays, "input and scratch memory");
+  }
+  // An empty array may have no address, but the kernels count from the first one's.
+  const Key* const first = a_count > 0 ? a : b;
+  const std::uint64_t second_begin = a_count > 0 && b_count > 0 ? elements_between(a, b) : 0;
+  if constexpr (kCounted<Key>) {
+    CountedMerge<Key> merge;
+    merge.input = first;
+    merge.output = output;
+    merge.store_map = store_map;
+    merge.total = total;
+    queue_counted(merge, {0, second_begin, a_count, b_count}, scratch, stream);
+  } else {
+    MergePass<Key> pass;
+    pass.input = first;
+    pass.output = output;
+    pass.store_map = store_map;
+    pass.apart = {0, a_count, second_begin, b_count};
+    queue_two_way(pass, scratch, stream);
+  }
+}
+
+template <class Key>
+std::size_t merge_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
+  if constexpr (kCounted<Key>) {
+    return cut_count_scratch<Key>(nullptr, slice_count).bytes;
+  } else {
+    if (slice_count <= 2) return merge_arrays_scratch_bytes<Key>(total);
+    std::size_t most = 0;
+    for (const TuningRow& row : kTunings) {
+      const KernelTuning tuning = tuning_for<Key>(row.architecture);
+      most = std::max(most, cut_scratch<Key>(nullptr, total, slice_count, tuning).bytes);
+    }
+    return most;
+  }
+}
+
+template <class Key>
+void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint32_t slice_count,
+                  Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
+                  cudaStream_t stream) {
+  require_memory(slice_counts, slice_count, 1, kOperation, "the table of slice counts");
+  const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kOperation);
+  if (total == 0) return;
+  const std::uint64_t bytes = total * sizeof(Key);
+  const std::size_t needed = merge_slices_scratch_bytes<Key>(total, slice_count);
+  require_memory(input, bytes, sizeof(Key), kOperation, "the input");
+  require_memory(output, bytes, sizeof(Key), kOperation, "the output");
+  require_apart(input, bytes, output, bytes, kOperation, "input and output");
+  require_scratch(scratch_bytes, needed, kOperation);
+  require_memory(scratch, needed, kScratchAlignment, kOperation, "the scratch memory");
+  require_apart(input, bytes, scratch, needed, kOperation, "input and scratch memory");
+  require_apart(output, bytes, scratch, needed, kOperation, "output and scratch memory");
+
+  if constexpr (kCounted<Key>) {
+    CountedMerge<Key> merge;
+    merge.input = input;
+    merge.output = output;
+    merge.store_map = store_map;
+    merge.total = total;
+    std::vector<std::uint64_t> slices(2 * std::size_t{slice_count});
+    std::exclusive_scan(slice_counts, slice_counts + slice_count, slices.begin(), std::uint64_t{0});
+    std::copy_n(slice_counts, slice_count, slices.begin() + slice_count);
+    queue_counted(merge, slices, scratch, stream);
+  } else {
+    queue_slices(input, slice_counts, slice_count, total, output, store_map, scratch, stream);
+  }
+}
+
+#define GSORT_MERGES(Key)                                                                     \
+  template std::size_t merge_slices_scratch_bytes<Key>(std::uint64_t, std::uint32_t);         \
+  template void merge_slices<Key>(const Key*, const std::uint64_t*, std::uint32_t, Key*,      \
+                                  KeyMap<Key>, void*, std::size_t, cudaStream_t);             \
+  template std::size_t merge_arrays_scratch_bytes<Key>(std::uint64_t);                        \
+  template void merge_arrays<Key>(const Key*, std::uint64_t, const Key*, std::uint64_t, Key*, \
+                                  KeyMap<Key>, void*, std::size_t, cudaStream_t)
+GSORT_MERGES(std::uint8_t);
+GSORT_MERGES(std::uint16_t);
+GSORT_MERGES(std::uint32_t);
+GSORT_MERGES(std::uint64_t);
+#undef GSORT_MERGES
 
 }  // namespace gsort::gpu

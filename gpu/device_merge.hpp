@@ -13,7 +13,8 @@
 namespace gsort::gpu {
 
 // Device memory that merge_slices needs for slices of `total` keys together: cuts, for more than
-// two slices samples as well, and for more than eight one more array of keys.
+// two slices samples as well, and for more than eight one more array of keys. For keys of 8 and 16
+// bits a table of 8 bytes a value of the key, 512 KiB at most, and 16 bytes a slice.
 template <class Key>
 [[nodiscard]] std::size_t merge_slices_scratch_bytes(std::uint64_t total,
                                                      std::uint32_t slice_count);
@@ -22,8 +23,8 @@ template <class Key>
 // returns) holds their lengths; the slices lie one behind the other in input. Keys are ordered
 // keys; store_map.to_raw is applied as they leave. The work is queued on `stream`, the call does
 // not wait for the device, and calls on several streams may overlap when each has scratch of its
-// own. Requires: Key is std::uint32_t or std::uint64_t; pointers aligned to sizeof(Key), scratch to
-// 256 bytes;
+// own. Requires: Key is std::uint8_t, std::uint16_t, std::uint32_t or std::uint64_t; pointers
+// aligned to sizeof(Key), scratch to 256 bytes;
 //   input, output and scratch do not overlap and live until the stream has passed this work.
 // Throws: Error(kUsage), with nothing queued, for null pointers with a count, overlap,
 // misalignment, and
@@ -37,33 +38,13 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
 // ascending, into output; of equal keys those of `a` come first (which shows only where a store_map
 // makes different keys equal, so never). Contracts and errors are those of merge_slices; a and b
 // may overlap each other.
-// Scratch memory is for cuts alone, about 5 bytes for every 1,000 keys.
+// Scratch memory is for cuts alone, about 5 bytes for every 1,000 keys; for keys of 8 and 16 bits
+// it is the table named above.
 template <class Key>
 [[nodiscard]] std::size_t merge_arrays_scratch_bytes(std::uint64_t total);
 template <class Key>
 void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
                   Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
                   cudaStream_t stream);
-
-extern template std::size_t merge_slices_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint32_t);
-extern template std::size_t merge_slices_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint32_t);
-extern template void merge_slices<std::uint32_t>(const std::uint32_t*, const std::uint64_t*,
-                                                 std::uint32_t, std::uint32_t*,
-                                                 KeyMap<std::uint32_t>, void*, std::size_t,
-                                                 cudaStream_t);
-extern template void merge_slices<std::uint64_t>(const std::uint64_t*, const std::uint64_t*,
-                                                 std::uint32_t, std::uint64_t*,
-                                                 KeyMap<std::uint64_t>, void*, std::size_t,
-                                                 cudaStream_t);
-extern template std::size_t merge_arrays_scratch_bytes<std::uint32_t>(std::uint64_t);
-extern template void merge_arrays<std::uint32_t>(const std::uint32_t*, std::uint64_t,
-                                                 const std::uint32_t*, std::uint64_t,
-                                                 std::uint32_t*, KeyMap<std::uint32_t>, void*,
-                                                 std::size_t, cudaStream_t);
-extern template std::size_t merge_arrays_scratch_bytes<std::uint64_t>(std::uint64_t);
-extern template void merge_arrays<std::uint64_t>(const std::uint64_t*, std::uint64_t,
-                                                 const std::uint64_t*, std::uint64_t,
-                                                 std::uint64_t*, KeyMap<std::uint64_t>, void*,
-                                                 std::size_t, cudaStream_t);
 
 }  // namespace gsort::gpu

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <memory>
 #include <random>
 #include <string>
@@ -18,8 +19,15 @@ namespace {
 template <class Key>
 class DeviceMerge : public GpuTest {};
 
-using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
+using KeyTypes = ::testing::Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(DeviceMerge, KeyTypes);
+
+// Signed integers, or what of them and floating point has the more to map.
+template <class Key>
+[[nodiscard]] constexpr KeyType mapped_type() {
+  constexpr KeyType kTypes[] = {KeyType::kI8, KeyType::kI16, KeyType::kF32, KeyType::kF64};
+  return kTypes[std::countr_zero(sizeof(Key))];
+}
 
 template <class Key>
 struct Slices {
@@ -49,13 +57,21 @@ Slices<Key> make_slices(Shape shape, std::uint32_t slice_count, std::uint64_t me
   return slices;
 }
 
+// Not inlined: GCC 12 would take the copy's memory for none of its own (a warning, for bytes).
+template <class Key>
+[[gnu::noinline]] std::vector<Key> sorted_and_mapped(const std::vector<Key>& keys,
+                                                     KeyMap<Key> map) {
+  std::vector<Key> sorted = keys;
+  std::sort(sorted.begin(), sorted.end());
+  for (Key& key : sorted) key = map.to_raw(key);
+  return sorted;
+}
+
 template <class Key>
 void merge_and_compare(const Slices<Key>& slices, KeyMap<Key> map, std::size_t misalign,
                        const std::string& what) {
   if (are_too_many(slices.keys.size())) return;
-  std::vector<Key> expected = slices.keys;
-  std::sort(expected.begin(), expected.end());
-  for (Key& key : expected) key = map.to_raw(key);
+  const std::vector<Key> expected = sorted_and_mapped(slices.keys, map);
   const auto slice_count = static_cast<std::uint32_t>(slices.counts.size());
   const DeviceArray<Key> input(slices.keys, misalign);
   const DeviceArray<Key> output(slices.keys.size(), misalign / 2);
@@ -93,9 +109,8 @@ TYPED_TEST(DeviceMerge, MergesEveryShape) {
 }
 
 TYPED_TEST(DeviceMerge, MergesAtAnyAlignmentAndMaps) {
-  const auto map =
-      KeyMap<TypeParam>::of({sizeof(TypeParam) == 4 ? KeyType::kF32 : KeyType::kF64, true, true});
-  for (const std::size_t misalign : {1U, 2U, 3U, 5U}) {
+  const auto map = KeyMap<TypeParam>::of({mapped_type<TypeParam>(), true, true});
+  for (const std::size_t misalign : {1U, 2U, 3U, 5U, 15U, 31U}) {
     for (const std::uint32_t slice_count : {1U, 2U, 6U, 70U}) {
       merge_and_compare(make_slices<TypeParam>(Shape::kUniform, slice_count, 9000, 4), map,
                         misalign, "misaligned by " + std::to_string(misalign));
@@ -104,18 +119,22 @@ TYPED_TEST(DeviceMerge, MergesAtAnyAlignmentAndMaps) {
   }
 }
 
+template <class Key>
+std::vector<Key> two_sorted_runs(std::vector<Key> keys, std::uint64_t first) {
+  const auto middle = keys.begin() + static_cast<std::ptrdiff_t>(first);
+  std::sort(keys.begin(), middle);
+  std::sort(middle, keys.end());
+  return keys;
+}
+
 // Two sorted halves of keys of a shape, which lie in one allocation: a before b, or b before a.
 template <class Key>
 void merge_arrays_and_compare(Shape shape, std::uint64_t a_count, std::uint64_t b_count,
                               KeyMap<Key> map, std::size_t misalign, bool b_before_a) {
   if (are_too_many(a_count + b_count)) return;
-  std::vector<Key> keys = make_keys<Key>(shape, a_count + b_count, a_count);
-  const auto middle = keys.begin() + static_cast<std::ptrdiff_t>(b_before_a ? b_count : a_count);
-  std::sort(keys.begin(), middle);
-  std::sort(middle, keys.end());
-  std::vector<Key> expected = keys;
-  std::sort(expected.begin(), expected.end());
-  for (Key& key : expected) key = map.to_raw(key);
+  const std::vector<Key> keys = two_sorted_runs<Key>(
+      make_keys<Key>(shape, a_count + b_count, a_count), b_before_a ? b_count : a_count);
+  const std::vector<Key> expected = sorted_and_mapped(keys, map);
 
   const DeviceArray<Key> input(keys, misalign);
   const DeviceArray<Key> output(keys.size(), misalign);
@@ -131,8 +150,7 @@ void merge_arrays_and_compare(Shape shape, std::uint64_t a_count, std::uint64_t 
 }
 
 TYPED_TEST(DeviceMerge, MergesTwoArraysThatLieAnywhere) {
-  const auto map =
-      KeyMap<TypeParam>::of({sizeof(TypeParam) == 4 ? KeyType::kI32 : KeyType::kI64, true, false});
+  const auto map = KeyMap<TypeParam>::of({mapped_type<TypeParam>(), true, false});
   const std::uint64_t most = small_tuning_for<TypeParam>(90).most_merged_keys;
   const std::uint64_t tile = small_tuning_for<TypeParam>(90).kernels.merge_tile_keys(2);
   const std::vector<std::array<std::uint64_t, 2>> sizes{
@@ -183,8 +201,7 @@ TYPED_TEST(DeviceMerge, RefusesBadTwoArraysBeforeAnyLaunch) {
 TYPED_TEST(DeviceMerge, RunsOnSeveralStreamsAtOnce) {
   constexpr int kStreams = 4;
   const auto slices = make_slices<TypeParam>(Shape::kUniform, 30, 20000, 8);
-  std::vector<TypeParam> expected = slices.keys;
-  std::sort(expected.begin(), expected.end());
+  const std::vector<TypeParam> expected = sorted_and_mapped<TypeParam>(slices.keys, {});
   const auto slice_count = static_cast<std::uint32_t>(slices.counts.size());
   const std::size_t bytes = merge_slices_scratch_bytes<TypeParam>(expected.size(), slice_count);
   const DeviceArray<TypeParam> input(slices.keys);

@@ -50,7 +50,7 @@ template <class Key>
   std::mt19937_64 random(seed);
   unsigned bits = 0;
   while ((std::size_t{1} << bits) < count) ++bits;
-  const Key scale = static_cast<Key>(~Key{0} / (count + 1));
+  const auto scale = static_cast<Key>(static_cast<Key>(~Key{0}) / (count + 1));
   std::vector<Key> keys(count);
   for (std::size_t i = 0; i < count; ++i) {
     const auto place = static_cast<Key>(i);
@@ -60,19 +60,19 @@ template <class Key>
         keys[i] = static_cast<Key>(random());
         break;
       case Shape::kSorted:
-        keys[i] = place * scale;
+        keys[i] = static_cast<Key>(place * scale);
         break;
       case Shape::kReversed:
-        keys[i] = mirrored * scale;
+        keys[i] = static_cast<Key>(mirrored * scale);
         break;
       case Shape::kEqual:
         keys[i] = static_cast<Key>(0x1234567890abcdefULL);
         break;
       case Shape::kFewDistinct:
-        keys[i] = static_cast<Key>(random() % 16) * scale;
+        keys[i] = static_cast<Key>(random() % 16 * scale);
         break;
       case Shape::kSawtooth:
-        keys[i] = static_cast<Key>(i % 1000) * 77;
+        keys[i] = static_cast<Key>(i % 1000 * 77);
         break;
       case Shape::kOrganPipe:
         keys[i] = std::min(place, mirrored);

@@ -1,0 +1,39 @@
+// Merging sorted slices of 8- or 16-bit keys by counting: what such a merge's output looks like is
+// known once it is known how many keys of each value there are, and a sorted slice tells that to a
+// search for every value. So the input is hardly read, and the output is written from a table.
+//
+// Cost. 256 or 65,536 searches a slice, and sizeof(Key) bytes written an element.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+
+#include "base/key.hpp"
+
+namespace gsort::gpu {
+
+// Keys of 8 or 16 bits have so many values.
+template <class Key>
+inline constexpr std::uint32_t kKeyValues = std::uint32_t{1} << (8 * sizeof(Key));
+
+template <class Key>
+struct CountedMerge {
+  const Key* input = nullptr;
+  Key* output = nullptr;
+  KeyMap<Key> store_map;
+  // Where each slice begins, in keys behind `input` modulo 2^64, then how many keys each has:
+  // 2 * slice_count numbers in device memory.
+  const std::uint64_t* slices = nullptr;
+  std::uint32_t slice_count = 0;
+  std::uint64_t total = 0;  // > 0
+  // Scratch: where each value's keys begin in the output, and the end: kKeyValues + 1 numbers.
+  std::uint64_t* starts = nullptr;
+};
+
+// Queues the merge. Throws: Error(kDevice) naming the kernel.
+template <class Key>
+void launch_counted_merge(const CountedMerge<Key>& merge, unsigned architecture,
+                          cudaStream_t stream);
+
+}  // namespace gsort::gpu
