@@ -5,8 +5,9 @@
 // slices. Of the searches' reads only the last few are not shared by neighbours.
 //
 // fill_values_kernel: a block writes a tile of the output in vectors of 16 bytes, each thread those
-// t, t + kFillThreads ...; the values at the tile's ends bound the search for those between. Tiles
-// and vectors are counted from the last multiple of 16 bytes before the output.
+// t, t + kFillThreads ...; the values at the tile's ends bound the search for those between. Most
+// vectors of a large output are one value, 16 or 8 times. Tiles and vectors are counted from the
+// last multiple of 16 bytes before the output.
 #include <algorithm>
 
 #include "base/units.hpp"
@@ -18,16 +19,35 @@ namespace {
 
 constexpr unsigned kCountThreads = 256;
 constexpr unsigned kFillThreads = 256;
-constexpr unsigned kVectorsAThread = 4;
+constexpr unsigned kVectorsAThread = 8;          // of outputs that fill the card
+constexpr std::uint64_t kLargeOutput = 8 << 20;  // bytes
 
+// 16 bytes of keys, in words, and stored by an intrinsic: the compiler would store them one by one.
 template <class Key>
-struct alignas(16) Vector {
+struct Vector {
   static constexpr unsigned kKeys = 16 / sizeof(Key);
-  Key keys[kKeys];
-};
+  static constexpr unsigned kKeysAWord = 4 / sizeof(Key);
+  static constexpr unsigned kKeyBits = 8 * sizeof(Key);
 
-template <class Key>
-inline constexpr unsigned kTileKeys = kFillThreads* kVectorsAThread* Vector<Key>::kKeys;
+  std::uint32_t words[4] = {};
+
+  // Requires: the place is 0 so far.
+  __device__ void put(unsigned place, Key key) {
+    words[place / kKeysAWord] |= std::uint32_t{key} << place % kKeysAWord * kKeyBits;
+  }
+  [[nodiscard]] __device__ Key get(unsigned place) const {
+    return static_cast<Key>(words[place / kKeysAWord] >> place % kKeysAWord * kKeyBits);
+  }
+  // One key in all places.
+  [[nodiscard]] static __device__ Vector of(Key key) {
+    constexpr std::uint32_t kOnes = ~std::uint32_t{0} / ((1U << kKeyBits) - 1);
+    const std::uint32_t word = key * kOnes;
+    return {{word, word, word, word}};
+  }
+  __device__ void store(Key* to) const {
+    __stcg(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
+  }
+};
 
 template <class Key>
 __global__ void __launch_bounds__(kCountThreads) zero_starts_kernel(const CountedMerge<Key> merge) {
@@ -78,52 +98,78 @@ __device__ unsigned thread_value_at(const CountedMerge<Key>& merge, std::uint64_
   return least;
 }
 
+// The same by all threads of the block, of any values: 256 or 65,536 of them in one or two steps.
+template <class Key>
+__device__ unsigned block_value_at(const CountedMerge<Key>& merge, std::uint64_t position) {
+  static_assert(kFillThreads == 256);
+  unsigned value = 0;
+#pragma unroll
+  for (unsigned step = kKeyValues<Key> / kFillThreads; step > 0; step /= kFillThreads) {
+    const bool begins = merge.starts[value + threadIdx.x * step] <= position;
+    value += (static_cast<unsigned>(__syncthreads_count(begins ? 1 : 0)) - 1) * step;
+  }
+  return value;
+}
+
+// The keys [from, to) of a vector, the first of which stands at `position` of the output and has
+// `value`; none is greater than `most`.
+template <class Key>
+__device__ Vector<Key> thread_make_vector(const CountedMerge<Key>& merge, std::uint64_t position,
+                                          unsigned from, unsigned to, unsigned value,
+                                          unsigned most) {
+  std::uint64_t end = merge.starts[value + 1];
+  Key key = merge.store_map.to_raw(static_cast<Key>(value));
+  if (end - position >= Vector<Key>::kKeys) return Vector<Key>::of(key);
+  Vector<Key> vector;
+#pragma unroll
+  for (unsigned j = 0; j < Vector<Key>::kKeys; ++j) {
+    if (j < from || j >= to) continue;
+    if (position == end) {
+      ++value;
+      end = merge.starts[value + 1];
+      if (position >= end) {  // the next value has no keys
+        value = thread_value_at(merge, position, value, most);
+        end = merge.starts[value + 1];
+      }
+      key = merge.store_map.to_raw(static_cast<Key>(value));
+    }
+    vector.put(j, key);
+    ++position;
+  }
+  return vector;
+}
+
 template <class Key>
 __global__ void __launch_bounds__(kFillThreads)
-    fill_values_kernel(const CountedMerge<Key> merge, unsigned misaligned) {
-  __shared__ unsigned ends[2];
+    fill_values_kernel(const CountedMerge<Key> merge, unsigned misaligned,
+                       unsigned vectors_a_thread) {
   grid_begin();
   // Counted from the multiple of 16 bytes: `misaligned` keys before the output.
-  const std::uint64_t tile = std::uint64_t{blockIdx.x} * kTileKeys<Key>;
+  const unsigned tile_keys = kFillThreads * vectors_a_thread * Vector<Key>::kKeys;
+  const std::uint64_t tile = std::uint64_t{blockIdx.x} * tile_keys;
   const std::uint64_t all = merge.total + misaligned;
-  if (threadIdx.x < 2) {
-    const std::uint64_t begin = tile < misaligned ? misaligned : tile;
-    const std::uint64_t end = tile + kTileKeys<Key> < all ? tile + kTileKeys<Key> : all;
-    ends[threadIdx.x] = thread_value_at(merge, (threadIdx.x == 0 ? begin : end - 1) - misaligned, 0,
-                                        kKeyValues<Key> - 1);
-  }
-  __syncthreads();  // the values at the tile's ends are known
-  const unsigned least = ends[0];
-  const unsigned most = ends[1];
+  const std::uint64_t tile_begin = tile < misaligned ? misaligned : tile;
+  const std::uint64_t tile_end = tile + tile_keys < all ? tile + tile_keys : all;
+  const unsigned least = block_value_at(merge, tile_begin - misaligned);
+  const unsigned most = block_value_at(merge, tile_end - 1 - misaligned);
   Key* const output = merge.output - misaligned;
 #pragma unroll 1
-  for (unsigned i = 0; i < kVectorsAThread; ++i) {
+  for (unsigned i = 0; i < vectors_a_thread; ++i) {
     const std::uint64_t begin = tile + (i * kFillThreads + threadIdx.x) * Vector<Key>::kKeys;
     if (begin >= all) return;
-    // Of the first vector some keys may lie before the output.
-    const unsigned before = begin < misaligned ? misaligned : 0;
-    const auto count =
+    // Of the first vector some keys may lie before the output, of the last some behind it.
+    const unsigned from = begin < misaligned ? misaligned : 0;
+    const auto to =
         static_cast<unsigned>(all - begin < Vector<Key>::kKeys ? all - begin : Vector<Key>::kKeys);
-    const std::uint64_t position = begin + before - misaligned;
-    unsigned value = thread_value_at(merge, position, least, most);
-    std::uint64_t left = merge.starts[value + 1] - position;  // keys of this value
-    Vector<Key> vector;
-#pragma unroll
-    for (unsigned j = 0; j < Vector<Key>::kKeys; ++j) {
-      if (j < before || j >= count) continue;
-      while (left == 0) {
-        left = merge.starts[value + 2] - merge.starts[value + 1];
-        ++value;
-      }
-      --left;
-      vector.keys[j] = merge.store_map.to_raw(static_cast<Key>(value));
-    }
-    if (before == 0 && count == Vector<Key>::kKeys) {
-      *reinterpret_cast<Vector<Key>*>(output + begin) = vector;
+    const std::uint64_t position = begin + from - misaligned;
+    const unsigned value = thread_value_at(merge, position, least, most);
+    const Vector<Key> vector = thread_make_vector(merge, position, from, to, value, most);
+    if (from == 0 && to == Vector<Key>::kKeys) {
+      vector.store(output + begin);
     } else {
 #pragma unroll
       for (unsigned j = 0; j < Vector<Key>::kKeys; ++j) {
-        if (j >= before && j < count) output[begin + j] = vector.keys[j];
+        if (j >= from && j < to) output[begin + j] = vector.get(j);
       }
     }
   }
@@ -145,12 +191,14 @@ void launch_counted_merge(const CountedMerge<Key>& merge, unsigned architecture,
                 {blocks(std::uint64_t{merge.slice_count} * kKeyValues<Key>, kCountThreads),
                  kCountThreads, 0, architecture, stream},
                 "launching count_keys_kernel", merge);
-  const auto misaligned = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(merge.output) %
-                                                sizeof(Vector<Key>) / sizeof(Key));
+  const auto misaligned =
+      static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(merge.output) % 16 / sizeof(Key));
+  const unsigned vectors_a_thread = merge.total * sizeof(Key) < kLargeOutput ? 1 : kVectorsAThread;
+  const unsigned tile_keys = kFillThreads * vectors_a_thread * Vector<Key>::kKeys;
   launch_kernel(
       fill_values_kernel<Key>,
-      {blocks(merge.total + misaligned, kTileKeys<Key>), kFillThreads, 0, architecture, stream},
-      "launching fill_values_kernel", merge, misaligned);
+      {blocks(merge.total + misaligned, tile_keys), kFillThreads, 0, architecture, stream},
+      "launching fill_values_kernel", merge, misaligned, vectors_a_thread);
 }
 
 template void launch_counted_merge(const CountedMerge<std::uint8_t>&, unsigned, cudaStream_t);

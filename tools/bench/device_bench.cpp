@@ -72,6 +72,8 @@ void DeviceBench<Key>::add(const std::string& name, bool is_cub,
       {name, runs.times, input_.elements, 2 * output_.bytes(), runs.verdict, is_cub, ""});
 }
 
+template class DeviceBench<std::uint8_t>;
+template class DeviceBench<std::uint16_t>;
 template class DeviceBench<std::uint32_t>;
 template class DeviceBench<std::uint64_t>;
 

@@ -62,7 +62,4 @@ class DeviceBench {
   std::vector<Result> results_;
 };
 
-extern template class DeviceBench<std::uint32_t>;
-extern template class DeviceBench<std::uint64_t>;
-
 }  // namespace gsort::bench

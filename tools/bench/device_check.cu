@@ -114,8 +114,12 @@ std::uint64_t count_differences(const Key* keys, const Key* expected, std::uint6
   return check.descents;
 }
 
+using U8 = std::uint8_t;
+using U16 = std::uint16_t;
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
+template DeviceCheck check_arrays(const U8*, std::uint64_t, std::uint64_t, KeyMap<U8>);
+template DeviceCheck check_arrays(const U16*, std::uint64_t, std::uint64_t, KeyMap<U16>);
 template DeviceCheck check_arrays(const U32*, std::uint64_t, std::uint64_t, KeyMap<U32>);
 template DeviceCheck check_arrays(const U64*, std::uint64_t, std::uint64_t, KeyMap<U64>);
 template DeviceCheck check_pairs(const U32*, const U32*, std::uint64_t, KeyMap<U32>);

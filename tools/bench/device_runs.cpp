@@ -99,6 +99,8 @@ std::vector<Key> DeviceKeys<Key>::values() const {
   return keys;
 }
 
+template class DeviceKeys<std::uint8_t>;
+template class DeviceKeys<std::uint16_t>;
 template class DeviceKeys<std::uint32_t>;
 template class DeviceKeys<std::uint64_t>;
 

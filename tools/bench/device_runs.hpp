@@ -58,7 +58,4 @@ class DeviceKeys {
   std::unique_ptr<DeviceMemory> memory_;
 };
 
-extern template class DeviceKeys<std::uint32_t>;
-extern template class DeviceKeys<std::uint64_t>;
-
 }  // namespace gsort::bench

@@ -24,27 +24,40 @@ template <class Key>
 [[nodiscard]] std::vector<std::uint64_t> elements_or(const Request& request,
                                                      const std::vector<std::uint64_t>& elements);
 
-// Calls f(Key{}, type, distribution, elements) for each combination that was asked for, with the
-// unsigned type of each key type's width: std::uint32_t or std::uint64_t.
+// Calls f(type, distribution, elements) for each combination that was asked for.
 template <class F>
-void for_each_input(const Request& request, const std::vector<KeyType>& types,
-                    const std::vector<std::uint64_t>& elements, F&& f) {
+void for_each_combination(const Request& request, const std::vector<KeyType>& types,
+                          const std::vector<std::uint64_t>& elements, F&& f) {
   for (const KeyType type : types_or(request, types)) {
     for (const Distribution distribution : request.distributions) {
       for (const std::uint64_t count : elements_or(request, elements)) {
-        if (bytes_of(type) == 4) {
-          f(std::uint32_t{}, type, distribution, count);
-        } else {
-          f(std::uint64_t{}, type, distribution, count);
-        }
+        f(type, distribution, count);
       }
     }
   }
 }
 
-extern template std::vector<std::uint32_t> make_raw_keys(const GenSpec&, unsigned);
-extern template std::vector<std::uint64_t> make_raw_keys(const GenSpec&, unsigned);
-extern template std::vector<std::uint32_t> make_ordered_keys(const GenSpec&, unsigned);
-extern template std::vector<std::uint64_t> make_ordered_keys(const GenSpec&, unsigned);
+// Calls f(Key{}, type, distribution, elements) for each of them, with the unsigned type of each key
+// type's width: std::uint32_t or std::uint64_t.
+template <class F>
+void for_each_input(const Request& request, const std::vector<KeyType>& types,
+                    const std::vector<std::uint64_t>& elements, F&& f) {
+  for_each_combination(request, types, elements, [&](KeyType type, auto... input) {
+    if (bytes_of(type) == 4) {
+      f(std::uint32_t{}, type, input...);
+    } else {
+      f(std::uint64_t{}, type, input...);
+    }
+  });
+}
+
+// The same with types of 8 and 16 bits as well.
+template <class F>
+void for_each_input_of_any_width(const Request& request, const std::vector<KeyType>& types,
+                                 const std::vector<std::uint64_t>& elements, F&& f) {
+  for_each_combination(request, types, elements, [&](KeyType type, auto... input) {
+    with_key_of_width(bytes_of(type), [&](auto key) { f(key, type, input...); });
+  });
+}
 
 }  // namespace gsort::bench

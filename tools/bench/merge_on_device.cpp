@@ -8,7 +8,7 @@ namespace gsort::bench {
 
 void bench_merge(const Request& request, Report& report) {
   measure_copy_rate(report);
-  for_each_input(
+  for_each_input_of_any_width(
       request, {KeyType::kU32, KeyType::kU64}, {std::uint64_t{1} << 28},
       [&]<class Key>(Key, KeyType type, Distribution distribution, std::uint64_t elements) {
         BenchInput<Key> input{{type, false, false}, distribution, elements};

@@ -25,7 +25,7 @@ po::options_description described() {
   const auto text = [] { return po::value<std::string>(); };
   options.add_options()                                                                         //
       ("subcommand", text(), "what to measure")                                                 //
-      ("type,t", text(), "key types: u32 i32 f32 u64 i64 f64")                                  //
+      ("type,t", text(), "key types: u32 i32 f32 u64 i64 f64; merge: u8 i8 u16 i16 too")        //
       ("elements,n", text(), "counts such as 1000000, 16M or 2^28")                             //
       ("array-keys,d", text(), "keys of each array of a batch")                                 //
       ("distribution", text()->default_value("uniform"), "gsort-gen's, or all")                 //
@@ -67,12 +67,14 @@ std::vector<std::string> words_of(const std::string& list) {
   return words;
 }
 
-std::vector<KeyType> types_of(const std::string& list) {
+std::vector<KeyType> types_of(const std::string& list, bool takes_narrow) {
   std::vector<KeyType> types;
   for (const std::string& word : words_of(list)) {
     const auto type = key_type_named(word);
     if (!type) throw usage_error("type", word, "is not a key type");
-    if (bytes_of(*type) < 4) throw usage_error("type", word, "is counted, not sorted");
+    if (bytes_of(*type) < 4 && !takes_narrow) {
+      throw usage_error("type", word, "is counted, not sorted");
+    }
     types.push_back(*type);
   }
   return types;
@@ -108,7 +110,7 @@ Request request_of(const po::variables_map& given) {
   };
   Request request;
   request.subcommand = text("subcommand");
-  request.types = types_of(text("type"));
+  request.types = types_of(text("type"), request.subcommand == "merge");
   request.elements = counts_of(text("elements"), "elements");
   request.array_keys = counts_of(text("array-keys"), "array-keys");
   request.distributions = distributions_of(text("distribution"));
