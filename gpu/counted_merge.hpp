@@ -4,7 +4,8 @@
 //
 // Cost. 256 or 65,536 searches a slice, and sizeof(Key) bytes written an element. On an H200, two
 // halves of 2^30 keys: 0.295 ms (u8) and 0.597 (u16), where CUB's merge takes 1.90 and 2.40 and a
-// copy 0.51 and 1.01; of 2^16 keys 0.018 and 0.031, where it takes 0.013 and 0.017.
+// copy 0.51 and 1.01; of 2^16 keys 0.018 and 0.031, where it takes 0.013 and 0.017; of 2^10 keys
+// 0.020 and 0.056, where it takes 0.013 and 0.015: few keys lie far apart among the values.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,9 @@
 #include "base/key.hpp"
 
 namespace gsort::gpu {
+
+// More slices are refused: each costs a search for every value.
+inline constexpr std::uint32_t kMostCountedSlices = std::uint32_t{1} << 20;
 
 // Keys of 8 or 16 bits have so many values.
 template <class Key>

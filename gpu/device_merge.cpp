@@ -56,7 +56,6 @@ MergeArrays<Key> cut_scratch(void* scratch, std::uint64_t total, std::uint32_t s
 template <class Key>
 inline constexpr bool kCounted = sizeof(Key) < sizeof(std::uint32_t);
 
-template <class Key>
 struct CountArrays {
   std::uint64_t* starts = nullptr;
   std::uint64_t* slices = nullptr;
@@ -64,8 +63,8 @@ struct CountArrays {
 };
 
 template <class Key>
-CountArrays<Key> cut_count_scratch(void* scratch, std::uint32_t slice_count) {
-  CountArrays<Key> arrays;
+CountArrays cut_count_scratch(void* scratch, std::uint32_t slice_count) {
+  CountArrays arrays;
   ScratchCutter cutter(scratch);
   arrays.starts = cutter.take<std::uint64_t>(kKeyValues<Key> + 1);
   arrays.slices = cutter.take<std::uint64_t>(2 * std::uint64_t{slice_count});
@@ -229,6 +228,10 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
   require_memory(slice_counts, slice_count, 1, kOperation, "the table of slice counts");
   const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kOperation);
   if (total == 0) return;
+  if (kCounted<Key> && slice_count > kMostCountedSlices) {
+    throw Error(ErrorKind::kUsage, kOperation,
+                "more than " + format_count(kMostCountedSlices) + " slices of 8- or 16-bit keys");
+  }
   const std::uint64_t bytes = total * sizeof(Key);
   const std::size_t needed = merge_slices_scratch_bytes<Key>(total, slice_count);
   require_memory(input, bytes, sizeof(Key), kOperation, "the input");
@@ -254,6 +257,7 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
   }
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define GSORT_MERGES(Key)                                                                     \
   template std::size_t merge_slices_scratch_bytes<Key>(std::uint64_t, std::uint32_t);         \
   template void merge_slices<Key>(const Key*, const std::uint64_t*, std::uint32_t, Key*,      \
@@ -266,5 +270,6 @@ GSORT_MERGES(std::uint16_t);
 GSORT_MERGES(std::uint32_t);
 GSORT_MERGES(std::uint64_t);
 #undef GSORT_MERGES
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace gsort::gpu

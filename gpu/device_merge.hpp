@@ -27,8 +27,8 @@ template <class Key>
 // aligned to sizeof(Key), scratch to 256 bytes;
 //   input, output and scratch do not overlap and live until the stream has passed this work.
 // Throws: Error(kUsage), with nothing queued, for null pointers with a count, overlap,
-// misalignment, and
-//   too little scratch; Error(kDevice) naming the operation when CUDA fails.
+// misalignment, too little scratch, and more than 2^20 slices of 8- or 16-bit keys; Error(kDevice)
+// naming the operation when CUDA fails.
 template <class Key>
 void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint32_t slice_count,
                   Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,

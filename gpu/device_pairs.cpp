@@ -18,11 +18,13 @@
 //                          thread's share loaded before one is waited for
 //   12.63 | 17.82 | 21.81  the way back to whole keys is a function of its own: nothing is spilled
 //
-// Inputs whose keys are clustered far apart from each other, so that many share a prefix within a
-// tile, take whole keys. Most tiles notice it by a few of their keys, before they merge anything;
-// one that notices it at its end has done its work twice. Of the eleven distributions of gsort-gen,
-// 2^26 pairs, only zipf's pays for it: it takes 5% longer than with whole keys alone (u32 with
-// u32), 4% and 8% (u64), and 1.5 times as long as random u64 keys with u32 values do.
+// Inputs whose keys are clustered far apart from each other, or often equal and far apart, so that
+// many share a prefix within a tile, take whole keys; so do block sorts of tiles less than nine
+// tenths full, whose fills share one. Most tiles notice it by a few of their keys, before they
+// merge anything; one that notices it at its end has done its work twice. Of the eleven
+// distributions of gsort-gen, 2^26 pairs, only zipf's pays for it: it takes 5% longer than with
+// whole keys alone (u32 with u32), 4% and 8% (u64), and 1.5 times as long as random u64 keys with
+// u32 values do.
 //
 // What is left. A pass of 8 is bound by the bandwidth of shared memory (70 to 80% of its cycles),
 // of which the search for co-ranks takes a third.

@@ -1,7 +1,7 @@
 // Sorting and merging key-value pairs that lie in device memory, on a stream, stably: pairs of
 // equal keys keep their order. Keys and values lie in arrays of their own; values are opaque. The
 // means are those of device_sort.hpp and device_merge.hpp, on words that stand for pairs
-// (pair_word.hpp). Any host code may include this file.
+// (pair_code.hpp). Any host code may include this file.
 //
 // Key and Value are std::uint32_t or std::uint64_t, in all four combinations. Calls queue their
 // work on `stream` and do not wait for the device; calls on several streams may overlap when each

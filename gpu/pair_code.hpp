@@ -12,15 +12,14 @@
 // (pair_ties.cuh): of 2,000 keys that are spread evenly, two pairs. Where there are many of them,
 // the tile begins anew with whole keys.
 //
-// Example of PrefixCode, for decimal digits, prefixes of 2 digits: the keys 70431 70256 70999 70437
-// span three digits, of which one is left out. Words 43|0 25|1 99|2 43|3; in order 25|1 43|0 43|3
-// 99|2, of which 43|0 and 43|3 have to be compared by their keys.
+// Example of PrefixCode, for decimal digits, prefixes of 2 digits: the keys 70434 70256 70999 70431
+// differ from the least by 178 0 743 175, three digits, of which one is left out. Words 17|0 0|1
+// 74|2 17|3; in order 0|1 17|0 17|3 74|2, of which 17|0 and 17|3 have to be compared by their keys,
+// and change places.
 #pragma once
 
 #include <bit>
-#include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "base/host_device.hpp"
 #include "gpu/pair_word.hpp"

@@ -4,9 +4,10 @@
 //
 // Threads: block b sorts tile b; thread t loads the pairs t, t + kThreads ... of it, then makes row
 // t in every merge level, and puts right what its words left out (pair_ties.cuh).
-// Shared memory: the tile's values, its words (pair_tile.cuh); one co-rank a thread.
+// Shared memory: the tile's values, what the code stages of keys, the words (pair_tile.cuh); one
+// co-rank a thread.
 // Device memory: each key and value is read once and written once, 2 * (sizeof(Key) +
-// sizeof(Value)) bytes an element.
+// sizeof(Value)) bytes an element; the keys of a tile that gives up its prefixes are read twice.
 #pragma once
 
 #include <cstdint>

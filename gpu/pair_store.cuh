@@ -3,7 +3,8 @@
 //
 // Threads: lane l of a warp stores the pairs l, l + 32 ... of the warp's 32 rows, so that a warp
 // stores 32 neighbouring keys and 32 neighbouring values at a time, at any alignment.
-// Shared memory a pair: a read of its word, free of conflicts; a read of its value, anywhere.
+// Shared memory a pair: a read of its word, two of which share a bank at most; a read of its value
+// and, if its word leaves out bits of its key, one of that, anywhere.
 #pragma once
 
 #include <cstdint>

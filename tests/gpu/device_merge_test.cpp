@@ -248,6 +248,14 @@ TYPED_TEST(DeviceMerge, RefusesBadArgumentsBeforeAnyLaunch) {
   EXPECT_TRUE(refused(keys.get(), counts.data(), keys.get() + 7, scratch.get(), bytes));
   EXPECT_TRUE(refused(keys.get(), counts.data(), output.get(), scratch.get(), bytes - 1));
   EXPECT_TRUE(refused(keys.get(), counts.data(), output.get(), nullptr, bytes));
+  if constexpr (sizeof(TypeParam) < 4) {
+    std::vector<std::uint64_t> table((std::size_t{1} << 20) + 1, 0);
+    table[0] = 1;
+    EXPECT_THROW(
+        merge_slices<TypeParam>(keys.get(), table.data(), static_cast<std::uint32_t>(table.size()),
+                                output.get(), {}, scratch.get(), bytes, nullptr),
+        Error);
+  }
   const std::vector<std::uint64_t> huge{~std::uint64_t{0}, 2};
   EXPECT_TRUE(refused(keys.get(), huge.data(), output.get(), scratch.get(), bytes));
 }
