@@ -72,12 +72,17 @@ CountArrays cut_count_scratch(void* scratch, std::uint32_t slice_count) {
   return arrays;
 }
 
-// `slices`: where each begins, behind merge.input, then how many keys each has.
+// `slices`: where each begins, behind `input`, then how many keys each has, `total` in all.
 template <class Key>
-void queue_counted(CountedMerge<Key> merge, const std::vector<std::uint64_t>& slices, void* scratch,
-                   cudaStream_t stream) {
+void queue_counted(const Key* input, const std::vector<std::uint64_t>& slices, std::uint64_t total,
+                   Key* output, KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
   const unsigned architecture = current_architecture();
+  CountedMerge<Key> merge;
+  merge.input = input;
+  merge.output = output;
+  merge.store_map = store_map;
   merge.slice_count = static_cast<std::uint32_t>(slices.size() / 2);
+  merge.total = total;
   const auto arrays = cut_count_scratch<Key>(scratch, merge.slice_count);
   launch_table_copy(slices.data(), slices.size(), arrays.slices, architecture, stream);
   merge.slices = arrays.slices;
@@ -190,12 +195,8 @@ void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64
   const Key* const first = a_count > 0 ? a : b;
   const std::uint64_t second_begin = a_count > 0 && b_count > 0 ? elements_between(a, b) : 0;
   if constexpr (kCounted<Key>) {
-    CountedMerge<Key> merge;
-    merge.input = first;
-    merge.output = output;
-    merge.store_map = store_map;
-    merge.total = total;
-    queue_counted(merge, {0, second_begin, a_count, b_count}, scratch, stream);
+    queue_counted(first, {0, second_begin, a_count, b_count}, total, output, store_map, scratch,
+                  stream);
   } else {
     MergePass<Key> pass;
     pass.input = first;
@@ -243,15 +244,10 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
   require_apart(output, bytes, scratch, needed, kOperation, "output and scratch memory");
 
   if constexpr (kCounted<Key>) {
-    CountedMerge<Key> merge;
-    merge.input = input;
-    merge.output = output;
-    merge.store_map = store_map;
-    merge.total = total;
     std::vector<std::uint64_t> slices(2 * std::size_t{slice_count});
     std::exclusive_scan(slice_counts, slice_counts + slice_count, slices.begin(), std::uint64_t{0});
     std::copy_n(slice_counts, slice_count, slices.begin() + slice_count);
-    queue_counted(merge, slices, scratch, stream);
+    queue_counted(input, slices, total, output, store_map, scratch, stream);
   } else {
     queue_slices(input, slice_counts, slice_count, total, output, store_map, scratch, stream);
   }
