@@ -82,7 +82,7 @@ void CudaChunkLane::sort(KeyForm form) {
 }
 
 void CudaChunkLane::emit(PieceSink& sink) {
-  copier_.copy(sorted_, count_ * element_bytes_, element_bytes_, 0, stream_, sink);
+  copier_.copy(sorted_, element_bytes_, 0, stream_, sink);
 }
 
 CudaMergeLane::CudaMergeLane(const EngineShape& shape, int ordinal, std::uint64_t part_elements,
@@ -100,18 +100,30 @@ CudaMergeLane::~CudaMergeLane() {
 
 void CudaMergeLane::merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position,
                           KeyForm form, PieceSink& sink) {
-  use_device(ordinal_);
   std::uint64_t total = 0;
   for (const std::uint64_t count : slice_counts) total += count;
-  {
-    Span span(meter_, Stage::kCopyIn);
-    span.add_bytes(total * element_bytes_);
-    check_cuda(cudaMemcpyAsync(merger_->input(), input_.data(), total * element_bytes_,
-                               cudaMemcpyHostToDevice, stream_.get()),
-               CudaCall::kCopy, "copying slices to the device");
-  }
-  const std::byte* const merged = merger_->merge(slice_counts, form, stream_);
-  copier_.copy(merged, total * element_bytes_, element_bytes_, position, stream_, sink);
+  copy_in(merger_->input(), total * element_bytes_);
+  copier_.copy(merger_->merge(slice_counts, form, stream_), element_bytes_, position, stream_,
+               sink);
+}
+
+void CudaMergeLane::merge_stored(std::span<const std::uint64_t> slice_counts,
+                                 std::span<const StoredKeys> pieces, std::uint64_t position,
+                                 KeyForm form, PieceSink& sink) {
+  const ConstByteSpan table = std::as_bytes(pieces);
+  const auto table_begin = static_cast<std::uint64_t>(table.data() - input_.data());
+  copy_in(merger_->stored_input(), table_begin + table.size());
+  merger_->unpack(table_begin, pieces.size(), stream_);
+  copier_.copy(merger_->merge(slice_counts, form, stream_), element_bytes_, position, stream_,
+               sink);
+}
+
+void CudaMergeLane::copy_in(std::byte* to, std::uint64_t bytes) {
+  use_device(ordinal_);
+  Span span(meter_, Stage::kCopyIn);
+  span.add_bytes(bytes);
+  check_cuda(cudaMemcpyAsync(to, input_.data(), bytes, cudaMemcpyHostToDevice, stream_.get()),
+             CudaCall::kCopy, "copying slices to the device");
 }
 
 CudaArrayLane::CudaArrayLane(const EngineShape& shape, int ordinal, const ArrayShape& arrays,

@@ -1,9 +1,9 @@
 // The lanes of the CUDA engine. Each has one stream, one set of pinned buffers, and its device
 // arrays.
 //
-//   chunk   block buffers --in--> elements | sorted --out--> piece buffers --> sink
-//   merge   slices --in--> elements | merged --out--> piece buffers --> sink
-//   array   block --in--> arrays, sorted in place --out--> the same block
+//   chunk   block buffers --in--> elements | sorted, packed for a run --out--> piece buffers -->
+//   sink merge   slices --in--> unpacked elements | merged --out--> piece buffers --> sink array
+//   block --in--> arrays, sorted in place --out--> the same block
 //
 // Read next: device_work.hpp.
 #pragma once
@@ -56,10 +56,10 @@ class CudaChunkLane final : public ChunkLane {
   std::vector<Block> blocks_;
   std::deque<Block*> free_;  // in the order they were freed: the first was copied longest ago
   std::uint64_t count_ = 0;
-  const std::byte* sorted_ = nullptr;  // on the device
+  SortedElements sorted_;
 };
 
-class CudaMergeLane final : public MergeLane {
+class CudaMergeLane final : public MergeLane, public StoredMerger {
  public:
   // `pinned` holds CudaFootprint::part_host_bytes.
   CudaMergeLane(const EngineShape& shape, int ordinal, std::uint64_t part_elements,
@@ -69,8 +69,15 @@ class CudaMergeLane final : public MergeLane {
   [[nodiscard]] ByteSpan input() override { return input_; }
   void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position, KeyForm form,
              PieceSink& sink) override;
+  [[nodiscard]] StoredMerger* stored_merger() override {
+    return merger_->stored_input() == nullptr ? nullptr : this;
+  }
+  void merge_stored(std::span<const std::uint64_t> slice_counts, std::span<const StoredKeys> pieces,
+                    std::uint64_t position, KeyForm form, PieceSink& sink) override;
 
  private:
+  void copy_in(std::byte* to, std::uint64_t bytes);
+
   int ordinal_;
   Meter* meter_;
   std::uint64_t element_bytes_;

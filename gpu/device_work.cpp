@@ -8,25 +8,38 @@
 #include "gpu/device_merge.hpp"
 #include "gpu/device_records.hpp"
 #include "gpu/device_sort.hpp"
+#include "gpu/launch.hpp"
+#include "gpu/packed_blocks.hpp"
 
 namespace gsort::gpu {
 namespace {
+
+std::uint64_t sum_of(std::span<const std::uint64_t> counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+// What sorts and merges scratched is free as soon as they are done.
+template <class Key>
+ByteSpan room_for_packing(KeyForm form, const DeviceMemory& scratch, std::size_t bytes) {
+  if (form != KeyForm::kOrdered || sizeof(Key) < 4) return {};
+  return {scratch.as<std::byte>(), bytes};
+}
 
 template <class Key>
 class KeySorter final : public ChunkSorter {
  public:
   explicit KeySorter(const EngineShape& shape)
       : map_(KeyMap<Key>::of(shape.format)),
-        scratch_bytes_(sort_keys_scratch_bytes<Key>(shape.chunk_elements)),
+        scratch_bytes_(CudaFootprint::scratch_bytes(shape.chunk_elements * sizeof(Key))),
         keys_(shape.chunk_elements * sizeof(Key)),
         scratch_(scratch_bytes_) {}
 
   [[nodiscard]] std::byte* input() override { return keys_.as<std::byte>(); }
-  const std::byte* sort(std::uint64_t count, KeyForm form, const Stream& stream) override {
+  SortedElements sort(std::uint64_t count, KeyForm form, const Stream& stream) override {
     sort_keys<Key>(keys_.as<Key>(), keys_.as<Key>(), count, map_,
                    form == KeyForm::kRaw ? map_ : KeyMap<Key>{}, scratch_.as(), scratch_bytes_,
                    stream.get());
-    return keys_.as<std::byte>();
+    return {keys_.as<std::byte>(), count, room_for_packing<Key>(form, scratch_, scratch_bytes_)};
   }
 
  private:
@@ -47,13 +60,24 @@ class KeyMerger final : public PartMerger {
         scratch_(scratch_bytes_) {}
 
   [[nodiscard]] std::byte* input() override { return slices_.as<std::byte>(); }
-  const std::byte* merge(std::span<const std::uint64_t> slice_counts, KeyForm form,
-                         const Stream& stream) override {
+  [[nodiscard]] std::byte* stored_input() override {
+    return sizeof(Key) < 4 ? nullptr : result_.as<std::byte>();
+  }
+  void unpack(std::uint64_t table, std::uint64_t pieces, const Stream& stream) override {
+    if constexpr (sizeof(Key) >= 4) {
+      const std::byte* const stored = result_.as<std::byte>();
+      launch_unpack_blocks(stored, reinterpret_cast<const StoredKeys*>(stored + table), pieces,
+                           slices_.as<Key>(), current_architecture(), stream.get());
+    }
+  }
+  SortedElements merge(std::span<const std::uint64_t> slice_counts, KeyForm form,
+                       const Stream& stream) override {
     merge_slices<Key>(slices_.as<Key>(), slice_counts.data(),
                       static_cast<std::uint32_t>(slice_counts.size()), result_.as<Key>(),
                       form == KeyForm::kRaw ? map_ : KeyMap<Key>{}, scratch_.as(), scratch_bytes_,
                       stream.get());
-    return result_.as<std::byte>();
+    return {result_.as<std::byte>(), sum_of(slice_counts),
+            room_for_packing<Key>(form, scratch_, scratch_bytes_)};
   }
 
  private:
@@ -75,10 +99,10 @@ class RecordWork {
         scratch_(scratch_bytes_) {}
 
   [[nodiscard]] std::byte* input() { return input_.as<std::byte>(); }
-  const std::byte* sort(std::uint64_t count, const Stream& stream) {
+  SortedElements sort(std::uint64_t count, const Stream& stream) {
     sort_records(order_, input_.as<std::byte>(), output_.as<std::byte>(), count, scratch_.as(),
                  scratch_bytes_, stream.get());
-    return output_.as<std::byte>();
+    return {output_.as<std::byte>(), count, {}};
   }
 
  private:
@@ -93,7 +117,7 @@ class RecordSorter final : public ChunkSorter {
  public:
   explicit RecordSorter(const EngineShape& shape) : work_(*shape.records, shape.chunk_elements) {}
   [[nodiscard]] std::byte* input() override { return work_.input(); }
-  const std::byte* sort(std::uint64_t count, KeyForm /*form*/, const Stream& stream) override {
+  SortedElements sort(std::uint64_t count, KeyForm /*form*/, const Stream& stream) override {
     return work_.sort(count, stream);
   }
 
@@ -106,10 +130,9 @@ class RecordMerger final : public PartMerger {
   RecordMerger(const EngineShape& shape, std::uint64_t part_elements)
       : work_(*shape.records, part_elements) {}
   [[nodiscard]] std::byte* input() override { return work_.input(); }
-  const std::byte* merge(std::span<const std::uint64_t> slice_counts, KeyForm /*form*/,
-                         const Stream& stream) override {
-    return work_.sort(std::accumulate(slice_counts.begin(), slice_counts.end(), std::uint64_t{0}),
-                      stream);
+  SortedElements merge(std::span<const std::uint64_t> slice_counts, KeyForm /*form*/,
+                       const Stream& stream) override {
+    return work_.sort(sum_of(slice_counts), stream);
   }
 
  private:

@@ -11,6 +11,15 @@
 
 namespace gsort::gpu {
 
+// Elements on the device, in order.
+struct SortedElements {
+  const std::byte* elements = nullptr;
+  std::uint64_t count = 0;
+  // Device memory that nobody needs before the next call, to pack them in; none where they cannot
+  // be packed: ordered keys of 4 or 8 bytes can.
+  ByteSpan room;
+};
+
 class ChunkSorter {
  public:
   virtual ~ChunkSorter() = default;
@@ -19,7 +28,7 @@ class ChunkSorter {
   [[nodiscard]] virtual std::byte* input() = 0;
 
   // Queues the sort of the first `count` elements, and returns where they will lie.
-  virtual const std::byte* sort(std::uint64_t count, KeyForm form, const Stream& stream) = 0;
+  virtual SortedElements sort(std::uint64_t count, KeyForm form, const Stream& stream) = 0;
 };
 
 class PartMerger {
@@ -29,9 +38,18 @@ class PartMerger {
   // Where the slices go, one behind the other.
   [[nodiscard]] virtual std::byte* input() = 0;
 
+  // Where the slices go in stored form; nullptr where they cannot be unpacked: keys of 4 or 8 bytes
+  // can.
+  [[nodiscard]] virtual std::byte* stored_input() { return nullptr; }
+
+  // Queues the unpacking of the pieces in the table at stored_input() + `table` to input().
+  // Requires: stored_input().
+  virtual void unpack(std::uint64_t /*table*/, std::uint64_t /*pieces*/, const Stream& /*stream*/) {
+  }
+
   // Queues the merge, and returns where the elements will lie.
-  virtual const std::byte* merge(std::span<const std::uint64_t> slice_counts, KeyForm form,
-                                 const Stream& stream) = 0;
+  virtual SortedElements merge(std::span<const std::uint64_t> slice_counts, KeyForm form,
+                               const Stream& stream) = 0;
 };
 
 class ArraySorter {

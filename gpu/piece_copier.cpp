@@ -26,8 +26,11 @@ void PieceCopier::wait_for_piece(std::size_t thread, std::size_t bytes) const {
   arrived_[thread].wait("sorting and copying keys from the device");
 }
 
-void PieceCopier::copy(const std::byte* device_keys, std::uint64_t bytes, std::uint64_t key_bytes,
-                       std::uint64_t position, const Stream& stream, PieceSink& sink) {
+// Calls find(piece) for the place of each piece on the device, which fits a buffer, and put(piece,
+// bytes) when it has arrived.
+template <class Find, class Put>
+void PieceCopier::copy_pieces(std::uint64_t pieces, const Stream& stream, PieceSink& sink,
+                              const Find& find, const Put& put) {
   std::mutex mutex;
   std::uint64_t next = 0;
   Failure failure;
@@ -35,22 +38,22 @@ void PieceCopier::copy(const std::byte* device_keys, std::uint64_t bytes, std::u
     try {
       use_device(ordinal_);
       while (!failure.failed()) {
-        std::uint64_t begin = 0;
-        std::size_t size = 0;
+        std::uint64_t piece = 0;
+        ByteSpan buffer;
         {
           // Taking a piece and queueing its copy is one step, so that pieces arrive in order.
           const std::scoped_lock lock(mutex);
-          if (next == bytes) return;
-          begin = next;
-          size = std::min(round_down(buffers_[thread].size(), key_bytes), bytes - begin);
-          check_cuda(cudaMemcpyAsync(buffers_[thread].data(), device_keys + begin, size,
+          if (next == pieces) return;
+          piece = next++;
+          const ConstByteSpan place = find(piece);
+          buffer = buffers_[thread].first(place.size());
+          check_cuda(cudaMemcpyAsync(buffer.data(), place.data(), place.size(),
                                      cudaMemcpyDeviceToHost, stream.get()),
                      CudaCall::kCopy, "copying sorted keys from the device");
           arrived_[thread].record(stream);
-          next = begin + size;
         }
-        wait_for_piece(thread, size);
-        sink.put(position + begin / key_bytes, buffers_[thread].first(size));
+        wait_for_piece(thread, buffer.size());
+        put(piece, buffer);
       }
     } catch (...) {
       failure.capture();
@@ -58,13 +61,62 @@ void PieceCopier::copy(const std::byte* device_keys, std::uint64_t bytes, std::u
     }
   };
   {
-    const std::size_t threads =
-        std::clamp<std::uint64_t>(div_up(bytes, buffers_[0].size()), 1, buffers_.size());
+    const std::size_t threads = std::clamp<std::uint64_t>(pieces, 1, buffers_.size());
     std::vector<std::jthread> others;
     for (std::size_t thread = 1; thread < threads; ++thread) others.emplace_back(work, thread);
     work(0);
   }
   failure.rethrow();
+}
+
+void PieceCopier::copy(const SortedElements& sorted, std::uint64_t element_bytes,
+                       std::uint64_t position, const Stream& stream, PieceSink& sink) {
+  BlockSink* const blocks = sink.block_sink();
+  std::optional<PackedElements> packed;
+  if (blocks != nullptr) {
+    try {
+      use_device(ordinal_);
+      const Span span(meter_, Stage::kCopyOut);
+      packed = pack_elements(sorted, element_bytes, *blocks, buffers_[0].size(), stream);
+    } catch (...) {
+      sink.abandon();
+      throw;
+    }
+  }
+  if (packed) {
+    copy_blocks(*packed, position, stream, sink);
+  } else {
+    copy_elements(sorted, element_bytes, position, stream, sink);
+  }
+}
+
+void PieceCopier::copy_elements(const SortedElements& sorted, std::uint64_t element_bytes,
+                                std::uint64_t position, const Stream& stream, PieceSink& sink) {
+  const std::uint64_t bytes = sorted.count * element_bytes;
+  const std::uint64_t piece_bytes = round_down(buffers_[0].size(), element_bytes);
+  copy_pieces(
+      div_up(bytes, piece_bytes), stream, sink,
+      [&](std::uint64_t piece) {
+        const std::uint64_t begin = piece * piece_bytes;
+        return ConstByteSpan(sorted.elements + begin, std::min(piece_bytes, bytes - begin));
+      },
+      [&](std::uint64_t piece, ConstByteSpan elements) {
+        sink.put(position + piece * piece_bytes / element_bytes, elements);
+      });
+}
+
+void PieceCopier::copy_blocks(const PackedElements& packed, std::uint64_t position,
+                              const Stream& stream, PieceSink& sink) {
+  BlockSink& blocks = *sink.block_sink();
+  const std::uint64_t group_elements = packed.shape.group_blocks * packed.shape.block_elements;
+  copy_pieces(
+      packed.shape.groups(), stream, sink,
+      [&](std::uint64_t group) { return packed.place_of(group); },
+      [&](std::uint64_t group, ConstByteSpan payloads) {
+        const std::uint64_t begin = group * group_elements;
+        blocks.put_blocks(position + begin, {std::min(group_elements, packed.shape.count - begin),
+                                             packed.sizes_of(group), payloads});
+      });
 }
 
 }  // namespace gsort::gpu

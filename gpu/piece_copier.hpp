@@ -1,5 +1,6 @@
 // PieceCopier: brings an array from the device to a sink, piece by piece. A few threads each own
 // one pinned buffer: while one waits for its piece to cross the bus, others prove and write theirs.
+// What a run will keep is packed on the device first (packed_elements.hpp).
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,8 @@
 
 #include "engine/engine.hpp"
 #include "gpu/cuda_resources.hpp"
+#include "gpu/device_work.hpp"
+#include "gpu/packed_elements.hpp"
 
 namespace gsort::gpu {
 
@@ -15,13 +18,20 @@ class PieceCopier {
   // `memory` is pinned: one buffer of it for each thread. `meter` may be nothing.
   PieceCopier(int ordinal, ByteSpan memory, unsigned threads, Meter* meter);
 
-  // Puts device_keys[0, bytes) into `sink`, from element `position` on. Work queued on `stream`
+  // Puts `sorted.count` elements into `sink`, from element `position` on. Work queued on `stream`
   // before the call is done first. Returns when everything has been put. Throws: Error from CUDA or
   // the sink; the sink has then been told to abandon.
-  void copy(const std::byte* device_keys, std::uint64_t bytes, std::uint64_t key_bytes,
-            std::uint64_t position, const Stream& stream, PieceSink& sink);
+  void copy(const SortedElements& sorted, std::uint64_t element_bytes, std::uint64_t position,
+            const Stream& stream, PieceSink& sink);
 
  private:
+  void copy_elements(const SortedElements& sorted, std::uint64_t element_bytes,
+                     std::uint64_t position, const Stream& stream, PieceSink& sink);
+  void copy_blocks(const PackedElements& packed, std::uint64_t position, const Stream& stream,
+                   PieceSink& sink);
+  template <class Find, class Put>
+  void copy_pieces(std::uint64_t pieces, const Stream& stream, PieceSink& sink, const Find& find,
+                   const Put& put);
   void wait_for_piece(std::size_t thread, std::size_t bytes) const;
 
   int ordinal_;

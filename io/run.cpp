@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "io/run_space.hpp"
 
 namespace gsort::io {
@@ -61,12 +62,14 @@ std::size_t Run::block_of(std::uint64_t position) const {
   return static_cast<std::size_t>(behind - blocks_.begin()) - 1;
 }
 
-void Run::copy_keys(std::size_t block, ConstByteSpan stored, std::uint64_t begin, std::uint64_t end,
-                    ByteSpan out) const {
+BlockIdentity Run::identity_of(std::size_t block) const {
   const BlockEntry& entry = blocks_[block];
-  const std::uint64_t first = entry.position;
-  const BlockIdentity expected = space_->identity_of(number_, entry, end_position(block) - first);
-  const BlockCheck check = check_block(expected, stored);
+  return space_->identity_of(number_, entry, end_position(block) - entry.position);
+}
+
+BlockCheck Run::checked(std::size_t block, ConstByteSpan stored) const {
+  const BlockEntry& entry = blocks_[block];
+  BlockCheck check = check_block(identity_of(block), stored);
   if (!check.problem.empty()) {
     Error error(ErrorKind::kCorrupt, fmt::format("reading block {} of run {} in", block, number_),
                 std::string(check.problem));
@@ -87,10 +90,7 @@ void Run::copy_keys(std::size_t block, ConstByteSpan stored, std::uint64_t begin
                   : "the disk or its cache lost or changed data; use another folder (-T) and check "
                     "the disk");
   }
-  const std::uint64_t from = std::max(begin, first);
-  const std::uint64_t to = std::min(end, end_position(block));
-  decode_keys(expected, check, from - first, to - first,
-              out.data() + (from - begin) * space_->key_bytes);
+  return check;
 }
 
 ConstByteSpan Run::read_block(std::size_t block, ByteSpan out, ByteSpan scratch) const {
@@ -101,7 +101,9 @@ ConstByteSpan Run::read_block(std::size_t block, ByteSpan out, ByteSpan scratch)
   return keys;
 }
 
-void Run::read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteSpan scratch) const {
+template <class F>
+void Run::for_each_block(std::uint64_t begin, std::uint64_t end, ByteSpan scratch,
+                         const F& f) const {
   if (begin == end) return;
   const std::vector<std::size_t> order =
       storage_order(blocks_, block_of(begin), block_of(end - 1) + 1);
@@ -110,11 +112,55 @@ void Run::read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteS
     const Extent extent = extent_at(blocks_, order, at, scratch.size() - RunFiles::kReadSlack);
     ConstByteSpan stored = space_->stored(first, extent.bytes, scratch, number_);
     for (const std::size_t last = at + extent.count; at < last; ++at) {
-      const std::size_t size = stored.empty() ? 0 : blocks_[order[at]].stored_bytes;
-      copy_keys(order[at], stored.first(size), begin, end, out);
+      const std::size_t block = order[at];
+      const std::size_t size = stored.empty() ? 0 : blocks_[block].stored_bytes;
+      f(block, checked(block, stored.first(size)), std::max(begin, first_position(block)),
+        std::min(end, end_position(block)));
       stored = stored.subspan(size);
     }
   }
+}
+
+void Run::read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteSpan scratch) const {
+  for_each_block(
+      begin, end, scratch,
+      [&](std::size_t block, const BlockCheck& check, std::uint64_t from, std::uint64_t to) {
+        const std::uint64_t first = first_position(block);
+        decode_keys(identity_of(block), check, from - first, to - first,
+                    out.data() + (from - begin) * space_->key_bytes);
+      });
+}
+
+void Run::read_stored(std::uint64_t begin, std::uint64_t end, ByteSpan out,
+                      std::span<StoredKeys> pieces, ByteSpan scratch) const {
+  std::uint64_t used = 0;
+  std::size_t next = 0;
+  for_each_block(
+      begin, end, scratch,
+      [&](std::size_t block, const BlockCheck& check, std::uint64_t from, std::uint64_t to) {
+        const std::uint64_t first = first_position(block);
+        std::ranges::copy(check.payload, out.subspan(used).begin());
+        pieces[next++] = {.payload = used,
+                          .position = from - begin,
+                          .count = static_cast<std::uint32_t>(end_position(block) - first),
+                          .begin = static_cast<std::uint32_t>(from - first),
+                          .end = static_cast<std::uint32_t>(to - first),
+                          .packed = check.encoding == Encoding::kPacked ? 1U : 0U};
+        used += round_up(check.payload.size(), kPayloadAlignment);
+      });
+}
+
+std::size_t Run::blocks_of(std::uint64_t begin, std::uint64_t end) const {
+  return begin == end ? 0 : block_of(end - 1) + 1 - block_of(begin);
+}
+
+std::uint64_t Run::stored_bytes(std::uint64_t begin, std::uint64_t end) const {
+  if (begin == end) return 0;
+  std::uint64_t bytes = 0;
+  for (std::size_t block = block_of(begin); block <= block_of(end - 1); ++block) {
+    bytes += blocks_[block].stored_bytes;
+  }
+  return bytes;
 }
 
 std::uint64_t Run::scratch_bytes_for_range(std::uint64_t begin, std::uint64_t end) const {

@@ -81,8 +81,7 @@ std::size_t worthwhile_packed_bytes(ConstByteSpan keys, const BlockIdentity& ide
   if (packing == Packing::kOff || !is_packable(identity)) return 0;
   const std::size_t bytes = with_packable_key(
       identity.key_bytes, [&](auto key) { return packed_bytes(keys_in<decltype(key)>(keys)); });
-  const std::size_t most = packing == Packing::kOn ? keys.size() - 1 : keys.size() / 10 * 9;
-  return bytes <= most ? bytes : 0;
+  return bytes <= most_packed_bytes(packing, keys.size()) ? bytes : 0;
 }
 
 // The reason for which `header` is not the one of the block wanted, or nothing.
@@ -111,6 +110,18 @@ bool has_right_form(const BlockIdentity& expected, Encoding encoding, ConstByteS
          });
 }
 
+// Writes header and padding around the payload, which lies in its place; returns the block's bytes.
+std::size_t seal(const BlockIdentity& identity, Encoding encoding, ConstByteSpan payload,
+                 ByteSpan to) {
+  const std::size_t end = kBlockHeaderBytes + payload.size();
+  const std::size_t stored = round_up(end, kBlockAlignment);
+  std::memset(to.data() + end, 0, stored - end);
+  Header header = header_of(identity, encoding, payload.size());
+  header.checksum = checksum_of(header, payload);
+  std::memcpy(to.data(), &header, sizeof(header));
+  return stored;
+}
+
 }  // namespace
 
 std::uint64_t most_block_bytes(std::uint64_t count, std::size_t key_bytes) {
@@ -132,20 +143,18 @@ std::size_t encode_block(const BlockIdentity& identity, ConstByteSpan keys, Pack
                          ByteSpan to) {
   const std::size_t packed_bytes = worthwhile_packed_bytes(keys, identity, packing);
   const bool packs = packed_bytes > 0;
-  const ByteSpan payload = to.subspan(kBlockHeaderBytes, packs ? packed_bytes : keys.size());
-  Header header = header_of(identity, packs ? Encoding::kPacked : Encoding::kPlain, payload.size());
-  if (packs) {
-    with_packable_key(identity.key_bytes,
-                      [&](auto key) { pack_keys(keys_in<decltype(key)>(keys), payload); });
-  } else {
-    std::memcpy(payload.data(), keys.data(), keys.size());
-  }
-  const std::size_t end = kBlockHeaderBytes + payload.size();
-  const std::size_t stored = round_up(end, kBlockAlignment);
-  std::memset(to.data() + end, 0, stored - end);
-  header.checksum = checksum_of(header, payload);
-  std::memcpy(to.data(), &header, sizeof(header));
-  return stored;
+  if (!packs) return encode_payload(identity, Encoding::kPlain, keys, to);
+  const ByteSpan payload = to.subspan(kBlockHeaderBytes, packed_bytes);
+  with_packable_key(identity.key_bytes,
+                    [&](auto key) { pack_keys(keys_in<decltype(key)>(keys), payload); });
+  return seal(identity, Encoding::kPacked, payload, to);
+}
+
+std::size_t encode_payload(const BlockIdentity& identity, Encoding encoding, ConstByteSpan payload,
+                           ByteSpan to) {
+  const ByteSpan place = to.subspan(kBlockHeaderBytes, payload.size());
+  std::memcpy(place.data(), payload.data(), payload.size());
+  return seal(identity, encoding, place, to);
 }
 
 BlockCheck check_block(const BlockIdentity& expected, ConstByteSpan block) {

@@ -84,6 +84,11 @@ struct BlockIdentity {
 std::size_t encode_block(const BlockIdentity& identity, ConstByteSpan keys, Packing packing,
                          ByteSpan to);
 
+// The same of keys in stored form, where another has packed them.
+// Requires: to.size() >= round_up(kBlockHeaderBytes + payload.size(), kBlockAlignment).
+std::size_t encode_payload(const BlockIdentity& identity, Encoding encoding, ConstByteSpan payload,
+                           ByteSpan to);
+
 // What check_block found. `problem` is empty when the block is the expected one and intact, else
 // the reason for a message: "its checksum does not match".
 struct BlockCheck {

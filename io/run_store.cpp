@@ -58,6 +58,60 @@ std::vector<std::string> RunStore::notes() const {
   return space_->files.notes();
 }
 
+namespace {
+
+// What is left of a piece that is put, cut into blocks: plain keys.
+class PlainPiece {
+ public:
+  PlainPiece(const RunSpace& space, ConstByteSpan keys) : space_(space), keys_(keys) {}
+
+  [[nodiscard]] bool empty() const { return keys_.empty(); }
+  [[nodiscard]] std::uint64_t count() const { return block().size() / space_.key_bytes; }
+  [[nodiscard]] std::uint64_t fence() const { return space_.fence_of(block()); }
+  std::size_t encode(const BlockIdentity& identity, ByteSpan to) const {
+    return encode_block(identity, block(), space_.packing, to);
+  }
+  void pop() { keys_ = keys_.subspan(block().size()); }
+
+ private:
+  [[nodiscard]] ConstByteSpan block() const {
+    return keys_.first(std::min(keys_.size(), space_.block_elements * space_.key_bytes));
+  }
+
+  const RunSpace& space_;
+  ConstByteSpan keys_;
+};
+
+// The same of keys in stored form. Packed or not, a payload begins with the first key.
+class StoredPiece {
+ public:
+  StoredPiece(const RunSpace& space, const StoredBlocks& blocks) : space_(space), left_(blocks) {}
+
+  [[nodiscard]] bool empty() const { return left_.count == 0; }
+  [[nodiscard]] std::uint64_t count() const { return std::min(left_.count, space_.block_elements); }
+  [[nodiscard]] std::uint64_t fence() const { return first_key_of(block(), space_.key_bytes); }
+  std::size_t encode(const BlockIdentity& identity, ByteSpan to) const {
+    const bool packed = block().size() < count() * space_.key_bytes;
+    return encode_payload(identity, packed ? Encoding::kPacked : Encoding::kPlain, block(), to);
+  }
+  void pop() {
+    const std::size_t taken = round_up(block().size(), kPayloadAlignment);
+    left_.count -= count();
+    left_.block_bytes = left_.block_bytes.subspan(1);
+    left_.payloads = left_.payloads.subspan(std::min(left_.payloads.size(), taken));
+  }
+
+ private:
+  [[nodiscard]] ConstByteSpan block() const {
+    return left_.payloads.first(left_.block_bytes.front());
+  }
+
+  const RunSpace& space_;
+  StoredBlocks left_;
+};
+
+}  // namespace
+
 class RunWriter::Impl {
  public:
   Impl(std::shared_ptr<RunSpace> space, std::uint64_t expected_elements)
@@ -72,13 +126,14 @@ class RunWriter::Impl {
     space_->release(blocks, 0, blocks.size());
   }
 
-  void put(std::uint64_t position, ConstByteSpan keys) {
-    elements_ += keys.size() / space_->key_bytes;
-    space_->key_bytes_put += keys.size();
-    while (!keys.empty()) {
+  template <class Piece>
+  void put(std::uint64_t position, std::uint64_t count, Piece piece) {
+    elements_ += count;
+    space_->key_bytes_put += count * space_->key_bytes;
+    while (!piece.empty()) {
       RunBatch& batch = space_->batches.open(number_, index_, position);
       try {
-        append_blocks(batch, position, keys);
+        append_blocks(batch, position, piece);
       } catch (...) {
         space_->batches.drop(batch);
         throw;
@@ -91,25 +146,24 @@ class RunWriter::Impl {
   Run finish();
 
   [[nodiscard]] std::uint64_t number() const { return number_; }
+  [[nodiscard]] const RunSpace& space() const { return *space_; }
 
  private:
-  // Appends as many blocks as there is room for, at least one, and takes their keys from `keys`.
-  void append_blocks(RunBatch& batch, std::uint64_t position, ConstByteSpan& keys) {
-    while (!keys.empty() && batch.room().size() >= space_->block_bytes) {
-      const ConstByteSpan taken =
-          keys.first(std::min(keys.size(), space_->block_elements * space_->key_bytes));
-      const std::uint64_t count = taken.size() / space_->key_bytes;
+  // Appends as many blocks as there is room for, at least one, and takes them from `piece`.
+  template <class Piece>
+  void append_blocks(RunBatch& batch, std::uint64_t position, Piece& piece) {
+    while (!piece.empty() && batch.room().size() >= space_->block_bytes) {
       BlockEntry entry;
-      entry.first_key = space_->fence_of(taken);
+      entry.first_key = piece.fence();
       entry.position = position;
       entry.offset = batch.used_bytes;
-      const std::size_t stored = encode_block(space_->identity_of(number_, entry, count), taken,
-                                              space_->packing, batch.room());
+      const std::size_t stored =
+          piece.encode(space_->identity_of(number_, entry, piece.count()), batch.room());
       entry.stored_bytes = static_cast<std::uint32_t>(stored);
       batch.entries.push_back(entry);
       batch.used_bytes += stored;
-      position += count;
-      keys = keys.subspan(taken.size());
+      position += piece.count();
+      piece.pop();
     }
     batch.next_position = position;
   }
@@ -141,7 +195,20 @@ RunWriter::RunWriter(RunWriter&&) noexcept = default;
 RunWriter& RunWriter::operator=(RunWriter&&) noexcept = default;
 RunWriter::~RunWriter() = default;
 void RunWriter::put(std::uint64_t position, ConstByteSpan keys) {
-  impl_->put(position, keys);
+  const RunSpace& space = impl_->space();
+  impl_->put(position, keys.size() / space.key_bytes, PlainPiece(space, keys));
+}
+void RunWriter::put_blocks(std::uint64_t position, const StoredBlocks& blocks) {
+  impl_->put(position, blocks.count, StoredPiece(impl_->space(), blocks));
+}
+std::uint64_t RunWriter::block_elements() const {
+  return impl_->space().block_elements;
+}
+std::size_t RunWriter::key_bytes() const {
+  return impl_->space().key_bytes;
+}
+Packing RunWriter::packing() const {
+  return impl_->space().packing;
 }
 Run RunWriter::finish() {
   return impl_->finish();

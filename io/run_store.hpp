@@ -22,6 +22,7 @@
 
 #include "base/packing.hpp"
 #include "base/record.hpp"
+#include "base/stored_keys.hpp"
 #include "base/tier_memory.hpp"
 #include "io/block_entry.hpp"
 #include "io/bytes.hpp"
@@ -31,6 +32,8 @@
 namespace gsort::io {
 
 struct RunSpace;  // files and buffers; run_space.hpp
+struct BlockCheck;
+struct BlockIdentity;
 
 // A store whose runs outlast the process: they lie in a file with a name, are given to the disk
 // whatever way they were written, and stay until they are dropped.
@@ -137,6 +140,12 @@ class RunWriter {
   // Requires: keys, but not records, are aligned to their size.
   void put(std::uint64_t position, ConstByteSpan keys);
 
+  // The same of keys in stored form.
+  void put_blocks(std::uint64_t position, const StoredBlocks& blocks);
+  [[nodiscard]] std::uint64_t block_elements() const;
+  [[nodiscard]] std::size_t key_bytes() const;
+  [[nodiscard]] Packing packing() const;
+
   // All pieces have been put.
   // Ensures: the bytes have been given to the disk (direct writes, or fdatasync).
   // Throws: Error(kTemporary) when that fails; Error(kCorrupt) when pieces are missing or overlap.
@@ -192,6 +201,17 @@ class Run {
   // Throws: as read_block.
   void read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteSpan scratch) const;
 
+  // Reads them in stored form: payloads into `out`, and for each block what of it is wanted into
+  // `pieces`, payloads counted from `out` and positions from `begin`; both in whatever order.
+  // Requires: as read_range; out.size() >= stored_bytes(begin, end), pieces.size() ==
+  // blocks_of(begin, end); keys, no records.
+  void read_stored(std::uint64_t begin, std::uint64_t end, ByteSpan out,
+                   std::span<StoredKeys> pieces, ByteSpan scratch) const;
+
+  // How many blocks hold [begin, end), and the most bytes that their payloads take.
+  [[nodiscard]] std::size_t blocks_of(std::uint64_t begin, std::uint64_t end) const;
+  [[nodiscard]] std::uint64_t stored_bytes(std::uint64_t begin, std::uint64_t end) const;
+
   // The scratch with which read_range(begin, end) needs the fewest transfers.
   [[nodiscard]] std::uint64_t scratch_bytes_for_range(std::uint64_t begin, std::uint64_t end) const;
 
@@ -204,10 +224,14 @@ class Run {
   friend class RunWriter;
   Run(std::shared_ptr<RunSpace> space, std::uint64_t number, std::uint64_t elements,
       std::vector<BlockEntry> blocks);
-  // Copies the keys of [begin, end) that a block holds to their place in `out`, from its stored
-  // bytes (empty when they could not all be read). Throws: Error(kCorrupt).
-  void copy_keys(std::size_t block, ConstByteSpan stored, std::uint64_t begin, std::uint64_t end,
-                 ByteSpan out) const;
+  [[nodiscard]] BlockIdentity identity_of(std::size_t block) const;
+  // The block whose stored bytes (empty when they could not all be read) these are.
+  // Throws: Error(kCorrupt).
+  [[nodiscard]] BlockCheck checked(std::size_t block, ConstByteSpan stored) const;
+  // Reads the blocks of [begin, end) in the order of storage and calls f(block, check, from, to)
+  // for each, with what it holds of it.
+  template <class F>
+  void for_each_block(std::uint64_t begin, std::uint64_t end, ByteSpan scratch, const F& f) const;
   // Throws: Error(kCorrupt) when pieces are missing or overlap.
   void require_whole() const;
   void release_blocks(std::size_t end) noexcept;

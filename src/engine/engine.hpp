@@ -3,8 +3,8 @@
 //
 // Life of a chunk                                Life of a part
 //   lane.begin(sample)                             fill lane.input() with the part's slices
-//   acquire_block, fill, add   (many threads)      lane.merge(counts, position, form, sink)
-//   lane.sort(form)
+//   acquire_block, fill, add   (many threads)      lane.merge(counts, position, form, sink), or
+//   lane.sort(form)                                lane.stored_merger()->merge_stored(...)
 //   lane.emit(sink)                              Life of a block of arrays
 //                                                  fill lane.input(), lane.sort(bytes), write
 //
@@ -24,7 +24,9 @@
 
 #include "base/key.hpp"
 #include "base/meter.hpp"
+#include "base/packing.hpp"
 #include "base/record.hpp"
+#include "base/stored_keys.hpp"
 
 namespace gsort {
 
@@ -38,6 +40,20 @@ inline constexpr std::size_t kBufferAlignment = 4096;
 // ordered keys, so that fences and slices compare without a map; outputs hold raw keys.
 enum class KeyForm : std::uint8_t { kRaw, kOrdered };
 
+// Where keys go that are kept in blocks.
+class BlockSink {
+ public:
+  virtual ~BlockSink() = default;
+
+  // The keys of a block, of all but the last of a call to put_blocks, and whether to pack them,
+  // where most_packed_bytes() allows it.
+  [[nodiscard]] virtual std::uint64_t block_elements() const = 0;
+  [[nodiscard]] virtual Packing packing() const = 0;
+
+  // As PieceSink::put().
+  virtual void put_blocks(std::uint64_t position, const StoredBlocks& blocks) = 0;
+};
+
 // Where sorted keys go: the output, or a run.
 class PieceSink {
  public:
@@ -49,6 +65,9 @@ class PieceSink {
   // back until all earlier pieces have been put. Throws: Error when the keys cannot be kept, or the
   // proof fails.
   virtual void put(std::uint64_t position, ConstByteSpan keys) = 0;
+
+  // What takes ordered keys of 4 or 8 bytes in blocks instead, for engines that pack; or nothing.
+  [[nodiscard]] virtual BlockSink* block_sink() { return nullptr; }
 
   // An engine that fails midway calls this, so that calls held back end with an Error instead of
   // waiting for pieces that will never come.
@@ -81,6 +100,18 @@ class ChunkLane {
   virtual void emit(PieceSink& sink) = 0;
 };
 
+// What merges parts of which a lane's input() holds stored keys: payloads, and behind them, at a
+// multiple of kPayloadAlignment, the pieces that the part consists of.
+class StoredMerger {
+ public:
+  virtual ~StoredMerger() = default;
+
+  // As MergeLane::merge(). Requires: packed payloads are whole, as is_packed_form() says.
+  virtual void merge_stored(std::span<const std::uint64_t> slice_counts,
+                            std::span<const StoredKeys> pieces, std::uint64_t position,
+                            KeyForm form, PieceSink& sink) = 0;
+};
+
 // One part in the making.
 class MergeLane {
  public:
@@ -94,6 +125,9 @@ class MergeLane {
   // it has been put.
   virtual void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position,
                      KeyForm form, PieceSink& sink) = 0;
+
+  // What merges stored keys from input(), if the engine unpacks them; or nothing.
+  [[nodiscard]] virtual StoredMerger* stored_merger() { return nullptr; }
 };
 
 // What lanes are made for that sort many arrays by themselves.

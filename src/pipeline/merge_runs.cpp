@@ -74,35 +74,118 @@ class PartQueue {
   std::map<std::uint64_t, std::vector<std::uint64_t>> finished_;
 };
 
-// Loads the slices of `part`, back to back, with at most as many threads as there are scratch
-// buffers; returns their counts.
-std::vector<std::uint64_t> load_slices(std::span<const io::Run> runs, const Part& part,
-                                       ByteSpan input, std::span<const ByteSpan> scratch,
-                                       std::uint64_t key_bytes, Meter* meter) {
-  std::vector<std::uint64_t> counts(runs.size());
-  std::vector<ByteSpan> places(runs.size());
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    counts[run] = part.end[run] - part.begin[run];
-    places[run] = input.first(counts[run] * key_bytes);
-    input = input.subspan(places[run].size());
-  }
+// Calls load(run, scratch) for each slice of `part` that has keys, from at most as many threads as
+// there are scratch buffers.
+template <class F>
+void load_each(const Part& part, std::span<const ByteSpan> scratch, std::uint64_t key_bytes,
+               Meter* meter, const F& load) {
   std::atomic<std::size_t> next{0};
   Failure failure;
   run_workers(static_cast<unsigned>(scratch.size()), [&](unsigned worker) {
     try {
-      for (std::size_t run = next++; run < runs.size() && !failure.failed(); run = next++) {
-        if (counts[run] > 0) {
-          Span span(meter, Stage::kLoad);
-          span.add_bytes(places[run].size());
-          runs[run].read_range(part.begin[run], part.end[run], places[run], scratch[worker]);
-        }
+      for (std::size_t run = next++; run < part.begin.size() && !failure.failed(); run = next++) {
+        if (part.begin[run] == part.end[run]) continue;
+        Span span(meter, Stage::kLoad);
+        span.add_bytes((part.end[run] - part.begin[run]) * key_bytes);
+        load(run, scratch[worker]);
       }
     } catch (...) {
       failure.capture();
     }
   });
   failure.rethrow();
-  return counts;
+}
+
+// Loads the slices as keys, one behind the other.
+void load_slices(std::span<const io::Run> runs, const Part& part, ByteSpan input,
+                 std::span<const ByteSpan> scratch, std::uint64_t key_bytes, Meter* meter) {
+  std::vector<ByteSpan> places(runs.size());
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    places[run] = input.first((part.end[run] - part.begin[run]) * key_bytes);
+    input = input.subspan(places[run].size());
+  }
+  load_each(part, scratch, key_bytes, meter, [&](std::size_t run, ByteSpan room) {
+    runs[run].read_range(part.begin[run], part.end[run], places[run], room);
+  });
+}
+
+// Where the slices of a part lie in a lane's input in stored form: the blocks of one run behind
+// those of the other, and behind them the table of what is wanted of each.
+class StoredLayout {
+ public:
+  StoredLayout(std::span<const io::Run> runs, const Part& part) : slices_(runs.size() + 1) {
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      const std::uint64_t begin = part.begin[run];
+      const std::uint64_t end = part.end[run];
+      slices_[run + 1] = {slices_[run].bytes + runs[run].stored_bytes(begin, end),
+                          slices_[run].pieces + runs[run].blocks_of(begin, end),
+                          slices_[run].keys + (end - begin)};
+    }
+  }
+
+  // In blocks of which only some keys are wanted more may be stored than there is room for.
+  [[nodiscard]] bool fits(ByteSpan input) const {
+    return slices_.back().bytes + slices_.back().pieces * sizeof(StoredKeys) <= input.size();
+  }
+  [[nodiscard]] std::span<StoredKeys> pieces(ByteSpan input) const {
+    return {reinterpret_cast<StoredKeys*>(input.data() + slices_.back().bytes),
+            slices_.back().pieces};
+  }
+
+  // Loads what the part wants of a run.
+  void load(const io::Run& run, std::size_t number, const Part& part, ByteSpan input,
+            ByteSpan scratch) const {
+    const Slice& slice = slices_[number];
+    const Slice& behind = slices_[number + 1];
+    const std::span<StoredKeys> mine =
+        pieces(input).subspan(slice.pieces, behind.pieces - slice.pieces);
+    run.read_stored(part.begin[number], part.end[number],
+                    input.subspan(slice.bytes, behind.bytes - slice.bytes), mine, scratch);
+    for (StoredKeys& piece : mine) {
+      piece.payload += slice.bytes;
+      piece.position += slice.keys;
+    }
+  }
+
+ private:
+  // Where it begins, in bytes, pieces and keys.
+  struct Slice {
+    std::uint64_t bytes = 0;
+    std::size_t pieces = 0;
+    std::uint64_t keys = 0;
+  };
+  std::vector<Slice> slices_;
+};
+
+// Loads a part and merges it.
+void merge_part(const MergeContext& context, std::span<const io::Run> runs, const Part& part,
+                MergeLane& lane, std::span<const ByteSpan> scratch, KeyForm form, PieceSink& sink) {
+  const std::uint64_t key_bytes = context.plan.key_bytes;
+  std::vector<std::uint64_t> counts(runs.size());
+  std::uint64_t all = 0;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    counts[run] = part.end[run] - part.begin[run];
+    all += counts[run];
+  }
+  const ByteSpan input = lane.input();
+  StoredMerger* const stored_merger = lane.stored_merger();
+  std::optional<StoredLayout> layout;
+  if (stored_merger != nullptr) layout.emplace(runs, part);
+  const bool stored = layout && layout->fits(input);
+  if (stored) {
+    load_each(part, scratch, key_bytes, context.meter, [&](std::size_t run, ByteSpan room) {
+      layout->load(runs[run], run, part, input, room);
+    });
+  } else {
+    load_slices(runs, part, input, scratch, key_bytes, context.meter);
+  }
+  Span span(context.meter, Stage::kMerge);
+  span.add_bytes(all * key_bytes);
+  if (stored) {
+    stored_merger->merge_stored(counts, layout->pieces(input), part.position, form, sink);
+  } else {
+    lane.merge(counts, part.position, form, sink);
+  }
 }
 
 // The buffers of the lanes that are not the engine's own.
@@ -145,14 +228,9 @@ void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm fo
       while (!failure.failed()) {
         const std::optional<Part> part = parts.take();
         if (!part) return;
-        const auto counts = load_slices(runs, *part, lanes[lane]->input(), buffers.scratch[lane],
-                                        context.plan.key_bytes, context.meter);
         if (staging) staging->begin(part->position);
-        {
-          Span span(context.meter, Stage::kMerge);
-          for (const std::uint64_t count : counts) span.add_bytes(count * context.plan.key_bytes);
-          lanes[lane]->merge(counts, part->position, form, staging ? *staging : sink);
-        }
+        merge_part(context, runs, *part, *lanes[lane], buffers.scratch[lane], form,
+                   staging ? *staging : sink);
         if (staging) staging->flush();
         parts.done(*part);
       }

@@ -42,13 +42,22 @@ class OffsetSink final : public PieceSink {
   PieceSink& next_;
 };
 
-class RunSink final : public PieceSink {
+class RunSink final : public PieceSink, public BlockSink {
  public:
   RunSink(io::RunWriter& writer, Meter* meter) : writer_(writer), meter_(meter) {}
   void put(std::uint64_t position, ConstByteSpan keys) override {
     Span span(meter_, Stage::kSpill);
     span.add_bytes(keys.size());
     writer_.put(position, keys);
+  }
+
+  [[nodiscard]] BlockSink* block_sink() override { return this; }
+  [[nodiscard]] std::uint64_t block_elements() const override { return writer_.block_elements(); }
+  [[nodiscard]] Packing packing() const override { return writer_.packing(); }
+  void put_blocks(std::uint64_t position, const StoredBlocks& blocks) override {
+    Span span(meter_, Stage::kSpill);
+    span.add_bytes(blocks.count * writer_.key_bytes());
+    writer_.put_blocks(position, blocks);
   }
 
  private:

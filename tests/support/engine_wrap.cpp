@@ -12,7 +12,7 @@ struct SharedHooks {
   std::mutex mutex;
 };
 
-class HookedSink final : public PieceSink {
+class HookedSink final : public PieceSink, public BlockSink {
  public:
   HookedSink(SharedHooks& shared, bool merging, PieceSink& next)
       : shared_(shared), merging_(merging), next_(next) {}
@@ -23,6 +23,21 @@ class HookedSink final : public PieceSink {
       shared_.hooks.on_piece(merging_, position, piece);
     }
     if (!piece.empty()) next_.put(position, piece);
+  }
+  [[nodiscard]] BlockSink* block_sink() override {
+    return shared_.hooks.on_stored && next_.block_sink() != nullptr ? this : nullptr;
+  }
+  [[nodiscard]] std::uint64_t block_elements() const override {
+    return next_.block_sink()->block_elements();
+  }
+  [[nodiscard]] Packing packing() const override { return next_.block_sink()->packing(); }
+  void put_blocks(std::uint64_t position, const StoredBlocks& blocks) override {
+    Bytes payloads(blocks.payloads.begin(), blocks.payloads.end());
+    {
+      const std::scoped_lock lock(shared_.mutex);
+      shared_.hooks.on_stored(false, payloads);
+    }
+    next_.block_sink()->put_blocks(position, {blocks.count, blocks.block_bytes, payloads});
   }
   void abandon() noexcept override { next_.abandon(); }
 
@@ -52,7 +67,7 @@ class HookedChunkLane final : public ChunkLane {
   SharedHooks& shared_;
 };
 
-class HookedMergeLane final : public MergeLane {
+class HookedMergeLane final : public MergeLane, public StoredMerger {
  public:
   HookedMergeLane(std::unique_ptr<MergeLane> lane, SharedHooks& shared)
       : lane_(std::move(lane)), shared_(shared) {}
@@ -61,6 +76,19 @@ class HookedMergeLane final : public MergeLane {
              PieceSink& sink) override {
     HookedSink hooked(shared_, true, sink);
     lane_->merge(slice_counts, position, form, hooked);
+  }
+  [[nodiscard]] StoredMerger* stored_merger() override {
+    return shared_.hooks.on_stored && lane_->stored_merger() != nullptr ? this : nullptr;
+  }
+  void merge_stored(std::span<const std::uint64_t> slice_counts, std::span<const StoredKeys> pieces,
+                    std::uint64_t position, KeyForm form, PieceSink& sink) override {
+    const auto table = std::as_bytes(pieces).data() - lane_->input().data();
+    {
+      const std::scoped_lock lock(shared_.mutex);
+      shared_.hooks.on_stored(true, lane_->input().first(static_cast<std::size_t>(table)));
+    }
+    HookedSink hooked(shared_, true, sink);
+    lane_->stored_merger()->merge_stored(slice_counts, pieces, position, form, hooked);
   }
 
  private:

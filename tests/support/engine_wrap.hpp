@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "engine/engine.hpp"
 #include "support/sorted_copy.hpp"
@@ -14,6 +15,9 @@ struct EngineHooks {
   // Changes a piece of sorted keys before it is put, or takes it away (empties it). `merging` says
   // which half of the engine made it. Called by one thread at a time.
   std::function<void(bool merging, std::uint64_t position, Bytes& piece)> on_piece;
+  // Changes the payloads of keys in stored form, on their way from the engine to a run, or in a
+  // part, before the engine unpacks them. Without it keys go plain. Called by one thread at a time.
+  std::function<void(bool merging, std::span<std::byte> payloads)> on_stored;
   // Called before merge lanes are made.
   std::function<void()> before_merge;
 };

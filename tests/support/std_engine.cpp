@@ -4,9 +4,12 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <numeric>
 #include <stdexcept>
 
+#include "base/units.hpp"
 #include "io/memory.hpp"
+#include "support/stored_form.hpp"
 
 namespace gsort::test {
 namespace {
@@ -15,14 +18,26 @@ void require(bool kept, const char* contract) {
   if (!kept) throw std::logic_error(contract);
 }
 
-// Puts sorted, ordered keys piece by piece.
+// Puts sorted, ordered keys piece by piece, in stored form where the sink takes it.
 template <class Key>
 void put_in_pieces(std::vector<Key>& ordered, KeyMap<Key> map, KeyForm form, std::uint64_t position,
                    std::uint64_t piece_elements, PieceSink& sink) {
   if (form == KeyForm::kRaw) {
     for (Key& key : ordered) key = map.to_raw(key);
   }
+  BlockSink* const blocks = form == KeyForm::kOrdered ? sink.block_sink() : nullptr;
   try {
+    if (blocks != nullptr) {
+      const std::uint64_t block = blocks->block_elements();
+      piece_elements = round_up(piece_elements, block);
+      for (std::size_t at = 0; at < ordered.size(); at += piece_elements) {
+        const std::size_t count = std::min<std::size_t>(piece_elements, ordered.size() - at);
+        const auto piece = std::as_bytes(std::span(ordered).subspan(at, count));
+        const StoredForm stored = to_stored(piece, sizeof(Key), block, blocks->packing());
+        blocks->put_blocks(position + at, stored.blocks());
+      }
+      return;
+    }
     for (std::size_t at = 0; at < ordered.size(); at += piece_elements) {
       const std::size_t count = std::min<std::size_t>(piece_elements, ordered.size() - at);
       sink.put(position + at, std::as_bytes(std::span(ordered).subspan(at, count)));
@@ -97,7 +112,7 @@ class StdChunkLane final : public ChunkLane {
 };
 
 template <class Key>
-class StdMergeLane final : public MergeLane {
+class StdMergeLane final : public MergeLane, public StoredMerger {
  public:
   StdMergeLane(const KeyFormat& format, std::uint64_t part_elements, std::uint64_t piece_elements)
       : map_(KeyMap<Key>::of(format)),
@@ -108,10 +123,39 @@ class StdMergeLane final : public MergeLane {
 
   void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position, KeyForm form,
              PieceSink& sink) override {
-    const auto* next = reinterpret_cast<const Key*>(memory_.data());
+    const auto* const slices = reinterpret_cast<const Key*>(memory_.data());
+    const Key* slice = slices;
+    for (const std::uint64_t count : slice_counts) {
+      require(std::is_sorted(slice, slice + count), "a slice is not sorted");
+      slice += count;
+    }
+    merge(slices, slice_counts, position, form, sink);
+  }
+
+  [[nodiscard]] StoredMerger* stored_merger() override { return sizeof(Key) >= 4 ? this : nullptr; }
+
+  // Slices that are not sorted are nobody's fault here: blocks may have been damaged on purpose.
+  void merge_stored(std::span<const std::uint64_t> slice_counts, std::span<const StoredKeys> pieces,
+                    std::uint64_t position, KeyForm form, PieceSink& sink) override {
+    const std::uint64_t total =
+        std::accumulate(slice_counts.begin(), slice_counts.end(), std::uint64_t{0});
+    std::vector<Key> slices(total);
+    std::uint64_t found = 0;
+    for (const StoredKeys& piece : pieces) {
+      const Bytes keys = keys_of(piece, memory_.bytes(), sizeof(Key));
+      require(piece.position + (piece.end - piece.begin) <= total, "a piece lies outside the part");
+      std::memcpy(slices.data() + piece.position, keys.data(), keys.size());
+      found += piece.end - piece.begin;
+    }
+    require(found == total, "the pieces do not cover the part");
+    merge(slices.data(), slice_counts, position, form, sink);
+  }
+
+ private:
+  void merge(const Key* next, std::span<const std::uint64_t> slice_counts, std::uint64_t position,
+             KeyForm form, PieceSink& sink) {
     std::vector<Key> keys;
     for (const std::uint64_t count : slice_counts) {
-      require(std::is_sorted(next, next + count), "a slice is not sorted");
       keys.insert(keys.end(), next, next + count);
       next += count;
     }
@@ -119,7 +163,6 @@ class StdMergeLane final : public MergeLane {
     put_in_pieces(keys, map_, form, position, piece_elements_, sink);
   }
 
- private:
   KeyMap<Key> map_;
   std::uint64_t piece_elements_;
   io::Arena memory_;

@@ -19,6 +19,7 @@ namespace {
 using test::Bytes;
 using test::contains;
 using test::error_of;
+using test::file_in;
 using test::FaultScope;
 using test::TempFolder;
 
@@ -72,16 +73,6 @@ ConstByteSpan read_block(const io::Run& run, std::size_t block) {
   static const Arena out(std::size_t{1} << 20, "tests");
   static const Arena scratch(std::size_t{1} << 20, "tests");
   return run.read_block(block, out.bytes(), scratch.bytes());
-}
-
-// The descriptor of the store's file in `folder`, found where the system lists open files.
-int file_in(const std::string& folder) {
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;
-    const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
-    if (!gone && target.starts_with(folder + "/")) return std::stoi(entry.path().filename());
-  }
-  return -1;
 }
 
 template <class Key>

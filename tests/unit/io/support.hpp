@@ -52,6 +52,17 @@ class TempFolder {
   std::string path_;
 };
 
+// The descriptor of this process's unnamed file in `folder`, found where the system lists open
+// files.
+inline int file_in(const std::string& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
+    if (!gone && target.starts_with(folder + "/")) return std::stoi(entry.path().filename());
+  }
+  return -1;
+}
+
 using Bytes = std::vector<std::byte>;
 
 inline Bytes random_bytes(std::size_t count, std::uint64_t seed = 1) {

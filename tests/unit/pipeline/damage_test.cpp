@@ -217,6 +217,39 @@ INSTANTIATE_TEST_SUITE_P(Proofs, DamagedRun, testing::Bool(), [](const auto& ver
   return std::string(verify.param ? "Proven" : "Unproven");
 });
 
+// Keys that an engine packs: a bit that changes on their way to a run or back, wherever in a block
+// it is.
+TEST(PackedKeysThatChange, AreCaughtOnTheirWayToARun) {
+  for (const std::size_t at : {0U, 3U, 300U, 1'000U}) {
+    int changed = 0;
+    EngineHooks hooks;
+    hooks.on_stored = [&](bool merging, std::span<std::byte> payloads) {
+      if (!merging && payloads.size() > at && ++changed == 2) payloads[at] ^= std::byte{4};
+    };
+    const SortRequest request = request_with(hooks, true, "std");
+    const SortResult result = sort_in_folder(request);
+    ASSERT_GE(changed, 2) << "nothing was packed";
+    ASSERT_TRUE(result.error) << "nobody noticed byte " << at;
+    EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
+    expect_nothing_left(request, result);
+  }
+}
+
+TEST(PackedKeysThatChange, AreCaughtOnTheirWayToAMerge) {
+  int changed = 0;
+  EngineHooks hooks;
+  hooks.on_stored = [&](bool merging, std::span<std::byte> payloads) {
+    // The first key of the first block: of later parts it may not be wanted.
+    if (merging && ++changed == 1) payloads[1] ^= std::byte{4};
+  };
+  const SortRequest request = request_with(hooks, true, "std");
+  const SortResult result = sort_in_folder(request);
+  ASSERT_GE(changed, 1) << "nothing was unpacked";
+  ASSERT_TRUE(result.error) << "nobody noticed";
+  EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
+  expect_nothing_left(request, result);
+}
+
 TEST(FailingDisk, EndsTheSortAndLeavesNothing) {
   for (const io::sys::Call call : {io::sys::Call::kPread, io::sys::Call::kPwrite}) {
     for (const std::uint64_t nth : {1U, 3U, 12U, 30U}) {

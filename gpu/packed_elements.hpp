@@ -1,0 +1,36 @@
+// Sorted elements that a run will keep, packed on the device in the blocks of the run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "gpu/cuda_resources.hpp"
+#include "gpu/device_work.hpp"
+#include "gpu/packed_blocks.hpp"
+
+namespace gsort::gpu {
+
+// They lie in the room of the elements they were made of.
+struct PackedElements {
+  BlockShape shape;
+  const std::byte* memory = nullptr;
+  std::vector<std::uint32_t> block_bytes;  // of each block
+
+  // Of a group of blocks: what each takes, and where they lie on the device.
+  [[nodiscard]] std::span<const std::uint32_t> sizes_of(std::uint64_t group) const;
+  [[nodiscard]] ConstByteSpan place_of(std::uint64_t group) const;
+};
+
+// Packs as `sink` wants them; groups take at most `group_bytes` on the device. Nothing if they stay
+// plain: by their kind, because the sink keeps all plain, or for want of room. Waits for the work
+// queued on `stream` before. Throws: Error(kDevice).
+[[nodiscard]] std::optional<PackedElements> pack_elements(const SortedElements& sorted,
+                                                          std::uint64_t element_bytes,
+                                                          const BlockSink& sink,
+                                                          std::uint64_t group_bytes,
+                                                          const Stream& stream);
+
+}  // namespace gsort::gpu
