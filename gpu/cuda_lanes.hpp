@@ -1,9 +1,12 @@
 // The lanes of the CUDA engine. Each has one stream, one set of pinned buffers, and its device
 // arrays.
 //
-//   chunk   block buffers --in--> elements | sorted, packed for a run --out--> piece buffers -->
-//   sink merge   slices --in--> unpacked elements | merged --out--> piece buffers --> sink array
-//   block --in--> arrays, sorted in place --out--> the same block
+//   chunk   block buffers --in--> elements | sorted --out--> piece buffers --> sink
+//   merge   slices --in--> elements | merged --out--> piece buffers --> sink
+//   array   block --in--> arrays, sorted in place --out--> the same block
+//
+// What a run keeps crosses the bus packed: it is packed before it goes out, and unpacked when it
+// has come in (packed_blocks.hpp).
 //
 // Read next: device_work.hpp.
 #pragma once

@@ -140,7 +140,7 @@ class RunWriter {
   // Requires: keys, but not records, are aligned to their size.
   void put(std::uint64_t position, ConstByteSpan keys);
 
-  // The same of keys in stored form.
+  // The same of keys in stored form, cut into blocks of block_elements(), all but the last.
   void put_blocks(std::uint64_t position, const StoredBlocks& blocks);
   [[nodiscard]] std::uint64_t block_elements() const;
   [[nodiscard]] std::size_t key_bytes() const;
