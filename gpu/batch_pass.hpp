@@ -70,6 +70,7 @@ struct RaggedPass {
   std::uint64_t longest = 0;    // there is room for no longer arrays
   std::uint64_t tile_keys = 0;  // the longest array that takes one tile
   bool narrow = false;          // rows of kNarrowRowWords words
+  unsigned tiny_keys = 0;       // the longest array that the plan's kernel sorts: 0, 4, 8 or 16
   std::uint64_t window_count = 0;
   std::uint64_t* first_arrays = nullptr;  // of each window; kNoArray if it has none
   RaggedCounts* counts = nullptr;

@@ -257,6 +257,7 @@ struct RaggedScratch {
 template <class Key>
 void queue_plan_and_short_arrays(const RaggedPass<Key>& pass, unsigned architecture,
                                  cudaStream_t stream) {
+  if (pass.longest <= pass.tiny_keys) return launch_ragged_plan(pass, architecture, stream);
   check_cuda(
       cudaMemsetAsync(pass.first_arrays, 0xff, pass.window_count * sizeof(std::uint64_t), stream),
       CudaCall::kMemory, "clearing the windows of a ragged batch");
@@ -382,6 +383,7 @@ void sort_ragged_batch(const Key* input, Key* output, const RaggedArrays& arrays
   pass.array_count = array_count;
   pass.tile_keys = tuning.block_sort_keys();
   pass.narrow = is_narrow(array_count, count);
+  pass.tiny_keys = tiny_keys_for(array_count, count, longest);
   pass.longest = longest;
   pass.window_count = places.window_count;
   pass.first_arrays = places.first_arrays;

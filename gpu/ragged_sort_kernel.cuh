@@ -1,5 +1,7 @@
 // ragged_plan_kernel: finds, for arrays of any lengths, the first array of each window
-// (ragged_windows.hpp), and lists the arrays that take tiles of their own (long_arrays.hpp).
+// (ragged_windows.hpp), and lists the arrays that take tiles of their own (long_arrays.hpp). Where
+// arrays are tiny on average, it sorts the tiny ones at once (tiny_arrays.cuh), and the first array
+// of a window is the first that is not tiny.
 // ragged_sort_kernel: sorts the short arrays of a window in one tile.
 //
 // Threads: one an array makes the plan. In the sort, block b has window b; thread t first looks at
@@ -16,6 +18,7 @@
 #include "gpu/batch_tile.cuh"
 #include "gpu/programmatic_launch.cuh"
 #include "gpu/ragged_windows.hpp"
+#include "gpu/tiny_arrays.cuh"
 
 namespace gsort::gpu {
 
@@ -26,20 +29,46 @@ __device__ inline std::uint64_t thread_add(std::uint64_t* number, std::uint64_t 
   return atomicAdd(reinterpret_cast<unsigned long long*>(number), addend);
 }
 
-template <class Key, class Windows>
+__device__ inline void thread_lower(std::uint64_t* number, std::uint64_t bound) {
+  atomicMin(reinterpret_cast<unsigned long long*>(number), bound);
+}
+
+// Tells the window of `array` that it has this one. kTinyKeys: arrays of so many are sorted
+// already.
+template <class Windows, unsigned kTinyKeys, class Key>
+__device__ void thread_enter_window(const RaggedPass<Key>& pass, std::uint64_t array,
+                                    std::uint64_t begin, std::uint64_t end) {
+  if constexpr (kTinyKeys > 0) {
+    const std::uint64_t length = end - begin;
+    if (length > kTinyKeys && length <= kShortArrayKeys) {
+      thread_lower(&pass.first_arrays[Windows::window_of(array, begin)], array);
+    }
+  } else {
+    if (array == 0) pass.first_arrays[0] = 0;
+    const std::uint64_t next_window = Windows::window_of(array + 1, end);
+    if (array + 1 < pass.array_count && next_window != Windows::window_of(array, begin)) {
+      pass.first_arrays[next_window] = array + 1;
+    }
+  }
+}
+
+template <class Key, class Windows, unsigned kTinyKeys>
 __global__ void __launch_bounds__(kPlanThreads)
     ragged_plan_kernel(const __grid_constant__ RaggedPass<Key> pass) {
   grid_begin();
   const std::uint64_t array = std::uint64_t{blockIdx.x} * kPlanThreads + threadIdx.x;
-  if (array >= pass.array_count) return;
-  const std::uint64_t begin = pass.offsets[array];
-  const std::uint64_t end = pass.offsets[array + 1];
-  if (array == 0) pass.first_arrays[0] = 0;
-  const std::uint64_t next_window = Windows::window_of(array + 1, end);
-  if (array + 1 < pass.array_count && next_window != Windows::window_of(array, begin)) {
-    pass.first_arrays[next_window] = array + 1;
-  }
+  const bool exists = array < pass.array_count;
+  if (kTinyKeys == 0 && !exists) return;
+  const std::uint64_t begin = pass.offsets[exists ? array : pass.array_count];
+  const std::uint64_t end = exists ? pass.offsets[array + 1] : begin;
   const std::uint64_t length = end - begin;
+  if constexpr (kTinyKeys > 0) {
+    __shared__ Key words[TileWords<Key, kTinyKeys>::bytes(kPlanThreads) / sizeof(Key)];
+    warp_sort_tiny_arrays<kTinyKeys>(pass, TileWords<Key, kTinyKeys>{words},
+                                     {begin, static_cast<unsigned>(length), length <= kTinyKeys});
+    if (!exists || pass.longest <= kTinyKeys) return;
+  }
+  thread_enter_window<Windows, kTinyKeys>(pass, array, begin, end);
   if (length <= kShortArrayKeys || length > pass.longest) return;
   if (length <= pass.tile_keys) {
     pass.tile_arrays[thread_add(&pass.counts->tile_arrays, 1)] = {begin, length, 0};
@@ -78,7 +107,8 @@ __device__ void block_find_arrays(const RaggedPass<Key>& pass, std::uint64_t fir
   if (array < pass.array_count) {
     begin = pass.offsets[array];
     const std::uint64_t whole_length = pass.offsets[array + 1] - begin;
-    if (whole_length <= kShortArrayKeys && Windows::window_of(array, begin) == blockIdx.x) {
+    if (whole_length > pass.tiny_keys && whole_length <= kShortArrayKeys &&
+        Windows::window_of(array, begin) == blockIdx.x) {
       length = static_cast<unsigned>(whole_length);
     }
   }

@@ -1,6 +1,8 @@
 // The bodies of launch_ragged_plan and launch_ragged_sort; included by one .cu file a key type.
 #pragma once
 
+#include <type_traits>
+
 #include "base/units.hpp"
 #include "gpu/programmatic_launch.cuh"
 #include "gpu/ragged_sort_kernel.cuh"
@@ -23,14 +25,32 @@ void with_ragged_rows(const RaggedPass<Key>& pass, unsigned architecture, F&& f)
   }
 }
 
+// Calls f(constant) with the pass's tiny_keys.
+template <class Key, class F>
+void with_tiny_keys(const RaggedPass<Key>& pass, F&& f) {
+  switch (pass.tiny_keys) {
+    case 0:
+      return f(std::integral_constant<unsigned, 0>{});
+    case 4:
+      return f(std::integral_constant<unsigned, 4>{});
+    case 8:
+      return f(std::integral_constant<unsigned, 8>{});
+    default:
+      return f(std::integral_constant<unsigned, 16>{});
+  }
+}
+
 template <class Key>
 void launch_ragged_plan(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
   with_ragged_rows(pass, architecture, [&](auto constant) {
     constexpr KernelTuning kTuning = decltype(constant)::kTuning;
     using Windows = RaggedWindows<kTuning.keys_per_thread, kTuning.block_sort_threads>;
     const auto blocks = static_cast<unsigned>(div_up(pass.array_count, kPlanThreads));
-    launch_kernel(ragged_plan_kernel<Key, Windows>, {blocks, kPlanThreads, 0, architecture, stream},
-                  "launching ragged_plan_kernel", pass);
+    with_tiny_keys(pass, [&](auto tiny) {
+      launch_kernel(ragged_plan_kernel<Key, Windows, decltype(tiny)::value>,
+                    {blocks, kPlanThreads, 0, architecture, stream}, "launching ragged_plan_kernel",
+                    pass);
+    });
   });
 }
 

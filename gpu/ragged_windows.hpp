@@ -65,6 +65,19 @@ template <unsigned kRowWords, unsigned kTileRows>
                      kRowWords);
 }
 
+// Of so many keys at most an array is tiny, where arrays have `count` / `array_count` keys on
+// average, and none more than `longest`; 0: none is. A thread sorts a tiny one by itself: half as
+// many again as the average leave little to the windows, and more would idle.
+[[nodiscard]] constexpr unsigned tiny_keys_for(std::uint64_t array_count, std::uint64_t count,
+                                               std::uint64_t longest) {
+  constexpr unsigned kMost = 16;
+  if (count > kMost * array_count) return 0;
+  for (const unsigned keys : {4U, 8U}) {
+    if (longest <= keys || 3 * count <= 2 * keys * array_count) return keys;
+  }
+  return kMost;
+}
+
 // Rows of fewer words waste less on tiny arrays: they serve where arrays have few keys on average.
 // Chosen by counting words and levels, not measured.
 inline constexpr unsigned kNarrowRowWords = 8;

@@ -242,6 +242,25 @@ TYPED_TEST(DeviceBatch, SortsArraysOfAnyLengths) {
   }
 }
 
+// Mean lengths on both sides of those at which more or fewer keys make an array tiny.
+TYPED_TEST(DeviceBatch, SortsTinyArraysAndWhatLiesBetweenThem) {
+  using Key = TypeParam;
+  std::mt19937_64 random(33);
+  const auto map = KeyMap<Key>::of({sizeof(Key) == 4 ? KeyType::kI32 : KeyType::kF64, true, true});
+  for (const std::uint64_t most : {1U, 2U, 4U, 5U, 6U, 8U, 10U, 11U, 16U, 17U, 31U, 33U}) {
+    Lengths lengths(9'973);
+    for (std::uint64_t& length : lengths) length = random() % (most + 1);
+    sort_ragged<Key>(lengths, Shape::kUniform);
+    sort_ragged<Key>(lengths, Shape::kFewDistinct, {map, map, most % 4, true});
+    for (int i = 0; i < 9; ++i) lengths[random() % lengths.size()] = 17 + random() % 500;
+    lengths.back() = 3'000;
+    sort_ragged<Key>(lengths, Shape::kUniform, {map, map, most % 4, true});
+    sort_ragged<Key>(lengths, Shape::kUniform, {map, {}, 0, false});
+    sort_ragged<Key>(Lengths(12'345, most), Shape::kUniform);
+    if (this->HasFatalFailure()) return;
+  }
+}
+
 TYPED_TEST(DeviceBatch, SortsRaggedArraysOfEveryShapeInPlaceAndMisaligned) {
   std::mt19937_64 random(32);
   for (const NamedShape& named : kShapes) {

@@ -147,5 +147,19 @@ TEST(RaggedWindows, AreSortedInSimulatedTiles) {
   }
 }
 
+TEST(TinyKeys, FollowTheMeanAndTheLongest) {
+  EXPECT_EQ(tiny_keys_for(1'000, 2'000, 1'000), 4U);
+  EXPECT_EQ(tiny_keys_for(1'000, 2'666, 1'000), 4U);
+  EXPECT_EQ(tiny_keys_for(1'000, 2'667, 1'000), 8U);
+  EXPECT_EQ(tiny_keys_for(1'000, 4'000, 4), 4U) << "none is longer";
+  EXPECT_EQ(tiny_keys_for(1'000, 5'333, 1'000), 8U);
+  EXPECT_EQ(tiny_keys_for(1'000, 5'334, 1'000), 16U);
+  EXPECT_EQ(tiny_keys_for(1'000, 8'000, 8), 8U);
+  EXPECT_EQ(tiny_keys_for(1'000, 16'000, 16), 16U);
+  EXPECT_EQ(tiny_keys_for(1'000, 16'000, 2'000), 16U);
+  EXPECT_EQ(tiny_keys_for(1'000, 16'001, 2'000), 0U) << "few are tiny";
+  EXPECT_EQ(tiny_keys_for(1, 1'000'000, 1'000'000), 0U);
+}
+
 }  // namespace
 }  // namespace gsort::gpu
