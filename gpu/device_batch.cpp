@@ -16,15 +16,18 @@
 // Arrays of any lengths (sort_ragged_batch) take one launch more, and nothing from the host: a plan
 // kernel finds windows of short arrays that fit a tile (ragged_windows.hpp) and lists the others.
 // As nobody but the device knows what it listed, launches have as many blocks as `count` keys can
-// demand; a block without work ends at once.
+// demand; a block without work ends at once. Where arrays have 16 keys or fewer on average, rows of
+// a tile would be fill for the most part: then the plan's threads, of which each looks at an array
+// anyway, sort those of a few keys in registers (tiny_arrays.cuh).
 //
 // Cost. 2^28 u32 keys on an H200, where a copy takes 0.51 ms: 0.52 for d = 2, 4, 8, 16; 0.56 for
 // 64, 1.18 for 1,024 (five levels, 0.12 to 0.15 ms each), 1.75 for 8,192 (eight levels), 2.75 for
 // 65,536 (eight levels and a pass of 8). Lengths that fill no row cost up to twice as much: 1.02
-// for d = 3. Given by offsets the same arrays take 3.1 ms for d = 64 and 10.9 for d = 2; about 1.3
-// ms of it go into launches for long arrays that could be, and are saved if the caller knows the
-// longest: 1.24 for d = 64, where CUB's segmented sort takes 2.34; but 9.0 for d = 2, where it
-// takes 2.7: three quarters of a row of 8 words are fill then, and CUB stays faster up to d = 16.
+// for d = 3. Given by offsets the same arrays take 3.1 ms for d = 64 and 3.8 for d = 2; 1.8 to 2.8
+// ms of it go into launches for longer arrays that could be, and are saved if the caller knows the
+// longest: 1.24 for d = 64, where CUB's segmented sort takes 2.34, and 1.01 for d = 2, where it
+// takes 2.69. With rows of a tile for tiny arrays, too, d = 2 took 9.0 ms, and CUB was faster up to
+// d = 16.
 #include "gpu/device_batch.hpp"
 
 #include <algorithm>
