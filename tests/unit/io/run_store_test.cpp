@@ -11,16 +11,19 @@
 
 #include "io/host_facts.hpp"
 #include "io/run_format.hpp"
+#include "unit/io/runs.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
 namespace {
 
+using test::bytes;
 using test::Bytes;
 using test::contains;
 using test::error_of;
-using test::file_in;
 using test::FaultScope;
+using test::file_in;
+using test::read_back;
 using test::TempFolder;
 
 template <class Key>
@@ -30,11 +33,6 @@ std::vector<Key> sorted_keys(std::size_t count, std::uint64_t seed = 1) {
   for (Key& key : keys) key = static_cast<Key>(random());
   std::sort(keys.begin(), keys.end());
   return keys;
-}
-
-template <class Key>
-ConstByteSpan bytes(const std::vector<Key>& keys, std::size_t begin, std::size_t end) {
-  return std::as_bytes(std::span(keys).subspan(begin, end - begin));
 }
 
 RunStoreOptions small_blocks(std::uint64_t block_elements, std::uint64_t batch_bytes = 16384) {
@@ -58,14 +56,6 @@ Run store_run(RunStore& store, const std::vector<Key>& keys, std::size_t piece) 
     writer.put(at, bytes(keys, at, std::min(at + piece, keys.size())));
   }
   return writer.finish();
-}
-
-template <class Key>
-std::vector<Key> read_back(const io::Run& run, std::uint64_t begin, std::uint64_t end,
-                           ByteSpan scratch) {
-  std::vector<Key> keys(end - begin);
-  run.read_range(begin, end, std::as_writable_bytes(std::span(keys)), scratch);
-  return keys;
 }
 
 // The keys of a block, good until the next call.

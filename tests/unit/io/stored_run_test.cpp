@@ -9,15 +9,18 @@
 #include "io/run_store.hpp"
 #include "support/stored_form.hpp"
 #include "support/vector_tier.hpp"
+#include "unit/io/runs.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
 namespace {
 
+using test::bytes;
 using test::Bytes;
 using test::contains;
 using test::error_of;
 using test::file_in;
+using test::read_back;
 using test::TempFolder;
 
 // Sorted keys whose differences take up to `bits` bits.
@@ -28,11 +31,6 @@ std::vector<Key> keys_within(std::size_t bits, std::size_t count) {
   for (Key& key : keys) key = static_cast<Key>(random() >> (64 - bits));
   std::ranges::sort(keys);
   return keys;
-}
-
-template <class Key>
-ConstByteSpan bytes_of(const std::vector<Key>& keys, std::size_t begin, std::size_t end) {
-  return std::as_bytes(std::span(keys).subspan(begin, end - begin));
 }
 
 RunStoreOptions options_for(std::uint64_t block_elements, Packing packing) {
@@ -48,7 +46,7 @@ template <class Key>
 io::Run store_mixed(RunStore& store, const std::vector<Key>& keys, std::size_t piece) {
   RunWriter writer = store.begin_run(keys.size());
   for (std::size_t at = 0; at < keys.size(); at += piece) {
-    const ConstByteSpan some = bytes_of(keys, at, std::min(at + piece, keys.size()));
+    const ConstByteSpan some = bytes(keys, at, std::min(at + piece, keys.size()));
     if (at / piece % 2 == 0) {
       const gsort::test::StoredForm stored =
           gsort::test::to_stored(some, sizeof(Key), writer.block_elements(), writer.packing());
@@ -60,15 +58,7 @@ io::Run store_mixed(RunStore& store, const std::vector<Key>& keys, std::size_t p
   return writer.finish();
 }
 
-template <class Key>
-std::vector<Key> read_plain(const io::Run& run, std::uint64_t begin, std::uint64_t end,
-                            ByteSpan scratch) {
-  std::vector<Key> keys(end - begin);
-  run.read_range(begin, end, std::as_writable_bytes(std::span(keys)), scratch);
-  return keys;
-}
-
-// The same by way of the stored form. `packed` counts pieces that were packed.
+// Reads keys by way of the stored form. `packed` counts pieces that were packed.
 template <class Key>
 std::vector<Key> read_stored(const io::Run& run, std::uint64_t begin, std::uint64_t end,
                              ByteSpan scratch, std::size_t* packed = nullptr) {
@@ -110,7 +100,7 @@ TYPED_TEST(StoredRunOf, GivesBackEveryRangeOfEveryShape) {
             const std::vector<Key> wanted(keys.begin() + static_cast<long>(begin),
                                           keys.begin() + static_cast<long>(end));
             ASSERT_EQ(read_stored<Key>(run, begin, end, scratch.bytes()), wanted);
-            ASSERT_EQ(read_plain<Key>(run, begin, end, scratch.bytes()), wanted);
+            ASSERT_EQ(read_back<Key>(run, begin, end, scratch.bytes()), wanted);
           }
         }
       }
@@ -127,7 +117,7 @@ TYPED_TEST(StoredRunOf, IsTheRunThatPlainPiecesMake) {
     const auto keys = keys_within<Key>(bits, 50'000);
     RunStore plain_store({folder.path()}, sizeof(Key), options_for(block, Packing::kAuto));
     RunWriter writer = plain_store.begin_run(keys.size());
-    writer.put(0, bytes_of(keys, 0, keys.size()));
+    writer.put(0, bytes(keys, 0, keys.size()));
     const io::Run plain = writer.finish();
     RunStore mixed_store({folder.path()}, sizeof(Key), options_for(block, Packing::kAuto));
     const io::Run mixed = store_mixed(mixed_store, keys, 5 * block);
@@ -188,7 +178,7 @@ TEST(StoredRun, WithPiecesMissingIsNone) {
   RunStore store({folder.path()}, 8, options_for(1000, Packing::kAuto));
   RunWriter writer = store.begin_run(keys.size());
   const gsort::test::StoredForm stored =
-      gsort::test::to_stored(bytes_of(keys, 2000, 5000), 8, 1000, Packing::kAuto);
+      gsort::test::to_stored(bytes(keys, 2000, 5000), 8, 1000, Packing::kAuto);
   writer.put_blocks(2000, stored.blocks());
   const auto error = error_of([&] { static_cast<void>(writer.finish()); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
