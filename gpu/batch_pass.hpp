@@ -89,11 +89,12 @@ template <class Key>
 void launch_long_partition(const LongMergePass<Key>& pass, unsigned architecture,
                            cudaStream_t stream);
 
-// Fills the pass's tables. Requires: first_arrays all kNoArray, counts all zero.
+// Sorts the tiny arrays and fills the pass's tables. Requires: first_arrays all kNoArray, counts
+// all zero; or longest <= tiny_keys, when it does not touch them.
 template <class Key>
 void launch_ragged_plan(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
-// Sorts the short arrays.
+// Sorts the short arrays that are not tiny.
 template <class Key>
 void launch_ragged_sort(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 

@@ -1,5 +1,7 @@
 #include "gpu/cuda_lanes.hpp"
 
+#include <numeric>
+
 #include "base/error.hpp"
 #include "base/footprint.hpp"
 #include "gpu/cuda_check.hpp"
@@ -100,9 +102,8 @@ CudaMergeLane::~CudaMergeLane() {
 
 void CudaMergeLane::merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position,
                           KeyForm form, PieceSink& sink) {
-  std::uint64_t total = 0;
-  for (const std::uint64_t count : slice_counts) total += count;
-  copy_in(merger_->input(), total * element_bytes_);
+  const std::uint64_t bytes = slice_bytes(slice_counts);
+  copy_in(merger_->input(), bytes, bytes);
   copier_.copy(merger_->merge(slice_counts, form, stream_), element_bytes_, position, stream_,
                sink);
 }
@@ -112,16 +113,21 @@ void CudaMergeLane::merge_stored(std::span<const std::uint64_t> slice_counts,
                                  KeyForm form, PieceSink& sink) {
   const ConstByteSpan table = std::as_bytes(pieces);
   const auto table_begin = static_cast<std::uint64_t>(table.data() - input_.data());
-  copy_in(merger_->stored_input(), table_begin + table.size());
+  copy_in(merger_->stored_input(), table_begin + table.size(), slice_bytes(slice_counts));
   merger_->unpack(table_begin, pieces.size(), stream_);
   copier_.copy(merger_->merge(slice_counts, form, stream_), element_bytes_, position, stream_,
                sink);
 }
 
-void CudaMergeLane::copy_in(std::byte* to, std::uint64_t bytes) {
+std::uint64_t CudaMergeLane::slice_bytes(std::span<const std::uint64_t> slice_counts) const {
+  return std::accumulate(slice_counts.begin(), slice_counts.end(), std::uint64_t{0}) *
+         element_bytes_;
+}
+
+void CudaMergeLane::copy_in(std::byte* to, std::uint64_t bytes, std::uint64_t element_bytes) {
   use_device(ordinal_);
   Span span(meter_, Stage::kCopyIn);
-  span.add_bytes(bytes);
+  span.add_bytes(element_bytes, bytes);
   check_cuda(cudaMemcpyAsync(to, input_.data(), bytes, cudaMemcpyHostToDevice, stream_.get()),
              CudaCall::kCopy, "copying slices to the device");
 }

@@ -79,7 +79,9 @@ class CudaMergeLane final : public MergeLane, public StoredMerger {
                     std::uint64_t position, KeyForm form, PieceSink& sink) override;
 
  private:
-  void copy_in(std::byte* to, std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t slice_bytes(std::span<const std::uint64_t> slice_counts) const;
+  // Copies the first `bytes` of input() to the device; they stand for so many bytes of elements.
+  void copy_in(std::byte* to, std::uint64_t bytes, std::uint64_t element_bytes);
 
   int ordinal_;
   Meter* meter_;

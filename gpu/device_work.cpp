@@ -19,9 +19,8 @@ std::uint64_t sum_of(std::span<const std::uint64_t> counts) {
 }
 
 // What sorts and merges scratched is free as soon as they are done.
-template <class Key>
 ByteSpan room_for_packing(KeyForm form, const DeviceMemory& scratch, std::size_t bytes) {
-  if (form != KeyForm::kOrdered || sizeof(Key) < 4) return {};
+  if (form != KeyForm::kOrdered) return {};
   return {scratch.as<std::byte>(), bytes};
 }
 
@@ -39,7 +38,7 @@ class KeySorter final : public ChunkSorter {
     sort_keys<Key>(keys_.as<Key>(), keys_.as<Key>(), count, map_,
                    form == KeyForm::kRaw ? map_ : KeyMap<Key>{}, scratch_.as(), scratch_bytes_,
                    stream.get());
-    return {keys_.as<std::byte>(), count, room_for_packing<Key>(form, scratch_, scratch_bytes_)};
+    return {keys_.as<std::byte>(), count, room_for_packing(form, scratch_, scratch_bytes_)};
   }
 
  private:
@@ -60,15 +59,11 @@ class KeyMerger final : public PartMerger {
         scratch_(scratch_bytes_) {}
 
   [[nodiscard]] std::byte* input() override { return slices_.as<std::byte>(); }
-  [[nodiscard]] std::byte* stored_input() override {
-    return sizeof(Key) < 4 ? nullptr : result_.as<std::byte>();
-  }
+  [[nodiscard]] std::byte* stored_input() override { return result_.as<std::byte>(); }
   void unpack(std::uint64_t table, std::uint64_t pieces, const Stream& stream) override {
-    if constexpr (sizeof(Key) >= 4) {
-      const std::byte* const stored = result_.as<std::byte>();
-      launch_unpack_blocks(stored, reinterpret_cast<const StoredKeys*>(stored + table), pieces,
-                           slices_.as<Key>(), current_architecture(), stream.get());
-    }
+    const std::byte* const stored = result_.as<std::byte>();
+    launch_unpack_blocks(stored, reinterpret_cast<const StoredKeys*>(stored + table), pieces,
+                         slices_.as<Key>(), current_architecture(), stream.get());
   }
   SortedElements merge(std::span<const std::uint64_t> slice_counts, KeyForm form,
                        const Stream& stream) override {
@@ -77,7 +72,7 @@ class KeyMerger final : public PartMerger {
                       form == KeyForm::kRaw ? map_ : KeyMap<Key>{}, scratch_.as(), scratch_bytes_,
                       stream.get());
     return {result_.as<std::byte>(), sum_of(slice_counts),
-            room_for_packing<Key>(form, scratch_, scratch_bytes_)};
+            room_for_packing(form, scratch_, scratch_bytes_)};
   }
 
  private:

@@ -16,7 +16,7 @@ struct SortedElements {
   const std::byte* elements = nullptr;
   std::uint64_t count = 0;
   // Device memory that nobody needs before the next call, to pack them in; none where they cannot
-  // be packed: ordered keys of 4 or 8 bytes can.
+  // be packed: ordered keys can.
   ByteSpan room;
 };
 
@@ -38,8 +38,7 @@ class PartMerger {
   // Where the slices go, one behind the other.
   [[nodiscard]] virtual std::byte* input() = 0;
 
-  // Where the slices go in stored form; nullptr where they cannot be unpacked: keys of 4 or 8 bytes
-  // can.
+  // Where the slices go in stored form; nullptr of records, which have none.
   [[nodiscard]] virtual std::byte* stored_input() { return nullptr; }
 
   // Queues the unpacking of the pieces in the table at stored_input() + `table` to input().

@@ -2,16 +2,38 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_arrays.hpp"
 #include "gpu/launch.hpp"
 
 namespace gsort::gpu {
 
+void require_possible_sizes(const PackedElements& packed) {
+  const BlockShape& shape = packed.shape;
+  for (std::uint64_t block = 0; block < shape.blocks(); ++block) {
+    const std::uint64_t count =
+        std::min(shape.block_elements, shape.count - block * shape.block_elements);
+    const std::uint32_t bytes = packed.block_bytes[block];
+    if (bytes > 0 && bytes <= count * shape.key_bytes) continue;
+    throw Error(ErrorKind::kCorrupt, "packing keys",
+                fmt::format("{} keys take {} bytes", count, bytes))
+        .path("the device's memory")
+        .hint("the GPU or the way to it changes data; use --engine cpu");
+  }
+}
+
 std::span<const std::uint32_t> PackedElements::sizes_of(std::uint64_t group) const {
   const std::uint64_t begin = group * shape.group_blocks;
   const std::uint64_t end = std::min(begin + shape.group_blocks, shape.blocks());
   return std::span(block_bytes).subspan(begin, end - begin);
+}
+
+std::uint64_t PackedElements::keys_of(std::uint64_t group) const {
+  const std::uint64_t all = shape.group_blocks * shape.block_elements;
+  return std::min(all, shape.count - group * all);
 }
 
 ConstByteSpan PackedElements::place_of(std::uint64_t group) const {
@@ -52,6 +74,7 @@ std::optional<PackedElements> pack_elements(const SortedElements& sorted,
                              cudaMemcpyDeviceToHost, stream.get()),
              CudaCall::kCopy, "copying the sizes of packed blocks from the device");
   stream.wait("sorting and packing keys");
+  require_possible_sizes(packed);
   return packed;
 }
 

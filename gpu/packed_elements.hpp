@@ -22,11 +22,17 @@ struct PackedElements {
   // Of a group of blocks: what each takes, and where they lie on the device.
   [[nodiscard]] std::span<const std::uint32_t> sizes_of(std::uint64_t group) const;
   [[nodiscard]] ConstByteSpan place_of(std::uint64_t group) const;
+  [[nodiscard]] std::uint64_t keys_of(std::uint64_t group) const;
 };
+
+// Copies to the host are as long as these sizes say, which come from the device.
+// Throws: Error(kCorrupt) if one cannot be.
+void require_possible_sizes(const PackedElements& packed);
 
 // Packs as `sink` wants them; groups take at most `group_bytes` on the device. Nothing if they stay
 // plain: by their kind, because the sink keeps all plain, or for want of room. Waits for the work
-// queued on `stream` before. Throws: Error(kDevice).
+// queued on `stream` before. Throws: Error(kDevice); Error(kCorrupt) if sizes come from the device
+// that cannot be.
 [[nodiscard]] std::optional<PackedElements> pack_elements(const SortedElements& sorted,
                                                           std::uint64_t element_bytes,
                                                           const BlockSink& sink,

@@ -20,14 +20,14 @@ PieceCopier::PieceCopier(int ordinal, ByteSpan memory, unsigned threads, Meter* 
 }
 
 // The first piece of an array arrives when the work queued before it is done.
-void PieceCopier::wait_for_piece(std::size_t thread, std::size_t bytes) const {
+void PieceCopier::wait_for_piece(std::size_t thread, const Piece& piece) const {
   Span span(meter_, Stage::kCopyOut);
-  span.add_bytes(bytes);
+  span.add_bytes(piece.element_bytes, piece.place.size());
   arrived_[thread].wait("sorting and copying keys from the device");
 }
 
-// Calls find(piece) for the place of each piece on the device, which fits a buffer, and put(piece,
-// bytes) when it has arrived.
+// Calls find(number) for each piece, which fits a buffer, and put(number, bytes) when it has
+// arrived.
 template <class Find, class Put>
 void PieceCopier::copy_pieces(std::uint64_t pieces, const Stream& stream, PieceSink& sink,
                               const Find& find, const Put& put) {
@@ -38,22 +38,23 @@ void PieceCopier::copy_pieces(std::uint64_t pieces, const Stream& stream, PieceS
     try {
       use_device(ordinal_);
       while (!failure.failed()) {
-        std::uint64_t piece = 0;
+        std::uint64_t number = 0;
+        Piece piece;
         ByteSpan buffer;
         {
           // Taking a piece and queueing its copy is one step, so that pieces arrive in order.
           const std::scoped_lock lock(mutex);
           if (next == pieces) return;
-          piece = next++;
-          const ConstByteSpan place = find(piece);
-          buffer = buffers_[thread].first(place.size());
-          check_cuda(cudaMemcpyAsync(buffer.data(), place.data(), place.size(),
+          number = next++;
+          piece = find(number);
+          buffer = buffers_[thread].first(piece.place.size());
+          check_cuda(cudaMemcpyAsync(buffer.data(), piece.place.data(), buffer.size(),
                                      cudaMemcpyDeviceToHost, stream.get()),
                      CudaCall::kCopy, "copying sorted keys from the device");
           arrived_[thread].record(stream);
         }
-        wait_for_piece(thread, buffer.size());
-        put(piece, buffer);
+        wait_for_piece(thread, piece);
+        put(number, buffer);
       }
     } catch (...) {
       failure.capture();
@@ -98,7 +99,8 @@ void PieceCopier::copy_elements(const SortedElements& sorted, std::uint64_t elem
       div_up(bytes, piece_bytes), stream, sink,
       [&](std::uint64_t piece) {
         const std::uint64_t begin = piece * piece_bytes;
-        return ConstByteSpan(sorted.elements + begin, std::min(piece_bytes, bytes - begin));
+        const std::uint64_t size = std::min(piece_bytes, bytes - begin);
+        return Piece{{sorted.elements + begin, size}, size};
       },
       [&](std::uint64_t piece, ConstByteSpan elements) {
         sink.put(position + piece * piece_bytes / element_bytes, elements);
@@ -111,11 +113,12 @@ void PieceCopier::copy_blocks(const PackedElements& packed, std::uint64_t positi
   const std::uint64_t group_elements = packed.shape.group_blocks * packed.shape.block_elements;
   copy_pieces(
       packed.shape.groups(), stream, sink,
-      [&](std::uint64_t group) { return packed.place_of(group); },
+      [&](std::uint64_t group) {
+        return Piece{packed.place_of(group), packed.keys_of(group) * packed.shape.key_bytes};
+      },
       [&](std::uint64_t group, ConstByteSpan payloads) {
-        const std::uint64_t begin = group * group_elements;
-        blocks.put_blocks(position + begin, {std::min(group_elements, packed.shape.count - begin),
-                                             packed.sizes_of(group), payloads});
+        blocks.put_blocks(position + group * group_elements,
+                          {packed.keys_of(group), packed.sizes_of(group), payloads});
       });
 }
 

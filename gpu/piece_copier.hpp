@@ -25,6 +25,11 @@ class PieceCopier {
             const Stream& stream, PieceSink& sink);
 
  private:
+  struct Piece {
+    ConstByteSpan place;              // on the device
+    std::uint64_t element_bytes = 0;  // of its elements, packed or not
+  };
+
   void copy_elements(const SortedElements& sorted, std::uint64_t element_bytes,
                      std::uint64_t position, const Stream& stream, PieceSink& sink);
   void copy_blocks(const PackedElements& packed, std::uint64_t position, const Stream& stream,
@@ -32,7 +37,7 @@ class PieceCopier {
   template <class Find, class Put>
   void copy_pieces(std::uint64_t pieces, const Stream& stream, PieceSink& sink, const Find& find,
                    const Put& put);
-  void wait_for_piece(std::size_t thread, std::size_t bytes) const;
+  void wait_for_piece(std::size_t thread, const Piece& piece) const;
 
   int ordinal_;
   Meter* meter_;

@@ -9,7 +9,8 @@
 // Shared memory: the tile; the rows at which arrays begin, and where their keys are; one co-rank a
 // thread.
 // Device memory: the plan reads each offset twice and writes 8 bytes a window; the sort reads and
-// writes each key once, 2 * sizeof(Key) bytes an element, and reads two offsets an array.
+// writes each key once, 2 * sizeof(Key) bytes an element, and reads two offsets an array. Keys of
+// tiny arrays are read and written by the plan instead.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,7 @@ __device__ inline void thread_lower(std::uint64_t* number, std::uint64_t bound) 
   atomicMin(reinterpret_cast<unsigned long long*>(number), bound);
 }
 
-// Tells the window of `array` that it has this one. kTinyKeys: arrays of so many are sorted
-// already.
+// Tells the window of `array` that it has this one. Arrays of at most kTinyKeys are sorted already.
 template <class Windows, unsigned kTinyKeys, class Key>
 __device__ void thread_enter_window(const RaggedPass<Key>& pass, std::uint64_t array,
                                     std::uint64_t begin, std::uint64_t end) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "gpu/batch_pass.hpp"
 #include "gpu/batch_tile.cuh"
 #include "gpu/thread_sort.hpp"
 

@@ -60,10 +60,6 @@ Header header_of(const BlockIdentity& identity, Encoding encoding, std::size_t p
   return header;
 }
 
-bool is_packable(const BlockIdentity& identity) {
-  return !identity.records && identity.key_bytes >= 4;
-}
-
 // Calls f with a value of the unsigned type of the width, for widths that can be packed.
 template <class F>
 auto with_packable_key(std::size_t key_bytes, const F& f) {
@@ -100,16 +96,6 @@ std::string_view mismatch(const Header& header, const BlockIdentity& expected) {
   return {};
 }
 
-// What the checksum cannot tell: whether whoever wrote the block knew what it wrote.
-bool has_right_form(const BlockIdentity& expected, Encoding encoding, ConstByteSpan payload) {
-  if (encoding == Encoding::kPlain) {
-    return payload.size() == std::size_t{expected.count} * expected.key_bytes;
-  }
-  return is_packable(expected) && with_packable_key(expected.key_bytes, [&](auto key) {
-           return is_packed_form<decltype(key)>(payload, expected.count);
-         });
-}
-
 // Writes header and padding around the payload, which lies in its place; returns the block's bytes.
 std::size_t seal(const BlockIdentity& identity, Encoding encoding, ConstByteSpan payload,
                  ByteSpan to) {
@@ -123,6 +109,19 @@ std::size_t seal(const BlockIdentity& identity, Encoding encoding, ConstByteSpan
 }
 
 }  // namespace
+
+bool is_packable(const BlockIdentity& identity) {
+  return !identity.records && identity.key_bytes >= 4;
+}
+
+bool has_right_form(const BlockIdentity& expected, Encoding encoding, ConstByteSpan payload) {
+  if (encoding == Encoding::kPlain) {
+    return payload.size() == std::size_t{expected.count} * expected.key_bytes;
+  }
+  return is_packable(expected) && with_packable_key(expected.key_bytes, [&](auto key) {
+           return is_packed_form<decltype(key)>(payload, expected.count);
+         });
+}
 
 std::uint64_t most_block_bytes(std::uint64_t count, std::size_t key_bytes) {
   return round_up(kBlockHeaderBytes + count * key_bytes, kBlockAlignment);

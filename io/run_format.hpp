@@ -66,6 +66,14 @@ struct BlockIdentity {
   friend bool operator==(const BlockIdentity&, const BlockIdentity&) = default;
 };
 
+// Whether keys like these may be packed.
+[[nodiscard]] bool is_packable(const BlockIdentity& identity);
+
+// Whether `payload` has the size and, packed, the widths of one of so many keys: what no checksum
+// tells, whether whoever made it knew what it made.
+[[nodiscard]] bool has_right_form(const BlockIdentity& expected, Encoding encoding,
+                                  ConstByteSpan payload);
+
 // The most bytes a block of `count` keys takes: those of a plain one.
 [[nodiscard]] std::uint64_t most_block_bytes(std::uint64_t count, std::size_t key_bytes);
 

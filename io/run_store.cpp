@@ -92,7 +92,14 @@ class StoredPiece {
   [[nodiscard]] std::uint64_t fence() const { return first_key_of(block(), space_.key_bytes); }
   std::size_t encode(const BlockIdentity& identity, ByteSpan to) const {
     const bool packed = block().size() < count() * space_.key_bytes;
-    return encode_payload(identity, packed ? Encoding::kPacked : Encoding::kPlain, block(), to);
+    const Encoding encoding = packed ? Encoding::kPacked : Encoding::kPlain;
+    if (!has_right_form(identity, encoding, block())) {
+      throw Error(ErrorKind::kCorrupt, "packing keys",
+                  fmt::format("{} bytes are not what {} keys take", block().size(), count()))
+          .path("the device's memory")
+          .hint("the GPU or the way to it changes data; use --engine cpu");
+    }
+    return encode_payload(identity, encoding, block(), to);
   }
   void pop() {
     const std::size_t taken = round_up(block().size(), kPayloadAlignment);
@@ -200,6 +207,10 @@ void RunWriter::put(std::uint64_t position, ConstByteSpan keys) {
 }
 void RunWriter::put_blocks(std::uint64_t position, const StoredBlocks& blocks) {
   impl_->put(position, blocks.count, StoredPiece(impl_->space(), blocks));
+}
+bool RunWriter::takes_blocks() const {
+  return is_packable({.key_bytes = static_cast<std::uint32_t>(impl_->space().key_bytes),
+                      .records = impl_->space().records.has_value()});
 }
 std::uint64_t RunWriter::block_elements() const {
   return impl_->space().block_elements;

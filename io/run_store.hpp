@@ -141,7 +141,10 @@ class RunWriter {
   void put(std::uint64_t position, ConstByteSpan keys);
 
   // The same of keys in stored form, cut into blocks of block_elements(), all but the last.
+  // Requires: takes_blocks(), which those of keys of 4 and 8 bytes do.
+  // Throws: Error(kCorrupt) where a payload is none of so many keys, too.
   void put_blocks(std::uint64_t position, const StoredBlocks& blocks);
+  [[nodiscard]] bool takes_blocks() const;
   [[nodiscard]] std::uint64_t block_elements() const;
   [[nodiscard]] std::size_t key_bytes() const;
   [[nodiscard]] Packing packing() const;

@@ -34,6 +34,7 @@ struct StageCounters {
   Counter waiting_ns;
   Counter bytes;
   Counter spans;
+  Counter moved_bytes;
 };
 
 double cpu_seconds_now() {
@@ -42,7 +43,8 @@ double cpu_seconds_now() {
 
 StageTotals difference(const StageTotals& after, const StageTotals& before) {
   return {after.busy_ns - before.busy_ns, after.waiting_ns - before.waiting_ns,
-          after.bytes - before.bytes, after.spans - before.spans};
+          after.bytes - before.bytes, after.spans - before.spans,
+          after.moved_bytes - before.moved_bytes};
 }
 
 }  // namespace
@@ -91,6 +93,7 @@ struct MeterState {
         sums[stage].waiting_ns += counters.waiting_ns.get();
         sums[stage].bytes += counters.bytes.get();
         sums[stage].spans += counters.spans.get();
+        sums[stage].moved_bytes += counters.moved_bytes.get();
       }
     }
     return sums;
@@ -251,6 +254,7 @@ Span::~Span() {
   charge(now);
   StageCounters& counters = track_->counters[stage_];
   counters.bytes.add(bytes_);
+  counters.moved_bytes.add(moved_bytes_);
   if (kind_ == Kind::kWork) counters.spans.add(1);
   track_->current = outer_;
   if (outer_ != nullptr) outer_->charged_until_ns_ = now;

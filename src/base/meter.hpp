@@ -32,6 +32,7 @@ struct StageTotals {
   std::uint64_t waiting_ns = 0;  // thread time of its threads, waiting for another stage
   std::uint64_t bytes = 0;
   std::uint64_t spans = 0;
+  std::uint64_t moved_bytes = 0;  // as many as `bytes`, but where keys were moved packed
 
   friend bool operator==(const StageTotals&, const StageTotals&) = default;
 };
@@ -125,7 +126,12 @@ class Span {
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
 
-  void add_bytes(std::uint64_t bytes) { bytes_ += bytes; }
+  void add_bytes(std::uint64_t bytes) { add_bytes(bytes, bytes); }
+  // For keys of so many bytes that were moved in another form.
+  void add_bytes(std::uint64_t bytes, std::uint64_t moved_bytes) {
+    bytes_ += bytes;
+    moved_bytes_ += moved_bytes;
+  }
 
  private:
   void charge(std::uint64_t now_ns);
@@ -136,6 +142,7 @@ class Span {
   std::uint64_t begin_ns_ = 0;
   std::uint64_t charged_until_ns_ = 0;
   std::uint64_t bytes_ = 0;
+  std::uint64_t moved_bytes_ = 0;
   Stage stage_;
   Kind kind_;
 };

@@ -66,7 +66,8 @@ class PieceSink {
   // proof fails.
   virtual void put(std::uint64_t position, ConstByteSpan keys) = 0;
 
-  // What takes ordered keys of 4 or 8 bytes in blocks instead, for engines that pack; or nothing.
+  // What takes ordered keys in blocks instead, for engines that pack; nothing where keys go that
+  // are not kept in blocks, or not of 4 or 8 bytes, or records.
   [[nodiscard]] virtual BlockSink* block_sink() { return nullptr; }
 
   // An engine that fails midway calls this, so that calls held back end with an Error instead of

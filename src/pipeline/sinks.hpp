@@ -51,7 +51,7 @@ class RunSink final : public PieceSink, public BlockSink {
     writer_.put(position, keys);
   }
 
-  [[nodiscard]] BlockSink* block_sink() override { return this; }
+  [[nodiscard]] BlockSink* block_sink() override { return writer_.takes_blocks() ? this : nullptr; }
   [[nodiscard]] std::uint64_t block_elements() const override { return writer_.block_elements(); }
   [[nodiscard]] Packing packing() const override { return writer_.packing(); }
   void put_blocks(std::uint64_t position, const StoredBlocks& blocks) override {

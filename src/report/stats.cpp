@@ -41,8 +41,8 @@ Json bytes_object(const Outcome& outcome, const ByStage<StageTotals>& totals) {
           {"spilled", outcome.spilled_bytes},
           {"loaded", outcome.loaded_bytes},
           {"most_spilled_at_once", outcome.peak_spilled_bytes},
-          {"bus_to_device", totals[Stage::kCopyIn].bytes},
-          {"bus_from_device", totals[Stage::kCopyOut].bytes}};
+          {"bus_to_device", totals[Stage::kCopyIn].moved_bytes},
+          {"bus_from_device", totals[Stage::kCopyOut].moved_bytes}};
 }
 
 // Stages that did or waited for something.
@@ -90,6 +90,7 @@ ByStage<StageTotals> sums_of(const Outcome& outcome) {
       sums[i].waiting_ns += phase.stages[i].waiting_ns;
       sums[i].bytes += phase.stages[i].bytes;
       sums[i].spans += phase.stages[i].spans;
+      sums[i].moved_bytes += phase.stages[i].moved_bytes;
     }
   }
   return sums;

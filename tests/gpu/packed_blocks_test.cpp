@@ -10,8 +10,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "device_memory.hpp"
 #include "gpu/launch.hpp"
+#include "gpu/packed_elements.hpp"
 #include "support/stored_form.hpp"
 
 namespace gsort::gpu {
@@ -182,6 +184,22 @@ TYPED_TEST(PackedBlocksOf, ComeBackAsTheyWereFromLargeBlocks) {
   for (const std::uint64_t block : {16'368U, 1'000'000U}) {
     expect_packs(keys, shape_of(block, 128));
     expect_unpacks(keys, block, Packing::kAuto, block / 2);
+  }
+}
+
+TEST(PackedElements, AreRefusedWithSizesThatCannotBe) {
+  PackedElements packed;
+  packed.shape = shape_of(1'000, 4);
+  packed.shape.count = 2'500;
+  packed.shape.key_bytes = 4;
+  packed.block_bytes = {4'000, 1, 2'000};
+  EXPECT_NO_THROW(require_possible_sizes(packed));
+  for (const std::vector<std::uint32_t>& sizes : {std::vector<std::uint32_t>{4'001, 1, 2'000},
+                                                  {4'000, 0, 2'000},
+                                                  {4'000, 1, 2'001},
+                                                  {4'000, 1, 0x80000000U}}) {
+    packed.block_bytes = sizes;
+    EXPECT_THROW(require_possible_sizes(packed), Error);
   }
 }
 

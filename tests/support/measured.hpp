@@ -17,7 +17,7 @@ namespace gsort::test {
 
 // The stage moved `bytes` in the phase, at `rate` bytes a second at best; 0: nobody knows.
 inline void moved(PhaseRecord& phase, Stage stage, std::uint64_t bytes, double rate) {
-  phase.stages[stage] = {1'000'000, 0, bytes, 100};
+  phase.stages[stage] = {1'000'000, 0, bytes, 100, bytes};
   phase.best_rates[stage] = rate;
 }
 

@@ -43,10 +43,10 @@ class Stopwatch {
   cudaEvent_t end_ = nullptr;
 };
 
-}  // namespace
-
 // Who takes so long is not timed again: some contenders sort tiny arrays for a quarter of a minute.
 constexpr double kLongEnoughMs = 1000;
+
+}  // namespace
 
 TimedRuns time_on_device(const RunPlan& plan, const std::function<void(unsigned)>& queue,
                          const std::function<bool(unsigned)>& is_right) {

@@ -27,8 +27,8 @@ struct TimedRuns {
   Verdict verdict = Verdict::kNothingToVerify;
 };
 
-// One run to warm up, and `repeat` timed ones, or fewer where that takes seconds. `queue(set)` puts the work on the default stream;
-// `is_right(set)` waits for it and verifies it.
+// One run to warm up, and `repeat` timed ones, or one where that takes seconds. `queue(set)` puts
+// the work on the default stream; `is_right(set)` waits for it and verifies it.
 [[nodiscard]] TimedRuns time_on_device(const RunPlan& plan,
                                        const std::function<void(unsigned set)>& queue,
                                        const std::function<bool(unsigned set)>& is_right);

@@ -31,6 +31,17 @@ TEST(Meter, AddsUpSpansOfAStage) {
   EXPECT_EQ(totals[Stage::kWrite], StageTotals{});
 }
 
+TEST(Meter, TellsWhatWasMovedFromWhatItStandsFor) {
+  Meter meter;
+  {
+    Span span(&meter, Stage::kCopyOut);
+    span.add_bytes(1'000, 300);
+    span.add_bytes(10);
+  }
+  EXPECT_EQ(meter.totals()[Stage::kCopyOut].bytes, 1'010U);
+  EXPECT_EQ(meter.totals()[Stage::kCopyOut].moved_bytes, 310U);
+}
+
 TEST(Meter, TakesTheTimeOfAStageInsideAnotherFromTheOuterOne) {
   Meter meter;
   {

@@ -184,5 +184,41 @@ TEST(StoredRun, WithPiecesMissingIsNone) {
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
 }
 
+// What an engine packed wrongly is refused before it gets a checksum.
+TEST(StoredRun, TakesNoPayloadsOfTheWrongForm) {
+  const TempFolder folder;
+  const auto keys = keys_within<std::uint32_t>(20, 1'000);
+  RunStore store({folder.path()}, 4, options_for(1000, Packing::kAuto));
+  const gsort::test::StoredForm right =
+      gsort::test::to_stored(bytes(keys, 0, 1'000), 4, 1'000, Packing::kAuto);
+  gsort::test::StoredForm wrong_width = right;
+  wrong_width.payloads[4 * 4] ^= std::byte{1};  // behind the first keys of four groups
+  gsort::test::StoredForm wrong_size = right;
+  wrong_size.block_bytes[0] -= 4;
+  for (const gsort::test::StoredForm& wrong : {wrong_width, wrong_size}) {
+    RunWriter writer = store.begin_run(keys.size());
+    const auto error = error_of([&] { writer.put_blocks(0, wrong.blocks()); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    EXPECT_TRUE(contains(error.what(), "are not what 1000 keys take")) << error.what();
+    EXPECT_TRUE(contains(error.hint(), "--engine cpu")) << error.hint();
+  }
+}
+
+TEST(StoredRun, IsNotOfRecordsOrNarrowKeys) {
+  const TempFolder folder;
+  for (const std::size_t key_bytes : {1U, 2U, 4U, 8U}) {
+    RunStore store({folder.path()}, key_bytes, options_for(100, Packing::kAuto));
+    EXPECT_EQ(store.begin_run(100).takes_blocks(), key_bytes >= 4);
+  }
+  RunStoreOptions options = options_for(100, Packing::kAuto);
+  RecordFormat format;
+  format.bytes = 8;
+  format.keys.emplace_back();
+  format.keys[0].bytes = 8;
+  options.records.emplace(format);
+  RunStore store({folder.path()}, 8, options);
+  EXPECT_FALSE(store.begin_run(100).takes_blocks());
+}
+
 }  // namespace
 }  // namespace gsort::io

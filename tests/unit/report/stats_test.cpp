@@ -69,6 +69,15 @@ TEST(Stats, HoldEveryStageThatDidOrWaitedForSomething) {
   EXPECT_TRUE(json.at("phases").at(1).at("stages").at(0).at("best_bytes_per_second").is_null());
 }
 
+TEST(Stats, CountWhatCrossedTheBusAndNotWhatItStandsFor) {
+  Outcome outcome = outcome_of_a_sort();
+  for (PhaseRecord& phase : outcome.phases) test::moved(phase, Stage::kCopyOut, 4'000, 0);
+  outcome.phases[0].stages[Stage::kCopyOut].moved_bytes = 1'500;  // packed
+  const Json json = stats_of(outcome, test::options_for(KeyType::kF32));
+  EXPECT_EQ(json.at("bytes").at("bus_from_device"), 5'500);
+  EXPECT_EQ(json.at("bytes").at("bus_to_device"), 0);
+}
+
 TEST(Stats, SayNullForWhatIsNotKnown) {
   Outcome outcome = outcome_of_a_sort();
   outcome.verified = false;
