@@ -73,7 +73,7 @@ template <unsigned kRowWords, unsigned kTileRows>
   constexpr unsigned kMost = 16;
   if (count > kMost * array_count) return 0;
   for (const unsigned keys : {4U, 8U}) {
-    if (longest <= keys || 3 * count <= 2 * keys * array_count) return keys;
+    if (longest <= keys || 3 * count <= array_count * keys * 2) return keys;
   }
   return kMost;
 }
