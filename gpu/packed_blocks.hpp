@@ -1,5 +1,6 @@
 // Packing and unpacking the blocks of runs (base/packed_keys.hpp) on the device, so that the bus
-// carries packed keys, and the host's cores neither pack nor unpack.
+// carries packed keys, and the host's cores have to pack and unpack few of them: where blocks or
+// parts do not fit, and at the ends of parts.
 //
 // Keys on their way to a run: each block of them is measured and packed by a block of threads, into
 // a slot that it would fill if it stayed plain. Slots in groups: in each the packed blocks lie one

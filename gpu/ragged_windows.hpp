@@ -67,7 +67,8 @@ template <unsigned kRowWords, unsigned kTileRows>
 
 // Of so many keys at most an array is tiny, where arrays have `count` / `array_count` keys on
 // average, and none more than `longest`; 0: none is. A thread sorts a tiny one by itself: half as
-// many again as the average leave little to the windows, and more would idle.
+// many again as the average leave little to the windows, and more would idle. No other factor was
+// measured.
 [[nodiscard]] constexpr unsigned tiny_keys_for(std::uint64_t array_count, std::uint64_t count,
                                                std::uint64_t longest) {
   constexpr unsigned kMost = 16;

@@ -27,7 +27,7 @@ struct TimedRuns {
   Verdict verdict = Verdict::kNothingToVerify;
 };
 
-// One run to warm up, and `repeat` timed ones, or one where that takes seconds. `queue(set)` puts
+// One run to warm up, and `repeat` timed ones, or fewer once all took a second. `queue(set)` puts
 // the work on the default stream; `is_right(set)` waits for it and verifies it.
 [[nodiscard]] TimedRuns time_on_device(const RunPlan& plan,
                                        const std::function<void(unsigned set)>& queue,

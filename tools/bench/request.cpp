@@ -23,19 +23,20 @@ namespace po = boost::program_options;
 po::options_description described() {
   po::options_description options("Options; lists are separated by commas");
   const auto text = [] { return po::value<std::string>(); };
-  options.add_options()                                                                         //
-      ("subcommand", text(), "what to measure")                                                 //
-      ("type,t", text(), "key types: u32 i32 f32 u64 i64 f64; merge: u8 i8 u16 i16 too")        //
-      ("elements,n", text(), "counts such as 1000000, 16M or 2^28")                             //
-      ("array-keys,d", text(), "keys of each array of a batch")                                 //
-      ("distribution", text()->default_value("uniform"), "gsort-gen's, or all")                 //
-      ("engine", text()->default_value("auto"), "auto, cpu or cuda")                            //
-      ("repeat", po::value<int>()->default_value(9), "timed runs; the table has their median")  //
-      ("seed", po::value<std::uint64_t>(), "repeat the inputs of a run; fresh unless given")    //
-      ("parallel", po::value<unsigned>(), "threads (all cores)")                                //
-      ("folder", text()->default_value("."), "where ceilings makes its files")                  //
-      ("file-size", text()->default_value("4G"), "and how large each is")                       //
-      ("json", text(), "write all results to this file, too")                                   //
+  options.add_options()                                                                   //
+      ("subcommand", text(), "what to measure")                                           //
+      ("type,t", text(), "key types: u32 i32 f32 u64 i64 f64; merge: u8 i8 u16 i16 too")  //
+      ("elements,n", text(), "counts such as 1000000, 16M or 2^28")                       //
+      ("array-keys,d", text(), "keys of each array of a batch")                           //
+      ("distribution", text()->default_value("uniform"), "gsort-gen's, or all")           //
+      ("engine", text()->default_value("auto"), "auto, cpu or cuda")                      //
+      ("repeat", po::value<int>()->default_value(9),
+       "timed runs, or fewer once they took a second; the table has their median")            //
+      ("seed", po::value<std::uint64_t>(), "repeat the inputs of a run; fresh unless given")  //
+      ("parallel", po::value<unsigned>(), "threads (all cores)")                              //
+      ("folder", text()->default_value("."), "where ceilings makes its files")                //
+      ("file-size", text()->default_value("4G"), "and how large each is")                     //
+      ("json", text(), "write all results to this file, too")                                 //
       ("help,h", "this text");
   return options;
 }

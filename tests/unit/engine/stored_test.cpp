@@ -29,13 +29,16 @@ class RunLikeSink final : public PieceSink, public BlockSink {
         block_elements_(block_elements),
         packing_(packing) {}
 
-  void put(std::uint64_t position, ConstByteSpan keys) override { keys_.put(position, keys); }
+  void put(std::uint64_t position, ConstByteSpan keys) override {
+    fail_if_told();
+    keys_.put(position, keys);
+  }
   void abandon() noexcept override { abandoned_ = true; }
   [[nodiscard]] BlockSink* block_sink() override { return this; }
   [[nodiscard]] std::uint64_t block_elements() const override { return block_elements_; }
   [[nodiscard]] Packing packing() const override { return packing_; }
   void put_blocks(std::uint64_t position, const StoredBlocks& blocks) override {
-    if (fails_) throw Error(ErrorKind::kTemporary, "putting blocks", "the test says no");
+    fail_if_told();
     keys_.put(position, test::from_stored(blocks, key_bytes_, block_elements_));
     stored_bytes_ += blocks.payloads.size();
   }
@@ -47,6 +50,10 @@ class RunLikeSink final : public PieceSink, public BlockSink {
   [[nodiscard]] bool was_abandoned() const { return abandoned_; }
 
  private:
+  void fail_if_told() const {
+    if (fails_) throw Error(ErrorKind::kTemporary, "keeping keys", "the test says no");
+  }
+
   test::CollectingSink keys_;
   std::uint64_t key_bytes_;
   std::uint64_t block_elements_;
@@ -199,7 +206,6 @@ TEST_P(StoredKeysOfEngine, PassTheFailureOfARunOn) {
   const Bytes raw = test::generated(format, Distribution::kUniform, 300'000);
   test::EngineUnderTest engine(GetParam(), shape);
   const auto lanes = engine->make_chunk_lanes();
-  if (!packs()) return;
   test::fill_lane(*lanes[0], shape, raw, {}, 1, KeyForm::kOrdered);
   RunLikeSink sink(300'000, 4, 1'008, Packing::kAuto);
   sink.fail();
