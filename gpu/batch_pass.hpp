@@ -47,7 +47,7 @@ struct LongSortPass {
   EndMaps<Key> maps;
   LongArrays arrays;
   LongPasses passes;
-  std::uint64_t tile_count = 0;  // of the launch; tiles that do not exist do nothing
+  std::uint64_t tile_count = 0;  // of listed arrays: at most so many
 };
 
 // One merge pass of long arrays; `merge` says the rest: its rows are at most merge.row_count.
@@ -73,6 +73,9 @@ struct RaggedPass {
   unsigned tiny_keys = 0;       // the longest array that the plan's kernel sorts: 0, 4, 8 or 16
   std::uint64_t window_count = 0;
   std::uint64_t* first_arrays = nullptr;  // of each window; kNoArray if it has none
+  // Where tiny arrays are sorted by the plan's kernel, few windows may have others: these are
+  // listed, in any order.
+  std::uint32_t* listed_windows = nullptr;
   RaggedCounts* counts = nullptr;
   LongArray* long_arrays = nullptr;
   LongArray* tile_arrays = nullptr;
@@ -81,20 +84,27 @@ struct RaggedPass {
 template <class Key>
 void launch_batch_sort(const BatchSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
+// Tiles of arrays of one length, or of listed ones.
 template <class Key>
 void launch_long_sort(const LongSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Key>
+void launch_listed_sort(const LongSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
-// Writes the rows of cuts that launch_kway_merge(pass.merge) reads.
+// Writes the rows of cuts that launch_kway_merge(pass.merge) reads, or launch_listed_merge(pass) of
+// listed arrays.
 template <class Key>
 void launch_long_partition(const LongMergePass<Key>& pass, unsigned architecture,
                            cudaStream_t stream);
+template <class Key>
+void launch_listed_merge(const LongMergePass<Key>& pass, unsigned architecture,
+                         cudaStream_t stream);
 
 // Sorts the tiny arrays and fills the pass's tables. Requires: first_arrays all kNoArray, counts
 // all zero; or longest <= tiny_keys, when it does not touch them.
 template <class Key>
 void launch_ragged_plan(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
-// Sorts the short arrays that are not tiny.
+// Sorts the short arrays that are not tiny, in all windows or in the listed ones.
 template <class Key>
 void launch_ragged_sort(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 

@@ -2,7 +2,8 @@
 //
 // zero_starts_kernel, count_keys_kernel: thread v of slice s finds how many keys of the slice are
 // less than v, and adds that to starts[v]; so starts[v] becomes the number of such keys of all
-// slices. Of the searches' reads only the last few are not shared by neighbours.
+// slices, and first_starts[v] that of the first. Of the searches' reads only the last few are not
+// shared by neighbours.
 //
 // fill_values_kernel: a block writes a tile of the output in vectors of 16 bytes, each thread those
 // t, t + kFillThreads ...; the values at the tile's ends bound the search for those between. Most
@@ -12,13 +13,14 @@
 
 #include "base/units.hpp"
 #include "gpu/counted_merge.hpp"
+#include "gpu/key_starts.cuh"
 #include "gpu/programmatic_launch.cuh"
 
 namespace gsort::gpu {
 namespace {
 
 constexpr unsigned kCountThreads = 256;
-constexpr unsigned kFillThreads = 256;
+constexpr unsigned kFillThreads = kSearchThreads;
 constexpr unsigned kVectorsAThread = 8;          // of outputs that fill the card
 constexpr std::uint64_t kLargeOutput = 8 << 20;  // bytes
 
@@ -53,7 +55,12 @@ template <class Key>
 __global__ void __launch_bounds__(kCountThreads) zero_starts_kernel(const CountedMerge<Key> merge) {
   grid_begin();
   const unsigned value = blockIdx.x * kCountThreads + threadIdx.x;
-  if (value <= kKeyValues<Key>) merge.starts[value] = value < kKeyValues<Key> ? 0 : merge.total;
+  if (value < kKeyValues<Key>) {
+    merge.starts[value] = 0;
+  } else if (value == kKeyValues<Key>) {
+    merge.starts[value] = merge.total;
+    if (merge.first_starts != nullptr) merge.first_starts[value] = merge.slices[merge.slice_count];
+  }
 }
 
 // How many of the keys are less than `value`.
@@ -80,35 +87,8 @@ __global__ void __launch_bounds__(kCountThreads) count_keys_kernel(const Counted
   const auto value = static_cast<unsigned>(thread % kKeyValues<Key>);
   const std::uint64_t less = thread_count_less(merge.input + merge.slices[slice],
                                                merge.slices[merge.slice_count + slice], value);
+  if (slice == 0 && merge.first_starts != nullptr) merge.first_starts[value] = less;
   if (less > 0) atomicAdd(reinterpret_cast<unsigned long long*>(merge.starts + value), less);
-}
-
-// The value at `position` of the output, which is in [least, most].
-template <class Key>
-__device__ unsigned thread_value_at(const CountedMerge<Key>& merge, std::uint64_t position,
-                                    unsigned least, unsigned most) {
-  while (least < most) {
-    const unsigned middle = least + (most - least + 1) / 2;
-    if (merge.starts[middle] <= position) {
-      least = middle;
-    } else {
-      most = middle - 1;
-    }
-  }
-  return least;
-}
-
-// The same by all threads of the block, of any values: 256 or 65,536 of them in one or two steps.
-template <class Key>
-__device__ unsigned block_value_at(const CountedMerge<Key>& merge, std::uint64_t position) {
-  static_assert(kFillThreads == 256);
-  unsigned value = 0;
-#pragma unroll
-  for (unsigned step = kKeyValues<Key> / kFillThreads; step > 0; step /= kFillThreads) {
-    const bool begins = merge.starts[value + threadIdx.x * step] <= position;
-    value += (static_cast<unsigned>(__syncthreads_count(begins ? 1 : 0)) - 1) * step;
-  }
-  return value;
 }
 
 // The keys [from, to) of a vector, the first of which stands at `position` of the output and has
@@ -128,7 +108,7 @@ __device__ Vector<Key> thread_make_vector(const CountedMerge<Key>& merge, std::u
       ++value;
       end = merge.starts[value + 1];
       if (position >= end) {  // the next value has no keys
-        value = thread_value_at(merge, position, value, most);
+        value = thread_key_at(merge.starts, position, value, most);
         end = merge.starts[value + 1];
       }
       key = merge.store_map.to_raw(static_cast<Key>(value));
@@ -150,8 +130,8 @@ __global__ void __launch_bounds__(kFillThreads)
   const std::uint64_t all = merge.total + misaligned;
   const std::uint64_t tile_begin = tile < misaligned ? misaligned : tile;
   const std::uint64_t tile_end = tile + tile_keys < all ? tile + tile_keys : all;
-  const unsigned least = block_value_at(merge, tile_begin - misaligned);
-  const unsigned most = block_value_at(merge, tile_end - 1 - misaligned);
+  const unsigned least = block_key_at<Key>(merge.starts, tile_begin - misaligned);
+  const unsigned most = block_key_at<Key>(merge.starts, tile_end - 1 - misaligned);
   Key* const output = merge.output - misaligned;
 #pragma unroll 1
   for (unsigned i = 0; i < vectors_a_thread; ++i) {
@@ -162,7 +142,7 @@ __global__ void __launch_bounds__(kFillThreads)
     const auto to =
         static_cast<unsigned>(all - begin < Vector<Key>::kKeys ? all - begin : Vector<Key>::kKeys);
     const std::uint64_t position = begin + from - misaligned;
-    const unsigned value = thread_value_at(merge, position, least, most);
+    const unsigned value = thread_key_at(merge.starts, position, least, most);
     const Vector<Key> vector = thread_make_vector(merge, position, from, to, value, most);
     if (from == 0 && to == Vector<Key>::kKeys) {
       vector.store(output + begin);

@@ -35,6 +35,8 @@ struct CountedMerge {
   std::uint64_t total = 0;  // > 0
   // Scratch: where each value's keys begin in the output, and the end: kKeyValues + 1 numbers.
   std::uint64_t* starts = nullptr;
+  // The same in the first slice, or nullptr: not wanted. first_starts[0] == 0.
+  std::uint64_t* first_starts = nullptr;
 };
 
 // Queues the merge. Throws: Error(kDevice) naming the kernel.

@@ -15,8 +15,8 @@
 //
 // Arrays of any lengths (sort_ragged_batch) take one launch more, and nothing from the host: a plan
 // kernel finds windows of short arrays that fit a tile (ragged_windows.hpp) and lists the others.
-// As nobody but the device knows what it listed, launches have as many blocks as `count` keys can
-// demand; a block without work ends at once. Where arrays have 16 keys or fewer on average, rows of
+// As nobody but the device knows what it listed, blocks take tiles one by one until none is left
+// (taken_work.cuh). Where arrays have 16 keys or fewer on average, rows of
 // a tile would be fill for the most part: then the plan's threads, of which each looks at an array
 // anyway, sort those of a few keys in registers (tiny_arrays.cuh).
 //
@@ -97,7 +97,11 @@ void queue_long_merges(LongMergePass<Key> pass, const LongSortPass<Key>& tiles,
     pass.merge.maps = passes_after == 0 && tiles.maps.stores_mapped;
     pass.merge.row_count = rows_of_pass(pass.arrays, i, pass.merge.fan_in);
     launch_long_partition(pass, architecture, stream);
-    launch_kway_merge(pass.merge, architecture, stream);
+    if (pass.arrays.counts == nullptr) {
+      launch_kway_merge(pass.merge, architecture, stream);
+    } else {
+      launch_listed_merge(pass, architecture, stream);
+    }
   }
 }
 
@@ -233,6 +237,7 @@ struct RaggedScratch {
   ScratchCutter cutter;
   std::uint64_t window_count;
   std::uint64_t* first_arrays;
+  std::uint32_t* listed_windows;
   RaggedCounts* counts;
   LongArray* tile_arrays;
   LongArray* long_arrays;
@@ -243,6 +248,7 @@ struct RaggedScratch {
       : cutter(scratch),
         window_count(gpu::window_count<Key>(array_count, count, architecture)),
         first_arrays(cutter.take<std::uint64_t>(window_count)),
+        listed_windows(cutter.take<std::uint32_t>(window_count)),
         counts(cutter.take<RaggedCounts>(1)),
         tile_arrays(cutter.take<LongArray>(bounds.tile_arrays)),
         long_arrays(cutter.take<LongArray>(bounds.long_arrays)),
@@ -287,7 +293,7 @@ void queue_listed_arrays(const RaggedPass<Key>& plan, const RaggedScratch<Key>& 
   tiles.arrays.tile_arrays = plan.tile_arrays;
   tiles.arrays.slots = bounds.slots;
   tiles.tile_count = bounds.tile_arrays;
-  launch_long_sort(tiles, architecture, stream);
+  launch_listed_sort(tiles, architecture, stream);
   if (bounds.long_arrays == 0) return;
   LongMergePass<Key> merges;
   merges.arrays = tiles.arrays;
@@ -390,6 +396,7 @@ void sort_ragged_batch(const Key* input, Key* output, const RaggedArrays& arrays
   pass.longest = longest;
   pass.window_count = places.window_count;
   pass.first_arrays = places.first_arrays;
+  pass.listed_windows = places.listed_windows;
   pass.counts = places.counts;
   pass.long_arrays = places.long_arrays;
   pass.tile_arrays = places.tile_arrays;

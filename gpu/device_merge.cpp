@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "gpu/counted_merge.hpp"
+#include "gpu/counted_slices.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_arrays.hpp"
 #include "gpu/launch.hpp"
@@ -52,42 +52,28 @@ MergeArrays<Key> cut_scratch(void* scratch, std::uint64_t total, std::uint32_t s
   return arrays;
 }
 
-// Keys of 8 and 16 bits are merged by counting, any number of slices in one go.
+// Two arrays of keys of 8 or 16 bits, not both empty: a small merge by ranks, others by counting.
 template <class Key>
-inline constexpr bool kCounted = sizeof(Key) < sizeof(std::uint32_t);
-
-struct CountArrays {
-  std::uint64_t* starts = nullptr;
-  std::uint64_t* slices = nullptr;
-  std::size_t bytes = 0;
-};
-
-template <class Key>
-CountArrays cut_count_scratch(void* scratch, std::uint32_t slice_count) {
-  CountArrays arrays;
-  ScratchCutter cutter(scratch);
-  arrays.starts = cutter.take<std::uint64_t>(kKeyValues<Key> + 1);
-  arrays.slices = cutter.take<std::uint64_t>(2 * std::uint64_t{slice_count});
-  arrays.bytes = cutter.used_bytes();
-  return arrays;
-}
-
-// `slices`: where each begins, behind `input`, then how many keys each has, `total` in all.
-template <class Key>
-void queue_counted(const Key* input, const std::vector<std::uint64_t>& slices, std::uint64_t total,
-                   Key* output, KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
+void queue_narrow_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
+                         Key* output, KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
   const unsigned architecture = current_architecture();
-  CountedMerge<Key> merge;
-  merge.input = input;
-  merge.output = output;
-  merge.store_map = store_map;
-  merge.slice_count = static_cast<std::uint32_t>(slices.size() / 2);
-  merge.total = total;
-  const auto arrays = cut_count_scratch<Key>(scratch, merge.slice_count);
-  launch_table_copy(slices.data(), slices.size(), arrays.slices, architecture, stream);
-  merge.slices = arrays.slices;
-  merge.starts = arrays.starts;
-  launch_counted_merge(merge, architecture, stream);
+  const std::uint64_t total = a_count + b_count;
+  if (total <= kMostRankedKeys) {
+    RankedMerge<Key, std::uint8_t> merge;
+    merge.first = a;
+    merge.second = b;
+    merge.output = output;
+    merge.first_count = static_cast<std::uint32_t>(a_count);
+    merge.second_count = static_cast<std::uint32_t>(b_count);
+    merge.store_map = store_map;
+    launch_ranked_merge(merge, architecture, stream);
+    return;
+  }
+  // An empty array may have no address, but the kernels count from the first one's.
+  const Key* const first = a_count > 0 ? a : b;
+  const std::uint64_t second_begin = a_count > 0 && b_count > 0 ? elements_between(a, b) : 0;
+  queue_counted(first, {0, second_begin, a_count, b_count}, total, output, store_map,
+                cut_count_scratch<Key>(scratch, 2, false), architecture, stream);
 }
 
 // Two runs need no samples and no tables: a thread a tile bisects, or, if all lies in the L2 cache,
@@ -164,7 +150,7 @@ void queue_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
 template <class Key>
 std::size_t merge_arrays_scratch_bytes(std::uint64_t total) {
   if constexpr (kCounted<Key>) {
-    return cut_count_scratch<Key>(nullptr, 2).bytes;
+    return cut_count_scratch<Key>(nullptr, 2, false).bytes;
   } else {
     return two_way_scratch_bytes_on_any<Key>(total);
   }
@@ -191,18 +177,16 @@ void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64
     require_apart(inputs[i], input_bytes, output, bytes, kArrays, "input and output");
     require_apart(inputs[i], input_bytes, scratch, needed, kArrays, "input and scratch memory");
   }
-  // An empty array may have no address, but the kernels count from the first one's.
-  const Key* const first = a_count > 0 ? a : b;
-  const std::uint64_t second_begin = a_count > 0 && b_count > 0 ? elements_between(a, b) : 0;
   if constexpr (kCounted<Key>) {
-    queue_counted(first, {0, second_begin, a_count, b_count}, total, output, store_map, scratch,
-                  stream);
+    queue_narrow_arrays(a, a_count, b, b_count, output, store_map, scratch, stream);
   } else {
+    // An empty array may have no address, but the kernels count from the first one's.
     MergePass<Key> pass;
-    pass.input = first;
+    pass.input = a_count > 0 ? a : b;
     pass.output = output;
     pass.store_map = store_map;
-    pass.apart = {0, a_count, second_begin, b_count};
+    pass.apart = {0, a_count, 0, b_count};
+    if (a_count > 0 && b_count > 0) pass.apart.second_begin = elements_between(a, b);
     queue_two_way(pass, scratch, stream);
   }
 }
@@ -210,7 +194,7 @@ void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64
 template <class Key>
 std::size_t merge_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
   if constexpr (kCounted<Key>) {
-    return cut_count_scratch<Key>(nullptr, slice_count).bytes;
+    return cut_count_scratch<Key>(nullptr, slice_count, false).bytes;
   } else {
     if (slice_count <= 2) return merge_arrays_scratch_bytes<Key>(total);
     std::size_t most = 0;
@@ -244,10 +228,17 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
   require_apart(output, bytes, scratch, needed, kOperation, "output and scratch memory");
 
   if constexpr (kCounted<Key>) {
+    if (slice_count == 2) {
+      queue_narrow_arrays(input, slice_counts[0], input + slice_counts[0], slice_counts[1], output,
+                          store_map, scratch, stream);
+      return;
+    }
     std::vector<std::uint64_t> slices(2 * std::size_t{slice_count});
     std::exclusive_scan(slice_counts, slice_counts + slice_count, slices.begin(), std::uint64_t{0});
     std::copy_n(slice_counts, slice_count, slices.begin() + slice_count);
-    queue_counted(input, slices, total, output, store_map, scratch, stream);
+    queue_counted(input, slices, total, output, store_map,
+                  cut_count_scratch<Key>(scratch, slice_count, false), current_architecture(),
+                  stream);
   } else {
     queue_slices(input, slice_counts, slice_count, total, output, store_map, scratch, stream);
   }

@@ -35,6 +35,8 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "gpu/counted_slices.hpp"
+#include "gpu/counted_values.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_arrays.hpp"
 #include "gpu/launch.hpp"
@@ -162,6 +164,86 @@ void queue_pass(const MergePass<Key>& keys, ConstPairs<Key, Value> from, Pairs<K
   launch_pair_merge(pass, architecture, stream);
 }
 
+// Where two arrays of pairs lie, as positions from the keys of `first`, the one that is not empty.
+template <class Key, class Value>
+struct TwoArrays {
+  ConstPairs<Key, Value> a;
+  ConstPairs<Key, Value> b;
+  ConstPairs<Key, Value> first;
+  TwoRuns keys;
+
+  TwoArrays(ConstPairs<Key, Value> a_pairs, std::uint64_t a_count, ConstPairs<Key, Value> b_pairs,
+            std::uint64_t b_count)
+      : a(a_pairs), b(b_pairs), first(a_count > 0 ? a : b), keys{0, a_count, 0, b_count} {
+    // An empty array may have no address, but the kernels count from the first one's.
+    if (a_count > 0 && b_count > 0) keys.second_begin = elements_between(a.keys, b.keys);
+  }
+};
+
+// Keys of 8 or 16 bits: a small merge by ranks, others by counting.
+template <class Key, class Value>
+void queue_narrow_arrays(const TwoArrays<Key, Value>& arrays, Pairs<Key, Value> output,
+                         KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
+  const unsigned architecture = current_architecture();
+  const TwoRuns& keys = arrays.keys;
+  if (keys.length() <= kMostRankedKeys) {
+    RankedMerge<Key, Value> merge;
+    merge.first = arrays.a.keys;
+    merge.second = arrays.b.keys;
+    merge.output = output.keys;
+    merge.first_count = static_cast<std::uint32_t>(keys.first_length);
+    merge.second_count = static_cast<std::uint32_t>(keys.second_length);
+    merge.store_map = store_map;
+    merge.first_values = arrays.a.values;
+    merge.second_values = arrays.b.values;
+    merge.values_out = output.values;
+    launch_ranked_merge(merge, architecture, stream);
+    return;
+  }
+  const CountArrays counts = cut_count_scratch<Key>(scratch, 2, true);
+  queue_counted(arrays.first.keys,
+                {keys.first_begin, keys.second_begin, keys.first_length, keys.second_length},
+                keys.length(), output.keys, store_map, counts, architecture, stream);
+  CountedValues<Key, Value> values;
+  values.first = arrays.a.values;
+  values.second = arrays.b.values;
+  values.output = output.values;
+  values.total = keys.length();
+  values.starts = counts.starts;
+  values.first_starts = counts.first_starts;
+  launch_move_values(values, architecture, stream);
+}
+
+template <class Key, class Value>
+void queue_wide_arrays(const TwoArrays<Key, Value>& arrays, Pairs<Key, Value> output,
+                       KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
+  const unsigned architecture = current_architecture();
+  const std::uint64_t tile = tuning_for<PairOf<Key, Value>>(architecture).merge_tile_keys(2);
+  const std::uint64_t total = arrays.keys.length();
+  PairMergePass<Key, Value> pass;
+  pass.keys.input = arrays.first.keys;
+  pass.keys.output = output.keys;
+  pass.keys.store_map = store_map;
+  pass.keys.maps = !store_map.is_identity();
+  pass.keys.two_arrays = true;
+  pass.keys.fan_in = 2;
+  pass.keys.group_count = 1;
+  pass.keys.apart = arrays.keys;
+  pass.keys.rows = static_cast<std::uint64_t*>(scratch);
+  pass.values_in = arrays.first.values;
+  pass.values_out = output.values;
+  if (arrays.keys.first_length > 0 && arrays.keys.second_length > 0) {
+    pass.second_values_shift =
+        elements_between(arrays.a.values, arrays.b.values) - arrays.keys.second_begin;
+  }
+  if (total <= small_tuning_for<Key>(architecture).most_merged_keys) {
+    pass.keys.rows_per_group = div_up(total, tile);
+  } else {
+    pass.keys.row_count = div_up(total, tile) + 1;
+  }
+  launch_two_way_pair_merge(pass, architecture, stream);
+}
+
 }  // namespace
 
 template <class Key, class Value>
@@ -270,13 +352,17 @@ void merge_pair_slices(ConstPairs<Key, Value> input, const std::uint64_t* slice_
 
 template <class Key, class Value>
 std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total) {
-  std::size_t most = 0;
-  for (const TuningRow& row : kTunings) {
-    const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
-    const std::uint64_t rows = div_up(total, tuning.merge_tile_keys(2)) + 1;
-    most = std::max<std::size_t>(most, rows * (kRowHeader + 2) * sizeof(std::uint64_t));
+  if constexpr (kCounted<Key>) {
+    return cut_count_scratch<Key>(nullptr, 2, true).bytes;
+  } else {
+    std::size_t most = 0;
+    for (const TuningRow& row : kTunings) {
+      const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
+      const std::uint64_t rows = div_up(total, tuning.merge_tile_keys(2)) + 1;
+      most = std::max<std::size_t>(most, rows * (kRowHeader + 2) * sizeof(std::uint64_t));
+    }
+    return round_up(most, kScratchAlignment);
   }
-  return round_up(most, kScratchAlignment);
 }
 
 template <class Key, class Value>
@@ -294,33 +380,30 @@ void merge_pair_arrays(ConstPairs<Key, Value> a, std::uint64_t a_count, ConstPai
   require_input_apart(a, a_count, output, total, scratch, needed, kMergingArrays);
   require_input_apart(b, b_count, output, total, scratch, needed, kMergingArrays);
 
-  const unsigned architecture = current_architecture();
-  const std::uint64_t tile = tuning_for<PairOf<Key, Value>>(architecture).merge_tile_keys(2);
-  // An empty array may have no address, but the kernels count from the first one's.
-  const ConstPairs<Key, Value> first = a_count > 0 ? a : b;
-  PairMergePass<Key, Value> pass;
-  pass.keys.input = first.keys;
-  pass.keys.output = output.keys;
-  pass.keys.store_map = store_map;
-  pass.keys.maps = !store_map.is_identity();
-  pass.keys.two_arrays = true;
-  pass.keys.fan_in = 2;
-  pass.keys.group_count = 1;
-  pass.keys.apart = {0, a_count, 0, b_count};
-  pass.keys.rows = static_cast<std::uint64_t*>(scratch);
-  pass.values_in = first.values;
-  pass.values_out = output.values;
-  if (a_count > 0 && b_count > 0) {
-    pass.keys.apart.second_begin = elements_between(a.keys, b.keys);
-    pass.second_values_shift = elements_between(a.values, b.values) - pass.keys.apart.second_begin;
-  }
-  if (total <= small_tuning_for<Key>(architecture).most_merged_keys) {
-    pass.keys.rows_per_group = div_up(total, tile);
+  const TwoArrays<Key, Value> arrays(a, a_count, b, b_count);
+  if constexpr (kCounted<Key>) {
+    queue_narrow_arrays(arrays, output, store_map, scratch, stream);
   } else {
-    pass.keys.row_count = div_up(total, tile) + 1;
+    queue_wide_arrays(arrays, output, store_map, scratch, stream);
   }
-  launch_two_way_pair_merge(pass, architecture, stream);
 }
+
+#define GSORT_PAIR_ARRAYS(Key, Value)                                               \
+  template std::size_t merge_pair_arrays_scratch_bytes<Key, Value>(std::uint64_t);  \
+  template void merge_pair_arrays<Key, Value>(                                      \
+      ConstPairs<Key, Value>, std::uint64_t, ConstPairs<Key, Value>, std::uint64_t, \
+      Pairs<Key, Value>, KeyMap<Key>, void*, std::size_t, cudaStream_t)
+#define GSORT_PAIR_ARRAYS_BY(Key)        \
+  GSORT_PAIR_ARRAYS(Key, std::uint8_t);  \
+  GSORT_PAIR_ARRAYS(Key, std::uint16_t); \
+  GSORT_PAIR_ARRAYS(Key, std::uint32_t); \
+  GSORT_PAIR_ARRAYS(Key, std::uint64_t)
+GSORT_PAIR_ARRAYS_BY(std::uint8_t);
+GSORT_PAIR_ARRAYS_BY(std::uint16_t);
+GSORT_PAIR_ARRAYS_BY(std::uint32_t);
+GSORT_PAIR_ARRAYS_BY(std::uint64_t);
+#undef GSORT_PAIR_ARRAYS_BY
+#undef GSORT_PAIR_ARRAYS
 
 #define GSORT_PAIRS(Key, Value)                                                                   \
   template std::size_t sort_pairs_scratch_bytes<Key, Value>(std::uint64_t);                       \
@@ -330,11 +413,7 @@ void merge_pair_arrays(ConstPairs<Key, Value> a, std::uint64_t a_count, ConstPai
   template std::size_t merge_pair_slices_scratch_bytes<Key, Value>(std::uint64_t, std::uint32_t); \
   template void merge_pair_slices<Key, Value>(ConstPairs<Key, Value>, const std::uint64_t*,       \
                                               std::uint32_t, Pairs<Key, Value>, KeyMap<Key>,      \
-                                              void*, std::size_t, cudaStream_t);                  \
-  template std::size_t merge_pair_arrays_scratch_bytes<Key, Value>(std::uint64_t);                \
-  template void merge_pair_arrays<Key, Value>(                                                    \
-      ConstPairs<Key, Value>, std::uint64_t, ConstPairs<Key, Value>, std::uint64_t,               \
-      Pairs<Key, Value>, KeyMap<Key>, void*, std::size_t, cudaStream_t)
+                                              void*, std::size_t, cudaStream_t)
 GSORT_PAIRS(std::uint32_t, std::uint32_t);
 GSORT_PAIRS(std::uint32_t, std::uint64_t);
 GSORT_PAIRS(std::uint64_t, std::uint32_t);

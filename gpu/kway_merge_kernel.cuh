@@ -58,14 +58,15 @@ __device__ void block_lay_out_slices(TileSlices<kFanIn>& slices) {
   __syncthreads();  // the slices are known
 }
 
-// How a block learns its slices: from the rows of cuts that partition_kernel wrote, or by searching
-// for them, which only pays for two runs in the L2 cache. Both return false for a block that has
-// nothing to merge, and hold a barrier for all others.
+// How a block learns the slices of a tile, given its number: from the rows of cuts that
+// partition_kernel wrote, or by searching for them, which only pays for two runs in the L2 cache.
+// Both return false for a tile that has nothing to merge, and hold a barrier for all others.
 struct WrittenCuts {
   template <unsigned kTileKeys, unsigned kRowWords, class Key, unsigned kFanIn>
-  static __device__ bool block_find_slices(const MergePass<Key>& pass, TileSlices<kFanIn>& slices) {
+  static __device__ bool block_find_slices(const MergePass<Key>& pass, std::uint64_t tile,
+                                           TileSlices<kFanIn>& slices) {
     constexpr std::uint64_t kRowNumbers = kRowHeader + kFanIn;
-    const std::uint64_t* const row = pass.rows + std::uint64_t{blockIdx.x} * kRowNumbers;
+    const std::uint64_t* const row = pass.rows + tile * kRowNumbers;
     if (row[kOutputPosition] == kGroupEnd) return false;
     if (threadIdx.x == 0) {
       slices.place = {row[kOutputPosition], row[kGroupPosition], row[kSampleBegin]};
@@ -84,9 +85,10 @@ struct WrittenCuts {
 template <unsigned kLanes>
 struct SearchedCuts {
   template <unsigned kTileKeys, unsigned kRowWords, class Key, unsigned kFanIn>
-  static __device__ bool block_find_slices(const MergePass<Key>& pass, TileSlices<kFanIn>& slices) {
+  static __device__ bool block_find_slices(const MergePass<Key>& pass, std::uint64_t number,
+                                           TileSlices<kFanIn>& slices) {
     static_assert(kFanIn == 2);
-    const TileOfTwo tile = pass.tile_of_two(blockIdx.x, kTileKeys);
+    const TileOfTwo tile = pass.tile_of_two(number, kTileKeys);
     if (tile.begin == tile.end) return false;
     // One team finds where the slices begin, the next where they end.
     __shared__ std::uint64_t ends[2];
@@ -231,17 +233,15 @@ __device__ void block_merge_slices(TileWords<Key, kRowWords> tile, const TileSli
   }
 }
 
-template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kFanIn,
-          unsigned kResidentThreads, class Cuts = WrittenCuts>
-__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    kway_merge_kernel(const MergePass<Key> pass) {
+// Merges tile `number` of the pass, if it exists.
+template <class Cuts, unsigned kThreads, unsigned kRowWords, unsigned kFanIn, class Key>
+__device__ void block_merge_tile(const MergePass<Key>& pass, std::uint64_t number) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ TileSlices<kFanIn> slices;
   __shared__ unsigned co_ranks[kThreads + 1];
   const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
   constexpr unsigned kTileKeys = merge_tile_keys(kThreads, kRowWords, kFanIn);
-  grid_begin();
-  if (!Cuts::template block_find_slices<kTileKeys, kRowWords>(pass, slices)) return;
+  if (!Cuts::template block_find_slices<kTileKeys, kRowWords>(pass, number, slices)) return;
   warp_visit_slices<kRowWords>(slices, [&](auto reversed, std::uint64_t source,
                                            unsigned /*position*/, unsigned count, unsigned word) {
     warp_copy_slice<decltype(reversed)::value>(tile, pass.input + source, count, word);
@@ -262,6 +262,14 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
                          pass.store_map};
   if (pass.writes_samples) target.samples = pass.samples + place.sample_begin;
   warp_store_tile(tile, target);
+}
+
+template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kFanIn,
+          unsigned kResidentThreads, class Cuts = WrittenCuts>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    kway_merge_kernel(const MergePass<Key> pass) {
+  grid_begin();
+  block_merge_tile<Cuts, kThreads, kRowWords, kFanIn>(pass, blockIdx.x);
 }
 
 }  // namespace gsort::gpu

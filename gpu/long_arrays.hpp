@@ -155,10 +155,15 @@ struct LongTicket {
   }
 };
 
-// What the device counts before it sorts arrays of different lengths.
+// What the device counts before it sorts arrays of different lengths, and while it does.
 struct RaggedCounts {
   std::uint64_t long_ticket = 0;
   std::uint64_t tile_arrays = 0;  // arrays that take one tile of their own
+  std::uint64_t windows = 0;      // listed ones (ragged_windows.hpp)
+  // What blocks took beyond their first (taken_work.cuh), of each launch.
+  std::uint64_t taken_windows = 0;
+  std::uint64_t taken_tiles = 0;
+  std::uint64_t taken_rows[LongPasses::kMost] = {};
 };
 
 // An array, and which of its tiles or rows is meant.
@@ -175,10 +180,19 @@ struct LongArrays {
   std::uint64_t array_keys = 0;
   std::uint64_t array_tiles = 0;
   std::uint64_t array_rows = 0;          // in this pass
-  const RaggedCounts* counts = nullptr;  // else
+  RaggedCounts* counts = nullptr;  // else
   const LongArray* long_arrays = nullptr;
   const LongArray* tile_arrays = nullptr;
   RowSlots slots;
+
+  // Of listed arrays: their tiles, those of one tile's own included, and their rows.
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t listed_tiles() const {
+    return LongTicket::tiles(counts->long_ticket) + counts->tile_arrays;
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t listed_rows() const {
+    return slots.first_row(LongTicket::tiles(counts->long_ticket),
+                           LongTicket::arrays(counts->long_ticket));
+  }
 
   [[nodiscard]] GSORT_HOST_DEVICE constexpr LongPlace place_of_tile(std::uint64_t tile) const {
     if (counts == nullptr) {
@@ -205,7 +219,7 @@ struct LongArrays {
       return {even_array(array), row - array * array_rows};
     }
     const std::uint64_t arrays = LongTicket::arrays(counts->long_ticket);
-    if (row >= slots.first_row(LongTicket::tiles(counts->long_ticket), arrays)) return {};
+    if (row >= listed_rows()) return {};
     const LongArray* const list = long_arrays;
     const RowSlots all_slots = slots;
     const auto first_row = [list, all_slots](std::uint64_t i) {

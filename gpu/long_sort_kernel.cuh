@@ -1,9 +1,10 @@
-// long_sort_kernel: sorts each tile of arrays that are longer than a tile, and arrays that take one
-// tile of their own. long_partition_kernel: the rows of cuts of one merge pass over long arrays;
-// kway_merge_kernel then merges by them as for any pass. long_arrays.hpp says which tile and row
-// belongs to which array.
+// long_sort_kernel: sorts each tile of arrays that are longer than a tile. listed_sort_kernel: the
+// same for listed arrays, and those of them that take one tile of their own. long_partition_kernel:
+// the rows of cuts of one merge pass over long arrays; kway_merge_kernel then merges by them as for
+// any pass, or listed_merge_kernel. long_arrays.hpp says which tile and row belongs to which array.
 //
-// Threads: block b sorts tile b, thread t makes row t; kFanIn neighbours make one row of cuts.
+// Threads: block b sorts tile b, or those that it takes (taken_work.cuh), thread t makes row t;
+// kFanIn neighbours make one row of cuts.
 // Shared memory: the tile, rows of E words and a pad; one co-rank a thread.
 // Device memory: the sort reads and writes each key once, 2 * sizeof(Key) bytes an element; a row
 // of cuts reads the samples around its cuts, then about 16 keys a run.
@@ -15,19 +16,19 @@
 #include "gpu/batch_tile.cuh"
 #include "gpu/partition_kernel.cuh"
 #include "gpu/programmatic_launch.cuh"
+#include "gpu/taken_work.cuh"
 
 namespace gsort::gpu {
 
-template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
-__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    long_sort_kernel(const __grid_constant__ LongSortPass<Key> pass) {
+// Sorts tile `number`, if it exists.
+template <unsigned kThreads, unsigned kRowWords, class Key>
+__device__ void block_sort_long_tile(const LongSortPass<Key>& pass, std::uint64_t number) {
   constexpr unsigned kTileKeys = kThreads * kRowWords;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ unsigned co_ranks[kThreads + 1];
   const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
   __shared__ SortedTile found;
-  grid_begin();
-  if (threadIdx.x == 0) found = sorted_tile(pass.arrays, pass.passes, blockIdx.x);
+  if (threadIdx.x == 0) found = sorted_tile(pass.arrays, pass.passes, number);
   __syncthreads();  // the tile's place is known
   const unsigned count = found.count;
   if (count == 0) return;
@@ -64,16 +65,36 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   warp_store_tile(tile, target);
 }
 
+template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    long_sort_kernel(const __grid_constant__ LongSortPass<Key> pass) {
+  grid_begin();
+  block_sort_long_tile<kThreads, kRowWords>(pass, blockIdx.x);
+}
+
+template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    listed_sort_kernel(const __grid_constant__ LongSortPass<Key> pass) {
+  grid_begin();
+  block_take_work(
+      pass.arrays.listed_tiles(), &pass.arrays.counts->taken_tiles,
+      [&](std::uint64_t tile) { block_sort_long_tile<kThreads, kRowWords>(pass, tile); });
+}
+
 template <class Key, std::uint32_t kTileKeys, unsigned kFanIn>
 __global__ void __launch_bounds__(kPartitionThreads, 12)
     long_partition_kernel(const __grid_constant__ LongMergePass<Key> pass) {
   using Team = LaneTeam<kFanIn>;
   grid_begin();
   const unsigned lane = threadIdx.x % kFanIn;
-  const std::uint64_t row = (std::uint64_t{blockIdx.x} * kPartitionThreads + threadIdx.x) / kFanIn;
+  const std::uint64_t first_row = std::uint64_t{blockIdx.x} * (kPartitionThreads / kFanIn);
+  const std::uint64_t row = first_row + threadIdx.x / kFanIn;
+  const std::uint64_t rows =
+      pass.arrays.counts == nullptr ? pass.merge.row_count : pass.arrays.listed_rows();
+  if (first_row >= rows) return;
   LongPlace place;  // rows that do not exist take part in the shuffles, with runs of no keys
   GroupRow group;
-  if (row < pass.merge.row_count) {
+  if (row < rows) {
     place = pass.arrays.place_of_row(row);
     group = group_row(pass.passes, pass.pass, place.array.length, place.index, kTileKeys);
   }
@@ -88,7 +109,7 @@ __global__ void __launch_bounds__(kPartitionThreads, 12)
   runs[lane] = {pass.merge.input + place.array.begin + begin,
                 pass.merge.samples + samples_of_run(run), group.run_begin(run + 1) - begin};
   kway_cut<Team, Key>(Team{}, group.position(), kWrittenSampleShift<Key>, runs, cuts);
-  if (row >= pass.merge.row_count) return;
+  if (row >= rows) return;
 
   std::uint64_t* const out = pass.merge.rows + row * (kRowHeader + kFanIn);
   out[kRowHeader + lane] = place.array.begin + begin + cuts[lane];

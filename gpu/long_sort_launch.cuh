@@ -1,5 +1,7 @@
-// The bodies of launch_long_sort and launch_long_partition; included by one .cu file a key type.
+// The bodies of launch_long_sort, launch_listed_sort and launch_long_partition; included by one .cu file a key type.
 #pragma once
+
+#include <algorithm>
 
 #include "base/units.hpp"
 #include "gpu/launch_kway_merge.cuh"
@@ -20,6 +22,20 @@ void launch_long_sort(const LongSortPass<Key>& pass, unsigned architecture, cuda
     const auto blocks = static_cast<unsigned>(pass.tile_count);
     launch_kernel(kKernel, {blocks, kTuning.block_sort_threads, kBytes, architecture, stream},
                   "launching long_sort_kernel", pass);
+  });
+}
+
+template <class Key>
+void launch_listed_sort(const LongSortPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  with_tuning<Key>(architecture, [&](auto constant) {
+    constexpr KernelTuning kTuning = decltype(constant)::kTuning;
+    constexpr auto kKernel = listed_sort_kernel<Key, kTuning.block_sort_threads,
+                                                kTuning.keys_per_thread, kTuning.resident_threads>;
+    constexpr unsigned kBytes =
+        TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.block_sort_threads);
+    const auto blocks = static_cast<unsigned>(std::min(pass.tile_count, kTakingBlocks));
+    launch_kernel(kKernel, {blocks, kTuning.block_sort_threads, kBytes, architecture, stream},
+                  "launching listed_sort_kernel", pass);
   });
 }
 

@@ -1,10 +1,12 @@
-// long_sort_kernel and long_partition_kernel for 64-bit keys.
+// long_sort_kernel, listed_sort_kernel and long_partition_kernel for 64-bit keys.
 #include "gpu/long_sort_launch.cuh"
 
 namespace gsort::gpu {
 
 template void launch_long_sort<std::uint64_t>(const LongSortPass<std::uint64_t>&, unsigned,
                                               cudaStream_t);
+template void launch_listed_sort<std::uint64_t>(const LongSortPass<std::uint64_t>&, unsigned,
+                                                cudaStream_t);
 template void launch_long_partition<std::uint64_t>(const LongMergePass<std::uint64_t>&, unsigned,
                                                    cudaStream_t);
 

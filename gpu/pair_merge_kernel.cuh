@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   // A tile of two slices that has a pair with the index of a fill has no holes.
   static_assert(kTilePairs <= Prefixes::kMaxIndex + (kFanIn == 2 ? 1 : 0));
   grid_begin();
-  if (!Cuts::template block_find_slices<kTilePairs, kRowWords>(pairs.keys, slices)) return;
+  if (!Cuts::template block_find_slices<kTilePairs, kRowWords>(pairs.keys, blockIdx.x, slices)) return;
   const auto share = thread_load_share<kRowWords>(pairs, slices, shared_bytes);
   const auto code =
       Prefixes::of(warp_find_range(pairs.keys, slices), Tile::staged_in(shared_bytes));

@@ -2,10 +2,12 @@
 // (ragged_windows.hpp), and lists the arrays that take tiles of their own (long_arrays.hpp). Where
 // arrays are tiny on average, it sorts the tiny ones at once (tiny_arrays.cuh), and the first array
 // of a window is the first that is not tiny.
-// ragged_sort_kernel: sorts the short arrays of a window in one tile.
+// ragged_sort_kernel: sorts the short arrays of a window in one tile. listed_windows_kernel: the
+// same of those windows alone that have arrays which are not tiny.
 //
-// Threads: one an array makes the plan. In the sort, block b has window b; thread t first looks at
-// the window's array t, then works on row t of the tile, as in batch_sort_kernel.
+// Threads: one an array makes the plan. In the sort, block b has window b, or the listed ones that
+// it takes (taken_work.cuh); thread t first looks at the window's array t, then works on row t of
+// the tile, as in batch_sort_kernel.
 // Shared memory: the tile; the rows at which arrays begin, and where their keys are; one co-rank a
 // thread.
 // Device memory: the plan reads each offset twice and writes 8 bytes a window; the sort reads and
@@ -19,19 +21,16 @@
 #include "gpu/batch_tile.cuh"
 #include "gpu/programmatic_launch.cuh"
 #include "gpu/ragged_windows.hpp"
+#include "gpu/taken_work.cuh"
 #include "gpu/tiny_arrays.cuh"
 
 namespace gsort::gpu {
 
 inline constexpr unsigned kPlanThreads = 256;
 
-__device__ inline std::uint64_t thread_add(std::uint64_t* number, std::uint64_t addend) {
-  static_assert(sizeof(unsigned long long) == sizeof(std::uint64_t));
-  return atomicAdd(reinterpret_cast<unsigned long long*>(number), addend);
-}
-
-__device__ inline void thread_lower(std::uint64_t* number, std::uint64_t bound) {
-  atomicMin(reinterpret_cast<unsigned long long*>(number), bound);
+// Makes a number `bound` at most, and returns what it was.
+__device__ inline std::uint64_t thread_lower(std::uint64_t* number, std::uint64_t bound) {
+  return atomicMin(reinterpret_cast<unsigned long long*>(number), bound);
 }
 
 // Tells the window of `array` that it has this one. Arrays of at most kTinyKeys are sorted already.
@@ -41,7 +40,11 @@ __device__ void thread_enter_window(const RaggedPass<Key>& pass, std::uint64_t a
   if constexpr (kTinyKeys > 0) {
     const std::uint64_t length = end - begin;
     if (length > kTinyKeys && length <= kShortArrayKeys) {
-      thread_lower(&pass.first_arrays[Windows::window_of(array, begin)], array);
+      const std::uint64_t window = Windows::window_of(array, begin);
+      if (thread_lower(&pass.first_arrays[window], array) == kNoArray) {
+        pass.listed_windows[thread_add(&pass.counts->windows, 1)] =
+            static_cast<std::uint32_t>(window);
+      }
     }
   } else {
     if (array == 0) pass.first_arrays[0] = 0;
@@ -96,10 +99,11 @@ __device__ unsigned block_sum_before(unsigned value, unsigned (&warp_sums)[kThre
   return before;
 }
 
-// Thread t looks at array first + t. Afterwards all threads see all arrays.
+// Thread t looks at array first + t, of the window if that has it. Afterwards all threads see all
+// arrays.
 template <class Windows, unsigned kRowWords, class Key, unsigned kThreads>
-__device__ void block_find_arrays(const RaggedPass<Key>& pass, std::uint64_t first,
-                                  WindowArrays<kThreads>& arrays,
+__device__ void block_find_arrays(const RaggedPass<Key>& pass, std::uint64_t window,
+                                  std::uint64_t first, WindowArrays<kThreads>& arrays,
                                   unsigned (&warp_rows)[kThreads / 32]) {
   const std::uint64_t array = first + threadIdx.x;
   std::uint64_t begin = 0;
@@ -108,7 +112,7 @@ __device__ void block_find_arrays(const RaggedPass<Key>& pass, std::uint64_t fir
     begin = pass.offsets[array];
     const std::uint64_t whole_length = pass.offsets[array + 1] - begin;
     if (whole_length > pass.tiny_keys && whole_length <= kShortArrayKeys &&
-        Windows::window_of(array, begin) == blockIdx.x) {
+        Windows::window_of(array, begin) == window) {
       length = static_cast<unsigned>(whole_length);
     }
   }
@@ -119,19 +123,18 @@ __device__ void block_find_arrays(const RaggedPass<Key>& pass, std::uint64_t fir
   __syncthreads();  // the arrays are known
 }
 
-template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
-__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    ragged_sort_kernel(const __grid_constant__ RaggedPass<Key> pass) {
+// Sorts the short arrays of `window`, if it has any.
+template <unsigned kThreads, unsigned kRowWords, class Key>
+__device__ void block_sort_window(const RaggedPass<Key>& pass, std::uint64_t window) {
   using Windows = RaggedWindows<kRowWords, kThreads>;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ WindowArrays<kThreads> arrays;
   __shared__ unsigned warp_rows[kThreads / 32];
   __shared__ unsigned co_ranks[kThreads + 1];
   const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
-  grid_begin();
-  const std::uint64_t first = pass.first_arrays[blockIdx.x];
+  const std::uint64_t first = pass.first_arrays[window];
   if (first == kNoArray) return;
-  block_find_arrays<Windows, kRowWords>(pass, first, arrays, warp_rows);
+  block_find_arrays<Windows, kRowWords>(pass, window, first, arrays, warp_rows);
 
   const unsigned row = threadIdx.x;
   const TileRow<std::uint64_t> place = row_of_window<kRowWords>(arrays, row);
@@ -152,6 +155,22 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   warp_store_rows<kRowWords>(
       tile, MappedKeys<Key*, Key>{pass.output, pass.maps.stores_mapped, pass.maps.store_map},
       row_of_window<kRowWords>(arrays, thread_forget(row)), kRowWords);
+}
+
+template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    ragged_sort_kernel(const __grid_constant__ RaggedPass<Key> pass) {
+  grid_begin();
+  block_sort_window<kThreads, kRowWords>(pass, blockIdx.x);
+}
+
+template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    listed_windows_kernel(const __grid_constant__ RaggedPass<Key> pass) {
+  grid_begin();
+  block_take_work(pass.counts->windows, &pass.counts->taken_windows, [&](std::uint64_t piece) {
+    block_sort_window<kThreads, kRowWords>(pass, pass.listed_windows[piece]);
+  });
 }
 
 }  // namespace gsort::gpu

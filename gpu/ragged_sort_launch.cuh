@@ -1,6 +1,7 @@
 // The bodies of launch_ragged_plan and launch_ragged_sort; included by one .cu file a key type.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 
 #include "base/units.hpp"
@@ -62,6 +63,15 @@ void launch_ragged_sort(const RaggedPass<Key>& pass, unsigned architecture, cuda
                                                 kTuning.keys_per_thread, kTuning.resident_threads>;
     constexpr unsigned kBytes =
         TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.block_sort_threads);
+    if (pass.tiny_keys > 0) {
+      constexpr auto kListed =
+          listed_windows_kernel<Key, kTuning.block_sort_threads, kTuning.keys_per_thread,
+                                kTuning.resident_threads>;
+      const auto blocks = static_cast<unsigned>(std::min(pass.window_count, kTakingBlocks));
+      launch_kernel(kListed, {blocks, kTuning.block_sort_threads, kBytes, architecture, stream},
+                    "launching listed_windows_kernel", pass);
+      return;
+    }
     const auto blocks = static_cast<unsigned>(pass.window_count);
     launch_kernel(kKernel, {blocks, kTuning.block_sort_threads, kBytes, architecture, stream},
                   "launching ragged_sort_kernel", pass);

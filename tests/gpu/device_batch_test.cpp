@@ -284,6 +284,21 @@ TYPED_TEST(DeviceBatch, SortsRaggedBatchesThatAreOneArrayOrAllOfOneLength) {
   sort_ragged<TypeParam>({1, 3 << 20, 1, 1}, Shape::kFewDistinct);
 }
 
+// More tiles of each kind than blocks that take them: then blocks take a second one, and more.
+TYPED_TEST(DeviceBatch, SortsMoreRaggedArraysThanBlocksTakeAtOnce) {
+  const std::uint64_t tile = this->kTile;
+  std::mt19937_64 random(34);
+  Lengths lengths(2500, tile / 2 + 1);                        // tiles of their own
+  for (int i = 0; i < 300; ++i) lengths.push_back(9 * tile);  // 2,700 tiles, and as many to merge
+  std::shuffle(lengths.begin(), lengths.end(), random);
+  sort_ragged<TypeParam>(lengths, Shape::kUniform);
+  // Tiny ones, and windows that have another array.
+  lengths.assign(1 << 20, 2);
+  for (std::uint64_t& length : lengths) length = random() % 5;
+  for (std::size_t i = 0; i < lengths.size(); i += 100) lengths[i] = 17 + random() % 30;
+  sort_ragged<TypeParam>(lengths, Shape::kUniform);
+}
+
 template <class F>
 bool is_refused(const F& call) {
   try {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <memory>
 #include <random>
 #include <string>
@@ -11,6 +10,7 @@
 #include "base/error.hpp"
 #include "device_memory.hpp"
 #include "distributions.hpp"
+#include "gpu/ranked_merge.hpp"
 #include "gpu/tuning.hpp"
 
 namespace gsort::gpu {
@@ -21,13 +21,6 @@ class DeviceMerge : public GpuTest {};
 
 using KeyTypes = ::testing::Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(DeviceMerge, KeyTypes);
-
-// Signed integers, or what of them and floating point has the more to map.
-template <class Key>
-[[nodiscard]] constexpr KeyType mapped_type() {
-  constexpr KeyType kTypes[] = {KeyType::kI8, KeyType::kI16, KeyType::kF32, KeyType::kF64};
-  return kTypes[std::countr_zero(sizeof(Key))];
-}
 
 template <class Key>
 struct Slices {
@@ -153,10 +146,24 @@ TYPED_TEST(DeviceMerge, MergesTwoArraysThatLieAnywhere) {
   const auto map = KeyMap<TypeParam>::of({mapped_type<TypeParam>(), true, false});
   const std::uint64_t most = small_tuning_for<TypeParam>(90).most_merged_keys;
   const std::uint64_t tile = small_tuning_for<TypeParam>(90).kernels.merge_tile_keys(2);
-  const std::vector<std::array<std::uint64_t, 2>> sizes{
-      {0, 1},    {1, 0},        {1, 1},          {7, 3000},   {tile, tile},
-      {tile, 1}, {tile - 1, 0}, {40000, 123457}, {0, 100000}, {most / 2, most - most / 2},
-      {most, 1}, {1, most},     {most, most},    {500000, 3}, {2 * tile + 1, 5 * tile - 3}};
+  const std::vector<std::array<std::uint64_t, 2>> sizes{{0, 1},
+                                                        {1, 0},
+                                                        {1, 1},
+                                                        {7, 3000},
+                                                        {tile, tile},
+                                                        {tile, 1},
+                                                        {tile - 1, 0},
+                                                        {40000, 123457},
+                                                        {0, 100000},
+                                                        {most / 2, most - most / 2},
+                                                        {most, 1},
+                                                        {1, most},
+                                                        {most, most},
+                                                        {500000, 3},
+                                                        {2 * tile + 1, 5 * tile - 3},
+                                                        {kMostRankedKeys, 0},
+                                                        {7, kMostRankedKeys - 7},
+                                                        {kMostRankedKeys, 1}};
   for (const auto& [a_count, b_count] : sizes) {
     for (const bool b_before_a : {false, true}) {
       merge_arrays_and_compare<TypeParam>(Shape::kUniform, a_count, b_count, {}, 0, b_before_a);

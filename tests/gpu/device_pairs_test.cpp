@@ -9,18 +9,12 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "device_memory.hpp"
 #include "distributions.hpp"
 #include "gpu/tuning.hpp"
+#include "pairs_on_both.hpp"
 
 namespace gsort::gpu {
 namespace {
-
-template <class KeyType, class ValueType>
-struct Types {
-  using Key = KeyType;
-  using Value = ValueType;
-};
 
 using PairTypes =
     ::testing::Types<Types<std::uint32_t, std::uint32_t>, Types<std::uint32_t, std::uint64_t>,
@@ -29,66 +23,6 @@ using PairTypes =
 template <class T>
 class DevicePairs : public GpuTest {};
 TYPED_TEST_SUITE(DevicePairs, PairTypes);
-
-// Pairs on the host.
-template <class T>
-struct HostPairs {
-  std::vector<typename T::Key> keys;
-  std::vector<typename T::Value> values;
-
-  friend bool operator==(const HostPairs&, const HostPairs&) = default;
-  [[nodiscard]] std::size_t count() const { return keys.size(); }
-};
-
-template <class T>
-HostPairs<T> with_positions(std::vector<typename T::Key> keys) {
-  HostPairs<T> pairs{std::move(keys), {}};
-  pairs.values.resize(pairs.keys.size());
-  for (std::size_t i = 0; i < pairs.values.size(); ++i) {
-    // Odd: different positions have different values, in all bits.
-    pairs.values[i] = static_cast<typename T::Value>(i * 0x9e3779b97f4a7c15ULL);
-  }
-  return pairs;
-}
-
-// Stably by the keys that load_map makes; these, mapped back by store_map.
-template <class T>
-HostPairs<T> stably_sorted(const HostPairs<T>& pairs, KeyMap<typename T::Key> load_map,
-                           KeyMap<typename T::Key> store_map) {
-  std::vector<std::pair<typename T::Key, typename T::Value>> all(pairs.count());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i] = {load_map.to_ordered(pairs.keys[i]), pairs.values[i]};
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  HostPairs<T> sorted;
-  for (const auto& [key, value] : all) {
-    sorted.keys.push_back(store_map.to_raw(key));
-    sorted.values.push_back(value);
-  }
-  return sorted;
-}
-
-// Pairs on the card; keys and values may be misaligned by different numbers of elements.
-template <class T>
-struct DevicePairArrays {
-  DeviceArray<typename T::Key> keys;
-  DeviceArray<typename T::Value> values;
-
-  DevicePairArrays(std::size_t count, std::size_t misalign)
-      : keys(count, misalign), values(count, misalign / 2) {}
-  DevicePairArrays(const HostPairs<T>& pairs, std::size_t misalign)
-      : keys(pairs.keys, misalign), values(pairs.values, misalign * 3) {}
-
-  [[nodiscard]] Pairs<typename T::Key, typename T::Value> get() const {
-    return {keys.get(), values.get()};
-  }
-  [[nodiscard]] HostPairs<T> pairs() const { return {keys.values(), values.values()}; }
-  [[nodiscard]] bool guards_hold() const { return keys.guards_hold() && values.guards_hold(); }
-};
-
-using Scratch = DeviceArray<unsigned char>;
-constexpr std::size_t kScratchShift = 256 - Scratch::kGuard;  // so that scratch is aligned
 
 template <class T>
 void sort_and_compare(const HostPairs<T>& pairs, KeyMap<typename T::Key> load_map,
@@ -324,58 +258,6 @@ TYPED_TEST(DevicePairs, OfSlicesAreMergedAtAnyAlignmentAndMapped) {
   }
 }
 
-// The two slices as arrays of their own; `swapped`: the array whose pairs come first lies behind.
-template <class T>
-void merge_arrays_and_compare(Shape shape, std::uint64_t a_count, std::uint64_t b_count,
-                              bool swapped) {
-  if (are_too_many(a_count + b_count)) return;
-  using Key = typename T::Key;
-  using Value = typename T::Value;
-  auto keys = make_keys<Key>(shape, a_count + b_count, a_count);
-  const auto middle = keys.begin() + static_cast<std::ptrdiff_t>(a_count);
-  std::sort(keys.begin(), middle);
-  std::sort(middle, keys.end());
-  const HostPairs<T> pairs = with_positions<T>(std::move(keys));
-  const HostPairs<T> expected = stably_sorted(pairs, {}, {});
-  const auto half = [&](std::uint64_t from, std::uint64_t count) {
-    const auto cut = [&](const auto& all) {
-      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
-      return std::vector(begin, begin + static_cast<std::ptrdiff_t>(count));
-    };
-    return HostPairs<T>{cut(pairs.keys), cut(pairs.values)};
-  };
-  std::vector<std::unique_ptr<DevicePairArrays<T>>> arrays;
-  for (const bool second : {swapped, !swapped}) {
-    arrays.push_back(std::make_unique<DevicePairArrays<T>>(
-        second ? half(a_count, b_count) : half(0, a_count), second ? 3 : 2));
-  }
-  const DevicePairArrays<T>& a = *arrays[swapped ? 1 : 0];
-  const DevicePairArrays<T>& b = *arrays[swapped ? 0 : 1];
-  const DevicePairArrays<T> output(pairs.count(), 1);
-  const auto bytes = merge_pair_arrays_scratch_bytes<Key, Value>(pairs.count());
-  const Scratch scratch(bytes, kScratchShift);
-  merge_pair_arrays<Key, Value>(a.get(), a_count, b.get(), b_count, output.get(), {}, scratch.get(),
-                                bytes, nullptr);
-  ASSERT_TRUE(output.pairs() == expected) << a_count << " + " << b_count;
-  ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
-}
-
-TYPED_TEST(DevicePairs, OfTwoArraysAreMergedStablyWhereverTheyLie) {
-  const std::uint64_t most = small_tuning_for<typename TypeParam::Key>(90).most_merged_keys;
-  using Counts = std::pair<std::uint64_t, std::uint64_t>;
-  const Counts sizes[] = {
-      {0, 1},    {1, 0},    {1, 1},           {2000, 48},           {2048, 2048},
-      {0, 5000}, {most, 1}, {most / 3, most}, {most / 2, most / 3}, {1, most}};
-  for (const auto& [a_count, b_count] : sizes) {
-    for (const Shape shape : {Shape::kUniform, Shape::kFewDistinct, Shape::kMaximum}) {
-      for (const bool swapped : {false, true}) {
-        merge_arrays_and_compare<TypeParam>(shape, a_count, b_count, swapped);
-        if (this->HasFatalFailure()) return;
-      }
-    }
-  }
-}
-
 TYPED_TEST(DevicePairs, AreSortedOnSeveralStreamsAtOnce) {
   using Key = typename TypeParam::Key;
   using Value = typename TypeParam::Value;
@@ -403,17 +285,6 @@ TYPED_TEST(DevicePairs, AreSortedOnSeveralStreamsAtOnce) {
   }
   for (const auto& output : outputs) EXPECT_TRUE(output->pairs() == expected);
   for (const auto stream : streams) cudaStreamDestroy(stream);
-}
-
-// Calls and tells whether that was refused as wrong use.
-template <class Call>
-bool refused(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.kind() == ErrorKind::kUsage;
-  }
-  return false;
 }
 
 TYPED_TEST(DevicePairs, AreNotSortedWithBadArguments) {
@@ -479,19 +350,6 @@ TYPED_TEST(DevicePairs, AreNotMergedWithBadArguments) {
   EXPECT_TRUE(merge_refused(in, table, {out.keys, in.values}, scratch.get(), bytes));
   EXPECT_TRUE(merge_refused(in, table, out, scratch.get(), bytes - 1));
   EXPECT_TRUE(merge_refused(in, table, out, nullptr, bytes));
-  const auto arrays_refused = [&](ConstPairs<Key, Value> a, Pairs<Key, Value> to, void* memory,
-                                  std::size_t memory_bytes) {
-    return refused([&] {
-      merge_pair_arrays<Key, Value>(a, 9000, in, 11000, to, {}, memory, memory_bytes, nullptr);
-    });
-  };
-  EXPECT_TRUE(arrays_refused({nullptr, in.values}, out, scratch.get(), bytes));
-  EXPECT_TRUE(arrays_refused({in.keys, nullptr}, out, scratch.get(), bytes));
-  EXPECT_TRUE(arrays_refused(in, {in.keys, out.values}, scratch.get(), bytes));
-  EXPECT_TRUE(arrays_refused(in, {out.keys, in.values}, scratch.get(), bytes));
-  EXPECT_TRUE(arrays_refused(in, {nullptr, out.values}, scratch.get(), bytes));
-  EXPECT_TRUE(arrays_refused(in, out, scratch.get(), 1));
-  EXPECT_TRUE(arrays_refused(in, out, nullptr, bytes));
   const std::vector<std::uint64_t> huge{~std::uint64_t{0}, 2};
   EXPECT_TRUE(merge_refused(in, huge.data(), out, scratch.get(), bytes));
 }

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <random>
 #include <string_view>
 #include <vector>
+
+#include "base/key.hpp"
 
 namespace gsort::gpu {
 
@@ -91,6 +94,13 @@ template <class Key>
     }
   }
   return keys;
+}
+
+// Signed integers, or what of them and floating point has the more to map.
+template <class Key>
+[[nodiscard]] constexpr KeyType mapped_type() {
+  constexpr KeyType kTypes[] = {KeyType::kI8, KeyType::kI16, KeyType::kF32, KeyType::kF64};
+  return kTypes[std::countr_zero(sizeof(Key))];
 }
 
 }  // namespace gsort::gpu

@@ -33,6 +33,9 @@ struct CubPairs {
 template <class Key, class Value>
 void cub_radix_sort_pairs(const CubPairs<Key, Value>& pairs, void* scratch,
                           std::size_t scratch_bytes);
+// The first half and the second, sorted each, to one. Keys and values of 8 to 64 bits. Stable.
+template <class Key, class Value>
+void cub_merge_pairs(const CubPairs<Key, Value>& pairs, void* scratch, std::size_t scratch_bytes);
 template <class Key, class Value>
 void cub_merge_sort_pairs(const CubPairs<Key, Value>& pairs, void* scratch,
                           std::size_t scratch_bytes);

@@ -1,30 +1,68 @@
-// gsort-bench merge: two sorted halves to one, by merge_slices and by CUB's DeviceMerge.
+// gsort-bench merge: two sorted halves to one, by gsort and by CUB's DeviceMerge; of keys or, where
+// values are asked for, of pairs.
 #include "bench/device_bench.hpp"
+#include "bench/pairs_bench.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
 #include "gpu/device_merge.hpp"
+#include "gpu/device_pairs.hpp"
 
 namespace gsort::bench {
+namespace {
+
+template <class Key>
+void bench_merge_of_keys(const Request& request, const GenSpec& spec, Report& report) {
+  BenchInput<Key> input{spec.format, spec.distribution, spec.count};
+  input.slices = 2;
+  DeviceBench<Key> bench(request, input);
+  const auto& counts = bench.slice_counts();
+  bench.add("cub merge", true, [&](unsigned set) {
+    const Key* const a = bench.ordered(set);
+    cub_merge<Key>(a, counts[0], a + counts[0], counts[1], bench.output(), bench.scratch(),
+                   bench.scratch_bytes());
+  });
+  bench.add("gsort", false, [&](unsigned set) {
+    gpu::merge_slices<Key>(bench.ordered(set), counts.data(), 2, bench.output(), {},
+                           bench.scratch(), bench.scratch_bytes(), nullptr);
+  });
+  report.add(group_of("merge of 2 halves of", spec.format.type, spec.distribution, spec.count),
+             bench.results());
+}
+
+template <class Key, class Value>
+void merge_pairs_by_gsort(const CubPairs<Key, Value>& pairs, void* scratch,
+                          std::size_t scratch_bytes) {
+  const std::uint64_t half = pairs.count / 2;
+  gpu::merge_pair_arrays<Key, Value>(
+      {pairs.keys_in, pairs.values_in}, half, {pairs.keys_in + half, pairs.values_in + half},
+      pairs.count - half, {pairs.keys_out, pairs.values_out}, {}, scratch, scratch_bytes, nullptr);
+}
+
+template <class Key, class Value>
+void bench_merge_of_pairs(const Request& request, const GenSpec& spec, KeyType values,
+                          Report& report) {
+  PairsBench<Key, Value> bench(request, spec, 2);
+  bench.add("cub merge of pairs", true, cub_merge_pairs<Key, Value>);
+  bench.add("gsort", false, merge_pairs_by_gsort<Key, Value>);
+  report.add(group_of("merge of 2 halves of pairs, " + std::string(name_of(values)) + " values by",
+                      spec.format.type, spec.distribution, spec.count),
+             bench.results());
+}
+
+}  // namespace
 
 void bench_merge(const Request& request, Report& report) {
   measure_copy_rate(report);
   for_each_input_of_any_width(
       request, {KeyType::kU32, KeyType::kU64}, {std::uint64_t{1} << 28},
       [&]<class Key>(Key, KeyType type, Distribution distribution, std::uint64_t elements) {
-        BenchInput<Key> input{{type, false, false}, distribution, elements};
-        input.slices = 2;
-        DeviceBench<Key> bench(request, input);
-        const auto& counts = bench.slice_counts();
-        bench.add("cub merge", true, [&](unsigned set) {
-          const Key* const a = bench.ordered(set);
-          cub_merge<Key>(a, counts[0], a + counts[0], counts[1], bench.output(), bench.scratch(),
-                         bench.scratch_bytes());
-        });
-        bench.add("gsort", false, [&](unsigned set) {
-          gpu::merge_slices<Key>(bench.ordered(set), counts.data(), 2, bench.output(), {},
-                                 bench.scratch(), bench.scratch_bytes(), nullptr);
-        });
-        report.add(group_of("merge of 2 halves of", type, distribution, elements), bench.results());
+        const GenSpec spec{{type, false, false}, distribution, request.seed, elements};
+        if (request.values.empty()) bench_merge_of_keys<Key>(request, spec, report);
+        for (const KeyType values : request.values) {
+          with_key_of_width(bytes_of(values), [&]<class Value>(Value) {
+            bench_merge_of_pairs<Key, Value>(request, spec, values, report);
+          });
+        }
       });
 }
 

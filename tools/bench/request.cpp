@@ -26,6 +26,7 @@ po::options_description described() {
   options.add_options()                                                                   //
       ("subcommand", text(), "what to measure")                                           //
       ("type,t", text(), "key types: u32 i32 f32 u64 i64 f64; merge: u8 i8 u16 i16 too")  //
+      ("values", text(), "merge: of pairs with such values, u8 u16 u32 u64")              //
       ("elements,n", text(), "counts such as 1000000, 16M or 2^28")                       //
       ("array-keys,d", text(), "keys of each array of a batch")                           //
       ("distribution", text()->default_value("uniform"), "gsort-gen's, or all")           //
@@ -112,6 +113,7 @@ Request request_of(const po::variables_map& given) {
   Request request;
   request.subcommand = text("subcommand");
   request.types = types_of(text("type"), request.subcommand == "merge");
+  request.values = types_of(text("values"), true);
   request.elements = counts_of(text("elements"), "elements");
   request.array_keys = counts_of(text("array-keys"), "array-keys");
   request.distributions = distributions_of(text("distribution"));

@@ -1,0 +1,93 @@
+// PairsBench: what DeviceBench is for keys (device_bench.hpp), for pairs. The values are the pairs'
+// positions, so the output shows whether equal keys kept their order, unless values are too short
+// to count them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "bench/cub_batch.hpp"
+#include "bench/device_check.hpp"
+#include "bench/device_runs.hpp"
+#include "bench/gpu_contenders.hpp"
+#include "gpu/cuda_check.hpp"
+
+namespace gsort::bench {
+
+template <class Key, class Value>
+class PairsBench {
+ public:
+  using Pairs = CubPairs<Key, Value>;
+
+  // The keys come in `slices` sorted slices, or, if it is 1, as they are.
+  PairsBench(const Request& request, const GenSpec& spec, std::uint64_t slices)
+      : request_(request),
+        count_(spec.count),
+        out_bytes_(spec.count * (sizeof(Key) + sizeof(Value))),
+        out_(out_bytes_),
+        scratch_bytes_(cub_scratch_bytes(out_bytes_)),
+        scratch_(scratch_bytes_) {
+    std::vector<Value> positions(count_);
+    std::iota(positions.begin(), positions.end(), Value{0});
+    values_ = std::make_unique<DeviceKeys<Value>>(positions);
+    for (unsigned set = 0; set < input_sets(out_bytes_); ++set) {
+      GenSpec fresh = spec;
+      fresh.seed += set;
+      keys_.emplace_back(make_ordered_keys<Key>(fresh, request.threads));
+      if (slices > 1) sort_slices(keys_[set].get(), slices);
+      expected_.push_back(check_pairs<Key, Value>(keys_[set].get(), values_->get(), count_, {}));
+    }
+  }
+
+  template <class Sort>
+  void add(const std::string& name, bool is_cub, const Sort& sort) {
+    const RunPlan plan{request_.repeat, static_cast<unsigned>(keys_.size()), out_.as<void>(),
+                       out_bytes_};
+    const auto queue = [&](unsigned set) {
+      sort(Pairs{keys_[set].get(), values_->get(), keys_out(), values_out(), count_},
+           scratch_.as<void>(), scratch_bytes_);
+    };
+    const TimedRuns runs = time_on_device(plan, queue, [&](unsigned set) {
+      const auto found = check_pairs<Key, Value>(keys_out(), values_out(), count_, {});
+      return found.descents == 0 && found.sum == expected_[set].sum;
+    });
+    results_.push_back({name, runs.times, count_, 2 * out_bytes_, runs.verdict, is_cub, ""});
+  }
+
+  [[nodiscard]] const std::vector<Result>& results() const { return results_; }
+
+ private:
+  // By CUB's radix sort, which merges nothing.
+  void sort_slices(Key* keys, std::uint64_t slices) {
+    for (std::uint64_t slice = 0; slice < slices; ++slice) {
+      const std::uint64_t begin = count_ * slice / slices;
+      const std::uint64_t end = count_ * (slice + 1) / slices;
+      cub_radix_sort<Key>(keys + begin, keys_out() + begin, end - begin, scratch_.as<void>(),
+                          scratch_bytes_);
+    }
+    gpu::check_cuda(cudaMemcpy(keys, keys_out(), count_ * sizeof(Key), cudaMemcpyDeviceToDevice),
+                    gpu::CudaCall::kCopy, "making sorted slices");
+  }
+
+  [[nodiscard]] Key* keys_out() const { return out_.as<Key>(); }
+  [[nodiscard]] Value* values_out() const {
+    return reinterpret_cast<Value*>(out_.as<Key>() + count_);
+  }
+
+  const Request& request_;
+  std::uint64_t count_;
+  std::uint64_t out_bytes_;
+  DeviceMemory out_;  // keys, then values
+  std::size_t scratch_bytes_;
+  DeviceMemory scratch_;
+  std::unique_ptr<DeviceKeys<Value>> values_;
+  std::vector<DeviceKeys<Key>> keys_;
+  std::vector<DeviceCheck> expected_;
+  std::vector<Result> results_;
+};
+
+}  // namespace gsort::bench
