@@ -10,6 +10,7 @@
 #include "base/key.hpp"
 #include "gpu/long_arrays.hpp"
 #include "gpu/merge_pass.hpp"
+#include "gpu/ragged_windows.hpp"
 #include "gpu/tile_lists.hpp"
 
 namespace gsort::gpu {
@@ -69,14 +70,16 @@ struct RaggedPass {
   std::uint64_t array_count = 0;
   std::uint64_t longest = 0;    // there is room for no longer arrays
   std::uint64_t tile_keys = 0;  // the longest array that takes one tile
-  bool narrow = false;          // rows of kNarrowRowWords words
-  unsigned tiny_keys = 0;       // the longest array that the plan's kernel sorts: 0, 4, 8 or 16
+  WindowChoice windows;
+  unsigned tiny_keys = 0;  // the longest array that the plan's kernel sorts: 0, 4, 8 or 16
   std::uint64_t window_count = 0;
   std::uint64_t* first_arrays = nullptr;  // of each window; kNoArray if it has none
   // Where tiny arrays are sorted by the plan's kernel, few windows may have others: these are
   // listed, in any order.
   std::uint32_t* listed_windows = nullptr;
   RaggedCounts* counts = nullptr;
+  LongArray* middle_arrays = nullptr;            // first_tile: the first of their rows
+  std::uint64_t* first_middle_arrays = nullptr;  // of each of their windows
   LongArray* long_arrays = nullptr;
   LongArray* tile_arrays = nullptr;
 };
@@ -107,5 +110,10 @@ void launch_ragged_plan(const RaggedPass<Key>& pass, unsigned architecture, cuda
 // Sorts the short arrays that are not tiny, in all windows or in the listed ones.
 template <class Key>
 void launch_ragged_sort(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+
+// Sorts the listed middle arrays, of `windows` windows at most.
+template <class Key>
+void launch_middle_sort(const RaggedPass<Key>& pass, std::uint64_t windows, unsigned architecture,
+                        cudaStream_t stream);
 
 }  // namespace gsort::gpu

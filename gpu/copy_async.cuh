@@ -1,6 +1,7 @@
 // Copies from device memory to shared memory that no thread waits for, until it says so. A copy
-// moves 4 or 8 bytes; the hardware has none of 1 or 2, which go by way of a register. A thread's
-// wait is for its own copies.
+// moves 4 or 8 bytes, the hardware has none of 1 or 2; a thread's wait is for its own copies. The
+// L2 cache is told to fetch whole lines of 128 bytes, all of which are wanted: merges of two arrays
+// of u32 keys gain 1% on an H200; fetching 256 gains nothing.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,11 @@ namespace gsort::gpu {
 
 template <class Key>
 __device__ void thread_copy_async(Key* shared, const Key* global) {
-  if constexpr (sizeof(Key) < 4) {
-    *shared = *global;
-  } else {
-    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(global),
-                 "n"(sizeof(Key))
-                 : "memory");
-  }
+  static_assert(sizeof(Key) == 4 || sizeof(Key) == 8);
+  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(address), "l"(global),
+               "n"(sizeof(Key))
+               : "memory");
 }
 
 __device__ inline void thread_wait_for_copies() {

@@ -40,7 +40,7 @@
 #include "gpu/device_arrays.hpp"
 #include "gpu/device_sort.hpp"
 #include "gpu/launch.hpp"
-#include "gpu/ragged_windows.hpp"
+#include "gpu/ragged_shape.hpp"
 #include "gpu/sort_shape.hpp"
 #include "gpu/with_tuning.hpp"
 
@@ -198,10 +198,10 @@ struct RaggedBounds {
 RaggedBounds ragged_bounds(std::uint64_t count, std::uint64_t longest, const SortShape& shape,
                            const KernelTuning& tuning) {
   RaggedBounds bounds;
-  if (longest <= kShortArrayKeys) return bounds;
+  if (longest <= kSharedTileKeys) return bounds;
   // Tiles of long arrays have more than half a tile of keys on average, which is more than the
   // least that an array with one tile has: so this bounds all tiles together.
-  bounds.tile_arrays = count / (kShortArrayKeys + 1);
+  bounds.tile_arrays = count / (kSharedTileKeys + 1);
   if (!shape.fan_ins.empty()) {
     // An array of more than a tile has less than one tile that is not full.
     bounds.long_arrays = count / (shape.run_length + 1);
@@ -213,24 +213,33 @@ RaggedBounds ragged_bounds(std::uint64_t count, std::uint64_t longest, const Sor
   return bounds;
 }
 
-bool is_narrow(std::uint64_t array_count, std::uint64_t count) {
-  return count / kNarrowMeanKeys < array_count;
-}
-
 template <class Key>
 std::uint64_t window_count(std::uint64_t array_count, std::uint64_t count, unsigned architecture) {
-  if (is_narrow(array_count, count)) {
-    return RaggedWindows<kNarrowRowWords, kNarrowTileRows>::windows(array_count, count);
-  }
   std::uint64_t windows = 0;
-  with_tuning<Key>(architecture, [&](auto constant) {
-    constexpr KernelTuning kTuning = decltype(constant)::kTuning;
-    static_assert(kTuning.block_sort_keys() >= 2 * (kShortArrayKeys + 1));
-    windows = RaggedWindows<kTuning.keys_per_thread, kTuning.block_sort_threads>::windows(
-        array_count, count);
+  with_ragged_shape<Key>(WindowChoice::of(array_count, count), architecture, [&](auto shape) {
+    windows = decltype(shape)::Windows::windows(array_count, count);
   });
   return windows;
 }
+
+// What `count` keys in middle arrays can demand: none if there are none.
+struct MiddleBounds {
+  std::uint64_t arrays = 0;
+  std::uint64_t windows = 0;
+
+  template <class Key>
+  [[nodiscard]] static MiddleBounds of(std::uint64_t array_count, std::uint64_t count,
+                                       std::uint64_t longest, unsigned architecture) {
+    const WindowChoice choice = WindowChoice::of(array_count, count);
+    if (!choice.few || longest <= kFewShortKeys) return {};
+    MiddleBounds bounds;
+    bounds.arrays = count / (kFewShortKeys + 1);
+    with_ragged_shape<Key>(choice, architecture, [&](auto shape) {
+      bounds.windows = decltype(shape)::Middle::windows(count);
+    });
+    return bounds;
+  }
+};
 
 template <class Key>
 struct RaggedScratch {
@@ -239,17 +248,23 @@ struct RaggedScratch {
   std::uint64_t* first_arrays;
   std::uint32_t* listed_windows;
   RaggedCounts* counts;
+  MiddleBounds middle;
+  LongArray* middle_arrays;
+  std::uint64_t* first_middle_arrays;
   LongArray* tile_arrays;
   LongArray* long_arrays;
   LongScratch<Key> merges;
 
   RaggedScratch(void* scratch, std::uint64_t array_count, std::uint64_t count,
-                const RaggedBounds& bounds, unsigned architecture)
+                std::uint64_t longest, const RaggedBounds& bounds, unsigned architecture)
       : cutter(scratch),
         window_count(gpu::window_count<Key>(array_count, count, architecture)),
         first_arrays(cutter.take<std::uint64_t>(window_count)),
         listed_windows(cutter.take<std::uint32_t>(window_count)),
         counts(cutter.take<RaggedCounts>(1)),
+        middle(MiddleBounds::of<Key>(array_count, count, longest, architecture)),
+        middle_arrays(cutter.take<LongArray>(middle.arrays)),
+        first_middle_arrays(cutter.take<std::uint64_t>(middle.windows)),
         tile_arrays(cutter.take<LongArray>(bounds.tile_arrays)),
         long_arrays(cutter.take<LongArray>(bounds.long_arrays)),
         merges(cutter, needs_of(bounds, count, architecture), tuning_for<Key>(architecture)) {}
@@ -350,7 +365,7 @@ std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count, std::uint
   for (const TuningRow& row : kTunings) {
     const KernelTuning tuning = tuning_for<Key>(row.architecture);
     const RaggedBounds bounds = ragged_bounds(count, longest, shape_of(longest, tuning), tuning);
-    const RaggedScratch<Key> arrays(nullptr, array_count, count, bounds, row.architecture);
+    const RaggedScratch<Key> arrays(nullptr, array_count, count, longest, bounds, row.architecture);
     most = std::max(most, arrays.cutter.used_bytes());
   }
   return most;
@@ -383,7 +398,7 @@ void sort_ragged_batch(const Key* input, Key* output, const RaggedArrays& arrays
   const KernelTuning tuning = tuning_for<Key>(architecture);
   const SortShape shape = shape_of(longest, tuning);
   const RaggedBounds bounds = ragged_bounds(count, longest, shape, tuning);
-  const RaggedScratch<Key> places(scratch, array_count, count, bounds, architecture);
+  const RaggedScratch<Key> places(scratch, array_count, count, longest, bounds, architecture);
   RaggedPass<Key> pass;
   pass.input = input;
   pass.output = output;
@@ -391,16 +406,21 @@ void sort_ragged_batch(const Key* input, Key* output, const RaggedArrays& arrays
   pass.offsets = offsets;
   pass.array_count = array_count;
   pass.tile_keys = tuning.block_sort_keys();
-  pass.narrow = is_narrow(array_count, count);
+  pass.windows = WindowChoice::of(array_count, count);
   pass.tiny_keys = tiny_keys_for(array_count, count, longest);
   pass.longest = longest;
   pass.window_count = places.window_count;
   pass.first_arrays = places.first_arrays;
   pass.listed_windows = places.listed_windows;
   pass.counts = places.counts;
+  pass.middle_arrays = places.middle_arrays;
+  pass.first_middle_arrays = places.first_middle_arrays;
   pass.long_arrays = places.long_arrays;
   pass.tile_arrays = places.tile_arrays;
   queue_plan_and_short_arrays(pass, architecture, stream);
+  if (places.middle.arrays > 0) {
+    launch_middle_sort(pass, places.middle.windows, architecture, stream);
+  }
   queue_listed_arrays(pass, places, bounds, shape, architecture, stream);
 }
 

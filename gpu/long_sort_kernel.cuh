@@ -81,18 +81,13 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
       [&](std::uint64_t tile) { block_sort_long_tile<kThreads, kRowWords>(pass, tile); });
 }
 
-template <class Key, std::uint32_t kTileKeys, unsigned kFanIn>
-__global__ void __launch_bounds__(kPartitionThreads, 12)
-    long_partition_kernel(const __grid_constant__ LongMergePass<Key> pass) {
+// A team's row of cuts; rows behind the last take part in the shuffles, with runs of no keys.
+template <std::uint32_t kTileKeys, unsigned kFanIn, class Key>
+__device__ void team_cut_row(const LongMergePass<Key>& pass, std::uint64_t row,
+                             std::uint64_t rows) {
   using Team = LaneTeam<kFanIn>;
-  grid_begin();
   const unsigned lane = threadIdx.x % kFanIn;
-  const std::uint64_t first_row = std::uint64_t{blockIdx.x} * (kPartitionThreads / kFanIn);
-  const std::uint64_t row = first_row + threadIdx.x / kFanIn;
-  const std::uint64_t rows =
-      pass.arrays.counts == nullptr ? pass.merge.row_count : pass.arrays.listed_rows();
-  if (first_row >= rows) return;
-  LongPlace place;  // rows that do not exist take part in the shuffles, with runs of no keys
+  LongPlace place;
   GroupRow group;
   if (row < rows) {
     place = pass.arrays.place_of_row(row);
@@ -118,6 +113,20 @@ __global__ void __launch_bounds__(kPartitionThreads, 12)
     out[kOutputPosition] = group.is_tile() ? tile_begin : kGroupEnd;
     out[kGroupPosition] = group.position();
     out[kSampleBegin] = samples_of_run(group.first_run);
+  }
+}
+
+template <class Key, std::uint32_t kTileKeys, unsigned kFanIn>
+__global__ void __launch_bounds__(kPartitionThreads, 12)
+    long_partition_kernel(const __grid_constant__ LongMergePass<Key> pass) {
+  constexpr unsigned kTeams = kPartitionThreads / kFanIn;
+  grid_begin();
+  const std::uint64_t rows =
+      pass.arrays.counts == nullptr ? pass.merge.row_count : pass.arrays.listed_rows();
+#pragma unroll 1
+  for (std::uint64_t first = std::uint64_t{blockIdx.x} * kTeams; first < rows;
+       first += std::uint64_t{gridDim.x} * kTeams) {
+    team_cut_row<kTileKeys, kFanIn>(pass, first + threadIdx.x / kFanIn, rows);
   }
 }
 

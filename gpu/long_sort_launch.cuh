@@ -1,4 +1,5 @@
-// The bodies of launch_long_sort, launch_listed_sort and launch_long_partition; included by one .cu file a key type.
+// The bodies of launch_long_sort, launch_listed_sort and launch_long_partition; included by one .cu
+// file a key type.
 #pragma once
 
 #include <algorithm>
@@ -46,8 +47,11 @@ void launch_long_partition(const LongMergePass<Key>& pass, unsigned architecture
     with_fan_in(pass.merge.fan_in, [&](auto fan_in) {
       constexpr unsigned kFanIn = decltype(fan_in)::value;
       constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(kFanIn);
-      const auto blocks =
-          static_cast<unsigned>(div_up(pass.merge.row_count * kFanIn, kPartitionThreads));
+      // Of listed arrays row_count is a bound: blocks go on to further rows, if there are any.
+      const std::uint64_t enough =
+          pass.arrays.counts == nullptr ? pass.merge.row_count : 2 * kTakingBlocks;
+      const auto blocks = static_cast<unsigned>(
+          std::min(enough, div_up(pass.merge.row_count * kFanIn, kPartitionThreads)));
       launch_kernel(long_partition_kernel<Key, kTileKeys, kFanIn>,
                     {blocks, kPartitionThreads, 0, architecture, stream},
                     "launching long_partition_kernel", pass);

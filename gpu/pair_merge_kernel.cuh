@@ -37,7 +37,8 @@ class PairShare {
       : pairs_(&pairs), slices_(&slices), position_(first) {}
 
   // Loads the next keys, and starts copying their values to the places of `staged` that their
-  // positions name.
+  // positions name; values of less than 4 bytes, which the hardware does not copy so, put_words()
+  // stores there.
   __device__ void load(Value* staged) {
     const unsigned count = slices_->first[kFanIn];
     staged += position_;
@@ -47,7 +48,11 @@ class PairShare {
       if (position >= count) break;
       if (position >= slice_end_) enter_slice_of(position);
       keys_[i] = keys_from_[32 * i];
-      thread_copy_async(staged + 32 * i, values_from_ + 32 * i);
+      if constexpr (kCopiesValues) {
+        thread_copy_async(staged + 32 * i, values_from_ + 32 * i);
+      } else {
+        values_[i] = values_from_[32 * i];
+      }
       places_[i] = first_place_ + step_ * static_cast<int>(i);
     }
   }
@@ -61,6 +66,7 @@ class PairShare {
       const unsigned position = position_ + 32 * i;
       if (position >= count) break;
       code.stage(keys_[i], position);
+      if constexpr (!kCopiesValues) tile.values[position] = values_[i];
       tile.words.put(places_[i], code.word_of(keys_[i], position));
     }
     position_ += 32 * kBatch;
@@ -80,6 +86,7 @@ class PairShare {
   }
 
  private:
+  static constexpr bool kCopiesValues = sizeof(Value) >= 4;
   // As place_of() counts, of words before the tile's begin too.
   static constexpr int kRowShift = std::countr_zero(kRowWords);
   static constexpr int kWarpStride = 32 + 32 / static_cast<int>(kRowWords);
@@ -111,6 +118,7 @@ class PairShare {
   int first_place_ = 0;  // of its word
   int step_ = 0;         // places from a pair's word to the next one's
   Key keys_[kBatch];
+  Value values_[kCopiesValues ? 1 : kBatch];
   int places_[kBatch];  // of the keys' words
 };
 
@@ -201,7 +209,8 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   // A tile of two slices that has a pair with the index of a fill has no holes.
   static_assert(kTilePairs <= Prefixes::kMaxIndex + (kFanIn == 2 ? 1 : 0));
   grid_begin();
-  if (!Cuts::template block_find_slices<kTilePairs, kRowWords>(pairs.keys, blockIdx.x, slices)) return;
+  if (!Cuts::template block_find_slices<kTilePairs, kRowWords>(pairs.keys, blockIdx.x, slices))
+    return;
   const auto share = thread_load_share<kRowWords>(pairs, slices, shared_bytes);
   const auto code =
       Prefixes::of(warp_find_range(pairs.keys, slices), Tile::staged_in(shared_bytes));

@@ -3,7 +3,8 @@
 // arrays are tiny on average, it sorts the tiny ones at once (tiny_arrays.cuh), and the first array
 // of a window is the first that is not tiny.
 // ragged_sort_kernel: sorts the short arrays of a window in one tile. listed_windows_kernel: the
-// same of those windows alone that have arrays which are not tiny.
+// same of those windows alone that have arrays which are not tiny. middle_sort_kernel: the same of
+// windows of listed middle arrays.
 //
 // Threads: one an array makes the plan. In the sort, block b has window b, or the listed ones that
 // it takes (taken_work.cuh); thread t first looks at the window's array t, then works on row t of
@@ -17,6 +18,7 @@
 
 #include <cstdint>
 
+#include "base/units.hpp"
 #include "gpu/batch_pass.hpp"
 #include "gpu/batch_tile.cuh"
 #include "gpu/programmatic_launch.cuh"
@@ -39,7 +41,7 @@ __device__ void thread_enter_window(const RaggedPass<Key>& pass, std::uint64_t a
                                     std::uint64_t begin, std::uint64_t end) {
   if constexpr (kTinyKeys > 0) {
     const std::uint64_t length = end - begin;
-    if (length > kTinyKeys && length <= kShortArrayKeys) {
+    if (length > kTinyKeys && length <= Windows::kShortKeys) {
       const std::uint64_t window = Windows::window_of(array, begin);
       if (thread_lower(&pass.first_arrays[window], array) == kNoArray) {
         pass.listed_windows[thread_add(&pass.counts->windows, 1)] =
@@ -55,7 +57,33 @@ __device__ void thread_enter_window(const RaggedPass<Key>& pass, std::uint64_t a
   }
 }
 
-template <class Key, class Windows, unsigned kTinyKeys>
+// Lists an array that is too long for the windows.
+template <class Shape, class Key>
+__device__ void thread_list_array(const RaggedPass<Key>& pass, std::uint64_t begin,
+                                  std::uint64_t length) {
+  if (Shape::Windows::kShortKeys < kSharedTileKeys && length <= kSharedTileKeys) {
+    using Middle = typename Shape::Middle;
+    const std::uint64_t rows = Middle::rows_of(length);
+    const std::uint64_t ticket =
+        thread_add(&pass.counts->middle_ticket, LongTicket::of_array(rows));
+    const std::uint64_t index = LongTicket::arrays(ticket);
+    const std::uint64_t first_row = LongTicket::tiles(ticket);
+    pass.middle_arrays[index] = {begin, length, first_row};
+    const std::uint64_t next_window = Middle::window_of(first_row + rows);
+    if (index == 0) pass.first_middle_arrays[0] = 0;
+    if (next_window != Middle::window_of(first_row)) {
+      pass.first_middle_arrays[next_window] = index + 1;
+    }
+  } else if (length <= pass.tile_keys) {
+    pass.tile_arrays[thread_add(&pass.counts->tile_arrays, 1)] = {begin, length, 0};
+  } else {
+    const std::uint64_t tiles = (length + pass.tile_keys - 1) / pass.tile_keys;
+    const std::uint64_t ticket = thread_add(&pass.counts->long_ticket, LongTicket::of_array(tiles));
+    pass.long_arrays[LongTicket::arrays(ticket)] = {begin, length, LongTicket::tiles(ticket)};
+  }
+}
+
+template <class Key, class Shape, unsigned kTinyKeys>
 __global__ void __launch_bounds__(kPlanThreads)
     ragged_plan_kernel(const __grid_constant__ RaggedPass<Key> pass) {
   grid_begin();
@@ -71,14 +99,9 @@ __global__ void __launch_bounds__(kPlanThreads)
                                      {begin, static_cast<unsigned>(length), length <= kTinyKeys});
     if (!exists || pass.longest <= kTinyKeys) return;
   }
-  thread_enter_window<Windows, kTinyKeys>(pass, array, begin, end);
-  if (length <= kShortArrayKeys || length > pass.longest) return;
-  if (length <= pass.tile_keys) {
-    pass.tile_arrays[thread_add(&pass.counts->tile_arrays, 1)] = {begin, length, 0};
-  } else {
-    const std::uint64_t tiles = (length + pass.tile_keys - 1) / pass.tile_keys;
-    const std::uint64_t ticket = thread_add(&pass.counts->long_ticket, LongTicket::of_array(tiles));
-    pass.long_arrays[LongTicket::arrays(ticket)] = {begin, length, LongTicket::tiles(ticket)};
+  thread_enter_window<typename Shape::Windows, kTinyKeys>(pass, array, begin, end);
+  if (length > Shape::Windows::kShortKeys && length <= pass.longest) {
+    thread_list_array<Shape>(pass, begin, length);
   }
 }
 
@@ -99,23 +122,12 @@ __device__ unsigned block_sum_before(unsigned value, unsigned (&warp_sums)[kThre
   return before;
 }
 
-// Thread t looks at array first + t, of the window if that has it. Afterwards all threads see all
-// arrays.
-template <class Windows, unsigned kRowWords, class Key, unsigned kThreads>
-__device__ void block_find_arrays(const RaggedPass<Key>& pass, std::uint64_t window,
-                                  std::uint64_t first, WindowArrays<kThreads>& arrays,
-                                  unsigned (&warp_rows)[kThreads / 32]) {
-  const std::uint64_t array = first + threadIdx.x;
-  std::uint64_t begin = 0;
-  unsigned length = 0;
-  if (array < pass.array_count) {
-    begin = pass.offsets[array];
-    const std::uint64_t whole_length = pass.offsets[array + 1] - begin;
-    if (whole_length > pass.tiny_keys && whole_length <= kShortArrayKeys &&
-        Windows::window_of(array, begin) == window) {
-      length = static_cast<unsigned>(whole_length);
-    }
-  }
+// Thread t has an array of the tile, of `length` keys from `begin`; or none, of no keys. Afterwards
+// all threads see all arrays.
+template <unsigned kRowWords, unsigned kThreads>
+__device__ void block_place_arrays(std::uint64_t begin, unsigned length,
+                                   WindowArrays<kThreads>& arrays,
+                                   unsigned (&warp_rows)[kThreads / 32]) {
   arrays.begin[threadIdx.x] = begin;
   arrays.length[threadIdx.x] = length;
   const unsigned rows = (length + kRowWords - 1) / kRowWords;
@@ -123,18 +135,16 @@ __device__ void block_find_arrays(const RaggedPass<Key>& pass, std::uint64_t win
   __syncthreads();  // the arrays are known
 }
 
-// Sorts the short arrays of `window`, if it has any.
+// Sorts one array of each thread, of `length` keys from `begin` on; together they fit the tile.
 template <unsigned kThreads, unsigned kRowWords, class Key>
-__device__ void block_sort_window(const RaggedPass<Key>& pass, std::uint64_t window) {
-  using Windows = RaggedWindows<kRowWords, kThreads>;
+__device__ void block_sort_arrays(const RaggedPass<Key>& pass, std::uint64_t begin,
+                                  unsigned length) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ WindowArrays<kThreads> arrays;
   __shared__ unsigned warp_rows[kThreads / 32];
   __shared__ unsigned co_ranks[kThreads + 1];
   const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
-  const std::uint64_t first = pass.first_arrays[window];
-  if (first == kNoArray) return;
-  block_find_arrays<Windows, kRowWords>(pass, window, first, arrays, warp_rows);
+  block_place_arrays<kRowWords>(begin, length, arrays, warp_rows);
 
   const unsigned row = threadIdx.x;
   const TileRow<std::uint64_t> place = row_of_window<kRowWords>(arrays, row);
@@ -157,19 +167,64 @@ __device__ void block_sort_window(const RaggedPass<Key>& pass, std::uint64_t win
       row_of_window<kRowWords>(arrays, thread_forget(row)), kRowWords);
 }
 
-template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
+// Sorts the short arrays of `window`, if it has any. Thread t looks at the window's array t.
+template <class Windows, unsigned kThreads, unsigned kRowWords, class Key>
+__device__ void block_sort_window(const RaggedPass<Key>& pass, std::uint64_t window) {
+  const std::uint64_t first = pass.first_arrays[window];
+  if (first == kNoArray) return;
+  const std::uint64_t array = first + threadIdx.x;
+  std::uint64_t begin = 0;
+  unsigned length = 0;
+  if (array < pass.array_count) {
+    begin = pass.offsets[array];
+    const std::uint64_t whole_length = pass.offsets[array + 1] - begin;
+    if (whole_length > pass.tiny_keys && whole_length <= Windows::kShortKeys &&
+        Windows::window_of(array, begin) == window) {
+      length = static_cast<unsigned>(whole_length);
+    }
+  }
+  block_sort_arrays<kThreads, kRowWords>(pass, begin, length);
+}
+
+// Sorts the listed middle arrays of `window`. Thread t looks at the window's array t.
+template <unsigned kThreads, unsigned kRowWords, class Key>
+__device__ void block_sort_middle_window(const RaggedPass<Key>& pass, std::uint64_t window) {
+  using Middle = MiddleWindows<kRowWords, kThreads>;
+  const std::uint64_t number = pass.first_middle_arrays[window] + threadIdx.x;
+  LongArray array;
+  if (number < LongTicket::arrays(pass.counts->middle_ticket)) {
+    array = pass.middle_arrays[number];
+    if (Middle::window_of(array.first_tile) != window) array.length = 0;
+  }
+  block_sort_arrays<kThreads, kRowWords>(pass, array.begin, static_cast<unsigned>(array.length));
+}
+
+template <class Key, class Windows, unsigned kThreads, unsigned kRowWords,
+          unsigned kResidentThreads>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     ragged_sort_kernel(const __grid_constant__ RaggedPass<Key> pass) {
   grid_begin();
-  block_sort_window<kThreads, kRowWords>(pass, blockIdx.x);
+  block_sort_window<Windows, kThreads, kRowWords>(pass, blockIdx.x);
 }
 
-template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
+template <class Key, class Windows, unsigned kThreads, unsigned kRowWords,
+          unsigned kResidentThreads>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     listed_windows_kernel(const __grid_constant__ RaggedPass<Key> pass) {
   grid_begin();
   block_take_work(pass.counts->windows, &pass.counts->taken_windows, [&](std::uint64_t piece) {
-    block_sort_window<kThreads, kRowWords>(pass, pass.listed_windows[piece]);
+    block_sort_window<Windows, kThreads, kRowWords>(pass, pass.listed_windows[piece]);
+  });
+}
+
+template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    middle_sort_kernel(const __grid_constant__ RaggedPass<Key> pass) {
+  grid_begin();
+  const std::uint64_t rows = LongTicket::tiles(pass.counts->middle_ticket);
+  const std::uint64_t windows = div_up(rows, MiddleWindows<kRowWords, kThreads>::kRows);
+  block_take_work(windows, &pass.counts->taken_middle_windows, [&](std::uint64_t window) {
+    block_sort_middle_window<kThreads, kRowWords>(pass, window);
   });
 }
 

@@ -7,5 +7,7 @@ template void launch_ragged_plan<std::uint32_t>(const RaggedPass<std::uint32_t>&
                                                 cudaStream_t);
 template void launch_ragged_sort<std::uint32_t>(const RaggedPass<std::uint32_t>&, unsigned,
                                                 cudaStream_t);
+template void launch_middle_sort<std::uint32_t>(const RaggedPass<std::uint32_t>&, std::uint64_t,
+                                                unsigned, cudaStream_t);
 
 }  // namespace gsort::gpu

@@ -7,5 +7,7 @@ template void launch_ragged_plan<std::uint64_t>(const RaggedPass<std::uint64_t>&
                                                 cudaStream_t);
 template void launch_ragged_sort<std::uint64_t>(const RaggedPass<std::uint64_t>&, unsigned,
                                                 cudaStream_t);
+template void launch_middle_sort<std::uint64_t>(const RaggedPass<std::uint64_t>&, std::uint64_t,
+                                                unsigned, cudaStream_t);
 
 }  // namespace gsort::gpu

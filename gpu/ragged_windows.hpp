@@ -9,7 +9,10 @@
 // the first, times E. So a block takes the arrays whose weight lies in a window of KE, and these
 // have together at most K + 1 + (rows of the last) rows: K is chosen so that this fits the tile. No
 // sum over the arrays is needed, windows hold at most K arrays whether empty or not, and the number
-// of windows is known to the host. Arrays that are too long for this are left to others.
+// of windows is known to the host. Arrays that are too long for this are left to others: the longer
+// the longest that is not, the more rows of each tile stay empty. So where arrays are short on
+// average the limit is lower, and those above it, which are few, share tiles by a sum that is
+// counted (MiddleWindows).
 //
 // Example. E = 4, a tile of 8 rows, short arrays have at most 8 keys, so K = 5: windows of 20.
 //   lengths  3  0  6  1  8    weights  0  7 11 21 26    windows 0 0 0 1 1; rows 1 0 2 | 1 2
@@ -25,12 +28,18 @@ namespace gsort::gpu {
 
 // Arrays of at most so many keys share tiles; a longer one has its own. A quarter of a tile: then
 // neither leaves much more than that empty. No other was measured.
-inline constexpr unsigned kShortArrayKeys = 2048;
+inline constexpr unsigned kSharedTileKeys = 2048;
+
+// And at most so many share windows, where arrays have no more than kFewMeanKeys on average.
+inline constexpr unsigned kFewShortKeys = 512;
+inline constexpr std::uint64_t kFewMeanKeys = 256;
 
 inline constexpr std::uint64_t kNoArray = ~std::uint64_t{0};
 
-template <unsigned kRowWords, unsigned kTileRows, unsigned kShortKeys = kShortArrayKeys>
+// Arrays of at most kMostKeys, the short ones.
+template <unsigned kRowWords, unsigned kTileRows, unsigned kMostKeys>
 struct RaggedWindows {
+  static constexpr unsigned kShortKeys = kMostKeys;
   static_assert(kShortKeys % kRowWords == 0 && kShortKeys / kRowWords + 1 < kTileRows);
   static constexpr unsigned kArrays = kTileRows - kShortKeys / kRowWords - 1;  // K
   static constexpr std::uint64_t kWeight = std::uint64_t{kArrays} * kRowWords;
@@ -43,6 +52,24 @@ struct RaggedWindows {
   [[nodiscard]] static constexpr std::uint64_t windows(std::uint64_t array_count,
                                                        std::uint64_t count) {
     return window_of(array_count, count) + 1;
+  }
+};
+
+// Arrays that are listed with the number of the first of their rows, counted through all of them:
+// each begins in one window of kRows, and ends in the tile that has this window first.
+template <unsigned kRowWords, unsigned kTileRows>
+struct MiddleWindows {
+  static constexpr unsigned kRows = kTileRows - kSharedTileKeys / kRowWords;
+
+  [[nodiscard]] GSORT_HOST_DEVICE static constexpr std::uint64_t rows_of(std::uint64_t length) {
+    return (length + kRowWords - 1) / kRowWords;
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE static constexpr std::uint64_t window_of(std::uint64_t row) {
+    return row / kRows;
+  }
+  // Of arrays with at most `count` keys in all that are longer than kFewShortKeys.
+  [[nodiscard]] static constexpr std::uint64_t windows(std::uint64_t count) {
+    return window_of(count / kRowWords + count / kFewShortKeys) + 1;
   }
 };
 
@@ -84,5 +111,15 @@ template <unsigned kRowWords, unsigned kTileRows>
 inline constexpr unsigned kNarrowRowWords = 8;
 inline constexpr unsigned kNarrowTileRows = 512;
 inline constexpr std::uint64_t kNarrowMeanKeys = 12;
+
+// Which windows a batch takes.
+struct WindowChoice {
+  bool narrow = false;  // rows of kNarrowRowWords words; then few as well
+  bool few = false;     // the short arrays are those of at most kFewShortKeys keys
+
+  [[nodiscard]] static constexpr WindowChoice of(std::uint64_t array_count, std::uint64_t count) {
+    return {count / kNarrowMeanKeys < array_count, count / kFewMeanKeys < array_count};
+  }
+};
 
 }  // namespace gsort::gpu

@@ -12,8 +12,9 @@
 
 namespace gsort::gpu {
 
-// Larger merges are counted.
-inline constexpr std::uint64_t kMostRankedKeys = std::uint64_t{1} << 17;
+// Larger merges are counted: on an H200 that is faster from 2^20 keys of 8 bits on (0.020 ms for
+// 0.022) and from 2^21 of 16 bits.
+inline constexpr std::uint64_t kMostRankedKeys = std::uint64_t{1} << 19;
 
 template <class Key, class Value>
 struct RankedMerge {

@@ -13,9 +13,9 @@
 
 namespace gsort::gpu {
 
-// More than fit any card at a time (an H200 has 132 multiprocessors, for 3 to 5 blocks of these
+// More than fit a card at a time (an H200 has 132 multiprocessors, for 2 to 5 blocks of these
 // kernels each), and few enough to cost some microseconds if there is nothing to do.
-inline constexpr std::uint64_t kTakingBlocks = 2048;
+inline constexpr std::uint64_t kTakingBlocks = 1024;
 
 // Adds to a number that threads of all blocks add to, and returns what it was.
 __device__ inline std::uint64_t thread_add(std::uint64_t* number, std::uint64_t addend) {

@@ -192,6 +192,7 @@ TYPED_TEST(DeviceBatch, AppliesTheMapsOfEveryFormat) {
 }
 
 // Lengths by kinds: of each kind, what a mix of arrays may look like.
+constexpr int kLengthKinds = 9;
 Lengths random_lengths(std::mt19937_64& random, int kind, std::uint64_t tile) {
   Lengths lengths;
   const auto add = [&](std::size_t arrays, std::uint64_t most) {
@@ -209,7 +210,7 @@ Lengths random_lengths(std::mt19937_64& random, int kind, std::uint64_t tile) {
       add(3000, 100);
       break;
     case 3:  // around the border between shared and own tiles
-      for (int i = 0; i < 100; ++i) lengths.push_back(kShortArrayKeys - 5 + random() % 11);
+      for (int i = 0; i < 100; ++i) lengths.push_back(kSharedTileKeys - 5 + random() % 11);
       add(200, 4000);
       break;
     case 4:  // around the border between one tile and passes
@@ -221,6 +222,16 @@ Lengths random_lengths(std::mt19937_64& random, int kind, std::uint64_t tile) {
       add(3, 30 * tile);
       add(30, tile);
       add(20, 2500);
+      break;
+    case 6:  // few long enough to be no short arrays, around both borders of these
+      add(8000, 200);
+      for (int i = 0; i < 100; ++i) lengths.push_back(kFewShortKeys - 5 + random() % 11);
+      for (int i = 0; i < 100; ++i) lengths.push_back(kSharedTileKeys - 5 + random() % 11);
+      for (int i = 0; i < 400; ++i) lengths.push_back(kFewShortKeys + random() % 1600);
+      break;
+    case 7:  // the same among tiny ones
+      add(200000, 9);
+      for (int i = 0; i < 500; ++i) lengths.push_back(kFewShortKeys - 5 + random() % 1600);
       break;
     default:  // all classes
       add(4, 70 * tile);
@@ -235,9 +246,10 @@ Lengths random_lengths(std::mt19937_64& random, int kind, std::uint64_t tile) {
 
 TYPED_TEST(DeviceBatch, SortsArraysOfAnyLengths) {
   std::mt19937_64 random(31);
-  for (int round = 0; round < 28; ++round) {
-    sort_ragged<TypeParam>(random_lengths(random, round % 7, this->kTile), Shape::kUniform, {},
-                           "kind " + std::to_string(round % 7));
+  for (int round = 0; round < 4 * kLengthKinds; ++round) {
+    const int kind = round % kLengthKinds;
+    sort_ragged<TypeParam>(random_lengths(random, kind, this->kTile), Shape::kUniform, {},
+                           "kind " + std::to_string(kind));
     if (this->HasFatalFailure()) return;
   }
 }
@@ -264,7 +276,7 @@ TYPED_TEST(DeviceBatch, SortsTinyArraysAndWhatLiesBetweenThem) {
 TYPED_TEST(DeviceBatch, SortsRaggedArraysOfEveryShapeInPlaceAndMisaligned) {
   std::mt19937_64 random(32);
   for (const NamedShape& named : kShapes) {
-    for (const int kind : {2, 5, 6}) {
+    for (const int kind : {2, 5, 6, 8}) {
       const Lengths lengths = random_lengths(random, kind, this->kTile);
       sort_ragged<TypeParam>(lengths, named.shape, {{}, {}, random() % 4, random() % 2 == 0},
                              std::string(named.name));
@@ -290,6 +302,11 @@ TYPED_TEST(DeviceBatch, SortsMoreRaggedArraysThanBlocksTakeAtOnce) {
   std::mt19937_64 random(34);
   Lengths lengths(2500, tile / 2 + 1);                        // tiles of their own
   for (int i = 0; i < 300; ++i) lengths.push_back(9 * tile);  // 2,700 tiles, and as many to merge
+  std::shuffle(lengths.begin(), lengths.end(), random);
+  sort_ragged<TypeParam>(lengths, Shape::kUniform);
+  // Middle ones, among tiny ones.
+  lengths.assign(60'000, 3);
+  for (int i = 0; i < 12'000; ++i) lengths.push_back(kFewShortKeys + 1 + random() % 1536);
   std::shuffle(lengths.begin(), lengths.end(), random);
   sort_ragged<TypeParam>(lengths, Shape::kUniform);
   // Tiny ones, and windows that have another array.

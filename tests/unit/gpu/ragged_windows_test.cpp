@@ -68,9 +68,44 @@ TEST(RaggedWindows, FitTheRealTilesAtTheirWorst) {
   for (const std::uint64_t often : {0U, 1U, 8U, 9U, 16U, 17U, 32U, 33U, 2017U, 2047U, 2048U}) {
     std::vector<std::uint64_t> lengths(3000);
     for (auto& length : lengths) length = random() % 40 == 0 ? 2040 + random() % 20 : often;
-    expect_windows_fit<32, 256, kShortArrayKeys>(lengths);
-    expect_windows_fit<16, 512, kShortArrayKeys>(lengths);
-    expect_windows_fit<kNarrowRowWords, kNarrowTileRows, kShortArrayKeys>(lengths);
+    expect_windows_fit<32, 256, kSharedTileKeys>(lengths);
+    expect_windows_fit<32, 256, kFewShortKeys>(lengths);
+    expect_windows_fit<16, 512, kSharedTileKeys>(lengths);
+    expect_windows_fit<kNarrowRowWords, kNarrowTileRows, kFewShortKeys>(lengths);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Arrays as they are listed: a window's arrays fit a tile, every window but the last has one, and
+// there is room for all windows.
+template <unsigned kRowWords, unsigned kTileRows>
+void expect_middle_windows_fit(std::mt19937_64& random) {
+  using Middle = MiddleWindows<kRowWords, kTileRows>;
+  std::uint64_t row = 0;
+  std::uint64_t keys = 0;
+  std::uint64_t last_window = 0;
+  const std::uint64_t kind = random() % 3;
+  const std::uint64_t arrays = 1 + random() % 300;
+  for (std::uint64_t i = 0; i < arrays; ++i) {
+    const std::uint64_t spread = kSharedTileKeys - kFewShortKeys;
+    const std::uint64_t length =
+        kind == 0 ? kFewShortKeys + 1
+                  : (kind == 1 ? kSharedTileKeys : kFewShortKeys + 1 + random() % spread);
+    const std::uint64_t window = Middle::window_of(row);
+    ASSERT_LE(window, last_window + 1);
+    last_window = window;
+    row += Middle::rows_of(length);
+    keys += length;
+    ASSERT_LE(row - window * Middle::kRows, kTileRows);
+  }
+  ASSERT_LT(Middle::window_of(row), Middle::windows(keys));
+}
+
+TEST(MiddleWindows, FitATile) {
+  std::mt19937_64 random(24);
+  for (int round = 0; round < 300; ++round) {
+    expect_middle_windows_fit<32, 256>(random);
+    expect_middle_windows_fit<16, 512>(random);
     if (HasFatalFailure()) return;
   }
 }
@@ -141,8 +176,9 @@ TEST(RaggedWindows, AreSortedInSimulatedTiles) {
       if (random() % 60 == 0) length = 60 + random() % 100;
     }
     sort_and_compare<8, 32, 64>(lengths, random);
-    sort_and_compare<kNarrowRowWords, kNarrowTileRows, kShortArrayKeys>(lengths, random);
-    sort_and_compare<32, 256, kShortArrayKeys>(lengths, random);
+    sort_and_compare<kNarrowRowWords, kNarrowTileRows, kFewShortKeys>(lengths, random);
+    sort_and_compare<32, 256, kFewShortKeys>(lengths, random);
+    sort_and_compare<32, 256, kSharedTileKeys>(lengths, random);
     if (HasFatalFailure()) return;
   }
 }
