@@ -78,6 +78,7 @@ struct RaggedPass {
   // listed, in any order.
   std::uint32_t* listed_windows = nullptr;
   RaggedCounts* counts = nullptr;
+  std::uint64_t middle_window_count = 0;         // 0: no array can be of middle length
   LongArray* middle_arrays = nullptr;            // first_tile: the first of their rows
   std::uint64_t* first_middle_arrays = nullptr;  // of each of their windows
   LongArray* long_arrays = nullptr;
@@ -111,9 +112,8 @@ void launch_ragged_plan(const RaggedPass<Key>& pass, unsigned architecture, cuda
 template <class Key>
 void launch_ragged_sort(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
-// Sorts the listed middle arrays, of `windows` windows at most.
+// Sorts the listed middle arrays.
 template <class Key>
-void launch_middle_sort(const RaggedPass<Key>& pass, std::uint64_t windows, unsigned architecture,
-                        cudaStream_t stream);
+void launch_middle_sort(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
 }  // namespace gsort::gpu

@@ -5,7 +5,7 @@
 // slices, and first_starts[v] that of the first. Of the searches' reads only the last few are not
 // shared by neighbours.
 //
-// fill_values_kernel: a block writes a tile of the output in vectors of 16 bytes, each thread those
+// fill_keys_kernel: a block writes a tile of the output in vectors of 16 bytes, each thread those
 // t, t + kFillThreads ...; the values at the tile's ends bound the search for those between. Most
 // vectors of a large output are one value, 16 or 8 times. Tiles and vectors are counted from the
 // last multiple of 16 bytes before the output.
@@ -121,7 +121,7 @@ __device__ Vector<Key> thread_make_vector(const CountedMerge<Key>& merge, std::u
 
 template <class Key>
 __global__ void __launch_bounds__(kFillThreads)
-    fill_values_kernel(const CountedMerge<Key> merge, unsigned misaligned,
+    fill_keys_kernel(const CountedMerge<Key> merge, unsigned misaligned,
                        unsigned vectors_a_thread) {
   grid_begin();
   // Counted from the multiple of 16 bytes: `misaligned` keys before the output.
@@ -176,9 +176,9 @@ void launch_counted_merge(const CountedMerge<Key>& merge, unsigned architecture,
   const unsigned vectors_a_thread = merge.total * sizeof(Key) < kLargeOutput ? 1 : kVectorsAThread;
   const unsigned tile_keys = kFillThreads * vectors_a_thread * Vector<Key>::kKeys;
   launch_kernel(
-      fill_values_kernel<Key>,
+      fill_keys_kernel<Key>,
       {blocks(merge.total + misaligned, tile_keys), kFillThreads, 0, architecture, stream},
-      "launching fill_values_kernel", merge, misaligned, vectors_a_thread);
+      "launching fill_keys_kernel", merge, misaligned, vectors_a_thread);
 }
 
 template void launch_counted_merge(const CountedMerge<std::uint8_t>&, unsigned, cudaStream_t);

@@ -4,8 +4,9 @@
 //
 // Cost. 256 or 65,536 searches a slice, and sizeof(Key) bytes written an element. On an H200, two
 // halves of 2^30 keys: 0.295 ms (u8) and 0.597 (u16), where CUB's merge takes 1.90 and 2.40 and a
-// copy 0.51 and 1.01; of 2^16 keys 0.018 and 0.031, where it takes 0.013 and 0.017; of 2^10 keys
-// 0.020 and 0.056, where it takes 0.013 and 0.015: few keys lie far apart among the values.
+// copy 0.51 and 1.01; of 2^22 keys 0.020 and 0.040, where it takes 0.030 and 0.032. Few keys lie
+// far apart among the values: 2^10 take 0.020 and 0.056, and where they are two slices they are
+// merged otherwise (ranked_merge.hpp).
 #pragma once
 
 #include <cstdint>

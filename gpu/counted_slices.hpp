@@ -2,6 +2,7 @@
 // and the queueing. Read next: counted_merge.hpp, device_arrays.hpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,11 +11,11 @@
 #include "gpu/counted_merge.hpp"
 #include "gpu/device_arrays.hpp"
 #include "gpu/launch.hpp"
-#include "gpu/ranked_merge.hpp"
 
 namespace gsort::gpu {
 
-// Keys of 8 and 16 bits are merged by counting, any number of slices in one go.
+// Keys of 8 and 16 bits are merged by counting, any number of slices in one go; only two small
+// arrays are not (ranked_merge.hpp).
 template <class Key>
 inline constexpr bool kCounted = sizeof(Key) < sizeof(std::uint32_t);
 
@@ -53,6 +54,14 @@ void queue_counted(const Key* input, const std::vector<std::uint64_t>& slices, s
   merge.starts = arrays.starts;
   merge.first_starts = arrays.first_starts;
   launch_counted_merge(merge, architecture, stream);
+}
+
+// The same of two runs.
+template <class Key>
+void queue_counted(const Key* input, const TwoRuns& runs, Key* output, KeyMap<Key> store_map,
+                   const CountArrays& arrays, unsigned architecture, cudaStream_t stream) {
+  queue_counted(input, {runs.first_begin, runs.second_begin, runs.first_length, runs.second_length},
+                runs.length(), output, store_map, arrays, architecture, stream);
 }
 
 }  // namespace gsort::gpu

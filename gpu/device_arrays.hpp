@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/units.hpp"
+#include "gpu/merge_pass.hpp"
 
 namespace gsort::gpu {
 
@@ -36,6 +37,14 @@ class ScratchCutter {
 template <class T>
 [[nodiscard]] std::uint64_t elements_between(const T* a, const T* b) {
   return (reinterpret_cast<std::uintptr_t>(b) - reinterpret_cast<std::uintptr_t>(a)) / sizeof(T);
+}
+
+// Two arrays as runs of one input, which begins at `a`, or at `b` if `a` is empty: an empty array
+// may have no address.
+template <class T>
+[[nodiscard]] TwoRuns two_runs_of(const T* a, std::uint64_t a_count, const T* b,
+                                  std::uint64_t b_count) {
+  return {0, a_count, a_count > 0 && b_count > 0 ? elements_between(a, b) : 0, b_count};
 }
 
 }  // namespace gsort::gpu

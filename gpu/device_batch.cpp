@@ -13,21 +13,26 @@
 // So d decides how many comparisons a key takes, and arrays that fit a tile are read and written
 // once.
 //
-// Arrays of any lengths (sort_ragged_batch) take one launch more, and nothing from the host: a plan
-// kernel finds windows of short arrays that fit a tile (ragged_windows.hpp) and lists the others.
-// As nobody but the device knows what it listed, blocks take tiles one by one until none is left
-// (taken_work.cuh). Where arrays have 16 keys or fewer on average, rows of
-// a tile would be fill for the most part: then the plan's threads, of which each looks at an array
-// anyway, sort those of a few keys in registers (tiny_arrays.cuh).
+// Arrays of any lengths (sort_ragged_batch) take some launches more, and nothing from the host: a
+// plan kernel finds windows of short arrays that fit a tile, and lists the others (ragged_windows.hpp)
+// by what becomes of them: middle arrays share tiles, too, longer ones have a tile of their own, or
+// several and passes of merging. As nobody but the device knows how many it listed, blocks take
+// tiles one by one until none is left (taken_jobs.cuh). Where arrays have 16 keys or fewer on
+// average, rows of a tile would be fill for the most part: then the plan's threads, of which each
+// looks at an array anyway, sort those of a few keys in registers (tiny_arrays.cuh).
 //
 // Cost. 2^28 u32 keys on an H200, where a copy takes 0.51 ms: 0.52 for d = 2, 4, 8, 16; 0.56 for
 // 64, 1.18 for 1,024 (five levels, 0.12 to 0.15 ms each), 1.75 for 8,192 (eight levels), 2.75 for
 // 65,536 (eight levels and a pass of 8). Lengths that fill no row cost up to twice as much: 1.02
-// for d = 3. Given by offsets the same arrays take 3.1 ms for d = 64 and 3.8 for d = 2; 1.8 to 2.8
-// ms of it go into launches for longer arrays that could be, and are saved if the caller knows the
-// longest: 1.24 for d = 64, where CUB's segmented sort takes 2.34, and 1.01 for d = 2, where it
-// takes 2.69. With rows of a tile for tiny arrays, too, d = 2 took 9.0 ms, and CUB was faster up to
-// d = 16.
+// for d = 3. Given by offsets the same arrays take 1.09 ms for d = 2, 1.18 for 64, 2.0 for 1,024 and
+// 3.5 for 65,536; 0.03 to 0.09 ms less if the caller knows the longest and that needs no passes.
+// CUB's segmented sort takes 2.65, 2.36, 20.6 and 10.3. What each step gained:
+//   3.8 for d = 2  as many blocks as there may be tiles, windows and rows of cuts: 1.8 to 2.8 ms
+//   3.1 for 64     went into those with nothing to do
+//   1.2, 1.38      blocks take tiles; 2,048 of them in each launch
+//   1.2, 1.26      middle arrays apart from short ones, so that windows are larger
+//   1.09, 1.18     half as many blocks, and no more for the cuts
+// Before tiny arrays had threads of their own d = 2 took 9.0 ms.
 #include "gpu/device_batch.hpp"
 
 #include <algorithm>
@@ -213,29 +218,26 @@ RaggedBounds ragged_bounds(std::uint64_t count, std::uint64_t longest, const Sor
   return bounds;
 }
 
-template <class Key>
-std::uint64_t window_count(std::uint64_t array_count, std::uint64_t count, unsigned architecture) {
+// The windows that the arrays may take; none of a kind that cannot be.
+struct WindowBounds {
+  WindowChoice choice;
   std::uint64_t windows = 0;
-  with_ragged_shape<Key>(WindowChoice::of(array_count, count), architecture, [&](auto shape) {
-    windows = decltype(shape)::Windows::windows(array_count, count);
-  });
-  return windows;
-}
-
-// What `count` keys in middle arrays can demand: none if there are none.
-struct MiddleBounds {
-  std::uint64_t arrays = 0;
-  std::uint64_t windows = 0;
+  std::uint64_t listed_windows = 0;  // of those, where the plan lists some
+  std::uint64_t middle_arrays = 0;
+  std::uint64_t middle_windows = 0;
 
   template <class Key>
-  [[nodiscard]] static MiddleBounds of(std::uint64_t array_count, std::uint64_t count,
+  [[nodiscard]] static WindowBounds of(std::uint64_t array_count, std::uint64_t count,
                                        std::uint64_t longest, unsigned architecture) {
-    const WindowChoice choice = WindowChoice::of(array_count, count);
-    if (!choice.few || longest <= kFewShortKeys) return {};
-    MiddleBounds bounds;
-    bounds.arrays = count / (kFewShortKeys + 1);
-    with_ragged_shape<Key>(choice, architecture, [&](auto shape) {
-      bounds.windows = decltype(shape)::Middle::windows(count);
+    WindowBounds bounds;
+    bounds.choice = WindowChoice::of(array_count, count);
+    with_ragged_shape<Key>(bounds.choice, architecture, [&](auto shape) {
+      bounds.windows = decltype(shape)::Windows::windows(array_count, count);
+      if (tiny_keys_for(array_count, count, longest) > 0) bounds.listed_windows = bounds.windows;
+      if (bounds.choice.low && longest > kLowShortKeys) {
+        bounds.middle_arrays = count / (kLowShortKeys + 1);
+        bounds.middle_windows = decltype(shape)::Middle::windows(count);
+      }
     });
     return bounds;
   }
@@ -244,11 +246,10 @@ struct MiddleBounds {
 template <class Key>
 struct RaggedScratch {
   ScratchCutter cutter;
-  std::uint64_t window_count;
+  WindowBounds windows;
   std::uint64_t* first_arrays;
   std::uint32_t* listed_windows;
   RaggedCounts* counts;
-  MiddleBounds middle;
   LongArray* middle_arrays;
   std::uint64_t* first_middle_arrays;
   LongArray* tile_arrays;
@@ -258,13 +259,12 @@ struct RaggedScratch {
   RaggedScratch(void* scratch, std::uint64_t array_count, std::uint64_t count,
                 std::uint64_t longest, const RaggedBounds& bounds, unsigned architecture)
       : cutter(scratch),
-        window_count(gpu::window_count<Key>(array_count, count, architecture)),
-        first_arrays(cutter.take<std::uint64_t>(window_count)),
-        listed_windows(cutter.take<std::uint32_t>(window_count)),
+        windows(WindowBounds::of<Key>(array_count, count, longest, architecture)),
+        first_arrays(cutter.take<std::uint64_t>(windows.windows)),
+        listed_windows(cutter.take<std::uint32_t>(windows.listed_windows)),
         counts(cutter.take<RaggedCounts>(1)),
-        middle(MiddleBounds::of<Key>(array_count, count, longest, architecture)),
-        middle_arrays(cutter.take<LongArray>(middle.arrays)),
-        first_middle_arrays(cutter.take<std::uint64_t>(middle.windows)),
+        middle_arrays(cutter.take<LongArray>(windows.middle_arrays)),
+        first_middle_arrays(cutter.take<std::uint64_t>(windows.middle_windows)),
         tile_arrays(cutter.take<LongArray>(bounds.tile_arrays)),
         long_arrays(cutter.take<LongArray>(bounds.long_arrays)),
         merges(cutter, needs_of(bounds, count, architecture), tuning_for<Key>(architecture)) {}
@@ -406,21 +406,20 @@ void sort_ragged_batch(const Key* input, Key* output, const RaggedArrays& arrays
   pass.offsets = offsets;
   pass.array_count = array_count;
   pass.tile_keys = tuning.block_sort_keys();
-  pass.windows = WindowChoice::of(array_count, count);
+  pass.windows = places.windows.choice;
   pass.tiny_keys = tiny_keys_for(array_count, count, longest);
   pass.longest = longest;
-  pass.window_count = places.window_count;
+  pass.window_count = places.windows.windows;
   pass.first_arrays = places.first_arrays;
   pass.listed_windows = places.listed_windows;
   pass.counts = places.counts;
+  pass.middle_window_count = places.windows.middle_windows;
   pass.middle_arrays = places.middle_arrays;
   pass.first_middle_arrays = places.first_middle_arrays;
   pass.long_arrays = places.long_arrays;
   pass.tile_arrays = places.tile_arrays;
   queue_plan_and_short_arrays(pass, architecture, stream);
-  if (places.middle.arrays > 0) {
-    launch_middle_sort(pass, places.middle.windows, architecture, stream);
-  }
+  if (pass.middle_window_count > 0) launch_middle_sort(pass, architecture, stream);
   queue_listed_arrays(pass, places, bounds, shape, architecture, stream);
 }
 

@@ -47,10 +47,9 @@ struct RaggedArrays {
 };
 
 // Device memory that sort_ragged_batch needs for array_count arrays of `count` keys in all,
-// whatever their lengths up to `longest`, never for fewer or more of either: one more array of keys
-// and about a tenth of it, if an array can be longer than a tile; and 12 bytes for every 2,000
-// keys and every 190 arrays. If arrays have 256 keys or fewer on average, and one can have more than
-// 512, 24 bytes for every 500 keys, too.
+// whatever their lengths up to `longest`. For exactly these numbers: with others, be they less, it
+// may need more. It is one more array of keys and about a tenth of it, if an array can be longer
+// than a tile, else some percent of the keys' bytes at most, and 12 bytes for every 190 arrays.
 template <class Key>
 [[nodiscard]] std::size_t sort_ragged_batch_scratch_bytes(
     std::uint64_t array_count, std::uint64_t count, std::uint64_t longest = ~std::uint64_t{0});

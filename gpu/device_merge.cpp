@@ -28,6 +28,7 @@
 #include "gpu/device_arrays.hpp"
 #include "gpu/launch.hpp"
 #include "gpu/merge_plan.hpp"
+#include "gpu/ranked_merge.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -58,21 +59,13 @@ void queue_narrow_arrays(const Key* a, std::uint64_t a_count, const Key* b, std:
                          Key* output, KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
   const unsigned architecture = current_architecture();
   const std::uint64_t total = a_count + b_count;
-  if (total <= kMostRankedKeys) {
-    RankedMerge<Key, std::uint8_t> merge;
-    merge.first = a;
-    merge.second = b;
-    merge.output = output;
-    merge.first_count = static_cast<std::uint32_t>(a_count);
-    merge.second_count = static_cast<std::uint32_t>(b_count);
-    merge.store_map = store_map;
-    launch_ranked_merge(merge, architecture, stream);
+  if (total <= kMostRankedKeys<Key>) {
+    launch_ranked_merge(
+        RankedMerge<Key, std::uint8_t>::of_keys(a, a_count, b, b_count, output, store_map),
+        architecture, stream);
     return;
   }
-  // An empty array may have no address, but the kernels count from the first one's.
-  const Key* const first = a_count > 0 ? a : b;
-  const std::uint64_t second_begin = a_count > 0 && b_count > 0 ? elements_between(a, b) : 0;
-  queue_counted(first, {0, second_begin, a_count, b_count}, total, output, store_map,
+  queue_counted(a_count > 0 ? a : b, two_runs_of(a, a_count, b, b_count), output, store_map,
                 cut_count_scratch<Key>(scratch, 2, false), architecture, stream);
 }
 
@@ -180,13 +173,11 @@ void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64
   if constexpr (kCounted<Key>) {
     queue_narrow_arrays(a, a_count, b, b_count, output, store_map, scratch, stream);
   } else {
-    // An empty array may have no address, but the kernels count from the first one's.
     MergePass<Key> pass;
     pass.input = a_count > 0 ? a : b;
     pass.output = output;
     pass.store_map = store_map;
-    pass.apart = {0, a_count, 0, b_count};
-    if (a_count > 0 && b_count > 0) pass.apart.second_begin = elements_between(a, b);
+    pass.apart = two_runs_of(a, a_count, b, b_count);
     queue_two_way(pass, scratch, stream);
   }
 }

@@ -41,6 +41,7 @@
 #include "gpu/device_arrays.hpp"
 #include "gpu/launch.hpp"
 #include "gpu/merge_plan.hpp"
+#include "gpu/ranked_merge.hpp"
 #include "gpu/sort_shape.hpp"
 
 namespace gsort::gpu {
@@ -174,10 +175,10 @@ struct TwoArrays {
 
   TwoArrays(ConstPairs<Key, Value> a_pairs, std::uint64_t a_count, ConstPairs<Key, Value> b_pairs,
             std::uint64_t b_count)
-      : a(a_pairs), b(b_pairs), first(a_count > 0 ? a : b), keys{0, a_count, 0, b_count} {
-    // An empty array may have no address, but the kernels count from the first one's.
-    if (a_count > 0 && b_count > 0) keys.second_begin = elements_between(a.keys, b.keys);
-  }
+      : a(a_pairs),
+        b(b_pairs),
+        first(a_count > 0 ? a : b),
+        keys(two_runs_of(a.keys, a_count, b.keys, b_count)) {}
 };
 
 // Keys of 8 or 16 bits: a small merge by ranks, others by counting.
@@ -186,14 +187,9 @@ void queue_narrow_arrays(const TwoArrays<Key, Value>& arrays, Pairs<Key, Value> 
                          KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
   const unsigned architecture = current_architecture();
   const TwoRuns& keys = arrays.keys;
-  if (keys.length() <= kMostRankedKeys) {
-    RankedMerge<Key, Value> merge;
-    merge.first = arrays.a.keys;
-    merge.second = arrays.b.keys;
-    merge.output = output.keys;
-    merge.first_count = static_cast<std::uint32_t>(keys.first_length);
-    merge.second_count = static_cast<std::uint32_t>(keys.second_length);
-    merge.store_map = store_map;
+  if (keys.length() <= kMostRankedKeys<Key>) {
+    auto merge = RankedMerge<Key, Value>::of_keys(arrays.a.keys, keys.first_length, arrays.b.keys,
+                                                  keys.second_length, output.keys, store_map);
     merge.first_values = arrays.a.values;
     merge.second_values = arrays.b.values;
     merge.values_out = output.values;
@@ -201,9 +197,7 @@ void queue_narrow_arrays(const TwoArrays<Key, Value>& arrays, Pairs<Key, Value> 
     return;
   }
   const CountArrays counts = cut_count_scratch<Key>(scratch, 2, true);
-  queue_counted(arrays.first.keys,
-                {keys.first_begin, keys.second_begin, keys.first_length, keys.second_length},
-                keys.length(), output.keys, store_map, counts, architecture, stream);
+  queue_counted(arrays.first.keys, keys, output.keys, store_map, counts, architecture, stream);
   CountedValues<Key, Value> values;
   values.first = arrays.a.values;
   values.second = arrays.b.values;

@@ -1,8 +1,6 @@
 // The body of launch_listed_merge; included by one .cu file a key type.
 #pragma once
 
-#include <algorithm>
-
 #include "gpu/launch_kway_merge.cuh"
 #include "gpu/listed_merge_kernel.cuh"
 
@@ -19,7 +17,7 @@ void launch_listed_merge(const LongMergePass<Key>& pass, unsigned architecture,
                               decltype(fan_in)::value, kTuning.resident_threads>;
       constexpr unsigned kBytes =
           TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.merge_threads);
-      const auto blocks = static_cast<unsigned>(std::min(pass.merge.row_count, kTakingBlocks));
+      const unsigned blocks = taking_blocks(pass.merge.row_count, kTuning.merge_threads);
       launch_kernel(kKernel, {blocks, kTuning.merge_threads, kBytes, architecture, stream},
                     "launching listed_merge_kernel", pass);
     });

@@ -146,7 +146,11 @@ struct LongTicket {
   static constexpr unsigned kShift = 32;
 
   [[nodiscard]] GSORT_HOST_DEVICE static constexpr std::uint64_t of_array(std::uint64_t tiles) {
-    return (std::uint64_t{1} << kShift) + tiles;
+    return of_arrays(1, tiles);
+  }
+  [[nodiscard]] GSORT_HOST_DEVICE static constexpr std::uint64_t of_arrays(std::uint64_t arrays,
+                                                                           std::uint64_t tiles) {
+    return (arrays << kShift) + tiles;
   }
   [[nodiscard]] GSORT_HOST_DEVICE static constexpr std::uint64_t arrays(std::uint64_t ticket) {
     return ticket >> kShift;
@@ -162,7 +166,7 @@ struct RaggedCounts {
   std::uint64_t tile_arrays = 0;    // arrays that take one tile of their own
   std::uint64_t windows = 0;        // listed ones (ragged_windows.hpp)
   std::uint64_t middle_ticket = 0;  // of middle arrays and their rows
-  // What blocks took beyond their first (taken_work.cuh), of each launch.
+  // What blocks took beyond their first (taken_jobs.cuh), of each launch.
   std::uint64_t taken_windows = 0;
   std::uint64_t taken_middle_windows = 0;
   std::uint64_t taken_tiles = 0;

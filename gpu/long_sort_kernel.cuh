@@ -1,9 +1,10 @@
-// long_sort_kernel: sorts each tile of arrays that are longer than a tile. listed_sort_kernel: the
-// same for listed arrays, and those of them that take one tile of their own. long_partition_kernel:
-// the rows of cuts of one merge pass over long arrays; kway_merge_kernel then merges by them as for
-// any pass, or listed_merge_kernel. long_arrays.hpp says which tile and row belongs to which array.
+// long_sort_kernel: sorts each tile of arrays that are longer than a tile. listed_tile_sort_kernel:
+// the same for listed arrays, and those of them that take one tile of their own.
+// long_partition_kernel: the rows of cuts of one merge pass over long arrays; kway_merge_kernel
+// then merges by them as for any pass, or listed_merge_kernel. long_arrays.hpp says which tile and
+// row belongs to which array.
 //
-// Threads: block b sorts tile b, or those that it takes (taken_work.cuh), thread t makes row t;
+// Threads: block b sorts tile b, or those that it takes (taken_jobs.cuh), thread t makes row t;
 // kFanIn neighbours make one row of cuts.
 // Shared memory: the tile, rows of E words and a pad; one co-rank a thread.
 // Device memory: the sort reads and writes each key once, 2 * sizeof(Key) bytes an element; a row
@@ -16,7 +17,7 @@
 #include "gpu/batch_tile.cuh"
 #include "gpu/partition_kernel.cuh"
 #include "gpu/programmatic_launch.cuh"
-#include "gpu/taken_work.cuh"
+#include "gpu/taken_jobs.cuh"
 
 namespace gsort::gpu {
 
@@ -74,9 +75,9 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
 
 template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    listed_sort_kernel(const __grid_constant__ LongSortPass<Key> pass) {
+    listed_tile_sort_kernel(const __grid_constant__ LongSortPass<Key> pass) {
   grid_begin();
-  block_take_work(
+  block_take_jobs(
       pass.arrays.listed_tiles(), &pass.arrays.counts->taken_tiles,
       [&](std::uint64_t tile) { block_sort_long_tile<kThreads, kRowWords>(pass, tile); });
 }

@@ -2,8 +2,6 @@
 // file a key type.
 #pragma once
 
-#include <algorithm>
-
 #include "base/units.hpp"
 #include "gpu/launch_kway_merge.cuh"
 #include "gpu/long_sort_kernel.cuh"
@@ -30,13 +28,14 @@ template <class Key>
 void launch_listed_sort(const LongSortPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
   with_tuning<Key>(architecture, [&](auto constant) {
     constexpr KernelTuning kTuning = decltype(constant)::kTuning;
-    constexpr auto kKernel = listed_sort_kernel<Key, kTuning.block_sort_threads,
-                                                kTuning.keys_per_thread, kTuning.resident_threads>;
+    constexpr auto kKernel =
+        listed_tile_sort_kernel<Key, kTuning.block_sort_threads, kTuning.keys_per_thread,
+                                kTuning.resident_threads>;
     constexpr unsigned kBytes =
         TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.block_sort_threads);
-    const auto blocks = static_cast<unsigned>(std::min(pass.tile_count, kTakingBlocks));
+    const unsigned blocks = taking_blocks(pass.tile_count, kTuning.block_sort_threads);
     launch_kernel(kKernel, {blocks, kTuning.block_sort_threads, kBytes, architecture, stream},
-                  "launching listed_sort_kernel", pass);
+                  "launching listed_tile_sort_kernel", pass);
   });
 }
 
@@ -48,10 +47,10 @@ void launch_long_partition(const LongMergePass<Key>& pass, unsigned architecture
       constexpr unsigned kFanIn = decltype(fan_in)::value;
       constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(kFanIn);
       // Of listed arrays row_count is a bound: blocks go on to further rows, if there are any.
-      const std::uint64_t enough =
-          pass.arrays.counts == nullptr ? pass.merge.row_count : 2 * kTakingBlocks;
-      const auto blocks = static_cast<unsigned>(
-          std::min(enough, div_up(pass.merge.row_count * kFanIn, kPartitionThreads)));
+      const std::uint64_t most = div_up(pass.merge.row_count * kFanIn, kPartitionThreads);
+      const unsigned blocks = pass.arrays.counts == nullptr
+                                  ? static_cast<unsigned>(most)
+                                  : taking_blocks(most, kPartitionThreads);
       launch_kernel(long_partition_kernel<Key, kTileKeys, kFanIn>,
                     {blocks, kPartitionThreads, 0, architecture, stream},
                     "launching long_partition_kernel", pass);

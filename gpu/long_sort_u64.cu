@@ -1,4 +1,4 @@
-// long_sort_kernel, listed_sort_kernel and long_partition_kernel for 64-bit keys.
+// long_sort_kernel, listed_tile_sort_kernel and long_partition_kernel for 64-bit keys.
 #include "gpu/long_sort_launch.cuh"
 
 namespace gsort::gpu {

@@ -1,19 +1,21 @@
 // ragged_plan_kernel: finds, for arrays of any lengths, the first array of each window
-// (ragged_windows.hpp), and lists the arrays that take tiles of their own (long_arrays.hpp). Where
-// arrays are tiny on average, it sorts the tiny ones at once (tiny_arrays.cuh), and the first array
-// of a window is the first that is not tiny.
-// ragged_sort_kernel: sorts the short arrays of a window in one tile. listed_windows_kernel: the
-// same of those windows alone that have arrays which are not tiny. middle_sort_kernel: the same of
-// windows of listed middle arrays.
+// (ragged_windows.hpp), and lists the others: the middle arrays, which share tiles, those that take
+// a tile of their own, and those that are longer (long_arrays.hpp). Where arrays are tiny on
+// average, it sorts the tiny ones at once (tiny_arrays.cuh), and the first array of a window is the
+// first that is not tiny.
+// ragged_sort_kernel: sorts the short arrays of a window in one tile. listed_window_sort_kernel:
+// the same of those windows alone that have arrays which are not tiny. middle_sort_kernel: the same
+// of windows of middle arrays.
 //
-// Threads: one an array makes the plan. In the sort, block b has window b, or the listed ones that
-// it takes (taken_work.cuh); thread t first looks at the window's array t, then works on row t of
-// the tile, as in batch_sort_kernel.
+// Threads: one an array makes the plan. In the sort, block b has window b, or those that it takes
+// (taken_jobs.cuh); thread t first looks at the window's array t, then works on row t of the tile,
+// as in batch_sort_kernel.
 // Shared memory: the tile; the rows at which arrays begin, and where their keys are; one co-rank a
 // thread.
-// Device memory: the plan reads each offset twice and writes 8 bytes a window; the sort reads and
-// writes each key once, 2 * sizeof(Key) bytes an element, and reads two offsets an array. Keys of
-// tiny arrays are read and written by the plan instead.
+// Device memory: the plan reads each offset twice and writes 8 bytes a window, 12 if windows are
+// listed, and 24 an array that is; the sort reads and writes each key once, 2 * sizeof(Key) bytes
+// an element, and reads two offsets an array. Keys of tiny arrays are read and written by the plan
+// instead.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,7 @@
 #include "gpu/batch_tile.cuh"
 #include "gpu/programmatic_launch.cuh"
 #include "gpu/ragged_windows.hpp"
-#include "gpu/taken_work.cuh"
+#include "gpu/taken_jobs.cuh"
 #include "gpu/tiny_arrays.cuh"
 
 namespace gsort::gpu {
@@ -57,24 +59,51 @@ __device__ void thread_enter_window(const RaggedPass<Key>& pass, std::uint64_t a
   }
 }
 
-// Lists an array that is too long for the windows.
+// Sum of `value` over the lanes up to this one.
+__device__ inline unsigned warp_sum_to_here(unsigned value) {
+  unsigned sum = value;
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const unsigned before = __shfl_up_sync(kWholeWarp, sum, distance);
+    if (threadIdx.x % 32 >= distance) sum += before;
+  }
+  return sum;
+}
+
+// Lists the warp's middle arrays, those of `length` > 0: one addition to the counter for all of
+// them, which may be most arrays of a batch.
 template <class Shape, class Key>
+__device__ void warp_list_middle_arrays(const RaggedPass<Key>& pass, std::uint64_t begin,
+                                        std::uint64_t length) {
+  using Middle = typename Shape::Middle;
+  const unsigned mine = __ballot_sync(kWholeWarp, length > 0);
+  if (mine == 0) return;
+  const unsigned lane = threadIdx.x % 32;
+  const auto rows = static_cast<unsigned>(Middle::rows_of(length));
+  const unsigned rows_to_here = warp_sum_to_here(rows);
+  std::uint64_t ticket = 0;
+  if (lane == 31) {
+    ticket = thread_add(&pass.counts->middle_ticket,
+                        LongTicket::of_arrays(static_cast<unsigned>(__popc(mine)), rows_to_here));
+  }
+  ticket = __shfl_sync(kWholeWarp, ticket, 31);
+  if (length == 0) return;
+  const std::uint64_t index =
+      LongTicket::arrays(ticket) + static_cast<unsigned>(__popc(mine & ((1U << lane) - 1)));
+  const std::uint64_t end_row = LongTicket::tiles(ticket) + rows_to_here;
+  const std::uint64_t first_row = end_row - rows;
+  pass.middle_arrays[index] = {begin, length, first_row};
+  if (index == 0) pass.first_middle_arrays[0] = 0;
+  if (Middle::window_of(end_row) != Middle::window_of(first_row)) {
+    pass.first_middle_arrays[Middle::window_of(end_row)] = index + 1;
+  }
+}
+
+// Lists an array that shares no tile.
+template <class Key>
 __device__ void thread_list_array(const RaggedPass<Key>& pass, std::uint64_t begin,
                                   std::uint64_t length) {
-  if (Shape::Windows::kShortKeys < kSharedTileKeys && length <= kSharedTileKeys) {
-    using Middle = typename Shape::Middle;
-    const std::uint64_t rows = Middle::rows_of(length);
-    const std::uint64_t ticket =
-        thread_add(&pass.counts->middle_ticket, LongTicket::of_array(rows));
-    const std::uint64_t index = LongTicket::arrays(ticket);
-    const std::uint64_t first_row = LongTicket::tiles(ticket);
-    pass.middle_arrays[index] = {begin, length, first_row};
-    const std::uint64_t next_window = Middle::window_of(first_row + rows);
-    if (index == 0) pass.first_middle_arrays[0] = 0;
-    if (next_window != Middle::window_of(first_row)) {
-      pass.first_middle_arrays[next_window] = index + 1;
-    }
-  } else if (length <= pass.tile_keys) {
+  if (length <= pass.tile_keys) {
     pass.tile_arrays[thread_add(&pass.counts->tile_arrays, 1)] = {begin, length, 0};
   } else {
     const std::uint64_t tiles = (length + pass.tile_keys - 1) / pass.tile_keys;
@@ -89,7 +118,6 @@ __global__ void __launch_bounds__(kPlanThreads)
   grid_begin();
   const std::uint64_t array = std::uint64_t{blockIdx.x} * kPlanThreads + threadIdx.x;
   const bool exists = array < pass.array_count;
-  if (kTinyKeys == 0 && !exists) return;
   const std::uint64_t begin = pass.offsets[exists ? array : pass.array_count];
   const std::uint64_t end = exists ? pass.offsets[array + 1] : begin;
   const std::uint64_t length = end - begin;
@@ -97,25 +125,22 @@ __global__ void __launch_bounds__(kPlanThreads)
     __shared__ Key words[TileWords<Key, kTinyKeys>::bytes(kPlanThreads) / sizeof(Key)];
     warp_sort_tiny_arrays<kTinyKeys>(pass, TileWords<Key, kTinyKeys>{words},
                                      {begin, static_cast<unsigned>(length), length <= kTinyKeys});
-    if (!exists || pass.longest <= kTinyKeys) return;
+    if (pass.longest <= kTinyKeys) return;
   }
-  thread_enter_window<typename Shape::Windows, kTinyKeys>(pass, array, begin, end);
-  if (length > Shape::Windows::kShortKeys && length <= pass.longest) {
-    thread_list_array<Shape>(pass, begin, length);
+  if (exists) thread_enter_window<typename Shape::Windows, kTinyKeys>(pass, array, begin, end);
+  const bool is_listed = length > Shape::Windows::kShortKeys && length <= pass.longest;
+  const bool is_middle = Shape::kHasMiddle && is_listed && length <= kSharedTileKeys;
+  if constexpr (Shape::kHasMiddle) {
+    warp_list_middle_arrays<Shape>(pass, begin, is_middle ? length : 0);
   }
+  if (is_listed && !is_middle) thread_list_array(pass, begin, length);
 }
 
 // Sum of `value` over the threads before this one. Holds one barrier.
 template <unsigned kThreads>
 __device__ unsigned block_sum_before(unsigned value, unsigned (&warp_sums)[kThreads / 32]) {
-  const unsigned lane = threadIdx.x % 32;
-  unsigned sum = value;
-#pragma unroll
-  for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const unsigned before = __shfl_up_sync(kWholeWarp, sum, distance);
-    if (lane >= distance) sum += before;
-  }
-  if (lane == 31) warp_sums[threadIdx.x / 32] = sum;
+  const unsigned sum = warp_sum_to_here(value);
+  if (threadIdx.x % 32 == 31) warp_sums[threadIdx.x / 32] = sum;
   __syncthreads();  // all warps' sums are written
   unsigned before = sum - value;
   for (unsigned warp = 0; warp < threadIdx.x / 32; ++warp) before += warp_sums[warp];
@@ -210,10 +235,10 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
 template <class Key, class Windows, unsigned kThreads, unsigned kRowWords,
           unsigned kResidentThreads>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    listed_windows_kernel(const __grid_constant__ RaggedPass<Key> pass) {
+    listed_window_sort_kernel(const __grid_constant__ RaggedPass<Key> pass) {
   grid_begin();
-  block_take_work(pass.counts->windows, &pass.counts->taken_windows, [&](std::uint64_t piece) {
-    block_sort_window<Windows, kThreads, kRowWords>(pass, pass.listed_windows[piece]);
+  block_take_jobs(pass.counts->windows, &pass.counts->taken_windows, [&](std::uint64_t job) {
+    block_sort_window<Windows, kThreads, kRowWords>(pass, pass.listed_windows[job]);
   });
 }
 
@@ -223,7 +248,7 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   grid_begin();
   const std::uint64_t rows = LongTicket::tiles(pass.counts->middle_ticket);
   const std::uint64_t windows = div_up(rows, MiddleWindows<kRowWords, kThreads>::kRows);
-  block_take_work(windows, &pass.counts->taken_middle_windows, [&](std::uint64_t window) {
+  block_take_jobs(windows, &pass.counts->taken_middle_windows, [&](std::uint64_t window) {
     block_sort_middle_window<kThreads, kRowWords>(pass, window);
   });
 }

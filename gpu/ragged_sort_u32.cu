@@ -1,4 +1,4 @@
-// ragged_plan_kernel and ragged_sort_kernel for 32-bit keys.
+// The kernels of ragged_sort_kernel.cuh for 32-bit keys.
 #include "gpu/ragged_sort_launch.cuh"
 
 namespace gsort::gpu {
@@ -7,7 +7,7 @@ template void launch_ragged_plan<std::uint32_t>(const RaggedPass<std::uint32_t>&
                                                 cudaStream_t);
 template void launch_ragged_sort<std::uint32_t>(const RaggedPass<std::uint32_t>&, unsigned,
                                                 cudaStream_t);
-template void launch_middle_sort<std::uint32_t>(const RaggedPass<std::uint32_t>&, std::uint64_t,
-                                                unsigned, cudaStream_t);
+template void launch_middle_sort<std::uint32_t>(const RaggedPass<std::uint32_t>&, unsigned,
+                                                cudaStream_t);
 
 }  // namespace gsort::gpu

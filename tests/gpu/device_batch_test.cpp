@@ -225,13 +225,13 @@ Lengths random_lengths(std::mt19937_64& random, int kind, std::uint64_t tile) {
       break;
     case 6:  // few long enough to be no short arrays, around both borders of these
       add(8000, 200);
-      for (int i = 0; i < 100; ++i) lengths.push_back(kFewShortKeys - 5 + random() % 11);
+      for (int i = 0; i < 100; ++i) lengths.push_back(kLowShortKeys - 5 + random() % 11);
       for (int i = 0; i < 100; ++i) lengths.push_back(kSharedTileKeys - 5 + random() % 11);
-      for (int i = 0; i < 400; ++i) lengths.push_back(kFewShortKeys + random() % 1600);
+      for (int i = 0; i < 400; ++i) lengths.push_back(kLowShortKeys + random() % 1600);
       break;
     case 7:  // the same among tiny ones
       add(200000, 9);
-      for (int i = 0; i < 500; ++i) lengths.push_back(kFewShortKeys - 5 + random() % 1600);
+      for (int i = 0; i < 500; ++i) lengths.push_back(kLowShortKeys - 5 + random() % 1600);
       break;
     default:  // all classes
       add(4, 70 * tile);
@@ -304,10 +304,14 @@ TYPED_TEST(DeviceBatch, SortsMoreRaggedArraysThanBlocksTakeAtOnce) {
   for (int i = 0; i < 300; ++i) lengths.push_back(9 * tile);  // 2,700 tiles, and as many to merge
   std::shuffle(lengths.begin(), lengths.end(), random);
   sort_ragged<TypeParam>(lengths, Shape::kUniform);
-  // Middle ones, among tiny ones.
+  // Middle ones, among very short ones.
   lengths.assign(60'000, 3);
-  for (int i = 0; i < 12'000; ++i) lengths.push_back(kFewShortKeys + 1 + random() % 1536);
+  for (int i = 0; i < 12'000; ++i) lengths.push_back(kLowShortKeys + 1 + random() % 1536);
   std::shuffle(lengths.begin(), lengths.end(), random);
+  sort_ragged<TypeParam>(lengths, Shape::kUniform);
+  // Nothing but middle ones, and empty ones.
+  lengths.assign(12'000, 520);
+  lengths.resize(25'000);
   sort_ragged<TypeParam>(lengths, Shape::kUniform);
   // Tiny ones, and windows that have another array.
   lengths.assign(1 << 20, 2);
@@ -388,18 +392,30 @@ TYPED_TEST(DeviceBatch, RefusesBadArgumentsOfRaggedBatches) {
 }
 
 // What is sorted then is not said, but nothing else may be written.
+// In few arrays, and among many that are shorter: there are more lists then.
 TYPED_TEST(DeviceBatch, StaysInItsMemoryWhenArraysAreLongerThanSaid) {
   using Key = TypeParam;
-  const std::vector<std::uint64_t> ends{0, 10, 30000, 33000, 60000};
-  const DeviceArray<std::uint64_t> offsets(ends);
-  for (const std::uint64_t longest : {1U, 2048U, 2500U, 10000U}) {
-    const DeviceArray<Key> keys(make_keys<Key>(Shape::kUniform, ends.back(), 3));
-    const std::size_t bytes = sort_ragged_batch_scratch_bytes<Key>(4, ends.back(), longest);
-    const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-    sort_ragged_batch<Key>(keys.get(), keys.get(), {offsets.get(), 4, ends.back(), longest}, {}, {},
-                           scratch.get(), bytes, nullptr);
-    check_cuda(cudaDeviceSynchronize(), CudaCall::kStream, "sorting a ragged batch");
-    EXPECT_TRUE(keys.guards_hold() && scratch.guards_hold()) << longest;
+  std::vector<Lengths> batches{{10, 29990, 3000, 27000}};
+  for (const auto& [arrays, length] : {std::pair{600U, 150U}, std::pair{20000U, 5U}}) {
+    Lengths lengths(arrays, length);
+    for (const std::uint64_t longer : {513U, 600U, 2048U, 2049U, 9000U}) lengths.push_back(longer);
+    batches.push_back(std::move(lengths));
+  }
+  for (const Lengths& lengths : batches) {
+    std::vector<std::uint64_t> ends{0};
+    for (const std::uint64_t length : lengths) ends.push_back(ends.back() + length);
+    const DeviceArray<std::uint64_t> offsets(ends);
+    for (const std::uint64_t longest : {1U, 512U, 600U, 2048U, 2500U, 10000U}) {
+      const DeviceArray<Key> keys(make_keys<Key>(Shape::kUniform, ends.back(), 3));
+      const std::size_t bytes =
+          sort_ragged_batch_scratch_bytes<Key>(lengths.size(), ends.back(), longest);
+      const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+      sort_ragged_batch<Key>(keys.get(), keys.get(),
+                             {offsets.get(), lengths.size(), ends.back(), longest}, {}, {},
+                             scratch.get(), bytes, nullptr);
+      check_cuda(cudaDeviceSynchronize(), CudaCall::kStream, "sorting a ragged batch");
+      EXPECT_TRUE(keys.guards_hold() && scratch.guards_hold()) << longest;
+    }
   }
 }
 

@@ -161,9 +161,9 @@ TYPED_TEST(DeviceMerge, MergesTwoArraysThatLieAnywhere) {
                                                         {most, most},
                                                         {500000, 3},
                                                         {2 * tile + 1, 5 * tile - 3},
-                                                        {kMostRankedKeys, 0},
-                                                        {7, kMostRankedKeys - 7},
-                                                        {kMostRankedKeys, 1}};
+                                                        {kMostRankedKeys<TypeParam>, 0},
+                                                        {7, kMostRankedKeys<TypeParam> - 7},
+                                                        {kMostRankedKeys<TypeParam>, 1}};
   for (const auto& [a_count, b_count] : sizes) {
     for (const bool b_before_a : {false, true}) {
       merge_arrays_and_compare<TypeParam>(Shape::kUniform, a_count, b_count, {}, 0, b_before_a);

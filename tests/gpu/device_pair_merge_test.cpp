@@ -76,7 +76,7 @@ TYPED_TEST(DevicePairMerge, IsStableWhereverTheTwoArraysLie) {
   using Key = typename TypeParam::Key;
   const auto map = KeyMap<Key>::of({mapped_type<Key>(), true, true});
   const std::uint64_t most = small_tuning_for<Key>(90).most_merged_keys;
-  const std::uint64_t ranked = kMostRankedKeys;
+  const std::uint64_t ranked = kMostRankedKeys<Key>;
   using Counts = std::pair<std::uint64_t, std::uint64_t>;
   const Counts sizes[] = {{0, 1},
                           {1, 0},
@@ -106,8 +106,9 @@ TYPED_TEST(DevicePairMerge, IsStableWhereverTheTwoArraysLie) {
 }
 
 TYPED_TEST(DevicePairMerge, IsRightForEveryShape) {
+  using Key = typename TypeParam::Key;
   for (const NamedShape& named : kShapes) {
-    for (const std::uint64_t count : {std::uint64_t{3000}, kMostRankedKeys}) {
+    for (const std::uint64_t count : {std::uint64_t{3000}, kMostRankedKeys<Key>}) {
       merge_arrays_and_compare<TypeParam>(named.shape, count, count / 3, true);
       ASSERT_FALSE(this->HasFatalFailure()) << named.name;
     }
@@ -118,7 +119,7 @@ TYPED_TEST(DevicePairMerge, IsRightForEveryShape) {
 TYPED_TEST(DevicePairMerge, IsRightWhereKeysAreInOneArrayAlone) {
   using Key = typename TypeParam::Key;
   std::mt19937_64 random(5);
-  for (const std::uint64_t count : {std::uint64_t{500}, kMostRankedKeys}) {
+  for (const std::uint64_t count : {std::uint64_t{500}, kMostRankedKeys<Key>}) {
     if (are_too_many(2 * count)) continue;
     for (int round = 0; round < 4; ++round) {
       std::vector<Key> keys(2 * count);
@@ -130,6 +131,29 @@ TYPED_TEST(DevicePairMerge, IsRightWhereKeysAreInOneArrayAlone) {
       if (this->HasFatalFailure()) return;
     }
   }
+}
+
+TYPED_TEST(DevicePairMerge, TakesArraysThatOverlap) {
+  using Key = typename TypeParam::Key;
+  using Value = typename TypeParam::Value;
+  constexpr std::uint64_t kCount = 9000;
+  constexpr std::uint64_t kShift = 1234;
+  std::vector<Key> keys = make_keys<Key>(Shape::kUniform, kCount + kShift, 8);
+  std::sort(keys.begin(), keys.end());
+  const auto pairs = with_positions<TypeParam>(keys);
+  auto all = pairs;  // [0, kCount) and [kShift, kShift + kCount), end to end
+  all.keys.resize(kCount);
+  all.values.resize(kCount);
+  all.keys.insert(all.keys.end(), pairs.keys.begin() + kShift, pairs.keys.end());
+  all.values.insert(all.values.end(), pairs.values.begin() + kShift, pairs.values.end());
+  const DevicePairArrays<TypeParam> input(pairs, 0);
+  const DevicePairArrays<TypeParam> output(all.count(), 0);
+  const auto bytes = merge_pair_arrays_scratch_bytes<Key, Value>(all.count());
+  const Scratch scratch(bytes, kScratchShift);
+  const Pairs<Key, Value> a = input.get();
+  merge_pair_arrays<Key, Value>(a, kCount, {a.keys + kShift, a.values + kShift}, kCount,
+                                output.get(), {}, scratch.get(), bytes, nullptr);
+  EXPECT_TRUE(output.pairs() == stably_sorted(all, {}, {}));
 }
 
 TYPED_TEST(DevicePairMerge, IsRefusedBeforeAnyLaunchWithBadArguments) {

@@ -13,13 +13,6 @@ std::size_t scratch_for(std::uint64_t bytes) {
   return bytes + bytes / 8 + 64 * kMiB;
 }
 
-// `count` keys in equal slices; the last one takes the rest.
-std::vector<std::uint64_t> slices_of(std::uint64_t count, std::uint64_t slices) {
-  std::vector<std::uint64_t> counts(slices, count / slices);
-  counts.back() += count % slices;
-  return counts;
-}
-
 }  // namespace
 
 template <class Key>
@@ -35,27 +28,16 @@ DeviceBench<Key>::DeviceBench(const Request& request, const BenchInput<Key>& inp
   for (unsigned set = 0; set < sets; ++set) {
     const GenSpec spec{input.format, input.distribution, request.seed + set, input.elements};
     ordered_.emplace_back(make_ordered_keys<Key>(spec, request.threads));
-    if (input.slices > 1) sort_slices(ordered_.back());
+    if (input.slices > 1) {
+      sort_slices(ordered_.back().get(), slice_counts_, output_.get(), scratch_.as<void>(),
+                  scratch_bytes_);
+    }
     expected_.push_back(
         check_arrays(ordered_.back().get(), input_.elements, input_.array_keys, KeyMap<Key>()));
     if (input.slices == 1 && !map().is_identity()) {
       raw_.emplace_back(make_raw_keys<Key>(spec, request.threads));
     }
   }
-}
-
-// By CUB's radix sort, which merges nothing.
-template <class Key>
-void DeviceBench<Key>::sort_slices(const DeviceKeys<Key>& keys) {
-  Key* slice = keys.get();
-  Key* sorted = output_.get();
-  for (const std::uint64_t count : slice_counts_) {
-    cub_radix_sort<Key>(slice, sorted, count, scratch_.as<void>(), scratch_bytes_);
-    slice += count;
-    sorted += count;
-  }
-  gpu::check_cuda(cudaMemcpy(keys.get(), output_.get(), keys.bytes(), cudaMemcpyDeviceToDevice),
-                  gpu::CudaCall::kCopy, "making sorted slices");
 }
 
 template <class Key>

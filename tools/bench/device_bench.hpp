@@ -48,8 +48,6 @@ class DeviceBench {
   [[nodiscard]] const std::vector<Result>& results() const { return results_; }
 
  private:
-  void sort_slices(const DeviceKeys<Key>& keys);
-
   const Request& request_;
   BenchInput<Key> input_;
   std::size_t scratch_bytes_;

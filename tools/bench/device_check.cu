@@ -57,8 +57,8 @@ __global__ void pairs_kernel(const Key* keys, const Value* values, std::uint64_t
     const Key key = map.to_ordered(keys[i]);
     if (i > 0) {
       const Key before = map.to_ordered(keys[i - 1]);
-      const bool counts = sizeof(Value) >= sizeof(std::uint32_t);
-      if (key < before || (counts && key == before && values[i] < values[i - 1])) ++sums.descents;
+      constexpr bool kCounts = sizeof(Value) >= sizeof(std::uint32_t);
+      if (key < before || (kCounts && key == before && values[i] < values[i - 1])) ++sums.descents;
     }
     sums.sum += mixed(key + mixed(values[i] + 1ULL));
   }

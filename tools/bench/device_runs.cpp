@@ -123,4 +123,32 @@ std::string device_name(std::string& reason) {
   return facts.name;
 }
 
+std::vector<std::uint64_t> slices_of(std::uint64_t count, std::uint64_t slices) {
+  std::vector<std::uint64_t> counts(slices, count / slices);
+  counts.back() += count % slices;
+  return counts;
+}
+
+template <class Key>
+void sort_slices(Key* keys, const std::vector<std::uint64_t>& slice_counts, Key* room,
+                 void* scratch, std::size_t scratch_bytes) {
+  std::uint64_t begin = 0;
+  for (const std::uint64_t count : slice_counts) {
+    cub_radix_sort<Key>(keys + begin, room + begin, count, scratch, scratch_bytes);
+    begin += count;
+  }
+  gpu::check_cuda(cudaMemcpy(keys, room, begin * sizeof(Key), cudaMemcpyDeviceToDevice),
+                  gpu::CudaCall::kCopy, "making sorted slices");
+}
+
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
+#define GSORT_SORT_SLICES(Key) \
+  template void sort_slices(Key*, const std::vector<std::uint64_t>&, Key*, void*, std::size_t)
+// NOLINTEND(bugprone-macro-parentheses)
+GSORT_SORT_SLICES(std::uint8_t);
+GSORT_SORT_SLICES(std::uint16_t);
+GSORT_SORT_SLICES(std::uint32_t);
+GSORT_SORT_SLICES(std::uint64_t);
+#undef GSORT_SORT_SLICES
+
 }  // namespace gsort::bench

@@ -58,4 +58,13 @@ class DeviceKeys {
   std::unique_ptr<DeviceMemory> memory_;
 };
 
+// `count` keys in equal slices; the last one takes the rest.
+[[nodiscard]] std::vector<std::uint64_t> slices_of(std::uint64_t count, std::uint64_t slices);
+
+// Sorts each of the slices that `keys` consists of, by CUB's radix sort, which merges nothing.
+// `room` is for as many keys.
+template <class Key>
+void sort_slices(Key* keys, const std::vector<std::uint64_t>& slice_counts, Key* room,
+                 void* scratch, std::size_t scratch_bytes);
+
 }  // namespace gsort::bench

@@ -10,11 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "base/units.hpp"
 #include "bench/cub_batch.hpp"
 #include "bench/device_check.hpp"
 #include "bench/device_runs.hpp"
-#include "bench/gpu_contenders.hpp"
-#include "gpu/cuda_check.hpp"
 
 namespace gsort::bench {
 
@@ -27,7 +26,7 @@ class PairsBench {
   PairsBench(const Request& request, const GenSpec& spec, std::uint64_t slices)
       : request_(request),
         count_(spec.count),
-        out_bytes_(spec.count * (sizeof(Key) + sizeof(Value))),
+        out_bytes_(round_up(spec.count * sizeof(Key), kAlignment) + spec.count * sizeof(Value)),
         out_(out_bytes_),
         scratch_bytes_(cub_scratch_bytes(out_bytes_)),
         scratch_(scratch_bytes_) {
@@ -38,7 +37,10 @@ class PairsBench {
       GenSpec fresh = spec;
       fresh.seed += set;
       keys_.emplace_back(make_ordered_keys<Key>(fresh, request.threads));
-      if (slices > 1) sort_slices(keys_[set].get(), slices);
+      if (slices > 1) {
+        sort_slices(keys_[set].get(), slices_of(count_, slices), keys_out(), scratch_.as<void>(),
+                    scratch_bytes_);
+      }
       expected_.push_back(check_pairs<Key, Value>(keys_[set].get(), values_->get(), count_, {}));
     }
   }
@@ -55,27 +57,19 @@ class PairsBench {
       const auto found = check_pairs<Key, Value>(keys_out(), values_out(), count_, {});
       return found.descents == 0 && found.sum == expected_[set].sum;
     });
-    results_.push_back({name, runs.times, count_, 2 * out_bytes_, runs.verdict, is_cub, ""});
+    const std::uint64_t moved = 2 * count_ * (sizeof(Key) + sizeof(Value));
+    results_.push_back({name, runs.times, count_, moved, runs.verdict, is_cub, ""});
   }
 
   [[nodiscard]] const std::vector<Result>& results() const { return results_; }
 
  private:
-  // By CUB's radix sort, which merges nothing.
-  void sort_slices(Key* keys, std::uint64_t slices) {
-    for (std::uint64_t slice = 0; slice < slices; ++slice) {
-      const std::uint64_t begin = count_ * slice / slices;
-      const std::uint64_t end = count_ * (slice + 1) / slices;
-      cub_radix_sort<Key>(keys + begin, keys_out() + begin, end - begin, scratch_.as<void>(),
-                          scratch_bytes_);
-    }
-    gpu::check_cuda(cudaMemcpy(keys, keys_out(), count_ * sizeof(Key), cudaMemcpyDeviceToDevice),
-                    gpu::CudaCall::kCopy, "making sorted slices");
-  }
+  static constexpr std::uint64_t kAlignment = 16;
 
   [[nodiscard]] Key* keys_out() const { return out_.as<Key>(); }
   [[nodiscard]] Value* values_out() const {
-    return reinterpret_cast<Value*>(out_.as<Key>() + count_);
+    return reinterpret_cast<Value*>(out_.as<unsigned char>() +
+                                    round_up(count_ * sizeof(Key), kAlignment));
   }
 
   const Request& request_;

@@ -82,6 +82,18 @@ std::vector<KeyType> types_of(const std::string& list, bool takes_narrow) {
   return types;
 }
 
+// Values are opaque, so their widths are all there is to tell.
+std::vector<KeyType> values_of(const std::string& list, const std::string& subcommand) {
+  std::vector<KeyType> types;
+  for (const std::string& word : words_of(list)) {
+    if (subcommand != "merge") throw usage_error("values", word, "is for merge alone");
+    const auto type = key_type_named(word);
+    if (!type || word[0] != 'u') throw usage_error("values", word, "is not u8, u16, u32 or u64");
+    types.push_back(*type);
+  }
+  return types;
+}
+
 std::vector<Distribution> distributions_of(const std::string& list) {
   if (list == "all") return {std::begin(kAllDistributions), std::end(kAllDistributions)};
   std::vector<Distribution> distributions;
@@ -113,7 +125,7 @@ Request request_of(const po::variables_map& given) {
   Request request;
   request.subcommand = text("subcommand");
   request.types = types_of(text("type"), request.subcommand == "merge");
-  request.values = types_of(text("values"), true);
+  request.values = values_of(text("values"), request.subcommand);
   request.elements = counts_of(text("elements"), "elements");
   request.array_keys = counts_of(text("array-keys"), "array-keys");
   request.distributions = distributions_of(text("distribution"));

@@ -69,9 +69,9 @@ TEST(RaggedWindows, FitTheRealTilesAtTheirWorst) {
     std::vector<std::uint64_t> lengths(3000);
     for (auto& length : lengths) length = random() % 40 == 0 ? 2040 + random() % 20 : often;
     expect_windows_fit<32, 256, kSharedTileKeys>(lengths);
-    expect_windows_fit<32, 256, kFewShortKeys>(lengths);
+    expect_windows_fit<32, 256, kLowShortKeys>(lengths);
     expect_windows_fit<16, 512, kSharedTileKeys>(lengths);
-    expect_windows_fit<kNarrowRowWords, kNarrowTileRows, kFewShortKeys>(lengths);
+    expect_windows_fit<kNarrowRowWords, kNarrowTileRows, kLowShortKeys>(lengths);
     if (HasFatalFailure()) return;
   }
 }
@@ -87,10 +87,10 @@ void expect_middle_windows_fit(std::mt19937_64& random) {
   const std::uint64_t kind = random() % 3;
   const std::uint64_t arrays = 1 + random() % 300;
   for (std::uint64_t i = 0; i < arrays; ++i) {
-    const std::uint64_t spread = kSharedTileKeys - kFewShortKeys;
+    const std::uint64_t spread = kSharedTileKeys - kLowShortKeys;
     const std::uint64_t length =
-        kind == 0 ? kFewShortKeys + 1
-                  : (kind == 1 ? kSharedTileKeys : kFewShortKeys + 1 + random() % spread);
+        kind == 0 ? kLowShortKeys + 1
+                  : (kind == 1 ? kSharedTileKeys : kLowShortKeys + 1 + random() % spread);
     const std::uint64_t window = Middle::window_of(row);
     ASSERT_LE(window, last_window + 1);
     last_window = window;
@@ -176,8 +176,8 @@ TEST(RaggedWindows, AreSortedInSimulatedTiles) {
       if (random() % 60 == 0) length = 60 + random() % 100;
     }
     sort_and_compare<8, 32, 64>(lengths, random);
-    sort_and_compare<kNarrowRowWords, kNarrowTileRows, kFewShortKeys>(lengths, random);
-    sort_and_compare<32, 256, kFewShortKeys>(lengths, random);
+    sort_and_compare<kNarrowRowWords, kNarrowTileRows, kLowShortKeys>(lengths, random);
+    sort_and_compare<32, 256, kLowShortKeys>(lengths, random);
     sort_and_compare<32, 256, kSharedTileKeys>(lengths, random);
     if (HasFatalFailure()) return;
   }
