@@ -14,24 +14,24 @@
 // once.
 //
 // Arrays of any lengths (sort_ragged_batch) take some launches more, and nothing from the host: a
-// plan kernel finds windows of short arrays that fit a tile, and lists the others (ragged_windows.hpp)
-// by what becomes of them: middle arrays share tiles, too, longer ones have a tile of their own, or
-// several and passes of merging. As nobody but the device knows how many it listed, blocks take
-// tiles one by one until none is left (taken_jobs.cuh). Where arrays have 16 keys or fewer on
+// plan kernel finds windows of short arrays that fit a tile (ragged_windows.hpp), and lists the
+// others by what becomes of them: middle arrays share tiles, too, longer ones have a tile of their
+// own, or several and passes of merging. As nobody but the device knows how many it listed, blocks
+// take tiles one by one until none is left (taken_jobs.cuh). Where arrays have 16 keys or fewer on
 // average, rows of a tile would be fill for the most part: then the plan's threads, of which each
 // looks at an array anyway, sort those of a few keys in registers (tiny_arrays.cuh).
 //
 // Cost. 2^28 u32 keys on an H200, where a copy takes 0.51 ms: 0.52 for d = 2, 4, 8, 16; 0.56 for
 // 64, 1.18 for 1,024 (five levels, 0.12 to 0.15 ms each), 1.75 for 8,192 (eight levels), 2.75 for
 // 65,536 (eight levels and a pass of 8). Lengths that fill no row cost up to twice as much: 1.02
-// for d = 3. Given by offsets the same arrays take 1.09 ms for d = 2, 1.18 for 64, 2.0 for 1,024 and
-// 3.5 for 65,536; 0.03 to 0.09 ms less if the caller knows the longest and that needs no passes.
-// CUB's segmented sort takes 2.65, 2.36, 20.6 and 10.3. What each step gained:
-//   3.8 for d = 2  as many blocks as there may be tiles, windows and rows of cuts: 1.8 to 2.8 ms
-//   3.1 for 64     went into those with nothing to do
-//   1.2, 1.38      blocks take tiles; 2,048 of them in each launch
-//   1.2, 1.26      middle arrays apart from short ones, so that windows are larger
-//   1.09, 1.18     half as many blocks, and no more for the cuts
+// for d = 3. Given by offsets the same arrays take 1.15 ms for d = 2, 1.18 for 64, 2.0 for 1,024
+// and 3.4 for 65,536; if the caller knows the longest, 1.00, 1.14, 2.0 and 3.0. CUB's segmented
+// sort takes 2.69, 2.34, 20.7 and 10.4. What each step gained, ms for d = 2 | 64, none known:
+//   3.8  | 3.1   as many blocks as there may be tiles, windows and rows of cuts: 1.8 to 2.8 ms
+//                went into those with nothing to do
+//   1.21 | 1.38  blocks take tiles, 2,048 of them in each launch
+//   1.18 | 1.26  middle arrays apart from short ones, so that windows are larger
+//   1.15 | 1.18  no more blocks than fit the card, for the cuts as well
 // Before tiny arrays had threads of their own d = 2 took 9.0 ms.
 #include "gpu/device_batch.hpp"
 

@@ -156,7 +156,7 @@ class ArrayLane {
 struct EngineShape {
   KeyFormat format;
   std::optional<RecordFormat> records;  // what elements are instead of keys; always kRaw then
-  unsigned threads = 1;                 // cores the engine may keep busy
+  unsigned threads = 1;                 // that the engine may run at once
   std::uint64_t block_bytes = 0;        // one acquire_block buffer
   std::uint64_t chunk_elements = 0;     // the most keys of a chunk
   unsigned chunk_lanes = 1;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <optional>
 
 #include "base/failure.hpp"
@@ -51,17 +52,33 @@ class PartQueue {
   }
 
   void done(const Part& part) {
-    const std::scoped_lock lock(mutex_);
-    finished_.emplace(part.number, part.end);
-    while (!finished_.empty() && finished_.begin()->first == released_) {
-      const auto& ends = finished_.begin()->second;
-      for (std::size_t run = 0; run < runs_.size(); ++run) runs_[run].release_before(ends[run]);
-      finished_.erase(finished_.begin());
-      ++released_;
-    }
+    const std::vector<std::uint64_t> ends = ends_to_release(part);
+    // Not under the queue's lock: a hole in a file takes the disk some time, and stops reads.
+    const std::scoped_lock lock(releasing_);
+    for (std::size_t run = 0; run < ends.size(); ++run) runs_[run].release_before(ends[run]);
   }
 
  private:
+  // How often space is given back: larger holes take little longer than small ones.
+  static constexpr std::uint64_t kReleases = 32;
+
+  // Where the parts end that are done together with all before them; nothing if that is little more
+  // than was given back before.
+  std::vector<std::uint64_t> ends_to_release(const Part& part) {
+    const std::scoped_lock lock(mutex_);
+    finished_.emplace(part.number, part.end);
+    while (!finished_.empty() && finished_.begin()->first == done_) {
+      done_ends_ = std::move(finished_.begin()->second);
+      finished_.erase(finished_.begin());
+      ++done_;
+    }
+    const std::uint64_t position =
+        std::accumulate(done_ends_.begin(), done_ends_.end(), std::uint64_t{0});
+    if (position < total_ && position - released_ < total_ / kReleases) return {};
+    released_ = position;
+    return done_ends_;
+  }
+
   std::mutex mutex_;
   std::span<io::Run> runs_;
   PartSplitter splitter_;
@@ -69,9 +86,12 @@ class PartQueue {
   std::uint64_t total_ = 0;
   std::uint64_t position_ = 0;
   std::uint64_t next_number_ = 0;
-  std::uint64_t released_ = 0;  // parts before this one have been given back
   std::vector<std::uint64_t> cuts_;
   std::map<std::uint64_t, std::vector<std::uint64_t>> finished_;
+  std::uint64_t done_ = 0;  // parts before this one are done
+  std::vector<std::uint64_t> done_ends_;
+  std::uint64_t released_ = 0;  // so many elements have been given back, or are being
+  std::mutex releasing_;
 };
 
 // Calls load(run, scratch) for each slice of `part` that has keys, from at most as many threads as

@@ -49,7 +49,8 @@ std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
   }
   const std::uint64_t greatest =
       records_ || key_bytes_ == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * key_bytes_)) - 1;
-  const Range range = bracket_by_fences(position, {0, greatest});
+  Range range = bracket_by_fences(position, {0, greatest});
+  narrow_by_guess(position, range);
   const auto run_count = static_cast<std::uint32_t>(runs_.size());
   const auto count = [this](std::uint32_t run, std::uint64_t value, std::uint64_t low,
                             std::uint64_t high) { return count_up_to(run, value, low, high); };
@@ -109,6 +110,72 @@ PartSplitter::Range PartSplitter::bracket_by_fences(std::uint64_t position, Rang
     }
   }
   return range;
+}
+
+double PartSplitter::expected_in(std::size_t run, std::uint64_t value) const {
+  const std::size_t blocks = blocks_up_to(runs_[run], value);
+  if (blocks == 0) return 0;
+  const std::size_t block = blocks - 1;
+  const std::uint64_t first = runs_[run].first_key(block);
+  // Behind the last fence keys are taken to be as far apart as before it.
+  const std::uint64_t width = blocks < runs_[run].block_count()
+                                  ? runs_[run].first_key(blocks) - first
+                                  : first - runs_[run].first_key(block > 0 ? block - 1 : 0);
+  const double share =
+      std::min(1.0, static_cast<double>(value - first) / std::max(1.0, static_cast<double>(width)));
+  const auto begin = static_cast<double>(runs_[run].first_position(block));
+  const auto end = static_cast<double>(runs_[run].end_position(block));
+  return begin + share * (end - begin);
+}
+
+double PartSplitter::expected_up_to(std::uint64_t value) const {
+  double sum = 0;
+  for (std::size_t run = 0; run < runs_.size(); ++run) sum += expected_in(run, value);
+  return sum;
+}
+
+std::uint64_t PartSplitter::expected_at(double position, Range range) const {
+  while (range.low < range.high) {
+    const std::uint64_t value = range.low + (range.high - range.low) / 2;
+    if (expected_up_to(value) < position) {
+      range.low = value + 1;
+    } else {
+      range.high = value;
+    }
+  }
+  return range.low;
+}
+
+std::uint64_t PartSplitter::narrow_at(std::uint64_t value, std::uint64_t position, Range& range) {
+  std::uint64_t total = 0;
+  for (std::uint32_t run = 0; run < runs_.size(); ++run) {
+    probe_[run] = count_up_to(run, value, low_[run], high_[run]);
+    total += probe_[run];
+  }
+  if (total >= position) {
+    range.high = value;
+    high_ = probe_;
+  } else {
+    range.low = value + 1;
+    low_ = probe_;
+  }
+  return total;
+}
+
+// The second count aims at the other side of the position, by what the first one was wrong and a
+// little more.
+void PartSplitter::narrow_by_guess(std::uint64_t position, Range& range) {
+  constexpr double kMargin = 0.25;
+  if (range.low >= range.high) return;
+  const auto wanted = static_cast<double>(position);
+  const std::uint64_t guess = std::min(expected_at(wanted, range), range.high - 1);
+  const double expected = expected_up_to(guess);
+  const auto total = static_cast<double>(narrow_at(guess, position, range));
+  if (range.low >= range.high) return;
+  const double distance = (wanted - total) * (1 + kMargin) +
+                          (total < wanted ? 1 : -1) * static_cast<double>(runs_.size());
+  const std::uint64_t other = expected_at(expected + distance, range);
+  narrow_at(std::min(other, range.high - 1), position, range);
 }
 
 std::uint64_t PartSplitter::count_up_to(std::uint32_t run, std::uint64_t value, std::uint64_t low,

@@ -1,9 +1,11 @@
 // PartSplitter: for an output position, how many elements each run gives to what lies before it;
 // exactly, ties to lower runs (kway_split.hpp).
 //
-// The fences, all in memory, bracket the key at the position first; only then are blocks read,
-// about one or two of each run. The last block read of each run is kept, since the next position's
-// search starts nearby.
+// The fences, all in memory, bracket the key at the position first; only then are blocks read. Keys
+// are taken to be spread evenly between fences, which tells nearly where the position lies: so the
+// blocks that are read first mostly hold the cuts, one of each run. The last block read of each run
+// is kept, since the next position's search starts nearby. Without the guess 2^31 keys in 38 runs
+// took 6.5 reads a run and cut, half of the time of their merge.
 //
 // Records are split by their prefixes first, in the same way; those whose prefix is that of the
 // record at the cut are then told apart by their whole keys (record_ties.hpp).
@@ -48,6 +50,15 @@ class PartSplitter {
   [[nodiscard]] std::size_t blocks_up_to(const io::Run& run, std::uint64_t value) const;
   // Narrows the range of the key at the position, and low_/high_, as far as the fences tell.
   [[nodiscard]] Range bracket_by_fences(std::uint64_t position, Range range);
+  // Narrows them by two counts near the guessed key.
+  void narrow_by_guess(std::uint64_t position, Range& range);
+  // How many elements are probably <= value, of a run and of all.
+  [[nodiscard]] double expected_in(std::size_t run, std::uint64_t value) const;
+  [[nodiscard]] double expected_up_to(std::uint64_t value) const;
+  // The least value in the range up to which so many elements are expected.
+  [[nodiscard]] std::uint64_t expected_at(double position, Range range) const;
+  // Counts the elements <= value, narrows by that, and returns their number.
+  std::uint64_t narrow_at(std::uint64_t value, std::uint64_t position, Range& range);
   [[nodiscard]] std::uint64_t count_up_to(std::uint32_t run, std::uint64_t value, std::uint64_t low,
                                           std::uint64_t high);
   // How many of the elements [from, to) of a block, from its start, are <= value.

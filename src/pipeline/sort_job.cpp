@@ -191,7 +191,7 @@ class Sort {
     EngineShape shape;
     shape.format = plan_.format;
     shape.records = plan_.records;
-    shape.threads = plan_.threads;
+    shape.threads = std::max(plan_.threads, plan_.chunk.readers);
     shape.block_bytes = plan_.chunk.block_bytes;
     shape.chunk_elements = plan_.chunk.chunk_elements;
     shape.chunk_lanes = plan_.chunk.lanes;

@@ -21,15 +21,18 @@ constexpr std::uint64_t kBlockElements = 6;
 template <class Key>
 class StoredRuns {
  public:
-  explicit StoredRuns(std::vector<std::vector<Key>> keys, std::uint64_t seed = 1)
-      : keys_(std::move(keys)), store_({folder_.path()}, sizeof(Key), options()) {
+  explicit StoredRuns(std::vector<std::vector<Key>> keys, std::uint64_t seed = 1,
+                      std::uint64_t block_elements = kBlockElements)
+      : keys_(std::move(keys)),
+        block_elements_(block_elements),
+        store_({folder_.path()}, sizeof(Key), options(block_elements)) {
     std::mt19937_64 random(seed);
     for (auto& run : keys_) {
       std::sort(run.begin(), run.end());
       io::RunWriter writer = store_.begin_run(run.size());
       for (std::size_t at = 0; at < run.size();) {
         const std::size_t count =
-            std::min<std::size_t>(1 + random() % (2 * kBlockElements), run.size() - at);
+            std::min<std::size_t>(1 + random() % (2 * block_elements), run.size() - at);
         writer.put(at, std::as_bytes(std::span(run).subspan(at, count)));
         at += count;
       }
@@ -40,7 +43,8 @@ class StoredRuns {
 
   // The cuts at every `step`-th position from `first` on, against merging one by one.
   void expect_cuts(std::uint64_t first, std::uint64_t step) {
-    PartSplitter splitter(runs_, sizeof(Key), kBlockElements * sizeof(Key), store_.scratch_bytes());
+    PartSplitter splitter(runs_, sizeof(Key), block_elements_ * sizeof(Key),
+                          store_.scratch_bytes());
     for (std::uint64_t position = first; position < total_ + step; position += step) {
       const std::uint64_t d = std::min(position, total_);
       ASSERT_EQ(splitter.cuts_at(d), test::merge_one_by_one(keys_, d)) << "position " << d;
@@ -49,16 +53,29 @@ class StoredRuns {
 
   [[nodiscard]] std::uint64_t total() const { return total_; }
 
+  // What one block of each run takes to read, in bytes.
+  [[nodiscard]] std::uint64_t bytes_of_a_block_each() {
+    const std::uint64_t before = store_.bytes_read();
+    std::vector<std::byte> keys(block_elements_ * sizeof(Key));
+    const io::Arena scratch(store_.scratch_bytes(), "the test");
+    for (const io::Run& run : runs_) {
+      (void)run.read_block(run.block_count() / 2, keys, scratch.bytes());
+    }
+    return store_.bytes_read() - before;
+  }
+  [[nodiscard]] std::uint64_t bytes_read() const { return store_.bytes_read(); }
+
  private:
-  static io::RunStoreOptions options() {
+  static io::RunStoreOptions options(std::uint64_t block_elements) {
     io::RunStoreOptions options;
-    options.block_elements = kBlockElements;
+    options.block_elements = block_elements;
     options.batch_bytes = 64 << 10;
     return options;
   }
 
   io::test::TempFolder folder_;
   std::vector<std::vector<Key>> keys_;
+  std::uint64_t block_elements_;
   io::RunStore store_;
   std::vector<io::Run> runs_;
   std::uint64_t total_ = 0;
@@ -123,6 +140,25 @@ TEST(PartSplitter, SplitsRunsThatDoNotOverlap) {
     for (std::uint32_t i = 0; i < 30; ++i) keys[run].push_back((3 - run) * 1'000'000 + i);
   }
   StoredRuns<std::uint32_t>(keys).expect_cuts(0, 1);
+}
+
+// Of keys that are spread evenly, a cut reads about one block of each run: blocks are of different
+// sizes here, which is the slack.
+template <class Key>
+void expect_few_reads() {
+  StoredRuns<Key> runs(made<Key>({30'000, 30'000, 20'000, 30'000, 25'000, 30'000},
+                                 [](auto& random) { return random(); }),
+                       1, 1000);
+  const std::uint64_t a_cut = runs.bytes_of_a_block_each();
+  const std::uint64_t before = runs.bytes_read();
+  runs.expect_cuts(5'000, 7'000);
+  const std::uint64_t cuts = runs.total() / 7'000;
+  EXPECT_LE(runs.bytes_read() - before, 2 * cuts * a_cut);
+}
+
+TEST(PartSplitter, ReadsOneBlockOfEachRunForACut) {
+  expect_few_reads<std::uint32_t>();
+  expect_few_reads<std::uint64_t>();
 }
 
 }  // namespace
