@@ -14,6 +14,7 @@
 
 #include "gpu/gather_index.hpp"
 #include "gpu/merge_pass.hpp"
+#include "gpu/shared_memory.cuh"
 #include "gpu/thread_sort.hpp"
 
 namespace gsort::gpu {
@@ -52,7 +53,7 @@ struct TileWords {
   __device__ Key get(int place) const { return words[place]; }
   __device__ void put(int place, Key key) const { words[place] = key; }
   __device__ RegionWords<Key, kRowWords> region(unsigned first_row) const {
-    return {static_cast<unsigned>(__cvta_generic_to_shared(words + first_row * kRowStride))};
+    return {shared_address(words + first_row * kRowStride)};
   }
 };
 
@@ -76,16 +77,6 @@ __device__ void sync_sharers() {
     __syncwarp();
   } else {
     __syncthreads();
-  }
-}
-
-// Reads the word `kOffset` bytes behind a byte address of shared memory.
-template <unsigned kOffset = 0, class Key>
-__device__ void thread_load_shared(unsigned address, Key& key) {
-  if constexpr (sizeof(Key) == 4) {
-    asm volatile("ld.shared.u32 %0, [%1+%2];" : "=r"(key) : "r"(address), "n"(kOffset) : "memory");
-  } else {
-    asm volatile("ld.shared.u64 %0, [%1+%2];" : "=l"(key) : "r"(address), "n"(kOffset) : "memory");
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "gpu/cuda_check.hpp"
 #include "gpu/device_arrays.hpp"
 #include "gpu/device_pairs.hpp"
 #include "gpu/record_kernels.hpp"
@@ -32,26 +33,22 @@ Arrays cut(void* scratch, std::uint64_t count) {
   return arrays;
 }
 
-[[noreturn]] void refuse(std::string reason) {
-  throw Error(ErrorKind::kUsage, kOperation, std::move(reason));
-}
-
 void require_sound(const RecordOrder& order, const std::byte* input, const std::byte* output,
                    std::uint64_t count, const void* scratch, std::size_t scratch_bytes) {
   if (count > kMostDeviceRecords) {
-    refuse(fmt::format("{} records are more than the {} of one sort", count, kMostDeviceRecords));
+    throw Error(
+        ErrorKind::kUsage, kOperation,
+        fmt::format("{} records are more than the {} of one sort", count, kMostDeviceRecords));
   }
-  if (input == nullptr || output == nullptr) refuse("an array is missing");
   const std::uint64_t bytes = count * order.record_bytes();
-  if (input < output + bytes && output < input + bytes) refuse("input and output overlap");
   const std::size_t needed = sort_records_scratch_bytes(count);
-  if (scratch == nullptr || scratch_bytes < needed) {
-    refuse(fmt::format("{} bytes of scratch memory are too little; {} are needed",
-                       scratch == nullptr ? 0 : scratch_bytes, needed));
-  }
-  if (reinterpret_cast<std::uintptr_t>(scratch) % kScratchAlignment != 0) {
-    refuse(fmt::format("the scratch memory is not aligned to {} bytes", kScratchAlignment));
-  }
+  require_memory(input, bytes, 1, kOperation, "the input");
+  require_memory(output, bytes, 1, kOperation, "the output");
+  require_scratch(scratch_bytes, needed, kOperation);
+  require_memory(scratch, needed, kScratchAlignment, kOperation, "the scratch memory");
+  require_apart(input, bytes, output, bytes, kOperation, "input and output");
+  require_apart(input, bytes, scratch, needed, kOperation, "input and scratch memory");
+  require_apart(output, bytes, scratch, needed, kOperation, "output and scratch memory");
 }
 
 }  // namespace

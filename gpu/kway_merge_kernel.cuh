@@ -19,6 +19,7 @@
 #include "gpu/copy_async.cuh"
 #include "gpu/merge_pass.hpp"
 #include "gpu/programmatic_launch.cuh"
+#include "gpu/warp_lanes.cuh"
 #include "gpu/wide_co_rank.hpp"
 
 namespace gsort::gpu {

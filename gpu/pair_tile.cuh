@@ -83,8 +83,8 @@ struct TileWords<WidePairWord, kRowWords> {
     lows[place] = word.low;
   }
   __device__ RegionWords<WidePairWord, kRowWords> region(unsigned first_row) const {
-    const auto high = static_cast<unsigned>(__cvta_generic_to_shared(highs));
-    const auto low = static_cast<unsigned>(__cvta_generic_to_shared(lows));
+    const unsigned high = shared_address(highs);
+    const unsigned low = shared_address(lows);
     return {high + first_row * (kRowStride * static_cast<unsigned>(sizeof(std::uint64_t))),
             as_denormal(static_cast<int>(low - high / 2))};
   }

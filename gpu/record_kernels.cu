@@ -13,23 +13,25 @@
 #include <bit>
 
 #include "base/units.hpp"
-#include "gpu/cuda_check.hpp"
+#include "gpu/launch.hpp"
+#include "gpu/programmatic_launch.cuh"
 #include "gpu/record_kernels.hpp"
 
 namespace gsort::gpu {
 namespace {
 
 constexpr unsigned kThreads = 256;
-constexpr std::uint64_t kMostBlocks = 0x7fffffff;
 constexpr unsigned kUnitsPerThread = 4;
 
-// The grid for `items` of work, `per_block` a block.
-unsigned blocks_for(std::uint64_t items, std::uint64_t per_block) {
-  return static_cast<unsigned>(std::min(div_up(items, per_block), kMostBlocks));
+// A grid for `items` of work, `per_block` a block. Device memory holds no work for 2^31 blocks.
+LaunchShape shape_for(std::uint64_t items, std::uint64_t per_block, cudaStream_t stream) {
+  return {static_cast<unsigned>(div_up(items, per_block)), kThreads, 0, current_architecture(),
+          stream};
 }
 
 __global__ void __launch_bounds__(kThreads)
     count_up_kernel(std::uint32_t* numbers, std::uint64_t count) {
+  grid_begin();
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (i < count) numbers[i] = static_cast<std::uint32_t>(i);
 }
@@ -37,6 +39,7 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     read_words_kernel(const std::byte* records, std::uint32_t record_bytes, const RecordWord word,
                       const std::uint32_t* numbers, std::uint64_t count, std::uint64_t* words) {
+  grid_begin();
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (i < count) words[i] = word.of(records + std::uint64_t{numbers[i]} * record_bytes);
 }
@@ -46,6 +49,7 @@ template <class Unit>
 __global__ void __launch_bounds__(kThreads)
     gather_records_kernel(const Unit* records, std::uint32_t units, const std::uint32_t* numbers,
                           std::uint64_t total, Unit* to) {
+  grid_begin();
   constexpr std::uint64_t kPerBlock = std::uint64_t{kThreads} * kUnitsPerThread;
   const std::uint64_t begin = blockIdx.x * kPerBlock;
   const std::uint64_t first_record = begin / units;
@@ -66,28 +70,26 @@ void gather_in(const std::byte* records, std::uint32_t record_bytes, const std::
                std::uint64_t count, std::byte* to, cudaStream_t stream) {
   const auto units = static_cast<std::uint32_t>(record_bytes / sizeof(Unit));
   const std::uint64_t total = count * units;
-  gather_records_kernel<Unit>
-      <<<blocks_for(total, std::uint64_t{kThreads} * kUnitsPerThread), kThreads, 0, stream>>>(
-          reinterpret_cast<const Unit*>(records), units, numbers, total,
-          reinterpret_cast<Unit*>(to));
-  check_cuda(cudaGetLastError(), CudaCall::kLaunch, "launching gather_records_kernel");
+  launch_kernel(gather_records_kernel<Unit>,
+                shape_for(total, std::uint64_t{kThreads} * kUnitsPerThread, stream),
+                "launching gather_records_kernel", reinterpret_cast<const Unit*>(records), units,
+                numbers, total, reinterpret_cast<Unit*>(to));
 }
 
 }  // namespace
 
 void launch_count_up(std::uint32_t* numbers, std::uint64_t count, cudaStream_t stream) {
   if (count == 0) return;
-  count_up_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(numbers, count);
-  check_cuda(cudaGetLastError(), CudaCall::kLaunch, "launching count_up_kernel");
+  launch_kernel(count_up_kernel, shape_for(count, kThreads, stream), "launching count_up_kernel",
+                numbers, count);
 }
 
 void launch_read_words(const std::byte* records, std::uint32_t record_bytes, const RecordWord& word,
                        const std::uint32_t* numbers, std::uint64_t count, std::uint64_t* words,
                        cudaStream_t stream) {
   if (count == 0) return;
-  read_words_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(
-      records, record_bytes, word, numbers, count, words);
-  check_cuda(cudaGetLastError(), CudaCall::kLaunch, "launching read_words_kernel");
+  launch_kernel(read_words_kernel, shape_for(count, kThreads, stream),
+                "launching read_words_kernel", records, record_bytes, word, numbers, count, words);
 }
 
 void launch_gather_records(const std::byte* records, std::uint32_t record_bytes,

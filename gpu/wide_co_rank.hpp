@@ -33,22 +33,6 @@ struct SerialLanes {
   }
 };
 
-#ifdef __CUDACC__
-// kLanes neighbouring threads of a warp. Requires: all of them call together.
-template <unsigned kLanes>
-struct WarpLanes {
-  static constexpr unsigned kCount = kLanes;
-
-  template <class Question>
-  [[nodiscard]] __device__ unsigned count(const Question& question) const {
-    const unsigned first = threadIdx.x % 32 & ~(kLanes - 1);
-    const unsigned members = (kLanes == 32 ? 0xffffffffU : (1U << kLanes % 32) - 1) << first;
-    const bool answer = question(threadIdx.x % kLanes);
-    return static_cast<unsigned>(__popc(static_cast<int>(__ballot_sync(members, answer))));
-  }
-};
-#endif
-
 // The co-rank of position d of merge(a, b): how many of the first d keys come from a, ties from a
 // first. Requires: a[0, a_count) and b[0, b_count) ascending; d <= a_count + b_count < 2^59.
 template <class Lanes, class Key>

@@ -106,6 +106,11 @@ TEST_F(DeviceRecords, AreRefusedWithoutRoomOrWhereArraysOverlap) {
   EXPECT_TRUE(refused(output.get(), 1'000, scratch.get() + 1, bytes));
   EXPECT_TRUE(refused(nullptr, 1'000, scratch.get(), bytes));
   EXPECT_TRUE(refused(input.get() + 99'900, 1'000, scratch.get(), bytes));
+  EXPECT_TRUE(
+      refused(reinterpret_cast<std::byte*>(scratch.get()) + 256, 1'000, scratch.get(), bytes));
+  auto* const in_input = reinterpret_cast<std::byte*>(
+      (reinterpret_cast<std::uintptr_t>(input.get()) + 512) / 256 * 256);
+  EXPECT_TRUE(refused(output.get(), 1'000, in_input, bytes));
   EXPECT_TRUE(refused(output.get(), kMostDeviceRecords + 1, scratch.get(), bytes));
   EXPECT_FALSE(refused(nullptr, 0, nullptr, 0));
   EXPECT_FALSE(refused(output.get(), 1'000, scratch.get(), bytes));

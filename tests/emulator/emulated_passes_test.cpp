@@ -1,0 +1,64 @@
+// Inputs large enough for the kernels that small ones do without: passes of k-way merging, and cuts
+// by a kernel of their own. The other tests on the emulator leave so many keys out.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "gpu/device_memory.hpp"
+#include "gpu/device_merge.hpp"
+#include "gpu/device_sort.hpp"
+#include "gpu/distributions.hpp"
+#include "gpu/tuning.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+template <class Key>
+class EmulatedPasses : public ::testing::Test {};
+
+using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(EmulatedPasses, KeyTypes);
+
+template <class Key>
+void sort_and_compare(Shape shape, std::uint64_t count) {
+  std::vector<Key> keys = make_keys<Key>(shape, count, 7);
+  const DeviceArray<Key> input(keys);
+  const DeviceArray<Key> output(count);
+  const std::size_t scratch_bytes = sort_keys_scratch_bytes<Key>(count);
+  const DeviceArray<unsigned char> scratch(scratch_bytes, 256 - DeviceArray<char>::kGuard);
+  sort_keys(input.get(), output.get(), count, KeyMap<Key>{}, KeyMap<Key>{}, scratch.get(),
+            scratch_bytes, nullptr);
+  std::sort(keys.begin(), keys.end());
+  ASSERT_TRUE(output.values() == keys);
+  ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
+}
+
+TYPED_TEST(EmulatedPasses, SortKeysOfAnyShape) {
+  const std::uint64_t small = small_tuning_for<TypeParam>(90).most_sorted_keys;
+  sort_and_compare<TypeParam>(Shape::kUniform, small + 1);
+  sort_and_compare<TypeParam>(Shape::kFewDistinct, small + small / 8 + 77);
+}
+
+TYPED_TEST(EmulatedPasses, MergeTwoArrays) {
+  const std::uint64_t count = small_tuning_for<TypeParam>(90).most_merged_keys / 2 + 4321;
+  std::vector<TypeParam> first = make_keys<TypeParam>(Shape::kUniform, count, 8);
+  std::vector<TypeParam> second = make_keys<TypeParam>(Shape::kUniform, count, 9);
+  std::sort(first.begin(), first.end());
+  std::sort(second.begin(), second.end());
+  const DeviceArray<TypeParam> a(first);
+  const DeviceArray<TypeParam> b(second);
+  const DeviceArray<TypeParam> output(2 * count);
+  const std::size_t scratch_bytes = merge_arrays_scratch_bytes<TypeParam>(2 * count);
+  const DeviceArray<unsigned char> scratch(scratch_bytes, 256 - DeviceArray<char>::kGuard);
+  merge_arrays(a.get(), count, b.get(), count, output.get(), KeyMap<TypeParam>{}, scratch.get(),
+               scratch_bytes, nullptr);
+  std::vector<TypeParam> expected(2 * count);
+  std::merge(first.begin(), first.end(), second.begin(), second.end(), expected.begin());
+  ASSERT_TRUE(output.values() == expected);
+  ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
+}
+
+}  // namespace
+}  // namespace gsort::gpu

@@ -1,0 +1,194 @@
+#include "emulator.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/pooled_fixedsize_stack.hpp>
+
+namespace gsort::gpu {
+// The dynamic memory of the block that runs now; kernels declare it.
+alignas(128) thread_local unsigned char shared_bytes[emulator::kMostSharedBytes];
+}  // namespace gsort::gpu
+
+namespace emulator {
+
+thread_local Extent threadIdx;
+thread_local Extent blockIdx;
+thread_local Extent blockDim;
+thread_local Extent gridDim;
+
+namespace {
+
+using boost::context::fiber;
+
+constexpr std::size_t kStackBytes = 256U << 10;
+constexpr int kSharedPoison = 0xdb;
+
+struct Thread {
+  fiber context;    // where it goes on
+  fiber scheduler;  // where its caller goes on
+  bool has_ended = false;
+  unsigned mask = 0;  // of the exchange that it waits for
+  std::array<std::uint64_t, 32> values{};
+};
+
+struct Warp {
+  unsigned waiting = 0;  // lanes that wait for an exchange
+  std::array<std::uint64_t, 32> given{};
+};
+
+class Block {
+ public:
+  Block(unsigned threads, boost::context::pooled_fixedsize_stack& stacks)
+      : threads_(threads), warps_((threads + 31) / 32), stacks_(stacks) {}
+
+  void run(const std::function<void()>& kernel, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (unsigned i = 0; i < threads_.size(); ++i) {
+      Thread& thread = threads_[i];
+      thread.context =
+          fiber(std::allocator_arg, stacks_, [this, &thread, &kernel](fiber&& scheduler) {
+            thread.scheduler = std::move(scheduler);
+            try {
+              kernel();
+            } catch (const std::logic_error&) {
+              error_ = std::current_exception();
+            }
+            end(thread);
+            return std::move(thread.scheduler);
+          });
+      ready_.push_back(i);
+    }
+    running_ = static_cast<unsigned>(threads_.size());
+    while (!ready_.empty()) {
+      std::vector<unsigned> now;
+      now.swap(ready_);
+      std::shuffle(now.begin(), now.end(), random);
+      for (const unsigned i : now) {
+        threadIdx = i;
+        threads_[i].context = std::move(threads_[i].context).resume();
+      }
+    }
+    if (error_) std::rethrow_exception(error_);
+    if (running_ > 0) {
+      throw std::logic_error("block " + std::to_string(blockIdx.x) + ": " +
+                             std::to_string(running_) + " threads wait forever");
+    }
+  }
+
+  unsigned wait_for_block(bool says_yes) {
+    yes_ += says_yes ? 1 : 0;
+    at_barrier_.push_back(threadIdx.x);
+    if (at_barrier_.size() == running_) open_barrier();
+    suspend();
+    return told_yes_;
+  }
+
+  const std::array<std::uint64_t, 32>& exchange(unsigned mask, std::uint64_t value) {
+    const unsigned self = threadIdx.x;
+    const unsigned first = self & ~31U;
+    Warp& warp = warps_[self / 32];
+    threads_[self].mask = mask;
+    warp.given[self - first] = value;
+    warp.waiting |= 1U << (self - first);
+    if ((warp.waiting & mask) == mask && all_agree(first, mask)) {
+      for (unsigned i = 0; i < 32; ++i) {
+        if ((mask >> i & 1U) == 0) continue;
+        threads_[first + i].values = warp.given;
+        ready_.push_back(first + i);
+      }
+      warp.waiting &= ~mask;
+    }
+    suspend();
+    return threads_[self].values;
+  }
+
+ private:
+  [[nodiscard]] bool all_agree(unsigned first, unsigned mask) const {
+    for (unsigned i = 0; i < 32; ++i) {
+      if ((mask >> i & 1U) != 0 && threads_[first + i].mask != mask) return false;
+    }
+    return true;
+  }
+
+  void open_barrier() {
+    told_yes_ = yes_;
+    yes_ = 0;
+    ready_.insert(ready_.end(), at_barrier_.begin(), at_barrier_.end());
+    at_barrier_.clear();
+  }
+
+  void end(Thread& thread) {
+    thread.has_ended = true;
+    --running_;
+    if (running_ > 0 && at_barrier_.size() == running_) open_barrier();
+  }
+
+  void suspend() {
+    Thread& thread = threads_[threadIdx.x];
+    thread.scheduler = std::move(thread.scheduler).resume();
+  }
+
+  std::vector<Thread> threads_;
+  std::vector<Warp> warps_;
+  boost::context::pooled_fixedsize_stack& stacks_;
+  std::vector<unsigned> ready_;
+  std::vector<unsigned> at_barrier_;
+  unsigned running_ = 0;  // threads that have not ended
+  unsigned yes_ = 0;
+  std::exception_ptr error_;
+  unsigned told_yes_ = 0;  // at the last barrier that opened
+};
+
+thread_local Block* current = nullptr;
+thread_local std::size_t dynamic_bytes = 0;  // of this grid's blocks
+
+}  // namespace
+
+void run_grid(const GridShape& shape, const std::function<void()>& kernel) {
+  thread_local boost::context::pooled_fixedsize_stack stacks(kStackBytes);
+  gridDim = shape.blocks;
+  blockDim = shape.threads;
+  dynamic_bytes = shape.shared_bytes;
+  for (unsigned i = 0; i < shape.blocks.x; ++i) {
+    Block block(shape.threads.x, stacks);
+    blockIdx = i;
+    std::memset(gsort::gpu::shared_bytes, kSharedPoison, shape.shared_bytes);
+    current = &block;
+    block.run(kernel, i);
+  }
+  current = nullptr;
+}
+
+unsigned wait_for_block(bool says_yes) {
+  return current->wait_for_block(says_yes);
+}
+
+const std::array<std::uint64_t, 32>& exchange(unsigned mask, std::uint64_t value) {
+  return current->exchange(mask, value);
+}
+
+unsigned shared_address(const void* memory) {
+  const auto offset = static_cast<const unsigned char*>(memory) - gsort::gpu::shared_bytes;
+  if (offset < 0 || static_cast<std::size_t>(offset) > dynamic_bytes) {
+    throw std::logic_error("not in dynamic shared memory");
+  }
+  return static_cast<unsigned>(offset);
+}
+
+const void* shared_memory(unsigned address, std::size_t bytes) {
+  if (address + bytes > dynamic_bytes) {
+    throw std::logic_error("a read beyond shared memory");
+  }
+  return gsort::gpu::shared_bytes + address;
+}
+
+}  // namespace emulator
