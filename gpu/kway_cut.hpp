@@ -4,31 +4,37 @@
 // Problem. A tile of a merge pass must know its slice of each run. Bisecting every run in device
 // memory takes hundreds of dependent reads, each of a sector that nothing else needs.
 //
-// Idea. All keys have one total order: by key, then run, then position; so there are no ties. A
-// pivot (one key of one run) is looked up in all other runs at once, which tells its exact rank. If
-// that is below d, the pivot is in the prefix and all windows lose what lies before it; else they
-// lose what lies behind. The pivot comes from the widest window, a little beyond the place where
-// the cut is expected if keys are spread evenly: beyond it as seen from the side that the last
-// pivot cut off, so that the next pivot cuts off the other side. After pivots that did not halve
-// the windows, it comes from the middle, which bounds the rounds for any keys. This is done first
-// on samples, every S-th key of each run, kept together in a small array. If c[i] is the
-// cut of run i, the samples before it are ceil(c[i] / S), and these are the first m of all samples
-// in order, where
-//   d / S <= m <= (d + runs * (S - 1)) / S.
-// So two selections among the samples, the second one nearly free, leave windows of about 2 S keys
-// a run; and a last selection among those gives the cuts.
+// Idea. All keys have one total order: by key, then run, then position; so there are no ties. Of
+// each run take every 2^l-th key, from the first on: the elements of level l. A cut of level l
+// splits these into the first m and the rest. One of level l - 1 follows from it: every run has one
+// more element between the two around its cut, and those that precede the greatest element of the
+// prefix are part of the prefix, too. That is a prefix again, of 2m elements less the runs whose
+// new element was left out, and only a few elements off the size that is wanted: they change sides
+// one by one, the least of those behind or the greatest of those before. The sizes that are wanted
+// expect every second new element to be left out: of level l, m = (d + runs / 2 * (2^l - 1)) / 2^l.
+// So each level reads one key a run, and a few more. On level 0 the cut is exact.
 //
-// Example. Two runs, S = 2: run 0 = 1 3 5 7, run 1 = 2 4 6 8; samples 1 5 | 2 6; d = 5 (the prefix
-// is 1 2 3 4 5).
-//   m lies between 3 and 3: the first three samples are 1 2 5: two of run 0, one of run 1.
-//   cut of run 0 in [3, 4], of run 1 in [1, 2]; the pivot 7 has rank 6, not in the prefix: cuts
-//   3 2.
+// Levels from S upwards are read from samples, every S-th key of each run, kept together in a small
+// array. Long runs would take many levels: so first pivots, keys of one run that are looked up in
+// all others at once, narrow windows of samples until none is wider than 2^kNearLevel; the levels
+// begin there, inside the windows. A pivot's rank is known exactly; if it is below m, all windows
+// lose what lies before it, else what lies behind. It comes from the widest window, a little beyond
+// the place where the cut is expected if keys are spread evenly: beyond it as seen from the side
+// that the last pivot cut off, so that the next pivot cuts off the other side. After pivots that
+// did not halve the windows, it comes from the middle, which bounds the rounds for any keys.
 //
-// Cost. About log2 of the keys rounds at worst, a third of that for evenly spread keys; a round is
-// one binary search in every window. Source. P. Varman et al., JPDC 12(2), 1991,
+// Example. Two runs: run 0 = 1 3 5 7, run 1 = 2 4 6 8; d = 5 (the prefix is 1 2 3 4 5).
+//   level 1: elements 1 5 | 2 6, m = (5 + 1) / 2 = 3: the prefix is 1 2 5, the cuts 4 and 2.
+//   level 0: new elements 7 and 4; the greatest of the prefix is 5, so 4 belongs to it and 7 does
+//   not: cuts 3 and 2, five keys, as wanted.
+//
+// Cost. A level is one read in each run and two looks at what all lanes hold, and about one and a
+// half changes of sides for eight runs; evenly spread keys take two pivots. A pivot is one binary
+// search in every window. Source. P. Varman et al., JPDC 12(2), 1991,
 // doi:10.1016/0743-7315(91)90022-2; see also base/kway_split.hpp, which bisects on values.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "base/host_device.hpp"
@@ -61,6 +67,18 @@ struct SerialTeam {
     for (unsigned lane = 0; lane < kRuns; ++lane) total += each[lane];
     return total;
   }
+  template <class Key>
+  [[nodiscard]] constexpr Key least(Each<Key>& each) const {
+    Key found = each[0];
+    for (unsigned lane = 1; lane < kRuns; ++lane) found = each[lane] < found ? each[lane] : found;
+    return found;
+  }
+  // Bit i: what lane i says.
+  [[nodiscard]] constexpr std::uint32_t ballot(Each<bool>& each) const {
+    std::uint32_t bits = 0;
+    for (unsigned lane = 0; lane < kRuns; ++lane) bits |= (each[lane] ? 1U : 0U) << lane;
+    return bits;
+  }
   // A lane whose value is the greatest, if values are below 2^27; above that, any such lane.
   [[nodiscard]] constexpr unsigned greatest(Each<std::uint32_t>& each) const {
     unsigned found = 0;
@@ -84,14 +102,22 @@ struct SampledRun {
 // simulation.
 inline constexpr float kPivotMargin = 0.5F;
 
-// About the square root; exactness does not matter.
+// About the square root of value + 1; exactness does not matter.
 [[nodiscard]] GSORT_HOST_DEVICE constexpr float rough_root(float value) {
 #ifdef __CUDA_ARCH__
-  return __fsqrt_rn(value);
+  return (value + 1.0F) * rsqrtf(value + 1.0F);
 #else
   float root = 1.0F;
   while (root * root < value) root *= 2.0F;
   return root;
+#endif
+}
+
+[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t count_bits(std::uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  return static_cast<std::uint32_t>(__popc(static_cast<int>(bits)));
+#else
+  return static_cast<std::uint32_t>(std::popcount(bits));
 #endif
 }
 
@@ -156,27 +182,40 @@ template <class Key>
   return place < 0.0F ? 0.0F : (place > 1.0F ? 1.0F : place);
 }
 
-// Narrows the windows until low holds the cuts of output position `rank`.
-// Requires: each cut lies in [low, high] of its lane.
+// Windows of at most so many elements are left to the levels.
+inline constexpr unsigned kNearLevel = 5;
+
+// What pivots narrow: the cuts lie in [low, high] of the lanes, of which `before` is the sum of
+// low.
+template <class Team>
+struct CutWindows {
+  typename Team::template Each<std::uint32_t> low;
+  typename Team::template Each<std::uint32_t> high;
+  std::uint32_t before = 0;
+};
+
+// Narrows the windows around the cuts of `rank` until none is wider than 2^kNearLevel.
 template <class Team, class Key>
-GSORT_HOST_DEVICE constexpr void kway_select(const Team& team, std::uint32_t rank,
+GSORT_HOST_DEVICE constexpr void kway_narrow(const Team& team, std::uint32_t rank,
                                              typename Team::template Each<const Key*>& runs,
-                                             typename Team::template Each<std::uint32_t>& low,
-                                             typename Team::template Each<std::uint32_t>& high) {
+                                             CutWindows<Team>& windows) {
   typename Team::template Each<std::uint32_t> width;
   typename Team::template Each<std::uint32_t> count;
   typename Team::template Each<std::uint32_t> pivot;
   typename Team::template Each<Key> pivot_key;
-  std::uint32_t before = team.sum(low);  // the sums of low and of high
+  auto& low = windows.low;
+  auto& high = windows.high;
+  windows.before = team.sum(low);
   std::uint32_t behind = team.sum(high);
-  bool beyond = rank - before < behind - rank;
+  bool beyond = rank - windows.before < behind - rank;
   unsigned slow_rounds = 0;
-  while (team.any(before != rank && before != behind)) {
-    const bool wants = before != rank && before != behind;
-    const std::uint32_t open = behind - before;
-    const float place = slow_rounds < 2 ? pivot_place(rank - before, open, beyond) : 0.5F;
+  for (;;) {
     team.each([&](unsigned lane) { width[lane] = high[lane] - low[lane]; });
     const unsigned pivot_lane = team.greatest(width);
+    const bool wants = team.get(width, pivot_lane) > (1U << kNearLevel);
+    if (!team.any(wants)) return;
+    const std::uint32_t open = behind - windows.before;
+    const float place = slow_rounds < 2 ? pivot_place(rank - windows.before, open, beyond) : 0.5F;
     team.each([&](unsigned lane) {
       if (lane != pivot_lane || !wants) return;
       const auto offset = static_cast<std::uint32_t>(static_cast<float>(width[lane]) * place);
@@ -195,7 +234,7 @@ GSORT_HOST_DEVICE constexpr void kway_select(const Team& team, std::uint32_t ran
     if (!wants) continue;
     beyond = pivot_rank < rank;
     if (beyond) {
-      before = pivot_rank + 1;
+      windows.before = pivot_rank + 1;
     } else {
       behind = pivot_rank;
     }
@@ -206,11 +245,136 @@ GSORT_HOST_DEVICE constexpr void kway_select(const Team& team, std::uint32_t ran
         low[lane] = count[lane] + (lane == pivot_lane ? 1 : 0);
       }
     });
-    slow_rounds = behind - before <= open / 2 ? 0 : slow_rounds + 1;
+    slow_rounds = behind - windows.before <= open / 2 ? 0 : slow_rounds + 1;
+  }
+}
+
+// A run's cut on one level, whose elements are `step` places apart. Places count from `elements`,
+// which lies somewhere in the run.
+template <class Key>
+struct LevelCut {
+  const Key* elements = nullptr;
+  std::int32_t low = 0;   // where the run begins, or a place far before
+  std::int32_t high = 0;  // where it ends, or a place far behind
+  std::int32_t cut = 0;   // a multiple of the step; may lie behind `high`
+  Key left = 0;           // the last element of the prefix, if cut > low
+  Key right = 0;          // the first one behind it, if cut < high
+};
+
+// From a cut of the level with twice the step, whose prefix has `size` elements, to one of this
+// level. Returns: the size of its prefix.
+template <class Team, class Key>
+GSORT_HOST_DEVICE constexpr std::uint32_t kway_halve(
+    const Team& team, typename Team::template Each<LevelCut<Key>>& cuts, std::int32_t step,
+    std::uint32_t size) {
+  typename Team::template Each<Key> offer;
+  typename Team::template Each<bool> says;
+  team.each([&](unsigned lane) {
+    says[lane] = cuts[lane].cut > cuts[lane].low;
+    offer[lane] = says[lane] ? static_cast<Key>(~cuts[lane].left) : static_cast<Key>(~Key{0});
+  });
+  const auto greatest = static_cast<Key>(~team.least(offer));
+  team.each([&](unsigned lane) { says[lane] = says[lane] && cuts[lane].left == greatest; });
+  const std::uint32_t ties = team.ballot(says);
+  team.each([&](unsigned lane) {
+    LevelCut<Key>& cut = cuts[lane];
+    says[lane] = false;  // that the new element is left out
+    if (cut.cut <= cut.low) return;
+    const std::int32_t place = cut.cut - step;
+    const bool exists = place < cut.high;
+    const Key key = exists ? cut.elements[place] : Key{0};
+    const bool ties_precede = (ties >> lane >> 1) != 0;  // equal keys of this run, that is
+    if (exists && (key < greatest || (key == greatest && ties_precede))) {
+      cut.left = key;
+    } else {
+      cut.cut = place;
+      cut.right = key;
+      says[lane] = true;
+    }
+  });
+  return 2 * size - count_bits(team.ballot(says));
+}
+
+// Lets the least elements behind the cuts join the prefix, so many as it misses; or the greatest
+// leave it, if `missing` is negative. Returns: how many it still misses, there being no more.
+template <class Team, class Key>
+GSORT_HOST_DEVICE constexpr std::int32_t kway_change_sides(
+    const Team& team, typename Team::template Each<LevelCut<Key>>& cuts, std::int32_t step,
+    std::int32_t missing) {
+  // Elements go from the outer side to the inner one. Those that leave are complemented, so that
+  // the greatest is the least.
+  const bool forward = missing > 0;
+  const Key flip = forward ? Key{0} : static_cast<Key>(~Key{0});
+  const std::int32_t stride = forward ? step : -step;
+  typename Team::template Each<Key> outer;
+  typename Team::template Each<Key> inner;
+  typename Team::template Each<std::int32_t> place;  // of the outer element
+  typename Team::template Each<std::int32_t> room;
+  typename Team::template Each<Key> offer;
+  typename Team::template Each<bool> offers;
+  typename Team::template Each<std::uint32_t> first_lanes;  // whose equal keys go before
+  team.each([&](unsigned lane) {
+    const LevelCut<Key>& cut = cuts[lane];
+    outer[lane] = (forward ? cut.right : cut.left) ^ flip;
+    inner[lane] = (forward ? cut.left : cut.right) ^ flip;
+    place[lane] = forward ? cut.cut : cut.cut - step;
+    room[lane] = forward ? cut.high - cut.cut : cut.cut - cut.low;
+    first_lanes[lane] = forward ? (1U << lane) - 1 : ~((2U << lane) - 1);
+  });
+  std::int32_t left = forward ? missing : -missing;
+  std::int32_t changed = 0;
+  while (team.any(left != 0)) {
+    team.each([&](unsigned lane) {
+      offers[lane] = left != 0 && room[lane] > 0;
+      offer[lane] = offers[lane] ? outer[lane] : static_cast<Key>(~Key{0});
+    });
+    const Key best = team.least(offer);
+    team.each([&](unsigned lane) { offers[lane] = offers[lane] && offer[lane] == best; });
+    const std::uint32_t ties = team.ballot(offers);
+    team.each([&](unsigned lane) {
+      if (!offers[lane] || (ties & first_lanes[lane]) != 0) return;
+      inner[lane] = outer[lane];
+      room[lane] -= step;
+      place[lane] += stride;
+      if (room[lane] > 0) outer[lane] = cuts[lane].elements[place[lane]] ^ flip;
+    });
+    changed += ties != 0 ? 1 : 0;
+    left = ties != 0 ? left - 1 : 0;
   }
   team.each([&](unsigned lane) {
-    if (before != rank) low[lane] = high[lane];
+    LevelCut<Key>& cut = cuts[lane];
+    cut.left = (forward ? inner[lane] : outer[lane]) ^ flip;
+    cut.right = (forward ? outer[lane] : inner[lane]) ^ flip;
+    cut.cut = forward ? place[lane] : place[lane] + step;
   });
+  return missing - (forward ? changed : -changed);
+}
+
+// From a cut of `level` to one of level 0, by way of all between. `size` counts the elements of its
+// prefix, wanted(level) those that it shall have.
+template <class Team, class Key, class Wanted>
+GSORT_HOST_DEVICE constexpr void kway_refine(const Team& team,
+                                             typename Team::template Each<LevelCut<Key>>& cuts,
+                                             unsigned level, std::uint32_t size,
+                                             const Wanted& wanted) {
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+  while (level-- > 0) {
+    const auto step = static_cast<std::int32_t>(1U << level);
+    size = kway_halve<Team, Key>(team, cuts, step, size);
+    const auto missing = static_cast<std::int32_t>(wanted(level) - size);
+    size = wanted(level) -
+           static_cast<std::uint32_t>(kway_change_sides<Team, Key>(team, cuts, step, missing));
+  }
+}
+
+// The size of the prefix that is wanted on a level, if `size` is wanted on level 0 and each level
+// is expected to leave `left_out` new elements out.
+template <class Size>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr Size level_size(Size size, unsigned left_out,
+                                                          unsigned level) {
+  return static_cast<Size>(size + static_cast<Size>(left_out) * ((Size{1} << level) - 1)) >> level;
 }
 
 // cuts: how many keys of each lane's run are among the first d of all, ties to lower runs.
@@ -220,48 +384,65 @@ GSORT_HOST_DEVICE constexpr void kway_cut(const Team& team, std::uint64_t d,
                                           std::uint32_t sample_shift,
                                           typename Team::template Each<SampledRun<Key>>& runs,
                                           typename Team::template Each<std::uint64_t>& cuts) {
-  typename Team::template Each<const Key*> keys;
-  typename Team::template Each<std::uint32_t> low;
-  typename Team::template Each<std::uint32_t> high;
-  typename Team::template Each<std::uint32_t> base;
-  const std::uint64_t step_less_one = (std::uint64_t{1} << sample_shift) - 1;
-  const auto samples_of = [&](std::uint64_t length) {
-    return static_cast<std::uint32_t>((length + step_less_one) >> sample_shift);
+  constexpr unsigned kLeftOut = Team::kLanes / 2 + 1;  // half of them, and the greatest run's
+  typename Team::template Each<const Key*> samples;
+  typename Team::template Each<std::uint32_t> counts;  // of samples
+  typename Team::template Each<LevelCut<Key>> near;
+  CutWindows<Team> windows;
+  team.each([&](unsigned lane) {
+    const std::uint64_t step_less_one = (std::uint64_t{1} << sample_shift) - 1;
+    samples[lane] = runs[lane].samples;
+    counts[lane] = static_cast<std::uint32_t>((runs[lane].length + step_less_one) >> sample_shift);
+    windows.low[lane] = 0;
+    windows.high[lane] = counts[lane];
+  });
+  const std::uint32_t all = team.sum(counts);
+  const auto bound = static_cast<std::uint32_t>(level_size(d, kLeftOut, sample_shift));
+  const std::uint32_t rank = bound < all ? bound : all;
+  kway_narrow<Team, Key>(team, rank, samples, windows);
+
+  // On the level above the first no run has an element.
+  team.each([&](unsigned lane) {
+    LevelCut<Key>& cut = near[lane];
+    cut.elements = samples[lane] + windows.low[lane];
+    cut.high = static_cast<std::int32_t>(windows.high[lane] - windows.low[lane]);
+    if (cut.high > 0) cut.right = cut.elements[0];
+  });
+  const std::uint32_t inner = rank - windows.before;
+  const auto wanted_samples = [&](unsigned level) {
+    return level_size(inner, Team::kLanes / 2, level);
   };
+  const std::int32_t begin =
+      kway_change_sides<Team, Key>(team, near, std::int32_t{1} << kNearLevel,
+                                   static_cast<std::int32_t>(wanted_samples(kNearLevel)));
+  kway_refine<Team, Key>(team, near, kNearLevel,
+                         wanted_samples(kNearLevel) - static_cast<std::uint32_t>(begin),
+                         wanted_samples);
+
+  // The keys around the samples; beyond a window's end there may be more.
+  constexpr std::uint64_t kFar = std::uint64_t{1} << 20;
   team.each([&](unsigned lane) {
-    keys[lane] = runs[lane].samples;
-    low[lane] = 0;
-    high[lane] = samples_of(runs[lane].length);
+    LevelCut<Key>& cut = near[lane];
+    const std::uint32_t before = windows.low[lane] + static_cast<std::uint32_t>(cut.cut);
+    if (cut.cut == 0 && before > 0) cut.left = samples[lane][before - 1];
+    if (cut.cut == cut.high && before < counts[lane]) cut.right = samples[lane][before];
+    const std::uint64_t place = std::uint64_t{before} << sample_shift;
+    const std::uint64_t length = runs[lane].length;
+    cuts[lane] = place;
+    cut.elements = runs[lane].keys + place;
+    cut.low = -static_cast<std::int32_t>(place < kFar ? place : kFar);
+    cut.high = static_cast<std::int32_t>(length < place + kFar ? length - place : kFar);
+    cut.cut = 0;
   });
-  const std::uint32_t sample_count = team.sum(high);
-  const std::uint32_t least = samples_of(d);
-  const auto bound = static_cast<std::uint32_t>((d + Team::kLanes * step_less_one) >> sample_shift);
-  const std::uint32_t most = bound < sample_count ? bound : sample_count;
-  kway_select<Team, Key>(team, least, keys, low, high);
+  // Beyond those that the samples of the prefix stand for; it is at most a few samples a lane.
+  const auto excess = static_cast<std::int32_t>(d - (std::uint64_t{rank} << sample_shift));
+  kway_refine<Team, Key>(team, near, sample_shift, rank, [&](unsigned level) {
+    return (rank << (sample_shift - level)) +
+           static_cast<std::uint32_t>(level_size(excess, kLeftOut, level));
+  });
   team.each([&](unsigned lane) {
-    // The window of the cut begins behind the last sample that is surely in the prefix.
-    base[lane] = low[lane];
-    const std::uint32_t reach = low[lane] + (most - least);
-    const std::uint32_t samples = samples_of(runs[lane].length);
-    high[lane] = reach < samples ? reach : samples;
+    cuts[lane] += static_cast<std::uint64_t>(std::int64_t{near[lane].cut});
   });
-  kway_select<Team, Key>(team, most, keys, low, high);
-  team.each([&](unsigned lane) {
-    const std::uint64_t begin =
-        base[lane] == 0 ? 0 : (std::uint64_t{base[lane] - 1} << sample_shift) + 1;
-    const std::uint64_t reach = std::uint64_t{low[lane]} << sample_shift;
-    const std::uint64_t end = reach < runs[lane].length ? reach : runs[lane].length;
-    keys[lane] = runs[lane].keys + begin;
-    cuts[lane] = begin;
-    low[lane] = 0;
-    high[lane] = static_cast<std::uint32_t>(end - begin);
-    // What the begins of all lanes leave of d, counted in 32 bits: it is at most a few samples a
-    // lane.
-    base[lane] = static_cast<std::uint32_t>(begin);
-  });
-  const std::uint32_t rank = static_cast<std::uint32_t>(d) - team.sum(base);
-  kway_select<Team, Key>(team, rank, keys, low, high);
-  team.each([&](unsigned lane) { cuts[lane] += low[lane]; });
 }
 
 }  // namespace gsort::gpu
