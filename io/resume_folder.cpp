@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -61,8 +62,13 @@ ResumeFolder::~ResumeFolder() {
   if (is_made_) sys::remove_folder(path_.c_str());
 }
 
+std::array<std::string, 2> ResumeFolder::files_of(const std::string& path) {
+  const std::filesystem::path folder(path);
+  return {folder / kManifestName, folder / kRunsName};
+}
+
 std::string ResumeFolder::path_of(const char* name) const {
-  return fmt::format("{}/{}", path_, name);
+  return std::filesystem::path(path_) / name;
 }
 
 Error ResumeFolder::refusal(const std::string& reason) const {

@@ -9,6 +9,7 @@
 // name, and are never followed when they are links. A lock on the folder keeps other sorts out.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -54,6 +55,9 @@ class ResumeFolder {
   // The sort is complete: removes the files, and the folder if gsort made it.
   // Throws: Error(kTemporary).
   void remove(Manifest manifest);
+
+  // The names of its files, the manifest first, if it were at `path`.
+  [[nodiscard]] static std::array<std::string, 2> files_of(const std::string& path);
 
   // The Error for a folder that does not go with the sort.
   [[nodiscard]] Error refusal(const std::string& reason) const;

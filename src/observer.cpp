@@ -13,6 +13,7 @@
 #include "io/same_file.hpp"
 #include "io/status_signal.hpp"
 #include "io/sys.hpp"
+#include "own_files.hpp"
 #include "report/stats.hpp"
 #include "report/style.hpp"
 #include "report/summary.hpp"
@@ -24,25 +25,10 @@ namespace {
 constexpr unsigned kUsualColumns = 80;
 constexpr const char* kInPlace = "the sorted output is in place, only this report is missing";
 
-Error taken(std::string_view option, const std::string& path, const char* by) {
-  return Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, path),
-               fmt::format("is {}, too", by))
-      .hint("give the report a file of its own");
-}
-
-// The report must not take the place of what is sorted.
-void require_own_file(const Options& options, std::string_view option, const std::string& path) {
-  const std::string output = options.output.value_or("-");
-  if (path == output || io::same_file(path, output)) throw taken(option, path, "the output");
-  for (const std::string& input : options.inputs) {
-    if (input != "-" && io::same_file(path, input)) throw taken(option, path, "an input");
-  }
-}
-
 std::optional<io::Output> open_report(const Options& options, std::string_view option,
                                       const std::optional<std::string>& path) {
   if (!path) return std::nullopt;
-  require_own_file(options, option, *path);
+  refuse_shared_report(options, option, *path);
   return io::Output(*path);
 }
 
@@ -85,7 +71,9 @@ Observer::Observer(const Options& options)
       meter_(options.trace ? Meter::Keep::kSpans : Meter::Keep::kTotals) {
   if (options.stats && options.trace &&
       (*options.stats == *options.trace || io::same_file(*options.stats, *options.trace))) {
-    throw taken("--trace", *options.trace, "the file of --stats");
+    throw Error(ErrorKind::kUsage, fmt::format("--trace '{}'", *options.trace),
+                "is the file of --stats, too")
+        .hint("give the report a file of its own");
   }
   io::hear_status_signal();
   progress_ = std::make_unique<Progress>(

@@ -20,8 +20,8 @@ class Observer {
  public:
   // Opens the files of the reports, so that what is wrong with them is known before anything is
   // sorted, and begins to show progress.
-  // Throws: Error(kUsage) when one of them is an input, the output, or the other one;
-  // Error(kOutput) when one cannot be opened.
+  // Throws: Error(kUsage) when one of them is an input, the output, of the folder of --resume, or
+  // the other one; Error(kOutput) when one cannot be opened.
   explicit Observer(const Options& options);
   ~Observer();  // wipes the status line
   Observer(const Observer&) = delete;

@@ -13,6 +13,7 @@
 #include "files.hpp"
 #include "gpu/gpu.hpp"
 #include "options/resume_options.hpp"
+#include "own_files.hpp"
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/learn_rates.hpp"
@@ -67,6 +68,7 @@ std::string folder_of(const std::string& path) {
 PreparedSort::PreparedSort(const Options& options, io::Reader& reader)
     : options_(options), reader_(reader), output_(open_output(options)) {
   refuse_beside_resume(options);  // what the inputs' headers say is known only now
+  refuse_files_of_resume(options);
   if (options.resume) {
     resumption_.emplace(*options.resume, resume_access(options), resumable_job(options),
                         element_bytes(options), reader);

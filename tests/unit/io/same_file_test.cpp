@@ -41,6 +41,16 @@ TEST_F(SameFile, IsTheNameInTheFolderWhereThereIsNoFileYet) {
   EXPECT_TRUE(same_file("no-such-file", "./no-such-file"));
 }
 
+TEST_F(SameFile, IsFoundBehindLinksToNoFileYet) {
+  std::filesystem::create_symlink("inner/../new", folder_ / "ahead");
+  std::filesystem::create_symlink(folder_ / "ahead", folder_ / "inner/far");
+  std::filesystem::create_symlink("circle", folder_ / "circle");
+  EXPECT_TRUE(same("new", "ahead"));
+  EXPECT_TRUE(same("inner/far", "ahead"));
+  EXPECT_FALSE(same("ahead", "newer"));
+  EXPECT_FALSE(same("circle", "new"));
+}
+
 TEST_F(SameFile, DoesNotMeanDevices) {
   EXPECT_FALSE(same_file("/dev/null", "/dev/null"));
 }

@@ -1,0 +1,68 @@
+#include "own_files.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "io/resume_folder.hpp"
+#include "io/same_file.hpp"
+
+namespace gsort {
+namespace {
+
+std::string name_of_output(const std::string& path) {
+  return path == "-" ? io::kStandardOutput : path;
+}
+
+std::string name_of_input(const std::string& path) {
+  return path == "-" ? io::kStandardInput : path;
+}
+
+bool is_of_resume(const Options& options, const std::string& name) {
+  if (!options.resume) return false;
+  return std::ranges::any_of(io::ResumeFolder::files_of(*options.resume),
+                             [&](const std::string& kept) { return io::same_file(name, kept); });
+}
+
+// A file that is yet to be made could be meant to have the name of the folder itself.
+bool is_made_by_resume(const Options& options, const std::string& name) {
+  return is_of_resume(options, name) || (options.resume && io::same_file(name, *options.resume));
+}
+
+Error shared(const std::string& what, std::string_view with, std::string_view hint) {
+  return Error(ErrorKind::kUsage, what, fmt::format("is {}, too", with)).hint(hint);
+}
+
+}  // namespace
+
+void refuse_files_of_resume(const Options& options) {
+  constexpr std::string_view kOfResume = "of the folder of --resume";
+  constexpr std::string_view kHint =
+      "what gsort keeps there is removed in the end; name another file";
+  const std::string output = options.output.value_or("-");
+  if (is_made_by_resume(options, name_of_output(output))) {
+    throw shared(fmt::format("--output '{}'", output), kOfResume, kHint);
+  }
+  for (const std::string& input : options.inputs) {
+    if (is_of_resume(options, name_of_input(input))) {
+      throw shared(fmt::format("operand '{}'", input), kOfResume, kHint);
+    }
+  }
+}
+
+void refuse_shared_report(const Options& options, std::string_view option,
+                          const std::string& path) {
+  constexpr std::string_view kHint = "give the report a file of its own";
+  const std::string what = fmt::format("{} '{}'", option, path);
+  const std::string name = name_of_output(path);
+  const std::string output = name_of_output(options.output.value_or("-"));
+  if (name == output || io::same_file(name, output)) throw shared(what, "the output", kHint);
+  for (const std::string& input : options.inputs) {
+    if (io::same_file(name, name_of_input(input))) throw shared(what, "an input", kHint);
+  }
+  if (is_made_by_resume(options, name)) throw shared(what, "of the folder of --resume", kHint);
+}
+
+}  // namespace gsort

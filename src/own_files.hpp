@@ -1,0 +1,20 @@
+// Files that a job may not share: nothing is written over what is still to be read, over what a
+// sort is to be resumed from, or over its own result, by whatever names these go.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "options/options.hpp"
+
+namespace gsort {
+
+// Throws: Error(kUsage) when the output or an input is a file of the folder of --resume, which is
+// removed in the end.
+void refuse_files_of_resume(const Options& options);
+
+// Throws: Error(kUsage) when `path`, the report that `option` names, is the output, an input, or a
+// file of the folder of --resume.
+void refuse_shared_report(const Options& options, std::string_view option, const std::string& path);
+
+}  // namespace gsort
