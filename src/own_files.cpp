@@ -31,6 +31,16 @@ bool is_made_by_resume(const Options& options, const std::string& name) {
   return is_of_resume(options, name) || (options.resume && io::same_file(name, *options.resume));
 }
 
+// `gsort < FILE > FILE`: the shell has emptied it.
+bool hold_nothing(const io::Reader& reader) {
+  if (reader.known_size() == 0) return true;
+  for (std::size_t input = 0; input < reader.inputs(); ++input) {
+    const auto state = reader.state_of(input);
+    if (!state || state->bytes > 0) return false;
+  }
+  return true;
+}
+
 Error shared(const std::string& what, std::string_view with, std::string_view hint) {
   return Error(ErrorKind::kUsage, what, fmt::format("is {}, too", with)).hint(hint);
 }
@@ -49,6 +59,19 @@ void refuse_files_of_resume(const Options& options) {
     if (is_of_resume(options, name_of_input(input))) {
       throw shared(fmt::format("operand '{}'", input), kOfResume, kHint);
     }
+  }
+}
+
+void refuse_writing_into_inputs(const Options& options, const io::Output& output,
+                                const io::Reader& reader) {
+  if (!output.is_stream() || hold_nothing(reader)) return;
+  const std::string name = name_of_output(options.output.value_or("-"));
+  for (std::size_t input = 0; input < options.inputs.size(); ++input) {
+    if (!io::same_file(name, name_of_input(options.inputs[input]))) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("writing to {}", output.path()),
+                fmt::format("{} is the same file", reader.path_of(input)))
+        .hint(
+            "name the file with -o: it may be an input, and is replaced when the result is whole");
   }
 }
 

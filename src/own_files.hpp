@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "io/output.hpp"
+#include "io/reader.hpp"
 #include "options/options.hpp"
 
 namespace gsort {
@@ -12,6 +14,11 @@ namespace gsort {
 // Throws: Error(kUsage) when the output or an input is a file of the folder of --resume, which is
 // removed in the end.
 void refuse_files_of_resume(const Options& options);
+
+// Throws: Error(kUsage) when the output is written through into a regular file that is an input,
+// as in `gsort FILE >> FILE`. Not where the inputs hold nothing that could be lost.
+void refuse_writing_into_inputs(const Options& options, const io::Output& output,
+                                const io::Reader& reader);
 
 // Throws: Error(kUsage) when `path`, the report that `option` names, is the output, an input, or a
 // file of the folder of --resume.

@@ -200,7 +200,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .common = true,
      .help = "may be an input; appears whole or not at all",
      .more = "Without it the result goes to stdout, unless that is a terminal; -o - says that it "
-             "shall go even there.",
+             "shall go even there. FILE may be an input, but what stdout is redirected to may not.",
      .apply = set_output},
     {.name = "format",
      .value_kind = kRequired,
