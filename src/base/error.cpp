@@ -3,7 +3,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/units.hpp"
+#include "base/quoted.hpp"
 
 namespace gsort {
 
@@ -37,11 +37,11 @@ Error Error::from_errno(ErrorKind kind, std::string operation, int error_number)
 }
 
 void Error::compose() {
-  message_ = operation_;
-  if (!path_.empty()) message_ += " " + path_;
+  message_ = printable(operation_);
+  if (!path_.empty()) message_.append(" ").append(printable(path_));
   if (offset_bytes_) message_ += " at byte " + std::to_string(*offset_bytes_);
-  message_ += ": " + reason_;
-  if (!hint_.empty()) message_ += "\n  " + hint_;
+  message_.append(": ").append(printable(reason_));
+  if (!hint_.empty()) message_.append("\n  ").append(printable(hint_));
 }
 
 }  // namespace gsort

@@ -27,8 +27,9 @@ enum class ErrorKind : std::uint8_t {
 };
 
 // One failure. The first line of what() is "OPERATION [PATH] [at OFFSET]: REASON"; the hint, if
-// there is one, is the way out and stands on a line of its own. Immutable once thrown; cheap to
-// copy.
+// there is one, is the way out and stands on a line of its own. What a terminal would obey, as
+// names of files may hold, is shown as \xNN, and what is endless is cut. Immutable once thrown;
+// cheap to copy.
 class Error : public std::exception {
  public:
   Error(ErrorKind kind, std::string operation, std::string reason);

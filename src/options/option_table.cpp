@@ -189,7 +189,8 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "FILE",
      .group = kFiles,
      .help = "the inputs are named in FILE, NUL between them",
-     .more = "As find -print0 writes them; - reads the names from stdin. Several inputs are sorted "
+     .more = "As find -print0 writes them, at most 1,048,576; - reads the names from stdin. "
+             "Several inputs are sorted "
              "as if they were one, wherever they are named.",
      .apply = [](Options& o, Text v) { o.files0_from = checked_path(v, "--files0-from"); }},
     {.name = "output",

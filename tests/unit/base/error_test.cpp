@@ -31,5 +31,17 @@ TEST(Error, TakesTheSystemsTextForAnErrno) {
   EXPECT_EQ(error.error_number(), ENOSPC);
 }
 
+TEST(Error, ShowsNothingThatATerminalWouldObey) {
+  const Error error =
+      Error(ErrorKind::kInput, "opening", "two\nlines").path("a\x1b[31m gr\xc3\xb6\xdf");
+  EXPECT_STREQ(error.what(), "opening a\\x1b[31m gr\xc3\xb6\\xdf: two\\x0alines");
+  EXPECT_EQ(error.path(), "a\x1b[31m gr\xc3\xb6\xdf");
+}
+
+TEST(Error, ShowsOnlyTheBeginningOfALongName) {
+  const Error error = Error(ErrorKind::kInput, "opening", "no").path(std::string(5'000, 'x'));
+  EXPECT_EQ(error.what(), "opening " + std::string(1'024, 'x') + "...: no");
+}
+
 }  // namespace
 }  // namespace gsort

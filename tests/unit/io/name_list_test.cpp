@@ -52,5 +52,21 @@ TEST_F(NameList, RefusesEmptyListsAndEmptyNames) {
   EXPECT_EQ(empty.path(), folder_ / "list");
 }
 
+TEST_F(NameList, RefusesANameLongerThanAnyPath) {
+  const std::string longest(4'095, 'x');
+  EXPECT_EQ(read(longest), (Names{longest}));
+  const std::string text = std::string("a\0", 2) + longest + "\x1b";
+  const Error error = error_of([&] { (void)read(text); });
+  EXPECT_EQ(error.offset_bytes(), 2U);
+  EXPECT_TRUE(contains(error.what(), "name 2, 'xxxxxxxxxxxxxxxxxxxxxxxx...', has more than 4095"));
+}
+
+TEST_F(NameList, RefusesMoreThanAMillionNames) {
+  std::string text;
+  for (int i = 0; i < (1 << 20) + 1; ++i) text += std::string_view("y\0", 2);
+  const Error error = error_of([&] { (void)read(text); });
+  EXPECT_TRUE(contains(error.what(), "there are more than 1048576")) << error.what();
+}
+
 }  // namespace
 }  // namespace gsort::io
