@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/units.hpp"
 #include "io/linkable_file.hpp"
@@ -67,6 +68,10 @@ std::array<std::string, 2> ResumeFolder::files_of(const std::string& path) {
   return {folder / kManifestName, folder / kRunsName};
 }
 
+std::string ResumeFolder::words_for_files_of(const std::string& path) {
+  return fmt::format("{}", fmt::join(files_of(path), " and "));
+}
+
 std::string ResumeFolder::path_of(const char* name) const {
   return std::filesystem::path(path_) / name;
 }
@@ -74,7 +79,8 @@ std::string ResumeFolder::path_of(const char* name) const {
 Error ResumeFolder::refusal(const std::string& reason) const {
   return Error(ErrorKind::kTemporary, "resuming from", reason)
       .path(path_of(kManifestName))
-      .hint(fmt::format("remove {} to begin anew, or name another folder", path_));
+      .hint(fmt::format("remove {} to begin anew, or name another folder",
+                        words_for_files_of(path_)));
 }
 
 // A file that is not there is not open.

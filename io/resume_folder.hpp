@@ -59,6 +59,9 @@ class ResumeFolder {
   // The names of its files, the manifest first, if it were at `path`.
   [[nodiscard]] static std::array<std::string, 2> files_of(const std::string& path);
 
+  // The same, as words for a way out: others may have files beside them.
+  [[nodiscard]] static std::string words_for_files_of(const std::string& path);
+
   // The Error for a folder that does not go with the sort.
   [[nodiscard]] Error refusal(const std::string& reason) const;
 

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "io/resume_folder.hpp"
 #include "io/run_space.hpp"
 
 namespace gsort::io {
@@ -81,12 +82,14 @@ BlockCheck Run::checked(std::size_t block, ConstByteSpan stored) const {
           .path("the device's memory")
           .hint("the GPU or the way to it changes data; use --engine cpu");
     }
+    const std::string& folder = space_->files.folder_name(entry.folder);
     throw std::move(error)
-        .path(space_->files.folder_name(entry.folder))
+        .path(folder)
         .at(entry.offset)
         .hint(space_->lasts
-                  ? "the disk or somebody changed it; check the disk, and remove the folder to "
-                    "begin anew"
+                  ? fmt::format("the disk or somebody changed it; check the disk, and remove {} to "
+                                "begin anew",
+                                ResumeFolder::words_for_files_of(folder))
                   : "the disk or its cache lost or changed data; use another folder (-T) and check "
                     "the disk");
   }

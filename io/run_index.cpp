@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/memory.hpp"
+#include "io/resume_folder.hpp"
 #include "io/run_space.hpp"
 
 namespace gsort::io {
@@ -28,7 +29,7 @@ Run RunStore::find(const ManifestRun& kept) {
         .path(space_->files.folder_name(0))
         .at(kept.index.offset)
         .hint(fmt::format("the disk or somebody changed it; remove {} to begin anew",
-                          space_->files.folder_name(0)));
+                          ResumeFolder::words_for_files_of(space_->files.folder_name(0))));
   };
   const std::uint64_t bytes = kept.index.blocks * kIndexEntryBytes;
   const Arena scratch(round_up(bytes, kDirectAlignment) + RunFiles::kReadSlack,

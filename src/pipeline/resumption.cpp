@@ -80,9 +80,9 @@ Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const
     manifest_.runs = found->runs;
   } else if (found->is_committing) {
     throw folder_.refusal("the output was about to be put in place, and " + change)
-        .hint(fmt::format("where it has taken that input's place, all is done, and {0} can be "
-                          "removed; else remove it to begin anew, or name another folder",
-                          folder));
+        .hint(fmt::format("where it has taken that input's place, all is done, and {} can be "
+                          "removed; else remove them to begin anew, or name another folder",
+                          io::ResumeFolder::words_for_files_of(folder)));
   } else {
     throw folder_.refusal(change);
   }
