@@ -1,8 +1,11 @@
 // gsort-gen: makes test inputs of any type, shape and size, on all cores, the same on every
 // machine.
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -35,12 +38,12 @@ po::options_description described() {
   options.add_options()                                                                         //
       ("type,t", text()->default_value("i32"), "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64")  //
       ("distribution,d", text()->default_value("uniform"), "what the keys look like")           //
-      ("count,n", po::value<std::uint64_t>(), "elements to make")                               //
+      ("count,n", text(), "elements to make")                                                   //
       ("size", text(), "bytes to make instead, such as 256M; whole elements are made")          //
-      ("seed", po::value<std::uint64_t>()->default_value(1), "another seed, another file")      //
+      ("seed", text()->default_value("1"), "another seed, another file")                        //
       ("endian", text()->default_value("little"), "byte order: little or big")                  //
       ("output,o", text()->default_value("-"), "file to write; - is stdout")                    //
-      ("parallel", po::value<unsigned>(), "threads (all cores); the result is the same")        //
+      ("parallel", text(), "threads (all cores); the result is the same")                       //
       ("help,h", "this text");
   return options;
 }
@@ -60,6 +63,30 @@ Error usage_error(const std::string& what, const std::string& why) {
   return Error(ErrorKind::kUsage, what, why).hint("gsort-gen -h shows what there is");
 }
 
+// Of what is typed, as Boost would let -5 count from the top of the type.
+std::uint64_t number_of(const po::variables_map& given, const std::string& name,
+                        std::uint64_t least, std::uint64_t most) {
+  const auto& text = given[name].as<std::string>();
+  const char* const end = text.data() + text.size();
+  std::uint64_t number = 0;
+  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  if (problem == std::errc() && stop == end && number >= least && number <= most) return number;
+  throw Error(ErrorKind::kUsage, "--" + name + " '" + text + "'", "is not a usable number")
+      .hint("give a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+}
+
+std::uint64_t count_of(const po::variables_map& given, std::uint64_t key_bytes) {
+  constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();  // of a file
+  if (given.count("count") != 0) return number_of(given, "count", 0, kMostBytes / key_bytes);
+  return gsort::parse_size(given["size"].as<std::string>(), 0, "--size") / key_bytes;
+}
+
+unsigned threads_of(const po::variables_map& given) {
+  constexpr unsigned kMostThreads = 4096;
+  if (given.count("parallel") == 0) return std::max(std::thread::hardware_concurrency(), 1U);
+  return static_cast<unsigned>(number_of(given, "parallel", 1, kMostThreads));
+}
+
 Request request_of(const po::variables_map& given) {
   Request request;
   const auto text = [&given](const char* name) { return given[name].as<std::string>(); };
@@ -77,14 +104,10 @@ Request request_of(const po::variables_map& given) {
   }
   request.spec = {{*type, text("endian") == "big", false},
                   *distribution,
-                  given["seed"].as<std::uint64_t>(),
-                  given.count("count") != 0
-                      ? given["count"].as<std::uint64_t>()
-                      : gsort::parse_size(text("size"), 0, "--size") / gsort::bytes_of(*type)};
+                  number_of(given, "seed", 0, std::numeric_limits<std::uint64_t>::max()),
+                  count_of(given, gsort::bytes_of(*type))};
   request.output = text("output");
-  request.threads = given.count("parallel") != 0 ? given["parallel"].as<unsigned>()
-                                                 : std::thread::hardware_concurrency();
-  if (request.threads == 0) request.threads = 1;
+  request.threads = threads_of(given);
   return request;
 }
 
