@@ -284,7 +284,9 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .common = true,
      .help = "who sorts (auto)",
      .more = "auto takes the GPU where there is one and the input is large enough to pay for "
-             "starting it; -v says which and why. cuda without a usable GPU is an error.",
+             "starting it; -v says which and why. cuda without a usable GPU is an error. Keys of "
+             "one and two bytes, "
+             "and with --top what fits in memory, are done by the CPU in any case.",
      .apply = [](Options& o, Text v) { o.engine = parse_choice(v, kEngines, "--engine"); }},
     {.name = "device",
      .value_kind = kRequired,

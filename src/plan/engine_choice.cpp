@@ -31,24 +31,27 @@ double predicted_cuda_seconds(const Rates& rates, std::uint64_t bytes) {
 }
 
 bool wants_gpu(const Options& options, const Machine& machine) {
-  if (options.engine == EngineChoice::kCpu || is_counted(options)) return false;
+  if (options.engine == EngineChoice::kCpu) return false;
   if (options.engine == EngineChoice::kCuda) return true;
-  if (options.merge || is_of_record_arrays(options)) return false;
+  if (is_counted(options) || options.merge || is_of_record_arrays(options)) return false;
   if (!machine.input_bytes) return false;
   const unsigned cores = options.parallel.value_or(machine.cores);
   return predicted_cuda_seconds(machine.rates, *machine.input_bytes) <
          predicted_cpu_seconds(machine.rates, *machine.input_bytes, cores);
 }
 
+void require_asked_engine(const Options& options, const Machine& machine) {
+  if (options.engine != EngineChoice::kCuda || !machine.gpus.empty()) return;
+  throw Error(ErrorKind::kDevice, "--engine cuda", machine.no_gpu_reason)
+      .hint("--engine auto takes the CPU where there is no GPU");
+}
+
 EngineDecision choose_engine(const Options& options, const Machine& machine) {
+  require_asked_engine(options, machine);
   if (is_counted(options)) return {false, "keys of one and two bytes are counted"};
   if (is_of_record_arrays(options)) return {false, "arrays of records are sorted on the CPU"};
   if (options.engine == EngineChoice::kCpu) return {false, "as asked"};
-  if (options.engine == EngineChoice::kCuda) {
-    if (!machine.gpus.empty()) return {true, "as asked"};
-    throw Error(ErrorKind::kDevice, "--engine cuda", machine.no_gpu_reason)
-        .hint("--engine auto takes the CPU where there is no GPU");
-  }
+  if (options.engine == EngineChoice::kCuda) return {true, "as asked"};
   if (options.merge) return {false, "merging is over before a GPU would pay"};
   const unsigned cores = options.parallel.value_or(machine.cores);
   if (!machine.input_bytes)

@@ -14,12 +14,16 @@ namespace gsort {
 [[nodiscard]] double predicted_cpu_seconds(const Rates& rates, std::uint64_t bytes, unsigned cores);
 [[nodiscard]] double predicted_cuda_seconds(const Rates& rates, std::uint64_t bytes);
 
+// Whether or not the sort would come to use it.
+// Throws: Error(kDevice) for --engine cuda when machine.gpus is empty.
+void require_asked_engine(const Options& options, const Machine& machine);
+
 struct EngineDecision {
   bool cuda = false;
   std::string reason;
 };
 
-// Throws: Error(kDevice) for --engine cuda when machine.gpus is empty.
+// Throws: as require_asked_engine().
 [[nodiscard]] EngineDecision choose_engine(const Options& options, const Machine& machine);
 
 }  // namespace gsort

@@ -277,6 +277,7 @@ void plan_arrays(Plan& plan, const Options& options, const Machine& machine) {
 }  // namespace
 
 Plan make_plan(const Options& options, const Machine& machine) {
+  require_asked_engine(options, machine);
   Plan plan;
   plan.format = options.key;
   plan.records = options.records;

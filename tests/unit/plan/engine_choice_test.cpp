@@ -69,6 +69,13 @@ TEST(ChooseEngine, CountsNarrowKeysOnTheCpu) {
   }
 }
 
+TEST(ChooseEngine, RefusesCudaWithoutAGpuForNarrowKeysToo) {
+  const Options options = asking_for(EngineChoice::kCuda, KeyType::kU8);
+  EXPECT_TRUE(wants_gpu(options, test::invented_machine(1, 4, 64 * kGiB)));
+  EXPECT_THROW((void)choose_engine(options, test::invented_machine(1, 4, 64 * kGiB)), Error);
+  EXPECT_FALSE(choose_engine(options, machine_with_gpu(1)).cuda);
+}
+
 TEST(WantsGpu, LooksOnlyWhereOneCouldBeUsed) {
   const auto wants = [](const Options& options, unsigned cores,
                         std::optional<std::uint64_t> bytes) {
