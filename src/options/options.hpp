@@ -92,6 +92,9 @@ struct Options {
   ColorMode color = ColorMode::kAuto;
   std::optional<std::string> stats;  // files that the summary and the spans of the sort go to
   std::optional<std::string> trace;
+
+  // The names of the options that GSORT_OPTIONS gave and the command line did not: for messages.
+  std::vector<std::string> from_environment;
 };
 
 // Answers like std::getenv: the value of an environment variable, or nullptr.

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "options/exclusive_options.hpp"
 #include "options/option_spec.hpp"
 #include "options/option_values.hpp"
 #include "options/options.hpp"
@@ -143,11 +144,20 @@ Words split_words(const char* text) {
       .hint("quote words with '...' or \"...\"; a backslash keeps the character after it");
 }
 
+// For messages: which options the user does not see on the command line.
+void note_origin(Options& options, const OptionSpec& row, Origin origin) {
+  const std::string name =
+      row.letter == 'C' ? "--check" : display_name(row);  // which it stands for
+  std::erase(options.from_environment, name);
+  if (origin == Origin::kEnvironment) options.from_environment.push_back(name);
+}
+
 void apply_words(Options& options, const Words& words, Origin origin) {
   for (const po::option& option : tokenize(words)) {
     if (!option.string_key.empty()) {
       const OptionSpec& row = row_of(option.string_key);
       row.apply(options, option.value.empty() ? "" : option.value.front());
+      note_origin(options, row, origin);
     } else if (origin == Origin::kEnvironment) {
       throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", option.value.front()),
                   "is not an option")
@@ -188,11 +198,9 @@ void refuse_report_contradictions(const Options& options) {
     if (!path) continue;
     const bool sorts = options.check == CheckMode::kNone && options.explain == ExplainMode::kNone;
     if (!sorts) {
-      throw Error(ErrorKind::kUsage,
-                  fmt::format("options {} and {}", option,
-                              options.check != CheckMode::kNone ? "--check" : "--explain"),
-                  "exclude each other")
-          .hint("only a sort can be measured; leave out one of them");
+      throw exclude_each_other(options, option,
+                               options.check != CheckMode::kNone ? "--check" : "--explain",
+                               "only a sort can be measured; leave out one of them");
     }
   }
 }
@@ -214,8 +222,8 @@ void refuse_contradictions(const Options& options) {
   refuse_beside_resume(options);
   const bool checks = options.check != CheckMode::kNone;
   if (checks && options.output) {
-    throw Error(ErrorKind::kUsage, "options --check and --output", "exclude each other")
-        .hint("--check writes nothing; leave out one of them");
+    throw exclude_each_other(options, "--check", "--output",
+                             "--check writes nothing; leave out one of them");
   }
   if (checks && options.inputs.size() > 1) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs[1]),

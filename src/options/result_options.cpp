@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "options/exclusive_options.hpp"
 
 namespace gsort {
 namespace {
@@ -20,12 +21,6 @@ std::uint64_t parse_elements(std::string_view text, std::string_view option) {
   return elements;
 }
 
-Error exclude_each_other(std::string_view one, std::string_view other, std::string_view hint) {
-  return Error(ErrorKind::kUsage, fmt::format("options {} and {}", one, other),
-               "exclude each other")
-      .hint(hint);
-}
-
 // Arrays keep their places, and so all their elements.
 void refuse_beside_batches(const Options& options) {
   const bool rows = options.row_elements > 0;
@@ -34,11 +29,11 @@ void refuse_beside_batches(const Options& options) {
   const char* const hint = rows ? "save array.ravel() to sort all of it"
                                 : "every array is sorted by itself, and keeps its elements";
   const bool checks = options.check != CheckMode::kNone;
-  if (options.unique && !checks) throw exclude_each_other("--unique", batches, hint);
-  if (options.top) throw exclude_each_other("--top", batches, hint);
-  if (options.merge) throw exclude_each_other("--merge", batches, hint);
+  if (options.unique && !checks) throw exclude_each_other(options, "--unique", batches, hint);
+  if (options.top) throw exclude_each_other(options, "--top", batches, hint);
+  if (options.merge) throw exclude_each_other(options, "--merge", batches, hint);
   if (options.engine == EngineChoice::kCuda && options.records) {
-    throw exclude_each_other("--engine=cuda", "--batch-elements with --record",
+    throw exclude_each_other(options, "--engine=cuda", "--batch-elements with --record",
                              "arrays of records are sorted on the CPU; leave out --engine");
   }
 }
@@ -71,11 +66,11 @@ void refuse_result_contradictions(const Options& options) {
   if (options.batch_elements) refuse_beside_batches(options);
   const bool checks = options.check != CheckMode::kNone;
   if (checks && options.merge) {
-    throw exclude_each_other("--check", "--merge",
+    throw exclude_each_other(options, "--check", "--merge",
                              "--merge checks the order of its inputs; leave out one of them");
   }
   if (checks && options.top) {
-    throw exclude_each_other("--check", "--top",
+    throw exclude_each_other(options, "--check", "--top",
                              "--check looks at all elements; leave out one of them");
   }
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "options/exclusive_options.hpp"
 
 namespace gsort {
 namespace {
@@ -41,10 +41,8 @@ std::string resumable_job(const Options& options) {
 
 void refuse_beside_resume(const Options& options) {
   if (!options.resume) return;
-  const auto refuse = [](std::string_view other, std::string_view hint) {
-    throw Error(ErrorKind::kUsage, fmt::format("options --resume and {}", other),
-                "exclude each other")
-        .hint(hint);
+  const auto refuse = [&](std::string_view other, std::string_view hint) {
+    throw exclude_each_other(options, "--resume", other, hint);
   };
   if (options.check != CheckMode::kNone) refuse("--check", "only a sort can be resumed");
   if (options.merge) refuse("--merge", "a merge reads its inputs once, and begins anew");

@@ -1,0 +1,29 @@
+#include "options/exclusive_options.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace gsort {
+namespace {
+
+std::string with_origin(const Options& options, std::string_view option) {
+  const std::string_view name = option.substr(0, option.find_first_of(" ="));
+  const bool is_there =
+      std::ranges::find(options.from_environment, name) != options.from_environment.end();
+  return fmt::format("{}{}", option, is_there ? " in GSORT_OPTIONS" : "");
+}
+
+}  // namespace
+
+Error exclude_each_other(const Options& options, std::string_view one, std::string_view other,
+                         std::string_view hint) {
+  return Error(ErrorKind::kUsage,
+               fmt::format("options {} and {}", with_origin(options, one),
+                           with_origin(options, other)),
+               "exclude each other")
+      .hint(hint);
+}
+
+}  // namespace gsort
