@@ -170,7 +170,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .common = true,
      .help = "print the plan and stop; status 2 if none works",
      .more = "Shows every size and count of the job against the memory and disk that are free. "
-             "Nothing is read but the sizes of the files.",
+             "Nothing is read but the sizes of the files. --check has no plan.",
      .apply = [](Options& o, Text v) { o.explain = parse_choice(v, kExplainModes, "--explain"); }},
     {.name = "resume",
      .value_kind = kRequired,
@@ -283,10 +283,10 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kResources,
      .common = true,
      .help = "who sorts (auto)",
-     .more = "auto takes the GPU where there is one and the input is large enough to pay for "
-             "starting it; -v says which and why. cuda without a usable GPU is an error. Keys of "
-             "one and two bytes, "
-             "and with --top what fits in memory, are done by the CPU in any case.",
+     .more =
+         "auto takes the GPU where there is one and the input is large enough to pay for "
+         "starting it; -v says which and why. cuda without a usable GPU is an error. Keys of "
+         "one and two bytes, and with --top what fits in memory, are done by the CPU in any case.",
      .apply = [](Options& o, Text v) { o.engine = parse_choice(v, kEngines, "--engine"); }},
     {.name = "device",
      .value_kind = kRequired,

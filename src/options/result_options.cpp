@@ -73,6 +73,10 @@ void refuse_result_contradictions(const Options& options) {
     throw exclude_each_other(options, "--check", "--top",
                              "--check looks at all elements; leave out one of them");
   }
+  if (checks && options.explain != ExplainMode::kNone) {
+    throw exclude_each_other(options, "--check", "--explain",
+                             "--check has no plan, it reads its input once; leave out one of them");
+  }
 }
 
 }  // namespace gsort
