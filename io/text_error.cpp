@@ -1,6 +1,7 @@
 #include "io/text_error.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <type_traits>
 
@@ -47,14 +48,32 @@ Error wrong(const std::string& path, std::uint64_t number, std::size_t column, s
       .hint(hint);
 }
 
-// Whether the library reads a number of the type, but one that is too large.
+// Whether the library reads a number there, but none that the type holds.
 bool is_only_out_of_range(std::string_view line, KeyType type) {
   if (!is_float(type)) {
     const bool minus = line.starts_with('-');
     return line.size() > (minus ? 1U : 0U) && first_wrong_byte(line, minus) == line.size();
   }
-  return !line.empty() && line.find_first_not_of("0123456789+-.eE") == std::string_view::npos &&
-         line.find_first_of(kDigits) != std::string_view::npos;
+  return with_value_of_type(type, [line](auto value) {
+    const char* const end = line.data() + line.size();
+    const auto [stop, problem] = std::from_chars(line.data(), end, value);
+    return problem == std::errc::result_out_of_range && stop == end;
+  });
+}
+
+// Of a floating-point number that is out of range: whether it is too small rather than too large.
+bool is_near_zero(std::string_view line) {
+  long double value = 0;  // reaches further than all types; beyond that the exponent tells
+  const auto [stop, problem] = std::from_chars(line.data(), line.data() + line.size(), value);
+  if (problem == std::errc()) return value > -1 && value < 1;
+  return line.find("e-") != std::string_view::npos || line.find("E-") != std::string_view::npos;
+}
+
+std::string next_to_zero(KeyType type) {
+  return with_value_of_type(type, [&](auto value) {
+    return fmt::format("{} holds nothing between 0 and {}", name_of(type),
+                       std::numeric_limits<decltype(value)>::denorm_min());
+  });
 }
 
 }  // namespace
@@ -66,7 +85,16 @@ Error bad_line(const std::string& path, std::uint64_t number, std::string_view l
     return wrong(path, number, line.size(), "the line ends with CR LF",
                  "take the CRs out: tr -d '\\r' < FILE");
   }
+  if (line.starts_with('+')) {
+    return wrong(path, number, 1, fmt::format("{} begins with a plus sign", quoted(line)),
+                 "take the plus signs out: tr -d + < FILE");
+  }
   if (is_only_out_of_range(line, type)) {
+    if (is_float(type) && is_near_zero(line)) {
+      return wrong(path, number, 1,
+                   fmt::format("{} is too close to 0 for {}", quoted(line), name_of(type)),
+                   next_to_zero(type) + "; -t takes another type");
+    }
     return wrong(path, number, 1, fmt::format("{} does not fit {}", quoted(line), name_of(type)),
                  range_of(type) + "; -t takes another type");
   }

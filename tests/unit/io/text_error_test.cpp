@@ -37,6 +37,26 @@ TEST(TextError, TellsWhatDoesNotFitFromWhatIsNoNumber) {
             "i8 holds numbers from -128 to 127; -t takes another type");
 }
 
+TEST(TextError, TellsWhatIsTooSmallFromWhatIsTooLarge) {
+  EXPECT_EQ(said("1e-60", KeyType::kF32), "1: '1e-60' is too close to 0 for f32");
+  EXPECT_EQ(said("-1e-400", KeyType::kF64), "1: '-1e-400' is too close to 0 for f64");
+  EXPECT_EQ(said("1e-99999", KeyType::kF64), "1: '1e-99999' is too close to 0 for f64");
+  EXPECT_EQ(said("-1e39", KeyType::kF32), "1: '-1e39' does not fit f32");
+  EXPECT_EQ(said("1e99999", KeyType::kF64), "1: '1e99999' does not fit f64");
+  EXPECT_EQ(bad_line("f", 1, "1e-60", KeyType::kF32).hint(),
+            "f32 holds nothing between 0 and 1e-45; -t takes another type");
+}
+
+TEST(TextError, NamesThePlusSignThatIsOneTooMany) {
+  EXPECT_EQ(said("+5", KeyType::kF64), "1: '+5' begins with a plus sign");
+  EXPECT_EQ(said("+5", KeyType::kU8), "1: '+5' begins with a plus sign");
+}
+
+TEST(TextError, DoesNotTakeEveryHeapOfDigitsForANumber) {
+  EXPECT_EQ(said("1.2.3", KeyType::kF64), "1: '1.2.3' is not a number");
+  EXPECT_EQ(said("1-2", KeyType::kF32), "1: '1-2' is not a number");
+}
+
 TEST(TextError, QuotesNoMoreThanTheWordAndNothingRaw) {
   const std::string secret = "12345678901234567890abcdefghij and the rest of the line";
   EXPECT_EQ(said(secret, KeyType::kI64), "21: '12345678901234567890abcd...' is not a whole number");
