@@ -27,7 +27,8 @@ constexpr std::size_t kUsualBytes = 128;
 // Reads the dictionary of a header.
 class DictionaryReader {
  public:
-  DictionaryReader(std::string_view text, const std::string& path) : from_(text, path) {}
+  DictionaryReader(std::string_view text, const std::string& path, bool is_latin1)
+      : from_(text, path, is_latin1) {}
 
   NpyHeader read() {
     from_.expect('{');
@@ -122,8 +123,8 @@ Error bad_header(const std::string& path, std::string reason) {
   return bad_array(path, std::move(reason), "is it a whole .npy file? --format=bin reads raw keys");
 }
 
-NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path) {
-  return DictionaryReader(text, path).read();
+NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path, int version) {
+  return DictionaryReader(text, path, version < 3).read();
 }
 
 StoredDtype npy_dtype_of(const KeyFormat& key) {
@@ -154,7 +155,7 @@ NpyHeader read_npy_header(ByteStream& from, const std::string& path) {
   if (length > kMostHeaderBytes) throw bad_header(path, "it is longer than any header can be");
   std::string text(length, '\0');
   read_exactly(from, std::as_writable_bytes(std::span(text)), path);
-  NpyHeader header = parse_npy_dictionary(text, path);
+  NpyHeader header = parse_npy_dictionary(text, path, version);
   header.header_bytes = 8 + length_bytes + length;
   if (header.array.dtype) header.array.dtype->version = version;
   return header;

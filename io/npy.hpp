@@ -34,8 +34,11 @@ struct NpyHeader {
 // way out: another dtype, Fortran order, more than two dimensions, or none.
 [[nodiscard]] NpyHeader read_npy_header(ByteStream& from, const std::string& path);
 
-// What stands between the braces and around them. Throws: as read_npy_header.
-[[nodiscard]] NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path);
+// What stands between the braces and around them: in versions 1 and 2 Latin-1, from 3 on UTF-8.
+// Names of fields become UTF-8; the dtype stays as it is, for the output's header. Throws: as
+// read_npy_header.
+[[nodiscard]] NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path,
+                                             int version = 1);
 
 // The dtype of keys.
 [[nodiscard]] StoredDtype npy_dtype_of(const KeyFormat& key);

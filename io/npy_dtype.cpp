@@ -131,10 +131,10 @@ class FieldsReader {
   }
 
   std::string read_name() {
-    if (!from_.accept('(')) return std::string(from_.quoted());
+    if (!from_.accept('(')) return from_.quoted_name();
     static_cast<void>(from_.quoted());
     from_.expect(',');
-    std::string name(from_.quoted());
+    std::string name = from_.quoted_name();
     from_.expect(')');
     return name;
   }

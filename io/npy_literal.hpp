@@ -17,11 +17,26 @@ namespace gsort::io {
 // The Error for what is no header.
 [[nodiscard]] Error bad_header(const std::string& path, std::string reason);
 
+// The text that bytes of Latin-1 stand for.
+[[nodiscard]] inline std::string utf8_of_latin1(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) {
+    const auto code = static_cast<unsigned char>(byte);
+    if (code < 0x80) {
+      text += byte;
+    } else {
+      text += {static_cast<char>(0xc0U | code >> 6U), static_cast<char>(0x80U | (code & 0x3fU))};
+    }
+  }
+  return text;
+}
+
 // Every member skips blanks in front of what it reads. Throws: Error(kInput) when something else is
 // there.
 class LiteralReader {
  public:
-  LiteralReader(std::string_view text, const std::string& path) : rest_(text), path_(path) {}
+  LiteralReader(std::string_view text, const std::string& path, bool is_latin1 = false)
+      : rest_(text), path_(path), is_latin1_(is_latin1) {}
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -60,6 +75,12 @@ class LiteralReader {
     return text;
   }
 
+  // The same in UTF-8: a name that a user may type, or see.
+  std::string quoted_name() {
+    const std::string_view name = quoted();
+    return is_latin1_ ? utf8_of_latin1(name) : std::string(name);
+  }
+
   std::uint64_t number(std::uint64_t most) {
     skip_blanks();
     std::uint64_t value = 0;
@@ -78,6 +99,7 @@ class LiteralReader {
 
   std::string_view rest_;
   const std::string& path_;
+  bool is_latin1_;  // else UTF-8
 };
 
 }  // namespace gsort::io

@@ -98,6 +98,33 @@ TEST(NpyDtype, RefusesWhatNumPyDoesNotWrite) {
   }
 }
 
+TEST(NpyDtype, NamesFieldsInUtf8WhateverTheHeaderIsWrittenIn) {
+  const auto parsed = [](const std::string& name, int version) {
+    return parse_npy_dictionary(
+        "{'descr': [('" + name + "', '<i4')], 'fortran_order': False, 'shape': (3,), }", "in.npy",
+        version);
+  };
+  for (const int version : {1, 2}) {
+    const NpyHeader header = parsed(
+        "gr\xf6\xdf"
+        "e",
+        version);
+    EXPECT_EQ(header.array.records->fields.front().name,
+              "gr\xc3\xb6\xc3\x9f"
+              "e");
+    EXPECT_EQ(header.array.dtype->descr,
+              "[('gr\xf6\xdf"
+              "e', '<i4')]");
+  }
+  const NpyHeader header = parsed(
+      "gr\xc3\xb6\xc3\x9f"
+      "e",
+      3);
+  EXPECT_EQ(header.array.records->fields.front().name,
+            "gr\xc3\xb6\xc3\x9f"
+            "e");
+}
+
 TEST(NpyDtype, OfAnyLengthIsWrittenAsItWasRead) {
   for (const int version : {1, 3}) {
     for (const std::size_t fields : {1U, 5U, 400U, 6'000U}) {
