@@ -44,6 +44,35 @@ std::string names_of(const StoredRecords& records) {
   return names.empty() ? "none" : names;
 }
 
+// A text is compared as many keys: one for each character (U), or for 32 bytes (S).
+void require_comparable(const StoredField& field) {
+  constexpr std::size_t kMost = RecordFormat::kMostKeys;
+  if (field.keys.size() <= kMost) return;
+  const bool of_characters = field.keys.front().type.has_value();
+  const std::size_t unit_bytes = of_characters ? bytes_of(*field.keys.front().type) : 1;
+  const std::size_t most = of_characters ? kMost : kMost * RecordFormat::kMostKeyBytes;
+  const std::string_view unit = of_characters ? "characters" : "bytes";
+  throw Error(ErrorKind::kUsage,
+              fmt::format("sorting by {}texts of {} {}",
+                          field.name.empty() ? "" : fmt::format("field '{}', ", field.name),
+                          field.bytes / unit_bytes, unit),
+              fmt::format("texts of up to {} {} are compared", most, unit))
+      .hint(of_characters
+                ? "numpy.char.encode(array, 'utf-8') has the same order; of such texts up "
+                  "to 1,024 bytes are compared"
+                : "--key=0:bytes32,32:bytes32 and so on compares what decides");
+}
+
+void require_room(const RecordFormat& format, const StoredField& field) {
+  require_comparable(field);
+  if (format.keys.size() + field.keys.size() <= RecordFormat::kMostKeys) return;
+  throw Error(ErrorKind::kUsage, "sorting by all fields",
+              fmt::format("they make more than {} keys", RecordFormat::kMostKeys))
+      .hint(
+          "name those that decide with --key; a text makes one key for each character (U), or for "
+          "32 bytes (S)");
+}
+
 // All fields in their order, as numpy.sort compares them.
 void add_all_fields(RecordFormat& format, const StoredRecords& records, bool descending) {
   for (const StoredField& field : records.fields) {
@@ -53,6 +82,7 @@ void add_all_fields(RecordFormat& format, const StoredRecords& records, bool des
                   fmt::format("field '{}' has no order of its own", field.name))
           .hint("name fields with --key; these can be sorted by: " + names_of(records));
     }
+    require_room(format, field);
     for (KeyField key : field.keys) {
       key.descending = descending;
       add_record_key(format, key, field.name);
@@ -84,6 +114,7 @@ void add_named_key(RecordFormat& format, const StoredRecords& records, std::stri
     throw bad_key(key, "has no order of its own",
                   fmt::format("{}:bytesN compares its bytes as they are", field->offset));
   }
+  require_comparable(*field);
   for (KeyField part : field->keys) {
     part.descending = reversed != options.key.descending;
     add_record_key(format, part, key);
