@@ -12,6 +12,7 @@
 #include "io/standard_descriptors.hpp"
 #include "observer.hpp"
 #include "options/help.hpp"
+#include "options/suffix_warning.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/check_records.hpp"
 #include "pipeline/survey.hpp"
@@ -65,6 +66,7 @@ int run(int argc, const char* const* argv, ColorMode& color) {
   }
   io::Reader reader(options.inputs, reader_options(options));
   adopt_stored_key(options, reader);
+  if (options.verbosity >= 0) std::fputs(suffix_warning(options).c_str(), stderr);
   return options.check == CheckMode::kNone ? sort(options, reader) : check(options, reader);
 }
 

@@ -58,8 +58,9 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .common = true,
      .help = "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64",
      .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, else "
-             "i32. Floating-point numbers sort by IEEE total order: -NaN, -inf, ..., -0, +0, ..., "
-             "+inf, +NaN. time64 is i64, but its least number, NumPy's NaT, comes last. -v and "
+             "i32; a line on standard error names a FILE whose suffix says another. Floating-point "
+             "numbers sort by IEEE total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. time64 "
+             "is i64, but its least number, NumPy's NaT, comes last. -v and "
              "--explain show the type used and who chose it.",
      .apply =
          [](Options& o, Text v) {

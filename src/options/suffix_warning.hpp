@@ -1,0 +1,15 @@
+// Suffixes that say another type than the one that is sorted: of a second input, or of the output.
+#pragma once
+
+#include <string>
+
+#include "options/options.hpp"
+
+namespace gsort {
+
+// One line for standard error; empty if no suffix says another type, or if -t overrules what the
+// inputs' suffixes say. Records have no type.
+// Requires: what the headers of the inputs say is part of the options.
+[[nodiscard]] std::string suffix_warning(const Options& options);
+
+}  // namespace gsort
