@@ -47,16 +47,22 @@ __device__ void warp_store_vectors(TileWords<Key, kRowWords> tile, unsigned firs
   const unsigned lane_word = first_word + threadIdx.x % 32 * Vector::kKeys;
   const Key* from = tile.words + tile.place_of(lane_word);
   auto* const to = reinterpret_cast<Vector*>(target.output + lane_word);
+  constexpr unsigned kStep = 32 * Vector::kKeys;
+  // Of a lane's vectors either all begin with a sample or none.
+  constexpr std::uint32_t kShift = kWrittenSampleShift<Key>;
+  static_assert(kStep % (1U << kShift) == 0);
+  const std::uint64_t position = target.group_position + lane_word;
+  const bool has_samples = target.samples != nullptr && position % (1U << kShift) == 0;
+  Key* const sample = target.samples + (position >> kShift);
 #pragma unroll
   for (unsigned i = 0; i < kRowWords / Vector::kKeys; ++i) {
-    constexpr unsigned kStep = 32 * Vector::kKeys;
     if (lane_word + i * kStep + Vector::kKeys > target.count) break;
     Vector vector;
 #pragma unroll
     for (unsigned j = 0; j < Vector::kKeys; ++j) {
       vector.keys[j] = from[i * (kStep + kStep / kRowWords) + j];
     }
-    thread_store_sample(target, lane_word + i * kStep, vector.keys[0]);
+    if (has_samples) sample[i * (kStep >> kShift)] = vector.keys[0];
     if (target.maps) {
 #pragma unroll
       for (Key& key : vector.keys) key = target.map.to_raw(key);
