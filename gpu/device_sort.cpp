@@ -42,16 +42,20 @@
 // for u64: spills. A fan-in of 16: 1.23 ms against 0.90 for 8, and twice the cuts; it is not
 // offered. 48 registers for u64: 0.4 ms more in all. Finding the cuts in some blocks of the merge
 // kernel while the others merge what was cut before: 6.47 ms for 6.53 (u32, 2^28), but slower for
-// 2^30 keys, for any distance between finding and merging from 512 to 65,536 tiles. The search is
-// not waiting that could be hidden: it is bound by the random reads that memory serves, about 12 to
-// 14 in a nanosecond, and so is a merge that shares the memory with it. Beginning each search of
-// the cuts where the pivot's value is expected, and going on in growing strides: by count a quarter
-// fewer stretches of 64 bytes and half the samples are touched, but random keys take the same time
-// (6.48 ms, and 6.50); with it, 2^26 keys of zipf's took 9% longer than random ones, which was not
-// compared in that run. Merges of random slices from outside, whose samples lie further apart, gain
-// 5 to 9%.
+// 2^30 keys, for any distance between finding and merging from 512 to 65,536 tiles. The search
+// takes as many instructions wherever it runs. Beginning each search of the cuts where the pivot's
+// value is expected, and going on in growing strides: by count a quarter fewer stretches of 64
+// bytes and half the samples are touched, but random keys take the same time (6.48 ms, and 6.50);
+// with it, 2^26 keys of zipf's took 9% longer than random ones, which was not compared in that run.
+// Merges of random slices from outside, whose samples lie further apart, gain 5 to 9%.
 //
-// What is left. The partition: about 0.15 | 0.35 ms a pass. In a pass, gather and network are 48%
+// Blocks that cut 16 to 64 neighbouring rows among samples in shared memory: 0.16 to 0.19 ms a pass
+// for 0.12 to 0.15, and less than nothing gained by copying the keys around the cuts, too. A round
+// that halves in some teams of a warp and changes sides in others: 0.14. Samples every 64 keys:
+// 0.5% slower. Blocks of a merge that stay and take tile after tile, the next row of cuts on its
+// way: 0.86 ms for 0.82.
+//
+// What is left. The partition: about 0.1 | 0.22 ms a pass. In a pass, gather and network are 48%
 // of the instructions, the search 13%, loads and stores 18%.
 #include "gpu/device_sort.hpp"
 

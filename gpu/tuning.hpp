@@ -40,10 +40,9 @@ struct KernelTuning {
   }
 };
 
-// Every 2^shift-th key of a run is a sample, for the partition (kway_cut.hpp), which is bound by
-// the stretches of 64 bytes that it touches in device memory: each step less of the shift saves one
-// a cut. Kernels that write a run write its samples on the way; one every 32 keys costs 3% more to
-// write.
+// Every 2^shift-th key of a run is a sample, for the partition (kway_cut.hpp). Kernels that write a
+// run write its samples on the way; on an H200 a sort of 2^28 u32 keys takes 0.5% longer with one
+// every 64 keys.
 template <class Key>
 inline constexpr std::uint32_t kWrittenSampleShift = 5;
 
