@@ -28,9 +28,14 @@
 //                 8 0.90 -> 0.85 (u32)
 //   6.59 | 14.05  a warp visits the slices of its share only: pass of 8 0.85 -> 0.83 | 1.74 ->
 //                 1.68; larger tiles in the block sort of u64; 48 registers for u32
+//   6.28 | 13.80  cuts by halving the step of a coarse cut (kway_cut.hpp), not by pivots all the
+//                 way: a profile showed that the partition is bound by instructions, 4,300 a warp
+//                 of four rows, and not by its scattered reads: 0.12 to 0.15 -> 0.09 to 0.12 a pass
+//                 (u32), 0.25 to 0.30 -> 0.20 to 0.24 (u64); from 6.44 in these runs
+//   6.25 | 13.72  a lane knows once, not for each vector, whether it stores samples
 //
-// That is 41.7 (in the last run, 6.44 ms) and 19.1 Gkeys/s, 1.9 and 2.0 times CUB's merge sort; no
-// shape of input was slower than random keys by more than the noise of 0.1%.
+// That is 42.9 to 43.0 and 19.6 Gkeys/s, 2.0 and 2.06 times CUB's merge sort. Of 2^27 u32 keys the
+// slowest shape, those that interleave in every merge, takes 1.03 times as long as random ones.
 //
 // Small inputs wait for latency, not for work: tiles of 2,048 keys in rows of 8, and passes of two
 // runs whose blocks find their cuts themselves, by 32 lanes at once, so that a pass is one launch,
