@@ -53,7 +53,7 @@ __device__ void warp_store_vectors(TileWords<Key, kRowWords> tile, unsigned firs
   static_assert(kStep % (1U << kShift) == 0);
   const std::uint64_t position = target.group_position + lane_word;
   const bool has_samples = target.samples != nullptr && position % (1U << kShift) == 0;
-  Key* const sample = target.samples + (position >> kShift);
+  Key* const sample = has_samples ? target.samples + (position >> kShift) : nullptr;
 #pragma unroll
   for (unsigned i = 0; i < kRowWords / Vector::kKeys; ++i) {
     if (lane_word + i * kStep + Vector::kKeys > target.count) break;

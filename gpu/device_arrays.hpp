@@ -4,13 +4,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
+#include "base/error.hpp"
 #include "base/units.hpp"
 #include "gpu/merge_pass.hpp"
 
 namespace gsort::gpu {
 
 inline constexpr std::size_t kScratchAlignment = 256;
+
+// Throws: Error(kUsage) for more than kMaxSortedKeys `elements`.
+inline void require_count(std::uint64_t count, std::string_view operation,
+                          std::string_view elements = "keys") {
+  if (count <= kMaxSortedKeys) return;
+  throw Error(
+      ErrorKind::kUsage, std::string(operation),
+      "more than " + format_count(kMaxSortedKeys) + " " + std::string(elements) + " in one call");
+}
 
 class ScratchCutter {
  public:

@@ -113,11 +113,10 @@ void queue_long_merges(LongMergePass<Key> pass, const LongSortPass<Key>& tiles,
 // Arrays of one length.
 
 std::uint64_t total_of(std::uint64_t array_count, std::uint64_t array_keys) {
-  if (array_keys != 0 && array_count > kMaxSortedKeys / array_keys) {
-    throw Error(ErrorKind::kUsage, kEvenOperation,
-                "more than " + format_count(kMaxSortedKeys) + " keys");
-  }
-  return array_count * array_keys;
+  const bool fits = array_keys == 0 || array_count <= kMaxSortedKeys / array_keys;
+  const std::uint64_t total = fits ? array_count * array_keys : kMaxSortedKeys + 1;
+  require_count(total, kEvenOperation);
+  return total;
 }
 
 // Rows of cuts of one array in pass `pass`.
@@ -359,6 +358,8 @@ void sort_batch(const Key* input, Key* output, std::uint64_t array_count, std::u
 template <class Key>
 std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t count,
                                             std::uint64_t longest) {
+  require_count(count, kRaggedOperation);
+  require_count(array_count, kRaggedOperation, "arrays");
   if (count == 0) return 0;
   longest = std::min(longest, count);
   std::size_t most = 0;
@@ -376,10 +377,8 @@ void sort_ragged_batch(const Key* input, Key* output, const RaggedArrays& arrays
                        KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
                        std::size_t scratch_bytes, cudaStream_t stream) {
   const auto [offsets, array_count, count, longest_known] = arrays;
-  if (count > kMaxSortedKeys || array_count > kMaxSortedKeys) {
-    throw Error(ErrorKind::kUsage, kRaggedOperation,
-                "more than " + format_count(kMaxSortedKeys) + " keys or arrays");
-  }
+  require_count(count, kRaggedOperation);
+  require_count(array_count, kRaggedOperation, "arrays");
   if (count == 0) return;
   if (array_count == 0) throw Error(ErrorKind::kUsage, kRaggedOperation, "keys, but no arrays");
   const std::uint64_t bytes = count * sizeof(Key);

@@ -13,7 +13,11 @@
 // its own cuts, by 2 to 32 lanes (0.75 at best: a block has no work to hide its wait behind), or
 // only between cuts of every second to sixteenth tile (0.565 at best); cuts found by some blocks of
 // the merge for others (0.604: the reads are not waited for, they are what memory is busy with), or
-// flagged one by one so that the merge begins before all are found (0.552); four or eight lanes a
+// flagged one by one so that the merge begins before all are found (0.552; no faster either if the
+// cuts of the first tiles are found before all others, the beginnings of both arrays are fetched
+// into the L2 cache meanwhile, and only then the merge begins, beside the other cuts: the scattered
+// reads cost it what they cost alone); smaller tiles at the begin and the end of the grid, against
+// blocks in step (0.552 to 0.566 beside 0.552); four or eight lanes a
 // cut, which read a third less (0.548 beside 0.549); blocks that merge many tiles in a row, the
 // next tile's keys on their way and its cuts found by a warp of their own among keys about to be
 // read (0.71: shared memory for two tiles leaves too few warps), or the next cut alone searched
@@ -39,6 +43,7 @@ namespace gsort::gpu {
 namespace {
 
 constexpr const char* kOperation = "merging slices on the GPU";
+constexpr const char* kArrays = "merging two arrays on the GPU";
 
 template <class Key>
 struct MergeArrays {
@@ -74,8 +79,8 @@ void queue_narrow_arrays(const Key* a, std::uint64_t a_count, const Key* b, std:
                 cut_count_scratch<Key>(scratch, 2, false), architecture, stream);
 }
 
-// Two runs need no samples and no tables: a thread a tile bisects, or, if all lies in the L2 cache,
-// each tile's block searches for itself.
+// Two runs need no samples and no tables: a thread a tile searches for its cut, guided by the keys,
+// or, if all lies in the L2 cache, each tile's block searches for itself.
 std::size_t two_way_scratch_bytes(std::uint64_t total, const KernelTuning& tuning) {
   const std::uint64_t rows = div_up(total, tuning.two_way_tile_keys()) + 1;
   return round_up(rows * (kRowHeader + 2) * sizeof(std::uint64_t), kScratchAlignment);
@@ -147,6 +152,7 @@ void queue_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
 
 template <class Key>
 std::size_t merge_arrays_scratch_bytes(std::uint64_t total) {
+  require_count(total, kArrays);
   if constexpr (kCounted<Key>) {
     return cut_count_scratch<Key>(nullptr, 2, false).bytes;
   } else {
@@ -158,7 +164,6 @@ template <class Key>
 void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
                   Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
                   cudaStream_t stream) {
-  constexpr const char* kArrays = "merging two arrays on the GPU";
   const std::array<std::uint64_t, 2> counts{a_count, b_count};
   const std::uint64_t total = sum_of_slices(counts.data(), 2, kArrays);
   if (total == 0) return;
@@ -189,6 +194,7 @@ void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64
 
 template <class Key>
 std::size_t merge_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
+  require_count(total, kOperation);
   if constexpr (kCounted<Key>) {
     return cut_count_scratch<Key>(nullptr, slice_count, false).bytes;
   } else {

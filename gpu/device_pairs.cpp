@@ -242,6 +242,7 @@ void queue_wide_arrays(const TwoArrays<Key, Value>& arrays, Pairs<Key, Value> ou
 
 template <class Key, class Value>
 std::size_t sort_pairs_scratch_bytes(std::uint64_t count) {
+  require_count(count, kSorting, "pairs");
   std::size_t most = 0;
   for (const TuningRow& row : kTunings) {
     const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
@@ -255,10 +256,6 @@ void sort_pairs(ConstPairs<Key, Value> input, Pairs<Key, Value> output, std::uin
                 KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
                 std::size_t scratch_bytes, cudaStream_t stream) {
   if (count == 0) return;
-  if (count > kMaxSortedKeys) {
-    throw Error(ErrorKind::kUsage, kSorting,
-                "more than " + format_count(kMaxSortedKeys) + " pairs");
-  }
   const std::size_t needed = sort_pairs_scratch_bytes<Key, Value>(count);
   require_output(output, count, kSorting);
   require_scratch(scratch_bytes, needed, kSorting);
@@ -295,6 +292,7 @@ void sort_pairs(ConstPairs<Key, Value> input, Pairs<Key, Value> output, std::uin
 template <class Key, class Value>
 std::size_t merge_pair_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
   if (slice_count <= 2) return merge_pair_arrays_scratch_bytes<Key, Value>(total);
+  require_count(total, kMerging, "pairs");
   std::size_t most = 0;
   for (const TuningRow& row : kTunings) {
     const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
@@ -346,6 +344,7 @@ void merge_pair_slices(ConstPairs<Key, Value> input, const std::uint64_t* slice_
 
 template <class Key, class Value>
 std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total) {
+  require_count(total, kMergingArrays, "pairs");
   if constexpr (kCounted<Key>) {
     return cut_count_scratch<Key>(nullptr, 2, true).bytes;
   } else {

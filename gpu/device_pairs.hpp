@@ -35,7 +35,8 @@ struct ConstPairs {
 };
 
 // Device memory that sort_pairs needs for `count` pairs: one more array of keys and of values, and
-// a few per cent for samples and cuts. Never less for a larger count.
+// a few per cent for samples and cuts. Never less for a larger count. This and the queries below
+// throw Error(kUsage) for more than 2^35 pairs, as the calls do.
 template <class Key, class Value>
 [[nodiscard]] std::size_t sort_pairs_scratch_bytes(std::uint64_t count);
 
@@ -47,7 +48,8 @@ template <class Key, class Value>
 //   are inputs that are no outputs. Scratch is aligned to 256 bytes and apart from all. All of it
 //   stays alive and untouched until the stream has passed this work.
 // Throws: Error(kUsage), with nothing queued, for null pointers with a count, overlap,
-//   misalignment, and too little scratch; Error(kDevice) naming the operation when CUDA fails.
+//   misalignment, more than 2^35 pairs, and too little scratch; Error(kDevice) naming the operation
+//   when CUDA fails.
 template <class Key, class Value>
 void sort_pairs(ConstPairs<Key, Value> input, Pairs<Key, Value> output, std::uint64_t count,
                 KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,

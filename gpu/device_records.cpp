@@ -35,13 +35,8 @@ Arrays cut(void* scratch, std::uint64_t count) {
 
 void require_sound(const RecordOrder& order, const std::byte* input, const std::byte* output,
                    std::uint64_t count, const void* scratch, std::size_t scratch_bytes) {
-  if (count > kMostDeviceRecords) {
-    throw Error(
-        ErrorKind::kUsage, kOperation,
-        fmt::format("{} records are more than the {} of one sort", count, kMostDeviceRecords));
-  }
-  const std::uint64_t bytes = count * order.record_bytes();
   const std::size_t needed = sort_records_scratch_bytes(count);
+  const std::uint64_t bytes = count * order.record_bytes();
   require_memory(input, bytes, 1, kOperation, "the input");
   require_memory(output, bytes, 1, kOperation, "the output");
   require_scratch(scratch_bytes, needed, kOperation);
@@ -54,6 +49,11 @@ void require_sound(const RecordOrder& order, const std::byte* input, const std::
 }  // namespace
 
 std::size_t sort_records_scratch_bytes(std::uint64_t count) {
+  if (count > kMostDeviceRecords) {
+    throw Error(
+        ErrorKind::kUsage, kOperation,
+        fmt::format("{} records are more than the {} of one sort", count, kMostDeviceRecords));
+  }
   return cut(nullptr, count).total_bytes;
 }
 

@@ -20,7 +20,7 @@ namespace gsort::gpu {
 inline constexpr std::uint64_t kMostDeviceRecords = ~std::uint32_t{0};
 
 // Device memory that sort_records needs for `count` records: 24 bytes for each, and a few per cent.
-// Never less for a larger count.
+// Never less for a larger count. Throws: Error(kUsage) for more than kMostDeviceRecords.
 [[nodiscard]] std::size_t sort_records_scratch_bytes(std::uint64_t count);
 
 // Sorts `count` records of input into output; records that are equal in order keep it. Requires:

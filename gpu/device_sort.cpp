@@ -8,7 +8,7 @@
 // its bytes would take 0.51 ms.
 //
 // Parts. thread_sort.hpp: register networks. gather_index.hpp, block_merge.cuh: a two-way level
-// without bank conflicts. kway_cut.hpp, partition_kernel.cuh: exact cuts by pivots on samples.
+// without bank conflicts. kway_cut.hpp, partition_kernel.cuh: exact cuts, from samples.
 // kway_merge_kernel.cuh: one tile of a pass. merge_pass.hpp: what a pass is. tuning.hpp: all
 // sizes.
 //
@@ -20,9 +20,9 @@
 //                 choice among the gather's rows in the float pipe: block sort 1.91 -> 1.78
 //                 (u32). Barriers of the warp, not the block, while lists have at most 32 rows:
 //                 1.78 -> 1.67 (u32)
-//   7.08 | 14.89  samples every 64 or 32 keys, not 128: partition 0.21 -> 0.15 a pass (u32). It
-//                 is bound by random reads of 64 bytes; fewer rounds of search had changed
-//                 nothing
+//   7.08 | 14.89  samples every 64 or 32 keys, not 128: partition 0.21 -> 0.15 a pass (u32). Fewer
+//                 rounds of search had changed nothing, so it was taken to wait for its random
+//                 reads of 64 bytes
 //   6.74 | 14.54  instructions counted one by one: a tile's last warp stored key by key, the
 //                 search computed 64-bit addresses, every level searched for its region: pass of
 //                 8 0.90 -> 0.85 (u32)
@@ -67,7 +67,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/error.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_arrays.hpp"
 #include "gpu/launch.hpp"
@@ -75,6 +74,8 @@
 
 namespace gsort::gpu {
 namespace {
+
+constexpr const char* kOperation = "sorting keys on the GPU";
 
 template <class Key>
 struct SortArrays {
@@ -148,6 +149,7 @@ void queue_small_sort(BlockSortPass<Key> first, Key* output, Key* buffer, unsign
 
 template <class Key>
 std::size_t sort_keys_scratch_bytes(std::uint64_t count) {
+  require_count(count, kOperation);
   std::size_t most = 0;
   for (const TuningRow& row : kTunings) {
     const KernelTuning tuning = tuning_for<Key>(row.architecture);
@@ -164,12 +166,7 @@ template <class Key>
 void sort_keys(const Key* input, Key* output, std::uint64_t count, KeyMap<Key> load_map,
                KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
                cudaStream_t stream) {
-  constexpr const char* kOperation = "sorting keys on the GPU";
   if (count == 0) return;
-  if (count > kMaxSortedKeys) {
-    throw Error(ErrorKind::kUsage, kOperation,
-                "more than " + format_count(kMaxSortedKeys) + " keys");
-  }
   require_sort_memory({input, output, count * sizeof(Key), sizeof(Key), scratch, scratch_bytes,
                        sort_keys_scratch_bytes<Key>(count)},
                       kOperation);

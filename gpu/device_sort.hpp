@@ -13,7 +13,8 @@
 namespace gsort::gpu {
 
 // Device memory that sort_keys needs for `count` keys: one more array of keys, and a few per cent
-// of it for samples and cuts. Never less for a larger count.
+// of it for samples and cuts. Never less for a larger count. Throws: Error(kUsage) for more than
+// 2^35 keys, as sort_keys does.
 template <class Key>
 [[nodiscard]] std::size_t sort_keys_scratch_bytes(std::uint64_t count);
 
@@ -25,8 +26,8 @@ template <class Key>
 //   the same array, or do not overlap; scratch aligned to 256 bytes and apart from both; all of it
 //   stays alive and untouched until the stream has passed this work.
 // Throws: Error(kUsage), with nothing queued, for null pointers with a count, overlap,
-// misalignment, and
-//   too little scratch; Error(kDevice) naming the operation when CUDA fails.
+//   misalignment, more than 2^35 keys, and too little scratch; Error(kDevice) naming the operation
+//   when CUDA fails.
 template <class Key>
 void sort_keys(const Key* input, Key* output, std::uint64_t count, KeyMap<Key> load_map,
                KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,

@@ -83,6 +83,7 @@ void require_arguments(const Key* input, const Key* output, std::uint64_t count,
 
 template <class Key>
 std::size_t sort_host_array_scratch_bytes(std::uint64_t count) {
+  require_count(count, kOperation);
   // More keys may make more, shorter chunks, which need less: what more chunks would need counts.
   std::size_t most = cut_scratch<Key>(nullptr, chunk_counts(count), count).bytes;
   for (std::uint64_t chunks = 1; chunks < kMostChunks; ++chunks) {
@@ -98,6 +99,7 @@ void sort_host_array(const Key* input, Key* output, std::uint64_t count, KeyMap<
                      KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
                      cudaStream_t stream) {
   if (count == 0) return;
+  require_count(count, kOperation);
   const std::vector<std::uint64_t> chunks = chunk_counts(count);
   const HostSortArrays<Key> arrays = cut_scratch<Key>(scratch, chunks, count);
   require_arguments(input, output, count, scratch, scratch_bytes, arrays.bytes);

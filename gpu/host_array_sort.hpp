@@ -13,7 +13,7 @@
 namespace gsort::gpu {
 
 // Device memory that sort_host_array needs for `count` keys: two arrays of keys, and an eighth.
-// Never less for a larger count.
+// Never less for a larger count. Throws: Error(kUsage) for more than 2^35 keys, as sort_host_array.
 template <class Key>
 [[nodiscard]] std::size_t sort_host_array_scratch_bytes(std::uint64_t count);
 
@@ -23,8 +23,8 @@ template <class Key>
 // Requires: Key is std::uint32_t or std::uint64_t; input and output aligned to sizeof(Key), the
 // same or apart; scratch is device memory aligned to 256 bytes; all of it stays alive and untouched
 // until the stream has passed this work. Throws: Error(kUsage), with nothing queued, for null
-// pointers with a count, overlap, misalignment and too little scratch; Error(kDevice) naming the
-// operation when CUDA fails.
+// pointers with a count, overlap, misalignment, more than 2^35 keys and too little scratch;
+// Error(kDevice) naming the operation when CUDA fails.
 template <class Key>
 void sort_host_array(const Key* input, Key* output, std::uint64_t count, KeyMap<Key> load_map,
                      KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,

@@ -14,6 +14,10 @@ namespace gsort::gpu {
 // 10 * major + minor of the current device.
 [[nodiscard]] unsigned current_architecture();
 
+// The same of the code that the current device runs: less than the device's own where kernels were
+// compiled for older ones alone. Asked for once a device.
+[[nodiscard]] unsigned compiled_architecture();
+
 template <class Key>
 void launch_block_sort(const BlockSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 

@@ -8,7 +8,7 @@
 // kFanIn neighbours make one row of cuts.
 // Shared memory: the tile, rows of E words and a pad; one co-rank a thread.
 // Device memory: the sort reads and writes each key once, 2 * sizeof(Key) bytes an element; a row
-// of cuts reads the samples around its cuts, then about 16 keys a run.
+// of cuts reads the samples around its cuts, then about 7 keys a run.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,8 @@ namespace gsort::gpu {
 // All lanes of a warp, for the calls that name who takes part.
 inline constexpr unsigned kWholeWarp = 0xffffffffU;
 
-// Beyond this many keys, positions among samples would not fit 32 bits. It is 256 GiB of u64 keys.
+// The most keys of one call; 256 GiB of u64 keys. Places among samples, one every 2^5 keys, then
+// fit 32 bits.
 inline constexpr std::uint64_t kMaxSortedKeys = std::uint64_t{1} << 35;
 
 // Where runs begin. Either all have the same length but the last, or `bounds` (device memory) lists

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/units.hpp"
+#include "gpu/device_arrays.hpp"
 #include "gpu/merge_pass.hpp"
 #include "gpu/tuning.hpp"
 
@@ -19,11 +19,9 @@ namespace gsort::gpu {
                                                  std::uint32_t slice_count, const char* operation) {
   std::uint64_t total = 0;
   for (std::uint32_t i = 0; i < slice_count; ++i) {
-    if (slice_counts[i] > kMaxSortedKeys - total) {
-      throw Error(ErrorKind::kUsage, operation,
-                  "more than " + format_count(kMaxSortedKeys) + " keys");
-    }
+    require_count(slice_counts[i], operation);  // no sum of two such numbers wraps around
     total += slice_counts[i];
+    require_count(total, operation);
   }
   return total;
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <mutex>
-#include <thread>
 
 #include "base/failure.hpp"
+#include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "gpu/cuda_check.hpp"
 
@@ -61,11 +61,11 @@ void PieceCopier::copy_pieces(std::uint64_t pieces, const Stream& stream, PieceS
       sink.abandon();
     }
   };
-  {
-    const std::size_t threads = std::clamp<std::uint64_t>(pieces, 1, buffers_.size());
-    std::vector<std::jthread> others;
-    for (std::size_t thread = 1; thread < threads; ++thread) others.emplace_back(work, thread);
-    work(0);
+  try {
+    run_workers(static_cast<unsigned>(std::clamp<std::uint64_t>(pieces, 1, buffers_.size())), work);
+  } catch (...) {  // no memory to begin with
+    failure.capture();
+    sink.abandon();
   }
   failure.rethrow();
 }

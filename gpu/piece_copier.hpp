@@ -1,4 +1,4 @@
-// PieceCopier: brings an array from the device to a sink, piece by piece. A few threads each own
+// PieceCopier: brings an array from the device to a sink, piece by piece. A few workers each own
 // one pinned buffer: while one waits for its piece to cross the bus, others prove and write theirs.
 // What a run will keep is packed on the device first (packed_elements.hpp).
 #pragma once
@@ -15,7 +15,8 @@ namespace gsort::gpu {
 
 class PieceCopier {
  public:
-  // `memory` is pinned: one buffer of it for each thread. `meter` may be nothing.
+  // `memory` is pinned: one buffer of it for each of at most `threads` workers. `meter` may be
+  // nothing.
   PieceCopier(int ordinal, ByteSpan memory, unsigned threads, Meter* meter);
 
   // Puts `sorted.count` elements into `sink`, from element `position` on. Work queued on `stream`

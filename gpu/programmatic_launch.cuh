@@ -1,5 +1,6 @@
 // Launching kernels so that one starts up while its predecessor on the stream still ends
-// (programmatic dependent launch, from sm_90 on; elsewhere an ordinary launch). Every kernel
+// (programmatic dependent launch, from sm_90 on, by code that was compiled for it; elsewhere an
+// ordinary launch). Every kernel
 // launched so calls grid_begin() first: before it returns, nothing of the predecessors may be read
 // and nothing that they read may be written. As every kernel waits, waiting for the last one is
 // waiting for all.
@@ -13,6 +14,7 @@
 #include <cuda_runtime.h>
 
 #include "gpu/cuda_check.hpp"
+#include "gpu/launch.hpp"
 
 namespace gsort::gpu {
 
@@ -58,7 +60,10 @@ void launch_kernel(void (*kernel)(Parameters...), const LaunchShape& shape,
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
   config.attrs = &overlap;
-  config.numAttrs = shape.architecture >= 90 && shape.blocks <= kMostOverlappedBlocks ? 1 : 0;
+  // grid_begin() waits in code for sm_90 only: older code must not start before its time.
+  const bool overlaps = shape.architecture >= 90 && shape.blocks <= kMostOverlappedBlocks &&
+                        compiled_architecture() >= 90;
+  config.numAttrs = overlaps ? 1 : 0;
   check_cuda(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
              CudaCall::kLaunch, operation);
 }

@@ -46,7 +46,8 @@ struct SortShape {
   return div_up(run_length * fan_in, tuning.merge_tile_keys(fan_in)) + 1;
 }
 
-// The most numbers that the rows of cuts of a pass take.
+// The most numbers that the rows of cuts of a pass take, if its last group is a whole one: so they
+// grow with the count, whatever its passes.
 [[nodiscard]] inline std::uint64_t row_numbers(std::uint64_t count, const SortShape& shape,
                                                const KernelTuning& tuning) {
   std::uint64_t most = 0;
@@ -89,7 +90,10 @@ template <class Key>
     pass.runs.run_length = run_length;
     pass.group_count = div_up(count, run_length * fan_in);
     pass.rows_per_group = rows_of_group(run_length, fan_in, tuning);
-    pass.row_count = pass.group_count * pass.rows_per_group;
+    // The last group may be short: most of its rows would be empty just above a power of two.
+    const std::uint64_t last_length = count - (pass.group_count - 1) * run_length * fan_in;
+    pass.row_count = (pass.group_count - 1) * pass.rows_per_group +
+                     div_up(last_length, tuning.merge_tile_keys(fan_in)) + 1;
     pass.rows = scratch.rows;
     passes.push_back(pass);
     run_length *= fan_in;

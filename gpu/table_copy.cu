@@ -1,6 +1,9 @@
 // See launch.hpp. Arguments of a kernel are copied when it is launched, so the host's numbers may
 // go.
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
 
 #include "gpu/cuda_check.hpp"
 #include "gpu/launch.hpp"
@@ -36,6 +39,24 @@ unsigned current_architecture() {
   check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
              CudaCall::kQuery, "asking for the GPU's compute capability");
   return static_cast<unsigned>(10 * major + minor);
+}
+
+unsigned compiled_architecture() {
+  constexpr std::size_t kRememberedDevices = 64;  // others are asked again
+  static std::array<std::atomic<unsigned>, kRememberedDevices> remembered{};
+  int device = 0;
+  check_cuda(cudaGetDevice(&device), CudaCall::kQuery, "asking for the current GPU");
+  const auto place = static_cast<std::size_t>(device);
+  if (place < kRememberedDevices) {
+    const unsigned known = remembered[place].load(std::memory_order_relaxed);
+    if (known != 0) return known;
+  }
+  cudaFuncAttributes code{};
+  check_cuda(cudaFuncGetAttributes(&code, table_kernel), CudaCall::kQuery,
+             "asking what GPU the kernels were compiled for");
+  const auto found = static_cast<unsigned>(code.ptxVersion);
+  if (place < kRememberedDevices) remembered[place].store(found, std::memory_order_relaxed);
+  return found;
 }
 
 }  // namespace gsort::gpu

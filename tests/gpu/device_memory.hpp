@@ -24,18 +24,34 @@ inline std::string reason_without_gpu() {
   return count > 0 ? "" : "no GPU in this machine";
 }
 
+// What became of the cases of the test that runs.
+struct CasesOfTest {
+  std::size_t run = 0;
+  std::size_t left_out = 0;
+};
+inline CasesOfTest cases_of_test;
+
 // Whether so many elements are to be left out: under a tool that makes kernels thousands of times
-// slower, GSORT_TEST_MOST_KEYS says how many there is time for.
+// slower, GSORT_TEST_MOST_KEYS says how many there is time for. A test that leaves out all of its
+// cases is skipped.
 inline bool are_too_many(std::size_t count) {
   const char* const most = std::getenv("GSORT_TEST_MOST_KEYS");
-  return most != nullptr && count > std::strtoull(most, nullptr, 10);
+  const bool are_many = most != nullptr && count > std::strtoull(most, nullptr, 10);
+  ++(are_many ? cases_of_test.left_out : cases_of_test.run);
+  return are_many;
 }
 
 class GpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    cases_of_test = {};
     const std::string reason = reason_without_gpu();
     if (!reason.empty()) GTEST_SKIP() << "SKIPPED: " << reason;
+  }
+  void TearDown() override {
+    if (cases_of_test.run == 0 && cases_of_test.left_out > 0) {
+      GTEST_SKIP() << "SKIPPED: every case has more than GSORT_TEST_MOST_KEYS keys";
+    }
   }
 };
 

@@ -1,0 +1,96 @@
+// More elements than a call takes: the calls refuse them with nothing queued, and the sizes of
+// scratch memory are refused as well, as they could wrap around to a small number. No GPU is asked.
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "gpu/device_batch.hpp"
+#include "gpu/device_merge.hpp"
+#include "gpu/device_pairs.hpp"
+#include "gpu/device_records.hpp"
+#include "gpu/device_sort.hpp"
+#include "gpu/merge_pass.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+// What a call that refuses its arguments says; "" if it does not.
+std::string refusal(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.kind() == ErrorKind::kUsage ? error.what() : "";
+  }
+  return "";
+}
+
+constexpr std::uint64_t kMost = kMaxSortedKeys;
+constexpr std::array kTooMany = {kMost + 1, std::uint64_t{1} << 61, ~std::uint64_t{0}};
+
+template <class Key>
+void expect_sizes_refused(std::uint64_t count) {
+  const std::string said = "more than 34,359,738,368 ";
+  const auto refuses = [&](const std::string& elements, const std::function<void()>& call) {
+    EXPECT_NE(refusal(call).find(said + elements), std::string::npos) << refusal(call);
+  };
+  refuses("keys", [&] { (void)sort_keys_scratch_bytes<Key>(count); });
+  refuses("keys", [&] { (void)merge_arrays_scratch_bytes<Key>(count); });
+  refuses("keys", [&] { (void)merge_slices_scratch_bytes<Key>(count, 7); });
+  refuses("keys", [&] { (void)sort_batch_scratch_bytes<Key>(1, count); });
+  refuses("keys", [&] { (void)sort_batch_scratch_bytes<Key>(count, 1); });
+  refuses("keys", [&] { (void)sort_ragged_batch_scratch_bytes<Key>(3, count, 5); });
+  refuses("arrays", [&] { (void)sort_ragged_batch_scratch_bytes<Key>(count, 3, 5); });
+  refuses("pairs", [&] { (void)sort_pairs_scratch_bytes<Key, std::uint32_t>(count); });
+  refuses("pairs", [&] { (void)merge_pair_arrays_scratch_bytes<Key, std::uint32_t>(count); });
+  refuses("pairs", [&] { (void)merge_pair_slices_scratch_bytes<Key, std::uint32_t>(count, 7); });
+}
+
+TEST(SizeLimits, SizesOfScratchMemoryAreRefusedBeyondWhatCallsTake) {
+  for (const std::uint64_t count : kTooMany) {
+    SCOPED_TRACE(count);
+    expect_sizes_refused<std::uint32_t>(count);
+    expect_sizes_refused<std::uint64_t>(count);
+    EXPECT_NE(refusal([&] { (void)sort_records_scratch_bytes(count); }), "");
+  }
+}
+
+TEST(SizeLimits, SizesOfScratchMemoryAreKnownUpToThem) {
+  EXPECT_GE(sort_keys_scratch_bytes<std::uint64_t>(kMost), kMost * sizeof(std::uint64_t));
+  EXPECT_GT(merge_arrays_scratch_bytes<std::uint32_t>(kMost), 0U);
+  EXPECT_GE((sort_pairs_scratch_bytes<std::uint32_t, std::uint64_t>(kMost)),
+            kMost * (sizeof(std::uint32_t) + sizeof(std::uint64_t)));
+  EXPECT_GE(sort_records_scratch_bytes(kMostDeviceRecords), kMostDeviceRecords * 24);
+}
+
+TEST(SizeLimits, CallsRefuseWhatTheyDoNotTake) {
+  std::vector<std::uint32_t> some(16);
+  std::uint32_t* const keys = some.data();
+  const Pairs<std::uint32_t, std::uint32_t> pairs{keys, keys + 8};
+  for (const std::uint64_t count : kTooMany) {
+    SCOPED_TRACE(count);
+    const std::array<std::uint64_t, 3> slices{1, count, count};
+    EXPECT_NE(refusal([&] { sort_keys(keys, keys, count, {}, {}, keys, 64, nullptr); }), "");
+    EXPECT_NE(refusal([&] { merge_arrays(keys, count, keys, count, keys, {}, keys, 64, nullptr); }),
+              "");
+    EXPECT_NE(refusal([&] { merge_slices(keys, slices.data(), 3, keys, {}, keys, 64, nullptr); }),
+              "");
+    EXPECT_NE(refusal([&] {
+                sort_pairs<std::uint32_t, std::uint32_t>(pairs, pairs, count, {}, {}, keys, 64,
+                                                         nullptr);
+              }),
+              "");
+    EXPECT_NE(refusal([&] {
+                merge_pair_arrays<std::uint32_t, std::uint32_t>(pairs, count, pairs, 1, pairs, {},
+                                                                keys, 64, nullptr);
+              }),
+              "");
+  }
+}
+
+}  // namespace
+}  // namespace gsort::gpu
