@@ -122,7 +122,7 @@ __device__ Vector<Key> thread_make_vector(const CountedMerge<Key>& merge, std::u
 template <class Key>
 __global__ void __launch_bounds__(kFillThreads)
     fill_keys_kernel(const CountedMerge<Key> merge, unsigned misaligned,
-                       unsigned vectors_a_thread) {
+                     unsigned vectors_a_thread) {
   grid_begin();
   // Counted from the multiple of 16 bytes: `misaligned` keys before the output.
   const unsigned tile_keys = kFillThreads * vectors_a_thread * Vector<Key>::kKeys;

@@ -32,7 +32,11 @@ void launch_partition_for(const MergePass<Key>& pass, unsigned architecture, cud
       constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(kFanIn);
       const auto blocks = static_cast<unsigned>(div_up(pass.row_count * kFanIn, kPartitionThreads));
       launch_kernel(partition_kernel<Key, kTileKeys, kFanIn>,
-                    {blocks, kPartitionThreads, 0, architecture, stream},
+                    {.blocks = blocks,
+                     .threads = kPartitionThreads,
+                     .architecture = architecture,
+                     .stream = stream,
+                     .starts_alone = true},
                     "launching partition_kernel", pass);
     });
   });

@@ -52,7 +52,11 @@ void launch_long_partition(const LongMergePass<Key>& pass, unsigned architecture
                                   ? static_cast<unsigned>(most)
                                   : taking_blocks(most, kPartitionThreads);
       launch_kernel(long_partition_kernel<Key, kTileKeys, kFanIn>,
-                    {blocks, kPartitionThreads, 0, architecture, stream},
+                    {.blocks = blocks,
+                     .threads = kPartitionThreads,
+                     .architecture = architecture,
+                     .stream = stream,
+                     .starts_alone = true},
                     "launching long_partition_kernel", pass);
     });
   });

@@ -29,10 +29,12 @@ struct Extent {
 };
 
 // Of the thread that runs now.
+// NOLINTBEGIN(readability-identifier-naming): the names are CUDA's
 extern thread_local Extent threadIdx;
 extern thread_local Extent blockIdx;
 extern thread_local Extent blockDim;
 extern thread_local Extent gridDim;
+// NOLINTEND(readability-identifier-naming)
 
 struct GridShape {
   Extent blocks;

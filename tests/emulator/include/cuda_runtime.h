@@ -13,6 +13,8 @@
 
 #include "emulator.hpp"
 
+// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the names are CUDA's
+
 #define __global__
 #define __device__
 #define __host__
@@ -23,8 +25,6 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 // A block at a time runs on a thread of the process, so one variable a thread is one a block.
 #define __shared__ thread_local
-
-// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the names are CUDA's
 
 using emulator::blockDim;
 using emulator::blockIdx;
