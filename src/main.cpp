@@ -13,6 +13,7 @@
 #include "observer.hpp"
 #include "options/help.hpp"
 #include "options/suffix_warning.hpp"
+#include "own_files.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/check_records.hpp"
 #include "pipeline/survey.hpp"
@@ -42,6 +43,7 @@ int check(const Options& options, io::Reader& reader) {
 int sort(const Options& options, io::Reader& reader) {
   PreparedSort prepared(options, reader);
   if (options.explain != ExplainMode::kNone) {
+    refuse_explaining_into_inputs(options, reader);
     print(stdout, explain(prepared.plan(), options, prepared.machine()));
     return kDone;
   }

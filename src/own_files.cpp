@@ -45,6 +45,17 @@ Error shared(const std::string& what, std::string_view with, std::string_view hi
   return Error(ErrorKind::kUsage, what, fmt::format("is {}, too", with)).hint(hint);
 }
 
+// `name` is written through, `what` says that to the user.
+void refuse_inputs_called(const std::string& name, const std::string& what, const Options& options,
+                          const io::Reader& reader, const char* hint) {
+  if (hold_nothing(reader)) return;
+  for (std::size_t input = 0; input < options.inputs.size(); ++input) {
+    if (!io::same_file(name, name_of_input(options.inputs[input]))) continue;
+    throw Error(ErrorKind::kUsage, what, fmt::format("{} is the same file", reader.path_of(input)))
+        .hint(hint);
+  }
+}
+
 }  // namespace
 
 void refuse_files_of_resume(const Options& options) {
@@ -64,15 +75,16 @@ void refuse_files_of_resume(const Options& options) {
 
 void refuse_writing_into_inputs(const Options& options, const io::Output& output,
                                 const io::Reader& reader) {
-  if (!output.is_stream() || hold_nothing(reader)) return;
-  const std::string name = name_of_output(options.output.value_or("-"));
-  for (std::size_t input = 0; input < options.inputs.size(); ++input) {
-    if (!io::same_file(name, name_of_input(options.inputs[input]))) continue;
-    throw Error(ErrorKind::kUsage, fmt::format("writing to {}", output.path()),
-                fmt::format("{} is the same file", reader.path_of(input)))
-        .hint(
-            "name the file with -o: it may be an input, and is replaced when the result is whole");
-  }
+  if (!output.is_stream()) return;
+  refuse_inputs_called(
+      name_of_output(options.output.value_or("-")), fmt::format("writing to {}", output.path()),
+      options, reader,
+      "name the file with -o: it may be an input, and is replaced when the result is whole");
+}
+
+void refuse_explaining_into_inputs(const Options& options, const io::Reader& reader) {
+  refuse_inputs_called(io::kStandardOutput, "writing the plan to standard output", options, reader,
+                       "the plan is text: send it to a terminal or to a file of its own");
 }
 
 void refuse_shared_report(const Options& options, std::string_view option,

@@ -20,6 +20,9 @@ void refuse_files_of_resume(const Options& options);
 void refuse_writing_into_inputs(const Options& options, const io::Output& output,
                                 const io::Reader& reader);
 
+// The same for the plan that --explain prints, as in `gsort --explain FILE >> FILE`.
+void refuse_explaining_into_inputs(const Options& options, const io::Reader& reader);
+
 // Throws: Error(kUsage) when `path`, the report that `option` names, is the output, an input, or a
 // file of the folder of --resume.
 void refuse_shared_report(const Options& options, std::string_view option, const std::string& path);

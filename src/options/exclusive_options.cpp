@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 namespace gsort {
-namespace {
 
 std::string with_origin(const Options& options, std::string_view option) {
   const std::string_view name = option.substr(0, option.find_first_of(" ="));
@@ -14,8 +13,6 @@ std::string with_origin(const Options& options, std::string_view option) {
       std::ranges::find(options.from_environment, name) != options.from_environment.end();
   return fmt::format("{}{}", option, is_there ? " in GSORT_OPTIONS" : "");
 }
-
-}  // namespace
 
 Error exclude_each_other(const Options& options, std::string_view one, std::string_view other,
                          std::string_view hint) {

@@ -1,6 +1,8 @@
-// The Error for two options that do not go together.
+// Errors that name options, and say where these were given: the Error for two options that do not
+// go together.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -8,8 +10,11 @@
 
 namespace gsort {
 
-// `one` and `other` name options as in "--top", with a value or words behind them at will. Of those
-// that GSORT_OPTIONS gave the message says so: they are not on the command line that the user sees.
+// `option` as in "--top", with a value or words behind it at will. Of those that GSORT_OPTIONS gave
+// it says so: they are not on the command line that the user sees.
+[[nodiscard]] std::string with_origin(const Options& options, std::string_view option);
+
+// `one` and `other` are named with their origin.
 [[nodiscard]] Error exclude_each_other(const Options& options, std::string_view one,
                                        std::string_view other, std::string_view hint);
 

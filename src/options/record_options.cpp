@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "options/exclusive_options.hpp"
 #include "options/form_options.hpp"
 #include "options/record_keys.hpp"
 #include "options/result_options.hpp"
@@ -25,7 +26,8 @@ void require_files_of_records(const Options& options, bool arrays_hold_them) {
     if (format == FileFormat::kBinary) return;
     if (format == FileFormat::kNpy && arrays_hold_them) return;
     throw Error(ErrorKind::kUsage,
-                fmt::format("{} with {}", arrays_hold_them ? "records" : "--record", what),
+                fmt::format("{} with {}",
+                            arrays_hold_them ? "records" : with_origin(options, "--record"), what),
                 fmt::format("{} holds no records", name_of(format)))
         .hint(arrays_hold_them ? "--format=npy:bin writes them as raw bytes"
                                : "--format=bin takes all files as raw bytes");
@@ -147,11 +149,11 @@ void resolve_records(Options& options) {
   if (!options.record_bytes && options.record_keys.empty()) return;
   if (format_of_input(options, options.inputs.front()) == FileFormat::kNpy) return;
   if (!options.record_bytes) {
-    throw Error(ErrorKind::kUsage, "option --key", "needs --record")
+    throw Error(ErrorKind::kUsage, "option " + with_origin(options, "--key"), "needs --record")
         .hint("--record=SIZE says how many bytes a record has");
   }
   if (options.record_keys.empty()) {
-    throw Error(ErrorKind::kUsage, "option --record", "needs --key")
+    throw Error(ErrorKind::kUsage, "option " + with_origin(options, "--record"), "needs --key")
         .hint(fmt::format("--key says where the keys are: {}", kKeyForm));
   }
   require_files_of_records(options, false);
@@ -165,7 +167,8 @@ void resolve_records(Options& options) {
 
 void adopt_records(Options& options, const StoredRecords& records) {
   if (options.record_bytes.value_or(records.bytes) != records.bytes) {
-    throw Error(ErrorKind::kUsage, fmt::format("--record '{}'", *options.record_bytes),
+    throw Error(ErrorKind::kUsage,
+                with_origin(options, fmt::format("--record '{}'", *options.record_bytes)),
                 fmt::format("the array has records of {} bytes", records.bytes))
         .hint("its header says so; leave out --record");
   }
@@ -181,10 +184,11 @@ void adopt_records(Options& options, const StoredRecords& records) {
 void refuse_records_of_keys(const Options& options) {
   if (!options.record_bytes && options.record_keys.empty()) return;
   if (options.records) return;
-  throw Error(ErrorKind::kUsage,
-              fmt::format("{} with {}", options.record_bytes ? "--record" : "--key",
-                          options.inputs.front()),
-              "the array holds keys, not records")
+  throw Error(
+      ErrorKind::kUsage,
+      fmt::format("{} with {}", with_origin(options, options.record_bytes ? "--record" : "--key"),
+                  options.inputs.front()),
+      "the array holds keys, not records")
       .hint("leave it out; --format=bin takes all files as raw bytes");
 }
 
