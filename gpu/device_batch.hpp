@@ -50,6 +50,7 @@ struct RaggedArrays {
 // whatever their lengths up to `longest`. For exactly these numbers: with others, be they less, it
 // may need more. It is one more array of keys and about a tenth of it, if an array can be longer
 // than a tile, else some percent of the keys' bytes at most, and 12 bytes for every 190 arrays.
+// Throws: Error(kUsage) for more than kMaxSortedKeys keys or arrays.
 template <class Key>
 [[nodiscard]] std::size_t sort_ragged_batch_scratch_bytes(
     std::uint64_t array_count, std::uint64_t count, std::uint64_t longest = ~std::uint64_t{0});

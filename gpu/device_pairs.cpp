@@ -306,7 +306,7 @@ void merge_pair_slices(ConstPairs<Key, Value> input, const std::uint64_t* slice_
                        std::uint32_t slice_count, Pairs<Key, Value> output, KeyMap<Key> store_map,
                        void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   require_memory(slice_counts, slice_count, 1, kMerging, "the table of slice counts");
-  const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kMerging);
+  const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kMerging, "pairs");
   if (total == 0) return;
   if (slice_count <= 2) {
     const std::uint64_t first = slice_counts[0];
@@ -363,7 +363,7 @@ void merge_pair_arrays(ConstPairs<Key, Value> a, std::uint64_t a_count, ConstPai
                        std::uint64_t b_count, Pairs<Key, Value> output, KeyMap<Key> store_map,
                        void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   const std::array<std::uint64_t, 2> counts{a_count, b_count};
-  const std::uint64_t total = sum_of_slices(counts.data(), 2, kMergingArrays);
+  const std::uint64_t total = sum_of_slices(counts.data(), 2, kMergingArrays, "pairs");
   if (total == 0) return;
   const std::size_t needed = merge_pair_arrays_scratch_bytes<Key, Value>(total);
   require_output(output, total, kMergingArrays);

@@ -33,8 +33,8 @@
 //                 of four rows, and not by its scattered reads: 0.12 to 0.15 -> 0.09 to 0.12 a pass
 //                 (u32), 0.25 to 0.30 -> 0.20 to 0.24 (u64); from 6.44 in these runs
 //   6.25 | 13.72  a lane knows once, not for each vector, whether it stores samples
-//                 partitions start when their predecessor is gone, for the sake of the L1 cache, and
-//                 merges while theirs ends (programmatic_launch.cuh): nothing for 2^28, but of u32
+//                 partitions start when their predecessor is gone, for the sake of the L1 cache,
+//                 and merges while theirs ends (launch_overlap.hpp): nothing for 2^28, but of u32
 //                 2^27 3.17 -> 3.11, 2^24 0.465 -> 0.455
 //
 // That is 42.9 to 43.0 and 19.6 Gkeys/s, 2.0 and 2.06 times CUB's merge sort. Of 2^27 u32 keys the

@@ -11,8 +11,8 @@
 // prefix are part of the prefix, too. That is a prefix again, of 2m elements less the runs whose
 // new element was left out, and only a few elements off the size that is wanted: they change sides
 // one by one, the least of those behind or the greatest of those before. The sizes that are wanted
-// expect half of the new elements to be left out, and that of the run with the greatest element:
-// of level l, m = (d + (runs / 2 + 1) * (2^l - 1)) / 2^l.
+// expect w new elements to be left out, half of them or one more: of level l,
+// m = (d + w * (2^l - 1)) / 2^l. Any w would do; it decides how many elements change sides.
 // So each level reads one key a run, and a few more. On level 0 the cut is exact.
 //
 // Levels from S upwards are read from samples, every S-th key of each run, kept together in a small
@@ -25,7 +25,7 @@
 // did not halve the windows, it comes from the middle, which bounds the rounds for any keys.
 //
 // Example. Two runs: run 0 = 1 3 5 7, run 1 = 2 4 6 8; d = 5 (the prefix is 1 2 3 4 5).
-//   level 1: elements 1 5 | 2 6, m = (5 + 2) / 2 = 3: the prefix is 1 2 5, the cuts 4 and 2.
+//   level 1: elements 1 5 | 2 6, w = 1, m = (5 + 1) / 2 = 3: the prefix is 1 2 5, the cuts 4 and 2.
 //   level 0: new elements 7 and 4; the greatest of the prefix is 5, so 4 belongs to it and 7 does
 //   not: cuts 3 and 2, five keys, as wanted.
 //

@@ -16,12 +16,13 @@ namespace gsort::gpu {
 
 // How many elements all slices hold. Throws: Error(kUsage) for more than kMaxSortedKeys.
 [[nodiscard]] inline std::uint64_t sum_of_slices(const std::uint64_t* slice_counts,
-                                                 std::uint32_t slice_count, const char* operation) {
+                                                 std::uint32_t slice_count, const char* operation,
+                                                 const char* elements = "keys") {
   std::uint64_t total = 0;
   for (std::uint32_t i = 0; i < slice_count; ++i) {
-    require_count(slice_counts[i], operation);  // no sum of two such numbers wraps around
+    require_count(slice_counts[i], operation, elements);  // no sum of two such numbers wraps around
     total += slice_counts[i];
-    require_count(total, operation);
+    require_count(total, operation, elements);
   }
   return total;
 }

@@ -1,12 +1,7 @@
-// Launching kernels so that one starts up while its predecessor on the stream still ends
-// (programmatic dependent launch, from sm_90 on, by code that was compiled for it; elsewhere an
-// ordinary launch). Every kernel
-// launched so calls grid_begin() first: before it returns, nothing of the predecessors may be read
-// and nothing that they read may be written. As every kernel waits, waiting for the last one is
-// waiting for all.
-//
-// What it gains: two to three microseconds a kernel, which is half the time of sorts of up to 2^18
-// keys, and 1 to 2% of that of 2^24 to 2^27.
+// Launching kernels so that one starts up while its predecessor on the stream still ends, where
+// that pays (launch_overlap.hpp). Every kernel launched so calls grid_begin() first: before it
+// returns, nothing of the predecessors may be read and nothing that they read may be written. As
+// every kernel waits, waiting for the last one is waiting for all.
 #pragma once
 
 #include <string_view>
@@ -15,6 +10,7 @@
 
 #include "gpu/cuda_check.hpp"
 #include "gpu/launch.hpp"
+#include "gpu/launch_overlap.hpp"
 
 namespace gsort::gpu {
 
@@ -33,18 +29,11 @@ struct LaunchShape {
   unsigned shared_bytes = 0;  // dynamic
   unsigned architecture = 0;
   cudaStream_t stream = nullptr;
-  // For kernels that live on the L1 cache. A kernel that starts beside blocks of its predecessor
-  // keeps their division of a multiprocessor's memory, most of it shared memory: the partitions of
-  // a sort then take it 1.4% longer on an H200.
-  bool starts_alone = false;
+  bool starts_alone = false;  // launch_overlap.hpp
 };
 
 // More dynamic shared memory than this must be asked for, kernel by kernel.
 inline constexpr unsigned kUnaskedSharedBytes = 48U << 10;
-
-// Larger grids start in the ordinary way: on an H200 the overlap gained nothing for 2^28 keys, and
-// made a sort of 2^29 0.5% slower.
-inline constexpr unsigned kMostOverlappedBlocks = 100000;
 
 // Queues kernel(arguments...). Throws: Error(kDevice) with `operation`.
 template <class... Parameters, class... Arguments>
@@ -64,10 +53,9 @@ void launch_kernel(void (*kernel)(Parameters...), const LaunchShape& shape,
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
   config.attrs = &overlap;
-  // grid_begin() waits in code for sm_90 only: older code must not start before its time.
-  const bool overlaps = !shape.starts_alone && shape.blocks <= kMostOverlappedBlocks &&
-                        shape.architecture >= 90 && compiled_architecture() >= 90;
-  config.numAttrs = overlaps ? 1 : 0;
+  const OverlapQuestion question{shape.architecture, compiled_architecture(), shape.blocks,
+                                 shape.starts_alone};
+  config.numAttrs = may_overlap(question) ? 1 : 0;
   check_cuda(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...),
              CudaCall::kLaunch, operation);
 }

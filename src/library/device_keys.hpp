@@ -11,7 +11,8 @@
 // the device, and calls on several streams may overlap when each has scratch of its own. Requires:
 // keys aligned to their size, scratch to 256 bytes (as cudaMalloc does); arrays are apart unless
 // said otherwise, and stay alive and untouched until the stream has passed the work. Throws:
-// Error(kUsage), with nothing queued, for null pointers with a count, overlap, misalignment and too
+// Error(kUsage), with nothing queued, for null pointers with a count, overlap, misalignment, more
+// than 2^35 keys in one call (the sizes of scratch memory are refused for these, too) and too
 // little scratch; Error(kDevice), naming the operation, when CUDA fails. Thread-safe.
 #pragma once
 
@@ -50,7 +51,7 @@ template <DeviceKey Key>
 void sort_device_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                       const DeviceScratch& scratch, DeviceStream stream);
 
-// About 5 bytes for every 1,000 keys of both arrays together.
+// 5 bytes for every 1,000 keys of 32 bits in both arrays together, 10 of 64 bits.
 template <UnsignedDeviceKey Key>
 [[nodiscard]] std::size_t device_merge_scratch_bytes(std::uint64_t total);
 

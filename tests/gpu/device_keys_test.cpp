@@ -2,6 +2,7 @@
 // kernels themselves do at the borders of their tiles is tested beside them.
 #include "library/device_keys.hpp"
 
+#include <string>
 #include <vector>
 
 #include "base/error.hpp"
@@ -142,6 +143,33 @@ TEST_F(DeviceKeyErrors, HostSortsNeverNeedLessScratchForMoreKeys) {
     const std::size_t bytes = host_sort_scratch_bytes<double>(count);
     EXPECT_GE(bytes, least) << count;
     least = bytes;
+  }
+}
+
+// No GPU is asked.
+TEST(DeviceKeyLimits, MoreKeysThanACallTakesAreRefusedByCallsAndSizes) {
+  const auto expect_refusal = [](const auto& call) {
+    try {
+      call();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_NE(std::string(error.what()).find("more than 34,359,738,368 keys"), std::string::npos)
+          << error.what();
+    }
+  };
+  std::vector<float> some(64);
+  float* const keys = some.data();
+  for (const std::uint64_t count : {(std::uint64_t{1} << 35) + 1, ~std::uint64_t{0}}) {
+    expect_refusal([&] { (void)host_sort_scratch_bytes<float>(count); });
+    expect_refusal([&] { (void)device_sort_scratch_bytes<double>(count); });
+    expect_refusal([&] { (void)device_merge_scratch_bytes<std::uint32_t>(count); });
+    expect_refusal([&] {
+      sort_host_keys(keys, keys, count, Order::kAscending, {keys, 64}, nullptr);
+    });
+    expect_refusal([&] {
+      sort_device_keys(keys, keys, count, Order::kAscending, {keys, 64}, nullptr);
+    });
   }
 }
 

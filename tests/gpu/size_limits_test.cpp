@@ -1,8 +1,10 @@
 // More elements than a call takes: the calls refuse them with nothing queued, and the sizes of
 // scratch memory are refused as well, as they could wrap around to a small number. No GPU is asked.
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,22 +34,25 @@ std::string refusal(const std::function<void()>& call) {
 constexpr std::uint64_t kMost = kMaxSortedKeys;
 constexpr std::array kTooMany = {kMost + 1, std::uint64_t{1} << 61, ~std::uint64_t{0}};
 
+void expect_refusal(const std::string& elements, const std::function<void()>& call) {
+  const std::string said = refusal(call);
+  EXPECT_NE(said.find("more than 34,359,738,368 " + elements), std::string::npos) << said;
+}
+
 template <class Key>
 void expect_sizes_refused(std::uint64_t count) {
-  const std::string said = "more than 34,359,738,368 ";
-  const auto refuses = [&](const std::string& elements, const std::function<void()>& call) {
-    EXPECT_NE(refusal(call).find(said + elements), std::string::npos) << refusal(call);
-  };
-  refuses("keys", [&] { (void)sort_keys_scratch_bytes<Key>(count); });
-  refuses("keys", [&] { (void)merge_arrays_scratch_bytes<Key>(count); });
-  refuses("keys", [&] { (void)merge_slices_scratch_bytes<Key>(count, 7); });
-  refuses("keys", [&] { (void)sort_batch_scratch_bytes<Key>(1, count); });
-  refuses("keys", [&] { (void)sort_batch_scratch_bytes<Key>(count, 1); });
-  refuses("keys", [&] { (void)sort_ragged_batch_scratch_bytes<Key>(3, count, 5); });
-  refuses("arrays", [&] { (void)sort_ragged_batch_scratch_bytes<Key>(count, 3, 5); });
-  refuses("pairs", [&] { (void)sort_pairs_scratch_bytes<Key, std::uint32_t>(count); });
-  refuses("pairs", [&] { (void)merge_pair_arrays_scratch_bytes<Key, std::uint32_t>(count); });
-  refuses("pairs", [&] { (void)merge_pair_slices_scratch_bytes<Key, std::uint32_t>(count, 7); });
+  expect_refusal("keys", [&] { (void)sort_keys_scratch_bytes<Key>(count); });
+  expect_refusal("keys", [&] { (void)merge_arrays_scratch_bytes<Key>(count); });
+  expect_refusal("keys", [&] { (void)merge_slices_scratch_bytes<Key>(count, 7); });
+  expect_refusal("keys", [&] { (void)sort_batch_scratch_bytes<Key>(1, count); });
+  expect_refusal("keys", [&] { (void)sort_batch_scratch_bytes<Key>(count, 1); });
+  expect_refusal("keys", [&] { (void)sort_ragged_batch_scratch_bytes<Key>(3, count, 5); });
+  expect_refusal("arrays", [&] { (void)sort_ragged_batch_scratch_bytes<Key>(count, 3, 5); });
+  expect_refusal("pairs", [&] { (void)sort_pairs_scratch_bytes<Key, std::uint32_t>(count); });
+  expect_refusal("pairs",
+                 [&] { (void)merge_pair_arrays_scratch_bytes<Key, std::uint32_t>(count); });
+  expect_refusal("pairs",
+                 [&] { (void)merge_pair_slices_scratch_bytes<Key, std::uint32_t>(count, 7); });
 }
 
 TEST(SizeLimits, SizesOfScratchMemoryAreRefusedBeyondWhatCallsTake) {
@@ -68,27 +73,43 @@ TEST(SizeLimits, SizesOfScratchMemoryAreKnownUpToThem) {
 }
 
 TEST(SizeLimits, CallsRefuseWhatTheyDoNotTake) {
-  std::vector<std::uint32_t> some(16);
+  std::vector<std::uint32_t> some(64);
   std::uint32_t* const keys = some.data();
-  const Pairs<std::uint32_t, std::uint32_t> pairs{keys, keys + 8};
+  const Pairs<std::uint32_t, std::uint32_t> pairs{keys, keys + 32};
+  const std::vector<std::uint64_t> offsets(4);
+  const RecordOrder order({8, {{0, 4, std::nullopt, false, false}}});
   for (const std::uint64_t count : kTooMany) {
     SCOPED_TRACE(count);
     const std::array<std::uint64_t, 3> slices{1, count, count};
-    EXPECT_NE(refusal([&] { sort_keys(keys, keys, count, {}, {}, keys, 64, nullptr); }), "");
-    EXPECT_NE(refusal([&] { merge_arrays(keys, count, keys, count, keys, {}, keys, 64, nullptr); }),
-              "");
-    EXPECT_NE(refusal([&] { merge_slices(keys, slices.data(), 3, keys, {}, keys, 64, nullptr); }),
-              "");
+    expect_refusal("keys", [&] { sort_keys(keys, keys, count, {}, {}, keys, 64, nullptr); });
+    expect_refusal("keys",
+                   [&] { merge_arrays(keys, count, keys, count, keys, {}, keys, 64, nullptr); });
+    expect_refusal("keys",
+                   [&] { merge_slices(keys, slices.data(), 3, keys, {}, keys, 64, nullptr); });
+    expect_refusal("keys", [&] { sort_batch(keys, keys, count, 3, {}, {}, keys, 64, nullptr); });
+    expect_refusal("keys", [&] {
+      sort_ragged_batch(keys, keys, {offsets.data(), 3, count, 1}, {}, {}, keys, 64, nullptr);
+    });
+    expect_refusal("arrays", [&] {
+      sort_ragged_batch(keys, keys, {offsets.data(), count, 3, 1}, {}, {}, keys, 64, nullptr);
+    });
+    expect_refusal("pairs", [&] {
+      sort_pairs<std::uint32_t, std::uint32_t>(pairs, pairs, count, {}, {}, keys, 64, nullptr);
+    });
+    expect_refusal("pairs", [&] {
+      merge_pair_arrays<std::uint32_t, std::uint32_t>(pairs, count, pairs, 1, pairs, {}, keys, 64,
+                                                      nullptr);
+    });
+    expect_refusal("pairs", [&] {
+      merge_pair_slices<std::uint32_t, std::uint32_t>(pairs, slices.data(), 3, pairs, {}, keys, 64,
+                                                      nullptr);
+    });
+    const auto* const records = reinterpret_cast<const std::byte*>(keys);
+    auto* const sorted = reinterpret_cast<std::byte*>(keys + 32);
     EXPECT_NE(refusal([&] {
-                sort_pairs<std::uint32_t, std::uint32_t>(pairs, pairs, count, {}, {}, keys, 64,
-                                                         nullptr);
-              }),
-              "");
-    EXPECT_NE(refusal([&] {
-                merge_pair_arrays<std::uint32_t, std::uint32_t>(pairs, count, pairs, 1, pairs, {},
-                                                                keys, 64, nullptr);
-              }),
-              "");
+                sort_records(order, records, sorted, count, keys, 64, nullptr);
+              }).find("records are more than the 4294967295 of one sort"),
+              std::string::npos);
   }
 }
 
