@@ -1,6 +1,7 @@
 // Which kernels start up while their predecessor on the stream still ends: programmatic dependent
 // launch, from sm_90 on. What it gains on an H200: two to three microseconds a kernel, which is
-// half the time of sorts of up to 2^18 keys, and 1 to 2% of that of 2^24 to 2^27. Host code.
+// half the time of sorts of up to 2^18 keys, and 1 to 2% of that of 2^24 to 2^27
+// (tools/bench/results/h200-overlap.txt). Host code.
 #pragma once
 
 namespace gsort::gpu {
