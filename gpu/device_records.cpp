@@ -1,5 +1,7 @@
 #include "gpu/device_records.hpp"
 
+#include <ranges>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -66,9 +68,8 @@ void sort_records(const RecordOrder& order, const std::byte* input, std::byte* o
   const auto record_bytes = static_cast<std::uint32_t>(order.record_bytes());
   const Pairs<std::uint64_t, std::uint32_t> pairs{arrays.words, arrays.numbers};
   launch_count_up(arrays.numbers, count, stream);
-  const auto& words = order.words();
-  for (auto word = words.rbegin(); word != words.rend(); ++word) {
-    launch_read_words(input, record_bytes, *word, arrays.numbers, count, arrays.words, stream);
+  for (const auto& word : std::views::reverse(order.words())) {
+    launch_read_words(input, record_bytes, word, arrays.numbers, count, arrays.words, stream);
     sort_pairs<std::uint64_t, std::uint32_t>(pairs, pairs, count, {}, {}, arrays.pairs,
                                              arrays.pairs_bytes, stream);
   }

@@ -1,6 +1,7 @@
 #include "emulator.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
+#include <sanitizer/asan_interface.h>
 
 namespace gsort::gpu {
 // The dynamic memory of the block that runs now; kernels declare it.
@@ -32,10 +34,23 @@ using boost::context::fiber;
 constexpr std::size_t kStackBytes = 256U << 10;
 constexpr int kSharedPoison = 0xdb;
 
+using Pool = boost::context::pooled_fixedsize_stack;
+
+// Stacks are used again, also those that threads left by an exception or never: what
+// AddressSanitizer knows of their frames goes.
+struct Stacks : Pool {
+  using Pool::Pool;
+
+  boost::context::stack_context allocate() {
+    const boost::context::stack_context stack = Pool::allocate();
+    ASAN_UNPOISON_MEMORY_REGION(static_cast<std::byte*>(stack.sp) - stack.size, stack.size);
+    return stack;
+  }
+};
+
 struct Thread {
-  fiber context;    // where it goes on
-  fiber scheduler;  // where its caller goes on
-  bool has_ended = false;
+  fiber context;      // where it goes on
+  fiber scheduler;    // where its caller goes on
   unsigned mask = 0;  // of the exchange that it waits for
   std::array<std::uint64_t, 32> values{};
 };
@@ -47,7 +62,7 @@ struct Warp {
 
 class Block {
  public:
-  Block(unsigned threads, boost::context::pooled_fixedsize_stack& stacks)
+  Block(unsigned threads, Stacks& stacks)
       : threads_(threads), warps_((threads + 31) / 32), stacks_(stacks) {}
 
   void run(const std::function<void()>& kernel, std::uint64_t seed) {
@@ -57,12 +72,8 @@ class Block {
       thread.context =
           fiber(std::allocator_arg, stacks_, [this, &thread, &kernel](fiber&& scheduler) {
             thread.scheduler = std::move(scheduler);
-            try {
-              kernel();
-            } catch (const std::logic_error&) {
-              error_ = std::current_exception();
-            }
-            end(thread);
+            kernel();
+            end();
             return std::move(thread.scheduler);
           });
       ready_.push_back(i);
@@ -82,6 +93,15 @@ class Block {
       throw std::logic_error("block " + std::to_string(blockIdx.x) + ": " +
                              std::to_string(running_) + " threads wait forever");
     }
+  }
+
+  // Ends the thread that runs now, and the block's run with this error. Does not return; but it
+  // neither throws nor says so, as AddressSanitizer, told that a function will not return, takes
+  // the fiber's stack for the thread's own.
+  void refuse(const char* reason) {
+    error_ = std::make_exception_ptr(std::logic_error(reason));
+    end();
+    suspend();
   }
 
   unsigned wait_for_block(bool says_yes) {
@@ -126,8 +146,7 @@ class Block {
     at_barrier_.clear();
   }
 
-  void end(Thread& thread) {
-    thread.has_ended = true;
+  void end() {
     --running_;
     if (running_ > 0 && at_barrier_.size() == running_) open_barrier();
   }
@@ -139,7 +158,7 @@ class Block {
 
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
-  boost::context::pooled_fixedsize_stack& stacks_;
+  Stacks& stacks_;
   std::vector<unsigned> ready_;
   std::vector<unsigned> at_barrier_;
   unsigned running_ = 0;  // threads that have not ended
@@ -154,7 +173,7 @@ thread_local std::size_t dynamic_bytes = 0;  // of this grid's blocks
 }  // namespace
 
 void run_grid(const GridShape& shape, const std::function<void()>& kernel) {
-  thread_local boost::context::pooled_fixedsize_stack stacks(kStackBytes);
+  thread_local Stacks stacks(kStackBytes);
   gridDim = shape.blocks;
   blockDim = shape.threads;
   dynamic_bytes = shape.shared_bytes;
@@ -179,14 +198,16 @@ const std::array<std::uint64_t, 32>& exchange(unsigned mask, std::uint64_t value
 unsigned shared_address(const void* memory) {
   const auto offset = static_cast<const unsigned char*>(memory) - gsort::gpu::shared_bytes;
   if (offset < 0 || static_cast<std::size_t>(offset) > dynamic_bytes) {
-    throw std::logic_error("not in dynamic shared memory");
+    current->refuse("not in dynamic shared memory");
+    return 0;
   }
   return static_cast<unsigned>(offset);
 }
 
 const void* shared_memory(unsigned address, std::size_t bytes) {
   if (address + bytes > dynamic_bytes) {
-    throw std::logic_error("a read beyond shared memory");
+    current->refuse("a read beyond shared memory");
+    return nullptr;
   }
   return gsort::gpu::shared_bytes + address;
 }
