@@ -1,6 +1,6 @@
 #include "gpu/device_records.hpp"
 
-#include <ranges>
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -68,11 +68,12 @@ void sort_records(const RecordOrder& order, const std::byte* input, std::byte* o
   const auto record_bytes = static_cast<std::uint32_t>(order.record_bytes());
   const Pairs<std::uint64_t, std::uint32_t> pairs{arrays.words, arrays.numbers};
   launch_count_up(arrays.numbers, count, stream);
-  for (const auto& word : std::views::reverse(order.words())) {
+  const auto& words = order.words();
+  std::for_each(words.rbegin(), words.rend(), [&](const auto& word) {
     launch_read_words(input, record_bytes, word, arrays.numbers, count, arrays.words, stream);
     sort_pairs<std::uint64_t, std::uint32_t>(pairs, pairs, count, {}, {}, arrays.pairs,
                                              arrays.pairs_bytes, stream);
-  }
+  });
   launch_gather_records(input, record_bytes, arrays.numbers, count, output, stream);
 }
 
