@@ -1,8 +1,8 @@
 // What gsort asks of CUDA goes through a check in this file, in every build, but for what
 // destructors call, the search for devices, and what is asked while an error is told: a failure
-// there is no error, or can be nothing more. A failure becomes an
-// Error that names the operation; a sticky error names the operation that met it first. Tests make
-// the Nth call of a kind fail, to see what the callers do then.
+// there is no error, or can be nothing more. A failure becomes an Error that names the operation; a
+// sticky error names the operation that met it first. Tests make the Nth call of a kind fail, to
+// see what the callers do then.
 #pragma once
 
 #include <cstddef>

@@ -17,13 +17,13 @@
 // cuts of the first tiles are found before all others, the beginnings of both arrays are fetched
 // into the L2 cache meanwhile, and only then the merge begins, beside the other cuts: the scattered
 // reads cost it what they cost alone); smaller tiles at the begin and the end of the grid, against
-// blocks in step (0.552 to 0.566 beside 0.552); four or eight lanes a
-// cut, which read a third less (0.548 beside 0.549); blocks that merge many tiles in a row, the
-// next tile's keys on their way and its cuts found by a warp of their own among keys about to be
-// read (0.71: shared memory for two tiles leaves too few warps), or the next cut alone searched
-// while a tile is merged (0.64). Without its cuts the merge takes 97% of a copy with tiles of 4,096
-// keys and 95% with tiles of 8,192; cuts of 2,000 tiles take 9 microseconds, as their reads wait
-// for each other, and 12 more for every 32,768.
+// blocks in step (0.551 to 0.566 beside 0.552); four or eight lanes a cut, which read a third less
+// (0.548 beside 0.549); blocks that merge many tiles in a row, the next tile's keys on their way
+// and its cuts found by a warp of their own among keys about to be read (0.71: shared memory for
+// two tiles leaves too few warps), or the next cut alone searched while a tile is merged (0.64).
+// Without its cuts the merge reaches 97% of a copy with tiles of 4,096 keys and 95% with tiles of
+// 8,192; cuts of 2,000 tiles take 9 microseconds, as their reads wait for each other, and 12 more
+// for every 32,768.
 #include "gpu/device_merge.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Which kernels start up while their predecessor on the stream still ends: programmatic dependent
 // launch, from sm_90 on. What it gains on an H200: two to three microseconds a kernel, which is
-// half the time of sorts of up to 2^18 keys, and 1 to 2% of that of 2^24 to 2^27
-// (tools/bench/results/h200-overlap.txt). Host code.
+// half the time of sorts of up to 2^18 keys. The rule below, instead of every grid of up to 4,096
+// blocks, saves 1 to 2% of 2^24 to 2^27 keys (tools/bench/results/h200-overlap.txt). Host code.
 #pragma once
 
 namespace gsort::gpu {
@@ -10,7 +10,7 @@ namespace gsort::gpu {
 inline constexpr unsigned kOverlappingArchitecture = 90;
 
 // Larger grids start in the ordinary way. On an H200 a sort of 2^28 u32 keys, whose merges have
-// 67,000 blocks, takes as long either way; one of 2^29 takes 0.5% longer if they overlap.
+// 67,000 blocks, takes as long either way; one of 2^29 took up to 0.6% longer if they overlap.
 inline constexpr unsigned kMostOverlappedBlocks = 100000;
 
 struct OverlapQuestion {
