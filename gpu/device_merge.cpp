@@ -43,6 +43,10 @@
 // the others from where these lie, all in float: 20.4 microseconds for 22.2 with tiles of 4,096
 // keys, no faster in all; the first blocks' keys fetched into the L2 cache meanwhile: these blocks
 // end 2 microseconds earlier, the cuts 3 later.
+//
+// Hints to the L2 cache: reads as evict_first 0.575 ms; as evict_last 0.548 where 0.550 is usual,
+// but what runs next finds the cache full (the next cuts take 1 to 3 microseconds longer); stores
+// as .cs 0.554, as .wt or .cg no other time.
 #include "gpu/device_merge.hpp"
 
 #include <algorithm>
