@@ -33,21 +33,22 @@
 // Neither pays to have no cuts. Warps that stay, each merging a long stretch of the output through
 // two rings in shared memory, refilled behind the keys that it takes, so that the next tile begins
 // where the last one ended: 0.627 ms with 32 keys a lane, 0.613 with 16. With neither search nor
-// network still 0.59, and a plain copy by blocks that stay reaches 85 to 92% of the device copy:
-// multiprocessors are not equally fast, they merge 241 to 253 tiles each. Short blocks copy at 91
-// to 98%, best where each moves 4 KB.
+// network still 0.59: a plain copy by blocks that stay reaches 85 to 92% of the device copy, by
+// short blocks 91 to 98%, best where each moves 4 KB. One reason is that multiprocessors are not
+// equally fast: those here merge 241 to 253 tiles each.
 //
-// Other shapes of the tile of 8,192 keys: 16 keys a thread 0.600, 8 keys 0.83, 4 or 6 blocks on a
-// multiprocessor, not 5, 0.573 to 0.582, where this took 0.550 to 0.559. Other merges: a barrier
-// less, where the lanes of a warp together find the co-rank behind its last row, 1% longer; stores
-// of 32 bytes a pair of lanes straight from the registers, 4%. Other cuts: every eighth row first,
-// the others from where these lie, all in float: 20.4 microseconds for 22.2 with tiles of 4,096
-// keys, no faster in all; the first blocks' keys fetched into the L2 cache meanwhile: these blocks
-// end 2 microseconds earlier, the cuts 3 later.
+// Other shapes of the tile of 8,192 keys: 16 keys a thread 0.601 to 0.607, 8 keys 0.83, 4 or 6
+// blocks on a multiprocessor, not 5, 0.573 to 0.582, where this took 0.550 to 0.559. Other merges,
+// of 2^26 keys: a barrier less, where the lanes of a warp together find the co-rank behind its last
+// row, 1% longer; stores of 32 bytes a pair of lanes straight from the registers, 4%. Other cuts:
+// every eighth row first, the others from where these lie, all in float: 20.4 microseconds for 22.2
+// with tiles of 4,096 keys, no faster in all; the first blocks' keys fetched into the L2 cache
+// meanwhile: these blocks end 2 microseconds earlier, the cuts 3 later.
 //
 // Hints to the L2 cache: reads as evict_first 0.575 ms; as evict_last 0.548 where 0.550 is usual,
 // but what runs next finds the cache full (the next cuts take 1 to 3 microseconds longer); stores
-// as .cs 0.554, as .wt or .cg no other time.
+// as .cs 0.554, as .wt or .cg no other time. All of this:
+// tools/bench/results/h200-merge-trials.txt.
 #include "gpu/device_merge.hpp"
 
 #include <algorithm>

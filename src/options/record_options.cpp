@@ -76,7 +76,7 @@ void require_room(const RecordFormat& format, const StoredField& field) {
 }
 
 // All fields in their order, as numpy.sort compares them.
-void add_all_fields(RecordFormat& format, const StoredRecords& records, bool descending) {
+void add_all_fields(RecordFormat& format, const StoredRecords& records, const Options& options) {
   for (const StoredField& field : records.fields) {
     if (field.is_padding) continue;
     if (field.keys.empty()) {
@@ -86,8 +86,8 @@ void add_all_fields(RecordFormat& format, const StoredRecords& records, bool des
     }
     require_room(format, field);
     for (KeyField key : field.keys) {
-      key.descending = descending;
-      add_record_key(format, key, field.name);
+      key.descending = options.key.descending;
+      add_record_key(format, key, field.name, options);
     }
   }
 }
@@ -107,19 +107,19 @@ void add_named_key(RecordFormat& format, const StoredRecords& records, std::stri
   if (reversed) field = field_named(records, key.substr(0, key.size() - 1));
   if (field == nullptr) {
     if (!key.empty() && key.front() >= '0' && key.front() <= '9') {
-      return add_record_key(format, parse_record_key(key, options), key);
+      return add_record_key(format, parse_record_key(key, options), key, options);
     }
-    throw bad_key(key, "is no field of the records",
+    throw bad_key(options, key, "is no field of the records",
                   "these can be sorted by: " + names_of(records) + "; or give OFFSET[:TYPE][r]");
   }
   if (field->keys.empty()) {
-    throw bad_key(key, "has no order of its own",
+    throw bad_key(options, key, "has no order of its own",
                   fmt::format("{}:bytesN compares its bytes as they are", field->offset));
   }
   require_comparable(*field);
   for (KeyField part : field->keys) {
     part.descending = reversed != options.key.descending;
-    add_record_key(format, part, key);
+    add_record_key(format, part, key, options);
   }
 }
 
@@ -160,7 +160,7 @@ void resolve_records(Options& options) {
   RecordFormat format;
   format.bytes = *options.record_bytes;
   for (const std::string& key : options.record_keys) {
-    add_record_key(format, parse_record_key(key, options), key);
+    add_record_key(format, parse_record_key(key, options), key, options);
   }
   options.records = std::move(format);
 }
@@ -175,7 +175,7 @@ void adopt_records(Options& options, const StoredRecords& records) {
   require_files_of_records(options, true);
   RecordFormat format;
   format.bytes = records.bytes;
-  if (options.record_keys.empty()) add_all_fields(format, records, options.key.descending);
+  if (options.record_keys.empty()) add_all_fields(format, records, options);
   for (const std::string& key : options.record_keys) add_named_key(format, records, key, options);
   options.records = std::move(format);
   refuse_result_contradictions(options);
