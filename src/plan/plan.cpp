@@ -65,13 +65,12 @@ SizeQuestion question_for(const Plan& plan, const Options& options) {
   return q;
 }
 
-// The least budget with which a plan fits, for the message; found by doubling, then refined to a
-// sixteenth.
+// The least budget with which a plan fits, for messages, in bytes: a multiple of 1 MiB. Found by
+// doubling, then refined to a sixteenth.
 template <class Fits>
-std::uint64_t least_budget(Plan plan, const Fits& fits, bool host) {
-  std::uint64_t& budget = host ? plan.host_budget_bytes : plan.device_budget_bytes;
+std::uint64_t least_budget(Plan plan, std::uint64_t Plan::*budget, const Fits& fits) {
   const auto works = [&](std::uint64_t bytes) {
-    budget = bytes;
+    plan.*budget = bytes;
     return fits(plan);
   };
   std::uint64_t high = kMiB;
@@ -87,16 +86,23 @@ std::uint64_t least_budget(Plan plan, const Fits& fits, bool host) {
 // `fits` tells of a plan whether anything fits its budgets, which this one does not.
 template <class Fits>
 Error budget_too_small(Plan plan, const Fits& fits) {
+  constexpr auto kHost = &Plan::host_budget_bytes;
+  constexpr auto kDevice = &Plan::device_budget_bytes;
   plan.threads = 1;
-  Plan more = plan;
-  more.host_budget_bytes = std::max<std::uint64_t>(plan.host_budget_bytes, 4 * kGiB);
-  const bool host_is_short = plan.engine == EngineKind::kCpu || fits(more);
-  const std::uint64_t given = host_is_short ? plan.host_budget_bytes : plan.device_budget_bytes;
-  return Error(ErrorKind::kUsage,
-               fmt::format("{} {}", host_is_short ? "-S" : "--gpu-memory", format_bytes(given)),
-               "is too small for this sort")
-      .hint(fmt::format("the least that works here is {}M",
-                        least_budget(plan, fits, host_is_short) / kMiB));
+  Plan roomy = plan;
+  roomy.host_budget_bytes = std::max<std::uint64_t>(plan.host_budget_bytes, kTiB);
+  const auto error = [](const char* option, std::uint64_t given, const std::string& least) {
+    return Error(ErrorKind::kUsage, fmt::format("{} {}", option, format_bytes(given)),
+                 "is too small for this sort")
+        .hint("the least that works here is " + least);
+  };
+  if (plan.engine == EngineKind::kCpu || fits(roomy)) {
+    return error("-S", plan.*kHost, fmt::format("{}M", least_budget(plan, kHost, fits) / kMiB));
+  }
+  const std::uint64_t given = std::exchange(plan.*kDevice, least_budget(roomy, kDevice, fits));
+  std::string least = fmt::format("{}M", plan.*kDevice / kMiB);
+  if (!fits(plan)) least += fmt::format(", with -S {}M", least_budget(plan, kHost, fits) / kMiB);
+  return error("--gpu-memory", given, least);
 }
 
 void take_sizes(Plan& plan, const Sizes& sizes) {

@@ -1,6 +1,8 @@
 // Plans for random machines keep what every plan must keep.
 #include "plan/plan.hpp"
 
+#include <optional>
+#include <regex>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -84,6 +86,44 @@ TEST(AnyPlan, ThatIsRefusedWorksWithTheMemoryNamed) {
     RC_ASSERT(*least * kMiB > parse_size(*q.options.buffer_size, 0, "-S"));
     q.options.buffer_size = std::to_string(*least) + "M";
     RC_ASSERT(!least_named(q).has_value());
+  }));
+}
+
+// The question with the memory that the message names; nothing if the plan was made.
+std::optional<Question> with_memory_named(const Question& q) {
+  try {
+    (void)make_plan(q.options, q.machine);
+    return std::nullopt;
+  } catch (const Error& error) {
+    static const std::regex form("the least that works here is (\\d+M)(?:, with -S (\\d+M))?");
+    std::smatch least;
+    RC_ASSERT(std::regex_match(error.hint(), least, form));
+    Question named = q;
+    if (error.operation().starts_with("-S")) {
+      RC_ASSERT(least[2].length() == 0);
+      named.options.buffer_size = least[1];
+    } else {
+      named.options.gpu_memory = least[1];
+      if (least[2].length() > 0) named.options.buffer_size = least[2];
+    }
+    return named;
+  }
+}
+
+TEST(AnyPlan, ThatIsRefusedOnAGpuWorksWithTheMemoriesNamed) {
+  EXPECT_TRUE(rc::check([] {
+    Question q = any_question();
+    test::add_gpu(q.machine, 80 * kGiB);
+    q.options.engine = EngineChoice::kCuda;
+    q.options.buffer_size = mebibytes(any_size(20, 30));
+    q.options.gpu_memory = mebibytes(any_size(20, 28));
+    const auto named = with_memory_named(q);
+    if (!named) return;
+    RC_LOG() << "-S " << *q.options.buffer_size << " --gpu-memory " << *q.options.gpu_memory
+             << " was refused, " << *named->options.buffer_size << " and "
+             << *named->options.gpu_memory << " are named, " << q.machine.cores << " cores, input "
+             << q.machine.input_bytes.value_or(0);
+    RC_ASSERT(!with_memory_named(*named).has_value());
   }));
 }
 
