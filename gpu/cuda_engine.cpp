@@ -133,7 +133,7 @@ Devices find_devices(const std::vector<unsigned>& wanted) {
       found.devices.push_back(look_at_device(ordinal));
     } catch (const Error& unusable) {
       if (!found.absent_reason.empty()) found.absent_reason += "; ";
-      found.absent_reason += unusable.what();
+      found.absent_reason += unusable.operation() + ": " + unusable.reason();
     }
   }
   // The engine's choice is the device with the most room; an order that was asked for stays.

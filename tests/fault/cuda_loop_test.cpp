@@ -228,6 +228,20 @@ TEST(FaultsOfGpuCalls, InSortsOfHostArraysAreErrors) {
   EXPECT_GT(met, 5);
 }
 
+// Messages quote it on one line, and have a way out of their own.
+TEST(FaultsOfGpuCalls, ThatEveryDeviceMeetsAreWhyThereIsNone) {
+  const std::string reason = test::why_not("cuda");
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  gpu::inject_cuda_fault({CudaCall::kQuery, 1, cudaErrorDevicesUnavailable, true});
+  const gpu::Devices found = gpu::find_devices({});
+  gpu::clear_cuda_fault();
+  EXPECT_TRUE(found.devices.empty());
+  EXPECT_TRUE(found.absent_reason.starts_with("asking for the device's properties: "))
+      << found.absent_reason;
+  EXPECT_TRUE(found.absent_reason.ends_with("(cudaErrorDevicesUnavailable)"))
+      << found.absent_reason;
+}
+
 INSTANTIATE_TEST_SUITE_P(Sorts, FaultsOfTheGpu, testing::ValuesIn(kCases),
                          [](const auto& sort) { return std::string(sort.param.name); });
 
