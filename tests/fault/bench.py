@@ -23,6 +23,11 @@ def add_arguments(parser):
     parser.add_argument("sorts", nargs="*", help="names of sorts.py; all")
 
 
+def has_gpu(options) -> bool:
+    return subprocess.run([options.bin / "gsort", "--engine=cuda", "--explain", "-t", "u32", "-o", "/dev/null"],
+                          stdin=subprocess.DEVNULL, capture_output=True).returncode == 0
+
+
 class Bench:
     def __init__(self, options, name: str):
         self.sort = sorts.all_sorts()[name]

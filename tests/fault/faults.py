@@ -6,7 +6,7 @@ every error that makes sense for it, N = 1, 2, ... until a run comes through wit
   - it exits with 0, and the output is right to the last byte, and no failure to sync was passed over; or
   - it exits with 2, with one message in the form of the README, and the old output is as it was;
 and in both cases no file is left in the folder of the output or of temporary files, and the inputs are as they were.
-A refused thread must end no sort but those that need one.
+A refused thread must end no sort but those that need one. Sorts on a GPU are left out where there is none.
 
 Usage: faults.py --bin DIR --shim FILE [--every] [--jobs N] [--share N] [--calls CALL,...] [SORT...]
 """
@@ -81,6 +81,11 @@ def steps(every: bool):
         nth += stride
 
 
+def could_do_without(sort: sorts.Sort, message: str) -> bool:
+    """Without the thread that was refused. Those of CUDA's library must start, and it has errors of its own for them."""
+    return "starting a thread" in message if sort.on_gpu else not sort.needs_threads
+
+
 def problems_of(place: bench.Bench, fault: Fault, nth: int) -> list[str]:
     status, message, output = place.run_with(fault.text(nth))
     problems = place.changes()
@@ -95,7 +100,7 @@ def problems_of(place: bench.Bench, fault: Fault, nth: int) -> list[str]:
         in_place = output == place.wanted and told
         if output != place.old and not in_place and not place.sort.to_pipe:
             problems.append("it failed, but the old output is gone")
-        if fault.call == "pthread_create" and not place.sort.needs_threads:
+        if fault.call == "pthread_create" and could_do_without(place.sort, message):
             problems.append("it could have done without the thread")
         problems += filter(None, [bench.run.message_problem(message)])
     else:
@@ -139,8 +144,15 @@ def main() -> int:
     parser.add_argument("--calls", help="only these, with commas between them")
     options = parser.parse_args()
     total = Count()
-    for turn, name in enumerate(sorts.all_sorts()):
-        if options.sorts and name not in options.sorts:
+    known = sorts.all_sorts()
+    if unknown := set(options.sorts) - known.keys():
+        parser.error(f"no such sorts: {', '.join(unknown)}")
+    has_gpu = bench.has_gpu(options)
+    if options.sorts and not has_gpu and all(known[name].on_gpu for name in options.sorts):
+        print("there is no GPU")
+        return bench.run.SKIPPED
+    for turn, (name, sort) in enumerate(known.items()):
+        if (options.sorts and name not in options.sorts) or (sort.on_gpu and not has_gpu):
             continue
         count = Count()
         with ThreadPoolExecutor(options.jobs) as pool:

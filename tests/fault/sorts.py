@@ -6,11 +6,13 @@ import gzip
 import lzma
 import shutil
 import subprocess
+import sys
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+NOT_ON_GPU = ("malloc",)  # CUDA's library crashes where memory runs out
 CODES = {"u8": "B", "u32": "I", "u64": "Q"}
 
 
@@ -29,6 +31,7 @@ class Sort:
     over: str | None = None  # the output: one of the inputs
     resumes: str | None = None  # the folder of the runs, which may stay until the sort is given again
     without: tuple[str, ...] = ()  # calls that are left out
+    on_gpu: bool = False  # needs one
 
 
 def keys_of(folder: Path, *names: str) -> array:
@@ -86,7 +89,7 @@ def compressed(codec: str) -> Sort:
                 ["-t", "u32", "in.u32.z"], sorted_keys("in.u32"))
 
 
-def all_sorts() -> dict[str, Sort]:
+def cpu_sorts() -> dict[str, Sort]:
     sorts = {
         "one_chunk": small("u32"),
         "spilling": spilling("u32"),
@@ -125,5 +128,27 @@ def all_sorts() -> dict[str, Sort]:
     return sorts
 
 
+def on_gpu(sort: Sort, *options: str) -> Sort:
+    return replace(sort, arguments=["--engine=cuda", *options, *sort.arguments], on_gpu=True, without=NOT_ON_GPU)
+
+
+def gpu_sorts() -> dict[str, Sort]:
+    """By the CUDA engine. What of the device's memory is theirs makes them spill, or not."""
+    spill = "--gpu-memory=32M"
+    return {
+        "gpu_one_chunk": on_gpu(small("u32")),
+        "gpu_spilling": on_gpu(spilling("u32", size="16M", memory="160M"), spill),
+        "gpu_unpacked": on_gpu(spilling("u64", "--pack-runs=off", size="16M", memory="160M"), spill),
+        "gpu_records": on_gpu(Sort("gsort-gen -t u64 --size 3M -o in.u64", ["--record=16", "--key=0:u64", "in.u64"],
+                                   sorted_records("in.u64", 16))),
+        "gpu_pipes": on_gpu(Sort("gsort-gen -t u64 --size 16M -o in.u64", ["-t", "u64", "-S", "200M"],
+                                 sorted_keys("in.u64"), stdin="in.u64", to_pipe=True), spill),
+    }
+
+
+def all_sorts() -> dict[str, Sort]:
+    return cpu_sorts() | gpu_sorts()
+
+
 if __name__ == "__main__":  # the build makes a test of each
-    print("\n".join(all_sorts()))
+    print("\n".join(gpu_sorts() if sys.argv[1:] == ["gpu"] else cpu_sorts()))
