@@ -89,6 +89,18 @@ TEST(AnyPlan, ThatIsRefusedWorksWithTheMemoryNamed) {
   }));
 }
 
+// For a GPU, with so much memory of the host and of the device.
+Question any_gpu_question(std::uint64_t host_bytes, std::uint64_t device_bytes) {
+  Question q = any_question();
+  test::add_gpu(q.machine, 80 * kGiB);
+  q.options.engine = EngineChoice::kCuda;
+  q.options.buffer_size = mebibytes(host_bytes);
+  q.options.gpu_memory = mebibytes(device_bytes);
+  RC_LOG() << "-S " << *q.options.buffer_size << " --gpu-memory " << *q.options.gpu_memory << ", "
+           << q.machine.cores << " cores, input " << q.machine.input_bytes.value_or(0);
+  return q;
+}
+
 // The question with the memory that the message names; nothing if the plan was made.
 std::optional<Question> with_memory_named(const Question& q) {
   try {
@@ -112,17 +124,10 @@ std::optional<Question> with_memory_named(const Question& q) {
 
 TEST(AnyPlan, ThatIsRefusedOnAGpuWorksWithTheMemoriesNamed) {
   EXPECT_TRUE(rc::check([] {
-    Question q = any_question();
-    test::add_gpu(q.machine, 80 * kGiB);
-    q.options.engine = EngineChoice::kCuda;
-    q.options.buffer_size = mebibytes(any_size(20, 30));
-    q.options.gpu_memory = mebibytes(any_size(20, 28));
-    const auto named = with_memory_named(q);
+    const auto named = with_memory_named(any_gpu_question(any_size(20, 30), any_size(20, 28)));
     if (!named) return;
-    RC_LOG() << "-S " << *q.options.buffer_size << " --gpu-memory " << *q.options.gpu_memory
-             << " was refused, " << *named->options.buffer_size << " and "
-             << *named->options.gpu_memory << " are named, " << q.machine.cores << " cores, input "
-             << q.machine.input_bytes.value_or(0);
+    RC_LOG() << " was refused, " << *named->options.buffer_size << " and "
+             << *named->options.gpu_memory << " are named";
     RC_ASSERT(!with_memory_named(*named).has_value());
   }));
 }
@@ -156,14 +161,8 @@ TEST(AnyPlan, WithMoreMemoryMeetsNoCliff) {
 
 TEST(AnyPlan, OnAGpuStaysWithinBothMemories) {
   EXPECT_TRUE(rc::check([] {
-    Question q = any_question();
-    test::add_gpu(q.machine, 80 * kGiB);
-    q.options.engine = EngineChoice::kCuda;
-    q.options.buffer_size = mebibytes(any_size(26, 38));
-    q.options.gpu_memory = mebibytes(any_size(24, 36));
-    RC_LOG() << "-S " << *q.options.buffer_size << " --gpu-memory " << *q.options.gpu_memory << ", "
-             << q.machine.cores << " cores, input " << q.machine.input_bytes.value_or(0);
-    if (least_named(q)) return;
+    const Question q = any_gpu_question(any_size(26, 38), any_size(24, 36));
+    if (with_memory_named(q)) return;
     const Plan plan = make_plan(q.options, q.machine);
     RC_ASSERT(plan.engine == EngineKind::kCuda);
     test::expect_sound(plan, q.options);
