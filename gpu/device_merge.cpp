@@ -47,14 +47,14 @@
 // microseconds earlier, the cuts 3 later; those of the second blocks, while the first merge: no
 // gain. Cuts for every 8th or 16th tile only, between which lines tell where the others must lie
 // nearly, so that a block loads 128 to 192 keys more at each end of its slices, looks whether that
-// was enough, and finds the true cut by itself where it was not (one tile in a thousand): 13
-// microseconds for 17, but the merge takes 575 for 530. It loads an eighth more from an L2 cache
-// that is the busiest part already, with fewer bytes of L1 cache beside more shared memory. Exact
-// cuts, but all loads of whole lines of 128 bytes: 0.552 ms for 0.548.
+// was enough, and finds the true cut by itself where it was not (one tile in a thousand): the cuts
+// take 13 to 16 microseconds for 17, but the merge 576 to 581 for 530, with an eighth more to load
+// through an L2 cache that is the busiest part already; 560 with nine blocks on a multiprocessor
+// for ten. Exact cuts, but all loads of whole lines of 128 bytes: 0.552 ms for 0.548.
 //
 // What is busiest is the way between the two halves of the L2 cache, which half of all that a block
-// moves must take: 86% of the cycles, at the lower clock of the profiler, where device memory is
-// busy 79% of the time.
+// moves must take: 86% of the cycles under the profiler, with 2^26 keys. With 2^28 the L2 cache is
+// 89% busy there, and device memory 79%.
 //
 // Hints to the L2 cache: reads as evict_first 0.575 ms; as evict_last 0.548 where 0.550 is usual,
 // but what runs next finds the cache full (the next cuts take 1 to 3 microseconds longer); stores

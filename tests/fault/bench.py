@@ -23,9 +23,13 @@ def add_arguments(parser):
     parser.add_argument("sorts", nargs="*", help="names of sorts.py; all")
 
 
-def has_gpu(options) -> bool:
-    return subprocess.run([options.bin / "gsort", "--engine=cuda", "--explain", "-t", "u32", "-o", "/dev/null"],
-                          stdin=subprocess.DEVNULL, capture_output=True).returncode == 0
+def why_no_gpu(options) -> str:
+    """What gsort says when it is told to use one; empty if there is one."""
+    command = [options.bin / "gsort", "--engine=cuda", "--explain", "-t", "u32", "-o", "/dev/null"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode not in (0, 2):
+        raise SystemExit(f"gsort --engine=cuda --explain ended with {done.returncode}: {done.stderr}")
+    return done.stderr.partition("\n")[0] if done.returncode else ""
 
 
 class Bench:

@@ -14,6 +14,7 @@ Usage: faults.py --bin DIR --shim FILE [--every] [--jobs N] [--share N] [--calls
 import argparse
 import errno
 import itertools
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -82,8 +83,10 @@ def steps(every: bool):
 
 
 def could_do_without(sort: sorts.Sort, message: str) -> bool:
-    """Without the thread that was refused. Those of CUDA's library must start, and it has errors of its own for them."""
-    return "starting a thread" in message if sort.on_gpu else not sort.needs_threads
+    """Without the thread that was refused. CUDA's library needs its own, and has errors for that."""
+    if sort.on_gpu:
+        return not re.search(r"no usable NVIDIA GPU|\(cudaError\w+\)", message)
+    return not sort.needs_threads
 
 
 def problems_of(place: bench.Bench, fault: Fault, nth: int) -> list[str]:
@@ -147,13 +150,14 @@ def main() -> int:
     known = sorts.all_sorts()
     if unknown := set(options.sorts) - known.keys():
         parser.error(f"no such sorts: {', '.join(unknown)}")
-    has_gpu = bench.has_gpu(options)
-    if options.sorts and not has_gpu and all(known[name].on_gpu for name in options.sorts):
-        print("there is no GPU")
+    wanted = {name: turn for turn, name in enumerate(known) if not options.sorts or name in options.sorts}
+    reason = bench.why_no_gpu(options) if any(known[name].on_gpu for name in wanted) else ""
+    if reason:
+        print(f"sorts on a GPU are left out: {reason}")
+        wanted = {name: turn for name, turn in wanted.items() if not known[name].on_gpu}
+    if not wanted:
         return bench.run.SKIPPED
-    for turn, (name, sort) in enumerate(known.items()):
-        if (options.sorts and name not in options.sorts) or (sort.on_gpu and not has_gpu):
-            continue
+    for name, turn in wanted.items():
         count = Count()
         with ThreadPoolExecutor(options.jobs) as pool:
             for part in pool.map(lambda job: meet_all(options, name, turn, job), range(options.jobs)):

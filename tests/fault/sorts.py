@@ -129,7 +129,8 @@ def cpu_sorts() -> dict[str, Sort]:
 
 
 def on_gpu(sort: Sort, *options: str) -> Sort:
-    return replace(sort, arguments=["--engine=cuda", *options, *sort.arguments], on_gpu=True, without=NOT_ON_GPU)
+    return replace(sort, arguments=["--engine=cuda", *options, *sort.arguments], on_gpu=True,
+                   without=sort.without + NOT_ON_GPU)
 
 
 def gpu_sorts() -> dict[str, Sort]:

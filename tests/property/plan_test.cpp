@@ -21,16 +21,22 @@ using test::mebibytes;
 using test::options_for;
 using test::Question;
 
-// The least that the message names, in mebibytes; nothing if the plan was made.
-std::optional<std::uint64_t> least_named(const Question& q) {
+// The question with the memory that the message names; nothing if the plan was made.
+std::optional<Question> with_memory_named(const Question& q) {
   try {
     (void)make_plan(q.options, q.machine);
     return std::nullopt;
   } catch (const Error& error) {
     const std::string words = "the least that works here is ";
-    RC_ASSERT(error.kind() == ErrorKind::kUsage);
+    const std::string also = ", with -S ";
     RC_ASSERT(error.hint().rfind(words, 0) == 0U);
-    return std::stoull(error.hint().substr(words.size()));
+    const std::string least = error.hint().substr(words.size());
+    const bool host_is_short = error.operation().starts_with("-S");
+    const auto end = host_is_short ? std::string::npos : least.find(also);
+    Question named = q;
+    (host_is_short ? named.options.buffer_size : named.options.gpu_memory) = least.substr(0, end);
+    if (end != std::string::npos) named.options.buffer_size = least.substr(end + also.size());
+    return named;
   }
 }
 
@@ -40,7 +46,7 @@ void make_resumable(Question& q) {
   q.options.resume = "/scratch/dir";
   Question before = q;
   before.options.buffer_size = mebibytes(any_size(24, 39));
-  if (*rc::gen::arbitrary<bool>() || least_named(before)) return;
+  if (*rc::gen::arbitrary<bool>() || with_memory_named(before)) return;
   const std::uint64_t elements =
       q.machine.input_bytes.value_or(kGiB) / bytes_of(q.options.key.type);
   ResumedRuns& resumed = q.machine.resumed;
@@ -67,7 +73,7 @@ TEST(AnyPlan, IsSound) {
     q.options.buffer_size = mebibytes(any_size(24, 39));
     RC_LOG() << "-S " << *q.options.buffer_size << ", " << q.machine.cores << " cores, input "
              << q.machine.input_bytes.value_or(0);
-    if (least_named(q)) return;
+    if (with_memory_named(q)) return;
     test::expect_sound(make_plan(q.options, q.machine), q.options);
     RC_ASSERT(!testing::Test::HasFailure());
   }));
@@ -77,14 +83,14 @@ TEST(AnyPlan, ThatIsRefusedWorksWithTheMemoryNamed) {
   EXPECT_TRUE(rc::check([] {
     Question q = any_question();
     q.options.buffer_size = mebibytes(any_size(20, 27));
-    const auto least = least_named(q);
-    if (!least) return;
-    RC_LOG() << "-S " << *q.options.buffer_size << " was refused, " << *least << "M is named, "
-             << q.machine.cores << " cores, input " << q.machine.input_bytes.value_or(0) << ' '
-             << name_of(q.options.key.type);
-    RC_ASSERT(*least * kMiB > parse_size(*q.options.buffer_size, 0, "-S"));
-    q.options.buffer_size = std::to_string(*least) + "M";
-    RC_ASSERT(!least_named(q).has_value());
+    const auto named = with_memory_named(q);
+    if (!named) return;
+    RC_LOG() << "-S " << *q.options.buffer_size << " was refused, " << *named->options.buffer_size
+             << " is named, " << q.machine.cores << " cores, input "
+             << q.machine.input_bytes.value_or(0) << ' ' << name_of(q.options.key.type);
+    RC_ASSERT(parse_size(*named->options.buffer_size, 0, "-S") >
+              parse_size(*q.options.buffer_size, 0, "-S"));
+    RC_ASSERT(!with_memory_named(*named).has_value());
   }));
 }
 
@@ -98,25 +104,6 @@ Question any_gpu_question(std::uint64_t host_bytes, std::uint64_t device_bytes) 
   RC_LOG() << "-S " << *q.options.buffer_size << " --gpu-memory " << *q.options.gpu_memory << ", "
            << q.machine.cores << " cores, input " << q.machine.input_bytes.value_or(0);
   return q;
-}
-
-// The question with the memory that the message names; nothing if the plan was made.
-std::optional<Question> with_memory_named(const Question& q) {
-  try {
-    (void)make_plan(q.options, q.machine);
-    return std::nullopt;
-  } catch (const Error& error) {
-    const std::string words = "the least that works here is ";
-    const std::string also = ", with -S ";
-    RC_ASSERT(error.hint().rfind(words, 0) == 0U);
-    const std::string least = error.hint().substr(words.size());
-    const bool host_is_short = error.operation().starts_with("-S");
-    const auto end = host_is_short ? std::string::npos : least.find(also);
-    Question named = q;
-    (host_is_short ? named.options.buffer_size : named.options.gpu_memory) = least.substr(0, end);
-    if (end != std::string::npos) named.options.buffer_size = least.substr(end + also.size());
-    return named;
-  }
 }
 
 TEST(AnyPlan, ThatIsRefusedOnAGpuWorksWithTheMemoriesNamed) {
@@ -144,12 +131,12 @@ TEST(AnyPlan, WithMoreMemoryMeetsNoCliff) {
     const std::uint64_t less = any_size(26, 36);
     const std::uint64_t more = less * 2;
     q.options.buffer_size = mebibytes(less);
-    if (least_named(q)) return;
+    if (with_memory_named(q)) return;
     const Plan with_less = make_plan(q.options, q.machine);
     q.options.buffer_size = mebibytes(more);
     RC_LOG() << mebibytes(less) << " and " << mebibytes(more) << ", " << q.machine.cores
              << " cores, input " << *q.machine.input_bytes;
-    RC_ASSERT(!least_named(q).has_value());
+    RC_ASSERT(!with_memory_named(q).has_value());
     const Plan with_more = make_plan(q.options, q.machine);
     // Blocks and parts grow with memory, too, so that a little more can cost a little more.
     RC_ASSERT(cost_of(with_more) <= cost_of(with_less) * 1.25);
