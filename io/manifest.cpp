@@ -95,8 +95,8 @@ ManifestInput take_input(Decoder& from) {
 void put_run(Encoder& to, const ManifestRun& run) {
   to.put(run.number);
   to.put(run.input.count);
-  to.put(run.input.sum);
-  to.put(run.input.product);
+  to.put(run.input.first);
+  to.put(run.input.second);
   to.put(run.index.offset);
   to.put(run.index.blocks);
   to.put(run.index.checksum);
@@ -106,8 +106,8 @@ ManifestRun take_run(Decoder& from) {
   ManifestRun run;
   run.number = from.take<std::uint64_t>();
   run.input.count = from.take<std::uint64_t>();
-  run.input.sum = from.take<std::uint64_t>();
-  run.input.product = from.take<std::uint64_t>();
+  run.input.first = from.take<std::uint64_t>();
+  run.input.second = from.take<std::uint64_t>();
   run.index.offset = from.take<std::uint64_t>();
   run.index.blocks = from.take<std::uint64_t>();
   run.index.checksum = from.take<std::uint64_t>();

@@ -4,7 +4,7 @@
 //
 //   at  bytes  field
 //    0      4  magic: 'G' 'S' 'R' 'M' (0x47 0x53 0x52 0x4d)
-//    4      2  version: 1
+//    4      2  version: 2; 1 had other fingerprints
 //    6      2  flags: bit 0: gsort made the folder, and removes it at the end; bit 1: the output is
 //              written, and put in its place next, which may be the place of an input
 //    8      8  bytes of the manifest, header and checksum included
@@ -25,7 +25,7 @@
 //              each run, in the order of the input's elements that they hold, 56 bytes:
 //                8  number
 //                8  elements
-//               16  fingerprint of these elements as they were in the input: sum, product
+//               16  fingerprint of these elements as they were in the input: both sums
 //                   (base/fingerprint.hpp); zero under --no-verify
 //                8  index: its offset in the file of the runs, a multiple of 4096
 //                8  blocks
@@ -72,7 +72,7 @@
 
 namespace gsort::io {
 
-inline constexpr std::uint16_t kManifestVersion = 1;
+inline constexpr std::uint16_t kManifestVersion = 2;
 inline constexpr std::uint64_t kIndexEntryBytes = 32;
 
 struct ManifestInput {

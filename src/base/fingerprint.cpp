@@ -17,39 +17,61 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D64 = hn::ScalableTag<std::uint64_t>;
 using V64 = hn::Vec<D64>;
 
-// Two accumulators a sum: one chain of additions would leave the multiplier idle.
 struct Sums {
-  V64 sum;
-  V64 product;
+  V64 first;
+  V64 second;
 };
 
-HWY_INLINE void add_mixed(V64 m, Sums& sums) {
+// x * factor modulo 2^64, for an x of which the upper half may be anything.
+HWY_INLINE V64 multiplied(V64 x, std::uint32_t factor) {
+  const D64 d64;
   const hn::Repartition<std::uint32_t, D64> d32;
-  sums.sum = hn::Add(sums.sum, m);
-  sums.product = hn::Add(sums.product,
-                         hn::MulEven(hn::BitCast(d32, m), hn::BitCast(d32, hn::ShiftRight<32>(m))));
+  const auto factors = hn::Set(d32, factor);
+  const V64 low = hn::MulEven(hn::BitCast(d32, x), factors);
+  const V64 high = hn::MulEven(hn::BitCast(d32, hn::ShiftRight<32>(x)), factors);
+  return hn::Add(low, hn::ShiftLeft<32>(hn::BitCast(d64, high)));
 }
 
-// 32-bit lanes: the even ones, then the odd ones, widen into 64 bits.
-template <class D32, class V32>
-HWY_INLINE void add_narrow(D32 d32, V32 keys, Sums& sums) {
+HWY_INLINE V64 folded(V64 x) {
+  return hn::Xor(x, hn::ShiftRight<32>(x));
+}
+
+// The second half of a mixing, of the first product.
+HWY_INLINE V64 finished(V64 product, const fingerprint::Mixing& mixing) {
+  const V64 x = folded(multiplied(folded(product), mixing.b));
+  return hn::Add(x, hn::ShiftLeft<32>(x));
+}
+
+HWY_INLINE V64 mixed_wide(V64 keys, const fingerprint::Mixing& mixing) {
   const D64 d64;
-  const auto factor = hn::Set(d32, fingerprint::kLow);
-  const auto x = hn::Xor(keys, hn::Set(d32, static_cast<std::uint32_t>(fingerprint::kOffset)));
-  const auto even = hn::MulEven(x, factor);
-  const auto odd = hn::MulEven(hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d64, x))), factor);
-  add_mixed(hn::Xor(even, hn::ShiftRight<32>(even)), sums);
-  add_mixed(hn::Xor(odd, hn::ShiftRight<32>(odd)), sums);
+  return finished(multiplied(hn::Xor(keys, hn::Set(d64, mixing.offset)), mixing.a), mixing);
+}
+
+// Of the 32-bit lanes at even places, which widen into 64 bits.
+template <class V32>
+HWY_INLINE V64 mixed_even(V32 keys, const fingerprint::Mixing& mixing) {
+  const hn::Repartition<std::uint32_t, D64> d32;
+  const auto x = hn::Xor(keys, hn::Set(d32, static_cast<std::uint32_t>(mixing.offset)));
+  return finished(hn::MulEven(x, hn::Set(d32, mixing.a)), mixing);
 }
 
 HWY_INLINE void add_wide(V64 keys, Sums& sums) {
+  sums.first = hn::Add(sums.first, mixed_wide(keys, fingerprint::kFirst));
+  sums.second = hn::Add(sums.second, mixed_wide(keys, fingerprint::kSecond));
+}
+
+template <class V32>
+HWY_INLINE void add_even(V32 keys, Sums& sums) {
+  sums.first = hn::Add(sums.first, mixed_even(keys, fingerprint::kFirst));
+  sums.second = hn::Add(sums.second, mixed_even(keys, fingerprint::kSecond));
+}
+
+// 32-bit lanes: the even ones, then the odd ones.
+template <class D32, class V32>
+HWY_INLINE void add_narrow(D32 d32, V32 keys, Sums& sums) {
   const D64 d64;
-  const hn::Repartition<std::uint32_t, D64> d32;
-  const auto x = hn::Xor(keys, hn::Set(d64, fingerprint::kOffset));
-  const auto low = hn::MulEven(hn::BitCast(d32, x), hn::Set(d32, fingerprint::kLow));
-  const auto high =
-      hn::MulEven(hn::BitCast(d32, hn::ShiftRight<32>(x)), hn::Set(d32, fingerprint::kHigh));
-  add_mixed(hn::Xor(low, hn::Or(hn::ShiftLeft<32>(high), hn::ShiftRight<32>(high))), sums);
+  add_even(keys, sums);
+  add_even(hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d64, keys))), sums);
 }
 
 // One vector of keys, or for narrow types as many as widen into one vector of 32-bit lanes.
@@ -84,15 +106,16 @@ template <class Key>
 HWY_ATTR std::size_t add_vectors(const Key* keys, std::size_t count, Fingerprint& total) {
   const D64 d64;
   const std::size_t lanes = hn::Lanes(d64) * (sizeof(Key) == 8 ? 1 : 2);
-  Sums first{hn::Zero(d64), hn::Zero(d64)};
-  Sums second = first;
+  Sums even{hn::Zero(d64), hn::Zero(d64)};  // two chains of additions do not wait for each other
+  Sums odd = even;
   std::size_t i = 0;
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    step(keys + i, first);
-    step(keys + i + lanes, second);
+    step(keys + i, even);
+    step(keys + i + lanes, odd);
   }
-  total.sum = sum_of(hn::Add(first.sum, second.sum));
-  total.product = sum_of(hn::Add(first.product, second.product));
+  total.first = sum_of(hn::Add(even.first, odd.first));
+  total.second = sum_of(hn::Add(even.second, odd.second));
+  total.count = i;
   return i;
 }
 #else
@@ -104,9 +127,9 @@ std::size_t add_vectors(const Key* /*keys*/, std::size_t /*count*/, Fingerprint&
 
 template <class Key>
 Fingerprint add_all(const Key* keys, std::size_t count) {
-  Fingerprint total{count, 0, 0};
+  Fingerprint total;
   for (std::size_t i = add_vectors(keys, count, total); i < count; ++i) {
-    fingerprint::add_key(keys[i], total.sum, total.product);
+    fingerprint::add_key(keys[i], total);
   }
   return total;
 }
@@ -150,9 +173,18 @@ Fingerprint fingerprint_of(std::span<const std::byte> raw_keys, std::size_t key_
   }
 }
 
+// The number and both sums, mixed together: two arrays that exchange elements change two terms.
+void add_array(std::uint64_t number, const Fingerprint& array, ArraysFingerprint& to) {
+  to.all += array;
+  const std::uint64_t place = fingerprint::mixed(number, fingerprint::kSecond);
+  to.by_array += fingerprint::mixed(
+      fingerprint::mixed(array.first ^ place, fingerprint::kFirst) + array.second,
+      fingerprint::kSecond);
+}
+
 std::string to_string(const Fingerprint& fingerprint) {
-  return fmt::format("{:x}:{:016x}:{:016x}", fingerprint.count, fingerprint.sum,
-                     fingerprint.product);
+  return fmt::format("{:x}:{:016x}:{:016x}", fingerprint.count, fingerprint.first,
+                     fingerprint.second);
 }
 
 }  // namespace gsort

@@ -1,15 +1,18 @@
-// The fingerprint of a multiset of keys: the same for any order of the same keys, different (but
-// for chance, about 2^-64) for any other multiset. gsort adds it up over the raw keys it reads and
-// over the raw keys it writes; equality proves that nothing was lost, doubled or changed, maps
-// included.
+// The fingerprint of a multiset of keys: the same for any order of the same keys, different, but for
+// chance, for any other multiset. gsort adds it up over the raw keys it reads and over the raw keys
+// it writes; equality shows that no key was lost, doubled or changed, maps included.
 //
-// Each key x, zero-extended to 64 bits and xor-ed with a constant, is mixed without a carry path
-// that a sum could cancel:
-//   m = low(x) * kLow  xor  rotate32(high(x) * kHigh)         m ^= m >> 32 for keys of 32 bits and
-//   less
-// and enters two sums modulo 2^64: the sum of m, and the sum of low(m) * high(m). A plain sum
-// misses errors that cancel, xor misses pairs of equal keys; a non-linear mix in two independent
-// sums misses neither.
+// Every key enters two sums modulo 2^64, each through a one-to-one mixing of 64 bits with constants
+// of its own (products with odd numbers, between which each half is mixed into the other):
+//
+//   x = key ^ offset;  x *= a;  x ^= x >> 32;  x *= b;  x ^= x >> 32;  x += x << 32
+//
+// What is missed. Because a mixing is one-to-one, a single key that changes always changes both
+// sums. For changes of two keys and more, the mixed keys behave as independent random numbers:
+// each sum misses a change with probability 2^-64, and both miss it together with 2^-128, whatever
+// the change is (tests/unit/base/fingerprint_test.cpp measures that on structured changes). This
+// holds for faults. The constants are fixed, so that fingerprints of different runs can be
+// compared; it is no protection against a person who computes keys in order to deceive it.
 #pragma once
 
 #include <cstddef>
@@ -22,21 +25,21 @@
 namespace gsort {
 
 struct Fingerprint {
-  std::uint64_t count = 0;    // keys
-  std::uint64_t sum = 0;      // of m, modulo 2^64
-  std::uint64_t product = 0;  // of low(m) * high(m), modulo 2^64
+  std::uint64_t count = 0;   // keys
+  std::uint64_t first = 0;   // sum of the first mixing, modulo 2^64
+  std::uint64_t second = 0;  // sum of the second mixing, modulo 2^64
 
   Fingerprint& operator+=(const Fingerprint& other) {
     count += other.count;
-    sum += other.sum;
-    product += other.product;
+    first += other.first;
+    second += other.second;
     return *this;
   }
   // Takes away keys that are among those of this one.
   Fingerprint& operator-=(const Fingerprint& other) {
     count -= other.count;
-    sum -= other.sum;
-    product -= other.product;
+    first -= other.first;
+    second -= other.second;
     return *this;
   }
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
@@ -44,28 +47,39 @@ struct Fingerprint {
 
 namespace fingerprint {
 
-inline constexpr std::uint64_t kOffset = 0x5851f42d4c957f2dULL;
-inline constexpr std::uint32_t kLow = 0x9e3779b1U;
-inline constexpr std::uint32_t kHigh = 0x85ebca77U;
+// The constants of a mixing: random bits; the factors are odd, which makes products one-to-one, and
+// below 2^32, so that vector units need two multiplications of 32 bits for one of 64.
+struct Mixing {
+  std::uint64_t offset;
+  std::uint32_t a;
+  std::uint32_t b;
+};
 
+inline constexpr Mixing kFirst = {0x5851f42d4c957f2dULL, 0x9e3779b1U, 0xc2b2ae3dU};
+inline constexpr Mixing kSecond = {0x14057b7ef767814fULL, 0x85ebca77U, 0xd35a2d97U};
+
+// One-to-one for each mixing. Keys of 32 bits and less take the lower half of the offset: their
+// upper half is zero, and the first product of 64 bits.
 template <class Key>
-[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t mix(Key key) {
+[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t mixed(Key key, const Mixing& mixing) {
+  std::uint64_t x = key;
   if constexpr (sizeof(Key) == 8) {
-    const std::uint64_t x = key ^ kOffset;
-    const std::uint64_t high = (x >> 32) * kHigh;
-    return (x & 0xffffffffU) * kLow ^ ((high << 32) | (high >> 32));
+    x ^= mixing.offset;
   } else {
-    const std::uint64_t m =
-        std::uint64_t{static_cast<std::uint32_t>(key) ^ static_cast<std::uint32_t>(kOffset)} * kLow;
-    return m ^ (m >> 32);
+    x ^= static_cast<std::uint32_t>(mixing.offset);
   }
+  x *= mixing.a;
+  x ^= x >> 32;
+  x *= mixing.b;
+  x ^= x >> 32;
+  return x + (x << 32);
 }
 
 template <class Key>
-GSORT_HOST_DEVICE constexpr void add_key(Key key, std::uint64_t& sum, std::uint64_t& product) {
-  const std::uint64_t m = mix(key);
-  sum += m;
-  product += (m & 0xffffffffU) * (m >> 32);
+GSORT_HOST_DEVICE constexpr void add_key(Key key, Fingerprint& to) {
+  ++to.count;
+  to.first += mixed(key, kFirst);
+  to.second += mixed(key, kSecond);
 }
 
 }  // namespace fingerprint
@@ -76,11 +90,22 @@ GSORT_HOST_DEVICE constexpr void add_key(Key key, std::uint64_t& sum, std::uint6
                                          std::size_t key_bytes);
 
 // The fingerprint of records of `record_bytes` each: of each record's XXH3-128, the lower half
-// enters the sum, the upper half the product. Requires: the size is a multiple of record_bytes.
+// enters the first sum, the upper half the second. Requires: the size is a multiple of record_bytes.
 [[nodiscard]] Fingerprint fingerprint_of_records(std::span<const std::byte> records,
                                                  std::size_t record_bytes);
 
-// "n:sum:product" in hexadecimal, for reports; equal strings mean equal fingerprints.
+// The fingerprint of arrays that are sorted by themselves.
+struct ArraysFingerprint {
+  Fingerprint all;             // of all elements
+  std::uint64_t by_array = 0;  // changes with elements that move from one array to another
+
+  friend bool operator==(const ArraysFingerprint&, const ArraysFingerprint&) = default;
+};
+
+// Adds the array with that number, and fingerprint, to those that are in `to`.
+void add_array(std::uint64_t number, const Fingerprint& array, ArraysFingerprint& to);
+
+// "n:first:second" in hexadecimal, for reports; equal strings mean equal fingerprints.
 [[nodiscard]] std::string to_string(const Fingerprint& fingerprint);
 
 }  // namespace gsort

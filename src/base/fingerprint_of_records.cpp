@@ -10,8 +10,8 @@ Fingerprint fingerprint_of_records(std::span<const std::byte> records, std::size
   for (std::size_t at = 0; at < records.size(); at += record_bytes) {
     const XXH128_hash_t hash = XXH3_128bits(records.data() + at, record_bytes);
     ++total.count;
-    total.sum += hash.low64;
-    total.product += hash.high64;
+    total.first += hash.low64;
+    total.second += hash.high64;
   }
   return total;
 }

@@ -460,7 +460,7 @@ TEST(Resumption, RefusesMoreElementsThanTheInputsHold) {
 TEST(Resumption, ProvesTheRunsOfBeforeToo) {
   ResumableSort sort({input()});
   expect_ended(sort, sort.run(in_chunk(2)));
-  tamper(sort, [](io::Manifest& manifest) { ++manifest.runs[1].input.sum; });
+  tamper(sort, [](io::Manifest& manifest) { ++manifest.runs[1].input.first; });
   const ProcessResult result = sort.run();
   ASSERT_TRUE(result.error.has_value());
   EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt);
