@@ -10,11 +10,17 @@
 namespace gsort {
 namespace {
 
-Error out_of_order(std::uint64_t position) {
+constexpr const char* kHint =
+    "memory, disk or device damaged data on the way; nothing was kept, the input is intact";
+
+Error bad_element(std::uint64_t position, const char* reason) {
   return Error(ErrorKind::kCorrupt, fmt::format("checking element {} of the output", position),
-               "it is out of order")
-      .hint(
-          "memory, disk or device damaged data on the way; nothing was kept, the input is intact");
+               reason)
+      .hint(kHint);
+}
+
+Error out_of_order(std::uint64_t position) {
+  return bad_element(position, "it is out of order");
 }
 
 }  // namespace
@@ -29,7 +35,7 @@ Proof::Proof(const ElementFormat& format, bool enabled, Meter* meter, OrderKind 
       record_ledger_(order) {}
 
 Fingerprint Proof::look(ConstByteSpan raw_keys) const {
-  if (!enabled_) return {raw_keys.size() / key_bytes_, 0, 0};
+  if (!enabled_) return {raw_keys.size() / key_bytes_};
   return order_.records() ? fingerprint_of_records(raw_keys, key_bytes_)
                           : fingerprint_of(raw_keys, key_bytes_);
 }
@@ -96,35 +102,75 @@ void Proof::add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan
   const std::size_t disorder = enabled_ ? first_disorder_in(raw_keys) : count;
   if (disorder != count) throw out_of_order(position + disorder + 1);
   const std::scoped_lock lock(mutex_);
+  place(position, count);
   side += seen;
   if (!enabled_) return;
   const std::uint64_t wrong = note_borders(position, raw_keys);
   if (wrong != OrderLedger<std::uint64_t>::kInOrder) throw out_of_order(wrong);
 }
 
-void Proof::add_arrays(std::uint64_t position, ConstByteSpan raw_keys,
-                       std::uint64_t array_elements) {
+ArraysFingerprint Proof::look_at_arrays(ConstByteSpan raw_keys,
+                                        std::uint64_t array_elements) const {
+  if (!enabled_) return {look(raw_keys)};
+  ArraysFingerprint seen;
+  for (std::uint64_t number = 0; !raw_keys.empty(); ++number) {
+    const std::uint64_t elements = std::min(raw_keys.size() / key_bytes_, array_elements);
+    add_array(number, look(raw_keys.first(elements * key_bytes_)), seen);
+    raw_keys = raw_keys.subspan(elements * key_bytes_);
+  }
+  return seen;
+}
+
+ArraysFingerprint Proof::add_input_arrays(ConstByteSpan raw_keys, std::uint64_t array_elements) {
   Span span(meter_, Stage::kProve);
   span.add_bytes(raw_keys.size());
-  const Fingerprint seen = look(raw_keys);
+  const ArraysFingerprint seen = look_at_arrays(raw_keys, array_elements);
+  const std::scoped_lock lock(mutex_);
+  input_ += seen.all;
+  return seen;
+}
+
+void Proof::add_output_arrays(std::uint64_t position, ConstByteSpan raw_keys,
+                              std::uint64_t array_elements, const ArraysFingerprint& read) {
+  Span span(meter_, Stage::kProve);
+  span.add_bytes(raw_keys.size());
+  const ArraysFingerprint seen = look_at_arrays(raw_keys, array_elements);
+  if (!(seen == read)) {
+    throw bad_element(position, "an array from here on does not hold what was read of it");
+  }
+  std::uint64_t begin = position;
   for (ConstByteSpan rest = raw_keys; enabled_ && !rest.empty();) {
     const std::uint64_t elements = std::min(rest.size() / key_bytes_, array_elements);
     const std::size_t disorder = first_disorder_in(rest.first(elements * key_bytes_));
-    if (disorder != elements) throw out_of_order(position + disorder + 1);
-    position += elements;
+    if (disorder != elements) throw out_of_order(begin + disorder + 1);
+    begin += elements;
     rest = rest.subspan(elements * key_bytes_);
   }
   const std::scoped_lock lock(mutex_);
-  output_ += seen;
+  place(position, seen.all.count);
+  output_ += seen.all;
 }
 
-void Proof::add_all_of(const Proof& finished) {
+void Proof::add_all_of(const Proof& finished, std::uint64_t position) {
+  place(position, finished.output_.count);
   input_ += finished.input_;
   output_ += finished.output_;
 }
 
+void Proof::place(std::uint64_t position, std::uint64_t elements) {
+  if (!placed_.add(position, position + elements)) {
+    throw bad_element(position, "what comes from here on stands where other elements are");
+  }
+}
+
+void Proof::require_places() const {
+  const std::uint64_t gap = placed_.first_gap();
+  if (!placed_.covers(gap)) throw bad_element(gap, "nothing was put there");
+}
+
 void Proof::finish() const {
   const std::scoped_lock lock(mutex_);
+  require_places();
   if (enabled_ && ledger_.last_key().value_or(0) > least_left_out_) {
     throw out_of_order(output_.count);
   }
@@ -137,9 +183,7 @@ void Proof::finish() const {
                         format_count(result.count))
           : fmt::format("the fingerprint of what was read ({}) is not that of the result ({})",
                         to_string(input_), to_string(result));
-  throw Error(ErrorKind::kCorrupt, "verifying the output", reason)
-      .hint(
-          "memory, disk or device damaged data on the way; nothing was kept, the input is intact");
+  throw Error(ErrorKind::kCorrupt, "verifying the output", reason).hint(kHint);
 }
 
 Fingerprint Proof::input() const {

@@ -1,10 +1,16 @@
-// Proof that nothing was lost: a fingerprint of all raw keys read, a fingerprint of all raw keys
-// written, and the order of what was written, within pieces and across them. Both sides are taken
-// where the bytes meet the files, so that everything between is covered: maps, engines, runs, the
-// way through a GPU. Elements that shall not come out (-u, --top) are fingerprinted where they are
-// dropped: what was read is what came out and what was dropped.
+// Proof that the output is the sorted input. Three things are compared:
 //
-// Thread-safe. Counts are always kept; the rest only if `enabled`.
+//   what       a fingerprint of all raw elements read, and one of all raw elements put out
+//   order      of what was put out, within pieces and across their borders
+//   where      pieces lie at [0, count) of the output, every element exactly once
+//
+// Both sides are taken where the bytes meet the files, so that everything between is covered: maps,
+// engines, runs, the way through a GPU. Elements that shall not come out (-u, --top) are
+// fingerprinted where they are dropped: what was read is what came out and what was dropped. That
+// what was put at an offset reaches that offset of the file is the output's own proof
+// (io/output.hpp).
+//
+// Thread-safe. Counts and places are always checked; the rest only if `enabled`.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +20,7 @@
 #include "base/element.hpp"
 #include "base/fingerprint.hpp"
 #include "base/meter.hpp"
+#include "base/tiling.hpp"
 #include "engine/engine.hpp"
 #include "pipeline/element_order.hpp"
 #include "pipeline/order_ledger.hpp"
@@ -31,15 +38,20 @@ class Proof {
   // What an earlier process has read of the same input.
   void add_input_of_before(const Fingerprint& keys);
 
-  // Throws: Error(kCorrupt) when keys are out of order.
+  // Throws: Error(kCorrupt) when keys are out of order, or at places that are taken.
   void add_output(std::uint64_t position, ConstByteSpan raw_keys);
 
-  // Sorted arrays of `array_elements` each, the first one from its beginning.
+  // Arrays of `array_elements` each, the first one from its beginning, the last one perhaps
+  // shorter: as they were read, and then sorted, with what the former returned. Elements must stay
+  // in their array. Requires: array_elements > 0.
   // Throws: as add_output.
-  void add_arrays(std::uint64_t position, ConstByteSpan raw_keys, std::uint64_t array_elements);
+  ArraysFingerprint add_input_arrays(ConstByteSpan raw_keys, std::uint64_t array_elements);
+  void add_output_arrays(std::uint64_t position, ConstByteSpan raw_keys,
+                         std::uint64_t array_elements, const ArraysFingerprint& read);
 
-  // All that another proof has seen, which was finished. Not thread-safe.
-  void add_all_of(const Proof& finished);
+  // All that another proof has seen, which was finished; it began at element `position` of this
+  // one. Not thread-safe. Throws: Error(kCorrupt) when places are taken.
+  void add_all_of(const Proof& finished, std::uint64_t position);
 
   // Keys that were dropped because they repeat others.
   void add_dropped(ConstByteSpan raw_keys);
@@ -55,7 +67,7 @@ class Proof {
   [[nodiscard]] Fingerprint look(ConstByteSpan raw_keys) const;
 
   // To be called after the last output, before the output is made real.
-  // Throws: Error(kCorrupt) when what was written is not what was read.
+  // Throws: Error(kCorrupt) when what was written is not what was read, or leaves gaps.
   void finish() const;
 
   [[nodiscard]] Fingerprint input() const;
@@ -64,6 +76,10 @@ class Proof {
 
  private:
   void add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan raw_keys);
+  [[nodiscard]] ArraysFingerprint look_at_arrays(ConstByteSpan raw_keys,
+                                                 std::uint64_t array_elements) const;
+  void place(std::uint64_t position, std::uint64_t elements);
+  void require_places() const;
   // The index in front of the first element that is out of order; the count if there is none.
   [[nodiscard]] std::size_t first_disorder_in(ConstByteSpan elements) const;
   std::uint64_t note_borders(std::uint64_t position, ConstByteSpan elements);
@@ -77,6 +93,7 @@ class Proof {
   Fingerprint input_;
   Fingerprint output_;
   Fingerprint dropped_;
+  Tiling placed_;  // elements that were put out, or would stand behind them
   OrderLedger<std::uint64_t> ledger_;
   OrderLedger<std::string> record_ledger_;
   std::uint64_t least_left_out_ = ~std::uint64_t{0};

@@ -46,9 +46,10 @@ class ArraySort {
     std::uint64_t position = 0;
     const ConstByteSpan raw = read_block(lane.input(), position);
     if (raw.empty()) return false;
-    proof_.add_input(raw);
+    const std::uint64_t array_elements = plan_.batch.array_elements;
+    const ArraysFingerprint read = proof_.add_input_arrays(raw, array_elements);
     const ConstByteSpan sorted = sort_block(lane, raw.size());
-    proof_.add_arrays(position, sorted, plan_.batch.array_elements);
+    proof_.add_output_arrays(position, sorted, array_elements, read);
     sink_->put(position, sorted);
     return true;
   }

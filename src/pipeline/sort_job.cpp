@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+#include "base/units.hpp"
 #include "io/host_facts.hpp"
 #include "io/memory.hpp"
 #include "io/run_store.hpp"
@@ -49,6 +51,7 @@ class Sort {
       output_.begin(0, job_.reader.header());
     }
     job_.reader.check_unchanged();
+    require_all_read();
     proof_.finish();
     if (job_.resumption != nullptr) job_.resumption->expect_commit();
     begin_phase(Phase::kSync, 0);
@@ -75,6 +78,20 @@ class Sort {
       needs.push_back({job_.temporary_folders, plan_.temporary_bytes, "runs"});
     }
     io::require_space(needs);
+  }
+
+  // What was proven to be read is all that the inputs hold, or, where nobody knows that in advance,
+  // all that the reader gave.
+  void require_all_read() const {
+    const bool as_one_sequence = plan_.input_merge.inputs == 0;
+    auto bytes = job_.reader.known_size();
+    if (!bytes && as_one_sequence) bytes = job_.reader.position();
+    const std::uint64_t read = proof_.input().count;
+    if (!bytes || *bytes == read * plan_.key_bytes) return;
+    throw Error(ErrorKind::kCorrupt, "verifying what was read",
+                fmt::format("the inputs hold {} elements, but {} were sorted",
+                            format_count(*bytes / plan_.key_bytes), format_count(read)))
+        .hint("this is a defect of gsort; nothing was kept, the input is intact");
   }
 
   void commit() {
@@ -125,7 +142,7 @@ class Sort {
       };
       elements = sort_all(memory, proof, output);
       proof.finish();
-      proof_.add_all_of(proof);
+      proof_.add_all_of(proof, outcome_.elements);
       outcome_.elements += elements;
     } while (elements == plan_.batch.array_elements && outcome_.elements != all);
   }

@@ -1,0 +1,52 @@
+// Tiling: whether stretches of numbers cover [0, size) exactly once, in whatever order they come.
+// Neighbours are joined, so its size is the number of gaps, not of stretches.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <map>
+
+namespace gsort {
+
+// Not thread-safe.
+class Tiling {
+ public:
+  // Adds [begin, end). Returns false, and adds nothing, if any of it has been added before.
+  // Requires: begin <= end.
+  [[nodiscard]] bool add(std::uint64_t begin, std::uint64_t end) {
+    if (begin == end) return true;
+    auto after = stretches_.lower_bound(begin);
+    if (after != stretches_.end() && after->first < end) return false;
+    if (after != stretches_.begin()) {
+      const auto before = std::prev(after);
+      if (before->second > begin) return false;
+      if (before->second == begin) {
+        begin = before->first;
+        stretches_.erase(before);
+      }
+    }
+    if (after != stretches_.end() && after->first == end) {
+      end = after->second;
+      stretches_.erase(after);
+    }
+    stretches_.emplace(begin, end);
+    return true;
+  }
+
+  // Whether all of [0, size), and nothing else, has been added.
+  [[nodiscard]] bool covers(std::uint64_t size) const {
+    if (size == 0) return stretches_.empty();
+    return stretches_.size() == 1 && first_gap() == size && stretches_.begin()->first == 0;
+  }
+
+  // The least number that has not been added.
+  [[nodiscard]] std::uint64_t first_gap() const {
+    if (stretches_.empty() || stretches_.begin()->first != 0) return 0;
+    return stretches_.begin()->second;
+  }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> stretches_;  // begin -> end, no two of them adjacent
+};
+
+}  // namespace gsort
