@@ -1,6 +1,6 @@
-// The fingerprint of a multiset of keys: the same for any order of the same keys, different, but for
-// chance, for any other multiset. gsort adds it up over the raw keys it reads and over the raw keys
-// it writes; equality shows that no key was lost, doubled or changed, maps included.
+// The fingerprint of a multiset of keys: the same for any order of the same keys, different, but
+// for chance, for any other multiset. gsort adds it up over the raw keys it reads and over the raw
+// keys it writes; equality shows that no key was lost, doubled or changed, maps included.
 //
 // Every key enters two sums modulo 2^64, each through a one-to-one mixing of 64 bits with constants
 // of its own (products with odd numbers, between which each half is mixed into the other):
@@ -90,7 +90,8 @@ GSORT_HOST_DEVICE constexpr void add_key(Key key, Fingerprint& to) {
                                          std::size_t key_bytes);
 
 // The fingerprint of records of `record_bytes` each: of each record's XXH3-128, the lower half
-// enters the first sum, the upper half the second. Requires: the size is a multiple of record_bytes.
+// enters the first sum, the upper half the second. Requires: the size is a multiple of
+// record_bytes.
 [[nodiscard]] Fingerprint fingerprint_of_records(std::span<const std::byte> records,
                                                  std::size_t record_bytes);
 
