@@ -22,29 +22,34 @@ struct Sums {
   V64 second;
 };
 
-// x * factor modulo 2^64, for an x of which the upper half may be anything.
-HWY_INLINE V64 multiplied(V64 x, std::uint32_t factor) {
+// x * factor modulo 2^64; three products of 32 bits where there is none of 64.
+HWY_INLINE V64 times(V64 x, std::uint64_t factor) {
   const D64 d64;
+  const auto factors = hn::Set(d64, factor);
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  return x * factors;
+#else
   const hn::Repartition<std::uint32_t, D64> d32;
-  const auto factors = hn::Set(d32, factor);
-  const V64 low = hn::MulEven(hn::BitCast(d32, x), factors);
-  const V64 high = hn::MulEven(hn::BitCast(d32, hn::ShiftRight<32>(x)), factors);
-  return hn::Add(low, hn::ShiftLeft<32>(hn::BitCast(d64, high)));
+  const auto x32 = hn::BitCast(d32, x);
+  const auto factors32 = hn::BitCast(d32, factors);
+  const auto low_high = hn::MulEven(x32, hn::BitCast(d32, hn::ShiftRight<32>(factors)));
+  const auto high_low = hn::MulEven(hn::BitCast(d32, hn::ShiftRight<32>(x)), factors32);
+  return hn::Add(hn::MulEven(x32, factors32), hn::ShiftLeft<32>(hn::Add(low_high, high_low)));
+#endif
 }
 
 HWY_INLINE V64 folded(V64 x) {
   return hn::Xor(x, hn::ShiftRight<32>(x));
 }
 
-// The second half of a mixing, of the first product.
+// What follows the first product.
 HWY_INLINE V64 finished(V64 product, const fingerprint::Mixing& mixing) {
-  const V64 x = folded(multiplied(folded(product), mixing.b));
-  return hn::Add(x, hn::ShiftLeft<32>(x));
+  return folded(times(folded(product), mixing.b));
 }
 
 HWY_INLINE V64 mixed_wide(V64 keys, const fingerprint::Mixing& mixing) {
   const D64 d64;
-  return finished(multiplied(hn::Xor(keys, hn::Set(d64, mixing.offset)), mixing.a), mixing);
+  return finished(times(hn::Xor(keys, hn::Set(d64, mixing.offset)), mixing.a), mixing);
 }
 
 // Of the 32-bit lanes at even places, which widen into 64 bits.
@@ -52,7 +57,7 @@ template <class V32>
 HWY_INLINE V64 mixed_even(V32 keys, const fingerprint::Mixing& mixing) {
   const hn::Repartition<std::uint32_t, D64> d32;
   const auto x = hn::Xor(keys, hn::Set(d32, static_cast<std::uint32_t>(mixing.offset)));
-  return finished(hn::MulEven(x, hn::Set(d32, mixing.a)), mixing);
+  return finished(hn::MulEven(x, hn::Set(d32, static_cast<std::uint32_t>(mixing.a))), mixing);
 }
 
 HWY_INLINE void add_wide(V64 keys, Sums& sums) {

@@ -5,7 +5,7 @@
 // Every key enters two sums modulo 2^64, each through a one-to-one mixing of 64 bits with constants
 // of its own (products with odd numbers, between which each half is mixed into the other):
 //
-//   x = key ^ offset;  x *= a;  x ^= x >> 32;  x *= b;  x ^= x >> 32;  x += x << 32
+//   x = key ^ offset;  x *= a;  x ^= x >> 32;  x *= b;  x ^= x >> 32
 //
 // What is missed. Because a mixing is one-to-one, a single key that changes always changes both
 // sums. For changes of two keys and more, the mixed keys behave as independent random numbers:
@@ -47,32 +47,31 @@ struct Fingerprint {
 
 namespace fingerprint {
 
-// The constants of a mixing: random bits; the factors are odd, which makes products one-to-one, and
-// below 2^32, so that vector units need two multiplications of 32 bits for one of 64.
+// The constants of a mixing: random bits. Odd factors make products modulo 2^64 one-to-one.
 struct Mixing {
   std::uint64_t offset;
-  std::uint32_t a;
-  std::uint32_t b;
+  std::uint64_t a;
+  std::uint64_t b;
 };
 
-inline constexpr Mixing kFirst = {0x5851f42d4c957f2dULL, 0x9e3779b1U, 0xc2b2ae3dU};
-inline constexpr Mixing kSecond = {0x14057b7ef767814fULL, 0x85ebca77U, 0xd35a2d97U};
+inline constexpr Mixing kFirst = {0x5851f42d4c957f2dULL, 0xd6e8feb86659fd93ULL,
+                                  0xbf58476d1ce4e5b9ULL};
+inline constexpr Mixing kSecond = {0x14057b7ef767814fULL, 0x9e3779b97f4a7c15ULL,
+                                   0xff51afd7ed558ccdULL};
 
-// One-to-one for each mixing. Keys of 32 bits and less take the lower half of the offset: their
-// upper half is zero, and the first product of 64 bits.
+// One-to-one for each mixing. Keys of 32 bits and less take the lower halves of offset and a: their
+// first product is one of 32 bits, which vector units have, and cannot wrap.
 template <class Key>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t mixed(Key key, const Mixing& mixing) {
   std::uint64_t x = key;
   if constexpr (sizeof(Key) == 8) {
-    x ^= mixing.offset;
+    x = (x ^ mixing.offset) * mixing.a;
   } else {
-    x ^= static_cast<std::uint32_t>(mixing.offset);
+    x = (x ^ static_cast<std::uint32_t>(mixing.offset)) * static_cast<std::uint32_t>(mixing.a);
   }
-  x *= mixing.a;
   x ^= x >> 32;
   x *= mixing.b;
-  x ^= x >> 32;
-  return x + (x << 32);
+  return x ^ (x >> 32);
 }
 
 template <class Key>

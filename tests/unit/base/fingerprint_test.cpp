@@ -253,15 +253,13 @@ TEST(Fingerprint, TellsKeysApartThatOnceHadOneMixing) {
   EXPECT_NE(of<std::uint64_t>({0x081f2d574a5aef2aULL}), of<std::uint64_t>({0x62a91648a8b31c61ULL}));
 }
 
-// Backwards: x + (x << 32) has the same lower half, x ^ (x >> 32) the same upper half, and an odd
-// factor has an inverse modulo 2^64.
+// Backwards: x ^ (x >> 32) is its own inverse, and an odd factor has one modulo 2^64.
 std::uint64_t unmixed(std::uint64_t y, const fingerprint::Mixing& mixing) {
   const auto inverse = [](std::uint64_t odd) {
     std::uint64_t result = odd;  // right in 3 bits; every step doubles them
     for (int i = 0; i < 5; ++i) result *= 2 - odd * result;
     return result;
   };
-  y -= y << 32;
   y = (y ^ (y >> 32)) * inverse(mixing.b);
   return ((y ^ (y >> 32)) * inverse(mixing.a)) ^ mixing.offset;
 }
