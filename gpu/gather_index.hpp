@@ -127,6 +127,31 @@ template <unsigned kRowWords>
   return {begin, end, b_row, a_row, b_row - 1};
 }
 
+#ifdef __CUDA_ARCH__
+// Arithmetic with denormals, as PTX: in C++ the flag -ftz=true, a part of --use_fast_math, would
+// make 0 of them.
+
+// a - b, clamped to [0, 1].
+__device__ inline float saturated_difference(float a, float b) {
+  float result;
+  asm("{\n\t"
+      ".reg .f32 difference;\n\t"
+      "sub.rn.f32 difference, %1, %2;\n\t"
+      "cvt.sat.f32.f32 %0, difference;\n\t"
+      "}"
+      : "=f"(result)
+      : "f"(a), "f"(b));
+  return result;
+}
+
+// a * b + c.
+__device__ inline float denormal_multiply_add(float a, float b, float c) {
+  float result;
+  asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(result) : "f"(a), "f"(b), "f"(c));
+  return result;
+}
+#endif
+
 // The same as byte offsets of the words from the region's first, with the choice among the three
 // rows made by the floating-point pipe, which is idle here, in place of comparisons and selections
 // in the busy integer pipe: clamping first_end - residue to [0, 1] gives 1 or 0, and an integer
@@ -142,10 +167,11 @@ struct GatherOffsets {
   // Offset of the row that holds `residue`.
   [[nodiscard]] GSORT_HOST_DEVICE unsigned row_offset(float residue) const {
 #ifdef __CUDA_ARCH__
-    const float in_first = __saturatef(first_end - residue);
-    const float before_third = __saturatef(second_end - residue);
-    return __float_as_uint(__fmaf_rn(in_first, first_minus_second,
-                                     __fmaf_rn(before_third, second_minus_third, third)));
+    const float in_first = saturated_difference(first_end, residue);
+    const float before_third = saturated_difference(second_end, residue);
+    return __float_as_uint(
+        denormal_multiply_add(in_first, first_minus_second,
+                              denormal_multiply_add(before_third, second_minus_third, third)));
 #else
     const float in_first = residue < first_end ? 1.0F : 0.0F;
     const float before_third = residue < second_end ? 1.0F : 0.0F;
@@ -164,8 +190,12 @@ struct GatherOffsets {
 // place / 2 + offset, by the floating-point pipe as above; `offset` is a denormal. For arrays whose
 // elements have half the size of those that `place` counts in.
 // Requires: place is even, and place and the result lie below 2^23.
-[[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned half_place(unsigned place, float offset) {
+[[nodiscard]] GSORT_HOST_DEVICE inline unsigned half_place(unsigned place, float offset) {
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(denormal_multiply_add(__uint_as_float(place), 0.5F, offset));
+#else
   return std::bit_cast<unsigned>(std::bit_cast<float>(place) * 0.5F + offset);
+#endif
 }
 
 // `origin` is added to all offsets. Requires: origin and all offsets lie below 2^23.

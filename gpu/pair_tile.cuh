@@ -28,11 +28,12 @@ __device__ void thread_load_shared(unsigned address, NarrowPairWord& word) {
 // A wide word of which only the upper half has been read; the lower half decides ties.
 struct LazyWidePairWord {
   std::uint64_t high;
-  unsigned low_address;
+  unsigned address;  // of the upper half
+  float low_offset;  // see half_place()
 
   [[nodiscard]] __device__ std::uint32_t low() const {
     std::uint32_t low;
-    thread_load_shared(low_address, low);
+    thread_load_shared(half_place(address, low_offset), low);
     return low;
   }
   [[nodiscard]] friend __device__ bool operator<(const LazyWidePairWord& a,
@@ -51,9 +52,8 @@ struct RegionWords<WidePairWord, kRowWords> {
   }
   __device__ LazyWidePairWord read(unsigned place, unsigned residue) const {
     const unsigned address = place + residue * static_cast<unsigned>(sizeof(std::uint64_t));
-    LazyWidePairWord word;
+    LazyWidePairWord word{0, address, low_offset};
     thread_load_shared(address, word.high);
-    word.low_address = half_place(address, low_offset);
     return word;
   }
 };
