@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import exports
+
 SOURCE = Path(__file__).resolve().parents[2]
 # A user's environment: nothing that would lead a program to the build folder.
 PLAIN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": ""}
@@ -146,6 +148,45 @@ def case_headers(options, folder: Path) -> None:
         (folder / "alone.cpp").write_text(f"#include <gsort/{header.name}>\n")
         output_of("c++", "-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
                   "-isystem", "/nowhere", f"-I{usr}/include", "alone.cpp", cwd=folder)
+
+
+def link_of_all(usr: Path, folder: Path) -> tuple[subprocess.CompletedProcess, int]:
+    """Links a program that refers to every function that the headers declare."""
+    source, functions = exports.program_of(sorted((usr / "include/gsort").glob("*.hpp")))
+    (folder / "all.cpp").write_text(source)
+    library, = usr.rglob("libgsort.so")
+    command = ["c++", "-std=c++20", f"-I{usr}/include", "all.cpp", library, "-Wl,-z,now", "-o", "all"]
+    done = subprocess.run(command, cwd=folder, env=PLAIN, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done, functions
+
+
+def case_exports(options, folder: Path) -> None:
+    """The installed library shows every function of the installed headers, and a forgotten one is noticed."""
+    usr = install(options, folder)
+    done, functions = link_of_all(usr, folder)
+    require(done.returncode == 0, done.stdout)
+    library, = usr.rglob("libgsort.so")
+    output_of(folder / "all", env={**PLAIN, "LD_LIBRARY_PATH": str(library.parent)})
+    header = usr / "include/gsort/sort_keys.hpp"
+    header.write_text(header.read_text() + """
+namespace gsort {
+[[nodiscard]] int forgotten_function(int a, const std::span<int>& b = std::span<int>{}, int c = {});
+template <SortableKey Key>
+void forgotten_template(std::span<Key> keys, Order order = Order::kAscending);
+class Forgotten {
+ public:
+  explicit Forgotten(int size);
+  [[nodiscard]] int forgotten_member() const noexcept;
+  static int forgotten_static(int);
+};
+}
+""")
+    done, with_forgotten = link_of_all(usr, folder)
+    require(with_forgotten == functions + 5, f"{with_forgotten} functions after adding 5 to {functions}")
+    for name in "_function", "_template<float>", "_member", "_static":
+        require(f"forgotten{name}" in done.stdout, f"forgotten{name} is not missed: {done.stdout}")
+    require("Forgotten::Forgotten(int)" in done.stdout, done.stdout)
+    print(f"{functions} functions are shown")
 
 
 def blocks_of(document: Path, language: str) -> list[str]:

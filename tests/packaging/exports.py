@@ -1,0 +1,128 @@
+"""The functions that headers declare and define elsewhere, and a program that takes the address of each, so that it
+links only against a library that shows them all. What this reader of C++ does not know is an exception, not a gap."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+# What templates of the headers may be made for.
+KEYS = [f"std::{sign}int{bits}_t" for bits in (8, 16, 32, 64) for sign in ("u", "")] + ["float", "double"]
+NO_FUNCTION = re.compile(r"(using|typedef|friend|static_assert|extern|enum|class|struct)\b|template <.*>\s*concept\b")
+NAME_BEFORE_PARAMETERS = re.compile(r"(operator\s*\S+|~?\w+)\s*$")
+
+
+@dataclass
+class Function:
+    template: str  # "DeviceKey Key"; empty: it is none
+    scope: str     # the class; empty: it is no member
+    result: str    # empty: a constructor
+    name: str
+    parameters: list[str]
+    qualifiers: str  # "const", "&&"
+
+
+def code_of(text: str) -> str:
+    """A header without comments, directives, attributes and literals."""
+    text = re.sub(r'"(\\.|[^"\\])*"', '""', re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S))
+    text = re.sub(r"^\s*#(.*\\\n)*.*$", "", text, flags=re.M)
+    return re.sub(r"\[\[.*?\]\]", "", text)
+
+
+def split_at_top(text: str, separator: str) -> list[str]:
+    """Splits where no bracket is open."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char in "(<[{") - (char in ")>]}")
+        if char == separator and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts]
+
+
+def function_of(declaration: str, scope: str) -> Function | None:
+    """What a declaration that ends without a body declares, if that is a function."""
+    declaration = " ".join(declaration.split())
+    if NO_FUNCTION.match(declaration) or re.search(r"= (default|delete|0)$", declaration):
+        return None
+    template = re.match(r"template <([^<>]*)> (.*)", declaration)
+    if template:
+        declaration = template[2]
+    depth = 0
+    for place, char in enumerate(declaration):
+        depth += (char == "<") - (char == ">")
+        if char in "={" and depth == 0:
+            return None  # a variable
+        if char == "(" and depth == 0:
+            break
+    else:
+        return None
+    begin, end = place, declaration.rindex(")")
+    name = NAME_BEFORE_PARAMETERS.search(declaration[:begin])
+    assert name and "operator" not in name[1], f"this test does not know how to read: {declaration}"
+    result = re.sub(r"\b(inline|virtual|explicit|constexpr|static) ", "", declaration[:name.start()].strip() + " ")
+    is_static = "static " in declaration[:name.start()]
+    parameters = [split_at_top(parameter, "=")[0] for parameter in split_at_top(declaration[begin + 1:end], ",")]
+    return Function(template[1] if template else "", "" if is_static and scope else scope, result.strip(),
+                    f"{scope}::{name[1]}" if is_static and scope else name[1], [p for p in parameters if p],
+                    re.sub(r"\boverride\b|\bfinal\b", "", declaration[end + 1:]).strip())
+
+
+def declared_functions(text: str) -> list[Function]:
+    """The public functions that a header declares and does not define."""
+    found = []
+    scopes: list[tuple[str, str]] = []  # kind and name: namespace, class, or the body of something else
+    access = "public"
+    statement = ""
+    for token in re.findall(r"[{};:]|[^{};:]+", code_of(text)):
+        inside = scopes[-1] if scopes else ("namespace", "")
+        if token == "{":
+            head = " ".join(statement.split())
+            named = re.match(r"(?:template <.*> )?(namespace|class|struct) (\w+)(?! *\()", head)
+            kind = ("class" if named[1] in ("class", "struct") else "namespace", named[2]) if named else ("body", "")
+            if inside[0] == "body":
+                kind = ("body", "")
+            scopes.append(kind)
+            if kind[0] == "class":
+                access = "private" if named[1] == "class" else "public"
+            is_default = statement.count("(") > statement.count(")")  # of a parameter
+            statement = statement if is_default else ""
+        elif token == "}":
+            scopes.pop()
+            access = "public"  # no class is inside another here
+        elif token == ";":
+            if inside[0] == "namespace" or (inside[0] == "class" and access == "public"):
+                function = function_of(statement, inside[1] if inside[0] == "class" else "")
+                found += [function] if function else []
+            statement = ""
+        elif token == ":" and inside[0] == "class" and statement.strip() in ("public", "private", "protected"):
+            access, statement = statement.strip(), ""
+        else:
+            statement += token
+    assert not scopes, "a brace is left open"
+    return found
+
+
+def reference_to(function: Function, number: int) -> str:
+    """C++ that needs the function's symbol."""
+    parameters = ", ".join(function.parameters)
+    if not function.result:
+        arguments = ", ".join(re.search(r"(\w+)$", parameter)[1] for parameter in function.parameters)
+        return f"{function.scope}* made{number}({parameters}) {{ return new {function.scope}({arguments}); }}"
+    pointer = f"{function.scope}::*" if function.scope else "*"
+    name = f"{function.scope}::{function.name}" if function.scope else function.name
+    if not function.template:
+        return f"{function.result} ({pointer}volatile link{number})({parameters}) {function.qualifiers} = &{name};"
+    concept, key = function.template.split()
+    body = f"{function.result} ({pointer}volatile link)({parameters}) = &{name}<{key}>; (void)link;"
+    return (f"template <class {key}> bool link_of{number}() {{ if constexpr ({concept}<{key}>) {{ {body} }} "
+            f"return {concept}<{key}>; }}\nint links{number} = "
+            + " + ".join(f"link_of{number}<{each}>()" for each in KEYS) + ";")
+
+
+def program_of(headers: list[Path]) -> tuple[str, int]:
+    """A program that refers to all functions of the headers, and how many they are."""
+    functions = [function for header in headers for function in declared_functions(header.read_text())]
+    lines = [f"#include <gsort/{header.name}>" for header in headers] + ["namespace gsort {"]
+    lines += [reference_to(function, number) for number, function in enumerate(functions)] + ["}", "int main() {}"]
+    return "\n".join(lines) + "\n", len(functions)
