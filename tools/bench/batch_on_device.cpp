@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/cub_batch.hpp"
+#include "bench/cub.hpp"
 #include "bench/device_bench.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
@@ -19,6 +19,21 @@ constexpr std::array<std::uint64_t, 20> kArrayKeys = {
     2,    3,    4,    7,     16,    33,    64,     100,     256,     1000,
     1024, 4096, 5000, 10000, 16384, 65536, 262144, 1 << 20, 1 << 22, 1 << 24};
 
+template <class Offset>
+void add_cub(DeviceBench<std::uint32_t>& bench, std::uint64_t arrays,
+             const DeviceKeys<Offset>& offsets, CubScratch scratch) {
+  const auto input = [&](unsigned set) {
+    return CubArrays<Offset>{bench.ordered(set), bench.output(), bench.elements(), arrays,
+                             offsets.get()};
+  };
+  for_each_cub([&]<class Cub>(Cub) {
+    bench.add(cub_contender<Cub, Offset>("segmented sort"),
+              [&](unsigned set) { cub_segmented_sort<Cub>(input(set), scratch); });
+    bench.add(cub_contender<Cub, Offset>("segmented radix sort"),
+              [&](unsigned set) { cub_segmented_radix_sort<Cub>(input(set), scratch); });
+  });
+}
+
 void bench_arrays(const Request& request, KeyType type, Distribution distribution,
                   std::uint64_t elements, std::uint64_t array_keys, Report& report) {
   const std::uint64_t arrays = std::max<std::uint64_t>(elements / array_keys, 1);
@@ -26,9 +41,7 @@ void bench_arrays(const Request& request, KeyType type, Distribution distributio
   BenchInput<std::uint32_t> input{{type, false, false}, distribution, total};
   input.array_keys = array_keys;
   DeviceBench<std::uint32_t> bench(request, input);
-  std::vector<std::uint64_t> host_offsets(arrays + 1);
-  for (std::uint64_t i = 0; i <= arrays; ++i) host_offsets[i] = i * array_keys;
-  const DeviceKeys<std::uint64_t> offsets(host_offsets);
+  const auto offsets = even_offsets<std::uint64_t>(arrays, array_keys);
   // CUB's segmented sort also keeps lists of segments by size.
   const std::size_t cub_bytes = cub_scratch_bytes(4 * total) + 16 * arrays;
   const std::size_t batch_bytes = gpu::sort_batch_scratch_bytes<std::uint32_t>(arrays, array_keys);
@@ -36,12 +49,13 @@ void bench_arrays(const Request& request, KeyType type, Distribution distributio
       std::max(gpu::sort_ragged_batch_scratch_bytes<std::uint32_t>(arrays, total),
                gpu::sort_ragged_batch_scratch_bytes<std::uint32_t>(arrays, total, array_keys));
   const DeviceMemory scratch(std::max({cub_bytes, batch_bytes, ragged_bytes}));
-  bench.add("gsort", false, [&](unsigned set) {
+  const CubScratch cub_scratch{scratch.as<void>(), cub_bytes};
+  bench.add("gsort", [&](unsigned set) {
     gpu::sort_batch<std::uint32_t>(bench.ordered(set), bench.output(), arrays, array_keys, {}, {},
                                    scratch.as<void>(), batch_bytes, nullptr);
   });
   const auto add_ragged = [&](const char* name, std::uint64_t longest) {
-    bench.add(name, false, [&, longest](unsigned set) {
+    bench.add(name, [&, longest](unsigned set) {
       gpu::sort_ragged_batch<std::uint32_t>(bench.ordered(set), bench.output(),
                                             {offsets.get(), arrays, total, longest}, {}, {},
                                             scratch.as<void>(), ragged_bytes, nullptr);
@@ -49,14 +63,10 @@ void bench_arrays(const Request& request, KeyType type, Distribution distributio
   };
   add_ragged("gsort, by offsets", gpu::RaggedArrays().longest);
   add_ragged("gsort, by offsets, longest known", array_keys);
-  bench.add("cub segmented sort", true, [&](unsigned set) {
-    cub_segmented_sort(bench.ordered(set), bench.output(), total, arrays, offsets.get(),
-                       scratch.as<void>(), cub_bytes);
-  });
-  bench.add("cub segmented radix sort", true, [&](unsigned set) {
-    cub_segmented_radix_sort(bench.ordered(set), bench.output(), total, arrays, offsets.get(),
-                             scratch.as<void>(), cub_bytes);
-  });
+  if (total < std::uint64_t{1} << 31) {
+    add_cub(bench, arrays, even_offsets<std::uint32_t>(arrays, array_keys), cub_scratch);
+  }
+  add_cub(bench, arrays, offsets, cub_scratch);
   Group group = group_of(
       "sort of " + format_count(arrays) + " arrays of " + format_count(array_keys) + ", in all",
       type, distribution, total);
@@ -68,12 +78,13 @@ void bench_arrays(const Request& request, KeyType type, Distribution distributio
 }  // namespace
 
 void bench_batch(const Request& request, Report& report) {
-  measure_copy_rate(report);
+  CopyRate copy_rate(report);
   const std::vector<std::uint64_t> all_array_keys =
       request.array_keys.empty() ? std::vector<std::uint64_t>(kArrayKeys.begin(), kArrayKeys.end())
                                  : request.array_keys;
   for (const Distribution distribution : request.distributions) {
     for (const std::uint64_t elements : elements_or(request, {std::uint64_t{1} << 28})) {
+      copy_rate.measure(elements * sizeof(std::uint32_t));
       for (const std::uint64_t array_keys : all_array_keys) {
         bench_arrays(request, KeyType::kU32, distribution, elements,
                      std::max<std::uint64_t>(array_keys, 1), report);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "bench/cub.hpp"
 #include "bench/gpu_contenders.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/device_merge.hpp"
@@ -66,11 +67,12 @@ void bench_sorts(Arena<Key>& arena, int repeats) {
   });
   std::printf("  %-34s %8.3f ms %31.3f TB/s\n", "copy", copy,
               2 * static_cast<double>(n * sizeof(Key)) / copy * 1e-9);
-  measure("cub radix sort", arena, repeats, [&] {
-    cub_radix_sort(arena.input, arena.output, n, arena.scratch, arena.scratch_bytes);
-  });
-  measure("cub merge sort", arena, repeats, [&] {
-    cub_merge_sort(arena.input, arena.output, n, arena.scratch, arena.scratch_bytes);
+  for_each_cub_and_count(n, [&]<class Cub, class Count>(Cub, Count) {
+    const CubScratch scratch{arena.scratch, arena.scratch_bytes};
+    measure(cub_contender<Cub, Count>("radix sort").name.c_str(), arena, repeats,
+            [&] { cub_radix_sort<Cub, Count>(arena.input, arena.output, n, scratch); });
+    measure(cub_contender<Cub, Count>("merge sort").name.c_str(), arena, repeats,
+            [&] { cub_merge_sort<Cub, Count>(arena.input, arena.output, n, scratch); });
   });
   for (int shape = 0; shape < kKeyShapes; ++shape) {
     make_keys(static_cast<KeyShape>(shape), 2, arena.input, n);
@@ -104,9 +106,11 @@ void bench_merges(Arena<Key>& arena, int repeats) {
     const auto counts = make_slices(arena, slices);
     char name[64];
     if (slices == 2) {
-      measure("cub merge of 2", arena, repeats, [&] {
-        cub_merge(arena.input, counts[0], arena.input + counts[0], counts[1], arena.output,
-                  arena.scratch, arena.scratch_bytes);
+      for_each_cub([&]<class Cub>(Cub) {
+        measure(cub_contender<Cub>("merge of 2").name.c_str(), arena, repeats, [&] {
+          cub_merge<Cub>(arena.input, counts[0], arena.input + counts[0], counts[1], arena.output,
+                         {arena.scratch, arena.scratch_bytes});
+        });
       });
     }
     std::snprintf(name, sizeof(name), "gsort merge of %u", slices);

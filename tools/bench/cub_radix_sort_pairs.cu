@@ -1,25 +1,29 @@
-// See cub_batch.hpp: CUB's radix sort of pairs.
+// See cub.hpp: CUB's radix sort of pairs.
 #include <cub/device/device_radix_sort.cuh>
 
-#include "bench/cub_batch.hpp"
+#include "bench/cub.hpp"
 #include "gpu/cuda_check.hpp"
 
 namespace gsort::bench {
 
-template <class Key, class Value>
-void cub_radix_sort_pairs(const CubPairs<Key, Value>& pairs, void* scratch,
-                          std::size_t scratch_bytes) {
-  gpu::check_cuda(
-      cub::DeviceRadixSort::SortPairs(scratch, scratch_bytes, pairs.keys_in, pairs.keys_out,
-                                      pairs.values_in, pairs.values_out, pairs.count),
-      gpu::CudaCall::kLaunch, "cub::DeviceRadixSort");
+template <class Cub, class Count, class Key, class Value>
+void cub_radix_sort_pairs(const CubPairs<Key, Value>& pairs, CubScratch scratch) {
+  gpu::check_cuda(cub::DeviceRadixSort::SortPairs(scratch.memory, scratch.bytes, pairs.keys_in,
+                                                  pairs.keys_out, pairs.values_in, pairs.values_out,
+                                                  static_cast<Count>(pairs.count)),
+                  gpu::CudaCall::kLaunch, "cub::DeviceRadixSort");
 }
 
-template void cub_radix_sort_pairs(const CubPairs<std::uint32_t, std::uint32_t>&, void*,
-                                   std::size_t);
-template void cub_radix_sort_pairs(const CubPairs<std::uint64_t, std::uint32_t>&, void*,
-                                   std::size_t);
-template void cub_radix_sort_pairs(const CubPairs<std::uint64_t, std::uint64_t>&, void*,
-                                   std::size_t);
+// NOLINTBEGIN(bugprone-macro-parentheses): types
+#define GSORT_SORT_PAIRS(Key, Value)                                                        \
+  template void cub_radix_sort_pairs<GSORT_CUB, std::uint32_t>(const CubPairs<Key, Value>&, \
+                                                               CubScratch);                 \
+  template void cub_radix_sort_pairs<GSORT_CUB, std::uint64_t>(const CubPairs<Key, Value>&, \
+                                                               CubScratch)
+// NOLINTEND(bugprone-macro-parentheses)
+GSORT_SORT_PAIRS(std::uint32_t, std::uint32_t);
+GSORT_SORT_PAIRS(std::uint64_t, std::uint32_t);
+GSORT_SORT_PAIRS(std::uint64_t, std::uint64_t);
+#undef GSORT_SORT_PAIRS
 
 }  // namespace gsort::bench

@@ -1,18 +1,21 @@
-// See cub_batch.hpp: cub::DeviceSegmentedSort.
+// See cub.hpp: cub::DeviceSegmentedSort.
 #include <cub/device/device_segmented_sort.cuh>
 
-#include "bench/cub_batch.hpp"
+#include "bench/cub.hpp"
 #include "gpu/cuda_check.hpp"
 
 namespace gsort::bench {
 
-void cub_segmented_sort(const std::uint32_t* in, std::uint32_t* out, std::uint64_t total,
-                        std::uint64_t arrays, const std::uint64_t* offsets, void* scratch,
-                        std::size_t scratch_bytes) {
+template <class Cub, class Offset>
+void cub_segmented_sort(const CubArrays<Offset>& arrays, CubScratch scratch) {
   gpu::check_cuda(cub::DeviceSegmentedSort::SortKeys(
-                      scratch, scratch_bytes, in, out, static_cast<std::int64_t>(total),
-                      static_cast<std::int64_t>(arrays), offsets, offsets + 1),
+                      scratch.memory, scratch.bytes, arrays.in, arrays.out,
+                      static_cast<std::int64_t>(arrays.total),
+                      static_cast<std::int64_t>(arrays.arrays), arrays.offsets, arrays.offsets + 1),
                   gpu::CudaCall::kLaunch, "cub::DeviceSegmentedSort");
 }
+
+template void cub_segmented_sort<GSORT_CUB>(const CubArrays<std::uint32_t>&, CubScratch);
+template void cub_segmented_sort<GSORT_CUB>(const CubArrays<std::uint64_t>&, CubScratch);
 
 }  // namespace gsort::bench

@@ -41,8 +41,8 @@ DeviceBench<Key>::DeviceBench(const Request& request, const BenchInput<Key>& inp
 }
 
 template <class Key>
-void DeviceBench<Key>::add(const std::string& name, bool is_cub,
-                           const std::function<void(unsigned)>& queue, KeyMap<Key> output_map) {
+void DeviceBench<Key>::add(const Contender& contender, const std::function<void(unsigned)>& queue,
+                           KeyMap<Key> output_map) {
   const RunPlan plan{request_.repeat, static_cast<unsigned>(ordered_.size()), output_.get(),
                      output_.bytes()};
   const TimedRuns runs = time_on_device(plan, queue, [&](unsigned set) {
@@ -50,8 +50,8 @@ void DeviceBench<Key>::add(const std::string& name, bool is_cub,
         check_arrays(output_.get(), input_.elements, input_.array_keys, output_map);
     return found.descents == 0 && found.sum == expected_[set].sum;
   });
-  results_.push_back(
-      {name, runs.times, input_.elements, 2 * output_.bytes(), runs.verdict, is_cub, ""});
+  results_.push_back({contender.name, runs.times, input_.elements, 2 * output_.bytes(),
+                      runs.verdict, contender.rival, ""});
 }
 
 template class DeviceBench<std::uint8_t>;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "bench/cub.hpp"
 #include "bench/device_check.hpp"
 #include "bench/device_runs.hpp"
 
@@ -33,7 +34,7 @@ class DeviceBench {
 
   // Times and verifies one contender. `queue(set)` reads ordered(set), writes output(). The
   // output is read through `output_map`: the identity for ordered keys, map() for raw ones.
-  void add(const std::string& name, bool is_cub, const std::function<void(unsigned set)>& queue,
+  void add(const Contender& contender, const std::function<void(unsigned set)>& queue,
            KeyMap<Key> output_map = {});
 
   [[nodiscard]] const Key* raw(unsigned set) const {
@@ -43,6 +44,8 @@ class DeviceBench {
   [[nodiscard]] Key* output() const { return output_.get(); }
   [[nodiscard]] void* scratch() const { return scratch_.as<void>(); }
   [[nodiscard]] std::size_t scratch_bytes() const { return scratch_bytes_; }
+  [[nodiscard]] CubScratch cub_scratch() const { return {scratch(), scratch_bytes_}; }
+  [[nodiscard]] std::uint64_t elements() const { return input_.elements; }
   [[nodiscard]] KeyMap<Key> map() const { return KeyMap<Key>::of(input_.format); }
   [[nodiscard]] const std::vector<std::uint64_t>& slice_counts() const { return slice_counts_; }
   [[nodiscard]] const std::vector<Result>& results() const { return results_; }

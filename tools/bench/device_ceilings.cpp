@@ -81,7 +81,7 @@ Result result_of(const std::string& name, const Times& times, std::uint64_t byte
 }  // namespace
 
 void bench_device_ceilings(const Request& request, Report& report) {
-  measure_copy_rate(report);
+  CopyRate(report).measure(kGiB);
   Times copy_times;
   copy_times.median_ms = 2.0 * static_cast<double>(kGiB) / report.copy_rate() * 1e3;
   BusBuffers buffers(request.threads);

@@ -27,15 +27,24 @@ struct TimedRuns {
   Verdict verdict = Verdict::kNothingToVerify;
 };
 
-// One run to warm up, and `repeat` timed ones, or fewer once all took a second. `queue(set)` puts
-// the work on the default stream; `is_right(set)` waits for it and verifies it.
+// One run to warm up, and `repeat` timed ones, or fewer once all took a second; a first run of more
+// than a second is the only one. `queue(set)` puts the work on the default stream; `is_right(set)`
+// waits for it and verifies it.
 [[nodiscard]] TimedRuns time_on_device(const RunPlan& plan,
                                        const std::function<void(unsigned set)>& queue,
                                        const std::function<bool(unsigned set)>& is_right);
 
-// The rate of a large device copy, bytes read and written a second, measured now; the report
-// keeps it.
-void measure_copy_rate(Report& report);
+// Measures the rate of a device copy of so many bytes, of 1 GiB at least, unless the last one was
+// of this size; the report keeps it.
+class CopyRate {
+ public:
+  explicit CopyRate(Report& report) : report_(report) {}
+  void measure(std::uint64_t bytes);
+
+ private:
+  Report& report_;
+  std::uint64_t bytes_ = 0;
+};
 
 // So many sets that together they are several times as large as the card's L2 cache; at least 2.
 [[nodiscard]] unsigned input_sets(std::uint64_t bytes_of_one);
@@ -60,6 +69,14 @@ class DeviceKeys {
 
 // `count` keys in equal slices; the last one takes the rest.
 [[nodiscard]] std::vector<std::uint64_t> slices_of(std::uint64_t count, std::uint64_t slices);
+
+// Where each of `arrays` arrays of `array_keys` keys begins, one behind the other, and the end.
+template <class Offset>
+[[nodiscard]] DeviceKeys<Offset> even_offsets(std::uint64_t arrays, std::uint64_t array_keys) {
+  std::vector<Offset> offsets(arrays + 1);
+  for (std::uint64_t i = 0; i <= arrays; ++i) offsets[i] = static_cast<Offset>(i * array_keys);
+  return DeviceKeys<Offset>(offsets);
+}
 
 // Sorts each of the slices that `keys` consists of, by CUB's radix sort, which merges nothing.
 // `room` is for as many keys.

@@ -1,5 +1,4 @@
-// Contenders of the benchmarks on the card: gsort's kernels and CUB's, each a function that queues
-// its work on the default stream, and the timing and checking that all of them share.
+// What the contenders on the card share: device memory, timing, inputs and the check of outputs.
 #pragma once
 
 #include <cstddef>
@@ -30,18 +29,6 @@ class DeviceMemory {
 
 // Median time of `repeats` runs after one to warm up, by events.
 [[nodiscard]] float median_ms(int repeats, const std::function<void()>& queue_work);
-
-// CUB, for comparison. Each returns the scratch bytes it needs when `scratch` is nullptr, and
-// queues nothing.
-template <class Key>
-std::size_t cub_radix_sort(const Key* in, Key* out, std::uint64_t count, void* scratch,
-                           std::size_t scratch_bytes);
-template <class Key>
-std::size_t cub_merge_sort(const Key* in, Key* out, std::uint64_t count, void* scratch,
-                           std::size_t scratch_bytes);
-template <class Key>
-std::size_t cub_merge(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
-                      Key* out, void* scratch, std::size_t scratch_bytes);
 
 // The shapes of input that the benchmark makes on the card.
 enum class KeyShape : std::uint8_t {

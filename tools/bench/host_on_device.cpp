@@ -68,32 +68,35 @@ class HostBench {
         },
         [&](unsigned) { return check().sum == expected_.sum; });
     report.set_copy_rate(2.0 * static_cast<double>(keys_.bytes) / runs.times.median_ms * 1e3);
-    results_.push_back(
-        {"copies alone", runs.times, count_, 2 * keys_.bytes, runs.verdict, false, ""});
+    results_.push_back({"copies alone", runs.times, count_, 2 * keys_.bytes, runs.verdict, "", ""});
   }
 
-  void add(const std::string& name, bool is_cub, const std::function<void()>& queue) {
+  void add(const Contender& contender, const std::function<void()>& queue) {
     const TimedRuns runs = time_on_device(
         plan(), [&](unsigned) { queue(); },
         [&](unsigned) {
           const DeviceCheck found = check();
           return found.descents == 0 && found.sum == expected_.sum;
         });
-    results_.push_back({name, runs.times, count_, 2 * keys_.bytes, runs.verdict, is_cub, ""});
+    results_.push_back(
+        {contender.name, runs.times, count_, 2 * keys_.bytes, runs.verdict, contender.rival, ""});
   }
 
   void add_cub() {
     Key* const in = device_.as<Key>();
     Key* const out = in + count_;
-    add("cub radix sort between copies", true, [this, in, out] {
-      keys_.copy_in(in);
-      cub_radix_sort<Key>(in, out, count_, out + count_, device_bytes_ - 2 * keys_.bytes);
-      keys_.copy_out(out);
+    const CubScratch scratch{out + count_, device_bytes_ - 2 * keys_.bytes};
+    for_each_cub_and_count(count_, [&]<class Cub, class Count>(Cub, Count) {
+      add(cub_contender<Cub, Count>("radix sort between copies"), [this, in, out, scratch] {
+        keys_.copy_in(in);
+        cub_radix_sort<Cub, Count>(in, out, count_, scratch);
+        keys_.copy_out(out);
+      });
     });
   }
 
   void add_ours() {
-    add("gsort", false, [this] {
+    add("gsort", [this] {
       gpu::sort_host_array<Key>(keys_.input, keys_.output, count_, {}, {}, device_.as<void>(),
                                 device_bytes_, nullptr);
     });

@@ -128,7 +128,7 @@ class HostBench {
     }
     results_.push_back({name, Times::of(std::move(all_ms)), out_.size(),
                         2 * out_.size() * sizeof(Key), right ? Verdict::kVerified : Verdict::kWrong,
-                        false, ""});
+                        "", ""});
   }
 
   [[nodiscard]] std::span<const Key> input() const { return input_; }

@@ -12,7 +12,7 @@ namespace {
 
 // Rounds of two-way merges between two arrays, neighbour with neighbour; an odd slice is copied.
 // The last round ends in the output.
-template <class Key>
+template <class Cub, class Key>
 class CubMergeTree {
  public:
   CubMergeTree(const DeviceBench<Key>& bench, std::uint64_t elements)
@@ -36,8 +36,7 @@ class CubMergeTree {
     std::vector<std::uint64_t> merged;
     for (std::size_t i = 0; i < counts.size(); i += 2) {
       const std::uint64_t b_count = i + 1 < counts.size() ? counts[i + 1] : 0;
-      cub_merge<Key>(from, counts[i], from + counts[i], b_count, to, bench_.scratch(),
-                     bench_.scratch_bytes());
+      cub_merge<Cub>(from, counts[i], from + counts[i], b_count, to, bench_.cub_scratch());
       merged.push_back(counts[i] + b_count);
       from += merged.back();
       to += merged.back();
@@ -54,13 +53,17 @@ void bench_slices(const Request& request, const BenchInput<Key>& input, Report& 
   DeviceBench<Key> bench(request, input);
   const auto& counts = bench.slice_counts();
   const auto slices = static_cast<std::uint32_t>(input.slices);
-  const CubMergeTree<Key> tree(bench, input.elements);
-  bench.add("cub merge, a tree", true, [&](unsigned set) { tree.queue(set); });
-  bench.add("cub radix sort, anew", true, [&](unsigned set) {
-    cub_radix_sort<Key>(bench.ordered(set), bench.output(), input.elements, bench.scratch(),
-                        bench.scratch_bytes());
+  for_each_cub([&]<class Cub>(Cub) {
+    const CubMergeTree<Cub, Key> tree(bench, input.elements);
+    bench.add(cub_contender<Cub>("merge, a tree"), [&](unsigned set) { tree.queue(set); });
   });
-  bench.add("gsort", false, [&](unsigned set) {
+  for_each_cub_and_count(input.elements, [&]<class Cub, class Count>(Cub, Count) {
+    bench.add(cub_contender<Cub, Count>("radix sort, anew"), [&](unsigned set) {
+      cub_radix_sort<Cub, Count>(bench.ordered(set), bench.output(), input.elements,
+                                 bench.cub_scratch());
+    });
+  });
+  bench.add("gsort", [&](unsigned set) {
     gpu::merge_slices<Key>(bench.ordered(set), counts.data(), slices, bench.output(), {},
                            bench.scratch(), bench.scratch_bytes(), nullptr);
   });
@@ -74,10 +77,11 @@ void bench_slices(const Request& request, const BenchInput<Key>& input, Report& 
 }  // namespace
 
 void bench_kway(const Request& request, Report& report) {
-  measure_copy_rate(report);
+  CopyRate copy_rate(report);
   for_each_input(
       request, {KeyType::kU32}, {std::uint64_t{1} << 28},
       [&]<class Key>(Key, KeyType type, Distribution distribution, std::uint64_t elements) {
+        copy_rate.measure(elements * sizeof(Key));
         for (const std::uint64_t slices : {2U, 3U, 4U, 8U, 16U, 32U, 64U}) {
           BenchInput<Key> input{{type, false, false}, distribution, elements};
           input.slices = slices;

@@ -16,12 +16,13 @@ void bench_merge_of_keys(const Request& request, const GenSpec& spec, Report& re
   input.slices = 2;
   DeviceBench<Key> bench(request, input);
   const auto& counts = bench.slice_counts();
-  bench.add("cub merge", true, [&](unsigned set) {
-    const Key* const a = bench.ordered(set);
-    cub_merge<Key>(a, counts[0], a + counts[0], counts[1], bench.output(), bench.scratch(),
-                   bench.scratch_bytes());
+  for_each_cub([&]<class Cub>(Cub) {
+    bench.add(cub_contender<Cub>("merge"), [&](unsigned set) {
+      const Key* const a = bench.ordered(set);
+      cub_merge<Cub>(a, counts[0], a + counts[0], counts[1], bench.output(), bench.cub_scratch());
+    });
   });
-  bench.add("gsort", false, [&](unsigned set) {
+  bench.add("gsort", [&](unsigned set) {
     gpu::merge_slices<Key>(bench.ordered(set), counts.data(), 2, bench.output(), {},
                            bench.scratch(), bench.scratch_bytes(), nullptr);
   });
@@ -30,20 +31,22 @@ void bench_merge_of_keys(const Request& request, const GenSpec& spec, Report& re
 }
 
 template <class Key, class Value>
-void merge_pairs_by_gsort(const CubPairs<Key, Value>& pairs, void* scratch,
-                          std::size_t scratch_bytes) {
+void merge_pairs_by_gsort(const CubPairs<Key, Value>& pairs, CubScratch scratch) {
   const std::uint64_t half = pairs.count / 2;
-  gpu::merge_pair_arrays<Key, Value>(
-      {pairs.keys_in, pairs.values_in}, half, {pairs.keys_in + half, pairs.values_in + half},
-      pairs.count - half, {pairs.keys_out, pairs.values_out}, {}, scratch, scratch_bytes, nullptr);
+  gpu::merge_pair_arrays<Key, Value>({pairs.keys_in, pairs.values_in}, half,
+                                     {pairs.keys_in + half, pairs.values_in + half},
+                                     pairs.count - half, {pairs.keys_out, pairs.values_out}, {},
+                                     scratch.memory, scratch.bytes, nullptr);
 }
 
 template <class Key, class Value>
 void bench_merge_of_pairs(const Request& request, const GenSpec& spec, KeyType values,
                           Report& report) {
   PairsBench<Key, Value> bench(request, spec, 2);
-  bench.add("cub merge of pairs", true, cub_merge_pairs<Key, Value>);
-  bench.add("gsort", false, merge_pairs_by_gsort<Key, Value>);
+  for_each_cub([&]<class Cub>(Cub) {
+    bench.add(cub_contender<Cub>("merge of pairs"), cub_merge_pairs<Cub, Key, Value>);
+  });
+  bench.add("gsort", merge_pairs_by_gsort<Key, Value>);
   report.add(group_of("merge of 2 halves of pairs, " + std::string(name_of(values)) + " values by",
                       spec.format.type, spec.distribution, spec.count),
              bench.results());
@@ -52,14 +55,18 @@ void bench_merge_of_pairs(const Request& request, const GenSpec& spec, KeyType v
 }  // namespace
 
 void bench_merge(const Request& request, Report& report) {
-  measure_copy_rate(report);
+  CopyRate copy_rate(report);
   for_each_input_of_any_width(
       request, {KeyType::kU32, KeyType::kU64}, {std::uint64_t{1} << 28},
       [&]<class Key>(Key, KeyType type, Distribution distribution, std::uint64_t elements) {
         const GenSpec spec{{type, false, false}, distribution, request.seed, elements};
-        if (request.values.empty()) bench_merge_of_keys<Key>(request, spec, report);
+        if (request.values.empty()) {
+          copy_rate.measure(elements * sizeof(Key));
+          bench_merge_of_keys<Key>(request, spec, report);
+        }
         for (const KeyType values : request.values) {
           with_key_of_width(bytes_of(values), [&]<class Value>(Value) {
+            copy_rate.measure(elements * (sizeof(Key) + sizeof(Value)));
             bench_merge_of_pairs<Key, Value>(request, spec, values, report);
           });
         }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "bench/cub_batch.hpp"
+#include "bench/cub.hpp"
 #include "bench/device_check.hpp"
 #include "bench/device_runs.hpp"
 
@@ -46,19 +46,20 @@ class PairsBench {
   }
 
   template <class Sort>
-  void add(const std::string& name, bool is_cub, const Sort& sort) {
+  void add(const Contender& contender, const Sort& sort) {
     const RunPlan plan{request_.repeat, static_cast<unsigned>(keys_.size()), out_.as<void>(),
                        out_bytes_};
     const auto queue = [&](unsigned set) {
       sort(Pairs{keys_[set].get(), values_->get(), keys_out(), values_out(), count_},
-           scratch_.as<void>(), scratch_bytes_);
+           CubScratch{scratch_.as<void>(), scratch_bytes_});
     };
     const TimedRuns runs = time_on_device(plan, queue, [&](unsigned set) {
       const auto found = check_pairs<Key, Value>(keys_out(), values_out(), count_, {});
       return found.descents == 0 && found.sum == expected_[set].sum;
     });
     const std::uint64_t moved = 2 * count_ * (sizeof(Key) + sizeof(Value));
-    results_.push_back({name, runs.times, count_, moved, runs.verdict, is_cub, ""});
+    results_.push_back(
+        {contender.name, runs.times, count_, moved, runs.verdict, contender.rival, ""});
   }
 
   [[nodiscard]] const std::vector<Result>& results() const { return results_; }

@@ -10,17 +10,23 @@ namespace gsort::bench {
 namespace {
 
 template <class Key, class Value>
-void sort_by_gsort(const CubPairs<Key, Value>& pairs, void* scratch, std::size_t scratch_bytes) {
+void sort_by_gsort(const CubPairs<Key, Value>& pairs, CubScratch scratch) {
   gpu::sort_pairs<Key, Value>({pairs.keys_in, pairs.values_in}, {pairs.keys_out, pairs.values_out},
-                              pairs.count, {}, {}, scratch, scratch_bytes, nullptr);
+                              pairs.count, {}, {}, scratch.memory, scratch.bytes, nullptr);
 }
 
 template <class Key, class Value>
-void bench_pairs_of(const Request& request, const GenSpec& spec, Report& report) {
+void bench_pairs_of(const Request& request, const GenSpec& spec, CopyRate& copy_rate,
+                    Report& report) {
+  copy_rate.measure(spec.count * (sizeof(Key) + sizeof(Value)));
   PairsBench<Key, Value> bench(request, spec, 1);
-  bench.add("cub radix sort of pairs", true, cub_radix_sort_pairs<Key, Value>);
-  bench.add("cub merge sort of pairs", true, cub_merge_sort_pairs<Key, Value>);
-  bench.add("gsort", false, sort_by_gsort<Key, Value>);
+  for_each_cub_and_count(spec.count, [&]<class Cub, class Count>(Cub, Count) {
+    bench.add(cub_contender<Cub, Count>("radix sort of pairs"),
+              cub_radix_sort_pairs<Cub, Count, Key, Value>);
+    bench.add(cub_contender<Cub, Count>("merge sort of pairs"),
+              cub_merge_sort_pairs<Cub, Count, Key, Value>);
+  });
+  bench.add("gsort", sort_by_gsort<Key, Value>);
   const std::string values = sizeof(Value) == 4 ? "u32" : "u64";
   report.add(group_of("stable sort of " + values + " values by", spec.format.type,
                       spec.distribution, spec.count),
@@ -30,13 +36,13 @@ void bench_pairs_of(const Request& request, const GenSpec& spec, Report& report)
 }  // namespace
 
 void bench_pairs(const Request& request, Report& report) {
-  measure_copy_rate(report);
+  CopyRate copy_rate(report);
   for_each_input(request, {KeyType::kU32, KeyType::kU64}, {std::uint64_t{1} << 28},
                  [&]<class Key>(Key, KeyType type, Distribution distribution, std::uint64_t count) {
                    const GenSpec spec{{type, false, false}, distribution, request.seed, count};
-                   bench_pairs_of<Key, std::uint32_t>(request, spec, report);
+                   bench_pairs_of<Key, std::uint32_t>(request, spec, copy_rate, report);
                    if constexpr (sizeof(Key) == 8)
-                     bench_pairs_of<Key, std::uint64_t>(request, spec, report);
+                     bench_pairs_of<Key, std::uint64_t>(request, spec, copy_rate, report);
                  });
 }
 

@@ -27,7 +27,7 @@ double bytes_per_second(const Result& result) {
 double cub_rate(const std::vector<Result>& results) {
   double best = 0;
   for (const Result& result : results) {
-    if (result.is_cub && result.verdict != Verdict::kWrong) {
+    if (!result.rival.empty() && result.verdict != Verdict::kWrong) {
       best = std::max(best, bytes_per_second(result));
     }
   }
@@ -47,7 +47,7 @@ std::string_view word_of(Verdict verdict) {
 }
 
 std::string row_of(const Result& result, double copy_rate, double best_of_cub) {
-  std::string row = fmt::format("  {:<38} {:>10.3f}", result.contender, result.times.median_ms);
+  std::string row = fmt::format("  {:<52} {:>10.3f}", result.contender, result.times.median_ms);
   row += result.keys == 0 ? std::string(10, ' ')
                           : fmt::format(" {:>9.4g}", keys_per_second(result) * 1e-9);
   row += fmt::format(" {:>9.4g}", bytes_per_second(result) * 1e-9);
@@ -77,10 +77,11 @@ nlohmann::json json_of(const Result& result, double copy_rate, double best_of_cu
                          {"bytes", result.bytes},
                          {"gkeys_per_s", keys_per_second(result) * 1e-9},
                          {"gb_per_s", bytes_per_second(result) * 1e-9},
-                         {"is_cub", result.is_cub},
+                         {"is_cub", !result.rival.empty()},
                          {"verified", word_of(result.verdict)}};
   if (copy_rate > 0) json["share_of_copy"] = bytes_per_second(result) / copy_rate;
   if (best_of_cub > 0) json["ratio_to_cub"] = bytes_per_second(result) / best_of_cub;
+  if (!result.rival.empty()) json["rival"] = result.rival;
   if (!result.note.empty()) json["note"] = result.note;
   return json;
 }
@@ -116,7 +117,7 @@ void Report::add(const Group& group, const std::vector<Result>& results) {
   const double best_of_cub = cub_rate(results);
   out_ << '\n'
        << group.title << '\n'
-       << fmt::format("  {:<38} {:>10} {:>9} {:>9} {:>8} {:>8}\n", "contender", "ms", "Gkeys/s",
+       << fmt::format("  {:<52} {:>10} {:>9} {:>9} {:>8} {:>8}\n", "contender", "ms", "Gkeys/s",
                       "GB/s", "of copy", "x CUB");
   for (const Result& result : results) {
     out_ << row_of(result, copy_rate_, best_of_cub) << '\n';
@@ -124,7 +125,7 @@ void Report::add(const Group& group, const std::vector<Result>& results) {
     if (result.verdict == Verdict::kVerified) ++verified_;
   }
   out_ << std::flush;
-  entries_.push_back({group, results});
+  entries_.push_back({group, results, copy_rate_});
 }
 
 std::string Report::json() const {
@@ -134,20 +135,20 @@ std::string Report::json() const {
                         {"threads", request_.threads},
                         {"repeat", request_.repeat},
                         {"seed", request_.seed},
-                        {"copy_gb_per_s", copy_rate_ * 1e-9},
                         {"lines", lines_},
                         {"groups", nlohmann::json::array()}};
   for (const Entry& entry : entries_) {
     nlohmann::json group = {
         {"subcommand", request_.subcommand}, {"title", entry.group.title},
         {"type", entry.group.type},          {"distribution", entry.group.distribution},
-        {"elements", entry.group.elements},  {"results", nlohmann::json::array()}};
+        {"elements", entry.group.elements},  {"copy_gb_per_s", entry.copy_rate * 1e-9},
+        {"results", nlohmann::json::array()}};
     if (!entry.group.parameter.empty()) {
       group[entry.group.parameter] = entry.group.parameter_value;
     }
     const double best_of_cub = cub_rate(entry.results);
     for (const Result& result : entry.results) {
-      group["results"].push_back(json_of(result, copy_rate_, best_of_cub));
+      group["results"].push_back(json_of(result, entry.copy_rate, best_of_cub));
     }
     all["groups"].push_back(group);
   }

@@ -5,8 +5,9 @@
 //   ms        median time of the timed runs
 //   Gkeys/s   keys in that time
 //   GB/s      2 * keys * key bytes in that time: what must be read and written at least
-//   of copy   GB/s as a share of the device's copy rate, measured in the same run
-//   x CUB     times as fast as CUB; where CUB has several contenders, as the best of them
+//   of copy   GB/s as a share of the rate of a device copy of the same size (of 1 GiB at least),
+//             measured in the same run
+//   x CUB     times as fast as the best of CUB's contenders, whatever version and counts they have
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ struct Result {
   std::uint64_t keys = 0;   // 0: only bytes are counted
   std::uint64_t bytes = 0;  // read and written at least
   Verdict verdict = Verdict::kNothingToVerify;
-  bool is_cub = false;
+  std::string rival;  // see Contender
   std::string note;
 };
 
@@ -56,7 +57,7 @@ class Report {
   // `device` is empty when there is none. Tables go to `out`, which must outlive the report.
   Report(const Request& request, std::string device, std::ostream& out);
 
-  // Bytes a second of a device copy, read and write together: what shares refer to from now on.
+  // Bytes a second of a copy, read and written together: what shares refer to from now on.
   void set_copy_rate(double bytes_per_second);
   [[nodiscard]] double copy_rate() const { return copy_rate_; }
 
@@ -75,6 +76,7 @@ class Report {
   struct Entry {
     Group group;
     std::vector<Result> results;
+    double copy_rate = 0;
   };
 
   [[nodiscard]] std::string json() const;

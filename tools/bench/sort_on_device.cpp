@@ -8,21 +8,24 @@
 namespace gsort::bench {
 
 void bench_device_sort(const Request& request, Report& report) {
-  measure_copy_rate(report);
+  CopyRate copy_rate(report);
   for_each_input(
       request, {KeyType::kU32, KeyType::kU64}, {std::uint64_t{1} << 28},
       [&]<class Key>(Key, KeyType type, Distribution distribution, std::uint64_t elements) {
+        copy_rate.measure(elements * sizeof(Key));
         DeviceBench<Key> bench(request, {{type, false, false}, distribution, elements});
-        bench.add("cub radix sort", true, [&](unsigned set) {
-          cub_radix_sort<Key>(bench.ordered(set), bench.output(), elements, bench.scratch(),
-                              bench.scratch_bytes());
-        });
-        bench.add("cub merge sort", true, [&](unsigned set) {
-          cub_merge_sort<Key>(bench.ordered(set), bench.output(), elements, bench.scratch(),
-                              bench.scratch_bytes());
+        for_each_cub_and_count(elements, [&]<class Cub, class Count>(Cub, Count) {
+          bench.add(cub_contender<Cub, Count>("radix sort"), [&](unsigned set) {
+            cub_radix_sort<Cub, Count>(bench.ordered(set), bench.output(), elements,
+                                       bench.cub_scratch());
+          });
+          bench.add(cub_contender<Cub, Count>("merge sort"), [&](unsigned set) {
+            cub_merge_sort<Cub, Count>(bench.ordered(set), bench.output(), elements,
+                                       bench.cub_scratch());
+          });
         });
         bench.add(
-            "gsort", false,
+            "gsort",
             [&](unsigned set) {
               gpu::sort_keys<Key>(bench.raw(set), bench.output(), elements, bench.map(),
                                   bench.map(), bench.scratch(), bench.scratch_bytes(), nullptr);

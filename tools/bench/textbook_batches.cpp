@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "base/parallel.hpp"
-#include "bench/cub_batch.hpp"
+#include "bench/cub.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/textbook_tables.hpp"
 #include "bench/titles.hpp"
@@ -86,29 +86,39 @@ void add_sample_sort(TextbookTable& table, const BatchShape& shape, const Reques
       });
 }
 
-void add_cub(TextbookTable& table, const BatchShape& shape, const std::uint64_t* offsets) {
+template <class Offset>
+void add_segmented_cub(TextbookTable& table, const BatchShape& shape,
+                       const DeviceKeys<Offset>& offsets) {
   using Form = TextbookTable::Form;
-  table.add_device("cub segmented sort", true, Form::kOrdered,
-                   [&, offsets](const TextbookSet& set, std::uint32_t* out) {
-                     cub_segmented_sort(set.ordered.get(), out, shape.total(), shape.arrays,
-                                        offsets, table.scratch(), table.scratch_bytes());
-                   });
-  table.add_device("cub segmented radix sort", true, Form::kOrdered,
-                   [&, offsets](const TextbookSet& set, std::uint32_t* out) {
-                     cub_segmented_radix_sort(set.ordered.get(), out, shape.total(), shape.arrays,
-                                              offsets, table.scratch(), table.scratch_bytes());
-                   });
-  if (shape.arrays > 1) return;
-  table.add_device("cub merge sort", true, Form::kOrdered,
-                   [&](const TextbookSet& set, std::uint32_t* out) {
-                     cub_merge_sort<std::uint32_t>(set.ordered.get(), out, shape.total(),
-                                                   table.scratch(), table.scratch_bytes());
-                   });
-  table.add_device("cub radix sort", true, Form::kOrdered,
-                   [&](const TextbookSet& set, std::uint32_t* out) {
-                     cub_radix_sort<std::uint32_t>(set.ordered.get(), out, shape.total(),
-                                                   table.scratch(), table.scratch_bytes());
-                   });
+  const auto arrays = [&](const TextbookSet& set, std::uint32_t* out) {
+    return CubArrays<Offset>{set.ordered.get(), out, shape.total(), shape.arrays, offsets.get()};
+  };
+  for_each_cub([&]<class Cub>(Cub) {
+    table.add_device(cub_contender<Cub, Offset>("segmented sort"), Form::kOrdered,
+                     [&](const TextbookSet& set, std::uint32_t* out) {
+                       cub_segmented_sort<Cub>(arrays(set, out), table.cub_scratch());
+                     });
+    table.add_device(cub_contender<Cub, Offset>("segmented radix sort"), Form::kOrdered,
+                     [&](const TextbookSet& set, std::uint32_t* out) {
+                       cub_segmented_radix_sort<Cub>(arrays(set, out), table.cub_scratch());
+                     });
+  });
+}
+
+void add_cub_sorts_of_one_array(TextbookTable& table, std::uint64_t count) {
+  using Form = TextbookTable::Form;
+  for_each_cub_and_count(count, [&]<class Cub, class Count>(Cub, Count) {
+    table.add_device(cub_contender<Cub, Count>("merge sort"), Form::kOrdered,
+                     [&](const TextbookSet& set, std::uint32_t* out) {
+                       cub_merge_sort<Cub, Count>(set.ordered.get(), out, count,
+                                                  table.cub_scratch());
+                     });
+    table.add_device(cub_contender<Cub, Count>("radix sort"), Form::kOrdered,
+                     [&](const TextbookSet& set, std::uint32_t* out) {
+                       cub_radix_sort<Cub, Count>(set.ordered.get(), out, count,
+                                                  table.cub_scratch());
+                     });
+  });
 }
 
 void add_textbook_and_ours(TextbookTable& table, const BatchShape& shape) {
@@ -116,12 +126,12 @@ void add_textbook_and_ours(TextbookTable& table, const BatchShape& shape) {
   for (const auto& sort : textbook::all_batch_sorts<std::int32_t>()) {
     if (shape.array_keys > sort.most_keys) continue;
     if (shape.arrays == 1 && sort.one_block_an_array) continue;  // seconds a run
-    table.add_device(sort.name, false, Form::kRaw, [&](const TextbookSet& set, std::uint32_t* out) {
+    table.add_device(sort.name, Form::kRaw, [&](const TextbookSet& set, std::uint32_t* out) {
       sort.launch({set.device_ints(), reinterpret_cast<std::int32_t*>(out), shape.arrays,
                    shape.array_keys, table.scratch(), nullptr});
     });
   }
-  table.add_device("gsort", false, Form::kRaw, [&](const TextbookSet& set, std::uint32_t* out) {
+  table.add_device("gsort", Form::kRaw, [&](const TextbookSet& set, std::uint32_t* out) {
     const auto map = KeyMap<std::uint32_t>::of({KeyType::kI32, false, false});
     gpu::sort_batch<std::uint32_t>(set.raw.get(), out, shape.arrays, shape.array_keys, map, map,
                                    table.scratch(), table.scratch_bytes(), nullptr);
@@ -134,14 +144,13 @@ void bench_shape(const Request& request, Distribution distribution, const BatchS
   for (unsigned set = 0; set < kSets; ++set) {
     sets.push_back(make_set(request, distribution, shape, request.seed + set));
   }
-  std::vector<std::uint64_t> host_offsets(shape.arrays + 1);
-  for (std::uint64_t i = 0; i <= shape.arrays; ++i) host_offsets[i] = i * shape.array_keys;
-  const DeviceKeys<std::uint64_t> offsets(host_offsets);
   TextbookTable table(request, std::move(sets));
   add_host_contenders(table, shape, request);
   if (shape.arrays == 1) add_sample_sort(table, shape, request);
   add_textbook_and_ours(table, shape);
-  add_cub(table, shape, offsets.get());
+  add_segmented_cub(table, shape, even_offsets<std::uint32_t>(shape.arrays, shape.array_keys));
+  add_segmented_cub(table, shape, even_offsets<std::uint64_t>(shape.arrays, shape.array_keys));
+  if (shape.arrays == 1) add_cub_sorts_of_one_array(table, shape.total());
   const std::string what = shape.arrays == 1
                                ? "textbook sort of one array of"
                                : "textbook sort of " + format_count(shape.arrays) + " arrays of " +
@@ -156,6 +165,7 @@ void bench_shape(const Request& request, Distribution distribution, const BatchS
 
 void textbook_batches(const Request& request, Report& report) {
   const std::uint64_t elements = elements_or(request, {16 * kMiB}).front();
+  CopyRate(report).measure(elements * sizeof(std::int32_t));
   std::vector<std::uint64_t> all_array_keys = request.array_keys;
   if (all_array_keys.empty()) {
     for (std::uint64_t d = 64; d <= 65536; d *= 4) all_array_keys.push_back(d);

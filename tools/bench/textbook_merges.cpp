@@ -2,6 +2,7 @@
 // every merge of the textbook, CUB's DeviceMerge, ours, and one core.
 #include <algorithm>
 
+#include "bench/cub.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/textbook_tables.hpp"
 #include "bench/titles.hpp"
@@ -31,7 +32,7 @@ void add_contenders(TextbookTable& table, std::uint64_t half) {
     textbook::sequential_merge(in.data(), half, in.data() + half, half, out.data());
   });
   for (const auto& merge : textbook::all_merges<std::int32_t>()) {
-    table.add_device(merge.name, false, TextbookTable::Form::kRaw,
+    table.add_device(merge.name, TextbookTable::Form::kRaw,
                      [&](const TextbookSet& set, std::uint32_t* out) {
                        const std::int32_t* const a = set.device_ints();
                        merge.launch({{a, half, a + half, half},
@@ -40,27 +41,29 @@ void add_contenders(TextbookTable& table, std::uint64_t half) {
                                      nullptr});
                      });
   }
-  table.add_device("cub merge", true, TextbookTable::Form::kOrdered,
-                   [&](const TextbookSet& set, std::uint32_t* out) {
-                     const std::uint32_t* const a = set.ordered.get();
-                     cub_merge<std::uint32_t>(a, half, a + half, half, out, table.scratch(),
-                                              table.scratch_bytes());
-                   });
-  table.add_device("gsort", false, TextbookTable::Form::kOrdered,
-                   [&](const TextbookSet& set, std::uint32_t* out) {
-                     const std::uint64_t counts[] = {half, half};
-                     gpu::merge_slices<std::uint32_t>(set.ordered.get(), counts, 2, out, {},
-                                                      table.scratch(), table.scratch_bytes(),
-                                                      nullptr);
-                   });
+  for_each_cub([&]<class Cub>(Cub) {
+    table.add_device(cub_contender<Cub>("merge"), TextbookTable::Form::kOrdered,
+                     [&](const TextbookSet& set, std::uint32_t* out) {
+                       const std::uint32_t* const a = set.ordered.get();
+                       cub_merge<Cub>(a, half, a + half, half, out, table.cub_scratch());
+                     });
+  });
+  table.add_device(
+      "gsort", TextbookTable::Form::kOrdered, [&](const TextbookSet& set, std::uint32_t* out) {
+        const std::uint64_t counts[] = {half, half};
+        gpu::merge_slices<std::uint32_t>(set.ordered.get(), counts, 2, out, {}, table.scratch(),
+                                         table.scratch_bytes(), nullptr);
+      });
 }
 
 }  // namespace
 
 void textbook_merges(const Request& request, Report& report) {
+  CopyRate copy_rate(report);
   for (const Distribution distribution : request.distributions) {
     for (const std::uint64_t elements : elements_or(request, {32 * kMiB})) {
       const std::uint64_t half = elements / 2;
+      copy_rate.measure(2 * half * sizeof(std::int32_t));
       std::vector<TextbookSet> sets;
       for (unsigned set = 0; set < kSets; ++set) {
         sets.push_back(make_set(request, distribution, half, request.seed + set));

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "bench/cub_batch.hpp"
+#include "bench/cub.hpp"
 #include "bench/device_check.hpp"
 #include "bench/subcommands.hpp"
 
@@ -39,7 +39,7 @@ TextbookTable::TextbookTable(const Request& request, std::vector<TextbookSet> se
       output_(count_) {}
 
 void TextbookTable::add_device(
-    const std::string& name, bool is_cub, Form form,
+    const Contender& contender, Form form,
     const std::function<void(const TextbookSet&, std::uint32_t*)>& queue) {
   const RunPlan plan{request_.repeat, static_cast<unsigned>(sets_.size()), output_.get(),
                      output_.bytes()};
@@ -50,7 +50,8 @@ void TextbookTable::add_device(
             form == Form::kRaw ? sets_[set].expected_raw : sets_[set].expected_ordered;
         return count_differences(output_.get(), expected.get(), count_) == 0;
       });
-  results_.push_back({name, runs.times, count_, 2 * output_.bytes(), runs.verdict, is_cub, ""});
+  results_.push_back(
+      {contender.name, runs.times, count_, 2 * output_.bytes(), runs.verdict, contender.rival, ""});
 }
 
 void TextbookTable::add_host(
@@ -70,11 +71,10 @@ void TextbookTable::add_host(
     }
   }
   results_.push_back({name, Times::of(std::move(all_ms)), keys, 2 * sizeof(std::int32_t) * keys,
-                      right ? Verdict::kVerified : Verdict::kWrong, false, note});
+                      right ? Verdict::kVerified : Verdict::kWrong, "", note});
 }
 
 void bench_textbook(const Request& request, Report& report) {
-  measure_copy_rate(report);
   report.say("i32 keys; CUB and gsort get the same keys as ordered u32");
   textbook_merges(request, report);
   textbook_batches(request, report);

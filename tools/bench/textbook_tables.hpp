@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "bench/cub.hpp"
 #include "bench/device_runs.hpp"
 
 namespace gsort::bench {
@@ -41,7 +42,7 @@ class TextbookTable {
   enum class Form : std::uint8_t { kRaw, kOrdered };  // of the output
 
   // On the card: queue(set, output).
-  void add_device(const std::string& name, bool is_cub, Form form,
+  void add_device(const Contender& contender, Form form,
                   const std::function<void(const TextbookSet&, std::uint32_t* output)>& queue);
 
   // On the host, once a set at most: work(input, output) on the first `keys` keys, for which
@@ -52,6 +53,7 @@ class TextbookTable {
 
   [[nodiscard]] void* scratch() const { return scratch_.as<void>(); }
   [[nodiscard]] std::size_t scratch_bytes() const { return scratch_bytes_; }
+  [[nodiscard]] CubScratch cub_scratch() const { return {scratch(), scratch_bytes_}; }
   [[nodiscard]] const std::vector<Result>& results() const { return results_; }
 
  private:

@@ -1,0 +1,21 @@
+// Who is measured: a name, and of which rival it is a variant.
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace gsort::bench {
+
+// `rival` is empty for all but CUB's. Variants of one rival do the same work with other versions or
+// other types of counts; the best of them is what others are compared with.
+struct Contender {
+  std::string name;
+  std::string rival;
+
+  Contender(const char* own_name) : name(own_name) {}             // NOLINT(google-explicit-*)
+  Contender(std::string own_name) : name(std::move(own_name)) {}  // NOLINT(google-explicit-*)
+  Contender(std::string own_name, std::string of_rival)
+      : name(std::move(own_name)), rival(std::move(of_rival)) {}
+};
+
+}  // namespace gsort::bench
