@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/checked.hpp"
 #include "base/units.hpp"
 #include "io/kernel_text.hpp"
 
@@ -74,7 +75,7 @@ MemoryLimit limit_of(const std::string& folder, bool unified) {
   const auto part = [&](const char* name) {
     return number_in_line(stat, std::string(prefix) + name + " ").value_or(0);
   };
-  const std::uint64_t droppable = part("inactive_file") + part("active_file");
+  const std::uint64_t droppable = capped_sum(part("inactive_file"), part("active_file"));
   const std::uint64_t held = used - std::min(used, droppable);
   return {limit, limit - std::min(limit, held)};
 }

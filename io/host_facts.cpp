@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/checked.hpp"
 #include "base/units.hpp"
 #include "io/control_groups.hpp"
 #include "io/file.hpp"
@@ -30,7 +31,8 @@ std::uint64_t address_space_left() {
   const std::uint64_t limit = limit_named(RLIMIT_AS);
   if (limit == kUnlimited) return kUnlimited;
   const auto pages = number_at_start(kernel_text("/proc/self/statm")).value_or(0);
-  const std::uint64_t used = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t used =
+      capped_product(pages, static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
   return limit - std::min(limit, used);
 }
 
@@ -53,7 +55,7 @@ MemoryLimit memory_of_process() {
   const std::string text = kernel_text("/proc/meminfo");
   const auto bytes_of = [&](const char* name) {
     const auto kib = number_in_line(text, name);
-    return kib ? *kib * kKiB : kUnlimited;
+    return kib ? capped_product(*kib, kKiB) : kUnlimited;
   };
   const MemoryLimit group = memory_limit_of_groups();
   return {std::min(bytes_of("MemTotal:"), group.limit),
@@ -98,7 +100,8 @@ std::optional<FolderFacts> folder_facts(const std::string& path) {
   if (sys::fstatvfs(fd, &space) != 0 || sys::fstat(fd, &inode) != 0) return std::nullopt;
   FolderFacts facts;
   facts.file_system = inode.st_dev;
-  facts.free_bytes = std::uint64_t{space.f_bavail} * space.f_frsize;
+  // File systems over a network at times say that next to everything is free.
+  facts.free_bytes = capped_product(space.f_bavail, space.f_frsize);
   // File systems without a table of inodes say that they have none at all.
   facts.free_files = space.f_files == 0 ? kUnlimited : std::uint64_t{space.f_favail};
   facts.block_bytes = space.f_frsize;

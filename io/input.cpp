@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <limits>
 #include <semaphore>
 
 #include <fcntl.h>
@@ -141,8 +142,12 @@ Error Input::changed(std::string_view how) const {
 std::optional<FileState> Input::state() const {
   if (!S_ISREG(facts_.st_mode)) return std::nullopt;
   constexpr std::int64_t kSecond = 1'000'000'000;
+  // Nanoseconds end in the year 2262, dates of files do not.
+  constexpr std::int64_t kMostSeconds = std::numeric_limits<std::int64_t>::max() / kSecond - 1;
+  const std::int64_t seconds =
+      std::clamp<std::int64_t>(facts_.st_mtim.tv_sec, -kMostSeconds, kMostSeconds);
   return FileState{static_cast<std::uint64_t>(facts_.st_size),
-                   facts_.st_mtim.tv_sec * kSecond + facts_.st_mtim.tv_nsec};
+                   seconds * kSecond + facts_.st_mtim.tv_nsec};
 }
 
 std::string Input::note() const {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/checked.hpp"
 #include "io/content_stream.hpp"
 #include "io/file_source.hpp"
 #include "io/npy.hpp"
@@ -20,7 +21,7 @@ bool is_plain_file(const Input& input, ContentStream& content) {
 std::unique_ptr<Source> open_array(std::unique_ptr<Input> input,
                                    std::unique_ptr<ContentStream> content, const NpyHeader& header,
                                    DirectIo direct_io) {
-  const std::uint64_t promised = header.elements * header.array.element_bytes();
+  const std::uint64_t promised = checked_product(header.elements, header.array.element_bytes());
   if (!is_plain_file(*input, *content)) {
     return std::make_unique<StreamSource>(std::move(input), std::move(content), promised);
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/host_facts.hpp"
@@ -55,7 +56,7 @@ void require_space(std::span<const SpaceNeed> needs) {
       }
       --room.free_files;
       const std::uint64_t taken = std::min(missing, room.free_bytes);
-      free_bytes += room.free_bytes;
+      free_bytes = capped_sum(free_bytes, room.free_bytes);
       room.free_bytes -= taken;
       missing -= taken;
     }

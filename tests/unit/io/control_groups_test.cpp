@@ -47,6 +47,14 @@ TEST_F(ControlGroups, OfVersion2LimitWithAllThatAreAbove) {
   EXPECT_EQ(cores(), 3U);
 }
 
+TEST_F(ControlGroups, MaySayThatMoreIsCachedThanCanBeCounted) {
+  says("0::/a\n");
+  has("/a/memory.max", "1000000\n");
+  has("/a/memory.current", "700000\n");
+  has("/a/memory.stat", "inactive_file 9223372036854775808\nactive_file 9223372036854775809\n");
+  EXPECT_EQ(memory().left, 1'000'000U);
+}
+
 TEST_F(ControlGroups, OfVersion2DropWhatIsCached) {
   says("0::/\n");
   has("/memory.max", "1000000\n");

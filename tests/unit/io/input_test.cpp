@@ -5,7 +5,9 @@
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "unit/io/support.hpp"
 
@@ -72,6 +74,22 @@ TEST_F(ParkedInput, NoticesAFileThatChangedOrWent) {
   EXPECT_TRUE(contains(error_of([&] { input.read_at(room, 8, 0); }).what(), "grew"));
   std::filesystem::remove(path_);
   EXPECT_TRUE(contains(error_of([&] { input.check_unchanged(); }).what(), "No such file"));
+}
+
+// A product with their seconds that overflows is undefined: UBSan ends the test there.
+TEST(InputState, KnowsDatesThatNanosecondsCannotCount) {
+  const test::TempFolder folder;
+  test::write_file(folder / "in", test::random_bytes(8));
+  for (const std::int64_t seconds :
+       {std::int64_t{0}, std::int64_t{13'569'465'600}}) {  // 1970, 2400
+    const std::array<timespec, 2> times = {timespec{seconds, 5}, timespec{seconds, 5}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, (folder / "in").c_str(), times.data(), 0), 0);
+    const auto state = Input(folder / "in").state();
+    ASSERT_TRUE(state);
+    EXPECT_EQ(state->bytes, 8U);
+    EXPECT_EQ(state->changed_ns == 5, seconds == 0);
+    EXPECT_GT(state->changed_ns, 0);
+  }
 }
 
 TEST_F(ParkedInput, IsNoStream) {

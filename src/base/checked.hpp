@@ -1,0 +1,48 @@
+// Sums and products of numbers that came from outside: options, headers, manifests, sizes of files,
+// what the kernel says. They never wrap.
+//
+// What is needed is an Error where 64 bits cannot hold it: checked_sum(), checked_product(). Of a
+// limit, of what is free, or of what is only compared with such, too much to count is the most that
+// can be counted: capped_sum(), capped_product().
+//
+// Most numbers are bounded once, where they come in: elements by what a file can hold. Behind that
+// door plain arithmetic has room, and the preset `overflow` watches it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace gsort {
+
+// No file is larger: offsets are signed numbers of 64 bits.
+inline constexpr std::uint64_t kMostFileBytes = std::numeric_limits<std::int64_t>::max();
+
+// Throws: Error(kResource).
+[[noreturn]] void throw_beyond_counting();
+
+// Throws: Error(kResource) where the sum needs more than 64 bits.
+[[nodiscard]] constexpr std::uint64_t checked_sum(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) throw_beyond_counting();
+  return sum;
+}
+
+// Throws: as checked_sum.
+[[nodiscard]] constexpr std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) throw_beyond_counting();
+  return product;
+}
+
+[[nodiscard]] constexpr std::uint64_t capped_sum(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
+}
+
+[[nodiscard]] constexpr std::uint64_t capped_product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::uint64_t>::max()
+                                                : product;
+}
+
+}  // namespace gsort
