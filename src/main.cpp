@@ -12,6 +12,7 @@
 #include "io/standard_descriptors.hpp"
 #include "observer.hpp"
 #include "options/help.hpp"
+#include "options/result_options.hpp"
 #include "options/suffix_warning.hpp"
 #include "own_files.hpp"
 #include "pipeline/check_order.hpp"
@@ -31,7 +32,7 @@ bool output_is_in_place = false;
 int check(const Options& options, io::Reader& reader) {
   Observer observer(options);
   const WantedOrder order{options.unique ? OrderKind::kStrict : OrderKind::kAscending,
-                          options.batch_elements.value_or(WantedOrder::kOneArray)};
+                          array_elements(options).value_or(WantedOrder::kOneArray)};
   const unsigned threads = cores_for(options.parallel);
   const CheckOutcome outcome =
       options.records ? check_records(*options.records, order, reader, threads, &observer.meter())

@@ -1,9 +1,11 @@
 #include "options/result_options.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
 
+#include "base/checked.hpp"
 #include "base/error.hpp"
 #include "options/exclusive_options.hpp"
 
@@ -60,6 +62,11 @@ void adopt_rows(Options& options, std::uint64_t row_elements) {
   options.row_elements = row_elements;
   options.batch_elements = row_elements;
   refuse_result_contradictions(options);
+}
+
+std::optional<std::uint64_t> array_elements(const Options& options) {
+  if (!options.batch_elements) return std::nullopt;
+  return std::min(*options.batch_elements, kMostFileBytes / element_bytes(options));
 }
 
 void refuse_result_contradictions(const Options& options) {

@@ -1,6 +1,8 @@
 // The options that say what of the sorted elements comes out.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "options/options.hpp"
@@ -14,6 +16,11 @@ void set_batch_elements(Options& options, std::string_view value);
 // The inputs are arrays of two dimensions, with rows of so many elements.
 // Throws: Error(kUsage) for options that do not go with them.
 void adopt_rows(Options& options, std::uint64_t row_elements);
+
+// The elements of each array that is sorted by itself; nothing where the input is one. Never more
+// than a file can hold: an array longer than the input is the input, and what is added to such a
+// number, or multiplied with the bytes of an element, stays within 64 bits.
+[[nodiscard]] std::optional<std::uint64_t> array_elements(const Options& options);
 
 // Throws: Error(kUsage) for options that exclude each other.
 void refuse_result_contradictions(const Options& options);

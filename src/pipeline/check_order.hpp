@@ -1,6 +1,7 @@
 // gsort -c: is the input sorted? Reads it once, on all cores.
 #pragma once
 
+#include "base/checked.hpp"
 #include "base/key.hpp"
 #include "base/meter.hpp"
 #include "io/reader.hpp"
@@ -12,10 +13,10 @@ namespace gsort {
 // Which order is asked for. Where arrays are to be in order by themselves, a key need not come
 // after the last one of the array before.
 struct WantedOrder {
-  static constexpr std::uint64_t kOneArray = ~std::uint64_t{0} - 1;
+  static constexpr std::uint64_t kOneArray = kMostFileBytes;  // and no array is longer
 
   OrderKind kind = OrderKind::kAscending;
-  std::uint64_t array_elements = kOneArray;
+  std::uint64_t array_elements = kOneArray;  // at least 1
 };
 
 // Reads to the first disorder, or to the end; in strict order a key that repeats is disorder, too.

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/host_facts.hpp"
@@ -129,7 +130,8 @@ class Sort {
     PieceSink* whole_output = nullptr;
     std::uint64_t elements = 0;
     do {
-      job_.reader.end_at((outcome_.elements + plan_.batch.array_elements) * plan_.key_bytes);
+      job_.reader.end_at(checked_product(checked_sum(outcome_.elements, plan_.batch.array_elements),
+                                         plan_.key_bytes));
       Proof proof({plan_.format, plan_.records}, job_.verify, &meter_);
       std::optional<OffsetSink> place;
       std::optional<ProvingSink> proving;
