@@ -6,11 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
 
 namespace gsort {
 namespace {
+
+constexpr auto kMostNeed = static_cast<double>(kMostFileBytes);  // no disk holds more
 
 Error no_room(const std::string& what, std::uint64_t needed, std::uint64_t free_bytes,
               const char* way_out) {
@@ -48,11 +51,11 @@ std::uint64_t temporary_need(const Plan& plan) {
   const double overhead = 1.02 + padding_share(plan.run, plan.key_bytes);
   const auto all = static_cast<double>(plan.elements * plan.key_bytes);
   const auto there = static_cast<double>(plan.resumed.elements * plan.key_bytes);
-  const auto most =
-      static_cast<std::uint64_t>((all - there) * overhead + all * std::min(share, 1.0));
+  const auto most = static_cast<std::uint64_t>(
+      std::min((all - there) * overhead + all * std::min(share, 1.0), kMostNeed));
   // Buffers are full to nine tenths at least, but for the last ones of each run.
   const std::uint64_t kept = (plan.run.device_bytes() + plan.run.kept_bytes()) / 10 * 9;
-  const std::uint64_t last_ones = plan.run_count * plan.run.batch_buffers * plan.run.batch_bytes;
+  const std::uint64_t last_ones = capped_product(plan.run_count, plan.run.buffer_bytes());
   const std::uint64_t stays = plan.rounds.empty() ? kept - std::min(kept, last_ones) : 0;
   return stays > most ? 0 : most - stays + kMiB;
 }
@@ -71,7 +74,7 @@ void require_disk_space(const Plan& plan, const Machine& machine) {
   }
   if (plan.temporary_bytes == 0) return;
   std::uint64_t total = 0;
-  for (const auto& [file_system, bytes] : free_bytes) total += bytes;
+  for (const auto& [file_system, bytes] : free_bytes) total = capped_sum(total, bytes);
   std::string names;
   for (const Folder& folder : machine.temporary) names += (names.empty() ? "" : ", ") + folder.path;
   if (plan.temporary_bytes > total) {

@@ -6,9 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "base/checked.hpp"
 #include "base/units.hpp"
 #include "options/form_options.hpp"
+#include "options/result_options.hpp"
 #include "plan/batch_plan.hpp"
 #include "plan/budget.hpp"
 #include "plan/disk_space.hpp"
@@ -16,6 +17,7 @@
 #include "plan/result_size.hpp"
 #include "plan/select_plan.hpp"
 #include "plan/sizes.hpp"
+#include "plan/too_small.hpp"
 
 namespace gsort {
 namespace {
@@ -25,7 +27,7 @@ namespace {
 constexpr std::uint64_t kPipeGuessFactor = 1024;
 
 std::uint64_t pipe_guess(const SizeQuestion& q) {
-  return q.host_bytes / q.key_bytes * kPipeGuessFactor;
+  return capped_product(q.host_bytes / q.key_bytes, kPipeGuessFactor);
 }
 
 // What of a host budget is left for the sort's own buffers.
@@ -63,46 +65,6 @@ SizeQuestion question_for(const Plan& plan, const Options& options) {
   q.fixed_block_elements = plan.resumed.block_elements;
   q.most_fan_in = options.batch_size.value_or(0);
   return q;
-}
-
-// The least budget with which a plan fits, for messages, in bytes: a multiple of 1 MiB. Found by
-// doubling, then refined to a sixteenth.
-template <class Fits>
-std::uint64_t least_budget(Plan plan, std::uint64_t Plan::*budget, const Fits& fits) {
-  const auto works = [&](std::uint64_t bytes) {
-    plan.*budget = bytes;
-    return fits(plan);
-  };
-  std::uint64_t high = kMiB;
-  while (!works(high) && high < kTiB) high *= 2;
-  std::uint64_t low = high / 2;
-  for (int i = 0; i < 4; ++i) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (works(middle) ? high : low) = middle;
-  }
-  return round_up(high, kMiB);
-}
-
-// `fits` tells of a plan whether anything fits its budgets, which this one does not.
-template <class Fits>
-Error budget_too_small(Plan plan, const Fits& fits) {
-  constexpr auto kHost = &Plan::host_budget_bytes;
-  constexpr auto kDevice = &Plan::device_budget_bytes;
-  plan.threads = 1;
-  Plan roomy = plan;
-  roomy.host_budget_bytes = std::max<std::uint64_t>(plan.host_budget_bytes, kTiB);
-  const auto error = [](const char* option, std::uint64_t given, const std::string& least) {
-    return Error(ErrorKind::kUsage, fmt::format("{} {}", option, format_bytes(given)),
-                 "is too small for this sort")
-        .hint("the least that works here is " + least);
-  };
-  if (plan.engine == EngineKind::kCpu || fits(roomy)) {
-    return error("-S", plan.*kHost, fmt::format("{}M", least_budget(plan, kHost, fits) / kMiB));
-  }
-  const std::uint64_t given = std::exchange(plan.*kDevice, least_budget(roomy, kDevice, fits));
-  std::string least = fmt::format("{}M", plan.*kDevice / kMiB);
-  if (!fits(plan)) least += fmt::format(", with -S {}M", least_budget(plan, kHost, fits) / kMiB);
-  return error("--gpu-memory", given, least);
 }
 
 void take_sizes(Plan& plan, const Sizes& sizes) {
@@ -144,7 +106,7 @@ std::uint64_t fence_bytes(const Plan& plan, std::uint64_t elements, std::uint64_
   constexpr std::uint64_t kFenceBytes = 40;
   const std::uint64_t blocks =
       div_up(elements, std::max<std::uint64_t>(plan.run.block_elements / 2, 1));
-  return std::min(blocks * kFenceBytes, host_bytes / 2);
+  return std::min(capped_product(blocks, kFenceBytes), host_bytes / 2);
 }
 
 // Counting: a block for each reader, and its four tables of 32-bit counters.
@@ -182,9 +144,9 @@ unsigned useful_threads(const Plan& plan, const Machine& machine) {
 
 // Every thread has buffers of its own: with little memory, fewer threads may make larger chunks, or
 // be all that fit. Calls plan_with(Plan) with ever fewer, which returns what its plan costs,
-// nothing if it does not fit, and takes the cheapest.
+// nothing if it does not fit, and takes the cheapest. Returns false if none fits.
 template <class PlanWith>
-void choose_threads(Plan& plan, const PlanWith& plan_with) {
+bool choose_threads(Plan& plan, const PlanWith& plan_with) {
   std::optional<Plan> best;
   double best_cost = 0;
   Plan tried = plan;
@@ -196,28 +158,29 @@ void choose_threads(Plan& plan, const PlanWith& plan_with) {
     best = std::move(tried);
     best_cost = *cost;
   }
-  if (!best) {
-    throw budget_too_small(plan, [&](Plan other) { return plan_with(other).has_value(); });
-  }
-  plan = std::move(*best);
+  if (best) plan = std::move(*best);
+  return best.has_value();
 }
 
-void plan_chunks_and_runs(Plan& plan, const Options& options) {
-  choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
+// All that follow return false where no sizes fit the budgets.
+bool plan_chunks_and_runs(Plan& plan, const Options& options) {
+  const bool fits = choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
     const std::optional<Sizes> sizes = choose_sizes(question_for(tried, options));
     if (!sizes) return std::nullopt;
     take_sizes(tried, *sizes);
     return sizes->cost;
   });
+  if (!fits) return false;
   plan.temporary_bytes = temporary_need(plan);
   plan.arena_bytes = plan.chunk.arena_bytes;
   if (plan.strategy != Strategy::kOneChunk) {
     const std::uint64_t chunk_arena = std::exchange(plan.arena_bytes, 0);
     plan.arena_bytes = std::max(chunk_arena, merge_arena(plan));
   }
+  return true;
 }
 
-// Whether windows of all inputs fit, if need be with fewer threads.
+// Windows of all inputs, if need be with fewer threads.
 bool plan_merge_at_once(Plan& plan, const Options& options) {
   const std::uint64_t inputs = options.inputs.size();
   for (unsigned threads = plan.threads; threads >= 1; threads /= 2) {
@@ -232,8 +195,8 @@ bool plan_merge_at_once(Plan& plan, const Options& options) {
 }
 
 // More inputs than can be merged at once become runs, a group at a time, and these are merged.
-void plan_merge_in_groups(Plan& plan, const Options& options) {
-  choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
+bool plan_merge_in_groups(Plan& plan, const Options& options) {
+  return choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
     SizeQuestion q = question_for(tried, options);
     const std::optional<Sizes> sizes = choose_sizes(q);
     if (!sizes) return std::nullopt;
@@ -252,38 +215,59 @@ void plan_merge_in_groups(Plan& plan, const Options& options) {
   });
 }
 
-void plan_input_merge(Plan& plan, const Options& options) {
+bool plan_input_merge(Plan& plan, const Options& options) {
   const bool at_once = plan_merge_at_once(plan, options);
-  if (!at_once) plan_merge_in_groups(plan, options);
+  if (!at_once && !plan_merge_in_groups(plan, options)) return false;
   plan.strategy = Strategy::kMerge;
   plan.temporary_bytes = temporary_need(plan);
   plan.arena_bytes = at_once ? 0 : merge_arena(plan);
   plan.arena_bytes = std::max(plan.arena_bytes, plan.input_merge.arena_bytes);
+  return true;
+}
+
+// An array that is a sort of its own. Of a pipe nobody knows how much of an array there is: one
+// that is longer than any guess may be all that the pipe brings, and little.
+bool plan_array_by_array(Plan& plan, const Options& options, const Machine& machine) {
+  const std::uint64_t all = plan.elements;
+  const std::uint64_t array = plan.batch.array_elements;
+  const bool is_known = machine.input_bytes || array <= pipe_guess(question_of(plan));
+  plan.strategy = is_known ? Strategy::kSpill : Strategy::kUnknown;
+  if (is_known) plan.elements = machine.input_bytes ? std::min(all, array) : array;
+  if (!plan_chunks_and_runs(plan, options)) return false;
+  plan.elements = all;
+  if (!machine.input_bytes) plan.temporary_bytes = 0;
+  return true;
 }
 
 // Arrays that fit in memory together with others are sorted by one core each, or many at once by
 // the device; larger ones are sorts of their own, one after the other, all by the plan for one of
 // them.
-void plan_arrays(Plan& plan, const Options& options, const Machine& machine) {
+bool plan_arrays(Plan& plan, const Options& options, const Machine& machine) {
   choose_engine_of(plan, options, machine);
-  if (plan_batches(plan, *options.batch_elements, sorting_budget(plan, plan.host_budget_bytes))) {
-    return;
-  }
-  if (plan.key_bytes < 4 && !plan.records) return plan_counting(plan, options);
-  const std::uint64_t all = plan.elements;
-  if (!machine.input_bytes || all > *options.batch_elements) {
-    plan.elements = *options.batch_elements;
-  }
-  plan.strategy = Strategy::kSpill;
-  plan_chunks_and_runs(plan, options);
-  plan.elements = all;
-  if (!machine.input_bytes) plan.temporary_bytes = 0;  // of a pipe nobody knows how much there is
+  const std::uint64_t array = *array_elements(options);
+  if (plan_batches(plan, array, sorting_budget(plan, plan.host_budget_bytes))) return true;
+  if (plan.key_bytes >= 4 || plan.records) return plan_array_by_array(plan, options, machine);
+  plan_counting(plan, options);
+  return true;
 }
 
-}  // namespace
+bool plan_sort(Plan& plan, const Options& options, const Machine& machine) {
+  if (options.batch_elements) return plan_arrays(plan, options, machine);
+  if (plan.key_bytes < 4 && !plan.records) {
+    plan_counting(plan, options);
+    return true;
+  }
+  const bool selects = !options.merge && plan.resumed.runs == 0 &&
+                       plan_selection(plan, sorting_budget(plan, plan.host_budget_bytes));
+  if (selects) return true;
+  choose_engine_of(plan, options, machine);
+  plan.strategy = machine.input_bytes ? Strategy::kSpill : Strategy::kUnknown;
+  plan.threads = useful_threads(plan, machine);
+  return options.merge ? plan_input_merge(plan, options) : plan_chunks_and_runs(plan, options);
+}
 
-Plan make_plan(const Options& options, const Machine& machine) {
-  require_asked_engine(options, machine);
+// Nothing where no sizes fit the budgets.
+std::optional<Plan> plan_within_budgets(const Options& options, const Machine& machine) {
   Plan plan;
   plan.format = options.key;
   plan.records = options.records;
@@ -303,23 +287,26 @@ Plan make_plan(const Options& options, const Machine& machine) {
   refuse_unknown_count(plan, options, machine);
   plan.least_output_bytes = least_output_bytes(plan.output_form, options.input_form.skip_bytes,
                                                plan.key_bytes, least_elements(plan));
-  if (options.batch_elements) {
-    plan_arrays(plan, options, machine);
-  } else if (plan.key_bytes < 4 && !plan.records) {
-    plan_counting(plan, options);
-  } else if (options.merge || plan.resumed.runs > 0 ||
-             !plan_selection(plan, sorting_budget(plan, plan.host_budget_bytes))) {
-    choose_engine_of(plan, options, machine);
-    plan.strategy = machine.input_bytes ? Strategy::kSpill : Strategy::kUnknown;
-    plan.threads = useful_threads(plan, machine);
-    options.merge ? plan_input_merge(plan, options) : plan_chunks_and_runs(plan, options);
-  }
+  if (!plan_sort(plan, options, machine)) return std::nullopt;
   plan.encode = plan_encoding(plan.output_form, plan.format.type, plan.key_bytes, plan.threads,
                               plan.host_budget_bytes);
   plan.write_windows = plan_write_windows(plan.threads, plan.host_budget_bytes);
-  require_disk_space(plan, machine);
-  plan.run.through_page_cache = runs_fit_page_cache(plan, machine);
   return plan;
+}
+
+}  // namespace
+
+Plan make_plan(const Options& options, const Machine& machine) {
+  require_asked_engine(options, machine);
+  std::optional<Plan> plan = plan_within_budgets(options, machine);
+  if (!plan) {
+    throw too_small(options, machine, [&](const Options& other) {
+      return plan_within_budgets(other, machine).has_value();
+    });
+  }
+  require_disk_space(*plan, machine);
+  plan->run.through_page_cache = runs_fit_page_cache(*plan, machine);
+  return std::move(*plan);
 }
 
 MergePlan plan_merge(const Plan& plan, std::uint32_t runs, std::uint64_t total_elements) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/checked.hpp"
 #include "base/footprint.hpp"
 #include "base/record_footprint.hpp"
 
@@ -20,6 +21,13 @@ constexpr std::uint64_t kMostBlockBytes = 64 * kKiB;
 constexpr std::uint64_t kLeastChunk = std::uint64_t{1} << 15;
 constexpr std::uint64_t kLeastRecordChunk = std::uint64_t{1} << 8;
 
+// More runs than this are never made: merging them would take rounds without end, as would planning
+// it. Of 24 MiB of memory that is more than 100 TiB.
+constexpr std::uint64_t kMostRuns = std::uint64_t{1} << 24;
+
+// No processor addresses more memory; sums of a few such sizes have room in 64 bits.
+constexpr std::uint64_t kMostMemoryBytes = std::uint64_t{1} << 57;
+
 // Binary search for the largest value in [1, most] for which `fits` holds (it holds up to some
 // value); 0 if it does not hold for 1.
 template <class Fits>
@@ -27,7 +35,7 @@ std::uint64_t largest(std::uint64_t most, const Fits& fits) {
   std::uint64_t low = 0;
   std::uint64_t high = most;
   while (low < high) {
-    const std::uint64_t middle = low + (high - low + 1) / 2;
+    const std::uint64_t middle = high - (high - low) / 2;
     if (fits(middle)) {
       low = middle;
     } else {
@@ -151,16 +159,16 @@ ChunkPlan largest_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spi
                  std::bit_floor(q.host_bytes / (std::uint64_t{32} * q.threads)), 64 * kKiB,
                  256 * kKiB);
   if (q.records) chunk.block_bytes = record_block_bytes(q.key_bytes, chunk.block_bytes);
-  const std::uint64_t most = q.records ? CpuRecordChunkFootprint::kMostElements : q.elements;
+  const std::uint64_t most =
+      q.records ? CpuRecordChunkFootprint::kMostElements : kMostMemoryBytes / q.key_bytes;
   chunk.chunk_elements =
-      largest(std::clamp<std::uint64_t>(q.elements, 1, std::max<std::uint64_t>(most, 1)),
-              [&](std::uint64_t elements) {
-                if (cuda && lanes * chunk_device_bytes(q, elements) > q.device_bytes) {
-                  return false;
-                }
-                std::uint64_t arena = 0;
-                return chunk_host_bytes(q, chunk, elements, &arena) + spill_bytes <= q.host_bytes;
-              });
+      largest(std::clamp<std::uint64_t>(q.elements, 1, most), [&](std::uint64_t elements) {
+        if (cuda && lanes * chunk_device_bytes(q, elements) > q.device_bytes) {
+          return false;
+        }
+        std::uint64_t arena = 0;
+        return chunk_host_bytes(q, chunk, elements, &arena) + spill_bytes <= q.host_bytes;
+      });
   if (chunk.chunk_elements == 0) return chunk;
   chunk_host_bytes(q, chunk, chunk.chunk_elements, &chunk.arena_bytes);
   return chunk;
@@ -266,7 +274,7 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_by
   sizes.run = choose_run_plan(q, block_bytes);
   const std::uint64_t blocks =
       div_up(q.elements, std::max<std::uint64_t>(sizes.run.block_elements / 2, 1));
-  sizes.fence_bytes = std::min(blocks * kFenceBytes, q.host_bytes);
+  sizes.fence_bytes = std::min(capped_product(blocks, kFenceBytes), q.host_bytes);
   const unsigned lanes = q.engine == EngineKind::kCuda ? 3 : 2;
   sizes.chunk = choose_chunk(q, lanes, sizes.fence_bytes + batch_memory(sizes.run));
   const std::uint64_t least = q.records ? kLeastRecordChunk : kLeastChunk;
@@ -274,12 +282,14 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_by
     return std::nullopt;
   }
   sizes.run_count = div_up(q.elements, sizes.chunk.chunk_elements);
+  if (sizes.run_count > kMostRuns) return std::nullopt;
 
   // A part should hold at least two blocks of each run, or the blocks at its borders are read too
   // often.
   const std::uint64_t most = q.most_fan_in != 0 ? q.most_fan_in : std::uint64_t{1} << 20;
   sizes.fan_in = static_cast<std::uint32_t>(largest(most, [&](std::uint64_t runs) {
-    const std::uint64_t least_part = 2 * runs * sizes.run.block_elements;
+    const std::uint64_t least_part = capped_product(2 * runs, sizes.run.block_elements);
+    if (least_part > q.host_bytes / q.key_bytes) return false;
     return merge_sizes(q, sizes.run, sizes.fence_bytes, static_cast<std::uint32_t>(runs),
                        least_part)
                .part_elements >= least_part;

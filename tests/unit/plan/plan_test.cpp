@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/checked.hpp"
 #include "base/error.hpp"
 #include "plan/budget.hpp"
 #include "support/invented.hpp"
@@ -44,12 +45,44 @@ TEST(MakePlan, IsSoundForEverySizeMemoryAndMachine) {
               test::expect_sound(make_plan(options, machine), options);
             } catch (const Error& error) {
               EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
-              EXPECT_NE(error.hint().find("the least that works here is"), std::string::npos);
+              EXPECT_TRUE(error.hint().starts_with("the least that works here is") ||
+                          error.hint().starts_with("not even the 64 MiB of this machine"))
+                  << error.hint();
             }
           }
         }
       }
     }
+  }
+}
+
+// Sizes of sparse files have no bound but that of an offset.
+TEST(MakePlan, OfMoreThanAnyDiskHoldsEndsAtOnce) {
+  for (const std::uint64_t input : {std::uint64_t{1} << 60, kMostFileBytes / 8 * 8}) {
+    for (const KeyType type : {KeyType::kU8, KeyType::kU32, KeyType::kF64}) {
+      Machine machine = invented_machine(input, 16, 64 * kGiB);
+      machine.temporary.front().free_bytes = UINT64_MAX;
+      machine.output->free_bytes = UINT64_MAX;
+      for (const char* const budget : {"24M", "1G", "64G"}) {
+        const Options options = options_for(type, budget);
+        try {
+          test::expect_sound(make_plan(options, machine), options);
+        } catch (const Error& error) {
+          EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
+        }
+      }
+    }
+  }
+}
+
+TEST(MakePlan, ThatNoMemoryOfTheMachineIsEnoughForNamesNone) {
+  const Options options = options_for(KeyType::kU32, "24M");
+  try {
+    (void)make_plan(options, invented_machine(std::uint64_t{1} << 62, 4, 32 * kMiB));
+    ADD_FAILURE() << "the plan was not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.hint(),
+              "not even the 32 MiB of this machine are enough: use one that has more memory");
   }
 }
 

@@ -107,6 +107,24 @@ TEST(InputMergePlan, SaysHowMuchMemoryIsNeeded) {
   }
 }
 
+// A single input, too: it is never merged in groups, and has a decoder beside its window.
+TEST(InputMergePlan, NamesTheMemoryThatADecoderNeeds) {
+  for (const unsigned inputs : {1U, 2U, 20U}) {
+    Options options = merge_of(inputs, "8M");
+    for (std::string& name : options.inputs) name += ".xz";
+    const Machine machine = invented_machine(std::nullopt, 4, 8 * kGiB);
+    try {
+      static_cast<void>(make_plan(options, machine));
+      FAIL() << inputs << " decoders alone take more";
+    } catch (const Error& error) {
+      const std::string words = "the least that works here is ";
+      ASSERT_EQ(error.hint().rfind(words, 0), 0U) << error.what();
+      options.buffer_size = error.hint().substr(words.size());
+      EXPECT_EQ(make_plan(options, machine).strategy, Strategy::kMerge) << *options.buffer_size;
+    }
+  }
+}
+
 Plan plan_of_arrays(std::uint64_t elements, const std::string& budget, KeyType type,
                     std::optional<std::uint64_t> input = 10 * kGiB) {
   Options options = options_for(type, budget);
@@ -149,6 +167,17 @@ TEST(BatchPlan, SortsArraysThatAreLargeOneAfterTheOther) {
   EXPECT_EQ(plan_of_arrays(500'000'000, "1G", KeyType::kU32, std::nullopt).strategy,
             Strategy::kSpill);
   EXPECT_EQ(plan_of_arrays(5'000'000'000, "1G", KeyType::kU8).strategy, Strategy::kCount);
+}
+
+// Of a pipe they may be all there is, and little.
+TEST(BatchPlan, TakesLongArraysOfAPipeForAPipeWithoutArrays) {
+  for (const std::uint64_t elements :
+       {std::uint64_t{1} << 45, std::uint64_t{1} << 62, UINT64_MAX / 2, UINT64_MAX}) {
+    const Plan plan = plan_of_arrays(elements, "64M", KeyType::kU32, std::nullopt);
+    EXPECT_EQ(plan.strategy, Strategy::kUnknown) << elements;
+    EXPECT_EQ(plan.batch.array_elements, std::min(elements, (UINT64_MAX / 2) / 4));
+    EXPECT_EQ(plan.temporary_bytes, 0U);
+  }
 }
 
 TEST(ArrayOutput, NeedsAFileWhereTheCountIsNotKnown) {

@@ -1,0 +1,98 @@
+#include "plan/too_small.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/units.hpp"
+#include "plan/budget.hpp"
+#include "plan/engine_choice.hpp"
+
+namespace gsort {
+namespace {
+
+using Size = std::optional<std::string> Options::*;
+
+std::string mebibytes(std::uint64_t count) {
+  return fmt::format("{}M", count);
+}
+
+// Of a size that is too small, and of one that the machine has.
+struct Range {
+  std::uint64_t given_bytes;
+  std::uint64_t most_bytes;
+};
+
+// The least value of an option in the range that has a plan; nothing where even the most has none.
+// Found by doubling, then refined to a sixteenth. Every value was tried before it is named, since
+// sizes do not grow steadily with the memory.
+std::optional<std::string> least(Options options, Size size, const Range& range,
+                                 const HasPlan& has_plan) {
+  const auto works = [&](std::uint64_t count) {
+    options.*size = mebibytes(count);
+    return count * kMiB > range.given_bytes && has_plan(options);
+  };
+  const std::uint64_t most = range.most_bytes / kMiB;
+  std::uint64_t low = 0;
+  std::uint64_t high = std::min<std::uint64_t>(most, 1);
+  while (high < most && !works(high)) {
+    low = high;
+    high = std::min(2 * high, most);
+  }
+  if (high == 0 || (high == most && !works(high))) return std::nullopt;
+  for (int i = 0; i < 4; ++i) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (middle == low) break;
+    (works(middle) ? high : low) = middle;
+  }
+  return mebibytes(high);
+}
+
+// "-S 8 MiB: is too small for this sort", and the way out.
+Error refusal(const char* option, std::uint64_t given_bytes, const std::string& hint) {
+  return Error(ErrorKind::kUsage, fmt::format("{} {}", option, format_bytes(given_bytes)),
+               "is too small for this sort")
+      .hint(hint);
+}
+
+std::string words_for(const std::string& least_size) {
+  return "the least that works here is " + least_size;
+}
+
+Error too_little_host_memory(const Options& options, const Machine& machine,
+                             const HasPlan& has_plan) {
+  const std::uint64_t given = host_budget(options, machine);
+  const auto host = least(options, &Options::buffer_size, {given, machine.memory_bytes}, has_plan);
+  return refusal("-S", given,
+                 host ? words_for(*host)
+                      : fmt::format("not even the {} of this machine are enough: use one that has "
+                                    "more memory",
+                                    format_bytes(machine.memory_bytes)));
+}
+
+}  // namespace
+
+Error too_small(const Options& options, const Machine& machine, const HasPlan& has_plan) {
+  if (!choose_engine(options, machine).cuda) {
+    return too_little_host_memory(options, machine, has_plan);
+  }
+  Options roomy = options;
+  roomy.buffer_size = mebibytes(machine.memory_bytes / kMiB);
+  if (has_plan(roomy)) return too_little_host_memory(options, machine, has_plan);
+  const GpuFacts& gpu = machine.gpus.front();
+  const std::uint64_t given = device_budget(options, gpu);
+  const auto refuse = [&](const std::string& hint) { return refusal("--gpu-memory", given, hint); };
+  const auto device = least(roomy, &Options::gpu_memory, {given, gpu.free_bytes}, has_plan);
+  if (!device) return refuse("not even all of the device's memory is enough: use --engine=cpu");
+  Options named = options;
+  named.gpu_memory = device;
+  if (has_plan(named)) return refuse(words_for(*device));
+  const auto host = least(named, &Options::buffer_size,
+                          {host_budget(options, machine), machine.memory_bytes}, has_plan);
+  return refuse(
+      fmt::format("{}, with -S {}", words_for(*device), host.value_or(*roomy.buffer_size)));
+}
+
+}  // namespace gsort
