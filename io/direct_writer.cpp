@@ -44,7 +44,7 @@ void DirectWriter::put(std::uint64_t offset, ConstByteSpan bytes) {
 }
 
 void DirectWriter::put_in_window(std::uint64_t offset, ConstByteSpan bytes) {
-  if (std::byte* const buffer = buffer_for(offset / window_bytes_)) {
+  if (std::byte* const buffer = claim(offset, bytes.size())) {
     std::memcpy(buffer + offset % window_bytes_, bytes.data(), bytes.size());
   } else {
     cached_.write_full_at(bytes, offset);
@@ -52,9 +52,10 @@ void DirectWriter::put_in_window(std::uint64_t offset, ConstByteSpan bytes) {
   note_filled(offset, bytes.size());
 }
 
-// The buffer of a window, which is opened if it is not open. Waits for a buffer while one will
-// become free by itself.
-std::byte* DirectWriter::buffer_for(std::uint64_t number) {
+// Claims a place in a window, which is opened if it is not open, and returns the window's buffer.
+// Waits for a buffer while one will become free by itself.
+std::byte* DirectWriter::claim(std::uint64_t offset, std::size_t bytes) {
+  const std::uint64_t number = offset / window_bytes_;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] {
     return open_.contains(number) || !free_.empty() || (full_.empty() && being_written_ == 0) ||
@@ -66,6 +67,10 @@ std::byte* DirectWriter::buffer_for(std::uint64_t number) {
     window->second.buffer = free_.back();
     free_.pop_back();
   }
+  const std::size_t begin = offset % window_bytes_;
+  if (!window->second.claimed.add(begin, begin + bytes)) {
+    throw misplaced(offset, "something was put there before");
+  }
   return window->second.buffer;
 }
 
@@ -73,9 +78,6 @@ void DirectWriter::note_filled(std::uint64_t offset, std::size_t bytes) {
   std::unique_lock lock(mutex_);
   const auto found = open_.find(offset / window_bytes_);
   Window& window = found->second;
-  const std::size_t begin = offset % window_bytes_;
-  window.begin = window.filled == 0 ? begin : std::min(window.begin, begin);
-  window.end = std::max(window.end, begin + bytes);
   window.filled += bytes;
   if (window.filled != window_bytes_) return;
   const FullWindow full{round_down(offset, window_bytes_), window.buffer};
@@ -117,9 +119,10 @@ void DirectWriter::write_window(const FullWindow& window) {
 }
 
 void DirectWriter::write_pages(std::uint64_t offset, ConstByteSpan pages) {
-  if (!refused_ && direct_.write_direct_at(pages, offset)) return;
+  std::size_t moved = 0;
+  if (!refused_ && direct_.write_direct_at(pages, offset, moved)) return;
   refused_ = true;
-  cached_.write_full_at(pages, offset);
+  cached_.write_full_at(pages.subspan(moved), offset + moved);
 }
 
 void DirectWriter::finish() {
@@ -130,12 +133,20 @@ void DirectWriter::finish() {
   stop();
   failure_.rethrow();
   for (const auto& [number, window] : open_) {
-    if (window.buffer == nullptr) continue;
-    cached_.write_full_at({window.buffer + window.begin, window.end - window.begin},
-                          number * window_bytes_ + window.begin);
+    const std::uint64_t offset = number * window_bytes_;
+    const std::size_t bytes = window.claimed.first_gap();
+    if (!window.claimed.covers(bytes)) throw misplaced(offset + bytes, "nothing was put there");
+    if (window.buffer != nullptr) cached_.write_full_at({window.buffer, bytes}, offset);
   }
   open_.clear();
   direct_.close();
+}
+
+Error DirectWriter::misplaced(std::uint64_t offset, const char* reason) const {
+  return Error(ErrorKind::kCorrupt, "writing", reason)
+      .path(cached_.path())
+      .at(offset)
+      .hint("this is a defect of gsort; nothing was kept, the input is intact");
 }
 
 void DirectWriter::stop() noexcept {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/failure.hpp"
+#include "base/tiling.hpp"
 #include "io/bytes.hpp"
 #include "io/file.hpp"
 #include "io/memory.hpp"
@@ -43,11 +44,13 @@ class DirectWriter {
   DirectWriter& operator=(const DirectWriter&) = delete;
 
   // Takes `bytes` for `offset`; returns when the caller may use their memory again.
-  // Throws: Error of the file's kind, which may be that of an earlier piece.
+  // Throws: Error of the file's kind, which may be that of an earlier piece; Error(kCorrupt) when
+  // something was put there before.
   void put(std::uint64_t offset, ConstByteSpan bytes);
 
   // Waits until all that was put has been written; nothing may be put any more.
-  // Throws: Error of the file's kind, also from closing the direct descriptor.
+  // Throws: Error of the file's kind, also from closing the direct descriptor; Error(kCorrupt) when
+  // pieces are missing between others.
   void finish();
 
   // Whether the file system has refused a direct write; everything from there on went through the
@@ -57,9 +60,8 @@ class DirectWriter {
  private:
   struct Window {
     std::byte* buffer = nullptr;  // none: this window goes through the page cache
-    std::size_t begin = 0;
-    std::size_t end = 0;     // what was put lies in [begin, end)
-    std::size_t filled = 0;  // bytes put; what is put twice counts twice
+    Tiling claimed;               // what has been put of it, or is being copied
+    std::size_t filled = 0;       // bytes copied
   };
   struct FullWindow {
     std::uint64_t offset;
@@ -67,11 +69,12 @@ class DirectWriter {
   };
 
   void put_in_window(std::uint64_t offset, ConstByteSpan bytes);
-  std::byte* buffer_for(std::uint64_t number);
+  std::byte* claim(std::uint64_t offset, std::size_t bytes);
   void note_filled(std::uint64_t offset, std::size_t bytes);
   void write_full_windows();
   void write_window(const FullWindow& window);
   void write_pages(std::uint64_t offset, ConstByteSpan pages);
+  [[nodiscard]] Error misplaced(std::uint64_t offset, const char* reason) const;
   void stop() noexcept;
 
   const std::size_t window_bytes_;

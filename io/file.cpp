@@ -35,7 +35,10 @@ File::File(int fd, std::string path, ErrorKind kind)
     : fd_(fd), kind_(kind), path_(std::move(path)) {}
 
 File::File(File&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), kind_(other.kind_), path_(std::move(other.path_)) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      kind_(other.kind_),
+      path_(std::move(other.path_)),
+      places_(other.places_) {}
 
 File& File::operator=(File&& other) noexcept {
   if (this != &other) {
@@ -43,6 +46,7 @@ File& File::operator=(File&& other) noexcept {
     fd_ = std::exchange(other.fd_, -1);
     kind_ = other.kind_;
     path_ = std::move(other.path_);
+    places_ = other.places_;
   }
   return *this;
 }
@@ -104,11 +108,20 @@ void File::write_full_at(ConstByteSpan from, std::uint64_t offset) const {
     const ssize_t moved = sys::pwrite(fd_, from.data() + done, one_call(from.size() - done),
                                       static_cast<off_t>(offset + done));
     if (moved >= 0) {
+      note_written(offset + done, static_cast<std::size_t>(moved));
       done += static_cast<std::size_t>(moved);
     } else if (errno != EINTR) {
       throw error("writing", errno).at(offset + done);
     }
   }
+}
+
+void File::note_written(std::uint64_t offset, std::size_t bytes) const {
+  if (places_ == nullptr || places_->add(offset, bytes)) return;
+  throw Error(ErrorKind::kCorrupt, "writing", "something was written there before")
+      .path(path_)
+      .at(offset)
+      .hint("this is a defect of gsort; nothing was kept, the input is intact");
 }
 
 bool File::read_direct_at(ByteSpan to, std::uint64_t offset, std::size_t& moved) const {
@@ -129,17 +142,18 @@ bool File::read_direct_at(ByteSpan to, std::uint64_t offset, std::size_t& moved)
   return true;
 }
 
-bool File::write_direct_at(ConstByteSpan from, std::uint64_t offset) const {
-  std::size_t done = 0;
-  while (done < from.size()) {
-    const ssize_t moved = sys::pwrite(fd_, from.data() + done, one_call(from.size() - done),
-                                      static_cast<off_t>(offset + done));
-    if (moved >= 0) {
-      done += static_cast<std::size_t>(moved);
+bool File::write_direct_at(ConstByteSpan from, std::uint64_t offset, std::size_t& moved) const {
+  moved = 0;
+  while (moved < from.size()) {
+    const ssize_t now = sys::pwrite(fd_, from.data() + moved, one_call(from.size() - moved),
+                                    static_cast<off_t>(offset + moved));
+    if (now >= 0) {
+      note_written(offset + moved, static_cast<std::size_t>(now));
+      moved += static_cast<std::size_t>(now);
     } else if (errno == EINVAL) {
       return false;
     } else if (errno != EINTR) {
-      throw error("writing", errno).at(offset + done);
+      throw error("writing", errno).at(offset + moved);
     }
   }
   return true;
@@ -179,7 +193,9 @@ void File::close() {
 
 File File::reopened(int flags) const {
   const std::string self = fmt::format("/proc/self/fd/{}", fd_);
-  return {sys::open_at(AT_FDCWD, self.c_str(), flags, 0), path_, kind_};
+  File file(sys::open_at(AT_FDCWD, self.c_str(), flags, 0), path_, kind_);
+  file.places_ = places_;
+  return file;
 }
 
 Error File::error(std::string_view operation, int error_number) const {

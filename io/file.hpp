@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "io/bytes.hpp"
+#include "io/written_places.hpp"
 
 namespace gsort::io {
 
@@ -45,10 +46,15 @@ class File {
 
   // As read_full_at and write_full_at for descriptors opened with O_DIRECT: returns false, possibly
   // after some bytes were moved, when the file system refuses the alignment or the mode (EINVAL);
-  // the caller then repeats the transfer through the page cache. `moved` is the count of bytes
-  // moved: at the end of a file less than asked.
+  // the caller then does the rest of the transfer through the page cache. `moved` is the count of
+  // bytes moved: at the end of a file less than asked.
   [[nodiscard]] bool read_direct_at(ByteSpan to, std::uint64_t offset, std::size_t& moved) const;
-  [[nodiscard]] bool write_direct_at(ConstByteSpan from, std::uint64_t offset) const;
+  [[nodiscard]] bool write_direct_at(ConstByteSpan from, std::uint64_t offset,
+                                     std::size_t& moved) const;
+
+  // From now on notes in `places`, which outlives the file and all that are reopened from it, what
+  // is written at offsets; a byte that is written twice then is an Error(kCorrupt).
+  void note_places_in(WrittenPlaces& places) { places_ = &places; }
 
   void sync() const;  // fsync: data and metadata are on the disk, or an Error; final either way
   void sync_data() const;         // fdatasync
@@ -66,9 +72,12 @@ class File {
   [[nodiscard]] Error error(std::string_view operation, int error_number) const;
 
  private:
+  void note_written(std::uint64_t offset, std::size_t bytes) const;
+
   int fd_ = -1;
   ErrorKind kind_ = ErrorKind::kInput;
   std::string path_;
+  WrittenPlaces* places_ = nullptr;
 };
 
 // Opens `path` for reading, close-on-exec.

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "io/held_signals.hpp"
 #include "io/sys.hpp"
 
@@ -11,7 +13,9 @@ namespace gsort::io {
 LinkableFile::LinkableFile(const Folder& folder, std::string target, const std::string& path)
     : folder_(folder),
       target_(std::move(target)),
-      new_file_(create_linkable(folder, target_, path)) {}
+      new_file_(create_linkable(folder, target_, path)) {
+  new_file_.file.note_places_in(written_);
+}
 
 LinkableFile::~LinkableFile() {
   if (new_file_.name.empty()) return;
@@ -22,7 +26,8 @@ LinkableFile::~LinkableFile() {
 }
 
 // linkat cannot replace a name: a hidden one first, unless the name is free.
-void LinkableFile::put_in_place(bool replaces) {
+void LinkableFile::put_in_place(bool replaces, std::uint64_t bytes) {
+  require_written(bytes);
   const HeldSignals held;  // none leaves the hidden name
   if (new_file_.name.empty()) {
     if (!replaces) {
@@ -40,6 +45,22 @@ void LinkableFile::put_in_place(bool replaces) {
   } while (result != 0 && errno == EINTR);
   if (result != 0) throw failed(errno);
   new_file_.name.clear();
+}
+
+void LinkableFile::require_written(std::uint64_t bytes) const {
+  const auto wrong = [&](std::string reason, std::uint64_t offset) {
+    return Error(ErrorKind::kCorrupt, "verifying what was written to", std::move(reason))
+        .path(new_file_.file.path())
+        .at(offset)
+        .hint("this is a defect of gsort; nothing was kept, the input is intact");
+  };
+  if (!written_.covers(bytes)) {
+    const std::uint64_t gap = written_.first_gap();
+    if (gap < bytes) throw wrong("nothing was written there", gap);
+    throw wrong("something was written behind the end", bytes);
+  }
+  const auto size = static_cast<std::uint64_t>(new_file_.file.facts().st_size);
+  if (size != bytes) throw wrong(fmt::format("the file has {} bytes, not {}", size, bytes), size);
 }
 
 Error LinkableFile::failed(int error_number) const {

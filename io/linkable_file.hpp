@@ -1,10 +1,12 @@
 // LinkableFile: a new file that becomes the file of some name, whole or not at all: an unnamed file
-// (where that is refused, one with a hidden name), written, then linked and renamed.
+// (where that is refused, one with a hidden name), written at offsets, then linked and renamed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "io/temporary_file.hpp"
+#include "io/written_places.hpp"
 
 namespace gsort::io {
 
@@ -24,15 +26,19 @@ class LinkableFile {
   [[nodiscard]] const std::string& hidden_name() const { return new_file_.name; }
 
   // Gives it the name, in place of a file that has it; `replaces` says whether there was one, which
-  // spares a call. Neither the file nor the folder is synced. Throws: Error of the folder's kind.
-  void put_in_place(bool replaces);
+  // spares a call. Neither the file nor the folder is synced.
+  // Throws: Error of the folder's kind; Error(kCorrupt) when the file is not `bytes` long, or not
+  // each byte of it has been written once, at its offset.
+  void put_in_place(bool replaces, std::uint64_t bytes);
 
  private:
+  void require_written(std::uint64_t bytes) const;
   [[nodiscard]] Error failed(int error_number) const;
 
   const Folder& folder_;
   std::string target_;
-  NewFile new_file_;
+  WrittenPlaces written_;
+  NewFile new_file_;  // after what it notes its places in
 };
 
 }  // namespace gsort::io

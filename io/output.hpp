@@ -7,6 +7,9 @@
 // of the folder. Without commit() nothing is left and an old target stays as it was. Extended
 // attributes, access lists and further hard links of a replaced target are not carried over.
 //
+// What is written has a proof of its own: every byte of [0, size) was given to the kernel once, at
+// its offset. commit() compares, before the output is real.
+//
 // A target that is a symbolic link: the file it points to is replaced. The target may be an input:
 // the reader keeps the old file. /dev/stdout and /dev/fd/N mean the open descriptor.
 #pragma once
@@ -54,11 +57,11 @@ class Output {
   // Throws: Error(kResource) naming what is needed and what is free.
   void prepare(std::uint64_t bytes, const WriteWindows& windows = {});
 
-  // Writes `bytes` at `offset`. Thread-safe for disjoint ranges. On a stream a call waits until
-  // everything before `offset` has been written, so threads must start ranges in order of offset.
-  // What is written around the page cache may fail later: then a later call throws, or commit().
-  // Throws: Error(kOutput) naming the path and the offset. On a stream every later and waiting call
-  // then throws, too.
+  // Writes `bytes` at `offset`, where nothing was written before. Thread-safe. On a stream a call
+  // waits until everything before `offset` has been written, so threads must start ranges in order
+  // of offset. What is written around the page cache may fail later: then a later call throws, or
+  // commit(). Throws: Error(kOutput) naming the path and the offset. On a stream every later and
+  // waiting call then throws, too.
   void write_at(std::uint64_t offset, ConstByteSpan bytes);
 
   // Writes `bytes` behind everything that was written so far; for one thread.
@@ -70,8 +73,9 @@ class Output {
 
   // Makes the output real. `size_bytes` is its full size: everything before it must have been
   // written. Returns only when a regular file is on the disk under its name.
-  // Throws: Error(kOutput); nothing has then changed, but for a failure to sync the folder, after
-  // which the new file is in place and may not survive a power cut.
+  // Throws: Error(kCorrupt) when the bytes [0, size_bytes), and no others, have not each been
+  // written once; Error(kOutput). Nothing has then changed, but for a failure to sync the folder,
+  // after which the new file is in place and may not survive a power cut.
   void commit(std::uint64_t size_bytes);
 
   // Fallbacks taken and choices made, for -v.

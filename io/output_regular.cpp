@@ -4,6 +4,7 @@
 //   truncate to the size    direct writes may be rounded up
 //   fchown, fchmod          as the file it replaces, or as a new file of this user
 //   fsync                   the bytes and the size are on the disk
+//   what was written        every byte once, at its offset
 //   link, rename            linkat cannot replace a name: a hidden one first, unless it is free
 //   fsync of the folder     the name is on the disk; syncfs where it may not be read
 #include <algorithm>
@@ -116,7 +117,7 @@ void RegularOutput::commit(std::uint64_t size_bytes) {
   file.sync();
   // The descriptor is needed to link. Its close comes when the output is there, and has nothing to
   // report any more: fsync has answered for the bytes.
-  new_file_.put_in_place(target_.replaced.has_value());
+  new_file_.put_in_place(target_.replaced.has_value(), size_bytes);
   if (folder_.readable) {
     folder_.file.sync();
   } else {

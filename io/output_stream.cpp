@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/tiling.hpp"
 #include "io/output_impl.hpp"
 #include "io/sys.hpp"
 
@@ -32,13 +33,16 @@ class StreamOutput : public Output::Impl {
   [[nodiscard]] std::vector<std::string> notes() const override { return {}; }
 
  private:
+  void wait_for_turn(std::uint64_t offset, std::size_t bytes);
   void stop(const std::exception_ptr& why) noexcept;
+  [[nodiscard]] Error misplaced(const char* reason, std::uint64_t offset) const;
 
   File file_;
   const std::exception_ptr cancelled_;  // made in advance: cancel() may come for lack of memory
   const std::string no_folder_;
   std::mutex mutex_;
   std::condition_variable turn_;
+  Tiling claimed_;  // what has been put, or waits for its turn
   std::uint64_t written_ = 0;
   std::exception_ptr stopped_;  // why; all who wait fail for the same reason
 };
@@ -47,23 +51,27 @@ class StreamOutput : public Output::Impl {
 // a reader that does not read.
 void StreamOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   if (bytes.empty()) return;
-  {
-    std::unique_lock lock(mutex_);
-    turn_.wait(lock, [&] { return written_ == offset || stopped_; });
-    if (stopped_) std::rethrow_exception(stopped_);
-  }
   try {
+    wait_for_turn(offset, bytes.size());
     file_.write_full(bytes);
   } catch (const Error& error) {
-    const std::exception_ptr why = std::make_exception_ptr(Error(error).at(offset));
-    stop(why);
-    std::rethrow_exception(why);
+    stop(std::make_exception_ptr(Error(error).at(offset)));
+    std::rethrow_exception(stopped_);  // the first reason, set once
   }
   {
     const std::lock_guard lock(mutex_);
     written_ += bytes.size();
   }
   turn_.notify_all();
+}
+
+void StreamOutput::wait_for_turn(std::uint64_t offset, std::size_t bytes) {
+  std::unique_lock lock(mutex_);
+  if (!claimed_.add(offset, offset + bytes)) {
+    throw misplaced("something was put there before", offset);
+  }
+  turn_.wait(lock, [&] { return written_ == offset || stopped_; });
+  if (stopped_) std::rethrow_exception(stopped_);
 }
 
 void StreamOutput::stop(const std::exception_ptr& why) noexcept {
@@ -78,9 +86,17 @@ void StreamOutput::cancel() noexcept {
   stop(cancelled_);
 }
 
+Error StreamOutput::misplaced(const char* reason, std::uint64_t offset) const {
+  return Error(ErrorKind::kCorrupt, "verifying what was written to", reason)
+      .path(file_.path())
+      .at(offset)
+      .hint("this is a defect of gsort; do not use what was written");
+}
+
 void StreamOutput::commit(std::uint64_t size_bytes) {
-  if (written_ != size_bytes) cancel();
   if (stopped_) std::rethrow_exception(stopped_);
+  if (written_ < size_bytes) throw misplaced("nothing was put there", written_);
+  if (written_ > size_bytes) throw misplaced("something was put behind the end", size_bytes);
   const struct stat facts = file_.facts();
   // `gsort > file`: what exit 0 promises holds here, too.
   if (S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode)) file_.sync();

@@ -152,9 +152,10 @@ void ResumeFolder::require_runs() const {
 
 void ResumeFolder::save(const Manifest& manifest) {
   LinkableFile file(folder_, kManifestName, path_of(kManifestName));
-  file.file().write_full_at(encode_manifest(manifest), 0);
+  const auto text = encode_manifest(manifest);
+  file.file().write_full_at(text, 0);
   file.file().sync();
-  file.put_in_place(true);
+  file.put_in_place(true, text.size());
   folder_.file.sync();
 }
 

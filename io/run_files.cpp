@@ -105,14 +105,15 @@ BatchPlace RunFiles::append(ConstByteSpan batch, std::uint64_t run) {
 }
 
 void RunFiles::write(Stripe& stripe, ConstByteSpan batch, std::uint64_t offset) {
+  std::size_t moved = 0;
   if (stripe.write_direct) {
-    if (stripe.direct.write_direct_at(batch, offset)) return;
+    if (stripe.direct.write_direct_at(batch, offset, moved)) return;
     if (stripe.write_direct.exchange(false)) {
       add_note(stripe.name +
                ": O_DIRECT is refused at the first write, runs go through the page cache");
     }
   }
-  stripe.file.write_full_at(batch, offset);
+  stripe.file.write_full_at(batch.subspan(moved), offset + moved);
   if (!syncs_) return;
   stripe.unsynced = true;
   // Starts the writing now, so that settle() finds little left to wait for.

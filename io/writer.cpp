@@ -4,6 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/decimal.hpp"
 #include "base/error.hpp"
 #include "base/failure.hpp"
@@ -32,6 +34,12 @@ class EncoderSlot {
 std::uint64_t least_bytes(const OutputForm& form, std::uint64_t elements, std::uint64_t key_bytes) {
   if (form.codec != Codec::kNone) return 0;
   return elements * (form.format == FileFormat::kText ? kLeastLineBytes : key_bytes);
+}
+
+Error misplaced(const std::string& path, std::string reason) {
+  return Error(ErrorKind::kCorrupt, "verifying what was written to", std::move(reason))
+      .path(path)
+      .hint("this is a defect of gsort; the input is intact");
 }
 
 }  // namespace
@@ -72,7 +80,8 @@ void Writer::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) 
       header_bytes_ + least_bytes(options_.form, least_elements, key_bytes_);
   next_offset_ = options_.form.is_plain() ? least : header_bytes_;
   output_.prepare(least, options_.windows);
-  if (!bytes.empty()) output_.write_at(0, bytes);
+  const bool comes_last = is_array && counts_elements_;
+  if (!bytes.empty() && !comes_last) output_.write_at(0, bytes);
 }
 
 void Writer::put(std::uint64_t position, ConstByteSpan keys) {
@@ -138,13 +147,16 @@ ConstByteSpan Writer::encode(ConstByteSpan keys, Scratch& scratch) {
 }
 
 void Writer::wait_for_turn(std::unique_lock<std::mutex>& lock, std::uint64_t position) {
-  changed_.wait(lock, [&] { return next_element_ == position || stopped_; });
+  changed_.wait(lock, [&] { return next_element_ >= position || stopped_; });
   if (stopped_) std::rethrow_exception(stopped_);
 }
 
 std::uint64_t Writer::take_place(std::uint64_t position, std::uint64_t elements,
                                  std::uint64_t bytes) {
   std::unique_lock lock(mutex_);
+  if (!claimed_.add(position, position + elements)) {
+    throw misplaced(output_.path(), fmt::format("element {} was put before", position));
+  }
   wait_for_turn(lock, position);
   next_element_ += elements;
   changed_.notify_all();
@@ -189,7 +201,15 @@ void Writer::finish_plain() {
   output_.write_at(0, array_header(elements_put_));
 }
 
-void Writer::commit() {
+void Writer::require_all_put(std::uint64_t elements) const {
+  const std::uint64_t put = options_.form.is_plain() ? elements_put_.load() : claimed_.first_gap();
+  if (put == elements) return;
+  throw misplaced(output_.path(), fmt::format("{} elements were proven, but {} written",
+                                              format_count(elements), format_count(put)));
+}
+
+void Writer::commit(std::uint64_t elements) {
+  require_all_put(elements);
   if (counts_elements_ && options_.form.is_plain()) finish_plain();
   output_.commit(next_offset_);
 }

@@ -20,6 +20,7 @@
 #include "base/file_form.hpp"
 #include "base/key.hpp"
 #include "base/stored_array.hpp"
+#include "base/tiling.hpp"
 #include "io/bytes.hpp"
 #include "io/output.hpp"
 
@@ -48,27 +49,30 @@ class Writer {
 
   // To be called once, before the first piece: makes room for `elements` elements, as far as their
   // size is known, and writes the header: `header`, or that of an array. Nothing: their number is
-  // known when all have been put, and is more than none; the header of an array then follows with
+  // known when all have been put, and is more than none; the header of an array is then written by
   // commit(), which needs an output that is no stream and not compressed.
   // Throws: Error(kResource); Error(kOutput).
   void begin(std::optional<std::uint64_t> elements, ConstByteSpan header);
 
   // Writes the raw keys from element `position` on. Pieces must be started in the order of their
   // positions; a call may wait for all earlier ones.
-  // Throws: Error(kOutput). All calls that wait then throw the same.
+  // Throws: Error(kOutput); Error(kCorrupt) when something was put there before. All calls that wait
+  // then throw the same.
   void put(std::uint64_t position, ConstByteSpan keys);
 
   // Some other stage failed: calls that wait end with an Error.
   void cancel() noexcept;
 
-  // All pieces have been put: makes the output real. Throws: Error(kOutput).
-  void commit();
+  // All pieces have been put, of `elements` elements, as whoever proved them has counted: makes the
+  // output real. Throws: Error(kOutput); Error(kCorrupt) when others have come here.
+  void commit(std::uint64_t elements);
 
  private:
   struct Scratch;
 
   [[nodiscard]] std::vector<std::byte> array_header(std::uint64_t elements) const;
   void finish_plain();
+  void require_all_put(std::uint64_t elements) const;
   void put_slices(std::uint64_t position, ConstByteSpan keys);
   void put_slice(std::uint64_t position, ConstByteSpan keys);
   ConstByteSpan encode(ConstByteSpan keys, Scratch& scratch);
@@ -89,6 +93,7 @@ class Writer {
   std::counting_semaphore<> encoders_;  // who encodes waits for nobody else
   std::mutex mutex_;                    // guards what follows
   std::condition_variable changed_;
+  Tiling claimed_;                  // elements that have a place, or wait for it
   std::uint64_t next_element_ = 0;  // whose turn it is
   std::uint64_t next_offset_ = 0;   // its place
   std::vector<std::unique_ptr<Scratch>> spare_;

@@ -23,6 +23,7 @@ io::WriterOptions writer_options(const Plan& plan) {
 
 OutputChain::OutputChain(const Plan& plan, io::Output& output, Proof& proof, Meter* meter)
     : plan_(plan),
+      proof_(proof),
       writer_(output, writer_options(plan)),
       output_sink_(writer_, meter),
       proving_sink_(proof, output_sink_),

@@ -30,11 +30,12 @@ class OutputChain {
   // The same for who proves what it puts: nothing is dropped or proven here.
   PieceSink& begin_unproven(std::optional<std::uint64_t> elements, ConstByteSpan header);
 
-  // All has been put, and proven: makes the output real. Throws: Error(kOutput).
-  void commit() { writer_.commit(); }
+  // All has been put, and proven: makes the output real. Throws: Error(kOutput); Error(kCorrupt).
+  void commit() { writer_.commit(proof_.output().count); }
 
  private:
   const Plan& plan_;
+  const Proof& proof_;
   io::Writer writer_;
   OutputSink output_sink_;
   ProvingSink proving_sink_;

@@ -97,17 +97,65 @@ TEST(DirectWriter, OpensMoreWindowsThanItHasBuffersThroughThePageCache) {
   EXPECT_EQ(read_file(target.path), data);
 }
 
-TEST(DirectWriter, TakesTheBeginningAgainAfterAllElse) {
-  const Target target;
-  Bytes data = random_bytes(3 * kSmall.bytes);
+TEST(DirectWriter, TakesTheBeginningAfterAllElse) {
+  const Bytes data = random_bytes(9 * kSmall.bytes);
   for (const std::size_t bytes : {std::size_t{300}, data.size()}) {
+    const Target target;
     DirectWriter writer(target.cached, target.direct(), kSmall);
-    writer.put(0, ConstByteSpan(data).first(bytes));
-    const Bytes header = random_bytes(128, 9);
-    std::ranges::copy(header, data.begin());
-    writer.put(0, header);
+    writer.put(128, ConstByteSpan(data).first(bytes).subspan(128));
+    writer.put(0, ConstByteSpan(data).first(128));
     writer.finish();
     EXPECT_TRUE(std::ranges::equal(read_file(target.path), ConstByteSpan(data).first(bytes)));
+  }
+}
+
+TEST(DirectWriter, RefusesWhatWasPutBeforeAndGaps) {
+  const Target target;
+  const Bytes data = random_bytes(kSmall.bytes);
+  DirectWriter writer(target.cached, target.direct(), kSmall);
+  writer.put(0, ConstByteSpan(data).first(100));
+  const Error twice = error_of([&] { writer.put(50, ConstByteSpan(data).first(100)); });
+  EXPECT_EQ(twice.kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(twice.offset_bytes(), 50U);
+  writer.put(200, ConstByteSpan(data).first(100));
+  const Error gap = error_of([&] { writer.finish(); });
+  EXPECT_EQ(gap.kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(gap.offset_bytes(), 100U);
+}
+
+// Whichever of the two comes first, and whatever has become of its window.
+TEST(DirectWriter, FindsAPieceThatTwoThreadsPut) {
+  const Bytes data = random_bytes(100'000);
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    Target target;
+    WrittenPlaces places;
+    target.cached.note_places_in(places);
+    DirectWriter writer(target.cached, target.direct(), kSmall);
+    std::vector<std::size_t> cuts = cuts_of(data.size(), seed);
+    const std::size_t piece = seed % (cuts.size() - 1);
+    if (cuts[piece] == cuts[piece + 1]) continue;
+    std::atomic<int> errors{0};
+    const auto put_all = [&](std::size_t first, std::size_t end) {
+      try {
+        for (std::size_t i = first; i < end; ++i) {
+          writer.put(cuts[i], ConstByteSpan(data).subspan(cuts[i], cuts[i + 1] - cuts[i]));
+        }
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+        ++errors;
+      }
+    };
+    {
+      const std::jthread once([&] { put_all(0, cuts.size() - 1); });
+      const std::jthread again([&] { put_all(piece, piece + 1); });
+    }
+    try {
+      writer.finish();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+      ++errors;
+    }
+    EXPECT_GT(errors, 0) << "seed " << seed;
   }
 }
 

@@ -19,6 +19,7 @@ namespace {
 
 using test::Bytes;
 using test::bytes_of;
+using test::contains;
 using test::error_of;
 using test::random_bytes;
 using test::read_file;
@@ -97,6 +98,35 @@ TEST(OutputStream, WakesWaitersWhenCancelled) {
   output.cancel();
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(stopped, 3);
+}
+
+TEST(OutputStream, RefusesWhatWasPutBeforeAndStopsEverybody) {
+  Output output("/dev/null");
+  output.write_at(0, bytes_of("first"));
+  std::atomic<int> stopped{0};
+  std::thread waiting([&] {
+    try {
+      output.write_at(10, bytes_of("third"));
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kCorrupt) ++stopped;
+    }
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const Error error = error_of([&] { output.write_at(0, bytes_of("first")); });
+  waiting.join();
+  EXPECT_EQ(stopped, 1);
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(error_of([&] { output.commit(15); }).kind(), ErrorKind::kCorrupt);
+}
+
+TEST(OutputStream, IsNoWholeOutputWithMoreOrLessThanThereShouldBe) {
+  for (const std::uint64_t bytes : {4U, 6U}) {
+    Output output("/dev/null");
+    output.write_at(0, bytes_of("first"));
+    const Error error = error_of([&] { output.commit(bytes); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    EXPECT_TRUE(contains(error.hint(), "do not use what was written"));
+  }
 }
 
 TEST(OutputStream, StopsEverybodyWhenAWriteFails) {

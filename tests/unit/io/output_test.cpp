@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "io/linkable_file.hpp"
 #include "io/reader.hpp"
 #include "io/temporary_file.hpp"
 #include "unit/io/support.hpp"
@@ -154,6 +155,73 @@ TEST(Output, MayBeItsInput) {
   reader.check_unchanged();
   output.commit(after.size());
   EXPECT_EQ(read_file(folder / "f"), after);
+}
+
+struct Stretch {
+  std::size_t begin;
+  std::size_t end;
+};
+
+// What a writer that goes wrong would make of an output of 30,000 bytes.
+struct Lie {
+  const char* what;
+  std::vector<Stretch> written;
+  std::size_t committed = 30'000;
+};
+
+const std::vector<Lie>& lies() {
+  static const std::vector<Lie> all = {
+      {"nothing is written", {}},
+      {"the beginning is missing", {{8, 30'000}}},
+      {"a place in the middle is missing", {{0, 10'000}, {10'100, 30'000}}},
+      {"the end is missing", {{0, 20'000}}},
+      {"a piece is put twice", {{0, 20'000}, {10'000, 20'000}, {20'000, 30'000}}},
+      {"a piece is put twice in place of another", {{0, 10'000}, {0, 10'000}, {20'000, 30'000}}},
+      {"pieces of a window are put twice in place of others",
+       {{0, 16'384}, {16'384, 20'480}, {16'384, 20'480}, {24'576, 30'000}}},
+      {"a window is put twice in place of another", {{0, 8192}, {0, 8192}, {16'384, 30'000}}},
+      {"a piece is put a little further behind", {{0, 10'000}, {10'008, 20'008}, {20'008, 30'000}}},
+      {"a piece is put over the next one", {{0, 10'008}, {10'000, 30'000}}},
+      {"more is put than there is", {{0, 30'008}}},
+      {"the end is cut off", {{0, 30'000}}, 20'000},
+  };
+  return all;
+}
+
+class OutputOf : public testing::TestWithParam<DirectIo> {};
+INSTANTIATE_TEST_SUITE_P(Policies, OutputOf, testing::Values(DirectIo::kOn, DirectIo::kOff));
+
+TEST_P(OutputOf, DoesNotAppearWhereNotEveryByteWasWrittenOnce) {
+  const TempFolder folder;
+  const Bytes data = random_bytes(40'000);
+  for (const Lie& lie : lies()) {
+    SCOPED_TRACE(lie.what);
+    write_file(folder / "out", bytes_of("old"));
+    const Error error = error_of([&] {
+      Output output(folder / "out", {.direct_io = GetParam()});
+      output.prepare(30'000, {.bytes = 8192, .count = 4});
+      for (const auto [begin, end] : lie.written) {
+        output.write_at(begin, ConstByteSpan(data).subspan(begin, end - begin));
+      }
+      output.commit(lie.committed);
+    });
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
+    EXPECT_EQ(error.path(), folder / "out");
+    EXPECT_TRUE(contains(error.hint(), "defect of gsort"));
+    EXPECT_EQ(read_file(folder / "out"), bytes_of("old"));
+    EXPECT_EQ(folder.entries().size(), 1U);
+  }
+}
+
+// A file that the kernel makes longer or shorter than it was told to.
+TEST(Output, DoesNotAppearWithAnotherSize) {
+  const TempFolder folder;
+  const Folder place = open_folder(folder.path(), ErrorKind::kOutput);
+  LinkableFile file(place, "other", "other");
+  file.file().write_full_at(bytes_of("whole"), 0);
+  file.file().truncate(4);
+  EXPECT_EQ(error_of([&] { file.put_in_place(false, 5); }).kind(), ErrorKind::kCorrupt);
+  EXPECT_TRUE(folder.entries().empty());
 }
 
 TEST(Output, KeepsTheModeOfWhatItReplaces) {

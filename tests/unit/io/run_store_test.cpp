@@ -335,6 +335,34 @@ TEST(RunStore, NoticesSwappedReplayedZeroedAndTruncatedBlocks) {
   EXPECT_TRUE(refused(second, 3));
 }
 
+// The positions of the output are proven where it is written; a run's by what its blocks say of
+// themselves.
+TEST(RunStore, NoticesABatchThatWasWrittenElsewhere) {
+  constexpr std::size_t kBatch = 16384;
+  const Arena scratch(std::size_t{1} << 20, "tests");
+  const auto keys = sorted_keys<std::uint32_t>(20'000);
+  for (const std::size_t place : {std::size_t{64}, std::size_t{4096}, kBatch, 3 * kBatch}) {
+    for (const bool leaves_a_hole : {false, true}) {
+      const TempFolder folder;
+      RunStoreOptions options = plain_blocks(1008, kBatch);
+      options.direct_io = DirectIo::kOff;
+      RunStore store({folder.path()}, 4, options);
+      const io::Run run = store_run(store, keys, 20'000);
+      const int fd = file_in(folder.path());
+      Bytes batch(kBatch);
+      ASSERT_EQ(sys::pread(fd, batch.data(), kBatch, 0), kBatch);
+      if (leaves_a_hole) {
+        ASSERT_EQ(sys::pwrite(fd, Bytes(kBatch).data(), kBatch, 0), kBatch);
+      }
+      ASSERT_EQ(sys::pwrite(fd, batch.data(), kBatch, static_cast<off_t>(place)), kBatch);
+      const auto read_all = [&] {
+        (void)read_back<std::uint32_t>(run, 0, 20'000, scratch.bytes());
+      };
+      EXPECT_EQ(error_of(read_all).kind(), ErrorKind::kCorrupt) << place;
+    }
+  }
+}
+
 TEST(RunStore, RefusesBlocksOfAnEarlierStore) {
   const TempFolder folder;
   const Arena scratch(std::size_t{1} << 20, "tests");
