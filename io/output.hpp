@@ -75,7 +75,7 @@ class Output {
   // written. Returns only when a regular file is on the disk under its name.
   // Throws: Error(kCorrupt) when the bytes [0, size_bytes), and no others, have not each been
   // written once; Error(kOutput). Nothing has then changed, but for a failure to sync the folder,
-  // after which the new file is in place and may not survive a power cut.
+  // after which the new file is in place and may not survive a power cut: the hint says so.
   void commit(std::uint64_t size_bytes);
 
   // Fallbacks taken and choices made, for -v.

@@ -46,6 +46,7 @@ class RegularOutput : public Output::Impl {
   void write_cached(std::uint64_t offset, ConstByteSpan bytes) const;
   void allocate(std::uint64_t bytes) const;
   void take_over_owner_and_mode();
+  void sync_name() const;
   [[nodiscard]] Error failed(std::string_view operation, int error_number) const;
 
   OutputTarget target_;
@@ -118,10 +119,20 @@ void RegularOutput::commit(std::uint64_t size_bytes) {
   // The descriptor is needed to link. Its close comes when the output is there, and has nothing to
   // report any more: fsync has answered for the bytes.
   new_file_.put_in_place(target_.replaced.has_value(), size_bytes);
-  if (folder_.readable) {
-    folder_.file.sync();
-  } else {
-    file.sync_file_system();  // this user cannot sync the folder by itself
+  sync_name();
+}
+
+void RegularOutput::sync_name() const {
+  try {
+    if (folder_.readable) {
+      folder_.file.sync();
+    } else {
+      new_file_.file().sync_file_system();  // this user cannot sync the folder by itself
+    }
+  } catch (const Error& error) {
+    throw Error::from_errno(error.kind(), error.operation(), error.error_number())
+        .path(error.path())
+        .hint("the new output is in place, but may not survive a power cut; " + error.hint());
   }
 }
 

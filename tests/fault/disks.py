@@ -275,7 +275,7 @@ class Experiments:
             return ["status 0, but another output"] * (output != self.wanted)
         if status != 2:
             return [f"status {status}: {message!r}"]
-        in_place = output == self.wanted and message.startswith("gsort: syncing")
+        in_place = output == self.wanted and "the new output is in place" in message
         problems = ["it failed, and the old output is gone"] * (output != OLD and not in_place)
         return problems + list(filter(None, [run.message_problem(message)]))
 

@@ -99,7 +99,7 @@ def problems_of(place: bench.Bench, fault: Fault, nth: int) -> list[str]:
     elif status == 2:
         # After a failure to sync the folder the new output is in place; only a power cut could take it away. So it is
         # when only a report is missing.
-        told = message.startswith("gsort: syncing .:") or "the sorted output is in place" in message
+        told = "the new output is in place" in message or "the sorted output is in place" in message
         in_place = output == place.wanted and told
         if output != place.old and not in_place and not place.sort.to_pipe:
             problems.append("it failed, but the old output is gone")

@@ -190,8 +190,9 @@ class Place {
   void expect_right_or_as_before(const std::optional<Error>& error) const {
     const Bytes found = read_file(out());
     // The one failure after which the new output is in place: the sync of its folder.
-    const bool in_place =
-        error && error->operation() == "syncing" && error->path() == folder_.path();
+    const bool in_place = error && error->operation() == "syncing" &&
+                          error->path() == folder_.path() &&
+                          error->hint().starts_with("the new output is in place");
     EXPECT_TRUE(found == (error && !in_place ? old_ : whole_)) << (error ? error->what() : "");
     EXPECT_EQ(folder_.entries().size(), 2U) << "something is left beside the output";
     EXPECT_TRUE((sort_.resumes || first_.entries().empty()) && second_.entries().empty());

@@ -119,8 +119,9 @@ TEST_P(FaultLoop, EndsRightOrWithAnErrorAndTheOldOutput) {
         const bool hit = sys::counted_calls() >= nth;
         sys::clear_faults();
         // The one failure after which the new file is in place: the sync of its folder.
-        const bool folder_sync_failed =
-            error && error->operation() == "syncing" && error->path() == out.path();
+        const bool folder_sync_failed = error && error->operation() == "syncing" &&
+                                        error->path() == out.path() &&
+                                        test::contains(error->hint(), "the new output is in place");
         check_outcome(out, runs, error, data, folder_sync_failed);
         if (!hit) {
           EXPECT_FALSE(error) << error->what();

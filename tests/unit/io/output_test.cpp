@@ -348,7 +348,12 @@ TEST(Output, SaysThatItsNameMayNotBeOnTheDisk) {
   const TempFolder folder;
   Output output(folder / "out");
   const FaultScope fault({sys::Call::kFsync, 2, EIO});
-  EXPECT_EQ(error_of([&] { write_whole(output, bytes_of("new")); }).error_number(), EIO);
+  const Error error = error_of([&] { write_whole(output, bytes_of("new")); });
+  EXPECT_EQ(error.error_number(), EIO);
+  EXPECT_EQ(error.what(), "syncing " + folder.path() +
+                              ": Input/output error\n"
+                              "  the new output is in place, but may not survive a power cut; the "
+                              "disk failed; look at the system's log");
   EXPECT_EQ(read_file(folder / "out"), bytes_of("new"));
 }
 
@@ -363,6 +368,8 @@ TEST(Output, SyncsTheFileSystemWhereItsFolderMayNotBeRead) {
   const FaultScope fault({sys::Call::kFsync, 2, EIO});
   const Error error = error_of([&] { write_whole(*unreadable, bytes_of("new")); });
   EXPECT_TRUE(contains(error.what(), "syncing the file system of")) << error.what();
+  EXPECT_TRUE(contains(error.hint(), "is in place, but may not survive a power cut"));
+  EXPECT_EQ(read_file(folder / "out"), bytes_of("new"));
 }
 
 TEST(Output, SaysWhatIsWrongWithTheTarget) {
