@@ -3,9 +3,9 @@
 //
 // The life of a regular output: an unnamed file in the target's folder (O_TMPFILE; where that is
 // refused a hidden name, created exclusively), written at any offsets by any threads, then
-// commit(): fsync, the mode and owner of the file it replaces, link, rename over the target, fsync
-// of the folder. Without commit() nothing is left and an old target stays as it was. Extended
-// attributes, access lists and further hard links of a replaced target are not carried over.
+// commit(): owner, mode and access list of the file it replaces, fsync, link, rename over the
+// target, fsync of the folder. Without commit() nothing is left and an old target stays as it was.
+// Other extended attributes and further hard links of a replaced target are not carried over.
 //
 // What is written has a proof of its own: every byte of [0, size) was given to the kernel once, at
 // its offset. commit() compares, before the output is real.

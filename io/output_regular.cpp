@@ -2,7 +2,8 @@
 // target:
 //
 //   truncate to the size    direct writes may be rounded up
-//   fchown, fchmod          as the file it replaces, or as a new file of this user
+//   fchown, access list,    as the file it replaces, or as open(2) would have made a new one; not
+//   fchmod                  before the end may anybody else read or write it
 //   fsync                   the bytes and the size are on the disk
 //   what was written        every byte once, at its offset
 //   link, rename            linkat cannot replace a name: a hidden one first, unless it is free
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 
 #include "base/units.hpp"
+#include "io/access_list.hpp"
 #include "io/direct_writer.hpp"
 #include "io/host_facts.hpp"
 #include "io/linkable_file.hpp"
@@ -26,6 +28,7 @@ namespace gsort::io {
 namespace {
 
 constexpr std::size_t kLeastSyncedBytes = std::size_t{256} << 10;
+constexpr mode_t kModeOfNew = 0666;
 constexpr mode_t kPermissions = 07777;
 constexpr mode_t kSetIds = S_ISUID | S_ISGID;
 
@@ -45,13 +48,16 @@ class RegularOutput : public Output::Impl {
  private:
   void write_cached(std::uint64_t offset, ConstByteSpan bytes) const;
   void allocate(std::uint64_t bytes) const;
-  void take_over_owner_and_mode();
+  void take_over_rights() const;
+  void set_rights(mode_t mode, const AccessList& list) const;
   void sync_name() const;
   [[nodiscard]] Error failed(std::string_view operation, int error_number) const;
 
   OutputTarget target_;
   DirectIo policy_;
   mode_t mode_of_new_;
+  AccessList list_of_folder_;    // what new files in it begin with
+  AccessList list_of_replaced_;  // of the file that is replaced
   Folder folder_;
   LinkableFile new_file_;
   bool direct_refused_ = false;         // at open
@@ -61,7 +67,10 @@ class RegularOutput : public Output::Impl {
 RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
     : target_(std::move(target)),
       policy_(options.direct_io),
-      mode_of_new_(0666 & ~sys::file_mode_mask()),
+      mode_of_new_(kModeOfNew & ~sys::file_mode_mask()),
+      list_of_folder_(default_list_of(target_.folder)),
+      list_of_replaced_(target_.replaced ? list_of(target_.folder + "/" + target_.name)
+                                         : AccessList()),
       folder_(open_folder(target_.folder, ErrorKind::kOutput)),
       new_file_(folder_, target_.name, target_.path) {}
 
@@ -114,7 +123,7 @@ void RegularOutput::commit(std::uint64_t size_bytes) {
   const File& file = new_file_.file();
   if (direct_) direct_->finish();
   file.truncate(size_bytes);
-  take_over_owner_and_mode();
+  take_over_rights();
   file.sync();
   // The descriptor is needed to link. Its close comes when the output is there, and has nothing to
   // report any more: fsync has answered for the bytes.
@@ -136,23 +145,37 @@ void RegularOutput::sync_name() const {
   }
 }
 
-void RegularOutput::take_over_owner_and_mode() {
+void RegularOutput::take_over_rights() const {
+  if (!target_.replaced) {
+    return set_rights(mode_of_new_, list_of_new_file(list_of_folder_, kModeOfNew));
+  }
   const int fd = new_file_.file().fd();
-  mode_t mode = mode_of_new_;
-  if (target_.replaced) {
-    const struct stat& old = *target_.replaced;
-    const struct stat now = new_file_.file().facts();
-    mode = old.st_mode & kPermissions;
-    const bool same = old.st_uid == now.st_uid && old.st_gid == now.st_gid;
-    // Only root may give files away. The group often can be kept, and what the group may do only
-    // then.
-    if (!same && sys::fchown(fd, old.st_uid, old.st_gid) != 0) {
-      mode &= ~kSetIds;
-      if (sys::fchown(fd, now.st_uid, old.st_gid) != 0) {
-        mode &= 07707U | (mode & 07U) << 3U;  // no more for the group than for all others
-      }
+  const struct stat& old = *target_.replaced;
+  const struct stat now = new_file_.file().facts();
+  mode_t mode = old.st_mode & kPermissions;
+  AccessList list = list_of_replaced_;
+  const bool same = old.st_uid == now.st_uid && old.st_gid == now.st_gid;
+  // Only root may give files away. The group often can be kept, and what the group may do only
+  // then.
+  if (!same && sys::fchown(fd, old.st_uid, old.st_gid) != 0) {
+    mode &= ~kSetIds;
+    if (sys::fchown(fd, now.st_uid, old.st_gid) != 0) {
+      // No more for the group than for all others. With a list the mode's bits are not the group's.
+      if (list.empty()) mode &= 07707U | (mode & 07U) << 3U;
+      list = without_group(std::move(list));
     }
   }
+  set_rights(mode, list);
+}
+
+// The file has come with the list of the folder, which its mode of 0600 keeps from giving anything.
+// So that list goes before the mode comes. An own list says all that a mode of new files says.
+void RegularOutput::set_rights(mode_t mode, const AccessList& list) const {
+  const int fd = new_file_.file().fd();
+  if (!list.empty() || !list_of_folder_.empty()) {
+    if (!set_list(fd, list)) throw failed("setting the access list of", errno);
+  }
+  if (!list.empty() && !target_.replaced) return;
   if (sys::fchmod(fd, mode) != 0) throw failed("setting the mode of", errno);
 }
 

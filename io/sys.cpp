@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 namespace gsort::io::sys {
@@ -71,7 +72,7 @@ constexpr std::array<std::string_view, kCallKinds> kNames = {
     "open",  "read",      "pread",           "write",     "pwrite",
     "fsync", "fdatasync", "sync_file_range", "close",     "rename",
     "link",  "unlink",    "ftruncate",       "fallocate", "chmod or chown",
-    "mmap",  "stat",      "statvfs",         "mkdir"};
+    "mmap",  "stat",      "statvfs",         "mkdir",     "xattr"};
 
 }  // namespace
 
@@ -184,6 +185,18 @@ int fchmod(int fd, mode_t mode) {
 
 int fchown(int fd, uid_t user, gid_t group) {
   return fails(Call::kMode) ? -1 : ::fchown(fd, user, group);
+}
+
+ssize_t get_attribute(const char* path, const char* name, void* to, std::size_t bytes) {
+  return fails(Call::kAttribute) ? -1 : ::lgetxattr(path, name, to, bytes);
+}
+
+int set_attribute(int fd, const char* name, const void* from, std::size_t bytes) {
+  return fails(Call::kAttribute) ? -1 : ::fsetxattr(fd, name, from, bytes, 0);
+}
+
+int remove_attribute(int fd, const char* name) {
+  return fails(Call::kAttribute) ? -1 : ::fremovexattr(fd, name);
 }
 
 void* mmap(std::size_t bytes, int protection, int flags, int fd, off_t offset) {

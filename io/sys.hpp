@@ -39,8 +39,9 @@ enum class Call : std::uint8_t {
   kStat,       // fstat, fstatat
   kStatvfs,    // fstatvfs
   kMkdir,      // mkdirat
+  kAttribute,  // lgetxattr, fsetxattr, fremovexattr
 };
-inline constexpr std::size_t kCallKinds = static_cast<std::size_t>(Call::kMkdir) + 1;
+inline constexpr std::size_t kCallKinds = static_cast<std::size_t>(Call::kAttribute) + 1;
 
 [[nodiscard]] std::string_view name_of(Call call);
 
@@ -79,6 +80,11 @@ int remove_folder(const char* path);  // counts as unlinkat
 [[nodiscard]] int fallocate(int fd, int mode, off_t offset, off_t bytes);
 [[nodiscard]] int fchmod(int fd, mode_t mode);
 [[nodiscard]] int fchown(int fd, uid_t user, gid_t group);
+// Extended attributes; not through a symbolic link.
+[[nodiscard]] ssize_t get_attribute(const char* path, const char* name, void* to,
+                                    std::size_t bytes);
+[[nodiscard]] int set_attribute(int fd, const char* name, const void* from, std::size_t bytes);
+[[nodiscard]] int remove_attribute(int fd, const char* name);
 [[nodiscard]] void* mmap(std::size_t bytes, int protection, int flags, int fd, off_t offset);
 int munmap(void* address, std::size_t bytes);
 int madvise(void* address, std::size_t bytes, int advice);

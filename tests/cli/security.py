@@ -2,12 +2,13 @@
 
 import os
 import stat
+import struct
 import subprocess
 import time
 from pathlib import Path
 
 import run
-from scenarios import MIB, finish, report, scenario, spilled_files, start, wait_until
+from scenarios import MIB, finish, report, scenario, skip, spilled_files, start, wait_until
 
 
 @scenario
@@ -18,6 +19,25 @@ def the_mode_of_a_new_output_is_what_the_umask_leaves(place):
         modes[mask] = place.bash(f"umask {mask}; gsort in -o out-{mask} && stat -c %a out-{mask}").stdout.strip()
     print("   ", modes)
     return report(as_for_any_new_file=modes == {"000": "666", "077": "600", "027": "640"})
+
+
+def access_list(*entries: tuple[int, int]) -> bytes:
+    """Of the owner (1), the group (4) and all others (32): as the kernel takes it."""
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", who, what, 2**32 - 1) for who, what in entries)
+
+
+@scenario
+def who_is_shut_out_of_a_folder_may_not_read_a_new_output(place):
+    """By the folder's default access list, in place of the umask."""
+    place.bash("gsort-gen -n 1000 -o in; mkdir shut")
+    try:
+        os.setxattr(place.work / "shut", "system.posix_acl_default", access_list((1, 7), (4, 5), (32, 0)))
+    except OSError as error:
+        skip(f"the file system has no access lists: {error}")
+    place.bash("umask 022; touch shut/plain; gsort in -o shut/new")
+    modes = place.bash("stat -c %a shut/plain shut/new").stdout.split()
+    print("   ", modes)
+    return report(as_for_any_new_file=modes == ["640", "640"])
 
 
 @scenario

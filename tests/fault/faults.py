@@ -40,6 +40,7 @@ ACTIONS = {
     "fallocate": ["EOPNOTSUPP", "ENOSPC"],
     "fchmod": ["EPERM"],
     "fchown": ["EPERM"],
+    "xattr": ["EIO", "ENOMEM"],
     "stat": ["EIO", "ENOMEM"],
     "mmap": ["ENOMEM"],
     "malloc": ["ENOMEM"],

@@ -26,6 +26,7 @@
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is not in <csignal>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 // The allocator under the names that stay when ours are in front.
@@ -222,6 +223,18 @@ int fchmod(int fd, mode_t mode) {
 int fchown(int fd, uid_t user, gid_t group) {
   return guarded("fchown", -1,
                  [&] { return static_cast<int>(::syscall(SYS_fchown, fd, user, group)); });
+}
+ssize_t lgetxattr(const char* path, const char* name, void* to, std::size_t bytes) noexcept {
+  return guarded("xattr", -1L, [&] { return ::syscall(SYS_lgetxattr, path, name, to, bytes); });
+}
+int fsetxattr(int fd, const char* name, const void* from, std::size_t bytes, int flags) noexcept {
+  return guarded("xattr", -1, [&] {
+    return static_cast<int>(::syscall(SYS_fsetxattr, fd, name, from, bytes, flags));
+  });
+}
+int fremovexattr(int fd, const char* name) noexcept {
+  return guarded("xattr", -1,
+                 [&] { return static_cast<int>(::syscall(SYS_fremovexattr, fd, name)); });
 }
 int fstat64(int fd, struct stat64* facts) noexcept {
   return guarded("stat", -1, [&] { return static_cast<int>(::syscall(SYS_fstat, fd, facts)); });
