@@ -1,6 +1,10 @@
-// reference-sort TYPE [little|big] [ascending|descending] [unique] < in > out: std::sort (and
-// std::unique) of the whole input, sharing nothing with gsort. Signed numbers are compared as such,
-// floats by std::strong_order (IEEE totalOrder), times as signed, but the least number last.
+// reference-sort TYPE [big] [descending] [unique] [array=N] [top=N] < in > out
+// reference-sort record=SIZE key=OFFSET:TYPE[r],... [the same words] < in > out
+//
+// std::stable_sort of the whole input, or of every N elements, sharing nothing with gsort: values
+// are compared as what they are. Signed numbers as such, floats by std::strong_order (IEEE
+// totalOrder), times as signed, but the least number last, bytesN as std::memcmp does. `unique`
+// keeps the first of those with equal keys, `top` then the first N of the result.
 #include <algorithm>
 #include <compare>
 #include <cstdint>
@@ -8,6 +12,10 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <numeric>
+#include <span>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,67 +24,158 @@
 namespace {
 
 using Bytes = std::vector<char>;
+using Compare = std::strong_ordering (*)(const char*, const char*, std::size_t bytes, bool big);
+
+// A key of an element, or the whole of it.
+struct Key {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  Compare compare = nullptr;
+  bool descending = false;
+};
+
+struct Request {
+  std::size_t element_bytes = 0;
+  std::vector<Key> keys;
+  bool big_endian = false;
+  bool descending = false;
+  bool unique = false;
+  std::size_t array_elements = SIZE_MAX;
+  std::size_t top_elements = SIZE_MAX;
+};
 
 template <class Number>
-bool precedes(Number left, Number right) {
-  return std::is_lt(std::strong_order(left, right));
-}
-
-// Reverses the bytes of every number.
-void swap_all(Bytes& bytes, std::size_t number_bytes) {
-  for (auto at = bytes.begin(); at != bytes.end();
-       at += static_cast<std::ptrdiff_t>(number_bytes)) {
-    std::reverse(at, at + static_cast<std::ptrdiff_t>(number_bytes));
-  }
+Number number_at(const char* from, bool big) {
+  char bytes[sizeof(Number)];
+  std::memcpy(bytes, from, sizeof(Number));
+  if (big) std::reverse(std::begin(bytes), std::end(bytes));
+  Number number;
+  std::memcpy(&number, bytes, sizeof(Number));
+  return number;
 }
 
 template <class Number>
-void sort_as(Bytes& bytes, bool big_endian, bool descending, bool unique) {
-  if (big_endian) swap_all(bytes, sizeof(Number));
-  std::vector<Number> numbers(bytes.size() / sizeof(Number));
-  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
-  std::sort(numbers.begin(), numbers.end(), precedes<Number>);
-  if (descending) std::reverse(numbers.begin(), numbers.end());
-  if (unique) {
-    const auto equal = [](Number left, Number right) {
-      return std::is_eq(std::strong_order(left, right));
-    };
-    numbers.erase(std::unique(numbers.begin(), numbers.end(), equal), numbers.end());
-    bytes.resize(numbers.size() * sizeof(Number));
-  }
-  if (!numbers.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());
-  if (big_endian) swap_all(bytes, sizeof(Number));
+std::strong_ordering compare_as(const char* left, const char* right, std::size_t, bool big) {
+  return std::strong_order(number_at<Number>(left, big), number_at<Number>(right, big));
 }
 
-using Sort = void (*)(Bytes&, bool, bool, bool);
-const std::map<std::string, std::pair<std::size_t, Sort>> kSorts = {
-    {"u8", {1, sort_as<std::uint8_t>}},
-    {"i8", {1, sort_as<std::int8_t>}},
-    {"u16", {2, sort_as<std::uint16_t>}},
-    {"i16", {2, sort_as<std::int16_t>}},
-    {"u32", {4, sort_as<std::uint32_t>}},
-    {"i32", {4, sort_as<std::int32_t>}},
-    {"u64", {8, sort_as<std::uint64_t>}},
-    {"i64", {8, sort_as<std::int64_t>}},
-    {"f32", {4, sort_as<float>}},
-    {"f64", {8, sort_as<double>}},
-    {"time64", {8, sort_as<gsort::test::Time64>}}};
+std::strong_ordering compare_bytes(const char* left, const char* right, std::size_t bytes, bool) {
+  return std::memcmp(left, right, bytes) <=> 0;
+}
+
+Key key_of(std::size_t offset, const std::string& type) {
+  static const std::map<std::string, std::pair<std::size_t, Compare>> kTypes = {
+      {"u8", {1, compare_as<std::uint8_t>}},
+      {"i8", {1, compare_as<std::int8_t>}},
+      {"u16", {2, compare_as<std::uint16_t>}},
+      {"i16", {2, compare_as<std::int16_t>}},
+      {"u32", {4, compare_as<std::uint32_t>}},
+      {"i32", {4, compare_as<std::int32_t>}},
+      {"u64", {8, compare_as<std::uint64_t>}},
+      {"i64", {8, compare_as<std::int64_t>}},
+      {"f32", {4, compare_as<float>}},
+      {"f64", {8, compare_as<double>}},
+      {"time64", {8, compare_as<gsort::test::Time64>}}};
+  if (type.starts_with("bytes")) return {offset, std::stoull(type.substr(5)), compare_bytes};
+  const auto& [bytes, compare] = kTypes.at(type);
+  return {offset, bytes, compare};
+}
+
+std::vector<Key> keys_of(const std::string& text) {
+  std::vector<Key> keys;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    const std::size_t colon = word.find(':');
+    const bool descending = word.ends_with('r');
+    keys.push_back(key_of(std::stoull(word),
+                          word.substr(colon + 1, word.size() - colon - 1 - (descending ? 1 : 0))));
+    keys.back().descending = descending;
+  }
+  return keys;
+}
+
+Request request_of(std::span<char*> words) {
+  Request request;
+  for (const std::string word : words) {
+    const std::size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    if (name == "big") {
+      request.big_endian = true;
+    } else if (name == "descending") {
+      request.descending = true;
+    } else if (name == "unique") {
+      request.unique = true;
+    } else if (name == "array") {
+      request.array_elements = std::stoull(value);
+    } else if (name == "top") {
+      request.top_elements = std::stoull(value);
+    } else if (name == "record") {
+      request.element_bytes = std::stoull(value);
+    } else if (name == "key") {
+      request.keys = keys_of(value);
+    } else {
+      request.keys = {key_of(0, word)};
+      request.element_bytes = request.keys.front().bytes;
+    }
+  }
+  const auto fits = [&request](const Key& key) {
+    return key.offset + key.bytes <= request.element_bytes;
+  };
+  if (request.keys.empty() || !std::all_of(request.keys.begin(), request.keys.end(), fits)) {
+    throw std::invalid_argument("no key, or one beyond the element");
+  }
+  return request;
+}
+
+std::strong_ordering compare(const Request& request, const char* left, const char* right) {
+  for (const Key& key : request.keys) {
+    const auto order =
+        key.compare(left + key.offset, right + key.offset, key.bytes, request.big_endian);
+    if (order == 0) continue;
+    return key.descending != request.descending ? 0 <=> order : order;
+  }
+  return std::strong_ordering::equal;
+}
+
+Bytes sorted(const Request& request, const Bytes& input) {
+  const std::size_t count = input.size() / request.element_bytes;
+  std::vector<const char*> elements(count);
+  for (std::size_t i = 0; i < count; ++i) elements[i] = input.data() + i * request.element_bytes;
+  for (std::size_t begin = 0; begin < count;) {
+    const std::size_t end = begin + std::min(request.array_elements, count - begin);
+    std::stable_sort(elements.begin() + static_cast<std::ptrdiff_t>(begin),
+                     elements.begin() + static_cast<std::ptrdiff_t>(end),
+                     [&](auto left, auto right) { return compare(request, left, right) < 0; });
+    begin = end;
+  }
+  if (request.unique) {
+    const auto equal = [&](auto left, auto right) { return compare(request, left, right) == 0; };
+    elements.erase(std::unique(elements.begin(), elements.end(), equal), elements.end());
+  }
+  elements.resize(std::min(elements.size(), request.top_elements));
+  Bytes output;
+  output.reserve(elements.size() * request.element_bytes);
+  for (const char* element : elements) {
+    output.insert(output.end(), element, element + request.element_bytes);
+  }
+  return output;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  const auto has = [&arguments](const char* word) {
-    return std::find(arguments.begin(), arguments.end(), word) != arguments.end();
-  };
-  const auto found = kSorts.find(arguments.empty() ? "" : arguments.front());
-  if (found == kSorts.end()) {
-    std::cerr << "usage: reference-sort TYPE [big] [descending] [unique] < in > out\n";
+  try {
+    const Request request = request_of(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
+    const Bytes input{std::istreambuf_iterator<char>(std::cin), {}};
+    if (input.size() % request.element_bytes != 0) return 2;
+    const Bytes output = sorted(request, input);
+    std::cout.write(output.data(), static_cast<std::streamsize>(output.size())).flush();
+    return std::cout ? 0 : 2;
+  } catch (const std::exception& problem) {
+    std::cerr << "usage: reference-sort TYPE [big] [descending] [unique] [array=N] [top=N]\n"
+                 "       reference-sort record=SIZE key=OFFSET:TYPE[r],... [...]\n"
+              << problem.what() << '\n';
     return 2;
   }
-  Bytes bytes{std::istreambuf_iterator<char>(std::cin), {}};
-  if (bytes.size() % found->second.first != 0) return 2;
-  found->second.second(bytes, has("big"), has("descending"), has("unique"));
-  std::cout.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush();
-  return std::cout ? 0 : 2;
 }

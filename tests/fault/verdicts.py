@@ -1,0 +1,86 @@
+"""Which message gsort may end with: what is a refusal, and what a call that fails may come out as.
+
+A message of the proof ("verifying the output", "checking element", "damaged") is none of these, ever: no call that
+fails, and no lack of memory, makes what was read or written wrong."""
+
+import errno
+import os
+import re
+
+import faults
+
+TOO_SMALL = re.compile(r"gsort: -S [\d.]+ [KMG]iB: is too small for this sort\n  (.+)\n")
+LEAST = re.compile(r"the least that works here is (\d+M)")
+
+OPENING = r"opening|creating a file in|making the folder"
+READING = r"reading|decompressing|looking at"
+WRITING = r"writing|compressing with \w+"
+# What the program was about when a call failed, in the words that its message begins with.
+OPERATIONS = {
+    "open": rf"{OPENING}|putting in place",
+    "read": READING,
+    "pread": rf"{READING}|resuming",
+    "write": WRITING,
+    "pwrite": WRITING,
+    "fsync": "syncing",
+    "fdatasync": "syncing|writing",
+    "sync_file_range": "syncing|writing",
+    "close": "closing|syncing",
+    "rename": "putting in place|writing|creating a file in",
+    "link": "putting in place",
+    "unlink": "putting in place|removing|creating a file in",
+    "ftruncate": "setting the size of|making room for|writing",
+    "fallocate": "making room for|writing",
+    "fchmod": "setting the mode of",
+    "fchown": "setting the mode of|setting the owner of",
+    "stat": "looking at|opening|reading",
+    "xattr": "(?:reading|setting) the access list of|looking at",
+    "mmap": "reserving|asking the system|using a library|making room for",
+    "malloc": r"reserving|asking the system|using a library|compressing with \w+|decompressing",
+    "pthread_create": r"starting a thread for|asking the system|compressing with \w+|decompressing|reserving memory",
+}
+OF_CUDA = re.compile(r"no usable NVIDIA GPU|\(cudaError\w+\)|\bCUDA\b|^gsort: pinning host memory")
+
+
+def is_refusal(message: str) -> bool:
+    """For lack of memory: that message, and nothing else."""
+    return bool(TOO_SMALL.fullmatch(message))
+
+
+def least_named(message: str) -> str | None:
+    """The memory that a refusal says is enough."""
+    found = LEAST.search(message)
+    return found[1] if found else None
+
+
+def must_be_survived(fault: faults.Fault) -> bool:
+    return fault.action in ("EINTR", "short") or (fault.action == "EAGAIN" and fault.call in ("read", "write"))
+
+
+def reason_of(fault: faults.Fault) -> str:
+    """Why, in the system's words."""
+    if fault.call == "malloc":
+        return "there is none|memory|bad_alloc|Cannot allocate"
+    if fault.call == "pthread_create":  # the library of xz takes it for a lack of memory
+        return "Resource temporarily unavailable|Cannot allocate memory"
+    return re.escape(os.strerror(getattr(errno, fault.action)))
+
+
+def problem_of(message: str, fault: faults.Fault, on_gpu: bool) -> str | None:
+    """What is wrong with a sort that ends with this message after that fault was met; None: nothing is."""
+    if must_be_survived(fault):
+        return f"{fault.call} with {fault.action} is to be survived"
+    first = message.partition("\n")[0]
+    if on_gpu and OF_CUDA.search(first):
+        return None
+    if not re.match(rf"gsort: (?:{OPERATIONS[fault.call]})\b", first):
+        return f"not what a failing {fault.call} is told as"
+    if not re.search(reason_of(fault), first):
+        return f"the reason is not that of {fault.action}"
+    return None
+
+
+def may_be_in_place(message: str, fault: faults.Fault) -> bool:
+    """Whether the new output may stand in its place although the sort failed: only a power cut could still take it away."""
+    told = message.startswith("gsort: syncing") or "output is in place" in message
+    return told and fault.call in ("fsync", "malloc")

@@ -1,0 +1,121 @@
+"""The forms that files of keys come in, written and read here without gsort: text, .npy, and what compressors make.
+
+What does not read as it should raises ValueError, whatever is wrong with it."""
+
+import ast
+import bz2
+import gzip
+import lzma
+import math
+import re
+import shutil
+import struct
+import subprocess
+import zlib
+from array import array
+
+TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q",
+         "f32": "f", "f64": "d", "time64": "q"}
+
+
+def bytes_of(kind: str) -> int:
+    return int(kind[5:]) if kind.startswith("bytes") else struct.calcsize("=" + TYPES[kind])
+
+
+def through_zstd(*options: str):
+    def run(data: bytes) -> bytes:
+        done = subprocess.run(["zstd", "-q", *options], input=data, capture_output=True)
+        if done.returncode != 0:
+            raise ValueError(done.stderr.decode())
+        return done.stdout
+    return run
+
+
+# name: suffix, how to compress, how to decompress
+CODECS = {"gzip": (".gz", lambda data: gzip.compress(data, 1), gzip.decompress),
+          "bzip2": (".bz2", bz2.compress, bz2.decompress),
+          "xz": (".xz", lambda data: lzma.compress(data, preset=0), lzma.decompress)}
+if shutil.which("zstd"):
+    CODECS["zstd"] = (".zst", through_zstd("-1"), through_zstd("-dc"))
+
+
+def decompressed(data: bytes, codec: str) -> bytes:
+    try:
+        return CODECS[codec][2](data) if codec else data
+    except (EOFError, OSError, lzma.LZMAError, zlib.error) as problem:
+        raise ValueError(f"no {codec} data: {problem}") from None
+
+
+def one_nan(raw: bytes, kind: str, big: bool) -> bytes:
+    """The keys with the one NaN of each sign that text knows."""
+    if kind not in ("f32", "f64"):
+        return raw
+    keys = array("I" if kind == "f32" else "Q", raw)
+    if big:
+        keys.byteswap()
+    sign, infinity, quiet = (1 << 31, 0xff << 23, 1 << 22) if kind == "f32" else (1 << 63, 0x7ff << 52, 1 << 51)
+    for i, key in enumerate(keys):
+        if key & ~sign > infinity:
+            keys[i] = key & sign | infinity | quiet
+    if big:
+        keys.byteswap()
+    return keys.tobytes()
+
+
+def code_of(kind: str, big: bool, count: int) -> str:
+    return f"{'>' if big else '<'}{count}{TYPES[kind]}"
+
+
+def text_of(raw: bytes, kind: str, big: bool) -> bytes:
+    numbers = struct.unpack(code_of(kind, big, len(raw) // bytes_of(kind)), raw)
+    if kind not in ("f32", "f64"):
+        return b"".join(b"%d\n" % number for number in numbers)
+    digits = 9 if kind == "f32" else 17
+    return b"".join(b"%.*g\n" % (digits, number) if number == number else
+                    b"-nan\n" if math.copysign(1, number) < 0 else b"nan\n" for number in numbers)
+
+
+def keys_of_text(text: bytes, kind: str, big: bool) -> bytes:
+    if text and not text.endswith(b"\n"):
+        raise ValueError("the last line has no end")
+    lines = text.decode("ascii").split("\n")[:-1]
+    if not all(re.fullmatch(r"[-+.0-9a-z]+", line) for line in lines):
+        raise ValueError("a line is no number")
+    try:
+        numbers = [float(line) if kind in ("f32", "f64") else int(line) for line in lines]
+        return struct.pack(code_of(kind, big, len(numbers)), *numbers)
+    except (struct.error, OverflowError) as problem:
+        raise ValueError(f"a number is none of {kind}: {problem}") from None
+
+
+def array_of(raw: bytes, kind: str, big: bool) -> bytes:
+    """A .npy file; of a kind that is no type of keys (bytesN), of records that are N bytes each."""
+    size = bytes_of(kind)
+    order = "|" if size == 1 else ">" if big else "<"
+    name = "M8[s]" if kind == "time64" else kind[0] + str(size)
+    descr = f"[('all', '|V{size}')]" if kind.startswith("bytes") else repr(order + name)
+    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': ({len(raw) // size},), }}".ljust(117) + "\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + raw
+
+
+def keys_of_array(data: bytes, kind: str, big: bool) -> bytes:
+    if data[:8] != b"\x93NUMPY\1\0" or len(data) < 10:
+        raise ValueError("no .npy file of version 1")
+    begin = 10 + struct.unpack("<H", data[8:10])[0]
+    try:
+        header = ast.literal_eval(data[10:begin].decode("ascii"))
+        descr, shape, by_columns = header["descr"], header["shape"], header["fortran_order"]
+    except (SyntaxError, TypeError, KeyError) as problem:
+        raise ValueError(f"the header of the .npy file cannot be read: {problem}") from None
+    raw, size = data[begin:], bytes_of(kind)
+    order = "|" if size == 1 else ">" if big else "<"
+    letters = "iM" if kind == "time64" else kind[0]
+    if not re.fullmatch(rf"{re.escape(order)}[{letters}]{size}(\[\w+\])?", str(descr)):
+        raise ValueError(f"the .npy file says {descr}")
+    if shape != (len(raw) // size,) or by_columns or len(raw) % size:
+        raise ValueError(f"the .npy file says {header}, {len(raw)} bytes follow")
+    return raw
+
+
+TO_FORM = {"bin": lambda raw, *_: raw, "text": text_of, "npy": array_of}
+FROM_FORM = {"bin": lambda data, *_: data, "text": keys_of_text, "npy": keys_of_array}

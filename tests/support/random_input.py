@@ -1,0 +1,143 @@
+"""Draws inputs, an order and a result for tools/soak, and says what must come out: by reference-sort, which shares
+nothing with gsort, of the raw elements; files in another form are made of these, and read back, without gsort."""
+
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import forms
+
+DISTRIBUTIONS = ["uniform", "sorted", "reversed", "nearly-sorted", "equal", "few-distinct", "zipf", "sawtooth",
+                 "organ-pipe", "all-maximum"]
+MOST_TEXT = 1 << 15  # elements: Python reads and writes them
+
+
+@dataclass
+class Input:
+    """What is sorted, and how. `kind` is the type of keys, or bytesN for records of N bytes."""
+    kind: str = ""
+    keys: str = ""  # of records, as --key takes them
+    big: bool = False
+    reverse: bool = False
+    unique: bool = False
+    top: int | None = None
+    array: int | None = None
+    merge: bool = False
+    form: str = "bin"
+    out_form: str = "bin"
+    out_codec: str = ""
+    names: list[str] = field(default_factory=list)
+    raw: list[bytes] = field(default_factory=list)  # of each input
+
+    def element_options(self) -> list[str]:
+        size = forms.bytes_of(self.kind)
+        return [f"--record={size}", f"--key={self.keys}"] if self.keys else [] if self.form == "npy" else ["-t", self.kind]
+
+    def options(self) -> list[str]:
+        words = self.element_options() + ["--endian=big"] * self.big + ["-r"] * self.reverse + ["-u"] * self.unique
+        words += [] if self.top is None else [f"--top={self.top}"]
+        words += [] if self.array is None else [f"--batch-elements={self.array}"]
+        words += ["-m"] * self.merge
+        if (self.form, self.out_form) != ("bin", "bin"):
+            words.append(f"--format={self.form}:{self.out_form}")
+        return words + ([f"--compress={self.out_codec}"] if self.out_codec else [])
+
+    def can_come_through_a_pipe(self) -> bool:
+        """All inputs as one, of which nobody knows the size."""
+        is_raw = self.form == "bin" and all(name.endswith(".raw") for name in self.names)
+        return is_raw and not (self.merge and len(self.names) > 1) and not self.counts_late(True)
+
+    def counts_late(self, size_is_unknown: bool) -> bool:
+        """Whether the header of the output must be written before anybody knows what it must say."""
+        put_while_read = self.merge or self.array is not None
+        return bool(self.out_form == "npy" and self.out_codec) and (self.unique or (put_while_read and size_is_unknown))
+
+    def refused_as(self) -> str:
+        """What the message begins with where options drawn here do not go together; these are all."""
+        if self.keys and self.out_form != "bin":
+            return "gsort: --record with this output: "
+        if self.counts_late(self.form == "text" or not all(name.endswith((".raw", ".npy")) for name in self.names)):
+            return "gsort: writing an array"
+        return ""
+
+    def reference_words(self) -> list[str]:
+        words = [f"record={forms.bytes_of(self.kind)}", f"key={self.keys}"] if self.keys else [self.kind]
+        return words + ["big"] * self.big + ["descending"] * self.reverse
+
+    def wanted(self, environment: dict) -> bytes:
+        """The raw elements that must come out."""
+        words = self.reference_words() + ["unique"] * self.unique
+        words += [] if self.array is None else [f"array={self.array}"]
+        words += [] if self.top is None else [f"top={self.top}"]
+        result = reference_sorted(words, b"".join(self.raw), environment)
+        return forms.one_nan(result, self.kind, self.big) if self.out_form == "text" else result
+
+    def read_back(self, output: bytes) -> bytes:
+        """The raw elements of an output; ValueError where it is none."""
+        plain = forms.decompressed(output, self.out_codec)
+        return forms.FROM_FORM[self.out_form](plain, self.kind, self.big)
+
+
+def reference_sorted(words: list[str], raw: bytes, environment: dict) -> bytes:
+    return subprocess.run(["reference-sort", *words], input=raw, env=environment, stdout=subprocess.PIPE, check=True).stdout
+
+
+def random_record(pick: Random) -> tuple[str, str]:
+    """Kind and keys: one to three that may overlap nowhere, in any order, with gaps."""
+    keys, at = [], 0
+    for name in pick.choices([*forms.TYPES, "bytes1", "bytes3", "bytes8", "bytes20"], k=pick.randint(1, 3)):
+        at += pick.choice([0, 0, 1, 3])
+        keys.append(f"{at}:{name}" + pick.choice(["", "", "r"]))
+        at += forms.bytes_of(name)
+    pick.shuffle(keys)
+    return f"bytes{at + pick.choice([0, 0, 1, 8, 70])}", ",".join(keys)
+
+
+def random_raw(pick: Random, given: Input, count: int, environment: dict) -> bytes:
+    if not given.keys:
+        words = ["gsort-gen", "-t", given.kind, "-n", str(count), "-d", pick.choice(DISTRIBUTIONS), "--seed",
+                 str(pick.randrange(1000)), f"--endian={'big' if given.big else 'little'}", "-o", "-"]
+        return subprocess.run(words, env=environment, stdout=subprocess.PIPE, check=True).stdout
+    values = pick.choice([2, 3, 256])  # few: many keys are equal
+    return pick.randbytes(count * forms.bytes_of(given.kind)).translate(bytes(i % values for i in range(256)))
+
+
+def random_input(pick: Random, folder: Path, environment: dict) -> Input:
+    """Draws one, and writes its files."""
+    given = Input(big=pick.random() < 0.25, reverse=pick.random() < 0.3)
+    given.kind, given.keys = random_record(pick) if pick.random() < 0.25 else (pick.choice(list(forms.TYPES)), "")
+    given.form = pick.choice(["bin"] * 6 + ["npy"] + ["text"] * (not given.keys))
+    given.out_form = pick.choice(["bin"] * 5 + ["npy", "text"])
+    if given.keys and given.out_form != "bin" and pick.random() < 0.8:
+        given.out_form = "bin"
+    given.out_codec = pick.choice([""] * 6 + list(forms.CODECS))
+    what = pick.choice(["", "", "", "unique", "top", "both", "arrays", "merge"])
+    given.unique = what in ("unique", "both")
+    given.top = int(2 ** pick.uniform(0, 18)) if what in ("top", "both") else None
+    given.array = int(2 ** pick.uniform(0, 18)) if what == "arrays" else None
+    given.merge = what == "merge"
+    count = int(2 ** pick.uniform(0, 20)) - 1
+    if "text" in (given.form, given.out_form):
+        count = min(count, pick.randrange(MOST_TEXT))
+    if given.keys:
+        count //= forms.bytes_of(given.kind) // 8 + 1
+    for number in range(pick.choice([1, 1, 1, 2, 3])):
+        write_one(pick, given, number, folder, random_raw(pick, given, count, environment), environment)
+    return given
+
+
+def write_one(pick: Random, given: Input, number: int, folder: Path, raw: bytes, environment: dict) -> None:
+    if given.form == "text":
+        raw = forms.one_nan(raw, given.kind, given.big)
+    if given.merge:
+        raw = reference_sorted(given.reference_words(), raw, environment)
+    codec = pick.choice([""] * 5 + list(forms.CODECS))
+    content = forms.TO_FORM[given.form](raw, given.kind, given.big)
+    name = f"{number}.{ {'bin': 'raw', 'text': 'txt', 'npy': 'npy'}[given.form]}"
+    if codec:
+        suffix, compress, _ = forms.CODECS[codec]
+        name, content = name + suffix, compress(content)
+    (folder / name).write_bytes(content)
+    given.names.append(name)
+    given.raw.append(raw)
