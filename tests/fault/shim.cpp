@@ -9,9 +9,10 @@
 // "kill-before", "kill-after", "term-before", "term-after": SIGKILL or SIGTERM around the call.
 // "on": later calls fail, too.
 //
-// Calls count from the start of main: what libraries do before is not the program's. close really
-// closes before it fails, as the kernel does. What glibc does inside itself (stdio) goes past this.
-// Read next: faults.py, which drives it.
+// Only a program named gsort meets it, none that calls gsort. Calls count from the start of main:
+// what libraries do before is not the program's. close really closes before it fails, as the kernel
+// does. What glibc does inside itself (stdio) goes past this. Read next: faults.py, which drives
+// it.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -86,8 +87,14 @@ void arm() {
   armed = true;
 }
 
+// Not in a shell or a script that calls gsort.
+bool is_gsort(const char* program) {
+  const char* const slash = std::strrchr(program, '/');
+  return std::strcmp(slash == nullptr ? program : slash + 1, "gsort") == 0;
+}
+
 int armed_main(int argc, char** argv, char** environment) {
-  arm();
+  if (argc > 0 && is_gsort(argv[0])) arm();
   return the_main(argc, argv, environment);
 }
 
