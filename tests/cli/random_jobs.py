@@ -5,7 +5,11 @@ Python, which share nothing with gsort, make of the same elements.
 A job is elements (keys of any type, or records), inputs (files, stdin, text, arrays, compressed), a result (-u, --top,
 -m, --batch-elements, -c, -C) and a way out; each is drawn by a seed of its own, so that one job can be run again:
 
-Usage: random_jobs.py --gsort FILE [--seconds S] [--seed N [--jobs 1]]
+Records of one or two bytes need up to twice the memory given here where the size of the input is not known before its
+end: there are then 16 bytes of order for each, in two blocks of two runs at least, and blocks large enough for what may
+come. Only that may be refused, and the least that the refusal names must do.
+
+Usage: random_jobs.py --gsort FILE [--seconds S] [--seed N [--jobs 1]] [--seeds N,...]
 """
 
 import argparse
@@ -14,6 +18,7 @@ import gzip
 import lzma
 import os
 import random
+import re
 import shlex
 import struct
 import subprocess
@@ -26,6 +31,8 @@ from pathlib import Path
 TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q",
          "f32": "f", "f64": "d", "time64": "q"}
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+TOO_SMALL = re.compile(r"gsort: -S \d+ MiB: is too small for this sort\n  the least that works here is (\d+)M\n")
 
 
 @dataclass
@@ -182,6 +189,13 @@ def array_of(job: Job, elements: list[bytes]) -> bytes:
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + b"".join(elements)
 
 
+def may_need_more_memory(job: Job, options, names, least_mebibytes: int) -> bool:
+    given = int(options[options.index("-S") + 1].removesuffix("M"))
+    size_is_unknown = not all(name.endswith((".bin", ".npy")) for name in names)
+    is_small_record = job.size <= 2 and any(option.startswith("--record") for option in options)
+    return size_is_unknown and is_small_record and given < least_mebibytes <= 2 * given
+
+
 class Runner:
     def __init__(self, gsort: str, folder: Path):
         self.gsort, self.folder = gsort, folder
@@ -228,7 +242,16 @@ class Runner:
             out = "out.bin"
         return self.sort(job, [*options, "-o", out], names, stdin, out)
 
-    def execute(self, options, names, stdin):
+    def execute(self, job: Job, options, names, stdin):
+        """Runs gsort; once more, with as much memory as it asks for, where it may ask."""
+        done = self.execute_once(options, names, stdin)
+        refusal = TOO_SMALL.fullmatch(done.stderr.decode())
+        if done.returncode != 2 or not refusal or not may_need_more_memory(job, options, names, int(refusal[1])):
+            return done
+        options[options.index("-S") + 1] = f"{refusal[1]}M"
+        return self.execute_once(options, names, stdin)
+
+    def execute_once(self, options, names, stdin):
         command = [self.gsort, *options, *names]
         self.command = shlex.join(["gsort", *options, *names])
         environment = {"PATH": "/usr/bin:/bin", "TMPDIR": str(self.folder), "LC_ALL": "C.UTF-8"}
@@ -236,7 +259,7 @@ class Runner:
                               capture_output=True, timeout=120)
 
     def sort(self, job: Job, options, names, stdin, out) -> str | None:
-        done = self.execute(options, names, stdin)
+        done = self.execute(job, options, names, stdin)
         disorders = [job.first_disorder(elements) for elements in job.inputs] if job.merge else []
         if any(disorder is not None for disorder in disorders):
             return self.refused(done, names, disorders, out)
@@ -257,7 +280,7 @@ class Runner:
         return "there is an output" if (self.folder / out).exists() else None
 
     def check(self, job: Job, options, names, stdin) -> str | None:
-        done = self.execute(options, names, stdin)
+        done = self.execute(job, options, names, stdin)
         text = done.stdout.decode() + done.stderr.decode()
         disorder = job.first_disorder(job.inputs[0])
         if done.returncode != (0 if disorder is None else 1):
@@ -274,12 +297,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--jobs", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], help="only these")
     options = parser.parse_args()
     begin, failed, count = time.monotonic(), 0, 0
     with tempfile.TemporaryDirectory(prefix="gsort-jobs-") as folder:
         runner = Runner(os.path.abspath(options.gsort), Path(folder))
-        for seed in range(options.seed, options.seed + options.jobs):
-            if time.monotonic() - begin > options.seconds:
+        for seed in options.seeds or range(options.seed, options.seed + options.jobs):
+            if not options.seeds and time.monotonic() - begin > options.seconds:
                 break
             problem = runner.run(seed, seed % 97 == 0)
             count += 1
