@@ -308,7 +308,16 @@ def main() -> int:
     options = parser.parse_args()
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     if os.environ.get("GSORT_OWN_MOUNTS") is None:  # mounts nobody else sees, gone with this process
-        command = ["unshare", "--mount", "--propagation", "private", sys.executable, "-B", *sys.argv]
+        unshare = ["unshare", "--mount", "--propagation", "private"]
+        try:
+            call(*unshare, "true")
+        except FileNotFoundError as problem:
+            print(f"no mounts of its own: {problem}")
+            return CANNOT
+        except subprocess.CalledProcessError as problem:
+            print(f"no mounts of its own: {problem.stderr.decode().strip()}")
+            return CANNOT
+        command = [*unshare, sys.executable, "-B", *sys.argv]
         return subprocess.run(command, env={**os.environ, "GSORT_OWN_MOUNTS": "1"}).returncode
     print(f"seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="gsort-disks-") as root:
