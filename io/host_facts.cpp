@@ -27,13 +27,15 @@ std::uint64_t limit_named(int which) {
   return limit.rlim_cur == RLIM_INFINITY ? kUnlimited : std::uint64_t{limit.rlim_cur};
 }
 
+std::uint64_t bytes_of_pages(std::uint64_t pages) {
+  return capped_product(pages, static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+}
+
 std::uint64_t address_space_left() {
   const std::uint64_t limit = limit_named(RLIMIT_AS);
   if (limit == kUnlimited) return kUnlimited;
   const auto pages = number_at_start(kernel_text("/proc/self/statm")).value_or(0);
-  const std::uint64_t used =
-      capped_product(pages, static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
-  return limit - std::min(limit, used);
+  return limit - std::min(limit, bytes_of_pages(pages));
 }
 
 unsigned affinity_cores() {
@@ -53,13 +55,16 @@ unsigned affinity_cores() {
 // Of the machine and of everything that limits this process.
 MemoryLimit memory_of_process() {
   const std::string text = kernel_text("/proc/meminfo");
-  const auto bytes_of = [&](const char* name) {
+  // Where /proc cannot be read, the system call knows less: what is free, not what is available.
+  const auto bytes_of = [&](const char* name, int pages_name) {
     const auto kib = number_in_line(text, name);
-    return kib ? capped_product(*kib, kKiB) : kUnlimited;
+    return kib ? capped_product(*kib, kKiB)
+               : bytes_of_pages(static_cast<std::uint64_t>(::sysconf(pages_name)));
   };
   const MemoryLimit group = memory_limit_of_groups();
-  return {std::min(bytes_of("MemTotal:"), group.limit),
-          std::min({bytes_of("MemAvailable:"), group.left, address_space_left()})};
+  return {
+      std::min(bytes_of("MemTotal:", _SC_PHYS_PAGES), group.limit),
+      std::min({bytes_of("MemAvailable:", _SC_AVPHYS_PAGES), group.left, address_space_left()})};
 }
 
 }  // namespace

@@ -102,8 +102,11 @@ std::uint64_t counted_calls() {
 }
 
 int open_at(int folder, const char* path, int flags, mode_t mode) {
-  if (fails(Call::kOpen)) return -1;
-  return ::openat(folder, path, flags | O_CLOEXEC, mode);
+  int fd = -1;
+  do {
+    fd = fails(Call::kOpen) ? -1 : ::openat(folder, path, flags | O_CLOEXEC, mode);
+  } while (fd < 0 && errno == EINTR);
+  return fd;
 }
 
 ssize_t read(int fd, void* to, std::size_t bytes) {

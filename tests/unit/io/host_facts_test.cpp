@@ -32,6 +32,19 @@ TEST(HostFacts, CountOnlyTheCoresOfThisProcess) {
   ASSERT_EQ(::sched_setaffinity(0, sizeof(saved), &saved), 0);
 }
 
+TEST(HostFacts, KnowTheMemoryWithoutProc) {
+  const test::FaultScope fault({sys::Call::kRead, 1, EIO, true});
+  const HostFacts facts = host_facts();
+  const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
+  EXPECT_LE(facts.memory_bytes, pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+  EXPECT_LE(facts.available_bytes, facts.memory_bytes);
+}
+
+TEST(HostFacts, AreFoundAlthoughOpeningIsInterrupted) {
+  const test::FaultScope fault({sys::Call::kOpen, 1, EINTR});
+  EXPECT_TRUE(folder_facts("."));
+}
+
 TEST(HostFacts, HonourTheLimitOnAddressSpace) {
   struct rlimit saved = {};
   ASSERT_EQ(::getrlimit(RLIMIT_AS, &saved), 0);
