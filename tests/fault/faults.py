@@ -4,9 +4,11 @@
 The library that shim.cpp makes lets the Nth call of a kind go wrong. For every sort of sorts.py, every kind of call and
 every error that makes sense for it, N = 1, 2, ... until a run comes through without meeting the fault. A run passes if
   - it exits with 0, and the output is right to the last byte, and no failure to sync was passed over; or
-  - it exits with 2, with one message in the form of the README, and the old output is as it was;
+  - it exits with 2, with one message in the form of the README that tells of that call (verdicts.py), and the old output is
+    as it was;
 and in both cases no file is left in the folder of the output or of temporary files, and the inputs are as they were.
-A refused thread must end no sort but those that need one. Sorts on a GPU are left out where there is none.
+A call that is interrupted (EINTR, EAGAIN) or moves only a part must end no sort, a refused thread none but those that need
+one. Sorts on a GPU are left out where there is none.
 
 Usage: faults.py --bin DIR --shim FILE [--every] [--jobs N] [--share N] [--calls CALL,...] [SORT...]
 """
@@ -22,6 +24,7 @@ from typing import Iterable
 
 import bench
 import sorts
+import verdicts
 
 ACTIONS = {
     "open": ["EMFILE", "EACCES", "ENOMEM", "EINTR"],
@@ -58,6 +61,10 @@ class Fault:
     def text(self, nth: int) -> str:
         number = getattr(errno, self.action, self.action)
         return f"{self.call}:{nth}:{number}" + (":on" if self.lasting else "")
+
+    def must_be_survived(self) -> bool:
+        """The call was interrupted, or did a part of its work: once more, and no user hears of it."""
+        return self.action in ("EINTR", "short") or (self.action == "EAGAIN" and self.call in ("read", "write"))
 
     def breaks_the_promise(self) -> bool:
         return self.call == "fsync" and self.action not in ONCE
@@ -106,7 +113,8 @@ def problems_of(place: bench.Bench, fault: Fault, nth: int) -> list[str]:
             problems.append("it failed, but the old output is gone")
         if fault.call == "pthread_create" and could_do_without(place.sort, message):
             problems.append("it could have done without the thread")
-        problems += filter(None, [bench.run.message_problem(message)])
+        unexpected = verdicts.problem_of(message, fault, place.sort.on_gpu)
+        problems += filter(None, [bench.run.message_problem(message), unexpected])
     else:
         problems.append(f"status {status}")
     return [*problems, f"message: {message!r}"] if problems else []

@@ -7,8 +7,6 @@ import errno
 import os
 import re
 
-import faults
-
 TOO_SMALL = re.compile(r"gsort: -S [\d.]+ [KMG]iB: is too small for this sort\n  (.+)\n")
 LEAST = re.compile(r"the least that works here is (\d+M)")
 
@@ -53,11 +51,7 @@ def least_named(message: str) -> str | None:
     return found[1] if found else None
 
 
-def must_be_survived(fault: faults.Fault) -> bool:
-    return fault.action in ("EINTR", "short") or (fault.action == "EAGAIN" and fault.call in ("read", "write"))
-
-
-def reason_of(fault: faults.Fault) -> str:
+def reason_of(fault) -> str:
     """Why, in the system's words."""
     if fault.call == "malloc":
         return "there is none|memory|bad_alloc|Cannot allocate"
@@ -66,9 +60,9 @@ def reason_of(fault: faults.Fault) -> str:
     return re.escape(os.strerror(getattr(errno, fault.action)))
 
 
-def problem_of(message: str, fault: faults.Fault, on_gpu: bool) -> str | None:
+def problem_of(message: str, fault, on_gpu: bool) -> str | None:
     """What is wrong with a sort that ends with this message after that fault was met; None: nothing is."""
-    if must_be_survived(fault):
+    if fault.must_be_survived():
         return f"{fault.call} with {fault.action} is to be survived"
     first = message.partition("\n")[0]
     if on_gpu and OF_CUDA.search(first):
@@ -80,7 +74,7 @@ def problem_of(message: str, fault: faults.Fault, on_gpu: bool) -> str | None:
     return None
 
 
-def may_be_in_place(message: str, fault: faults.Fault) -> bool:
+def may_be_in_place(message: str, fault) -> bool:
     """Whether the new output may stand in its place although the sort failed: only a power cut could still take it away."""
     told = message.startswith("gsort: syncing") or "output is in place" in message
     return told and fault.call in ("fsync", "malloc")
