@@ -25,12 +25,14 @@ Error out_of_order(std::uint64_t position) {
 
 }  // namespace
 
-Proof::Proof(const ElementFormat& format, bool enabled, Meter* meter, OrderKind order)
+Proof::Proof(const ElementFormat& format, bool enabled, Meter* meter, OrderKind order,
+             std::optional<std::uint64_t> top)
     : order_(format),
       key_bytes_(format.bytes()),
       enabled_(enabled),
       meter_(meter),
       kind_(order),
+      top_(top),
       ledger_(order),
       record_ledger_(order) {}
 
@@ -75,13 +77,13 @@ void Proof::add_dropped(ConstByteSpan raw_keys) {
   span.add_bytes(raw_keys.size());
   const Fingerprint seen = look(raw_keys);
   const std::scoped_lock lock(mutex_);
-  dropped_ += seen;
+  repeats_ += seen;
 }
 
 void Proof::add_left_out(const Fingerprint& keys, std::uint64_t least) {
   if (keys.count == 0) return;
   const std::scoped_lock lock(mutex_);
-  dropped_ += keys;
+  left_out_ += keys;
   least_left_out_ = std::min(least_left_out_, least);
 }
 
@@ -90,7 +92,7 @@ void Proof::add_output(std::uint64_t position, ConstByteSpan raw_keys) {
 }
 
 void Proof::add_beyond(std::uint64_t position, ConstByteSpan raw_keys) {
-  add_ordered(dropped_, position, raw_keys);
+  add_ordered(left_out_, position, raw_keys);
 }
 
 void Proof::add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan raw_keys) {
@@ -168,14 +170,31 @@ void Proof::require_places() const {
   if (!placed_.covers(gap)) throw bad_element(gap, "nothing was put there");
 }
 
+void Proof::require_wanted_count() const {
+  const auto unwanted = [](std::uint64_t elements, const char* how) {
+    return Error(ErrorKind::kCorrupt, "verifying the output",
+                 fmt::format("{} elements {}", format_count(elements), how))
+        .hint(kHint);
+  };
+  if (kind_ != OrderKind::kStrict && repeats_.count > 0) {
+    throw unwanted(repeats_.count, "were dropped, though repeats are wanted");
+  }
+  const std::uint64_t most = top_.value_or(~std::uint64_t{0});
+  if (output_.count > most || (output_.count < most && left_out_.count > 0)) {
+    throw unwanted(output_.count, "came out, and others were left out");
+  }
+}
+
 void Proof::finish() const {
   const std::scoped_lock lock(mutex_);
   require_places();
+  require_wanted_count();
   if (enabled_ && ledger_.last_key().value_or(0) > least_left_out_) {
     throw out_of_order(output_.count);
   }
   Fingerprint result = output_;
-  result += dropped_;
+  result += repeats_;
+  result += left_out_;
   if (input_ == result) return;
   const std::string reason =
       input_.count != result.count

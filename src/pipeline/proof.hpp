@@ -1,20 +1,22 @@
-// Proof that the output is the sorted input. Three things are compared:
+// Proof that the output is the sorted input. Four things are compared:
 //
 //   what       a fingerprint of all raw elements read, and one of all raw elements put out
 //   order      of what was put out, within pieces and across their borders
 //   where      pieces lie at [0, count) of the output, every element exactly once
+//   how many   came out: all; or with --top, where any were left out, as many as were wanted
 //
 // Both sides are taken where the bytes meet the files, so that everything between is covered: maps,
 // engines, runs, the way through a GPU. Elements that shall not come out (-u, --top) are
 // fingerprinted where they are dropped: what was read is what came out and what was dropped. That
 // what was put at an offset reaches that offset of the file is the output's own proof
-// (io/output.hpp).
+// (io/output.hpp). Which one of several equal records comes first is not proven.
 //
 // Thread-safe. Counts and places are always checked; the rest only if `enabled`.
 #pragma once
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/element.hpp"
@@ -29,8 +31,9 @@ namespace gsort {
 
 class Proof {
  public:
+  // kStrict: of equal elements one comes out. `top`: no more elements come out than that.
   Proof(const ElementFormat& format, bool enabled, Meter* meter = nullptr,
-        OrderKind order = OrderKind::kAscending);
+        OrderKind order = OrderKind::kAscending, std::optional<std::uint64_t> top = {});
 
   // Returns their fingerprint.
   Fingerprint add_input(ConstByteSpan raw_keys);
@@ -67,7 +70,8 @@ class Proof {
   [[nodiscard]] Fingerprint look(ConstByteSpan raw_keys) const;
 
   // To be called after the last output, before the output is made real.
-  // Throws: Error(kCorrupt) when what was written is not what was read, or leaves gaps.
+  // Throws: Error(kCorrupt) when what was written is not what was read, or leaves gaps, or is more
+  // or less than was wanted.
   void finish() const;
 
   [[nodiscard]] Fingerprint input() const;
@@ -80,6 +84,7 @@ class Proof {
                                                  std::uint64_t array_elements) const;
   void place(std::uint64_t position, std::uint64_t elements);
   void require_places() const;
+  void require_wanted_count() const;
   // The index in front of the first element that is out of order; the count if there is none.
   [[nodiscard]] std::size_t first_disorder_in(ConstByteSpan elements) const;
   std::uint64_t note_borders(std::uint64_t position, ConstByteSpan elements);
@@ -89,11 +94,13 @@ class Proof {
   bool enabled_;
   Meter* meter_;
   OrderKind kind_;
+  std::optional<std::uint64_t> top_;
   mutable std::mutex mutex_;
   Fingerprint input_;
   Fingerprint output_;
-  Fingerprint dropped_;
-  Tiling placed_;  // elements that were put out, or would stand behind them
+  Fingerprint repeats_;
+  Fingerprint left_out_;  // behind the last element that was wanted
+  Tiling placed_;         // elements that were put out, or would stand behind them
   OrderLedger<std::uint64_t> ledger_;
   OrderLedger<std::string> record_ledger_;
   std::uint64_t least_left_out_ = ~std::uint64_t{0};

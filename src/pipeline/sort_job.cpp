@@ -40,7 +40,8 @@ class Sort {
       : job_(job),
         plan_(job.plan),
         meter_(job.meter != nullptr ? *job.meter : own_meter_),
-        proof_({job.plan.format, job.plan.records}, job.verify, &meter_, order_of(job.plan)),
+        proof_({job.plan.format, job.plan.records}, job.verify, &meter_, order_of(job.plan),
+               job.plan.top),
         output_(job.plan, job.output, proof_, &meter_) {}
 
   Outcome run() {
@@ -82,16 +83,19 @@ class Sort {
   }
 
   // What was proven to be read is all that the inputs hold, or, where nobody knows that in advance,
-  // all that the reader gave.
+  // all that the reader gave; and it has no more to give.
   void require_all_read() const {
     const bool as_one_sequence = plan_.input_merge.inputs == 0;
     auto bytes = job_.reader.known_size();
     if (!bytes && as_one_sequence) bytes = job_.reader.position();
     const std::uint64_t read = proof_.input().count;
-    if (!bytes || *bytes == read * plan_.key_bytes) return;
-    throw Error(ErrorKind::kCorrupt, "verifying what was read",
-                fmt::format("the inputs hold {} elements, but {} were sorted",
-                            format_count(*bytes / plan_.key_bytes), format_count(read)))
+    const bool is_all = !bytes || *bytes == read * plan_.key_bytes;
+    if (is_all && job_.reader.at_end()) return;
+    const std::string reason =
+        is_all ? std::string("the inputs hold more than was sorted")
+               : fmt::format("the inputs hold {} elements, but {} were sorted",
+                             format_count(*bytes / plan_.key_bytes), format_count(read));
+    throw Error(ErrorKind::kCorrupt, "verifying what was read", reason)
         .hint("this is a defect of gsort; nothing was kept, the input is intact");
   }
 

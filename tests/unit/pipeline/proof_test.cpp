@@ -1,8 +1,10 @@
 #include "pipeline/proof.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -95,6 +97,33 @@ std::optional<ErrorKind> verdict(const Bytes& input, const Bytes& output, bool e
   }
 }
 
+// finish() throws, and says so.
+void expect_refused(const Proof& proof, const std::string& why) {
+  try {
+    proof.finish();
+    ADD_FAILURE() << "nobody noticed that " << why;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
+  }
+}
+
+struct Range {
+  std::size_t begin;
+  std::size_t end;
+};
+
+// The bytes that are in neither range; the first range lies before the second.
+Bytes without(ConstByteSpan bytes, Range first, Range second) {
+  Bytes rest;
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    const bool left_out =
+        (at >= first.begin && at < first.end) || (at >= second.begin && at < second.end);
+    if (!left_out) rest.push_back(bytes[at]);
+  }
+  return rest;
+}
+
 class ProofOf : public testing::Test {
  protected:
   Bytes input_ = test::generated(kFormat, Distribution::kUniform, 10'000);
@@ -138,18 +167,212 @@ TEST_F(ProofOf, CountsOnlyWhereItIsNotEnabled) {
 
 TEST_F(ProofOf, CountsWhatWasDroppedAsWell) {
   const ConstByteSpan sorted = sorted_;
-  Proof right({kFormat, {}}, true);
+  Proof right({kFormat, {}}, true, nullptr, OrderKind::kStrict, 2'000);
   right.add_input(input_);
   right.add_output(0, sorted.first(8'000));
   right.add_beyond(2'000, sorted.subspan(8'000, 400));
   right.add_dropped(sorted.subspan(8'400));
   right.finish();
   EXPECT_EQ(right.output().count, 2'000U);
-  Proof lost({kFormat, {}}, true);
+  Proof lost({kFormat, {}}, true, nullptr, OrderKind::kStrict);
   lost.add_input(input_);
   lost.add_output(0, sorted.first(8'000));
   lost.add_dropped(sorted.subspan(8'004));
-  EXPECT_THROW(lost.finish(), Error);
+  expect_refused(lost, "9,999 came out");
+}
+
+TEST_F(ProofOf, LetsNothingBeDroppedWhereRepeatsAreWanted) {
+  Proof proof({kFormat, {}}, true);
+  proof.add_input(input_);
+  proof.add_output(0, ConstByteSpan(sorted_).first(39'996));
+  proof.add_dropped(ConstByteSpan(sorted_).last(4));
+  expect_refused(proof, "1 elements were dropped");
+}
+
+TEST_F(ProofOf, LetsElementsBeLeftOutOnlyBehindAsManyAsAreWanted) {
+  const ConstByteSpan sorted = sorted_;
+  for (const std::uint64_t top : {99U, 100U, 101U}) {
+    Proof proof({kFormat, {}}, true, nullptr, OrderKind::kAscending, top);
+    proof.add_input(input_);
+    proof.add_output(0, sorted.first(400));
+    proof.add_beyond(100, sorted.subspan(400));
+    if (top == 100) {
+      proof.finish();
+    } else {
+      expect_refused(proof, "100 elements came out, and others were left out");
+    }
+  }
+  Proof all({kFormat, {}}, true, nullptr, OrderKind::kAscending, 10'001);
+  all.add_input(input_);
+  all.add_output(0, sorted);
+  all.finish();
+  Proof nobody_wanted_less({kFormat, {}}, true);
+  nobody_wanted_less.add_input(input_);
+  nobody_wanted_less.add_output(0, sorted.first(400));
+  nobody_wanted_less.add_beyond(100, sorted.subspan(400));
+  expect_refused(nobody_wanted_less, "others were left out");
+}
+
+// The ordered number of a raw key of kFormat: big endian, descending.
+std::uint64_t ordered(ConstByteSpan key) {
+  return ElementOrder({kFormat, {}}).ordered_key(key.data());
+}
+
+TEST_F(ProofOf, CatchesALeftOutKeyThatComesBeforeTheLastOne) {
+  const ConstByteSpan sorted = sorted_;
+  const auto finish_with = [&](std::size_t kept_end, std::uint64_t least) {
+    Proof proof({kFormat, {}}, true, nullptr, OrderKind::kAscending, 100);
+    proof.add_input(input_);
+    proof.add_output(0, sorted.first(396));
+    proof.add_output(99, sorted.subspan(kept_end - 4, 4));
+    const Bytes rest = without(sorted, {0, 396}, {kept_end - 4, kept_end});
+    proof.add_left_out(proof.look(ConstByteSpan(rest).first(20'000)), ~std::uint64_t{0});
+    proof.add_left_out(proof.look(ConstByteSpan(rest).subspan(20'000)), least);
+    proof.add_left_out({}, 0);  // of nothing
+    proof.finish();
+  };
+  finish_with(400, ordered(sorted.subspan(400, 4)));
+  finish_with(400, ordered(sorted.subspan(396, 4)));  // one that is equal may be left out
+  EXPECT_THROW(finish_with(404, ordered(sorted.subspan(396, 4))), Error);
+}
+
+TEST_F(ProofOf, CatchesWhatIsPutAtAnotherPlace) {
+  const ConstByteSpan sorted = sorted_;
+  Proof gap({kFormat, {}}, true);
+  gap.add_input(input_);
+  gap.add_output(0, sorted.first(4'000));
+  gap.add_output(1'001, sorted.subspan(4'000));
+  expect_refused(gap, "element 1000 of the output: nothing was put there");
+  Proof late({kFormat, {}}, true);
+  late.add_input(input_);
+  late.add_output(1, sorted);
+  expect_refused(late, "element 0 of the output: nothing was put there");
+  for (const bool enabled : {false, true}) {
+    Proof twice({kFormat, {}}, enabled);
+    twice.add_output(0, sorted.first(4'000));
+    EXPECT_THROW(twice.add_output(999, sorted.subspan(4'000)), Error);
+    EXPECT_THROW(twice.add_beyond(0, sorted.first(4)), Error);
+    twice.add_output(1'000, sorted.first(0));
+  }
+}
+
+// ---- Arrays that are sorted by themselves ----
+
+class ProofOfArrays : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kArray = 300;  // elements
+
+  static Bytes sorted_arrays(const Bytes& input) {
+    Bytes all;
+    for (std::size_t at = 0; at < input.size(); at += kArray * 4) {
+      const auto bytes = std::min<std::size_t>(kArray * 4, input.size() - at);
+      const Bytes array = test::sorted_copy(ConstByteSpan(input).subspan(at, bytes), kFormat);
+      all.insert(all.end(), array.begin(), array.end());
+    }
+    return all;
+  }
+
+  // Two blocks of arrays, the second first.
+  static void prove(const Bytes& input, const Bytes& output, bool enabled = true) {
+    Proof proof({kFormat, {}}, enabled);
+    const std::size_t cut = 8 * kArray * 4;
+    for (const bool second : {true, false}) {
+      const auto part = [&](const Bytes& bytes) {
+        return second ? ConstByteSpan(bytes).subspan(cut) : ConstByteSpan(bytes).first(cut);
+      };
+      const ArraysFingerprint read = proof.add_input_arrays(part(input), kArray);
+      proof.add_output_arrays(second ? cut / 4 : 0, part(output), kArray, read);
+    }
+    EXPECT_EQ(proof.input().count, input.size() / 4);
+    EXPECT_EQ(proof.output().count, output.size() / 4);
+    proof.finish();
+  }
+
+  static void expect_refused_at(std::uint64_t element, const Bytes& input, const Bytes& output) {
+    try {
+      prove(input, output);
+      ADD_FAILURE() << "nobody noticed what is wrong at " << element;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+      const std::string message = error.what();
+      EXPECT_NE(message.find("element " + std::to_string(element) + " "), std::string::npos)
+          << message;
+    }
+  }
+
+  Bytes input_ = test::generated(kFormat, Distribution::kUniform, 10'000);
+  Bytes sorted_ = sorted_arrays(input_);
+};
+
+TEST_F(ProofOfArrays, AcceptsWhatIsRight) {
+  prove(input_, sorted_);
+  prove(input_, sorted_, false);
+}
+
+TEST_F(ProofOfArrays, CatchesElementsThatChangeTheirArrays) {
+  Bytes exchanged = sorted_;
+  const auto array = [&](std::size_t number) {
+    return exchanged.begin() + static_cast<std::ptrdiff_t>(number * kArray * 4);
+  };
+  std::swap_ranges(array(1), array(2), array(2));  // whole, so that each is in order
+  expect_refused_at(0, input_, exchanged);
+  exchanged = sorted_;
+  std::swap_ranges(array(9), array(9) + 4, array(12));  // the least of both
+  expect_refused_at(2'400, input_, exchanged);
+}
+
+TEST_F(ProofOfArrays, CatchesAnElementThatChanges) {
+  Bytes changed = sorted_;
+  changed[4 * 5'000 + 3] ^= std::byte{1};
+  expect_refused_at(2'400, input_, changed);
+}
+
+TEST_F(ProofOfArrays, CatchesDisorderInEveryArray) {
+  for (const std::size_t element : {1U, 299U, 301U, 2'401U, 2'999U, 9'999U}) {
+    Bytes disordered = sorted_;
+    const auto at = disordered.begin() + static_cast<std::ptrdiff_t>(element * 4);
+    std::swap_ranges(at, at + 4, at - 4);
+    expect_refused_at(element, input_, disordered);
+  }
+}
+
+TEST_F(ProofOfArrays, CatchesOtherCountsEvenWhereItIsNotEnabled) {
+  const ConstByteSpan sorted = sorted_;
+  Proof proof({kFormat, {}}, false);
+  const ArraysFingerprint read = proof.add_input_arrays(input_, kArray);
+  EXPECT_THROW(proof.add_output_arrays(0, sorted.first(39'996), kArray, read), Error);
+  proof.add_output_arrays(0, sorted, kArray, read);
+  EXPECT_THROW(proof.add_output_arrays(9'999, sorted, kArray, read), Error);
+}
+
+TEST_F(ProofOf, AddsUpProofsThatFollowEachOther) {
+  const ConstByteSpan input = input_;
+  const auto proof_of = [&](ConstByteSpan array) {
+    auto proof = std::make_unique<Proof>(ElementFormat{kFormat, {}}, true);
+    proof->add_input(array);
+    proof->add_output(0, test::sorted_copy(array, kFormat));
+    proof->finish();
+    return proof;
+  };
+  const auto first = proof_of(input.first(12'000));
+  const auto second = proof_of(input.subspan(12'000));
+  Proof all({kFormat, {}}, true);
+  all.add_all_of(*second, 3'000);
+  EXPECT_THROW(all.finish(), Error);
+  EXPECT_THROW(all.add_all_of(*first, 1), Error);
+  all.add_all_of(*first, 0);
+  all.finish();
+  EXPECT_EQ(all.input(), fingerprint_of(input_, 4));
+  EXPECT_EQ(all.output(), all.input());
+}
+
+TEST_F(ProofOf, TakesWhatAnEarlierProcessHasRead) {
+  const ConstByteSpan input = input_;
+  Proof proof({kFormat, {}}, true);
+  proof.add_input_of_before(fingerprint_of(input.first(8'000), 4));
+  proof.add_input(input.subspan(8'000));
+  proof.add_output(0, sorted_);
+  proof.finish();
 }
 
 TEST_F(ProofOf, CatchesAKeyThatComesTwiceWhereOrderIsStrict) {

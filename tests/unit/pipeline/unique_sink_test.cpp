@@ -11,6 +11,7 @@
 #include "pipeline/limit_sink.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"
+#include "unit/io/support.hpp"
 
 namespace gsort {
 namespace {
@@ -89,11 +90,23 @@ TEST(UniqueSink, EndsCallsThatWaitWhenTheEngineGivesUp) {
   EXPECT_TRUE(next.was_abandoned());
 }
 
+// Its turn would never come.
+TEST(UniqueSink, RefusesAPieceThatHasBeenThere) {
+  Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
+  test::CollectingSink next(3, 4);
+  UniqueSink sink(4, proof, next);
+  sink.put(0, bytes_of_keys({1, 2, 3}));
+  for (const std::uint64_t position : {0U, 2U}) {
+    const Error error = io::test::error_of([&] { sink.put(position, bytes_of_keys({3})); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
+  }
+}
+
 TEST(LimitSink, PassesOnTheFirstAndProvesTheRest) {
   const Bytes input = bytes_of_keys(sorted_keys(1'000, 1));
   for (const std::uint64_t limit : {0U, 1U, 99U, 100U, 101U, 999U, 1'000U, 5'000U}) {
     const std::uint64_t stay = std::min<std::uint64_t>(limit, 1'000);
-    Proof proof({kFormat, {}}, true);
+    Proof proof({kFormat, {}}, true, nullptr, OrderKind::kAscending, limit);
     proof.add_input(input);
     test::CollectingSink collected(stay, 4);
     ProvingSink proving(proof, collected);
