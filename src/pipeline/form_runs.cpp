@@ -8,9 +8,13 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/handoff.hpp"
 #include "base/parallel.hpp"
+#include "base/units.hpp"
 #include "pipeline/metered_read.hpp"
 #include "pipeline/sinks.hpp"
 
@@ -97,7 +101,20 @@ class RunFormation {
       lane.begin(sample_of(begin, std::min(end, *reader_.known_size())));
       fill_blocks(lane, begin, end);
     }
-    return std::exchange(filled_with_, {});
+    const Fingerprint filled = std::exchange(filled_with_, {});
+    require_all_taken(begin, filled.count);
+    return filled;
+  }
+
+  // A run that is kept stands for all of the input up to its end: who resumes the sort reads on
+  // from there. So what the reader has passed over must be seen before, not at the end of the sort.
+  void require_all_taken(std::uint64_t begin, std::uint64_t elements) const {
+    const std::uint64_t given = (reader_.position() - begin) / plan_.key_bytes;
+    if (given == elements) return;
+    throw Error(ErrorKind::kCorrupt, "verifying what was read",
+                fmt::format("{} elements were read for a chunk, but {} came there",
+                            format_count(given), format_count(elements)))
+        .hint("this is a defect of gsort; nothing was kept, the input is intact");
   }
 
   ConstByteSpan sample_of(std::uint64_t begin, std::uint64_t end) {

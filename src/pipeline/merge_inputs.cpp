@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -85,6 +86,10 @@ struct FilledLane {
   std::size_t lane = 0;
   std::uint64_t position = 0;
   std::vector<std::uint64_t> counts;
+
+  [[nodiscard]] std::uint64_t elements() const {
+    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  }
 };
 
 // One merge of the inputs [first, last).
@@ -210,11 +215,10 @@ class GroupMerge {
       if (!staging_memory.empty()) staging.emplace(staging_memory, order_.element_bytes(), sink);
       while (const auto part = filled_.pop()) {
         if (failure_.failed()) break;
-        if (staging) staging->begin(part->position);
+        if (staging) staging->begin(part->position, part->elements());
         {
           Span span(context_.meter, Stage::kMerge);
-          for (const std::uint64_t count : part->counts)
-            span.add_bytes(count * order_.element_bytes());
+          span.add_bytes(part->elements() * order_.element_bytes());
           lanes_[part->lane]->merge(part->counts, part->position, form_,
                                     staging ? static_cast<PieceSink&>(*staging) : sink);
         }

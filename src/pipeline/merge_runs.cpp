@@ -7,6 +7,9 @@
 #include <numeric>
 #include <optional>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
@@ -22,6 +25,12 @@ struct Part {
   std::uint64_t position = 0;
   std::vector<std::uint64_t> begin;
   std::vector<std::uint64_t> end;
+
+  [[nodiscard]] std::uint64_t elements() const {
+    std::uint64_t sum = 0;
+    for (std::size_t run = 0; run < begin.size(); ++run) sum += end[run] - begin[run];
+    return sum;
+  }
 };
 
 // Hands out the parts in order, and gives the runs' space back when all parts up to some point are
@@ -45,6 +54,7 @@ class PartQueue {
     if (position_ == total_) return std::nullopt;
     const std::uint64_t end = std::min(total_, position_ + part_elements_);
     Part part{next_number_, position_, cuts_, splitter_.cuts_at(end)};
+    require_slices(part, end - position_);
     cuts_ = part.end;
     position_ = end;
     ++next_number_;
@@ -59,6 +69,19 @@ class PartQueue {
   }
 
  private:
+  // Blocks that say other keys to the splitter than to the merge could give slices that run
+  // backwards, or more of them than there is room for.
+  void require_slices(const Part& part, std::uint64_t elements) const {
+    bool sound = part.elements() == elements;
+    for (std::size_t run = 0; run < runs_.size(); ++run) {
+      sound = sound && part.begin[run] <= part.end[run] && part.end[run] <= runs_[run].elements();
+    }
+    if (sound) return;
+    throw Error(ErrorKind::kCorrupt, fmt::format("splitting at element {}", part.position),
+                "the runs are not in order")
+        .hint("memory or disk damaged data on the way; nothing was kept, the input is intact");
+  }
+
   // How often space is given back: larger holes take little longer than small ones.
   static constexpr std::uint64_t kReleases = 32;
 
@@ -182,11 +205,7 @@ void merge_part(const MergeContext& context, std::span<const io::Run> runs, cons
                 MergeLane& lane, std::span<const ByteSpan> scratch, KeyForm form, PieceSink& sink) {
   const std::uint64_t key_bytes = context.plan.key_bytes;
   std::vector<std::uint64_t> counts(runs.size());
-  std::uint64_t all = 0;
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    counts[run] = part.end[run] - part.begin[run];
-    all += counts[run];
-  }
+  for (std::size_t run = 0; run < runs.size(); ++run) counts[run] = part.end[run] - part.begin[run];
   const ByteSpan input = lane.input();
   StoredMerger* const stored_merger = lane.stored_merger();
   std::optional<StoredLayout> layout;
@@ -200,7 +219,7 @@ void merge_part(const MergeContext& context, std::span<const io::Run> runs, cons
     load_slices(runs, part, input, scratch, key_bytes, context.meter);
   }
   Span span(context.meter, Stage::kMerge);
-  span.add_bytes(all * key_bytes);
+  span.add_bytes(part.elements() * key_bytes);
   if (stored) {
     stored_merger->merge_stored(counts, layout->pieces(input), part.position, form, sink);
   } else {
@@ -248,7 +267,7 @@ void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm fo
       while (!failure.failed()) {
         const std::optional<Part> part = parts.take();
         if (!part) return;
-        if (staging) staging->begin(part->position);
+        if (staging) staging->begin(part->position, part->elements());
         merge_part(context, runs, *part, *lanes[lane], buffers.scratch[lane], form,
                    staging ? *staging : sink);
         if (staging) staging->flush();

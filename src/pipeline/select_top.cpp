@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/key_loops.hpp"
 #include "base/parallel.hpp"
@@ -49,10 +50,10 @@ class Candidates {
         scratch_(reinterpret_cast<Key*>(memory.data() + selection.plan.select.candidate_bytes),
                  selection.plan.select.candidates) {}
 
-  // Takes what may be wanted of a block. `seen` is its fingerprint.
-  void add(std::span<const Key> raw, Fingerprint seen) {
+  // Takes what may be wanted of a block.
+  void add(std::span<const Key> raw) {
     if (room_.size() - count_ < raw.size()) reduce();
-    const std::span<Key> taken = take(raw, seen);
+    const std::span<Key> taken = take(raw);
     map_to_ordered<Key>(taken, taken, all_.map);
     count_ += taken.size();
     if (count_ >= limit_ + std::max<std::uint64_t>(limit_, kFewCandidates)) reduce();
@@ -81,7 +82,7 @@ class Candidates {
   // Sorting fewer than this costs next to nothing, and lowers the bound.
   static constexpr std::uint64_t kFewCandidates = 4096;
 
-  std::span<Key> take(std::span<const Key> raw, Fingerprint seen) {
+  std::span<Key> take(std::span<const Key> raw) {
     Key* const to = room_.data() + count_;
     if (!all_.is_bounded) {
       std::memcpy(to, raw.data(), raw.size_bytes());
@@ -89,19 +90,28 @@ class Candidates {
     }
     const auto selected = select_below<Key>(raw, all_.map, all_.bound, to);
     const std::span<Key> taken(to, selected.taken);
-    seen -= all_.proof.look(std::as_bytes(taken));
-    all_.proof.add_left_out(seen, selected.least_left);
+    // The block is looked at again: with what was seen of it when it was read, any keys that were
+    // taken would make a sum that is right.
+    Fingerprint left = all_.proof.look(std::as_bytes(raw));
+    left -= all_.proof.look(std::as_bytes(taken));
+    all_.proof.add_left_out(left, selected.least_left);
     return taken;
   }
 
   void drop_repeats() {
     if (count_ == 0) return;
     const std::span<Key> rest = room_.subspan(1, count_ - 1);
+    const std::size_t distinct = 1 + count_changes<Key>(room_.first(count_));
     const std::size_t stay = split_repeats<Key>(room_.front(), rest, rest.data(), scratch_.data());
     const std::span<Key> repeats = scratch_.first(rest.size() - stay);
     map_to_raw<Key>(repeats, repeats, all_.map);
     all_.proof.add_dropped(std::as_bytes(repeats));
     count_ = 1 + stay;
+    if (count_ != distinct) {
+      throw Error(ErrorKind::kCorrupt, "dropping repeats",
+                  "other elements were dropped than repeat others")
+          .hint("memory or processor damaged data; nothing was kept, the input is intact");
+    }
   }
 
   void cut() {
@@ -131,11 +141,11 @@ std::uint64_t read_all(Selection<Key>& selection, io::Reader& reader, Meter* met
           memory.subspan(worker * plan.chunk.block_bytes, plan.chunk.block_bytes);
       while (const auto read = failure.failed() ? std::nullopt : read_next(reader, meter, block)) {
         const ConstByteSpan bytes = block.first(read->bytes);
-        const Fingerprint seen = selection.proof.add_input(bytes);
-        elements += seen.count;
+        elements += selection.proof.add_input(bytes).count;
         Span span(meter, Stage::kSort);
         span.add_bytes(bytes.size());
-        candidates[worker].add({reinterpret_cast<const Key*>(bytes.data()), seen.count}, seen);
+        candidates[worker].add(
+            {reinterpret_cast<const Key*>(bytes.data()), bytes.size() / sizeof(Key)});
       }
       const Span span(meter, Stage::kSort);
       candidates[worker].reduce();

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "base/repeated_keys.hpp"
 
 namespace gsort {
@@ -32,12 +35,15 @@ void UniqueSink::put_keys(std::uint64_t position, std::span<const Key> keys) {
   }
 }
 
-// The first key stands in front of itself where it has been put already, else there is none.
+// The first key stands in front of itself where it has been put already, else there is none. How
+// many stay was counted when the place was taken: what was dropped beside repeats would else be
+// seen only where others follow.
 template <class Key>
 void UniqueSink::put_some(Turns::Place place, std::span<const Key> keys) {
   std::unique_ptr<Scratch> scratch = take_scratch();
   auto* const kept = reinterpret_cast<Key*>(scratch->kept.data());
   auto* const repeats = reinterpret_cast<Key*>(scratch->repeats.data());
+  const std::uint64_t end = place.position + place.elements;
   const auto other = static_cast<Key>(~keys.front());
   Key before = place.repeats_last ? keys.front() : other;
   while (!keys.empty()) {
@@ -48,6 +54,11 @@ void UniqueSink::put_some(Turns::Place place, std::span<const Key> keys) {
     place.position += stay;
     before = some.back();
     keys = keys.subspan(some.size());
+  }
+  if (place.position != end) {
+    throw Error(ErrorKind::kCorrupt, fmt::format("dropping repeats in front of element {}", end),
+                "other elements were dropped than repeat others")
+        .hint("memory or processor damaged data on the way; nothing was kept, the input is intact");
   }
   give_back(std::move(scratch));
 }

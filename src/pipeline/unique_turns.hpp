@@ -8,6 +8,8 @@
 #include <mutex>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
 
 namespace gsort {
@@ -17,23 +19,31 @@ template <class Value>
 class UniqueTurns {
  public:
   struct Place {
-    std::uint64_t position;     // in the output
-    bool repeats_last = false;  // whether the first element has been put already
+    std::uint64_t position = 0;  // in the output
+    std::uint64_t elements = 0;  // that stay
+    bool repeats_last = false;   // whether the first element has been put already
   };
 
   // `distinct` of the piece's elements differ from the one in front of them, the first one
-  // included. Throws: Error(kOutput) after abandon().
+  // included. Throws: Error(kOutput) after abandon(); Error(kCorrupt) for a piece that has been
+  // there, whose turn would never come.
   Place take(std::uint64_t position, std::uint64_t elements, std::uint64_t distinct,
              const Value& first, Value last) {
     std::unique_lock lock(mutex_);
-    turn_.wait(lock, [&] { return next_element_ == position || abandoned_; });
+    turn_.wait(lock, [&] { return next_element_ >= position || abandoned_; });
     if (abandoned_) {
       throw Error(ErrorKind::kOutput, "writing", "stopped before all was written")
           .hint("another message says why");
     }
-    const Place place{next_place_, position > 0 && last_ == first};
+    if (next_element_ != position) {
+      throw Error(ErrorKind::kCorrupt, fmt::format("dropping repeats at element {}", position),
+                  "what comes from here on has been there")
+          .hint("memory or device damaged data on the way; nothing was kept, the input is intact");
+    }
+    const bool repeats_last = position > 0 && last_ == first;
+    const Place place{next_place_, distinct - (repeats_last ? 1 : 0), repeats_last};
     next_element_ += elements;
-    next_place_ += distinct - (place.repeats_last ? 1 : 0);
+    next_place_ += place.elements;
     last_ = std::move(last);
     turn_.notify_all();
     return place;

@@ -1,0 +1,70 @@
+#include "pipeline/sinks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "support/sinks.hpp"
+#include "support/sorted_copy.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+
+const Bytes& keys() {
+  static const Bytes bytes = io::test::random_bytes(400);
+  return bytes;
+}
+
+ConstByteSpan keys_of(std::size_t begin, std::size_t end) {
+  return ConstByteSpan(keys()).subspan(4 * begin, 4 * (end - begin));
+}
+
+class Staging : public testing::Test {
+ protected:
+  Bytes buffer_ = Bytes(400);
+  test::CollectingSink collected_{100, 4};
+  StagingSink sink_{buffer_, 4, collected_};
+};
+
+TEST_F(Staging, PassesPartsOnWholeHoweverTheyCome) {
+  sink_.begin(0, 60);
+  sink_.put(20, keys_of(20, 60));
+  sink_.put(0, keys_of(0, 20));
+  sink_.flush();
+  sink_.begin(60, 40);
+  sink_.put(60, keys_of(60, 100));
+  sink_.flush();
+  EXPECT_EQ(collected_.complaint(), "");
+  EXPECT_EQ(collected_.bytes(), keys());
+}
+
+TEST_F(Staging, TakesNothingThatIsNotOfThePart) {
+  sink_.begin(20, 30);
+  const auto kind_of = [&](std::uint64_t position, ConstByteSpan elements) {
+    return io::test::error_of([&] { sink_.put(position, elements); }).kind();
+  };
+  EXPECT_EQ(kind_of(19, keys_of(19, 20)), ErrorKind::kCorrupt);
+  EXPECT_EQ(kind_of(0, keys_of(0, 1)), ErrorKind::kCorrupt);
+  EXPECT_EQ(kind_of(50, keys_of(50, 51)), ErrorKind::kCorrupt);
+  EXPECT_EQ(kind_of(51, keys_of(51, 52)), ErrorKind::kCorrupt);
+  EXPECT_EQ(kind_of(49, keys_of(49, 51)), ErrorKind::kCorrupt);
+  EXPECT_EQ(kind_of(20, keys_of(20, 51)), ErrorKind::kCorrupt);
+  sink_.put(20, keys_of(20, 50));
+  sink_.put(50, keys_of(50, 50));
+  sink_.flush();
+}
+
+TEST_F(Staging, PassesOnNoPartOfWhichElementsAreMissing) {
+  sink_.begin(0, 30);
+  sink_.put(0, keys_of(0, 29));
+  EXPECT_EQ(io::test::error_of([&] { sink_.flush(); }).kind(), ErrorKind::kCorrupt);
+  sink_.begin(0, 30);
+  sink_.put(0, keys_of(0, 30));
+  sink_.put(29, keys_of(29, 30));
+  EXPECT_EQ(io::test::error_of([&] { sink_.flush(); }).kind(), ErrorKind::kCorrupt);
+}
+
+}  // namespace
+}  // namespace gsort
