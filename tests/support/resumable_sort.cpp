@@ -16,8 +16,7 @@ namespace {
 
 // Counts down to the piece at which the process ends. Every chunk and every merge puts one piece at
 // position 0.
-EngineHooks hooks_for(Interruption left) {
-  EngineHooks hooks;
+EngineHooks hooks_for(Interruption left, EngineHooks hooks) {
   hooks.on_piece = [left](bool merging, std::uint64_t position, Bytes&) mutable {
     std::optional<unsigned>& turns = merging ? left.in_merge : left.in_chunk;
     if (position != 0 || !turns) return;
@@ -52,10 +51,12 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
   Machine machine = invented_machine(reader.known_size(), *options.parallel, kTiB);
   machine.resumed = resumption.found();
   result.plan = make_plan(options, machine);
+  if (change_plan) change_plan(result.plan);
   const EngineMaker make = engine_maker(engine);
   const EngineMaker make_ending = [&](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
     if (before_reading) before_reading();
-    return wrap_engine(make(plan, shape, memory), hooks_for(interruption));
+    return wrap_engine(make(plan, shape, memory), hooks_for(interruption, hooks),
+                       element_bytes(options));
   };
   try {
     result.outcome = run_sort({result.plan,

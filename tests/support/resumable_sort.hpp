@@ -13,6 +13,7 @@
 #include "options/options.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
+#include "support/engine_wrap.hpp"
 #include "support/sorted_copy.hpp"
 #include "unit/io/support.hpp"
 
@@ -40,7 +41,9 @@ class ResumableSort {
   Options options;
   std::string engine = "cpu";
   Meter* meter = nullptr;
-  std::function<void()> before_reading;  // if there is one, called when the first read comes next
+  std::function<void()> before_reading;    // if there is one, called when the first read comes next
+  std::function<void(Plan&)> change_plan;  // for sizes that no budget would give
+  EngineHooks hooks;                       // beside those that end a process
 
   // One process. Throws: what planning and comparing throw.
   ProcessResult run(const Interruption& interruption = {});

@@ -22,15 +22,13 @@ namespace {
 // A pipe whose other end is served by a thread: fed with bytes, or read until it ends.
 class ServedPipe {
  public:
-  ServedPipe() {
-    std::signal(SIGPIPE, SIG_IGN);
-    if (::pipe(ends_.data()) != 0) throw std::runtime_error("no pipe");
-  }
+  ServedPipe() = default;
   ~ServedPipe() { finish(); }
   ServedPipe(const ServedPipe&) = delete;
   ServedPipe& operator=(const ServedPipe&) = delete;
 
   void feed(const Bytes& bytes) {
+    open();
     server_ = std::jthread([this, &bytes] {
       std::size_t done = 0;
       while (done < bytes.size()) {
@@ -44,6 +42,7 @@ class ServedPipe {
   }
 
   void drain(Bytes& bytes) {
+    open();
     server_ = std::jthread([this, &bytes] {
       std::vector<std::byte> buffer(1 << 16);
       for (ssize_t got = 1; got > 0;) {
@@ -66,6 +65,11 @@ class ServedPipe {
   }
 
  private:
+  void open() {
+    std::signal(SIGPIPE, SIG_IGN);
+    if (::pipe(ends_.data()) != 0) throw std::runtime_error("no pipe");
+  }
+
   std::array<int, 2> ends_{};
   int open_end_ = -1;
   std::jthread server_;
@@ -80,6 +84,11 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
   options.unique = request.unique;
   options.top = request.top;
   options.batch_elements = request.batch_elements;
+  options.output_format = request.output_format.value_or(FileFormat::kBinary);
+  options.compress = request.compress;
+  options.compress_level = request.compress ? levels_of(*request.compress).usual : 0;
+  options.merge = !request.merged.empty();
+  if (options.merge) options.inputs.resize(request.merged.size());
   Machine machine = invented_machine(reader.known_size(), request.threads, kTiB);
   if (request.gpu_memory) {
     options.engine = EngineChoice::kCuda;
@@ -89,17 +98,36 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
     add_gpu(machine);
   }
   if (request.to_pipe) machine.output.reset();
-  return make_plan(options, machine);
+  Plan plan = make_plan(options, machine);
+  if (request.change_plan) request.change_plan(plan);
+  return plan;
 }
 
-// Runs the plan; the input and the output are gone when it returns.
-void run(const SortRequest& request, const std::string& in, const std::string& out,
+// Writes the inputs that are files; returns the names of all.
+std::vector<std::string> make_inputs(const SortRequest& request, const io::test::TempFolder& folder,
+                                     ServedPipe& pipe) {
+  std::vector<std::string> names;
+  for (const Bytes& input : request.merged) {
+    names.push_back(folder / ("in" + std::to_string(names.size())));
+    io::test::write_file(names.back(), input);
+  }
+  if (!names.empty()) return names;
+  if (request.from_pipe) {
+    pipe.feed(request.input);
+    return {pipe.path()};
+  }
+  io::test::write_file(folder / "in", request.input);
+  return {folder / "in"};
+}
+
+// Runs the plan; the inputs and the output are gone when it returns.
+void run(const SortRequest& request, const std::vector<std::string>& in, const std::string& out,
          const std::string& temporary, SortResult& result) {
   // Raw keys, whatever the first ones look like.
   const InputForm raw{FileFormat::kBinary, Codec::kNone};
   const std::size_t element =
       request.records ? request.records->bytes : bytes_of(request.format.type);
-  io::Reader reader({in}, {element, DirectIo::kAuto, raw});
+  io::Reader reader(in, {element, DirectIo::kAuto, raw});
   result.plan = plan_for(request, reader);
   if (request.device_batches > 0) {
     result.plan.run.device_batches = request.device_batches;
@@ -156,18 +184,13 @@ SortResult sort_in_folder(const SortRequest& request) {
   {
     ServedPipe in;
     ServedPipe out;
-    if (request.from_pipe) {
-      in.feed(request.input);
-    } else {
-      io::test::write_file(folder / "in", request.input);
-    }
+    const std::vector<std::string> inputs = make_inputs(request, folder, in);
     if (request.to_pipe) {
       out.drain(drained);
     } else if (request.old_output) {
       io::test::write_file(folder / "out", *request.old_output);
     }
-    run(request, request.from_pipe ? in.path() : folder / "in",
-        request.to_pipe ? out.path() : folder / "out", temporary, result);
+    run(request, inputs, request.to_pipe ? out.path() : folder / "out", temporary, result);
   }
   if (request.to_pipe) {
     result.output = std::move(drained);
@@ -178,7 +201,9 @@ SortResult sort_in_folder(const SortRequest& request) {
     result.left_in_temporary.push_back(entry.path().filename());
   }
   for (const std::string& name : folder.entries()) {
-    if (name != "in" && name != "out" && name != "temporary") result.left_in_folder.push_back(name);
+    if (!name.starts_with("in") && name != "out" && name != "temporary") {
+      result.left_in_folder.push_back(name);
+    }
   }
   return result;
 }

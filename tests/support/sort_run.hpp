@@ -1,8 +1,9 @@
-// A whole sort in a folder of its own: input as a file or a pipe, a plan under a small budget, any
-// engine, output as a file or a pipe.
+// A whole sort in a folder of its own: input as files or a pipe, a plan under a small budget, any
+// engine, output as a file in any form or a pipe.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct SortRequest {
   KeyFormat format;
   std::optional<RecordFormat> records;  // what elements are instead of keys
   Bytes input;
+  std::vector<Bytes> merged;              // --merge: inputs, each in order, in place of `input`
   std::string budget = "64M";             // -S
   std::optional<std::string> gpu_memory;  // for the CUDA engine; nothing: another engine
   unsigned threads = 2;
@@ -29,7 +31,10 @@ struct SortRequest {
   bool unique = false;
   std::optional<std::uint64_t> top;
   std::optional<std::uint64_t> batch_elements;
-  std::optional<Bytes> old_output;  // what the output's name holds before
+  std::optional<FileFormat> output_format;
+  std::optional<Codec> compress;
+  std::function<void(Plan&)> change_plan;  // for sizes that no budget would give
+  std::optional<Bytes> old_output;         // what the output's name holds before
   EngineMaker make_engine;
   TierMaker make_tier;               // none: runs do not stay on a device
   std::uint64_t device_batches = 0;  // the tier's, in place of what stays in host memory

@@ -114,9 +114,11 @@ class StdChunkLane final : public ChunkLane {
 template <class Key>
 class StdMergeLane final : public MergeLane, public StoredMerger {
  public:
-  StdMergeLane(const KeyFormat& format, std::uint64_t part_elements, std::uint64_t piece_elements)
+  StdMergeLane(const KeyFormat& format, std::uint64_t part_elements, std::uint64_t piece_elements,
+               bool slices_may_lie)
       : map_(KeyMap<Key>::of(format)),
         piece_elements_(piece_elements),
+        slices_may_lie_(slices_may_lie),
         memory_(std::max<std::uint64_t>(part_elements, 1) * sizeof(Key), "slices") {}
 
   [[nodiscard]] ByteSpan input() override { return memory_.bytes(); }
@@ -126,7 +128,7 @@ class StdMergeLane final : public MergeLane, public StoredMerger {
     const auto* const slices = reinterpret_cast<const Key*>(memory_.data());
     const Key* slice = slices;
     for (const std::uint64_t count : slice_counts) {
-      require(std::is_sorted(slice, slice + count), "a slice is not sorted");
+      require(slices_may_lie_ || std::is_sorted(slice, slice + count), "a slice is not sorted");
       slice += count;
     }
     merge(slices, slice_counts, position, form, sink);
@@ -165,6 +167,7 @@ class StdMergeLane final : public MergeLane, public StoredMerger {
 
   KeyMap<Key> map_;
   std::uint64_t piece_elements_;
+  bool slices_may_lie_;
   io::Arena memory_;
 };
 
@@ -199,8 +202,10 @@ class StdArrayLane final : public ArrayLane {
 template <class Key>
 class StdEngine final : public Engine {
  public:
-  StdEngine(EngineShape shape, std::uint64_t piece_elements)
-      : shape_(std::move(shape)), piece_elements_(piece_elements) {}
+  StdEngine(EngineShape shape, std::uint64_t piece_elements, bool slices_may_lie)
+      : shape_(std::move(shape)),
+        piece_elements_(piece_elements),
+        slices_may_lie_(slices_may_lie) {}
 
   [[nodiscard]] std::string_view name() const override { return "std"; }
 
@@ -217,8 +222,8 @@ class StdEngine final : public Engine {
       unsigned count, std::uint64_t part_elements) override {
     std::vector<std::unique_ptr<MergeLane>> lanes;
     for (unsigned i = 0; i < count; ++i) {
-      lanes.push_back(
-          std::make_unique<StdMergeLane<Key>>(shape_.format, part_elements, piece_elements_));
+      lanes.push_back(std::make_unique<StdMergeLane<Key>>(shape_.format, part_elements,
+                                                          piece_elements_, slices_may_lie_));
     }
     return lanes;
   }
@@ -235,13 +240,15 @@ class StdEngine final : public Engine {
  private:
   EngineShape shape_;
   std::uint64_t piece_elements_;
+  bool slices_may_lie_;
 };
 
 }  // namespace
 
-std::unique_ptr<Engine> make_std_engine(const EngineShape& shape, std::uint64_t piece_elements) {
+std::unique_ptr<Engine> make_std_engine(const EngineShape& shape, std::uint64_t piece_elements,
+                                        bool slices_may_lie) {
   return with_key_of_width(bytes_of(shape.format.type), [&](auto width) -> std::unique_ptr<Engine> {
-    return std::make_unique<StdEngine<decltype(width)>>(shape, piece_elements);
+    return std::make_unique<StdEngine<decltype(width)>>(shape, piece_elements, slices_may_lie);
   });
 }
 
