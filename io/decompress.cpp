@@ -1,5 +1,7 @@
-// gzip, bzip2 and xz through Boost.Iostreams. zstd through its own library: Boost's filter of 1.74
-// takes a stream that ends early for a whole one.
+// gzip, bzip2 and xz by filters of Boost.Iostreams: Boost's own for bzip2, two of ours for the
+// others. Boost's gzip filter (1.74) does not look at the length in a trailer, and its xz filter
+// takes a stream that needs more than 100 MiB for a damaged one. zstd through its own library:
+// Boost's filter takes a stream that ends early for a whole one.
 #include "io/decompress.hpp"
 
 #include <algorithm>
@@ -13,14 +15,18 @@
 
 #include <boost/iostreams/categories.hpp>
 #include <boost/iostreams/filter/bzip2.hpp>
-#include <boost/iostreams/filter/gzip.hpp>
-#include <boost/iostreams/filter/lzma.hpp>
+#include <boost/iostreams/filter/symmetric.hpp>
 #include <boost/iostreams/filtering_streambuf.hpp>
 #include <fmt/format.h>
+#include <lzma.h>
+#define ZLIB_CONST  // input that is not written to
+#include <zlib.h>
+#define ZSTD_STATIC_LINKING_ONLY  // for the most bytes of a frame's header
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include "base/error.hpp"
+#include "io/decoder_memory.hpp"
 
 namespace gsort::io {
 namespace {
@@ -81,33 +87,165 @@ class BoostDecoder final : public ByteStream {
   bio::filtering_streambuf<bio::input> chain_;
 };
 
-// Frames say how far back they look, which is what a decoder needs memory for. All levels of zstd
-// but the ultra ones stay within this, and --long goes beyond it.
-constexpr int kMostWindowLog = 23;
+// The members of a gzip file, as bio::symmetric_filter wants it. zlib reads headers and trailers,
+// and checks the sum and the length. Zeros behind the last member fill up the blocks of a tape, as
+// gzip has it; anything else there is an error.
+class GzipMembers {
+ public:
+  using char_type = char;
+
+  explicit GzipMembers(const std::string& path) : path_(path) {
+    constexpr int kGzipOnly = 16;
+    if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
+  }
+  ~GzipMembers() { inflateEnd(&stream_); }
+  GzipMembers(const GzipMembers&) = delete;
+  GzipMembers& operator=(const GzipMembers&) = delete;
+
+  // False once the last member has ended. Takes all input, unless there is no more room. Both are
+  // as large as buffers are.
+  bool filter(const char*& from, const char* from_end, char*& to, char* to_end, bool at_end) {
+    do {
+      if (is_between_members_ && !begin_member(from, from_end)) return !at_end;
+      if (!inflate_on(from, from_end, to, to_end)) {
+        if (at_end) throw bad_stream(Codec::kGzip, path_);
+        return true;
+      }
+    } while (to != to_end && (from != from_end || at_end));
+    return true;
+  }
+  void close() {}
+
+ private:
+  // False if there is nothing, or only padding.
+  bool begin_member(const char*& from, const char* from_end) {
+    if (from == from_end) return false;
+    is_padding_ = is_padding_ || *from == 0;
+    if (is_padding_) {
+      from = std::find_if(from, from_end, [](char byte) { return byte != 0; });
+      if (from != from_end) throw bad_stream(Codec::kGzip, path_);
+      return false;
+    }
+    inflateReset(&stream_);
+    is_between_members_ = false;
+    return true;
+  }
+
+  // False if it came no further.
+  bool inflate_on(const char*& from, const char* from_end, char*& to, char* to_end) {
+    stream_.next_in = reinterpret_cast<const Bytef*>(from);
+    stream_.avail_in = static_cast<uInt>(from_end - from);
+    stream_.next_out = reinterpret_cast<Bytef*>(to);
+    stream_.avail_out = static_cast<uInt>(to_end - to);
+    const int result = inflate(&stream_, Z_NO_FLUSH);
+    from = from_end - stream_.avail_in;
+    to = to_end - stream_.avail_out;
+    if (result == Z_MEM_ERROR) throw std::bad_alloc();
+    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
+      throw bad_stream(Codec::kGzip, path_);
+    }
+    is_between_members_ = result == Z_STREAM_END;
+    return result != Z_BUF_ERROR;
+  }
+
+  std::string path_;
+  z_stream stream_ = {};
+  bool is_between_members_ = false;
+  bool is_padding_ = false;
+};
+
+// What a decoder may take, and whom to tell otherwise.
+struct Memory {
+  Codec codec;
+  const DecoderBudget& budget;
+  std::string path;
+
+  void require(std::uint64_t bytes) const {
+    require_decoder_memory(codec, path, bytes, budget.most_bytes, budget.limit);
+  }
+};
+
+// The streams of an xz file. Each block may have a dictionary of another size.
+class XzStreams {
+ public:
+  using char_type = char;
+
+  explicit XzStreams(const Memory& memory) : memory_(memory) {
+    if (lzma_stream_decoder(&stream_, most_bytes(), LZMA_CONCATENATED) != LZMA_OK) {
+      throw std::bad_alloc();
+    }
+  }
+  ~XzStreams() { lzma_end(&stream_); }
+  XzStreams(const XzStreams&) = delete;
+  XzStreams& operator=(const XzStreams&) = delete;
+
+  // As for GzipMembers.
+  bool filter(const char*& from, const char* from_end, char*& to, char* to_end, bool at_end) {
+    lzma_memlimit_set(&stream_, most_bytes());  // it may have been planned since
+    stream_.next_in = reinterpret_cast<const std::uint8_t*>(from);
+    stream_.avail_in = static_cast<std::size_t>(from_end - from);
+    stream_.next_out = reinterpret_cast<std::uint8_t*>(to);
+    stream_.avail_out = static_cast<std::size_t>(to_end - to);
+    while (!has_ended_ && stream_.avail_out > 0 && (stream_.avail_in > 0 || at_end)) {
+      decode_on(at_end ? LZMA_FINISH : LZMA_RUN);
+    }
+    from = from_end - stream_.avail_in;
+    to = to_end - stream_.avail_out;
+    return !has_ended_;
+  }
+  void close() {}
+
+ private:
+  // Of what the library counts: all but the buffers.
+  [[nodiscard]] std::uint64_t most_bytes() const {
+    const std::uint64_t buffers = xz_decoder_bytes(0);
+    return std::max(memory_.budget.most_bytes, buffers + 1) - buffers;
+  }
+
+  void decode_on(lzma_action action) {
+    const lzma_ret result = lzma_code(&stream_, action);
+    if (result == LZMA_MEM_ERROR) throw std::bad_alloc();
+    if (result == LZMA_MEMLIMIT_ERROR) {
+      memory_.require(xz_decoder_bytes(lzma_memusage(&stream_)));
+    }
+    has_ended_ = result == LZMA_STREAM_END;
+    if (!has_ended_ && result != LZMA_OK) throw bad_stream(Codec::kXz, memory_.path);
+  }
+
+  Memory memory_;
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+  bool has_ended_ = false;
+};
 
 class ZstdDecoder final : public ByteStream {
  public:
-  ZstdDecoder(ByteStream& from, std::string path)
-      : from_(from), path_(std::move(path)), context_(ZSTD_createDCtx()), buffer_(kBufferBytes) {
+  ZstdDecoder(ByteStream& from, Memory memory)
+      : from_(from),
+        memory_(std::move(memory)),
+        context_(ZSTD_createDCtx()),
+        buffer_(kBufferBytes) {
     if (!context_) throw std::bad_alloc();
-    ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, kMostWindowLog);
+    ZSTD_DCtx_setMaxWindowSize(context_.get(), kMostZstdWindow);
   }
 
   std::size_t read(ByteSpan to) override {
     ZSTD_outBuffer out = {to.data(), to.size(), 0};
     while (out.pos < out.size) {
-      if (in_.pos == in_.size && !flushing_) {
+      if (is_between_frames_ && !begin_frame()) break;
+      if (in_.pos == in_.size && !is_flushing_) {
         in_ = {buffer_.data(), from_.read(buffer_), 0};
         if (in_.size == 0) break;
       }
       const std::size_t still_wanted = ZSTD_decompressStream(context_.get(), &out, &in_);
       if (ZSTD_isError(still_wanted) != 0) throw failed(still_wanted);
-      at_border_ = still_wanted == 0;
+      is_between_frames_ = still_wanted == 0;
       // With room left the decoder has given all it had; without, it may hold more.
-      flushing_ = out.pos == out.size && !at_border_;
+      is_flushing_ = out.pos == out.size && !is_between_frames_;
     }
     // Only between two frames, and not before the first one, is a stream whole.
-    if (out.pos < out.size && !at_border_) throw bad_stream(Codec::kZstd, path_);
+    if (out.pos < out.size && (!is_between_frames_ || !has_begun_)) {
+      throw bad_stream(Codec::kZstd, memory_.path);
+    }
     return out.pos;
   }
 
@@ -116,26 +254,34 @@ class ZstdDecoder final : public ByteStream {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
   };
 
+  // Has the whole header of the next frame in the buffer, and sees that there is memory for what it
+  // asks for. False at the end of the input.
+  bool begin_frame() {
+    const std::size_t left = in_.size - in_.pos;
+    if (left < ZSTD_FRAMEHEADERSIZE_MAX) {
+      std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(in_.pos), left, buffer_.begin());
+      in_ = {buffer_.data(), left + from_.read(ByteSpan(buffer_).subspan(left)), 0};
+    }
+    if (in_.size == in_.pos) return false;
+    memory_.require(
+        decoder_bytes(Codec::kZstd, ConstByteSpan(buffer_).first(in_.size).subspan(in_.pos)));
+    has_begun_ = true;
+    return true;
+  }
+
   [[nodiscard]] Error failed(std::size_t code) const {
     if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation) throw std::bad_alloc();
-    if (ZSTD_getErrorCode(code) != ZSTD_error_frameParameter_windowTooLarge) {
-      return bad_stream(Codec::kZstd, path_);
-    }
-    return Error(ErrorKind::kInput, "decompressing",
-                 fmt::format("it looks back further than the {} MiB that memory is planned for",
-                             1 << (kMostWindowLog - 20)))
-        .path(path_)
-        .hint(fmt::format("let zstd do it, with memory of its own: zstd -dc --long=31 {} | gsort",
-                          path_));
+    return bad_stream(Codec::kZstd, memory_.path);
   }
 
   ByteStream& from_;
-  std::string path_;
+  Memory memory_;
   std::unique_ptr<ZSTD_DCtx, FreeContext> context_;
   std::vector<std::byte> buffer_;
   ZSTD_inBuffer in_ = {nullptr, 0, 0};
-  bool at_border_ = false;
-  bool flushing_ = false;
+  bool is_between_frames_ = true;
+  bool has_begun_ = false;
+  bool is_flushing_ = false;
 };
 
 bool begins_with(ConstByteSpan bytes, std::string_view magic) {
@@ -163,19 +309,21 @@ Codec codec_of_bytes(ConstByteSpan first_bytes) {
   return Codec::kNone;
 }
 
-std::unique_ptr<ByteStream> make_decoder(Codec codec, ByteStream& from, const std::string& path) {
+std::unique_ptr<ByteStream> make_decoder(Codec codec, ByteStream& from, const std::string& path,
+                                         const DecoderBudget& budget) {
+  const Memory memory{codec, budget, path};
   switch (codec) {
     case Codec::kGzip:
       return std::make_unique<BoostDecoder>(
-          codec, bio::gzip_decompressor(bio::gzip::default_window_bits, kBufferBytes), from, path);
+          codec, bio::symmetric_filter<GzipMembers>(kBufferBytes, path), from, path);
     case Codec::kBzip2:
       return std::make_unique<BoostDecoder>(codec, bio::bzip2_decompressor(false, kBufferBytes),
                                             from, path);
     case Codec::kXz:
-      return std::make_unique<BoostDecoder>(codec, bio::lzma_decompressor(kBufferBytes), from,
-                                            path);
+      return std::make_unique<BoostDecoder>(
+          codec, bio::symmetric_filter<XzStreams>(kBufferBytes, memory), from, path);
     default:
-      return std::make_unique<ZstdDecoder>(from, path);
+      return std::make_unique<ZstdDecoder>(from, memory);
   }
 }
 

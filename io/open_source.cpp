@@ -23,6 +23,7 @@ std::unique_ptr<Source> open_array(std::unique_ptr<Input> input,
                                    DirectIo direct_io) {
   const std::uint64_t promised = checked_product(header.elements, header.array.element_bytes());
   if (!is_plain_file(*input, *content)) {
+    content->pause();  // other inputs may come first
     return std::make_unique<StreamSource>(std::move(input), std::move(content), promised);
   }
   if (input->size() - header.header_bytes != promised) {

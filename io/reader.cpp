@@ -57,6 +57,12 @@ class Reader::Impl {
   [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const {
     return sources_[input]->state();
   }
+  [[nodiscard]] std::optional<DecoderNeed> decoder_need_of(std::size_t input) {
+    return sources_[input]->decoder_need();
+  }
+  void limit_decoders(const DecoderLimit& limit) {
+    for (const auto& source : sources_) source->limit_decoder(limit);
+  }
   [[nodiscard]] std::uint64_t position() const;
   [[nodiscard]] bool at_end() const;
   [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end);
@@ -361,6 +367,12 @@ const std::string& Reader::path_of(std::size_t input) const {
 }
 std::optional<FileState> Reader::state_of(std::size_t input) const {
   return impl_->state_of(input);
+}
+std::optional<DecoderNeed> Reader::decoder_need_of(std::size_t input) {
+  return impl_->decoder_need_of(input);
+}
+void Reader::limit_decoders(const DecoderLimit& limit) {
+  impl_->limit_decoders(limit);
 }
 std::uint64_t Reader::position() const {
   return impl_->position();

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/decoding.hpp"
 #include "base/file_form.hpp"
 #include "base/key.hpp"
 #include "base/stored_array.hpp"
@@ -108,6 +109,15 @@ class Reader {
   [[nodiscard]] const std::string& path_of(std::size_t input) const;
   // When it was opened; nothing of what cannot be read again: a pipe, a device.
   [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const;
+
+  // What decompressing an input takes, as far as can be said without waiting for a stream; nothing
+  // for what is not compressed. To be asked before anything has been taken.
+  // Throws: Error(kInput), Error(kResource), from looking at its first bytes.
+  [[nodiscard]] std::optional<DecoderNeed> decoder_need_of(std::size_t input);
+
+  // From now on each decoder takes as much memory as `limit` says, or as its input's need, if that
+  // is more. To be called before anything has been taken; without it there is no limit.
+  void limit_decoders(const DecoderLimit& limit);
 
   // The bytes claimed so far by next(). Thread-safe.
   [[nodiscard]] std::uint64_t position() const;

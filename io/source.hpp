@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/decoding.hpp"
 #include "base/error.hpp"
 #include "base/key.hpp"
 #include "base/stored_array.hpp"
@@ -86,6 +87,13 @@ class Source {
 
   // The bytes that --skip leaves out; of a stream only after the first claim.
   [[nodiscard]] virtual ConstByteSpan header() const = 0;
+
+  // What decompressing it takes; nothing if it is not compressed. A stream that has not been read
+  // from is not waited for: it may be.
+  [[nodiscard]] virtual std::optional<DecoderNeed> decoder_need() { return std::nullopt; }
+
+  // From now on its decoder takes no more than that, or than decoder_need() says.
+  virtual void limit_decoder(const DecoderLimit& /*limit*/) {}
 
   // Gives its descriptor back, if it can do without one between reads.
   virtual void park() {}

@@ -26,6 +26,10 @@ class StreamSource final : public Source {
   [[nodiscard]] Claim claim(ByteSpan room, std::size_t wanted_bytes) override;
   [[nodiscard]] bool at_end() const override { return ended_; }
   [[nodiscard]] ConstByteSpan header() const override { return content_->header(); }
+  [[nodiscard]] std::optional<DecoderNeed> decoder_need() override {
+    return content_->decoder_need();
+  }
+  void limit_decoder(const DecoderLimit& limit) override { content_->limit_decoder(limit); }
   [[nodiscard]] std::string note() const override;
 
  private:

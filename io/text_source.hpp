@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ class TextSource final : public Source {
   void fill(ByteSpan room, const Claim& claim) override;
   [[nodiscard]] bool at_end() const override { return stream_ended_ && rest_.empty(); }
   [[nodiscard]] ConstByteSpan header() const override { return content_->header(); }
+  [[nodiscard]] std::optional<DecoderNeed> decoder_need() override {
+    return content_->decoder_need();
+  }
+  void limit_decoder(const DecoderLimit& limit) override { content_->limit_decoder(limit); }
   [[nodiscard]] std::string note() const override;
 
  private:

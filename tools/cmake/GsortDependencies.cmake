@@ -8,13 +8,13 @@ pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(HWY_CONTRIB REQUIRED IMPORTED_TARGET libhwy-contrib)  # VQSort
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+find_package(ZLIB REQUIRED)
+find_package(LibLZMA REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
 if(GSORT_RELOCATABLE)
   # A static Boost does not say which codecs it calls.
-  find_package(ZLIB REQUIRED)
   find_package(BZip2 REQUIRED)
-  find_package(LibLZMA REQUIRED)
   set_property(TARGET Boost::iostreams APPEND PROPERTY INTERFACE_LINK_LIBRARIES
     ZLIB::ZLIB BZip2::BZip2 LibLZMA::LibLZMA PkgConfig::ZSTD)
 endif()
