@@ -1,8 +1,12 @@
 #include "files.hpp"
 
+#include "io/host_facts.hpp"
 #include "options/form_options.hpp"
 #include "options/record_options.hpp"
 #include "options/result_options.hpp"
+#include "pipeline/survey.hpp"
+#include "plan/budget.hpp"
+#include "plan/decoding.hpp"
 
 namespace gsort {
 
@@ -29,6 +33,17 @@ void adopt_stored_key(Options& options, const io::Reader& reader) {
   if (!reader.key_is_stored()) return;
   options.key = reader.key();
   options.type_source = TypeSource::kHeader;
+}
+
+void limit_decoders_of_check(const Options& options, io::Reader& reader) {
+  Machine machine;
+  machine.compressed = compressed_inputs(reader);
+  if (machine.compressed.empty()) return;
+  const io::HostFacts host = io::host_facts();
+  machine.memory_bytes = host.memory_bytes;
+  machine.available_bytes = host.available_bytes;
+  require_decoding_memory(options, machine, [](const Options&) { return true; });
+  reader.limit_decoders(plan_decoding(options, machine, host_budget(options, machine)).limit);
 }
 
 std::optional<io::Output> open_output(const Options& options) {

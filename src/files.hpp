@@ -15,6 +15,10 @@ namespace gsort {
 // Throws: Error(kUsage) where they do not go together.
 void adopt_stored_key(Options& options, const io::Reader& reader);
 
+// For inputs that are checked, which needs no plan: their decoders stay within -S.
+// Throws: Error(kUsage) where they cannot.
+void limit_decoders_of_check(const Options& options, io::Reader& reader);
+
 // A stream is not opened to be explained: it may be a terminal, or have nobody at its other end.
 // Throws: Error(kOutput).
 [[nodiscard]] std::optional<io::Output> open_output(const Options& options);

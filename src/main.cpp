@@ -30,6 +30,7 @@ enum ExitCode { kDone = 0, kDisorder = 1, kTrouble = 2 };
 bool output_is_in_place = false;
 
 int check(const Options& options, io::Reader& reader) {
+  limit_decoders_of_check(options, reader);
   Observer observer(options);
   const WantedOrder order{options.unique ? OrderKind::kStrict : OrderKind::kAscending,
                           array_elements(options).value_or(WantedOrder::kOneArray)};

@@ -47,6 +47,7 @@ class Sort {
   Outcome run() {
     const std::uint64_t begin_ns = meter_.now_ns();
     require_space();
+    job_.reader.limit_decoders(plan_.decoding.limit);
     if (plan_.elements > 0 || !job_.reader.known_size()) {
       sort_into_output();
     } else {

@@ -29,8 +29,17 @@ unsigned cores_for(std::optional<unsigned> asked) {
   return asked ? *asked : io::host_facts().cores;
 }
 
+std::vector<CompressedInput> compressed_inputs(io::Reader& reader) {
+  std::vector<CompressedInput> compressed;
+  for (std::size_t input = 0; input < reader.inputs(); ++input) {
+    const auto need = reader.decoder_need_of(input);
+    if (need) compressed.push_back({reader.path_of(input), *need});
+  }
+  return compressed;
+}
+
 Machine survey(const std::vector<std::string>& temporary, const std::string& output_folder,
-               const io::Reader& reader) {
+               io::Reader& reader) {
   Machine machine;
   const io::HostFacts host = io::host_facts();
   machine.cores = host.cores;
@@ -38,6 +47,7 @@ Machine survey(const std::vector<std::string>& temporary, const std::string& out
   machine.available_bytes = host.available_bytes;
   machine.no_gpu_reason = "no GPU was looked for";
   machine.input_bytes = reader.known_size();
+  machine.compressed = compressed_inputs(reader);
   for (const std::string& path : temporary) {
     const auto folder = look_at_folder(path);
     if (!folder) {

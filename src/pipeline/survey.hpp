@@ -19,9 +19,13 @@ namespace gsort {
 // The cores to use: as asked, else all this process may run on.
 [[nodiscard]] unsigned cores_for(std::optional<unsigned> asked);
 
+// The inputs that are compressed, and the streams that may be. Throws: as Reader's
+// decoder_need_of().
+[[nodiscard]] std::vector<CompressedInput> compressed_inputs(io::Reader& reader);
+
 // `output_folder` is empty for a stream. GPUs are left to the caller, who knows whether to look for
-// them. Throws: Error(kTemporary) for a temporary folder that is not there.
+// them. Throws: Error(kTemporary) for a temporary folder that is not there; as compressed_inputs().
 [[nodiscard]] Machine survey(const std::vector<std::string>& temporary,
-                             const std::string& output_folder, const io::Reader& reader);
+                             const std::string& output_folder, io::Reader& reader);
 
 }  // namespace gsort

@@ -34,21 +34,6 @@ std::uint64_t compressor_bytes(Codec codec, int level) {
   return 0;
 }
 
-std::uint64_t decompressor_bytes(Codec codec) {
-  switch (codec) {
-    case Codec::kGzip:
-      return 512 * kKiB;
-    case Codec::kBzip2:
-      return 5 * kMiB;
-    case Codec::kXz:
-    case Codec::kZstd:
-      return 10 * kMiB;
-    case Codec::kNone:
-      break;
-  }
-  return 0;
-}
-
 // The most a slice's element takes while it is on its way: as text, and compressed.
 std::uint64_t encoded_bytes(const OutputForm& form, KeyType type, std::uint64_t element_bytes) {
   const std::uint64_t text = form.format == FileFormat::kText ? most_line_bytes(type) : 0;
@@ -89,18 +74,6 @@ WriteWindows plan_write_windows(unsigned threads, std::uint64_t host_bytes) {
   windows.bytes =
       std::clamp<std::uint64_t>(std::bit_floor(budget / windows.count), kLeastBytes, kMiB);
   return windows;
-}
-
-std::uint64_t decoding_bytes(const Options& options) {
-  std::uint64_t most = 0;
-  std::uint64_t all = 0;
-  for (const std::string& path : options.inputs) {
-    const Codec named = codec_of_path(path).value_or(Codec::kNone);
-    const std::uint64_t bytes = decompressor_bytes(options.input_form.codec.value_or(named));
-    most = std::max(most, bytes);
-    all += bytes;
-  }
-  return options.merge ? all : most;  // one after the other, or all at once
 }
 
 std::uint64_t least_output_bytes(const OutputForm& form, std::uint64_t skip_bytes,

@@ -7,7 +7,6 @@
 #include "base/direct_io.hpp"
 #include "base/file_form.hpp"
 #include "base/key.hpp"
-#include "options/options.hpp"
 
 namespace gsort {
 
@@ -28,10 +27,6 @@ struct EncodePlan {
 // What `threads` threads that put pieces need to write around the page cache: two windows each, one
 // in the making and one on its way, and some for the disk; a sixteenth of the budget at most.
 [[nodiscard]] WriteWindows plan_write_windows(unsigned threads, std::uint64_t host_bytes);
-
-// What decompressing the inputs takes, as far as options and suffixes say that they are compressed:
-// one input at a time, with the window that the codec's usual level asks for.
-[[nodiscard]] std::uint64_t decoding_bytes(const Options& options);
 
 // The least that the output can take on disk, before its keys are known.
 [[nodiscard]] std::uint64_t least_output_bytes(const OutputForm& form, std::uint64_t skip_bytes,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/decoding.hpp"
 #include "plan/rates.hpp"
 
 namespace gsort {
@@ -25,6 +26,12 @@ struct Folder {
   bool is_memory = false;  // tmpfs: what is put there counts as memory
 };
 
+// An input that is compressed, or a stream that may be.
+struct CompressedInput {
+  std::string path;
+  DecoderNeed need;
+};
+
 // What an earlier process has left of the same sort.
 struct ResumedRuns {
   std::uint64_t runs = 0;            // 0: nothing
@@ -41,6 +48,7 @@ struct Machine {
   std::vector<Folder> temporary;             // where runs may be spilled
   std::optional<Folder> output;              // nothing: a pipe or a device
   std::optional<std::uint64_t> input_bytes;  // of raw keys; nothing: not known
+  std::vector<CompressedInput> compressed;
   ResumedRuns resumed;
   Rates rates;  // of earlier sorts
 };

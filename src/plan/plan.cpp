@@ -35,8 +35,8 @@ std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) 
   const EncodePlan encode = plan_encoding(plan.output_form, plan.format.type, plan.key_bytes,
                                           plan.threads, host_budget_bytes);
   const WriteWindows windows = plan_write_windows(plan.threads, host_budget_bytes);
-  const std::uint64_t beside =
-      plan.decoding_bytes + encode.memory_bytes + windows.count * windows.bytes;
+  const std::uint64_t beside = decoding_bytes(plan.decoding, host_budget_bytes) +
+                               encode.memory_bytes + windows.count * windows.bytes;
   const std::uint64_t budget = buffer_budget(host_budget_bytes);
   return budget - std::min(budget, beside);
 }
@@ -280,7 +280,7 @@ std::optional<Plan> plan_within_budgets(const Options& options, const Machine& m
   plan.row_elements = options.row_elements;
   plan.dtype = options.stored_dtype;
   plan.output_is_stream = !machine.output || !plan.output_form.is_plain() || plan.unique;
-  plan.decoding_bytes = decoding_bytes(options);
+  plan.decoding = plan_decoding(options, machine, plan.host_budget_bytes);
   plan.runs_last = options.resume.has_value();
   plan.resumed = machine.resumed;
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;
@@ -298,12 +298,12 @@ std::optional<Plan> plan_within_budgets(const Options& options, const Machine& m
 
 Plan make_plan(const Options& options, const Machine& machine) {
   require_asked_engine(options, machine);
+  const HasPlan has_plan = [&](const Options& other) {
+    return plan_within_budgets(other, machine).has_value();
+  };
+  require_decoding_memory(options, machine, has_plan);
   std::optional<Plan> plan = plan_within_budgets(options, machine);
-  if (!plan) {
-    throw too_small(options, machine, [&](const Options& other) {
-      return plan_within_budgets(other, machine).has_value();
-    });
-  }
+  if (!plan) throw too_small(options, machine, has_plan);
   require_disk_space(*plan, machine);
   plan->run.through_page_cache = runs_fit_page_cache(*plan, machine);
   return std::move(*plan);

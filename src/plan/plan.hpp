@@ -20,6 +20,7 @@
 #include "base/key.hpp"
 #include "base/record.hpp"
 #include "options/options.hpp"
+#include "plan/decoding.hpp"
 #include "plan/form_memory.hpp"
 #include "plan/machine.hpp"
 
@@ -123,8 +124,8 @@ struct Plan {
   bool output_is_stream = false;         // written in order: a pipe, text, compressed, or unique
   std::uint64_t least_output_bytes = 0;  // 0 where nobody can know
   EncodePlan encode;
-  WriteWindows write_windows;        // of an output that is a regular file
-  std::uint64_t decoding_bytes = 0;  // host memory for decompressing the inputs
+  WriteWindows write_windows;  // of an output that is a regular file
+  DecodingPlan decoding;
   std::uint64_t host_budget_bytes = 0;
   std::uint64_t device_budget_bytes = 0;  // 0: CPU engine
   ChunkPlan chunk;

@@ -3,11 +3,13 @@ one message; whatever is not must not matter."""
 
 import ctypes
 import os
+import re
+import shlex
 import subprocess
 from pathlib import Path
 
 import run
-from scenarios import MIB, is_instrumented, report, scenario, skip
+from scenarios import MIB, is_instrumented, peak_mib, report, scenario, skip
 
 MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
 
@@ -110,6 +112,33 @@ def a_memory_cgroup_of_64_MiB_suffices(place):
 @scenario
 def a_memory_cgroup_of_256_MiB_suffices(place):
     return in_memory_group(place, 256)
+
+
+@scenario
+def memory_for_dictionaries_stays_within_what_was_given(place):
+    """Content as long as the dictionaries, so that all of their memory is used."""
+    if is_instrumented(place.gsort):
+        skip("a sanitizer's own memory would be counted")
+    place.bash("gsort-gen -t u32 -d equal --size 72M -o in.u32; xz -k --lzma2=preset=0,dict=64MiB in.u32;"
+               "zstd -q1 --long=26 < in.u32 > in.u32.zst; gsort-gen -t u32 -d equal -n 1000 | xz -0 > small.xz;"
+               "cat small.xz in.u32.xz > grows.u32.xz")
+    checks = {}
+    for name in ("in.u32.xz", "in.u32.zst"):
+        merge = ["--engine=cpu", "-m", *[name] * 8, "-o", "/dev/null"]
+        refused = place.bash(shlex.join(["gsort", "-S128M", *merge]))
+        print(refused.stderr, end="")
+        named = re.search(r"give -S (\d+)M or more", refused.stderr)
+        checks[f"8 times {name} is refused with 128 MiB, and what suffices is named"] = bool(
+            refused.returncode == 2 and named)
+        for given, sort in ((int(named[1]) if named else 0, merge), (128, ["--engine=cpu", name, "-o", "/dev/null"])):
+            peak = peak_mib(place, f"-S{given}M", *sort)
+            print(f"    -S {given}M {shlex.join(sort)}: {peak:.0f} MiB")
+            checks[f"-S {given}M {shlex.join(sort)} takes no more"] = peak <= given
+    done = place.bash("cat in.u32.xz | gsort -S 128M -t u32 -o /dev/null; cat in.u32.zst | gsort -S 128M -t u32 -o out;"
+                      "gsort -S 128M grows.u32.xz -o out")
+    print(done.stderr, end="")
+    checks["what comes unexpected is refused"] = done.stderr.count(" 16 MiB that are planned for it") == 3
+    return report(**checks)
 
 
 class DeviceMeter:

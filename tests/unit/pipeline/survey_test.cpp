@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/units.hpp"
+#include "io/compress.hpp"
 #include "io/host_facts.hpp"
 #include "unit/io/support.hpp"
 
@@ -30,7 +32,7 @@ TEST(CoresFor, AreAsAskedElseAllThereAre) {
 TEST(Survey, LooksAtFoldersInputAndMachine) {
   const io::test::TempFolder folder;
   io::test::write_file(folder / "in", io::test::random_bytes(4'000));
-  const io::Reader reader({folder / "in"}, {4});
+  io::Reader reader({folder / "in"}, {4});
   const Machine machine = survey({folder.path()}, folder.path(), reader);
   EXPECT_EQ(machine.input_bytes, 4'000U);
   EXPECT_GE(machine.cores, 1U);
@@ -44,17 +46,33 @@ TEST(Survey, LooksAtFoldersInputAndMachine) {
   EXPECT_FALSE(machine.no_gpu_reason.empty());
 }
 
+TEST(Survey, LooksAtWhatDecodersNeed) {
+  const io::test::TempFolder folder;
+  io::test::Bytes xz;
+  io::compress(Codec::kXz, 0, io::test::random_bytes(4'000), xz);
+  io::test::write_file(folder / "a.xz", xz);
+  io::test::write_file(folder / "b", io::test::random_bytes(4'000));
+  io::test::write_file(folder / "c", io::test::bytes_of("1\n2\n"));
+  io::Reader reader({folder / "a.xz", folder / "b", folder / "c"}, {4});
+  const Machine machine = survey({folder.path()}, folder.path(), reader);
+  ASSERT_EQ(machine.compressed.size(), 1U);
+  EXPECT_EQ(machine.compressed[0].path, folder / "a.xz");
+  EXPECT_EQ(machine.compressed[0].need.codec, Codec::kXz);
+  EXPECT_GT(machine.compressed[0].need.bytes, 256 * kKiB);
+  EXPECT_LT(machine.compressed[0].need.bytes, kMiB);
+}
+
 TEST(Survey, KnowsNoFolderOfAStream) {
   const io::test::TempFolder folder;
   io::test::write_file(folder / "in", {});
-  const io::Reader reader({folder / "in"}, {4});
+  io::Reader reader({folder / "in"}, {4});
   EXPECT_FALSE(survey({folder.path()}, "", reader).output.has_value());
 }
 
 TEST(Survey, RefusesATemporaryFolderThatIsNotThere) {
   const io::test::TempFolder folder;
   io::test::write_file(folder / "in", {});
-  const io::Reader reader({folder / "in"}, {4});
+  io::Reader reader({folder / "in"}, {4});
   const Error error = io::test::error_of([&] { (void)survey({folder / "none"}, "", reader); });
   EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
   EXPECT_EQ(error.path(), folder / "none");

@@ -1,0 +1,112 @@
+#include "plan/decoding.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "plan/budget.hpp"
+
+namespace gsort {
+namespace {
+
+// Enough for the usual levels of all codecs.
+constexpr std::uint64_t kUsualDecoderBytes = 10 * kMiB;
+
+// An eighth of the budget for all decoders at once, or as much as usual levels need, if that is no
+// more than a quarter.
+constexpr std::uint64_t kShareDivisor = 8;
+constexpr std::uint64_t kMostShareDivisor = 4;
+
+// Whether later parts of an input may need more than its first header says.
+bool may_grow(const DecoderNeed& need) {
+  return need.codec != Codec::kGzip && need.codec != Codec::kBzip2;
+}
+
+// How many decoders share what is set aside.
+std::uint64_t sharers(const DecodingPlan& decoding) {
+  if (!decoding.all_at_once) return 1;
+  const auto growing = std::ranges::count_if(decoding.needs, may_grow);
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(growing), 1);
+}
+
+std::uint64_t share_bytes(const DecodingPlan& decoding, std::uint64_t host_bytes) {
+  const std::uint64_t each = host_bytes / sharers(decoding);
+  return std::clamp(each / kShareDivisor, std::min(kUsualDecoderBytes, each / kMostShareDivisor),
+                    kMostDecoderShare);
+}
+
+// Of all inputs, or of the one that takes most. No need is more than a few GiB.
+std::uint64_t at_once(const DecodingPlan& decoding, std::uint64_t share) {
+  std::uint64_t bytes = 0;
+  for (const DecoderNeed& need : decoding.needs) {
+    const std::uint64_t each = may_grow(need) ? std::max(need.bytes, share) : need.bytes;
+    bytes = decoding.all_at_once ? bytes + each : std::max(bytes, each);
+  }
+  return bytes;
+}
+
+bool leaves_room_to_sort(std::uint64_t needed_bytes, std::uint64_t host_bytes) {
+  return needed_bytes <= host_bytes / 4 * 3;
+}
+
+// In MiB; nothing if the machine has no such memory.
+std::optional<std::uint64_t> least_budget(Options options, std::uint64_t needed_bytes,
+                                          const Machine& machine, const HasPlan& has_plan) {
+  const std::uint64_t most = machine.memory_bytes / kMiB;
+  for (std::uint64_t tried = div_up(needed_bytes, kMiB); tried <= most;
+       tried += std::max<std::uint64_t>(tried / 16, 1)) {
+    options.buffer_size = fmt::format("{}M", tried);
+    if (leaves_room_to_sort(needed_bytes, tried * kMiB) && has_plan(options)) return tried;
+  }
+  return std::nullopt;
+}
+
+Error too_little(const CompressedInput& input, std::uint64_t needed_bytes, bool merge,
+                 std::uint64_t host_bytes, std::optional<std::uint64_t> least) {
+  std::string needs =
+      fmt::format("its {} needs {}", memory_word(input.need.codec), format_bytes(input.need.bytes));
+  if (needed_bytes > input.need.bytes) {
+    needs += fmt::format(", all inputs of the merge together {}", format_bytes(needed_bytes));
+  }
+  const std::string command = decompress_command(input.need.codec, input.path);
+  const std::string beside = merge ? fmt::format("decompress such inputs first: {} > FILE", command)
+                                   : fmt::format("use: {} | gsort -t TYPE", command);
+  return Error(ErrorKind::kUsage, "reading",
+               fmt::format("{}, more than -S {} leaves", needs, format_bytes(host_bytes)))
+      .path(input.path)
+      .hint(least ? fmt::format("give -S {}M or more, or {}", *least, beside) : beside);
+}
+
+}  // namespace
+
+DecodingPlan plan_decoding(const Options& options, const Machine& machine,
+                           std::uint64_t host_bytes) {
+  DecodingPlan decoding;
+  decoding.all_at_once = options.merge;
+  for (const CompressedInput& input : machine.compressed) decoding.needs.push_back(input.need);
+  if (decoding.needs.empty()) return decoding;
+  decoding.limit = {share_bytes(decoding, host_bytes), kShareDivisor * sharers(decoding),
+                    machine.memory_bytes};
+  return decoding;
+}
+
+std::uint64_t decoding_bytes(const DecodingPlan& decoding, std::uint64_t host_bytes) {
+  return at_once(decoding, share_bytes(decoding, host_bytes));
+}
+
+void require_decoding_memory(const Options& options, const Machine& machine,
+                             const HasPlan& has_plan) {
+  const std::uint64_t host_bytes = host_budget(options, machine);
+  const std::uint64_t needed = at_once(plan_decoding(options, machine, host_bytes), 0);
+  if (leaves_room_to_sort(needed, host_bytes)) return;
+  const CompressedInput& largest = *std::ranges::max_element(
+      machine.compressed, {}, [](const CompressedInput& input) { return input.need.bytes; });
+  throw too_little(largest, needed, options.merge, host_bytes,
+                   least_budget(options, needed, machine, has_plan));
+}
+
+}  // namespace gsort
