@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "io/bytes.hpp"
+#include "base/bytes.hpp"
 
 namespace gsort::io {
 

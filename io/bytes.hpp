@@ -4,14 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
+#include "base/bytes.hpp"
 #include "base/direct_io.hpp"
 
 namespace gsort::io {
 
-using ByteSpan = std::span<std::byte>;
-using ConstByteSpan = std::span<const std::byte>;
+using gsort::ByteSpan;
+using gsort::ConstByteSpan;
 
 // What O_DIRECT asks of offsets, lengths and addresses on any common disk and file system.
 inline constexpr std::size_t kDirectAlignment = 4096;

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "base/key.hpp"
 #include "base/meter.hpp"
 #include "base/packing.hpp"
@@ -29,9 +30,6 @@
 #include "base/stored_keys.hpp"
 
 namespace gsort {
-
-using ByteSpan = std::span<std::byte>;
-using ConstByteSpan = std::span<const std::byte>;
 
 // Buffers handed out by an engine are aligned for O_DIRECT on any common disk.
 inline constexpr std::size_t kBufferAlignment = 4096;
