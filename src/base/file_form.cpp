@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "base/key.hpp"
-
 namespace gsort {
 namespace {
 
@@ -74,6 +72,10 @@ std::string_view without_form_suffixes(std::string_view path) {
   path = without_codec_suffix(path);
   const std::string_view suffix = suffix_of(path);
   return suffix == "txt" || suffix == "npy" ? without_suffix(path) : path;
+}
+
+std::optional<KeyType> key_type_of_path(std::string_view path) {
+  return key_type_named(suffix_of(without_form_suffixes(path)));
 }
 
 }  // namespace gsort

@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/key.hpp"
+
 namespace gsort {
 
 enum class FileFormat : std::uint8_t { kBinary, kText, kNpy };
@@ -51,5 +53,8 @@ struct CodecLevels {
 
 // The name without the suffixes of compression and format: "x.u64.txt.gz" -> "x.u64".
 [[nodiscard]] std::string_view without_form_suffixes(std::string_view path);
+
+// The type that the name says: "dump.f32" -> f32; also under suffixes of form: "dump.f32.txt.gz".
+[[nodiscard]] std::optional<KeyType> key_type_of_path(std::string_view path);
 
 }  // namespace gsort

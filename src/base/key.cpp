@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "base/file_form.hpp"
-
 namespace gsort {
 namespace {
 
@@ -21,15 +19,6 @@ std::optional<KeyType> key_type_named(std::string_view name) {
     if (name_of(type) == name) return type;
   }
   return std::nullopt;
-}
-
-std::optional<KeyType> key_type_of_path(std::string_view path) {
-  path = without_form_suffixes(path);
-  const auto dot = path.rfind('.');
-  if (dot == std::string_view::npos || path.find('/', dot) != std::string_view::npos) {
-    return std::nullopt;
-  }
-  return key_type_named(path.substr(dot + 1));
 }
 
 }  // namespace gsort

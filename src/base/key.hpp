@@ -43,8 +43,6 @@ inline constexpr KeyType kAllKeyTypes[] = {
 
 [[nodiscard]] std::string_view name_of(KeyType type);                        // "u32"
 [[nodiscard]] std::optional<KeyType> key_type_named(std::string_view name);  // nothing if unknown
-// "dump.f32" -> f32; also under suffixes of form (file_form.hpp): "dump.f32.txt.gz".
-[[nodiscard]] std::optional<KeyType> key_type_of_path(std::string_view path);
 
 [[nodiscard]] constexpr std::size_t bytes_of(KeyType type) {
   switch (type) {

@@ -34,6 +34,16 @@ TEST(FileForm, FindsTheNameUnderItsSuffixes) {
   EXPECT_EQ(without_form_suffixes("x"), "x");
 }
 
+TEST(FileForm, FindsTheTypeInTheLastSuffixOfAName) {
+  EXPECT_EQ(key_type_of_path("dump.f32"), KeyType::kF32);
+  EXPECT_EQ(key_type_of_path("/a.b/c.u16.i64"), KeyType::kI64);
+  EXPECT_EQ(key_type_of_path("dump.u32.gz"), KeyType::kU32);
+  EXPECT_EQ(key_type_of_path("dump.i8.txt.zst"), KeyType::kI8);
+  for (const char* const none : {"", "u32", "dump.bin", "dump.u32/data", "dump.u32.old", "dump."}) {
+    EXPECT_EQ(key_type_of_path(none), std::nullopt) << none;
+  }
+}
+
 TEST(FileForm, KnowsWhichOutputsHaveAPlaceForEachElement) {
   EXPECT_TRUE((OutputForm{FileFormat::kNpy}).is_plain());
   EXPECT_FALSE((OutputForm{FileFormat::kText}).is_plain());

@@ -164,16 +164,6 @@ TEST(KeyType, IsFoundByItsName) {
   }
 }
 
-TEST(KeyType, IsReadFromTheLastSuffixOfAPath) {
-  EXPECT_EQ(key_type_of_path("dump.f32"), KeyType::kF32);
-  EXPECT_EQ(key_type_of_path("/a.b/c.u16.i64"), KeyType::kI64);
-  EXPECT_EQ(key_type_of_path("dump.u32.gz"), KeyType::kU32);
-  EXPECT_EQ(key_type_of_path("dump.i8.txt.zst"), KeyType::kI8);
-  for (const char* const none : {"", "u32", "dump.bin", "dump.u32/data", "dump.u32.old", "dump."}) {
-    EXPECT_EQ(key_type_of_path(none), std::nullopt) << none;
-  }
-}
-
 TEST(KeyType, KnowsItsWidth) {
   for (const KeyType type : kAllKeyTypes) {
     with_value_of_type(type, [&](auto number) {
