@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "gpu/device_arrays.hpp"
+#include "gpu/scratch.hpp"
 
 namespace gsort::gpu {
 namespace {

@@ -1,8 +1,7 @@
-// Cuts one scratch allocation into arrays, each aligned as cudaMalloc would. Run once with no
-// memory, it tells how much is needed; run again on the memory, it gives the same arrays.
+// Arrays in device memory, as callers hand them over: how many elements one call takes, and how two
+// arrays become runs of one input.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,10 +9,9 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "gpu/merge_pass.hpp"
+#include "gpu/scratch.hpp"
 
 namespace gsort::gpu {
-
-inline constexpr std::size_t kScratchAlignment = 256;
 
 // Throws: Error(kUsage) for more than kMaxSortedKeys `elements`.
 inline void require_count(std::uint64_t count, std::string_view operation,
@@ -23,25 +21,6 @@ inline void require_count(std::uint64_t count, std::string_view operation,
       ErrorKind::kUsage, std::string(operation),
       "more than " + format_count(kMaxSortedKeys) + " " + std::string(elements) + " in one call");
 }
-
-class ScratchCutter {
- public:
-  explicit ScratchCutter(void* memory) : memory_(static_cast<std::byte*>(memory)) {}
-
-  // The next array of `count` T; nullptr when there is no memory.
-  template <class T>
-  [[nodiscard]] T* take(std::uint64_t count) {
-    std::byte* const place = memory_ == nullptr ? nullptr : memory_ + used_bytes_;
-    used_bytes_ += round_up(count * sizeof(T), kScratchAlignment);
-    return reinterpret_cast<T*>(place);
-  }
-
-  [[nodiscard]] std::size_t used_bytes() const { return used_bytes_; }
-
- private:
-  std::byte* memory_;
-  std::size_t used_bytes_ = 0;
-};
 
 // How far b lies behind a, in elements. Should it lie before a, a number so large that the address
 // a + number wraps around and is b: a kernel that counts from `a` reaches `b` either way. Requires:

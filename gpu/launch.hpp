@@ -7,16 +7,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include "gpu/architecture.hpp"
 #include "gpu/merge_pass.hpp"
+#include "gpu/table_copy.hpp"
 
 namespace gsort::gpu {
-
-// 10 * major + minor of the current device.
-[[nodiscard]] unsigned current_architecture();
-
-// The same of the code that the current device runs: less than the device's own where kernels were
-// compiled for older ones alone. Asked for once a device.
-[[nodiscard]] unsigned compiled_architecture();
 
 template <class Key>
 void launch_block_sort(const BlockSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
@@ -62,10 +57,5 @@ void launch_two_way_pair_merge(const PairMergePass<Key, Value>& pass, unsigned a
 template <class Key>
 void launch_sample(const Key* keys, const RunTable& table, Key* samples, unsigned architecture,
                    cudaStream_t stream);
-
-// Copies a few host numbers to device memory as kernel arguments: nothing to wait for, nothing to
-// keep alive.
-void launch_table_copy(const std::uint64_t* values, std::uint64_t count, std::uint64_t* table,
-                       unsigned architecture, cudaStream_t stream);
 
 }  // namespace gsort::gpu

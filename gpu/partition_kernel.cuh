@@ -18,11 +18,6 @@
 namespace gsort::gpu {
 
 inline constexpr unsigned kPartitionThreads = 128;
-inline constexpr unsigned kTableChunk = 256;  // numbers that one launch passes as arguments
-
-struct TableChunk {
-  std::uint64_t values[kTableChunk];
-};
 
 // A team of kRuns neighbouring threads of a warp, a power of two; see SerialTeam for what its calls
 // mean. The teams of a warp go through their rounds in step, so that all shuffles have all threads.
@@ -162,8 +157,5 @@ __global__ void __launch_bounds__(kPartitionThreads)
       begin + ((slot - table.sample_begin(run, kReadSampleShift)) << kReadSampleShift);
   if (position < table.begin(run + 1)) samples[slot] = keys[position];
 }
-
-__global__ void __launch_bounds__(kTableChunk)
-    table_kernel(const TableChunk chunk, unsigned count, std::uint64_t* table);
 
 }  // namespace gsort::gpu

@@ -8,8 +8,8 @@
 
 #include <cuda_runtime.h>
 
+#include "gpu/architecture.hpp"
 #include "gpu/cuda_check.hpp"
-#include "gpu/launch.hpp"
 #include "gpu/launch_overlap.hpp"
 
 namespace gsort::gpu {

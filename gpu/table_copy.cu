@@ -1,16 +1,22 @@
-// See launch.hpp. Arguments of a kernel are copied when it is launched, so the host's numbers may
-// go.
+// See table_copy.hpp. Arguments of a kernel are copied when it is launched, so the host's numbers
+// may go. The kernel is also the one that is asked what the device's code was compiled for.
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 
+#include "gpu/architecture.hpp"
 #include "gpu/cuda_check.hpp"
-#include "gpu/launch.hpp"
-#include "gpu/partition_kernel.cuh"
 #include "gpu/programmatic_launch.cuh"
+#include "gpu/table_copy.hpp"
 
 namespace gsort::gpu {
+
+inline constexpr unsigned kTableChunk = 256;  // numbers that one launch passes as arguments
+
+struct TableChunk {
+  std::uint64_t values[kTableChunk];
+};
 
 __global__ void __launch_bounds__(kTableChunk)
     table_kernel(const TableChunk chunk, unsigned count, std::uint64_t* table) {
