@@ -12,7 +12,7 @@ A golden file holds cases as a user would see them at a terminal:
 "$ " starts a command for bash, lines of stdout follow as they are, lines of stderr after "! ", and an exit
 status other than 0 in brackets. "<...>" stands for any text in a line. A case runs in an empty folder. Beyond
 what is written, these hold for every command:
-  - a gsort that exits with 2 says one message in the form of the README, with a hint;
+  - a gsort that exits with 2 says one message of the form `gsort: WHAT WHERE: WHY`, with a hint;
   - a command that exits with 2 leaves every file as it was, and adds none;
   - the folder for temporary files, $TMPDIR, is empty afterwards.
 Cases that need more than bash are Python functions in scenarios.py, and in the modules that it is followed by below.

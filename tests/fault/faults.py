@@ -4,8 +4,8 @@
 The library that shim.cpp makes lets the Nth call of a kind go wrong. For every sort of sorts.py, every kind of call and
 every error that makes sense for it, N = 1, 2, ... until a run comes through without meeting the fault. A run passes if
   - it exits with 0, and the output is right to the last byte, and no failure to sync was passed over; or
-  - it exits with 2, with one message in the form of the README that tells of that call (verdicts.py), and the old output is
-    as it was;
+  - it exits with 2, with one message of the form `gsort: WHAT WHERE: WHY` that tells of that call (verdicts.py), and the
+    old output is as it was;
 and in both cases no file is left in the folder of the output or of temporary files, and the inputs are as they were.
 A call that is interrupted (EINTR, EAGAIN) or moves only a part must end no sort, a refused thread none but those that need
 one. Sorts on a GPU are left out where there is none.

@@ -1,5 +1,5 @@
-"""Runs README.md's recipe, here as recipe.py, and compares what its function gives with numpy.sort for every type
-that gsort has."""
+"""Runs the recipe of src/library/NUMPY.md, here as recipe.py, and compares what its function gives with numpy.sort
+for every type that gsort has."""
 
 import numpy
 
@@ -36,7 +36,7 @@ def test_raw_files():
 
 
 def test_where_floats_differ():
-    """As README.md says: -NaN comes first, +NaN last, -0 before +0; the same keys otherwise."""
+    """As NUMPY.md says: -NaN comes first, +NaN last, -0 before +0; the same keys otherwise."""
     for dtype in numpy.float32, numpy.float64:
         keys = numpy.array([numpy.nan, 0.0, 1.0, -0.0, -numpy.nan, -1.0, 0.0, -0.0], dtype=dtype)
         actual = recipe.gsort(keys, "out.npy")
