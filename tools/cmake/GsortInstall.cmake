@@ -18,6 +18,11 @@ add_custom_command(OUTPUT ${pages}/gsort.1.gz
 add_custom_target(gsort_pages ALL
   DEPENDS ${pages}/gsort.1.gz ${pages}/gsort.bash ${pages}/_gsort ${pages}/gsort.fish)
 
+# Everything that is installed, and nothing else: cmake --install and cpack need no tests and no benchmarks.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
+add_custom_target(gsort_installed)
+add_dependencies(gsort_installed gsort gsort_pages)
+
 install(TARGETS gsort RUNTIME COMPONENT program)
 install(FILES ${pages}/gsort.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 install(FILES ${pages}/gsort.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
@@ -40,6 +45,7 @@ if(GSORT_RELOCATABLE)
   return()
 endif()
 
+add_dependencies(gsort_installed gsort_shared)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/gsort)
 install(TARGETS gsort_shared EXPORT gsortTargets
