@@ -33,6 +33,10 @@ std::unique_ptr<TierMemory> make_tier(const Plan& plan, std::uint64_t bytes) {
 // A file that is smaller is sorted before a GPU could be started, whatever the rates are.
 constexpr std::uint64_t kLeastBytesToLookUp = std::uint64_t{64} << 20;
 
+RatesFile rates_file() {
+  return {std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"), processor_name()};
+}
+
 bool rates_matter(const Machine& machine) {
   return machine.input_bytes.value_or(0) >= kLeastBytesToLookUp && gpu::may_be_there();
 }
@@ -79,8 +83,10 @@ PreparedSort::PreparedSort(const Options& options, io::Reader& reader)
   machine_ = survey(temporary_folders_, folder, reader);
   if (resumption_) machine_.resumed = resumption_->found();
   if (rates_matter(machine_)) {
-    rates_file_.emplace(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"), processor_name());
+    rates_file_.emplace(rates_file());
     machine_.rates = rates_file_->read(rates_problem_);
+  } else if (options.stats) {
+    machine_.rates.limits = rates_file().read(rates_problem_).limits;
   }
   cuda_start_seconds_ = look_for_gpus(options, machine_);
   plan_ = make_plan(options, machine_);

@@ -47,6 +47,16 @@ std::optional<double> number_in(const Json& json, const char* name, double least
   return number;
 }
 
+std::optional<Limits> limits_in(const Json& json) {
+  const auto found = json.find("limits");
+  if (found == json.end() || !found->is_object()) return std::nullopt;
+  const auto read = number_in(*found, "disk_read_bytes_per_second", kLeastRate, kMostRate);
+  const auto write = number_in(*found, "disk_write_bytes_per_second", kLeastRate, kMostRate);
+  const auto memory = number_in(*found, "memory_bytes_per_second", kLeastRate, kMostRate);
+  if (!read || !write || !memory) return std::nullopt;
+  return Limits{*read, *write, *memory};
+}
+
 bool is_string(const Json& json, const char* name, const std::string& wanted) {
   const auto found = json.find(name);
   return found != json.end() && found->is_string() && found->get<std::string>() == wanted;
@@ -94,7 +104,7 @@ Rates RatesFile::read(std::string& problem) const {
   if (!is_number(json, "version", kVersion) || !is_string(json, "processor", processor_)) return {};
   return {number_in(json, "core_bytes_per_second", kLeastRate, kMostRate),
           number_in(json, "gpu_bytes_per_second", kLeastRate, kMostRate),
-          number_in(json, "cuda_start_seconds", kLeastStart, kMostStart)};
+          number_in(json, "cuda_start_seconds", kLeastStart, kMostStart), limits_in(json)};
 }
 
 void RatesFile::write(const Rates& rates) const {
@@ -106,6 +116,11 @@ void RatesFile::write(const Rates& rates) const {
   add("core_bytes_per_second", rates.core_bytes_per_second);
   add("gpu_bytes_per_second", rates.gpu_bytes_per_second);
   add("cuda_start_seconds", rates.cuda_start_seconds);
+  if (rates.limits) {
+    json["limits"] = {{"disk_read_bytes_per_second", rates.limits->disk_read_bytes_per_second},
+                      {"disk_write_bytes_per_second", rates.limits->disk_write_bytes_per_second},
+                      {"memory_bytes_per_second", rates.limits->memory_bytes_per_second}};
+  }
   const std::string text =
       json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
   make_folder(std::filesystem::path(path_).parent_path());

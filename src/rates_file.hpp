@@ -3,8 +3,11 @@
 //
 // JSON, under $XDG_CACHE_HOME or ~/.cache, of at most 4 KiB:
 //   {"version": 1, "processor": "AMD EPYC 9654", "core_bytes_per_second": 4.5e8,
-//    "gpu_bytes_per_second": 2.5e10, "cuda_start_seconds": 0.31}
+//    "gpu_bytes_per_second": 2.5e10, "cuda_start_seconds": 0.31,
+//    "limits": {"disk_read_bytes_per_second": 3.1e9, "disk_write_bytes_per_second": 1.9e9,
+//               "memory_bytes_per_second": 2.2e11}}
 // A rate that is not known is missing. Homes are shared, so rates of another processor are none.
+// Sorts learn the rates; the limits are measured by gsort-bench ceilings --keep, all three or none.
 #pragma once
 
 #include <string>

@@ -1,9 +1,19 @@
-// How fast a machine has been seen to sort: what an engine is chosen by.
+// How fast a machine has been seen to sort: what an engine is chosen by. And how fast it can move
+// bytes at most, which is for reports alone.
 #pragma once
 
 #include <optional>
 
 namespace gsort {
+
+// Measured without gsort, in bytes a second.
+struct Limits {
+  double disk_read_bytes_per_second;
+  double disk_write_bytes_per_second;
+  double memory_bytes_per_second;  // read or written, by all cores
+
+  friend bool operator==(const Limits&, const Limits&) = default;
+};
 
 // What has not been seen is taken from machines that were measured.
 struct Rates {
@@ -17,6 +27,7 @@ struct Rates {
   std::optional<double> core_bytes_per_second;
   std::optional<double> gpu_bytes_per_second;
   std::optional<double> cuda_start_seconds;
+  std::optional<Limits> limits = std::nullopt;
 
   friend bool operator==(const Rates&, const Rates&) = default;
 };

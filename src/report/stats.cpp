@@ -5,7 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "options/help.hpp"
-#include "report/bound.hpp"
+#include "report/busiest.hpp"
+#include "report/limit.hpp"
 #include "report/plan_object.hpp"
 #include "report/words.hpp"
 
@@ -73,12 +74,22 @@ Json phases_array(const Outcome& outcome) {
   return array;
 }
 
-Json bound_object(const Outcome& outcome, const Plan& plan) {
-  const std::optional<Bound> bound = bound_of(outcome, plan.threads);
-  if (!bound) return nullptr;
-  return {{"seconds", bound->seconds},
-          {"ratio", outcome.total_seconds / std::max(bound->seconds, 1e-9)},
-          {"waited_for", bound->waited_for ? Json(words_for(*bound->waited_for)) : Json(nullptr)}};
+double ratio(double taken, double needed) {
+  return taken / std::max(needed, 1e-9);
+}
+
+Json busiest_object(const Outcome& outcome, const Plan& plan) {
+  const auto busiest = busiest_of(outcome, plan.threads);
+  if (!busiest) return nullptr;
+  return {{"seconds", busiest->seconds},
+          {"ratio", ratio(outcome.total_seconds, busiest->seconds)},
+          {"stage", busiest->stage ? Json(words_for(*busiest->stage)) : Json(nullptr)}};
+}
+
+Json limit_object(const Outcome& outcome, const Machine& machine) {
+  const auto seconds = limit_seconds(outcome, machine.rates.limits);
+  if (!seconds) return nullptr;
+  return {{"seconds", *seconds}, {"ratio", ratio(outcome.total_seconds, *seconds)}};
 }
 
 // All phases together: spans outside of phases there are none.
@@ -112,7 +123,8 @@ std::string stats_json(const Outcome& outcome, const Plan& plan, const Options& 
   json["seconds"] = total;
   json["bytes_per_second"] =
       total > 0 ? Json(static_cast<double>(outcome.bytes) / total) : Json(nullptr);
-  json["bound"] = bound_object(outcome, plan);
+  json["busiest"] = busiest_object(outcome, plan);
+  json["limit"] = limit_object(outcome, machine);
   json["runs"] = outcome.runs;
   json["resumed_runs"] = outcome.resumed_runs;
   json["bytes"] = bytes_object(outcome, sums_of(outcome));

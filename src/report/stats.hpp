@@ -11,7 +11,7 @@
 
 namespace gsort {
 
-inline constexpr int kStatsVersion = 1;
+inline constexpr int kStatsVersion = 2;
 
 [[nodiscard]] std::string stats_json(const Outcome& outcome, const Plan& plan,
                                      const Options& options, const Machine& machine);

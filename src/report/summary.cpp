@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
-#include "report/bound.hpp"
+#include "report/busiest.hpp"
 #include "report/words.hpp"
 
 namespace gsort {
@@ -45,9 +45,10 @@ std::string run_words(const Outcome& outcome) {
 std::string rate_words(const Outcome& outcome, const Plan& plan) {
   const double rate = static_cast<double>(outcome.bytes) / outcome.total_seconds;
   std::string words = fmt::format("{}/s", decimal_bytes(rate));
-  if (const auto bound = bound_of(outcome, plan.threads)) {
-    words += fmt::format("; bound {:.1f} s", bound->seconds);
-    if (bound->waited_for) words += fmt::format(", waited for {}", words_for(*bound->waited_for));
+  if (const auto busiest = busiest_of(outcome, plan.threads)) {
+    words += busiest->stage ? fmt::format("; bottleneck: {} ({:.1f} s at best)",
+                                          words_for(*busiest->stage), busiest->seconds)
+                            : fmt::format("; busiest stages {:.1f} s at best", busiest->seconds);
   }
   return words;
 }

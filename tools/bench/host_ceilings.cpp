@@ -1,7 +1,9 @@
 // gsort-bench ceilings, the host's part: the disk around the page cache (O_DIRECT) read, written,
-// and both at once, and the page cache read. The files have no names and vanish with the program.
+// and both at once, the page cache read, and memory copied. The files have no names and vanish with
+// the program. With --keep, gsort compares its sorts with the rates (src/report/limit.hpp).
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <thread>
@@ -9,10 +11,12 @@
 #include <fcntl.h>
 
 #include "base/failure.hpp"
+#include "base/parallel.hpp"
 #include "bench/ring_transfers.hpp"
 #include "bench/subcommands.hpp"
 #include "io/memory.hpp"
 #include "io/temporary_file.hpp"
+#include "rates_file.hpp"
 
 namespace gsort::bench {
 namespace {
@@ -20,6 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kBlockBytes = 4 * kMiB;
+constexpr std::uint64_t kMemoryBytes = 256 * kMiB;
 constexpr unsigned kDiskThreads = 8;  // transfers in flight in each direction
 
 // What one thread does with a block buffer at an offset.
@@ -175,9 +180,39 @@ class HostCeilings {
     }
   }
 
+  // Larger than caches; counted as read and written.
+  void add_memory(unsigned threads) {
+    const io::Arena memory(2 * kMemoryBytes, "the memory benchmark");
+    std::memset(memory.data(), 0x5a, memory.size());
+    add_timed(kMemoryCopy, 2 * kMemoryBytes, [&] {
+      run_workers(threads, [&](unsigned worker) {
+        const std::uint64_t begin = kMemoryBytes * worker / threads;
+        const std::uint64_t end = kMemoryBytes * (worker + 1) / threads;
+        std::memcpy(memory.data() + kMemoryBytes + begin, memory.data() + begin, end - begin);
+      });
+    });
+  }
+
+  // The best rates that were seen; nothing where the disk's are not known.
+  [[nodiscard]] std::optional<Limits> limits() const {
+    const Limits limits{rate_of("disk read, "), rate_of("disk write, "), rate_of(kMemoryCopy)};
+    if (limits.disk_read_bytes_per_second <= 0) return std::nullopt;
+    return limits;
+  }
+
   [[nodiscard]] const std::vector<Result>& results() const { return results_; }
 
  private:
+  static constexpr const char* kMemoryCopy = "memory copy, all threads, read + written";
+
+  [[nodiscard]] double rate_of(const std::string& beginning) const {
+    double best = 0;
+    for (const Result& result : results_) {
+      if (!result.contender.starts_with(beginning)) continue;
+      best = std::max(best, static_cast<double>(result.bytes) / result.times.least_ms * 1e3);
+    }
+    return best;
+  }
   [[nodiscard]] io::ByteSpan half_of_the_buffers() const {
     return buffers_.bytes().first(kDiskThreads * kBlockBytes);
   }
@@ -189,6 +224,19 @@ class HostCeilings {
   BenchFile other_;
   std::vector<Result> results_;
 };
+
+void keep(const std::optional<Limits>& limits, Report& report) {
+  if (!limits) {
+    report.say("nothing is kept: the disk's rates are not known");
+    return;
+  }
+  const RatesFile file(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"), processor_name());
+  std::string problem;
+  Rates rates = file.read(problem);
+  rates.limits = limits;
+  file.write(rates);
+  report.say("kept in " + file.path());
+}
 
 }  // namespace
 
@@ -206,11 +254,13 @@ void bench_host_ceilings(const Request& request, Report& report) {
     report.say("no O_DIRECT in " + request.folder + ": no disk ceilings");
   }
   ceilings.add_page_cache();
+  ceilings.add_memory(request.threads);
   report.set_copy_rate(0);
   Group group;
   group.title = "ceilings of " + request.folder + ", files of " + format_bytes(request.file_bytes) +
                 ", blocks of " + format_bytes(kBlockBytes) + " (at once: the sum)";
   report.add(group, ceilings.results());
+  if (request.keeps_limits) keep(ceilings.limits(), report);
 }
 
 }  // namespace gsort::bench

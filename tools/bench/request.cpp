@@ -37,6 +37,7 @@ po::options_description described() {
       ("parallel", po::value<unsigned>(), "threads (all cores)")                              //
       ("folder", text()->default_value("."), "where ceilings makes its files")                //
       ("file-size", text()->default_value("4G"), "and how large each is")                     //
+      ("keep", "ceilings: keep the rates of disk and memory for gsort --stats")               //
       ("json", text(), "write all results to this file, too")                                 //
       ("help,h", "this text");
   return options;
@@ -140,6 +141,10 @@ Request request_of(const po::variables_map& given) {
   if (request.threads == 0) request.threads = 1;
   request.folder = text("folder");
   request.file_bytes = parse_size(text("file-size"), 0, "--file-size");
+  request.keeps_limits = given.count("keep") != 0;
+  if (request.keeps_limits && request.subcommand != "ceilings") {
+    throw usage_error("keep", "", "is for ceilings alone");
+  }
   request.json_path = text("json");
   return request;
 }

@@ -30,6 +30,7 @@ struct Request {
   unsigned threads = 1;
   std::string folder = ".";             // of ceilings: where its files are made
   std::uint64_t file_bytes = 4 * kGiB;  // of ceilings: the size of each
+  bool keeps_limits = false;            // of ceilings: for the reports of gsort
   std::string json_path;                // empty: no JSON
   std::string command_line;
 };

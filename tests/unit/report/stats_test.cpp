@@ -85,17 +85,29 @@ TEST(Stats, SayNullForWhatIsNotKnown) {
   options.output = "out";
   const Json json = stats_of(outcome, options);
   EXPECT_TRUE(json.at("fingerprint").is_null());
-  EXPECT_TRUE(json.at("bound").is_null()) << "writing takes long and showed no rate";
+  EXPECT_TRUE(json.at("busiest").is_null()) << "writing takes long and showed no rate";
+  EXPECT_TRUE(json.at("limit").is_null()) << "nobody measured it";
   EXPECT_EQ(json.at("output"), "out");
 }
 
-TEST(Stats, HoldTheBound) {
+TEST(Stats, HoldTheBusiestStages) {
   Outcome outcome = outcome_of_a_sort();
   outcome.phases[1].best_rates[Stage::kWrite] = 8'000;
-  const Json bound = stats_of(outcome, test::options_for(KeyType::kI32)).at("bound");
-  EXPECT_DOUBLE_EQ(bound.at("seconds").get<double>(), 1.3);
-  EXPECT_DOUBLE_EQ(bound.at("ratio").get<double>(), 2 / 1.3);
-  EXPECT_EQ(bound.at("waited_for"), "reading");
+  const Json busiest = stats_of(outcome, test::options_for(KeyType::kI32)).at("busiest");
+  EXPECT_DOUBLE_EQ(busiest.at("seconds").get<double>(), 1.3);
+  EXPECT_DOUBLE_EQ(busiest.at("ratio").get<double>(), 2 / 1.3);
+  EXPECT_EQ(busiest.at("stage"), "reading");
+}
+
+TEST(Stats, HoldTheLimitOfDisksAndMemory) {
+  Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
+  machine.rates.limits = Limits{8'000, 5'000, 1e9};
+  const Options options = test::options_for(KeyType::kI32);
+  const Json limit =
+      Json::parse(stats_json(outcome_of_a_sort(), make_plan(options, machine), options, machine))
+          .at("limit");
+  EXPECT_DOUBLE_EQ(limit.at("seconds").get<double>(), 0.5 + 0.8);
+  EXPECT_DOUBLE_EQ(limit.at("ratio").get<double>(), 2 / 1.3);
 }
 
 TEST(Stats, SurviveNamesThatAreNoText) {

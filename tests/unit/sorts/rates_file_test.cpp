@@ -36,7 +36,8 @@ class KeptRates : public testing::Test {
 
 TEST_F(KeptRates, ComeBackAsTheyWere) {
   for (const Rates& rates :
-       {Rates{0.5e9, 27.5e9, 0.31}, Rates{1.0 / 3 * 1e9, {}, {}}, Rates{{}, 12e9, 0.2}, Rates{}}) {
+       {Rates{0.5e9, 27.5e9, 0.31}, Rates{1.0 / 3 * 1e9, {}, {}}, Rates{{}, 12e9, 0.2},
+        Rates{{}, {}, {}, Limits{3e9, 2e9, 200e9}}, Rates{}}) {
     file().write(rates);
     EXPECT_EQ(file().read(problem_), rates);
     EXPECT_EQ(problem_, "");
@@ -77,6 +78,19 @@ TEST_F(KeptRates, ThatNoMachineHasAreNone) {
         Rates{})
         << rate;
   }
+}
+
+TEST_F(KeptRates, HaveAllLimitsOrNone) {
+  const auto limits = [&](const std::string& some) {
+    return read(R"({"version": 1, "processor": "a processor", "limits": )" + some + "}").limits;
+  };
+  const std::string disks =
+      R"("disk_read_bytes_per_second": 3e9, "disk_write_bytes_per_second": 2e9)";
+  EXPECT_EQ(limits("{" + disks + R"(, "memory_bytes_per_second": 2e11})"),
+            (Limits{3e9, 2e9, 200e9}));
+  EXPECT_FALSE(limits("{" + disks + "}"));
+  EXPECT_FALSE(limits("{" + disks + R"(, "memory_bytes_per_second": 0})"));
+  EXPECT_FALSE(limits("[3e9, 2e9, 2e11]"));
 }
 
 TEST_F(KeptRates, OfADamagedFileAreNoneAndTheFileIsNamed) {

@@ -1,4 +1,4 @@
-#include "report/bound.hpp"
+#include "report/busiest.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,65 +20,65 @@ Outcome outcome_of_a_sort() {
   return outcome;
 }
 
-TEST(Bound, AddsUpPhasesEachBoundByItsSlowestStage) {
+TEST(BusiestStages, AddUpTheSlowestStageOfEachPhase) {
   Outcome outcome = outcome_of_a_sort();
   test::moved(outcome.phases[0], Stage::kSpill, kGigabyte, 1e9);  // 1 s, while reading takes 2 s
-  const auto bound = bound_of(outcome, 2);
-  ASSERT_TRUE(bound);
-  EXPECT_DOUBLE_EQ(bound->seconds, 2 + 4 + 1);
-  EXPECT_EQ(bound->waited_for, Resource::kOutput);
+  const auto busiest = busiest_of(outcome, 2);
+  ASSERT_TRUE(busiest);
+  EXPECT_DOUBLE_EQ(busiest->seconds, 2 + 4 + 1);
+  EXPECT_EQ(busiest->stage, Resource::kOutput);
 }
 
-TEST(Bound, IsTheCoresTimeWhereThatIsMore) {
+TEST(BusiestStages, AreTheCoresWhereTheyNeedLonger) {
   Outcome outcome = outcome_of_a_sort();
   outcome.phases[0].cpu_seconds = 5;
   outcome.phases[1].cpu_seconds = 9.5;
-  const auto bound = bound_of(outcome, 2);
-  ASSERT_TRUE(bound);
-  EXPECT_DOUBLE_EQ(bound->seconds, 2.5 + 4.75 + 1);
-  EXPECT_EQ(bound->waited_for, Resource::kCores);
+  const auto busiest = busiest_of(outcome, 2);
+  ASSERT_TRUE(busiest);
+  EXPECT_DOUBLE_EQ(busiest->seconds, 2.5 + 4.75 + 1);
+  EXPECT_EQ(busiest->stage, Resource::kCores);
 }
 
-TEST(Bound, IsNeverMoreThanWhatWasTaken) {
+TEST(BusiestStages, NeverNeedMoreThanWasTaken) {
   Outcome outcome = outcome_of_a_sort();
   outcome.phases[0].cpu_seconds = 100;
-  EXPECT_DOUBLE_EQ(bound_of(outcome, 1)->seconds, 3 + 4 + 1);
+  EXPECT_DOUBLE_EQ(busiest_of(outcome, 1)->seconds, 3 + 4 + 1);
 }
 
-TEST(Bound, TakesTheBestRateOfAllPhases) {
+TEST(BusiestStages, TakeTheBestRateOfAllPhases) {
   Outcome outcome = outcome_of_a_sort();
   outcome.phases[0].best_rates[Stage::kRead] = 3e9;
   outcome.phases[1].best_rates[Stage::kRead] = 8e9;
-  EXPECT_DOUBLE_EQ(bound_of(outcome, 2)->seconds, 1 + 4 + 1);
+  EXPECT_DOUBLE_EQ(busiest_of(outcome, 2)->seconds, 1 + 4 + 1);
 }
 
-TEST(Bound, NamesNothingWhereTheSortTookMoreThanTwiceAsLong) {
+TEST(BusiestStages, NameNothingWhereTheSortTookMoreThanTwiceAsLong) {
   Outcome outcome = outcome_of_a_sort();
   outcome.phases[0].best_rates[Stage::kRead] = 100e9;
   outcome.phases[1].best_rates[Stage::kWrite] = 100e9;
-  const auto bound = bound_of(outcome, 2);
-  ASSERT_TRUE(bound);
-  EXPECT_FALSE(bound->waited_for);
+  const auto busiest = busiest_of(outcome, 2);
+  ASSERT_TRUE(busiest);
+  EXPECT_FALSE(busiest->stage);
 }
 
-TEST(Bound, IsLeftOutWhereALongPhaseShowedNoRate) {
+TEST(BusiestStages, AreLeftOutWhereALongPhaseShowedNoRate) {
   Outcome outcome = outcome_of_a_sort();
   outcome.phases[1].best_rates[Stage::kWrite] = 0;
-  EXPECT_FALSE(bound_of(outcome, 2));
+  EXPECT_FALSE(busiest_of(outcome, 2));
 }
 
-TEST(Bound, DoesNotCareForTheRatesOfShortPhases) {
+TEST(BusiestStages, DoNotDependOnTheRatesOfShortPhases) {
   Outcome outcome = outcome_of_a_sort();
   outcome.phases[0] = test::phase_of(Phase::kRead, 2.5, 3);
   test::moved(outcome.phases[0], Stage::kRead, kGigabyte, 0);
-  EXPECT_TRUE(bound_of(outcome, 2));
+  EXPECT_TRUE(busiest_of(outcome, 2));
 }
 
-TEST(Bound, IsLeftOutForShortSorts) {
+TEST(BusiestStages, AreLeftOutForShortSorts) {
   Outcome outcome = outcome_of_a_sort();
   outcome.total_seconds = 0.9;
-  EXPECT_FALSE(bound_of(outcome, 2));
-  EXPECT_FALSE(bound_of(Outcome{}, 2));
+  EXPECT_FALSE(busiest_of(outcome, 2));
+  EXPECT_FALSE(busiest_of(Outcome{}, 2));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "report/bound.hpp"
+#include "report/busiest.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@ constexpr std::array kMovers = {
 };
 constexpr std::size_t kResources = static_cast<std::size_t>(Resource::kCores) + 1;
 
-struct PhaseBound {
+struct PhaseNeed {
   double seconds = 0;
   Resource resource = Resource::kCores;
   bool is_known = true;  // whether all its stages showed a rate
@@ -41,23 +41,23 @@ ByStage<double> best_rates_of(const Outcome& outcome) {
   return best;
 }
 
-PhaseBound bound_of_phase(const PhaseRecord& phase, const ByStage<double>& best_rates,
-                          unsigned cores) {
+PhaseNeed busiest_of_phase(const PhaseRecord& phase, const ByStage<double>& best_rates,
+                           unsigned cores) {
   const double taken = seconds_of(phase);
   if (phase.phase == Phase::kSync) return {taken, Resource::kOutput, true};
-  PhaseBound bound{phase.cpu_seconds / cores, Resource::kCores, true};
+  PhaseNeed need{phase.cpu_seconds / cores, Resource::kCores, true};
   for (const Mover& mover : kMovers) {
     const std::uint64_t bytes = phase.stages[mover.stage].bytes;
     if (bytes == 0) continue;
     if (best_rates[mover.stage] <= 0) {
-      bound.is_known = false;
+      need.is_known = false;
       continue;
     }
     const double needed = static_cast<double>(bytes) / best_rates[mover.stage];
-    if (needed > bound.seconds) bound = {needed, mover.resource, bound.is_known};
+    if (needed > need.seconds) need = {needed, mover.resource, need.is_known};
   }
-  bound.seconds = std::min(bound.seconds, taken);
-  return bound;
+  need.seconds = std::min(need.seconds, taken);
+  return need;
 }
 
 }  // namespace
@@ -80,23 +80,23 @@ std::string_view words_for(Resource resource) {
   return "the cores";
 }
 
-std::optional<Bound> bound_of(const Outcome& outcome, unsigned cores) {
+std::optional<BusiestStages> busiest_of(const Outcome& outcome, unsigned cores) {
   if (outcome.total_seconds < kLeastSeconds) return std::nullopt;
   const ByStage<double> best_rates = best_rates_of(outcome);
   std::array<double, kResources> shares{};
-  Bound bound;
+  BusiestStages busiest;
   for (const PhaseRecord& phase : outcome.phases) {
-    const PhaseBound part = bound_of_phase(phase, best_rates, cores);
+    const PhaseNeed part = busiest_of_phase(phase, best_rates, cores);
     if (!part.is_known && seconds_of(phase) > kLongShare * outcome.total_seconds) {
       return std::nullopt;
     }
-    bound.seconds += part.seconds;
+    busiest.seconds += part.seconds;
     shares.at(static_cast<std::size_t>(part.resource)) += part.seconds;
   }
-  if (2 * bound.seconds >= outcome.total_seconds) {
-    bound.waited_for = static_cast<Resource>(std::ranges::max_element(shares) - shares.begin());
+  if (2 * busiest.seconds >= outcome.total_seconds) {
+    busiest.stage = static_cast<Resource>(std::ranges::max_element(shares) - shares.begin());
   }
-  return bound;
+  return busiest;
 }
 
 }  // namespace gsort
