@@ -183,9 +183,9 @@ ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spil
   const ChunkPlan chunk = largest_chunk(q, lanes, spill_bytes, q.threads);
   if (q.engine != EngineKind::kCpu || q.threads == 1) return chunk;
   const ChunkPlan other = largest_chunk(q, lanes, spill_bytes, q.threads + 1);
-  const std::uint64_t lost = chunk.chunk_elements - other.chunk_elements;
   const bool holds_all = chunk.chunk_elements >= q.elements;
-  return lost > (holds_all ? 0 : chunk.chunk_elements / kLeastShare) ? chunk : other;
+  const std::uint64_t may_be_lost = holds_all ? 0 : chunk.chunk_elements / kLeastShare;
+  return other.chunk_elements + may_be_lost < chunk.chunk_elements ? chunk : other;
 }
 
 // Host memory of one merge lane for parts of `elements`.
