@@ -59,11 +59,14 @@ void put_pieces(DirectWriter& writer, ConstByteSpan data, const std::vector<std:
 TEST(DirectWriter, PutsPiecesOfEverySizeTogetherFromManyThreads) {
   const Bytes data = random_bytes(500'003);
   for (unsigned seed = 1; seed <= 20; ++seed) {
-    const Target target;
+    Target target;
+    WrittenPlaces places;
+    target.cached.note_places_in(places);
     DirectWriter writer(target.cached, target.direct(), kSmall);
     put_pieces(writer, data, cuts_of(data.size(), seed), 4);
     writer.finish();
     ASSERT_EQ(read_file(target.path), data) << "seed " << seed;
+    ASSERT_TRUE(places.covers(data.size())) << "seed " << seed;
   }
 }
 
