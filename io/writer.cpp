@@ -11,7 +11,6 @@
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
-#include "io/compress.hpp"
 #include "io/npy.hpp"
 
 namespace gsort::io {
@@ -36,6 +35,9 @@ std::uint64_t least_bytes(const OutputForm& form, std::uint64_t elements, std::u
   return elements * (form.format == FileFormat::kText ? kLeastLineBytes : key_bytes);
 }
 
+// What a decoder is given at once to decompress to.
+constexpr std::size_t kProofBytes = std::size_t{64} << 10;
+
 Error misplaced(const std::string& path, std::string reason) {
   return Error(ErrorKind::kCorrupt, "verifying what was written to", std::move(reason))
       .path(path)
@@ -48,6 +50,7 @@ Error misplaced(const std::string& path, std::string reason) {
 struct Writer::Scratch {
   std::vector<std::byte> text;
   std::vector<std::byte> compressed;
+  std::vector<std::byte> decompressed;  // a stretch of it, to be compared
 };
 
 Writer::Writer(Output& output, const WriterOptions& options)
@@ -68,12 +71,11 @@ void Writer::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) 
   const std::uint64_t least_elements = elements.value_or(1);
   std::vector<std::byte> bytes = is_array ? array_header(least_elements)
                                           : std::vector<std::byte>(header.begin(), header.end());
-  const bool compressed = options_.form.codec != Codec::kNone;
   // An output without anything in it still is a member of its codec.
-  if (compressed && (!bytes.empty() || least_elements == 0)) {
-    std::vector<std::byte> member;
-    compress(options_.form.codec, options_.form.level, bytes, member);
-    bytes = std::move(member);
+  if (options_.form.codec != Codec::kNone && (!bytes.empty() || least_elements == 0)) {
+    Scratch scratch;
+    compressed(bytes, scratch);
+    bytes = std::move(scratch.compressed);
   }
   header_bytes_ = bytes.size();
   const std::uint64_t least =
@@ -135,15 +137,26 @@ ConstByteSpan Writer::encode(ConstByteSpan keys, Scratch& scratch) {
     const std::size_t lines = options_.slice_elements;
     scratch.text.resize(lines * most_line_bytes(options_.key.type) + kTextSlack);
     char* const text = reinterpret_cast<char*>(scratch.text.data());
-    encoded = ConstByteSpan(scratch.text).first(format_lines(keys, options_.key, text));
+    const std::size_t bytes = options_.proves_encoding
+                                  ? format_proven(options_.formatter, keys, options_.key, text)
+                                  : options_.formatter(keys, options_.key, text);
+    encoded = ConstByteSpan(scratch.text).first(bytes);
   }
   if (options_.form.codec != Codec::kNone) {
     const EncoderSlot slot(encoders_);
-    scratch.compressed.clear();
-    compress(options_.form.codec, options_.form.level, encoded, scratch.compressed);
-    encoded = scratch.compressed;
+    encoded = compressed(encoded, scratch);
   }
   return encoded;
+}
+
+ConstByteSpan Writer::compressed(ConstByteSpan content, Scratch& scratch) const {
+  scratch.compressed.clear();
+  options_.compressor(options_.form.codec, options_.form.level, content, scratch.compressed);
+  if (options_.proves_encoding) {
+    scratch.decompressed.resize(kProofBytes);
+    require_decompresses(options_.form.codec, scratch.compressed, content, scratch.decompressed);
+  }
+  return scratch.compressed;
 }
 
 void Writer::wait_for_turn(std::unique_lock<std::mutex>& lock, std::uint64_t position) {

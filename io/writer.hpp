@@ -22,9 +22,13 @@
 #include "base/stored_array.hpp"
 #include "base/tiling.hpp"
 #include "io/bytes.hpp"
+#include "io/compress.hpp"
+#include "io/encoding_proof.hpp"
 #include "io/output.hpp"
 
 namespace gsort::io {
+
+using Compressor = decltype(&compress);
 
 struct WriterOptions {
   OutputForm form;
@@ -37,6 +41,9 @@ struct WriterOptions {
   std::uint64_t slice_elements = 1;  // encoded in one go
   unsigned threads = 1;              // that encode the slices of a large piece
   unsigned encoders = 1;             // at work at once, whoever calls
+  bool proves_encoding = false;      // encoding_proof.hpp
+  LineFormatter formatter = format_lines;
+  Compressor compressor = compress;
 };
 
 // Thread-safe, but for begin() and commit(). `output` outlives the writer.
@@ -56,8 +63,8 @@ class Writer {
 
   // Writes the raw keys from element `position` on. Pieces must be started in the order of their
   // positions; a call may wait for all earlier ones.
-  // Throws: Error(kOutput); Error(kCorrupt) when something was put there before. All calls that wait
-  // then throw the same.
+  // Throws: Error(kOutput); Error(kCorrupt) when something was put there before, or does not decode
+  // to what it was made of. All calls that wait then throw the same.
   void put(std::uint64_t position, ConstByteSpan keys);
 
   // Some other stage failed: calls that wait end with an Error.
@@ -76,6 +83,7 @@ class Writer {
   void put_slices(std::uint64_t position, ConstByteSpan keys);
   void put_slice(std::uint64_t position, ConstByteSpan keys);
   ConstByteSpan encode(ConstByteSpan keys, Scratch& scratch);
+  ConstByteSpan compressed(ConstByteSpan content, Scratch& scratch) const;
   void wait_for_turn(std::unique_lock<std::mutex>& lock, std::uint64_t position);
   std::uint64_t take_place(std::uint64_t position, std::uint64_t elements, std::uint64_t bytes);
   void stop(const std::exception_ptr& why) noexcept;

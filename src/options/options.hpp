@@ -85,6 +85,7 @@ struct Options {
   DirectIo direct_io = DirectIo::kAuto;
   Packing packing = Packing::kAuto;
   bool verify = true;
+  bool verify_encoding = false;  // of text and compressed output
 
   // Reporting. -1: errors only (-q), 0: as usual, 1: phases (-v), 2: decisions (-vv).
   int verbosity = 0;

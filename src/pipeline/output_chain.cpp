@@ -16,6 +16,7 @@ io::WriterOptions writer_options(const Plan& plan) {
   options.slice_elements = plan.encode.slice_elements;
   options.threads = plan.threads;
   options.encoders = plan.encode.encoders;
+  options.proves_encoding = plan.encode.is_proven;
   return options;
 }
 

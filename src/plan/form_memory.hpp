@@ -16,13 +16,15 @@ struct EncodePlan {
   std::uint64_t slice_elements = 0;  // 0: the output is plain
   unsigned encoders = 0;             // compressors at work at the same time, at most
   std::uint64_t memory_bytes = 0;    // for all of it
+  bool is_proven = false;            // what was encoded is decoded again, and compared
 };
 
 // What `threads` threads need under a host budget: an eighth of it for slices, a quarter for
-// compressors, but one slice and one compressor at least.
+// compressors, but one slice and one compressor at least. Proven: each compressor has a
+// decompressor beside it.
 [[nodiscard]] EncodePlan plan_encoding(const OutputForm& form, KeyType type,
                                        std::uint64_t element_bytes, unsigned threads,
-                                       std::uint64_t host_bytes);
+                                       std::uint64_t host_bytes, bool proven);
 
 // What `threads` threads that put pieces need to write around the page cache: two windows each, one
 // in the making and one on its way, and some for the disk; a sixteenth of the budget at most.

@@ -33,7 +33,7 @@ std::uint64_t pipe_guess(const SizeQuestion& q) {
 // What of a host budget is left for the sort's own buffers.
 std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) {
   const EncodePlan encode = plan_encoding(plan.output_form, plan.format.type, plan.key_bytes,
-                                          plan.threads, host_budget_bytes);
+                                          plan.threads, host_budget_bytes, plan.encode.is_proven);
   const WriteWindows windows = plan_write_windows(plan.threads, host_budget_bytes);
   const std::uint64_t beside = decoding_bytes(plan.decoding, host_budget_bytes) +
                                encode.memory_bytes + windows.count * windows.bytes;
@@ -275,6 +275,7 @@ std::optional<Plan> plan_within_budgets(const Options& options, const Machine& m
   plan.threads = options.parallel.value_or(machine.cores);
   plan.host_budget_bytes = host_budget(options, machine);
   plan.output_form = output_form(options);
+  plan.encode.is_proven = options.verify_encoding;
   plan.unique = options.unique;
   plan.top = options.top;
   plan.row_elements = options.row_elements;
@@ -289,7 +290,7 @@ std::optional<Plan> plan_within_budgets(const Options& options, const Machine& m
                                                plan.key_bytes, least_elements(plan));
   if (!plan_sort(plan, options, machine)) return std::nullopt;
   plan.encode = plan_encoding(plan.output_form, plan.format.type, plan.key_bytes, plan.threads,
-                              plan.host_budget_bytes);
+                              plan.host_budget_bytes, plan.encode.is_proven);
   plan.write_windows = plan_write_windows(plan.threads, plan.host_budget_bytes);
   return plan;
 }

@@ -1,6 +1,7 @@
 #include "io/writer.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "unit/io/support.hpp"
@@ -8,6 +9,7 @@
 namespace gsort::io {
 namespace {
 
+using test::Bytes;
 using test::bytes_of;
 using test::error_of;
 using test::read_file;
@@ -90,6 +92,97 @@ TEST(Writer, WritesTheHeaderOfAnArrayOnce) {
   write(folder / "known", options, {{0, 4000}, {4000, kKeys}});
   write(folder / "unknown", options, {{0, 4000}, {4000, kKeys}}, kKeys, false);
   EXPECT_EQ(read_file(folder / "unknown"), read_file(folder / "known"));
+}
+
+TEST(Writer, ProvesWhatItEncodesAndChangesNothingOfIt) {
+  const TempFolder folder;
+  for (WriterOptions options : forms()) {
+    write(folder / "out", options, {{0, 4000}, {4000, kKeys}});
+    options.proves_encoding = true;
+    write(folder / "proven", options, {{0, 4000}, {4000, kKeys}});
+    EXPECT_EQ(read_file(folder / "proven"), read_file(folder / "out"));
+  }
+}
+
+// Formatters and compressors that go wrong in one slice of many.
+bool holds_key(ConstByteSpan raw_keys, std::uint32_t key) {
+  for (std::size_t at = 0; at + 4 <= raw_keys.size(); at += 4) {
+    if (std::memcmp(raw_keys.data() + at, &key, 4) == 0) return true;
+  }
+  return false;
+}
+constexpr std::uint32_t kBadKey = 7 * 5555;
+
+std::size_t changes_a_digit(ConstByteSpan keys, const KeyFormat& format, char* out) {
+  const std::size_t bytes = format_lines(keys, format, out);
+  if (holds_key(keys, kBadKey)) out[0] = static_cast<char>(out[0] ^ 1);
+  return bytes;
+}
+
+std::size_t drops_a_line(ConstByteSpan keys, const KeyFormat& format, char* out) {
+  return format_lines(holds_key(keys, kBadKey) ? keys.subspan(4) : keys, format, out);
+}
+
+std::size_t writes_a_line_twice(ConstByteSpan keys, const KeyFormat& format, char* out) {
+  if (!holds_key(keys, kBadKey)) return format_lines(keys, format, out);
+  const std::size_t bytes = format_lines(keys.first(4), format, out);
+  return bytes + format_lines(keys, format, out + bytes);
+}
+
+std::size_t joins_two_lines(ConstByteSpan keys, const KeyFormat& format, char* out) {
+  const std::size_t bytes = format_lines(keys, format, out);
+  if (holds_key(keys, kBadKey)) *std::find(out, out + bytes, '\n') = '0';
+  return bytes;
+}
+
+TEST(Writer, FindsAFormatterThatGoesWrong) {
+  const TempFolder folder;
+  for (const LineFormatter formatter :
+       {changes_a_digit, drops_a_line, writes_a_line_twice, joins_two_lines}) {
+    WriterOptions options = options_of(FileFormat::kText, Codec::kNone);
+    options.proves_encoding = true;
+    options.formatter = formatter;
+    write_file(folder / "out", bytes_of("old"));
+    const Error error = error_of([&] { write(folder / "out", options, {{0, kKeys}}); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    EXPECT_EQ(read_file(folder / "out"), bytes_of("old"));
+  }
+}
+
+void compresses_something_else(Codec codec, int level, ConstByteSpan from, Bytes& to) {
+  Bytes other(from.begin(), from.end());
+  if (holds_key(from, kBadKey)) other.back() ^= std::byte{1};
+  compress(codec, level, other, to);
+}
+
+void cuts_the_end_off(Codec codec, int level, ConstByteSpan from, Bytes& to) {
+  compress(codec, level, from, to);
+  if (holds_key(from, kBadKey)) to.resize(to.size() - 1);
+}
+
+void gives_it_twice(Codec codec, int level, ConstByteSpan from, Bytes& to) {
+  compress(codec, level, from, to);
+  if (holds_key(from, kBadKey)) compress(codec, level, from, to);
+}
+
+void gives_nothing(Codec codec, int level, ConstByteSpan from, Bytes& to) {
+  if (!holds_key(from, kBadKey)) compress(codec, level, from, to);
+}
+
+TEST(Writer, FindsACompressorThatGoesWrong) {
+  const TempFolder folder;
+  for (const Codec codec : kAllCodecs) {
+    for (const Compressor compressor :
+         {compresses_something_else, cuts_the_end_off, gives_it_twice, gives_nothing}) {
+      WriterOptions options = options_of(FileFormat::kBinary, codec);
+      options.proves_encoding = true;
+      options.compressor = compressor;
+      write_file(folder / "out", bytes_of("old"));
+      const Error error = error_of([&] { write(folder / "out", options, {{0, kKeys}}); });
+      EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+      EXPECT_EQ(read_file(folder / "out"), bytes_of("old"));
+    }
+  }
 }
 
 }  // namespace

@@ -76,6 +76,11 @@ TEST(ParseOptions, ReadsEveryOption) {
   EXPECT_EQ(o.inputs, Strings{"in"});
 }
 
+TEST(ParseOptions, ProvesWhatIsEncodedWhereThatIsAskedFor) {
+  EXPECT_FALSE(parse({"in"}).verify_encoding);
+  EXPECT_TRUE(parse({"--verify-encoding", "in"}).verify_encoding);
+}
+
 TEST(ParseOptions, RefusesReportsOfWhatIsNoSort) {
   EXPECT_EQ(complaint({"-C", "--trace=t", "in"}),
             "options --trace and --check: exclude each other\n"

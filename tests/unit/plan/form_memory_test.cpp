@@ -1,0 +1,34 @@
+#include "plan/form_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/units.hpp"
+
+namespace gsort {
+namespace {
+
+// A proof of what is encoded takes a decompressor beside each compressor, and a buffer for each
+// slice; where that is more than there is, fewer are at work.
+TEST(FormMemory, HasRoomForTheProofOfWhatIsEncoded) {
+  for (const Codec codec : kAllCodecs) {
+    const OutputForm form{FileFormat::kBinary, codec, levels_of(codec).most};
+    for (const std::uint64_t host : {64 * kMiB, kGiB, 64 * kGiB}) {
+      const EncodePlan plain = plan_encoding(form, KeyType::kU32, 4, 8, host, false);
+      const EncodePlan proven = plan_encoding(form, KeyType::kU32, 4, 8, host, true);
+      EXPECT_FALSE(plain.is_proven);
+      EXPECT_TRUE(proven.is_proven);
+      EXPECT_EQ(proven.slice_elements, plain.slice_elements);
+      EXPECT_LE(proven.encoders, plain.encoders);
+      const std::uint64_t buffers = 16 * 64 * kKiB;
+      if (proven.encoders == plain.encoders) {
+        EXPECT_GE(proven.memory_bytes, plain.memory_bytes + buffers + proven.encoders * 512 * kKiB);
+      }
+    }
+  }
+  const OutputForm text{FileFormat::kText, Codec::kNone, 0};
+  EXPECT_TRUE(plan_encoding(text, KeyType::kU32, 4, 8, kGiB, true).is_proven);
+  EXPECT_FALSE(plan_encoding({}, KeyType::kU32, 4, 8, kGiB, true).is_proven);
+}
+
+}  // namespace
+}  // namespace gsort
