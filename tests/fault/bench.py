@@ -1,6 +1,7 @@
 """A folder in which one sort is run again and again, whole or not, and what must hold afterwards."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,13 @@ def why_no_gpu(options) -> str:
     if done.returncode not in (0, 2):
         raise SystemExit(f"gsort --engine=cuda --explain ended with {done.returncode}: {done.stderr}")
     return done.stderr.partition("\n")[0] if done.returncode else ""
+
+
+def gpu_is_expected() -> bool:
+    """As tests/support/gpu_expected.hpp says."""
+    if "GSORT_TEST_GPU" in os.environ:
+        return os.environ["GSORT_TEST_GPU"] != "0"
+    return os.environ.get("CUDA_VISIBLE_DEVICES") not in ("", "-1") and Path("/dev/nvidiactl").exists()
 
 
 class Bench:

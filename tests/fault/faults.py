@@ -163,6 +163,8 @@ def main() -> int:
     reason = bench.why_no_gpu(options) if any(known[name].on_gpu for name in wanted) else ""
     if reason:
         print(f"sorts on a GPU are left out: {reason}")
+        if bench.gpu_is_expected():
+            return 1
         wanted = {name: turn for name, turn in wanted.items() if not known[name].on_gpu}
     if not wanted:
         return bench.run.SKIPPED

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu/cuda_check.hpp"
+#include "support/gpu_expected.hpp"
 
 namespace gsort::gpu {
 
@@ -45,7 +46,7 @@ class GpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
     cases_of_test = {};
-    const std::string reason = reason_without_gpu();
+    const std::string reason = test::missing_gpu(reason_without_gpu());
     if (!reason.empty()) GTEST_SKIP() << "SKIPPED: " << reason;
   }
   void TearDown() override {

@@ -12,6 +12,7 @@
 #include "base/units.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "gpu/gpu.hpp"
+#include "support/gpu_expected.hpp"
 #include "support/std_engine.hpp"
 
 namespace gsort::test {
@@ -55,6 +56,12 @@ std::uint64_t host_bytes(const std::string& name, const EngineShape& shape, unsi
   return 1;
 }
 
+#ifdef GSORT_TEST_HAS_CUDA
+constexpr bool kHasCuda = true;
+#else
+constexpr bool kHasCuda = false;
+#endif
+
 const gpu::Devices& gpus() {
   static const gpu::Devices found = gpu::find_devices({});
   return found;
@@ -64,7 +71,8 @@ const gpu::Devices& gpus() {
 
 std::string why_not(const std::string& name) {
   if (name != "cuda" || !gpus().devices.empty()) return "";
-  return "the CUDA engine is not tested: " + gpus().absent_reason;
+  const std::string reason = "the CUDA engine is not tested: " + gpus().absent_reason;
+  return kHasCuda ? missing_gpu(reason) : reason;
 }
 
 EngineUnderTest::EngineUnderTest(const std::string& name, const EngineShape& shape,

@@ -13,7 +13,8 @@ namespace gsort::test {
 
 inline constexpr const char* kEngineNames[] = {"std", "cpu", "cuda"};
 
-// Why the engine `name` cannot be tested on this machine; empty if it can.
+// Why the engine `name` cannot be tested on this machine; empty if it can. Fails the test that asks
+// where a GPU is expected (gpu_expected.hpp).
 [[nodiscard]] std::string why_not(const std::string& name);
 
 // An engine in memory of exactly the planned size, which is poisoned first.

@@ -1,0 +1,27 @@
+// Whether tests of a card must find one: they fail without it where there is a card, or where
+// somebody asked for one, and skip elsewhere. GSORT_TEST_GPU=1 asks; 0 says that none is expected.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace gsort::test {
+
+inline bool gpu_is_expected() {
+  if (const char* const asked = std::getenv("GSORT_TEST_GPU")) return std::string(asked) != "0";
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const bool hidden = visible != nullptr && (*visible == '\0' || std::string(visible) == "-1");
+  std::error_code problem;
+  return !hidden && std::filesystem::exists("/dev/nvidiactl", problem);
+}
+
+// Why no GPU is tested, as it was; the test has failed by then if there should be one.
+inline std::string missing_gpu(const std::string& reason) {
+  if (!reason.empty() && gpu_is_expected()) ADD_FAILURE() << "NOT TESTED: " << reason;
+  return reason;
+}
+
+}  // namespace gsort::test
