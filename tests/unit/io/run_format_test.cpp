@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string_view>
 #include <vector>
+
+#include <xxhash.h>
 
 #include "unit/io/support.hpp"
 
@@ -102,6 +105,71 @@ TEST(RunFormat, RefusesUnknownVersionsAndEncodingsByName) {
   Bytes other = block.stored;
   other[6] = std::byte{2};
   EXPECT_EQ(check_block(block.identity, other).problem, "the block has an unknown encoding");
+}
+
+// Gives a block the checksum of what it holds, whoever changed it.
+void reseal(Bytes& stored, std::size_t payload_bytes) {
+  constexpr std::size_t kChecksumAt = 56;
+  const std::uint64_t seed = XXH3_64bits(stored.data(), kChecksumAt);
+  const std::uint64_t checksum =
+      XXH3_64bits_withSeed(stored.data() + kBlockHeaderBytes, payload_bytes, seed);
+  std::memcpy(&stored[kChecksumAt], &checksum, sizeof(checksum));
+}
+
+// The checksum alone would let them pass.
+TEST(RunFormat, RefusesEveryOtherHeaderThoughItsChecksumMatches) {
+  const Block block = example();
+  for (std::size_t at = 0; at < 56; ++at) {
+    Bytes forged = block.stored;
+    forged[at] ^= std::byte{4};
+    reseal(forged, at == 44 ? 8 : 12);
+    const bool cut = at > 44 && at < 48;  // payload bytes
+    const bool other_size = at == 44;
+    const std::string_view wanted = at < 4       ? "there is no block"
+                                    : at < 6     ? "the block has an unknown version"
+                                    : at == 6    ? "the block has an unknown encoding"
+                                    : cut        ? "the block is cut short"
+                                    : other_size ? "the payload is not that of a block"
+                                                 : "this is another block";
+    EXPECT_EQ(check_block(block.identity, forged).problem, wanted) << "byte " << at;
+  }
+  Bytes packed = block.stored;
+  packed[6] = std::byte{1};
+  reseal(packed, 12);
+  EXPECT_EQ(check_block(block.identity, packed).problem, "the payload is not that of a block");
+  Bytes whole = block.stored;
+  reseal(whole, 12);
+  EXPECT_EQ(whole, block.stored);
+}
+
+TEST(RunFormat, KeepsRecordsPlainAndTellsThemFromKeys) {
+  const Bytes records = test::random_bytes(36);
+  const BlockIdentity identity{1, 2, 3, 4, 3, 12, true};
+  EXPECT_FALSE(is_packable(identity));
+  EXPECT_FALSE(is_packable({.key_bytes = 2}));
+  EXPECT_TRUE(is_packable({.key_bytes = 4}));
+  Bytes stored(most_block_bytes(3, 12));
+  encode_block(identity, records, Packing::kOn, stored);
+  const BlockCheck check = check_block(identity, stored);
+  EXPECT_EQ(check.problem, "");
+  EXPECT_EQ(check.encoding, Encoding::kPlain);
+  EXPECT_TRUE(std::ranges::equal(check.payload, records));
+  Bytes out(12);
+  decode_keys(identity, check, 1, 2, out.data());
+  EXPECT_TRUE(std::ranges::equal(out, ConstByteSpan(records).subspan(12, 12)));
+  BlockIdentity keys = identity;
+  keys.records = false;
+  EXPECT_EQ(check_block(keys, stored).problem, "this is another block");
+  BlockIdentity longer = identity;
+  longer.key_bytes = 18;
+  longer.count = 2;
+  EXPECT_EQ(check_block(longer, stored).problem, "this is another block");
+}
+
+TEST(RunFormat, NeedsNothingBehindThePayload) {
+  const Block block = example();
+  const ConstByteSpan shortest = ConstByteSpan(block.stored).first(kBlockHeaderBytes + 12);
+  EXPECT_EQ(check_block(block.identity, shortest).problem, "");
 }
 
 TEST(RunFormat, RefusesBlocksCutShortAndZeros) {

@@ -72,6 +72,32 @@ TEST(OrderLedger, FindsStretchesThatMeetWithEqualKeysWhereOrderIsStrict) {
   EXPECT_EQ(ledger.add(20, 30, 7, 8), OrderLedger<std::uint64_t>::kInOrder);
 }
 
+TEST(OrderLedger, RemembersTheFirstDisorderAndTheLastKey) {
+  OrderLedger<std::uint64_t> ledger;
+  EXPECT_EQ(ledger.last_key(), std::nullopt);
+  EXPECT_FALSE(ledger.disorder());
+  EXPECT_EQ(ledger.add(20, 30, 7, 9), OrderLedger<std::uint64_t>::kInOrder);
+  EXPECT_EQ(ledger.last_key(), 9U);
+  EXPECT_EQ(ledger.add(30, 40, 8, 8), 30U);  // 8 behind 9
+  EXPECT_EQ(ledger.last_key(), 8U);
+  EXPECT_EQ(ledger.add(40, 50, 3, 4), 40U);  // later than the one that is known
+  ASSERT_TRUE(ledger.disorder());
+  EXPECT_EQ(ledger.disorder()->position, 30U);
+  EXPECT_EQ(ledger.add(0, 20, 5, 8), 20U);  // 7 behind 8
+  EXPECT_EQ(ledger.disorder()->position, 20U);
+  EXPECT_EQ(ledger.disorder()->before, 8U);
+  EXPECT_EQ(ledger.disorder()->value, 7U);
+  EXPECT_EQ(ledger.equal_borders(), 0U);
+}
+
+// Of both borders of a stretch that closes a gap.
+TEST(OrderLedger, NamesTheLowerOneOfTwoBordersThatAreWrong) {
+  OrderLedger<std::uint64_t> ledger;
+  EXPECT_EQ(ledger.add(0, 10, 5, 6), OrderLedger<std::uint64_t>::kInOrder);
+  EXPECT_EQ(ledger.add(20, 30, 1, 2), OrderLedger<std::uint64_t>::kInOrder);
+  EXPECT_EQ(ledger.add(10, 20, 3, 4), 10U);
+}
+
 TEST(OrderLedger, TakesTheLeastAndTheGreatestKey) {
   OrderLedger<std::uint64_t> ledger;
   const std::uint64_t most = ~std::uint64_t{0};
@@ -160,7 +186,23 @@ TEST_F(ProofOf, CatchesDisorderWithinAPieceAndBetweenPieces) {
   EXPECT_EQ(verdict(input_, between), ErrorKind::kCorrupt);
 }
 
+TEST_F(ProofOf, SaysWhetherTheCountOrTheElementsAreOthers) {
+  const auto refuse = [&](const Bytes& output, const std::string& why) {
+    Proof proof({kFormat, {}}, true);
+    proof.add_input(input_);
+    proof.add_output(0, output);
+    expect_refused(proof, why);
+  };
+  Bytes changed = sorted_;
+  changed[3] ^= std::byte{1};
+  refuse(changed, "the fingerprint of what was read");
+  refuse(Bytes(sorted_.begin(), sorted_.end() - 4), "10,000 elements were read, but 9,999 came");
+}
+
 TEST_F(ProofOf, CountsOnlyWhereItIsNotEnabled) {
+  Bytes changed = input_;
+  changed[3] ^= std::byte{1};
+  EXPECT_EQ(verdict(input_, changed, false), std::nullopt);
   EXPECT_EQ(verdict(input_, input_, false), std::nullopt);
   EXPECT_EQ(verdict(input_, Bytes(sorted_.begin(), sorted_.end() - 4), false), ErrorKind::kCorrupt);
 }
