@@ -8,7 +8,11 @@ import os
 import re
 
 TOO_SMALL = re.compile(r"gsort: -S [\d.]+ [KMG]iB: is too small for this sort\n  (.+)\n")
-LEAST = re.compile(r"the least that works here is (\d+M)")
+# Of a decoder, by what the header of the input asks for.
+TOO_SMALL_TO_DECODE = re.compile(
+    r"gsort: reading \S+\.(?:xz|bz2|zst): its (?:dictionary|block|window) needs [\d.]+ [KMG]iB"
+    r"(?:, all inputs of the merge together [\d.]+ [KMG]iB)?, more than -S [\d.]+ [KMG]iB leaves\n  (.+)\n")
+LEAST = re.compile(r"^  (?:the least that works here is|give -S) (\d+M)\b", re.MULTILINE)
 
 OPENING = r"opening|creating a file in|making the folder"
 READING = r"reading|decompressing|looking at"
@@ -42,7 +46,7 @@ OF_CUDA = re.compile(r"no usable NVIDIA GPU|\(cudaError\w+\)|\bCUDA\b|^gsort: pi
 
 def is_refusal(message: str) -> bool:
     """For lack of memory: that message, and nothing else."""
-    return bool(TOO_SMALL.fullmatch(message))
+    return bool(TOO_SMALL.fullmatch(message) or TOO_SMALL_TO_DECODE.fullmatch(message))
 
 
 def least_named(message: str) -> str | None:
