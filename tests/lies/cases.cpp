@@ -189,6 +189,10 @@ std::vector<LieCase> make_cases() {
   const std::set<Seam> merged = {Seam::kReader, Seam::kBlock, Seam::kSlices, Seam::kMergedPiece};
   const std::set<Seam> arrays = {Seam::kReader, Seam::kBlock, Seam::kArrays};
   const std::set<Seam> counted = {Seam::kReader, Seam::kBlock};
+  // Where the bytes of the output have their places in advance, pieces need not wait.
+  const std::set<Seam> placed = {Seam::kWriter, Seam::kOutput};
+  const std::set<Seam> lines = {Seam::kOutput, Seam::kText};
+  const std::set<Seam> members = {Seam::kOutput, Seam::kMember};
   std::vector<LieCase> cases;
   const auto add = [&cases](std::string name, SortRequest request, std::set<Seam> seams) -> auto& {
     LieCase made{std::move(name), std::move(request), std::move(seams)};
@@ -196,10 +200,10 @@ std::vector<LieCase> make_cases() {
     return cases.emplace_back(std::move(made));
   };
 
-  add("one_chunk", keys(use_one_chunk), kOfChunks).repeats = true;
+  add("one_chunk", keys(use_one_chunk), kOfChunks | placed).repeats = true;
   add("one_chunk_of_f64", request_of(kF64, Distribution::kUniform, use_one_chunk), kOfChunks);
   add("kept_blocks", request_of(kU32, Distribution::kSorted, use_one_chunk), kOfChunks);
-  add("spilled", keys(use_runs), spilled);
+  add("spilled", keys(use_runs), spilled | placed);
   add("spilled_f64", request_of(kF64, Distribution::kUniform, use_runs), spilled);
   add("several_rounds", keys(use_rounds), spilled);
   add("runs_in_memory", keys(keep_runs), kOfChunks | kOfMerges);
@@ -209,7 +213,7 @@ std::vector<LieCase> make_cases() {
         .repeats = true;
   }
   add("records", request_of_records(use_one_chunk), kOfChunks);
-  add("spilled_records", request_of_records(use_runs), spilled);
+  add("spilled_records", request_of_records(use_runs), spilled | placed);
 
   add("unique", with_repeats(keys(use_one_chunk)), kOfChunks | std::set{Seam::kRepeats}).in_order =
       true;
@@ -222,12 +226,12 @@ std::vector<LieCase> make_cases() {
       counted | std::set{Seam::kRepeats});
   add("top_of_records", with_top(request_of_records(use_runs), 900), spilled);
 
-  add("merged", merging(keys(use_small_windows)), merged);
+  add("merged", merging(keys(use_small_windows)), merged | placed);
   add("merged_f64", merging(request_of(kF64, Distribution::kUniform, use_small_windows)), merged);
   add("merged_into_runs", merging(keys(merge_into_runs)), merged | kOfMerges | kOfFiles);
   add("merged_to_pipe", through_pipes(merging(keys(use_small_windows)), false, true), merged);
 
-  add("arrays", in_arrays(keys(use_small_array_blocks), 100), arrays);
+  add("arrays", in_arrays(keys(use_small_array_blocks), 100), arrays | placed);
   add("arrays_of_u8",
       in_arrays(
           request_of({KeyType::kU8, false, false}, Distribution::kUniform, use_small_array_blocks),
@@ -237,11 +241,12 @@ std::vector<LieCase> make_cases() {
   add("arrays_as_sorts", in_arrays(keys(use_large_arrays<2'500, 2'500>), 2'500), kOfChunks);
   add("arrays_as_spilled_sorts", in_arrays(keys(use_large_arrays<5'000, 1'000>), 5'000), spilled);
 
-  add("npy", as(keys(use_runs), FileFormat::kNpy, {}), spilled);
-  add("text", as(keys(use_one_chunk), FileFormat::kText, {}), kOfChunks).in_order = true;
-  add("spilled_text", as(keys(use_runs), FileFormat::kText, {}), spilled);
-  add("zstd", as(keys(use_runs), {}, Codec::kZstd), spilled);
-  add("gzip_of_text", as(keys(use_one_chunk), FileFormat::kText, Codec::kGzip), kOfChunks)
+  add("npy", as(keys(use_runs), FileFormat::kNpy, {}), spilled | placed);
+  add("text", as(keys(use_one_chunk), FileFormat::kText, {}), kOfChunks | lines).in_order = true;
+  add("spilled_text", as(keys(use_runs), FileFormat::kText, {}), spilled | lines);
+  add("zstd", as(keys(use_runs), {}, Codec::kZstd), spilled | members);
+  add("gzip_of_text", as(keys(use_one_chunk), FileFormat::kText, Codec::kGzip),
+      kOfChunks | lines | members)
       .in_order = true;
   add("from_pipe", through_pipes(keys(use_one_chunk), true, false), kOfChunks).repeats = true;
   add("to_pipe", through_pipes(keys(use_one_chunk), false, true), kOfChunks).in_order = true;
@@ -322,7 +327,11 @@ SortResult run_case(const LieCase& lie_case) {
   // The members of a compressed output are cut where pieces are.
   if (request.compress && !result.error) {
     io::test::MemoryStream compressed(*result.output);
-    result.output = io::test::drain(*io::make_decoder(*request.compress, compressed, "the output"));
+    try {
+      result.output =
+          io::test::drain(*io::make_decoder(*request.compress, compressed, "the output"));
+    } catch (const Error&) {  // it is left as it is, which is not the truth
+    }
   }
   return result;
 }

@@ -34,8 +34,12 @@ enum class Seam : std::uint8_t {
   kTier,          // a device's memory
   kRunFileRead,   // pread of a temporary file
   kRunFileWrite,  // pwrite there
+  kWriter,        // pieces that the writer takes, when they have been proven
+  kOutput,        // what it gives to the output, and where
+  kText,          // lines that are made of elements
+  kMember,        // compressed members
 };
-inline constexpr std::size_t kSeams = static_cast<std::size_t>(Seam::kRunFileWrite) + 1;
+inline constexpr std::size_t kSeams = static_cast<std::size_t>(Seam::kMember) + 1;
 
 [[nodiscard]] std::string_view name_of(Seam seam);
 

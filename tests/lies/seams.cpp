@@ -7,10 +7,14 @@
 #include <string>
 #include <utility>
 
+#include "base/decimal.hpp"
 #include "base/repeated_keys.hpp"
+#include "io/compress.hpp"
+#include "io/output.hpp"
 #include "io/reader.hpp"
 #include "io/run_store.hpp"
 #include "io/sys.hpp"
+#include "io/writer.hpp"
 #include "lies/liar.hpp"
 #include "pipeline/proof.hpp"
 #include "support/vector_tier.hpp"
@@ -375,6 +379,106 @@ ssize_t lying_pwrite(int fd, const void* from, std::size_t bytes, off_t offset) 
       telling->garble(changed);
       return real_pwrite(fd, changed.data(), bytes, offset);
     }
+  }
+}
+
+// ---- The output ----
+//
+// The places of what was proven. The bytes themselves nobody looks at again behind the proof, but
+// for those that are made of elements: lines and members, which are decoded.
+
+namespace {
+
+// Puts `bytes` with put(position, bytes), or what the lie makes of it; `unit` bytes are one
+// position.
+template <class Put>
+void put_lying(Telling& telling, std::uint64_t position, ConstByteSpan bytes, std::uint64_t unit,
+               const Put& put) {
+  const std::uint64_t count = bytes.size() / unit;
+  switch (telling.below(5)) {
+    case 0:  // nothing
+      return;
+    case 1:  // too little
+      return put(position, bytes.first(telling.below(count) * unit));
+    case 2:  // twice
+      put(position, bytes);
+      return put(position, bytes);
+    case 3:  // further on
+      return put(position + 1 + telling.below(count), bytes);
+    default:  // further in front
+      return put(position - std::min(position, 1 + telling.below(count)), bytes);
+  }
+}
+
+}  // namespace
+
+#define GSORT_WRITER_PUT "_ZN5gsort2io6Writer3putEm" GSORT_CONST_BYTES
+void real_writer_put(io::Writer& writer, std::uint64_t position, ConstByteSpan keys)
+    GSORT_REAL(GSORT_WRITER_PUT);
+void lying_writer_put(io::Writer& writer, std::uint64_t position, ConstByteSpan keys)
+    GSORT_WRAP(GSORT_WRITER_PUT);
+
+void lying_writer_put(io::Writer& writer, std::uint64_t position, ConstByteSpan keys) {
+  auto telling = the_liar().event(Seam::kWriter, keys);
+  if (!telling) return real_writer_put(writer, position, keys);
+  put_lying(*telling, position, keys, telling->element_bytes(),
+            [&](std::uint64_t at, ConstByteSpan some) { real_writer_put(writer, at, some); });
+}
+
+#define GSORT_WRITE_AT "_ZN5gsort2io6Output8write_atEm" GSORT_CONST_BYTES
+void real_write_at(io::Output& output, std::uint64_t offset, ConstByteSpan bytes)
+    GSORT_REAL(GSORT_WRITE_AT);
+void lying_write_at(io::Output& output, std::uint64_t offset, ConstByteSpan bytes)
+    GSORT_WRAP(GSORT_WRITE_AT);
+
+void lying_write_at(io::Output& output, std::uint64_t offset, ConstByteSpan bytes) {
+  auto telling = the_liar().event(Seam::kOutput, bytes);
+  if (!telling) return real_write_at(output, offset, bytes);
+  put_lying(*telling, offset, bytes, 1,
+            [&](std::uint64_t at, ConstByteSpan some) { real_write_at(output, at, some); });
+}
+
+#define GSORT_FORMAT_LINES "_ZN5gsort12format_linesE" GSORT_CONST_BYTES "RKNS_9KeyFormatEPc"
+std::size_t real_format_lines(ConstByteSpan raw, const KeyFormat& format, char* out)
+    GSORT_REAL(GSORT_FORMAT_LINES);
+std::size_t lying_format_lines(ConstByteSpan raw, const KeyFormat& format, char* out)
+    GSORT_WRAP(GSORT_FORMAT_LINES);
+
+std::size_t lying_format_lines(ConstByteSpan raw, const KeyFormat& format, char* out) {
+  const std::size_t bytes = real_format_lines(raw, format, out);
+  const ByteSpan lines(reinterpret_cast<std::byte*>(out), bytes);
+  auto telling = the_liar().event(Seam::kText, lines);
+  if (!telling) return bytes;
+  if (telling->below(4) == 0) return telling->below(bytes);
+  telling->garble(lines);
+  return bytes;
+}
+
+#define GSORT_COMPRESS \
+  "_ZN5gsort2io8compressENS_5CodecEi" GSORT_CONST_BYTES "RSt6vectorIS3_SaIS3_EE"
+void real_compress(Codec codec, int level, ConstByteSpan from, Bytes& to)
+    GSORT_REAL(GSORT_COMPRESS);
+void lying_compress(Codec codec, int level, ConstByteSpan from, Bytes& to)
+    GSORT_WRAP(GSORT_COMPRESS);
+
+void lying_compress(Codec codec, int level, ConstByteSpan from, Bytes& to) {
+  const std::size_t begin = to.size();
+  real_compress(codec, level, from, to);
+  const ByteSpan member = ByteSpan(to).subspan(begin);
+  auto telling = the_liar().event(Seam::kMember, member);
+  if (!telling) return;
+  switch (telling->below(4)) {
+    case 0:  // cut short
+      to.resize(begin + telling->below(member.size()));
+      return;
+    case 1: {  // of other bytes, and whole
+      Bytes changed(from.begin(), from.end());
+      telling->garble(changed);
+      to.resize(begin);
+      return real_compress(codec, level, changed, to);
+    }
+    default:
+      telling->garble(member);
   }
 }
 
