@@ -26,8 +26,8 @@ RunBatches::RunBatches(RunFiles& files, RunTier& tier, const RunBatchSizes& size
       memory_(sizes.batch_bytes * (sizes.open_buffers + sizes.kept_buffers), "runs"),
       live_bytes_(sizes.open_buffers + sizes.kept_buffers, 0) {
   // The first one is lent first: a buffer that was never needed is never touched.
-  for (std::size_t buffer = live_bytes_.size(); buffer-- > 0;) {
-    free_.push_back(memory_.bytes().subspan(buffer * sizes.batch_bytes, sizes.batch_bytes));
+  for (std::size_t left = live_bytes_.size(); left > 0; --left) {
+    free_.push_back(memory_.bytes().subspan((left - 1) * sizes.batch_bytes, sizes.batch_bytes));
   }
 }
 

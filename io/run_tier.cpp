@@ -10,8 +10,8 @@ RunTier::RunTier(TierMemory* memory, std::uint64_t batches, std::uint64_t batch_
     : memory_(memory), batch_bytes_(batch_bytes), live_bytes_(batches, 0) {
   // The first one is lent first: memory that was never needed is never touched.
   free_.reserve(batches);
-  for (std::uint64_t place = batches; place-- > 0;) {
-    free_.push_back(static_cast<std::uint32_t>(place));
+  for (std::uint64_t left = batches; left > 0; --left) {
+    free_.push_back(static_cast<std::uint32_t>(left - 1));
   }
 }
 

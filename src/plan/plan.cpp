@@ -52,7 +52,8 @@ SizeQuestion question_of(const Plan& plan) {
   // Not only what the whole batches take: sizes do not grow steadily with the memory, and a merge
   // must find what it was chosen for.
   q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.tier_bytes;
-  q.device_bytes = plan.device_budget_bytes - plan.run.device_bytes();
+  q.device_bytes =
+      plan.device_budget_bytes - std::min(plan.device_budget_bytes, plan.run.device_bytes());
   return q;
 }
 
