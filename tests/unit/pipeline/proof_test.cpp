@@ -162,6 +162,11 @@ TEST_F(ProofOf, AcceptsWhatIsRight) {
   EXPECT_EQ(verdict(sorted_, sorted_), std::nullopt);
 }
 
+TEST_F(ProofOf, AcceptsKeysThatRepeat) {
+  const Bytes few = test::generated(kFormat, Distribution::kFewDistinct, 1'000);
+  EXPECT_EQ(verdict(few, test::sorted_copy(few, kFormat)), std::nullopt);
+}
+
 TEST_F(ProofOf, CatchesALostAndADoubledKey) {
   EXPECT_EQ(verdict(input_, Bytes(sorted_.begin(), sorted_.end() - 4)), ErrorKind::kCorrupt);
   Bytes doubled = sorted_;
@@ -203,6 +208,9 @@ TEST_F(ProofOf, CountsOnlyWhereItIsNotEnabled) {
   Bytes changed = input_;
   changed[3] ^= std::byte{1};
   EXPECT_EQ(verdict(input_, changed, false), std::nullopt);
+  Bytes halves(sorted_.begin() + 20'000, sorted_.end());
+  halves.insert(halves.end(), sorted_.begin(), sorted_.begin() + 20'000);
+  EXPECT_EQ(verdict(input_, halves, false), std::nullopt);
   EXPECT_EQ(verdict(input_, input_, false), std::nullopt);
   EXPECT_EQ(verdict(input_, Bytes(sorted_.begin(), sorted_.end() - 4), false), ErrorKind::kCorrupt);
 }
