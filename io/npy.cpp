@@ -135,6 +135,13 @@ StoredDtype npy_dtype_of(const KeyFormat& key) {
   return {fmt::format("'{}{}{}'", order, kind, bytes), 1};
 }
 
+bool is_same_dtype(const StoredDtype& a, const StoredDtype& b) {
+  const auto in_utf8 = [](const StoredDtype& dtype) {
+    return dtype.version < 3 ? utf8_of_latin1(dtype.descr) : dtype.descr;
+  };
+  return in_utf8(a) == in_utf8(b);
+}
+
 NpyHeader read_npy_header(ByteStream& from, const std::string& path) {
   std::array<char, 12> start{};
   const auto start_bytes = std::as_writable_bytes(std::span(start));

@@ -43,6 +43,9 @@ struct NpyHeader {
 // The dtype of keys.
 [[nodiscard]] StoredDtype npy_dtype_of(const KeyFormat& key);
 
+// Whether the two mean the same, whatever versions of the format they are written in.
+[[nodiscard]] bool is_same_dtype(const StoredDtype& a, const StoredDtype& b);
+
 // The header of a file with `elements` elements, in rows of `row_elements` if these are not 0; for
 // one dtype its size is the same for all.
 // Requires: whole rows.

@@ -151,8 +151,12 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
 // Raw elements may follow an array of any dtype, but no other array, nor such an array raw
 // elements.
 void Reader::Impl::require_equal_dtype(const Source& source) const {
+  if (!source.stored()) return;
   const std::optional<StoredDtype>& first = first_array().dtype;
-  if (!source.stored() || source.stored()->dtype == first) return;
+  const std::optional<StoredDtype>& dtype = source.stored()->dtype;
+  if (dtype && first ? is_same_dtype(*dtype, *first) : dtype.has_value() == first.has_value()) {
+    return;
+  }
   const auto words_for = [](const StoredArray& array) {
     return fmt::format("elements of dtype {}",
                        array.dtype ? array.dtype->descr : npy_dtype_of(*array.key).descr);

@@ -102,6 +102,15 @@ TEST(Npy, RefusesArraysThatCannotBeSorted) {
                        "not in the form"));
 }
 
+TEST(Npy, HasOneDtypeWhateverVersionsItIsWrittenIn) {
+  EXPECT_TRUE(is_same_dtype({"'<M8[ns]'", 1}, {"'<M8[ns]'", 2}));
+  EXPECT_TRUE(is_same_dtype({"'|b1'", 3}, {"'|b1'", 1}));
+  EXPECT_FALSE(is_same_dtype({"'<M8[ns]'", 1}, {"'<M8[s]'", 1}));
+  // The same name of a field in Latin-1 and in UTF-8, and the same bytes as two names.
+  EXPECT_TRUE(is_same_dtype({"[('\xe9', '<u4')]", 2}, {"[('\xc3\xa9', '<u4')]", 3}));
+  EXPECT_FALSE(is_same_dtype({"[('\xc3\xa9', '<u4')]", 1}, {"[('\xc3\xa9', '<u4')]", 3}));
+}
+
 TEST(Npy, KeepsTheRowsOfArraysOfTwoDimensions) {
   const StoredDtype key = npy_dtype_of({KeyType::kF32, true, false});
   for (const std::uint64_t rows : {0ULL, 1ULL, 7ULL, 1'000'000'000'000ULL}) {
