@@ -11,6 +11,7 @@
 #include "gpu/cuda_check.hpp"
 #include "gpu/cuda_lanes.hpp"
 #include "gpu/device_tier.hpp"
+#include "gpu/driver_words.hpp"
 #include "gpu/gpu.hpp"
 
 namespace gsort::gpu {
@@ -100,6 +101,19 @@ Device look_at_device(int ordinal) {
   return device;
 }
 
+// `result` is what counting the devices ended with.
+std::string why_there_are_none(cudaError_t result) {
+  if (result == cudaSuccess || result == cudaErrorNoDevice) return "no NVIDIA GPU was found";
+  if (result != cudaErrorInsufficientDriver) {
+    return fmt::format("no usable NVIDIA GPU: {}", cudaGetErrorString(result));
+  }
+  int driver_version = 0;
+  int runtime_version = 0;
+  static_cast<void>(cudaDriverGetVersion(&driver_version));
+  static_cast<void>(cudaRuntimeGetVersion(&runtime_version));
+  return insufficient_driver_words(driver_version, runtime_version);
+}
+
 }  // namespace
 
 bool may_be_there() {
@@ -113,9 +127,7 @@ Devices find_devices(const std::vector<unsigned>& wanted) {
   int count = 0;
   const cudaError_t result = cudaGetDeviceCount(&count);
   if (result != cudaSuccess || count == 0) {
-    found.absent_reason = result == cudaSuccess || result == cudaErrorNoDevice
-                              ? "no NVIDIA GPU was found"
-                              : fmt::format("no usable NVIDIA GPU: {}", cudaGetErrorString(result));
+    found.absent_reason = why_there_are_none(result);
     static_cast<void>(cudaGetLastError());
     return found;
   }

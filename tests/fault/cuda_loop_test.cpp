@@ -242,6 +242,16 @@ TEST(FaultsOfGpuCalls, ThatEveryDeviceMeetsAreWhyThereIsNone) {
       << found.absent_reason;
 }
 
+TEST(FindDevices, SaysThatThereIsNoDriver) {
+  int version = 0;
+  if (cudaDriverGetVersion(&version) != cudaSuccess || version != 0) {
+    GTEST_SKIP() << "there is a driver";
+  }
+  const gpu::Devices found = gpu::find_devices({});
+  EXPECT_TRUE(found.devices.empty());
+  EXPECT_EQ(found.absent_reason, "no NVIDIA driver was found");
+}
+
 INSTANTIATE_TEST_SUITE_P(Sorts, FaultsOfTheGpu, testing::ValuesIn(kCases),
                          [](const auto& sort) { return std::string(sort.param.name); });
 
