@@ -137,6 +137,7 @@ ConstByteSpan Writer::encode(ConstByteSpan keys, Scratch& scratch) {
     const std::size_t lines = options_.slice_elements;
     scratch.text.resize(lines * most_line_bytes(options_.key.type) + kTextSlack);
     char* const text = reinterpret_cast<char*>(scratch.text.data());
+    lost_nan_payloads_ += count_lost_nan_payloads(keys, options_.key);
     const std::size_t bytes = options_.proves_encoding
                                   ? format_proven(options_.formatter, keys, options_.key, text)
                                   : options_.formatter(keys, options_.key, text);

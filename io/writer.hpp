@@ -70,6 +70,9 @@ class Writer {
   // Some other stage failed: calls that wait end with an Error.
   void cancel() noexcept;
 
+  // How many NaN have been written as text, which does not hold their payloads.
+  [[nodiscard]] std::uint64_t lost_nan_payloads() const { return lost_nan_payloads_; }
+
   // All pieces have been put, of `elements` elements, as whoever proved them has counted: makes the
   // output real. Throws: Error(kOutput); Error(kCorrupt) when others have come here.
   void commit(std::uint64_t elements);
@@ -97,6 +100,7 @@ class Writer {
   std::uint64_t header_bytes_ = 0;
   bool counts_elements_ = false;  // begin() was not told how many there are
   std::atomic<std::uint64_t> elements_put_{0};
+  std::atomic<std::uint64_t> lost_nan_payloads_{0};
 
   std::counting_semaphore<> encoders_;  // who encodes waits for nobody else
   std::mutex mutex_;                    // guards what follows

@@ -90,7 +90,7 @@ void Observer::end_progress(std::uint64_t bytes) {
 }
 
 void Observer::check_is_done(const CheckOutcome& outcome) {
-  end_progress(outcome.elements * bytes_of(options_.key.type));
+  end_progress(outcome.elements * element_bytes(options_));
   if (options_.check == CheckMode::kQuiet) return;
   print(outcome.in_order ? stdout : stderr,
         check_lines(outcome, options_, options_.inputs.front()));

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -49,6 +50,11 @@ struct BadLine {
 // Returns: the first bad line; the keys before it have been written.
 [[nodiscard]] std::optional<BadLine> parse_lines(std::string_view text, const KeyFormat& format,
                                                  std::span<std::byte> raw_keys);
+
+// How many of the keys are NaN that their text does not tell from others: it says "nan" or "-nan",
+// which reads back as the quiet NaN without a payload.
+[[nodiscard]] std::uint64_t count_lost_nan_payloads(std::span<const std::byte> raw_keys,
+                                                    const KeyFormat& format);
 
 // Writes one key a line, and returns the bytes written.
 // Requires: room at `out` for most_line_bytes() of each key, and kTextSlack.

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "base/decimal.hpp"
@@ -74,7 +75,36 @@ std::size_t put_lines(std::span<const std::byte> raw_keys, bool swaps_bytes, cha
   return static_cast<std::size_t>(at - out);
 }
 
+// All of these are NaN, and all but one of each sign have a payload or are signaling.
+template <class Value>
+std::uint64_t count_odd_nans(std::span<const std::byte> raw_keys, bool swaps_bytes) {
+  using Key = KeyOf<Value>;
+  constexpr Key kMagnitude = std::numeric_limits<Key>::max() >> 1;
+  constexpr auto kInfinity = std::bit_cast<Key>(std::numeric_limits<Value>::infinity());
+  constexpr auto kUsual = std::bit_cast<Key>(std::numeric_limits<Value>::quiet_NaN());
+  std::uint64_t count = 0;
+  for (std::size_t at = 0; at + sizeof(Key) <= raw_keys.size(); at += sizeof(Key)) {
+    Key key{};
+    std::memcpy(&key, raw_keys.data() + at, sizeof(Key));
+    const Key bits = (swaps_bytes ? swap_bytes(key) : key) & kMagnitude;
+    count += bits > kInfinity && bits != kUsual ? 1U : 0U;
+  }
+  return count;
+}
+
 }  // namespace
+
+std::uint64_t count_lost_nan_payloads(std::span<const std::byte> raw_keys,
+                                      const KeyFormat& format) {
+  return with_value_of_type(format.type, [&](auto value) -> std::uint64_t {
+    using Value = decltype(value);
+    if constexpr (std::is_floating_point_v<Value>) {
+      return count_odd_nans<Value>(raw_keys, format.big_endian);
+    } else {
+      return 0;
+    }
+  });
+}
 
 std::size_t most_line_bytes(KeyType type) {
   switch (type) {

@@ -30,6 +30,8 @@ class OutputChain {
   // The same for who proves what it puts: nothing is dropped or proven here.
   PieceSink& begin_unproven(std::optional<std::uint64_t> elements, ConstByteSpan header);
 
+  [[nodiscard]] std::uint64_t lost_nan_payloads() const { return writer_.lost_nan_payloads(); }
+
   // All has been put, and proven: makes the output real. Throws: Error(kOutput); Error(kCorrupt).
   void commit() { writer_.commit(proof_.output().count); }
 

@@ -262,6 +262,7 @@ class Sort {
     outcome_.verified = job_.verify;
     outcome_.fingerprint = proof_.input();
     outcome_.output_elements = proof_.output().count;
+    outcome_.lost_nan_payloads = output_.lost_nan_payloads();
     outcome_.resumed_runs = plan_.resumed.runs;
     if (!run_store_) return;
     outcome_.run_key_bytes = run_store_->key_bytes_put();

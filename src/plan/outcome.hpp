@@ -24,6 +24,7 @@ struct Outcome {
   std::uint64_t peak_spilled_bytes = 0;
   std::uint64_t peak_memory_bytes = 0;  // resident, of the whole process
   double total_seconds = 0;
+  std::uint64_t lost_nan_payloads = 0;  // NaN that the output, as text, holds without theirs
   bool verified = false;
   Fingerprint fingerprint;  // of the input; zero sums unless verified
   // False if memory ran out when the output was in place: phases and notes then lack some.

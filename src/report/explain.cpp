@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "report/plan_object.hpp"
 #include "report/words.hpp"
@@ -81,7 +82,8 @@ std::string disk_words(const Plan& plan, const Machine& machine) {
   if (plan.run.through_page_cache) words += " (through the page cache)";
   if (plan.strategy == Strategy::kUnknown) words = "temporary files if one chunk is not enough";
   for (const Folder& folder : machine.temporary) {
-    words += fmt::format("; {} has {} free", folder.path, format_bytes(folder.free_bytes));
+    words +=
+        fmt::format("; {} has {} free", printable(folder.path), format_bytes(folder.free_bytes));
   }
   if (machine.output) {
     words +=

@@ -118,6 +118,7 @@ std::string stats_json(const Outcome& outcome, const Plan& plan, const Options& 
   json["input"] = input_object(outcome, options);
   json["output"] = options.output ? Json(*options.output) : Json(nullptr);
   json["output_elements"] = outcome.output_elements;
+  json["lost_nan_payloads"] = outcome.lost_nan_payloads;
   json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
   json["engine_reason"] = plan.engine_reason;
   json["seconds"] = total;

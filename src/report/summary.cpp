@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/quoted.hpp"
 #include "base/units.hpp"
 #include "report/busiest.hpp"
 #include "report/words.hpp"
@@ -58,8 +59,8 @@ std::string rate_words(const Outcome& outcome, const Plan& plan) {
 std::string summary_line(const Outcome& outcome, const Plan& plan) {
   const double seconds = outcome.total_seconds;
   const auto bytes = static_cast<double>(outcome.bytes);
-  std::string text =
-      fmt::format("sorted {} in {:.{}f} s", decimal_bytes(bytes), seconds, seconds < 10 ? 2 : 1);
+  std::string text = fmt::format("sorted {} of {} in {:.{}f} s", decimal_bytes(bytes),
+                                 element_words(plan), seconds, seconds < 10 ? 2 : 1);
   if (seconds > 0) text += fmt::format(" ({})", rate_words(outcome, plan));
   if (outcome.runs > 0) {
     text += fmt::format(", {} runs, {} spilled", outcome.runs,
@@ -90,8 +91,14 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, const Options&
   if (outcome.verified) {
     text += fmt::format("gsort: fingerprint {}\n", to_string(outcome.fingerprint));
   }
+  if (outcome.lost_nan_payloads > 0) {
+    text += fmt::format("gsort: {} NaN written without their payloads, which text does not hold\n",
+                        format_count(outcome.lost_nan_payloads));
+  }
   if (decisions) {
-    for (const std::string& note : outcome.notes) text += fmt::format("gsort: {}\n", note);
+    for (const std::string& note : outcome.notes) {
+      text += fmt::format("gsort: {}\n", printable(note));
+    }
   }
   return text;
 }
@@ -107,11 +114,12 @@ std::string sort_lines(const Outcome& outcome, const Plan& plan, const Options& 
 
 std::string check_lines(const CheckOutcome& outcome, const Options& options,
                         const std::string& name) {
+  const std::string shown = printable(name);
   if (!outcome.in_order) {
-    return fmt::format("gsort: {}: element {} is out of order: {} after {}\n", name,
+    return fmt::format("gsort: {}: element {} is out of order: {} after {}\n", shown,
                        format_count(outcome.disorder_element), outcome.value, outcome.value_before);
   }
-  return fmt::format("{}: {} elements, {}, sorted {}\ndistinct {}\nfingerprint {}\n", name,
+  return fmt::format("{}: {} elements, {}, sorted {}\ndistinct {}\nfingerprint {}\n", shown,
                      format_count(outcome.elements), element_words(options),
                      options.key.descending ? "descending" : "ascending",
                      format_count(outcome.distinct), to_string(outcome.fingerprint));

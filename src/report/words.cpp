@@ -9,9 +9,21 @@
 
 namespace gsort {
 
+namespace {
+
+std::string words_for(const std::optional<RecordFormat>& records, const KeyFormat& key) {
+  return records ? fmt::format("records of {} bytes", records->bytes)
+                 : std::string(name_of(key.type));
+}
+
+}  // namespace
+
 std::string element_words(const Options& options) {
-  return options.records ? fmt::format("records of {} bytes", options.records->bytes)
-                         : std::string(name_of(options.key.type));
+  return words_for(options.records, options.key);
+}
+
+std::string element_words(const Plan& plan) {
+  return words_for(plan.records, plan.format);
 }
 
 std::string key_words(const Options& options) {

@@ -12,6 +12,7 @@ namespace gsort {
 
 // "i32", "records of 100 bytes"
 [[nodiscard]] std::string element_words(const Options& options);
+[[nodiscard]] std::string element_words(const Plan& plan);
 
 // "i32, little endian, ascending (the type is the default)"
 [[nodiscard]] std::string key_words(const Options& options);

@@ -119,6 +119,31 @@ TEST(Decimal, KeepsTheSignOfNanAndOfZero) {
   EXPECT_EQ(format_of(parsed.keys, {KeyType::kF64}), "nan\n-nan\n-0\n0\n");
 }
 
+// By the text: a NaN that does not come back as it was is one that has lost something.
+TEST(Decimal, CountsTheNansWhosePayloadsTextDoesNotHold) {
+  const std::vector<std::uint32_t> bits = {0x7fc00000, 0xffc00000, 0x7f800000, 0xff800000,
+                                           0x7fc00001, 0xff800001, 0x7fffffff, 0x00000001,
+                                           0x7f800001, 0x3f800000, 0xffc12345, 0xffffffff};
+  for (const bool big_endian : {false, true}) {
+    const KeyFormat format{KeyType::kF32, big_endian, false};
+    std::vector<std::uint32_t> raw = bits;
+    if (big_endian) std::ranges::transform(raw, raw.begin(), swap_bytes<std::uint32_t>);
+    const Bytes keys = bytes_of_values(raw);
+    const Bytes back = parse(format_of(keys, format), format).keys;
+    std::uint64_t changed = 0;
+    for (std::size_t at = 0; at < keys.size(); at += 4) {
+      changed += std::memcmp(&keys[at], &back[at], 4) != 0 ? 1U : 0U;
+    }
+    EXPECT_EQ(changed, 6U);
+    EXPECT_EQ(count_lost_nan_payloads(keys, format), changed);
+    EXPECT_EQ(count_lost_nan_payloads(keys, {KeyType::kU32, big_endian, false}), 0U);
+  }
+  const std::vector<std::uint64_t> wide = {0x7ff8000000000000, 0x7ff8000000000001,
+                                           0x7ff0000000000000, 0xfff0000000000001,
+                                           0x4000000000000000};
+  EXPECT_EQ(count_lost_nan_payloads(bytes_of_values(wide), {KeyType::kF64}), 2U);
+}
+
 TEST(Decimal, WritesNoMoreThanItSays) {
   EXPECT_EQ(most_line_bytes(KeyType::kU64), 21U);
   EXPECT_EQ(format_of(bytes_of_values<std::int64_t>({INT64_MIN}), {KeyType::kI64}).size(),

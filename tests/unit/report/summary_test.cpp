@@ -25,19 +25,21 @@ Outcome outcome_of_a_sort() {
 TEST(SummaryLine, SaysHowMuchHowLongHowFastAndWhetherProved) {
   Outcome outcome = outcome_of_a_sort();
   EXPECT_EQ(summary_line(outcome, Plan{}),
-            "sorted 1.07 GB in 1.40 s (767 MB/s; busiest stages 0.2 s at best), verified\n");
+            "sorted 1.07 GB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), verified\n");
   outcome.verified = false;
-  EXPECT_EQ(summary_line(outcome, Plan{}),
-            "sorted 1.07 GB in 1.40 s (767 MB/s; busiest stages 0.2 s at best), not verified\n");
+  EXPECT_EQ(
+      summary_line(outcome, Plan{}),
+      "sorted 1.07 GB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), not verified\n");
 }
 
 TEST(SummaryLine, SaysWhatWasSpilled) {
   Outcome outcome = outcome_of_a_sort();
   outcome.runs = 12;
   outcome.spilled_bytes = 1'090'000'000;
-  EXPECT_EQ(summary_line(outcome, Plan{}),
-            "sorted 1.07 GB in 1.40 s (767 MB/s; busiest stages 0.2 s at best), 12 runs, 1.09 GB "
-            "spilled, verified\n");
+  EXPECT_EQ(
+      summary_line(outcome, Plan{}),
+      "sorted 1.07 GB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), 12 runs, 1.09 GB "
+      "spilled, verified\n");
 }
 
 TEST(SummaryLine, NamesTheBusiestStage) {
@@ -45,11 +47,21 @@ TEST(SummaryLine, NamesTheBusiestStage) {
   test::moved(outcome.phases[0], Stage::kRead, 1'000'000'000, 2.5e9);
   test::moved(outcome.phases[1], Stage::kWrite, 1'000'000'000, 2e9);
   EXPECT_EQ(summary_line(outcome, Plan{}),
-            "sorted 1.07 GB in 1.40 s (767 MB/s; bottleneck: writing (1.1 s at best)), verified\n");
+            "sorted 1.07 GB of i32 in 1.40 s (767 MB/s; bottleneck: writing (1.1 s at best)), "
+            "verified\n");
+}
+
+TEST(SummaryLine, NamesTheTypeOrTheRecords) {
+  Plan plan;
+  plan.format.type = KeyType::kF64;
+  EXPECT_EQ(summary_line(Outcome{}, plan), "sorted 0 B of f64 in 0.00 s, not verified\n");
+  plan.records.emplace().bytes = 100;
+  EXPECT_EQ(summary_line(Outcome{}, plan),
+            "sorted 0 B of records of 100 bytes in 0.00 s, not verified\n");
 }
 
 TEST(SummaryLine, SurvivesNothingInNoTime) {
-  EXPECT_EQ(summary_line(Outcome{}, Plan{}), "sorted 0 B in 0.00 s, not verified\n");
+  EXPECT_EQ(summary_line(Outcome{}, Plan{}), "sorted 0 B of i32 in 0.00 s, not verified\n");
 }
 
 TEST(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
@@ -67,6 +79,30 @@ TEST(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
   }
   EXPECT_EQ(lines.find("cached"), std::string::npos);
   EXPECT_NE(phase_lines(outcome, plan, options, machine, true).find("cached"), std::string::npos);
+}
+
+TEST(PhaseLines, SayHowManyNansTextHasWithoutTheirPayloads) {
+  const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
+  const Options options = test::options_for(KeyType::kF32);
+  const Plan plan = make_plan(options, machine);
+  Outcome outcome = outcome_of_a_sort();
+  const auto lines = [&] { return phase_lines(outcome, plan, options, machine, false); };
+  EXPECT_EQ(lines().find("NaN"), std::string::npos);
+  outcome.lost_nan_payloads = 1'234;
+  EXPECT_NE(
+      lines().find("gsort: 1,234 NaN written without their payloads, which text does not hold\n"),
+      std::string::npos)
+      << lines();
+}
+
+TEST(PhaseLines, ShowNothingThatATerminalWouldObey) {
+  const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
+  const Options options = test::options_for(KeyType::kF32);
+  Outcome outcome = outcome_of_a_sort();
+  outcome.notes = {"a\x1b[31m: cached"};
+  const std::string lines =
+      phase_lines(outcome, make_plan(options, machine), options, machine, true);
+  EXPECT_NE(lines.find("a\\x1b[31m: cached"), std::string::npos) << lines;
 }
 
 TEST(PhaseLines, SayWhereRunsWereKept) {
@@ -93,6 +129,15 @@ TEST(CheckLines, NameTheFirstElementOutOfOrder) {
   outcome.value_before = std::string("7");
   EXPECT_EQ(check_lines(outcome, test::options_for(KeyType::kI32), "in.i32"),
             "gsort: in.i32: element 1,234,567 is out of order: -3 after 7\n");
+}
+
+TEST(CheckLines, ShowNothingThatATerminalWouldObey) {
+  const Options options = test::options_for(KeyType::kI32);
+  CheckOutcome outcome;
+  EXPECT_TRUE(
+      check_lines(outcome, options, "a\x1b[31m\n").starts_with("a\\x1b[31m\\x0a: 0 elements"));
+  outcome.in_order = false;
+  EXPECT_TRUE(check_lines(outcome, options, "a\x1b[31m").starts_with("gsort: a\\x1b[31m: element"));
 }
 
 TEST(CheckLines, SayCountOrderDistinctAndFingerprint) {
