@@ -8,12 +8,13 @@ Error odd_tail(const std::string& path, std::uint64_t offset, std::uint64_t size
                std::size_t element_bytes) {
   const std::uint64_t tail = size % element_bytes;
   return Error(ErrorKind::kInput, "reading",
-               fmt::format("ends with {} of the {} bytes of an element", tail, element_bytes))
+               fmt::format("the size, {} bytes, is not a multiple of the element size, {}", size,
+                           element_bytes))
       .path(path)
       .at(offset + size - tail)
-      .hint(fmt::format("{} bytes are no whole number of elements: is the type (-t) right, is the "
-                        "file complete?",
-                        size));
+      .hint(
+          "likely elements have another size (-t, --record), or a header comes first (--skip); "
+          "else the file is not complete");
 }
 
 Error shorter_than_header(const std::string& path, std::uint64_t size, std::uint64_t header_bytes) {

@@ -48,6 +48,14 @@ Error wrong(const std::string& path, std::uint64_t number, std::size_t column, s
       .hint(hint);
 }
 
+// Whether it is a number that only floating-point types hold.
+bool is_of_float(std::string_view word) {
+  double value = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, problem] = std::from_chars(word.data(), end, value);
+  return problem != std::errc::invalid_argument && stop == end;
+}
+
 // Whether the library reads a number there, but none that the type holds.
 bool is_only_out_of_range(std::string_view line, KeyType type) {
   if (!is_float(type)) {
@@ -102,6 +110,11 @@ Error bad_line(const std::string& path, std::uint64_t number, std::string_view l
                                         : first_wrong_byte(line, is_signed_integer(type));
   const std::size_t column = is_float(type) && at == line.size() ? 1 : at + 1;
   const std::string_view word = word_around(line, column - 1);
+  if (!is_float(type) && is_of_float(line)) {
+    return wrong(
+        path, number, column, fmt::format("{} is not a whole number", quoted(line)),
+        fmt::format("likely {} is the wrong type: -t f64 sorts such numbers", name_of(type)));
+  }
   return wrong(path, number, column,
                fmt::format("{} is not {}", quoted(word.empty() ? line : word),
                            is_float(type) ? "a number" : "a whole number"),

@@ -224,7 +224,8 @@ TEST(Reader, NamesTheOddTail) {
     const Reader reader({folder / "even", folder / "odd"}, {.element_bytes = 8});
   });
   EXPECT_EQ(error.kind(), ErrorKind::kInput);
-  EXPECT_TRUE(contains(error.what(), "reading " + (folder / "odd") + " at byte 1000: ends with 3"));
+  EXPECT_TRUE(
+      contains(error.what(), "reading " + (folder / "odd") + " at byte 1000: the size, 1003"));
 }
 
 TEST(Reader, RefusesFoldersMissingFilesAndStandardInputTwice) {

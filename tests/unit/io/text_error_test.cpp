@@ -37,6 +37,17 @@ TEST(TextError, TellsWhatDoesNotFitFromWhatIsNoNumber) {
             "i8 holds numbers from -128 to 127; -t takes another type");
 }
 
+TEST(TextError, NamesTheTypeThatHoldsFractions) {
+  for (const char* const line : {"1.5", "-0.25", "1e3", "nan", "1e999"}) {
+    const Error error = bad_line("f", 1, line, KeyType::kI32);
+    EXPECT_EQ(error.hint(), "likely i32 is the wrong type: -t f64 sorts such numbers") << line;
+  }
+  for (const char* const line : {"12x4", "1.5 2", "1.2.3", "1.5abc"}) {
+    const Error error = bad_line("f", 1, line, KeyType::kI32);
+    EXPECT_EQ(error.hint(), "each line holds one number, and nothing else") << line;
+  }
+}
+
 TEST(TextError, TellsWhatIsTooSmallFromWhatIsTooLarge) {
   EXPECT_EQ(said("1e-60", KeyType::kF32), "1: '1e-60' is too close to 0 for f32");
   EXPECT_EQ(said("-1e-400", KeyType::kF64), "1: '-1e-400' is too close to 0 for f64");
