@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/units.hpp"
+#include "io/foreign_form.hpp"
 
 namespace gsort::io {
 
@@ -26,7 +27,16 @@ std::uint64_t FileSource::file_offset(std::uint64_t at) const {
 
 void FileSource::begin(const ElementForm& form) {
   element_bytes_ = form.bytes;
+  if (form.type_is_assumed) refuse_foreign_form(form);
   if (size_ % form.bytes != 0) throw odd_tail(path(), file_offset(0), size_, form.bytes);
+}
+
+void FileSource::refuse_foreign_form(const ElementForm& form) {
+  refuse_foreign_name(path(), form, true);
+  alignas(kDirectAlignment) std::array<std::byte, kForeignFormBytes> room;
+  const std::size_t bytes = std::min<std::uint64_t>(size_, room.size());
+  input().read_at(room, bytes, first_);
+  refuse_foreign_bytes(path(), form, ConstByteSpan(room).first(bytes));
 }
 
 Claim FileSource::claim(ByteSpan /*room*/, std::size_t wanted_bytes) {

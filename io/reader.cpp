@@ -101,7 +101,10 @@ Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& o
   open(paths, options);
   adopt_stored_keys(options);
   require_equal_rows();
-  for (const auto& source : sources_) source->begin({element_bytes_, key_});
+  const bool type_is_stored = key_is_stored_ || first_array().records;
+  const ElementForm form = {element_bytes_, key_, options.type_is_assumed && !type_is_stored,
+                            options.form.codec == Codec::kNone};
+  for (const auto& source : sources_) source->begin(form);
   require_total();
 }
 

@@ -39,6 +39,8 @@ struct ReaderOptions {
   KeyFormat key = {KeyType::kU8};    // what text is read as; headers of arrays may say otherwise,
   bool type_is_asked = false;        // unless the type
   bool byte_order_is_asked = false;  // or the byte order was asked for
+  // Nobody gave the type: inputs that are plainly something else than raw keys are refused.
+  bool type_is_assumed = false;
 };
 
 class Reader {

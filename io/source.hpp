@@ -29,6 +29,8 @@ namespace gsort::io {
 struct ElementForm {
   std::size_t bytes = 1;
   KeyFormat key;
+  bool type_is_assumed = false;    // raw keys have a type that nobody gave
+  bool keeps_compression = false;  // what is compressed shall be read as it is
 };
 
 // Who does the work, and which room it needs.

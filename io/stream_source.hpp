@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "io/content_stream.hpp"
 #include "io/source.hpp"
@@ -21,7 +22,7 @@ class StreamSource final : public Source {
   StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content,
                std::uint64_t promised_bytes);
 
-  void begin(const ElementForm& form) override { element_bytes_ = form.bytes; }
+  void begin(const ElementForm& form) override;
   [[nodiscard]] Filling filling() const override { return Filling::kByClaim; }
   [[nodiscard]] Claim claim(ByteSpan room, std::size_t wanted_bytes) override;
   [[nodiscard]] bool at_end() const override { return ended_; }
@@ -33,11 +34,18 @@ class StreamSource final : public Source {
   [[nodiscard]] std::string note() const override;
 
  private:
+  void look_at_beginning();
+  [[nodiscard]] std::size_t read(ByteSpan to);
   void check_end();
 
   std::unique_ptr<ContentStream> content_;
   std::optional<std::uint64_t> promised_bytes_;  // by a header
-  std::size_t element_bytes_ = 1;
+  ElementForm form_;
+  // What was read to be looked at, of which so many bytes have been claimed.
+  std::vector<std::byte> beginning_;
+  std::size_t beginning_taken_ = 0;
+  bool beginning_is_read_ = false;
+  bool beginning_is_all_ = false;
   std::uint64_t taken_ = 0;
   bool ended_ = false;
 };

@@ -18,6 +18,7 @@ io::ReaderOptions reader_options(const Options& options) {
   wanted.key = options.key;
   wanted.type_is_asked =
       options.type_source == TypeSource::kOption || options.type_source == TypeSource::kSuffix;
+  wanted.type_is_assumed = options.type_source == TypeSource::kDefault;
   wanted.byte_order_is_asked = options.byte_order_is_asked;
   return wanted;
 }

@@ -13,7 +13,6 @@
 #include "observer.hpp"
 #include "options/help.hpp"
 #include "options/result_options.hpp"
-#include "options/suffix_warning.hpp"
 #include "own_files.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/check_records.hpp"
@@ -46,6 +45,7 @@ int sort(const Options& options, io::Reader& reader) {
   PreparedSort prepared(options, reader);
   if (options.explain != ExplainMode::kNone) {
     refuse_explaining_into_inputs(options, reader);
+    tell_of_types(options);
     print(stdout, explain(prepared.plan(), options, prepared.machine()));
     return kDone;
   }
@@ -70,7 +70,6 @@ int run(int argc, const char* const* argv, ColorMode& color) {
   }
   io::Reader reader(options.inputs, reader_options(options));
   adopt_stored_key(options, reader);
-  if (options.verbosity >= 0) std::fputs(suffix_warning(options).c_str(), stderr);
   return options.check == CheckMode::kNone ? sort(options, reader) : check(options, reader);
 }
 

@@ -13,6 +13,8 @@
 #include "io/same_file.hpp"
 #include "io/status_signal.hpp"
 #include "io/sys.hpp"
+#include "options/assumed_type.hpp"
+#include "options/suffix_warning.hpp"
 #include "own_files.hpp"
 #include "report/stats.hpp"
 #include "report/style.hpp"
@@ -64,6 +66,12 @@ void write_text(io::Output& output, std::string_view text) {
 
 }  // namespace
 
+void tell_of_types(const Options& options) {
+  if (options.verbosity < 0 || options.check == CheckMode::kQuiet) return;
+  const std::string warning = suffix_warning(options);  // says where the type is from, too
+  put_to_stderr(warning.empty() ? assumed_type_note(options) : warning);
+}
+
 Observer::Observer(const Options& options)
     : options_(options),
       stats_(open_report(options, "--stats", options.stats)),
@@ -75,6 +83,7 @@ Observer::Observer(const Options& options)
                 "is the file of --stats, too")
         .hint("give the report a file of its own");
   }
+  tell_of_types(options);
   io::hear_status_signal();
   progress_ = std::make_unique<Progress>(
       meter_,

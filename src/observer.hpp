@@ -16,10 +16,14 @@
 
 namespace gsort {
 
+// Says what the keys are read as where that may not be what they are; not with -q and -C.
+// Requires: what the headers of the inputs say is part of the options.
+void tell_of_types(const Options& options);
+
 class Observer {
  public:
   // Opens the files of the reports, so that what is wrong with them is known before anything is
-  // sorted, and begins to show progress.
+  // sorted, tells of types, and begins to show progress.
   // Throws: Error(kUsage) when one of them is an input, the output, of the folder of --resume, or
   // the other one; Error(kOutput) when one cannot be opened.
   explicit Observer(const Options& options);

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "io/resume_folder.hpp"
 #include "io/same_file.hpp"
+#include "options/assumed_type.hpp"
 
 namespace gsort {
 namespace {
@@ -85,6 +86,18 @@ void refuse_writing_into_inputs(const Options& options, const io::Output& output
 void refuse_explaining_into_inputs(const Options& options, const io::Reader& reader) {
   refuse_inputs_called(io::kStandardOutput, "writing the plan to standard output", options, reader,
                        "the plan is text: send it to a terminal or to a file of its own");
+}
+
+void refuse_replacing_by_assumption(const Options& options, const io::Output& output,
+                                    const io::Reader& reader) {
+  if (output.is_stream() || !type_is_assumed(options) || hold_nothing(reader)) return;
+  for (std::size_t input = 0; input < options.inputs.size(); ++input) {
+    if (!io::same_file(*options.output, name_of_input(options.inputs[input]))) continue;
+    throw Error(
+        ErrorKind::kUsage, fmt::format("replacing {}", reader.path_of(input)),
+        fmt::format("no type was given, and {} may be the wrong one", name_of(options.key.type)))
+        .hint(how_to_give_the_type(options));
+  }
 }
 
 void refuse_shared_report(const Options& options, std::string_view option,

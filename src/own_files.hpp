@@ -23,6 +23,12 @@ void refuse_writing_into_inputs(const Options& options, const io::Output& output
 // The same for the plan that --explain prints, as in `gsort --explain FILE >> FILE`.
 void refuse_explaining_into_inputs(const Options& options, const io::Reader& reader);
 
+// Throws: Error(kUsage) when an input would be replaced by what it is sorted to if it had a type
+// that nobody gave. Not where the inputs hold nothing that could be lost. Requires: what the
+// headers of the inputs say is part of the options.
+void refuse_replacing_by_assumption(const Options& options, const io::Output& output,
+                                    const io::Reader& reader);
+
 // Throws: Error(kUsage) when `path`, the report that `option` names, is the output, an input, or a
 // file of the folder of --resume.
 void refuse_shared_report(const Options& options, std::string_view option, const std::string& path);

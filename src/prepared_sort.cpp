@@ -73,7 +73,10 @@ PreparedSort::PreparedSort(const Options& options, io::Reader& reader)
     : options_(options), reader_(reader), output_(open_output(options)) {
   refuse_beside_resume(options);  // what the inputs' headers say is known only now
   refuse_files_of_resume(options);
-  if (output_) refuse_writing_into_inputs(options, *output_, reader);
+  if (output_) {
+    refuse_writing_into_inputs(options, *output_, reader);
+    refuse_replacing_by_assumption(options, *output_, reader);
+  }
   if (options.resume) {
     resumption_.emplace(*options.resume, resume_access(options), resumable_job(options),
                         element_bytes(options), reader);

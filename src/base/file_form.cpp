@@ -9,13 +9,6 @@ constexpr std::array<std::string_view, 3> kFormatNames = {"bin", "text", "npy"};
 constexpr std::array<std::string_view, 5> kCodecNames = {"none", "gzip", "bzip2", "xz", "zstd"};
 constexpr std::array<std::string_view, 5> kCodecSuffixes = {"", "gz", "bz2", "xz", "zst"};
 
-// What follows the last dot of the file's name; empty if nothing does.
-std::string_view suffix_of(std::string_view path) {
-  const auto dot = path.rfind('.');
-  if (dot == std::string_view::npos || path.find('/', dot) != std::string_view::npos) return {};
-  return path.substr(dot + 1);
-}
-
 std::string_view without_suffix(std::string_view path) {
   return path.substr(0, path.size() - suffix_of(path).size() - 1);
 }
@@ -25,6 +18,12 @@ std::string_view without_codec_suffix(std::string_view path) {
 }
 
 }  // namespace
+
+std::string_view suffix_of(std::string_view path) {
+  const auto dot = path.rfind('.');
+  if (dot == std::string_view::npos || path.find('/', dot) != std::string_view::npos) return {};
+  return path.substr(dot + 1);
+}
 
 std::string_view name_of(FileFormat format) {
   return kFormatNames.at(static_cast<std::size_t>(format));

@@ -46,6 +46,9 @@ struct CodecLevels {
 
 [[nodiscard]] CodecLevels levels_of(Codec codec);
 
+// What follows the last dot of the file's name; empty if nothing does.
+[[nodiscard]] std::string_view suffix_of(std::string_view path);
+
 // What the suffixes of a name say; nothing if they say nothing. A suffix of a key type, ".bin" and
 // ".raw" say kBinary.
 [[nodiscard]] std::optional<Codec> codec_of_path(std::string_view path);

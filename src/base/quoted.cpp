@@ -8,8 +8,12 @@
 namespace gsort {
 namespace {
 
-// The bytes of the character that `text` begins with; 0 if it does not begin with one, or if that
-// is a control character.
+std::string escaped(char byte) {
+  return fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+}
+
+}  // namespace
+
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned first = byte(0);
@@ -25,12 +29,6 @@ std::size_t character_bytes(std::string_view text) {
   const bool is_surrogate = code >= 0xd800 && code < 0xe000;
   return code < kLeast[bytes - 2] || code > 0x10ffff || is_surrogate ? 0 : bytes;
 }
-
-std::string escaped(char byte) {
-  return fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-}
-
-}  // namespace
 
 std::string quoted(std::string_view text) {
   constexpr std::size_t kMostQuoted = 24;

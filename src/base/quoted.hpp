@@ -1,10 +1,15 @@
 // Data in messages: never more than a little of it, and nothing that a terminal would obey.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace gsort {
+
+// The bytes of the printable UTF-8 character that `text` begins with; 0 if it does not begin with
+// one. Requires: text is not empty.
+[[nodiscard]] std::size_t character_bytes(std::string_view text);
 
 // At most the first 24 bytes, in quotes; bytes that are not printable ASCII as \xNN.
 [[nodiscard]] std::string quoted(std::string_view text);

@@ -15,7 +15,7 @@ namespace gsort {
 namespace {
 
 // When the page's own words below were last changed.
-constexpr std::string_view kDate = "2026-11-21";
+constexpr std::string_view kDate = "2026-11-24";
 
 constexpr std::size_t kColumns = 79;
 
@@ -78,6 +78,25 @@ Killed by a signal, gsort leaves the old output and nothing else.
 Binary output is not written to a terminal, unless
 .B \-o \-
 says so.
+.PP
+A type that is assumed, since neither
+.BR \-t ,
+a suffix nor GSORT_TYPE gives one, may be the wrong one, and what is sorted by a
+wrong type is scrambled.
+It is therefore not used to replace an input by its sorted self, nor for what is
+plainly something else than raw keys:
+a FILE with the suffix of a CSV or TSV table, JSON, Parquet, Arrow, HDF5, a zip,
+7z or tar archive, or of lz4, Brotli or lzma data;
+one that begins as such a file does, or as a NumPy array;
+and text, that is, a beginning of 4096 bytes, or at least 48, all of which are
+printable UTF\-8 with ends of lines among them (13 bytes suffice for numbers
+alone).
+Such a file is an error that names the way to sort what it holds;
+with
+.BI \-t " TYPE"
+its bytes are sorted as they are.
+Text that is read as text needs no type: a line that is no number of the type is
+an error.
 .PP
 Another program called gsort sorts genomic files, and GNU sort has that name
 on some systems.

@@ -58,7 +58,10 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .common = true,
      .help = "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64",
      .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, else "
-             "i32; a line on standard error names a FILE whose suffix says another. Floating-point "
+             "i32; a line on standard error names a FILE whose suffix says another. Where nothing "
+             "gives a type, another line says that i32 is assumed, a FILE is not replaced by its "
+             "sorted self, and a FILE that is plainly something else is an error (see NOTES). "
+             "Floating-point "
              "numbers sort by IEEE total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. time64 "
              "is i64, but its least number, NumPy's NaT, comes last. -v and "
              "--explain show the type used and who chose it.",
@@ -171,7 +174,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .common = true,
      .help = "print the plan and stop; status 2 if none works",
      .more = "Shows every size and count of the job against the memory and disk that are free. "
-             "Nothing is read but the sizes of the files. --check has no plan.",
+             "Nothing is read but the sizes and the beginnings of the files. --check has no plan.",
      .apply = [](Options& o, Text v) { o.explain = parse_choice(v, kExplainModes, "--explain"); }},
     {.name = "resume",
      .value_kind = kRequired,
@@ -215,7 +218,8 @@ constexpr auto kTable = std::to_array<OptionSpec>({
              "suffixes decide (.txt, .npy, else raw), for each FILE and for the output; "
              "an output without one is written as the first FILE. With one value both sides have "
              "it, --format=text:bin reads text and writes raw keys. An array's header decides type "
-             "and byte order.",
+             "and byte order. Every NaN becomes nan or -nan as text, without its payload; -v says "
+             "how many had one.",
      .apply = set_format},
     {.name = "decompress",
      .value_kind = kRequired,

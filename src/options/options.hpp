@@ -37,13 +37,22 @@ enum class Show : std::uint8_t {
   kFish,
 };
 
-// Who decided the key type, so that it can be shown with the type.
-enum class TypeSource : std::uint8_t { kOption, kSuffix, kEnvironment, kDefault, kHeader };
+// Who decided the key type, so that it can be shown with the type. kDefault: nobody, so that what
+// is read may have another one; parse_options() alone says so.
+enum class TypeSource : std::uint8_t {
+  kCaller,  // who filled in Options without a command line
+  kOption,
+  kSuffix,
+  kEnvironment,
+  kDefault,
+  kHeader,
+  kRecordKeys  // every key of the records names its own
+};
 
 struct Options {
   // Order. key.type is resolved: -t, else the first input's suffix, else GSORT_TYPE, else i32.
   KeyFormat key;
-  TypeSource type_source = TypeSource::kDefault;  // kHeader is set by who reads the input's header
+  TypeSource type_source = TypeSource::kCaller;  // kHeader is set by who reads the input's header
   bool byte_order_is_asked = false;
   // Elements are records with keys of their own; made of what was typed, when all is known.
   std::optional<RecordFormat> records;

@@ -189,6 +189,8 @@ void resolve_type(Options& options, const Environment& environment) {
   } else if (const char* const name = environment("GSORT_TYPE"); name != nullptr && *name != 0) {
     options.key.type = parse_key_type(name, "GSORT_TYPE");
     options.type_source = TypeSource::kEnvironment;
+  } else {
+    options.type_source = TypeSource::kDefault;
   }
 }
 
@@ -263,6 +265,10 @@ const char* describe(TypeSource source) {
       return "GSORT_TYPE";
     case TypeSource::kHeader:
       return "the header of the input";
+    case TypeSource::kRecordKeys:
+      return "--key";
+    case TypeSource::kCaller:
+      return "the caller";
     case TypeSource::kDefault:
       break;
   }

@@ -1,5 +1,6 @@
 #include "options/record_options.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -99,15 +100,22 @@ const StoredField* field_named(const StoredRecords& records, std::string_view na
   return nullptr;
 }
 
-// NAME, NAMEr, or the bytes of the record that OFFSET says.
-void add_named_key(RecordFormat& format, const StoredRecords& records, std::string_view key,
+// Whether OFFSET[:TYPE] says which type the key has.
+bool names_its_type(std::string_view key) {
+  return key.find(':') != std::string_view::npos;
+}
+
+// NAME, NAMEr, or the bytes of the record that OFFSET says. Returns whether that gives the key a
+// type of its own.
+bool add_named_key(RecordFormat& format, const StoredRecords& records, std::string_view key,
                    const Options& options) {
   const StoredField* field = field_named(records, key);
   const bool reversed = field == nullptr && key.ends_with('r');
   if (reversed) field = field_named(records, key.substr(0, key.size() - 1));
   if (field == nullptr) {
     if (!key.empty() && key.front() >= '0' && key.front() <= '9') {
-      return add_record_key(format, parse_record_key(key, options), key, options);
+      add_record_key(format, parse_record_key(key, options), key, options);
+      return names_its_type(key);
     }
     throw bad_key(options, key, "is no field of the records",
                   "these can be sorted by: " + names_of(records) + "; or give OFFSET[:TYPE][r]");
@@ -121,6 +129,12 @@ void add_named_key(RecordFormat& format, const StoredRecords& records, std::stri
     part.descending = reversed != options.key.descending;
     add_record_key(format, part, key, options);
   }
+  return true;
+}
+
+// Nobody needs to give a type where every key of the records has one.
+void set_source_of_typed_keys(Options& options, TypeSource source) {
+  if (options.type_source == TypeSource::kDefault) options.type_source = source;
 }
 
 }  // namespace
@@ -162,6 +176,9 @@ void resolve_records(Options& options) {
   for (const std::string& key : options.record_keys) {
     add_record_key(format, parse_record_key(key, options), key, options);
   }
+  if (std::ranges::all_of(options.record_keys, names_its_type)) {
+    set_source_of_typed_keys(options, TypeSource::kRecordKeys);
+  }
   options.records = std::move(format);
 }
 
@@ -176,7 +193,11 @@ void adopt_records(Options& options, const StoredRecords& records) {
   RecordFormat format;
   format.bytes = records.bytes;
   if (options.record_keys.empty()) add_all_fields(format, records, options);
-  for (const std::string& key : options.record_keys) add_named_key(format, records, key, options);
+  bool all_have_types = true;
+  for (const std::string& key : options.record_keys) {
+    if (!add_named_key(format, records, key, options)) all_have_types = false;
+  }
+  if (all_have_types) set_source_of_typed_keys(options, TypeSource::kHeader);
   options.records = std::move(format);
   refuse_result_contradictions(options);
 }

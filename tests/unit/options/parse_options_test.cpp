@@ -138,6 +138,14 @@ TEST(ParseOptions, TakesTheTypeFromOptionThenSuffixThenEnvironment) {
   EXPECT_EQ(parse({"a.bin"}, {{"GSORT_TYPE", ""}}).type_source, TypeSource::kDefault);
 }
 
+TEST(ParseOptions, NeedsNoTypeForRecordsWhoseKeysHaveTheirOwn) {
+  EXPECT_EQ(parse({"--record=8", "--key=0:u32,4:bytes2", "in"}).type_source,
+            TypeSource::kRecordKeys);
+  EXPECT_EQ(parse({"--record=8", "--key=0:u32,4", "in"}).type_source, TypeSource::kDefault);
+  EXPECT_EQ(parse({"-t", "u8", "--record=8", "--key=0:u32", "in"}).type_source,
+            TypeSource::kOption);
+}
+
 TEST(ParseOptions, PutsTheEnvironmentsOptionsBeforeTheArguments) {
   const Variables variables = {{"GSORT_OPTIONS", "-t u8 -T '/my disk' --engine=cpu"}};
   const Options o = parse({"-t", "u16"}, variables);

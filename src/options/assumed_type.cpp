@@ -1,0 +1,47 @@
+#include "options/assumed_type.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/file_form.hpp"
+#include "base/quoted.hpp"
+#include "options/form_options.hpp"
+
+namespace gsort {
+namespace {
+
+bool is_text(const Options& options, const std::string& input) {
+  const auto format = options.input_form.format ? options.input_form.format : format_of_path(input);
+  return format == FileFormat::kText;
+}
+
+bool puts_out_text(const Options& options) {
+  return options.check != CheckMode::kNone || output_form(options).format == FileFormat::kText;
+}
+
+}  // namespace
+
+bool type_is_assumed(const Options& options) {
+  if (options.type_source != TypeSource::kDefault) return false;
+  const auto holds_text = [&](const std::string& input) { return is_text(options, input); };
+  return !puts_out_text(options) || !std::ranges::all_of(options.inputs, holds_text);
+}
+
+std::string how_to_give_the_type(const Options& options) {
+  const std::string_view type = name_of(options.key.type);
+  if (options.records) return fmt::format("--key=OFFSET:TYPE or -t {} says it", type);
+  return fmt::format("-t {} says it, or a suffix, as in FILE.{}, or GSORT_TYPE", type, type);
+}
+
+std::string assumed_type_note(const Options& options) {
+  if (!type_is_assumed(options)) return {};
+  const std::string& first = options.inputs.front();
+  const std::size_t others = options.inputs.size() - 1;
+  return fmt::format("gsort: {}{}: no type given, {}read as {} (-t TYPE)\n",
+                     first == "-" ? "standard input" : printable(first),
+                     others > 0 ? fmt::format(" and {} more", others) : "",
+                     options.records ? "keys " : "", name_of(options.key.type));
+}
+
+}  // namespace gsort

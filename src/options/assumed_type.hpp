@@ -1,0 +1,23 @@
+// A type that nobody gave: the default. It may be another one than the keys have, which no proof
+// can see, so that it is said, and never taken for granted where that could cost data.
+#pragma once
+
+#include <string>
+
+#include "options/options.hpp"
+
+namespace gsort {
+
+// Whether the result depends on a type that comes from the default. Text into text does not: a line
+// that is no number of the type is an error, and numbers have one order in all types.
+// Requires: what the headers of the inputs say is part of the options.
+[[nodiscard]] bool type_is_assumed(const Options& options);
+
+// How the type can be given, for the hint of an Error.
+[[nodiscard]] std::string how_to_give_the_type(const Options& options);
+
+// One line for standard error, "gsort: in.bin: no type given, read as i32 (-t TYPE)"; empty if the
+// type is not assumed.
+[[nodiscard]] std::string assumed_type_note(const Options& options);
+
+}  // namespace gsort
