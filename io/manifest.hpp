@@ -44,7 +44,7 @@
 // Example: gsort made the folder; the job is "u32", which stands for its longer description; the
 // one input, "in", has 16352 bytes and was changed a second after 1970 began; its 4088 elements are
 // run 1, of two blocks, with the fingerprint 5, 6; the index begins at 20480, with the checksum 7:
-//   00  47 53 52 4d  01 00  01 00  99 00 00 00 00 00 00 00
+//   00  47 53 52 4d  02 00  01 00  99 00 00 00 00 00 00 00
 //   10  88 77 66 55 44 33 22 11  02 00 00 00 00 00 00 00
 //   20  fc 07 00 00 00 00 00 00  04 00 00 00  03 00 00 00
 //   30  01 00 00 00  01 00 00 00  08 00 00 00 00 00 00 00
@@ -53,7 +53,7 @@
 //   60  00  f8 0f 00 00 00 00 00 00  05 00 00 00 00 00 00
 //   70  00  06 00 00 00 00 00 00 00  00 50 00 00 00 00 00
 //   80  00  02 00 00 00 00 00 00 00  07 00 00 00 00 00 00
-//   90  00  57 1a 64 c7 d9 4f 0b 72
+//   90  00  33 79 fd d7 f6 17 98 92
 //
 // A reader uses nothing of a manifest or an index before the checksum has matched, and then checks
 // that every number can be: both may have been written by anybody. Unknown versions and flags are

@@ -78,7 +78,8 @@ struct BenchFile {
 
 Transfer direct_write(const BenchFile& file) {
   return [&file](io::ByteSpan block, std::uint64_t offset) {
-    if (!file.direct.write_direct_at(block, offset)) {
+    std::size_t moved = 0;
+    if (!file.direct.write_direct_at(block, offset, moved)) {
       throw Error(ErrorKind::kTemporary, "writing with O_DIRECT", "is refused here");
     }
   };
