@@ -108,18 +108,21 @@ TEST(InputMergePlan, SaysHowMuchMemoryIsNeeded) {
 }
 
 // A single input, too: it is never merged in groups, and has a decoder beside its window.
-TEST(InputMergePlan, NamesTheMemoryThatADecoderNeeds) {
+TEST(InputMergePlan, NamesTheMemoryThatDecodersNeed) {
   for (const unsigned inputs : {1U, 2U, 20U}) {
     Options options = merge_of(inputs, "8M");
-    for (std::string& name : options.inputs) name += ".xz";
-    const Machine machine = invented_machine(std::nullopt, 4, 8 * kGiB);
+    Machine machine = invented_machine(std::nullopt, 4, 8 * kGiB);
+    for (const std::string& name : options.inputs) {
+      machine.compressed.push_back({name, {Codec::kXz, 9 * kMiB}});
+    }
     try {
       static_cast<void>(make_plan(options, machine));
       FAIL() << inputs << " decoders alone take more";
     } catch (const Error& error) {
-      const std::string words = "the least that works here is ";
+      const std::string words = "give -S ";
       ASSERT_EQ(error.hint().rfind(words, 0), 0U) << error.what();
-      options.buffer_size = error.hint().substr(words.size());
+      const std::size_t end = error.hint().find(' ', words.size());
+      options.buffer_size = error.hint().substr(words.size(), end - words.size());
       EXPECT_EQ(make_plan(options, machine).strategy, Strategy::kMerge) << *options.buffer_size;
     }
   }
