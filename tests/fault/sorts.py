@@ -101,7 +101,7 @@ def cpu_sorts() -> dict[str, Sort]:
         "through_the_page_cache": spilling("u64", "--direct-io=off"),
         "two_temporary_folders": spilling("u64", "-T", "../tmp", "-T", "../other-tmp"),
         "resumable": spilling("u32", "--batch-size=4", resumes="../tmp/runs"),
-        "pipes": Sort("gsort-gen -t u64 --size 16M -o in.u64", ["-t", "u64", "-S", "14M", "--parallel=1"],
+        "pipes": Sort("gsort-gen -t u64 --size 16M -o in.u64", ["-t", "u64", "-S", "20M", "--parallel=1"],
                       sorted_keys("in.u64"), stdin="in.u64", to_pipe=True),
         "records": Sort("gsort-gen -t u64 --size 3M -o in.u64", ["-S", "3M", "--record=16", "--key=0:u64", "in.u64"],
                         sorted_records("in.u64", 16)),
