@@ -212,6 +212,11 @@ std::vector<LieCase> make_cases() {
         request_of({type, true, false}, Distribution::kUniform, use_small_blocks), counted)
         .repeats = true;
   }
+  add("counted_from_pipe",
+      through_pipes(
+          request_of({KeyType::kU16, false, false}, Distribution::kUniform, use_small_blocks), true,
+          false),
+      counted);
   add("records", request_of_records(use_one_chunk), kOfChunks);
   add("spilled_records", request_of_records(use_runs), spilled | placed);
 
