@@ -130,6 +130,7 @@ SortRequest in_arrays(SortRequest request, std::uint64_t elements) {
 SortRequest as(SortRequest request, std::optional<FileFormat> format, std::optional<Codec> codec) {
   request.output_format = format;
   request.compress = codec;
+  request.verify_encoding = true;
   return request;
 }
 

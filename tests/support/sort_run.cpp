@@ -86,6 +86,7 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
   options.batch_elements = request.batch_elements;
   options.output_format = request.output_format.value_or(FileFormat::kBinary);
   options.compress = request.compress;
+  options.verify_encoding = request.verify_encoding;
   options.compress_level = request.compress ? levels_of(*request.compress).usual : 0;
   options.merge = !request.merged.empty();
   if (options.merge) options.inputs.resize(request.merged.size());

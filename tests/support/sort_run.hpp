@@ -28,6 +28,7 @@ struct SortRequest {
   bool to_pipe = false;
   Packing packing = Packing::kAuto;
   bool verify = true;
+  bool verify_encoding = false;
   bool unique = false;
   std::optional<std::uint64_t> top;
   std::optional<std::uint64_t> batch_elements;
