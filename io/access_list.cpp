@@ -25,8 +25,10 @@ struct Entry {
   std::uint32_t id;
 };
 
+// ENOENT: the file has been moved away meanwhile.
 bool means_no_list(int error_number) {
-  return error_number == ENODATA || error_number == EOPNOTSUPP || error_number == ENOSYS;
+  return error_number == ENODATA || error_number == EOPNOTSUPP || error_number == ENOSYS ||
+         error_number == ENOENT;
 }
 
 AccessList attribute_of(const std::string& path, const char* name, const std::string& told) {

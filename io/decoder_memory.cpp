@@ -45,9 +45,10 @@ std::uint64_t zstd_bytes(ConstByteSpan first_bytes) {
   ZSTD_frameHeader header;
   const bool is_whole = ZSTD_getFrameHeader(&header, first_bytes.data(), first_bytes.size()) == 0;
   if (!is_whole || header.frameType != ZSTD_frame) return kBuffersBytes;
-  // A frame says any size; one that is not read need not be told exactly.
+  // A frame says any size; one that is not read need not be told exactly, but must be more than any
+  // that is.
   const std::uint64_t window = std::min<std::uint64_t>(header.windowSize, std::uint64_t{1} << 60);
-  if (window > kMostZstdWindow) return kBuffersBytes + window;
+  if (window > kMostZstdWindow) return std::max(kBuffersBytes + window, kMostDecoderShare + 1);
   return kBuffersBytes + ZSTD_estimateDStreamSize(window);
 }
 

@@ -233,6 +233,19 @@ TEST(ZstdDecoder, ReadsWindowsAsLargeAsTheCommandDoes) {
   EXPECT_EQ(refused(Codec::kZstd, test::zstd_frame(41, bytes)), ErrorKind::kInput);  // by no zstd
 }
 
+// A frame of a single segment has a window of its size.
+TEST(ZstdDecoder, RefusesASegmentJustAboveTheLargestWindow) {
+  Bytes frame = test::zstd_frame(10, sample_of(500));
+  const std::uint32_t content_bytes = 130U << 20U;
+  constexpr std::size_t kMagicBytes = 4;
+  frame.resize(kMagicBytes);
+  frame.push_back(std::byte{0xa0});  // a single segment, and four bytes of its size
+  for (unsigned i = 0; i < 4; ++i) frame.push_back(std::byte(content_bytes >> (8 * i) & 0xffU));
+  frame.resize(64);
+  EXPECT_GT(decoder_bytes(Codec::kZstd, frame), kMostDecoderShare);
+  EXPECT_EQ(refused(Codec::kZstd, frame), ErrorKind::kResource);
+}
+
 TEST(ZstdDecoder, SkipsFramesWithoutContent) {
   const Bytes bytes = sample_of(70'000);
   const Bytes frame = packed_by(Codec::kZstd, bytes);
