@@ -35,7 +35,9 @@ void UniqueRecordSink::put(std::uint64_t position, ConstByteSpan records) {
   }
 }
 
+// How many stay was counted when the place was taken, as in UniqueSink.
 void UniqueRecordSink::put_some(Turns::Place place, ConstByteSpan records) {
+  const std::uint64_t end = place.position + place.elements;
   const std::size_t bytes = order_.record_bytes();
   const std::size_t most = std::max(kSomeBytes / bytes, std::size_t{1}) * bytes;
   std::vector<std::byte> kept;
@@ -56,6 +58,7 @@ void UniqueRecordSink::put_some(Turns::Place place, ConstByteSpan records) {
     if (to.size() == most) flush();
   }
   flush();
+  if (place.position != end) throw dropped_others(end);
 }
 
 void UniqueRecordSink::abandon() noexcept {

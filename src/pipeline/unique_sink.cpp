@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
 #include "base/repeated_keys.hpp"
 
 namespace gsort {
@@ -55,11 +52,7 @@ void UniqueSink::put_some(Turns::Place place, std::span<const Key> keys) {
     before = some.back();
     keys = keys.subspan(some.size());
   }
-  if (place.position != end) {
-    throw Error(ErrorKind::kCorrupt, fmt::format("dropping repeats in front of element {}", end),
-                "other elements were dropped than repeat others")
-        .hint("memory or processor damaged data on the way; nothing was kept, the input is intact");
-  }
+  if (place.position != end) throw dropped_others(end);
   give_back(std::move(scratch));
 }
 

@@ -14,6 +14,13 @@
 
 namespace gsort {
 
+// Of a piece that ends in front of element `end` of what is left.
+[[nodiscard]] inline Error dropped_others(std::uint64_t end) {
+  return Error(ErrorKind::kCorrupt, fmt::format("dropping repeats in front of element {}", end),
+               "other elements were dropped than repeat others")
+      .hint("memory or processor damaged data on the way; nothing was kept, the input is intact");
+}
+
 // Value: a key as a number, or a normalised key. Thread-safe.
 template <class Value>
 class UniqueTurns {

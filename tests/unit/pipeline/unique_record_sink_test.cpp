@@ -59,6 +59,34 @@ TEST(UniqueRecordSink, WritesLongPiecesInSeveralSteps) {
   EXPECT_EQ(unique_of(records, 200'000, 10), bytes_of_text(kept));
 }
 
+// Makes the last record repeat the one before it, after it was counted as distinct.
+class DamagingSink final : public PieceSink {
+ public:
+  explicit DamagingSink(Bytes& records) : records_(records) {}
+  void put(std::uint64_t /*position*/, ConstByteSpan /*records*/) override {
+    std::copy_n(records_.end() - 4, 2, records_.end() - 2);
+  }
+  void abandon() noexcept override {}
+
+ private:
+  Bytes& records_;
+};
+
+TEST(UniqueRecordSink, ThrowsWhenARecordIsDroppedThatWasToStay) {
+  std::string text = "a0a1";  // one repeats: so records are copied, some at a time
+  for (int i = 0; i < 200'000; ++i) text += i % 2 == 0 ? "b0" : "c0";
+  Bytes records = bytes_of_text(text);
+  Proof proof({{}, kFormat}, true, nullptr, OrderKind::kStrict);
+  DamagingSink damaging(records);
+  UniqueRecordSink sink(kFormat, proof, damaging);
+  try {
+    sink.put(0, records);
+    FAIL() << "the last record is lost";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
+  }
+}
+
 TEST(UniqueRecordSink, FailsAfterItWasAbandoned) {
   Proof proof({{}, kFormat}, true, nullptr, OrderKind::kStrict);
   test::CollectingSink collected(2, 2);
