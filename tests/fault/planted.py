@@ -18,15 +18,19 @@ from pathlib import Path
 import damage
 
 ROOT = Path(__file__).resolve().parents[2]
-OTHER_OUTPUT = "another output|not what another sort makes"
-REPORTS = {  # what the soak says of it
+# Each is what the soak's report begins with. Of a sort that is killed after the damage it only sees the output.
+NEITHER = "the output is neither the old one nor the new one"
+OTHER_OUTPUT = f"status 0, but another output|it is not what another sort makes|{NEITHER}"
+REPORTS = {
     "wrong_byte": OTHER_OUTPUT, "lost_piece": OTHER_OUTPUT, "pieces_exchanged": OTHER_OUTPUT,
     "doubled_and_dropped": OTHER_OUTPUT, "order_broken": OTHER_OUTPUT,
-    "old_output_destroyed": "the old output is gone|there is no output",
+    "old_output_destroyed": f"it failed, and the old output is gone|there is no output|{NEITHER}",
     "temporary_file_left": "left or changed",
-    "wrong_status": r"status [0123]\b|the message is not",
+    "wrong_status": (r"status (?:[13]: |2: ''|0, and yet a message|0, but another output)|the message is not|"
+                     r"this is to be refused, but: status [013]: |"
+                     r"the least that was named, \w+, is not enough: status (?:[13]: |2: '')"),
     "hang": "it hangs",
-    "message_missing": "the message is not|to be refused, but: status 2: ''",
+    "message_missing": "the message is not|this is to be refused, but: status 2: ''",
 }
 
 
@@ -71,7 +75,7 @@ def problem_with(options, kind: str) -> str | None:
         if not log.exists():
             return f"nothing was planted: {done.stdout}{done.stderr}"
         report = re.search(r"^case \d+ is wrong: (.*)", done.stdout, re.MULTILINE)
-        if done.returncode != 1 or not report or not re.search(REPORTS[kind], report[1]):
+        if done.returncode != 1 or not report or not re.match(REPORTS[kind], report[1]):
             return f"planted: {log.read_text()}reported, with status {done.returncode}: {done.stdout}{done.stderr}"
         print(f"  {report[1][:100]}")
     return None

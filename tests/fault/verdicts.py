@@ -41,6 +41,9 @@ OPERATIONS = {
     "malloc": r"reserving|asking the system|using a library|compressing with \w+|decompressing",
     "pthread_create": r"starting a thread for|asking the system|compressing with \w+|decompressing|reserving memory",
 }
+# Calls that CUDA's driver makes, too; it tries none of them again.
+OF_DRIVER = ("open", "read", "write", "close", "stat", "mmap", "malloc", "pthread_create")
+NO_GPU = re.compile(r"gsort: --engine cuda: (?:no NVIDIA GPU was found|no usable NVIDIA GPU\b|.*\(cudaError\w+\))")
 OF_CUDA = re.compile(r"no usable NVIDIA GPU|\(cudaError\w+\)|\bCUDA\b|^gsort: pinning host memory")
 
 
@@ -66,9 +69,11 @@ def reason_of(fault) -> str:
 
 def problem_of(message: str, fault, on_gpu: bool) -> str | None:
     """What is wrong with a sort that ends with this message after that fault was met; None: nothing is."""
+    first = message.partition("\n")[0]
+    if on_gpu and fault.call in OF_DRIVER and NO_GPU.match(first):
+        return None
     if fault.must_be_survived():
         return f"{fault.call} with {fault.action} is to be survived"
-    first = message.partition("\n")[0]
     if on_gpu and OF_CUDA.search(first):
         return None
     if not re.match(rf"gsort: (?:{OPERATIONS[fault.call]})\b", first):

@@ -110,7 +110,8 @@ def keys_of_array(data: bytes, kind: str, big: bool) -> bytes:
     raw, size = data[begin:], bytes_of(kind)
     order = "|" if size == 1 else ">" if big else "<"
     letters = "iM" if kind == "time64" else kind[0]
-    if not re.fullmatch(rf"{re.escape(order)}[{letters}]{size}(\[\w+\])?", str(descr)):
+    of_records = kind.startswith("bytes") and descr == [("all", f"|V{size}")]
+    if not of_records and not re.fullmatch(rf"{re.escape(order)}[{letters}]{size}(\[\w+\])?", str(descr)):
         raise ValueError(f"the .npy file says {descr}")
     if shape != (len(raw) // size,) or by_columns or len(raw) % size:
         raise ValueError(f"the .npy file says {header}, {len(raw)} bytes follow")

@@ -53,13 +53,20 @@ class Input:
         put_while_read = self.merge or self.array is not None
         return bool(self.out_form == "npy" and self.out_codec) and (self.unique or (put_while_read and size_is_unknown))
 
-    def refused_as(self) -> str:
-        """What the message begins with where options drawn here do not go together; these are all."""
-        if self.keys and self.out_form != "bin":
-            return "gsort: --record with this output: "
+    def refused_as(self) -> tuple[str, ...]:
+        """What the message may begin with where options drawn here do not go together; these are all."""
+        reasons = []
+        if self.keys and self.form == "npy" and self.out_form == "text":  # an array of records is written as one, too
+            reasons.append("gsort: records with this output: ")
+        if self.keys and self.form != "npy" and self.out_form != "bin":
+            reasons.append("gsort: --record with this output: ")
         if self.counts_late(self.form == "text" or not all(name.endswith((".raw", ".npy")) for name in self.names)):
-            return "gsort: writing an array"
-        return ""
+            reasons.append("gsort: writing an array")
+        return tuple(reasons)
+
+    def can_be_sorted_on_gpu(self) -> bool:
+        """Arrays of records cannot."""
+        return not (self.keys and self.array is not None)
 
     def reference_words(self) -> list[str]:
         words = [f"record={forms.bytes_of(self.kind)}", f"key={self.keys}"] if self.keys else [self.kind]
