@@ -7,7 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "base/key.hpp"
+#include "element/key.hpp"
 #include "gpu/long_arrays.hpp"
 #include "gpu/merge_pass.hpp"
 #include "gpu/ragged_windows.hpp"

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "base/key.hpp"
+#include "element/key.hpp"
 #include "gpu/block_merge.cuh"
 #include "gpu/block_store.cuh"
 #include "gpu/tile_lists.hpp"

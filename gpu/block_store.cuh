@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "base/key.hpp"
+#include "element/key.hpp"
 #include "gpu/block_merge.cuh"
 #include "gpu/merge_pass.hpp"
 

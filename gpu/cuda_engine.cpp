@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/array_footprint.hpp"
 #include "base/error.hpp"
-#include "base/footprint.hpp"
+#include "engine/array_footprint.hpp"
+#include "engine/footprint.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/cuda_lanes.hpp"
 #include "gpu/device_tier.hpp"

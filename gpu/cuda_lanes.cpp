@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "base/footprint.hpp"
+#include "engine/footprint.hpp"
 #include "gpu/cuda_check.hpp"
 
 namespace gsort::gpu {

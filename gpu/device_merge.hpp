@@ -8,7 +8,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "base/key.hpp"
+#include "element/key.hpp"
 
 namespace gsort::gpu {
 

@@ -13,7 +13,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "base/key.hpp"
+#include "element/key.hpp"
 
 namespace gsort::gpu {
 

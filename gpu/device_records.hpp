@@ -1,5 +1,5 @@
 // Sorting records that lie in device memory, on a stream, stably, by keys of any form
-// (base/record.hpp). Any host code may include this file.
+// (element/record.hpp). Any host code may include this file.
 //
 // The means is the stable sort of pairs (device_pairs.hpp): keys are words of eight bytes of the
 // normalised keys, values the records' numbers. It runs once for each word, from the last to the
@@ -12,7 +12,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "base/record.hpp"
+#include "element/record.hpp"
 
 namespace gsort::gpu {
 

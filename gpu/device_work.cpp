@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/footprint.hpp"
+#include "engine/footprint.hpp"
 #include "gpu/device_batch.hpp"
 #include "gpu/device_merge.hpp"
 #include "gpu/device_records.hpp"

@@ -1,4 +1,4 @@
-// guided_co_rank: base/co_rank.hpp with few reads, for one thread and runs in device memory.
+// guided_co_rank: element/co_rank.hpp with few reads, for one thread and runs in device memory.
 //
 // Problem. A merge of two long arrays is cut at every tile's begin. Bisection reads one pair of
 // keys a step, 28 of them for 2^28 keys; the first ten places are the same for all tiles, but the

@@ -32,7 +32,7 @@
 // Cost. A level is one read in each run and two looks at what all lanes hold, and about one and a
 // half changes of sides for eight runs; evenly spread keys take two pivots. A pivot is one binary
 // search in every window. Source. P. Varman et al., JPDC 12(2), 1991,
-// doi:10.1016/0743-7315(91)90022-2; see also base/kway_split.hpp, which bisects on values.
+// doi:10.1016/0743-7315(91)90022-2; see also element/kway_split.hpp, which bisects on values.
 #pragma once
 
 #include <bit>

@@ -17,7 +17,7 @@
 #include <cstdint>
 
 #include "base/host_device.hpp"
-#include "base/key.hpp"
+#include "element/key.hpp"
 #include "gpu/tuning.hpp"
 
 namespace gsort::gpu {

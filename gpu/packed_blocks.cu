@@ -9,7 +9,7 @@
 // Unpacking. Thread t takes the differences 8t .. 8t + 7, which are a row of 32-bit keys, or two of
 // 64-bit ones, and adds them up; a scan over the warp and the group's first key make keys of them.
 // They leave by way of shared memory, 256 keys a warp, so that a warp stores neighbours at once.
-#include "base/packed_keys.hpp"
+#include "element/packed_keys.hpp"
 #include "gpu/packed_blocks.hpp"
 #include "gpu/programmatic_launch.cuh"
 

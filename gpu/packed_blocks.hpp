@@ -1,4 +1,4 @@
-// Packing and unpacking the blocks of runs (base/packed_keys.hpp) on the device, so that the bus
+// Packing and unpacking the blocks of runs (element/packed_keys.hpp) on the device, so that the bus
 // carries packed keys, and the host's cores have to pack and unpack few of them: where blocks or
 // parts do not fit, and at the ends of parts.
 //
@@ -23,9 +23,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include "base/packing.hpp"
-#include "base/stored_keys.hpp"
 #include "base/units.hpp"
+#include "element/packing.hpp"
+#include "element/stored_keys.hpp"
 
 namespace gsort::gpu {
 

@@ -8,7 +8,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "base/record_word.hpp"
+#include "element/record_word.hpp"
 
 namespace gsort::gpu {
 

@@ -1,4 +1,4 @@
-// wide_co_rank: base/co_rank.hpp by a team of lanes, 32 say, for runs in device memory.
+// wide_co_rank: element/co_rank.hpp by a team of lanes, 32 say, for runs in device memory.
 //
 // Problem. Bisection reads one pair of keys a step, and each step waits for the one before it: 14
 // waits for runs of 2^14 keys, each as long as a read of the L2 cache or of device memory takes.

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/file_form.hpp"
+#include "form/file_form.hpp"
 #include "io/bytes.hpp"
 
 namespace gsort::io {

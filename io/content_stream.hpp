@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/decoding.hpp"
-#include "base/file_form.hpp"
+#include "form/decoding.hpp"
+#include "form/file_form.hpp"
 #include "io/byte_stream.hpp"
 #include "io/decompress.hpp"
 #include "io/input.hpp"

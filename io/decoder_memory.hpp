@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "base/decoding.hpp"
 #include "base/error.hpp"
+#include "form/decoding.hpp"
 #include "io/bytes.hpp"
 
 namespace gsort::io {

@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "base/decoding.hpp"
-#include "base/file_form.hpp"
+#include "form/decoding.hpp"
+#include "form/file_form.hpp"
 #include "io/byte_stream.hpp"
 
 namespace gsort::io {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/value.hpp"
+#include "element/value.hpp"
 #include "io/decompress.hpp"
 
 namespace gsort::io {

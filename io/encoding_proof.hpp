@@ -5,9 +5,9 @@
 // encoding-proof.txt), so it is made only when it is asked for.
 #pragma once
 
-#include "base/decimal.hpp"
-#include "base/file_form.hpp"
-#include "base/key.hpp"
+#include "element/key.hpp"
+#include "form/decimal.hpp"
+#include "form/file_form.hpp"
 #include "io/bytes.hpp"
 
 namespace gsort::io {

@@ -8,8 +8,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/file_form.hpp"
 #include "base/quoted.hpp"
+#include "form/file_form.hpp"
 #include "io/decompress.hpp"
 
 namespace gsort::io {

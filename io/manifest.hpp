@@ -26,7 +26,7 @@
 //                8  number
 //                8  elements
 //               16  fingerprint of these elements as they were in the input: both sums
-//                   (base/fingerprint.hpp); zero under --no-verify
+//                   (element/fingerprint.hpp); zero under --no-verify
 //                8  index: its offset in the file of the runs, a multiple of 4096
 //                8  blocks
 //                8  checksum of the index: XXH3-64
@@ -66,7 +66,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fingerprint.hpp"
+#include "element/fingerprint.hpp"
 #include "io/block_entry.hpp"
 #include "io/bytes.hpp"
 

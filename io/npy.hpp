@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/key.hpp"
-#include "base/stored_array.hpp"
+#include "element/key.hpp"
+#include "form/stored_array.hpp"
 #include "io/byte_stream.hpp"
 
 namespace gsort::io {

@@ -9,7 +9,7 @@
 // bytes without an order: other kinds, arrays and records within a record.
 #pragma once
 
-#include "base/stored_array.hpp"
+#include "form/stored_array.hpp"
 #include "io/npy_literal.hpp"
 
 namespace gsort::io {

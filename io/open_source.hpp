@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/file_form.hpp"
+#include "form/file_form.hpp"
 #include "io/source.hpp"
 
 namespace gsort::io {

@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "base/decoding.hpp"
-#include "base/file_form.hpp"
-#include "base/key.hpp"
-#include "base/stored_array.hpp"
+#include "element/key.hpp"
+#include "form/decoding.hpp"
+#include "form/file_form.hpp"
+#include "form/stored_array.hpp"
 #include "io/bytes.hpp"
 #include "io/input.hpp"
 

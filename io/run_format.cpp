@@ -11,9 +11,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/key.hpp"
-#include "base/packed_keys.hpp"
 #include "base/units.hpp"
+#include "element/key.hpp"
+#include "element/packed_keys.hpp"
 
 namespace gsort::io {
 namespace {

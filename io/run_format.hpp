@@ -13,15 +13,16 @@
 //              left on the disk is never taken for one of this sort
 //   16      8  run: the number of the run in its store, from 0
 //   24      8  position: the number of the block's first element in its run, from 0
-//   32      8  first key, zero-extended to 64 bits; of a record the prefix (base/record.hpp)
+//   32      8  first key, zero-extended to 64 bits; of a record the prefix (element/record.hpp)
 //   40      4  count: elements in the block, at least 1
 //   44      4  payload bytes; for plain blocks count * bytes of an element
 //   48      4  bytes of a record; 0 when the elements are keys
 //   52      4  zero
 //   56      8  checksum: XXH3-64 of the payload, seeded with the XXH3-64 (seed 0) of bytes 0 to 55
-//   64         payload: ordered keys (base/key.hpp), ascending, or records in order, as they were
-//              in the input. Plain: as they are. Packed: as base/packed_keys.hpp describes; keys of
-//              4 and 8 bytes only, and only where that saves at least a tenth, or anything
+//   64         payload: ordered keys (element/key.hpp), ascending, or records in order, as they
+//   were
+//              in the input. Plain: as they are. Packed: as element/packed_keys.hpp describes; keys
+//              of 4 and 8 bytes only, and only where that saves at least a tenth, or anything
 //              (--pack-runs=on)
 //              zeros up to the next multiple of 64; up to the next multiple of 4096 at the end of a
 //              batch. They are neither covered nor read
@@ -42,7 +43,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/packing.hpp"
+#include "element/packing.hpp"
 #include "io/bytes.hpp"
 
 namespace gsort::io {

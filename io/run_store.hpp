@@ -20,10 +20,10 @@
 #include <string>
 #include <vector>
 
-#include "base/packing.hpp"
-#include "base/record.hpp"
-#include "base/stored_keys.hpp"
 #include "base/tier_memory.hpp"
+#include "element/packing.hpp"
+#include "element/record.hpp"
+#include "element/stored_keys.hpp"
 #include "io/block_entry.hpp"
 #include "io/bytes.hpp"
 #include "io/file.hpp"
@@ -133,11 +133,11 @@ class RunWriter {
   RunWriter& operator=(RunWriter&&) noexcept;
   ~RunWriter();  // without finish(): gives the space back
 
-  // Adds the keys [position, position + n) of the run: ordered (base/key.hpp), ascending; records
-  // as they are, in order. Cuts them into blocks of at most block_elements keys, counted from
-  // `position`; `keys` may be reused on return. Thread-safe; pieces in any order. When a folder is
-  // full the blocks go to the next one. Throws: Error(kTemporary) naming run, folder and offset.
-  // Requires: keys, but not records, are aligned to their size.
+  // Adds the keys [position, position + n) of the run: ordered (element/key.hpp), ascending;
+  // records as they are, in order. Cuts them into blocks of at most block_elements keys, counted
+  // from `position`; `keys` may be reused on return. Thread-safe; pieces in any order. When a
+  // folder is full the blocks go to the next one. Throws: Error(kTemporary) naming run, folder and
+  // offset. Requires: keys, but not records, are aligned to their size.
   void put(std::uint64_t position, ConstByteSpan keys);
 
   // The same of keys in stored form, cut into blocks of block_elements(), all but the last.

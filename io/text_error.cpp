@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/quoted.hpp"
-#include "base/value.hpp"
+#include "element/value.hpp"
 
 namespace gsort::io {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/key.hpp"
+#include "element/key.hpp"
 
 namespace gsort::io {
 

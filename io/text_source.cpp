@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/decimal.hpp"
+#include "form/decimal.hpp"
 #include "io/text_error.hpp"
 
 namespace gsort::io {

@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "base/decimal.hpp"
 #include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
+#include "form/decimal.hpp"
 #include "io/npy.hpp"
 
 namespace gsort::io {

@@ -17,10 +17,10 @@
 #include <semaphore>
 #include <vector>
 
-#include "base/file_form.hpp"
-#include "base/key.hpp"
-#include "base/stored_array.hpp"
 #include "base/tiling.hpp"
+#include "element/key.hpp"
+#include "form/file_form.hpp"
+#include "form/stored_array.hpp"
 #include "io/bytes.hpp"
 #include "io/compress.hpp"
 #include "io/encoding_proof.hpp"

@@ -19,11 +19,11 @@
 //
 // Source. S. Odeh, O. Green, Z. Mwassi, O. Shmueli, Y. Birk, "Merge Path - Parallel Merging Made
 // Simple", IPDPSW 2012, doi:10.1109/IPDPSW.2012.202. This form gsort uses itself, so the body
-// stands in base/co_rank.hpp.
+// stands in element/co_rank.hpp.
 #pragma once
 
-#include "base/co_rank.hpp"
 #include "base/host_device.hpp"
+#include "element/co_rank.hpp"
 
 namespace gsort::textbook {
 

@@ -22,7 +22,7 @@
 //
 // Here a machine is a host thread and sending is copying memory; the splitters and the exchange
 // are what any network would do. gsort does not sample: its splits are exact
-// (base/kway_split.hpp).
+// (element/kway_split.hpp).
 //
 // Cost. One exchange of n keys, M s log(M s) for the splitters, and local sorts of n / M keys, of
 // which the largest decides.

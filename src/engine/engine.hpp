@@ -23,11 +23,11 @@
 #include <vector>
 
 #include "base/bytes.hpp"
-#include "base/key.hpp"
 #include "base/meter.hpp"
-#include "base/packing.hpp"
-#include "base/record.hpp"
-#include "base/stored_keys.hpp"
+#include "element/key.hpp"
+#include "element/packing.hpp"
+#include "element/record.hpp"
+#include "element/stored_keys.hpp"
 
 namespace gsort {
 

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <vector>
 
-#include "base/footprint.hpp"
-#include "base/key_loops.hpp"
 #include "base/parallel.hpp"
+#include "element/key_loops.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "engine/cpu/piece_sort.hpp"
+#include "engine/footprint.hpp"
 #include "io/memory.hpp"
 #include "library/host_sort.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/key.hpp"
+#include "element/key.hpp"
 
 namespace gsort::library {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <type_traits>
 
-#include "base/key.hpp"
+#include "element/key.hpp"
 #include "library/sort_keys.hpp"
 
 namespace gsort::library {

@@ -5,9 +5,9 @@
 #include <functional>
 #include <optional>
 
-#include "base/co_rank.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
+#include "element/co_rank.hpp"
 #include "library/key_types.hpp"
 #include "library/sort_keys.hpp"
 #include "pipeline/survey.hpp"

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "base/file_form.hpp"
+#include "form/file_form.hpp"
 #include "options/options.hpp"
 
 namespace gsort {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/key.hpp"
+#include "element/key.hpp"
 
 namespace gsort {
 

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "base/direct_io.hpp"
-#include "base/file_form.hpp"
-#include "base/key.hpp"
-#include "base/packing.hpp"
-#include "base/record_format.hpp"
-#include "base/stored_array.hpp"
+#include "element/key.hpp"
+#include "element/packing.hpp"
+#include "element/record_format.hpp"
+#include "form/file_form.hpp"
+#include "form/stored_array.hpp"
 
 namespace gsort {
 

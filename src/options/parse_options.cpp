@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/file_form.hpp"
+#include "form/file_form.hpp"
 #include "options/exclusive_options.hpp"
 #include "options/option_spec.hpp"
 #include "options/option_values.hpp"

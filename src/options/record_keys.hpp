@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/record_format.hpp"
+#include "element/record_format.hpp"
 #include "options/options.hpp"
 
 namespace gsort {

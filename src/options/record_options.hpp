@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "base/stored_array.hpp"
+#include "form/stored_array.hpp"
 #include "options/options.hpp"
 
 namespace gsort {

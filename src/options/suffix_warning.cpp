@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "base/file_form.hpp"
 #include "base/quoted.hpp"
+#include "form/file_form.hpp"
 
 namespace gsort {
 namespace {

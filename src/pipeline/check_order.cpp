@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "base/failure.hpp"
-#include "base/fingerprint.hpp"
-#include "base/key_loops.hpp"
 #include "base/parallel.hpp"
-#include "base/repeated_keys.hpp"
+#include "element/fingerprint.hpp"
+#include "element/key_loops.hpp"
+#include "element/repeated_keys.hpp"
 #include "engine/engine.hpp"
 #include "io/memory.hpp"
 #include "pipeline/metered_read.hpp"

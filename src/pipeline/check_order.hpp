@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/checked.hpp"
-#include "base/key.hpp"
 #include "base/meter.hpp"
+#include "element/key.hpp"
 #include "io/reader.hpp"
 #include "pipeline/proof.hpp"
 #include "plan/outcome.hpp"

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/failure.hpp"
-#include "base/fingerprint.hpp"
 #include "base/parallel.hpp"
-#include "base/record_footprint.hpp"
-#include "base/record_text.hpp"
+#include "element/fingerprint.hpp"
+#include "element/record_text.hpp"
 #include "engine/engine.hpp"
+#include "engine/record_footprint.hpp"
 #include "io/memory.hpp"
 #include "pipeline/metered_read.hpp"
 #include "pipeline/order_ledger.hpp"

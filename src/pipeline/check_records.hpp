@@ -1,7 +1,7 @@
 // -c for records: as check_order.hpp, by the records' own keys.
 #pragma once
 
-#include "base/record.hpp"
+#include "element/record.hpp"
 #include "pipeline/check_order.hpp"
 
 namespace gsort {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <span>
 
-#include "base/key_loops.hpp"
-#include "base/repeated_keys.hpp"
+#include "element/key_loops.hpp"
+#include "element/repeated_keys.hpp"
 
 namespace gsort {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/element.hpp"
-#include "base/record.hpp"
+#include "element/element.hpp"
+#include "element/record.hpp"
 #include "engine/engine.hpp"
 
 namespace gsort {

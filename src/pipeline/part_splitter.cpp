@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/kway_split.hpp"
 #include "base/units.hpp"
+#include "element/kway_split.hpp"
 #include "pipeline/record_ties.hpp"
 
 namespace gsort {

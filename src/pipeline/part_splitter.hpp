@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "base/record.hpp"
+#include "element/record.hpp"
 #include "engine/engine.hpp"
 #include "io/run_store.hpp"
 

@@ -19,10 +19,10 @@
 #include <optional>
 #include <string>
 
-#include "base/element.hpp"
-#include "base/fingerprint.hpp"
 #include "base/meter.hpp"
 #include "base/tiling.hpp"
+#include "element/element.hpp"
+#include "element/fingerprint.hpp"
 #include "engine/engine.hpp"
 #include "pipeline/element_order.hpp"
 #include "pipeline/order_ledger.hpp"

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "base/record.hpp"
+#include "element/record.hpp"
 
 namespace gsort {
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fingerprint.hpp"
+#include "element/fingerprint.hpp"
 #include "io/reader.hpp"
 #include "io/resume_folder.hpp"
 #include "io/run_store.hpp"

@@ -7,10 +7,10 @@
 
 #include "base/error.hpp"
 #include "base/failure.hpp"
-#include "base/key_loops.hpp"
 #include "base/parallel.hpp"
-#include "base/repeated_keys.hpp"
-#include "base/select_keys.hpp"
+#include "element/key_loops.hpp"
+#include "element/repeated_keys.hpp"
+#include "element/select_keys.hpp"
 #include "engine/cpu/piece_sort.hpp"
 #include "pipeline/metered_read.hpp"
 

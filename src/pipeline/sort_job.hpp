@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/meter.hpp"
-#include "base/packing.hpp"
 #include "base/tier_memory.hpp"
+#include "element/packing.hpp"
 #include "engine/engine.hpp"
 #include "io/output.hpp"
 #include "io/reader.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/record.hpp"
+#include "element/record.hpp"
 #include "engine/engine.hpp"
 #include "pipeline/proof.hpp"
 #include "pipeline/unique_turns.hpp"

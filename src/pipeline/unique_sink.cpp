@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/repeated_keys.hpp"
+#include "element/repeated_keys.hpp"
 
 namespace gsort {
 namespace {

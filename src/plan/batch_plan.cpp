@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/array_footprint.hpp"
 #include "base/units.hpp"
+#include "engine/array_footprint.hpp"
 
 namespace gsort {
 namespace {

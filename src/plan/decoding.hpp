@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/decoding.hpp"
+#include "form/decoding.hpp"
 #include "options/options.hpp"
 #include "plan/machine.hpp"
 #include "plan/too_small.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/decimal.hpp"
 #include "base/units.hpp"
+#include "form/decimal.hpp"
 
 namespace gsort {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "base/direct_io.hpp"
-#include "base/file_form.hpp"
-#include "base/key.hpp"
+#include "element/key.hpp"
+#include "form/file_form.hpp"
 
 namespace gsort {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/decoding.hpp"
+#include "form/decoding.hpp"
 #include "plan/rates.hpp"
 
 namespace gsort {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/fingerprint.hpp"
 #include "base/meter.hpp"
+#include "element/fingerprint.hpp"
 
 namespace gsort {
 

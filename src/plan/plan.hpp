@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "base/file_form.hpp"
-#include "base/footprint.hpp"
-#include "base/key.hpp"
-#include "base/record.hpp"
+#include "element/key.hpp"
+#include "element/record.hpp"
+#include "engine/footprint.hpp"
+#include "form/file_form.hpp"
 #include "options/options.hpp"
 #include "plan/decoding.hpp"
 #include "plan/form_memory.hpp"

@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "base/checked.hpp"
-#include "base/footprint.hpp"
-#include "base/record_footprint.hpp"
+#include "engine/footprint.hpp"
+#include "engine/record_footprint.hpp"
 
 namespace gsort {
 namespace {

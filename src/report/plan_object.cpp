@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/record_text.hpp"
+#include "element/record_text.hpp"
 #include "report/words.hpp"
 
 namespace gsort {

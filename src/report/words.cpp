@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "base/record_text.hpp"
 #include "base/units.hpp"
+#include "element/record_text.hpp"
 
 namespace gsort {
 

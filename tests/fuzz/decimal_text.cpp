@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/decimal.hpp"
+#include "form/decimal.hpp"
 #include "fuzz/require.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/packing.hpp"
+#include "element/packing.hpp"
 #include "fuzz/require.hpp"
 #include "io/run_format.hpp"
 

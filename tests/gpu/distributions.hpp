@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/key.hpp"
+#include "element/key.hpp"
 
 namespace gsort::gpu {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "base/decimal.hpp"
-#include "base/repeated_keys.hpp"
+#include "element/repeated_keys.hpp"
+#include "form/decimal.hpp"
 #include "io/compress.hpp"
 #include "io/output.hpp"
 #include "io/reader.hpp"

@@ -1,6 +1,6 @@
 // Any keys of any type survive the way to decimal text and back, and the text is what the library
 // would have written.
-#include "base/decimal.hpp"
+#include "form/decimal.hpp"
 
 #include <array>
 #include <bit>
@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "base/value.hpp"
+#include "element/value.hpp"
 #include "support/decimal_text.hpp"
 
 namespace gsort {

@@ -1,5 +1,5 @@
 // kway_split on random runs, from the widest brackets and from the tightest that neighbours give.
-#include "base/kway_split.hpp"
+#include "element/kway_split.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 // Records of any format: the prefix, the comparison and the normalised key say the same; ties are
 // split as a stable merge would.
-#include "base/record.hpp"
+#include "element/record.hpp"
 
 #include <algorithm>
 #include <numeric>

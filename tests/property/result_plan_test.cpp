@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "base/array_footprint.hpp"
 #include "base/error.hpp"
-#include "base/record_footprint.hpp"
+#include "engine/array_footprint.hpp"
+#include "engine/record_footprint.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/sizes.hpp"
 #include "property/question.hpp"

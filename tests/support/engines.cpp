@@ -6,11 +6,11 @@
 #include <random>
 #include <thread>
 
-#include "base/array_footprint.hpp"
-#include "base/footprint.hpp"
-#include "base/record_footprint.hpp"
 #include "base/units.hpp"
+#include "engine/array_footprint.hpp"
 #include "engine/cpu/cpu_engine.hpp"
+#include "engine/footprint.hpp"
+#include "engine/record_footprint.hpp"
 #include "gpu/gpu.hpp"
 #include "support/gpu_expected.hpp"
 #include "support/std_engine.hpp"

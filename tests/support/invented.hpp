@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/footprint.hpp"
-#include "base/record_footprint.hpp"
 #include "base/units.hpp"
+#include "engine/footprint.hpp"
+#include "engine/record_footprint.hpp"
 #include "options/options.hpp"
 #include "plan/budget.hpp"
 #include "plan/machine.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/key.hpp"
+#include "element/key.hpp"
 #include "gen/generate.hpp"
 
 namespace gsort::test {

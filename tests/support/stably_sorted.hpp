@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/record.hpp"
+#include "element/record.hpp"
 
 namespace gsort::test {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "base/packed_keys.hpp"
 #include "base/units.hpp"
+#include "element/packed_keys.hpp"
 
 namespace gsort::test {
 namespace {

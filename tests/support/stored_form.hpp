@@ -1,13 +1,13 @@
-// Stored keys (base/stored_keys.hpp) made and read on the host, for engines under test and sinks:
-// what a real engine packs is compared with these.
+// Stored keys (element/stored_keys.hpp) made and read on the host, for engines under test and
+// sinks: what a real engine packs is compared with these.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "base/packing.hpp"
-#include "base/stored_keys.hpp"
+#include "element/packing.hpp"
+#include "element/stored_keys.hpp"
 #include "support/sorted_copy.hpp"
 
 namespace gsort::test {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "base/key.hpp"
+#include "element/key.hpp"
 
 namespace gsort::bench {
 

@@ -9,15 +9,15 @@
 #include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>
 
-#include "base/fingerprint.hpp"
-#include "base/footprint.hpp"
-#include "base/key_loops.hpp"
 #include "base/parallel.hpp"
 #include "bench/inputs.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
 #include "bench/vqsort.hpp"
+#include "element/fingerprint.hpp"
+#include "element/key_loops.hpp"
 #include "engine/cpu/cpu_engine.hpp"
+#include "engine/footprint.hpp"
 #include "io/memory.hpp"
 
 namespace gsort::bench {

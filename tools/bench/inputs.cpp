@@ -5,8 +5,8 @@
 #include <atomic>
 #include <span>
 
-#include "base/key_loops.hpp"
 #include "base/parallel.hpp"
+#include "element/key_loops.hpp"
 
 namespace gsort::bench {
 namespace {

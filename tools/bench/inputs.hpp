@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/key.hpp"
 #include "bench/request.hpp"
+#include "element/key.hpp"
 #include "gen/generate.hpp"
 
 namespace gsort::bench {

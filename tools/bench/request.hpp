@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/key.hpp"
 #include "base/units.hpp"
+#include "element/key.hpp"
 #include "gen/generate.hpp"
 
 namespace gsort::bench {

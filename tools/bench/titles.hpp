@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "base/key.hpp"
 #include "base/units.hpp"
 #include "bench/report.hpp"
+#include "element/key.hpp"
 #include "gen/generate.hpp"
 
 namespace gsort::bench {

@@ -1,5 +1,5 @@
 # gsort_public_headers(LIST FOLDER HEADER...): copies headers of src, and all of ours that they include, into one
-# folder whose name is how they include each other there: "base/key.hpp" becomes "gsort/key.hpp" for .../gsort.
+# folder whose name is how they include each other there: "element/key.hpp" becomes "gsort/key.hpp" for .../gsort.
 # The variable LIST becomes the paths of the copies.
 function(gsort_public_headers list folder)
   get_filename_component(prefix ${folder} NAME)

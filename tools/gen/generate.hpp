@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/key.hpp"
+#include "element/key.hpp"
 
 namespace gsort {
 

@@ -15,8 +15,8 @@
 #include <boost/program_options/variables_map.hpp>
 
 #include "base/error.hpp"
-#include "base/key.hpp"
 #include "base/units.hpp"
+#include "element/key.hpp"
 #include "gen/generate.hpp"
 #include "gen/stream_out.hpp"
 

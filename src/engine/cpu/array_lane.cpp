@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "base/array_footprint.hpp"
-#include "base/key_loops.hpp"
+#include "element/key_loops.hpp"
+#include "engine/array_footprint.hpp"
 #include "engine/cpu/lane_memory.hpp"
 #include "engine/cpu/piece_sort.hpp"
 #include "engine/cpu/record_entries.hpp"

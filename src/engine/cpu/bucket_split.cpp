@@ -6,10 +6,10 @@
 #include <mutex>
 #include <utility>
 
-#include "base/footprint.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "engine/cpu/piece_sort.hpp"
+#include "engine/footprint.hpp"
 
 namespace gsort::cpu {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/failure.hpp"
-#include "base/key_loops.hpp"
 #include "base/parallel.hpp"
+#include "element/key_loops.hpp"
 #include "engine/cpu/piece_sort.hpp"
 
 namespace gsort::cpu {

@@ -8,12 +8,12 @@
 #include <mutex>
 #include <vector>
 
-#include "base/footprint.hpp"
 #include "engine/cpu/bucket_split.hpp"
 #include "engine/cpu/chunk_groups.hpp"
 #include "engine/cpu/kept_blocks.hpp"
 #include "engine/cpu/lane_memory.hpp"
 #include "engine/engine.hpp"
+#include "engine/footprint.hpp"
 
 namespace gsort::cpu {
 

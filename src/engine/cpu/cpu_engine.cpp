@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/record_footprint.hpp"
 #include "engine/cpu/array_lane.hpp"
 #include "engine/cpu/chunk_lane.hpp"
 #include "engine/cpu/merge_lane.hpp"
 #include "engine/cpu/piece_sort.hpp"
 #include "engine/cpu/record_chunk_lane.hpp"
 #include "engine/cpu/record_merge_lane.hpp"
+#include "engine/record_footprint.hpp"
 
 namespace gsort::cpu {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/key_loops.hpp"
+#include "element/key_loops.hpp"
 
 namespace gsort::cpu {
 namespace {

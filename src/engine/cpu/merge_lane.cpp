@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/key_loops.hpp"
-#include "base/kway_split.hpp"
+#include "element/key_loops.hpp"
+#include "element/kway_split.hpp"
 #include "engine/cpu/lane_memory.hpp"
 #include "engine/cpu/piece_sort.hpp"
 

@@ -10,8 +10,8 @@
 
 #include <vector>
 
-#include "base/footprint.hpp"
 #include "engine/engine.hpp"
+#include "engine/footprint.hpp"
 
 namespace gsort::cpu {
 

@@ -21,11 +21,11 @@
 #include <span>
 #include <vector>
 
-#include "base/record.hpp"
-#include "base/record_footprint.hpp"
+#include "element/record.hpp"
 #include "engine/cpu/bucket_map.hpp"
 #include "engine/cpu/record_entries.hpp"
 #include "engine/engine.hpp"
+#include "engine/record_footprint.hpp"
 
 namespace gsort::cpu {
 

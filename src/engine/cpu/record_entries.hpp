@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/record.hpp"
+#include "element/record.hpp"
 
 namespace gsort::cpu {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/record_footprint.hpp"
 #include "engine/cpu/lane_memory.hpp"
+#include "engine/record_footprint.hpp"
 
 namespace gsort::cpu {
 

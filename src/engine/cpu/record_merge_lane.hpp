@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "base/record.hpp"
+#include "element/record.hpp"
 #include "engine/cpu/record_entries.hpp"
 #include "engine/engine.hpp"
 

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/footprint.hpp"
 #include "base/units.hpp"
+#include "engine/footprint.hpp"
 #include "io/memory.hpp"
 
 namespace gsort::cpu {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "base/footprint.hpp"
+#include "engine/footprint.hpp"
 #include "io/memory.hpp"
 #include "support/engines.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/record_footprint.hpp"
+#include "engine/record_footprint.hpp"
 #include "support/engines.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/array_footprint.hpp"
-#include "base/footprint.hpp"
-#include "base/record_footprint.hpp"
+#include "engine/array_footprint.hpp"
+#include "engine/footprint.hpp"
+#include "engine/record_footprint.hpp"
 #include "gpu/device_batch.hpp"
 #include "gpu/device_merge.hpp"
 #include "gpu/device_records.hpp"

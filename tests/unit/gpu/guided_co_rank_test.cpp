@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/co_rank.hpp"
+#include "element/co_rank.hpp"
 
 namespace gsort::gpu {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/co_rank.hpp"
+#include "element/co_rank.hpp"
 #include "support/merge_one_by_one.hpp"
 
 namespace gsort::gpu {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/decimal.hpp"
+#include "form/decimal.hpp"
 #include "io/compress.hpp"
 #include "unit/io/support.hpp"
 

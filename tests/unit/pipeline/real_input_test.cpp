@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file_form.hpp"
+#include "form/file_form.hpp"
 #include "support/sort_run.hpp"
 #include "unit/io/support.hpp"
 

@@ -1,0 +1,196 @@
+// Compiled once for each vector instruction set (Highway's foreach_target), chosen at run time.
+#include "element/fingerprint.hpp"
+
+#include <fmt/format.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "element/fingerprint.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace gsort::HWY_NAMESPACE {
+#if HWY_TARGET != \
+    HWY_SCALAR  // one lane cannot be read as two halves; the scalar tail does all there
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D64 = hn::ScalableTag<std::uint64_t>;
+using V64 = hn::Vec<D64>;
+
+struct Sums {
+  V64 first;
+  V64 second;
+};
+
+// x * factor modulo 2^64; three products of 32 bits where there is none of 64.
+HWY_INLINE V64 times(V64 x, std::uint64_t factor) {
+  const D64 d64;
+  const auto factors = hn::Set(d64, factor);
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  return x * factors;
+#else
+  const hn::Repartition<std::uint32_t, D64> d32;
+  const auto x32 = hn::BitCast(d32, x);
+  const auto factors32 = hn::BitCast(d32, factors);
+  const auto low_high = hn::MulEven(x32, hn::BitCast(d32, hn::ShiftRight<32>(factors)));
+  const auto high_low = hn::MulEven(hn::BitCast(d32, hn::ShiftRight<32>(x)), factors32);
+  return hn::Add(hn::MulEven(x32, factors32), hn::ShiftLeft<32>(hn::Add(low_high, high_low)));
+#endif
+}
+
+HWY_INLINE V64 folded(V64 x) {
+  return hn::Xor(x, hn::ShiftRight<32>(x));
+}
+
+// What follows the first product.
+HWY_INLINE V64 finished(V64 product, const fingerprint::Mixing& mixing) {
+  return folded(times(folded(product), mixing.b));
+}
+
+HWY_INLINE V64 mixed_wide(V64 keys, const fingerprint::Mixing& mixing) {
+  const D64 d64;
+  return finished(times(hn::Xor(keys, hn::Set(d64, mixing.offset)), mixing.a), mixing);
+}
+
+// Of the 32-bit lanes at even places, which widen into 64 bits.
+template <class V32>
+HWY_INLINE V64 mixed_even(V32 keys, const fingerprint::Mixing& mixing) {
+  const hn::Repartition<std::uint32_t, D64> d32;
+  const auto x = hn::Xor(keys, hn::Set(d32, static_cast<std::uint32_t>(mixing.offset)));
+  return finished(hn::MulEven(x, hn::Set(d32, static_cast<std::uint32_t>(mixing.a))), mixing);
+}
+
+HWY_INLINE void add_wide(V64 keys, Sums& sums) {
+  sums.first = hn::Add(sums.first, mixed_wide(keys, fingerprint::kFirst));
+  sums.second = hn::Add(sums.second, mixed_wide(keys, fingerprint::kSecond));
+}
+
+template <class V32>
+HWY_INLINE void add_even(V32 keys, Sums& sums) {
+  sums.first = hn::Add(sums.first, mixed_even(keys, fingerprint::kFirst));
+  sums.second = hn::Add(sums.second, mixed_even(keys, fingerprint::kSecond));
+}
+
+// 32-bit lanes: the even ones, then the odd ones.
+template <class D32, class V32>
+HWY_INLINE void add_narrow(D32 d32, V32 keys, Sums& sums) {
+  const D64 d64;
+  add_even(keys, sums);
+  add_even(hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d64, keys))), sums);
+}
+
+// One vector of keys, or for narrow types as many as widen into one vector of 32-bit lanes.
+template <class Key>
+HWY_INLINE void step(const Key* keys, Sums& sums) {
+  const D64 d64;
+  if constexpr (sizeof(Key) == 8) {
+    add_wide(hn::LoadU(d64, keys), sums);
+  } else {
+    const hn::Repartition<std::uint32_t, D64> d32;
+    if constexpr (sizeof(Key) == 4) {
+      add_narrow(d32, hn::LoadU(d32, keys), sums);
+    } else {
+      const hn::Rebind<Key, decltype(d32)> narrow;
+      add_narrow(d32, hn::PromoteTo(d32, hn::LoadU(narrow, keys)), sums);
+    }
+  }
+}
+
+// Modulo 2^64. Not SumOfLanes, which adds signed numbers on some targets: their overflow is
+// undefined.
+HWY_INLINE std::uint64_t sum_of(V64 lanes) {
+  const D64 d64;
+  alignas(64) std::uint64_t values[8];
+  hn::Store(lanes, d64, values);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < hn::Lanes(d64); ++i) sum += values[i];
+  return sum;
+}
+
+template <class Key>
+HWY_ATTR std::size_t add_vectors(const Key* keys, std::size_t count, Fingerprint& total) {
+  const D64 d64;
+  const std::size_t lanes = hn::Lanes(d64) * (sizeof(Key) == 8 ? 1 : 2);
+  Sums even{hn::Zero(d64), hn::Zero(d64)};  // two chains of additions do not wait for each other
+  Sums odd = even;
+  std::size_t i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    step(keys + i, even);
+    step(keys + i + lanes, odd);
+  }
+  total.first = sum_of(hn::Add(even.first, odd.first));
+  total.second = sum_of(hn::Add(even.second, odd.second));
+  total.count = i;
+  return i;
+}
+#else
+template <class Key>
+std::size_t add_vectors(const Key* /*keys*/, std::size_t /*count*/, Fingerprint& /*total*/) {
+  return 0;
+}
+#endif
+
+template <class Key>
+Fingerprint add_all(const Key* keys, std::size_t count) {
+  Fingerprint total;
+  for (std::size_t i = add_vectors(keys, count, total); i < count; ++i) {
+    fingerprint::add_key(keys[i], total);
+  }
+  return total;
+}
+
+Fingerprint add_u8(const std::uint8_t* keys, std::size_t n) {
+  return add_all(keys, n);
+}
+Fingerprint add_u16(const std::uint16_t* keys, std::size_t n) {
+  return add_all(keys, n);
+}
+Fingerprint add_u32(const std::uint32_t* keys, std::size_t n) {
+  return add_all(keys, n);
+}
+Fingerprint add_u64(const std::uint64_t* keys, std::size_t n) {
+  return add_all(keys, n);
+}
+
+}  // namespace gsort::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gsort {
+
+HWY_EXPORT(add_u8);
+HWY_EXPORT(add_u16);
+HWY_EXPORT(add_u32);
+HWY_EXPORT(add_u64);
+
+Fingerprint fingerprint_of(std::span<const std::byte> raw_keys, std::size_t key_bytes) {
+  const void* const keys = raw_keys.data();
+  const std::size_t count = raw_keys.size() / key_bytes;
+  switch (key_bytes) {
+    case 1:
+      return HWY_DYNAMIC_DISPATCH(add_u8)(static_cast<const std::uint8_t*>(keys), count);
+    case 2:
+      return HWY_DYNAMIC_DISPATCH(add_u16)(static_cast<const std::uint16_t*>(keys), count);
+    case 4:
+      return HWY_DYNAMIC_DISPATCH(add_u32)(static_cast<const std::uint32_t*>(keys), count);
+    default:
+      return HWY_DYNAMIC_DISPATCH(add_u64)(static_cast<const std::uint64_t*>(keys), count);
+  }
+}
+
+// The number and both sums, mixed together: two arrays that exchange elements change two terms.
+void add_array(std::uint64_t number, const Fingerprint& array, ArraysFingerprint& to) {
+  to.all += array;
+  const std::uint64_t place = fingerprint::mixed(number, fingerprint::kSecond);
+  to.by_array += fingerprint::mixed(
+      fingerprint::mixed(array.first ^ place, fingerprint::kFirst) + array.second,
+      fingerprint::kSecond);
+}
+
+std::string to_string(const Fingerprint& fingerprint) {
+  return fmt::format("{:x}:{:016x}:{:016x}", fingerprint.count, fingerprint.first,
+                     fingerprint.second);
+}
+
+}  // namespace gsort
+#endif  // HWY_ONCE

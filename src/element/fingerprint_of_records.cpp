@@ -1,0 +1,19 @@
+#include "element/fingerprint.hpp"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace gsort {
+
+Fingerprint fingerprint_of_records(std::span<const std::byte> records, std::size_t record_bytes) {
+  Fingerprint total;
+  for (std::size_t at = 0; at < records.size(); at += record_bytes) {
+    const XXH128_hash_t hash = XXH3_128bits(records.data() + at, record_bytes);
+    ++total.count;
+    total.first += hash.low64;
+    total.second += hash.high64;
+  }
+  return total;
+}
+
+}  // namespace gsort

@@ -1,0 +1,145 @@
+// Compiled once for each vector instruction set (Highway's foreach_target), chosen at run time. The
+// loops are plain: inside the target's namespace the compiler vectorises them for that instruction
+// set.
+#include "element/key_loops.hpp"
+
+#include <tuple>
+
+#ifndef GSORT_BASE_KEY_LOOPS_TABLE
+#define GSORT_BASE_KEY_LOOPS_TABLE
+namespace gsort {
+
+// The loops for one type of key, of one instruction set.
+template <class Key>
+struct KeyLoops {
+  void (*to_ordered)(const Key*, Key*, std::size_t, KeyMap<Key>);
+  void (*to_raw)(const Key*, Key*, std::size_t, KeyMap<Key>);
+  std::size_t (*disorder)(const Key*, std::size_t, KeyMap<Key>);
+};
+
+using AllKeyLoops = std::tuple<KeyLoops<std::uint8_t>, KeyLoops<std::uint16_t>,
+                               KeyLoops<std::uint32_t>, KeyLoops<std::uint64_t>>;
+
+}  // namespace gsort
+#endif  // GSORT_BASE_KEY_LOOPS_TABLE
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "element/key_loops.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+#include "element/fixed_map-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace gsort::HWY_NAMESPACE {
+
+template <class Key, class Map>
+HWY_ATTR void to_ordered_loop(const Key* in, Key* out, std::size_t count, Map map) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i) out[i] = map.to_ordered(in[i]);
+}
+
+template <class Key, class Map>
+HWY_ATTR void to_raw_loop(const Key* in, Key* out, std::size_t count, Map map) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i) out[i] = map.to_raw(in[i]);
+}
+
+// Looks for a disorder stretch by stretch: within a stretch without a branch, then exactly.
+template <class Key, class Map>
+HWY_ATTR std::size_t disorder_loop(const Key* keys, std::size_t count, Map map) {
+  constexpr std::size_t kStretch = 1024;
+  for (std::size_t begin = 0; begin + 1 < count; begin += kStretch) {
+    const std::size_t end = begin + kStretch < count - 1 ? begin + kStretch : count - 1;
+    Key bad = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      bad |= static_cast<Key>(map.to_ordered(keys[i + 1]) < map.to_ordered(keys[i]) ? 1 : 0);
+    }
+    if (bad == 0) continue;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (map.to_ordered(keys[i + 1]) < map.to_ordered(keys[i])) return i;
+    }
+  }
+  return count;
+}
+
+template <class Key>
+void to_ordered_any(const Key* in, Key* out, std::size_t count, KeyMap<Key> map) {
+  with_fixed_map(map, [&](auto fixed) { to_ordered_loop(in, out, count, fixed); });
+}
+
+template <class Key>
+void to_raw_any(const Key* in, Key* out, std::size_t count, KeyMap<Key> map) {
+  with_fixed_map(map, [&](auto fixed) { to_raw_loop(in, out, count, fixed); });
+}
+
+template <class Key>
+std::size_t disorder_any(const Key* keys, std::size_t count, KeyMap<Key> map) {
+  return with_fixed_map(map, [&](auto fixed) { return disorder_loop(keys, count, fixed); });
+}
+
+template <class Key>
+constexpr KeyLoops<Key> loops_of() {
+  return {&to_ordered_any<Key>, &to_raw_any<Key>, &disorder_any<Key>};
+}
+
+AllKeyLoops all_key_loops() {
+  return {loops_of<std::uint8_t>(), loops_of<std::uint16_t>(), loops_of<std::uint32_t>(),
+          loops_of<std::uint64_t>()};
+}
+
+}  // namespace gsort::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gsort {
+namespace {
+
+HWY_EXPORT(all_key_loops);
+
+template <class Key>
+const KeyLoops<Key>& loops() {
+  static const AllKeyLoops chosen = HWY_DYNAMIC_DISPATCH(all_key_loops)();
+  return std::get<KeyLoops<Key>>(chosen);
+}
+
+}  // namespace
+
+template <class Key>
+void map_to_ordered(std::span<const Key> raw, std::span<Key> ordered, KeyMap<Key> map) {
+  loops<Key>().to_ordered(raw.data(), ordered.data(), raw.size(), map);
+}
+
+template <class Key>
+void map_to_raw(std::span<const Key> ordered, std::span<Key> raw, KeyMap<Key> map) {
+  loops<Key>().to_raw(ordered.data(), raw.data(), ordered.size(), map);
+}
+
+template <class Key>
+std::size_t first_disorder(std::span<const Key> raw, KeyMap<Key> map) {
+  return loops<Key>().disorder(raw.data(), raw.size(), map);
+}
+
+template void map_to_ordered(std::span<const std::uint8_t>, std::span<std::uint8_t>,
+                             KeyMap<std::uint8_t>);
+template void map_to_ordered(std::span<const std::uint16_t>, std::span<std::uint16_t>,
+                             KeyMap<std::uint16_t>);
+template void map_to_ordered(std::span<const std::uint32_t>, std::span<std::uint32_t>,
+                             KeyMap<std::uint32_t>);
+template void map_to_ordered(std::span<const std::uint64_t>, std::span<std::uint64_t>,
+                             KeyMap<std::uint64_t>);
+template void map_to_raw(std::span<const std::uint8_t>, std::span<std::uint8_t>,
+                         KeyMap<std::uint8_t>);
+template void map_to_raw(std::span<const std::uint16_t>, std::span<std::uint16_t>,
+                         KeyMap<std::uint16_t>);
+template void map_to_raw(std::span<const std::uint32_t>, std::span<std::uint32_t>,
+                         KeyMap<std::uint32_t>);
+template void map_to_raw(std::span<const std::uint64_t>, std::span<std::uint64_t>,
+                         KeyMap<std::uint64_t>);
+template std::size_t first_disorder(std::span<const std::uint8_t>, KeyMap<std::uint8_t>);
+template std::size_t first_disorder(std::span<const std::uint16_t>, KeyMap<std::uint16_t>);
+template std::size_t first_disorder(std::span<const std::uint32_t>, KeyMap<std::uint32_t>);
+template std::size_t first_disorder(std::span<const std::uint64_t>, KeyMap<std::uint64_t>);
+
+}  // namespace gsort
+#endif  // HWY_ONCE

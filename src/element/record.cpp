@@ -1,0 +1,77 @@
+#include "element/record.hpp"
+
+#include <algorithm>
+
+namespace gsort {
+namespace {
+
+constexpr std::uint32_t kWordBytes = sizeof(std::uint64_t);
+
+}  // namespace
+
+RecordOrder::RecordOrder(const RecordFormat& format) : format_(format) {
+  for (const KeyField& key : format.keys) add(key);
+}
+
+void RecordOrder::add(const KeyField& key) {
+  for (std::uint32_t at = 0; at < key.bytes; at += kWordBytes) {
+    KeyPiece piece;
+    piece.offset = key.offset + at;
+    piece.bytes = std::min(key.bytes - at, kWordBytes);
+    // Of bytes, the first one counts most.
+    piece.swaps_bytes = key.type ? key.big_endian : true;
+    piece.fold = key.type ? fold_of(*key.type) : KeyFold::kNone;
+    const std::uint64_t all = ~std::uint64_t{0} >> (64 - piece.bits());
+    const bool flips_sign =
+        key.type && is_signed_integer(*key.type) && piece.fold == KeyFold::kNone;
+    if (flips_sign) piece.flip = all ^ (all >> 1);
+    if (key.descending) piece.flip ^= all;
+    pieces_.push_back(piece);
+    add_to_words(piece, key_bytes_);
+    key_bytes_ += piece.bytes;
+  }
+}
+
+// `begin` is the byte of the normalised key at which the piece begins.
+void RecordOrder::add_to_words(const KeyPiece& piece, std::size_t begin) {
+  const std::size_t end = begin + piece.bytes;
+  for (std::size_t word = begin / kWordBytes; word * kWordBytes < end; ++word) {
+    if (word == words_.size()) words_.emplace_back();
+    RecordWord& to = words_[word];
+    const auto word_end = static_cast<std::int64_t>((word + 1) * kWordBytes);
+    to.pieces[to.count] = piece;
+    to.shifts[to.count] = static_cast<std::int8_t>(8 * (word_end - static_cast<std::int64_t>(end)));
+    ++to.count;
+  }
+}
+
+std::string RecordOrder::normalised_key(const std::byte* record) const {
+  std::string key;
+  key.reserve(key_bytes_);
+  for (const KeyPiece& piece : pieces_) {
+    const std::uint64_t value = piece.read(record);
+    for (unsigned bits = piece.bits(); bits > 0; bits -= 8) {
+      key += static_cast<char>(value >> (bits - 8) & 0xff);
+    }
+  }
+  return key;
+}
+
+std::size_t RecordOrder::first_disorder(std::span<const std::byte> records, bool strict) const {
+  const std::size_t count = records.size() / format_.bytes;
+  if (count == 0) return 0;
+  const std::byte* record = records.data();
+  std::uint64_t prefix = prefix_of(record);
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    const std::byte* const next = record + format_.bytes;
+    const std::uint64_t next_prefix = prefix_of(next);
+    const bool disorder =
+        next_prefix < prefix || (next_prefix == prefix && compare(next, record) < (strict ? 1 : 0));
+    if (disorder) return i;
+    record = next;
+    prefix = next_prefix;
+  }
+  return count;
+}
+
+}  // namespace gsort

@@ -1,0 +1,44 @@
+#include "element/record_text.hpp"
+
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/quoted.hpp"
+#include "element/value.hpp"
+
+namespace gsort {
+namespace {
+
+std::string text_of_key(const KeyField& key, const std::byte* at) {
+  if (!key.type) return quoted({reinterpret_cast<const char*>(at), key.bytes});
+  return with_value_of_type(*key.type, [&](auto zero) {
+    using Value = decltype(zero);
+    KeyOf<Value> raw = 0;
+    std::memcpy(&raw, at, sizeof(raw));
+    return fmt::format("{}", std::bit_cast<Value>(key.big_endian ? swap_bytes(raw) : raw));
+  });
+}
+
+}  // namespace
+
+std::string describe_keys(const RecordFormat& format) {
+  std::vector<std::string> words;
+  for (const KeyField& key : format.keys) {
+    words.push_back(
+        fmt::format("{} at {}{}",
+                    key.type ? std::string(name_of(*key.type)) : fmt::format("bytes{}", key.bytes),
+                    key.offset, key.descending ? " descending" : ""));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string text_of_keys(const RecordFormat& format, const std::byte* record) {
+  std::vector<std::string> words;
+  for (const KeyField& key : format.keys) words.push_back(text_of_key(key, record + key.offset));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace gsort

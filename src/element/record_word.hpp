@@ -1,0 +1,78 @@
+// Normalised keys in words of eight bytes, for host and device: how one word is made of a record.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/host_device.hpp"
+#include "element/key.hpp"
+
+namespace gsort {
+
+// A number of at most eight bytes: a key, or a stretch of a key of bytes.
+struct KeyPiece {
+  std::uint32_t offset = 0;
+  std::uint32_t bytes = 0;
+  bool swaps_bytes = false;
+  KeyFold fold = KeyFold::kNone;
+  std::uint64_t flip = 0;
+
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned bits() const { return 8 * bytes; }
+
+  // Its value as an ordered number.
+  [[nodiscard]] GSORT_HOST_DEVICE std::uint64_t read(const std::byte* record) const {
+    std::uint64_t raw = load(record + offset);
+    if (swaps_bytes) raw = swap_bytes(raw) >> (64 - bits());
+    const std::uint64_t sign = std::uint64_t{1} << (bits() - 1);
+    if (fold == KeyFold::kFloat) {
+      raw ^= (raw & sign) != 0 ? sign | (sign - 1) : sign;
+    } else if (fold == KeyFold::kTime) {  // of eight bytes
+      raw = (raw ^ sign) - 1;
+    }
+    return raw ^ flip;
+  }
+
+ private:
+  // Little endian, from any address.
+  [[nodiscard]] GSORT_HOST_DEVICE std::uint64_t load(const std::byte* from) const {
+#ifdef __CUDA_ARCH__
+    std::uint64_t raw = 0;
+    for (std::uint32_t i = 0; i < bytes; ++i) {
+      raw |= static_cast<std::uint64_t>(from[i]) << (8 * i);
+    }
+    return raw;
+#else
+    std::uint64_t raw = 0;
+    if (bytes == 8) {  // the usual widths without a loop
+      __builtin_memcpy(&raw, from, 8);
+    } else if (bytes == 4) {
+      __builtin_memcpy(&raw, from, 4);
+    } else {
+      __builtin_memcpy(&raw, from, bytes);
+    }
+    return raw;
+#endif
+  }
+};
+
+// Eight bytes of a normalised key as a number: pieces, each shifted to its place. Kernels take it
+// by value.
+struct RecordWord {
+  static constexpr unsigned kMostPieces = 8;
+
+  KeyPiece pieces[kMostPieces];
+  std::int8_t shifts[kMostPieces] =
+      {};  // to the left; negative: the piece's end is the next word's
+  unsigned count = 0;
+
+  [[nodiscard]] GSORT_HOST_DEVICE std::uint64_t of(const std::byte* record) const {
+    std::uint64_t word = 0;
+    for (unsigned i = 0; i < count; ++i) {
+      const std::uint64_t value = pieces[i].read(record);
+      word |= shifts[i] >= 0 ? value << shifts[i] : value >> -shifts[i];
+    }
+    return word;
+  }
+};
+
+}  // namespace gsort

@@ -1,0 +1,99 @@
+// Keys are looked at stretch by stretch: first without a branch, by vectors, whether one of them
+// comes before the bound and which of the others is the least; only where there is one, key by key.
+#include "element/select_keys.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#ifndef GSORT_BASE_SELECT_KEYS_TABLE
+#define GSORT_BASE_SELECT_KEYS_TABLE
+namespace gsort {
+
+template <class Key>
+using Selector = KeySelection<Key> (*)(const Key*, std::size_t, KeyMap<Key>, Key, Key*);
+
+using AllSelectors = std::tuple<Selector<std::uint32_t>, Selector<std::uint64_t>>;
+
+}  // namespace gsort
+#endif  // GSORT_BASE_SELECT_KEYS_TABLE
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "element/select_keys.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+#include "element/fixed_map-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace gsort::HWY_NAMESPACE {
+
+constexpr std::size_t kStretch = 256;
+
+// The least of a stretch's keys. At once whether any comes before a bound, and what is left if none
+// does.
+template <class Key, class Map>
+HWY_INLINE Key least_of(const Key* raw, std::size_t count, Map map) {
+  Key least = static_cast<Key>(~Key{0});
+  for (std::size_t i = 0; i < count; ++i) {
+    const Key key = map.to_ordered(raw[i]);
+    least = key < least ? key : least;
+  }
+  return least;
+}
+
+template <class Key, class Map>
+HWY_ATTR KeySelection<Key> select_loop(const Key* raw, std::size_t count, Map map, Key bound,
+                                       Key* taken) {
+  KeySelection<Key> selection{0, static_cast<Key>(~Key{0})};
+  for (std::size_t begin = 0; begin < count; begin += kStretch) {
+    const std::size_t end = begin + kStretch < count ? begin + kStretch : count;
+    const Key least = least_of(raw + begin, end - begin, map);
+    if (least >= bound) {
+      selection.least_left = std::min(selection.least_left, least);
+      continue;
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+      const Key key = map.to_ordered(raw[i]);
+      taken[selection.taken] = raw[i];
+      selection.taken += key < bound ? 1 : 0;
+      const Key left = key < bound ? static_cast<Key>(~Key{0}) : key;
+      selection.least_left = std::min(selection.least_left, left);
+    }
+  }
+  return selection;
+}
+
+template <class Key>
+KeySelection<Key> select_any(const Key* raw, std::size_t count, KeyMap<Key> map, Key bound,
+                             Key* taken) {
+  return with_fixed_map(map,
+                        [&](auto fixed) { return select_loop(raw, count, fixed, bound, taken); });
+}
+
+AllSelectors all_selectors() {
+  return {&select_any<std::uint32_t>, &select_any<std::uint64_t>};
+}
+
+}  // namespace gsort::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gsort {
+
+HWY_EXPORT(all_selectors);
+
+template <class Key>
+KeySelection<Key> select_below(std::span<const Key> raw, KeyMap<Key> map, Key bound, Key* taken) {
+  static const AllSelectors chosen = HWY_DYNAMIC_DISPATCH(all_selectors)();
+  return std::get<Selector<Key>>(chosen)(raw.data(), raw.size(), map, bound, taken);
+}
+
+template KeySelection<std::uint32_t> select_below(std::span<const std::uint32_t>,
+                                                  KeyMap<std::uint32_t>, std::uint32_t,
+                                                  std::uint32_t*);
+template KeySelection<std::uint64_t> select_below(std::span<const std::uint64_t>,
+                                                  KeyMap<std::uint64_t>, std::uint64_t,
+                                                  std::uint64_t*);
+
+}  // namespace gsort
+#endif  // HWY_ONCE

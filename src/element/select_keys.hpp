@@ -1,0 +1,25 @@
+// Selection of the keys that come before a bound, compiled for every vector instruction set and
+// chosen at run time. Made for bounds that few keys come before: then it runs at the speed of
+// memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "element/key.hpp"
+
+namespace gsort {
+
+template <class Key>
+struct KeySelection {
+  std::size_t taken;  // how many keys come before the bound
+  Key least_left;  // the first of all others, as an ordered number; the greatest if there are none
+};
+
+// Copies the raw keys whose ordered number is less than `bound` to `taken`, in order.
+// Requires: room for raw.size() keys at `taken`, which does not overlap them.
+template <class Key>
+KeySelection<Key> select_below(std::span<const Key> raw, KeyMap<Key> map, Key bound, Key* taken);
+
+}  // namespace gsort

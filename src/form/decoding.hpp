@@ -1,0 +1,43 @@
+// What decompressing an input takes in memory: what its first header asks for, and what a decoder
+// may take.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/units.hpp"
+#include "form/file_form.hpp"
+
+namespace gsort {
+
+// The largest window of zstd that is read: as far as the zstd command goes unasked.
+inline constexpr std::uint64_t kMostZstdWindow = 128 * kMiB;
+
+// As much as such a window takes with all that belongs to it.
+inline constexpr std::uint64_t kMostDecoderShare = 136 * kMiB;
+
+// What one input asks for.
+struct DecoderNeed {
+  Codec codec = Codec::kNone;  // kNone: a stream that nobody has read from yet
+  std::uint64_t bytes = 0;     // as far as its first header says; 0: it is not known
+
+  friend bool operator==(const DecoderNeed&, const DecoderNeed&) = default;
+};
+
+// What a decoder may take: `share_bytes`, or what its input's first header asks for, if that is
+// more and was planned for.
+struct DecoderLimit {
+  std::uint64_t share_bytes = UINT64_MAX;
+  // For messages: -S must be so many times the share, and cannot be more than the machine has.
+  std::uint64_t budget_factor = 0;  // 0: nobody has planned
+  std::uint64_t most_budget_bytes = 0;
+};
+
+// What a decoder's memory is for: "dictionary", "window", "block".
+[[nodiscard]] std::string_view memory_word(Codec codec);
+
+// The command that decompresses a file without gsort: "xz -dc in.xz".
+[[nodiscard]] std::string decompress_command(Codec codec, std::string_view path);
+
+}  // namespace gsort

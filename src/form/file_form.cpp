@@ -1,0 +1,80 @@
+#include "form/file_form.hpp"
+
+#include <array>
+
+namespace gsort {
+namespace {
+
+constexpr std::array<std::string_view, 3> kFormatNames = {"bin", "text", "npy"};
+constexpr std::array<std::string_view, 5> kCodecNames = {"none", "gzip", "bzip2", "xz", "zstd"};
+constexpr std::array<std::string_view, 5> kCodecSuffixes = {"", "gz", "bz2", "xz", "zst"};
+
+std::string_view without_suffix(std::string_view path) {
+  return path.substr(0, path.size() - suffix_of(path).size() - 1);
+}
+
+std::string_view without_codec_suffix(std::string_view path) {
+  return codec_of_path(path) ? without_suffix(path) : path;
+}
+
+}  // namespace
+
+std::string_view suffix_of(std::string_view path) {
+  const auto dot = path.rfind('.');
+  if (dot == std::string_view::npos || path.find('/', dot) != std::string_view::npos) return {};
+  return path.substr(dot + 1);
+}
+
+std::string_view name_of(FileFormat format) {
+  return kFormatNames.at(static_cast<std::size_t>(format));
+}
+
+std::string_view name_of(Codec codec) {
+  return kCodecNames.at(static_cast<std::size_t>(codec));
+}
+
+// Elements are compressed in short stretches, many at once, so high levels, which look far back,
+// gain little: bzip2 and xz are given the level whose window such a stretch fills.
+CodecLevels levels_of(Codec codec) {
+  switch (codec) {
+    case Codec::kGzip:
+      return {1, 9, 6};
+    case Codec::kBzip2:
+      return {1, 9, 9};
+    case Codec::kXz:
+      return {0, 9, 1};
+    case Codec::kZstd:
+      return {1, 19, 3};
+    case Codec::kNone:
+      break;
+  }
+  return {0, 0, 0};
+}
+
+std::optional<Codec> codec_of_path(std::string_view path) {
+  const std::string_view suffix = suffix_of(path);
+  for (const Codec codec : kAllCodecs) {
+    if (suffix == kCodecSuffixes.at(static_cast<std::size_t>(codec))) return codec;
+  }
+  return std::nullopt;
+}
+
+std::optional<FileFormat> format_of_path(std::string_view path) {
+  const std::string_view suffix = suffix_of(without_codec_suffix(path));
+  if (suffix == "txt") return FileFormat::kText;
+  if (suffix == "npy") return FileFormat::kNpy;
+  if (suffix == "bin" || suffix == "raw" || key_type_named(suffix)) return FileFormat::kBinary;
+  return std::nullopt;
+}
+
+std::string_view without_form_suffixes(std::string_view path) {
+  path = without_codec_suffix(path);
+  const std::string_view suffix = suffix_of(path);
+  return suffix == "txt" || suffix == "npy" ? without_suffix(path) : path;
+}
+
+std::optional<KeyType> key_type_of_path(std::string_view path) {
+  return key_type_named(suffix_of(without_form_suffixes(path)));
+}
+
+}  // namespace gsort

@@ -1,0 +1,63 @@
+// How elements stand in files: as raw bytes, decimal text or a NumPy array, and compressed by what.
+// A name's suffixes say it from the end: "x.u64.txt.gz" is gzip over text over u64.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "element/key.hpp"
+
+namespace gsort {
+
+enum class FileFormat : std::uint8_t { kBinary, kText, kNpy };
+enum class Codec : std::uint8_t { kNone, kGzip, kBzip2, kXz, kZstd };
+
+inline constexpr Codec kAllCodecs[] = {Codec::kGzip, Codec::kBzip2, Codec::kXz, Codec::kZstd};
+
+// How inputs are read.
+struct InputForm {
+  std::optional<FileFormat> format;  // nothing: by the suffix of each name, else raw
+  std::optional<Codec> codec;        // nothing: by the first bytes of each input
+  std::uint64_t skip_bytes = 0;      // of each input, behind its compression: a header
+};
+
+// How the output is written.
+struct OutputForm {
+  FileFormat format = FileFormat::kBinary;
+  Codec codec = Codec::kNone;
+  int level = 0;  // of the codec
+
+  // Whether the bytes of the output are the elements, so that every part has its place in advance.
+  [[nodiscard]] bool is_plain() const {
+    return format != FileFormat::kText && codec == Codec::kNone;
+  }
+};
+
+struct CodecLevels {
+  int least;
+  int most;
+  int usual;
+};
+
+[[nodiscard]] std::string_view name_of(FileFormat format);  // "bin", "text", "npy"
+[[nodiscard]] std::string_view name_of(Codec codec);        // "none", "gzip", "bzip2", "xz", "zstd"
+
+[[nodiscard]] CodecLevels levels_of(Codec codec);
+
+// What follows the last dot of the file's name; empty if nothing does.
+[[nodiscard]] std::string_view suffix_of(std::string_view path);
+
+// What the suffixes of a name say; nothing if they say nothing. A suffix of a key type, ".bin" and
+// ".raw" say kBinary.
+[[nodiscard]] std::optional<Codec> codec_of_path(std::string_view path);
+[[nodiscard]] std::optional<FileFormat> format_of_path(std::string_view path);
+
+// The name without the suffixes of compression and format: "x.u64.txt.gz" -> "x.u64".
+[[nodiscard]] std::string_view without_form_suffixes(std::string_view path);
+
+// The type that the name says: "dump.f32" -> f32; also under suffixes of form: "dump.f32.txt.gz".
+[[nodiscard]] std::optional<KeyType> key_type_of_path(std::string_view path);
+
+}  // namespace gsort

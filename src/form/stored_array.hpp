@@ -1,0 +1,49 @@
+// What the header of an array file says about its elements, and what of it an output repeats.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "element/key.hpp"
+#include "element/record_format.hpp"
+
+namespace gsort {
+
+// The dtype of an array as a header has it, word for word.
+struct StoredDtype {
+  std::string descr;  // "'<M8[ns]'", "[('key', '<u8'), ('value', '<f4')]"
+  int version = 1;    // of the format: what the text is encoded in
+
+  friend bool operator==(const StoredDtype&, const StoredDtype&) = default;
+};
+
+// A field of a record.
+struct StoredField {
+  std::string name;
+  std::uint32_t offset = 0;
+  std::uint32_t bytes = 0;
+  std::vector<KeyField> keys;  // that give its order; none for what has no order here
+  bool is_padding = false;
+};
+
+// Elements that are records.
+struct StoredRecords {
+  std::uint32_t bytes = 0;
+  std::vector<StoredField> fields;
+};
+
+struct StoredArray {
+  std::optional<KeyFormat> key;          // type and byte order, never descending; or
+  std::optional<StoredRecords> records;  // what elements are instead of keys
+  // Where it is more than the key says: of records, booleans and times.
+  std::optional<StoredDtype> dtype;
+  std::uint64_t row_elements = 0;  // of an array of two dimensions; 0: it has one
+
+  [[nodiscard]] std::uint64_t element_bytes() const {
+    return records ? records->bytes : bytes_of(key->type);
+  }
+};
+
+}  // namespace gsort

@@ -1,0 +1,112 @@
+// The co-rank of K runs, exhaustively where the inputs are small enough for that. Random runs and
+// tight brackets are in property/kway_split_test.cpp.
+#include "element/kway_split.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/merge_one_by_one.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Cuts;
+using test::merge_one_by_one;
+
+template <class Key>
+Cuts split(const std::vector<std::vector<Key>>& runs, std::uint64_t d) {
+  Cuts low(runs.size(), 0);
+  Cuts high;
+  for (const auto& run : runs) high.push_back(run.size());
+  Cuts probe(runs.size(), 0);
+  kway_split<Key, std::uint64_t>(
+      d, static_cast<std::uint32_t>(runs.size()), 0, std::numeric_limits<Key>::max(), low.data(),
+      high.data(), probe.data(),
+      [&](std::uint32_t run, Key value, std::uint64_t from, std::uint64_t to) {
+        return upper_bound_in(runs[run], from, to, value);
+      });
+  return low;
+}
+
+using SmallRun = std::vector<std::uint8_t>;
+
+// All ascending runs with at most `most` of the keys 0, 1 and 255, the least and the greatest.
+std::vector<SmallRun> all_runs(std::size_t most) {
+  std::vector<SmallRun> runs;
+  for (std::size_t least = 0; least <= most; ++least) {
+    for (std::size_t middle = 0; least + middle <= most; ++middle) {
+      for (std::size_t greatest = 0; least + middle + greatest <= most; ++greatest) {
+        SmallRun run(least, 0);
+        run.insert(run.end(), middle, 1);
+        run.insert(run.end(), greatest, 255);
+        runs.push_back(run);
+      }
+    }
+  }
+  return runs;
+}
+
+void expect_all_splits(const std::vector<SmallRun>& runs) {
+  std::uint64_t total = 0;
+  for (const SmallRun& run : runs) total += run.size();
+  for (std::uint64_t d = 0; d <= total; ++d) {
+    ASSERT_EQ(split(runs, d), merge_one_by_one(runs, d))
+        << testing::PrintToString(runs) << " d = " << d;
+  }
+}
+
+TEST(KwaySplit, AgreesWithMergingOneByOneOnOneAndTwoRuns) {
+  for (const SmallRun& a : all_runs(4)) {
+    expect_all_splits({a});
+    for (const SmallRun& b : all_runs(4)) expect_all_splits({a, b});
+  }
+}
+
+TEST(KwaySplit, AgreesWithMergingOneByOneOnThreeRuns) {
+  const std::vector<SmallRun> choices = all_runs(2);
+  for (const SmallRun& a : choices) {
+    for (const SmallRun& b : choices) {
+      for (const SmallRun& c : choices) expect_all_splits({a, b, c});
+    }
+  }
+}
+
+TEST(KwaySplit, AgreesWithMergingOneByOneOnFourRuns) {
+  const std::vector<SmallRun> choices = {{}, {0}, {1, 1}, {0, 255}, {0, 1, 1, 255}, {255, 255}};
+  for (const SmallRun& a : choices) {
+    for (const SmallRun& b : choices) {
+      for (const SmallRun& c : choices) {
+        for (const SmallRun& d : choices) expect_all_splits({a, b, c, d});
+      }
+    }
+  }
+}
+
+TEST(KwaySplit, DealsTiesOutToLowerRunsFirst) {
+  const std::vector<SmallRun> runs = {{1, 4, 4, 9}, {2, 4, 8}, {4, 4, 5}};
+  EXPECT_EQ(split(runs, 6), (Cuts{3, 2, 1}));
+}
+
+TEST(KwaySplit, SplitsKeysThatAreAllTheGreatest) {
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const std::vector<std::vector<std::uint64_t>> runs = {{most, most}, {}, {most, most, most}};
+  for (std::uint64_t d = 0; d <= 5; ++d) EXPECT_EQ(split(runs, d), merge_one_by_one(runs, d));
+}
+
+TEST(KwaySplit, SplitsNoRunsAtAll) {
+  EXPECT_EQ(split(std::vector<SmallRun>{}, 0), Cuts{});
+}
+
+TEST(UpperBoundIn, StaysWithinItsWindow) {
+  const SmallRun keys = {1, 1, 2, 2, 3};
+  EXPECT_EQ(upper_bound_in<std::size_t>(keys, 0, 5, std::uint8_t{2}), 4U);
+  EXPECT_EQ(upper_bound_in<std::size_t>(keys, 0, 3, std::uint8_t{2}), 3U);
+  EXPECT_EQ(upper_bound_in<std::size_t>(keys, 4, 5, std::uint8_t{0}), 4U);
+  EXPECT_EQ(upper_bound_in<std::size_t>(keys, 2, 2, std::uint8_t{9}), 2U);
+}
+
+}  // namespace
+}  // namespace gsort
