@@ -5,19 +5,19 @@
 #include <exception>
 #include <string>
 
+#include "app/console.hpp"
+#include "app/files.hpp"
+#include "app/observer.hpp"
+#include "app/own_files.hpp"
+#include "app/prepared_sort.hpp"
 #include "base/current_error.hpp"
-#include "console.hpp"
-#include "files.hpp"
 #include "io/name_list.hpp"
 #include "io/standard_descriptors.hpp"
-#include "observer.hpp"
 #include "options/help.hpp"
 #include "options/result_options.hpp"
-#include "own_files.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/check_records.hpp"
 #include "pipeline/survey.hpp"
-#include "prepared_sort.hpp"
 #include "report/explain.hpp"
 #include "report/style.hpp"
 

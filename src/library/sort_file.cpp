@@ -1,9 +1,9 @@
 #include "library/sort_file.hpp"
 
+#include "app/files.hpp"
+#include "app/prepared_sort.hpp"
 #include "base/current_error.hpp"
-#include "files.hpp"
 #include "io/reader.hpp"
-#include "prepared_sort.hpp"
 
 namespace gsort {
 namespace {

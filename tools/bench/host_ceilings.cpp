@@ -10,13 +10,13 @@
 
 #include <fcntl.h>
 
+#include "app/rates_file.hpp"
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "bench/ring_transfers.hpp"
 #include "bench/subcommands.hpp"
 #include "io/memory.hpp"
 #include "io/temporary_file.hpp"
-#include "rates_file.hpp"
 
 namespace gsort::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "files.hpp"
+#include "app/files.hpp"
 
 #include "io/host_facts.hpp"
 #include "options/form_options.hpp"

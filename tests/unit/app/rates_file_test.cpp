@@ -1,4 +1,4 @@
-#include "rates_file.hpp"
+#include "app/rates_file.hpp"
 
 #include <filesystem>
 #include <string>

@@ -1,4 +1,4 @@
-#include "prepared_sort.hpp"
+#include "app/prepared_sort.hpp"
 
 #include <chrono>
 #include <cstdlib>
@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "app/files.hpp"
+#include "app/own_files.hpp"
 #include "engine/cpu/cpu_engine.hpp"
-#include "files.hpp"
 #include "gpu/gpu.hpp"
 #include "options/resume_options.hpp"
-#include "own_files.hpp"
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/learn_rates.hpp"

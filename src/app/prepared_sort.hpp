@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/rates_file.hpp"
 #include "base/meter.hpp"
 #include "io/output.hpp"
 #include "io/reader.hpp"
@@ -14,7 +15,6 @@
 #include "plan/machine.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
-#include "rates_file.hpp"
 
 namespace gsort {
 

@@ -1,4 +1,4 @@
-#include "observer.hpp"
+#include "app/observer.hpp"
 
 #include <cstdio>
 #include <new>
@@ -8,14 +8,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "app/console.hpp"
+#include "app/own_files.hpp"
 #include "base/error.hpp"
-#include "console.hpp"
 #include "io/same_file.hpp"
 #include "io/status_signal.hpp"
 #include "io/sys.hpp"
 #include "options/assumed_type.hpp"
 #include "options/suffix_warning.hpp"
-#include "own_files.hpp"
 #include "report/stats.hpp"
 #include "report/style.hpp"
 #include "report/summary.hpp"

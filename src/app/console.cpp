@@ -1,4 +1,4 @@
-#include "console.hpp"
+#include "app/console.hpp"
 
 #include <cerrno>
 #include <cstdlib>

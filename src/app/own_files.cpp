@@ -1,4 +1,4 @@
-#include "own_files.hpp"
+#include "app/own_files.hpp"
 
 #include <algorithm>
 #include <vector>
