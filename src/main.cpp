@@ -13,7 +13,7 @@
 #include "base/current_error.hpp"
 #include "io/name_list.hpp"
 #include "io/standard_descriptors.hpp"
-#include "options/help.hpp"
+#include "options/pages/help.hpp"
 #include "options/result_options.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/check_records.hpp"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "options/help.hpp"
+#include "options/pages/help.hpp"
 #include "report/busiest.hpp"
 #include "report/limit.hpp"
 #include "report/plan_object.hpp"

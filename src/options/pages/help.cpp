@@ -1,13 +1,13 @@
-#include "options/help.hpp"
+#include "options/pages/help.hpp"
 
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "options/generate.hpp"
-#include "options/help_texts.hpp"
 #include "options/option_spec.hpp"
-#include "options/wrapped.hpp"
+#include "options/pages/generate.hpp"
+#include "options/pages/help_texts.hpp"
+#include "options/pages/wrapped.hpp"
 
 namespace gsort {
 namespace {

@@ -1,4 +1,4 @@
-#include "options/help.hpp"
+#include "options/pages/help.hpp"
 
 #include <algorithm>
 #include <set>

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "options/generate.hpp"
 #include "options/option_spec.hpp"
-#include "options/value_hint.hpp"
+#include "options/pages/generate.hpp"
+#include "options/pages/value_hint.hpp"
 
 namespace gsort {
 namespace {

@@ -1,4 +1,4 @@
-#include "options/value_hint.hpp"
+#include "options/pages/value_hint.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "options/wrapped.hpp"
+#include "options/pages/wrapped.hpp"
 
 #include <gtest/gtest.h>
 

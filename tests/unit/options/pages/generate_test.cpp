@@ -1,11 +1,11 @@
-#include "options/generate.hpp"
+#include "options/pages/generate.hpp"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "options/help_texts.hpp"
 #include "options/option_spec.hpp"
+#include "options/pages/help_texts.hpp"
 
 namespace gsort {
 namespace {
