@@ -13,7 +13,7 @@
 #include "element/repeated_keys.hpp"
 #include "engine/engine.hpp"
 #include "io/memory.hpp"
-#include "pipeline/metered_read.hpp"
+#include "pipeline/input/metered_read.hpp"
 
 namespace gsort {
 namespace {

@@ -5,7 +5,7 @@
 #include "base/meter.hpp"
 #include "element/key.hpp"
 #include "io/reader.hpp"
-#include "pipeline/proof.hpp"
+#include "pipeline/proof/proof.hpp"
 #include "plan/outcome.hpp"
 
 namespace gsort {

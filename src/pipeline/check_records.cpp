@@ -13,8 +13,8 @@
 #include "engine/engine.hpp"
 #include "engine/record_footprint.hpp"
 #include "io/memory.hpp"
-#include "pipeline/metered_read.hpp"
-#include "pipeline/order_ledger.hpp"
+#include "pipeline/input/metered_read.hpp"
+#include "pipeline/proof/order_ledger.hpp"
 
 namespace gsort {
 namespace {

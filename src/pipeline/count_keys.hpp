@@ -6,9 +6,9 @@
 
 #include "engine/engine.hpp"
 #include "io/reader.hpp"
-#include "pipeline/block_reader.hpp"
 #include "pipeline/form_runs.hpp"
-#include "pipeline/proof.hpp"
+#include "pipeline/input/block_reader.hpp"
+#include "pipeline/proof/proof.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort {

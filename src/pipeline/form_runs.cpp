@@ -15,8 +15,8 @@
 #include "base/handoff.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
-#include "pipeline/metered_read.hpp"
-#include "pipeline/sinks.hpp"
+#include "pipeline/input/metered_read.hpp"
+#include "pipeline/output/sinks.hpp"
 
 namespace gsort {
 namespace {

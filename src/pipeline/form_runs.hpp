@@ -13,7 +13,7 @@
 #include "engine/engine.hpp"
 #include "io/reader.hpp"
 #include "io/run_store.hpp"
-#include "pipeline/proof.hpp"
+#include "pipeline/proof/proof.hpp"
 #include "pipeline/resumption.hpp"
 #include "plan/plan.hpp"
 

@@ -13,8 +13,8 @@
 #include "base/parallel.hpp"
 #include "base/thread.hpp"
 #include "base/units.hpp"
-#include "pipeline/sinks.hpp"
-#include "pipeline/sorted_input.hpp"
+#include "pipeline/input/sorted_input.hpp"
+#include "pipeline/output/sinks.hpp"
 
 namespace gsort {
 namespace {

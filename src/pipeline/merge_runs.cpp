@@ -13,8 +13,8 @@
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
+#include "pipeline/output/sinks.hpp"
 #include "pipeline/part_splitter.hpp"
-#include "pipeline/sinks.hpp"
 
 namespace gsort {
 namespace {

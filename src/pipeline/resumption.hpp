@@ -22,7 +22,7 @@
 #include "io/reader.hpp"
 #include "io/resume_folder.hpp"
 #include "io/run_store.hpp"
-#include "pipeline/proof.hpp"
+#include "pipeline/proof/proof.hpp"
 #include "plan/machine.hpp"
 
 namespace gsort {

@@ -12,7 +12,7 @@
 #include "element/repeated_keys.hpp"
 #include "element/select_keys.hpp"
 #include "engine/cpu/piece_sort.hpp"
-#include "pipeline/metered_read.hpp"
+#include "pipeline/input/metered_read.hpp"
 
 namespace gsort {
 namespace {

@@ -24,7 +24,7 @@
 #pragma once
 
 #include "pipeline/form_runs.hpp"
-#include "pipeline/proof.hpp"
+#include "pipeline/proof/proof.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort {

@@ -6,7 +6,7 @@
 
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
-#include "pipeline/metered_read.hpp"
+#include "pipeline/input/metered_read.hpp"
 
 namespace gsort {
 namespace {

@@ -20,10 +20,10 @@
 #include "pipeline/form_runs.hpp"
 #include "pipeline/merge_inputs.hpp"
 #include "pipeline/merge_runs.hpp"
-#include "pipeline/output_chain.hpp"
-#include "pipeline/proof.hpp"
+#include "pipeline/output/output_chain.hpp"
+#include "pipeline/output/sinks.hpp"
+#include "pipeline/proof/proof.hpp"
 #include "pipeline/select_top.hpp"
-#include "pipeline/sinks.hpp"
 #include "pipeline/sort_arrays.hpp"
 
 namespace gsort {

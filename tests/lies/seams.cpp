@@ -16,7 +16,7 @@
 #include "io/sys.hpp"
 #include "io/writer.hpp"
 #include "lies/liar.hpp"
-#include "pipeline/proof.hpp"
+#include "pipeline/proof/proof.hpp"
 #include "support/vector_tier.hpp"
 
 // A function of gsort under the name that calls of it are given, and the one that calls it.

@@ -1,4 +1,4 @@
-#include "pipeline/element_order.hpp"
+#include "pipeline/proof/element_order.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,12 +1,12 @@
-#include "pipeline/block_reader.hpp"
+#include "pipeline/input/block_reader.hpp"
 
 #include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "pipeline/metered_read.hpp"
-#include "pipeline/sorted_input.hpp"
+#include "pipeline/input/metered_read.hpp"
+#include "pipeline/input/sorted_input.hpp"
 
 namespace gsort {
 namespace {

@@ -8,11 +8,11 @@
 
 #include "base/meter.hpp"
 #include "io/writer.hpp"
-#include "pipeline/limit_sink.hpp"
-#include "pipeline/proof.hpp"
-#include "pipeline/sinks.hpp"
-#include "pipeline/unique_record_sink.hpp"
-#include "pipeline/unique_sink.hpp"
+#include "pipeline/output/limit_sink.hpp"
+#include "pipeline/output/sinks.hpp"
+#include "pipeline/output/unique_record_sink.hpp"
+#include "pipeline/output/unique_sink.hpp"
+#include "pipeline/proof/proof.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort {

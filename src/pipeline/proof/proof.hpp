@@ -24,8 +24,8 @@
 #include "element/element.hpp"
 #include "element/fingerprint.hpp"
 #include "engine/engine.hpp"
-#include "pipeline/element_order.hpp"
-#include "pipeline/order_ledger.hpp"
+#include "pipeline/proof/element_order.hpp"
+#include "pipeline/proof/order_ledger.hpp"
 
 namespace gsort {
 

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "pipeline/proof.hpp"
-#include "pipeline/unique_turns.hpp"
+#include "pipeline/output/unique_turns.hpp"
+#include "pipeline/proof/proof.hpp"
 
 namespace gsort {
 

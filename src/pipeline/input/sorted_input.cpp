@@ -1,4 +1,4 @@
-#include "pipeline/sorted_input.hpp"
+#include "pipeline/input/sorted_input.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "pipeline/proof.hpp"
+#include "pipeline/proof/proof.hpp"
 
 #include <algorithm>
 

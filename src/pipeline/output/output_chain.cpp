@@ -1,4 +1,4 @@
-#include "pipeline/output_chain.hpp"
+#include "pipeline/output/output_chain.hpp"
 
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "io/reader.hpp"
-#include "pipeline/element_order.hpp"
-#include "pipeline/proof.hpp"
+#include "pipeline/proof/element_order.hpp"
+#include "pipeline/proof/proof.hpp"
 
 namespace gsort {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "engine/engine.hpp"
-#include "pipeline/proof.hpp"
+#include "pipeline/proof/proof.hpp"
 
 namespace gsort {
 

@@ -8,8 +8,8 @@
 
 #include "element/record.hpp"
 #include "engine/engine.hpp"
-#include "pipeline/proof.hpp"
-#include "pipeline/unique_turns.hpp"
+#include "pipeline/output/unique_turns.hpp"
+#include "pipeline/proof/proof.hpp"
 
 namespace gsort {
 

@@ -1,4 +1,4 @@
-#include "pipeline/sinks.hpp"
+#include "pipeline/output/sinks.hpp"
 
 #include <gtest/gtest.h>
 

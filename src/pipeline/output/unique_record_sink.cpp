@@ -1,4 +1,4 @@
-#include "pipeline/unique_record_sink.hpp"
+#include "pipeline/output/unique_record_sink.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "pipeline/unique_sink.hpp"
+#include "pipeline/output/unique_sink.hpp"
 
 #include <algorithm>
 

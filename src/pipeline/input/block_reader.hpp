@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "io/reader.hpp"
-#include "pipeline/proof.hpp"
+#include "pipeline/proof/proof.hpp"
 
 namespace gsort {
 

@@ -1,4 +1,4 @@
-#include "pipeline/unique_sink.hpp"
+#include "pipeline/output/unique_sink.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "pipeline/limit_sink.hpp"
+#include "pipeline/output/limit_sink.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"
 #include "unit/io/support.hpp"
