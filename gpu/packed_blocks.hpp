@@ -55,7 +55,7 @@ void launch_pack_blocks(const Key* keys, const BlockShape& shape, std::uint32_t*
                         std::byte* packed, unsigned architecture, cudaStream_t stream);
 
 // Queues the unpacking of `piece_count` > 0 pieces, of payloads in `stored`, to `keys`.
-// Requires: payloads as check_block() in io/run_format.hpp has found them right.
+// Requires: payloads as check_block() in io/runs/run_format.hpp has found them right.
 // Throws: Error(kDevice) naming the kernel.
 template <class Key>
 void launch_unpack_blocks(const std::byte* stored, const StoredKeys* pieces,

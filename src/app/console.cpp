@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "io/sys.hpp"
+#include "io/system/sys.hpp"
 #include "report/style.hpp"
 
 namespace gsort {

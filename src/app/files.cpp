@@ -1,6 +1,6 @@
 #include "app/files.hpp"
 
-#include "io/host_facts.hpp"
+#include "io/system/host_facts.hpp"
 #include "options/form_options.hpp"
 #include "options/record_options.hpp"
 #include "options/result_options.hpp"

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "io/output.hpp"
-#include "io/reader.hpp"
+#include "io/input/reader.hpp"
+#include "io/output/output.hpp"
 #include "options/options.hpp"
 
 namespace gsort {

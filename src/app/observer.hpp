@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/meter.hpp"
-#include "io/output.hpp"
+#include "io/output/output.hpp"
 #include "options/options.hpp"
 #include "plan/machine.hpp"
 #include "plan/outcome.hpp"

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "io/resume_folder.hpp"
-#include "io/same_file.hpp"
+#include "io/runs/resume_folder.hpp"
+#include "io/system/same_file.hpp"
 #include "options/assumed_type.hpp"
 
 namespace gsort {

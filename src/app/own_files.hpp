@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "io/output.hpp"
-#include "io/reader.hpp"
+#include "io/input/reader.hpp"
+#include "io/output/output.hpp"
 #include "options/options.hpp"
 
 namespace gsort {

@@ -8,8 +8,8 @@
 
 #include "app/rates_file.hpp"
 #include "base/meter.hpp"
-#include "io/output.hpp"
-#include "io/reader.hpp"
+#include "io/input/reader.hpp"
+#include "io/output/output.hpp"
 #include "options/options.hpp"
 #include "pipeline/resumption.hpp"
 #include "plan/machine.hpp"

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "io/output.hpp"
+#include "io/output/output.hpp"
 
 namespace gsort {
 namespace {

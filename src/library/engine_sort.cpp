@@ -10,7 +10,7 @@
 #include "engine/cpu/cpu_engine.hpp"
 #include "engine/cpu/piece_sort.hpp"
 #include "engine/footprint.hpp"
-#include "io/memory.hpp"
+#include "io/system/memory.hpp"
 #include "library/host_sort.hpp"
 
 namespace gsort::library {

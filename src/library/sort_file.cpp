@@ -3,7 +3,7 @@
 #include "app/files.hpp"
 #include "app/prepared_sort.hpp"
 #include "base/current_error.hpp"
-#include "io/reader.hpp"
+#include "io/input/reader.hpp"
 
 namespace gsort {
 namespace {

@@ -12,7 +12,7 @@
 #include "element/key_loops.hpp"
 #include "element/repeated_keys.hpp"
 #include "engine/engine.hpp"
-#include "io/memory.hpp"
+#include "io/system/memory.hpp"
 #include "pipeline/input/metered_read.hpp"
 
 namespace gsort {

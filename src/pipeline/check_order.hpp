@@ -4,7 +4,7 @@
 #include "base/checked.hpp"
 #include "base/meter.hpp"
 #include "element/key.hpp"
-#include "io/reader.hpp"
+#include "io/input/reader.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "plan/outcome.hpp"
 

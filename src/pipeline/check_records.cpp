@@ -12,7 +12,7 @@
 #include "element/record_text.hpp"
 #include "engine/engine.hpp"
 #include "engine/record_footprint.hpp"
-#include "io/memory.hpp"
+#include "io/system/memory.hpp"
 #include "pipeline/input/metered_read.hpp"
 #include "pipeline/proof/order_ledger.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "engine/engine.hpp"
-#include "io/reader.hpp"
+#include "io/input/reader.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/input/block_reader.hpp"
 #include "pipeline/proof/proof.hpp"

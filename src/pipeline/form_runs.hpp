@@ -11,8 +11,8 @@
 
 #include "base/meter.hpp"
 #include "engine/engine.hpp"
-#include "io/reader.hpp"
-#include "io/run_store.hpp"
+#include "io/input/reader.hpp"
+#include "io/runs/run_store.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "pipeline/resumption.hpp"
 #include "plan/plan.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
-#include "io/run_store.hpp"
+#include "io/runs/run_store.hpp"
 #include "pipeline/resumption.hpp"
 #include "plan/plan.hpp"
 

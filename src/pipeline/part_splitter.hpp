@@ -18,7 +18,7 @@
 
 #include "element/record.hpp"
 #include "engine/engine.hpp"
-#include "io/run_store.hpp"
+#include "io/runs/run_store.hpp"
 
 namespace gsort {
 

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "io/sys.hpp"
+#include "io/system/sys.hpp"
 
 namespace gsort {
 namespace {

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "element/fingerprint.hpp"
-#include "io/reader.hpp"
-#include "io/resume_folder.hpp"
-#include "io/run_store.hpp"
+#include "io/input/reader.hpp"
+#include "io/runs/resume_folder.hpp"
+#include "io/runs/run_store.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "plan/machine.hpp"
 

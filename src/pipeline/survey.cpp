@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "io/host_facts.hpp"
+#include "io/system/host_facts.hpp"
 
 namespace gsort {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "io/reader.hpp"
+#include "io/input/reader.hpp"
 #include "plan/machine.hpp"
 
 namespace gsort {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kMostSlice = std::uint64_t{1} << 17;
 constexpr std::uint64_t kLeastSlice = std::uint64_t{1} << 10;
 constexpr std::uint64_t kMostSliceBytes = kMiB;         // of long records
-constexpr std::uint64_t kProofBufferBytes = 64 * kKiB;  // io/writer.cpp
+constexpr std::uint64_t kProofBufferBytes = 64 * kKiB;  // io/output/writer.cpp
 
 // What one compressor takes, by the manuals of the libraries, for slices of at most 2 MiB.
 std::uint64_t compressor_bytes(Codec codec, int level) {

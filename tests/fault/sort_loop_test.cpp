@@ -19,7 +19,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/reader.hpp"
+#include "io/input/reader.hpp"
 #include "library/sort_file.hpp"
 #include "options/options.hpp"
 #include "support/sorted_copy.hpp"

@@ -1,7 +1,7 @@
 // Manifests of sorts that can be resumed, and indexes of runs. Any bytes are refused with a reason,
 // or are what encoding gives for what they say; also with the checksum made right, without which
 // hardly any bytes would come so far. Nothing outside the bytes is read.
-#include "io/manifest.hpp"
+#include "io/runs/manifest.hpp"
 
 #include <algorithm>
 #include <cstdint>

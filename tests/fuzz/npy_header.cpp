@@ -5,9 +5,9 @@
 #include <span>
 
 #include "base/error.hpp"
+#include "form/byte_stream.hpp"
+#include "form/npy.hpp"
 #include "fuzz/require.hpp"
-#include "io/byte_stream.hpp"
-#include "io/npy.hpp"
 
 namespace {
 

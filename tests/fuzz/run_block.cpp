@@ -7,7 +7,7 @@
 
 #include "element/packing.hpp"
 #include "fuzz/require.hpp"
-#include "io/run_format.hpp"
+#include "io/runs/run_format.hpp"
 
 namespace {
 

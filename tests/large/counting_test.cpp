@@ -12,9 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "base/units.hpp"
-#include "io/host_facts.hpp"
-#include "io/output.hpp"
-#include "io/reader.hpp"
+#include "io/input/reader.hpp"
+#include "io/output/output.hpp"
+#include "io/system/host_facts.hpp"
 #include "pipeline/sort_job.hpp"
 #include "support/invented.hpp"
 #include "unit/io/support.hpp"

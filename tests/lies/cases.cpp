@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/units.hpp"
-#include "io/decompress.hpp"
+#include "io/codecs/decompress.hpp"
 #include "lies/seams.hpp"
 #include "support/resumable_sort.hpp"
 #include "support/stably_sorted.hpp"

@@ -32,8 +32,8 @@ PLACES = [
     ("src/base/tiling.hpp", None),
     ("src/pipeline/proof/order_ledger.hpp", None),
     ("src/pipeline/proof/proof.cpp", None),
-    ("io/run_format.cpp", None),
-    ("io/run.cpp", ["void Run::require_whole() const {"]),
+    ("io/runs/run_format.cpp", None),
+    ("io/runs/run.cpp", ["void Run::require_whole() const {"]),
     ("src/pipeline/sort_job.cpp", ["  void require_all_read() const {"]),
     ("src/pipeline/merge_runs.cpp", ["  void require_slices("]),
     ("src/pipeline/output/sinks.hpp", ["class StagingSink"]),
@@ -45,8 +45,8 @@ PLACES = [
 # The programs that are tried in turn, the quick ones first; of each, the tests.
 TESTS = {
     "src/base/tiling.hpp": [("unit_base", "Tiling.*")],
-    "io/run_format.cpp": [("unit_io", "RunFormat*:*Run*:*Block*")],
-    "io/run.cpp": [("unit_io", "*Run*")],
+    "io/runs/run_format.cpp": [("unit_io", "RunFormat*:*Run*:*Block*")],
+    "io/runs/run.cpp": [("unit_io", "*Run*")],
 }
 USUAL_TESTS = [
     ("unit_pipeline", "*Proof*:OrderLedger.*:*Sink.*:*Staging*"),
@@ -72,9 +72,9 @@ EQUIVALENT = [
      "of no elements everything below adds nothing"),
     ("src/pipeline/proof/proof.cpp", "if (!enabled_) return {look(raw_keys)};", "if never",
      "saves time: of counts alone the sums of arrays are alike"),
-    ("io/run_format.cpp", "if (block.size() < kBlockHeaderBytes) {", "< is <=",
+    ("io/runs/run_format.cpp", "if (block.size() < kBlockHeaderBytes) {", "< is <=",
      "behind a header alone a block is cut short as well"),
-    ("io/run_format.cpp",
+    ("io/runs/run_format.cpp",
      "return whole < kBlockHeaderBytes ? 0 : (whole - kBlockHeaderBytes) / key_bytes;", "< is <=",
      "0 elements in 0 bytes"),
 ]

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "engine/engine.hpp"
-#include "io/memory.hpp"
+#include "io/system/memory.hpp"
 
 namespace gsort::test {
 

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "io/output.hpp"
-#include "io/reader.hpp"
+#include "io/input/reader.hpp"
+#include "io/output/output.hpp"
 #include "options/record_options.hpp"
 #include "options/resume_options.hpp"
 #include "pipeline/resumption.hpp"

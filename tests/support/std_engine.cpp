@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "base/units.hpp"
-#include "io/memory.hpp"
+#include "io/system/memory.hpp"
 #include "support/stored_form.hpp"
 
 namespace gsort::test {

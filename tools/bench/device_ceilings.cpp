@@ -8,7 +8,7 @@
 #include "bench/subcommands.hpp"
 #include "gpu/cuda_check.hpp"
 #include "gpu/cuda_resources.hpp"
-#include "io/memory.hpp"
+#include "io/system/memory.hpp"
 
 namespace gsort::bench {
 namespace {

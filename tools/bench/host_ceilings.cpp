@@ -15,8 +15,8 @@
 #include "base/parallel.hpp"
 #include "bench/ring_transfers.hpp"
 #include "bench/subcommands.hpp"
-#include "io/memory.hpp"
-#include "io/temporary_file.hpp"
+#include "io/system/memory.hpp"
+#include "io/system/temporary_file.hpp"
 
 namespace gsort::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include "gpu/cuda_check.hpp"
 #include "gpu/cuda_resources.hpp"
 #include "gpu/host_array_sort.hpp"
-#include "io/memory.hpp"
+#include "io/system/memory.hpp"
 
 namespace gsort::bench {
 namespace {

@@ -18,7 +18,7 @@
 #include "element/key_loops.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "engine/footprint.hpp"
-#include "io/memory.hpp"
+#include "io/system/memory.hpp"
 
 namespace gsort::bench {
 namespace {

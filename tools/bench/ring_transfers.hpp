@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "io/bytes.hpp"
-#include "io/file.hpp"
+#include "io/system/bytes.hpp"
+#include "io/system/file.hpp"
 
 namespace gsort::bench {
 

@@ -13,8 +13,8 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "io/file.hpp"
-#include "io/sys.hpp"
+#include "io/system/file.hpp"
+#include "io/system/sys.hpp"
 
 namespace gsort {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "io/reader.hpp"
+#include "io/input/reader.hpp"
 #include "pipeline/proof/proof.hpp"
 
 namespace gsort {

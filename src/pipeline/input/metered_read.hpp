@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/meter.hpp"
-#include "io/reader.hpp"
+#include "io/input/reader.hpp"
 
 namespace gsort {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "io/reader.hpp"
+#include "io/input/reader.hpp"
 #include "pipeline/proof/element_order.hpp"
 #include "pipeline/proof/proof.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/meter.hpp"
-#include "io/writer.hpp"
+#include "io/output/writer.hpp"
 #include "pipeline/output/limit_sink.hpp"
 #include "pipeline/output/sinks.hpp"
 #include "pipeline/output/unique_record_sink.hpp"

@@ -11,8 +11,8 @@
 #include "base/error.hpp"
 #include "base/meter.hpp"
 #include "engine/engine.hpp"
-#include "io/run_store.hpp"
-#include "io/writer.hpp"
+#include "io/output/writer.hpp"
+#include "io/runs/run_store.hpp"
 
 namespace gsort {
 

@@ -9,7 +9,7 @@
 // engines, runs, the way through a GPU. Elements that shall not come out (-u, --top) are
 // fingerprinted where they are dropped: what was read is what came out and what was dropped. That
 // what was put at an offset reaches that offset of the file is the output's own proof
-// (io/output.hpp). Which one of several equal records comes first is not proven.
+// (io/output/output.hpp). Which one of several equal records comes first is not proven.
 //
 // Thread-safe. Counts and places are always checked; the rest only if `enabled`.
 #pragma once

@@ -8,7 +8,7 @@
 
 #include "base/units.hpp"
 #include "engine/footprint.hpp"
-#include "io/memory.hpp"
+#include "io/system/memory.hpp"
 
 namespace gsort::cpu {
 namespace {

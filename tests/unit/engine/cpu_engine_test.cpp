@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "engine/footprint.hpp"
-#include "io/memory.hpp"
+#include "io/system/memory.hpp"
 #include "support/engines.hpp"
 
 namespace gsort {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "io/memory.hpp"
+#include "io/system/memory.hpp"
 
 namespace gsort::cpu {
 namespace {

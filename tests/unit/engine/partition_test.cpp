@@ -10,7 +10,7 @@
 
 #include "base/units.hpp"
 #include "engine/footprint.hpp"
-#include "io/memory.hpp"
+#include "io/system/memory.hpp"
 
 namespace gsort::cpu {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <thread>
 
-#include "io/output.hpp"
-#include "io/reader.hpp"
-#include "io/run_store.hpp"
+#include "io/input/reader.hpp"
+#include "io/output/output.hpp"
+#include "io/runs/run_store.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {

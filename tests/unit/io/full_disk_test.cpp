@@ -5,9 +5,9 @@
 
 #include <sys/mount.h>
 
-#include "io/host_facts.hpp"
-#include "io/output.hpp"
-#include "io/run_store.hpp"
+#include "io/output/output.hpp"
+#include "io/runs/run_store.hpp"
+#include "io/system/host_facts.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {

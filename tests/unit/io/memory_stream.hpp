@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/byte_stream.hpp"
+#include "form/byte_stream.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io::test {

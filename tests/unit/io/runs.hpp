@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "io/run_store.hpp"
+#include "io/runs/run_store.hpp"
 
 namespace gsort::io::test {
 

@@ -16,9 +16,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "io/bytes.hpp"
-#include "io/memory.hpp"
-#include "io/sys.hpp"
+#include "io/system/bytes.hpp"
+#include "io/system/memory.hpp"
+#include "io/system/sys.hpp"
 
 namespace gsort::io::test {
 

@@ -12,7 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "io/output.hpp"
+#include "io/output/output.hpp"
 #include "support/invented.hpp"
 #include "support/sort_run.hpp"
 #include "support/stably_sorted.hpp"

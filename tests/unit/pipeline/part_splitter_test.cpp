@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/run_store.hpp"
+#include "io/runs/run_store.hpp"
 #include "support/merge_one_by_one.hpp"
 #include "unit/io/support.hpp"
 

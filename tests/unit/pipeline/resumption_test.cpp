@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/compress.hpp"
+#include "io/codecs/compress.hpp"
 #include "support/decimal_text.hpp"
 #include "support/resumable_sort.hpp"
 #include "support/stably_sorted.hpp"

@@ -8,8 +8,8 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "io/compress.hpp"
-#include "io/host_facts.hpp"
+#include "io/codecs/compress.hpp"
+#include "io/system/host_facts.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort {

@@ -1,0 +1,168 @@
+#include "io/input/content_stream.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "io/codecs/decoder_memory.hpp"
+#include "io/codecs/decompress.hpp"
+#include "io/input/source.hpp"
+
+namespace gsort::io {
+
+std::vector<std::byte> InputStream::peek(std::uint64_t at) {
+  std::vector<std::byte> found;
+  if (!input_.is_stream()) {
+    found.resize(std::min<std::uint64_t>(kMostPeek, input_.size() - std::min(at, input_.size())));
+    if (!found.empty()) input_.read_at(found, found.size(), at);
+    return found;
+  }
+  if (!has_peeked_) {
+    peeked_.resize(kMostPeek);
+    peeked_.resize(input_.read_next(peeked_));
+    peeked_all_ = peeked_.size() < kMostPeek;
+    has_peeked_ = true;
+  }
+  const auto skipped = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(at, peeked_.size()));
+  found.assign(peeked_.begin() + skipped, peeked_.end());
+  return found;
+}
+
+bool InputStream::can_peek(std::uint64_t at) const {
+  constexpr std::size_t kEnough = 32;  // for the first bytes of a member
+  return !input_.is_stream() || peeked_all_ || at + kEnough <= kMostPeek;
+}
+
+std::size_t InputStream::read(ByteSpan to) {
+  const std::size_t known = std::min(to.size(), peeked_.size());
+  const auto known_end = peeked_.begin() + static_cast<std::ptrdiff_t>(known);
+  std::copy(peeked_.begin(), known_end, to.begin());
+  peeked_.erase(peeked_.begin(), known_end);
+  if (peeked_.empty()) peeked_.shrink_to_fit();
+  return known + read_on(to.subspan(known));
+}
+
+std::size_t InputStream::read_on(ByteSpan to) {
+  if (input_.is_stream()) return to.empty() ? 0 : input_.read_next(to);
+  const std::size_t bytes = std::min<std::uint64_t>(to.size(), input_.size() - position_);
+  input_.read_at(to, bytes, position_);
+  position_ += bytes;
+  return bytes;
+}
+
+ContentStream::ContentStream(Input& input, std::optional<Codec> codec, std::uint64_t skip_bytes)
+    : bytes_(input), header_(skip_bytes), path_(input.path()), codec_(codec) {}
+
+Codec ContentStream::codec() {
+  if (codec_ == Codec::kNone) return *codec_;
+  look();
+  return *codec_;
+}
+
+// Finds out what there is to be known from the first bytes.
+void ContentStream::look() {
+  if (has_looked_) return;
+  const bool is_told = codec_.has_value();
+  const auto first = first_frame();
+  if (!is_told) codec_ = codec_of_bytes(first);
+  const auto named = codec_of_path(path_);
+  if (!is_told && named && codec_ == Codec::kNone) {
+    throw Error(ErrorKind::kInput, "decompressing",
+                fmt::format("the name says {}, the first bytes do not", name_of(*named)))
+        .path(path_)
+        .hint("--decompress=none reads it as it is");
+  }
+  if (codec_ != Codec::kNone) needed_bytes_ = decoder_bytes(*codec_, first);
+  has_looked_ = true;
+}
+
+// The first bytes, or those behind the frames without content that zstd streams may begin with: so
+// does what pzstd writes. Only a frame with content behind them tells such a stream from raw keys.
+std::vector<std::byte> ContentStream::first_frame() {
+  constexpr unsigned kMostFrames = 64;
+  std::uint64_t at = 0;
+  std::vector<std::byte> first = bytes_.peek(0);
+  for (unsigned frames = 0; codec_.value_or(Codec::kZstd) == Codec::kZstd; ++frames) {
+    const std::uint64_t bytes = skippable_frame_bytes(first);
+    if (bytes == 0) break;
+    at += bytes;
+    if (frames < kMostFrames && bytes_.can_peek(at)) {
+      first = bytes_.peek(at);
+      continue;
+    }
+    if (codec_) break;
+    throw Error(ErrorKind::kInput, "decompressing",
+                "it begins with a frame of zstd that has no content, and what follows is too far "
+                "away to be seen")
+        .path(path_)
+        .hint("say what it is with --decompress=zstd or --decompress=none");
+  }
+  return first;
+}
+
+std::optional<DecoderNeed> ContentStream::decoder_need() {
+  if (!bytes_.is_stream() || has_looked_) {
+    if (codec() == Codec::kNone) return std::nullopt;
+    require_decoder_memory(*codec_, path_, needed_bytes_, UINT64_MAX, {});
+    return DecoderNeed{*codec_, needed_bytes_};
+  }
+  if (codec_ == Codec::kNone) return std::nullopt;
+  const Codec told = codec_.value_or(Codec::kNone);
+  const bool is_fixed = told == Codec::kGzip || told == Codec::kBzip2;
+  return DecoderNeed{told, is_fixed ? decoder_bytes(told, {}) : 0};
+}
+
+void ContentStream::limit_decoder(const DecoderLimit& limit) {
+  const auto need = decoder_need();
+  if (!need) return;
+  budget_ = {std::max(limit.share_bytes, need->bytes), limit};
+}
+
+void ContentStream::pause() {
+  if (!decoder_ || bytes_.is_stream()) return;
+  decoder_.reset();
+  bytes_.rewind();
+}
+
+std::size_t ContentStream::read(ByteSpan to) {
+  if (!header_is_read_) {
+    header_is_read_ = true;
+    const std::size_t bytes = read_decoded(header_);
+    if (bytes < header_.size()) throw shorter_than_header(path_, bytes, header_.size());
+  }
+  return read_decoded(to);
+}
+
+std::size_t ContentStream::read_decoded(ByteSpan to) {
+  if (codec() == Codec::kNone) return bytes_.read(to);
+  if (ended_ || to.empty()) return 0;
+  if (!decoder_) start_decoder();
+  const std::size_t bytes = decoder_->read(to);
+  decoded_bytes_ += bytes;
+  ended_ = bytes < to.size();
+  if (ended_) decoder_.reset();  // its memory is for the next input's
+  return bytes;
+}
+
+// Behind what had been decoded before a pause.
+void ContentStream::start_decoder() {
+  require_decoder_memory(*codec_, path_, needed_bytes_, budget_.most_bytes, budget_.limit);
+  decoder_ = make_decoder(*codec_, bytes_, path_, budget_);
+  std::vector<std::byte> again(std::min<std::uint64_t>(decoded_bytes_, InputStream::kMostPeek));
+  for (std::uint64_t left = decoded_bytes_; left > 0;) {
+    const ByteSpan piece = ByteSpan(again).first(std::min<std::uint64_t>(left, again.size()));
+    left -= piece.size();
+    if (decoder_->read(piece) == piece.size()) continue;
+    throw Error(ErrorKind::kInput, "reading", "the file was written to while it was read")
+        .path(path_)
+        .hint("sort again when nothing writes to it");
+  }
+}
+
+std::string ContentStream::note() const {
+  if (codec_.value_or(Codec::kNone) == Codec::kNone) return {};
+  return fmt::format("{}: {}, decompressed in order", path_, name_of(*codec_));
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,71 @@
+#include "io/input/file_source.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "base/units.hpp"
+#include "io/input/foreign_form.hpp"
+
+namespace gsort::io {
+
+FileSource::FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes, bool keep_header)
+    : Source(std::move(opened)), first_(header_bytes) {
+  if (input().size() < header_bytes) {
+    throw shorter_than_header(path(), input().size(), header_bytes);
+  }
+  size_ = input().size() - header_bytes;
+  if (!keep_header) return;
+  header_.resize(header_bytes);
+  input().read_at(header_, header_.size(), 0);
+}
+
+std::uint64_t FileSource::file_offset(std::uint64_t at) const {
+  return input().base_offset() + first_ + at;
+}
+
+void FileSource::begin(const ElementForm& form) {
+  element_bytes_ = form.bytes;
+  if (form.type_is_assumed) refuse_foreign_form(form);
+  if (size_ % form.bytes != 0) throw odd_tail(path(), file_offset(0), size_, form.bytes);
+}
+
+void FileSource::refuse_foreign_form(const ElementForm& form) {
+  refuse_foreign_name(path(), form, true);
+  alignas(kDirectAlignment) std::array<std::byte, kForeignFormBytes> room;
+  const std::size_t bytes = std::min<std::uint64_t>(size_, room.size());
+  input().read_at(room, bytes, first_);
+  refuse_foreign_bytes(path(), form, ConstByteSpan(room).first(bytes));
+}
+
+Claim FileSource::claim(ByteSpan /*room*/, std::size_t wanted_bytes) {
+  std::size_t bytes = std::min<std::uint64_t>(wanted_bytes, size_ - taken_);
+  const std::uint64_t excess = file_offset(taken_ + bytes) % kDirectAlignment;
+  // Cut short so that the next block starts where direct reads can.
+  const bool cut = input().is_direct() && taken_ + bytes < size_ && excess < bytes &&
+                   excess % element_bytes_ == 0;
+  if (cut) bytes -= excess;
+  return {std::exchange(taken_, taken_ + bytes), bytes};
+}
+
+void FileSource::fill(ByteSpan room, const Claim& claim) {
+  input().read_at(room, claim.bytes, first_ + claim.begin);
+}
+
+void FileSource::sample_at(ByteSpan to, std::uint64_t at) {
+  // Through aligned pages, which direct reads need; each place is about a page.
+  alignas(kDirectAlignment) std::array<std::byte, 2 * kDirectAlignment> pages;
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const std::uint64_t from = first_ + at + done;
+    const std::uint64_t lead =
+        std::min<std::uint64_t>((input().base_offset() + from) % kDirectAlignment, from);
+    const std::size_t bytes = std::min<std::uint64_t>(to.size() - done, pages.size() - lead);
+    input().read_at(pages, lead + bytes, from - lead);
+    std::memcpy(to.data() + done, pages.data() + lead, bytes);
+    done += bytes;
+  }
+}
+
+}  // namespace gsort::io

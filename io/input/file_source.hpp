@@ -1,0 +1,43 @@
+// FileSource: raw elements in a regular file or block device, behind a header. Claims cost nothing;
+// many threads read at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "io/input/source.hpp"
+
+namespace gsort::io {
+
+class FileSource final : public Source {
+ public:
+  // The elements are all bytes behind the first `header_bytes`; these are kept for header() if
+  // `keep_header`.
+  // Throws: Error(kInput) when the file is shorter than the header.
+  FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes, bool keep_header);
+
+  void park() override { input().park(); }
+  void begin(const ElementForm& form) override;
+  [[nodiscard]] Filling filling() const override { return Filling::kByOffset; }
+  [[nodiscard]] std::optional<std::uint64_t> size() const override { return size_; }
+  [[nodiscard]] Claim claim(ByteSpan room, std::size_t wanted_bytes) override;
+  void fill(ByteSpan room, const Claim& claim) override;
+  [[nodiscard]] bool at_end() const override { return taken_ == size_; }
+  void skip(std::uint64_t bytes) override { taken_ += bytes; }
+  void sample_at(ByteSpan to, std::uint64_t at) override;
+  [[nodiscard]] ConstByteSpan header() const override { return header_; }
+
+ private:
+  void refuse_foreign_form(const ElementForm& form);
+  [[nodiscard]] std::uint64_t file_offset(std::uint64_t at) const;
+
+  std::uint64_t first_ = 0;  // byte of the input
+  std::uint64_t size_ = 0;
+  std::vector<std::byte> header_;
+  std::size_t element_bytes_ = 1;
+  std::uint64_t taken_ = 0;
+};
+
+}  // namespace gsort::io

@@ -1,0 +1,161 @@
+#include "io/input/input.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <semaphore>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "io/input/residency.hpp"
+#include "io/system/sys.hpp"
+
+namespace gsort::io {
+namespace {
+
+// Below this a file is read faster than it takes to find out whether it is cached.
+constexpr std::uint64_t kLeastDirectBytes = 16 * kMiB;
+constexpr int kPipeBytes = 1 << 20;
+
+// One of the few files that parked inputs may have open at the same time, all together.
+class OpenPlace {
+ public:
+  OpenPlace() { places().acquire(); }
+  ~OpenPlace() { places().release(); }
+  OpenPlace(const OpenPlace&) = delete;
+  OpenPlace& operator=(const OpenPlace&) = delete;
+
+ private:
+  using Places = std::counting_semaphore<2>;
+  static Places& places() {
+    static Places all(2);
+    return all;
+  }
+};
+
+}  // namespace
+
+Input::Input(const std::string& path)
+    : file_(path == "-" ? open_standard_input() : open_input(path)),
+      path_(file_.path()),
+      has_name_(path != "-"),
+      facts_(file_.facts()) {
+  is_block_device_ = S_ISBLK(facts_.st_mode);
+  is_stream_ = !S_ISREG(facts_.st_mode) && !is_block_device_;
+  if (!is_stream_ && path == "-") {
+    base_offset_ =
+        static_cast<std::uint64_t>(std::max<off_t>(sys::lseek(file_.fd(), 0, SEEK_CUR), 0));
+  }
+  if (!is_stream_) {
+    const off_t end = is_block_device_ ? sys::lseek(file_.fd(), 0, SEEK_END) : facts_.st_size;
+    if (end < 0) throw file_.error("looking at", errno);
+    size_ =
+        static_cast<std::uint64_t>(end) - std::min(static_cast<std::uint64_t>(end), base_offset_);
+    // Files in /proc say that they are empty and are not: they are read like a stream.
+    std::byte first{};
+    if (end == 0) is_stream_ = file_.read_full_at(ByteSpan(&first, 1), 0) != 0;
+  }
+  if (is_stream_) {
+    sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // refused for what is no pipe, and over the limit
+    return;
+  }
+  sys::advise(file_.fd(), 0, 0, POSIX_FADV_SEQUENTIAL);
+}
+
+void Input::choose_way(DirectIo policy) {
+  if (policy == DirectIo::kOff || is_stream_ || size_ == 0) return;
+  if (policy == DirectIo::kAuto) {
+    if (size_ < kLeastDirectBytes) return;
+    is_cached_ = is_mostly_cached(file_, base_offset_, size_);
+    if (is_cached_) return;
+  }
+  direct_ = file_.reopened(O_RDONLY | O_DIRECT);
+  use_direct_ = direct_.is_open();
+  direct_refused_ = !use_direct_;
+}
+
+void Input::park() {
+  if (is_stream_ || is_block_device_ || !has_name_) return;
+  is_parked_ = true;
+  use_direct_ = false;
+  direct_ = {};
+  file_ = {};
+}
+
+File Input::opened_again() const {
+  File file = open_input(path_);
+  const struct stat now = file.facts();
+  if (now.st_dev != facts_.st_dev || now.st_ino != facts_.st_ino) {
+    throw changed("another file took the place of this one while it was read");
+  }
+  require_unchanged(now);
+  return file;
+}
+
+void Input::read_at(ByteSpan room, std::size_t bytes, std::uint64_t at) {
+  const std::uint64_t offset = base_offset_ + at;
+  std::size_t done = 0;
+  if (is_direct() && is_aligned(room.data()) && is_aligned(offset)) {
+    // Rounded up where there is room, so that the tail of the file needs no call of its own.
+    const std::size_t asked =
+        std::min(round_up(bytes, kDirectAlignment), round_down(room.size(), kDirectAlignment));
+    if (!direct_.read_direct_at(room.first(asked), offset, done) && done == 0) {
+      use_direct_ = false;
+      direct_refused_ = true;
+    }
+    done = std::min(done, bytes);
+  }
+  if (done < bytes && !is_parked_) {
+    done += file_.read_full_at(room.subspan(done, bytes - done), offset + done);
+  }
+  if (done < bytes && is_parked_) {
+    const OpenPlace place;
+    done += opened_again().read_full_at(room.first(bytes), offset);
+  }
+  if (done < bytes) throw changed("the file became shorter while it was read").at(offset + done);
+}
+
+void Input::check_unchanged() const {
+  if (is_stream_ || is_block_device_) return;
+  is_parked_ ? static_cast<void>(opened_again()) : require_unchanged(file_.facts());
+}
+
+void Input::require_unchanged(const struct stat& now) const {
+  const bool same = now.st_size == facts_.st_size && now.st_mtim.tv_sec == facts_.st_mtim.tv_sec &&
+                    now.st_mtim.tv_nsec == facts_.st_mtim.tv_nsec;
+  if (same) return;
+  throw changed(now.st_size > facts_.st_size   ? "the file grew while it was read"
+                : now.st_size < facts_.st_size ? "the file became shorter while it was read"
+                                               : "the file was written to while it was read");
+}
+
+Error Input::changed(std::string_view how) const {
+  return Error(ErrorKind::kInput, "reading", std::string(how))
+      .path(path())
+      .hint("sort again when nothing writes to it");
+}
+
+std::optional<FileState> Input::state() const {
+  if (!S_ISREG(facts_.st_mode)) return std::nullopt;
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  // Nanoseconds end in the year 2262, dates of files do not.
+  constexpr std::int64_t kMostSeconds = std::numeric_limits<std::int64_t>::max() / kSecond - 1;
+  const std::int64_t seconds =
+      std::clamp<std::int64_t>(facts_.st_mtim.tv_sec, -kMostSeconds, kMostSeconds);
+  return FileState{static_cast<std::uint64_t>(facts_.st_size),
+                   seconds * kSecond + facts_.st_mtim.tv_nsec};
+}
+
+std::string Input::note() const {
+  if (is_stream_) return path() + ": read in order, size unknown";
+  if (is_direct()) return path() + ": not cached, read around the page cache (O_DIRECT)";
+  if (direct_refused_) return path() + ": O_DIRECT is refused, read through the page cache";
+  if (is_cached_) return path() + ": cached, read through the page cache";
+  return {};
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,18 @@
+// Opens one input as what it is: raw elements in a file, raw elements in order, text, an array.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "form/file_form.hpp"
+#include "io/input/source.hpp"
+
+namespace gsort::io {
+
+// `path` "-" is standard input. The header that `form` skips is kept if `keep_header`. Of pipes
+// nothing is read, but for the header of an array.
+// Throws: Error(kInput); Error(kUsage) where an array's header would be skipped.
+[[nodiscard]] std::unique_ptr<Source> open_source(const std::string& path, const InputForm& form,
+                                                  DirectIo direct_io, bool keep_header);
+
+}  // namespace gsort::io

@@ -1,0 +1,400 @@
+#include "io/input/reader.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "form/npy.hpp"
+#include "io/input/open_source.hpp"
+#include "io/input/source.hpp"
+#include "io/system/sys.hpp"
+
+namespace gsort::io {
+namespace {
+
+// The first named input decides what an array's header, -t and suffixes of the others may say.
+Error disagrees(const Source& source, const std::string& holds, const std::string& but,
+                std::string_view hint) {
+  return Error(ErrorKind::kInput, "reading", fmt::format("holds {}, but {}", holds, but))
+      .path(source.path())
+      .hint(hint);
+}
+
+std::string byte_order_of(const KeyFormat& key) {
+  return key.big_endian ? "big-endian numbers" : "little-endian numbers";
+}
+
+}  // namespace
+
+class Reader::Impl {
+ public:
+  Impl(const std::vector<std::string>& paths, const ReaderOptions& options);
+
+  [[nodiscard]] const KeyFormat& key() const { return key_; }
+  [[nodiscard]] bool key_is_stored() const { return key_is_stored_; }
+  [[nodiscard]] const StoredArray& first_array() const {
+    static const StoredArray none;
+    return sources_.front()->stored() ? *sources_.front()->stored() : none;
+  }
+  [[nodiscard]] std::uint64_t row_elements() const { return sources_.front()->row_elements(); }
+  [[nodiscard]] ConstByteSpan header() const { return sources_.front()->header(); }
+  [[nodiscard]] std::optional<std::uint64_t> known_size() const;
+  [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer, std::uint64_t limit_position);
+  void end_at(std::uint64_t position_bytes);
+  void begin_at(std::uint64_t position_bytes);
+  [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
+  [[nodiscard]] std::size_t inputs() const { return sources_.size(); }
+  [[nodiscard]] const std::string& path_of(std::size_t input) const {
+    return sources_[input]->path();
+  }
+  [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const {
+    return sources_[input]->state();
+  }
+  [[nodiscard]] std::optional<DecoderNeed> decoder_need_of(std::size_t input) {
+    return sources_[input]->decoder_need();
+  }
+  void limit_decoders(const DecoderLimit& limit) {
+    for (const auto& source : sources_) source->limit_decoder(limit);
+  }
+  [[nodiscard]] std::uint64_t position() const;
+  [[nodiscard]] bool at_end() const;
+  [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end);
+  void check_unchanged() const;
+  [[nodiscard]] std::vector<std::string> notes() const;
+
+ private:
+  // What one source gives to one block, to be filled in outside the lock.
+  struct Share {
+    Source* source = nullptr;
+    std::size_t to = 0;  // in the block
+    Claim claim;
+  };
+
+  void open(const std::vector<std::string>& paths, const ReaderOptions& options);
+  void adopt_stored_keys(const ReaderOptions& options);
+  void require_equal_dtype(const Source& source) const;
+  void require_equal_rows() const;
+  void require_total() const;
+  std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Share>& shares);
+  void sample_sequence(std::uint64_t position, ByteSpan to);
+
+  KeyFormat key_;
+  bool key_is_stored_ = false;
+  std::uint64_t element_bytes_;
+  std::vector<std::unique_ptr<Source>> sources_;
+
+  mutable std::mutex mutex_;  // guards what follows, and the order of claims
+  std::size_t current_ = 0;   // the source whose turn it is
+  std::uint64_t position_ = 0;
+  std::uint64_t end_ = kNoLimit;  // of the sequence, if that is before the end of the inputs
+};
+
+Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& options)
+    : key_(options.key), element_bytes_(options.element_bytes) {
+  open(paths, options);
+  adopt_stored_keys(options);
+  require_equal_rows();
+  const bool type_is_stored = key_is_stored_ || first_array().records;
+  const ElementForm form = {element_bytes_, key_, options.type_is_assumed && !type_is_stored,
+                            options.form.codec == Codec::kNone};
+  for (const auto& source : sources_) source->begin(form);
+  require_total();
+}
+
+void Reader::Impl::open(const std::vector<std::string>& paths, const ReaderOptions& options) {
+  if (std::count(paths.begin(), paths.end(), "-") > 1) {
+    throw Error(ErrorKind::kUsage, "opening standard input", "it is named twice");
+  }
+  // All inputs stay open, so that each can be seen not to change, unless the limit is too low: the
+  // usual one is 1,024, and may be raised to far more.
+  constexpr std::uint64_t kOthers = 32;  // the output, runs, reports, libraries
+  const std::uint64_t most = paths.size() > 1 ? sys::raise_open_file_limit() : kNoLimit;
+  const bool parks = most < kOthers || paths.size() > most - kOthers;
+  const auto open_next = [&](const std::string& path) {
+    sources_.push_back(open_source(path, options.form, options.direct_io, sources_.empty()));
+    if (parks) sources_.back()->park();
+  };
+  for (const std::string& path : paths) open_next(path);
+  if (paths.empty()) open_next("-");
+}
+
+// What headers say about the keys holds for all inputs, and must be what was asked for.
+void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
+  bool type_is_fixed = options.type_is_asked;
+  bool order_is_fixed = options.byte_order_is_asked;
+  for (const auto& source : sources_) {
+    require_equal_dtype(*source);
+    if (!source->stored()) continue;
+    element_bytes_ = source->stored()->element_bytes();
+    const std::optional<KeyFormat>& stored = source->stored()->key;
+    if (!stored) continue;
+    if (type_is_fixed && stored->type != key_.type) {
+      throw disagrees(*source, std::string(name_of(stored->type)),
+                      fmt::format("{} is to be sorted", name_of(key_.type)),
+                      "its header says so; the type comes from -t, a suffix, or the input before");
+    }
+    if (order_is_fixed && bytes_of(stored->type) > 1 && stored->big_endian != key_.big_endian) {
+      throw disagrees(*source, byte_order_of(*stored),
+                      fmt::format("{} are to be sorted", byte_order_of(key_)),
+                      "its header says so; leave out --endian, or sort such files by themselves");
+    }
+    key_.type = stored->type;
+    if (!order_is_fixed) key_.big_endian = stored->big_endian;
+    type_is_fixed = order_is_fixed = key_is_stored_ = true;
+  }
+}
+
+// Raw elements may follow an array of any dtype, but no other array, nor such an array raw
+// elements.
+void Reader::Impl::require_equal_dtype(const Source& source) const {
+  if (!source.stored()) return;
+  const std::optional<StoredDtype>& first = first_array().dtype;
+  const std::optional<StoredDtype>& dtype = source.stored()->dtype;
+  if (dtype && first ? is_same_dtype(*dtype, *first) : dtype.has_value() == first.has_value()) {
+    return;
+  }
+  const auto words_for = [](const StoredArray& array) {
+    return fmt::format("elements of dtype {}",
+                       array.dtype ? array.dtype->descr : npy_dtype_of(*array.key).descr);
+  };
+  throw disagrees(source, words_for(*source.stored()),
+                  "the first input holds " +
+                      (sources_.front()->stored() ? words_for(first_array()) : "no array"),
+                  "sort such arrays by themselves");
+}
+
+// Rows of several arrays stand below each other only if they are equally long.
+void Reader::Impl::require_equal_rows() const {
+  const auto words_for = [](std::uint64_t elements) {
+    return elements == 0 ? "no rows" : fmt::format("rows of {} elements", elements);
+  };
+  for (const auto& source : sources_) {
+    if (source->row_elements() == row_elements()) continue;
+    throw disagrees(*source, words_for(source->row_elements()),
+                    fmt::format("the first input holds {}", words_for(row_elements())),
+                    "sort such arrays by themselves");
+  }
+}
+
+void Reader::Impl::require_total() const {
+  std::uint64_t total = 0;
+  for (const auto& source : sources_) {
+    total += source->size().value_or(0);  // both below 2^63: the sum cannot wrap unseen
+    if (total > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+      throw Error(ErrorKind::kInput, "reading",
+                  "the inputs together are larger than any file can be")
+          .path(source->path());
+    }
+  }
+}
+
+std::optional<std::uint64_t> Reader::Impl::known_size() const {
+  std::uint64_t size = 0;
+  for (const auto& source : sources_) {
+    if (!source->size()) return std::nullopt;
+    size += *source->size();
+  }
+  const std::lock_guard lock(mutex_);
+  return std::min(size, end_);
+}
+
+std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limit_position) {
+  std::vector<Share> shares;
+  InputBlock block;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t limit = std::min(limit_position, end_);
+    const std::uint64_t before_limit = limit - std::min(limit, position_);
+    const std::size_t wanted = std::min(round_down(buffer.size(), element_bytes_), before_limit);
+    block.position_bytes = position_;
+    block.bytes = claim(buffer, wanted, shares);
+    position_ += block.bytes;
+  }
+  if (block.bytes == 0) return std::nullopt;
+  // In this order: what a share puts behind its elements, the next one overwrites.
+  for (const Share& share : shares) {
+    share.source->fill(buffer.subspan(share.to), share.claim);
+  }
+  return block;
+}
+
+// Claims from one source after the other, until `wanted` bytes are together, there are no more, or
+// the next ones need a block of their own.
+std::size_t Reader::Impl::claim(ByteSpan buffer, std::size_t wanted, std::vector<Share>& shares) {
+  std::size_t filled = 0;
+  while (filled < wanted && current_ < sources_.size()) {
+    Source& source = *sources_[current_];
+    const Filling filling = source.filling();
+    // What is filled in later may run over into what has been read by then.
+    if (filling != Filling::kByOffset && !shares.empty()) break;
+    if (filling == Filling::kByDecoding && filled > 0) break;
+    const Claim claim = source.claim(buffer.subspan(filled), wanted - filled);
+    if (claim.bytes > 0 && filling != Filling::kByClaim) shares.push_back({&source, filled, claim});
+    filled += claim.bytes;
+    if (!source.at_end() && filling != Filling::kByClaim) break;
+    if (source.at_end()) ++current_;
+  }
+  return filled;
+}
+
+void Reader::Impl::end_at(std::uint64_t position_bytes) {
+  const std::lock_guard lock(mutex_);
+  end_ = position_bytes;
+}
+
+void Reader::Impl::begin_at(std::uint64_t position_bytes) {
+  const std::lock_guard lock(mutex_);
+  while (position_ < position_bytes) {
+    Source& source = *sources_[current_];
+    const std::uint64_t bytes = std::min(*source.size(), position_bytes - position_);
+    source.skip(bytes);
+    position_ += bytes;
+    if (source.at_end()) ++current_;
+  }
+}
+
+std::size_t Reader::Impl::next_of(std::size_t input, ByteSpan buffer) {
+  Source& source = *sources_[input];
+  const Claim claim = source.claim(buffer, round_down(buffer.size(), element_bytes_));
+  if (claim.bytes > 0) source.fill(buffer, claim);
+  return claim.bytes;
+}
+
+std::uint64_t Reader::Impl::position() const {
+  const std::lock_guard lock(mutex_);
+  return position_;
+}
+
+bool Reader::Impl::at_end() const {
+  const std::lock_guard lock(mutex_);
+  if (position_ == end_) return true;
+  return std::all_of(sources_.begin() + static_cast<std::ptrdiff_t>(current_), sources_.end(),
+                     [](const auto& source) { return source->at_end(); });
+}
+
+std::size_t Reader::Impl::sample(ByteSpan out, std::uint64_t begin, std::uint64_t end) {
+  constexpr std::uint64_t kMostPlaces = 256;
+  const std::uint64_t page = std::max(round_down(kDirectAlignment, element_bytes_), element_bytes_);
+  const std::uint64_t available = end - begin;
+  const std::uint64_t wanted =
+      round_down(std::min<std::uint64_t>(out.size(), available), element_bytes_);
+  if (!known_size() || wanted == 0) return 0;
+  const std::uint64_t places = std::clamp<std::uint64_t>(wanted / page, 1, kMostPlaces);
+  const std::uint64_t each = round_down(wanted / places, element_bytes_);
+  // The first place starts at `begin`, the last ends at `end`; elements / places first: no
+  // overflow.
+  const std::uint64_t room = (available - each) / element_bytes_;
+  std::size_t filled = 0;
+  for (std::uint64_t i = 0; i < places; ++i) {
+    const std::uint64_t gaps = std::max<std::uint64_t>(places - 1, 1);
+    const std::uint64_t step = room / gaps * i + room % gaps * i / gaps;
+    sample_sequence(begin + step * element_bytes_, out.subspan(filled, each));
+    filled += each;
+  }
+  return filled;
+}
+
+// Brings elements of files without taking them from the sequence.
+void Reader::Impl::sample_sequence(std::uint64_t position, ByteSpan to) {
+  for (const auto& source : sources_) {
+    if (to.empty()) return;
+    const std::uint64_t size = *source->size();
+    if (position >= size) {
+      position -= size;
+      continue;
+    }
+    const std::size_t here = std::min<std::uint64_t>(to.size(), size - position);
+    source->sample_at(to.first(here), position);
+    to = to.subspan(here);
+    position = 0;
+  }
+}
+
+void Reader::Impl::check_unchanged() const {
+  for (const auto& source : sources_) source->check_unchanged();
+}
+
+std::vector<std::string> Reader::Impl::notes() const {
+  std::vector<std::string> notes;
+  for (const auto& source : sources_) {
+    std::string note = source->note();
+    if (!note.empty()) notes.push_back(std::move(note));
+  }
+  return notes;
+}
+
+Reader::Reader(const std::vector<std::string>& paths, const ReaderOptions& options)
+    : impl_(std::make_unique<Impl>(paths, options)) {}
+Reader::~Reader() = default;
+const KeyFormat& Reader::key() const {
+  return impl_->key();
+}
+bool Reader::key_is_stored() const {
+  return impl_->key_is_stored();
+}
+const std::optional<StoredRecords>& Reader::stored_records() const {
+  return impl_->first_array().records;
+}
+const std::optional<StoredDtype>& Reader::stored_dtype() const {
+  return impl_->first_array().dtype;
+}
+std::uint64_t Reader::row_elements() const {
+  return impl_->row_elements();
+}
+ConstByteSpan Reader::header() const {
+  return impl_->header();
+}
+std::optional<std::uint64_t> Reader::known_size() const {
+  return impl_->known_size();
+}
+std::optional<InputBlock> Reader::next(ByteSpan buffer, std::uint64_t limit_position) {
+  return impl_->next(buffer, limit_position);
+}
+void Reader::end_at(std::uint64_t position_bytes) {
+  impl_->end_at(position_bytes);
+}
+void Reader::begin_at(std::uint64_t position_bytes) {
+  impl_->begin_at(position_bytes);
+}
+std::size_t Reader::next_of(std::size_t input, ByteSpan buffer) {
+  return impl_->next_of(input, buffer);
+}
+std::size_t Reader::inputs() const {
+  return impl_->inputs();
+}
+const std::string& Reader::path_of(std::size_t input) const {
+  return impl_->path_of(input);
+}
+std::optional<FileState> Reader::state_of(std::size_t input) const {
+  return impl_->state_of(input);
+}
+std::optional<DecoderNeed> Reader::decoder_need_of(std::size_t input) {
+  return impl_->decoder_need_of(input);
+}
+void Reader::limit_decoders(const DecoderLimit& limit) {
+  impl_->limit_decoders(limit);
+}
+std::uint64_t Reader::position() const {
+  return impl_->position();
+}
+bool Reader::at_end() const {
+  return impl_->at_end();
+}
+std::size_t Reader::sample(ByteSpan out, std::uint64_t begin, std::uint64_t end) const {
+  return impl_->sample(out, begin, end);
+}
+void Reader::check_unchanged() const {
+  impl_->check_unchanged();
+}
+std::vector<std::string> Reader::notes() const {
+  return impl_->notes();
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,151 @@
+// Reader: one or several inputs, whatever they look like, as one sequence of raw elements that many
+// threads take in blocks.
+//
+// Raw keys in regular files: a thread claims the next range under a small lock and reads it
+// outside, so ranges are read in parallel and may span files. Pipes, FIFOs, devices and compressed
+// files are read under the lock, in order; text is read so, too, and parsed outside. A file that
+// gets shorter or changes while it is read is an Error, never a wrong result.
+//
+// Cached files are read through the page cache; large uncached ones around it (O_DIRECT) where the
+// file system accepts that.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "element/key.hpp"
+#include "form/decoding.hpp"
+#include "form/file_form.hpp"
+#include "form/stored_array.hpp"
+#include "io/input/input.hpp"
+#include "io/system/bytes.hpp"
+
+namespace gsort::io {
+
+// What next() gave: `bytes` bytes at the start of the buffer, that are [position_bytes,
+// position_bytes + bytes) of the sequence.
+struct InputBlock {
+  std::uint64_t position_bytes = 0;
+  std::size_t bytes = 0;
+};
+
+struct ReaderOptions {
+  std::size_t element_bytes = 1;  // every input must hold a whole number of elements
+  DirectIo direct_io = DirectIo::kAuto;
+  InputForm form = {};
+  KeyFormat key = {KeyType::kU8};    // what text is read as; headers of arrays may say otherwise,
+  bool type_is_asked = false;        // unless the type
+  bool byte_order_is_asked = false;  // or the byte order was asked for
+  // Nobody gave the type: inputs that are plainly something else than raw keys are refused.
+  bool type_is_assumed = false;
+};
+
+class Reader {
+ public:
+  static constexpr std::uint64_t kNoLimit = UINT64_MAX;
+
+  // Opens all `paths`; "-" is standard input (from where its offset stands). No paths: standard
+  // input.
+  // Throws: Error(kInput) when one is missing, unreadable, a directory, or does not hold whole
+  // elements (naming the path and where the odd tail starts), when the header of an array cannot be
+  // used or says what disagrees with the options or another input; Error(kUsage) when "-" occurs
+  // twice.
+  explicit Reader(const std::vector<std::string>& paths, const ReaderOptions& options = {});
+  ~Reader();
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  // The keys of the inputs: as in the options, or as the headers of arrays say.
+  [[nodiscard]] const KeyFormat& key() const;
+  [[nodiscard]] bool key_is_stored() const;  // the latter
+
+  // What elements are instead of keys, and the dtype where it is more than the key says, if the
+  // inputs are such arrays.
+  [[nodiscard]] const std::optional<StoredRecords>& stored_records() const;
+  [[nodiscard]] const std::optional<StoredDtype>& stored_dtype() const;
+
+  // The elements of a row, if the inputs are arrays of two dimensions; 0 if not.
+  [[nodiscard]] std::uint64_t row_elements() const;
+
+  // The bytes that options.form skips, of the first input; of a pipe once its first block is there.
+  [[nodiscard]] ConstByteSpan header() const;
+
+  // The size of the sequence in bytes, if all inputs are raw keys in regular files or block
+  // devices.
+  [[nodiscard]] std::optional<std::uint64_t> known_size() const;
+
+  // Takes the next bytes of the sequence into `buffer`, but none at or beyond `limit_position`.
+  // Nothing at the end of the sequence, and when limit_position has been reached. Blocks hold whole
+  // elements and are as large as the buffer, but for the last one before the end, the limit or a
+  // pipe among the inputs, and for blocks cut short so that the next one is aligned for direct
+  // reads. Bytes of the buffer behind the block may be overwritten. A buffer aligned to
+  // kDirectAlignment makes direct reads possible.
+  // Thread-safe. Every byte is given exactly once, in blocks claimed in order of position.
+  // Requires: buffer.size() >= element_bytes, with text among the inputs 4 KiB; limit_position is a
+  // multiple of element_bytes.
+  // Throws: Error(kInput) when reading fails, a file ends early, a pipe ends within an element,
+  // compressed data is damaged, or a line of text is no key.
+  [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer,
+                                               std::uint64_t limit_position = kNoLimit);
+
+  // From now on the sequence ends at `position_bytes`, or where the inputs end: next(), at_end(),
+  // known_size() and sample() behave accordingly. A later call may move the end on. For who sorts
+  // stretches of the sequence by themselves. Requires: a multiple of element_bytes.
+  void end_at(std::uint64_t position_bytes);
+
+  // The sequence begins at `position_bytes`; what lies before it is not read.
+  // Requires: nothing has been taken; a multiple of element_bytes, at most known_size().
+  void begin_at(std::uint64_t position_bytes);
+
+  // The inputs one by one, for who does not want them as one sequence: next() and what belongs to
+  // it must then not be used. Takes the next bytes of input `input` into `buffer`: whole elements,
+  // not always as many as there is room for; 0 at its end. Bytes of the buffer behind them may be
+  // overwritten. Thread-safe for different inputs.
+  // Requires: input < inputs(); buffer.size() as for next().
+  // Throws: as next().
+  [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
+  [[nodiscard]] std::size_t inputs() const;
+  [[nodiscard]] const std::string& path_of(std::size_t input) const;
+  // When it was opened; nothing of what cannot be read again: a pipe, a device.
+  [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const;
+
+  // What decompressing an input takes, as far as can be said without waiting for a stream; nothing
+  // for what is not compressed. To be asked before anything has been taken.
+  // Throws: Error(kInput), Error(kResource), from looking at its first bytes.
+  [[nodiscard]] std::optional<DecoderNeed> decoder_need_of(std::size_t input);
+
+  // From now on each decoder takes as much memory as `limit` says, or as its input's need, if that
+  // is more. To be called before anything has been taken; without it there is no limit.
+  void limit_decoders(const DecoderLimit& limit);
+
+  // The bytes claimed so far by next(). Thread-safe.
+  [[nodiscard]] std::uint64_t position() const;
+
+  // Whether next() has met the end of the sequence. For a pipe only a next() that found nothing
+  // more, or a block cut short by the end, can tell. Thread-safe.
+  [[nodiscard]] bool at_end() const;
+
+  // Fills `out` with elements drawn evenly from [begin, end) of the sequence, by page-sized reads
+  // at up to 256 places; takes nothing from the sequence. Returns the bytes filled, a multiple of
+  // element_bytes; 0 when there are pipes among the inputs. Thread-safe.
+  // Requires: begin and end are multiples of element_bytes, begin <= end <= known_size().
+  [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end) const;
+
+  // To be called after the last block and before the output is committed: a regular file whose size
+  // or modification time is no longer what it was at the start has been written to by somebody.
+  // Throws: Error(kInput) naming the file.
+  void check_unchanged() const;
+
+  // Fallbacks taken and choices made, for -v: "in.u32: cached, read through the page cache".
+  // Thread-safe.
+  [[nodiscard]] std::vector<std::string> notes() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gsort::io

@@ -1,0 +1,16 @@
+// Whether a file is in the page cache already: a cached file is read several times faster from
+// there, an uncached one faster around it.
+#pragma once
+
+#include <cstdint>
+
+#include "io/system/file.hpp"
+
+namespace gsort::io {
+
+// Whether at least half of 256 pages, evenly spaced over [offset, offset + bytes) of the file, are
+// cached. Reads nothing. The kernel only tells those who could write to the file; for others it is
+// guessed: a file smaller than half of the memory may well be cached.
+[[nodiscard]] bool is_mostly_cached(const File& file, std::uint64_t offset, std::uint64_t bytes);
+
+}  // namespace gsort::io

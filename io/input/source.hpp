@@ -1,0 +1,132 @@
+// Source: one input as a sequence of raw elements, whatever its file looks like. The Reader makes
+// one sequence of all its sources.
+//
+// A source hands its elements out in two steps. claim() is called by one thread at a time and says
+// which elements come next; fill() brings them, on many threads at once. How much of the work is
+// left to fill() is what kinds of sources differ in.
+//
+// Read next: file_source.cpp, stream_source.cpp, text_source.cpp; open_source.hpp chooses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "element/key.hpp"
+#include "form/decoding.hpp"
+#include "form/stored_array.hpp"
+#include "io/input/input.hpp"
+#include "io/system/bytes.hpp"
+
+namespace gsort::io {
+
+// What elements are, the same for all inputs of a sort.
+struct ElementForm {
+  std::size_t bytes = 1;
+  KeyFormat key;
+  bool type_is_assumed = false;    // raw keys have a type that nobody gave
+  bool keeps_compression = false;  // what is compressed shall be read as it is
+};
+
+// Who does the work, and which room it needs.
+enum class Filling : std::uint8_t {
+  kByOffset,   // fill() reads the elements; it may overwrite the room behind them
+  kByClaim,    // claim() has read them already
+  kByDecoding  // claim() has put their text at the end of the room, which must be a whole buffer
+};
+
+// Elements that have been handed out.
+struct Claim {
+  std::uint64_t begin = 0;  // of the first one: its byte in the source, or its line
+  std::size_t bytes = 0;    // 0: the source is at its end
+  std::size_t text_at = 0;  // with kByDecoding: where in the room the text of the elements lies
+  std::size_t text_bytes = 0;
+};
+
+class Source {
+ public:
+  explicit Source(std::unique_ptr<Input> input) : input_(std::move(input)) {}
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  virtual ~Source() = default;
+
+  // What the input itself says its elements are; nothing if it does not.
+  [[nodiscard]] const std::optional<StoredArray>& stored() const { return stored_; }
+  void set_stored(StoredArray array) { stored_ = std::move(array); }
+
+  // The elements of a row of an array of two dimensions; 0 for everything else.
+  [[nodiscard]] std::uint64_t row_elements() const { return stored_ ? stored_->row_elements : 0; }
+
+  // To be called once, before everything below.
+  // Throws: Error(kInput) when the input does not hold whole elements, as far as can be seen.
+  virtual void begin(const ElementForm& form) = 0;
+
+  [[nodiscard]] virtual Filling filling() const = 0;
+
+  // All bytes of its elements, if known before they are read; only with kByOffset.
+  [[nodiscard]] virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
+
+  // The next elements, at most `wanted_bytes` of them, for `room`. For one thread at a time.
+  // Requires: wanted_bytes is a multiple of the element and at most the room.
+  [[nodiscard]] virtual Claim claim(ByteSpan room, std::size_t wanted_bytes) = 0;
+
+  // Brings what claim() promised to the start of `room`, the same as then. Thread-safe.
+  virtual void fill(ByteSpan /*room*/, const Claim& /*claim*/) {}
+
+  // Whether everything has been claimed. A stream may notice only at the next claim.
+  [[nodiscard]] virtual bool at_end() const = 0;
+
+  // Claims its first `bytes` bytes for nobody. Requires: size() is known, nothing has been claimed.
+  virtual void skip(std::uint64_t /*bytes*/) {}
+
+  // Elements from byte `at` on, without claiming them. Thread-safe. Requires: size() is known.
+  virtual void sample_at(ByteSpan /*to*/, std::uint64_t /*at*/) {}
+
+  // The bytes that --skip leaves out; of a stream only after the first claim.
+  [[nodiscard]] virtual ConstByteSpan header() const = 0;
+
+  // What decompressing it takes; nothing if it is not compressed. A stream that has not been read
+  // from is not waited for: it may be.
+  [[nodiscard]] virtual std::optional<DecoderNeed> decoder_need() { return std::nullopt; }
+
+  // From now on its decoder takes no more than that, or than decoder_need() says.
+  virtual void limit_decoder(const DecoderLimit& /*limit*/) {}
+
+  // Gives its descriptor back, if it can do without one between reads.
+  virtual void park() {}
+
+  // Throws: Error(kInput) when the file is no longer what it was when it was opened.
+  void check_unchanged() const { input_->check_unchanged(); }
+
+  // What a later process can tell by that it is the same; nothing of what cannot be read again.
+  [[nodiscard]] std::optional<FileState> state() const { return input_->state(); }
+
+  // How it is read, for -v; empty when there is nothing to say.
+  [[nodiscard]] virtual std::string note() const { return input_->note(); }
+
+  [[nodiscard]] const std::string& path() const { return input_->path(); }
+
+ protected:
+  [[nodiscard]] Input& input() { return *input_; }
+  [[nodiscard]] const Input& input() const { return *input_; }
+
+ private:
+  std::unique_ptr<Input> input_;
+  std::optional<StoredArray> stored_;
+};
+
+// The Error for an input that ends within an element. `size` counts the bytes of elements, which
+// begin at `offset` of the file.
+[[nodiscard]] Error odd_tail(const std::string& path, std::uint64_t offset, std::uint64_t size,
+                             std::size_t element_bytes);
+
+// The Error for an input that is no longer than its header.
+[[nodiscard]] Error shorter_than_header(const std::string& path, std::uint64_t size,
+                                        std::uint64_t header_bytes);
+
+}  // namespace gsort::io

@@ -1,0 +1,77 @@
+#include "io/input/stream_source.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "form/npy.hpp"
+#include "io/input/foreign_form.hpp"
+
+namespace gsort::io {
+
+StreamSource::StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content)
+    : Source(std::move(opened)), content_(std::move(content)) {}
+
+StreamSource::StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content,
+                           std::uint64_t promised_bytes)
+    : Source(std::move(opened)), content_(std::move(content)), promised_bytes_(promised_bytes) {}
+
+void StreamSource::begin(const ElementForm& form) {
+  form_ = form;
+  refuse_foreign_name(path(), form, false);
+}
+
+// A pipe is waited for when its first elements are wanted, not before.
+void StreamSource::look_at_beginning() {
+  beginning_is_read_ = true;
+  if (!form_.type_is_assumed) return;
+  beginning_.resize(kForeignFormBytes);
+  beginning_.resize(content_->read(beginning_));
+  beginning_is_all_ = beginning_.size() < kForeignFormBytes;
+  refuse_foreign_bytes(path(), form_, beginning_);
+}
+
+// As the content's own: less than asked only at the end.
+std::size_t StreamSource::read(ByteSpan to) {
+  if (!beginning_is_read_) look_at_beginning();
+  const std::size_t looked_at = std::min(to.size(), beginning_.size() - beginning_taken_);
+  std::copy_n(beginning_.begin() + static_cast<std::ptrdiff_t>(beginning_taken_), looked_at,
+              to.begin());
+  beginning_taken_ += looked_at;
+  if (beginning_taken_ == beginning_.size()) {
+    beginning_ = {};
+    beginning_taken_ = 0;
+  }
+  const ByteSpan rest = to.subspan(looked_at);
+  return looked_at + (rest.empty() || beginning_is_all_ ? 0 : content_->read(rest));
+}
+
+Claim StreamSource::claim(ByteSpan room, std::size_t wanted_bytes) {
+  const std::size_t wanted =
+      std::min<std::uint64_t>(wanted_bytes, promised_bytes_.value_or(UINT64_MAX) - taken_);
+  const std::size_t bytes = read(room.first(wanted));
+  const Claim claim{std::exchange(taken_, taken_ + bytes), bytes};
+  ended_ = bytes < wanted || taken_ == promised_bytes_;
+  if (ended_) check_end();
+  return claim;
+}
+
+void StreamSource::check_end() {
+  if (!promised_bytes_) {
+    if (taken_ % form_.bytes != 0) {
+      throw odd_tail(path(), content_->header().size(), taken_, form_.bytes);
+    }
+    return;
+  }
+  std::byte more{};
+  const std::size_t behind = taken_ < *promised_bytes_ ? 0 : read(ByteSpan(&more, 1));
+  if (taken_ + behind != *promised_bytes_) {
+    throw wrong_array_size(path(), *promised_bytes_, taken_ + behind);
+  }
+}
+
+std::string StreamSource::note() const {
+  std::string note = content_->note();
+  return note.empty() ? Source::note() : note;
+}
+
+}  // namespace gsort::io

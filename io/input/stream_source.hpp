@@ -1,0 +1,53 @@
+// StreamSource: raw elements that come in order: from a pipe, or decompressed. They are read while
+// they are claimed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/input/content_stream.hpp"
+#include "io/input/source.hpp"
+
+namespace gsort::io {
+
+class StreamSource final : public Source {
+ public:
+  // `content` is what `opened` holds, read up to its first element.
+  StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content);
+
+  // The same for an array whose header says that exactly `promised_bytes` of elements follow.
+  StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content,
+               std::uint64_t promised_bytes);
+
+  void begin(const ElementForm& form) override;
+  [[nodiscard]] Filling filling() const override { return Filling::kByClaim; }
+  [[nodiscard]] Claim claim(ByteSpan room, std::size_t wanted_bytes) override;
+  [[nodiscard]] bool at_end() const override { return ended_; }
+  [[nodiscard]] ConstByteSpan header() const override { return content_->header(); }
+  [[nodiscard]] std::optional<DecoderNeed> decoder_need() override {
+    return content_->decoder_need();
+  }
+  void limit_decoder(const DecoderLimit& limit) override { content_->limit_decoder(limit); }
+  [[nodiscard]] std::string note() const override;
+
+ private:
+  void look_at_beginning();
+  [[nodiscard]] std::size_t read(ByteSpan to);
+  void check_end();
+
+  std::unique_ptr<ContentStream> content_;
+  std::optional<std::uint64_t> promised_bytes_;  // by a header
+  ElementForm form_;
+  // What was read to be looked at, of which so many bytes have been claimed.
+  std::vector<std::byte> beginning_;
+  std::size_t beginning_taken_ = 0;
+  bool beginning_is_read_ = false;
+  bool beginning_is_all_ = false;
+  std::uint64_t taken_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace gsort::io

@@ -1,0 +1,92 @@
+#include "io/input/text_source.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "form/decimal.hpp"
+#include "form/text_error.hpp"
+
+namespace gsort::io {
+namespace {
+
+char* chars_of(ByteSpan bytes) {
+  return reinterpret_cast<char*>(bytes.data());
+}
+
+// The bytes of the first `lines` lines. Requires: there are so many.
+std::size_t bytes_of_lines(std::string_view text, std::size_t lines) {
+  std::size_t end = 0;
+  for (; lines > 0; --lines) end = text.find('\n', end) + 1;
+  return end;
+}
+
+}  // namespace
+
+TextSource::TextSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content)
+    : Source(std::move(opened)), content_(std::move(content)) {}
+
+// The share of the room that lines of the usual length take beside their keys; at least half, so
+// that long lines fit.
+std::size_t TextSource::choose_text_bytes(std::size_t room_bytes) const {
+  const std::size_t usable = room_bytes - kTextSlack;
+  const std::size_t share = usable / (line_bytes_ + bytes_of(key_.type)) * line_bytes_;
+  return std::clamp(share, usable / 2, usable - usable / 8);
+}
+
+Claim TextSource::claim(ByteSpan room, std::size_t wanted_bytes) {
+  const std::size_t key_bytes = bytes_of(key_.type);
+  const std::size_t text_bytes = choose_text_bytes(room.size());
+  const std::size_t text_at = room.size() - kTextSlack - text_bytes;
+  char* const text = chars_of(room.subspan(text_at));
+  const std::size_t read = read_text(text, text_bytes);
+
+  const std::string_view all(text, read);
+  const std::string_view whole = all.substr(0, all.rfind('\n') + 1);  // npos + 1 is 0
+  if (whole.empty() && !all.empty()) throw line_too_long(path(), lines_ + 1, all);
+  const std::size_t most_lines = std::min(wanted_bytes, text_at) / key_bytes;
+  std::size_t lines = count_newlines(whole);
+  std::size_t taken = whole.size();
+  if (lines > most_lines) {
+    lines = most_lines;
+    taken = bytes_of_lines(whole, lines);
+  }
+  keep_rest(text, taken, read);
+  if (lines > 0) line_bytes_ = taken / lines;
+  return {std::exchange(lines_, lines_ + lines), lines * key_bytes, text_at, taken};
+}
+
+// What was left over, then more from the stream. A last line without a newline gets one.
+std::size_t TextSource::read_text(char* text, std::size_t text_bytes) {
+  std::size_t bytes = std::min(rest_.size(), text_bytes);
+  std::copy_n(rest_.begin(), bytes, text);
+  rest_.erase(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(bytes));
+  if (bytes == text_bytes || stream_ended_) return bytes;
+  const std::size_t wanted = text_bytes - bytes;
+  const std::size_t more = content_->read(std::as_writable_bytes(std::span(text + bytes, wanted)));
+  bytes += more;
+  stream_ended_ = more < wanted;
+  if (stream_ended_ && bytes > 0 && text[bytes - 1] != '\n') text[bytes++] = '\n';
+  return bytes;
+}
+
+void TextSource::keep_rest(const char* text, std::size_t taken, std::size_t read) {
+  rest_.insert(rest_.begin(), text + taken, text + read);
+}
+
+void TextSource::fill(ByteSpan room, const Claim& claim) {
+  const std::string_view text(chars_of(room.subspan(claim.text_at)), claim.text_bytes);
+  const auto bad = parse_lines(text, key_, room.first(claim.bytes));
+  if (!bad) return;
+  const std::string_view line = text.substr(bad->begin, text.find('\n', bad->begin) - bad->begin);
+  throw bad_line(path(), claim.begin + bad->line + 1, line, key_.type);
+}
+
+std::string TextSource::note() const {
+  const std::string note = content_->note();
+  return note.empty() ? fmt::format("{}: text, read in order", path()) : note + ", text";
+}
+
+}  // namespace gsort::io

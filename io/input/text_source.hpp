@@ -1,0 +1,58 @@
+// TextSource: keys as decimal text, one a line. The text is read in order while it is claimed, and
+// parsed by many threads at once.
+//
+// No memory but the reader's own buffers: the text of a block lies at the end of its buffer, and
+// the keys are written to the start. How much text is taken follows from how long lines have been:
+//
+//   | keys .......................| text of just so many lines ........................| slack |
+//   0                         room for the text                              buffer's end
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/input/content_stream.hpp"
+#include "io/input/source.hpp"
+
+namespace gsort::io {
+
+class TextSource final : public Source {
+ public:
+  // Buffers must have room for this: a line of text, and some keys.
+  static constexpr std::size_t kLeastBufferBytes = 4096;
+
+  TextSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content);
+
+  void begin(const ElementForm& form) override { key_ = form.key; }
+  [[nodiscard]] Filling filling() const override { return Filling::kByDecoding; }
+
+  // Throws: Error(kInput) for a line longer than half a buffer.
+  [[nodiscard]] Claim claim(ByteSpan room, std::size_t wanted_bytes) override;
+
+  // Throws: Error(kInput) naming line, column and text of what is no number of the type.
+  void fill(ByteSpan room, const Claim& claim) override;
+  [[nodiscard]] bool at_end() const override { return stream_ended_ && rest_.empty(); }
+  [[nodiscard]] ConstByteSpan header() const override { return content_->header(); }
+  [[nodiscard]] std::optional<DecoderNeed> decoder_need() override {
+    return content_->decoder_need();
+  }
+  void limit_decoder(const DecoderLimit& limit) override { content_->limit_decoder(limit); }
+  [[nodiscard]] std::string note() const override;
+
+ private:
+  [[nodiscard]] std::size_t choose_text_bytes(std::size_t room_bytes) const;
+  std::size_t read_text(char* text, std::size_t text_bytes);
+  void keep_rest(const char* text, std::size_t taken, std::size_t read);
+
+  std::unique_ptr<ContentStream> content_;
+  KeyFormat key_;
+  std::vector<char> rest_;  // read, but not claimed yet
+  bool stream_ended_ = false;
+  std::uint64_t lines_ = 0;
+  std::size_t line_bytes_ = 8;  // of late, on average
+};
+
+}  // namespace gsort::io

@@ -1,0 +1,94 @@
+// Output: where the sorted bytes go. A regular file appears whole under its name, or not at all;
+// pipes, FIFOs and devices are written through, in order.
+//
+// The life of a regular output: an unnamed file in the target's folder (O_TMPFILE; where that is
+// refused a hidden name, created exclusively), written at any offsets by any threads, then
+// commit(): owner, mode and access list of the file it replaces, fsync, link, rename over the
+// target, fsync of the folder. Without commit() nothing is left and an old target stays as it was.
+// Other extended attributes and further hard links of a replaced target are not carried over.
+//
+// What is written has a proof of its own: every byte of [0, size) was given to the kernel once, at
+// its offset. commit() compares, before the output is real.
+//
+// A target that is a symbolic link: the file it points to is replaced. The target may be an input:
+// the reader keeps the old file. /dev/stdout and /dev/fd/N mean the open descriptor.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/system/bytes.hpp"
+
+namespace gsort::io {
+
+struct OutputOptions {
+  DirectIo direct_io = DirectIo::kAuto;
+};
+
+// Move-only. The process must ignore SIGXFSZ, and SIGPIPE or die of it, for the Errors below to be
+// seen.
+class Output {
+ public:
+  // Opens `path`; "-" is standard output, and so is an empty path, which in addition refuses a
+  // terminal.
+  // Throws: Error(kOutput) when the target is a directory or may not be written, or its folder is
+  // missing or may not be written; Error(kUsage) for a terminal.
+  explicit Output(const std::string& path, const OutputOptions& options = {});
+  Output(Output&&) noexcept;
+  Output& operator=(Output&&) noexcept;
+  ~Output();  // without commit(): as if the output had never been opened (what a stream took is
+              // gone)
+
+  // Whether bytes must be written in order, and cannot be taken back.
+  [[nodiscard]] bool is_stream() const;
+
+  // What messages call it: the path as given, or "standard output".
+  [[nodiscard]] const std::string& path() const;
+
+  // The folder of a regular output, for space checks over several needs; empty for streams.
+  [[nodiscard]] const std::string& folder() const;
+
+  // To be called once before the first write, when the size is known: checks that the file system
+  // has room for `bytes` and an inode and that no limit forbids the size, and chooses between page
+  // cache and direct writes, which take `windows` for their buffers. Does nothing for streams.
+  // Throws: Error(kResource) naming what is needed and what is free.
+  void prepare(std::uint64_t bytes, const WriteWindows& windows = {});
+
+  // Writes `bytes` at `offset`, where nothing was written before. Thread-safe. On a stream a call
+  // waits until everything before `offset` has been written, so threads must start ranges in order
+  // of offset. What is written around the page cache may fail later: then a later call throws, or
+  // commit(). Throws: Error(kOutput) naming the path and the offset. On a stream every later and
+  // waiting call then throws, too.
+  void write_at(std::uint64_t offset, ConstByteSpan bytes);
+
+  // Writes `bytes` behind everything that was written so far; for one thread.
+  void write_next(ConstByteSpan bytes);
+
+  // Some other stage failed: calls waiting in write_at for bytes that will never come throw
+  // Error(kOutput). Thread-safe.
+  void cancel() noexcept;
+
+  // Makes the output real. `size_bytes` is its full size: everything before it must have been
+  // written. Returns only when a regular file is on the disk under its name.
+  // Throws: Error(kCorrupt) when the bytes [0, size_bytes), and no others, have not each been
+  // written once; Error(kOutput). Nothing has then changed, but for a failure to sync the folder,
+  // after which the new file is in place and may not survive a power cut: the hint says so.
+  void commit(std::uint64_t size_bytes);
+
+  // Fallbacks taken and choices made, for -v.
+  [[nodiscard]] std::vector<std::string> notes() const;
+
+  class Impl;  // output_impl.hpp
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// Whether an output of `bytes` is written around the page cache. One function, so that the policy
+// can be read, tested and changed in one place.
+[[nodiscard]] bool wants_direct_output(DirectIo policy, std::uint64_t bytes, bool is_tmpfs);
+
+}  // namespace gsort::io

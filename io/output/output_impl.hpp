@@ -1,0 +1,49 @@
+// The two kinds of Output behind output.hpp: a regular file that appears at commit, and a stream
+// that is written through.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "io/output/output.hpp"
+#include "io/system/file.hpp"
+#include "io/system/temporary_file.hpp"
+
+namespace gsort::io {
+
+class Output::Impl {
+ public:
+  virtual ~Impl() = default;
+  [[nodiscard]] virtual bool is_stream() const = 0;
+  [[nodiscard]] virtual const std::string& path() const = 0;
+  [[nodiscard]] virtual const std::string& folder() const = 0;
+  virtual void prepare(std::uint64_t bytes, const WriteWindows& windows) = 0;
+  virtual void write_at(std::uint64_t offset, ConstByteSpan bytes) = 0;
+  virtual void cancel() noexcept = 0;
+  virtual void commit(std::uint64_t size_bytes) = 0;
+  [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
+
+  std::uint64_t next_offset = 0;  // of write_next
+};
+
+// The place where a regular output will appear.
+struct OutputTarget {
+  std::string path;                     // as given, for messages
+  std::string folder;                   // of the file that a chain of symbolic links ends at
+  std::string name;                     // in that folder
+  std::optional<struct stat> replaced;  // the file that is there now
+};
+
+[[nodiscard]] std::unique_ptr<Output::Impl> make_regular_output(OutputTarget target,
+                                                                const OutputOptions& options);
+
+// Writes through `file`, which messages call by its path.
+[[nodiscard]] std::unique_ptr<Output::Impl> make_stream_output(File file);
+
+}  // namespace gsort::io

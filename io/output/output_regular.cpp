@@ -1,0 +1,210 @@
+// A regular output. Written beside its target, under no name or a hidden one; commit() makes it the
+// target:
+//
+//   truncate to the size    direct writes may be rounded up
+//   fchown, access list,    as the file it replaces, or as open(2) would have made a new one; not
+//   fchmod                  before the end may anybody else read or write it
+//   fsync                   the bytes and the size are on the disk
+//   what was written        every byte once, at its offset
+//   link, rename            linkat cannot replace a name: a hidden one first, unless it is free
+//   fsync of the folder     the name is on the disk; syncfs where it may not be read
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include <fcntl.h>
+
+#include "base/units.hpp"
+#include "io/output/direct_writer.hpp"
+#include "io/output/output_impl.hpp"
+#include "io/system/access_list.hpp"
+#include "io/system/host_facts.hpp"
+#include "io/system/linkable_file.hpp"
+#include "io/system/space.hpp"
+#include "io/system/sys.hpp"
+
+namespace gsort::io {
+namespace {
+
+constexpr std::size_t kLeastSyncedBytes = std::size_t{256} << 10;
+constexpr mode_t kModeOfNew = 0666;
+constexpr mode_t kPermissions = 07777;
+constexpr mode_t kSetIds = S_ISUID | S_ISGID;
+
+class RegularOutput : public Output::Impl {
+ public:
+  RegularOutput(OutputTarget target, const OutputOptions& options);
+
+  [[nodiscard]] bool is_stream() const override { return false; }
+  [[nodiscard]] const std::string& path() const override { return target_.path; }
+  [[nodiscard]] const std::string& folder() const override { return target_.folder; }
+  void prepare(std::uint64_t bytes, const WriteWindows& windows) override;
+  void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
+  void cancel() noexcept override {}
+  void commit(std::uint64_t size_bytes) override;
+  [[nodiscard]] std::vector<std::string> notes() const override;
+
+ private:
+  void write_cached(std::uint64_t offset, ConstByteSpan bytes) const;
+  void allocate(std::uint64_t bytes) const;
+  void take_over_rights() const;
+  void set_rights(mode_t mode, const AccessList& list) const;
+  void sync_name() const;
+  [[nodiscard]] Error failed(std::string_view operation, int error_number) const;
+
+  OutputTarget target_;
+  DirectIo policy_;
+  mode_t mode_of_new_;
+  AccessList list_of_folder_;    // what new files in it begin with
+  AccessList list_of_replaced_;  // of the file that is replaced
+  Folder folder_;
+  LinkableFile new_file_;
+  bool direct_refused_ = false;         // at open
+  std::optional<DirectWriter> direct_;  // last: it writes to new_file_
+};
+
+RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
+    : target_(std::move(target)),
+      policy_(options.direct_io),
+      mode_of_new_(kModeOfNew & ~sys::file_mode_mask()),
+      list_of_folder_(default_list_of(target_.folder)),
+      list_of_replaced_(target_.replaced ? list_of(target_.folder + "/" + target_.name)
+                                         : AccessList()),
+      folder_(open_folder(target_.folder, ErrorKind::kOutput)),
+      new_file_(folder_, target_.name, target_.path) {}
+
+void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
+  const std::uint64_t limit = most_file_bytes();
+  if (bytes > limit) {
+    throw Error(ErrorKind::kResource, "making room for the output",
+                format_bytes(bytes) + " needed, files may have " + format_bytes(limit))
+        .path(target_.path)
+        .hint("raise the limit with 'ulimit -f'");
+  }
+  const SpaceNeed need{std::span(&target_.folder, 1), bytes, "the output"};
+  require_space(std::span(&need, 1));
+  const auto facts = folder_facts(target_.folder);
+  if (!wants_direct_output(policy_, bytes, facts && facts->is_tmpfs)) return;
+  File direct = new_file_.file().reopened(O_WRONLY | O_DIRECT);
+  direct_refused_ = !direct.is_open();
+  if (direct_refused_) return;
+  allocate(bytes);
+  direct_.emplace(new_file_.file(), std::move(direct), windows);
+}
+
+// Blocks for the whole file at once: it cannot run out of them later, and direct writes that do not
+// make the file longer need not wait for each other (1 GiB by four threads in 0.64 s, not 0.94).
+void RegularOutput::allocate(std::uint64_t bytes) const {
+  if (bytes == 0) return;
+  const int fd = new_file_.file().fd();
+  if (sys::fallocate(fd, 0, 0, static_cast<off_t>(bytes)) == 0) return;
+  const bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+  if (is_full) throw failed("making room for", errno);
+  // Anything else: the file system cannot, or will say so again when it is written to.
+}
+
+void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
+  direct_ ? direct_->put(offset, bytes) : write_cached(offset, bytes);
+}
+
+void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) const {
+  if (bytes.empty()) return;
+  new_file_.file().write_full_at(bytes, offset);
+  // Starts the writing now, so that commit() finds little left to wait for: 1 GiB in 0.29 to 0.43 s
+  // with its fsync, instead of 0.50 to 0.71.
+  if (bytes.size() >= kLeastSyncedBytes) {
+    sys::sync_file_range(new_file_.file().fd(), static_cast<off_t>(offset),
+                         static_cast<off_t>(bytes.size()), SYNC_FILE_RANGE_WRITE);
+  }
+}
+
+void RegularOutput::commit(std::uint64_t size_bytes) {
+  const File& file = new_file_.file();
+  if (direct_) direct_->finish();
+  file.truncate(size_bytes);
+  take_over_rights();
+  file.sync();
+  // The descriptor is needed to link. Its close comes when the output is there, and has nothing to
+  // report any more: fsync has answered for the bytes.
+  new_file_.put_in_place(target_.replaced.has_value(), size_bytes);
+  sync_name();
+}
+
+void RegularOutput::sync_name() const {
+  try {
+    if (folder_.readable) {
+      folder_.file.sync();
+    } else {
+      new_file_.file().sync_file_system();  // this user cannot sync the folder by itself
+    }
+  } catch (const Error& error) {
+    throw Error::from_errno(error.kind(), error.operation(), error.error_number())
+        .path(error.path())
+        .hint("the new output is in place, but may not survive a power cut; " + error.hint());
+  }
+}
+
+void RegularOutput::take_over_rights() const {
+  if (!target_.replaced) {
+    return set_rights(mode_of_new_, list_of_new_file(list_of_folder_, kModeOfNew));
+  }
+  const int fd = new_file_.file().fd();
+  const struct stat& old = *target_.replaced;
+  const struct stat now = new_file_.file().facts();
+  mode_t mode = old.st_mode & kPermissions;
+  AccessList list = list_of_replaced_;
+  const bool same = old.st_uid == now.st_uid && old.st_gid == now.st_gid;
+  // Only root may give files away. The group often can be kept, and what the group may do only
+  // then.
+  if (!same && sys::fchown(fd, old.st_uid, old.st_gid) != 0) {
+    mode &= ~kSetIds;
+    if (sys::fchown(fd, now.st_uid, old.st_gid) != 0) {
+      // No more for the group than for all others. With a list the mode's bits are not the group's.
+      if (list.empty()) mode &= 07707U | (mode & 07U) << 3U;
+      list = without_group(std::move(list));
+    }
+  }
+  set_rights(mode, list);
+}
+
+// The file has come with the list of the folder, which its mode of 0600 keeps from giving anything.
+// So that list goes before the mode comes. An own list says all that a mode of new files says.
+void RegularOutput::set_rights(mode_t mode, const AccessList& list) const {
+  const int fd = new_file_.file().fd();
+  if (!list.empty() || !list_of_folder_.empty()) {
+    if (!set_list(fd, list)) throw failed("setting the access list of", errno);
+  }
+  if (!list.empty() && !target_.replaced) return;
+  if (sys::fchmod(fd, mode) != 0) throw failed("setting the mode of", errno);
+}
+
+Error RegularOutput::failed(std::string_view operation, int error_number) const {
+  return new_file_.file().error(operation, error_number);
+}
+
+std::vector<std::string> RegularOutput::notes() const {
+  std::vector<std::string> notes;
+  const bool refused = direct_refused_ || (direct_ && direct_->refused());
+  if (direct_ && !refused) notes.push_back(path() + ": written around the page cache (O_DIRECT)");
+  if (refused) {
+    notes.push_back(path() + ": O_DIRECT is refused, written through the page cache");
+  }
+  if (!new_file_.hidden_name().empty()) {
+    notes.push_back(path() + ": the file system has no unnamed files, written as " +
+                    new_file_.hidden_name());
+  }
+  if (!folder_.readable) {
+    notes.push_back(target_.folder + ": may not be read, so its whole file system is synced");
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::unique_ptr<Output::Impl> make_regular_output(OutputTarget target,
+                                                  const OutputOptions& options) {
+  return std::make_unique<RegularOutput>(std::move(target), options);
+}
+
+}  // namespace gsort::io

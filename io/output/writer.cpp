@@ -1,0 +1,231 @@
+#include "io/output/writer.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/failure.hpp"
+#include "base/parallel.hpp"
+#include "base/units.hpp"
+#include "form/decimal.hpp"
+#include "form/npy.hpp"
+
+namespace gsort::io {
+
+namespace {
+
+// The right to compress, until the end of the scope.
+class EncoderSlot {
+ public:
+  explicit EncoderSlot(std::counting_semaphore<>& slots) : slots_(slots) { slots_.acquire(); }
+  ~EncoderSlot() { slots_.release(); }
+  EncoderSlot(const EncoderSlot&) = delete;
+  EncoderSlot& operator=(const EncoderSlot&) = delete;
+
+ private:
+  std::counting_semaphore<>& slots_;
+};
+
+// What the elements take at least.
+std::uint64_t least_bytes(const OutputForm& form, std::uint64_t elements, std::uint64_t key_bytes) {
+  if (form.codec != Codec::kNone) return 0;
+  return elements * (form.format == FileFormat::kText ? kLeastLineBytes : key_bytes);
+}
+
+// What a decoder is given at once to decompress to.
+constexpr std::size_t kProofBytes = std::size_t{64} << 10;
+
+Error misplaced(const std::string& path, std::string reason) {
+  return Error(ErrorKind::kCorrupt, "verifying what was written to", std::move(reason))
+      .path(path)
+      .hint("this is a defect of gsort; the input is intact");
+}
+
+}  // namespace
+
+// The memory in which a slice is encoded; reused, since fresh memory must be touched first.
+struct Writer::Scratch {
+  std::vector<std::byte> text;
+  std::vector<std::byte> compressed;
+  std::vector<std::byte> decompressed;  // a stretch of it, to be compared
+};
+
+Writer::Writer(Output& output, const WriterOptions& options)
+    : output_(output),
+      options_(options),
+      key_bytes_(options.element_bytes),
+      cancelled_(std::make_exception_ptr(
+          Error(ErrorKind::kOutput, "writing", "stopped before all was written")
+              .path(output.path())
+              .hint("another message says why"))),
+      encoders_(options.encoders) {}
+
+Writer::~Writer() = default;
+
+void Writer::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) {
+  const bool is_array = options_.form.format == FileFormat::kNpy;
+  counts_elements_ = !elements;
+  const std::uint64_t least_elements = elements.value_or(1);
+  std::vector<std::byte> bytes = is_array ? array_header(least_elements)
+                                          : std::vector<std::byte>(header.begin(), header.end());
+  // An output without anything in it still is a member of its codec.
+  if (options_.form.codec != Codec::kNone && (!bytes.empty() || least_elements == 0)) {
+    Scratch scratch;
+    compressed(bytes, scratch);
+    bytes = std::move(scratch.compressed);
+  }
+  header_bytes_ = bytes.size();
+  const std::uint64_t least =
+      header_bytes_ + least_bytes(options_.form, least_elements, key_bytes_);
+  next_offset_ = options_.form.is_plain() ? least : header_bytes_;
+  output_.prepare(least, options_.windows);
+  const bool comes_last = is_array && counts_elements_;
+  if (!bytes.empty() && !comes_last) output_.write_at(0, bytes);
+}
+
+void Writer::put(std::uint64_t position, ConstByteSpan keys) {
+  if (options_.form.is_plain()) {
+    output_.write_at(header_bytes_ + position * key_bytes_, keys);
+    elements_put_ += keys.size() / key_bytes_;
+  } else if (!keys.empty()) {
+    put_slices(position, keys);
+  }
+}
+
+// A piece of one slice is encoded at once, while others still have the turn. A larger one has many
+// threads to itself, but only when its turn has come: those that wait would keep its slices.
+void Writer::put_slices(std::uint64_t position, ConstByteSpan keys) {
+  const std::uint64_t slice_bytes = options_.slice_elements * key_bytes_;
+  const std::uint64_t slices = div_up(keys.size(), slice_bytes);
+  if (slices > 1) {
+    std::unique_lock lock(mutex_);
+    wait_for_turn(lock, position);
+  }
+  std::atomic<std::uint64_t> next{0};
+  Failure failure;
+  const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(slices, options_.threads));
+  run_workers(workers, [&](unsigned) {
+    try {
+      for (std::uint64_t i = next++; i < slices; i = next++) {
+        const std::size_t begin = i * slice_bytes;
+        const std::size_t bytes = std::min<std::size_t>(slice_bytes, keys.size() - begin);
+        put_slice(position + i * options_.slice_elements, keys.subspan(begin, bytes));
+      }
+    } catch (...) {
+      failure.capture();
+      next = slices;
+      stop(std::current_exception());
+    }
+  });
+  failure.rethrow();
+}
+
+void Writer::put_slice(std::uint64_t position, ConstByteSpan keys) {
+  std::unique_ptr<Scratch> scratch = take_scratch();
+  const ConstByteSpan encoded = encode(keys, *scratch);
+  const std::uint64_t offset = take_place(position, keys.size() / key_bytes_, encoded.size());
+  output_.write_at(offset, encoded);
+  give_back(std::move(scratch));
+}
+
+ConstByteSpan Writer::encode(ConstByteSpan keys, Scratch& scratch) {
+  ConstByteSpan encoded = keys;
+  if (options_.form.format == FileFormat::kText) {
+    const std::size_t lines = options_.slice_elements;
+    scratch.text.resize(lines * most_line_bytes(options_.key.type) + kTextSlack);
+    char* const text = reinterpret_cast<char*>(scratch.text.data());
+    lost_nan_payloads_ += count_lost_nan_payloads(keys, options_.key);
+    const std::size_t bytes = options_.proves_encoding
+                                  ? format_proven(options_.formatter, keys, options_.key, text)
+                                  : options_.formatter(keys, options_.key, text);
+    encoded = ConstByteSpan(scratch.text).first(bytes);
+  }
+  if (options_.form.codec != Codec::kNone) {
+    const EncoderSlot slot(encoders_);
+    encoded = compressed(encoded, scratch);
+  }
+  return encoded;
+}
+
+ConstByteSpan Writer::compressed(ConstByteSpan content, Scratch& scratch) const {
+  scratch.compressed.clear();
+  options_.compressor(options_.form.codec, options_.form.level, content, scratch.compressed);
+  if (options_.proves_encoding) {
+    scratch.decompressed.resize(kProofBytes);
+    require_decompresses(options_.form.codec, scratch.compressed, content, scratch.decompressed);
+  }
+  return scratch.compressed;
+}
+
+void Writer::wait_for_turn(std::unique_lock<std::mutex>& lock, std::uint64_t position) {
+  changed_.wait(lock, [&] { return next_element_ >= position || stopped_; });
+  if (stopped_) std::rethrow_exception(stopped_);
+}
+
+std::uint64_t Writer::take_place(std::uint64_t position, std::uint64_t elements,
+                                 std::uint64_t bytes) {
+  std::unique_lock lock(mutex_);
+  if (!claimed_.add(position, position + elements)) {
+    throw misplaced(output_.path(), fmt::format("element {} was put before", position));
+  }
+  wait_for_turn(lock, position);
+  next_element_ += elements;
+  changed_.notify_all();
+  return std::exchange(next_offset_, next_offset_ + bytes);
+}
+
+std::unique_ptr<Writer::Scratch> Writer::take_scratch() {
+  std::unique_lock lock(mutex_);
+  if (spare_.empty()) return std::make_unique<Scratch>();
+  std::unique_ptr<Scratch> scratch = std::move(spare_.back());
+  spare_.pop_back();
+  return scratch;
+}
+
+void Writer::give_back(std::unique_ptr<Scratch> scratch) {
+  const std::scoped_lock lock(mutex_);
+  spare_.push_back(std::move(scratch));
+}
+
+void Writer::stop(const std::exception_ptr& why) noexcept {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!stopped_) stopped_ = why;
+  }
+  changed_.notify_all();
+  output_.cancel();
+}
+
+void Writer::cancel() noexcept {
+  stop(cancelled_);
+}
+
+// Those of one dtype have the same size, whatever else they say.
+std::vector<std::byte> Writer::array_header(std::uint64_t elements) const {
+  return make_npy_header(options_.dtype.value_or(npy_dtype_of(options_.key)), elements,
+                         options_.row_elements);
+}
+
+void Writer::finish_plain() {
+  next_offset_ = header_bytes_ + elements_put_ * key_bytes_;
+  if (options_.form.format != FileFormat::kNpy) return;
+  output_.write_at(0, array_header(elements_put_));
+}
+
+void Writer::require_all_put(std::uint64_t elements) const {
+  const std::uint64_t put = options_.form.is_plain() ? elements_put_.load() : claimed_.first_gap();
+  if (put == elements) return;
+  throw misplaced(output_.path(), fmt::format("{} elements were proven, but {} written",
+                                              format_count(elements), format_count(put)));
+}
+
+void Writer::commit(std::uint64_t elements) {
+  require_all_put(elements);
+  if (counts_elements_ && options_.form.is_plain()) finish_plain();
+  output_.commit(next_offset_);
+}
+
+}  // namespace gsort::io

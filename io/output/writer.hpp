@@ -1,0 +1,115 @@
+// Writer: the counterpart of the Reader. Takes sorted raw elements, many pieces at once, and makes
+// of them what the output is to look like: raw keys or an array at their places, text or compressed
+// members one behind the other.
+//
+// Where the output is plain every piece has its place, and threads do not wait for each other. Text
+// and compressed data have their places only when all before them is known: a piece is encoded in
+// slices, at once with other pieces, and then waits for its turn to be given a place.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <semaphore>
+#include <vector>
+
+#include "base/tiling.hpp"
+#include "element/key.hpp"
+#include "form/file_form.hpp"
+#include "form/stored_array.hpp"
+#include "io/codecs/compress.hpp"
+#include "io/output/encoding_proof.hpp"
+#include "io/output/output.hpp"
+#include "io/system/bytes.hpp"
+
+namespace gsort::io {
+
+using Compressor = decltype(&compress);
+
+struct WriterOptions {
+  OutputForm form;
+  KeyFormat key;
+  std::optional<StoredDtype> dtype;  // of an array, where the key does not say it
+  std::uint64_t row_elements = 0;    // of an array of two dimensions
+  std::size_t element_bytes = 0;     // of a key, or of a record; records are written raw
+  WriteWindows windows;              // of direct writes
+  // Only for outputs that are not plain:
+  std::uint64_t slice_elements = 1;  // encoded in one go
+  unsigned threads = 1;              // that encode the slices of a large piece
+  unsigned encoders = 1;             // at work at once, whoever calls
+  bool proves_encoding = false;      // encoding_proof.hpp
+  LineFormatter formatter = format_lines;
+  Compressor compressor = compress;
+};
+
+// Thread-safe, but for begin() and commit(). `output` outlives the writer.
+class Writer {
+ public:
+  Writer(Output& output, const WriterOptions& options);
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  ~Writer();
+
+  // To be called once, before the first piece: makes room for `elements` elements, as far as their
+  // size is known, and writes the header: `header`, or that of an array. Nothing: their number is
+  // known when all have been put, and is more than none; the header of an array is then written by
+  // commit(), which needs an output that is no stream and not compressed.
+  // Throws: Error(kResource); Error(kOutput).
+  void begin(std::optional<std::uint64_t> elements, ConstByteSpan header);
+
+  // Writes the raw keys from element `position` on. Pieces must be started in the order of their
+  // positions; a call may wait for all earlier ones.
+  // Throws: Error(kOutput); Error(kCorrupt) when something was put there before, or does not decode
+  // to what it was made of. All calls that wait then throw the same.
+  void put(std::uint64_t position, ConstByteSpan keys);
+
+  // Some other stage failed: calls that wait end with an Error.
+  void cancel() noexcept;
+
+  // How many NaN have been written as text, which does not hold their payloads.
+  [[nodiscard]] std::uint64_t lost_nan_payloads() const { return lost_nan_payloads_; }
+
+  // All pieces have been put, of `elements` elements, as whoever proved them has counted: makes the
+  // output real. Throws: Error(kOutput); Error(kCorrupt) when others have come here.
+  void commit(std::uint64_t elements);
+
+ private:
+  struct Scratch;
+
+  [[nodiscard]] std::vector<std::byte> array_header(std::uint64_t elements) const;
+  void finish_plain();
+  void require_all_put(std::uint64_t elements) const;
+  void put_slices(std::uint64_t position, ConstByteSpan keys);
+  void put_slice(std::uint64_t position, ConstByteSpan keys);
+  ConstByteSpan encode(ConstByteSpan keys, Scratch& scratch);
+  ConstByteSpan compressed(ConstByteSpan content, Scratch& scratch) const;
+  void wait_for_turn(std::unique_lock<std::mutex>& lock, std::uint64_t position);
+  std::uint64_t take_place(std::uint64_t position, std::uint64_t elements, std::uint64_t bytes);
+  void stop(const std::exception_ptr& why) noexcept;
+  std::unique_ptr<Scratch> take_scratch();
+  void give_back(std::unique_ptr<Scratch> scratch);
+
+  Output& output_;
+  const WriterOptions options_;
+  const std::uint64_t key_bytes_;
+  const std::exception_ptr cancelled_;  // made in advance: cancel() may come for lack of memory
+  std::uint64_t header_bytes_ = 0;
+  bool counts_elements_ = false;  // begin() was not told how many there are
+  std::atomic<std::uint64_t> elements_put_{0};
+  std::atomic<std::uint64_t> lost_nan_payloads_{0};
+
+  std::counting_semaphore<> encoders_;  // who encodes waits for nobody else
+  std::mutex mutex_;                    // guards what follows
+  std::condition_variable changed_;
+  Tiling claimed_;                  // elements that have a place, or wait for it
+  std::uint64_t next_element_ = 0;  // whose turn it is
+  std::uint64_t next_offset_ = 0;   // its place
+  std::vector<std::unique_ptr<Scratch>> spare_;
+  std::exception_ptr stopped_;  // why; all who wait fail for the same reason
+};
+
+}  // namespace gsort::io

@@ -1,0 +1,265 @@
+#include "io/runs/manifest.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include <xxhash.h>
+
+#include "base/units.hpp"
+#include "io/runs/run_format.hpp"
+
+namespace gsort::io {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers are stored as they are");
+
+constexpr std::uint32_t kMagic = 0x4d525347;  // "GSRM"
+constexpr std::uint64_t kHeaderBytes = 64;
+constexpr std::uint64_t kChecksumBytes = 8;
+constexpr std::uint64_t kInputBytes = 20;  // without its path
+constexpr std::uint64_t kRunBytes = 56;
+constexpr std::uint16_t kFolderIsMade = 1;
+constexpr std::uint16_t kIsCommitting = 2;
+
+class Encoder {
+ public:
+  template <class Number>
+  void put(Number number) {
+    put_bytes(std::as_bytes(std::span(&number, 1)));
+  }
+  void put_text(const std::string& text) { put_bytes(std::as_bytes(std::span(text))); }
+  void put_bytes(ConstByteSpan bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+
+  [[nodiscard]] std::vector<std::byte>& bytes() { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+// Takes numbers from bytes. Beyond their end everything is zero, and is_short() says so.
+class Decoder {
+ public:
+  explicit Decoder(ConstByteSpan bytes) : bytes_(bytes) {}
+
+  template <class Number>
+  Number take() {
+    Number number{};
+    const ConstByteSpan taken = take_bytes(sizeof(Number));
+    if (!taken.empty()) std::memcpy(&number, taken.data(), sizeof(Number));
+    return number;
+  }
+  std::string take_text(std::size_t bytes) {
+    const ConstByteSpan taken = take_bytes(bytes);
+    return {reinterpret_cast<const char*>(taken.data()), taken.size()};
+  }
+
+  [[nodiscard]] bool is_short() const { return is_short_; }
+  [[nodiscard]] std::size_t left() const { return bytes_.size(); }
+
+ private:
+  ConstByteSpan take_bytes(std::size_t bytes) {
+    is_short_ = is_short_ || bytes > bytes_.size();
+    if (is_short_) return {};
+    const ConstByteSpan taken = bytes_.first(bytes);
+    bytes_ = bytes_.subspan(bytes);
+    return taken;
+  }
+
+  ConstByteSpan bytes_;
+  bool is_short_ = false;
+};
+
+std::uint64_t bytes_of(const Manifest& manifest) {
+  std::uint64_t bytes = kHeaderBytes + manifest.job.size() + kChecksumBytes;
+  for (const ManifestInput& input : manifest.inputs) bytes += kInputBytes + input.path.size();
+  return bytes + manifest.runs.size() * kRunBytes;
+}
+
+void put_input(Encoder& to, const ManifestInput& input) {
+  to.put(input.bytes);
+  to.put(input.changed_ns);
+  to.put(static_cast<std::uint32_t>(input.path.size()));
+  to.put_text(input.path);
+}
+
+ManifestInput take_input(Decoder& from) {
+  ManifestInput input;
+  input.bytes = from.take<std::uint64_t>();
+  input.changed_ns = from.take<std::int64_t>();
+  input.path = from.take_text(from.take<std::uint32_t>());
+  return input;
+}
+
+void put_run(Encoder& to, const ManifestRun& run) {
+  to.put(run.number);
+  to.put(run.input.count);
+  to.put(run.input.first);
+  to.put(run.input.second);
+  to.put(run.index.offset);
+  to.put(run.index.blocks);
+  to.put(run.index.checksum);
+}
+
+ManifestRun take_run(Decoder& from) {
+  ManifestRun run;
+  run.number = from.take<std::uint64_t>();
+  run.input.count = from.take<std::uint64_t>();
+  run.input.first = from.take<std::uint64_t>();
+  run.input.second = from.take<std::uint64_t>();
+  run.index.offset = from.take<std::uint64_t>();
+  run.index.blocks = from.take<std::uint64_t>();
+  run.index.checksum = from.take<std::uint64_t>();
+  return run;
+}
+
+constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();  // of a file
+
+// Whether an index may be there: its end, too, is an offset of a file.
+bool can_be(const IndexPlace& index) {
+  constexpr std::uint64_t kMostEnd = kMostBytes - kDirectAlignment;
+  return is_aligned(index.offset) && index.offset <= kMostEnd &&
+         index.blocks <= (kMostEnd - index.offset) / kIndexEntryBytes;
+}
+
+bool numbers_differ(const std::vector<ManifestRun>& runs) {
+  std::vector<std::uint64_t> numbers(runs.size());
+  std::ranges::transform(runs, numbers.begin(), &ManifestRun::number);
+  std::ranges::sort(numbers);
+  return std::ranges::adjacent_find(numbers) == numbers.end();
+}
+
+// Whether there can be such runs, and all of them together.
+bool runs_can_be(const Manifest& manifest) {
+  const std::uint64_t most_elements = kMostBytes / manifest.element_bytes;
+  std::uint64_t elements = 0;
+  for (const ManifestRun& run : manifest.runs) {
+    const bool is_one = run.number < manifest.next_run && run.input.count > 0 &&
+                        run.input.count <= most_elements - elements && can_be(run.index) &&
+                        run.index.blocks >= div_up(run.input.count, manifest.block_elements) &&
+                        run.index.blocks <= run.input.count;
+    if (!is_one) return false;
+    elements += run.input.count;
+  }
+  return manifest.next_run <= kMostBytes && numbers_differ(manifest.runs);
+}
+
+bool can_be(const BlockEntry& block, const std::vector<BlockEntry>& before,
+            const IndexBounds& bounds) {
+  const bool follows =
+      before.empty() ? block.position == 0 : block.position > before.back().position;
+  return follows && block.offset % kBlockAlignment == 0 && block.offset <= bounds.end_bytes &&
+         block.stored_bytes % kBlockAlignment == 0 && block.stored_bytes > kBlockHeaderBytes &&
+         block.stored_bytes <= bounds.most_stored_bytes &&
+         block.stored_bytes <= bounds.end_bytes - block.offset;
+}
+
+// What stands behind the numbers that every version begins with.
+std::string_view parse_fields(Decoder& from, std::uint16_t flags, Manifest& manifest) {
+  manifest.folder_is_made = (flags & kFolderIsMade) != 0;
+  manifest.is_committing = (flags & kIsCommitting) != 0;
+  manifest.store = from.take<std::uint64_t>();
+  manifest.next_run = from.take<std::uint64_t>();
+  manifest.block_elements = from.take<std::uint64_t>();
+  manifest.element_bytes = from.take<std::uint32_t>();
+  const auto job_bytes = from.take<std::uint32_t>();
+  const auto inputs = from.take<std::uint32_t>();
+  const auto runs = from.take<std::uint32_t>();
+  manifest.sample = from.take<std::uint64_t>();
+  manifest.job = from.take_text(job_bytes);
+  for (std::uint32_t i = 0; i < inputs && !from.is_short(); ++i) {
+    manifest.inputs.push_back(take_input(from));
+  }
+  for (std::uint32_t i = 0; i < runs && !from.is_short(); ++i) {
+    manifest.runs.push_back(take_run(from));
+  }
+  if (from.is_short() || from.left() != 0) return "its parts do not fill it";
+  constexpr std::uint64_t kMostInBlock = std::numeric_limits<std::uint32_t>::max();
+  const std::uint64_t most_elements =
+      manifest.element_bytes == 0 ? 0 : kMostInBlock / manifest.element_bytes;
+  const bool can_be = manifest.block_elements > 0 && manifest.block_elements <= most_elements &&
+                      runs_can_be(manifest);
+  return can_be ? std::string_view() : "it says what cannot be";
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_manifest(const Manifest& manifest) {
+  Encoder to;
+  to.bytes().reserve(bytes_of(manifest));
+  to.put(kMagic);
+  to.put(kManifestVersion);
+  const unsigned flags = (manifest.folder_is_made ? kFolderIsMade : 0U) |
+                         (manifest.is_committing ? kIsCommitting : 0U);
+  to.put(static_cast<std::uint16_t>(flags));
+  to.put(bytes_of(manifest));
+  to.put(manifest.store);
+  to.put(manifest.next_run);
+  to.put(manifest.block_elements);
+  to.put(manifest.element_bytes);
+  to.put(static_cast<std::uint32_t>(manifest.job.size()));
+  to.put(static_cast<std::uint32_t>(manifest.inputs.size()));
+  to.put(static_cast<std::uint32_t>(manifest.runs.size()));
+  to.put(manifest.sample);
+  to.put_text(manifest.job);
+  for (const ManifestInput& input : manifest.inputs) put_input(to, input);
+  for (const ManifestRun& run : manifest.runs) put_run(to, run);
+  to.put(std::uint64_t{XXH3_64bits(to.bytes().data(), to.bytes().size())});
+  return std::move(to.bytes());
+}
+
+std::string_view parse_manifest(ConstByteSpan bytes, Manifest& manifest) {
+  manifest = {};
+  if (bytes.size() < kHeaderBytes + kChecksumBytes) return "it is cut short";
+  const ConstByteSpan covered = bytes.first(bytes.size() - kChecksumBytes);
+  Decoder from(covered);
+  if (from.take<std::uint32_t>() != kMagic) return "it is no manifest";
+  if (from.take<std::uint16_t>() != kManifestVersion) return "it has an unknown version";
+  const auto flags = from.take<std::uint16_t>();
+  if (from.take<std::uint64_t>() != bytes.size()) return "it is cut short or too long";
+  const std::uint64_t checksum = XXH3_64bits(covered.data(), covered.size());
+  if (Decoder(bytes.last(kChecksumBytes)).take<std::uint64_t>() != checksum) {
+    return "its checksum does not match";
+  }
+  if ((flags & ~(kFolderIsMade | kIsCommitting)) != 0) return "it has unknown flags";
+  return parse_fields(from, flags, manifest);
+}
+
+std::vector<std::byte> encode_index(std::span<const BlockEntry> blocks) {
+  Encoder to;
+  to.bytes().reserve(blocks.size() * kIndexEntryBytes);
+  for (const BlockEntry& block : blocks) {
+    to.put(block.first_key);
+    to.put(block.position);
+    to.put(block.offset);
+    to.put(block.stored_bytes);
+    to.put(std::uint32_t{0});
+  }
+  return std::move(to.bytes());
+}
+
+std::uint64_t checksum_of_index(ConstByteSpan index) {
+  return XXH3_64bits(index.data(), index.size());
+}
+
+std::string_view parse_index(ConstByteSpan index, const IndexBounds& bounds,
+                             std::vector<BlockEntry>& blocks) {
+  blocks.clear();
+  blocks.reserve(index.size() / kIndexEntryBytes);
+  Decoder from(index);
+  while (from.left() >= kIndexEntryBytes) {
+    BlockEntry block;
+    block.first_key = from.take<std::uint64_t>();
+    block.position = from.take<std::uint64_t>();
+    block.offset = from.take<std::uint64_t>();
+    block.stored_bytes = from.take<std::uint32_t>();
+    if (from.take<std::uint32_t>() != 0 || !can_be(block, blocks, bounds)) {
+      return "its index says what cannot be";
+    }
+    blocks.push_back(block);
+  }
+  return from.left() == 0 ? std::string_view() : "its index is cut short";
+}
+
+}  // namespace gsort::io

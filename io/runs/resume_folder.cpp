@@ -1,0 +1,177 @@
+#include "io/runs/resume_folder.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/units.hpp"
+#include "io/system/linkable_file.hpp"
+#include "io/system/sys.hpp"
+
+namespace gsort::io {
+namespace {
+
+constexpr const char* kManifestName = "gsort.manifest";
+constexpr const char* kRunsName = "gsort.runs";
+constexpr std::string_view kNotOurs = "gsort did not make it so; name another folder";
+constexpr mode_t kFolderOfTheOwner = 0700;
+constexpr mode_t kFileOfTheOwner = 0600;
+constexpr std::uint64_t kMostManifestBytes = kGiB;
+
+// Where the file of the runs ends, by a manifest.
+std::uint64_t end_of_runs(const Manifest& manifest) {
+  std::uint64_t end = 0;
+  for (const ManifestRun& run : manifest.runs) {
+    const std::uint64_t index_bytes = run.index.blocks * kIndexEntryBytes;
+    end = std::max(end, round_up(run.index.offset + index_bytes, kDirectAlignment));
+  }
+  return end;
+}
+
+}  // namespace
+
+ResumeFolder::ResumeFolder(std::string path, ResumeAccess access) : path_(std::move(path)) {
+  if (access == ResumeAccess::kUse) {
+    is_made_ = sys::make_folder(path_.c_str(), kFolderOfTheOwner) == 0;
+    if (!is_made_ && errno != EEXIST) {
+      throw Error::from_errno(ErrorKind::kTemporary, "making the folder", errno)
+          .path(path_)
+          .hint("--resume needs a folder, or a name in a folder that may be written");
+    }
+  } else {
+    struct stat facts = {};
+    if (sys::stat_at(AT_FDCWD, path_.c_str(), &facts, 0) != 0 && errno == ENOENT) return;
+  }
+  folder_ = open_folder(path_, ErrorKind::kTemporary);
+  if (!folder_.readable) throw folder_.file.error("opening the folder", EACCES);
+  // A file system without locks refuses otherwise, and is taken as it is.
+  if (access == ResumeAccess::kUse && sys::lock(folder_.file.fd()) != 0 && errno == EWOULDBLOCK) {
+    throw Error(ErrorKind::kTemporary, "resuming from", "another gsort is using it")
+        .path(path_)
+        .hint("wait until it ends, or name another folder");
+  }
+  read_manifest();
+}
+
+ResumeFolder::~ResumeFolder() {
+  if (is_made_) sys::remove_folder(path_.c_str());
+}
+
+std::array<std::string, 2> ResumeFolder::files_of(const std::string& path) {
+  const std::filesystem::path folder(path);
+  return {folder / kManifestName, folder / kRunsName};
+}
+
+std::string ResumeFolder::words_for_files_of(const std::string& path) {
+  return fmt::format("{}", fmt::join(files_of(path), " and "));
+}
+
+std::string ResumeFolder::path_of(const char* name) const {
+  return std::filesystem::path(path_) / name;
+}
+
+Error ResumeFolder::refusal(const std::string& reason) const {
+  return Error(ErrorKind::kTemporary, "resuming from", reason)
+      .path(path_of(kManifestName))
+      .hint(fmt::format("remove {} to begin anew, or name another folder",
+                        words_for_files_of(path_)));
+}
+
+// A file that is not there is not open.
+File ResumeFolder::open_file(const char* name, int flags) const {
+  const std::string path = path_of(name);
+  int fd = -1;
+  do {
+    fd = sys::open_at(folder_.file.fd(), name, flags | O_NOFOLLOW | O_NONBLOCK, kFileOfTheOwner);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0 && errno == ENOENT) return {};
+  if (fd < 0) {
+    throw Error::from_errno(ErrorKind::kTemporary, "opening", errno)
+        .path(path)
+        .hint(errno == ELOOP ? kNotOurs : hint_for(errno));
+  }
+  File file(fd, path, ErrorKind::kTemporary);
+  const struct stat facts = file.facts();
+  const char* const problem = !S_ISREG(facts.st_mode)                 ? "is no regular file"
+                              : facts.st_uid != sys::effective_user() ? "belongs to another user"
+                              : facts.st_nlink != 1                   ? "has another name, too"
+                                                                      : nullptr;
+  if (problem != nullptr) {
+    throw Error(ErrorKind::kTemporary, "opening", problem).path(path).hint(kNotOurs);
+  }
+  return file;
+}
+
+void ResumeFolder::read_manifest() {
+  const File file = open_file(kManifestName, O_RDONLY);
+  if (!file.is_open()) {
+    if (!open_file(kRunsName, O_RDONLY).is_open()) return;
+    throw refusal(fmt::format("there is a {}, but no manifest", kRunsName));
+  }
+  const auto size = static_cast<std::uint64_t>(file.facts().st_size);
+  if (size > kMostManifestBytes) throw refusal("it is too long to be one");
+  std::vector<std::byte> bytes(size);
+  bytes.resize(file.read_full_at(bytes, 0));
+  const std::string_view problem = parse_manifest(bytes, found_.emplace());
+  if (!problem.empty()) throw refusal(std::string(problem));
+}
+
+// What is refused stays as it is; a file of runs that is not there yet comes after its manifest.
+void ResumeFolder::begin(Manifest& manifest) {
+  manifest.folder_is_made = is_made_ || (found_ && found_->folder_is_made);
+  runs_end_ = end_of_runs(manifest);
+  runs_ = open_file(kRunsName, O_RDWR);
+  if (runs_end_ > 0) require_runs();
+  save(manifest);
+  is_made_ = false;  // something is in it
+  if (!runs_.is_open()) runs_ = open_file(kRunsName, O_RDWR | O_CREAT);
+  runs_.truncate(runs_end_);
+  folder_.file.sync();
+  if (manifest.folder_is_made) sync_folder_above();
+}
+
+// Without it, a power cut may take the new folder with everything in it.
+void ResumeFolder::sync_folder_above() const {
+  const Folder above = open_folder(path_of(".."), ErrorKind::kTemporary);
+  if (above.readable) above.file.sync();
+}
+
+void ResumeFolder::require_runs() const {
+  if (!runs_.is_open()) throw refusal(fmt::format("there is no {}", kRunsName));
+  const auto size = static_cast<std::uint64_t>(runs_.facts().st_size);
+  if (size >= runs_end_) return;
+  throw refusal(
+      fmt::format("{} has {} bytes, of {} that were written", kRunsName, size, runs_end_));
+}
+
+void ResumeFolder::save(const Manifest& manifest) {
+  LinkableFile file(folder_, kManifestName, path_of(kManifestName));
+  const auto text = encode_manifest(manifest);
+  file.file().write_full_at(text, 0);
+  file.file().sync();
+  file.put_in_place(true, text.size());
+  folder_.file.sync();
+}
+
+// Without runs first: a file of runs that is gone would else be missed.
+void ResumeFolder::remove(Manifest manifest) {
+  const auto remove_file = [&](const char* name) {
+    if (sys::unlink_at(folder_.file.fd(), name) != 0 && errno != ENOENT) {
+      throw Error::from_errno(ErrorKind::kTemporary, "removing", errno).path(path_of(name));
+    }
+  };
+  manifest.runs.clear();
+  save(manifest);
+  remove_file(kRunsName);
+  folder_.file.sync();
+  remove_file(kManifestName);
+  is_made_ = manifest.folder_is_made;
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,83 @@
+// ResumeFolder: the folder of a sort that can be resumed. It holds two files: `gsort.runs`, in
+// which the runs are, and `gsort.manifest`, which says what they belong to (manifest.hpp). Both are
+// there until the output is complete, whatever ends the process.
+//
+// The order of things keeps the folder sound at every moment: the manifest comes first and goes
+// last; a run is on the disk before a manifest names it; a manifest is replaced by renaming.
+//
+// The files are opened through the folder's descriptor, must be regular files of this user with one
+// name, and are never followed when they are links. A lock on the folder keeps other sorts out.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "base/error.hpp"
+#include "io/runs/manifest.hpp"
+#include "io/system/temporary_file.hpp"
+
+namespace gsort::io {
+
+enum class ResumeAccess : std::uint8_t {
+  kUse,   // makes the folder if it is missing, with mode 0700, and locks it
+  kLook,  // reads what is there, if anything
+};
+
+class ResumeFolder {
+ public:
+  // Throws: Error(kTemporary) when the folder may not be used, another sort uses it, or what lies
+  // there is not what gsort has left: a torn, foreign or altered manifest, with the reason.
+  ResumeFolder(std::string path, ResumeAccess access);
+  // Removes the folder if it was made for nothing.
+  ~ResumeFolder();
+  ResumeFolder(const ResumeFolder&) = delete;
+  ResumeFolder& operator=(const ResumeFolder&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool exists() const { return folder_.file.is_open(); }
+
+  // What a sort has left that did not come to its end.
+  [[nodiscard]] const std::optional<Manifest>& found() const { return found_; }
+
+  // Begins, or goes on: makes `manifest` the folder's, and opens the file of the runs, without what
+  // lies behind the runs of the manifest. Whether gsort made the folder is put into `manifest`.
+  // Throws: Error(kTemporary), also when the runs are not all there.
+  void begin(Manifest& manifest);
+
+  // After begin(). The bytes of the file that are in use, at the beginning.
+  [[nodiscard]] const File& runs() const { return runs_; }
+  [[nodiscard]] std::uint64_t runs_end() const { return runs_end_; }
+
+  // Replaces the manifest; on return it is on the disk. Throws: Error(kTemporary).
+  void save(const Manifest& manifest);
+
+  // The sort is complete: removes the files, and the folder if gsort made it.
+  // Throws: Error(kTemporary).
+  void remove(Manifest manifest);
+
+  // The names of its files, the manifest first, if it were at `path`.
+  [[nodiscard]] static std::array<std::string, 2> files_of(const std::string& path);
+
+  // The same, as words for a way out: others may have files beside them.
+  [[nodiscard]] static std::string words_for_files_of(const std::string& path);
+
+  // The Error for a folder that does not go with the sort.
+  [[nodiscard]] Error refusal(const std::string& reason) const;
+
+ private:
+  [[nodiscard]] std::string path_of(const char* name) const;
+  [[nodiscard]] File open_file(const char* name, int flags) const;
+  void read_manifest();
+  void require_runs() const;
+  void sync_folder_above() const;
+
+  std::string path_;
+  Folder folder_;
+  bool is_made_ = false;  // by this process, and nothing is in it
+  std::optional<Manifest> found_;
+  File runs_;
+  std::uint64_t runs_end_ = 0;
+};
+
+}  // namespace gsort::io

@@ -1,0 +1,195 @@
+// Reading a finished run: blocks, ranges, and giving space back. The writing side is in
+// run_store.cpp.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "io/runs/resume_folder.hpp"
+#include "io/runs/run_space.hpp"
+
+namespace gsort::io {
+
+Run::Run(std::shared_ptr<RunSpace> space, std::uint64_t number, std::uint64_t elements,
+         std::vector<BlockEntry> blocks)
+    : space_(std::move(space)), number_(number), elements_(elements), blocks_(std::move(blocks)) {}
+
+Run::Run(Run&& other) noexcept
+    : space_(std::move(other.space_)),
+      number_(other.number_),
+      elements_(std::exchange(other.elements_, 0)),
+      released_(std::exchange(other.released_, 0)),
+      blocks_(std::exchange(other.blocks_, {})) {}
+
+Run& Run::operator=(Run&& other) noexcept {
+  if (this != &other) {
+    release_blocks(blocks_.size());
+    space_ = std::move(other.space_);
+    number_ = other.number_;
+    elements_ = std::exchange(other.elements_, 0);
+    released_ = std::exchange(other.released_, 0);
+    blocks_ = std::exchange(other.blocks_, {});
+  }
+  return *this;
+}
+
+Run::~Run() {
+  release_blocks(blocks_.size());
+}
+
+// Positions without a gap: the first is 0 and no block is longer than a block may be. That none
+// overlap is then the same as that the sum of counts is right, which the readers' identity check
+// proves again.
+void Run::require_whole() const {
+  std::uint64_t expected = 0;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const std::uint64_t end = end_position(i);
+    const bool whole = blocks_[i].position == expected && end > blocks_[i].position &&
+                       end - blocks_[i].position <= space_->block_elements;
+    if (!whole) {
+      throw Error(ErrorKind::kCorrupt, fmt::format("finishing run {}", number_),
+                  fmt::format("pieces are missing or overlap at element {}", expected));
+    }
+    expected = end;
+  }
+}
+
+std::size_t Run::block_of(std::uint64_t position) const {
+  const auto behind = std::upper_bound(
+      blocks_.begin(), blocks_.end(), position,
+      [](std::uint64_t wanted, const BlockEntry& block) { return wanted < block.position; });
+  return static_cast<std::size_t>(behind - blocks_.begin()) - 1;
+}
+
+BlockIdentity Run::identity_of(std::size_t block) const {
+  const BlockEntry& entry = blocks_[block];
+  return space_->identity_of(number_, entry, end_position(block) - entry.position);
+}
+
+BlockCheck Run::checked(std::size_t block, ConstByteSpan stored) const {
+  const BlockEntry& entry = blocks_[block];
+  BlockCheck check = check_block(identity_of(block), stored);
+  if (!check.problem.empty()) {
+    Error error(ErrorKind::kCorrupt, fmt::format("reading block {} of run {} in", block, number_),
+                std::string(check.problem));
+    if (entry.folder == kInMemory) {
+      throw std::move(error).path("memory").hint("the memory of this machine changes data");
+    }
+    if (entry.folder == kInTier) {
+      throw std::move(error)
+          .path("the device's memory")
+          .hint("the GPU or the way to it changes data; use --engine cpu");
+    }
+    const std::string& folder = space_->files.folder_name(entry.folder);
+    throw std::move(error)
+        .path(folder)
+        .at(entry.offset)
+        .hint(space_->lasts
+                  ? fmt::format("the disk or somebody changed it; check the disk, and remove {} to "
+                                "begin anew",
+                                ResumeFolder::words_for_files_of(folder))
+                  : "the disk or its cache lost or changed data; use another folder (-T) and check "
+                    "the disk");
+  }
+  return check;
+}
+
+ConstByteSpan Run::read_block(std::size_t block, ByteSpan out, ByteSpan scratch) const {
+  const std::uint64_t begin = first_position(block);
+  const std::uint64_t end = end_position(block);
+  const ByteSpan keys = out.first((end - begin) * space_->key_bytes);
+  read_range(begin, end, keys, scratch);
+  return keys;
+}
+
+template <class F>
+void Run::for_each_block(std::uint64_t begin, std::uint64_t end, ByteSpan scratch,
+                         const F& f) const {
+  if (begin == end) return;
+  const std::vector<std::size_t> order =
+      storage_order(blocks_, block_of(begin), block_of(end - 1) + 1);
+  for (std::size_t at = 0; at < order.size();) {
+    const BlockEntry& first = blocks_[order[at]];
+    const Extent extent = extent_at(blocks_, order, at, scratch.size() - RunFiles::kReadSlack);
+    ConstByteSpan stored = space_->stored(first, extent.bytes, scratch, number_);
+    for (const std::size_t last = at + extent.count; at < last; ++at) {
+      const std::size_t block = order[at];
+      const std::size_t size = stored.empty() ? 0 : blocks_[block].stored_bytes;
+      f(block, checked(block, stored.first(size)), std::max(begin, first_position(block)),
+        std::min(end, end_position(block)));
+      stored = stored.subspan(size);
+    }
+  }
+}
+
+void Run::read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteSpan scratch) const {
+  for_each_block(
+      begin, end, scratch,
+      [&](std::size_t block, const BlockCheck& check, std::uint64_t from, std::uint64_t to) {
+        const std::uint64_t first = first_position(block);
+        decode_keys(identity_of(block), check, from - first, to - first,
+                    out.data() + (from - begin) * space_->key_bytes);
+      });
+}
+
+void Run::read_stored(std::uint64_t begin, std::uint64_t end, ByteSpan out,
+                      std::span<StoredKeys> pieces, ByteSpan scratch) const {
+  std::uint64_t used = 0;
+  std::size_t next = 0;
+  for_each_block(
+      begin, end, scratch,
+      [&](std::size_t block, const BlockCheck& check, std::uint64_t from, std::uint64_t to) {
+        const std::uint64_t first = first_position(block);
+        std::ranges::copy(check.payload, out.subspan(used).begin());
+        pieces[next++] = {.payload = used,
+                          .position = from - begin,
+                          .count = static_cast<std::uint32_t>(end_position(block) - first),
+                          .begin = static_cast<std::uint32_t>(from - first),
+                          .end = static_cast<std::uint32_t>(to - first),
+                          .packed = check.encoding == Encoding::kPacked ? 1U : 0U};
+        used += round_up(check.payload.size(), kPayloadAlignment);
+      });
+}
+
+std::size_t Run::blocks_of(std::uint64_t begin, std::uint64_t end) const {
+  return begin == end ? 0 : block_of(end - 1) + 1 - block_of(begin);
+}
+
+std::uint64_t Run::stored_bytes(std::uint64_t begin, std::uint64_t end) const {
+  if (begin == end) return 0;
+  std::uint64_t bytes = 0;
+  for (std::size_t block = block_of(begin); block <= block_of(end - 1); ++block) {
+    bytes += blocks_[block].stored_bytes;
+  }
+  return bytes;
+}
+
+std::uint64_t Run::scratch_bytes_for_range(std::uint64_t begin, std::uint64_t end) const {
+  if (begin == end) return 0;
+  const std::vector<std::size_t> order =
+      storage_order(blocks_, block_of(begin), block_of(end - 1) + 1);
+  std::uint64_t most = 0;
+  for (std::size_t at = 0; at < order.size();) {
+    const Extent extent = extent_at(blocks_, order, at, UINT64_MAX);
+    if (blocks_[order[at]].folder != kInMemory) {
+      most = std::max(most, extent.bytes + RunFiles::kReadSlack);
+    }
+    at += extent.count;
+  }
+  return most;
+}
+
+void Run::release_before(std::uint64_t position) {
+  const bool all = position >= elements_;
+  release_blocks(all ? blocks_.size() : block_of(position));
+}
+
+void Run::release_blocks(std::size_t end) noexcept {
+  if (released_ >= end) return;
+  space_->release(blocks_, released_, end);
+  released_ = end;
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,193 @@
+#include "io/runs/run_files.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "io/system/host_facts.hpp"
+#include "io/system/sys.hpp"
+#include "io/system/temporary_file.hpp"
+
+namespace gsort::io {
+namespace {
+
+// What another folder may still have.
+bool means_full(int error_number) {
+  return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG;
+}
+
+}  // namespace
+
+RunFiles::RunFiles(const std::vector<std::string>& folders, const RunStoreOptions& options)
+    : lasts_(options.lasting.has_value()), syncs_(lasts_ || !options.left_in_page_cache) {
+  if (folders.empty()) {
+    throw Error(ErrorKind::kUsage, "opening temporary folders", "there are none")
+        .hint("name one with -T");
+  }
+  const DirectIo policy = syncs_ ? options.direct_io : DirectIo::kOff;
+  const LastingStore* const lasting = lasts_ ? &*options.lasting : nullptr;
+  for (const std::string& folder : folders) open_stripe(folder, policy, lasting);
+}
+
+void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
+                           const LastingStore* lasting) {
+  auto stripe = std::make_unique<Stripe>();
+  stripe->name = folder_path;
+  if (lasting != nullptr) {
+    stripe->file = lasting->file->reopened(O_RDWR);
+    if (!stripe->file.is_open()) throw lasting->file->error("opening again", errno);
+    stripe->end = lasting->end_bytes;
+  } else {
+    stripe->file = create_unnamed(open_folder(folder_path, ErrorKind::kTemporary), folder_path);
+  }
+  const auto facts = folder_facts(folder_path);
+  const bool is_memory = facts && facts->is_tmpfs;
+  if (policy == DirectIo::kOn || (policy == DirectIo::kAuto && !is_memory)) {
+    stripe->direct = stripe->file.reopened(O_RDWR | O_DIRECT);
+    stripe->write_direct = stripe->direct.is_open();
+    if (!stripe->write_direct) {
+      add_note(folder_path + ": O_DIRECT is refused, runs go through the page cache");
+    }
+  }
+  if (is_memory) {
+    add_note(folder_path + ": is in memory (tmpfs); runs there take memory");
+  } else if (!syncs_) {
+    add_note(folder_path + ": runs are left in the page cache, which has room for them");
+  }
+  stripes_.push_back(std::move(stripe));
+}
+
+Error RunFiles::told_for_run(const Error& error, std::string_view doing, std::uint64_t run) const {
+  const std::string_view way_out = lasts_ ? "free space there; the same command then goes on"
+                                          : "free space there, or name more folders with -T";
+  Error told =
+      Error::from_errno(ErrorKind::kTemporary, fmt::format("{} run {} in", doing, run),
+                        error.error_number())
+          .path(error.path())
+          .hint(means_full(error.error_number()) ? way_out : hint_for(error.error_number()));
+  if (error.offset_bytes()) return std::move(told).at(*error.offset_bytes());
+  return told;
+}
+
+BatchPlace RunFiles::append(ConstByteSpan batch, std::uint64_t run) {
+  const auto count = static_cast<std::uint32_t>(stripes_.size());
+  const std::uint32_t turn = turn_.fetch_add(1, std::memory_order_relaxed);
+  std::optional<Error> refusal;
+  // Full folders come last, but they do come: space may have been given back since. In the second
+  // round all are tried: what was full in the first may not be so any more, for another thread.
+  for (const bool try_all : {false, true}) {
+    for (std::uint32_t attempt = 0; attempt < count; ++attempt) {
+      const std::uint32_t folder = (turn + attempt) % count;
+      Stripe& stripe = *stripes_[folder];
+      if (stripe.full && !try_all) continue;
+      const std::uint64_t offset = stripe.end.fetch_add(batch.size());
+      try {
+        write(stripe, batch, offset);
+      } catch (const Error& error) {
+        punch(stripe, offset, batch.size());
+        refusal = told_for_run(error, "writing", run);
+        if (!means_full(error.error_number())) throw Error(*refusal);
+        if (!stripe.full.exchange(true)) add_note(stripe.name + ": full, runs go to other folders");
+        continue;
+      }
+      stripe.full = false;
+      count_written(batch.size());
+      return {folder, offset};
+    }
+  }
+  throw Error(*refusal);
+}
+
+void RunFiles::write(Stripe& stripe, ConstByteSpan batch, std::uint64_t offset) {
+  std::size_t moved = 0;
+  if (stripe.write_direct) {
+    if (stripe.direct.write_direct_at(batch, offset, moved)) return;
+    if (stripe.write_direct.exchange(false)) {
+      add_note(stripe.name +
+               ": O_DIRECT is refused at the first write, runs go through the page cache");
+    }
+  }
+  stripe.file.write_full_at(batch.subspan(moved), offset + moved);
+  if (!syncs_) return;
+  stripe.unsynced = true;
+  // Starts the writing now, so that settle() finds little left to wait for.
+  sys::sync_file_range(stripe.file.fd(), static_cast<off_t>(offset),
+                       static_cast<off_t>(batch.size()), SYNC_FILE_RANGE_WRITE);
+}
+
+ConstByteSpan RunFiles::read(std::uint32_t folder, std::uint64_t offset, std::size_t bytes,
+                             ByteSpan scratch, std::uint64_t run) {
+  Stripe& stripe = *stripes_[folder];
+  const std::uint64_t begin = round_down(offset, kDirectAlignment);
+  const std::uint64_t end = round_up(offset + bytes, kDirectAlignment);
+  const ByteSpan to = scratch.first(end - begin);
+  std::size_t moved = 0;
+  try {
+    // EINVAL leaves a part to the page cache: an address out of step, or a short read in the
+    // middle.
+    if (!stripe.write_direct || !stripe.direct.read_direct_at(to, begin, moved)) {
+      moved += stripe.file.read_full_at(to.subspan(moved), begin + moved);
+    }
+  } catch (const Error& error) {
+    throw told_for_run(error, "reading", run);
+  }
+  bytes_read.fetch_add(moved, std::memory_order_relaxed);
+  if (moved != to.size()) return {};
+  return to.subspan(offset - begin, bytes);
+}
+
+void RunFiles::punch(Stripe& stripe, std::uint64_t offset, std::uint64_t bytes) noexcept {
+  if (sys::fallocate(stripe.file.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                     static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) {
+    stripe.full = false;
+  }
+}
+
+void RunFiles::release(std::uint32_t folder, std::uint64_t offset, std::uint64_t bytes) noexcept {
+  const std::uint64_t begin = round_down(offset, kDirectAlignment);
+  const std::uint64_t end = round_down(offset + bytes, kDirectAlignment);
+  if (begin < end) punch(*stripes_[folder], begin, end - begin);
+  bytes_in_use.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void RunFiles::settle(std::uint64_t run) {
+  for (const auto& stripe : stripes_) {
+    // Around the page cache the bytes are on the disk, but not always where they lie.
+    if (!stripe->unsynced.exchange(false) && !lasts_) continue;
+    try {
+      stripe->file.sync_data();
+    } catch (const Error& error) {
+      throw told_for_run(error, "syncing", run);
+    }
+  }
+}
+
+const std::string& RunFiles::folder_name(std::uint32_t folder) const {
+  return stripes_[folder]->name;
+}
+
+std::vector<std::string> RunFiles::notes() const {
+  const std::lock_guard lock(notes_mutex_);
+  return notes_;
+}
+
+void RunFiles::count_written(std::uint64_t bytes) {
+  bytes_written.fetch_add(bytes, std::memory_order_relaxed);
+  const std::uint64_t now = bytes_in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  std::uint64_t peak = peak_bytes_in_use.load(std::memory_order_relaxed);
+  while (peak < now && !peak_bytes_in_use.compare_exchange_weak(peak, now)) {
+  }
+}
+
+void RunFiles::add_note(std::string note) {
+  const std::lock_guard lock(notes_mutex_);
+  notes_.push_back(std::move(note));
+}
+
+}  // namespace gsort::io

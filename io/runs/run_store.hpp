@@ -1,0 +1,249 @@
+// RunStore: storage for sorted runs in a device's and in host memory, as far as it was given some,
+// and beyond that in temporary files over one or several folders.
+//
+// Runs are kept as blocks, packed where that pays (run_format.hpp), collected in batches
+// (run_batches.hpp). What is written goes to one unnamed file in each folder, appended to by all
+// runs and striped by batch, so that one run reads and writes at the speed of all folders. Nothing
+// is left behind, not even after SIGKILL. Each block carries a checksum bound to store, run and
+// position, checked at every read, in memory too: what a disk loses or mixes up is an Error, never
+// a wrong result. Where a sort shall be resumed, one file with a name takes their place
+// (LastingStore).
+//
+// Life of a run: RunWriter takes sorted pieces in any order from any threads; finish() gives the
+// Run, with its fences in memory (32 bytes a block); blocks and ranges are read by any threads;
+// release_before() gives consumed space back; the destructor gives back the rest.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/tier_memory.hpp"
+#include "element/packing.hpp"
+#include "element/record.hpp"
+#include "element/stored_keys.hpp"
+#include "io/runs/block_entry.hpp"
+#include "io/runs/manifest.hpp"
+#include "io/system/bytes.hpp"
+#include "io/system/file.hpp"
+
+namespace gsort::io {
+
+struct RunSpace;  // files and buffers; run_space.hpp
+struct BlockCheck;
+struct BlockIdentity;
+
+// A store whose runs outlast the process: they lie in a file with a name, are given to the disk
+// whatever way they were written, and stay until they are dropped.
+struct LastingStore {
+  const File* file = nullptr;   // outlives the opening of the store
+  std::uint64_t end_bytes = 0;  // what of it is in use
+  std::uint64_t store = 0;      // as in the blocks' headers
+  std::uint64_t next_run = 0;   // the number of the next run
+};
+
+struct RunStoreOptions {
+  std::uint64_t block_elements = 0;  // the most keys of a block; see block_elements_within()
+  DirectIo direct_io = DirectIo::kAuto;
+  // Runs are written through the page cache, whatever direct_io says, and not synced: for where it
+  // has room for them, so that they are gone before the disk sees them. What the system loses of
+  // them the blocks' checksums find.
+  bool left_in_page_cache = false;
+  Packing packing = Packing::kAuto;
+  // Elements are records in this order instead of keys; key_bytes is then their size.
+  std::optional<RecordOrder> records;
+  // Buffers in which blocks are put together before they are written: memory of the store,
+  // batch_bytes each, one for every put() that runs at the same time; further ones wait for a
+  // buffer. A batch is written by one call and is the unit of striping. batch_bytes is raised to
+  // hold one block.
+  std::uint64_t batch_bytes = std::uint64_t{1} << 20;
+  unsigned batch_buffers = 2;
+  // Batches that may stay in memory, beside these; only what does not fit is written. Those of the
+  // tier come first; it holds tier_batches of batch_bytes each, and outlives the store.
+  std::uint64_t kept_batches = 0;
+  TierMemory* tier = nullptr;
+  std::uint64_t tier_batches = 0;
+  // Instead of unnamed files; left_in_page_cache, kept_batches and the tier are then not used.
+  // There is one folder then, for messages.
+  std::optional<LastingStore> lasting;
+};
+
+class Run;
+class RunWriter;
+
+// Outlives its writers and runs. Thread-safe.
+class RunStore {
+ public:
+  // Requires: key_bytes is 1, 2, 4 or 8, or the size of options.records; options.block_elements
+  // >= 1. Throws: Error(kTemporary) when a folder is missing, no folder, or may not be written;
+  // Error(kUsage) when `folders` is empty.
+  RunStore(const std::vector<std::string>& folders, std::size_t key_bytes,
+           const RunStoreOptions& options);
+  ~RunStore();
+  RunStore(const RunStore&) = delete;
+  RunStore& operator=(const RunStore&) = delete;
+
+  // Starts the next run. `expected_elements` sizes the index; a wrong guess costs time or memory
+  // only.
+  [[nodiscard]] RunWriter begin_run(std::uint64_t expected_elements);
+
+  // For lasting stores. keep() writes the index of a run behind it; on return both are on the disk.
+  // find() is how another process gets the run again. drop() gives its space back.
+  // Throws: Error(kTemporary), find() also when the index is not the one that was kept;
+  // Error(kCorrupt) when it is not one of a whole run.
+  [[nodiscard]] IndexPlace keep(const Run& run);
+  [[nodiscard]] Run find(const ManifestRun& kept);
+  void drop(Run run, const IndexPlace& index);
+
+  // All host memory a store with these options takes for its buffers (the fences come on top: 32
+  // bytes for every block of every run; and 8 for every batch of the tier).
+  [[nodiscard]] static std::uint64_t memory_bytes(const RunStoreOptions& options,
+                                                  std::size_t key_bytes);
+
+  // The bytes of disk a run of `elements` keys takes when put in pieces of at least
+  // `piece_elements`.
+  [[nodiscard]] std::uint64_t disk_bytes(std::uint64_t elements,
+                                         std::uint64_t piece_elements) const;
+
+  // The least scratch for reading.
+  [[nodiscard]] std::uint64_t scratch_bytes() const;
+
+  [[nodiscard]] std::uint64_t key_bytes_put() const;  // so far, as they were before packing
+  [[nodiscard]] std::uint64_t bytes_kept() const;     // so far, in host memory
+  [[nodiscard]] std::uint64_t bytes_in_tier() const;  // so far
+  [[nodiscard]] std::uint64_t bytes_written() const;  // so far, headers and padding included
+  [[nodiscard]] std::uint64_t bytes_read() const;     // so far
+  [[nodiscard]] std::uint64_t bytes_in_use() const;   // on disk now
+  [[nodiscard]] std::uint64_t peak_bytes_in_use() const;
+
+  // Choices and fallbacks for -v: "/tmp: O_DIRECT is refused, runs are written through the page
+  // cache".
+  [[nodiscard]] std::vector<std::string> notes() const;
+
+ private:
+  std::shared_ptr<RunSpace> space_;
+};
+
+// A run in the making. Movable.
+class RunWriter {
+ public:
+  RunWriter(RunWriter&&) noexcept;
+  RunWriter& operator=(RunWriter&&) noexcept;
+  ~RunWriter();  // without finish(): gives the space back
+
+  // Adds the keys [position, position + n) of the run: ordered (element/key.hpp), ascending;
+  // records as they are, in order. Cuts them into blocks of at most block_elements keys, counted
+  // from `position`; `keys` may be reused on return. Thread-safe; pieces in any order. When a
+  // folder is full the blocks go to the next one. Throws: Error(kTemporary) naming run, folder and
+  // offset. Requires: keys, but not records, are aligned to their size.
+  void put(std::uint64_t position, ConstByteSpan keys);
+
+  // The same of keys in stored form, cut into blocks of block_elements(), all but the last.
+  // Requires: takes_blocks(), which those of keys of 4 and 8 bytes do.
+  // Throws: Error(kCorrupt) where a payload is none of so many keys, too.
+  void put_blocks(std::uint64_t position, const StoredBlocks& blocks);
+  [[nodiscard]] bool takes_blocks() const;
+  [[nodiscard]] std::uint64_t block_elements() const;
+  [[nodiscard]] std::size_t key_bytes() const;
+  [[nodiscard]] Packing packing() const;
+
+  // All pieces have been put.
+  // Ensures: the bytes have been given to the disk (direct writes, or fdatasync).
+  // Throws: Error(kTemporary) when that fails; Error(kCorrupt) when pieces are missing or overlap.
+  [[nodiscard]] Run finish();
+
+  [[nodiscard]] std::uint64_t number() const;
+
+ private:
+  friend class RunStore;
+  class Impl;
+  explicit RunWriter(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// A finished run. Movable; all const functions are thread-safe. `scratch` is memory of the caller,
+// aligned to kDirectAlignment, one for each thread; its contents do not matter before or after.
+class Run {
+ public:
+  Run() = default;  // empty: no elements, no blocks
+  Run(Run&&) noexcept;
+  Run& operator=(Run&&) noexcept;
+  ~Run();  // gives all space back
+
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  [[nodiscard]] std::uint64_t elements() const { return elements_; }
+
+  // The fences.
+  [[nodiscard]] std::size_t block_count() const { return blocks_.size(); }
+  [[nodiscard]] std::uint64_t first_key(std::size_t block) const {
+    return blocks_[block].first_key;
+  }
+  [[nodiscard]] std::uint64_t first_position(std::size_t block) const {
+    return blocks_[block].position;
+  }
+  // The position behind the last key of the block.
+  [[nodiscard]] std::uint64_t end_position(std::size_t block) const {
+    return block + 1 < blocks_.size() ? blocks_[block + 1].position : elements_;
+  }
+  // The block that holds the key at `position`.
+  // Requires: position < elements().
+  [[nodiscard]] std::size_t block_of(std::uint64_t position) const;
+
+  // Reads one block into `out` and returns its keys.
+  // Requires: out holds block_elements keys, scratch.size() >= RunStore::scratch_bytes().
+  // Throws: Error(kTemporary) when reading fails; Error(kCorrupt) naming run, block, folder and
+  // offset when what came is not the intact block.
+  [[nodiscard]] ConstByteSpan read_block(std::size_t block, ByteSpan out, ByteSpan scratch) const;
+
+  // Reads the keys [begin, end) into `out`, blocks that are neighbours on disk in one transfer as
+  // large as `scratch` allows, and checks every block touched.
+  // Requires: begin <= end <= elements(), out.size() >= (end - begin) * key_bytes, scratch.size()
+  // >= RunStore::scratch_bytes().
+  // Throws: as read_block.
+  void read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteSpan scratch) const;
+
+  // Reads them in stored form: payloads into `out`, and for each block what of it is wanted into
+  // `pieces`, payloads counted from `out` and positions from `begin`; both in whatever order.
+  // Requires: as read_range; out.size() >= stored_bytes(begin, end), pieces.size() ==
+  // blocks_of(begin, end); keys, no records.
+  void read_stored(std::uint64_t begin, std::uint64_t end, ByteSpan out,
+                   std::span<StoredKeys> pieces, ByteSpan scratch) const;
+
+  // How many blocks hold [begin, end), and the most bytes that their payloads take.
+  [[nodiscard]] std::size_t blocks_of(std::uint64_t begin, std::uint64_t end) const;
+  [[nodiscard]] std::uint64_t stored_bytes(std::uint64_t begin, std::uint64_t end) const;
+
+  // The scratch with which read_range(begin, end) needs the fewest transfers.
+  [[nodiscard]] std::uint64_t scratch_bytes_for_range(std::uint64_t begin, std::uint64_t end) const;
+
+  // Gives back the space of all blocks that end at or before `position`. They may not be read
+  // again; no thread may be reading them. Not thread-safe with itself.
+  void release_before(std::uint64_t position);
+
+ private:
+  friend class RunStore;
+  friend class RunWriter;
+  Run(std::shared_ptr<RunSpace> space, std::uint64_t number, std::uint64_t elements,
+      std::vector<BlockEntry> blocks);
+  [[nodiscard]] BlockIdentity identity_of(std::size_t block) const;
+  // The block whose stored bytes (empty when they could not all be read) these are.
+  // Throws: Error(kCorrupt).
+  [[nodiscard]] BlockCheck checked(std::size_t block, ConstByteSpan stored) const;
+  // Reads the blocks of [begin, end) in the order of storage and calls f(block, check, from, to)
+  // for each, with what it holds of it.
+  template <class F>
+  void for_each_block(std::uint64_t begin, std::uint64_t end, ByteSpan scratch, const F& f) const;
+  // Throws: Error(kCorrupt) when pieces are missing or overlap.
+  void require_whole() const;
+  void release_blocks(std::size_t end) noexcept;
+
+  std::shared_ptr<RunSpace> space_;
+  std::uint64_t number_ = 0;
+  std::uint64_t elements_ = 0;
+  std::size_t released_ = 0;  // blocks [0, released_) have been given back
+  std::vector<BlockEntry> blocks_;
+};
+
+}  // namespace gsort::io

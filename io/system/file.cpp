@@ -1,0 +1,269 @@
+#include "io/system/file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "io/system/sys.hpp"
+
+namespace gsort::io {
+namespace {
+
+// Linux moves at most this much in one call; asking for more would only look like a short transfer.
+constexpr std::size_t kMostBytesACall = std::size_t{1} << 30;
+
+std::size_t one_call(std::size_t bytes) {
+  return bytes < kMostBytesACall ? bytes : kMostBytesACall;
+}
+
+// What the call returns when no signal has interrupted it.
+int uninterrupted(int (*call)(int fd), int fd) {
+  int result = 0;
+  do {
+    result = call(fd);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
+}  // namespace
+
+File::File(int fd, std::string path, ErrorKind kind)
+    : fd_(fd), kind_(kind), path_(std::move(path)) {}
+
+File::File(File&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      kind_(other.kind_),
+      path_(std::move(other.path_)),
+      places_(other.places_) {}
+
+File& File::operator=(File&& other) noexcept {
+  if (this != &other) {
+    if (fd_ >= 0) sys::close(fd_);
+    fd_ = std::exchange(other.fd_, -1);
+    kind_ = other.kind_;
+    path_ = std::move(other.path_);
+    places_ = other.places_;
+  }
+  return *this;
+}
+
+File::~File() {
+  if (fd_ >= 0) sys::close(fd_);
+}
+
+std::size_t File::read_full(ByteSpan to) const {
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const ssize_t moved = sys::read(fd_, to.data() + done, one_call(to.size() - done));
+    if (moved > 0) {
+      done += static_cast<std::size_t>(moved);
+    } else if (moved == 0) {
+      break;
+    } else if (errno == EAGAIN) {
+      sys::wait_ready(fd_, false);
+    } else if (errno != EINTR) {
+      throw error("reading", errno);
+    }
+  }
+  return done;
+}
+
+std::size_t File::read_full_at(ByteSpan to, std::uint64_t offset) const {
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const ssize_t moved = sys::pread(fd_, to.data() + done, one_call(to.size() - done),
+                                     static_cast<off_t>(offset + done));
+    if (moved > 0) {
+      done += static_cast<std::size_t>(moved);
+    } else if (moved == 0) {
+      break;
+    } else if (errno != EINTR) {
+      throw error("reading", errno).at(offset + done);
+    }
+  }
+  return done;
+}
+
+void File::write_full(ConstByteSpan from) const {
+  std::size_t done = 0;
+  while (done < from.size()) {
+    const ssize_t moved = sys::write(fd_, from.data() + done, one_call(from.size() - done));
+    if (moved >= 0) {
+      done += static_cast<std::size_t>(moved);
+    } else if (errno == EAGAIN) {
+      sys::wait_ready(fd_, true);
+    } else if (errno != EINTR) {
+      throw error("writing", errno);
+    }
+  }
+}
+
+void File::write_full_at(ConstByteSpan from, std::uint64_t offset) const {
+  std::size_t done = 0;
+  while (done < from.size()) {
+    const ssize_t moved = sys::pwrite(fd_, from.data() + done, one_call(from.size() - done),
+                                      static_cast<off_t>(offset + done));
+    if (moved >= 0) {
+      note_written(offset + done, static_cast<std::size_t>(moved));
+      done += static_cast<std::size_t>(moved);
+    } else if (errno != EINTR) {
+      throw error("writing", errno).at(offset + done);
+    }
+  }
+}
+
+void File::note_written(std::uint64_t offset, std::size_t bytes) const {
+  if (places_ == nullptr || places_->add(offset, bytes)) return;
+  throw Error(ErrorKind::kCorrupt, "writing", "something was written there before")
+      .path(path_)
+      .at(offset)
+      .hint("this is a defect of gsort; nothing was kept, the input is intact");
+}
+
+bool File::read_direct_at(ByteSpan to, std::uint64_t offset, std::size_t& moved) const {
+  moved = 0;
+  while (moved < to.size()) {
+    const ssize_t now = sys::pread(fd_, to.data() + moved, one_call(to.size() - moved),
+                                   static_cast<off_t>(offset + moved));
+    if (now > 0) {
+      moved += static_cast<std::size_t>(now);
+    } else if (now == 0) {
+      return true;
+    } else if (errno == EINVAL) {
+      return false;  // also where a short call left an odd position
+    } else if (errno != EINTR) {
+      throw error("reading", errno).at(offset + moved);
+    }
+  }
+  return true;
+}
+
+bool File::write_direct_at(ConstByteSpan from, std::uint64_t offset, std::size_t& moved) const {
+  moved = 0;
+  while (moved < from.size()) {
+    const ssize_t now = sys::pwrite(fd_, from.data() + moved, one_call(from.size() - moved),
+                                    static_cast<off_t>(offset + moved));
+    if (now >= 0) {
+      note_written(offset + moved, static_cast<std::size_t>(now));
+      moved += static_cast<std::size_t>(now);
+    } else if (errno == EINVAL) {
+      return false;
+    } else if (errno != EINTR) {
+      throw error("writing", errno).at(offset + moved);
+    }
+  }
+  return true;
+}
+
+void File::sync() const {
+  if (uninterrupted(sys::fsync, fd_) != 0) throw error("syncing", errno);
+}
+
+void File::sync_data() const {
+  if (uninterrupted(sys::fdatasync, fd_) != 0) throw error("syncing", errno);
+}
+
+void File::sync_file_system() const {
+  if (uninterrupted(sys::syncfs, fd_) != 0) throw error("syncing the file system of", errno);
+}
+
+void File::truncate(std::uint64_t bytes) const {
+  int result = 0;
+  do {
+    result = sys::ftruncate(fd_, static_cast<off_t>(bytes));
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) throw error("setting the size of", errno);
+}
+
+struct stat File::facts() const {
+  struct stat facts = {};
+  if (sys::fstat(fd_, &facts) != 0) throw error("looking at", errno);
+  return facts;
+}
+
+void File::close() {
+  // Never repeated: after EINTR the descriptor is gone on Linux, and perhaps somebody else's.
+  const int fd = std::exchange(fd_, -1);
+  if (fd >= 0 && sys::close(fd) != 0 && errno != EINTR) throw error("closing", errno);
+}
+
+File File::reopened(int flags) const {
+  const std::string self = fmt::format("/proc/self/fd/{}", fd_);
+  File file(sys::open_at(AT_FDCWD, self.c_str(), flags, 0), path_, kind_);
+  file.places_ = places_;
+  return file;
+}
+
+Error File::error(std::string_view operation, int error_number) const {
+  return Error::from_errno(kind_, std::string(operation), error_number)
+      .path(path_)
+      .hint(hint_for(error_number));
+}
+
+File open_input(const std::string& path) {
+  int fd = -1;
+  do {
+    fd = sys::open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_NOCTTY, 0);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0)
+    throw Error::from_errno(ErrorKind::kInput, "opening", errno).path(path).hint(hint_for(errno));
+  File file(fd, path, ErrorKind::kInput);
+  if (S_ISDIR(file.facts().st_mode)) {
+    throw Error::from_errno(ErrorKind::kInput, "opening", EISDIR).path(path).hint(hint_for(EISDIR));
+  }
+  return file;
+}
+
+File open_standard_input() {
+  const int mode = sys::access_mode(STDIN_FILENO);
+  const int fd = mode == O_WRONLY ? -1 : sys::duplicate(STDIN_FILENO);
+  if (fd < 0) {
+    const int why = mode == O_WRONLY ? EBADF : errno;
+    throw Error::from_errno(ErrorKind::kInput, "opening", why)
+        .path("standard input")
+        .hint(hint_for(why));
+  }
+  File file(fd, "standard input", ErrorKind::kInput);
+  if (S_ISDIR(file.facts().st_mode)) throw file.error("opening", EISDIR);
+  return file;
+}
+
+std::string_view hint_for(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+      return "free some space there, or use another folder";
+    case EDQUOT:
+      return "the disk quota is used up; use another folder";
+    case EFBIG:
+      return "the file system or the limit 'ulimit -f' allows no file of that size";
+    case EPIPE:
+      return "the program that reads the output has ended";
+    case EMFILE:
+      return "the limit on open files is too low; raise it with 'ulimit -n'";
+    case EROFS:
+      return "the file system is mounted read-only";
+    case ENOENT:
+      return "check the name; nothing of that name is there";
+    case EACCES:
+    case EPERM:
+      return "ask for the permission, or use another place";
+    case ENOTDIR:
+      return "a part of the path is a file, not a folder";
+    case EISDIR:
+      return "give a file, not a folder";
+    case EBADF:
+      return "the descriptor is closed; open it, or name a file";
+    case EIO:
+      return "the disk failed; look at the system's log";
+    case ENOMEM:
+      return "the system has no memory left for this; end other programs, or raise its limits";
+    default:
+      return "look at the system's log, or use another place";
+  }
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,94 @@
+// File: an open descriptor that closes itself, and full transfers: interrupted and short calls are
+// invisible, failures are Errors that name the operation, the path and the offset.
+//
+// Read next: reader.hpp, output.hpp, run_store.hpp, which are made of Files.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/error.hpp"
+#include "io/system/bytes.hpp"
+#include "io/system/written_places.hpp"
+
+namespace gsort::io {
+
+// Move-only. const member functions are thread-safe, but for read_full and write_full, which move
+// the descriptor's own offset and are ordered by the caller.
+class File {
+ public:
+  File() = default;
+  // Takes the descriptor over. `path` is what messages call it; `kind` is the kind of all its
+  // Errors.
+  File(int fd, std::string path, ErrorKind kind);
+  File(File&& other) noexcept;
+  File& operator=(File&& other) noexcept;
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File();  // closes; a failure to close is lost here, so writers call close()
+
+  [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
+
+  // Reads until `to` is full or the file ends; returns the bytes read.
+  [[nodiscard]] std::size_t read_full(ByteSpan to) const;
+  [[nodiscard]] std::size_t read_full_at(ByteSpan to, std::uint64_t offset) const;
+
+  // Writes all of `from`.
+  void write_full(ConstByteSpan from) const;
+  void write_full_at(ConstByteSpan from, std::uint64_t offset) const;
+
+  // As read_full_at and write_full_at for descriptors opened with O_DIRECT: returns false, possibly
+  // after some bytes were moved, when the file system refuses the alignment or the mode (EINVAL);
+  // the caller then does the rest of the transfer through the page cache. `moved` is the count of
+  // bytes moved: at the end of a file less than asked.
+  [[nodiscard]] bool read_direct_at(ByteSpan to, std::uint64_t offset, std::size_t& moved) const;
+  [[nodiscard]] bool write_direct_at(ConstByteSpan from, std::uint64_t offset,
+                                     std::size_t& moved) const;
+
+  // From now on notes in `places`, which outlives the file and all that are reopened from it, what
+  // is written at offsets; a byte that is written twice then is an Error(kCorrupt).
+  void note_places_in(WrittenPlaces& places) { places_ = &places; }
+
+  void sync() const;  // fsync: data and metadata are on the disk, or an Error; final either way
+  void sync_data() const;         // fdatasync
+  void sync_file_system() const;  // syncfs: all that the file system of this file has to write
+  void truncate(std::uint64_t bytes) const;
+  [[nodiscard]] struct stat facts() const;
+  void close();  // checked
+
+  // The same file through a new descriptor with `flags` (such as O_RDWR | O_DIRECT), whatever its
+  // name is now; not open() when the kernel refuses.
+  [[nodiscard]] File reopened(int flags) const;
+
+  // The Error for `error_number` of `operation` on this file. "writing" + ENOSPC, EFBIG, EPIPE and
+  // the like come with a hint.
+  [[nodiscard]] Error error(std::string_view operation, int error_number) const;
+
+ private:
+  void note_written(std::uint64_t offset, std::size_t bytes) const;
+
+  int fd_ = -1;
+  ErrorKind kind_ = ErrorKind::kInput;
+  std::string path_;
+  WrittenPlaces* places_ = nullptr;
+};
+
+// Opens `path` for reading, close-on-exec.
+// Throws: Error(kInput) when it is missing, unreadable or a directory.
+[[nodiscard]] File open_input(const std::string& path);
+
+// Standard input through a descriptor of its own, at the offset it has.
+// Throws: Error(kInput) when it is closed or a directory.
+[[nodiscard]] File open_standard_input();
+
+// What to do about `error_number`, for the Error of a failed call; never empty.
+[[nodiscard]] std::string_view hint_for(int error_number);
+
+}  // namespace gsort::io

@@ -1,0 +1,117 @@
+#include "io/system/host_facts.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/checked.hpp"
+#include "base/units.hpp"
+#include "io/system/control_groups.hpp"
+#include "io/system/file.hpp"
+#include "io/system/kernel_text.hpp"
+#include "io/system/sys.hpp"
+
+namespace gsort::io {
+namespace {
+
+std::uint64_t limit_named(int which) {
+  struct rlimit limit = {};
+  if (::getrlimit(static_cast<__rlimit_resource_t>(which), &limit) != 0) return kUnlimited;
+  return limit.rlim_cur == RLIM_INFINITY ? kUnlimited : std::uint64_t{limit.rlim_cur};
+}
+
+std::uint64_t bytes_of_pages(std::uint64_t pages) {
+  return capped_product(pages, static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+}
+
+std::uint64_t address_space_left() {
+  const std::uint64_t limit = limit_named(RLIMIT_AS);
+  if (limit == kUnlimited) return kUnlimited;
+  const auto pages = number_at_start(kernel_text("/proc/self/statm")).value_or(0);
+  return limit - std::min(limit, bytes_of_pages(pages));
+}
+
+unsigned affinity_cores() {
+  // More cores than cpu_set_t knows need a larger set; the kernel says EINVAL until it is large
+  // enough.
+  for (int cores = 1024; cores <= 1 << 20; cores *= 4) {
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
+        CPU_ALLOC(static_cast<std::size_t>(cores)), [](cpu_set_t* old) { CPU_FREE(old); });
+    const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(cores));
+    if (set && ::sched_getaffinity(0, bytes, set.get()) == 0) {
+      return static_cast<unsigned>(std::max(CPU_COUNT_S(bytes, set.get()), 1));
+    }
+  }
+  return static_cast<unsigned>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
+}
+
+// Of the machine and of everything that limits this process.
+MemoryLimit memory_of_process() {
+  const std::string text = kernel_text("/proc/meminfo");
+  // Where /proc cannot be read, the system call knows less: what is free, not what is available.
+  const auto bytes_of = [&](const char* name, int pages_name) {
+    const auto kib = number_in_line(text, name);
+    return kib ? capped_product(*kib, kKiB)
+               : bytes_of_pages(static_cast<std::uint64_t>(::sysconf(pages_name)));
+  };
+  const MemoryLimit group = memory_limit_of_groups();
+  return {
+      std::min(bytes_of("MemTotal:", _SC_PHYS_PAGES), group.limit),
+      std::min({bytes_of("MemAvailable:", _SC_AVPHYS_PAGES), group.left, address_space_left()})};
+}
+
+}  // namespace
+
+std::uint64_t available_memory_bytes() {
+  return memory_of_process().left;
+}
+
+std::uint64_t most_file_bytes() {
+  return limit_named(RLIMIT_FSIZE);
+}
+
+std::uint64_t peak_resident_bytes() {
+  struct rusage usage = {};
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  const std::int64_t kib = usage.ru_maxrss;  // NOLINT(cppcoreguidelines-pro-type-union-access)
+  return static_cast<std::uint64_t>(kib) * kKiB;
+}
+
+HostFacts host_facts() {
+  HostFacts facts;
+  facts.cores =
+      static_cast<unsigned>(std::min<std::uint64_t>(affinity_cores(), core_limit_of_groups()));
+  const MemoryLimit memory = memory_of_process();
+  facts.memory_bytes = memory.limit;
+  facts.available_bytes = memory.left;
+  facts.open_files = limit_named(RLIMIT_NOFILE);
+  return facts;
+}
+
+std::optional<FolderFacts> folder_facts(const std::string& path) {
+  const int fd = sys::open_at(AT_FDCWD, path.c_str(), O_PATH, 0);
+  if (fd < 0) return std::nullopt;
+  const File folder(fd, path, ErrorKind::kResource);
+  struct statvfs space = {};
+  struct stat inode = {};
+  struct statfs kind = {};
+  if (sys::fstatvfs(fd, &space) != 0 || sys::fstat(fd, &inode) != 0) return std::nullopt;
+  FolderFacts facts;
+  facts.file_system = inode.st_dev;
+  // File systems over a network at times say that next to everything is free.
+  facts.free_bytes = capped_product(space.f_bavail, space.f_frsize);
+  // File systems without a table of inodes say that they have none at all.
+  facts.free_files = space.f_files == 0 ? kUnlimited : std::uint64_t{space.f_favail};
+  facts.block_bytes = space.f_frsize;
+  facts.is_tmpfs = ::fstatfs(fd, &kind) == 0 && kind.f_type == TMPFS_MAGIC;
+  return facts;
+}
+
+}  // namespace gsort::io

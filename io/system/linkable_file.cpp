@@ -1,0 +1,70 @@
+#include "io/system/linkable_file.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/system/held_signals.hpp"
+#include "io/system/sys.hpp"
+
+namespace gsort::io {
+
+LinkableFile::LinkableFile(const Folder& folder, std::string target, const std::string& path)
+    : folder_(folder),
+      target_(std::move(target)),
+      new_file_(create_linkable(folder, target_, path)) {
+  new_file_.file.note_places_in(written_);
+}
+
+LinkableFile::~LinkableFile() {
+  if (new_file_.name.empty()) return;
+  // Twice, for what a signal or a fault may have stopped.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (sys::unlink_at(folder_.file.fd(), new_file_.name.c_str()) == 0) break;
+  }
+}
+
+// linkat cannot replace a name: a hidden one first, unless the name is free.
+void LinkableFile::put_in_place(bool replaces, std::uint64_t bytes) {
+  require_written(bytes);
+  const HeldSignals held;  // none leaves the hidden name
+  if (new_file_.name.empty()) {
+    if (!replaces) {
+      remove_left_name(folder_, target_);  // somebody may have moved the file it was to replace
+      const int taken = link_as(new_file_.file, folder_, target_);
+      if (taken == 0) return;
+      if (taken != EEXIST) throw failed(taken);
+    }
+    const int refused = link_hidden(new_file_.file, folder_, target_, new_file_.name);
+    if (refused != 0) throw failed(refused);
+  }
+  int result = 0;
+  do {
+    result = sys::rename_at(folder_.file.fd(), new_file_.name.c_str(), target_.c_str());
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) throw failed(errno);
+  new_file_.name.clear();
+}
+
+void LinkableFile::require_written(std::uint64_t bytes) const {
+  const auto wrong = [&](std::string reason, std::uint64_t offset) {
+    return Error(ErrorKind::kCorrupt, "verifying what was written to", std::move(reason))
+        .path(new_file_.file.path())
+        .at(offset)
+        .hint("this is a defect of gsort; nothing was kept, the input is intact");
+  };
+  if (!written_.covers(bytes)) {
+    const std::uint64_t gap = written_.first_gap();
+    if (gap < bytes) throw wrong("nothing was written there", gap);
+    throw wrong("something was written behind the end", bytes);
+  }
+  const auto size = static_cast<std::uint64_t>(new_file_.file.facts().st_size);
+  if (size != bytes) throw wrong(fmt::format("the file has {} bytes, not {}", size, bytes), size);
+}
+
+Error LinkableFile::failed(int error_number) const {
+  return new_file_.file.error("putting in place", error_number);
+}
+
+}  // namespace gsort::io

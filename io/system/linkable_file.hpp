@@ -1,0 +1,44 @@
+// LinkableFile: a new file that becomes the file of some name, whole or not at all: an unnamed file
+// (where that is refused, one with a hidden name), written at offsets, then linked and renamed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "io/system/temporary_file.hpp"
+#include "io/system/written_places.hpp"
+
+namespace gsort::io {
+
+// Not movable.
+class LinkableFile {
+ public:
+  // To become `target` in `folder`, which outlives it. `path` is what messages call it.
+  // Throws: Error of the folder's kind.
+  LinkableFile(const Folder& folder, std::string target, const std::string& path);
+  ~LinkableFile();  // without put_in_place(): nothing is left of it
+  LinkableFile(const LinkableFile&) = delete;
+  LinkableFile& operator=(const LinkableFile&) = delete;
+
+  [[nodiscard]] const File& file() const { return new_file_.file; }
+
+  // Empty when the file has no name, or has become the target.
+  [[nodiscard]] const std::string& hidden_name() const { return new_file_.name; }
+
+  // Gives it the name, in place of a file that has it; `replaces` says whether there was one, which
+  // spares a call. Neither the file nor the folder is synced.
+  // Throws: Error of the folder's kind; Error(kCorrupt) when the file is not `bytes` long, or not
+  // each byte of it has been written once, at its offset.
+  void put_in_place(bool replaces, std::uint64_t bytes);
+
+ private:
+  void require_written(std::uint64_t bytes) const;
+  [[nodiscard]] Error failed(int error_number) const;
+
+  const Folder& folder_;
+  std::string target_;
+  WrittenPlaces written_;
+  NewFile new_file_;  // after what it notes its places in
+};
+
+}  // namespace gsort::io

@@ -1,0 +1,45 @@
+// Arena: one large piece of anonymous memory, huge pages where the kernel has them, given back on
+// destruction.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "io/system/bytes.hpp"
+
+namespace gsort::io {
+
+inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
+
+// Move-only. The memory starts at a multiple of kHugePageBytes, is zero, and is not touched: no
+// page of it is in use before somebody writes there, which is best done by many threads (touch
+// costs 0.4 to 1 s a GB on one).
+class Arena {
+ public:
+  Arena() = default;
+  // `purpose` is the noun in the message: "4 GiB for sorting".
+  // Throws: Error(kResource) when the system refuses that much.
+  Arena(std::size_t bytes, std::string_view purpose);
+  Arena(Arena&& other) noexcept;
+  Arena& operator=(Arena&& other) noexcept;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena();
+
+  [[nodiscard]] ByteSpan bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
+  [[nodiscard]] std::byte* data() const noexcept { return bytes_.data(); }
+
+  // Gives the pages of a part back to the system; the part reads as zero afterwards and may be used
+  // again. Only whole pages inside `part` are given back.
+  static void discard(ByteSpan part) noexcept;
+
+ private:
+  void release() noexcept;
+
+  ByteSpan bytes_;
+  void* mapping_ = nullptr;
+  std::size_t mapping_bytes_ = 0;
+};
+
+}  // namespace gsort::io

@@ -1,0 +1,72 @@
+#include "io/system/space.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "io/system/host_facts.hpp"
+
+namespace gsort::io {
+namespace {
+
+// A file system, and what of it earlier needs have left.
+struct Room {
+  std::uint64_t file_system = 0;
+  std::uint64_t free_bytes = 0;
+  std::uint64_t free_files = 0;
+};
+
+Room& room_of(const FolderFacts& facts, std::vector<Room>& rooms) {
+  const auto known = std::find_if(rooms.begin(), rooms.end(), [&](const Room& room) {
+    return room.file_system == facts.file_system;
+  });
+  if (known != rooms.end()) return *known;
+  return rooms.emplace_back(Room{facts.file_system, facts.free_bytes, facts.free_files});
+}
+
+std::string listed(std::span<const std::string> folders) {
+  std::string text;
+  for (const std::string& folder : folders) text += (text.empty() ? "" : ", ") + folder;
+  return text;
+}
+
+}  // namespace
+
+void require_space(std::span<const SpaceNeed> needs) {
+  std::vector<Room> rooms;
+  for (const SpaceNeed& need : needs) {
+    std::uint64_t missing = need.bytes;
+    std::uint64_t free_bytes = 0;
+    bool known = need.bytes != 0;
+    for (const std::string& folder : need.folders) {
+      const std::optional<FolderFacts> facts = folder_facts(folder);
+      if (!facts) {  // opening it will tell better what is wrong
+        known = false;
+        continue;
+      }
+      Room& room = room_of(*facts, rooms);
+      if (room.free_files == 0) {
+        throw Error(ErrorKind::kResource, "making room for " + need.purpose + " in",
+                    "no inode is free")
+            .path(folder)
+            .hint("remove some files there, or use another folder");
+      }
+      --room.free_files;
+      const std::uint64_t taken = std::min(missing, room.free_bytes);
+      free_bytes = capped_sum(free_bytes, room.free_bytes);
+      room.free_bytes -= taken;
+      missing -= taken;
+    }
+    if (known && missing != 0) {
+      throw Error(ErrorKind::kResource, "making room for " + need.purpose + " in",
+                  format_bytes(need.bytes) + " needed, " + format_bytes(free_bytes) + " free")
+          .path(listed(need.folders))
+          .hint("free " + format_bytes(missing) + " there, or use another folder");
+    }
+  }
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,176 @@
+#include "io/system/temporary_file.hpp"
+
+#include <cerrno>
+#include <cstdint>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "io/system/held_signals.hpp"
+#include "io/system/sys.hpp"
+
+namespace gsort::io {
+namespace {
+
+constexpr mode_t kOnlyTheOwner = 0600;
+constexpr int kAttempts = 100;
+
+Error cannot_create(const Folder& folder, int error_number) {
+  return Error::from_errno(folder.file.kind(), "creating a file in", error_number)
+      .path(folder.file.path())
+      .hint(hint_for(error_number));
+}
+
+// What kernels and file systems without O_TMPFILE answer; old ones take it for opening a folder.
+bool means_no_unnamed_files(int error_number) {
+  return error_number == EOPNOTSUPP || error_number == EISDIR || error_number == EINVAL ||
+         error_number == ENOENT;
+}
+
+// A file without a name, or one that is not open() when the file system has no such files.
+File try_unnamed(const Folder& folder, const std::string& path, int extra_flags) {
+  int fd = -1;
+  do {
+    fd = sys::open_at(folder.file.fd(), ".", O_TMPFILE | O_RDWR | extra_flags, kOnlyTheOwner);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0 && !means_no_unnamed_files(errno)) throw cannot_create(folder, errno);
+  return {fd, path, folder.file.kind()};
+}
+
+// Where files on their way to `target` are named first.
+std::string usual_name(const std::string& target) {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char letter : target) {
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  }
+  return fmt::format(".gsort-{:016x}", hash);
+}
+
+// Whether `name` stands for the open file.
+bool is_name_of(const Folder& folder, const std::string& name, const struct stat& open) {
+  struct stat named = {};
+  return sys::stat_at(folder.file.fd(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+// Removes `name` if a sort of this user left it that has been killed: a live one holds the lock.
+// Only who holds the lock removes a name, so it still is this file's when it goes.
+void remove_if_left(const Folder& folder, const std::string& name) {
+  const File left(sys::open_at(folder.file.fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK),
+                  name, folder.file.kind());
+  struct stat facts = {};
+  if (!left.is_open() || sys::fstat(left.fd(), &facts) != 0) return;
+  if (!S_ISREG(facts.st_mode) || facts.st_uid != sys::effective_user()) return;
+  if (sys::lock(left.fd()) != 0) return;
+  if (is_name_of(folder, name, facts)) sys::unlink_at(folder.file.fd(), name.c_str());
+}
+
+// Calls attempt(name), which returns 0 or an errno, until a name is not taken: the usual one of
+// `target`, if there is one, then such as nobody can guess. Returns what attempt returned last.
+template <class Attempt>
+int with_free_name(const Folder& folder, const std::string& target, const Attempt& attempt) {
+  int result = EEXIST;
+  if (!target.empty()) {
+    const std::string name = usual_name(target);
+    result = attempt(name);
+    if (result != EEXIST) return result;
+    remove_if_left(folder, name);
+    result = attempt(name);
+  }
+  for (int turn = 0; turn < kAttempts && (result == EEXIST || result == EINTR); ++turn) {
+    result = attempt(hidden_name());
+  }
+  return result;
+}
+
+NewFile create_named(const Folder& folder, const std::string& target, const std::string& path) {
+  NewFile created;
+  const int refused = with_free_name(folder, target, [&](const std::string& name) {
+    created.name = name;
+    const int fd = sys::open_at(folder.file.fd(), name.c_str(),
+                                O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, kOnlyTheOwner);
+    if (fd < 0) return errno;
+    created.file = File(fd, path, folder.file.kind());
+    sys::lock(fd);
+    // Before that, another sort may have taken it for something left, and removed it.
+    struct stat facts = {};
+    return sys::fstat(fd, &facts) == 0 && facts.st_nlink == 0 ? EEXIST : 0;
+  });
+  if (refused != 0) throw cannot_create(folder, refused);
+  return created;
+}
+
+}  // namespace
+
+Folder open_folder(const std::string& path, ErrorKind kind) {
+  const auto open_with = [&](int flags) {
+    int fd = -1;
+    do {
+      fd = sys::open_at(AT_FDCWD, path.c_str(), flags | O_DIRECTORY, 0);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+  };
+  int fd = open_with(O_RDONLY);
+  const bool readable = fd >= 0;
+  if (fd < 0 && errno == EACCES) fd = open_with(O_PATH);
+  if (fd < 0)
+    throw Error::from_errno(kind, "opening the folder", errno).path(path).hint(hint_for(errno));
+  return {File(fd, path, kind), readable};
+}
+
+NewFile create_linkable(const Folder& folder, const std::string& target, const std::string& path) {
+  File file = try_unnamed(folder, path, 0);
+  if (file.is_open()) {
+    sys::lock(file.fd());
+    // Without /proc the file could not be linked when all the work is done: find out now.
+    struct stat facts = {};
+    const std::string self = fmt::format("/proc/self/fd/{}", file.fd());
+    if (sys::stat_at(AT_FDCWD, self.c_str(), &facts, 0) == 0) return {std::move(file), {}};
+  }
+  const HeldSignals held;
+  return create_named(folder, target, path);
+}
+
+File create_unnamed(const Folder& folder, const std::string& path) {
+  File file = try_unnamed(folder, path, O_EXCL);
+  if (file.is_open()) return file;
+  const HeldSignals held;
+  NewFile named = create_named(folder, "", path);
+  if (sys::unlink_at(folder.file.fd(), named.name.c_str()) != 0) {
+    const int error_number = errno;
+    sys::unlink_at(folder.file.fd(), named.name.c_str());
+    throw cannot_create(folder, error_number);
+  }
+  return std::move(named.file);
+}
+
+int link_as(const File& file, const Folder& folder, const std::string& name) {
+  const std::string self = fmt::format("/proc/self/fd/{}", file.fd());
+  int result = 0;
+  do {
+    result =
+        sys::link_at(AT_FDCWD, self.c_str(), folder.file.fd(), name.c_str(), AT_SYMLINK_FOLLOW);
+  } while (result != 0 && errno == EINTR);
+  return result == 0 ? 0 : errno;
+}
+
+int link_hidden(const File& file, const Folder& folder, const std::string& target,
+                std::string& name) {
+  const int refused = with_free_name(folder, target, [&](const std::string& free) {
+    name = free;  // before the name is there: what comes after must not fail
+    return link_as(file, folder, name);
+  });
+  if (refused != 0) name.clear();
+  return refused;
+}
+
+void remove_left_name(const Folder& folder, const std::string& target) {
+  remove_if_left(folder, usual_name(target));
+}
+
+std::string hidden_name() {
+  // A guessed name would do no harm, either: it is only ever created exclusively.
+  return fmt::format(".gsort-{:016x}", sys::random_number());
+}
+
+}  // namespace gsort::io

@@ -1,0 +1,57 @@
+// Files that nobody else can see: created without a name where the file system can do that, so that
+// even SIGKILL leaves nothing behind.
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+#include "io/system/file.hpp"
+
+namespace gsort::io {
+
+// Opens the folder itself, to create files in it and to sync it. All its Errors have the kind
+// `kind`. `readable` is false when the folder may be written but not listed; it cannot be synced
+// then.
+struct Folder {
+  File file;
+  bool readable = true;
+};
+[[nodiscard]] Folder open_folder(const std::string& path, ErrorKind kind);
+
+// A new, empty file in `folder` for reading and writing, mode 0600. `name` is empty when it has
+// none; else the file system has no unnamed files, and the file lies in the folder under that
+// hidden name.
+struct NewFile {
+  File file;
+  std::string name;
+};
+
+// A file that link_as() can give a name later, to become `target` in that folder. It is locked
+// (flock) as long as it is open. `path` is what messages call it.
+// Throws: Error of the folder's kind.
+[[nodiscard]] NewFile create_linkable(const Folder& folder, const std::string& target,
+                                      const std::string& path);
+
+// A file that never gets a name. Where that is refused, the name is removed before anybody sees it,
+// with signals held back meanwhile.
+// Throws: Error of the folder's kind.
+[[nodiscard]] File create_unnamed(const Folder& folder, const std::string& path);
+
+// Gives an unnamed file the name `name` in `folder`; returns 0 or an errno (EEXIST: the name is
+// taken).
+[[nodiscard]] int link_as(const File& file, const Folder& folder, const std::string& name);
+
+// Gives a file of create_linkable() a hidden name, which is put into `name`, on its way to become
+// `target`; returns 0 or an errno, and then `name` is empty. A sort that is killed before it can
+// rename the file leaves that name, so the first choice is the same for every sort with this
+// target: the next one removes it, if it belongs to this user and nobody holds its lock.
+[[nodiscard]] int link_hidden(const File& file, const Folder& folder, const std::string& target,
+                              std::string& name);
+
+// Removes that name, if it is there; for those that need none themselves.
+void remove_left_name(const Folder& folder, const std::string& target);
+
+// A hidden name that nobody can guess: ".gsort-" and 16 hexadecimal digits.
+[[nodiscard]] std::string hidden_name();
+
+}  // namespace gsort::io

@@ -1,0 +1,60 @@
+// The header of a NumPy array file (.npy), versions 1 to 3, for arrays of one or two dimensions:
+//
+//   offset  bytes
+//   0       6   "\x93NUMPY"
+//   6       2   version: major, minor
+//   8       2   length of what follows, little endian; 4 bytes from version 2 on
+//   10, 12      {'descr': '<i8', 'fortran_order': False, 'shape': (1000,), } blanks, newline
+//
+// descr is the dtype (npy_dtype.hpp). The elements follow at once; the header is padded so that
+// they begin at a multiple of 64.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "element/key.hpp"
+#include "form/byte_stream.hpp"
+#include "form/stored_array.hpp"
+
+namespace gsort::io {
+
+struct NpyHeader {
+  StoredArray array;
+  std::uint64_t elements = 0;
+  std::uint64_t header_bytes = 0;
+};
+
+// Reads the header from the start of a file's bytes; `path` names it in errors.
+// Throws: Error(kInput) for what is no such file, or holds an array that cannot be sorted, with the
+// way out: another dtype, Fortran order, more than two dimensions, or none.
+[[nodiscard]] NpyHeader read_npy_header(ByteStream& from, const std::string& path);
+
+// What stands between the braces and around them: in versions 1 and 2 Latin-1, from 3 on UTF-8.
+// Names of fields become UTF-8; the dtype stays as it is, for the output's header. Throws: as
+// read_npy_header.
+[[nodiscard]] NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path,
+                                             int version = 1);
+
+// The dtype of keys.
+[[nodiscard]] StoredDtype npy_dtype_of(const KeyFormat& key);
+
+// Whether the two mean the same, whatever versions of the format they are written in.
+[[nodiscard]] bool is_same_dtype(const StoredDtype& a, const StoredDtype& b);
+
+// The header of a file with `elements` elements, in rows of `row_elements` if these are not 0; for
+// one dtype its size is the same for all.
+// Requires: whole rows.
+[[nodiscard]] std::vector<std::byte> make_npy_header(const StoredDtype& dtype,
+                                                     std::uint64_t elements,
+                                                     std::uint64_t row_elements = 0);
+
+// The Error for a file that holds more or less than its header says.
+[[nodiscard]] Error wrong_array_size(const std::string& path, std::uint64_t promised_bytes,
+                                     std::uint64_t found_bytes);
+
+}  // namespace gsort::io

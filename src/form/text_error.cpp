@@ -1,0 +1,130 @@
+#include "form/text_error.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "base/quoted.hpp"
+#include "element/value.hpp"
+
+namespace gsort::io {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789";
+
+// The word of `line` around `at`: up to the blanks on both sides, or the blank itself.
+std::string_view word_around(std::string_view line, std::size_t at) {
+  constexpr std::string_view kBlanks = " \t\r";
+  if (at >= line.size() || kBlanks.find(line[at]) != std::string_view::npos) {
+    return line.substr(std::min(at, line.size()), 1);
+  }
+  const auto before = line.find_last_of(kBlanks, at);
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  return line.substr(begin, line.find_first_of(kBlanks, at) - begin);
+}
+
+// Where the first byte stands that no integer can have there.
+std::size_t first_wrong_byte(std::string_view line, bool sign_allowed) {
+  const std::size_t first = sign_allowed && line.starts_with('-') ? 1 : 0;
+  return std::min(line.find_first_not_of(kDigits, first), line.size());
+}
+
+std::string range_of(KeyType type) {
+  return with_value_of_type(type, [&](auto value) {
+    using Limits = std::numeric_limits<decltype(value)>;
+    return fmt::format("{} holds numbers from {} to {}", name_of(type), Limits::lowest(),
+                       Limits::max());
+  });
+}
+
+Error wrong(const std::string& path, std::uint64_t number, std::size_t column, std::string what,
+            std::string_view hint) {
+  return Error(ErrorKind::kInput, "reading",
+               fmt::format("line {}, column {}: {}", number, column, what))
+      .path(path)
+      .hint(hint);
+}
+
+// Whether it is a number that only floating-point types hold.
+bool is_of_float(std::string_view word) {
+  double value = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, problem] = std::from_chars(word.data(), end, value);
+  return problem != std::errc::invalid_argument && stop == end;
+}
+
+// Whether the library reads a number there, but none that the type holds.
+bool is_only_out_of_range(std::string_view line, KeyType type) {
+  if (!is_float(type)) {
+    const bool minus = line.starts_with('-');
+    return line.size() > (minus ? 1U : 0U) && first_wrong_byte(line, minus) == line.size();
+  }
+  return with_value_of_type(type, [line](auto value) {
+    const char* const end = line.data() + line.size();
+    const auto [stop, problem] = std::from_chars(line.data(), end, value);
+    return problem == std::errc::result_out_of_range && stop == end;
+  });
+}
+
+// Of a floating-point number that is out of range: whether it is too small rather than too large.
+bool is_near_zero(std::string_view line) {
+  long double value = 0;  // reaches further than all types; beyond that the exponent tells
+  const auto [stop, problem] = std::from_chars(line.data(), line.data() + line.size(), value);
+  if (problem == std::errc()) return value > -1 && value < 1;
+  return line.find("e-") != std::string_view::npos || line.find("E-") != std::string_view::npos;
+}
+
+std::string next_to_zero(KeyType type) {
+  return with_value_of_type(type, [&](auto value) {
+    return fmt::format("{} holds nothing between 0 and {}", name_of(type),
+                       std::numeric_limits<decltype(value)>::denorm_min());
+  });
+}
+
+}  // namespace
+
+Error bad_line(const std::string& path, std::uint64_t number, std::string_view line, KeyType type) {
+  constexpr std::string_view kForm = "each line holds one number, and nothing else";
+  if (line.empty()) return wrong(path, number, 1, "the line is empty", kForm);
+  if (line.ends_with('\r')) {
+    return wrong(path, number, line.size(), "the line ends with CR LF",
+                 "take the CRs out: tr -d '\\r' < FILE");
+  }
+  if (line.starts_with('+')) {
+    return wrong(path, number, 1, fmt::format("{} begins with a plus sign", quoted(line)),
+                 "take the plus signs out: tr -d + < FILE");
+  }
+  if (is_only_out_of_range(line, type)) {
+    if (is_float(type) && is_near_zero(line)) {
+      return wrong(path, number, 1,
+                   fmt::format("{} is too close to 0 for {}", quoted(line), name_of(type)),
+                   next_to_zero(type) + "; -t takes another type");
+    }
+    return wrong(path, number, 1, fmt::format("{} does not fit {}", quoted(line), name_of(type)),
+                 range_of(type) + "; -t takes another type");
+  }
+  const std::size_t at = is_float(type) ? std::min(line.find_first_of(" \t"), line.size())
+                                        : first_wrong_byte(line, is_signed_integer(type));
+  const std::size_t column = is_float(type) && at == line.size() ? 1 : at + 1;
+  const std::string_view word = word_around(line, column - 1);
+  if (!is_float(type) && is_of_float(line)) {
+    return wrong(
+        path, number, column, fmt::format("{} is not a whole number", quoted(line)),
+        fmt::format("likely {} is the wrong type: -t f64 sorts such numbers", name_of(type)));
+  }
+  return wrong(path, number, column,
+               fmt::format("{} is not {}", quoted(word.empty() ? line : word),
+                           is_float(type) ? "a number" : "a whole number"),
+               kForm);
+}
+
+Error line_too_long(const std::string& path, std::uint64_t number, std::string_view begin) {
+  return wrong(path, number, 1,
+               fmt::format("{} goes on for more than {} bytes", quoted(begin), begin.size()),
+               "is it text? --format=bin reads raw keys");
+}
+
+}  // namespace gsort::io

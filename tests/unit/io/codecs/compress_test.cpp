@@ -1,0 +1,51 @@
+#include "io/codecs/compress.hpp"
+
+#include <thread>
+#include <vector>
+
+#include "io/codecs/decompress.hpp"
+#include "unit/io/memory_stream.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::Bytes;
+
+TEST(Compress, WorksAtEveryLevel) {
+  const Bytes bytes = test::random_bytes(1000);
+  for (const Codec codec : kAllCodecs) {
+    const CodecLevels levels = levels_of(codec);
+    for (const int level : {levels.least, levels.most}) {
+      Bytes to;
+      compress(codec, level, bytes, to);
+      test::MemoryStream stream(to);
+      EXPECT_EQ(test::drain(*make_decoder(codec, stream, "in")), bytes) << name_of(codec) << level;
+    }
+  }
+}
+
+TEST(Compress, AppendsToWhatIsThere) {
+  Bytes to = test::bytes_of("before");
+  compress(Codec::kGzip, 6, test::bytes_of("more"), to);
+  ASSERT_GT(to.size(), 6U);
+  EXPECT_EQ(Bytes(to.begin(), to.begin() + 6), test::bytes_of("before"));
+  test::MemoryStream stream({to.begin() + 6, to.end()});
+  EXPECT_EQ(test::drain(*make_decoder(Codec::kGzip, stream, "in")), test::bytes_of("more"));
+}
+
+TEST(Compress, MakesTheSameBytesOnAnyThread) {
+  const Bytes bytes = test::random_bytes(100'000);
+  for (const Codec codec : kAllCodecs) {
+    std::vector<Bytes> results(4);
+    {
+      std::vector<std::jthread> threads;
+      for (Bytes& to : results) {
+        threads.emplace_back([&, codec] { compress(codec, levels_of(codec).usual, bytes, to); });
+      }
+    }
+    for (const Bytes& result : results) EXPECT_EQ(result, results.front()) << name_of(codec);
+  }
+}
+
+}  // namespace
+}  // namespace gsort::io

@@ -1,0 +1,108 @@
+#include "io/input/input.hpp"
+
+#include <array>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::contains;
+using test::error_of;
+
+class ParkedInput : public testing::Test {
+ protected:
+  // The descriptors of this process, but for the one that lists them.
+  static std::size_t open_files() {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return static_cast<std::size_t>(std::distance(begin(all), end(all))) - 1;
+  }
+
+  test::TempFolder folder_;
+  std::string path_ = folder_ / "in";
+  test::Bytes data_ = test::random_bytes(100'000);
+};
+
+TEST_F(ParkedInput, KeepsNoDescriptorAndReadsTheSame) {
+  test::write_file(path_, data_);
+  const std::size_t before = open_files();
+  Input input(path_);
+  input.choose_way(DirectIo::kOn);
+  input.park();
+  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(input.path(), path_);
+  EXPECT_EQ(input.size(), data_.size());
+  test::Bytes read(data_.size());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t at = 0; at < data_.size(); at += 10'000) {
+      threads.emplace_back(
+          [&, at] { input.read_at(ByteSpan(read).subspan(at, 10'000), 10'000, at); });
+    }
+  }
+  EXPECT_EQ(read, data_);
+  input.check_unchanged();
+  EXPECT_EQ(open_files(), before);
+}
+
+TEST_F(ParkedInput, NoticesAnotherFileInItsPlace) {
+  test::write_file(path_, data_);
+  Input input(path_);
+  input.park();
+  test::write_file(folder_ / "other", data_);
+  std::filesystem::rename(folder_ / "other", path_);
+  std::array<std::byte, 8> room{};
+  const Error error = error_of([&] { input.read_at(room, room.size(), 0); });
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_TRUE(contains(error.what(), "another file took the place"));
+  EXPECT_TRUE(contains(error_of([&] { input.check_unchanged(); }).what(), "another file"));
+}
+
+TEST_F(ParkedInput, NoticesAFileThatChangedOrWent) {
+  test::write_file(path_, data_);
+  Input input(path_);
+  input.park();
+  std::array<std::byte, 8> room{};
+  test::write_file(path_, test::random_bytes(200'000));
+  EXPECT_TRUE(contains(error_of([&] { input.read_at(room, 8, 0); }).what(), "grew"));
+  std::filesystem::remove(path_);
+  EXPECT_TRUE(contains(error_of([&] { input.check_unchanged(); }).what(), "No such file"));
+}
+
+// A product with their seconds that overflows is undefined: UBSan ends the test there.
+TEST(InputState, KnowsDatesThatNanosecondsCannotCount) {
+  const test::TempFolder folder;
+  test::write_file(folder / "in", test::random_bytes(8));
+  for (const std::int64_t seconds :
+       {std::int64_t{0}, std::int64_t{13'569'465'600}}) {  // 1970, 2400
+    const std::array<timespec, 2> times = {timespec{seconds, 5}, timespec{seconds, 5}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, (folder / "in").c_str(), times.data(), 0), 0);
+    const auto state = Input(folder / "in").state();
+    ASSERT_TRUE(state);
+    EXPECT_EQ(state->bytes, 8U);
+    EXPECT_EQ(state->changed_ns == 5, seconds == 0);
+    EXPECT_GT(state->changed_ns, 0);
+  }
+}
+
+TEST_F(ParkedInput, IsNoStream) {
+  const std::size_t before = open_files();
+  {
+    Input input("/dev/zero");
+    input.park();
+    EXPECT_EQ(open_files(), before + 1);
+    std::array<std::byte, 8> room{};
+    EXPECT_EQ(input.read_next(room), room.size());
+  }
+  EXPECT_EQ(open_files(), before);
+}
+
+}  // namespace
+}  // namespace gsort::io

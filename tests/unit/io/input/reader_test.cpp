@@ -1,0 +1,261 @@
+#include "io/input/reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::Bytes;
+using test::contains;
+using test::error_of;
+using test::FaultScope;
+using test::random_bytes;
+using test::TempFolder;
+using test::write_file;
+
+// Everything the reader gives, put together by position, read by `threads` threads.
+Bytes read_all(Reader& reader, std::size_t buffer_bytes, unsigned threads = 1) {
+  Bytes all;
+  std::mutex mutex;
+  std::vector<std::thread> workers;
+  for (unsigned t = 0; t < threads; ++t) {
+    workers.emplace_back([&] {
+      const Arena buffer(buffer_bytes, "tests");
+      while (const auto block = reader.next(buffer.bytes())) {
+        const std::lock_guard lock(mutex);
+        all.resize(std::max(all.size(), block->position_bytes + block->bytes));
+        std::copy_n(buffer.data(), block->bytes,
+                    all.begin() + static_cast<long>(block->position_bytes));
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  return all;
+}
+
+class ReaderOf : public testing::TestWithParam<DirectIo> {
+ protected:
+  [[nodiscard]] ReaderOptions options(std::size_t element_bytes) const {
+    return {.element_bytes = element_bytes, .direct_io = GetParam()};
+  }
+  const TempFolder folder_;
+};
+std::string name_of(const testing::TestParamInfo<DirectIo>& policy) {
+  constexpr std::array kNames = {"Auto", "Direct", "Cached"};
+  return kNames.at(static_cast<std::size_t>(policy.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, ReaderOf,
+                         testing::Values(DirectIo::kAuto, DirectIo::kOn, DirectIo::kOff), name_of);
+
+TEST_P(ReaderOf, GivesEveryByteOnceOverSizesAndBuffers) {
+  for (const std::size_t size : {0U, 8U, 4096U, 4104U, 8192U, 100'000U}) {
+    const Bytes data = random_bytes(size, size);
+    write_file(folder_ / "f", data);
+    for (const std::size_t buffer : {8U, 1000U, 4096U, 65536U, 1U << 20}) {
+      for (const unsigned threads : {1U, 3U}) {
+        Reader reader({folder_ / "f"}, options(8));
+        EXPECT_EQ(reader.known_size(), size);
+        EXPECT_EQ(read_all(reader, buffer, threads), data) << size << " " << buffer;
+        EXPECT_TRUE(reader.at_end());
+        EXPECT_EQ(reader.position(), size);
+        reader.check_unchanged();
+      }
+    }
+  }
+}
+
+TEST_P(ReaderOf, JoinsSeveralFiles) {
+  Bytes all;
+  std::vector<std::string> paths;
+  for (const std::size_t size : {40'000U, 0U, 4U, 4096U, 12'345U * 4}) {
+    const Bytes data = random_bytes(size, size);
+    paths.push_back(folder_ / std::to_string(size));
+    write_file(paths.back(), data);
+    all.insert(all.end(), data.begin(), data.end());
+  }
+  for (const std::size_t buffer : {4096U, 10'000U, 1U << 20}) {
+    Reader reader(paths, options(4));
+    EXPECT_EQ(reader.known_size(), all.size());
+    EXPECT_EQ(read_all(reader, buffer, 2), all);
+  }
+}
+
+TEST_P(ReaderOf, StopsAtALimitAndGoesOnBehindIt) {
+  const Bytes data = random_bytes(100'000);
+  write_file(folder_ / "f", data);
+  Reader reader({folder_ / "f"}, options(4));
+  const Arena buffer(16384, "tests");
+  Bytes all;
+  for (std::uint64_t limit = 0; limit <= 130'000; limit += 30'004) {
+    while (const auto block = reader.next(buffer.bytes(), limit)) {
+      EXPECT_EQ(block->position_bytes, all.size());
+      all.insert(all.end(), buffer.data(), buffer.data() + block->bytes);
+    }
+    EXPECT_EQ(all.size(), std::min<std::uint64_t>(limit, data.size()));
+    EXPECT_EQ(reader.at_end(), all.size() == data.size());
+  }
+  EXPECT_EQ(all, data);
+}
+
+TEST_P(ReaderOf, SamplesTheWholeRangeAndTakesNothing) {
+  std::vector<std::uint32_t> numbers(1'000'000);
+  for (std::uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
+  write_file(folder_ / "f", std::as_bytes(std::span(numbers).first(400'000)));
+  write_file(folder_ / "g", std::as_bytes(std::span(numbers).subspan(400'000)));
+  Reader reader({folder_ / "f", folder_ / "g"}, options(4));
+  for (const std::size_t count : {1U, 100U, 1024U, 5000U, 100'000U}) {
+    std::vector<std::uint32_t> sample(count);
+    const std::size_t bytes =
+        reader.sample(std::as_writable_bytes(std::span(sample)), 400, 4 * 999'900);
+    ASSERT_GT(bytes, count * 3);
+    ASSERT_EQ(bytes % 4, 0U);
+    sample.resize(bytes / 4);
+    EXPECT_EQ(sample.front(), 100U);
+    EXPECT_TRUE(std::is_sorted(sample.begin(), sample.end()));
+    EXPECT_EQ(std::adjacent_find(sample.begin(), sample.end()), sample.end());
+    if (count >= 5000) {
+      EXPECT_EQ(sample.back(), 999'899U);
+    }
+  }
+  std::array<std::byte, 8> small{};
+  EXPECT_EQ(reader.sample(small, 8, 8), 0U);
+  EXPECT_EQ(reader.sample(small, 8, 12), 4U);
+  EXPECT_EQ(reader.position(), 0U);
+}
+
+TEST_P(ReaderOf, NoticesAFileThatGotShorter) {
+  write_file(folder_ / "f", random_bytes(100'000));
+  Reader reader({folder_ / "f"}, options(4));
+  ASSERT_EQ(::truncate((folder_ / "f").c_str(), 50'000), 0);
+  const Arena buffer(1 << 20, "tests");
+  const Error error = error_of([&] { (void)reader.next(buffer.bytes()); });
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_EQ(error.offset_bytes(), 50'000U);
+  EXPECT_TRUE(contains(error.what(), "became shorter while it was read"));
+  EXPECT_TRUE(contains(error_of([&] { reader.check_unchanged(); }).what(), "shorter"));
+}
+
+TEST_P(ReaderOf, NoticesAFileThatGrewOrWasWrittenTo) {
+  write_file(folder_ / "f", random_bytes(1000));
+  Reader grown({folder_ / "f"}, options(4));
+  write_file(folder_ / "f", random_bytes(2000));
+  EXPECT_TRUE(contains(error_of([&] { grown.check_unchanged(); }).what(), "grew"));
+  Reader touched({folder_ / "f"}, options(4));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  write_file(folder_ / "f", random_bytes(2000, 9));
+  EXPECT_TRUE(contains(error_of([&] { touched.check_unchanged(); }).what(), "written to"));
+}
+
+TEST_P(ReaderOf, HidesShortAndInterruptedReadsAndReportsOthers) {
+  const Bytes data = random_bytes(64 * 4096);
+  write_file(folder_ / "f", data);
+  for (const int error_number : {0, EINTR, EIO}) {
+    for (std::uint64_t nth = 1; nth <= 6; ++nth) {
+      Reader reader({folder_ / "f"}, options(4));
+      const Arena buffer(16 * 4096, "tests");
+      const FaultScope fault({sys::Call::kPread, nth, error_number});
+      Bytes all;
+      const auto read = [&] {
+        while (const auto block = reader.next(buffer.bytes())) {
+          all.insert(all.end(), buffer.data(), buffer.data() + block->bytes);
+        }
+      };
+      if (error_number == EIO && nth <= 4) {
+        const Error error = error_of(read);
+        EXPECT_EQ(error.error_number(), EIO);
+        EXPECT_EQ(error.path(), folder_ / "f");
+        EXPECT_EQ(error.offset_bytes(), (nth - 1) * 16 * 4096);
+      } else {
+        read();
+        EXPECT_EQ(all, data);
+      }
+    }
+  }
+}
+
+TEST(Reader, FallsBackWhereDirectReadsAreRefused) {
+  const TempFolder folder;
+  const Bytes data = random_bytes(100'000);
+  write_file(folder / "f", data);
+  const auto options = ReaderOptions{.element_bytes = 4, .direct_io = DirectIo::kOn};
+  {
+    Reader reader({folder / "f"}, options);
+    const FaultScope fault({sys::Call::kPread, 1, EINVAL});
+    EXPECT_EQ(read_all(reader, 8192), data);
+    EXPECT_TRUE(contains(reader.notes().at(0), "O_DIRECT is refused"));
+  }
+  const FaultScope fault({sys::Call::kOpen, 2, EINVAL});
+  Reader reader({folder / "f"}, options);
+  EXPECT_EQ(read_all(reader, 8192), data);
+  EXPECT_TRUE(contains(reader.notes().at(0), "O_DIRECT is refused"));
+}
+
+TEST(Reader, KnowsWhichFilesAreCached) {
+  const TempFolder folder;
+  const Bytes data = random_bytes(std::size_t{20} << 20);
+  write_file(folder / "f", data);
+  EXPECT_TRUE(contains(Reader({folder / "f"}).notes().at(0), ": cached"));
+  const int fd = sys::open_at(AT_FDCWD, (folder / "f").c_str(), O_RDONLY, 0);
+  ASSERT_EQ(sys::fsync(fd), 0);
+  sys::advise(fd, 0, 0, POSIX_FADV_DONTNEED);
+  sys::close(fd);
+  Reader cold({folder / "f"});
+  if (!contains(cold.notes().at(0), "not cached")) GTEST_SKIP() << cold.notes().at(0);
+  EXPECT_EQ(read_all(cold, std::size_t{1} << 20, 2), data);
+}
+
+TEST(Reader, NamesTheOddTail) {
+  const TempFolder folder;
+  write_file(folder / "even", random_bytes(800));
+  write_file(folder / "odd", random_bytes(1003));
+  const Error error = error_of([&] {
+    const Reader reader({folder / "even", folder / "odd"}, {.element_bytes = 8});
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kInput);
+  EXPECT_TRUE(
+      contains(error.what(), "reading " + (folder / "odd") + " at byte 1000: the size, 1003"));
+}
+
+TEST(Reader, RefusesFoldersMissingFilesAndStandardInputTwice) {
+  const TempFolder folder;
+  EXPECT_EQ(error_of([&] { const Reader reader({folder.path()}); }).error_number(), EISDIR);
+  EXPECT_EQ(error_of([&] { const Reader reader({folder / "none"}); }).error_number(), ENOENT);
+  EXPECT_EQ(error_of([&] { const Reader reader({"-", "-"}); }).kind(), ErrorKind::kUsage);
+}
+
+TEST(Reader, RefusesMoreThanAnyFileCanHold) {
+  const std::string path = "/dev/shm/gsort-test-" + std::to_string(::getpid());
+  write_file(path, {});
+  const bool huge = ::truncate(path.c_str(), INT64_MAX - 4095) == 0;
+  std::optional<std::uint64_t> size;
+  std::optional<Error> error;
+  if (huge) {
+    size = Reader({path}, {.element_bytes = 8}).known_size();
+    error = error_of([&] { const Reader reader({path, path}, {.element_bytes = 8}); });
+  }
+  std::filesystem::remove(path);
+  if (!huge) GTEST_SKIP() << "no file system for sparse files of 8 EiB here";
+  EXPECT_EQ(size, static_cast<std::uint64_t>(INT64_MAX) - 4095);
+  EXPECT_EQ(error->kind(), ErrorKind::kInput);
+}
+
+TEST(Reader, ReadsFilesThatSayTheyAreEmpty) {
+  Reader reader({"/proc/self/status"});
+  EXPECT_EQ(reader.known_size(), std::nullopt);
+  EXPECT_GT(read_all(reader, 4096).size(), 100U);
+}
+
+}  // namespace
+}  // namespace gsort::io

@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/output/output.hpp"
+#include "io/system/file.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::Bytes;
+using test::bytes_of;
+using test::contains;
+using test::error_of;
+using test::random_bytes;
+using test::read_file;
+using test::TempFolder;
+using test::write_file;
+
+// Standard output replaced for a scope.
+class StandardOutput {
+ public:
+  explicit StandardOutput(int fd) : saved_(::dup(STDOUT_FILENO)) {
+    if (fd < 0) {
+      ::close(STDOUT_FILENO);
+    } else {
+      ::dup2(fd, STDOUT_FILENO);
+      ::close(fd);
+    }
+  }
+  ~StandardOutput() {
+    ::dup2(saved_, STDOUT_FILENO);
+    ::close(saved_);
+  }
+  StandardOutput(const StandardOutput&) = delete;
+  StandardOutput& operator=(const StandardOutput&) = delete;
+
+ private:
+  int saved_;
+};
+
+int open_for_writing(const std::string& path) {
+  return sys::open_at(AT_FDCWD, path.c_str(), O_WRONLY | O_CREAT, 0600);
+}
+
+TEST(OutputStream, PutsPiecesOfManyThreadsInOrder) {
+  const TempFolder folder;
+  const std::string path = folder / "fifo";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const Bytes data = random_bytes(3'000'000);
+  Bytes got(data.size() + 1);
+  std::size_t got_bytes = 0;
+  std::thread reader([&] { got_bytes = open_input(path).read_full(got); });
+  Output output(path);
+  EXPECT_TRUE(output.is_stream());
+  EXPECT_TRUE(output.folder().empty());
+  constexpr std::size_t kPiece = 10'001;
+  std::atomic<std::size_t> next{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (std::size_t at = next.fetch_add(kPiece); at < data.size(); at = next.fetch_add(kPiece)) {
+        output.write_at(at, ConstByteSpan(data).subspan(at, std::min(kPiece, data.size() - at)));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  output.commit(data.size());
+  reader.join();
+  got.resize(got_bytes);
+  EXPECT_EQ(got, data);
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
+}
+
+TEST(OutputStream, WakesWaitersWhenCancelled) {
+  Output output("/dev/null");
+  std::atomic<int> stopped{0};
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 1; t <= 3; ++t) {
+    threads.emplace_back([&, t] {
+      try {
+        output.write_at(t * 1000, bytes_of("x"));
+      } catch (const Error&) {
+        ++stopped;
+      }
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  output.cancel();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(stopped, 3);
+}
+
+TEST(OutputStream, RefusesWhatWasPutBeforeAndStopsEverybody) {
+  Output output("/dev/null");
+  output.write_at(0, bytes_of("first"));
+  std::atomic<int> stopped{0};
+  std::thread waiting([&] {
+    try {
+      output.write_at(10, bytes_of("third"));
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kCorrupt) ++stopped;
+    }
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const Error error = error_of([&] { output.write_at(0, bytes_of("first")); });
+  waiting.join();
+  EXPECT_EQ(stopped, 1);
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(error_of([&] { output.commit(15); }).kind(), ErrorKind::kCorrupt);
+}
+
+TEST(OutputStream, IsNoWholeOutputWithMoreOrLessThanThereShouldBe) {
+  for (const std::uint64_t bytes : {4U, 6U}) {
+    Output output("/dev/null");
+    output.write_at(0, bytes_of("first"));
+    const Error error = error_of([&] { output.commit(bytes); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    EXPECT_TRUE(contains(error.hint(), "do not use what was written"));
+  }
+}
+
+TEST(OutputStream, StopsEverybodyWhenAWriteFails) {
+  Output output("/dev/full");
+  std::atomic<int> stopped{0};
+  std::thread waiting([&] {
+    try {
+      output.write_at(4, bytes_of("later"));
+    } catch (const Error& error) {  // whoever reports first, the reason is the disk's
+      if (error.error_number() == ENOSPC) ++stopped;
+    }
+  });
+  const Error error = error_of([&] { output.write_at(0, bytes_of("full")); });
+  waiting.join();
+  EXPECT_EQ(stopped, 1);
+  EXPECT_EQ(error.error_number(), ENOSPC);
+  EXPECT_EQ(error.path(), "/dev/full");
+  EXPECT_EQ(error_of([&] { output.commit(4); }).kind(), ErrorKind::kOutput);
+}
+
+TEST(OutputStream, ReportsAReaderThatWentAway) {
+  ::signal(SIGPIPE, SIG_IGN);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  ::close(ends[0]);
+  const StandardOutput replaced(ends[1]);
+  Output output("-");
+  const Error error = error_of([&] { output.write_next(bytes_of("x")); });
+  EXPECT_EQ(error.error_number(), EPIPE);
+  EXPECT_EQ(error.path(), "standard output");
+  EXPECT_FALSE(error.hint().empty());
+}
+
+TEST(OutputStream, WritesThroughRedirectedFiles) {
+  const TempFolder folder;
+  for (const std::string name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", ""}) {
+    write_file(folder / "f", {});
+    const int fd = open_for_writing(folder / "f");
+    const StandardOutput replaced(fd);
+    Output output(name);
+    EXPECT_TRUE(output.is_stream());
+    output.write_next(bytes_of("one "));
+    output.write_next(bytes_of("two"));
+    output.commit(7);
+    EXPECT_EQ(read_file(folder / "f"), bytes_of("one two"));
+  }
+}
+
+TEST(OutputStream, FollowsLinksToDescriptors) {
+  const TempFolder folder;
+  std::filesystem::create_symlink("/dev/stdout", folder / "link");
+  const StandardOutput replaced(open_for_writing(folder / "f"));
+  Output output(folder / "link");
+  EXPECT_TRUE(output.is_stream());
+  output.write_next(bytes_of("x"));
+  output.commit(1);
+  EXPECT_TRUE(std::filesystem::is_symlink("/dev/stdout"));
+  EXPECT_EQ(read_file(folder / "f"), bytes_of("x"));
+}
+
+TEST(OutputStream, SaysThatStandardOutputIsClosed) {
+  std::string what;
+  {
+    const StandardOutput replaced(-1);
+    what = error_of([] { const Output output("-"); }).what();
+  }
+  EXPECT_EQ(what,
+            "opening standard output: Bad file descriptor\n"
+            "  the descriptor is closed; open it, or name a file");
+}
+
+TEST(OutputStream, RefusesATerminalUnlessAskedTo) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) {
+    GTEST_SKIP() << "no pseudo-terminals here";
+  }
+  const int fd = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);
+  if (fd < 0) GTEST_SKIP() << "no pseudo-terminals here";
+  ErrorKind kind{};
+  bool allowed = false;
+  {
+    const StandardOutput replaced(fd);
+    kind = error_of([] { const Output output(""); }).kind();
+    allowed = Output("-").is_stream();
+  }
+  ::close(terminal);
+  EXPECT_EQ(kind, ErrorKind::kUsage);
+  EXPECT_TRUE(allowed);
+}
+
+TEST(OutputStream, SyncsWhatAShellHasOpened) {
+  const TempFolder folder;
+  const StandardOutput redirected(open_for_writing(folder / "out"));
+  Output output("-");
+  output.prepare(3);
+  output.write_at(0, bytes_of("new"));
+  const test::FaultScope fault({sys::Call::kFsync, 1, EIO});
+  EXPECT_EQ(error_of([&] { output.commit(3); }).error_number(), EIO);
+}
+
+}  // namespace
+}  // namespace gsort::io

@@ -1,0 +1,436 @@
+#include "io/output/output.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "io/input/reader.hpp"
+#include "io/system/linkable_file.hpp"
+#include "io/system/temporary_file.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::Bytes;
+using test::bytes_of;
+using test::contains;
+using test::error_of;
+using test::FaultScope;
+using test::random_bytes;
+using test::read_file;
+using test::TempFolder;
+using test::write_file;
+
+unsigned mode_of(const std::string& path) {
+  struct stat facts = {};
+  EXPECT_EQ(::stat(path.c_str(), &facts), 0);
+  return facts.st_mode & 07777U;
+}
+
+void write_whole(Output& output, ConstByteSpan bytes) {
+  output.prepare(bytes.size());
+  output.write_at(0, bytes);
+  output.commit(bytes.size());
+}
+
+TEST(Output, AppearsWholeWhenCommitted) {
+  const TempFolder folder;
+  const Bytes data = random_bytes(100'000);
+  Output output(folder / "out");
+  EXPECT_FALSE(output.is_stream());
+  EXPECT_EQ(output.path(), folder / "out");
+  EXPECT_EQ(output.folder(), folder.path());
+  output.prepare(data.size());
+  output.write_at(0, data);
+  EXPECT_TRUE(folder.entries().empty());
+  output.commit(data.size());
+  EXPECT_EQ(read_file(folder / "out"), data);
+  EXPECT_EQ(folder.entries().size(), 1U);
+}
+
+TEST(Output, LeavesNothingAndTheOldFileWithoutCommit) {
+  const TempFolder folder;
+  write_file(folder / "old", bytes_of("old content"));
+  {
+    Output replaced(folder / "old");
+    Output fresh(folder / "new");
+    replaced.write_at(0, random_bytes(1000));
+    fresh.write_at(0, random_bytes(1000));
+  }
+  EXPECT_EQ(read_file(folder / "old"), bytes_of("old content"));
+  EXPECT_EQ(folder.entries().size(), 1U);
+}
+
+TEST(Output, TakesPiecesOfEveryAlignmentFromManyThreads) {
+  const TempFolder folder;
+  const Arena memory(std::size_t{3} << 20, "tests");
+  const Bytes random = random_bytes(memory.size());
+  std::copy(random.begin(), random.end(), memory.data());
+  for (const DirectIo policy : {DirectIo::kOff, DirectIo::kOn}) {
+    for (const std::size_t shift : {0U, 4U}) {  // 4: addresses out of step with offsets
+      const ConstByteSpan data = ConstByteSpan(memory.bytes()).subspan(shift, memory.size() - 100);
+      Output output(folder / "out", {.direct_io = policy});
+      output.prepare(data.size());
+      std::vector<std::size_t> cuts = {0, data.size()};
+      std::mt19937 numbers(7);
+      for (int i = 0; i < 60; ++i) cuts.push_back(numbers() % data.size());
+      for (std::size_t i = 1; i < 20; ++i) cuts.push_back(i * 8192);
+      std::sort(cuts.begin(), cuts.end());
+      std::atomic<std::size_t> next{0};
+      std::vector<std::thread> threads;
+      for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&] {
+          for (std::size_t i = next++; i + 1 < cuts.size(); i = next++) {
+            output.write_at(cuts[i], data.subspan(cuts[i], cuts[i + 1] - cuts[i]));
+          }
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+      output.commit(data.size());
+      EXPECT_TRUE(std::ranges::equal(read_file(folder / "out"), data));
+    }
+  }
+}
+
+TEST(Output, FallsBackWhereDirectWritesAreRefused) {
+  const TempFolder folder;
+  const Arena data(std::size_t{1} << 20, "tests");
+  Output output(folder / "out", {.direct_io = DirectIo::kOn});
+  output.prepare(data.size());
+  {
+    const FaultScope fault({sys::Call::kPwrite, 1, EINVAL});
+    output.write_at(0, data.bytes());
+  }
+  EXPECT_TRUE(contains(output.notes().at(0), "O_DIRECT is refused"));
+  output.commit(data.size());
+  EXPECT_EQ(read_file(folder / "out").size(), data.size());
+}
+
+TEST(Output, MakesRoomForDirectWritesBeforeTheFirst) {
+  const TempFolder folder;
+  Output output(folder / "out", {.direct_io = DirectIo::kOn});
+  const FaultScope fault({sys::Call::kFallocate, 1, ENOSPC});
+  const Error error = error_of([&] { output.prepare(1 << 20); });
+  EXPECT_EQ(error.error_number(), ENOSPC);
+  EXPECT_TRUE(contains(error.what(), "making room for " + (folder / "out")));
+  EXPECT_FALSE(error.hint().empty());
+}
+
+TEST(Output, DoesWithoutRoomMadeAheadWhereTheFileSystemCannot) {
+  const TempFolder folder;
+  const Bytes data = random_bytes(100'000);
+  const FaultScope fault({sys::Call::kFallocate, 1, EOPNOTSUPP});
+  Output output(folder / "out", {.direct_io = DirectIo::kOn});
+  write_whole(output, data);
+  EXPECT_EQ(read_file(folder / "out"), data);
+}
+
+TEST(Output, WritesAnEmptyFile) {
+  const TempFolder folder;
+  Output output(folder / "out");
+  write_whole(output, {});
+  EXPECT_EQ(std::filesystem::file_size(folder / "out"), 0U);
+}
+
+TEST(Output, MayBeItsInput) {
+  const TempFolder folder;
+  const Bytes before = random_bytes(50'000, 1);
+  const Bytes after = random_bytes(50'000, 2);
+  write_file(folder / "f", before);
+  Reader reader({folder / "f"});
+  Output output(folder / "f");
+  output.prepare(after.size());
+  output.write_at(0, after);
+  const Arena buffer(65536, "tests");
+  const auto block = reader.next(buffer.bytes());
+  ASSERT_TRUE(block);
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), buffer.data()));
+  reader.check_unchanged();
+  output.commit(after.size());
+  EXPECT_EQ(read_file(folder / "f"), after);
+}
+
+struct Stretch {
+  std::size_t begin;
+  std::size_t end;
+};
+
+// What a writer that goes wrong would make of an output of 30,000 bytes.
+struct Lie {
+  const char* what;
+  std::vector<Stretch> written;
+  std::size_t committed = 30'000;
+};
+
+const std::vector<Lie>& lies() {
+  static const std::vector<Lie> all = {
+      {"nothing is written", {}},
+      {"the beginning is missing", {{8, 30'000}}},
+      {"a place in the middle is missing", {{0, 10'000}, {10'100, 30'000}}},
+      {"the end is missing", {{0, 20'000}}},
+      {"a piece is put twice", {{0, 20'000}, {10'000, 20'000}, {20'000, 30'000}}},
+      {"a piece is put twice in place of another", {{0, 10'000}, {0, 10'000}, {20'000, 30'000}}},
+      {"pieces of a window are put twice in place of others",
+       {{0, 16'384}, {16'384, 20'480}, {16'384, 20'480}, {24'576, 30'000}}},
+      {"a window is put twice in place of another", {{0, 8192}, {0, 8192}, {16'384, 30'000}}},
+      {"a piece is put a little further behind", {{0, 10'000}, {10'008, 20'008}, {20'008, 30'000}}},
+      {"a piece is put over the next one", {{0, 10'008}, {10'000, 30'000}}},
+      {"more is put than there is", {{0, 30'008}}},
+      {"the end is cut off", {{0, 30'000}}, 20'000},
+  };
+  return all;
+}
+
+class OutputOf : public testing::TestWithParam<DirectIo> {};
+INSTANTIATE_TEST_SUITE_P(Policies, OutputOf, testing::Values(DirectIo::kOn, DirectIo::kOff));
+
+TEST_P(OutputOf, DoesNotAppearWhereNotEveryByteWasWrittenOnce) {
+  const TempFolder folder;
+  const Bytes data = random_bytes(40'000);
+  for (const Lie& lie : lies()) {
+    SCOPED_TRACE(lie.what);
+    write_file(folder / "out", bytes_of("old"));
+    const Error error = error_of([&] {
+      Output output(folder / "out", {.direct_io = GetParam()});
+      output.prepare(30'000, {.bytes = 8192, .count = 4});
+      for (const auto [begin, end] : lie.written) {
+        output.write_at(begin, ConstByteSpan(data).subspan(begin, end - begin));
+      }
+      output.commit(lie.committed);
+    });
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
+    EXPECT_EQ(error.path(), folder / "out");
+    EXPECT_TRUE(contains(error.hint(), "defect of gsort"));
+    EXPECT_EQ(read_file(folder / "out"), bytes_of("old"));
+    EXPECT_EQ(folder.entries().size(), 1U);
+  }
+}
+
+// A file that the kernel makes longer or shorter than it was told to.
+TEST(Output, DoesNotAppearWithAnotherSize) {
+  const TempFolder folder;
+  const Folder place = open_folder(folder.path(), ErrorKind::kOutput);
+  LinkableFile file(place, "other", "other");
+  file.file().write_full_at(bytes_of("whole"), 0);
+  file.file().truncate(4);
+  EXPECT_EQ(error_of([&] { file.put_in_place(false, 5); }).kind(), ErrorKind::kCorrupt);
+  EXPECT_TRUE(folder.entries().empty());
+}
+
+TEST(Output, KeepsTheModeOfWhatItReplaces) {
+  const TempFolder folder;
+  write_file(folder / "f", bytes_of("x"));
+  ASSERT_EQ(::chmod((folder / "f").c_str(), 0640), 0);
+  Output output(folder / "f");
+  write_whole(output, bytes_of("y"));
+  EXPECT_EQ(mode_of(folder / "f"), 0640U);
+}
+
+TEST(Output, GivesANewFileTheModeOfTheUser) {
+  const TempFolder folder;
+  for (const mode_t mask : {mode_t{0}, mode_t{022}, mode_t{077}}) {
+    const mode_t saved = ::umask(mask);
+    Output output(folder / std::to_string(mask));
+    write_whole(output, bytes_of("y"));
+    EXPECT_EQ(::umask(saved), mask);  // left as it was
+    EXPECT_EQ(mode_of(folder / std::to_string(mask)), 0666U & ~mask);
+  }
+}
+
+TEST(Output, KeepsTheOwnerOfWhatItReplacesForRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may give files away";
+  const TempFolder folder;
+  write_file(folder / "f", bytes_of("x"));
+  ASSERT_EQ(::chown((folder / "f").c_str(), 1234, 2345), 0);
+  Output output(folder / "f");
+  write_whole(output, bytes_of("y"));
+  struct stat facts = {};
+  ASSERT_EQ(::stat((folder / "f").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_uid, 1234U);
+  EXPECT_EQ(facts.st_gid, 2345U);
+}
+
+TEST(Output, GivesTheGroupNoMoreThanOthersWhenTheOwnerCannotBeKept) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a file of somebody else";
+  const TempFolder folder;
+  write_file(folder / "f", bytes_of("x"));
+  ASSERT_EQ(::chown((folder / "f").c_str(), 1234, 2345), 0);
+  ASSERT_EQ(::chmod((folder / "f").c_str(), 04664), 0);
+  Output output(folder / "f");
+  output.write_at(0, bytes_of("y"));
+  {
+    // Both fchown calls fail, and fchmod then works: the third call of the kind.
+    const FaultScope fault({sys::Call::kMode, 1, EPERM});
+    output.commit(1);
+  }
+  EXPECT_EQ(mode_of(folder / "f") & 04000U, 0U);
+}
+
+TEST(Output, ReplacesWhatASymbolicLinkPointsTo) {
+  const TempFolder folder;
+  std::filesystem::create_directory(folder / "sub");
+  write_file(folder / "sub/real", bytes_of("old"));
+  std::filesystem::create_symlink("sub/real", folder / "link");
+  std::filesystem::create_symlink("link", folder / "link2");
+  Output output(folder / "link2");
+  write_whole(output, bytes_of("new"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link2"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(read_file(folder / "sub/real"), bytes_of("new"));
+  std::filesystem::create_symlink("sub/fresh", folder / "dangling");
+  Output dangling(folder / "dangling");
+  write_whole(dangling, bytes_of("made"));
+  EXPECT_EQ(read_file(folder / "sub/fresh"), bytes_of("made"));
+}
+
+TEST(Output, TakesAHiddenNameWhereThereAreNoUnnamedFiles) {
+  const TempFolder folder;
+  write_file(folder / "out", bytes_of("old"));
+  for (const bool commit : {false, true}) {
+    // Calls of open: the folder, then the unnamed file.
+    const FaultScope fault({sys::Call::kOpen, 2, EOPNOTSUPP});
+    Output output(folder / "out");
+    EXPECT_EQ(folder.entries().size(), 2U);
+    EXPECT_TRUE(contains(output.notes().at(0), "no unnamed files"));
+    output.write_at(0, bytes_of("new"));
+    if (commit) output.commit(3);
+  }
+  EXPECT_EQ(read_file(folder / "out"), bytes_of("new"));
+  EXPECT_EQ(folder.entries().size(), 1U);
+}
+
+TEST(Output, GoesThroughAHiddenNameWhenSomebodyTookItsName) {
+  const TempFolder folder;
+  Output output(folder / "out");
+  output.write_at(0, bytes_of("ours"));
+  write_file(folder / "out", bytes_of("theirs"));
+  output.commit(4);
+  EXPECT_EQ(read_file(folder / "out"), bytes_of("ours"));
+  EXPECT_EQ(folder.entries().size(), 1U);
+}
+
+// As after a kill between link and rename, and somebody has moved the old output away since.
+TEST(Output, RemovesTheHiddenNameThatAKilledSortLeftThoughItNeedsNone) {
+  const TempFolder temp;
+  {
+    const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
+    NewFile killed = create_linkable(folder, "out", "out");
+    if (killed.name.empty()) {
+      ASSERT_EQ(link_hidden(killed.file, folder, "out", killed.name), 0);
+    }
+  }
+  ASSERT_EQ(temp.entries().size(), 1U);
+  Output output(temp / "out");
+  write_whole(output, bytes_of("new content"));
+  EXPECT_EQ(temp.entries(), std::vector<std::string>{"out"});
+}
+
+TEST(Output, StaysAsItWasWhenTheNewOneCannotBeSynced) {
+  const TempFolder folder;
+  write_file(folder / "out", bytes_of("old content"));
+  {
+    Output output(folder / "out");
+    const FaultScope fault({sys::Call::kFsync, 1, EIO});
+    EXPECT_EQ(error_of([&] { write_whole(output, bytes_of("new")); }).error_number(), EIO);
+  }
+  EXPECT_EQ(read_file(folder / "out"), bytes_of("old content"));
+  EXPECT_EQ(folder.entries().size(), 1U);
+}
+
+TEST(Output, SaysThatItsNameMayNotBeOnTheDisk) {
+  const TempFolder folder;
+  Output output(folder / "out");
+  const FaultScope fault({sys::Call::kFsync, 2, EIO});
+  const Error error = error_of([&] { write_whole(output, bytes_of("new")); });
+  EXPECT_EQ(error.error_number(), EIO);
+  EXPECT_EQ(error.what(), "syncing " + folder.path() +
+                              ": Input/output error\n"
+                              "  the new output is in place, but may not survive a power cut; the "
+                              "disk failed; look at the system's log");
+  EXPECT_EQ(read_file(folder / "out"), bytes_of("new"));
+}
+
+TEST(Output, SyncsTheFileSystemWhereItsFolderMayNotBeRead) {
+  const TempFolder folder;
+  const auto unreadable = [&] {
+    const FaultScope fault({sys::Call::kOpen, 1, EACCES});
+    return std::make_unique<Output>(folder / "out");
+  }();
+  ASSERT_FALSE(unreadable->notes().empty());
+  EXPECT_TRUE(contains(unreadable->notes().back(), "may not be read"));
+  const FaultScope fault({sys::Call::kFsync, 2, EIO});
+  const Error error = error_of([&] { write_whole(*unreadable, bytes_of("new")); });
+  EXPECT_TRUE(contains(error.what(), "syncing the file system of")) << error.what();
+  EXPECT_TRUE(contains(error.hint(), "is in place, but may not survive a power cut"));
+  EXPECT_EQ(read_file(folder / "out"), bytes_of("new"));
+}
+
+TEST(Output, SaysWhatIsWrongWithTheTarget) {
+  const TempFolder folder;
+  write_file(folder / "file", bytes_of("x"));
+  std::filesystem::create_symlink("loop", folder / "loop");
+  const auto refusal = [](const std::string& path) {
+    const Error error = error_of([&] { const Output output(path); });
+    EXPECT_EQ(error.kind(), ErrorKind::kOutput);
+    return error.error_number();
+  };
+  EXPECT_EQ(refusal(folder.path()), EISDIR);
+  EXPECT_EQ(refusal(folder / "none/out"), ENOENT);
+  EXPECT_EQ(refusal(folder / "file/out"), ENOTDIR);
+  EXPECT_EQ(refusal(folder / "loop"), ELOOP);
+  EXPECT_EQ(refusal(folder / "new/"), ENOENT);
+}
+
+TEST(Output, RefusesFoldersAndFilesThatMayNotBeWritten) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root can write everywhere";
+  const TempFolder folder;
+  write_file(folder / "file", bytes_of("x"));
+  ASSERT_EQ(::chmod((folder / "file").c_str(), 0444), 0);
+  EXPECT_EQ(error_of([&] { const Output output(folder / "file"); }).error_number(), EACCES);
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0555), 0);
+  EXPECT_EQ(error_of([&] { const Output output(folder / "new"); }).error_number(), EACCES);
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
+}
+
+TEST(Output, ChecksSpaceBeforeTheFirstByte) {
+  const TempFolder folder;
+  Output output(folder / "out");
+  const Error error = error_of([&] { output.prepare(std::uint64_t{1} << 60); });
+  EXPECT_EQ(error.kind(), ErrorKind::kResource);
+  EXPECT_TRUE(contains(error.what(),
+                       "making room for the output in " + folder.path() + ": 1 EiB needed, "));
+}
+
+TEST(Output, ChecksTheLimitOnFileSizes) {
+  const TempFolder folder;
+  struct rlimit saved = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &saved), 0);
+  const struct rlimit small = {1 << 20, saved.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  ::signal(SIGXFSZ, SIG_IGN);
+  Output output(folder / "out");
+  const Error checked = error_of([&] { output.prepare(2 << 20); });
+  const Error hit = error_of([&] { output.write_at(2 << 20, bytes_of("x")); });
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &saved), 0);
+  EXPECT_EQ(checked.kind(), ErrorKind::kResource);
+  EXPECT_EQ(hit.error_number(), EFBIG);
+  EXPECT_TRUE(contains(hit.what(), "ulimit -f"));
+}
+
+TEST(Output, ChoosesDirectWritesInOnePlace) {
+  EXPECT_FALSE(wants_direct_output(DirectIo::kOff, std::uint64_t{1} << 40, false));
+  EXPECT_TRUE(wants_direct_output(DirectIo::kOn, 1, true));
+  EXPECT_TRUE(wants_direct_output(DirectIo::kAuto, std::uint64_t{1} << 30, false));
+  EXPECT_FALSE(wants_direct_output(DirectIo::kAuto, std::uint64_t{1} << 30, true));
+  EXPECT_FALSE(wants_direct_output(DirectIo::kAuto, 1000, false));
+}
+
+}  // namespace
+}  // namespace gsort::io

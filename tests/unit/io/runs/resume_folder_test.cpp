@@ -1,0 +1,425 @@
+#include "io/runs/resume_folder.hpp"
+
+#include <cerrno>
+#include <functional>
+#include <memory>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::Bytes;
+using test::bytes_of;
+using test::contains;
+using test::error_of;
+using test::FaultScope;
+using test::read_file;
+using test::TempFolder;
+using test::write_file;
+
+constexpr const char* kNames[] = {"gsort.manifest", "gsort.runs"};
+
+Manifest without_runs() {
+  Manifest manifest;
+  manifest.store = 7;
+  manifest.block_elements = 100;
+  manifest.element_bytes = 4;
+  manifest.job = "a job";
+  manifest.inputs = {{"in", 4000, 1}};
+  return manifest;
+}
+
+// Of one run; the file of the runs has 12288 bytes then.
+Manifest with_a_run() {
+  Manifest manifest = without_runs();
+  manifest.next_run = 1;
+  manifest.runs = {{0, {1000, 2, 3}, {8192, 10, 4}}};
+  return manifest;
+}
+
+constexpr std::size_t kRunsBytes = 12288;
+
+class Resumed : public testing::Test {
+ protected:
+  Resumed() : path_(outside_ / "dir") {}
+
+  [[nodiscard]] std::string in_folder(const std::string& name) const { return path_ + "/" + name; }
+  [[nodiscard]] bool is_there() const { return std::filesystem::exists(path_); }
+  [[nodiscard]] bool is_empty() const { return std::filesystem::is_empty(path_); }
+  [[nodiscard]] ResumeFolder use() const { return {path_, ResumeAccess::kUse}; }
+  [[nodiscard]] Error error_of_use() const {
+    return error_of([&] { const ResumeFolder used = use(); });
+  }
+
+  // What a sort that did not come to its end has left.
+  void leave(const Manifest& manifest, std::optional<std::size_t> runs_bytes) const {
+    std::filesystem::create_directory(path_);
+    write_file(in_folder("gsort.manifest"), encode_manifest(manifest));
+    if (runs_bytes) write_file(in_folder("gsort.runs"), Bytes(*runs_bytes, std::byte{1}));
+  }
+
+  // Goes on with what is there, to the end.
+  void finish() const {
+    ResumeFolder folder = use();
+    Manifest manifest = folder.found().value_or(without_runs());
+    folder.begin(manifest);
+    folder.remove(manifest);
+  }
+
+  const TempFolder outside_;
+  const std::string path_;
+};
+
+class UmaskScope {
+ public:
+  explicit UmaskScope(mode_t mask) : saved_(::umask(mask)) {}
+  ~UmaskScope() { ::umask(saved_); }
+  UmaskScope(const UmaskScope&) = delete;
+  UmaskScope& operator=(const UmaskScope&) = delete;
+
+ private:
+  mode_t saved_;
+};
+
+mode_t mode_of(const std::string& path) {
+  struct stat facts = {};
+  EXPECT_EQ(::stat(path.c_str(), &facts), 0);
+  return facts.st_mode & 07777U;
+}
+
+TEST_F(Resumed, FolderAndFilesAreOfTheOwnerAloneWhateverTheUmask) {
+  for (const mode_t mask : {0U, 077U}) {
+    const UmaskScope scope(mask);
+    ResumeFolder folder = use();
+    EXPECT_EQ(mode_of(path_), 0700U);
+    Manifest manifest = without_runs();
+    folder.begin(manifest);
+    for (const char* const name : kNames) EXPECT_EQ(mode_of(in_folder(name)), 0600U) << name;
+    folder.remove(manifest);
+  }
+}
+
+TEST_F(Resumed, FolderThatWasMadeForNothingGoesAgain) {
+  {
+    const ResumeFolder folder = use();
+    EXPECT_TRUE(is_there());
+    EXPECT_TRUE(folder.exists());
+    EXPECT_FALSE(folder.found().has_value());
+  }
+  EXPECT_FALSE(is_there());
+}
+
+TEST_F(Resumed, FolderThatWasThereStays) {
+  std::filesystem::create_directory(path_);
+  { const ResumeFolder folder = use(); }
+  EXPECT_TRUE(is_there());
+  finish();
+  ASSERT_TRUE(is_there());
+  EXPECT_TRUE(is_empty());
+}
+
+TEST_F(Resumed, FolderThatWasMadeGoesAtTheEnd) {
+  finish();
+  EXPECT_FALSE(is_there());
+}
+
+TEST_F(Resumed, FolderThatAnEarlierProcessMadeGoesAtTheEnd) {
+  {
+    ResumeFolder folder = use();
+    Manifest manifest = without_runs();
+    folder.begin(manifest);
+    EXPECT_TRUE(manifest.folder_is_made);
+  }
+  EXPECT_TRUE(is_there());
+  EXPECT_TRUE(use().found()->folder_is_made);
+  finish();
+  EXPECT_FALSE(is_there());
+}
+
+TEST_F(Resumed, FolderThatWasMadeIsSyncedIntoTheOneAbove) {
+  const auto syncs_of_begin = [&] {
+    ResumeFolder folder = use();
+    Manifest manifest = without_runs();
+    const FaultScope counting({sys::Call::kFsync, UINT64_MAX, EIO});
+    folder.begin(manifest);
+    return sys::counted_calls();
+  };
+  const std::uint64_t syncs = syncs_of_begin();
+  finish();
+  ASSERT_EQ(mkdir(path_.c_str(), 0700), 0);
+  EXPECT_EQ(syncs_of_begin() + 1, syncs);
+  finish();
+  rmdir(path_.c_str());
+
+  ResumeFolder folder = use();
+  Manifest manifest = without_runs();
+  const FaultScope fault({sys::Call::kFsync, syncs, EIO});
+  const Error error = error_of([&] { folder.begin(manifest); });
+  EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
+  EXPECT_TRUE(contains(error.what(), path_ + "/.."));
+}
+
+TEST_F(Resumed, FolderWithFilesOfOthersStays) {
+  {
+    ResumeFolder folder = use();
+    Manifest manifest = without_runs();
+    folder.begin(manifest);
+    write_file(in_folder("notes"), bytes_of("mine"));
+    folder.remove(manifest);
+  }
+  EXPECT_EQ(read_file(in_folder("notes")), bytes_of("mine"));
+  for (const char* const name : kNames) EXPECT_FALSE(std::filesystem::exists(in_folder(name)));
+}
+
+TEST_F(Resumed, ManifestIsTheLastThatWasSaved) {
+  Manifest manifest = with_a_run();
+  {
+    ResumeFolder folder = use();
+    Manifest first = without_runs();
+    folder.begin(first);
+    folder.runs().write_full_at(Bytes(kRunsBytes), 0);
+    manifest.folder_is_made = true;
+    folder.save(first);
+    folder.save(manifest);
+  }
+  const ResumeFolder folder = use();
+  ASSERT_TRUE(folder.found().has_value());
+  EXPECT_EQ(*folder.found(), manifest);
+}
+
+TEST_F(Resumed, ManifestStaysWhenTheNextOneCannotBeSaved) {
+  const Manifest manifest = with_a_run();
+  leave(manifest, kRunsBytes);
+  using sys::Call;
+  for (const Call call : {Call::kOpen, Call::kPwrite, Call::kFsync, Call::kLink, Call::kRename}) {
+    ResumeFolder folder = use();
+    const FaultScope fault({call, 1, EIO, true});
+    EXPECT_EQ(error_of([&] { folder.save(without_runs()); }).kind(), ErrorKind::kTemporary)
+        << name_of(call);
+  }
+  EXPECT_EQ(*use().found(), manifest);
+}
+
+TEST_F(Resumed, FolderIsUsedByOneAtATime) {
+  auto first = std::make_unique<ResumeFolder>(path_, ResumeAccess::kUse);
+  Manifest manifest = without_runs();
+  first->begin(manifest);
+  const Error error = error_of_use();
+  EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
+  EXPECT_TRUE(contains(error.what(), "another gsort is using it")) << error.what();
+  const ResumeFolder looked(path_, ResumeAccess::kLook);
+  EXPECT_TRUE(looked.found().has_value());
+  first.reset();
+  EXPECT_TRUE(use().found().has_value());
+}
+
+TEST_F(Resumed, LookingMakesNothing) {
+  const ResumeFolder folder(path_, ResumeAccess::kLook);
+  EXPECT_FALSE(folder.exists());
+  EXPECT_FALSE(folder.found().has_value());
+  EXPECT_FALSE(is_there());
+}
+
+TEST_F(Resumed, LookingLeavesWhatIsThere) {
+  leave(with_a_run(), kRunsBytes);
+  {
+    const ResumeFolder folder(path_, ResumeAccess::kLook);
+    EXPECT_TRUE(folder.exists());
+    EXPECT_EQ(*folder.found(), with_a_run());
+  }
+  for (const char* const name : kNames) EXPECT_TRUE(std::filesystem::exists(in_folder(name)));
+}
+
+TEST_F(Resumed, FolderThatCannotBeMadeSaysWhatToDo) {
+  const std::string path = outside_ / "missing/dir";
+  const Error error = error_of([&] { const ResumeFolder folder(path, ResumeAccess::kUse); });
+  EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
+  EXPECT_EQ(error.path(), path);
+  EXPECT_EQ(error.error_number(), ENOENT);
+  EXPECT_TRUE(contains(error.hint(), "--resume needs a folder")) << error.hint();
+}
+
+TEST_F(Resumed, FolderThatIsAFileIsRefused) {
+  write_file(path_, bytes_of("no folder"));
+  for (const ResumeAccess access : {ResumeAccess::kUse, ResumeAccess::kLook}) {
+    const Error error = error_of([&] { const ResumeFolder folder(path_, access); });
+    EXPECT_EQ(error.error_number(), ENOTDIR);
+  }
+  EXPECT_EQ(read_file(path_), bytes_of("no folder"));
+}
+
+TEST_F(Resumed, FolderThatMayNotBeListedIsRefused) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may list everything";
+  std::filesystem::create_directory(path_);
+  ASSERT_EQ(::chmod(path_.c_str(), 0300), 0);
+  EXPECT_EQ(error_of_use().error_number(), EACCES);
+}
+
+TEST_F(Resumed, RunsWithoutAManifestAreRefused) {
+  leave(with_a_run(), kRunsBytes);
+  std::filesystem::remove(in_folder("gsort.manifest"));
+  const Error error = error_of_use();
+  EXPECT_TRUE(contains(error.what(), "there is a gsort.runs, but no manifest")) << error.what();
+  EXPECT_TRUE(contains(error.hint(), "to begin anew")) << error.hint();
+  EXPECT_EQ(read_file(in_folder("gsort.runs")).size(), kRunsBytes);
+}
+
+TEST_F(Resumed, ManifestThatIsNoneIsRefusedWithTheReasonAndStays) {
+  const Bytes whole = encode_manifest(with_a_run());
+  Bytes damaged = whole;
+  damaged.back() ^= std::byte{1};
+  const std::pair<Bytes, const char*> kinds[] = {
+      {{}, "it is cut short"},
+      {{whole.begin(), whole.end() - 1}, "it is cut short"},
+      {Bytes(200), "it is no manifest"},
+      {damaged, "its checksum does not match"},
+  };
+  for (const auto& [bytes, reason] : kinds) {
+    leave(with_a_run(), kRunsBytes);
+    write_file(in_folder("gsort.manifest"), bytes);
+    const Error error = error_of_use();
+    EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
+    EXPECT_EQ(error.path(), in_folder("gsort.manifest"));
+    EXPECT_TRUE(contains(error.what(), reason)) << error.what();
+    EXPECT_EQ(read_file(in_folder("gsort.manifest")), bytes);
+  }
+}
+
+TEST_F(Resumed, ManifestOfGigabytesIsRefusedUnread) {
+  leave(without_runs(), std::nullopt);
+  std::filesystem::resize_file(in_folder("gsort.manifest"), std::uintmax_t{1} << 40);
+  const Error error = error_of_use();
+  EXPECT_TRUE(contains(error.what(), "it is too long to be one")) << error.what();
+}
+
+// What somebody might put where gsort looks for a file, and what is said about it.
+struct Trap {
+  const char* words;
+  std::function<void(const std::string& place, const std::string& outside)> set;
+};
+
+const Trap kTraps[] = {
+    {"Too many levels of symbolic links",
+     [](const std::string& place, const std::string& outside) {
+       write_file(outside, bytes_of("of somebody"));
+       std::filesystem::create_symlink(outside, place);
+     }},
+    {"has another name, too",
+     [](const std::string& place, const std::string& outside) {
+       write_file(outside, bytes_of("of somebody"));
+       std::filesystem::create_hard_link(outside, place);
+     }},
+    {"is no regular file", [](const std::string& place,
+                              const std::string&) { ASSERT_EQ(::mkfifo(place.c_str(), 0600), 0); }},
+    {"s",  // "is no regular file", or, where it would be written, "Is a directory"
+     [](const std::string& place, const std::string&) {
+       std::filesystem::create_directory(place);
+     }},
+};
+
+TEST_F(Resumed, FilesThatAreNotItsOwnAreNeitherFollowedNorChanged) {
+  for (const char* const name : kNames) {
+    for (const Trap& trap : kTraps) {
+      SCOPED_TRACE(testing::Message() << name << ": " << trap.words);
+      leave(without_runs(), std::nullopt);
+      const std::string victim = outside_ / "victim";
+      std::filesystem::remove_all(in_folder(name));
+      trap.set(in_folder(name), victim);
+      const Error error = error_of([&] { finish(); });
+      EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
+      EXPECT_EQ(error.path(), in_folder(name));
+      EXPECT_TRUE(contains(error.what(), trap.words)) << error.what();
+      EXPECT_TRUE(error.hint().ends_with("another folder") || error.error_number() == EISDIR);
+      if (std::filesystem::exists(victim)) {
+        EXPECT_EQ(read_file(victim), bytes_of("of somebody"));
+      }
+      std::filesystem::remove_all(path_);
+      std::filesystem::remove(victim);
+    }
+  }
+}
+
+TEST_F(Resumed, FilesOfAnotherUserAreRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a file of somebody else";
+  for (const char* const name : kNames) {
+    leave(without_runs(), 0);
+    ASSERT_EQ(::chown(in_folder(name).c_str(), 1234, 2345), 0);
+    const Error error = error_of([&] { finish(); });
+    EXPECT_EQ(error.path(), in_folder(name));
+    EXPECT_TRUE(contains(error.what(), "belongs to another user")) << error.what();
+    std::filesystem::remove_all(path_);
+  }
+}
+
+TEST_F(Resumed, RunsThatAreNotAllThereAreRefused) {
+  leave(with_a_run(), std::nullopt);
+  EXPECT_TRUE(contains(error_of([&] { finish(); }).what(), "there is no gsort.runs"));
+  leave(with_a_run(), kRunsBytes - 1);
+  const Error error = error_of([&] { finish(); });
+  EXPECT_TRUE(contains(error.what(), "gsort.runs has 12287 bytes, of 12288")) << error.what();
+  EXPECT_EQ(std::filesystem::file_size(in_folder("gsort.runs")), kRunsBytes - 1);
+  EXPECT_EQ(read_file(in_folder("gsort.manifest")), encode_manifest(with_a_run()));
+}
+
+TEST_F(Resumed, WhatLiesBehindTheRunsIsCutOff) {
+  leave(with_a_run(), 100'000);
+  ResumeFolder folder = use();
+  Manifest manifest = *folder.found();
+  folder.begin(manifest);
+  EXPECT_EQ(folder.runs_end(), kRunsBytes);
+  EXPECT_EQ(read_file(in_folder("gsort.runs")), Bytes(kRunsBytes, std::byte{1}));
+}
+
+// Gives a file the hidden name that one has on its way to become the manifest, as a crash right
+// before the renaming leaves it.
+void leave_hidden_name(const std::string& path) {
+  const Folder folder = open_folder(path, ErrorKind::kTemporary);
+  const NewFile file = create_linkable(folder, "gsort.manifest", path);
+  std::string name = file.name;
+  if (name.empty()) {
+    ASSERT_EQ(link_hidden(file.file, folder, "gsort.manifest", name), 0);
+  }
+  ASSERT_TRUE(std::filesystem::exists(path + "/" + name));
+}
+
+TEST_F(Resumed, SortGoesOnAfterACrashBetweenAnyTwoSteps) {
+  const std::pair<const char*, std::function<void()>> crashes[] = {
+      {"the folder was made", [&] { std::filesystem::create_directory(path_); }},
+      {"the first manifest was saved", [&] { leave(without_runs(), std::nullopt); }},
+      {"the file of the runs was made", [&] { leave(without_runs(), 0); }},
+      {"a run was being written", [&] { leave(without_runs(), 5'000); }},
+      {"a run was complete", [&] { leave(with_a_run(), kRunsBytes); }},
+      {"the next one was being written", [&] { leave(with_a_run(), 3 * kRunsBytes); }},
+      {"the last manifest was saved", [&] { leave(without_runs(), kRunsBytes); }},
+      {"the file of the runs was removed", [&] { leave(without_runs(), std::nullopt); }},
+  };
+  for (const auto& [when, crash] : crashes) {
+    for (const bool hidden_name_is_left : {false, true}) {
+      SCOPED_TRACE(testing::Message() << when << hidden_name_is_left);
+      crash();
+      if (hidden_name_is_left) leave_hidden_name(path_);
+      finish();
+      ASSERT_TRUE(is_there());
+      EXPECT_TRUE(is_empty());
+      std::filesystem::remove_all(path_);
+    }
+  }
+}
+
+TEST_F(Resumed, FilesThatCannotBeRemovedAreAnError) {
+  ResumeFolder folder = use();
+  Manifest manifest = without_runs();
+  folder.begin(manifest);
+  const FaultScope fault({sys::Call::kUnlink, 1, EROFS, true});
+  const Error error = error_of([&] { folder.remove(manifest); });
+  EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
+  EXPECT_EQ(error.path(), in_folder("gsort.runs"));
+  EXPECT_EQ(error.error_number(), EROFS);
+}
+
+}  // namespace
+}  // namespace gsort::io

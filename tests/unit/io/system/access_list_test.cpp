@@ -1,0 +1,212 @@
+#include "io/system/access_list.hpp"
+
+#include <array>
+#include <cerrno>
+#include <initializer_list>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "io/output/output.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::bytes_of;
+using test::contains;
+using test::error_of;
+using test::FaultScope;
+using test::file_in;
+using test::TempFolder;
+using test::write_file;
+
+constexpr const char* kOfFile = "system.posix_acl_access";
+constexpr const char* kOfFolder = "system.posix_acl_default";
+constexpr std::uint32_t kNobody = 0xffffffff;  // where an entry names nobody
+
+struct Entry {
+  std::uint16_t who;
+  std::uint16_t what;
+  std::uint32_t id = kNobody;
+};
+constexpr std::uint16_t kOwner = 1, kUser = 2, kGroup = 4, kMask = 16, kOthers = 32;
+
+AccessList made_of(std::initializer_list<Entry> entries) {
+  AccessList list = {std::byte{2}, {}, {}, {}};
+  for (const Entry& entry : entries) {
+    const auto bytes = std::as_bytes(std::span(&entry, 1));
+    list.insert(list.end(), bytes.begin(), bytes.end());
+  }
+  return list;
+}
+
+const AccessList kNothingForOthers = made_of({{kOwner, 7}, {kGroup, 5}, {kOthers, 0}});
+const AccessList kOneUser =
+    made_of({{kOwner, 7}, {kUser, 6, 1234}, {kGroup, 4}, {kMask, 7}, {kOthers, 0}});
+const AccessList kNothingForGroup =
+    made_of({{kOwner, 6}, {kUser, 6, 1234}, {kGroup, 0}, {kMask, 6}, {kOthers, 0}});
+const AccessList kLessForAll =
+    made_of({{kOwner, 4}, {kUser, 7, 1234}, {kGroup, 7}, {kMask, 5}, {kOthers, 4}});
+
+bool give(const std::string& path, const char* name, const AccessList& list) {
+  return ::setxattr(path.c_str(), name, list.data(), list.size(), 0) == 0;
+}
+
+// What a file is, for all who may do something with it.
+struct Rights {
+  mode_t mode = 0;
+  AccessList list;
+  friend bool operator==(const Rights&, const Rights&) = default;
+};
+
+Rights rights_of(const std::string& path) {
+  struct stat facts = {};
+  EXPECT_EQ(::stat(path.c_str(), &facts), 0);
+  return {facts.st_mode & 07777U, list_of(path)};
+}
+
+void write_output(const std::string& path) {
+  Output output(path);
+  output.write_at(0, bytes_of("sorted"));
+  output.commit(6);
+}
+
+class AccessListOf : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!give(folder_.path(), kOfFolder, kNothingForOthers)) {
+      GTEST_SKIP() << "the file system of " << folder_.path() << " has no access lists";
+    }
+    ::removexattr(folder_.path().c_str(), kOfFolder);
+  }
+  const TempFolder folder_;
+};
+
+// One half by what the kernel makes of the same folder.
+TEST_F(AccessListOf, ANewOutputIsThatOfAnyNewFileInTheFolder) {
+  int number = 0;
+  for (const AccessList& list : {kNothingForOthers, kOneUser, kNothingForGroup, kLessForAll}) {
+    ASSERT_TRUE(give(folder_.path(), kOfFolder, list));
+    for (const mode_t mask : {mode_t{0}, mode_t{022}, mode_t{077}}) {
+      for (const bool is_named : {false, true}) {
+        const std::string plain = folder_ / ("plain" + std::to_string(++number));
+        const std::string ours = folder_ / ("ours" + std::to_string(number));
+        const mode_t saved = ::umask(mask);
+        ::close(::open(plain.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
+        {
+          // The second open is that of the unnamed file.
+          const FaultScope fault({sys::Call::kOpen, is_named ? 2U : UINT64_MAX, EOPNOTSUPP});
+          write_output(ours);
+        }
+        ::umask(saved);
+        EXPECT_TRUE(rights_of(ours) == rights_of(plain)) << number;
+      }
+    }
+  }
+}
+
+TEST_F(AccessListOf, AnOutputThatIsReplacedStays) {
+  for (const AccessList& of_folder : {AccessList(), kOneUser}) {
+    if (!of_folder.empty()) {
+      ASSERT_TRUE(give(folder_.path(), kOfFolder, of_folder));
+    }
+    for (const AccessList& list : {kNothingForGroup, kOneUser, kLessForAll}) {
+      write_file(folder_ / "out", bytes_of("old"));
+      ASSERT_TRUE(give(folder_ / "out", kOfFile, list));
+      const Rights before = rights_of(folder_ / "out");
+      write_output(folder_ / "out");
+      EXPECT_TRUE(rights_of(folder_ / "out") == before);
+      EXPECT_EQ(before.list, list);
+    }
+  }
+}
+
+TEST_F(AccessListOf, AnOutputWithoutOneGetsNoneOfItsFolder) {
+  write_file(folder_ / "out", bytes_of("old"));
+  ASSERT_EQ(::chmod((folder_ / "out").c_str(), 0664), 0);
+  ASSERT_TRUE(give(folder_.path(), kOfFolder, kOneUser));
+  write_output(folder_ / "out");
+  const Rights rights = rights_of(folder_ / "out");
+  EXPECT_EQ(rights.mode, 0664U);
+  EXPECT_TRUE(rights.list.empty());
+}
+
+TEST_F(AccessListOf, AnOutputNeverGivesMoreOnTheWay) {
+  ASSERT_TRUE(give(folder_.path(), kOfFolder, kOneUser));
+  write_file(folder_ / "replaced", bytes_of("old"));
+  ASSERT_TRUE(give(folder_ / "replaced", kOfFile, kNothingForGroup));
+  write_file(folder_ / "without", bytes_of("old"));
+  ASSERT_EQ(::removexattr((folder_ / "without").c_str(), kOfFile), 0);
+  ASSERT_EQ(::chmod((folder_ / "without").c_str(), 0640), 0);
+  for (const std::string name : {"new", "replaced", "without"}) {
+    for (const sys::Call call : {sys::Call::kAttribute, sys::Call::kMode, sys::Call::kFsync}) {
+      Output output(folder_ / name);
+      output.write_at(0, bytes_of("sorted"));
+      const int fd = file_in(folder_.path());
+      ASSERT_GE(fd, 0);
+      const std::string self = "/proc/self/fd/" + std::to_string(fd);
+      EXPECT_EQ(rights_of(self).mode & 077U, 0U);
+      const FaultScope fault({call, 1, EPERM});
+      if (name == "new" && call == sys::Call::kMode) continue;  // its list says it all
+      EXPECT_EQ(error_of([&] { output.commit(6); }).error_number(), EPERM);
+      const mode_t mode = rights_of(self).mode;
+      const bool has_come = call == sys::Call::kFsync ||
+                            (call == sys::Call::kMode && name == "replaced");  // by the list
+      const mode_t most = !has_come ? 0600 : name == "without" ? 0640 : 0660;
+      EXPECT_EQ(mode & ~most, 0U) << name;
+    }
+  }
+}
+
+TEST_F(AccessListOf, AGroupThatCannotBeKeptMayDoNoMoreThanOthers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a file of somebody else";
+  const AccessList list =
+      made_of({{kOwner, 6}, {kUser, 6, 1234}, {kGroup, 6}, {kMask, 6}, {kOthers, 4}});
+  write_file(folder_ / "out", bytes_of("old"));
+  ASSERT_EQ(::chown((folder_ / "out").c_str(), 1234, 2345), 0);
+  ASSERT_TRUE(give(folder_ / "out", kOfFile, list));
+  Output output(folder_ / "out");
+  output.write_at(0, bytes_of("x"));
+  const FaultScope fault({sys::Call::kMode, 1, EPERM, true});
+  EXPECT_THROW(output.commit(1), Error);  // the mode cannot be set, either; the list is by then
+  const std::string self = "/proc/self/fd/" + std::to_string(file_in(folder_.path()));
+  AccessList now(1000);
+  const ssize_t bytes = ::getxattr(self.c_str(), kOfFile, now.data(), now.size());
+  ASSERT_GT(bytes, 0);
+  now.resize(static_cast<std::size_t>(bytes));
+  EXPECT_EQ(now, made_of({{kOwner, 6}, {kUser, 6, 1234}, {kGroup, 4}, {kMask, 6}, {kOthers, 4}}));
+}
+
+TEST(AccessList, IsNeverGuessed) {
+  const TempFolder folder;
+  write_file(folder / "out", bytes_of("old"));
+  for (const std::uint64_t nth : {1U, 2U}) {  // that of the folder, and that of the file
+    const FaultScope fault({sys::Call::kAttribute, nth, EIO});
+    const Error error = error_of([&] { const Output output(folder / "out"); });
+    EXPECT_EQ(error.kind(), ErrorKind::kOutput);
+    EXPECT_TRUE(contains(error.what(), "reading the access list of " + folder.path()));
+  }
+}
+
+TEST(AccessList, IsNoneWhereTheFileSystemHasNone) {
+  const TempFolder folder;
+  for (const int error_number : {EOPNOTSUPP, ENODATA, ENOSYS}) {
+    const FaultScope fault({sys::Call::kAttribute, 1, error_number, true});
+    EXPECT_TRUE(list_of(folder.path()).empty());
+    EXPECT_NO_THROW(write_output(folder / "out"));
+  }
+}
+
+TEST(AccessList, OfANewFileIsCutToItsMode) {
+  EXPECT_EQ(list_of_new_file(kOneUser, 0666),
+            made_of({{kOwner, 6}, {kUser, 6, 1234}, {kGroup, 4}, {kMask, 6}, {kOthers, 0}}));
+  EXPECT_EQ(list_of_new_file(kNothingForOthers, 0666),
+            made_of({{kOwner, 6}, {kGroup, 4}, {kOthers, 0}}));
+  EXPECT_TRUE(list_of_new_file({}, 0666).empty());
+}
+
+}  // namespace
+}  // namespace gsort::io

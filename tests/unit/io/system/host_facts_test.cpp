@@ -1,0 +1,84 @@
+#include "io/system/host_facts.hpp"
+
+#include <cerrno>
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+TEST(HostFacts, AreSane) {
+  const HostFacts facts = host_facts();
+  EXPECT_GE(facts.cores, 1U);
+  EXPECT_LE(facts.cores, static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_CONF)));
+  EXPECT_GT(facts.memory_bytes, 1U << 20);
+  EXPECT_GT(facts.available_bytes, 1U << 20);
+  EXPECT_LE(facts.available_bytes, facts.memory_bytes);
+  EXPECT_GE(facts.open_files, 3U);
+}
+
+TEST(HostFacts, CountOnlyTheCoresOfThisProcess) {
+  cpu_set_t saved;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(saved), &saved), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  EXPECT_EQ(host_facts().cores, 1U);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(saved), &saved), 0);
+}
+
+TEST(HostFacts, KnowTheMemoryWithoutProc) {
+  const test::FaultScope fault({sys::Call::kRead, 1, EIO, true});
+  const HostFacts facts = host_facts();
+  const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
+  EXPECT_LE(facts.memory_bytes, pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+  EXPECT_LE(facts.available_bytes, facts.memory_bytes);
+}
+
+TEST(HostFacts, AreFoundAlthoughOpeningIsInterrupted) {
+  const test::FaultScope fault({sys::Call::kOpen, 1, EINTR});
+  EXPECT_TRUE(folder_facts("."));
+}
+
+TEST(HostFacts, HonourTheLimitOnAddressSpace) {
+  struct rlimit saved = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &saved), 0);
+  if (saved.rlim_cur != RLIM_INFINITY) GTEST_SKIP() << "there is a limit already";
+  std::ifstream statm("/proc/self/statm");
+  rlim_t used_pages = 0;
+  statm >> used_pages;
+  constexpr rlim_t kRoom = rlim_t{1} << 30;  // for what the sanitizers need
+  const struct rlimit limit = {used_pages * 4096 + kRoom, saved.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+  const std::uint64_t available = available_memory_bytes();
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &saved), 0);
+  EXPECT_GT(available, 0U);
+  EXPECT_LE(available, kRoom);
+}
+
+TEST(HostFacts, KnowFolders) {
+  const auto here = folder_facts(std::filesystem::temp_directory_path().string());
+  ASSERT_TRUE(here);
+  EXPECT_GT(here->free_bytes, 0U);
+  EXPECT_GT(here->free_files, 0U);
+  EXPECT_GE(here->block_bytes, 512U);
+  EXPECT_FALSE(folder_facts("/none/such"));
+  const auto proc = folder_facts("/proc");
+  ASSERT_TRUE(proc);
+  EXPECT_NE(proc->file_system, here->file_system);
+}
+
+TEST(HostFacts, TellTmpfsApart) {
+  const auto memory = folder_facts("/dev/shm");
+  if (!memory) GTEST_SKIP() << "no /dev/shm here";
+  EXPECT_TRUE(memory->is_tmpfs);
+  EXPECT_FALSE(folder_facts("/proc")->is_tmpfs);
+}
+
+}  // namespace
+}  // namespace gsort::io

@@ -1,0 +1,41 @@
+#include "io/system/standard_descriptors.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace gsort::io {
+namespace {
+
+// In a process of its own: whether the numbers in `closed` are taken afterwards, and of no use.
+void close_and_occupy(const std::array<bool, 3>& closed) {
+  for (int fd = 0; fd < 3; ++fd) {
+    if (closed.at(static_cast<std::size_t>(fd))) ::close(fd);
+  }
+  occupy_standard_descriptors();
+  const int next = ::dup(0);
+  char byte = 0;
+  const auto is_no_use = [&](int fd) {
+    const ssize_t moved = fd == 0 ? ::read(fd, &byte, 1) : ::write(fd, &byte, 1);
+    return moved < 0 && errno == EBADF;
+  };
+  bool right = next > 2;
+  for (int fd = 0; fd < 3; ++fd) {
+    if (closed.at(static_cast<std::size_t>(fd))) right = right && is_no_use(fd);
+  }
+  std::_Exit(right ? 0 : 1);
+}
+
+TEST(StandardDescriptors, ThatAreClosedAreOccupiedByWhatCannotBeUsed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (unsigned mask = 0; mask < 8; ++mask) {
+    const std::array<bool, 3> closed{(mask & 1U) != 0, (mask & 2U) != 0, (mask & 4U) != 0};
+    EXPECT_EXIT(close_and_occupy(closed), testing::ExitedWithCode(0), "") << mask;
+  }
+}
+
+}  // namespace
+}  // namespace gsort::io

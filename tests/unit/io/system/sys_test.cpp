@@ -1,0 +1,81 @@
+#include "io/system/sys.hpp"
+
+#include <array>
+#include <cerrno>
+#include <set>
+
+#include <fcntl.h>
+
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::FaultScope;
+
+class Sys : public testing::Test {
+ protected:
+  Sys() : fd_(sys::open_at(AT_FDCWD, "/dev/zero", O_RDONLY, 0)) {}
+  ~Sys() override { sys::close(fd_); }
+  ssize_t read_eight() {
+    std::array<char, 8> to{};
+    return sys::read(fd_, to.data(), to.size());
+  }
+  int fd_;
+};
+
+TEST_F(Sys, DoesTheRealCallWhenNoFaultIsArmed) {
+  EXPECT_EQ(read_eight(), 8);
+  EXPECT_EQ(sys::counted_calls(), 0U);
+}
+
+TEST_F(Sys, FailsTheNthCallOnce) {
+  const FaultScope fault({.call = sys::Call::kRead, .nth = 2, .error_number = EIO});
+  EXPECT_EQ(read_eight(), 8);
+  EXPECT_EQ(read_eight(), -1);
+  EXPECT_EQ(errno, EIO);
+  EXPECT_EQ(read_eight(), 8);
+  EXPECT_EQ(sys::counted_calls(), 3U);
+}
+
+TEST_F(Sys, FailsFromTheNthCallOn) {
+  const FaultScope fault(
+      {.call = sys::Call::kRead, .nth = 2, .error_number = ENOSPC, .from_then_on = true});
+  EXPECT_EQ(read_eight(), 8);
+  EXPECT_EQ(read_eight(), -1);
+  EXPECT_EQ(read_eight(), -1);
+}
+
+TEST_F(Sys, ShortensATransfer) {
+  const FaultScope fault({.call = sys::Call::kRead, .nth = 1});
+  EXPECT_EQ(read_eight(), 4);
+  EXPECT_EQ(read_eight(), 8);
+}
+
+TEST_F(Sys, LeavesOtherKindsAlone) {
+  const FaultScope fault(
+      {.call = sys::Call::kWrite, .nth = 1, .error_number = EIO, .from_then_on = true});
+  EXPECT_EQ(read_eight(), 8);
+}
+
+TEST_F(Sys, ReallyClosesWhenCloseFails) {
+  const int fd = sys::open_at(AT_FDCWD, "/dev/zero", O_RDONLY, 0);
+  {
+    const FaultScope fault({.call = sys::Call::kClose, .nth = 1, .error_number = EIO});
+    EXPECT_EQ(sys::close(fd), -1);
+  }
+  EXPECT_EQ(sys::close(fd), -1);
+  EXPECT_EQ(errno, EBADF);
+}
+
+TEST_F(Sys, NamesEveryKindDifferently) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < sys::kCallKinds; ++i) {
+    names.insert(sys::name_of(static_cast<sys::Call>(i)));
+  }
+  EXPECT_EQ(names.size(), sys::kCallKinds);
+  EXPECT_EQ(names.count(""), 0U);
+}
+
+}  // namespace
+}  // namespace gsort::io

@@ -1,0 +1,134 @@
+#include "io/system/temporary_file.hpp"
+
+#include <cerrno>
+#include <set>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::error_of;
+using test::FaultScope;
+using test::TempFolder;
+
+TEST(TemporaryFile, HasNoNameButCanGetOne) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
+  const NewFile created = create_linkable(folder, "out", "x");
+  ASSERT_TRUE(created.file.is_open());
+  if (!created.name.empty()) GTEST_SKIP() << "this file system has no unnamed files";
+  EXPECT_TRUE(temp.entries().empty());
+  EXPECT_EQ(created.file.facts().st_mode & 07777U, 0600U);
+  EXPECT_EQ(link_as(created.file, folder, "named"), 0);
+  EXPECT_EQ(link_as(created.file, folder, "named"), EEXIST);
+  EXPECT_EQ(temp.entries(), std::vector<std::string>{"named"});
+}
+
+TEST(TemporaryFile, LosesItsNameAtOnceWhereItMustHaveOne) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kTemporary);
+  const FaultScope fault({sys::Call::kOpen, 1, EOPNOTSUPP});
+  const File file = create_unnamed(folder, "x");
+  EXPECT_TRUE(file.is_open());
+  EXPECT_TRUE(temp.entries().empty());
+}
+
+TEST(TemporaryFile, TriesToRemoveItsNameTwice) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kTemporary);
+  const FaultScope fault({sys::Call::kUnlink, 1, EIO});
+  sys::inject({sys::Call::kOpen, 1, EOPNOTSUPP});
+  EXPECT_NO_THROW((void)create_unnamed(folder, "x"));
+  EXPECT_TRUE(temp.entries().empty());
+}
+
+TEST(TemporaryFile, ReportsWhatTheFolderRefuses) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kTemporary);
+  const FaultScope fault({sys::Call::kOpen, 1, EMFILE});
+  const Error error = error_of([&] { (void)create_unnamed(folder, "x"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
+  EXPECT_EQ(error.error_number(), EMFILE);
+  EXPECT_EQ(error.path(), temp.path());
+}
+
+TEST(TemporaryFile, ReportsAMissingFolder) {
+  EXPECT_EQ(error_of([] { (void)open_folder("/none/such", ErrorKind::kTemporary); }).error_number(),
+            ENOENT);
+  EXPECT_EQ(error_of([] { (void)open_folder("/dev/null", ErrorKind::kTemporary); }).error_number(),
+            ENOTDIR);
+}
+
+// A file on its way to "out", and the hidden name it got.
+NewFile hidden_on_its_way(const Folder& folder) {
+  NewFile file = create_linkable(folder, "out", "x");
+  if (file.name.empty()) {
+    EXPECT_EQ(link_hidden(file.file, folder, "out", file.name), 0);
+  }
+  EXPECT_TRUE(file.name.starts_with(".gsort-"));
+  return file;
+}
+
+TEST(TemporaryFile, RemovesTheHiddenNameThatAKilledSortLeft) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
+  const std::string left = hidden_on_its_way(folder).name;  // closed: its lock is gone
+  ASSERT_EQ(temp.entries(), std::vector{left});
+  const NewFile next = hidden_on_its_way(folder);
+  EXPECT_EQ(next.name, left);
+  EXPECT_EQ(temp.entries().size(), 1U);
+}
+
+TEST(TemporaryFile, RemovesItWhereFilesMustHaveNames) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
+  const std::string left = hidden_on_its_way(folder).name;
+  const FaultScope fault({sys::Call::kOpen, 1, EOPNOTSUPP});
+  const NewFile next = create_linkable(folder, "out", "x");
+  EXPECT_EQ(next.name, left);
+  EXPECT_EQ(temp.entries().size(), 1U);
+}
+
+TEST(TemporaryFile, LeavesTheHiddenNameOfALiveSort) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
+  const NewFile live = hidden_on_its_way(folder);
+  const NewFile next = hidden_on_its_way(folder);
+  EXPECT_NE(next.name, live.name);
+  EXPECT_EQ(temp.entries().size(), 2U);
+}
+
+TEST(TemporaryFile, LeavesWhatWasPlantedUnderTheHiddenName) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
+  const std::string name = hidden_on_its_way(folder).name;
+  const std::string path = temp / name;
+  test::write_file(temp / "victim", test::bytes_of("of somebody"));
+  const auto plant = [&](const char* what) {
+    ::unlink(path.c_str());
+    if (*what == 'l') return ::symlink("victim", path.c_str());
+    return *what == 'f' ? ::mkfifo(path.c_str(), 0666) : ::mkdir(path.c_str(), 0777);
+  };
+  for (const char* const what : {"link", "fifo", "directory"}) {
+    ASSERT_EQ(plant(what), 0) << what;
+    const NewFile next = hidden_on_its_way(folder);
+    EXPECT_NE(next.name, name) << what;
+    EXPECT_EQ(::unlink((temp / next.name).c_str()), 0);
+    EXPECT_EQ(test::read_file(temp / "victim"), test::bytes_of("of somebody")) << what;
+  }
+}
+
+TEST(TemporaryFile, NamesAreHiddenAndDiffer) {
+  std::set<std::string> names;
+  for (int i = 0; i < 100; ++i) names.insert(hidden_name());
+  EXPECT_EQ(names.size(), 100U);
+  EXPECT_TRUE(names.begin()->starts_with(".gsort-"));
+}
+
+}  // namespace
+}  // namespace gsort::io
