@@ -12,7 +12,7 @@
 #include "app/files.hpp"
 #include "app/own_files.hpp"
 #include "engine/cpu/cpu_engine.hpp"
-#include "gpu/gpu.hpp"
+#include "gpu/engine/gpu.hpp"
 #include "options/resume_options.hpp"
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"

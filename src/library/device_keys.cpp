@@ -1,9 +1,9 @@
 #include "library/device_keys.hpp"
 
-#include "gpu/device_batch.hpp"
-#include "gpu/device_merge.hpp"
-#include "gpu/device_sort.hpp"
-#include "gpu/host_array_sort.hpp"
+#include "gpu/merge/device_merge.hpp"
+#include "gpu/segmented/device_batch.hpp"
+#include "gpu/sort/device_sort.hpp"
+#include "gpu/sort/host_array_sort.hpp"
 #include "library/key_types.hpp"
 
 namespace gsort {

@@ -6,11 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include "gpu/cuda/tuning.hpp"
 #include "gpu/device_memory.hpp"
-#include "gpu/device_merge.hpp"
-#include "gpu/device_sort.hpp"
 #include "gpu/distributions.hpp"
-#include "gpu/tuning.hpp"
+#include "gpu/merge/device_merge.hpp"
+#include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
 namespace {

@@ -15,10 +15,10 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "gpu/cuda_check.hpp"
-#include "gpu/cuda_resources.hpp"
-#include "gpu/gpu.hpp"
-#include "gpu/host_array_sort.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/cuda_resources.hpp"
+#include "gpu/engine/gpu.hpp"
+#include "gpu/sort/host_array_sort.hpp"
 #include "support/engines.hpp"
 #include "support/sort_run.hpp"
 #include "support/sorted_copy.hpp"

@@ -1,6 +1,6 @@
 // sort_batch and sort_ragged_batch on the card, against std::sort of each array of a copy taken
 // before the call.
-#include "gpu/device_batch.hpp"
+#include "gpu/segmented/device_batch.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -11,9 +11,9 @@
 #include "base/error.hpp"
 #include "device_memory.hpp"
 #include "distributions.hpp"
-#include "gpu/merge_pass.hpp"
-#include "gpu/ragged_windows.hpp"
-#include "gpu/tuning.hpp"
+#include "gpu/cuda/tuning.hpp"
+#include "gpu/merge/merge_pass.hpp"
+#include "gpu/segmented/ragged_windows.hpp"
 
 namespace gsort::gpu {
 namespace {

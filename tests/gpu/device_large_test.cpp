@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "device_memory.hpp"
-#include "gpu/device_batch.hpp"
-#include "gpu/device_merge.hpp"
-#include "gpu/device_pairs.hpp"
-#include "gpu/device_sort.hpp"
+#include "gpu/merge/device_merge.hpp"
+#include "gpu/records/device_pairs.hpp"
+#include "gpu/segmented/device_batch.hpp"
+#include "gpu/sort/device_sort.hpp"
 #include "large_inputs.hpp"
 
 namespace gsort::gpu {

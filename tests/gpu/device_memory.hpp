@@ -12,7 +12,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include "gpu/cuda_check.hpp"
+#include "gpu/cuda/cuda_check.hpp"
 #include "support/gpu_expected.hpp"
 
 namespace gsort::gpu {

@@ -1,5 +1,5 @@
 // merge_slices on the card, against std::sort of a copy taken before the call.
-#include "gpu/device_merge.hpp"
+#include "gpu/merge/device_merge.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 #include "base/error.hpp"
 #include "device_memory.hpp"
 #include "distributions.hpp"
-#include "gpu/ranked_merge.hpp"
-#include "gpu/tuning.hpp"
+#include "gpu/cuda/tuning.hpp"
+#include "gpu/merge/ranked_merge.hpp"
 
 namespace gsort::gpu {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "distributions.hpp"
-#include "gpu/device_pairs.hpp"
-#include "gpu/ranked_merge.hpp"
-#include "gpu/tuning.hpp"
+#include "gpu/cuda/tuning.hpp"
+#include "gpu/merge/ranked_merge.hpp"
+#include "gpu/records/device_pairs.hpp"
 #include "pairs_on_both.hpp"
 
 namespace gsort::gpu {

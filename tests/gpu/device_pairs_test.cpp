@@ -1,6 +1,6 @@
 // sort_pairs and merge_pair_slices on the card, against std::stable_sort of a copy taken before the
 // call. A value is made from its pair's position, so each tells where it came from.
-#include "gpu/device_pairs.hpp"
+#include "gpu/records/device_pairs.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "distributions.hpp"
-#include "gpu/tuning.hpp"
+#include "gpu/cuda/tuning.hpp"
 #include "pairs_on_both.hpp"
 
 namespace gsort::gpu {

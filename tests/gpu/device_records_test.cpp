@@ -1,6 +1,6 @@
 // sort_records on the card, against std::stable_sort of a copy by the normalised keys. Records
 // carry their position where there is room, so each tells where it came from.
-#include "gpu/device_records.hpp"
+#include "gpu/records/device_records.hpp"
 
 #include <random>
 #include <vector>

@@ -1,5 +1,5 @@
 // sort_keys on the card, against std::sort of a copy taken before the call.
-#include "gpu/device_sort.hpp"
+#include "gpu/sort/device_sort.hpp"
 
 #include <algorithm>
 #include <random>
@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "device_memory.hpp"
 #include "distributions.hpp"
-#include "gpu/tuning.hpp"
+#include "gpu/cuda/tuning.hpp"
 
 namespace gsort::gpu {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "device_memory.hpp"
-#include "gpu/gpu.hpp"
+#include "gpu/engine/gpu.hpp"
 
 namespace gsort::gpu {
 namespace {

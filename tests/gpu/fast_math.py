@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compiles kernels to PTX with and without --use_fast_math: the code must be the same. That flag includes
--ftz=true, and the kernels keep addresses in shared memory as denormal floats (gpu/gather_index.hpp).
+-ftz=true, and the kernels keep addresses in shared memory as denormal floats (gpu/merge/gather_index.hpp).
 
 Usage: fast_math.py --nvcc PROGRAM SOURCE.cu"""
 

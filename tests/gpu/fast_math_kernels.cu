@@ -1,12 +1,12 @@
 // One of each sort of kernel that merges in shared memory, in the shapes of sm_90, for
 // fast_math.py: none of their code may depend on the compiler's flags for floats. Partitions are
 // left out: floats tell them only where to look first, and any guess leads to the same cut.
-#include "gpu/batch_sort_kernel.cuh"
-#include "gpu/block_sort_kernel.cuh"
-#include "gpu/kway_merge_kernel.cuh"
-#include "gpu/pair_merge_kernel.cuh"
-#include "gpu/pair_sort_kernel.cuh"
-#include "gpu/tuning.hpp"
+#include "gpu/cuda/tuning.hpp"
+#include "gpu/merge/kway_merge_kernel.cuh"
+#include "gpu/records/pair_merge_kernel.cuh"
+#include "gpu/records/pair_sort_kernel.cuh"
+#include "gpu/segmented/batch_sort_kernel.cuh"
+#include "gpu/sort/block_sort_kernel.cuh"
 
 namespace gsort::gpu {
 

@@ -1,5 +1,5 @@
 // See large_inputs.hpp.
-#include "gpu/cuda_check.hpp"
+#include "gpu/cuda/cuda_check.hpp"
 #include "large_inputs.hpp"
 
 namespace gsort::gpu {

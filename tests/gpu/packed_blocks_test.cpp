@@ -1,6 +1,6 @@
 // Packing and unpacking blocks on the card: bit by bit what the host packs, and the keys again, for
 // every width, at the borders of groups, blocks and groups of blocks, with nothing written beside.
-#include "gpu/packed_blocks.hpp"
+#include "gpu/engine/packed_blocks.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 #include "base/error.hpp"
 #include "device_memory.hpp"
-#include "gpu/launch.hpp"
-#include "gpu/packed_elements.hpp"
+#include "gpu/engine/packed_elements.hpp"
+#include "gpu/merge/launch.hpp"
 #include "support/stored_form.hpp"
 
 namespace gsort::gpu {

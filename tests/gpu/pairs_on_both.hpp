@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "device_memory.hpp"
-#include "gpu/device_pairs.hpp"
+#include "gpu/records/device_pairs.hpp"
 
 namespace gsort::gpu {
 

@@ -11,12 +11,12 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "gpu/device_batch.hpp"
-#include "gpu/device_merge.hpp"
-#include "gpu/device_pairs.hpp"
-#include "gpu/device_records.hpp"
-#include "gpu/device_sort.hpp"
-#include "gpu/merge_pass.hpp"
+#include "gpu/merge/device_merge.hpp"
+#include "gpu/merge/merge_pass.hpp"
+#include "gpu/records/device_pairs.hpp"
+#include "gpu/records/device_records.hpp"
+#include "gpu/segmented/device_batch.hpp"
+#include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
 namespace {

@@ -11,7 +11,7 @@
 #include "engine/cpu/cpu_engine.hpp"
 #include "engine/footprint.hpp"
 #include "engine/record_footprint.hpp"
-#include "gpu/gpu.hpp"
+#include "gpu/engine/gpu.hpp"
 #include "support/gpu_expected.hpp"
 #include "support/std_engine.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "base/units.hpp"
 #include "engine/cpu/cpu_engine.hpp"
-#include "gpu/gpu.hpp"
+#include "gpu/engine/gpu.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
 #include "support/invented.hpp"

@@ -9,7 +9,7 @@
 #include "bench/device_bench.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
-#include "gpu/device_batch.hpp"
+#include "gpu/segmented/device_batch.hpp"
 
 namespace gsort::bench {
 namespace {

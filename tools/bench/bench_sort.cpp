@@ -8,10 +8,10 @@
 
 #include "bench/cub.hpp"
 #include "bench/gpu_contenders.hpp"
-#include "gpu/cuda_check.hpp"
-#include "gpu/device_merge.hpp"
-#include "gpu/device_sort.hpp"
-#include "gpu/launch.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/merge/device_merge.hpp"
+#include "gpu/merge/launch.hpp"
+#include "gpu/sort/device_sort.hpp"
 
 namespace gsort::bench {
 namespace {

@@ -3,7 +3,7 @@
 #include <cuda/std/functional>
 
 #include "bench/cub.hpp"
-#include "gpu/cuda_check.hpp"
+#include "gpu/cuda/cuda_check.hpp"
 
 namespace gsort::bench {
 

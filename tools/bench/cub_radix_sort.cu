@@ -4,7 +4,7 @@
 #include <cub/version.cuh>
 
 #include "bench/cub.hpp"
-#include "gpu/cuda_check.hpp"
+#include "gpu/cuda/cuda_check.hpp"
 
 namespace gsort::bench {
 

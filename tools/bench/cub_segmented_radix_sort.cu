@@ -2,7 +2,7 @@
 #include <cub/device/device_segmented_radix_sort.cuh>
 
 #include "bench/cub.hpp"
-#include "gpu/cuda_check.hpp"
+#include "gpu/cuda/cuda_check.hpp"
 
 namespace gsort::bench {
 

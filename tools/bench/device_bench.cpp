@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gpu/cuda_check.hpp"
+#include "gpu/cuda/cuda_check.hpp"
 
 namespace gsort::bench {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "bench/device_runs.hpp"
 #include "bench/subcommands.hpp"
-#include "gpu/cuda_check.hpp"
-#include "gpu/cuda_resources.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/cuda_resources.hpp"
 #include "io/system/memory.hpp"
 
 namespace gsort::bench {

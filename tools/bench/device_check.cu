@@ -4,7 +4,7 @@
 // predecessor, from the cache); two atomic additions a warp.
 #include "bench/device_check.hpp"
 #include "bench/gpu_contenders.hpp"
-#include "gpu/cuda_check.hpp"
+#include "gpu/cuda/cuda_check.hpp"
 
 namespace gsort::bench {
 namespace {

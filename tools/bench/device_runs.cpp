@@ -5,7 +5,7 @@
 
 #include "bench/cub.hpp"
 #include "bench/subcommands.hpp"
-#include "gpu/cuda_check.hpp"
+#include "gpu/cuda/cuda_check.hpp"
 
 namespace gsort::bench {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "bench/gpu_contenders.hpp"
-#include "gpu/cuda_check.hpp"
+#include "gpu/cuda/cuda_check.hpp"
 
 namespace gsort::bench {
 

@@ -6,9 +6,9 @@
 #include "bench/device_bench.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
-#include "gpu/cuda_check.hpp"
-#include "gpu/cuda_resources.hpp"
-#include "gpu/host_array_sort.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/cuda_resources.hpp"
+#include "gpu/sort/host_array_sort.hpp"
 #include "io/system/memory.hpp"
 
 namespace gsort::bench {

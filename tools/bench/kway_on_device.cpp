@@ -5,7 +5,7 @@
 #include "bench/device_bench.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
-#include "gpu/device_merge.hpp"
+#include "gpu/merge/device_merge.hpp"
 
 namespace gsort::bench {
 namespace {

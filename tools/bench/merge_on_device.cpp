@@ -4,8 +4,8 @@
 #include "bench/pairs_bench.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
-#include "gpu/device_merge.hpp"
-#include "gpu/device_pairs.hpp"
+#include "gpu/merge/device_merge.hpp"
+#include "gpu/records/device_pairs.hpp"
 
 namespace gsort::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include "bench/pairs_bench.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
-#include "gpu/device_pairs.hpp"
+#include "gpu/records/device_pairs.hpp"
 
 namespace gsort::bench {
 namespace {

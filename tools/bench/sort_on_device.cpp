@@ -3,7 +3,7 @@
 #include "bench/device_bench.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
-#include "gpu/device_sort.hpp"
+#include "gpu/sort/device_sort.hpp"
 
 namespace gsort::bench {
 

@@ -9,7 +9,7 @@
 #include "bench/subcommands.hpp"
 #include "bench/textbook_tables.hpp"
 #include "bench/titles.hpp"
-#include "gpu/device_batch.hpp"
+#include "gpu/segmented/device_batch.hpp"
 #include "gpu/textbook/batch_sorts.hpp"
 #include "gpu/textbook/sample_sort.hpp"
 

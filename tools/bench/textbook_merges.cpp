@@ -6,7 +6,7 @@
 #include "bench/subcommands.hpp"
 #include "bench/textbook_tables.hpp"
 #include "bench/titles.hpp"
-#include "gpu/device_merge.hpp"
+#include "gpu/merge/device_merge.hpp"
 #include "gpu/textbook/merges.hpp"
 #include "gpu/textbook/sequential_merge.hpp"
 

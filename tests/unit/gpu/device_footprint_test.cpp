@@ -7,10 +7,10 @@
 #include "engine/array_footprint.hpp"
 #include "engine/footprint.hpp"
 #include "engine/record_footprint.hpp"
-#include "gpu/device_batch.hpp"
-#include "gpu/device_merge.hpp"
-#include "gpu/device_records.hpp"
-#include "gpu/device_sort.hpp"
+#include "gpu/merge/device_merge.hpp"
+#include "gpu/records/device_records.hpp"
+#include "gpu/segmented/device_batch.hpp"
+#include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
 namespace {

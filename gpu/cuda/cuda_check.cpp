@@ -1,0 +1,118 @@
+// See cuda_check.hpp. A planned fault is made of atomics: lanes check from several threads.
+#include "gpu/cuda/cuda_check.hpp"
+
+#include <atomic>
+#include <string>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "gpu/cuda/scratch.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+// One fault at a time; `calls_left` is 0 when none is planned, or it has come.
+struct PlannedFault {
+  std::atomic<std::uint64_t> calls_left{0};
+  std::atomic<CudaCall> call{CudaCall::kQuery};
+  std::atomic<cudaError_t> result{cudaSuccess};
+  std::atomic<bool> from_then_on{false};
+  std::atomic<bool> was_met{false};
+};
+
+PlannedFault& planned() {
+  static PlannedFault fault;
+  return fault;
+}
+
+}  // namespace
+
+cudaError_t planned_cuda_failure(CudaCall kind) {
+  PlannedFault& fault = planned();
+  if (fault.was_met && fault.from_then_on) return fault.result;
+  std::uint64_t left = fault.calls_left;
+  while (left != 0 && fault.call == kind) {
+    if (!fault.calls_left.compare_exchange_weak(left, left - 1)) continue;
+    if (left > 1) break;
+    fault.was_met = true;
+    return fault.result;
+  }
+  return cudaSuccess;
+}
+
+void check_cuda(cudaError_t result, CudaCall kind, std::string_view operation) {
+  const cudaError_t failure = planned_cuda_failure(kind);
+  check_cuda_result(failure != cudaSuccess ? failure : result, operation);
+}
+
+void check_cuda_result(cudaError_t result, std::string_view operation) {
+  if (result == cudaSuccess) return;
+  const auto error_kind =
+      result == cudaErrorMemoryAllocation ? ErrorKind::kResource : ErrorKind::kDevice;
+  throw Error(error_kind, std::string(operation),
+              std::string(cudaGetErrorString(result)) + " (" + cudaGetErrorName(result) + ")")
+      .hint("see what 'nvidia-smi' and 'dmesg' say of the GPU, or use --engine cpu");
+}
+
+void check_launch(std::string_view operation) {
+  check_cuda(cudaGetLastError(), CudaCall::kLaunch, operation);
+}
+
+void inject_cuda_fault(const CudaFault& fault) {
+  clear_cuda_fault();
+  planned().call = fault.call;
+  planned().result = fault.result;
+  planned().from_then_on = fault.from_then_on;
+  planned().calls_left = fault.nth;
+}
+
+void clear_cuda_fault() {
+  planned().calls_left = 0;
+  planned().was_met = false;
+}
+
+bool cuda_fault_was_met() {
+  return planned().was_met;
+}
+
+void require_memory(const void* pointer, std::uint64_t bytes, std::size_t alignment,
+                    std::string_view operation, std::string_view name) {
+  if (bytes == 0) return;
+  if (pointer == nullptr) {
+    throw Error(ErrorKind::kUsage, std::string(operation), std::string(name) + " is null");
+  }
+  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0) {
+    throw Error(ErrorKind::kUsage, std::string(operation),
+                std::string(name) + " is not aligned to " + std::to_string(alignment) + " bytes");
+  }
+}
+
+void require_apart(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes,
+                   std::string_view operation, std::string_view names) {
+  if (a_bytes == 0 || b_bytes == 0) return;
+  const auto a_begin = reinterpret_cast<std::uintptr_t>(a);
+  const auto b_begin = reinterpret_cast<std::uintptr_t>(b);
+  if (a_begin < b_begin + b_bytes && b_begin < a_begin + a_bytes) {
+    throw Error(ErrorKind::kUsage, std::string(operation), std::string(names) + " overlap");
+  }
+}
+
+void require_scratch(std::size_t have_bytes, std::size_t need_bytes, std::string_view operation) {
+  if (have_bytes >= need_bytes) return;
+  throw Error(ErrorKind::kUsage, std::string(operation),
+              "needs " + format_bytes(need_bytes) + " of scratch memory, was given " +
+                  format_bytes(have_bytes));
+}
+
+void require_sort_memory(const SortMemory& memory, std::string_view operation) {
+  const auto& [input, output, bytes, alignment, scratch, scratch_bytes, scratch_needed] = memory;
+  require_memory(input, bytes, alignment, operation, "the input");
+  require_memory(output, bytes, alignment, operation, "the output");
+  if (input != output) require_apart(input, bytes, output, bytes, operation, "input and output");
+  require_scratch(scratch_bytes, scratch_needed, operation);
+  require_memory(scratch, scratch_needed, kScratchAlignment, operation, "the scratch memory");
+  require_apart(input, bytes, scratch, scratch_needed, operation, "input and scratch memory");
+  require_apart(output, bytes, scratch, scratch_needed, operation, "output and scratch memory");
+}
+
+}  // namespace gsort::gpu

@@ -1,0 +1,97 @@
+#include "gpu/cuda/cuda_resources.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "base/units.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+
+namespace gsort::gpu {
+
+void use_device(int ordinal) {
+  check_cuda(cudaSetDevice(ordinal), CudaCall::kQuery, "selecting the CUDA device");
+}
+
+Stream::Stream() {
+  check_cuda_result(
+      try_cuda(CudaCall::kStream,
+               [&] { return cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking); }),
+      "making a CUDA stream");
+}
+
+Stream::~Stream() {
+  if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
+}
+
+void Stream::wait(const char* operation) const {
+  check_cuda(cudaStreamSynchronize(stream_), CudaCall::kStream, operation);
+}
+
+Event::Event() {
+  constexpr unsigned kFlags = cudaEventDisableTiming | cudaEventBlockingSync;
+  check_cuda_result(
+      try_cuda(CudaCall::kEvent, [&] { return cudaEventCreateWithFlags(&event_, kFlags); }),
+      "making a CUDA event");
+}
+
+Event::~Event() {
+  if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
+}
+
+void Event::record(const Stream& stream) const {
+  check_cuda(cudaEventRecord(event_, stream.get()), CudaCall::kEvent, "recording a CUDA event");
+}
+
+void Event::wait(const char* operation) const {
+  check_cuda(cudaEventSynchronize(event_), CudaCall::kEvent, operation);
+}
+
+DeviceMemory::DeviceMemory(std::uint64_t bytes) {
+  if (bytes == 0) return;
+  const cudaError_t result =
+      try_cuda(CudaCall::kMemory, [&] { return cudaMalloc(&memory_, bytes); });
+  if (result == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());  // not sticky: the next call must not report it again
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    static_cast<void>(cudaMemGetInfo(&free_bytes, &total_bytes));
+    throw Error(
+        ErrorKind::kResource, "allocating device memory",
+        fmt::format("{} are needed, {} are free", format_bytes(bytes), format_bytes(free_bytes)))
+        .hint("give less with --gpu-memory, or use --engine cpu");
+  }
+  check_cuda_result(result, "allocating device memory");
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (memory_ != nullptr) static_cast<void>(cudaFree(memory_));
+}
+
+PinnedMemory::PinnedMemory(ByteSpan memory, unsigned threads) : memory_(memory) {
+  if (memory.empty()) return;
+  constexpr std::size_t kPage = 4096;
+  const std::size_t share = round_up(div_up(memory.size(), threads), kPage);
+  run_workers(threads, [&](unsigned worker) {
+    const std::size_t end = std::min(memory.size(), (worker + 1) * share);
+    for (std::size_t at = worker * share; at < end; at += kPage) memory[at] = std::byte{0};
+  });
+  const cudaError_t result = try_cuda(CudaCall::kMemory, [&] {
+    return cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterDefault);
+  });
+  if (result == cudaErrorMemoryAllocation || result == cudaErrorNotPermitted) {
+    static_cast<void>(cudaGetLastError());
+    throw Error(ErrorKind::kResource, "pinning host memory for the GPU",
+                fmt::format("the driver refused {}", format_bytes(memory.size())))
+        .hint("give less with -S, or use --engine cpu");
+  }
+  check_cuda_result(result, "pinning host memory for the GPU");
+}
+
+PinnedMemory::~PinnedMemory() {
+  if (!memory_.empty()) static_cast<void>(cudaHostUnregister(memory_.data()));
+}
+
+}  // namespace gsort::gpu

@@ -1,0 +1,48 @@
+// From an architecture known at run time to a tuning known at compile time.
+#pragma once
+
+#include <iterator>
+#include <type_traits>
+
+#include "gpu/cuda/static_for.hpp"
+#include "gpu/cuda/tuning.hpp"
+
+namespace gsort::gpu {
+
+// Calls f(constant) with a std::integral_constant-like object whose value is the tuning for the
+// element (see tuning_for) and the architecture. Kernels of equal tunings are compiled once.
+template <KernelTuning kValue>
+struct TuningConstant {
+  static constexpr KernelTuning kTuning = kValue;
+};
+
+template <class Element, class F>
+void with_tuning(unsigned architecture, F&& f) {
+  const KernelTuning wanted = tuning_for<Element>(architecture);
+  bool done = false;
+  static_for<std::size(kTunings)>([&](auto index) {
+    constexpr KernelTuning kTuning =
+        tuning_for<Element>(kTunings[decltype(index)::value].architecture);
+    if (!done && kTuning == wanted) {
+      done = true;
+      f(TuningConstant<kTuning>{});
+    }
+  });
+}
+
+// The same with the kernels for small inputs.
+template <class Key, class F>
+void with_small_tuning(unsigned architecture, F&& f) {
+  const KernelTuning wanted = small_tuning_for<Key>(architecture).kernels;
+  bool done = false;
+  static_for<std::size(kTunings)>([&](auto index) {
+    constexpr KernelTuning kTuning =
+        small_tuning_for<Key>(kTunings[decltype(index)::value].architecture).kernels;
+    if (!done && kTuning == wanted) {
+      done = true;
+      f(TuningConstant<kTuning>{});
+    }
+  });
+}
+
+}  // namespace gsort::gpu

@@ -1,0 +1,30 @@
+// What a build without CUDA has in place of the engine.
+#include "base/error.hpp"
+#include "gpu/engine/gpu.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+constexpr const char* kReason = "this gsort was built without CUDA";
+constexpr const char* kWayOut = "build it where a CUDA toolkit is, or with tools/quickstart --cuda";
+
+}  // namespace
+
+bool may_be_there() {
+  return false;
+}
+
+Devices find_devices(const std::vector<unsigned>& /*wanted*/) {
+  return {{}, kReason};
+}
+
+std::unique_ptr<Engine> make_cuda_engine(const EngineShape& /*shape*/, int /*ordinal*/,
+                                         ByteSpan /*memory*/) {
+  throw Error(ErrorKind::kDevice, "making the CUDA engine", kReason).hint(kWayOut);
+}
+
+std::unique_ptr<TierMemory> make_device_tier(int /*ordinal*/, std::uint64_t /*bytes*/) {
+  throw Error(ErrorKind::kDevice, "reserving device memory", kReason).hint(kWayOut);
+}
+
+}  // namespace gsort::gpu

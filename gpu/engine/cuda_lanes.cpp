@@ -1,0 +1,165 @@
+#include "gpu/engine/cuda_lanes.hpp"
+
+#include <numeric>
+
+#include "base/error.hpp"
+#include "engine/footprint.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+constexpr std::uint64_t kPieceMemory = CudaFootprint::kPutters * CudaFootprint::kPieceBytes;
+
+}  // namespace
+
+CudaChunkLane::CudaChunkLane(const EngineShape& shape, int ordinal, ByteSpan pinned)
+    : ordinal_(ordinal),
+      meter_(shape.meter),
+      element_bytes_(element_bytes_of(shape)),
+      capacity_(shape.chunk_elements),
+      sorter_(make_chunk_sorter(shape)),
+      copier_(ordinal, pinned.first(kPieceMemory), CudaFootprint::kPutters, shape.meter) {
+  pinned = pinned.subspan(kPieceMemory);
+  for (unsigned block = 0; block < shape.threads; ++block) {
+    blocks_.push_back(
+        {pinned.subspan(block * shape.block_bytes, shape.block_bytes), Event(), false});
+  }
+  for (Block& block : blocks_) free_.push_back(&block);
+}
+
+CudaChunkLane::~CudaChunkLane() {
+  // Copies may still be under way when another stage has failed; the buffers must outlive them.
+  static_cast<void>(cudaStreamSynchronize(stream_.get()));
+}
+
+void CudaChunkLane::begin(ConstByteSpan /*sample*/) {
+  count_ = 0;
+}
+
+ByteSpan CudaChunkLane::acquire_block() {
+  use_device(ordinal_);
+  std::unique_lock lock(mutex_);
+  block_freed_.wait(lock, [&] { return !free_.empty(); });
+  Block& block = *free_.front();
+  free_.pop_front();
+  lock.unlock();
+  if (block.in_flight) block.copied.wait("copying keys to the device");
+  block.in_flight = false;
+  return block.buffer;
+}
+
+void CudaChunkLane::add(ByteSpan buffer, std::size_t bytes, std::uint64_t position) {
+  use_device(ordinal_);
+  Block& block = block_at(buffer.data());
+  const std::scoped_lock lock(mutex_);
+  if (bytes > 0) {
+    if (position + bytes / element_bytes_ > capacity_) {
+      throw Error(ErrorKind::kUsage, "adding a block to a chunk",
+                  "it reaches beyond the chunk's end");
+    }
+    Span span(meter_, Stage::kCopyIn);
+    span.add_bytes(bytes);
+    check_cuda(cudaMemcpyAsync(sorter_->input() + position * element_bytes_, buffer.data(), bytes,
+                               cudaMemcpyHostToDevice, stream_.get()),
+               CudaCall::kCopy, "copying keys to the device");
+    block.copied.record(stream_);
+    block.in_flight = true;
+    count_ += bytes / element_bytes_;
+  }
+  free_.push_back(&block);
+  block_freed_.notify_one();
+}
+
+auto CudaChunkLane::block_at(const std::byte* buffer) -> Block& {
+  for (Block& block : blocks_) {
+    if (block.buffer.data() == buffer) return block;
+  }
+  throw Error(ErrorKind::kUsage, "adding a block to a chunk", "it is not one of the lane's");
+}
+
+void CudaChunkLane::sort(KeyForm form) {
+  use_device(ordinal_);
+  sorted_ = sorter_->sort(count_, form, stream_);
+}
+
+void CudaChunkLane::emit(PieceSink& sink) {
+  copier_.copy(sorted_, element_bytes_, 0, stream_, sink);
+}
+
+CudaMergeLane::CudaMergeLane(const EngineShape& shape, int ordinal, std::uint64_t part_elements,
+                             ByteSpan pinned)
+    : ordinal_(ordinal),
+      meter_(shape.meter),
+      element_bytes_(element_bytes_of(shape)),
+      input_(pinned.subspan(kPieceMemory, part_elements * element_bytes_)),
+      merger_(make_part_merger(shape, part_elements)),
+      copier_(ordinal, pinned.first(kPieceMemory), CudaFootprint::kPutters, shape.meter) {}
+
+CudaMergeLane::~CudaMergeLane() {
+  static_cast<void>(cudaStreamSynchronize(stream_.get()));
+}
+
+void CudaMergeLane::merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position,
+                          KeyForm form, PieceSink& sink) {
+  const std::uint64_t bytes = slice_bytes(slice_counts);
+  copy_in(merger_->input(), bytes, bytes);
+  copier_.copy(merger_->merge(slice_counts, form, stream_), element_bytes_, position, stream_,
+               sink);
+}
+
+void CudaMergeLane::merge_stored(std::span<const std::uint64_t> slice_counts,
+                                 std::span<const StoredKeys> pieces, std::uint64_t position,
+                                 KeyForm form, PieceSink& sink) {
+  const ConstByteSpan table = std::as_bytes(pieces);
+  const auto table_begin = static_cast<std::uint64_t>(table.data() - input_.data());
+  copy_in(merger_->stored_input(), table_begin + table.size(), slice_bytes(slice_counts));
+  merger_->unpack(table_begin, pieces.size(), stream_);
+  copier_.copy(merger_->merge(slice_counts, form, stream_), element_bytes_, position, stream_,
+               sink);
+}
+
+std::uint64_t CudaMergeLane::slice_bytes(std::span<const std::uint64_t> slice_counts) const {
+  return std::accumulate(slice_counts.begin(), slice_counts.end(), std::uint64_t{0}) *
+         element_bytes_;
+}
+
+void CudaMergeLane::copy_in(std::byte* to, std::uint64_t bytes, std::uint64_t element_bytes) {
+  use_device(ordinal_);
+  Span span(meter_, Stage::kCopyIn);
+  span.add_bytes(element_bytes, bytes);
+  check_cuda(cudaMemcpyAsync(to, input_.data(), bytes, cudaMemcpyHostToDevice, stream_.get()),
+             CudaCall::kCopy, "copying slices to the device");
+}
+
+CudaArrayLane::CudaArrayLane(const EngineShape& shape, int ordinal, const ArrayShape& arrays,
+                             ByteSpan pinned)
+    : ordinal_(ordinal),
+      meter_(shape.meter),
+      block_(pinned),
+      sorter_(make_array_sorter(shape, arrays)) {}
+
+CudaArrayLane::~CudaArrayLane() {
+  static_cast<void>(cudaStreamSynchronize(stream_.get()));
+}
+
+ConstByteSpan CudaArrayLane::sort(std::size_t bytes) {
+  use_device(ordinal_);
+  {
+    Span span(meter_, Stage::kCopyIn);
+    span.add_bytes(bytes);
+    check_cuda(cudaMemcpyAsync(sorter_->block(), block_.data(), bytes, cudaMemcpyHostToDevice,
+                               stream_.get()),
+               CudaCall::kCopy, "copying arrays to the device");
+  }
+  sorter_->sort(bytes, stream_);
+  Span span(meter_, Stage::kCopyOut);
+  span.add_bytes(bytes);
+  check_cuda(cudaMemcpyAsync(block_.data(), sorter_->block(), bytes, cudaMemcpyDeviceToHost,
+                             stream_.get()),
+             CudaCall::kCopy, "copying arrays from the device");
+  stream_.wait("copying arrays from the device");
+  return block_.first(bytes);
+}
+
+}  // namespace gsort::gpu

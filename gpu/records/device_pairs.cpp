@@ -1,0 +1,416 @@
+// See device_pairs.hpp. The passes are those of device_sort.cpp and device_merge.cpp; every array
+// of keys has one of values beside it.
+//
+// Model. n pairs of w bytes in tiles of T: passes P = ceil(log_8(n / T)), bytes 2wn(1 + P). A merge
+// level costs what the words cost that it compares and moves: words of 32 bits, which hold as much
+// of a key as there is room for (pair_code.hpp), 2 instructions and 4 bytes of shared memory; words
+// of whole keys 5 and 8 (u32), or 10 and 12 (u64). A value is copied to shared memory, fetched by
+// its word's index, and stored; so is a key that a word does not hold.
+//
+// What each step gained, on an H200, 2^28 random pairs, ms for u32 with u32 | u64 with u32 | u64
+// with u64. In the same runs CUB 3.0.1 took 26.0 | 38.1 | 48.3 (merge sort) and 8.5 | 20.2 | 24.8
+// (radix sort).
+//   14.98 | 25.77 | 27.87  words of whole keys, all passes
+//   14.26 | 21.65 | 25.36  u32: words of 32 bits where a tile's keys fit them; u64: words of 52
+//                          bits that hold 39 bits of the key
+//   14.03 | 21.06 | 23.79  full batches of pairs are loaded and stored without a check for each
+//   13.05 | 18.87 | 21.95  words of 32 bits for all tiles, ties put right afterwards; all keys of a
+//                          thread's share loaded before one is waited for
+//   12.63 | 17.82 | 21.81  the way back to whole keys is a function of its own: nothing is spilled
+//
+// Inputs whose keys are clustered far apart from each other, or often equal and far apart, so that
+// many share a prefix within a tile, take whole keys; so do block sorts of tiles less than nine
+// tenths full, whose fills share one. Most tiles notice it by a few of their keys, before they
+// merge anything; one that notices it at its end has done its work twice. Of the eleven
+// distributions of gsort-gen, 2^26 pairs, only zipf's pays for it: it takes 5% longer than with
+// whole keys alone (u32 with u32), 4% and 8% (u64), and 1.5 times as long as random u64 keys with
+// u32 values do.
+//
+// What is left. A pass of 8 is bound by the bandwidth of shared memory (70 to 80% of its cycles),
+// of which the search for co-ranks takes a third.
+#include "gpu/records/device_pairs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/error.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/merge/counted_slices.hpp"
+#include "gpu/merge/device_arrays.hpp"
+#include "gpu/merge/launch.hpp"
+#include "gpu/merge/merge_plan.hpp"
+#include "gpu/merge/ranked_merge.hpp"
+#include "gpu/records/counted_values.hpp"
+#include "gpu/sort/sort_shape.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+constexpr const char* kSorting = "sorting pairs on the GPU";
+constexpr const char* kMerging = "merging slices of pairs on the GPU";
+constexpr const char* kMergingArrays = "merging two arrays of pairs on the GPU";
+
+template <class Key, class Value>
+struct SortArrays {
+  Pairs<Key, Value> buffer;
+  SortScratch<Key> scratch;
+  std::size_t bytes = 0;
+};
+
+template <class Key, class Value>
+SortArrays<Key, Value> cut_sort_arrays(void* scratch, std::uint64_t count,
+                                       const KernelTuning& tuning) {
+  SortArrays<Key, Value> arrays;
+  const SortShape shape = shape_of(count, tuning);
+  ScratchCutter cutter(scratch);
+  if (!shape.fan_ins.empty()) {
+    arrays.buffer.keys = cutter.take<Key>(count);
+    arrays.buffer.values = cutter.take<Value>(count);
+    arrays.scratch.samples =
+        cutter.take<Key>(sample_slots(count, shape.run_count, kWrittenSampleShift<Key>));
+    arrays.scratch.rows = cutter.take<std::uint64_t>(row_numbers(count, shape, tuning));
+  }
+  arrays.bytes = cutter.used_bytes();
+  return arrays;
+}
+
+template <class Key, class Value>
+struct MergeArrays {
+  Pairs<Key, Value> buffer;  // of two and more passes
+  MergeScratch<Key> scratch;
+  std::size_t bytes = 0;
+};
+
+template <class Key, class Value>
+MergeArrays<Key, Value> cut_merge_arrays(void* scratch, std::uint64_t total,
+                                         std::uint32_t slice_count, const KernelTuning& tuning) {
+  MergeArrays<Key, Value> arrays;
+  ScratchCutter cutter(scratch);
+  if (merge_shape_of(slice_count, tuning).passes > 1) {
+    arrays.buffer.keys = cutter.take<Key>(total);
+    arrays.buffer.values = cutter.take<Value>(total);
+  }
+  arrays.scratch = cut_merge_scratch<Key>(cutter, total, slice_count, tuning);
+  arrays.bytes = cutter.used_bytes();
+  return arrays;
+}
+
+template <class Key, class Value>
+void require_output(Pairs<Key, Value> output, std::uint64_t count, const char* operation) {
+  require_memory(output.keys, count * sizeof(Key), sizeof(Key), operation, "the output's keys");
+  require_memory(output.values, count * sizeof(Value), sizeof(Value), operation,
+                 "the output's values");
+  require_apart(output.keys, count * sizeof(Key), output.values, count * sizeof(Value), operation,
+                "the output's keys and values");
+}
+
+template <class Key, class Value>
+void require_output_apart(Pairs<Key, Value> output, std::uint64_t count, const void* scratch,
+                          std::size_t scratch_bytes, const char* operation) {
+  require_apart(output.keys, count * sizeof(Key), scratch, scratch_bytes, operation,
+                "the output's keys and scratch memory");
+  require_apart(output.values, count * sizeof(Value), scratch, scratch_bytes, operation,
+                "the output's values and scratch memory");
+}
+
+// An input of `count` pairs, apart from all that is written: `output` of total pairs, and scratch.
+template <class Key, class Value>
+void require_input_apart(ConstPairs<Key, Value> input, std::uint64_t count,
+                         Pairs<Key, Value> output, std::uint64_t total, const void* scratch,
+                         std::size_t scratch_bytes, const char* operation) {
+  const std::uint64_t key_bytes = count * sizeof(Key);
+  const std::uint64_t value_bytes = count * sizeof(Value);
+  require_memory(input.keys, key_bytes, sizeof(Key), operation, "an input's keys");
+  require_memory(input.values, value_bytes, sizeof(Value), operation, "an input's values");
+  const auto apart = [&](const void* written, std::uint64_t bytes, const char* key_names,
+                         const char* value_names) {
+    require_apart(input.keys, key_bytes, written, bytes, operation, key_names);
+    require_apart(input.values, value_bytes, written, bytes, operation, value_names);
+  };
+  apart(output.keys, total * sizeof(Key), "the keys of input and output",
+        "the input's values and the output's keys");
+  apart(output.values, total * sizeof(Value), "the input's keys and the output's values",
+        "the values of input and output");
+  apart(scratch, scratch_bytes, "the input's keys and scratch memory",
+        "the input's values and scratch memory");
+}
+
+// A sort's arrays: as above, but each output may be its input.
+template <class Key, class Value>
+void require_arrays_to_sort(ConstPairs<Key, Value> input, Pairs<Key, Value> output,
+                            std::uint64_t count, const void* scratch, std::size_t scratch_bytes,
+                            const char* operation) {
+  // An input that is its output has been looked at as the output.
+  const std::uint64_t key_bytes = input.keys == output.keys ? 0 : count * sizeof(Key);
+  const std::uint64_t value_bytes = input.values == output.values ? 0 : count * sizeof(Value);
+  require_memory(input.keys, key_bytes, sizeof(Key), operation, "the input's keys");
+  require_memory(input.values, value_bytes, sizeof(Value), operation, "the input's values");
+  const auto apart = [&](const void* written, std::uint64_t bytes, const char* names) {
+    require_apart(input.keys, key_bytes, written, bytes, operation, names);
+    require_apart(input.values, value_bytes, written, bytes, operation, names);
+  };
+  apart(output.keys, count * sizeof(Key), "an input and the output's keys");
+  apart(output.values, count * sizeof(Value), "an input and the output's values");
+  apart(scratch, scratch_bytes, "an input and scratch memory");
+}
+
+template <class Key, class Value>
+void queue_pass(const MergePass<Key>& keys, ConstPairs<Key, Value> from, Pairs<Key, Value> to,
+                unsigned architecture, cudaStream_t stream) {
+  PairMergePass<Key, Value> pass{keys, from.values, to.values, 0};
+  pass.keys.input = from.keys;
+  pass.keys.output = to.keys;
+  launch_pair_partition(pass, architecture, stream);
+  launch_pair_merge(pass, architecture, stream);
+}
+
+// Where two arrays of pairs lie, as positions from the keys of `first`, the one that is not empty.
+template <class Key, class Value>
+struct TwoArrays {
+  ConstPairs<Key, Value> a;
+  ConstPairs<Key, Value> b;
+  ConstPairs<Key, Value> first;
+  TwoRuns keys;
+
+  TwoArrays(ConstPairs<Key, Value> a_pairs, std::uint64_t a_count, ConstPairs<Key, Value> b_pairs,
+            std::uint64_t b_count)
+      : a(a_pairs),
+        b(b_pairs),
+        first(a_count > 0 ? a : b),
+        keys(two_runs_of(a.keys, a_count, b.keys, b_count)) {}
+};
+
+// Keys of 8 or 16 bits: a small merge by ranks, others by counting.
+template <class Key, class Value>
+void queue_narrow_arrays(const TwoArrays<Key, Value>& arrays, Pairs<Key, Value> output,
+                         KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
+  const unsigned architecture = current_architecture();
+  const TwoRuns& keys = arrays.keys;
+  if (keys.length() <= kMostRankedKeys<Key>) {
+    auto merge = RankedMerge<Key, Value>::of_keys(arrays.a.keys, keys.first_length, arrays.b.keys,
+                                                  keys.second_length, output.keys, store_map);
+    merge.first_values = arrays.a.values;
+    merge.second_values = arrays.b.values;
+    merge.values_out = output.values;
+    launch_ranked_merge(merge, architecture, stream);
+    return;
+  }
+  const CountArrays counts = cut_count_scratch<Key>(scratch, 2, true);
+  queue_counted(arrays.first.keys, keys, output.keys, store_map, counts, architecture, stream);
+  CountedValues<Key, Value> values;
+  values.first = arrays.a.values;
+  values.second = arrays.b.values;
+  values.output = output.values;
+  values.total = keys.length();
+  values.starts = counts.starts;
+  values.first_starts = counts.first_starts;
+  launch_move_values(values, architecture, stream);
+}
+
+template <class Key, class Value>
+void queue_wide_arrays(const TwoArrays<Key, Value>& arrays, Pairs<Key, Value> output,
+                       KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
+  const unsigned architecture = current_architecture();
+  const std::uint64_t tile = tuning_for<PairOf<Key, Value>>(architecture).merge_tile_keys(2);
+  const std::uint64_t total = arrays.keys.length();
+  PairMergePass<Key, Value> pass;
+  pass.keys.input = arrays.first.keys;
+  pass.keys.output = output.keys;
+  pass.keys.store_map = store_map;
+  pass.keys.maps = !store_map.is_identity();
+  pass.keys.two_arrays = true;
+  pass.keys.fan_in = 2;
+  pass.keys.group_count = 1;
+  pass.keys.apart = arrays.keys;
+  pass.keys.rows = static_cast<std::uint64_t*>(scratch);
+  pass.values_in = arrays.first.values;
+  pass.values_out = output.values;
+  if (arrays.keys.first_length > 0 && arrays.keys.second_length > 0) {
+    pass.second_values_shift =
+        elements_between(arrays.a.values, arrays.b.values) - arrays.keys.second_begin;
+  }
+  if (total <= small_tuning_for<Key>(architecture).most_merged_keys) {
+    pass.keys.rows_per_group = div_up(total, tile);
+  } else {
+    pass.keys.row_count = div_up(total, tile) + 1;
+  }
+  launch_two_way_pair_merge(pass, architecture, stream);
+}
+
+}  // namespace
+
+template <class Key, class Value>
+std::size_t sort_pairs_scratch_bytes(std::uint64_t count) {
+  require_count(count, kSorting, "pairs");
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
+    most = std::max(most, cut_sort_arrays<Key, Value>(nullptr, count, tuning).bytes);
+  }
+  return most;
+}
+
+template <class Key, class Value>
+void sort_pairs(ConstPairs<Key, Value> input, Pairs<Key, Value> output, std::uint64_t count,
+                KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
+                std::size_t scratch_bytes, cudaStream_t stream) {
+  if (count == 0) return;
+  const std::size_t needed = sort_pairs_scratch_bytes<Key, Value>(count);
+  require_output(output, count, kSorting);
+  require_scratch(scratch_bytes, needed, kSorting);
+  require_memory(scratch, needed, kScratchAlignment, kSorting, "the scratch memory");
+  require_output_apart(output, count, scratch, needed, kSorting);
+  require_arrays_to_sort(input, output, count, scratch, needed, kSorting);
+
+  const unsigned architecture = current_architecture();
+  const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(architecture);
+  const SortShape shape = shape_of(count, tuning);
+  const auto arrays = cut_sort_arrays<Key, Value>(scratch, count, tuning);
+
+  const bool ends_in_output = shape.fan_ins.size() % 2 == 0;
+  Pairs<Key, Value> from = ends_in_output ? output : arrays.buffer;
+  Pairs<Key, Value> to = ends_in_output ? arrays.buffer : output;
+  PairSortPass<Key, Value> first;
+  first.keys.input = input.keys;
+  first.keys.output = from.keys;
+  first.keys.samples = arrays.scratch.samples;
+  first.keys.count = count;
+  first.keys.load_map = load_map;
+  first.keys.loads_mapped = !load_map.is_identity();
+  first.keys.store_map = store_map;
+  first.keys.stores_mapped = shape.fan_ins.empty() && !store_map.is_identity();
+  first.values_in = input.values;
+  first.values_out = from.values;
+  launch_pair_sort(first, architecture, stream);
+  for (const auto& pass : sort_passes(count, shape, tuning, arrays.scratch, store_map)) {
+    queue_pass<Key, Value>(pass, from, to, architecture, stream);
+    std::swap(from, to);
+  }
+}
+
+template <class Key, class Value>
+std::size_t merge_pair_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
+  if (slice_count <= 2) return merge_pair_arrays_scratch_bytes<Key, Value>(total);
+  require_count(total, kMerging, "pairs");
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
+    most = std::max(most, cut_merge_arrays<Key, Value>(nullptr, total, slice_count, tuning).bytes);
+  }
+  return most;
+}
+
+template <class Key, class Value>
+void merge_pair_slices(ConstPairs<Key, Value> input, const std::uint64_t* slice_counts,
+                       std::uint32_t slice_count, Pairs<Key, Value> output, KeyMap<Key> store_map,
+                       void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  require_memory(slice_counts, slice_count, 1, kMerging, "the table of slice counts");
+  const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kMerging, "pairs");
+  if (total == 0) return;
+  if (slice_count <= 2) {
+    const std::uint64_t first = slice_counts[0];
+    // What has no address stays without one, and is refused as such.
+    const ConstPairs<Key, Value> second(input.keys == nullptr ? nullptr : input.keys + first,
+                                        input.values == nullptr ? nullptr : input.values + first);
+    merge_pair_arrays<Key, Value>(input, first, second, total - first, output, store_map, scratch,
+                                  scratch_bytes, stream);
+    return;
+  }
+  const std::size_t needed = merge_pair_slices_scratch_bytes<Key, Value>(total, slice_count);
+  require_output(output, total, kMerging);
+  require_scratch(scratch_bytes, needed, kMerging);
+  require_memory(scratch, needed, kScratchAlignment, kMerging, "the scratch memory");
+  require_output_apart(output, total, scratch, needed, kMerging);
+  require_input_apart(input, total, output, total, scratch, needed, kMerging);
+
+  const unsigned architecture = current_architecture();
+  const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(architecture);
+  const auto arrays = cut_merge_arrays<Key, Value>(scratch, total, slice_count, tuning);
+  const MergePlan<Key> plan =
+      plan_passes(slice_counts, slice_count, arrays.scratch, tuning, store_map);
+  launch_table_copy(plan.numbers.data(), plan.numbers.size(), arrays.scratch.tables, architecture,
+                    stream);
+  launch_sample(input.keys, plan.passes.front().runs, arrays.scratch.samples, architecture, stream);
+
+  ConstPairs<Key, Value> from = input;
+  std::size_t passes_after = plan.passes.size();
+  for (const MergePass<Key>& pass : plan.passes) {
+    const Pairs<Key, Value> to = --passes_after % 2 == 0 ? output : arrays.buffer;
+    queue_pass(pass, from, to, architecture, stream);
+    from = to;
+  }
+}
+
+template <class Key, class Value>
+std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total) {
+  require_count(total, kMergingArrays, "pairs");
+  if constexpr (kCounted<Key>) {
+    return cut_count_scratch<Key>(nullptr, 2, true).bytes;
+  } else {
+    std::size_t most = 0;
+    for (const TuningRow& row : kTunings) {
+      const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
+      const std::uint64_t rows = div_up(total, tuning.merge_tile_keys(2)) + 1;
+      most = std::max<std::size_t>(most, rows * (kRowHeader + 2) * sizeof(std::uint64_t));
+    }
+    return round_up(most, kScratchAlignment);
+  }
+}
+
+template <class Key, class Value>
+void merge_pair_arrays(ConstPairs<Key, Value> a, std::uint64_t a_count, ConstPairs<Key, Value> b,
+                       std::uint64_t b_count, Pairs<Key, Value> output, KeyMap<Key> store_map,
+                       void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  const std::array<std::uint64_t, 2> counts{a_count, b_count};
+  const std::uint64_t total = sum_of_slices(counts.data(), 2, kMergingArrays, "pairs");
+  if (total == 0) return;
+  const std::size_t needed = merge_pair_arrays_scratch_bytes<Key, Value>(total);
+  require_output(output, total, kMergingArrays);
+  require_scratch(scratch_bytes, needed, kMergingArrays);
+  require_memory(scratch, needed, kScratchAlignment, kMergingArrays, "the scratch memory");
+  require_output_apart(output, total, scratch, needed, kMergingArrays);
+  require_input_apart(a, a_count, output, total, scratch, needed, kMergingArrays);
+  require_input_apart(b, b_count, output, total, scratch, needed, kMergingArrays);
+
+  const TwoArrays<Key, Value> arrays(a, a_count, b, b_count);
+  if constexpr (kCounted<Key>) {
+    queue_narrow_arrays(arrays, output, store_map, scratch, stream);
+  } else {
+    queue_wide_arrays(arrays, output, store_map, scratch, stream);
+  }
+}
+
+#define GSORT_PAIR_ARRAYS(Key, Value)                                               \
+  template std::size_t merge_pair_arrays_scratch_bytes<Key, Value>(std::uint64_t);  \
+  template void merge_pair_arrays<Key, Value>(                                      \
+      ConstPairs<Key, Value>, std::uint64_t, ConstPairs<Key, Value>, std::uint64_t, \
+      Pairs<Key, Value>, KeyMap<Key>, void*, std::size_t, cudaStream_t)
+#define GSORT_PAIR_ARRAYS_BY(Key)        \
+  GSORT_PAIR_ARRAYS(Key, std::uint8_t);  \
+  GSORT_PAIR_ARRAYS(Key, std::uint16_t); \
+  GSORT_PAIR_ARRAYS(Key, std::uint32_t); \
+  GSORT_PAIR_ARRAYS(Key, std::uint64_t)
+GSORT_PAIR_ARRAYS_BY(std::uint8_t);
+GSORT_PAIR_ARRAYS_BY(std::uint16_t);
+GSORT_PAIR_ARRAYS_BY(std::uint32_t);
+GSORT_PAIR_ARRAYS_BY(std::uint64_t);
+#undef GSORT_PAIR_ARRAYS_BY
+#undef GSORT_PAIR_ARRAYS
+
+#define GSORT_PAIRS(Key, Value)                                                                   \
+  template std::size_t sort_pairs_scratch_bytes<Key, Value>(std::uint64_t);                       \
+  template void sort_pairs<Key, Value>(ConstPairs<Key, Value>, Pairs<Key, Value>, std::uint64_t,  \
+                                       KeyMap<Key>, KeyMap<Key>, void*, std::size_t,              \
+                                       cudaStream_t);                                             \
+  template std::size_t merge_pair_slices_scratch_bytes<Key, Value>(std::uint64_t, std::uint32_t); \
+  template void merge_pair_slices<Key, Value>(ConstPairs<Key, Value>, const std::uint64_t*,       \
+                                              std::uint32_t, Pairs<Key, Value>, KeyMap<Key>,      \
+                                              void*, std::size_t, cudaStream_t)
+GSORT_PAIRS(std::uint32_t, std::uint32_t);
+GSORT_PAIRS(std::uint32_t, std::uint64_t);
+GSORT_PAIRS(std::uint64_t, std::uint32_t);
+GSORT_PAIRS(std::uint64_t, std::uint64_t);
+#undef GSORT_PAIRS
+
+}  // namespace gsort::gpu

@@ -1,0 +1,119 @@
+// What the kernels of a batch sort are told, as merge_pass.hpp does for merges, and their launches,
+// one .cu file a kernel and key type. Each queues one kernel, with the shape that tuning.hpp has
+// for `architecture`, and checks the launch. Throws: Error(kDevice) naming the kernel.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+
+#include "element/key.hpp"
+#include "gpu/merge/merge_pass.hpp"
+#include "gpu/segmented/ragged_windows.hpp"
+#include "gpu/segmented/tile_lists.hpp"
+#include "gpu/sort/long_arrays.hpp"
+
+namespace gsort::gpu {
+
+// The maps at both ends of a sort.
+template <class Key>
+struct EndMaps {
+  KeyMap<Key> load_map;
+  KeyMap<Key> store_map;
+  bool loads_mapped = false;  // the maps are not the identity
+  bool stores_mapped = false;
+
+  [[nodiscard]] static EndMaps of(KeyMap<Key> load_map, KeyMap<Key> store_map) {
+    return {load_map, store_map, !load_map.is_identity(), !store_map.is_identity()};
+  }
+};
+
+// Arrays of one length, of a tile at most: sorted in one launch.
+template <class Key>
+struct BatchSortPass {
+  const Key* input = nullptr;
+  Key* output = nullptr;
+  EndMaps<Key> maps;
+  EvenLayout layout;     // of tiles of block_sort_threads rows of keys_per_thread words
+  bool vectors = false;  // the layout is dense, input and output are aligned to 16 bytes
+};
+
+// The tiles of long arrays, each sorted by itself.
+template <class Key>
+struct LongSortPass {
+  const Key* input = nullptr;
+  Key* after_even_passes = nullptr;  // where tiles go that an even number of passes follows: the
+  Key* after_odd_passes = nullptr;   // batch's output, and the other buffer
+  Key* samples = nullptr;
+  EndMaps<Key> maps;
+  LongArrays arrays;
+  LongPasses passes;
+  std::uint64_t tile_count = 0;  // of listed arrays: at most so many
+};
+
+// One merge pass of long arrays; `merge` says the rest: its rows are at most merge.row_count.
+template <class Key>
+struct LongMergePass {
+  MergePass<Key> merge;
+  LongArrays arrays;
+  LongPasses passes;
+  unsigned pass = 0;
+};
+
+// Arrays of any lengths.
+template <class Key>
+struct RaggedPass {
+  const Key* input = nullptr;
+  Key* output = nullptr;
+  EndMaps<Key> maps;
+  const std::uint64_t* offsets = nullptr;  // array_count + 1
+  std::uint64_t array_count = 0;
+  std::uint64_t longest = 0;    // there is room for no longer arrays
+  std::uint64_t tile_keys = 0;  // the longest array that takes one tile
+  WindowChoice windows;
+  unsigned tiny_keys = 0;  // the longest array that the plan's kernel sorts: 0, 4, 8 or 16
+  std::uint64_t window_count = 0;
+  std::uint64_t* first_arrays = nullptr;  // of each window; kNoArray if it has none
+  // Where tiny arrays are sorted by the plan's kernel, few windows may have others: these are
+  // listed, in any order.
+  std::uint32_t* listed_windows = nullptr;
+  RaggedCounts* counts = nullptr;
+  std::uint64_t middle_window_count = 0;         // 0: no array can be of middle length
+  LongArray* middle_arrays = nullptr;            // first_tile: the first of their rows
+  std::uint64_t* first_middle_arrays = nullptr;  // of each of their windows
+  LongArray* long_arrays = nullptr;
+  LongArray* tile_arrays = nullptr;
+};
+
+template <class Key>
+void launch_batch_sort(const BatchSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+
+// Tiles of arrays of one length, or of listed ones.
+template <class Key>
+void launch_long_sort(const LongSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Key>
+void launch_listed_sort(const LongSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+
+// Writes the rows of cuts that launch_kway_merge(pass.merge) reads, or launch_listed_merge(pass) of
+// listed arrays.
+template <class Key>
+void launch_long_partition(const LongMergePass<Key>& pass, unsigned architecture,
+                           cudaStream_t stream);
+template <class Key>
+void launch_listed_merge(const LongMergePass<Key>& pass, unsigned architecture,
+                         cudaStream_t stream);
+
+// Sorts the tiny arrays and fills the pass's tables. Requires: first_arrays all kNoArray, counts
+// all zero; or longest <= tiny_keys, when it does not touch them.
+template <class Key>
+void launch_ragged_plan(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+
+// Sorts the short arrays that are not tiny, in all windows or in the listed ones.
+template <class Key>
+void launch_ragged_sort(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+
+// Sorts the listed middle arrays.
+template <class Key>
+void launch_middle_sort(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+
+}  // namespace gsort::gpu

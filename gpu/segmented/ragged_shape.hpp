@@ -1,0 +1,50 @@
+// Which tiles a ragged batch takes, from numbers known at run time to types.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/cuda/with_tuning.hpp"
+#include "gpu/segmented/ragged_windows.hpp"
+
+namespace gsort::gpu {
+
+// The block sort's numbers of kOfWindows give the windows' tiles, those of kWide the tiles of
+// arrays that windows do not take.
+template <KernelTuning kOfWindows, KernelTuning kWide, unsigned kShortKeys>
+struct RaggedShape {
+  static constexpr KernelTuning kTuning = kOfWindows;
+  using Windows = RaggedWindows<kTuning.keys_per_thread, kTuning.block_sort_threads, kShortKeys>;
+  using Middle = MiddleWindows<kWide.keys_per_thread, kWide.block_sort_threads>;
+  static constexpr bool kHasMiddle = kShortKeys < kSharedTileKeys;
+  // Of tiles of long arrays less than half is empty on average; RaggedBounds counts on that.
+  static_assert(kWide.block_sort_keys() >= 2 * (kSharedTileKeys + 1));
+};
+
+// Threads of an SM, at least, in the sort with narrow rows; bounds the registers of a thread.
+inline constexpr unsigned kNarrowResidentThreads = 3 * kNarrowTileRows;
+inline constexpr KernelTuning kNarrowTuning{kNarrowRowWords,       kNarrowTileRows, 0, 0, 0,
+                                            kNarrowResidentThreads};
+
+// Can a batch of such a shape have tiny arrays, or none? Means decide both.
+static_assert(kNarrowMeanKeys <= kMostTinyKeys && kMostTinyKeys < kLowMeanKeys);
+template <class Shape>
+inline constexpr bool kMayHaveTiny = Shape::kHasMiddle;
+template <class Shape>
+inline constexpr bool kMayHaveNoTiny = !(Shape::kTuning == kNarrowTuning);
+
+// Calls f(shape) with a RaggedShape.
+template <class Key, class F>
+void with_ragged_shape(const WindowChoice& choice, unsigned architecture, F&& f) {
+  with_tuning<Key>(architecture, [&](auto constant) {
+    constexpr KernelTuning kWide = decltype(constant)::kTuning;
+    if (choice.narrow) {
+      f(RaggedShape<kNarrowTuning, kWide, kLowShortKeys>{});
+    } else if (choice.low) {
+      f(RaggedShape<kWide, kWide, kLowShortKeys>{});
+    } else {
+      f(RaggedShape<kWide, kWide, kSharedTileKeys>{});
+    }
+  });
+}
+
+}  // namespace gsort::gpu

@@ -1,0 +1,81 @@
+// The bodies of launch_ragged_plan, launch_ragged_sort and launch_middle_sort; included by one .cu
+// file a key type.
+#pragma once
+
+#include <type_traits>
+
+#include "base/units.hpp"
+#include "gpu/cuda/programmatic_launch.cuh"
+#include "gpu/cuda/with_tuning.hpp"
+#include "gpu/segmented/ragged_shape.hpp"
+#include "gpu/segmented/ragged_sort_kernel.cuh"
+
+namespace gsort::gpu {
+
+// Calls f(constant) with the pass's tiny_keys.
+template <class Shape, class Key, class F>
+void with_tiny_keys(const RaggedPass<Key>& pass, F&& f) {
+  if constexpr (kMayHaveNoTiny<Shape>) {
+    if (pass.tiny_keys == 0) return f(std::integral_constant<unsigned, 0>{});
+  }
+  if constexpr (kMayHaveTiny<Shape>) {
+    if (pass.tiny_keys == 4) return f(std::integral_constant<unsigned, 4>{});
+    if (pass.tiny_keys == 8) return f(std::integral_constant<unsigned, 8>{});
+    return f(std::integral_constant<unsigned, kMostTinyKeys>{});
+  }
+}
+
+template <class Key>
+void launch_ragged_plan(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  with_ragged_shape<Key>(pass.windows, architecture, [&](auto shape) {
+    using Shape = decltype(shape);
+    const auto blocks = static_cast<unsigned>(div_up(pass.array_count, kPlanThreads));
+    with_tiny_keys<Shape>(pass, [&](auto tiny) {
+      launch_kernel(ragged_plan_kernel<Key, Shape, decltype(tiny)::value>,
+                    {blocks, kPlanThreads, 0, architecture, stream}, "launching ragged_plan_kernel",
+                    pass);
+    });
+  });
+}
+
+template <class Key>
+void launch_ragged_sort(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  with_ragged_shape<Key>(pass.windows, architecture, [&](auto shape) {
+    using Shape = decltype(shape);
+    using Windows = typename Shape::Windows;
+    constexpr KernelTuning kTuning = Shape::kTuning;
+    constexpr unsigned kThreads = kTuning.block_sort_threads;
+    constexpr unsigned kRowWords = kTuning.keys_per_thread;
+    constexpr unsigned kBytes = TileWords<Key, kRowWords>::bytes(kThreads);
+    const auto launch = [&](auto kernel, unsigned blocks, const char* operation) {
+      launch_kernel(kernel, {blocks, kThreads, kBytes, architecture, stream}, operation, pass);
+    };
+    if constexpr (kMayHaveTiny<Shape>) {
+      if (pass.tiny_keys > 0) {
+        return launch(
+            listed_window_sort_kernel<Key, Windows, kThreads, kRowWords, kTuning.resident_threads>,
+            taking_blocks(pass.window_count, kThreads), "launching listed_window_sort_kernel");
+      }
+    }
+    if constexpr (kMayHaveNoTiny<Shape>) {
+      launch(ragged_sort_kernel<Key, Windows, kThreads, kRowWords, kTuning.resident_threads>,
+             static_cast<unsigned>(pass.window_count), "launching ragged_sort_kernel");
+    }
+  });
+}
+
+template <class Key>
+void launch_middle_sort(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  with_tuning<Key>(architecture, [&](auto constant) {
+    constexpr KernelTuning kTuning = decltype(constant)::kTuning;
+    constexpr auto kKernel = middle_sort_kernel<Key, kTuning.block_sort_threads,
+                                                kTuning.keys_per_thread, kTuning.resident_threads>;
+    constexpr unsigned kBytes =
+        TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.block_sort_threads);
+    const unsigned blocks = taking_blocks(pass.middle_window_count, kTuning.block_sort_threads);
+    launch_kernel(kKernel, {blocks, kTuning.block_sort_threads, kBytes, architecture, stream},
+                  "launching middle_sort_kernel", pass);
+  });
+}
+
+}  // namespace gsort::gpu

@@ -1,0 +1,13 @@
+// The kernels of ragged_sort_kernel.cuh for 32-bit keys.
+#include "gpu/segmented/ragged_sort_launch.cuh"
+
+namespace gsort::gpu {
+
+template void launch_ragged_plan<std::uint32_t>(const RaggedPass<std::uint32_t>&, unsigned,
+                                                cudaStream_t);
+template void launch_ragged_sort<std::uint32_t>(const RaggedPass<std::uint32_t>&, unsigned,
+                                                cudaStream_t);
+template void launch_middle_sort<std::uint32_t>(const RaggedPass<std::uint32_t>&, unsigned,
+                                                cudaStream_t);
+
+}  // namespace gsort::gpu

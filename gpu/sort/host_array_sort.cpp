@@ -1,0 +1,135 @@
+// See host_array_sort.hpp. On the reference bus a key of four bytes takes 72 ps each way, its sort
+// 24 ps and the merge of eight chunks 4 ps: behind the last byte that arrives there is only the
+// sort of one chunk and the merge, and nothing leaves before that, because the least key may come
+// last.
+#include "gpu/sort/host_array_sort.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/units.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/cuda_resources.hpp"
+#include "gpu/merge/device_arrays.hpp"
+#include "gpu/merge/device_merge.hpp"
+#include "gpu/sort/device_sort.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+constexpr const char* kOperation = "sorting host memory on the GPU";
+
+// As many as one pass merges, and none so short that its launches would take longer than its copy.
+constexpr std::uint64_t kMostChunks = 8;
+constexpr std::uint64_t kLeastChunkKeys = std::uint64_t{1} << 21;
+
+std::vector<std::uint64_t> chunk_counts(std::uint64_t count) {
+  const std::uint64_t chunks = std::clamp<std::uint64_t>(count / kLeastChunkKeys, 1, kMostChunks);
+  std::vector<std::uint64_t> counts(chunks, count / chunks);
+  counts.back() += count % chunks;
+  return counts;
+}
+
+template <class Key>
+struct HostSortArrays {
+  Key* arrived = nullptr;  // chunks, then sorted chunks
+  Key* merged = nullptr;   // of several chunks
+  std::byte* others = nullptr;
+  std::size_t others_bytes = 0;
+  std::size_t bytes = 0;
+};
+
+template <class Key>
+HostSortArrays<Key> cut_scratch(void* scratch, const std::vector<std::uint64_t>& chunks,
+                                std::uint64_t count) {
+  HostSortArrays<Key> arrays;
+  ScratchCutter cutter(scratch);
+  arrays.arrived = cutter.take<Key>(count);
+  arrays.others_bytes = sort_keys_scratch_bytes<Key>(chunks.back());
+  if (chunks.size() > 1) {
+    arrays.merged = cutter.take<Key>(count);
+    arrays.others_bytes =
+        std::max(arrays.others_bytes,
+                 merge_slices_scratch_bytes<Key>(count, static_cast<std::uint32_t>(chunks.size())));
+  }
+  arrays.others = cutter.take<std::byte>(arrays.others_bytes);
+  arrays.bytes = cutter.used_bytes();
+  return arrays;
+}
+
+void order_streams(cudaStream_t first, cudaStream_t second) {
+  const Event event;
+  check_cuda(cudaEventRecord(event.get(), first), CudaCall::kEvent, kOperation);
+  check_cuda(cudaStreamWaitEvent(second, event.get()), CudaCall::kEvent, kOperation);
+}
+
+void copy(void* to, const void* from, std::uint64_t bytes, cudaMemcpyKind kind,
+          cudaStream_t stream) {
+  check_cuda(cudaMemcpyAsync(to, from, bytes, kind, stream), CudaCall::kCopy, kOperation);
+}
+
+template <class Key>
+void require_arguments(const Key* input, const Key* output, std::uint64_t count, void* scratch,
+                       std::size_t scratch_bytes, std::size_t needed) {
+  const std::uint64_t bytes = count * sizeof(Key);
+  require_memory(input, bytes, sizeof(Key), kOperation, "the input");
+  require_memory(output, bytes, sizeof(Key), kOperation, "the output");
+  if (input != output) require_apart(input, bytes, output, bytes, kOperation, "input and output");
+  require_scratch(scratch_bytes, needed, kOperation);
+  require_memory(scratch, needed, kScratchAlignment, kOperation, "the scratch memory");
+}
+
+}  // namespace
+
+template <class Key>
+std::size_t sort_host_array_scratch_bytes(std::uint64_t count) {
+  require_count(count, kOperation);
+  // More keys may make more, shorter chunks, which need less: what more chunks would need counts.
+  std::size_t most = cut_scratch<Key>(nullptr, chunk_counts(count), count).bytes;
+  for (std::uint64_t chunks = 1; chunks < kMostChunks; ++chunks) {
+    const std::uint64_t longest = (chunks + 1) * kLeastChunkKeys - 1;  // cut into so many
+    if (longest >= count) break;
+    most = std::max(most, cut_scratch<Key>(nullptr, chunk_counts(longest), longest).bytes);
+  }
+  return most;
+}
+
+template <class Key>
+void sort_host_array(const Key* input, Key* output, std::uint64_t count, KeyMap<Key> load_map,
+                     KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
+                     cudaStream_t stream) {
+  if (count == 0) return;
+  require_count(count, kOperation);
+  const std::vector<std::uint64_t> chunks = chunk_counts(count);
+  const HostSortArrays<Key> arrays = cut_scratch<Key>(scratch, chunks, count);
+  require_arguments(input, output, count, scratch, scratch_bytes, arrays.bytes);
+  const bool merges = chunks.size() > 1;
+  const Stream arrivals;  // destroyed when its work is done
+  order_streams(stream, arrivals.get());
+  std::uint64_t position = 0;
+  for (const std::uint64_t keys : chunks) {
+    Key* const chunk = arrays.arrived + position;
+    copy(chunk, input + position, keys * sizeof(Key), cudaMemcpyHostToDevice, arrivals.get());
+    order_streams(arrivals.get(), stream);
+    sort_keys<Key>(chunk, chunk, keys, load_map, merges ? KeyMap<Key>{} : store_map, arrays.others,
+                   arrays.others_bytes, stream);
+    position += keys;
+  }
+  if (merges) {
+    merge_slices<Key>(arrays.arrived, chunks.data(), static_cast<std::uint32_t>(chunks.size()),
+                      arrays.merged, store_map, arrays.others, arrays.others_bytes, stream);
+  }
+  copy(output, merges ? arrays.merged : arrays.arrived, count * sizeof(Key), cudaMemcpyDeviceToHost,
+       stream);
+}
+
+template std::size_t sort_host_array_scratch_bytes<std::uint32_t>(std::uint64_t);
+template std::size_t sort_host_array_scratch_bytes<std::uint64_t>(std::uint64_t);
+template void sort_host_array<std::uint32_t>(const std::uint32_t*, std::uint32_t*, std::uint64_t,
+                                             KeyMap<std::uint32_t>, KeyMap<std::uint32_t>, void*,
+                                             std::size_t, cudaStream_t);
+template void sort_host_array<std::uint64_t>(const std::uint64_t*, std::uint64_t*, std::uint64_t,
+                                             KeyMap<std::uint64_t>, KeyMap<std::uint64_t>, void*,
+                                             std::size_t, cudaStream_t);
+
+}  // namespace gsort::gpu

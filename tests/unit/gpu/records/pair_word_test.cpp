@@ -1,0 +1,206 @@
+// Words that stand for pairs, on the CPU: their order is the stable order of pairs, as integers and
+// as denormal doubles, and networks and merges that know nothing of pairs sort them stably.
+#include "gpu/records/pair_word.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "gpu/merge/gather_index.hpp"
+#include "gpu/merge/thread_sort.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+template <class Key>
+class PairWords : public ::testing::Test {};
+
+using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(PairWords, KeyTypes);
+
+// Keys at the borders of every field of a word, and random ones.
+template <class Key>
+std::vector<Key> telling_keys() {
+  constexpr Key kMost = std::numeric_limits<Key>::max();
+  std::vector<Key> keys{0, 1, kMost, kMost - 1};
+  for (unsigned bit = 0; bit < 8 * sizeof(Key); ++bit) {
+    for (const int near : {-1, 0, 1}) {
+      keys.push_back(static_cast<Key>((Key{1} << bit) + static_cast<Key>(near)));
+    }
+  }
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 30; ++i) keys.push_back(static_cast<Key>(random()));
+  return keys;
+}
+
+constexpr unsigned kIndices[] = {0, 1, 2, 31, 4095, 4096, kMaxPairIndex - 1, kMaxPairIndex};
+
+TYPED_TEST(PairWords, KeepTheirKeyAndIndex) {
+  for (const TypeParam key : telling_keys<TypeParam>()) {
+    for (const unsigned index : kIndices) {
+      const auto word = PairWord<TypeParam>::of(key, index);
+      ASSERT_EQ(word.key(), key);
+      ASSERT_EQ(word.index(), index);
+    }
+  }
+}
+
+TYPED_TEST(PairWords, AreOrderedByKeyThenIndex) {
+  const auto keys = telling_keys<TypeParam>();
+  for (const TypeParam a : keys) {
+    for (const TypeParam b : keys) {
+      for (const unsigned i : kIndices) {
+        for (const unsigned j : kIndices) {
+          const bool wanted = a != b ? a < b : i < j;
+          ASSERT_EQ(PairWord<TypeParam>::of(a, i) < PairWord<TypeParam>::of(b, j), wanted)
+              << a << " " << i << ", " << b << " " << j;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(PairWords, ThatFillHolesGoBehindAllOthers) {
+  const auto fill = PairWord<TypeParam>::fill();
+  for (const TypeParam key : telling_keys<TypeParam>()) {
+    for (unsigned index = 0; index < kMaxPairIndex; ++index) {
+      ASSERT_TRUE(PairWord<TypeParam>::of(key, index) < fill);
+    }
+  }
+}
+
+// The upper part of a word, which is compared as a double.
+std::uint64_t upper_part(NarrowPairWord word) {
+  return word.bits;
+}
+std::uint64_t upper_part(WidePairWord word) {
+  return word.high;
+}
+
+TYPED_TEST(PairWords, CompareAndAddAsDenormalsLikeIntegers) {
+  std::vector<std::uint64_t> parts{upper_part(PairWord<TypeParam>::fill())};
+  for (const TypeParam key : telling_keys<TypeParam>()) {
+    for (const unsigned index : kIndices) {
+      parts.push_back(upper_part(PairWord<TypeParam>::of(key, index)));
+    }
+  }
+  for (const std::uint64_t a : parts) {
+    ASSERT_LT(a, std::uint64_t{1} << 45);
+    for (const std::uint64_t b : parts) {
+      ASSERT_EQ(as_denormal_double(a) < as_denormal_double(b), a < b);
+      ASSERT_EQ(as_denormal_double(a) == as_denormal_double(b), a == b);
+      const auto pair = DenormalPair::of(a, b, b < a);
+      ASSERT_EQ(pair.least, std::min(a, b));
+      ASSERT_EQ(pair.most, std::max(a, b));
+    }
+  }
+}
+
+// `count` words of keys below `distinct` (0: any), index i at place i.
+template <class Key>
+std::vector<PairWord<Key>> make_words(unsigned count, Key distinct, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<PairWord<Key>> words;
+  for (unsigned i = 0; i < count; ++i) {
+    const auto key = static_cast<Key>(random());
+    const Key shifted = static_cast<Key>(std::numeric_limits<Key>::max() - key % 3);
+    words.push_back(PairWord<Key>::of(distinct == 0 ? key : (distinct < 4 ? shifted : key % 4), i));
+  }
+  return words;
+}
+
+template <class Key>
+std::vector<std::pair<Key, unsigned>> pairs_of(const std::vector<PairWord<Key>>& words) {
+  std::vector<std::pair<Key, unsigned>> pairs;
+  for (const auto& word : words) pairs.emplace_back(word.key(), word.index());
+  return pairs;
+}
+
+template <class Key>
+std::vector<std::pair<Key, unsigned>> stably_sorted(const std::vector<PairWord<Key>>& words) {
+  auto pairs = pairs_of<Key>(words);
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  return pairs;
+}
+
+TYPED_TEST(PairWords, AreSortedStablyByTheNetwork) {
+  for (const unsigned distinct : {0U, 3U, 4U}) {
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+      auto words = make_words<TypeParam>(16, static_cast<TypeParam>(distinct), seed);
+      const auto expected = stably_sorted<TypeParam>(words);
+      PairWord<TypeParam> keys[16];
+      std::copy(words.begin(), words.end(), keys);
+      thread_sort(keys);
+      std::copy(keys, keys + 16, words.begin());
+      ASSERT_EQ(pairs_of<TypeParam>(words), expected) << distinct << ", seed " << seed;
+    }
+  }
+}
+
+template <class Word>
+struct WordsInMemory {
+  const std::vector<Word>& words;
+  [[nodiscard]] unsigned place_of(unsigned row) const { return row * 16; }
+  [[nodiscard]] Word read(unsigned place, unsigned residue) const { return words[place + residue]; }
+};
+
+// A level as the kernels do it: A ascending, fill, B descending; then rows of 16.
+template <class Key>
+void expect_merges_stably(unsigned a_count, unsigned b_count, Key distinct, std::uint64_t seed) {
+  using Word = PairWord<Key>;
+  auto words = make_words<Key>(a_count + b_count, distinct, seed);
+  const auto expected = stably_sorted<Key>(words);
+  std::sort(words.begin(), words.begin() + a_count);
+  std::sort(words.begin() + a_count, words.end());
+  const unsigned rows = (a_count + b_count + 15) / 16;
+  std::vector<Word> tile(words.begin(), words.begin() + a_count);
+  tile.resize(rows * 16 - b_count, Word::fill());
+  const auto a_words = static_cast<unsigned>(tile.size());
+  tile.insert(tile.end(), words.rbegin(), words.rbegin() + b_count);
+  tile.resize((rows + 1) * 16, Word::of(5, 5));  // the row behind may be read and must not matter
+  std::vector<Word> merged;
+  for (unsigned row = 0; row < rows; ++row) {
+    const WordsInMemory<Word> memory{tile};
+    const unsigned begin = row_co_rank<16>(row, rows, a_words, memory);
+    const unsigned end =
+        row + 1 == rows ? a_words : row_co_rank<16>(row + 1, rows, a_words, memory);
+    const GatherRows gather = gather_rows<16>(row, rows, begin, end);
+    Word keys[16];
+    for (unsigned j = 0; j < 16; ++j) keys[j] = tile[gather.row_of(j) * 16 + j];
+    thread_sort_bitonic(keys);
+    merged.insert(merged.end(), keys, keys + 16);
+  }
+  merged.resize(a_count + b_count, Word::fill());
+  ASSERT_EQ(pairs_of<Key>(merged), expected) << a_count << " + " << b_count << ", seed " << seed;
+}
+
+TYPED_TEST(PairWords, AreMergedStablyWithFillsBehindTheGreatestKeys) {
+  for (const unsigned distinct : {0U, 3U, 4U}) {
+    for (unsigned a_count = 0; a_count <= 70; a_count += 7) {
+      for (unsigned b_count = a_count == 0 ? 1 : 0; b_count <= 70; b_count += 5) {
+        expect_merges_stably<TypeParam>(a_count, b_count, static_cast<TypeParam>(distinct),
+                                        a_count * 100 + b_count);
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Words of the lower halves begin `gap` bytes behind those of the upper ones, and have their size.
+TEST(HalfPlace, IsTheSamePlaceAmongWordsOfHalfTheSize) {
+  constexpr unsigned kOrigin = 17408;
+  for (const unsigned gap : {8U, 17544U, 69768U}) {
+    const float offset = as_denormal(static_cast<int>(kOrigin + gap - kOrigin / 2));
+    for (unsigned word = 0; word < 9000; ++word) {
+      ASSERT_EQ(half_place(kOrigin + 8 * word, offset), kOrigin + gap + 4 * word);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gsort::gpu

@@ -1,0 +1,201 @@
+// Windows over arrays of different lengths: what falls into one fits a tile, and nothing is lost.
+#include "gpu/segmented/ragged_windows.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "simulated_tile.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+template <unsigned kRowWords, unsigned kTileRows, unsigned kShortKeys>
+void expect_windows_fit(const std::vector<std::uint64_t>& lengths) {
+  using Windows = RaggedWindows<kRowWords, kTileRows, kShortKeys>;
+  struct Load {
+    std::uint64_t arrays = 0;
+    std::uint64_t rows = 0;
+  };
+  std::map<std::uint64_t, Load> loads;
+  std::uint64_t offset = 0;
+  std::uint64_t last = 0;
+  for (std::uint64_t i = 0; i < lengths.size(); ++i) {
+    const std::uint64_t window = Windows::window_of(i, offset);
+    ASSERT_GE(window, last);  // arrays of a window are neighbours
+    last = window;
+    ++loads[window].arrays;
+    if (lengths[i] <= kShortKeys) loads[window].rows += (lengths[i] + kRowWords - 1) / kRowWords;
+    offset += lengths[i];
+  }
+  ASSERT_LT(last, Windows::windows(lengths.size(), offset));
+  for (const auto& [window, load] : loads) {
+    ASSERT_LE(load.rows, kTileRows);
+    ASSERT_LE(load.arrays, Windows::kArrays);
+  }
+}
+
+TEST(RaggedWindows, OfTheExample) {
+  using Windows = RaggedWindows<4, 8, 8>;
+  EXPECT_EQ(Windows::kArrays, 5U);
+  EXPECT_EQ(Windows::window_of(2, 3), 0U);
+  EXPECT_EQ(Windows::window_of(3, 9), 1U);
+  EXPECT_EQ(Windows::window_of(4, 10), 1U);
+}
+
+TEST(RaggedWindows, FitATileForAnyLengths) {
+  std::mt19937_64 random(21);
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<std::uint64_t> lengths(random() % 200);
+    const std::uint64_t longest = 1 + random() % 12;
+    for (auto& length : lengths) {
+      length = random() % 3 == 0 ? 0 : random() % longest;
+      if (random() % 10 == 0) length = 7 + random() % 3;
+      if (random() % 50 == 0) length = random() % 1000;
+    }
+    expect_windows_fit<4, 8, 8>(lengths);
+    expect_windows_fit<4, 32, 16>(lengths);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(RaggedWindows, FitTheRealTilesAtTheirWorst) {
+  std::mt19937_64 random(22);
+  for (const std::uint64_t often : {0U, 1U, 8U, 9U, 16U, 17U, 32U, 33U, 2017U, 2047U, 2048U}) {
+    std::vector<std::uint64_t> lengths(3000);
+    for (auto& length : lengths) length = random() % 40 == 0 ? 2040 + random() % 20 : often;
+    expect_windows_fit<32, 256, kSharedTileKeys>(lengths);
+    expect_windows_fit<32, 256, kLowShortKeys>(lengths);
+    expect_windows_fit<16, 512, kSharedTileKeys>(lengths);
+    expect_windows_fit<kNarrowRowWords, kNarrowTileRows, kLowShortKeys>(lengths);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Arrays as they are listed: a window's arrays fit a tile, every window but the last has one, and
+// there is room for all windows.
+template <unsigned kRowWords, unsigned kTileRows>
+void expect_middle_windows_fit(std::mt19937_64& random) {
+  using Middle = MiddleWindows<kRowWords, kTileRows>;
+  std::uint64_t row = 0;
+  std::uint64_t keys = 0;
+  std::uint64_t last_window = 0;
+  const std::uint64_t kind = random() % 3;
+  const std::uint64_t arrays = 1 + random() % 300;
+  for (std::uint64_t i = 0; i < arrays; ++i) {
+    const std::uint64_t spread = kSharedTileKeys - kLowShortKeys;
+    const std::uint64_t length =
+        kind == 0 ? kLowShortKeys + 1
+                  : (kind == 1 ? kSharedTileKeys : kLowShortKeys + 1 + random() % spread);
+    const std::uint64_t window = Middle::window_of(row);
+    ASSERT_LE(window, last_window + 1);
+    last_window = window;
+    row += Middle::rows_of(length);
+    keys += length;
+    ASSERT_LE(row - window * Middle::kRows, kTileRows);
+  }
+  ASSERT_LT(Middle::window_of(row), Middle::windows(keys));
+}
+
+TEST(MiddleWindows, FitATile) {
+  std::mt19937_64 random(24);
+  for (int round = 0; round < 300; ++round) {
+    expect_middle_windows_fit<32, 256>(random);
+    expect_middle_windows_fit<16, 512>(random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// What the block of a window does with the offsets of all arrays, from the window's first on.
+template <unsigned kRowWords, unsigned kTileRows, unsigned kShortKeys>
+void sort_window(const std::vector<std::uint64_t>& offsets, std::uint64_t first,
+                 const std::vector<std::uint32_t>& input, std::vector<std::uint32_t>& output,
+                 std::vector<bool>& written) {
+  using Windows = RaggedWindows<kRowWords, kTileRows, kShortKeys>;
+  WindowArrays<kTileRows> arrays{};
+  const std::uint64_t window = Windows::window_of(first, offsets[first]);
+  unsigned rows_before = 0;
+  for (unsigned t = 0; t < kTileRows; ++t) {
+    const std::uint64_t array = first + t;
+    arrays.first_row[t] = rows_before;
+    if (array + 1 >= offsets.size()) continue;
+    const std::uint64_t length = offsets[array + 1] - offsets[array];
+    if (length > kShortKeys || Windows::window_of(array, offsets[array]) != window) continue;
+    arrays.begin[t] = offsets[array];
+    arrays.length[t] = static_cast<unsigned>(length);
+    rows_before += (arrays.length[t] + kRowWords - 1) / kRowWords;
+  }
+  ASSERT_LE(rows_before, kTileRows);
+  std::vector<TileRow<std::uint64_t>> rows;
+  for (unsigned row = 0; row < kTileRows; ++row) {
+    rows.push_back(row_of_window<kRowWords>(arrays, row));
+  }
+  SimulatedTile<kRowWords> tile(rows);
+  tile.load(input, kRowWords, kRowWords);
+  tile.template sort_rows<kRowWords>();
+  for (unsigned joined = 1; tile.join(joined); joined *= 2) {
+  }
+  ASSERT_TRUE(tile.store(output, written, kRowWords, kRowWords));
+}
+
+template <unsigned kRowWords, unsigned kTileRows, unsigned kShortKeys>
+void sort_and_compare(const std::vector<std::uint64_t>& lengths, std::mt19937_64& random) {
+  using Windows = RaggedWindows<kRowWords, kTileRows, kShortKeys>;
+  std::vector<std::uint64_t> offsets{0};
+  for (const std::uint64_t length : lengths) offsets.push_back(offsets.back() + length);
+  std::vector<std::uint32_t> input(offsets.back());
+  for (auto& key : input) key = static_cast<std::uint32_t>(random() % 1000);
+  std::vector<std::uint32_t> expected = input;
+  std::vector<std::uint32_t> output = input;
+  std::vector<bool> written(input.size());
+  std::uint64_t last_window = ~std::uint64_t{0};
+  for (std::uint64_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] <= kShortKeys) {
+      std::sort(expected.begin() + static_cast<std::ptrdiff_t>(offsets[i]),
+                expected.begin() + static_cast<std::ptrdiff_t>(offsets[i + 1]));
+    }
+    const std::uint64_t window = Windows::window_of(i, offsets[i]);
+    if (window == last_window) continue;
+    last_window = window;
+    sort_window<kRowWords, kTileRows, kShortKeys>(offsets, i, input, output, written);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+  ASSERT_TRUE(output == expected);
+}
+
+TEST(RaggedWindows, AreSortedInSimulatedTiles) {
+  std::mt19937_64 random(23);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::uint64_t> lengths(1 + random() % 300);
+    for (auto& length : lengths) {
+      length = random() % 4 == 0 ? 0 : random() % (round % 2 == 0 ? 10 : 70);
+      if (random() % 60 == 0) length = 60 + random() % 100;
+    }
+    sort_and_compare<8, 32, 64>(lengths, random);
+    sort_and_compare<kNarrowRowWords, kNarrowTileRows, kLowShortKeys>(lengths, random);
+    sort_and_compare<32, 256, kLowShortKeys>(lengths, random);
+    sort_and_compare<32, 256, kSharedTileKeys>(lengths, random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(TinyKeys, FollowTheMeanAndTheLongest) {
+  EXPECT_EQ(tiny_keys_for(1'000, 2'000, 1'000), 4U);
+  EXPECT_EQ(tiny_keys_for(1'000, 2'666, 1'000), 4U);
+  EXPECT_EQ(tiny_keys_for(1'000, 2'667, 1'000), 8U);
+  EXPECT_EQ(tiny_keys_for(1'000, 4'000, 4), 4U) << "none is longer";
+  EXPECT_EQ(tiny_keys_for(1'000, 5'333, 1'000), 8U);
+  EXPECT_EQ(tiny_keys_for(1'000, 5'334, 1'000), 16U);
+  EXPECT_EQ(tiny_keys_for(1'000, 8'000, 8), 8U);
+  EXPECT_EQ(tiny_keys_for(1'000, 16'000, 16), 16U);
+  EXPECT_EQ(tiny_keys_for(1'000, 16'000, 2'000), 16U);
+  EXPECT_EQ(tiny_keys_for(1'000, 16'001, 2'000), 0U) << "few are tiny";
+  EXPECT_EQ(tiny_keys_for(1, 1'000'000, 1'000'000), 0U);
+}
+
+}  // namespace
+}  // namespace gsort::gpu
