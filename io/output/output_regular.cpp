@@ -32,6 +32,11 @@ constexpr mode_t kModeOfNew = 0666;
 constexpr mode_t kPermissions = 07777;
 constexpr mode_t kSetIds = S_ISUID | S_ISGID;
 
+// No more for the group than for all others.
+mode_t mode_without_group(mode_t mode) {
+  return mode & (07707U | (mode & 07U) << 3U);
+}
+
 class RegularOutput : public Output::Impl {
  public:
   RegularOutput(OutputTarget target, const OutputOptions& options);
@@ -50,14 +55,15 @@ class RegularOutput : public Output::Impl {
   void allocate(std::uint64_t bytes) const;
   void take_over_rights() const;
   void set_rights(mode_t mode, const AccessList& list) const;
+  [[nodiscard]] bool takes_list(const AccessList& list) const;
   void sync_name() const;
   [[nodiscard]] Error failed(std::string_view operation, int error_number) const;
 
   OutputTarget target_;
   DirectIo policy_;
   mode_t mode_of_new_;
-  AccessList list_of_folder_;    // what new files in it begin with
-  AccessList list_of_replaced_;  // of the file that is replaced
+  AccessList list_of_folder_;                   // what new files in it begin with
+  std::optional<AccessList> list_of_replaced_;  // nothing: it may not be read
   Folder folder_;
   LinkableFile new_file_;
   bool direct_refused_ = false;         // at open
@@ -70,7 +76,7 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
       mode_of_new_(kModeOfNew & ~sys::file_mode_mask()),
       list_of_folder_(default_list_of(target_.folder)),
       list_of_replaced_(target_.replaced ? list_of(target_.folder + "/" + target_.name)
-                                         : AccessList()),
+                                         : std::optional(AccessList())),
       folder_(open_folder(target_.folder, ErrorKind::kOutput)),
       new_file_(folder_, target_.name, target_.path) {}
 
@@ -147,13 +153,16 @@ void RegularOutput::sync_name() const {
 
 void RegularOutput::take_over_rights() const {
   if (!target_.replaced) {
-    return set_rights(mode_of_new_, list_of_new_file(list_of_folder_, kModeOfNew));
+    const AccessList list = list_of_new_file(list_of_folder_, kModeOfNew);
+    return set_rights(list.empty() ? mode_of_new_ : mode_of(list), list);
   }
   const int fd = new_file_.file().fd();
   const struct stat& old = *target_.replaced;
   const struct stat now = new_file_.file().facts();
   mode_t mode = old.st_mode & kPermissions;
-  AccessList list = list_of_replaced_;
+  AccessList list = list_of_replaced_.value_or(AccessList());
+  // What the mode says of the group may have been the mask of a list.
+  if (!list_of_replaced_) mode = mode_without_group(mode);
   const bool same = old.st_uid == now.st_uid && old.st_gid == now.st_gid;
   // Only root may give files away. The group often can be kept, and what the group may do only
   // then.
@@ -161,7 +170,7 @@ void RegularOutput::take_over_rights() const {
     mode &= ~kSetIds;
     if (sys::fchown(fd, now.st_uid, old.st_gid) != 0) {
       // No more for the group than for all others. With a list the mode's bits are not the group's.
-      if (list.empty()) mode &= 07707U | (mode & 07U) << 3U;
+      if (list.empty()) mode = mode_without_group(mode);
       list = without_group(std::move(list));
     }
   }
@@ -169,14 +178,24 @@ void RegularOutput::take_over_rights() const {
 }
 
 // The file has come with the list of the folder, which its mode of 0600 keeps from giving anything.
-// So that list goes before the mode comes. An own list says all that a mode of new files says.
+// So that list goes before the mode comes. Where it cannot be changed a new file keeps it, and its
+// mode says the rest. A file that replaces another then gives nobody more than it gives all others:
+// what is left of the folder's list the mode bounds.
 void RegularOutput::set_rights(mode_t mode, const AccessList& list) const {
-  const int fd = new_file_.file().fd();
-  if (!list.empty() || !list_of_folder_.empty()) {
-    if (!set_list(fd, list)) throw failed("setting the access list of", errno);
+  const bool has_list = !list.empty() || !list_of_folder_.empty();
+  if (has_list && !takes_list(list) && target_.replaced) {
+    mode = mode_without_group(mode);
+    if (!list.empty()) static_cast<void>(takes_list({}));
   }
-  if (!list.empty() && !target_.replaced) return;
-  if (sys::fchmod(fd, mode) != 0) throw failed("setting the mode of", errno);
+  if (sys::fchmod(new_file_.file().fd(), mode) != 0) throw failed("setting the mode of", errno);
+}
+
+// False where it is refused.
+bool RegularOutput::takes_list(const AccessList& list) const {
+  if (set_list(new_file_.file().fd(), list)) return true;
+  const int error_number = errno;
+  if (!refuses_list(error_number)) throw failed("setting the access list of", error_number);
+  return false;
 }
 
 Error RegularOutput::failed(std::string_view operation, int error_number) const {

@@ -67,8 +67,14 @@ void bound(AccessList& list, std::optional<std::size_t> place, mode_t most) {
 
 }  // namespace
 
-AccessList list_of(const std::string& path) {
-  return attribute_of(path, kOfFile, path);
+std::optional<AccessList> list_of(const std::string& path) {
+  try {
+    return attribute_of(path, kOfFile, path);
+  } catch (const Error& error) {
+    if (error.error_number() == ENOENT) return AccessList();
+    if (error.error_number() == EPERM || error.error_number() == EACCES) return std::nullopt;
+    throw;
+  }
 }
 
 AccessList default_list_of(const std::string& folder) {
@@ -83,6 +89,15 @@ AccessList list_of_new_file(AccessList of_folder, mode_t mode) {
   return of_folder;
 }
 
+mode_t mode_of(const AccessList& list) {
+  const auto mask = place_of(list, Who::kMask);
+  const auto what = [&](std::optional<std::size_t> place) -> mode_t {
+    return place ? what_at(list, *place) & 07U : 0;
+  };
+  return what(place_of(list, Who::kOwner)) << 6U |
+         what(mask ? mask : place_of(list, Who::kGroup)) << 3U | what(place_of(list, Who::kOthers));
+}
+
 AccessList without_group(AccessList list) {
   if (const auto others = place_of(list, Who::kOthers)) {
     bound(list, place_of(list, Who::kGroup), what_at(list, *others));
@@ -93,6 +108,10 @@ AccessList without_group(AccessList list) {
 bool set_list(int fd, const AccessList& list) {
   if (!list.empty()) return sys::set_attribute(fd, kOfFile, list.data(), list.size()) == 0;
   return sys::remove_attribute(fd, kOfFile) == 0 || means_no_list(errno);
+}
+
+bool refuses_list(int error_number) {
+  return error_number == EINVAL || error_number == EPERM || error_number == EOPNOTSUPP;
 }
 
 }  // namespace gsort::io

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,9 @@ namespace gsort::io {
 using AccessList = std::vector<std::byte>;  // empty: none
 
 // The list of a file, not following a symbolic link, and the default one of a folder; none where
-// the file system knows none.
+// the file system knows none, or no longer the file. Nothing: the file's may not be read.
 // Throws: Error(kOutput).
-[[nodiscard]] AccessList list_of(const std::string& path);
+[[nodiscard]] std::optional<AccessList> list_of(const std::string& path);
 [[nodiscard]] AccessList default_list_of(const std::string& folder);
 
 // The list with which open(2) makes a file of `mode` in a folder with the default list `of_folder`.
@@ -36,7 +37,14 @@ using AccessList = std::vector<std::byte>;  // empty: none
 // The list with no more for the group than for all others.
 [[nodiscard]] AccessList without_group(AccessList list);
 
+// What a file with the list has for its mode. Requires: it is not empty.
+[[nodiscard]] mode_t mode_of(const AccessList& list);
+
 // Gives an open file the list; none: takes its list away. False: see errno.
 [[nodiscard]] bool set_list(int fd, const AccessList& list);
+
+// Whether set_list() failed for good, though the file is sound: the list names users that are not
+// known here (namespaces), or a file system on a network does not take it.
+[[nodiscard]] bool refuses_list(int error_number);
 
 }  // namespace gsort::io

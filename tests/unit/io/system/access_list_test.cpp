@@ -65,7 +65,7 @@ struct Rights {
 Rights rights_of(const std::string& path) {
   struct stat facts = {};
   EXPECT_EQ(::stat(path.c_str(), &facts), 0);
-  return {facts.st_mode & 07777U, list_of(path)};
+  return {facts.st_mode & 07777U, list_of(path).value()};
 }
 
 void write_output(const std::string& path) {
@@ -149,15 +149,52 @@ TEST_F(AccessListOf, AnOutputNeverGivesMoreOnTheWay) {
       ASSERT_GE(fd, 0);
       const std::string self = "/proc/self/fd/" + std::to_string(fd);
       EXPECT_EQ(rights_of(self).mode & 077U, 0U);
-      const FaultScope fault({call, 1, EPERM});
-      if (name == "new" && call == sys::Call::kMode) continue;  // its list says it all
-      EXPECT_EQ(error_of([&] { output.commit(6); }).error_number(), EPERM);
+      const FaultScope fault({call, 1, EIO});
+      EXPECT_EQ(error_of([&] { output.commit(6); }).error_number(), EIO);
       const mode_t mode = rights_of(self).mode;
       const bool has_come = call == sys::Call::kFsync ||
-                            (call == sys::Call::kMode && name == "replaced");  // by the list
+                            (call == sys::Call::kMode && name != "without");  // by the list
       const mode_t most = !has_come ? 0600 : name == "without" ? 0640 : 0660;
       EXPECT_EQ(mode & ~most, 0U) << name;
     }
+  }
+}
+
+// The list of the one may name users that the other does not know.
+TEST_F(AccessListOf, AnOutputThatRefusesItGivesNobodyMoreThanOthers) {
+  const AccessList list =
+      made_of({{kOwner, 6}, {kUser, 6, 1234}, {kGroup, 6}, {kMask, 6}, {kOthers, 4}});
+  for (const int error_number : {EINVAL, EPERM, EOPNOTSUPP}) {
+    for (const bool always : {false, true}) {
+      write_file(folder_ / "out", bytes_of("old"));
+      ASSERT_TRUE(give(folder_ / "out", kOfFile, list));
+      ASSERT_TRUE(give(folder_.path(), kOfFolder, kOneUser));
+      Output output(folder_ / "out");
+      output.write_at(0, bytes_of("sorted"));
+      {
+        const FaultScope fault({sys::Call::kAttribute, 1, error_number, always});
+        EXPECT_NO_THROW(output.commit(6));
+      }
+      const Rights rights = rights_of(folder_ / "out");
+      EXPECT_EQ(rights.mode, 0644U);  // with a list, the bound of all that it names
+      EXPECT_EQ(rights.list.empty(), !always);
+    }
+  }
+}
+
+TEST_F(AccessListOf, ANewOutputThatRefusesItKeepsThatOfTheFolder) {
+  for (const AccessList& list : {kNothingForOthers, kOneUser, kNothingForGroup, kLessForAll}) {
+    ASSERT_TRUE(give(folder_.path(), kOfFolder, list));
+    ::unlink((folder_ / "ours").c_str());
+    ::unlink((folder_ / "plain").c_str());
+    ::close(::open((folder_ / "plain").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
+    Output output(folder_ / "ours");
+    output.write_at(0, bytes_of("sorted"));
+    {
+      const FaultScope fault({sys::Call::kAttribute, 1, EINVAL, true});
+      EXPECT_NO_THROW(output.commit(6));
+    }
+    EXPECT_TRUE(rights_of(folder_ / "ours") == rights_of(folder_ / "plain"));
   }
 }
 
@@ -191,11 +228,23 @@ TEST(AccessList, IsNeverGuessed) {
   }
 }
 
+TEST(AccessList, ThatMayNotBeReadGivesTheGroupNoMoreThanOthers) {
+  const TempFolder folder;
+  for (const int error_number : {EPERM, EACCES, ENOENT}) {
+    write_file(folder / "out", bytes_of("old"));
+    ASSERT_EQ(::chmod((folder / "out").c_str(), 0664), 0);
+    const FaultScope fault({sys::Call::kAttribute, 2, error_number});  // that of the file
+    EXPECT_NO_THROW(write_output(folder / "out"));
+    const mode_t mode = error_number == ENOENT ? 0664 : 0644;  // the file is gone: there is none
+    EXPECT_EQ(rights_of(folder / "out").mode, mode) << error_number;
+  }
+}
+
 TEST(AccessList, IsNoneWhereTheFileSystemHasNone) {
   const TempFolder folder;
   for (const int error_number : {EOPNOTSUPP, ENODATA, ENOSYS}) {
     const FaultScope fault({sys::Call::kAttribute, 1, error_number, true});
-    EXPECT_TRUE(list_of(folder.path()).empty());
+    EXPECT_EQ(list_of(folder.path()), AccessList());
     EXPECT_NO_THROW(write_output(folder / "out"));
   }
 }
