@@ -17,6 +17,7 @@
 #include "base/units.hpp"
 #include "pipeline/input/metered_read.hpp"
 #include "pipeline/output/sinks.hpp"
+#include "pipeline/proof/damage_hint.hpp"
 
 namespace gsort {
 namespace {
@@ -114,7 +115,7 @@ class RunFormation {
     throw Error(ErrorKind::kCorrupt, "verifying what was read",
                 fmt::format("{} elements were read for a chunk, but {} came there",
                             format_count(given), format_count(elements)))
-        .hint("this is a defect of gsort; nothing was kept, the input is intact");
+        .hint(kDefectHint);
   }
 
   ConstByteSpan sample_of(std::uint64_t begin, std::uint64_t end) {

@@ -15,6 +15,7 @@
 #include "base/units.hpp"
 #include "pipeline/output/sinks.hpp"
 #include "pipeline/part_splitter.hpp"
+#include "pipeline/proof/damage_hint.hpp"
 
 namespace gsort {
 namespace {
@@ -79,7 +80,7 @@ class PartQueue {
     if (sound) return;
     throw Error(ErrorKind::kCorrupt, fmt::format("splitting at element {}", part.position),
                 "the runs are not in order")
-        .hint("memory or disk damaged data on the way; nothing was kept, the input is intact");
+        .hint(kDamageHint);
   }
 
   // How often space is given back: larger holes take little longer than small ones.

@@ -13,6 +13,7 @@
 #include "element/select_keys.hpp"
 #include "engine/cpu/piece_sort.hpp"
 #include "pipeline/input/metered_read.hpp"
+#include "pipeline/proof/damage_hint.hpp"
 
 namespace gsort {
 namespace {
@@ -110,7 +111,7 @@ class Candidates {
     if (count_ != distinct) {
       throw Error(ErrorKind::kCorrupt, "dropping repeats",
                   "other elements were dropped than repeat others")
-          .hint("memory or processor damaged data; nothing was kept, the input is intact");
+          .hint(kDamageHint);
     }
   }
 

@@ -22,6 +22,7 @@
 #include "pipeline/merge_runs.hpp"
 #include "pipeline/output/output_chain.hpp"
 #include "pipeline/output/sinks.hpp"
+#include "pipeline/proof/damage_hint.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "pipeline/select_top.hpp"
 #include "pipeline/sort_arrays.hpp"
@@ -96,8 +97,7 @@ class Sort {
         is_all ? std::string("the inputs hold more than was sorted")
                : fmt::format("the inputs hold {} elements, but {} were sorted",
                              format_count(*bytes / plan_.key_bytes), format_count(read));
-    throw Error(ErrorKind::kCorrupt, "verifying what was read", reason)
-        .hint("this is a defect of gsort; nothing was kept, the input is intact");
+    throw Error(ErrorKind::kCorrupt, "verifying what was read", reason).hint(kDefectHint);
   }
 
   void commit() {

@@ -13,6 +13,7 @@
 #include "engine/engine.hpp"
 #include "io/output/writer.hpp"
 #include "io/runs/run_store.hpp"
+#include "pipeline/proof/damage_hint.hpp"
 
 namespace gsort {
 
@@ -101,7 +102,7 @@ class StagingSink final : public PieceSink {
   static Error not_whole(std::uint64_t position) {
     return Error(ErrorKind::kCorrupt, fmt::format("merging element {} of the output", position),
                  "the engine put other elements than it was given")
-        .hint("memory or device damaged data on the way; nothing was kept, the input is intact");
+        .hint(kDamageHint);
   }
 
   ByteSpan buffer_;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "pipeline/proof/damage_hint.hpp"
 
 namespace gsort {
 
@@ -18,7 +19,7 @@ namespace gsort {
 [[nodiscard]] inline Error dropped_others(std::uint64_t end) {
   return Error(ErrorKind::kCorrupt, fmt::format("dropping repeats in front of element {}", end),
                "other elements were dropped than repeat others")
-      .hint("memory or processor damaged data on the way; nothing was kept, the input is intact");
+      .hint(kDamageHint);
 }
 
 // Value: a key as a number, or a normalised key. Thread-safe.
@@ -45,7 +46,7 @@ class UniqueTurns {
     if (next_element_ != position) {
       throw Error(ErrorKind::kCorrupt, fmt::format("dropping repeats at element {}", position),
                   "what comes from here on has been there")
-          .hint("memory or device damaged data on the way; nothing was kept, the input is intact");
+          .hint(kDamageHint);
     }
     const bool repeats_last = position > 0 && last_ == first;
     const Place place{next_place_, distinct - (repeats_last ? 1 : 0), repeats_last};

@@ -1,26 +1,51 @@
 #include "pipeline/proof/proof.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "element/key.hpp"
+#include "pipeline/proof/damage_hint.hpp"
 
 namespace gsort {
 namespace {
 
-constexpr const char* kHint =
-    "memory, disk or device damaged data on the way; nothing was kept, the input is intact";
-
 Error bad_element(std::uint64_t position, const char* reason) {
   return Error(ErrorKind::kCorrupt, fmt::format("checking element {} of the output", position),
                reason)
-      .hint(kHint);
+      .hint(kDamageHint);
 }
 
 Error out_of_order(std::uint64_t position) {
   return bad_element(position, "it is out of order");
+}
+
+// So few keys are done before the instructions for many are chosen.
+constexpr std::uint64_t kMostShortArray = 16;
+
+template <class Key>
+ArraysFingerprint look_at_keys(std::span<const Key> keys, std::uint64_t array_elements) {
+  ArraysFingerprint seen;
+  for (std::uint64_t number = 0; !keys.empty(); ++number) {
+    const auto array = keys.first(std::min<std::uint64_t>(keys.size(), array_elements));
+    Fingerprint sums;
+    for (const Key key : array) fingerprint::add_key(key, sums);
+    add_array(number, sums, seen);
+    keys = keys.subspan(array.size());
+  }
+  return seen;
+}
+
+ArraysFingerprint look_at_short_arrays(ConstByteSpan raw_keys, std::size_t key_bytes,
+                                       std::uint64_t array_elements) {
+  return with_key_of_width(key_bytes, [&](auto width) {
+    using Key = decltype(width);
+    const auto* const keys = reinterpret_cast<const Key*>(raw_keys.data());
+    return look_at_keys<Key>({keys, raw_keys.size() / sizeof(Key)}, array_elements);
+  });
 }
 
 }  // namespace
@@ -114,6 +139,9 @@ void Proof::add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan
 ArraysFingerprint Proof::look_at_arrays(ConstByteSpan raw_keys,
                                         std::uint64_t array_elements) const {
   if (!enabled_) return {look(raw_keys)};
+  if (!order_.records() && array_elements <= kMostShortArray) {
+    return look_at_short_arrays(raw_keys, key_bytes_, array_elements);
+  }
   ArraysFingerprint seen;
   for (std::uint64_t number = 0; !raw_keys.empty(); ++number) {
     const std::uint64_t elements = std::min(raw_keys.size() / key_bytes_, array_elements);
@@ -140,8 +168,9 @@ void Proof::add_output_arrays(std::uint64_t position, ConstByteSpan raw_keys,
   if (!(seen == read)) {
     throw bad_element(position, "an array from here on does not hold what was read of it");
   }
+  const bool looks = enabled_ && array_elements > 1;  // one element is in order
   std::uint64_t begin = position;
-  for (ConstByteSpan rest = raw_keys; enabled_ && !rest.empty();) {
+  for (ConstByteSpan rest = raw_keys; looks && !rest.empty();) {
     const std::uint64_t elements = std::min(rest.size() / key_bytes_, array_elements);
     const std::size_t disorder = first_disorder_in(rest.first(elements * key_bytes_));
     if (disorder != elements) throw out_of_order(begin + disorder + 1);
@@ -174,7 +203,7 @@ void Proof::require_wanted_count() const {
   const auto unwanted = [](std::uint64_t elements, const char* how) {
     return Error(ErrorKind::kCorrupt, "verifying the output",
                  fmt::format("{} elements {}", format_count(elements), how))
-        .hint(kHint);
+        .hint(kDamageHint);
   };
   if (kind_ != OrderKind::kStrict && repeats_.count > 0) {
     throw unwanted(repeats_.count, "were dropped, though repeats are wanted");
@@ -202,7 +231,7 @@ void Proof::finish() const {
                         format_count(result.count))
           : fmt::format("the fingerprint of what was read ({}) is not that of the result ({})",
                         to_string(input_), to_string(result));
-  throw Error(ErrorKind::kCorrupt, "verifying the output", reason).hint(kHint);
+  throw Error(ErrorKind::kCorrupt, "verifying the output", reason).hint(kDamageHint);
 }
 
 Fingerprint Proof::input() const {
