@@ -1,11 +1,11 @@
 // The circular buffer's index arithmetic: every capacity, start and consumption, against a
 // std::deque.
+#include "gpu/textbook/circular_buffer.hpp"
+
 #include <deque>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "gpu/textbook/circular_buffer.hpp"
 
 namespace gsort::textbook {
 namespace {

@@ -1,5 +1,7 @@
 // The bookkeeping of a merge sort from the bottom up: run as the batch sorts run it, one output
 // at a time, it sorts arrays of every length.
+#include "gpu/textbook/run_pair.hpp"
+
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -7,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "gpu/textbook/path_step.hpp"
-#include "gpu/textbook/run_pair.hpp"
 
 namespace gsort::textbook {
 namespace {

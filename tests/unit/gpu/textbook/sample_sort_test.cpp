@@ -1,12 +1,12 @@
 // Sample sort over machines: sorted through all machines on every shape, and evenly divided, also
 // when all keys are equal.
+#include "gpu/textbook/sample_sort.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "gpu/textbook/sample_sort.hpp"
 
 namespace gsort::textbook {
 namespace {

@@ -1,5 +1,7 @@
 // The splitters of a merge: a table of cuts that ascends, in sections of bounded size whose
 // merges are the whole merge; on every pair of short arrays.
+#include "gpu/textbook/splitters.hpp"
+
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -7,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "gpu/textbook/sequential_merge.hpp"
-#include "gpu/textbook/splitters.hpp"
 
 namespace gsort::textbook {
 namespace {
