@@ -14,9 +14,9 @@
 
 namespace {
 
+using gsort::ConstByteSpan;
 using gsort::fuzz::require;
 using gsort::io::BlockEntry;
-using gsort::io::ConstByteSpan;
 using gsort::io::Manifest;
 
 void parse_and_write_again(const std::vector<std::byte>& bytes) {

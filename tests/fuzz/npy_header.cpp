@@ -13,8 +13,8 @@ namespace {
 
 class Bytes final : public gsort::io::ByteStream {
  public:
-  explicit Bytes(gsort::io::ConstByteSpan bytes) : bytes_(bytes) {}
-  std::size_t read(gsort::io::ByteSpan to) override {
+  explicit Bytes(gsort::ConstByteSpan bytes) : bytes_(bytes) {}
+  std::size_t read(gsort::ByteSpan to) override {
     const std::size_t count = std::min(to.size(), bytes_.size());
     std::copy_n(bytes_.begin(), count, to.begin());
     bytes_ = bytes_.subspan(count);
@@ -22,7 +22,7 @@ class Bytes final : public gsort::io::ByteStream {
   }
 
  private:
-  gsort::io::ConstByteSpan bytes_;
+  gsort::ConstByteSpan bytes_;
 };
 
 }  // namespace

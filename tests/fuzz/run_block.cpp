@@ -11,16 +11,16 @@
 
 namespace {
 
+using gsort::ConstByteSpan;
 using gsort::fuzz::require;
 using gsort::io::BlockCheck;
 using gsort::io::BlockIdentity;
-using gsort::io::ConstByteSpan;
 
 // Memory of exactly this size, aligned as blocks are.
 class Aligned {
  public:
   explicit Aligned(std::size_t bytes) : words_((bytes + 7) / 8), bytes_(bytes) {}
-  gsort::io::ByteSpan span() { return std::as_writable_bytes(std::span(words_)).first(bytes_); }
+  gsort::ByteSpan span() { return std::as_writable_bytes(std::span(words_)).first(bytes_); }
 
  private:
   std::vector<std::uint64_t> words_;
