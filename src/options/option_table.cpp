@@ -57,14 +57,13 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kOrder,
      .common = true,
      .help = "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64",
-     .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, else "
-             "i32; a line on standard error names a FILE whose suffix says another. Where nothing "
-             "gives a type, another line says that i32 is assumed, a FILE is not replaced by its "
-             "sorted self, and a FILE that is plainly something else is an error (see NOTES). "
-             "Floating-point "
-             "numbers sort by IEEE total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. time64 "
-             "is i64, but its least number, NumPy's NaT, comes last. -v and "
-             "--explain show the type used and who chose it.",
+     .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, "
+             "else i32; a warning names the first FILE whose suffix says another type. If i32 is "
+             "only assumed, a line on standard error says so, no FILE is replaced by its sorted "
+             "self, and a FILE that is plainly something else is an error (see the manual page, "
+             "NOTES). Floating-point numbers sort by IEEE total order: -NaN, -inf, ..., -0, +0, "
+             "..., +inf, +NaN. time64 is i64, but its least number, NumPy's NaT, comes last. -v "
+             "and --explain show the type and where it comes from.",
      .apply =
          [](Options& o, Text v) {
            o.key.type = parse_key_type(v, "--type");
@@ -124,9 +123,11 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "N",
      .group = kOrder,
      .help = "sort every N elements by themselves",
-     .more =
-         "Many arrays in one file; the last one may be shorter. Works with --record, too. With -c: "
-         "is every array sorted?",
+     .more = "Many arrays in one file; the last one may be shorter. Arrays of which several fit "
+             "in memory are sorted one on each core, larger ones one after the other on all "
+             "cores; a GPU sorts many at once. Works with --record, on the CPU. The rows of a "
+             "two-dimensional .npy array are sorted without this option. With -c, checks each "
+             "array.",
      .apply = set_batch_elements},
     {.name = "skip",
      .value_kind = kRequired,
@@ -154,8 +155,11 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kJob,
      .common = true,
      .help = "the inputs are sorted already: merge them",
-     .more = "Every FILE must be in the order that is asked for, which is checked while it is read "
-             "once; keys may repeat. Equal records come in the order of the FILEs.",
+     .more = "Every FILE must be in the requested order, which is checked as it is read; keys "
+             "may repeat. A FILE that is not sorted is an error that names the first element out "
+             "of order; with -o no output appears then, but a pipe may already have received "
+             "part of it. Equal records come in the order of the FILEs. If there are more FILEs "
+             "than memory has room for, groups of them are merged first.",
      .apply = [](Options& o, Text) { o.merge = true; }},
     {.name = "top",
      .value_kind = kRequired,
@@ -163,8 +167,10 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kJob,
      .common = true,
      .help = "only the first N elements of the result",
-     .more = "With -r the greatest, with -u the first N distinct ones. If N elements fit in memory "
-             "the input is read once, and nothing else is written.",
+     .more = "With -r the N greatest, with -u the first N distinct keys. If N elements fit in "
+             "memory, the input is read once and there are no temporary files. If they do not, "
+             "or if N is more than a quarter of all elements, everything is sorted and the "
+             "output ends early. Works with --record, too.",
      .apply = set_top},
     {.name = "explain",
      .value_kind = kOptional,
@@ -174,18 +180,20 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .common = true,
      .help = "print the plan and stop; status 2 if none works",
      .more = "Shows every size and count of the job against the memory and disk that are free. "
-             "Nothing is read but the sizes and the beginnings of the files. --check has no plan.",
+             "Reads only the sizes and the beginnings of the files. Does not work with --check.",
      .apply = [](Options& o, Text v) { o.explain = parse_choice(v, kExplainModes, "--explain"); }},
     {.name = "resume",
      .value_kind = kRequired,
      .value_name = "DIR",
      .group = kJob,
      .help = "keep runs in DIR; the same command goes on",
-     .more =
-         "Whatever ends the sort, what has become a run stays in DIR, and the same command goes "
-         "on behind the last one. DIR is made if it is missing; at the end nothing is left in "
-         "it. The FILEs must be regular files and stay unchanged; the output and the resources "
-         "may be others.",
+     .more = "However the sort ends, completed runs stay in DIR, and the same command continues "
+             "after the last one. DIR is created if it does not exist; at the end it is empty, "
+             "and removed if gsort created it. The FILEs must be regular files. The output and "
+             "the resources may differ, but an input or a kind of sort that has changed is an "
+             "error. Every run is synced and none stays in memory, so the sort takes longer. If "
+             "gsort is killed just after it replaced its input, running it again reports that "
+             "the sort is complete.",
      .apply = [](Options& o, Text v) { o.resume = checked_path(v, "--resume"); }},
 
     {.name = "files0-from",
@@ -214,12 +222,14 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kFiles,
      .help = "bin|text|npy, in and out (by suffix, else bin)",
      .more = "Raw keys, decimal numbers one a line, or NumPy arrays (of records, too) of one "
-             "dimension, or of two, whose rows are sorted by themselves. Without it "
-             "suffixes decide (.txt, .npy, else raw), for each FILE and for the output; "
-             "an output without one is written as the first FILE. With one value both sides have "
-             "it, --format=text:bin reads text and writes raw keys. An array's header decides type "
-             "and byte order. Every NaN becomes nan or -nan as text, without its payload; -v says "
-             "how many had one.",
+             "dimension, or of two, whose rows are sorted by themselves. Without it suffixes "
+             "decide (.txt, .npy, else raw), for each FILE and for the output; an output without "
+             "one is written as the first FILE. With one value both sides have it, "
+             "--format=text:bin reads text and writes raw keys. An array's header decides type "
+             "and byte order. A .npy output whose length is not known in advance (-u; -m and "
+             "--batch-elements of pipes, text and compressed inputs) must be a file and not "
+             "compressed, because its header is written last. As text every NaN is nan or -nan, "
+             "without its payload; -v prints how many payloads were lost.",
      .apply = set_format},
     {.name = "decompress",
      .value_kind = kRequired,
@@ -227,7 +237,11 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .choices = "auto|none|gzip|bzip2|xz|zstd",
      .group = kFiles,
      .help = "auto|none|gzip|bzip2|xz|zstd: of inputs (auto)",
-     .more = "auto goes by the first bytes of each FILE.",
+     .more = "auto goes by the first bytes of each FILE. Data after the last gzip, bzip2, xz or "
+             "zstd member is an error, except zeros after gzip and the padding of the xz format. "
+             "zstd windows of up to 128 MiB are read; for larger ones use zstd -dc --long=31 "
+             "FILE | gsort -t TYPE. A pipe that begins with a skippable zstd frame of 4 KiB or "
+             "more needs zstd or none here. The memory for it is explained in the manual page.",
      .apply = set_decompress},
     {.name = "compress",
      .value_kind = kRequired,
@@ -258,14 +272,16 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kResources,
      .common = true,
      .help = "host memory of the whole program",
-     .more = "512M, 4G, or 50% of the memory. Else half of what is available, limits of the "
-             "container included. The program takes up to 12M more than a SIZE below some 48M.",
+     .more = "512M, 4G, or 50% of the memory. The default is half of the available memory, "
+             "within the container's limits. Below about 48M the program uses up to 12M more "
+             "than SIZE. Decompression is part of it.",
      .apply = [](Options& o, Text v) { o.buffer_size = checked_size(v, "--buffer-size"); }},
     {.name = "gpu-memory",
      .value_kind = kRequired,
      .value_name = "SIZE",
      .group = kResources,
      .help = "device memory (90% of what is free)",
+     .more = "What the driver takes for any process (about 0.5 GiB on an H100) comes on top.",
      .apply = [](Options& o, Text v) { o.gpu_memory = checked_size(v, "--gpu-memory"); }},
     {.name = "parallel",
      .value_kind = kRequired,
@@ -317,16 +333,17 @@ constexpr auto kTable = std::to_array<OptionSpec>({
     {.name = "no-verify",
      .group = kReporting,
      .help = "do not prove the result",
-     .more = "Else a fingerprint of all elements read must equal that of all elements written, "
-             "and these must be in order, or the output does not appear (a pipe has had its "
-             "beginning by then).",
+     .more = "Without this option, gsort compares a fingerprint of all elements read with that "
+             "of all elements written and checks the order. If they differ, the output does not "
+             "appear; a pipe may already have received part of it. The number of elements and "
+             "their positions are checked in any case.",
      .apply = [](Options& o, Text) { o.verify = false; }},
     {.name = "verify-encoding",
      .group = kReporting,
      .help = "decode text and compressed output, and compare",
-     .more = "Else the proof of the result ends before its elements are made into text or "
-             "compressed: the way back takes 10 to 45% more processor time. A NaN's payload is "
-             "not kept by text.",
+     .more = "Without this option, the proof of the result ends before its elements are made "
+             "into text or compressed. Decoding them takes 11 to 44% more processor time. Of a "
+             "NaN as text only the sign is compared.",
      .apply = [](Options& o, Text) { o.verify_encoding = true; }},
     {.letter = 'q',
      .group = kReporting,
