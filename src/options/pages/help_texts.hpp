@@ -41,7 +41,10 @@ inline constexpr Described kVariables[] = {
 inline constexpr Described kExitStatuses[] = {
     {"0", "done"},
     {"1", "--check found disorder"},
-    {"2", "any trouble, which is said; the old output and the inputs are as they were"},
+    {"2", "error, reported on stderr; output and inputs unchanged",
+     "There are two exceptions, and the message names them: if the folder of the output cannot be "
+     "synced, the new output is in place, but may not survive a power cut; if only a report cannot "
+     "be written, the sorted output is in place."},
 };
 
 }  // namespace gsort

@@ -32,9 +32,12 @@ The result goes to standard output, or to the file that
 names, which may be an input.
 .PP
 While it reads, gsort adds up a fingerprint of all elements; while it writes,
-it does so again, and checks the order.
-If they differ, the output does not appear, and the status is 2;
-what goes through a pipe then lacks its end.
+it does so again, and checks the order and that every position is written once.
+If anything differs, the output does not appear and the status is 2; a pipe
+receives only part of the output.
+Text and compressed output are made after this proof, and decoded to be compared
+only with
+.BR \-\-verify\-encoding .
 .PP
 A
 .I SIZE
@@ -64,6 +67,18 @@ Their need is compared with what is free before anything is sorted.
 the folder of the output
 The output is written there without a name, synced, and put in place by a
 rename when it is whole.
+To replace a file, it has a hidden name between a link and a rename: .gsort\-
+and 16 digits.
+Only SIGKILL or a power cut in these microseconds leaves it there, and the next
+sort with the same output removes it.
+On file systems without unnamed files (NFS, FAT) the output has such a name
+while it is written, and any signal may leave it.
+.IP
+A new output has the mode and the access list that
+.BR open (2)
+gives a file in that folder.
+An output that replaces a file has that file's mode and access list, but not its
+other extended attributes.
 .TP
 $XDG_CACHE_HOME/gsort/rates.json, else ~/.cache/gsort/rates.json
 How fast this machine has been seen to sort, on machines that may have a GPU:
@@ -79,24 +94,58 @@ Binary output is not written to a terminal, unless
 .B \-o \-
 says so.
 .PP
-A type that is assumed, since neither
+If neither
 .BR \-t ,
-a suffix nor GSORT_TYPE gives one, may be the wrong one, and what is sorted by a
-wrong type is scrambled.
-It is therefore not used to replace an input by its sorted self, nor for what is
-plainly something else than raw keys:
+a suffix, GSORT_TYPE nor a header gives the type, gsort assumes i32, and says so
+on standard error unless
+.B \-q
+is given.
+The type may be another one, and keys that are sorted by the wrong type are
+scrambled.
+Therefore an assumed type is not used to replace an input by its sorted self,
+and an input that is plainly not raw keys is an error:
 a FILE with the suffix of a CSV or TSV table, JSON, Parquet, Arrow, HDF5, a zip,
 7z or tar archive, or of lz4, Brotli or lzma data;
-one that begins as such a file does, or as a NumPy array;
-and text, that is, a beginning of 4096 bytes, or at least 48, all of which are
-printable UTF\-8 with ends of lines among them (13 bytes suffice for numbers
-alone).
-Such a file is an error that names the way to sort what it holds;
+a FILE that begins as such a file does, or as a NumPy array;
+and text, which is recognized if its first 4096 bytes are printable UTF\-8 with
+ends of lines among them.
+Shorter text needs 48 bytes, or 13 if it is numbers alone.
+The message says how to sort such a file;
 with
 .BI \-t " TYPE"
 its bytes are sorted as they are.
-Text that is read as text needs no type: a line that is no number of the type is
-an error.
+Text that is read and written as text needs no type: a line that is not a number
+of the type is an error.
+.PP
+The memory for decompressing is part of
+.BR \-S :
+what the first header of each compressed FILE asks for, with
+.B \-m
+for all of them together.
+A pipe, and later streams of a FILE, may use an eighth of
+.BR \-S ,
+at least 10 MiB (or a quarter of
+.BR \-S ,
+if that is less) and at most 136 MiB; the inputs of
+.B \-m
+share it.
+If a stream needs more, gsort stops with an error that names a sufficient
+.BR \-S .
+A pipe, even of raw keys, therefore needs about
+.B \-S 13M
+unless
+.B \-\-decompress=none
+is given.
+Records of one or two bytes from a pipe or a compressed file need about 45 to
+100 MB; the error names the least that works.
+.PP
+Compared with numpy.sort, NaNs with their sign bit set come first, and \-0 comes
+before +0.
+Structured arrays are sorted by all fields unless
+.B \-\-key
+names some.
+S of up to 1,024 bytes and U of up to 32 characters are sorted; float16 and
+complex arrays are not.
 .PP
 Another program called gsort sorts genomic files, and GNU sort has that name
 on some systems.
