@@ -132,7 +132,7 @@ share it.
 If a stream needs more, gsort stops with an error that names a sufficient
 .BR \-S .
 A pipe, even of raw keys, therefore needs about
-.B \-S 13M
+.B \-S 17M
 unless
 .B \-\-decompress=none
 is given.
