@@ -30,8 +30,8 @@ bool type_is_assumed(const Options& options) {
 
 std::string how_to_give_the_type(const Options& options) {
   const std::string_view type = name_of(options.key.type);
-  if (options.records) return fmt::format("--key=OFFSET:TYPE or -t {} says it", type);
-  return fmt::format("-t {} says it, or a suffix, as in FILE.{}, or GSORT_TYPE", type, type);
+  if (options.records) return fmt::format("give it with --key=OFFSET:TYPE or -t {}", type);
+  return fmt::format("give it with -t {}, a suffix, as in FILE.{}, or GSORT_TYPE", type, type);
 }
 
 std::string assumed_type_note(const Options& options) {
