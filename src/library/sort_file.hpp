@@ -30,13 +30,14 @@ struct SortedFile {
 // three differences: key.type is the type, unless the header of a NumPy array says another (names
 // of files and the environment decide nothing; parse_options makes options of a command line, where
 // they do); there must be an output; and nothing is written to standard error.
-// Where parse_options found that nobody gave a type, the one assumed replaces no input, and inputs
-// that are plainly something else than raw keys are refused, as on the command line.
+// If parse_options found no type, the assumed one replaces no input, and inputs that are plainly
+// not raw keys are an error, as on the command line.
 // Thread-safe; sorts at the same time share the machine unasked, so give each a buffer_size.
 // SIGXFSZ should be ignored where the size of files is limited, else it ends the process.
 // Throws: Error(kUsage) for no input or no output, and for options that ask for something else than
 // a sort (check, explain, show, stats, trace); Error of any kind from the sort: then no output has
-// appeared, and nothing temporary is left.
+// appeared, unless the hint says that it is in place (a failed sync of its folder), and nothing
+// temporary is left.
 SortedFile sort_file(const Options& options);
 
 }  // namespace gsort
