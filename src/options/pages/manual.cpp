@@ -131,9 +131,9 @@ if that is less) and at most 136 MiB; the inputs of
 share it.
 If a stream needs more, gsort stops with an error that names a sufficient
 .BR \-S .
-A pipe, even of raw keys, therefore needs about
-.B \-S 17M
-unless
+A pipe, even of raw keys of 32 or 64 bits, therefore needs
+.B \-S
+of 13M to 20M, depending on type and output, unless
 .B \-\-decompress=none
 is given.
 Records of one or two bytes from a pipe or a compressed file need about 45 to
