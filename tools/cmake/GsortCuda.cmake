@@ -1,13 +1,33 @@
 # Finds a CUDA compiler: the one on the PATH, a toolkit in its usual place, or the one that tools/setup put
 # into the build folder. Sets GSORT_HAS_CUDA. Without one the build has no CUDA engine and says so.
 set(GSORT_HAS_CUDA FALSE)
+
+# gsort_cuda_architectures(RESULT): what GSORT_CUDA_ARCHITECTURES asks for, as CMake's list.
+function(gsort_cuda_architectures result)
+  set(list ${GSORT_CUDA_ARCHITECTURES})
+  if(list STREQUAL "all")
+    set(list 80-real 86-real 89-real 90-real 100-real 120-real 120-virtual)
+  elseif(list STREQUAL "native")
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+      OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE status)
+    set(list 80)  # its machine code, and code that drivers of newer cards compile when a program starts
+    if(status EQUAL 0 AND capabilities MATCHES "^[0-9]+\\.[0-9]+")
+      string(REGEX MATCHALL "[0-9]+\\.[0-9]+" list "${capabilities}")
+      list(REMOVE_DUPLICATES list)
+      list(TRANSFORM list REPLACE "\\." "")
+      list(TRANSFORM list APPEND -real)
+    endif()
+  endif()
+  set(${result} ${list} PARENT_SCOPE)
+endfunction()
+
 if(NOT GSORT_CUDA STREQUAL "OFF")
   if(NOT CMAKE_CUDA_COMPILER)
     find_program(CMAKE_CUDA_COMPILER nvcc
       HINTS ${PROJECT_SOURCE_DIR}/build/cuda/bin /usr/local/cuda/bin)
   endif()
   if(CMAKE_CUDA_COMPILER)
-    set(CMAKE_CUDA_ARCHITECTURES ${GSORT_CUDA_ARCHITECTURES})
+    gsort_cuda_architectures(CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
     enable_language(CUDA)
     # CMake 3.25 does not know nvcc's flag for C++20, which targets inherit from CMAKE_CXX_STANDARD.
@@ -27,7 +47,7 @@ if(NOT GSORT_CUDA STREQUAL "OFF")
   endif()
 endif()
 if(GSORT_HAS_CUDA)
-  message(STATUS "CUDA engine: yes (${CMAKE_CUDA_COMPILER}, architectures ${GSORT_CUDA_ARCHITECTURES})")
+  message(STATUS "CUDA engine: yes (${CMAKE_CUDA_COMPILER}, architectures ${CMAKE_CUDA_ARCHITECTURES})")
 else()
   message(STATUS "CUDA engine: no (no CUDA compiler, or GSORT_CUDA=OFF)")
 endif()
