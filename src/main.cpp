@@ -79,7 +79,10 @@ void tell_trouble(ColorMode color) noexcept {
     const std::string text = error_text(current_error().what(), stderr_color(color));
     std::fputs(text.c_str(), stderr);
   } catch (...) {  // no memory even for the text
-    std::fputs("gsort: reserving memory: there is none\n  end other programs\n", stderr);
+    std::fputs(
+        "gsort: reserving memory: out of memory\n  end other programs, or give less memory with "
+        "-S\n",
+        stderr);
   }
 }
 

@@ -51,7 +51,7 @@ void check_cuda_result(cudaError_t result, std::string_view operation) {
       result == cudaErrorMemoryAllocation ? ErrorKind::kResource : ErrorKind::kDevice;
   throw Error(error_kind, std::string(operation),
               std::string(cudaGetErrorString(result)) + " (" + cudaGetErrorName(result) + ")")
-      .hint("see what 'nvidia-smi' and 'dmesg' say of the GPU, or use --engine cpu");
+      .hint("check the GPU with 'nvidia-smi' and 'dmesg', or use --engine cpu");
 }
 
 void check_launch(std::string_view operation) {

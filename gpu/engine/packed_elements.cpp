@@ -21,7 +21,7 @@ void require_possible_sizes(const PackedElements& packed) {
     throw Error(ErrorKind::kCorrupt, "packing keys",
                 fmt::format("{} keys take {} bytes", count, bytes))
         .path("the device's memory")
-        .hint("the GPU or the way to it changes data; use --engine cpu");
+        .hint("data changed on the GPU or on its bus; use --engine cpu");
   }
 }
 

@@ -40,8 +40,9 @@ Error bad_stream(Codec codec, const std::string& path) {
                fmt::format("the {} data is damaged, incomplete, or followed by something else",
                            name_of(codec)))
       .path(path)
-      .hint(fmt::format("'{} -t' tests such a file; --decompress=none reads it as it is",
-                        name_of(codec)));
+      .hint(fmt::format(
+          "test the file with '{} -t', or use --decompress=none to read the bytes as they are",
+          name_of(codec)));
 }
 
 // A ByteStream in Boost's terms.

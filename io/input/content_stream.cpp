@@ -69,9 +69,9 @@ void ContentStream::look() {
   const auto named = codec_of_path(path_);
   if (!is_told && named && codec_ == Codec::kNone) {
     throw Error(ErrorKind::kInput, "decompressing",
-                fmt::format("the name says {}, the first bytes do not", name_of(*named)))
+                fmt::format("the suffix says {0}, but the data is not {0}", name_of(*named)))
         .path(path_)
-        .hint("--decompress=none reads it as it is");
+        .hint("use --decompress=none to read the bytes as they are");
   }
   if (codec_ != Codec::kNone) needed_bytes_ = decoder_bytes(*codec_, first);
   has_looked_ = true;
@@ -93,10 +93,10 @@ std::vector<std::byte> ContentStream::first_frame() {
     }
     if (codec_) break;
     throw Error(ErrorKind::kInput, "decompressing",
-                "it begins with a frame of zstd that has no content, and what follows is too far "
-                "away to be seen")
+                "it begins with a skippable zstd frame, and the data behind it is too far away to "
+                "be recognized")
         .path(path_)
-        .hint("say what it is with --decompress=zstd or --decompress=none");
+        .hint("give --decompress=zstd or --decompress=none");
   }
   return first;
 }
@@ -156,7 +156,7 @@ void ContentStream::start_decoder() {
     if (decoder_->read(piece) == piece.size()) continue;
     throw Error(ErrorKind::kInput, "reading", "the file was written to while it was read")
         .path(path_)
-        .hint("sort again when nothing writes to it");
+        .hint("sort again when no program writes to it");
   }
 }
 

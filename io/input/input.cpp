@@ -90,7 +90,7 @@ File Input::opened_again() const {
   File file = open_input(path_);
   const struct stat now = file.facts();
   if (now.st_dev != facts_.st_dev || now.st_ino != facts_.st_ino) {
-    throw changed("another file took the place of this one while it was read");
+    throw changed("the file was replaced while it was read");
   }
   require_unchanged(now);
   return file;
@@ -136,7 +136,7 @@ void Input::require_unchanged(const struct stat& now) const {
 Error Input::changed(std::string_view how) const {
   return Error(ErrorKind::kInput, "reading", std::string(how))
       .path(path())
-      .hint("sort again when nothing writes to it");
+      .hint("sort again when no program writes to it");
 }
 
 std::optional<FileState> Input::state() const {
@@ -153,7 +153,7 @@ std::optional<FileState> Input::state() const {
 std::string Input::note() const {
   if (is_stream_) return path() + ": read in order, size unknown";
   if (is_direct()) return path() + ": not cached, read around the page cache (O_DIRECT)";
-  if (direct_refused_) return path() + ": O_DIRECT is refused, read through the page cache";
+  if (direct_refused_) return path() + ": O_DIRECT is not supported here, using the page cache";
   if (is_cached_) return path() + ": cached, read through the page cache";
   return {};
 }

@@ -48,15 +48,16 @@ class NameCollector {
   void end_name() {
     if (name_.empty()) {
       throw bad_list(fmt::format("name {} is empty", names_.size() + 1),
-                     "one NUL stands between two names, as find -print0 writes them");
+                     "separate names by one NUL, as find -print0 does");
     }
     if (name_ == "-" && is_stdin_) {
-      throw bad_list("'-' is among them, but the names come from there",
+      throw bad_list("'-' is among them, but the names come from stdin",
                      "put the names into a file");
     }
     if (names_.size() == kMostNames) {
-      throw bad_list(fmt::format("there are more than {}", kMostNames),
-                     "put files together first, or sort some at a time and merge them with -m");
+      throw bad_list(
+          fmt::format("there are more than {}", kMostNames),
+          "concatenate files first, or sort groups of them and merge the results with -m");
     }
     begin_ += name_.size() + 1;
     names_.push_back(std::exchange(name_, {}));
@@ -65,7 +66,7 @@ class NameCollector {
   [[nodiscard]] Error too_long() const {
     return bad_list(fmt::format("name {}, {}, has more than {} bytes", names_.size() + 1,
                                 quoted(name_), kMostNameBytes),
-                    "is it a list of names, NUL between them, as find -print0 writes it?")
+                    "--files0-from takes names separated by NUL, as find -print0 writes them")
         .at(begin_);
   }
 

@@ -143,7 +143,7 @@ void Reader::Impl::adopt_stored_keys(const ReaderOptions& options) {
     if (order_is_fixed && bytes_of(stored->type) > 1 && stored->big_endian != key_.big_endian) {
       throw disagrees(*source, byte_order_of(*stored),
                       fmt::format("{} are to be sorted", byte_order_of(key_)),
-                      "its header says so; leave out --endian, or sort such files by themselves");
+                      "its header says so; leave out --endian, or sort such files separately");
     }
     key_.type = stored->type;
     if (!order_is_fixed) key_.big_endian = stored->big_endian;
@@ -167,7 +167,7 @@ void Reader::Impl::require_equal_dtype(const Source& source) const {
   throw disagrees(source, words_for(*source.stored()),
                   "the first input holds " +
                       (sources_.front()->stored() ? words_for(first_array()) : "no array"),
-                  "sort such arrays by themselves");
+                  "sort such arrays separately");
 }
 
 // Rows of several arrays stand below each other only if they are equally long.
@@ -179,7 +179,7 @@ void Reader::Impl::require_equal_rows() const {
     if (source->row_elements() == row_elements()) continue;
     throw disagrees(*source, words_for(source->row_elements()),
                     fmt::format("the first input holds {}", words_for(row_elements())),
-                    "sort such arrays by themselves");
+                    "sort such arrays separately");
   }
 }
 

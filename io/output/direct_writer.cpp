@@ -69,7 +69,7 @@ std::byte* DirectWriter::claim(std::uint64_t offset, std::size_t bytes) {
   }
   const std::size_t begin = offset % window_bytes_;
   if (!window->second.claimed.add(begin, begin + bytes)) {
-    throw misplaced(offset, "something was put there before");
+    throw misplaced(offset, "data overlaps earlier data here");
   }
   return window->second.buffer;
 }
@@ -135,7 +135,7 @@ void DirectWriter::finish() {
   for (const auto& [number, window] : open_) {
     const std::uint64_t offset = number * window_bytes_;
     const std::size_t bytes = window.claimed.first_gap();
-    if (!window.claimed.covers(bytes)) throw misplaced(offset + bytes, "nothing was put there");
+    if (!window.claimed.covers(bytes)) throw misplaced(offset + bytes, "data is missing here");
     if (window.buffer != nullptr) cached_.write_full_at({window.buffer, bytes}, offset);
   }
   open_.clear();
@@ -146,7 +146,9 @@ Error DirectWriter::misplaced(std::uint64_t offset, const char* reason) const {
   return Error(ErrorKind::kCorrupt, "writing", reason)
       .path(cached_.path())
       .at(offset)
-      .hint("this is a defect of gsort; nothing was kept, the input is intact");
+      .hint(
+          "this is a bug in gsort, please report it; the output was discarded, the input is "
+          "unchanged");
 }
 
 void DirectWriter::stop() noexcept {

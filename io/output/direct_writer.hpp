@@ -45,7 +45,7 @@ class DirectWriter {
 
   // Takes `bytes` for `offset`; returns when the caller may use their memory again.
   // Throws: Error of the file's kind, which may be that of an earlier piece; Error(kCorrupt) when
-  // something was put there before.
+  // data overlaps earlier data here.
   void put(std::uint64_t offset, ConstByteSpan bytes);
 
   // Waits until all that was put has been written; nothing may be put any more.

@@ -21,9 +21,9 @@ constexpr std::size_t kBytesAtOnce = std::size_t{8}
                                      << 10;  // of keys: they and their lines are near
 
 Error differs(std::string_view form) {
-  return Error(ErrorKind::kCorrupt, fmt::format("checking the output made into {}", form),
-               "it does not read back as what it was made of")
-      .hint("memory or a library damaged it; it was not written, the input is intact");
+  return Error(ErrorKind::kCorrupt, fmt::format("checking the output encoded as {}", form),
+               "decoding it does not give the sorted elements back")
+      .hint("memory or a library corrupted it; it was not written, the input is unchanged");
 }
 
 // A member as a decoder reads it.

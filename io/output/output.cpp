@@ -67,7 +67,7 @@ std::string pointed_to(const std::string& link, const std::string& path) {
   return target.starts_with('/') ? target : folder_and_name(link).first + "/" + target;
 }
 
-// Writes through what is no regular file: opening a FIFO waits for its reader.
+// Writes through what is not a regular file: opening a FIFO waits for its reader.
 std::unique_ptr<Output::Impl> open_stream(const std::string& resolved, const std::string& path) {
   int fd = -1;
   do {
@@ -108,7 +108,7 @@ std::unique_ptr<Output::Impl> open_standard_output(bool terminal_allowed) {
   if (!terminal_allowed && sys::is_terminal(STDOUT_FILENO)) {
     throw Error(ErrorKind::kUsage, "writing to standard output",
                 "it is a terminal, and the output is binary")
-        .hint("name a file with -o, redirect it, or say '-o -' to write to the terminal anyway");
+        .hint("name a file with -o, redirect it, or give '-o -' to write to the terminal anyway");
   }
   return make_stream_output(duplicate_of(STDOUT_FILENO, "standard output"));
 }

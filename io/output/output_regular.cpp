@@ -207,14 +207,14 @@ std::vector<std::string> RegularOutput::notes() const {
   const bool refused = direct_refused_ || (direct_ && direct_->refused());
   if (direct_ && !refused) notes.push_back(path() + ": written around the page cache (O_DIRECT)");
   if (refused) {
-    notes.push_back(path() + ": O_DIRECT is refused, written through the page cache");
+    notes.push_back(path() + ": O_DIRECT is not supported here, using the page cache");
   }
   if (!new_file_.hidden_name().empty()) {
     notes.push_back(path() + ": the file system has no unnamed files, written as " +
                     new_file_.hidden_name());
   }
   if (!folder_.readable) {
-    notes.push_back(target_.folder + ": may not be read, so its whole file system is synced");
+    notes.push_back(target_.folder + ": not readable, so the whole file system is synced");
   }
   return notes;
 }

@@ -17,9 +17,9 @@ class StreamOutput : public Output::Impl {
   explicit StreamOutput(File file)
       : file_(std::move(file)),
         cancelled_(std::make_exception_ptr(
-            Error(ErrorKind::kOutput, "writing", "stopped before all was written")
+            Error(ErrorKind::kOutput, "writing", "stopped before the output was complete")
                 .path(file_.path())
-                .hint("another message says why"))) {
+                .hint("see the other message"))) {
     sys::set_pipe_bytes(file_.fd(), kPipeBytes);  // refused for what is no pipe
   }
 
@@ -68,7 +68,7 @@ void StreamOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
 void StreamOutput::wait_for_turn(std::uint64_t offset, std::size_t bytes) {
   std::unique_lock lock(mutex_);
   if (!claimed_.add(offset, offset + bytes)) {
-    throw misplaced("something was put there before", offset);
+    throw misplaced("data overlaps earlier data here", offset);
   }
   turn_.wait(lock, [&] { return written_ == offset || stopped_; });
   if (stopped_) std::rethrow_exception(stopped_);
@@ -90,13 +90,13 @@ Error StreamOutput::misplaced(const char* reason, std::uint64_t offset) const {
   return Error(ErrorKind::kCorrupt, "verifying what was written to", reason)
       .path(file_.path())
       .at(offset)
-      .hint("this is a defect of gsort; do not use what was written");
+      .hint("this is a bug in gsort, please report it; do not use the output");
 }
 
 void StreamOutput::commit(std::uint64_t size_bytes) {
   if (stopped_) std::rethrow_exception(stopped_);
-  if (written_ < size_bytes) throw misplaced("nothing was put there", written_);
-  if (written_ > size_bytes) throw misplaced("something was put behind the end", size_bytes);
+  if (written_ < size_bytes) throw misplaced("data is missing here", written_);
+  if (written_ > size_bytes) throw misplaced("data was written past the end", size_bytes);
   const struct stat facts = file_.facts();
   // `gsort > file`: what exit 0 promises holds here, too.
   if (S_ISREG(facts.st_mode) || S_ISBLK(facts.st_mode)) file_.sync();

@@ -41,7 +41,9 @@ constexpr std::size_t kProofBytes = std::size_t{64} << 10;
 Error misplaced(const std::string& path, std::string reason) {
   return Error(ErrorKind::kCorrupt, "verifying what was written to", std::move(reason))
       .path(path)
-      .hint("this is a defect of gsort; the input is intact");
+      .hint(
+          "this is a bug in gsort, please report it; do not use the output, the input is "
+          "unchanged");
 }
 
 }  // namespace
@@ -58,9 +60,9 @@ Writer::Writer(Output& output, const WriterOptions& options)
       options_(options),
       key_bytes_(options.element_bytes),
       cancelled_(std::make_exception_ptr(
-          Error(ErrorKind::kOutput, "writing", "stopped before all was written")
+          Error(ErrorKind::kOutput, "writing", "stopped before the output was complete")
               .path(output.path())
-              .hint("another message says why"))),
+              .hint("see the other message"))),
       encoders_(options.encoders) {}
 
 Writer::~Writer() = default;
@@ -169,7 +171,7 @@ std::uint64_t Writer::take_place(std::uint64_t position, std::uint64_t elements,
                                  std::uint64_t bytes) {
   std::unique_lock lock(mutex_);
   if (!claimed_.add(position, position + elements)) {
-    throw misplaced(output_.path(), fmt::format("element {} was put before", position));
+    throw misplaced(output_.path(), fmt::format("element {} was already written", position));
   }
   wait_for_turn(lock, position);
   next_element_ += elements;
@@ -218,7 +220,7 @@ void Writer::finish_plain() {
 void Writer::require_all_put(std::uint64_t elements) const {
   const std::uint64_t put = options_.form.is_plain() ? elements_put_.load() : claimed_.first_gap();
   if (put == elements) return;
-  throw misplaced(output_.path(), fmt::format("{} elements were proven, but {} written",
+  throw misplaced(output_.path(), fmt::format("{} elements were verified, but {} written",
                                               format_count(elements), format_count(put)));
 }
 

@@ -63,8 +63,8 @@ class Writer {
 
   // Writes the raw keys from element `position` on. Pieces must be started in the order of their
   // positions; a call may wait for all earlier ones.
-  // Throws: Error(kOutput); Error(kCorrupt) when something was put there before, or does not decode
-  // to what it was made of. All calls that wait then throw the same.
+  // Throws: Error(kOutput); Error(kCorrupt) when data overlaps earlier data here, or does not
+  // decode to what it was made of. All calls that wait then throw the same.
   void put(std::uint64_t position, ConstByteSpan keys);
 
   // Some other stage failed: calls that wait end with an Error.

@@ -174,13 +174,13 @@ std::string_view parse_fields(Decoder& from, std::uint16_t flags, Manifest& mani
   for (std::uint32_t i = 0; i < runs && !from.is_short(); ++i) {
     manifest.runs.push_back(take_run(from));
   }
-  if (from.is_short() || from.left() != 0) return "its parts do not fill it";
+  if (from.is_short() || from.left() != 0) return "its size does not match its contents";
   constexpr std::uint64_t kMostInBlock = std::numeric_limits<std::uint32_t>::max();
   const std::uint64_t most_elements =
       manifest.element_bytes == 0 ? 0 : kMostInBlock / manifest.element_bytes;
   const bool can_be = manifest.block_elements > 0 && manifest.block_elements <= most_elements &&
                       runs_can_be(manifest);
-  return can_be ? std::string_view() : "it says what cannot be";
+  return can_be ? std::string_view() : "its contents are inconsistent";
 }
 
 }  // namespace
@@ -211,13 +211,13 @@ std::vector<std::byte> encode_manifest(const Manifest& manifest) {
 
 std::string_view parse_manifest(ConstByteSpan bytes, Manifest& manifest) {
   manifest = {};
-  if (bytes.size() < kHeaderBytes + kChecksumBytes) return "it is cut short";
+  if (bytes.size() < kHeaderBytes + kChecksumBytes) return "it is truncated";
   const ConstByteSpan covered = bytes.first(bytes.size() - kChecksumBytes);
   Decoder from(covered);
-  if (from.take<std::uint32_t>() != kMagic) return "it is no manifest";
+  if (from.take<std::uint32_t>() != kMagic) return "it is not a manifest";
   if (from.take<std::uint16_t>() != kManifestVersion) return "it has an unknown version";
   const auto flags = from.take<std::uint16_t>();
-  if (from.take<std::uint64_t>() != bytes.size()) return "it is cut short or too long";
+  if (from.take<std::uint64_t>() != bytes.size()) return "it is truncated or too long";
   const std::uint64_t checksum = XXH3_64bits(covered.data(), covered.size());
   if (Decoder(bytes.last(kChecksumBytes)).take<std::uint64_t>() != checksum) {
     return "its checksum does not match";
@@ -255,11 +255,11 @@ std::string_view parse_index(ConstByteSpan index, const IndexBounds& bounds,
     block.offset = from.take<std::uint64_t>();
     block.stored_bytes = from.take<std::uint32_t>();
     if (from.take<std::uint32_t>() != 0 || !can_be(block, blocks, bounds)) {
-      return "its index says what cannot be";
+      return "its index is inconsistent";
     }
     blocks.push_back(block);
   }
-  return from.left() == 0 ? std::string_view() : "its index is cut short";
+  return from.left() == 0 ? std::string_view() : "its index is truncated";
 }
 
 }  // namespace gsort::io

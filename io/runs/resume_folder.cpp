@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kManifestName = "gsort.manifest";
 constexpr const char* kRunsName = "gsort.runs";
-constexpr std::string_view kNotOurs = "gsort did not make it so; name another folder";
+constexpr std::string_view kNotOurs = "gsort did not create this file; name another folder";
 constexpr mode_t kFolderOfTheOwner = 0700;
 constexpr mode_t kFileOfTheOwner = 0600;
 constexpr std::uint64_t kMostManifestBytes = kGiB;
@@ -42,7 +42,7 @@ ResumeFolder::ResumeFolder(std::string path, ResumeAccess access) : path_(std::m
     if (!is_made_ && errno != EEXIST) {
       throw Error::from_errno(ErrorKind::kTemporary, "making the folder", errno)
           .path(path_)
-          .hint("--resume needs a folder, or a name in a folder that may be written");
+          .hint("--resume needs a folder, or a path where one can be created");
     }
   } else {
     struct stat facts = {};
@@ -79,7 +79,7 @@ std::string ResumeFolder::path_of(const char* name) const {
 Error ResumeFolder::refusal(const std::string& reason) const {
   return Error(ErrorKind::kTemporary, "resuming from", reason)
       .path(path_of(kManifestName))
-      .hint(fmt::format("remove {} to begin anew, or name another folder",
+      .hint(fmt::format("remove {} to start again, or name another folder",
                         words_for_files_of(path_)));
 }
 
@@ -98,10 +98,10 @@ File ResumeFolder::open_file(const char* name, int flags) const {
   }
   File file(fd, path, ErrorKind::kTemporary);
   const struct stat facts = file.facts();
-  const char* const problem = !S_ISREG(facts.st_mode)                 ? "is no regular file"
+  const char* const problem = !S_ISREG(facts.st_mode)                 ? "is not a regular file"
                               : facts.st_uid != sys::effective_user() ? "belongs to another user"
-                              : facts.st_nlink != 1                   ? "has another name, too"
-                                                                      : nullptr;
+                              : facts.st_nlink != 1 ? "has more than one hard link"
+                                                    : nullptr;
   if (problem != nullptr) {
     throw Error(ErrorKind::kTemporary, "opening", problem).path(path).hint(kNotOurs);
   }
@@ -115,7 +115,7 @@ void ResumeFolder::read_manifest() {
     throw refusal(fmt::format("there is a {}, but no manifest", kRunsName));
   }
   const auto size = static_cast<std::uint64_t>(file.facts().st_size);
-  if (size > kMostManifestBytes) throw refusal("it is too long to be one");
+  if (size > kMostManifestBytes) throw refusal("it is too long for a manifest");
   std::vector<std::byte> bytes(size);
   bytes.resize(file.read_full_at(bytes, 0));
   const std::string_view problem = parse_manifest(bytes, found_.emplace());

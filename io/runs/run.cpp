@@ -75,20 +75,21 @@ BlockCheck Run::checked(std::size_t block, ConstByteSpan stored) const {
     Error error(ErrorKind::kCorrupt, fmt::format("reading block {} of run {} in", block, number_),
                 std::string(check.problem));
     if (entry.folder == kInMemory) {
-      throw std::move(error).path("memory").hint("the memory of this machine changes data");
+      throw std::move(error).path("memory").hint(
+          "faulty memory: data changed in RAM; test the memory");
     }
     if (entry.folder == kInTier) {
       throw std::move(error)
           .path("the device's memory")
-          .hint("the GPU or the way to it changes data; use --engine cpu");
+          .hint("data changed on the GPU or on its bus; use --engine cpu");
     }
     const std::string& folder = space_->files.folder_name(entry.folder);
     throw std::move(error)
         .path(folder)
         .at(entry.offset)
         .hint(space_->lasts
-                  ? fmt::format("the disk or somebody changed it; check the disk, and remove {} to "
-                                "begin anew",
+                  ? fmt::format("the file was changed or the disk is faulty; check the disk, and "
+                                "remove {} to start again",
                                 ResumeFolder::words_for_files_of(folder))
                   : "the disk or its cache lost or changed data; use another folder (-T) and check "
                     "the disk");

@@ -52,7 +52,7 @@ void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
     stripe->direct = stripe->file.reopened(O_RDWR | O_DIRECT);
     stripe->write_direct = stripe->direct.is_open();
     if (!stripe->write_direct) {
-      add_note(folder_path + ": O_DIRECT is refused, runs go through the page cache");
+      add_note(folder_path + ": O_DIRECT is not supported here, using the page cache");
     }
   }
   if (is_memory) {
@@ -64,7 +64,7 @@ void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
 }
 
 Error RunFiles::told_for_run(const Error& error, std::string_view doing, std::uint64_t run) const {
-  const std::string_view way_out = lasts_ ? "free space there; the same command then goes on"
+  const std::string_view way_out = lasts_ ? "free space there; the same command then resumes"
                                           : "free space there, or name more folders with -T";
   Error told =
       Error::from_errno(ErrorKind::kTemporary, fmt::format("{} run {} in", doing, run),
@@ -109,8 +109,7 @@ void RunFiles::write(Stripe& stripe, ConstByteSpan batch, std::uint64_t offset) 
   if (stripe.write_direct) {
     if (stripe.direct.write_direct_at(batch, offset, moved)) return;
     if (stripe.write_direct.exchange(false)) {
-      add_note(stripe.name +
-               ": O_DIRECT is refused at the first write, runs go through the page cache");
+      add_note(stripe.name + ": O_DIRECT failed at the first write, using the page cache");
     }
   }
   stripe.file.write_full_at(batch.subspan(moved), offset + moved);

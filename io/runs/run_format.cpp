@@ -159,7 +159,7 @@ std::size_t encode_payload(const BlockIdentity& identity, Encoding encoding, Con
 BlockCheck check_block(const BlockIdentity& expected, ConstByteSpan block) {
   BlockCheck check;
   if (block.size() < kBlockHeaderBytes) {
-    check.problem = "the block is cut short";
+    check.problem = "the block is truncated";
     return check;
   }
   Header header;
@@ -167,7 +167,7 @@ BlockCheck check_block(const BlockIdentity& expected, ConstByteSpan block) {
   check.problem = mismatch(header, expected);
   if (!check.problem.empty()) return check;
   if (block.size() - kBlockHeaderBytes < header.payload_bytes) {
-    check.problem = "the block is cut short";
+    check.problem = "the block is truncated";
     return check;
   }
   const ConstByteSpan payload = block.subspan(kBlockHeaderBytes, header.payload_bytes);
@@ -175,7 +175,7 @@ BlockCheck check_block(const BlockIdentity& expected, ConstByteSpan block) {
   if (checksum_of(header, payload) != header.checksum) {
     check.problem = "the checksum does not match";
   } else if (!has_right_form(expected, encoding, payload)) {
-    check.problem = "the payload is not that of a block";
+    check.problem = "the payload is malformed";
   } else {
     check.payload = payload;
     check.encoding = encoding;

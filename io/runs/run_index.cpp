@@ -28,7 +28,8 @@ Run RunStore::find(const ManifestRun& kept) {
                  std::string(reason))
         .path(space_->files.folder_name(0))
         .at(kept.index.offset)
-        .hint(fmt::format("the disk or somebody changed it; remove {} to begin anew",
+        .hint(fmt::format("the file was changed or the disk is faulty; check the disk, and remove "
+                          "{} to start again",
                           ResumeFolder::words_for_files_of(space_->files.folder_name(0))));
   };
   const std::uint64_t bytes = kept.index.blocks * kIndexEntryBytes;
@@ -36,7 +37,7 @@ Run RunStore::find(const ManifestRun& kept) {
                       "the index of a run");
   const ConstByteSpan index =
       space_->files.read(0, kept.index.offset, bytes, scratch.bytes(), kept.number);
-  if (index.empty()) throw refusal("its index is cut short");
+  if (index.empty()) throw refusal("its index is truncated");
   if (checksum_of_index(index) != kept.index.checksum) {
     throw refusal("the checksum of its index does not match");
   }

@@ -95,9 +95,9 @@ class StoredPiece {
     const Encoding encoding = packed ? Encoding::kPacked : Encoding::kPlain;
     if (!has_right_form(identity, encoding, block())) {
       throw Error(ErrorKind::kCorrupt, "packing keys",
-                  fmt::format("{} bytes are not what {} keys take", block().size(), count()))
+                  fmt::format("{} bytes cannot hold {} keys", block().size(), count()))
           .path("the device's memory")
-          .hint("the GPU or the way to it changes data; use --engine cpu");
+          .hint("data changed on the GPU or on its bus; use --engine cpu");
     }
     return encode_payload(identity, encoding, block(), to);
   }

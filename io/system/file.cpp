@@ -118,10 +118,12 @@ void File::write_full_at(ConstByteSpan from, std::uint64_t offset) const {
 
 void File::note_written(std::uint64_t offset, std::size_t bytes) const {
   if (places_ == nullptr || places_->add(offset, bytes)) return;
-  throw Error(ErrorKind::kCorrupt, "writing", "something was written there before")
+  throw Error(ErrorKind::kCorrupt, "writing", "data overlaps earlier data here")
       .path(path_)
       .at(offset)
-      .hint("this is a defect of gsort; nothing was kept, the input is intact");
+      .hint(
+          "this is a bug in gsort, please report it; the output was discarded, the input is "
+          "unchanged");
 }
 
 bool File::read_direct_at(ByteSpan to, std::uint64_t offset, std::size_t& moved) const {
@@ -239,7 +241,8 @@ std::string_view hint_for(int error_number) {
     case EDQUOT:
       return "the disk quota is used up; use another folder";
     case EFBIG:
-      return "the file system or the limit 'ulimit -f' allows no file of that size";
+      return "the file exceeds the maximum size of the file system or 'ulimit -f'; raise the "
+             "limit, or use another file system";
     case EPIPE:
       return "the program that reads the output has ended";
     case EMFILE:
@@ -247,10 +250,10 @@ std::string_view hint_for(int error_number) {
     case EROFS:
       return "the file system is mounted read-only";
     case ENOENT:
-      return "check the name; nothing of that name is there";
+      return "check the path";
     case EACCES:
     case EPERM:
-      return "ask for the permission, or use another place";
+      return "check the permissions, or use another path";
     case ENOTDIR:
       return "a part of the path is a file, not a folder";
     case EISDIR:
@@ -258,11 +261,11 @@ std::string_view hint_for(int error_number) {
     case EBADF:
       return "the descriptor is closed; open it, or name a file";
     case EIO:
-      return "the disk failed; look at the system's log";
+      return "the disk reported an error; see the system log";
     case ENOMEM:
-      return "the system has no memory left for this; end other programs, or raise its limits";
+      return "the system is out of memory; end other programs or raise the limits";
     default:
-      return "look at the system's log, or use another place";
+      return "see the system log, or use another path";
   }
 }
 

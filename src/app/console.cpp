@@ -15,7 +15,7 @@ namespace gsort {
 void print(std::FILE* stream, const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stream) != text.size() || std::fflush(stream) != 0) {
     const char* what = stream == stdout ? "writing standard output" : "writing standard error";
-    throw Error::from_errno(ErrorKind::kOutput, what, errno).hint("see what it is redirected to");
+    throw Error::from_errno(ErrorKind::kOutput, what, errno).hint("check what it is redirected to");
   }
 }
 

@@ -25,7 +25,8 @@ namespace gsort {
 namespace {
 
 constexpr unsigned kUsualColumns = 80;
-constexpr const char* kInPlace = "the sorted output is in place, only this report is missing";
+constexpr const char* kInPlace =
+    "the sorted output is in place; only this report could not be written";
 
 std::optional<io::Output> open_report(const Options& options, std::string_view option,
                                       const std::optional<std::string>& path) {
@@ -80,7 +81,7 @@ Observer::Observer(const Options& options)
   if (options.stats && options.trace &&
       (*options.stats == *options.trace || io::same_file(*options.stats, *options.trace))) {
     throw Error(ErrorKind::kUsage, fmt::format("--trace '{}'", *options.trace),
-                "is the file of --stats, too")
+                "is also the file of --stats")
         .hint("give the report a file of its own");
   }
   tell_of_types(options);
@@ -133,13 +134,13 @@ bool Observer::tell_without_memory() const {
   if (lacks_report) {
     tell_report_is_missing();
   } else if (options_.verbosity >= 0) {
-    std::fputs("gsort: the sorted output is in place; there is no memory to say more\n", stderr);
+    std::fputs("gsort: the sorted output is in place; out of memory while reporting\n", stderr);
   }
   return !lacks_report;
 }
 
 void Observer::tell_report_is_missing() noexcept {
-  std::fprintf(stderr, "gsort: reserving memory: there is none\n  %s\n", kInPlace);
+  std::fprintf(stderr, "gsort: reserving memory: out of memory\n  %s\n", kInPlace);
 }
 
 void Observer::write_reports(const Outcome& outcome, const Plan& plan, const Machine& machine) {

@@ -43,7 +43,7 @@ bool hold_nothing(const io::Reader& reader) {
 }
 
 Error shared(const std::string& what, std::string_view with, std::string_view hint) {
-  return Error(ErrorKind::kUsage, what, fmt::format("is {}, too", with)).hint(hint);
+  return Error(ErrorKind::kUsage, what, fmt::format("is also {}", with)).hint(hint);
 }
 
 // `name` is written through, `what` says that to the user.
@@ -60,9 +60,8 @@ void refuse_inputs_called(const std::string& name, const std::string& what, cons
 }  // namespace
 
 void refuse_files_of_resume(const Options& options) {
-  constexpr std::string_view kOfResume = "of the folder of --resume";
-  constexpr std::string_view kHint =
-      "what gsort keeps there is removed in the end; name another file";
+  constexpr std::string_view kOfResume = "a file of --resume";
+  constexpr std::string_view kHint = "gsort deletes its files there at the end; name another file";
   const std::string output = options.output.value_or("-");
   if (is_made_by_resume(options, name_of_output(output))) {
     throw shared(fmt::format("--output '{}'", output), kOfResume, kHint);
@@ -110,7 +109,7 @@ void refuse_shared_report(const Options& options, std::string_view option,
   for (const std::string& input : options.inputs) {
     if (io::same_file(name, name_of_input(input))) throw shared(what, "an input", kHint);
   }
-  if (is_made_by_resume(options, name)) throw shared(what, "of the folder of --resume", kHint);
+  if (is_made_by_resume(options, name)) throw shared(what, "a file of --resume", kHint);
 }
 
 }  // namespace gsort

@@ -92,13 +92,13 @@ Rates RatesFile::read(std::string& problem) const {
   std::ifstream file(path_, std::ios::binary);
   file.read(text.data(), text.size());
   if (file.bad() || !file.gcount()) {
-    problem = "rates are the usual ones: '" + path_ + "' cannot be read";
+    problem = "using the usual rates: '" + path_ + "' cannot be read";
     return {};
   }
   const std::string_view read(text.data(), static_cast<std::size_t>(file.gcount()));
   const Json json = Json::parse(read, nullptr, false);
   if (!json.is_object()) {
-    problem = "rates are the usual ones: '" + path_ + "' is damaged; it may be deleted";
+    problem = "using the usual rates: '" + path_ + "' is damaged; you can delete it";
     return {};
   }
   if (!is_number(json, "version", kVersion) || !is_string(json, "processor", processor_)) return {};
@@ -127,7 +127,7 @@ void RatesFile::write(const Rates& rates) const {
   std::error_code error;
   // To open a FIFO would be to wait for its reader.
   if (std::filesystem::exists(path_, error) && !std::filesystem::is_regular_file(path_, error)) {
-    throw Error(ErrorKind::kOutput, "writing '" + path_ + "'", "is no regular file");
+    throw Error(ErrorKind::kOutput, "writing '" + path_ + "'", "is not a regular file");
   }
   io::Output output(path_);
   output.write_next(std::as_bytes(std::span(text)));

@@ -5,8 +5,8 @@
 namespace gsort {
 
 void throw_beyond_counting() {
-  throw Error(ErrorKind::kResource, "counting bytes", "they are more than 64 bits can count")
-      .hint("an option, a header or the size of a file is larger than anything can be");
+  throw Error(ErrorKind::kResource, "counting bytes", "the number does not fit in 64 bits")
+      .hint("check the options and the inputs: one of their sizes is too large");
 }
 
 }  // namespace gsort

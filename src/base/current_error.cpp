@@ -17,10 +17,10 @@ Error current_error() {
         .hint("raise the limit with 'ulimit -v', or give less memory with -S");
   } catch (const std::system_error& failure) {
     return Error(ErrorKind::kResource, "asking the system", failure.code().message())
-        .hint("look at its limits with 'ulimit -a'");
+        .hint("check its limits with 'ulimit -a'");
   } catch (const std::exception& failure) {
     return Error(ErrorKind::kResource, "using a library", failure.what())
-        .hint("look at the system's limits with 'ulimit -a'");
+        .hint("check the system's limits with 'ulimit -a'");
   }
 }
 

@@ -70,7 +70,7 @@ std::uint64_t parse_size(std::string_view text, std::uint64_t whole_bytes,
   }
   if (suffix == "%") {
     if (whole_bytes == 0 || value > 100) {
-      throw bad_size(text, option, "is not a usable percentage").hint("write it as 512M or 4G");
+      throw bad_size(text, option, "is not a valid percentage").hint("write it as 512M or 4G");
     }
     unit = static_cast<double>(whole_bytes) / 100;
   } else if (const auto known = unit_of(suffix)) {

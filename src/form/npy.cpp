@@ -201,7 +201,7 @@ Error wrong_array_size(const std::string& path, std::uint64_t promised_bytes,
                fmt::format("the header promises {} bytes of elements, {} follow", promised_bytes,
                            more ? "more" : std::to_string(found_bytes)))
       .path(path)
-      .hint(more ? "one array a file is sorted" : "is the file complete?");
+      .hint(more ? "a file holds one array; --format=bin reads raw keys" : "is the file complete?");
 }
 
 }  // namespace gsort::io

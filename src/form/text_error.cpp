@@ -79,7 +79,7 @@ bool is_near_zero(std::string_view line) {
 
 std::string next_to_zero(KeyType type) {
   return with_value_of_type(type, [&](auto value) {
-    return fmt::format("{} holds nothing between 0 and {}", name_of(type),
+    return fmt::format("{} has no value between 0 and {}", name_of(type),
                        std::numeric_limits<decltype(value)>::denorm_min());
   });
 }
@@ -91,11 +91,11 @@ Error bad_line(const std::string& path, std::uint64_t number, std::string_view l
   if (line.empty()) return wrong(path, number, 1, "the line is empty", kForm);
   if (line.ends_with('\r')) {
     return wrong(path, number, line.size(), "the line ends with CR LF",
-                 "take the CRs out: tr -d '\\r' < FILE");
+                 "remove the CRs: tr -d '\\r' < FILE");
   }
   if (line.starts_with('+')) {
     return wrong(path, number, 1, fmt::format("{} begins with a plus sign", quoted(line)),
-                 "take the plus signs out: tr -d + < FILE");
+                 "remove the plus signs: tr -d + < FILE");
   }
   if (is_only_out_of_range(line, type)) {
     if (is_float(type) && is_near_zero(line)) {
@@ -123,7 +123,7 @@ Error bad_line(const std::string& path, std::uint64_t number, std::string_view l
 
 Error line_too_long(const std::string& path, std::uint64_t number, std::string_view begin) {
   return wrong(path, number, 1,
-               fmt::format("{} goes on for more than {} bytes", quoted(begin), begin.size()),
+               fmt::format("{} is longer than {} bytes", quoted(begin), begin.size()),
                "is it text? --format=bin reads raw keys");
 }
 

@@ -79,7 +79,7 @@ void merge_keys(std::span<const Key> a, std::span<const Key> b, std::span<Key> m
   }
   if (overlap<Key>(a, merged) || overlap<Key>(b, merged)) {
     throw Error(ErrorKind::kUsage, "merge_keys", "the result overlaps an input")
-        .hint("merge into memory of its own");
+        .hint("use separate memory for the result");
   }
   using Bits = library::Bits<Key>;
   const unsigned cores = cores_for(threads == 0 ? std::nullopt : std::optional(threads));

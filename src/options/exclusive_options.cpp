@@ -19,7 +19,7 @@ Error exclude_each_other(const Options& options, std::string_view one, std::stri
   return Error(ErrorKind::kUsage,
                fmt::format("options {} and {}", with_origin(options, one),
                            with_origin(options, other)),
-               "exclude each other")
+               "cannot be combined")
       .hint(hint);
 }
 

@@ -35,7 +35,7 @@ int parse_level(Codec codec, std::string_view text, std::string_view option_valu
       level > levels.most) {
     throw Error(ErrorKind::kUsage, fmt::format("--compress '{}'", option_value),
                 fmt::format("'{}' is not a level of {}", text, name_of(codec)))
-        .hint(codec == Codec::kNone ? "none has no levels"
+        .hint(codec == Codec::kNone ? "none has no level"
                                     : fmt::format("its levels are {} to {}, {} if none is given",
                                                   levels.least, levels.most, levels.usual));
   }
@@ -60,7 +60,7 @@ void set_skip(Options& options, std::string_view value) {
   // Here a bare number can only mean one thing.
   if (problem != std::errc() || stop != end) bytes = parse_size(value, 0, "--skip");
   if (bytes > kMostSkipBytes) {
-    throw Error(ErrorKind::kUsage, fmt::format("--skip '{}'", value), "is no usable header")
+    throw Error(ErrorKind::kUsage, fmt::format("--skip '{}'", value), "is too large for a header")
         .hint(fmt::format("a header has at most {}", format_bytes(kMostSkipBytes)));
   }
   options.input_form.skip_bytes = bytes;

@@ -59,10 +59,10 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .help = "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64",
      .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, "
              "else i32; a warning names the first FILE whose suffix says another type. If i32 is "
-             "only assumed, a line on standard error says so, no FILE is replaced by its sorted "
-             "self, and a FILE that is plainly something else is an error (see the manual page, "
-             "NOTES). Floating-point numbers sort by IEEE total order: -NaN, -inf, ..., -0, +0, "
-             "..., +inf, +NaN. time64 is i64, but its least number, NumPy's NaT, comes last. -v "
+             "only assumed, a line on standard error says so, the output cannot replace a FILE, "
+             "and a FILE that is plainly something else is an error (see the manual page, NOTES). "
+             "Floating-point numbers sort by IEEE total order: -NaN, -inf, ..., -0, +0, "
+             "..., +inf, +NaN. time64 is i64 with its least number, NumPy's NaT, last. -v "
              "and --explain show the type and where it comes from.",
      .apply =
          [](Options& o, Text v) {
@@ -90,23 +90,22 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "SIZE",
      .group = kOrder,
      .help = "sort records of SIZE bytes, by --key",
-     .more =
-         "Records are moved whole, and equal ones stay in the order of the input. SIZE is at most "
-         "16K; a bare number counts bytes. Records of the sort benchmark: --record=100 "
-         "--key=0:bytes10.",
+     .more = "Records are moved whole, and records with equal keys keep the order of the input. "
+             "SIZE is at most 16K; a bare number counts bytes. Records of the sort benchmark: "
+             "--record=100 --key=0:bytes10.",
      .apply = set_record},
     {.name = "key",
      .letter = 'k',
      .value_kind = kRequired,
      .value_name = "OFFSET[:TYPE][r],...",
      .group = kOrder,
-     .help = "where the keys of a --record are",
+     .help = "positions and types of the keys of a --record",
      .more =
          "TYPE is one of those of --type, which is also the default, or bytesN: N bytes, at most "
-         "32, compared as unsigned. r reverses one key, -r all of them. The first key decides, "
-         "the next ones break its ties; --key=0:u32,4:u32 sorts pairs. Keys do not overlap. For a "
-         "NumPy array of records, which needs no --record, NAME[r] is one of its fields; without "
-         "--key all fields are keys, in their order.",
+         "32, compared as unsigned. r reverses one key, -r all of them. The first key decides; "
+         "further keys break its ties: --key=0:u32,4:u32 sorts pairs. Keys do not overlap. A NumPy "
+         "array of records needs no --record: NAME[r] is one of its fields, and without --key all "
+         "fields are keys, in their order.",
      .apply = add_record_keys},
     {.name = "unique",
      .letter = 'u',
@@ -114,47 +113,44 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .common = true,
      .help = "one of each key",
      .more =
-         "Equal are keys with the same bits: -0 and +0 are two floating-point numbers, and so "
-         "are two NaN with different bits. Of records with equal keys the first one stays. With "
-         "-c: no key may repeat.",
+         "Keys are equal if their bits are: -0 and +0 differ, and so do two NaN with different "
+         "bits. The first of several records with equal keys is kept. With -c, no key may repeat.",
      .apply = [](Options& o, Text) { o.unique = true; }},
     {.name = "batch-elements",
      .value_kind = kRequired,
      .value_name = "N",
      .group = kOrder,
-     .help = "sort every N elements by themselves",
-     .more = "Many arrays in one file; the last one may be shorter. Arrays of which several fit "
-             "in memory are sorted one on each core, larger ones one after the other on all "
-             "cores; a GPU sorts many at once. Works with --record, on the CPU. The rows of a "
-             "two-dimensional .npy array are sorted without this option. With -c, checks each "
-             "array.",
+     .help = "sort each group of N elements on its own",
+     .more = "Many arrays in one file; the last one may be shorter. If several arrays fit in "
+             "memory, each core sorts one; larger arrays are sorted one after the other on all "
+             "cores. A GPU sorts many at once. Works with --record, on the CPU. The rows of a "
+             "two-dimensional .npy array need no such option. With -c, checks each array.",
      .apply = set_batch_elements},
     {.name = "skip",
      .value_kind = kRequired,
      .value_name = "BYTES",
      .group = kOrder,
      .help = "a header of each FILE, before the first key",
-     .more =
-         "The header of the first FILE is copied to the output unchanged; a .npy output has its "
-         "own instead. SOSD files (a count, then keys of 64 bits) are sorted with --skip=8.",
+     .more = "The output begins with the header of the first FILE, except that a .npy output has "
+             "its own. SOSD files (a count, then keys of 64 bits) are sorted with --skip=8.",
      .apply = set_skip},
 
     {.name = "check",
      .letter = 'c',
      .group = kJob,
      .common = true,
-     .help = "is FILE sorted? status 1 if not",
-     .more = "Writes nothing but a summary, or the position of the first disorder.",
+     .help = "check whether FILE is sorted; status 1 if not",
+     .more = "Prints a summary, or the position of the first element out of order.",
      .apply = [](Options& o, Text) { o.check = CheckMode::kReport; }},
     {.letter = 'C',
      .group = kJob,
-     .help = "the same, saying nothing",
+     .help = "like -c, without a message",
      .apply = [](Options& o, Text) { o.check = CheckMode::kQuiet; }},
     {.name = "merge",
      .letter = 'm',
      .group = kJob,
      .common = true,
-     .help = "the inputs are sorted already: merge them",
+     .help = "merge inputs that are already sorted",
      .more = "Every FILE must be in the requested order, which is checked as it is read; keys "
              "may repeat. A FILE that is not sorted is an error that names the first element out "
              "of order; with -o no output appears then, but a pipe may already have received "
@@ -166,11 +162,11 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "N",
      .group = kJob,
      .common = true,
-     .help = "only the first N elements of the result",
+     .help = "write only the first N elements of the result",
      .more = "With -r the N greatest, with -u the first N distinct keys. If N elements fit in "
-             "memory, the input is read once and there are no temporary files. If they do not, "
-             "or if N is more than a quarter of all elements, everything is sorted and the "
-             "output ends early. Works with --record, too.",
+             "memory, the input is read once and there are no temporary files. Otherwise, or if N "
+             "is more than a quarter of all elements, gsort sorts everything and writes the first "
+             "N. Works with --record, too.",
      .apply = set_top},
     {.name = "explain",
      .value_kind = kOptional,
@@ -179,14 +175,14 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kJob,
      .common = true,
      .help = "print the plan and stop; status 2 if none works",
-     .more = "Shows every size and count of the job against the memory and disk that are free. "
+     .more = "Shows every size and count of the job, and the free memory and disk space. "
              "Reads only the sizes and the beginnings of the files. Does not work with --check.",
      .apply = [](Options& o, Text v) { o.explain = parse_choice(v, kExplainModes, "--explain"); }},
     {.name = "resume",
      .value_kind = kRequired,
      .value_name = "DIR",
      .group = kJob,
-     .help = "keep runs in DIR; the same command goes on",
+     .help = "keep runs in DIR; the same command resumes",
      .more = "However the sort ends, completed runs stay in DIR, and the same command continues "
              "after the last one. DIR is created if it does not exist; at the end it is empty, "
              "and removed if gsort created it. The FILEs must be regular files. The output and "
@@ -200,10 +196,9 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_kind = kRequired,
      .value_name = "FILE",
      .group = kFiles,
-     .help = "the inputs are named in FILE, NUL between them",
+     .help = "read input names from FILE, separated by NUL",
      .more = "As find -print0 writes them, at most 1,048,576; - reads the names from stdin. "
-             "Several inputs are sorted "
-             "as if they were one, wherever they are named.",
+             "Several inputs are sorted as if they were one, in the list as on the command line.",
      .apply = [](Options& o, Text v) { o.files0_from = checked_path(v, "--files0-from"); }},
     {.name = "output",
      .letter = 'o',
@@ -211,9 +206,9 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "FILE",
      .group = kFiles,
      .common = true,
-     .help = "may be an input; appears whole or not at all",
-     .more = "Without it the result goes to stdout, unless that is a terminal; -o - says that it "
-             "shall go even there. FILE may be an input, but what stdout is redirected to may not.",
+     .help = "output, whole or not at all; may be an input",
+     .more = "Without it the result goes to stdout, unless that is a terminal; -o - writes to a "
+             "terminal, too. FILE may be an input; the file that stdout is redirected to may not.",
      .apply = set_output},
     {.name = "format",
      .value_kind = kRequired,
@@ -222,13 +217,13 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kFiles,
      .help = "bin|text|npy, in and out (by suffix, else bin)",
      .more = "Raw keys, decimal numbers one a line, or NumPy arrays (of records, too) of one "
-             "dimension, or of two, whose rows are sorted by themselves. Without it suffixes "
+             "dimension, or of two, whose rows are each sorted on their own. Without it, suffixes "
              "decide (.txt, .npy, else raw), for each FILE and for the output; an output without "
-             "one is written as the first FILE. With one value both sides have it, "
-             "--format=text:bin reads text and writes raw keys. An array's header decides type "
-             "and byte order. A .npy output whose length is not known in advance (-u; -m and "
+             "such a suffix gets the format of the first FILE. One value is for input and output; "
+             "--format=text:bin reads text and writes raw keys. An array's header gives type and "
+             "byte order. A .npy output whose length is not known in advance (-u; -m and "
              "--batch-elements of pipes, text and compressed inputs) must be a file and not "
-             "compressed, because its header is written last. As text every NaN is nan or -nan, "
+             "compressed, because its header is written last. In text, every NaN is nan or -nan, "
              "without its payload; -v prints how many payloads were lost.",
      .apply = set_format},
     {.name = "decompress",
@@ -237,11 +232,12 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .choices = "auto|none|gzip|bzip2|xz|zstd",
      .group = kFiles,
      .help = "auto|none|gzip|bzip2|xz|zstd: of inputs (auto)",
-     .more = "auto goes by the first bytes of each FILE. Data after the last gzip, bzip2, xz or "
-             "zstd member is an error, except zeros after gzip and the padding of the xz format. "
-             "zstd windows of up to 128 MiB are read; for larger ones use zstd -dc --long=31 "
-             "FILE | gsort -t TYPE. A pipe that begins with a skippable zstd frame of 4 KiB or "
-             "more needs zstd or none here. The memory for it is explained in the manual page.",
+     .more =
+         "auto looks at the first bytes of each FILE. Data after the last gzip, bzip2, xz or "
+         "zstd member is an error, except zeros after gzip and the padding of the xz format. "
+         "zstd windows of up to 128 MiB are read; for larger ones use zstd -dc --long=31 "
+         "FILE | gsort -t TYPE. A pipe that begins with a skippable zstd frame of 4 KiB or more "
+         "needs zstd or none here. The manual page explains how much memory decompression needs.",
      .apply = set_decompress},
     {.name = "compress",
      .value_kind = kRequired,
@@ -249,7 +245,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .choices = "none|gzip|bzip2|xz|zstd",
      .group = kFiles,
      .help = "none|gzip|bzip2|xz|zstd: of the output",
-     .more = "Without it the output's suffix decides (.gz, .bz2, .xz, .zst), else none. All cores "
+     .more = "Without it, the output's suffix decides (.gz, .bz2, .xz, .zst), else none. All cores "
              "compress; the output is a series of members, which every tool reads as one file.",
      .apply = set_compress},
     {.name = "temporary-directory",
@@ -258,8 +254,8 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "DIR",
      .group = kFiles,
      .common = true,
-     .help = "where runs go; repeat it for more disks",
-     .more = "Else $TMPDIR, else the folder of the output, else /var/tmp.",
+     .help = "folder for runs; repeat it for more disks",
+     .more = "The default is $TMPDIR, else the folder of the output, else /var/tmp.",
      .apply =
          [](Options& o, Text v) {
            o.temporary_directories.push_back(checked_path(v, "--temporary-directory"));
@@ -274,14 +270,14 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .help = "host memory of the whole program",
      .more = "512M, 4G, or 50% of the memory. The default is half of the available memory, "
              "within the container's limits. Below about 48M the program uses up to 12M more "
-             "than SIZE. Decompression is part of it.",
+             "than SIZE. It includes the memory for decompression.",
      .apply = [](Options& o, Text v) { o.buffer_size = checked_size(v, "--buffer-size"); }},
     {.name = "gpu-memory",
      .value_kind = kRequired,
      .value_name = "SIZE",
      .group = kResources,
      .help = "device memory (90% of what is free)",
-     .more = "What the driver takes for any process (about 0.5 GiB on an H100) comes on top.",
+     .more = "The driver uses more for any process (about 0.5 GiB on an H100).",
      .apply = [](Options& o, Text v) { o.gpu_memory = checked_size(v, "--gpu-memory"); }},
     {.name = "parallel",
      .value_kind = kRequired,
@@ -295,7 +291,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_kind = kRequired,
      .value_name = "N",
      .group = kResources,
-     .help = "the most runs merged at once",
+     .help = "maximum number of runs merged at once",
      .apply = [](Options& o,
                  Text v) { o.batch_size = parse_count(v, 2, kMostFanIn, "--batch-size"); }},
     {.name = "engine",
@@ -303,36 +299,35 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "auto|cuda|cpu",
      .group = kResources,
      .common = true,
-     .help = "who sorts (auto)",
-     .more =
-         "auto takes the GPU where there is one and the input is large enough to pay for "
-         "starting it; -v says which and why. cuda without a usable GPU is an error. Keys of "
-         "one and two bytes, and with --top what fits in memory, are done by the CPU in any case.",
+     .help = "sorting engine (auto)",
+     .more = "auto uses a GPU if there is one and the input is large enough to make up for its "
+             "start; -v prints the choice and the reason. cuda without a usable GPU is an error. "
+             "8- and 16-bit keys, and --top if N elements fit in memory, always use the CPU.",
      .apply = [](Options& o, Text v) { o.engine = parse_choice(v, kEngines, "--engine"); }},
     {.name = "device",
      .value_kind = kRequired,
      .value_name = "N[,N...]",
      .group = kResources,
-     .help = "which GPUs, by CUDA's numbers",
+     .help = "GPUs to use, by CUDA device number",
      .apply = [](Options& o, Text v) { o.devices = parse_devices(v, "--device"); }},
     {.name = "direct-io",
      .value_kind = kRequired,
      .value_name = "auto|on|off",
      .group = kResources,
-     .help = "go around the page cache (auto)",
+     .help = "bypass the page cache (auto)",
      .apply = [](Options& o, Text v) { o.direct_io = parse_choice(v, kDirectIo, "--direct-io"); }},
     {.name = "pack-runs",
      .value_kind = kRequired,
      .value_name = "auto|on|off",
      .group = kResources,
-     .help = "keep runs as packed differences (auto)",
-     .more = "auto packs every block of a run that becomes smaller by a tenth or more; on, every "
-             "block that becomes smaller at all.",
+     .help = "store runs as packed differences (auto)",
+     .more = "auto packs the blocks of runs that become at least 10% smaller; on packs all that "
+             "become smaller.",
      .apply = [](Options& o, Text v) { o.packing = parse_choice(v, kPacking, "--pack-runs"); }},
 
     {.name = "no-verify",
      .group = kReporting,
-     .help = "do not prove the result",
+     .help = "do not verify the result",
      .more = "Without this option, gsort compares a fingerprint of all elements read with that "
              "of all elements written and checks the order. If they differ, the output does not "
              "appear; a pipe may already have received part of it. The number of elements and "
@@ -341,9 +336,9 @@ constexpr auto kTable = std::to_array<OptionSpec>({
     {.name = "verify-encoding",
      .group = kReporting,
      .help = "decode text and compressed output, and compare",
-     .more = "Without this option, the proof of the result ends before its elements are made "
-             "into text or compressed. Decoding them takes 11 to 44% more processor time. Of a "
-             "NaN as text only the sign is compared.",
+     .more = "Without this option, gsort verifies the result before it is converted to text or "
+             "compressed. Decoding takes 11 to 44% more processor time. Of a NaN in text, only the "
+             "sign is compared.",
      .apply = [](Options& o, Text) { o.verify_encoding = true; }},
     {.letter = 'q',
      .group = kReporting,
@@ -352,16 +347,15 @@ constexpr auto kTable = std::to_array<OptionSpec>({
     {.letter = 'v',
      .group = kReporting,
      .common = true,
-     .help = "say what is done; -vv: and why",
+     .help = "say what is done; -vv: explain why",
      .apply = [](Options& o, Text) { o.verbosity = o.verbosity < 0 ? 1 : o.verbosity + 1; }},
     {.name = "progress",
      .value_kind = kRequired,
      .value_name = "auto|always|never|json",
      .group = kReporting,
      .help = "a status line (auto)",
-     .more =
-         "auto: at a terminal, from the first second on. always: elsewhere, too, a line a "
-         "second. json: the same as JSON, one object a line. SIGUSR1 prints a line in any case.",
+     .more = "auto: at a terminal, after the first second. always: also elsewhere, one line per "
+             "second. json: the same as JSON, one object per line. SIGUSR1 always prints a line.",
      .apply = [](Options& o,
                  Text v) { o.progress = parse_choice(v, kProgressModes, "--progress"); }},
     {.name = "stats",
@@ -369,14 +363,14 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "FILE",
      .group = kReporting,
      .help = "a summary of the sort in JSON",
-     .more = "Plan, phases, what every stage did and waited for, bytes, memory, fingerprint.",
+     .more = "Plan, phases, work and waiting time of every stage, bytes, memory, fingerprint.",
      .apply = [](Options& o, Text v) { o.stats = checked_path(v, "--stats"); }},
     {.name = "trace",
      .value_kind = kRequired,
      .value_name = "FILE",
      .group = kReporting,
-     .help = "what every thread did, for ui.perfetto.dev",
-     .more = "In Chrome's trace format. Takes up to 32 MiB of memory beyond -S.",
+     .help = "activity of every thread, for ui.perfetto.dev",
+     .more = "In Chrome's trace format. Uses up to 32 MiB of memory beyond -S.",
      .apply = [](Options& o, Text v) { o.trace = checked_path(v, "--trace"); }},
     {.name = "color",
      .value_kind = kRequired,

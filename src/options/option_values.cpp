@@ -41,7 +41,7 @@ unsigned parse_count(std::string_view text, unsigned least, unsigned most,
   unsigned value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-    throw bad_value(text, option, "is not a usable number")
+    throw bad_value(text, option, "is not a valid number")
         .hint(fmt::format("give a whole number from {} to {}", least, most));
   }
   return value;
@@ -69,7 +69,7 @@ std::string checked_size(std::string_view text, std::string_view option) {
 }
 
 std::string checked_path(std::string_view text, std::string_view option) {
-  if (text.empty()) throw bad_value(text, option, "names nothing").hint("give the name of a file");
+  if (text.empty()) throw bad_value(text, option, "is empty").hint("give the name of a file");
   return std::string(text);
 }
 

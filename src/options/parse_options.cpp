@@ -141,7 +141,8 @@ Words split_words(const char* text) {
     if (quotations_are_closed(text)) return po::split_unix(text, " \t\r\n");
   } catch (const std::exception&) {  // a backslash at the end
   }
-  throw Error(ErrorKind::kUsage, fmt::format("GSORT_OPTIONS '{}'", text), "is not quoted right")
+  throw Error(ErrorKind::kUsage, fmt::format("GSORT_OPTIONS '{}'", text),
+              "has an open quotation, or a backslash at its end")
       .hint("quote words with '...' or \"...\"; a backslash keeps the character after it");
 }
 
@@ -212,7 +213,7 @@ void refuse_report_contradictions(const Options& options) {
 void resolve_inputs(Options& options, const NameList& name_list) {
   if (options.files0_from && !options.inputs.empty()) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs.front()),
-                "is one too many beside --files0-from")
+                "cannot be combined with --files0-from")
         .hint("name all inputs in the list, or all on the command line");
   }
   if (options.files0_from) options.inputs = name_list(*options.files0_from);
@@ -226,11 +227,11 @@ void refuse_contradictions(const Options& options) {
   const bool checks = options.check != CheckMode::kNone;
   if (checks && options.output) {
     throw exclude_each_other(options, "--check", "--output",
-                             "--check writes nothing; leave out one of them");
+                             "--check has no output; leave out one of them");
   }
   if (checks && options.inputs.size() > 1) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs[1]),
-                "is one too many for --check")
+                "cannot be given: --check takes one file")
         .hint("check one file at a time");
   }
   if (std::ranges::count(options.inputs, "-") > 1) {

@@ -16,17 +16,17 @@ constexpr std::string_view kBytes = "bytes";
 std::uint32_t bytes_named(std::string_view name, std::string_view key, const Options& options) {
   std::string_view rest = name.substr(kBytes.size());
   const auto bytes = take_number(rest);
-  if (!bytes || !rest.empty()) throw bad_key(options, key, fmt::format("'{}' is no type", name));
+  if (!bytes || !rest.empty()) throw bad_key(options, key, fmt::format("'{}' is not a type", name));
   if (*bytes == 0 || *bytes > RecordFormat::kMostKeyBytes) {
     throw bad_key(options, key, fmt::format("a key has 1 to {} bytes", RecordFormat::kMostKeyBytes),
-                  "several keys, one behind the other, make a longer one");
+                  "use adjacent keys for a longer one");
   }
   return *bytes;
 }
 
 KeyType type_named(std::string_view name, std::string_view key, const Options& options) {
   if (const auto type = key_type_named(name)) return *type;
-  throw bad_key(options, key, fmt::format("'{}' is no type", name),
+  throw bad_key(options, key, fmt::format("'{}' is not a type", name),
                 "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64, or bytesN");
 }
 

@@ -117,7 +117,7 @@ bool add_named_key(RecordFormat& format, const StoredRecords& records, std::stri
       add_record_key(format, parse_record_key(key, options), key, options);
       return names_its_type(key);
     }
-    throw bad_key(options, key, "is no field of the records",
+    throw bad_key(options, key, "is not a field of the records",
                   "these can be sorted by: " + names_of(records) + "; or give OFFSET[:TYPE][r]");
   }
   if (field->keys.empty()) {
@@ -145,7 +145,8 @@ void set_record(Options& options, std::string_view value) {
   const auto number = take_number(rest);
   const std::uint64_t bytes = number && rest.empty() ? *number : parse_size(value, 0, "--record");
   if (bytes == 0 || bytes > RecordFormat::kMostBytes) {
-    throw Error(ErrorKind::kUsage, fmt::format("--record '{}'", value), "is no size of a record")
+    throw Error(ErrorKind::kUsage, fmt::format("--record '{}'", value),
+                "is not a valid record size")
         .hint(fmt::format("records have 1 to {} bytes", RecordFormat::kMostBytes));
   }
   options.record_bytes = static_cast<std::uint32_t>(bytes);

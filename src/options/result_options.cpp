@@ -29,7 +29,7 @@ void refuse_beside_batches(const Options& options) {
   const std::string_view batches =
       rows ? "--batch-elements (the rows of the array)" : "--batch-elements";
   const char* const hint = rows ? "save array.ravel() to sort all of it"
-                                : "every array is sorted by itself, and keeps its elements";
+                                : "every array is sorted on its own and keeps its elements";
   const bool checks = options.check != CheckMode::kNone;
   if (options.unique && !checks) throw exclude_each_other(options, "--unique", batches, hint);
   if (options.top) throw exclude_each_other(options, "--top", batches, hint);
@@ -57,7 +57,7 @@ void adopt_rows(Options& options, std::uint64_t row_elements) {
   if (options.batch_elements.value_or(row_elements) != row_elements) {
     throw Error(ErrorKind::kUsage, fmt::format("--batch-elements '{}'", *options.batch_elements),
                 fmt::format("the array has rows of {} elements", row_elements))
-        .hint("its rows are sorted by themselves without that option");
+        .hint("its rows are sorted on their own without that option");
   }
   options.row_elements = row_elements;
   options.batch_elements = row_elements;

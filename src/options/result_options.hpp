@@ -22,7 +22,7 @@ void adopt_rows(Options& options, std::uint64_t row_elements);
 // number, or multiplied with the bytes of an element, stays within 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> array_elements(const Options& options);
 
-// Throws: Error(kUsage) for options that exclude each other.
+// Throws: Error(kUsage) for options that cannot be combined.
 void refuse_result_contradictions(const Options& options);
 
 }  // namespace gsort

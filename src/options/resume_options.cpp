@@ -45,14 +45,14 @@ void refuse_beside_resume(const Options& options) {
     throw exclude_each_other(options, "--resume", other, hint);
   };
   if (options.check != CheckMode::kNone) refuse("--check", "only a sort can be resumed");
-  if (options.merge) refuse("--merge", "a merge reads its inputs once, and begins anew");
+  if (options.merge) refuse("--merge", "a merge reads its inputs once and cannot resume");
   if (options.batch_elements) {
     refuse(
         options.row_elements > 0 ? "--batch-elements (the rows of the array)" : "--batch-elements",
-        "arrays are sorted one by one, and begin anew");
+        "arrays are sorted one by one and cannot resume");
   }
   if (!options.temporary_directories.empty()) {
-    refuse("--temporary-directory", "runs lie in the folder of --resume; leave out -T");
+    refuse("--temporary-directory", "runs are kept in the folder of --resume; leave out -T");
   }
 }
 

@@ -26,7 +26,7 @@ bool is_named_like_an_input(const Options& options, KeyType type) {
 }
 
 std::string warning(const Options& options, const std::string& path, std::string_view what) {
-  return fmt::format("gsort: {} {} {} (type from {}), though its name says {}\n", printable(path),
+  return fmt::format("gsort: {} {} {} (type from {}), but its suffix says {}\n", printable(path),
                      what, name_of(options.key.type), describe(options.type_source),
                      name_of(*key_type_of_path(path)));
 }

@@ -113,8 +113,8 @@ class RunFormation {
     const std::uint64_t given = (reader_.position() - begin) / plan_.key_bytes;
     if (given == elements) return;
     throw Error(ErrorKind::kCorrupt, "verifying what was read",
-                fmt::format("{} elements were read for a chunk, but {} came there",
-                            format_count(given), format_count(elements)))
+                fmt::format("read {} elements for a chunk, but {} arrived", format_count(given),
+                            format_count(elements)))
         .hint(kDefectHint);
   }
 

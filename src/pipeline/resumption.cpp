@@ -31,7 +31,7 @@ std::vector<io::ManifestInput> inputs_of(const io::Reader& reader) {
     const auto state = reader.state_of(i);
     if (!state) {
       throw Error(ErrorKind::kUsage, "resuming with",
-                  "it is no regular file, so it cannot be read a second time")
+                  "it is not a regular file, so it cannot be read a second time")
           .path(reader.path_of(i))
           .hint("put it into a file, or leave out --resume");
     }
@@ -75,13 +75,13 @@ Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const
   if (change.empty()) {
     const auto size = reader.known_size();
     if (size && fingerprint_of(found->runs).count > *size / element_bytes) {
-      throw folder_.refusal("it says what cannot be");
+      throw folder_.refusal("its contents are inconsistent");
     }
     manifest_.runs = found->runs;
   } else if (found->is_committing) {
     throw folder_.refusal("the output was about to be put in place, and " + change)
-        .hint(fmt::format("where it has taken that input's place, all is done, and {} can be "
-                          "removed; else remove them to begin anew, or name another folder",
+        .hint(fmt::format("if the output has replaced that input, the sort is complete: remove {}; "
+                          "otherwise remove both files to start again, or name another folder",
                           io::ResumeFolder::words_for_files_of(folder)));
   } else {
     throw folder_.refusal(change);
@@ -99,11 +99,11 @@ Resumption::~Resumption() {
 
 void Resumption::require_same_job(const io::Manifest& found) const {
   if (found.job != manifest_.job || found.element_bytes != manifest_.element_bytes) {
-    throw folder_.refusal(
-        fmt::format("it is of another sort: '{}', not '{}'", found.job, manifest_.job));
+    throw folder_.refusal(fmt::format("the saved sort differs: it was '{}', this one is '{}'",
+                                      found.job, manifest_.job));
   }
   if (found.inputs.size() != manifest_.inputs.size()) {
-    throw folder_.refusal(fmt::format("it is of a sort of {}, not {}",
+    throw folder_.refusal(fmt::format("the saved sort is of {}, this one of {}",
                                       counted(found.inputs.size(), "input"),
                                       manifest_.inputs.size()));
   }
@@ -117,9 +117,9 @@ std::string Resumption::change_of_inputs(const io::Manifest& found) const {
     if (then.bytes == now.bytes && then.changed_ns == now.changed_ns) continue;
     return then.bytes != now.bytes ? fmt::format("{} had {} bytes, and {} has {}", then.path,
                                                  then.bytes, now.path, now.bytes)
-                                   : fmt::format("{} has been written to since", now.path);
+                                   : fmt::format("{} has changed since", now.path);
   }
-  if (found.sample != manifest_.sample) return "the inputs hold other elements than they did";
+  if (found.sample != manifest_.sample) return "the inputs hold other elements than before";
   return {};
 }
 
@@ -146,8 +146,8 @@ std::vector<io::Run> Resumption::take_up(io::RunStore& store, Proof& proof) {
   const Fingerprint elements = fingerprint_of(manifest_.runs);
   skip(elements.count, proof);
   proof.add_input_of_before(elements);
-  notes_.push_back(fmt::format("{}: took up {} of {}", folder_.path(), counted(runs.size(), "run"),
-                               counted(elements.count, "element")));
+  notes_.push_back(fmt::format("{}: continuing after {} of {}", folder_.path(),
+                               counted(runs.size(), "run"), counted(elements.count, "element")));
   return runs;
 }
 
@@ -163,7 +163,7 @@ void Resumption::skip(std::uint64_t elements, Proof& proof) {
     seen += proof.look(std::span(buffer).first(block->bytes));
   }
   if (seen != fingerprint_of(manifest_.runs)) {
-    throw folder_.refusal("the inputs hold other elements than they did");
+    throw folder_.refusal("the inputs hold other elements than before");
   }
 }
 

@@ -64,7 +64,7 @@ class Resumption {
   // The output is there. What cannot be removed becomes a note.
   void finish();
 
-  // For -v: "dir: took up 3 runs of 4,000 elements".
+  // For -v: "dir: continuing after 3 runs of 4,000 elements".
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:

@@ -110,7 +110,7 @@ class Candidates {
     count_ = 1 + stay;
     if (count_ != distinct) {
       throw Error(ErrorKind::kCorrupt, "dropping repeats",
-                  "other elements were dropped than repeat others")
+                  "elements that are not repeats were dropped")
           .hint(kDamageHint);
     }
   }

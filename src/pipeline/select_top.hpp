@@ -1,7 +1,7 @@
 // The first N elements of the order, found in one reading (--top).
 //
-// Problem. Of a large file only the first N elements of the result are wanted. Sorting it writes
-// and reads everything again, though almost no key can be among the first N.
+// Problem. Of a large file write only the first N elements of the result are wanted. Sorting it
+// writes and reads everything again, though almost no key can be among the first N.
 //
 // Idea. Every worker keeps candidates. When it has many more than N it sorts them and keeps the
 // first N; the Nth is a bound for all workers: whoever has N candidates that are no greater needs

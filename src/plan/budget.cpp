@@ -13,9 +13,9 @@ std::uint64_t host_budget(const Options& options, const Machine& machine) {
   if (!options.buffer_size) return machine.available_bytes / 2;
   const std::uint64_t wanted = parse_size(*options.buffer_size, machine.memory_bytes, "-S");
   if (wanted > machine.memory_bytes) {
-    throw Error(
-        ErrorKind::kUsage, fmt::format("-S {}", *options.buffer_size),
-        fmt::format("is more than the {} of memory there are", format_bytes(machine.memory_bytes)))
+    throw Error(ErrorKind::kUsage, fmt::format("-S {}", *options.buffer_size),
+                fmt::format("exceeds the {} of memory of this machine or container",
+                            format_bytes(machine.memory_bytes)))
         .hint(fmt::format("{} are available now", format_bytes(machine.available_bytes)));
   }
   return wanted;
@@ -26,7 +26,7 @@ std::uint64_t device_budget(const Options& options, const GpuFacts& gpu) {
   const std::uint64_t wanted = parse_size(*options.gpu_memory, gpu.total_bytes, "--gpu-memory");
   if (wanted > gpu.free_bytes) {
     throw Error(ErrorKind::kUsage, fmt::format("--gpu-memory {}", *options.gpu_memory),
-                fmt::format("is more than the {} that are free on device {} ({})",
+                fmt::format("exceeds the {} that are free on device {} ({})",
                             format_bytes(gpu.free_bytes), gpu.device, gpu.name));
   }
   return wanted;

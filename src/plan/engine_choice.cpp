@@ -52,12 +52,12 @@ EngineDecision choose_engine(const Options& options, const Machine& machine) {
   if (is_of_record_arrays(options)) return {false, "arrays of records are sorted on the CPU"};
   if (options.engine == EngineChoice::kCpu) return {false, "as asked"};
   if (options.engine == EngineChoice::kCuda) return {true, "as asked"};
-  if (options.merge) return {false, "merging is over before a GPU would pay"};
+  if (options.merge) return {false, "merging takes less time than starting a GPU"};
   const unsigned cores = options.parallel.value_or(machine.cores);
   if (!machine.input_bytes)
     return {false, "a sort starts on the CPU where the number of keys is not known"};
   if (!wants_gpu(options, machine)) {
-    return {false, fmt::format("{} are sorted by {} cores before a GPU would pay",
+    return {false, fmt::format("{} are sorted faster by {} cores than a GPU starts",
                                format_bytes(*machine.input_bytes), cores)};
   }
   if (machine.gpus.empty()) return {false, machine.no_gpu_reason};

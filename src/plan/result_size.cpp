@@ -18,8 +18,7 @@ void refuse_unknown_count(const Plan& plan, const Options& options, const Machin
   if (machine.output && plan.output_form.codec == Codec::kNone) return;
   throw Error(ErrorKind::kUsage,
               plan.unique ? "writing an array of distinct keys" : "writing an array",
-              "its header must say how many keys there are, and they are not counted before they "
-              "are written")
+              "the header must give the number of keys, which is not known until all are written")
       .hint("name a file that is not compressed with -o, or write raw keys: --format=npy:bin");
 }
 

@@ -58,18 +58,18 @@ Error refusal(const char* option, std::uint64_t given_bytes, const std::string& 
 }
 
 std::string words_for(const std::string& least_size) {
-  return "the least that works here is " + least_size;
+  return "use at least " + least_size;
 }
 
 Error too_little_host_memory(const Options& options, const Machine& machine,
                              const HasPlan& has_plan) {
   const std::uint64_t given = host_budget(options, machine);
   const auto host = least(options, &Options::buffer_size, {given, machine.memory_bytes}, has_plan);
-  return refusal("-S", given,
-                 host ? words_for(*host)
-                      : fmt::format("not even the {} of this machine are enough: use one that has "
-                                    "more memory",
-                                    format_bytes(machine.memory_bytes)));
+  return refusal(
+      "-S", given,
+      host ? words_for(*host)
+           : fmt::format("all {} of this machine are not enough; use one with more memory",
+                         format_bytes(machine.memory_bytes)));
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ Error too_small(const Options& options, const Machine& machine, const HasPlan& h
   const std::uint64_t given = device_budget(options, gpu);
   const auto refuse = [&](const std::string& hint) { return refusal("--gpu-memory", given, hint); };
   const auto device = least(roomy, &Options::gpu_memory, {given, gpu.free_bytes}, has_plan);
-  if (!device) return refuse("not even all of the device's memory is enough: use --engine=cpu");
+  if (!device) return refuse("all memory of the device is not enough; use --engine=cpu");
   Options named = options;
   named.gpu_memory = device;
   if (has_plan(named)) return refuse(words_for(*device));

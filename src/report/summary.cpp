@@ -11,7 +11,7 @@ namespace gsort {
 
 namespace {
 
-// "read in 0.61 s, written in 1.02 s, made durable in 0.10 s"
+// "read in 0.61 s, written in 1.02 s, synced in 0.10 s"
 std::string phase_words(const Outcome& outcome) {
   const auto verb_of = [](Phase phase) {
     switch (phase) {
@@ -24,7 +24,7 @@ std::string phase_words(const Outcome& outcome) {
       case Phase::kSync:
         break;
     }
-    return "made durable";
+    return "synced";
   };
   std::string words;
   for (const PhaseRecord& phase : outcome.phases) {
@@ -34,13 +34,12 @@ std::string phase_words(const Outcome& outcome) {
   return words;
 }
 
-// "7 runs of 24.8 MiB"
+// "7 runs of 24.8 MiB", "7 runs (2 resumed, the others of 24.8 MiB)"
 std::string run_words(const Outcome& outcome) {
-  const std::string there =
-      outcome.resumed_runs > 0
-          ? fmt::format(", of which {} were there, the others", outcome.resumed_runs)
-          : "";
-  return fmt::format("{} runs{} of {}", outcome.runs, there, format_bytes(outcome.run_key_bytes));
+  const std::string bytes = format_bytes(outcome.run_key_bytes);
+  return outcome.resumed_runs > 0 ? fmt::format("{} runs ({} resumed, the others of {})",
+                                                outcome.runs, outcome.resumed_runs, bytes)
+                                  : fmt::format("{} runs of {}", outcome.runs, bytes);
 }
 
 std::string rate_words(const Outcome& outcome, const Plan& plan) {
@@ -77,12 +76,11 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, const Options&
   text +=
       fmt::format("gsort: {} elements; {}\n", format_count(outcome.elements), phase_words(outcome));
   if (outcome.output_elements != outcome.elements) {
-    text += fmt::format("gsort: {} elements put out\n", format_count(outcome.output_elements));
+    text += fmt::format("gsort: {} elements written\n", format_count(outcome.output_elements));
   }
   if (outcome.runs > 0) {
     text += fmt::format(
-        "gsort: {} in all, kept as {}{} in memory and {} in temporary files, at most {} of them "
-        "at once\n",
+        "gsort: {}: {}{} in memory, {} in temporary files (at most {} at a time)\n",
         run_words(outcome),
         outcome.device_bytes > 0 ? format_bytes(outcome.device_bytes) + " on the device, " : "",
         format_bytes(outcome.kept_bytes), format_bytes(outcome.spilled_bytes),

@@ -39,7 +39,7 @@ std::string key_words(const Options& options) {
 
 std::string result_words(const Plan& plan) {
   if (plan.batch.array_elements > 0) {
-    return fmt::format("arrays of {} elements, each sorted by itself",
+    return fmt::format("arrays of {} elements, each sorted on its own",
                        format_count(plan.batch.array_elements));
   }
   std::string words = plan.unique ? "one of each key" : "";

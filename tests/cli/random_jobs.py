@@ -32,7 +32,7 @@ TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "
          "f32": "f", "f64": "d", "time64": "q"}
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
-TOO_SMALL = re.compile(r"gsort: -S \d+ MiB: is too small for this sort\n  the least that works here is (\d+)M\n")
+TOO_SMALL = re.compile(r"gsort: -S \d+ MiB: is too small for this sort\n  use at least (\d+)M\n")
 
 
 @dataclass

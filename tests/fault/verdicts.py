@@ -12,7 +12,7 @@ TOO_SMALL = re.compile(r"gsort: -S [\d.]+ [KMG]iB: is too small for this sort\n 
 TOO_SMALL_TO_DECODE = re.compile(
     r"gsort: reading \S+\.(?:xz|bz2|zst): its (?:dictionary|block|window) needs [\d.]+ [KMG]iB"
     r"(?:, all inputs of the merge together [\d.]+ [KMG]iB)?, more than -S [\d.]+ [KMG]iB leaves\n  (.+)\n")
-LEAST = re.compile(r"^  (?:the least that works here is|give -S) (\d+M)\b", re.MULTILINE)
+LEAST = re.compile(r"^  (?:use at least|give -S) (\d+M)\b", re.MULTILINE)
 
 OPENING = r"opening|creating a file in|making the folder"
 READING = r"reading|decompressing|looking at"
@@ -61,7 +61,7 @@ def least_named(message: str) -> str | None:
 def reason_of(fault) -> str:
     """Why, in the system's words."""
     if fault.call == "malloc":
-        return "there is none|memory|bad_alloc|Cannot allocate"
+        return "memory|bad_alloc|Cannot allocate"
     if fault.call == "pthread_create":  # the library of xz takes it for a lack of memory
         return "Resource temporarily unavailable|Cannot allocate memory"
     return re.escape(os.strerror(getattr(errno, fault.action)))

@@ -27,7 +27,7 @@ std::optional<Question> with_memory_named(const Question& q) {
     (void)make_plan(q.options, q.machine);
     return std::nullopt;
   } catch (const Error& error) {
-    const std::string words = "the least that works here is ";
+    const std::string words = "use at least ";
     const std::string also = ", with -S ";
     RC_ASSERT(error.hint().rfind(words, 0) == 0U);
     const std::string least = error.hint().substr(words.size());

@@ -101,7 +101,7 @@ std::optional<Error> refusal_of(const Question& q) {
 
 // The question with what the message names; nothing where it names nothing.
 std::optional<Question> with_what_is_named(const Question& q, const Error& refusal) {
-  const std::string words = "the least that works here is ";
+  const std::string words = "use at least ";
   const std::string also = ", with -S ";
   if (!refusal.hint().starts_with(words)) return std::nullopt;
   const std::string least = refusal.hint().substr(words.size());
@@ -142,7 +142,7 @@ TEST(AnyRefusal, OnAGpuNamesMemoriesThatWorkOrNone) {
     test::add_gpu(q.machine, any_size(24, 38));
     q.options.gpu_memory = mebibytes(std::min(any_size(20, 28), q.machine.gpus.front().free_bytes));
     q.options.engine = EngineChoice::kCuda;
-    if (q.options.records) q.options.batch_elements.reset();  // which exclude each other
+    if (q.options.records) q.options.batch_elements.reset();  // which cannot be combined
     check_refusal(q);
   }));
 }

@@ -71,7 +71,7 @@ std::uint64_t number_of(const po::variables_map& given, const std::string& name,
   std::uint64_t number = 0;
   const auto [stop, problem] = std::from_chars(text.data(), end, number);
   if (problem == std::errc() && stop == end && number >= least && number <= most) return number;
-  throw Error(ErrorKind::kUsage, "--" + name + " '" + text + "'", "is not a usable number")
+  throw Error(ErrorKind::kUsage, "--" + name + " '" + text + "'", "is not a valid number")
       .hint("give a whole number from " + std::to_string(least) + " to " + std::to_string(most));
 }
 

@@ -20,7 +20,7 @@ constexpr std::string_view kUsage =
     "Usage: gsort [OPTION]... [FILE]...     no FILE, or -, is stdin\n";
 
 constexpr std::string_view kSizes =
-    R"(SIZE: 512M, 4G, 50%; K is 1024; a number without a unit is refused.
+    R"(SIZE: 512M, 4G, 50%; K is 1024; a number without a unit is an error.
 An option may repeat: the last wins. Long options are not abbreviated.
 )";
 

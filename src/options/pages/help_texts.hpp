@@ -12,7 +12,7 @@ struct Example {
 
 inline constexpr Example kExamples[] = {
     {"gsort input.bin -o output.bin", "signed 32-bit integers, file to file"},
-    {"gsort -t u64 ids.bin -o ids.bin", "in place, as far as anyone can see"},
+    {"gsort -t u64 ids.bin -o ids.bin", "replace the input atomically"},
     {"producer | gsort -t f64 > out.f64", "from and to pipes"},
     {"gsort -r dump.u32 -o top.u32", "the type from the suffix, largest first"},
     {"gsort -c out.f64", "is it sorted?"},
@@ -26,13 +26,13 @@ struct Described {
 };
 
 inline constexpr Described kVariables[] = {
-    {"GSORT_OPTIONS", "options put before those of the command line",
+    {"GSORT_OPTIONS", "default options, placed before the command line's",
      "Words are separated by blanks. Single or double quotes keep blanks in a word, and a "
-     "backslash "
-     "keeps the character after it, also between quotes. Nothing is expanded, and files cannot be "
-     "named here."},
-    {"GSORT_TYPE", "the type where neither -t nor a suffix gives one", "One of the words of -t."},
-    {"TMPDIR", "where runs are spilled where -T does not say", ""},
+     "backslash keeps the character after it, also between quotes. There is no expansion, and file "
+     "operands "
+     "are not allowed."},
+    {"GSORT_TYPE", "default type if neither -t nor a suffix gives one", "One of the words of -t."},
+    {"TMPDIR", "folder for temporary files if -T is not given", ""},
     {"NO_COLOR", "set to anything: no color, unless --color=always", ""},
     {"TERM", "dumb: no color and no status line", ""},
     {"CUDA_VISIBLE_DEVICES", "which GPUs there are, as for every CUDA program", ""},

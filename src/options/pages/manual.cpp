@@ -14,15 +14,15 @@
 namespace gsort {
 namespace {
 
-// When the page's own words below were last changed.
+// When the texts below were last changed.
 constexpr std::string_view kDate = "2026-11-24";
 
 constexpr std::size_t kColumns = 79;
 
 constexpr std::string_view kDescription =
     R"(gsort sorts files of binary integers and floating-point numbers that may be
-larger than memory, on an NVIDIA GPU where there is one and it pays, on all
-cores otherwise.
+larger than memory, on an NVIDIA GPU if there is one and it is faster, else on
+all cores.
 No
 .IR FILE ,
 or \-, is standard input.
@@ -31,18 +31,18 @@ The result goes to standard output, or to the file that
 .B \-o
 names, which may be an input.
 .PP
-While it reads, gsort adds up a fingerprint of all elements; while it writes,
-it does so again, and checks the order and that every position is written once.
+While reading, gsort computes a fingerprint of all elements; while writing, it
+computes it again, and checks the order and that every position is written once.
 If anything differs, the output does not appear and the status is 2; a pipe
 receives only part of the output.
-Text and compressed output are made after this proof, and decoded to be compared
-only with
-.BR \-\-verify\-encoding .
+Text and compressed output are made after this check; only
+.B \-\-verify\-encoding
+decodes them and compares.
 .PP
 A
 .I SIZE
-is 512M, 4G or 50%; K is 1024, and a number without a unit is refused.
-An option may repeat: the last wins, except that
+is 512M, 4G or 50%; K is 1024, and a number without a unit is an error.
+An option may repeat: the last one counts, except that
 .B \-T
 and
 .B \-v
@@ -53,23 +53,20 @@ Long options are not abbreviated.
 )";
 
 constexpr std::string_view kFiles = R"(.TP
-.IR DIR ,
-else $TMPDIR, else the folder of the output, else /var/tmp
-Where runs are spilled that do not fit in memory, with
-.BI \-T " DIR"
-the first.
-The files have no names, so that nothing is left behind whatever ends gsort,
-even SIGKILL; the space they take is seen by
+\fIDIR\fR of \fB\-T\fR, else $TMPDIR, else the folder of the output, else /var/tmp
+Runs that do not fit in memory are written here.
+The files have no names, so that nothing is left behind however gsort ends,
+even by SIGKILL; only
 .BR df (1)
-only.
-Their need is compared with what is free before anything is sorted.
+shows the space they use.
+Before sorting, gsort compares the space they need with the free space.
 .TP
 the folder of the output
 The output is written there without a name, synced, and put in place by a
-rename when it is whole.
-To replace a file, it has a hidden name between a link and a rename: .gsort\-
-and 16 digits.
-Only SIGKILL or a power cut in these microseconds leaves it there, and the next
+rename when it is complete.
+If it replaces a file, it has a hidden name between a link and a rename:
+.gsort\- and 16 digits.
+Only SIGKILL or a power cut in these microseconds leaves that file, and the next
 sort with the same output removes it.
 On file systems without unnamed files (NFS, FAT) the output has such a name
 while it is written, and any signal may leave it.
@@ -81,18 +78,17 @@ An output that replaces a file has that file's mode and access list, but not its
 other extended attributes.
 .TP
 $XDG_CACHE_HOME/gsort/rates.json, else ~/.cache/gsort/rates.json
-How fast this machine has been seen to sort, on machines that may have a GPU:
+Sorting rates measured on this machine, if it may have a GPU;
 .B \-\-engine auto
-predicts by it.
-It may be deleted, and nothing is lost where it cannot be written.
+uses them to choose.
+You can delete it; sorting works without it.
 )";
 
 constexpr std::string_view kNotes = R"(SIGUSR1 prints a line that says how far the sort is.
-Killed by a signal, gsort leaves the old output and nothing else.
+If a signal kills gsort, the old output remains, and nothing else.
 .PP
-Binary output is not written to a terminal, unless
-.B \-o \-
-says so.
+gsort does not write binary output to a terminal unless given
+.BR \-o " " \- .
 .PP
 If neither
 .BR \-t ,
@@ -100,15 +96,14 @@ a suffix, GSORT_TYPE nor a header gives the type, gsort assumes i32, and says so
 on standard error unless
 .B \-q
 is given.
-The type may be another one, and keys that are sorted by the wrong type are
-scrambled.
-Therefore an assumed type is not used to replace an input by its sorted self,
+The assumption may be wrong, and sorting keys by the wrong type scrambles them.
+Therefore an output whose type is assumed cannot replace an input,
 and an input that is plainly not raw keys is an error:
 a FILE with the suffix of a CSV or TSV table, JSON, Parquet, Arrow, HDF5, a zip,
 7z or tar archive, or of lz4, Brotli or lzma data;
 a FILE that begins as such a file does, or as a NumPy array;
-and text, which is recognized if its first 4096 bytes are printable UTF\-8 with
-ends of lines among them.
+and text, which is recognized if its first 4096 bytes are printable UTF\-8 and
+contain ends of lines.
 Shorter text needs 48 bytes, or 13 if it is numbers alone.
 The message says how to sort such a file;
 with
@@ -117,11 +112,11 @@ its bytes are sorted as they are.
 Text that is read and written as text needs no type: a line that is not a number
 of the type is an error.
 .PP
-The memory for decompressing is part of
+The memory for decompression is part of
 .BR \-S :
-what the first header of each compressed FILE asks for, with
-.B \-m
-for all of them together.
+as much as the first header of each compressed FILE requires; with
+.BR \-m ,
+the sum of these.
 A pipe, and later streams of a FILE, may use an eighth of
 .BR \-S ,
 at least 10 MiB (or a quarter of
@@ -133,11 +128,11 @@ If a stream needs more, gsort stops with an error that names a sufficient
 .BR \-S .
 A pipe, even of raw keys of 32 or 64 bits, therefore needs
 .B \-S
-of 13M to 20M, depending on type and output, unless
+of at least 13M to 20M, depending on type and output, unless
 .B \-\-decompress=none
 is given.
 Records of one or two bytes from a pipe or a compressed file need about 45 to
-100 MB; the error names the least that works.
+100 MB; the error gives the least size that works.
 .PP
 Compared with numpy.sort, NaNs with their sign bit set come first, and \-0 comes
 before +0.
@@ -145,7 +140,7 @@ Structured arrays are sorted by all fields unless
 .B \-\-key
 names some.
 S of up to 1,024 bytes and U of up to 32 characters are sorted; float16 and
-complex arrays are not.
+complex arrays are not supported.
 .PP
 Another program called gsort sorts genomic files, and GNU sort has that name
 on some systems.

@@ -12,7 +12,7 @@ Error not_sorted(const std::string& path, std::uint64_t element) {
   return Error(ErrorKind::kInput, "merging",
                fmt::format("element {} is out of order", format_count(element)))
       .path(path)
-      .hint("--merge takes sorted inputs; without it everything is sorted");
+      .hint("--merge needs sorted inputs; without it gsort sorts them");
 }
 
 }  // namespace

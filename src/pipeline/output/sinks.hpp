@@ -101,7 +101,7 @@ class StagingSink final : public PieceSink {
  private:
   static Error not_whole(std::uint64_t position) {
     return Error(ErrorKind::kCorrupt, fmt::format("merging element {} of the output", position),
-                 "the engine put other elements than it was given")
+                 "the engine returned other elements than it was given")
         .hint(kDamageHint);
   }
 

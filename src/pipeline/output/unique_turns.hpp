@@ -18,7 +18,7 @@ namespace gsort {
 // Of a piece that ends in front of element `end` of what is left.
 [[nodiscard]] inline Error dropped_others(std::uint64_t end) {
   return Error(ErrorKind::kCorrupt, fmt::format("dropping repeats in front of element {}", end),
-               "other elements were dropped than repeat others")
+               "elements that are not repeats were dropped")
       .hint(kDamageHint);
 }
 
@@ -40,12 +40,12 @@ class UniqueTurns {
     std::unique_lock lock(mutex_);
     turn_.wait(lock, [&] { return next_element_ >= position || abandoned_; });
     if (abandoned_) {
-      throw Error(ErrorKind::kOutput, "writing", "stopped before all was written")
-          .hint("another message says why");
+      throw Error(ErrorKind::kOutput, "writing", "stopped before the output was complete")
+          .hint("see the other message");
     }
     if (next_element_ != position) {
       throw Error(ErrorKind::kCorrupt, fmt::format("dropping repeats at element {}", position),
-                  "what comes from here on has been there")
+                  "elements from here on were already written")
           .hint(kDamageHint);
     }
     const bool repeats_last = position > 0 && last_ == first;

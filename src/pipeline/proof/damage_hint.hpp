@@ -5,12 +5,12 @@
 namespace gsort {
 
 inline constexpr const char* kDamageHint =
-    "memory, a disk or a device damaged data; do not use what was written to a pipe, and start a "
-    "--resume sort again in an empty folder; the input is intact";
+    "memory, a disk or a device corrupted data; do not use what was written to a pipe, and start a "
+    "--resume sort again in an empty folder; the input is unchanged";
 
 // The same where no damage explains it.
 inline constexpr const char* kDefectHint =
-    "this is a defect of gsort; do not use what was written to a pipe, and start a --resume sort "
-    "again in an empty folder; the input is intact";
+    "this is a bug in gsort, please report it; do not use what was written to a pipe, and start a "
+    "--resume sort again in an empty folder; the input is unchanged";
 
 }  // namespace gsort

@@ -166,7 +166,7 @@ void Proof::add_output_arrays(std::uint64_t position, ConstByteSpan raw_keys,
   span.add_bytes(raw_keys.size());
   const ArraysFingerprint seen = look_at_arrays(raw_keys, array_elements);
   if (!(seen == read)) {
-    throw bad_element(position, "an array from here on does not hold what was read of it");
+    throw bad_element(position, "an array from here on differs from what was read");
   }
   const bool looks = enabled_ && array_elements > 1;  // one element is in order
   std::uint64_t begin = position;
@@ -190,13 +190,13 @@ void Proof::add_all_of(const Proof& finished, std::uint64_t position) {
 
 void Proof::place(std::uint64_t position, std::uint64_t elements) {
   if (!placed_.add(position, position + elements)) {
-    throw bad_element(position, "what comes from here on stands where other elements are");
+    throw bad_element(position, "data from here on overlaps other elements");
   }
 }
 
 void Proof::require_places() const {
   const std::uint64_t gap = placed_.first_gap();
-  if (!placed_.covers(gap)) throw bad_element(gap, "nothing was put there");
+  if (!placed_.covers(gap)) throw bad_element(gap, "data is missing here");
 }
 
 void Proof::require_wanted_count() const {
@@ -206,11 +206,11 @@ void Proof::require_wanted_count() const {
         .hint(kDamageHint);
   };
   if (kind_ != OrderKind::kStrict && repeats_.count > 0) {
-    throw unwanted(repeats_.count, "were dropped, though repeats are wanted");
+    throw unwanted(repeats_.count, "were dropped as repeats, but --unique is not set");
   }
   const std::uint64_t most = top_.value_or(~std::uint64_t{0});
   if (output_.count > most || (output_.count < most && left_out_.count > 0)) {
-    throw unwanted(output_.count, "came out, and others were left out");
+    throw unwanted(output_.count, "were written, and others were left out");
   }
 }
 
@@ -227,10 +227,10 @@ void Proof::finish() const {
   if (input_ == result) return;
   const std::string reason =
       input_.count != result.count
-          ? fmt::format("{} elements were read, but {} came out", format_count(input_.count),
+          ? fmt::format("read {} elements, but wrote {}", format_count(input_.count),
                         format_count(result.count))
-          : fmt::format("the fingerprint of what was read ({}) is not that of the result ({})",
-                        to_string(input_), to_string(result));
+          : fmt::format("the fingerprints of input ({}) and output ({}) differ", to_string(input_),
+                        to_string(result));
   throw Error(ErrorKind::kCorrupt, "verifying the output", reason).hint(kDamageHint);
 }
 

@@ -55,7 +55,7 @@ TEST(TextError, TellsWhatIsTooSmallFromWhatIsTooLarge) {
   EXPECT_EQ(said("-1e39", KeyType::kF32), "1: '-1e39' does not fit f32");
   EXPECT_EQ(said("1e99999", KeyType::kF64), "1: '1e99999' does not fit f64");
   EXPECT_EQ(bad_line("f", 1, "1e-60", KeyType::kF32).hint(),
-            "f32 holds nothing between 0 and 1e-45; -t takes another type");
+            "f32 has no value between 0 and 1e-45; -t takes another type");
 }
 
 TEST(TextError, NamesThePlusSignThatIsOneTooMany) {

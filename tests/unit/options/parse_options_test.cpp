@@ -83,10 +83,10 @@ TEST(ParseOptions, ProvesWhatIsEncodedWhereThatIsAskedFor) {
 
 TEST(ParseOptions, RefusesReportsOfWhatIsNoSort) {
   EXPECT_EQ(complaint({"-C", "--trace=t", "in"}),
-            "options --trace and --check: exclude each other\n"
+            "options --trace and --check: cannot be combined\n"
             "  only a sort can be measured; leave out one of them");
   EXPECT_EQ(complaint({"--explain", "--stats=s", "in"}),
-            "options --stats and --explain: exclude each other\n"
+            "options --stats and --explain: cannot be combined\n"
             "  only a sort can be measured; leave out one of them");
 }
 
@@ -203,7 +203,7 @@ TEST(ParseOptions, TakesTheInputsFromAList) {
   });
   EXPECT_EQ(o.inputs, (Strings{"a.u16", "b"}));
   EXPECT_EQ(o.key.type, KeyType::kU16);
-  EXPECT_EQ(complaint({"--files0-from=list", "x"}).find("operand 'x': is one too many beside"), 0U);
+  EXPECT_EQ(complaint({"--files0-from=list", "x"}).find("operand 'x': cannot be combined with"), 0U);
 }
 
 TEST(ParseOptions, AnswersHelpWithoutCheckingMore) {

@@ -385,14 +385,14 @@ void touch(const std::string& path) {
 }
 
 const Change kChanges[] = {
-    {"in0 has been written to since", [](ResumableSort& sort) { touch(sort.input(0)); }},
+    {"in0 has changed since", [](ResumableSort& sort) { touch(sort.input(0)); }},
     {"in0 had 12000000 bytes, and",
      [](ResumableSort& sort) { std::filesystem::resize_file(sort.input(0), 12'000'004); }},
-    {"the inputs hold other elements than they did",
+    {"the inputs hold other elements than before",
      [](ResumableSort& sort) { write_unseen(sort.input(0), 0, Bytes(4)); }},
-    {"it is of a sort of 1 input, not 2",
+    {"the saved sort is of 1 input, this one of 2",
      [](ResumableSort& sort) { sort.options.inputs.push_back(sort.input(0)); }},
-    {"it is of another sort: 'u32 little endian ascending;",
+    {"the saved sort differs: it was 'u32 little endian ascending;",
      [](ResumableSort& sort) { sort.options.key.type = KeyType::kI32; }},
     {"not 'u32 little endian descending;",
      [](ResumableSort& sort) { sort.options.key.descending = true; }},
@@ -433,7 +433,7 @@ TEST(Resumption, ComparesInputsOfUnknownSizeWhileReadingThemAgain) {
   write_unseen(sort.input(0), 0, {first[0] == std::byte{'1'} ? std::byte{'2'} : std::byte{'1'}});
   const ProcessResult result = sort.run();
   ASSERT_TRUE(result.error.has_value());
-  EXPECT_TRUE(contains(result.error->what(), "the inputs hold other elements than they did"))
+  EXPECT_TRUE(contains(result.error->what(), "the inputs hold other elements than before"))
       << result.error->what();
 }
 
@@ -454,7 +454,7 @@ TEST(Resumption, RefusesMoreElementsThanTheInputsHold) {
     manifest.runs[0].index.blocks = kKeys;
   });
   const Error error = error_of([&] { (void)sort.run(); });
-  EXPECT_TRUE(contains(error.what(), "it says what cannot be")) << error.what();
+  EXPECT_TRUE(contains(error.what(), "its contents are inconsistent")) << error.what();
 }
 
 TEST(Resumption, ProvesTheRunsOfBeforeToo) {

@@ -45,8 +45,8 @@ TEST(MakePlan, IsSoundForEverySizeMemoryAndMachine) {
               test::expect_sound(make_plan(options, machine), options);
             } catch (const Error& error) {
               EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
-              EXPECT_TRUE(error.hint().starts_with("the least that works here is") ||
-                          error.hint().starts_with("not even the 64 MiB of this machine"))
+              EXPECT_TRUE(error.hint().starts_with("use at least") ||
+                          error.hint().starts_with("all 64 MiB of this machine"))
                   << error.hint();
             }
           }
@@ -82,7 +82,7 @@ TEST(MakePlan, ThatNoMemoryOfTheMachineIsEnoughForNamesNone) {
     ADD_FAILURE() << "the plan was not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.hint(),
-              "not even the 32 MiB of this machine are enough: use one that has more memory");
+              "all 32 MiB of this machine are not enough; use one with more memory");
   }
 }
 

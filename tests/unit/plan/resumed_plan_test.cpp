@@ -99,7 +99,7 @@ TEST(ResumedPlan, NamesTheMemoryThatLargeBlocksNeed) {
     (void)make_plan(resumable("16M"), machine);
     ADD_FAILURE() << "a block alone has 16 MiB";
   } catch (const Error& error) {
-    const std::string words = "the least that works here is ";
+    const std::string words = "use at least ";
     ASSERT_EQ(error.hint().rfind(words, 0), 0U) << error.what();
     const Options named = resumable(error.hint().substr(words.size()));
     test::expect_sound(make_plan(named, machine), named);

@@ -73,7 +73,7 @@ TEST(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
   const std::string lines = phase_lines(outcome, plan, options, machine, false);
   for (const char* const part :
        {"f32, little endian, ascending", "cpu, 4 threads",
-        "268,435,456 elements; read in 0.50 s, written in 0.70 s, made durable in 0.20 s",
+        "268,435,456 elements; read in 0.50 s, written in 0.70 s, synced in 0.20 s",
         "ff:0000000000000001:0000000000000002"}) {
     EXPECT_NE(lines.find(part), std::string::npos) << part << " in\n" << lines;
   }
@@ -114,10 +114,10 @@ TEST(PhaseLines, SayWhereRunsWereKept) {
   outcome.kept_bytes = kMiB;
   outcome.spilled_bytes = 2 * kMiB;
   const auto lines = [&] { return phase_lines(outcome, plan, options, machine, false); };
-  EXPECT_NE(lines().find("kept as 1 MiB in memory and 2 MiB in temporary files"), std::string::npos)
+  EXPECT_NE(lines().find(": 1 MiB in memory, 2 MiB in temporary files"), std::string::npos)
       << lines();
   outcome.device_bytes = 3 * kMiB;
-  EXPECT_NE(lines().find("kept as 3 MiB on the device, 1 MiB in memory and"), std::string::npos)
+  EXPECT_NE(lines().find(": 3 MiB on the device, 1 MiB in memory, "), std::string::npos)
       << lines();
 }
 

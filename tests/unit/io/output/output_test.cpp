@@ -108,7 +108,7 @@ TEST(Output, FallsBackWhereDirectWritesAreRefused) {
     const FaultScope fault({sys::Call::kPwrite, 1, EINVAL});
     output.write_at(0, data.bytes());
   }
-  EXPECT_TRUE(contains(output.notes().at(0), "O_DIRECT is refused"));
+  EXPECT_TRUE(contains(output.notes().at(0), "O_DIRECT is not supported here"));
   output.commit(data.size());
   EXPECT_EQ(read_file(folder / "out").size(), data.size());
 }
@@ -207,7 +207,7 @@ TEST_P(OutputOf, DoesNotAppearWhereNotEveryByteWasWrittenOnce) {
     });
     EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
     EXPECT_EQ(error.path(), folder / "out");
-    EXPECT_TRUE(contains(error.hint(), "defect of gsort"));
+    EXPECT_TRUE(contains(error.hint(), "bug in gsort"));
     EXPECT_EQ(read_file(folder / "out"), bytes_of("old"));
     EXPECT_EQ(folder.entries().size(), 1U);
   }
@@ -353,7 +353,7 @@ TEST(Output, SaysThatItsNameMayNotBeOnTheDisk) {
   EXPECT_EQ(error.what(), "syncing " + folder.path() +
                               ": Input/output error\n"
                               "  the new output is in place, but may not survive a power cut; the "
-                              "disk failed; look at the system's log");
+                              "disk reported an error; see the system log");
   EXPECT_EQ(read_file(folder / "out"), bytes_of("new"));
 }
 

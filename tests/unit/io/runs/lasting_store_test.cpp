@@ -199,7 +199,7 @@ TEST_F(LastingRuns, WithoutAllOfTheirIndexAreRefused) {
   const ManifestRun kept = keep(first, sorted_numbers(1'000, 1));
   file_.truncate(kept.index.offset + kIndexEntryBytes);
   const Error error = error_of([&] { (void)first.find(kept); });
-  EXPECT_TRUE(contains(error.what(), "its index is cut short")) << error.what();
+  EXPECT_TRUE(contains(error.what(), "its index is truncated")) << error.what();
 }
 
 // As encode_index() of other blocks would be, with the right checksum.

@@ -116,18 +116,20 @@ TEST(ManifestFormat, IsRefusedWhenCutShortAnywhere) {
   const Bytes bytes = encoded(example());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
-    EXPECT_TRUE(problem_of(cut).starts_with("it is cut short")) << size << problem_of(cut);
+    EXPECT_TRUE(problem_of(cut).starts_with("it is truncated")) << size << problem_of(cut);
     // The cut one may say so itself.
     if (size < 72) continue;
-    EXPECT_EQ(problem_of(with(cut, 8, std::uint64_t{size})), "its parts do not fill it") << size;
+    EXPECT_EQ(problem_of(with(cut, 8, std::uint64_t{size})), "its size does not match its contents")
+        << size;
   }
 }
 
 TEST(ManifestFormat, IsRefusedWhenSomethingFollows) {
   Bytes bytes = encoded(example());
   bytes.resize(bytes.size() + 8);
-  EXPECT_EQ(problem_of(bytes), "it is cut short or too long");
-  EXPECT_EQ(problem_of(with(bytes, 8, std::uint64_t{bytes.size()})), "its parts do not fill it");
+  EXPECT_EQ(problem_of(bytes), "it is truncated or too long");
+  EXPECT_EQ(problem_of(with(bytes, 8, std::uint64_t{bytes.size()})),
+            "its size does not match its contents");
 }
 
 TEST(ManifestFormat, IsRefusedWithAnyBitFlipped) {
@@ -143,8 +145,8 @@ TEST(ManifestFormat, IsRefusedWithAnyBitFlipped) {
 
 TEST(ManifestFormat, TellsWhatIsNoneAndWhatIsOfAnotherVersion) {
   const Bytes bytes = encoded(example());
-  EXPECT_EQ(problem_of(Bytes(1000)), "it is no manifest");
-  EXPECT_EQ(problem_of(with(bytes, 0, std::uint32_t{0x42525347})), "it is no manifest");
+  EXPECT_EQ(problem_of(Bytes(1000)), "it is not a manifest");
+  EXPECT_EQ(problem_of(with(bytes, 0, std::uint32_t{0x42525347})), "it is not a manifest");
   for (const unsigned version : {0U, 1U, 3U, 0x100U, 0xffffU}) {
     EXPECT_EQ(problem_of(with(bytes, 4, static_cast<std::uint16_t>(version))),
               "it has an unknown version")
@@ -171,7 +173,7 @@ TEST(ManifestFormat, RefusesCountsThatDoNotFillIt) {
     std::memcpy(&there, bytes.data() + at, sizeof(there));
     for (const std::uint32_t count : {0U, there - 1, there + 1, 0x7fffffffU, 0xffffffffU}) {
       if (count == there) continue;
-      EXPECT_EQ(problem_of(with(bytes, at, count)), "its parts do not fill it")
+      EXPECT_EQ(problem_of(with(bytes, at, count)), "its size does not match its contents")
           << at << ' ' << count;
     }
   }
@@ -219,7 +221,7 @@ TEST(ManifestFormat, RefusesWhatCannotBe) {
   for (const Impossible& impossible : kImpossible) {
     Manifest manifest = example();
     impossible.make(manifest);
-    EXPECT_EQ(problem_of(encoded(manifest)), "it says what cannot be") << impossible.name;
+    EXPECT_EQ(problem_of(encoded(manifest)), "its contents are inconsistent") << impossible.name;
   }
 }
 
@@ -270,7 +272,7 @@ TEST(IndexFormat, IsRefusedWhenCutShort) {
     if (size % kIndexEntryBytes == 0) continue;  // an index of fewer blocks
     std::vector<BlockEntry> blocks;
     EXPECT_EQ(parse_index(ConstByteSpan(index).first(size), kBounds, blocks),
-              "its index is cut short")
+              "its index is truncated")
         << size;
   }
 }
@@ -279,7 +281,7 @@ TEST(IndexFormat, RefusesBlocksThatCannotBe) {
   const auto refused_with = [](std::size_t block, auto BlockEntry::*field, auto value) {
     std::vector<BlockEntry> blocks = example_blocks();
     blocks[block].*field = value;
-    return index_problem(blocks) == "its index says what cannot be";
+    return index_problem(blocks) == "its index is inconsistent";
   };
   EXPECT_TRUE(refused_with(0, &BlockEntry::position, 1U)) << "a run that begins with a gap";
   EXPECT_TRUE(refused_with(1, &BlockEntry::position, 0U)) << "a block without elements";
@@ -299,7 +301,7 @@ TEST(IndexFormat, RefusesNumbersWhereThereMustBeNone) {
   Bytes index = encode_index(example_blocks());
   index[kIndexEntryBytes - 1] = std::byte{1};
   std::vector<BlockEntry> blocks;
-  EXPECT_EQ(parse_index(index, kBounds, blocks), "its index says what cannot be");
+  EXPECT_EQ(parse_index(index, kBounds, blocks), "its index is inconsistent");
 }
 
 }  // namespace

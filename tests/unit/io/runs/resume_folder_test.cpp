@@ -273,9 +273,9 @@ TEST_F(Resumed, ManifestThatIsNoneIsRefusedWithTheReasonAndStays) {
   Bytes damaged = whole;
   damaged.back() ^= std::byte{1};
   const std::pair<Bytes, const char*> kinds[] = {
-      {{}, "it is cut short"},
-      {{whole.begin(), whole.end() - 1}, "it is cut short"},
-      {Bytes(200), "it is no manifest"},
+      {{}, "it is truncated"},
+      {{whole.begin(), whole.end() - 1}, "it is truncated"},
+      {Bytes(200), "it is not a manifest"},
       {damaged, "its checksum does not match"},
   };
   for (const auto& [bytes, reason] : kinds) {
@@ -293,7 +293,7 @@ TEST_F(Resumed, ManifestOfGigabytesIsRefusedUnread) {
   leave(without_runs(), std::nullopt);
   std::filesystem::resize_file(in_folder("gsort.manifest"), std::uintmax_t{1} << 40);
   const Error error = error_of_use();
-  EXPECT_TRUE(contains(error.what(), "it is too long to be one")) << error.what();
+  EXPECT_TRUE(contains(error.what(), "it is too long for a manifest")) << error.what();
 }
 
 // What somebody might put where gsort looks for a file, and what is said about it.
@@ -308,14 +308,16 @@ const Trap kTraps[] = {
        write_file(outside, bytes_of("of somebody"));
        std::filesystem::create_symlink(outside, place);
      }},
-    {"has another name, too",
+    {"has more than one hard link",
      [](const std::string& place, const std::string& outside) {
        write_file(outside, bytes_of("of somebody"));
        std::filesystem::create_hard_link(outside, place);
      }},
-    {"is no regular file", [](const std::string& place,
-                              const std::string&) { ASSERT_EQ(::mkfifo(place.c_str(), 0600), 0); }},
-    {"s",  // "is no regular file", or, where it would be written, "Is a directory"
+    {"is not a regular file",
+     [](const std::string& place, const std::string&) {
+       ASSERT_EQ(::mkfifo(place.c_str(), 0600), 0);
+     }},
+    {"s",  // "is not a regular file", or, where it would be written, "Is a directory"
      [](const std::string& place, const std::string&) {
        std::filesystem::create_directory(place);
      }},

@@ -128,15 +128,15 @@ TEST(RunFormat, RefusesEveryOtherHeaderThoughItsChecksumMatches) {
     const std::string_view wanted = at < 4       ? "there is no block"
                                     : at < 6     ? "the block has an unknown version"
                                     : at == 6    ? "the block has an unknown encoding"
-                                    : cut        ? "the block is cut short"
-                                    : other_size ? "the payload is not that of a block"
+                                    : cut        ? "the block is truncated"
+                                    : other_size ? "the payload is malformed"
                                                  : "this is another block";
     EXPECT_EQ(check_block(block.identity, forged).problem, wanted) << "byte " << at;
   }
   Bytes packed = block.stored;
   packed[6] = std::byte{1};
   reseal(packed, 12);
-  EXPECT_EQ(check_block(block.identity, packed).problem, "the payload is not that of a block");
+  EXPECT_EQ(check_block(block.identity, packed).problem, "the payload is malformed");
   Bytes whole = block.stored;
   reseal(whole, 12);
   EXPECT_EQ(whole, block.stored);
@@ -176,7 +176,7 @@ TEST(RunFormat, RefusesBlocksCutShortAndZeros) {
   const Block block = example();
   for (const std::size_t size : {0U, 1U, 63U, 64U, 75U}) {
     const ConstByteSpan cut = ConstByteSpan(block.stored).first(size);
-    EXPECT_EQ(check_block(block.identity, cut).problem, "the block is cut short");
+    EXPECT_EQ(check_block(block.identity, cut).problem, "the block is truncated");
   }
   const Bytes zeros(4096);
   EXPECT_EQ(check_block(block.identity, zeros).problem, "there is no block");
@@ -257,7 +257,7 @@ TYPED_TEST(RunFormatOf, NoticesEveryDamagedByteOfAPackedBlock) {
   }
   Bytes cut = block.stored;
   cut.resize(kBlockHeaderBytes + payload_bytes - 1);
-  EXPECT_EQ(check_block(block.identity, cut).problem, "the block is cut short");
+  EXPECT_EQ(check_block(block.identity, cut).problem, "the block is truncated");
 }
 
 TEST(RunFormat, ReadsFirstKeysOfAllWidths) {

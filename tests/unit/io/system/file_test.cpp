@@ -138,8 +138,7 @@ TEST(OpenInput, SaysWhatIsWrong) {
   const Error missing = error_of([&] { (void)open_input(folder / "none"); });
   EXPECT_EQ(missing.kind(), ErrorKind::kInput);
   EXPECT_EQ(std::string(missing.what()),
-            "opening " + (folder / "none") +
-                ": No such file or directory\n  check the name; nothing of that name is there");
+            "opening " + (folder / "none") + ": No such file or directory\n  check the path");
   const Error directory = error_of([&] { (void)open_input(folder.path()); });
   EXPECT_TRUE(contains(directory.what(), "Is a directory"));
 }

@@ -201,7 +201,7 @@ TEST_F(ProofOf, SaysWhetherTheCountOrTheElementsAreOthers) {
   Bytes changed = sorted_;
   changed[3] ^= std::byte{1};
   refuse(changed, "the fingerprint of what was read");
-  refuse(Bytes(sorted_.begin(), sorted_.end() - 4), "10,000 elements were read, but 9,999 came");
+  refuse(Bytes(sorted_.begin(), sorted_.end() - 4), "read 10,000 elements, but wrote 9,999");
 }
 
 TEST_F(ProofOf, CountsOnlyWhereItIsNotEnabled) {
@@ -228,7 +228,7 @@ TEST_F(ProofOf, CountsWhatWasDroppedAsWell) {
   lost.add_input(input_);
   lost.add_output(0, sorted.first(8'000));
   lost.add_dropped(sorted.subspan(8'004));
-  expect_refused(lost, "9,999 came out");
+  expect_refused(lost, "but wrote 9,999");
 }
 
 TEST_F(ProofOf, LetsNothingBeDroppedWhereRepeatsAreWanted) {
@@ -249,7 +249,7 @@ TEST_F(ProofOf, LetsElementsBeLeftOutOnlyBehindAsManyAsAreWanted) {
     if (top == 100) {
       proof.finish();
     } else {
-      expect_refused(proof, "100 elements came out, and others were left out");
+      expect_refused(proof, "100 elements were written, and others were left out");
     }
   }
   Proof all({kFormat, {}}, true, nullptr, OrderKind::kAscending, 10'001);
@@ -292,11 +292,11 @@ TEST_F(ProofOf, CatchesWhatIsPutAtAnotherPlace) {
   gap.add_input(input_);
   gap.add_output(0, sorted.first(4'000));
   gap.add_output(1'001, sorted.subspan(4'000));
-  expect_refused(gap, "element 1000 of the output: nothing was put there");
+  expect_refused(gap, "element 1000 of the output: data is missing here");
   Proof late({kFormat, {}}, true);
   late.add_input(input_);
   late.add_output(1, sorted);
-  expect_refused(late, "element 0 of the output: nothing was put there");
+  expect_refused(late, "element 0 of the output: data is missing here");
   for (const bool enabled : {false, true}) {
     Proof twice({kFormat, {}}, enabled);
     twice.add_output(0, sorted.first(4'000));
