@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "base/blocking_queue.hpp"
 #include "base/error.hpp"
 #include "base/failure.hpp"
-#include "base/handoff.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "pipeline/input/metered_read.hpp"
@@ -240,8 +240,8 @@ class RunFormation {
   const RunStoreMaker& run_store_;
   const OutputMaker& output_;
   std::vector<std::unique_ptr<ChunkLane>> lanes_;
-  Handoff<ChunkLane*> free_;
-  Handoff<FilledLane> filled_;
+  BlockingQueue<ChunkLane*> free_;
+  BlockingQueue<FilledLane> filled_;
   Failure failure_;
   FormedRuns formed_;
   bool has_begun_to_spill_ = false;

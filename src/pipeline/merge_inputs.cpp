@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/blocking_queue.hpp"
 #include "base/error.hpp"
 #include "base/failure.hpp"
-#include "base/handoff.hpp"
 #include "base/parallel.hpp"
 #include "base/thread.hpp"
 #include "base/units.hpp"
@@ -242,8 +242,8 @@ class GroupMerge {
       form_ == KeyForm::kRaw ? take(sizes_.lanes * sizes_.staging_bytes) : ByteSpan();
   std::vector<Window> windows_;
   std::uint64_t position_ = 0;
-  Handoff<std::size_t> free_;
-  Handoff<FilledLane> filled_;
+  BlockingQueue<std::size_t> free_;
+  BlockingQueue<FilledLane> filled_;
   Failure failure_;
 };
 

@@ -1,4 +1,4 @@
-#include "base/handoff.hpp"
+#include "base/blocking_queue.hpp"
 
 #include <memory>
 #include <stdexcept>
@@ -12,14 +12,14 @@
 namespace gsort {
 namespace {
 
-TEST(Handoff, GivesItemsInOrder) {
-  Handoff<int> queue;
+TEST(BlockingQueue, GivesItemsInOrder) {
+  BlockingQueue<int> queue;
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.push(i));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(queue.pop(), i);
 }
 
-TEST(Handoff, GivesWhatIsLeftAfterItWasClosedAndThenNothing) {
-  Handoff<int> queue;
+TEST(BlockingQueue, GivesWhatIsLeftAfterItWasClosedAndThenNothing) {
+  BlockingQueue<int> queue;
   queue.push(1);
   queue.push(2);
   queue.close();
@@ -29,15 +29,15 @@ TEST(Handoff, GivesWhatIsLeftAfterItWasClosedAndThenNothing) {
   EXPECT_EQ(queue.pop(), std::nullopt);
 }
 
-TEST(Handoff, DropsItemsPushedAfterItWasClosed) {
-  Handoff<int> queue;
+TEST(BlockingQueue, DropsItemsPushedAfterItWasClosed) {
+  BlockingQueue<int> queue;
   queue.close();
   EXPECT_FALSE(queue.push(1));
   EXPECT_EQ(queue.pop(), std::nullopt);
 }
 
-TEST(Handoff, WakesAllWhoWaitWhenItIsClosed) {
-  Handoff<int> queue;
+TEST(BlockingQueue, WakesAllWhoWaitWhenItIsClosed) {
+  BlockingQueue<int> queue;
   std::vector<std::jthread> waiting;
   std::atomic<int> woken{0};
   for (int i = 0; i < 4; ++i) {
@@ -50,8 +50,8 @@ TEST(Handoff, WakesAllWhoWaitWhenItIsClosed) {
   EXPECT_EQ(woken, 4);
 }
 
-TEST(Handoff, PassesMovableItemsBetweenThreads) {
-  Handoff<std::unique_ptr<int>> queue;
+TEST(BlockingQueue, PassesMovableItemsBetweenThreads) {
+  BlockingQueue<std::unique_ptr<int>> queue;
   std::jthread producer([&] {
     for (int i = 0; i < 1'000; ++i) queue.push(std::make_unique<int>(i));
     queue.close();

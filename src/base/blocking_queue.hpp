@@ -1,5 +1,5 @@
-// Handoff: a queue between two stages. pop() waits for an item; close() says that no more will
-// come, or that a stage failed and the others should stop. Thread-safe.
+// BlockingQueue: a queue between two stages. pop() waits for an item; close() says that no more
+// items come, or that a stage failed and the others should stop. Thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -11,7 +11,7 @@
 namespace gsort {
 
 template <class T>
-class Handoff {
+class BlockingQueue {
  public:
   // Returns false, and drops the item, if the queue is closed.
   bool push(T item) {
@@ -22,7 +22,7 @@ class Handoff {
     return true;
   }
 
-  // The next item; nothing when the queue is closed and all items have been taken.
+  // The next item; none when the queue is closed and all items have been taken.
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
     ready_.wait(lock, [&] { return closed_ || !items_.empty(); });
