@@ -87,7 +87,7 @@ BlockCheck Run::checked(std::size_t block, ConstByteSpan stored) const {
     throw std::move(error)
         .path(folder)
         .at(entry.offset)
-        .hint(space_->lasts
+        .hint(space_->is_persistent
                   ? fmt::format("the file was changed or the disk is faulty; check the disk, and "
                                 "remove {} to start again",
                                 ResumeFolder::words_for_files_of(folder))

@@ -25,24 +25,25 @@ bool means_full(int error_number) {
 }  // namespace
 
 RunFiles::RunFiles(const std::vector<std::string>& folders, const RunStoreOptions& options)
-    : lasts_(options.lasting.has_value()), syncs_(lasts_ || !options.left_in_page_cache) {
+    : is_persistent_(options.persistent.has_value()),
+      syncs_(is_persistent_ || !options.left_in_page_cache) {
   if (folders.empty()) {
     throw Error(ErrorKind::kUsage, "opening temporary folders", "there are none")
         .hint("name one with -T");
   }
   const DirectIo policy = syncs_ ? options.direct_io : DirectIo::kOff;
-  const LastingStore* const lasting = lasts_ ? &*options.lasting : nullptr;
-  for (const std::string& folder : folders) open_stripe(folder, policy, lasting);
+  const PersistentStore* const persistent = is_persistent_ ? &*options.persistent : nullptr;
+  for (const std::string& folder : folders) open_stripe(folder, policy, persistent);
 }
 
 void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
-                           const LastingStore* lasting) {
+                           const PersistentStore* persistent) {
   auto stripe = std::make_unique<Stripe>();
   stripe->name = folder_path;
-  if (lasting != nullptr) {
-    stripe->file = lasting->file->reopened(O_RDWR);
-    if (!stripe->file.is_open()) throw lasting->file->error("opening again", errno);
-    stripe->end = lasting->end_bytes;
+  if (persistent != nullptr) {
+    stripe->file = persistent->file->reopened(O_RDWR);
+    if (!stripe->file.is_open()) throw persistent->file->error("opening again", errno);
+    stripe->end = persistent->end_bytes;
   } else {
     stripe->file = create_unnamed(open_folder(folder_path, ErrorKind::kTemporary), folder_path);
   }
@@ -64,8 +65,9 @@ void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
 }
 
 Error RunFiles::told_for_run(const Error& error, std::string_view doing, std::uint64_t run) const {
-  const std::string_view way_out = lasts_ ? "free space there; the same command then resumes"
-                                          : "free space there, or name more folders with -T";
+  const std::string_view way_out = is_persistent_
+                                       ? "free space there; the same command then resumes"
+                                       : "free space there, or name more folders with -T";
   Error told =
       Error::from_errno(ErrorKind::kTemporary, fmt::format("{} run {} in", doing, run),
                         error.error_number())
@@ -158,7 +160,7 @@ void RunFiles::release(std::uint32_t folder, std::uint64_t offset, std::uint64_t
 void RunFiles::settle(std::uint64_t run) {
   for (const auto& stripe : stripes_) {
     // Around the page cache the bytes are on the disk, but not always where they lie.
-    if (!stripe->unsynced.exchange(false) && !lasts_) continue;
+    if (!stripe->unsynced.exchange(false) && !is_persistent_) continue;
     try {
       stripe->file.sync_data();
     } catch (const Error& error) {

@@ -1,6 +1,6 @@
 // RunFiles: the temporary files of a RunStore, one unnamed file in each folder (or the one file of
-// a lasting store), and where in them is room. Knows bytes and folders; how blocks become batches
-// is the business of run_batches.hpp.
+// a persistent store), and where in them is room. Knows bytes and folders; how blocks become
+// batches is the business of run_batches.hpp.
 //
 // A batch goes to the folders in turn. When a folder is full (or over quota, or its file as large
 // as may be) the batch goes to the next one; the error comes when all have refused.
@@ -89,14 +89,14 @@ class RunFiles {
   // `error` of a File, told as what was going on.
   [[nodiscard]] Error told_for_run(const Error& error, std::string_view doing,
                                    std::uint64_t run) const;
-  void open_stripe(const std::string& folder, DirectIo policy, const LastingStore* lasting);
+  void open_stripe(const std::string& folder, DirectIo policy, const PersistentStore* persistent);
   void write(Stripe& stripe, ConstByteSpan batch, std::uint64_t offset);
   // Gives space back without counting it.
   static void punch(Stripe& stripe, std::uint64_t offset, std::uint64_t bytes) noexcept;
   void count_written(std::uint64_t bytes);
   void add_note(std::string note);
 
-  const bool lasts_;
+  const bool is_persistent_;
   const bool syncs_;
   std::vector<std::unique_ptr<Stripe>> stripes_;
   std::atomic<std::uint32_t> turn_{0};

@@ -15,22 +15,22 @@ RunBatchSizes RunSpace::batch_sizes(const RunStoreOptions& options, std::size_t 
   sizes.block_bytes = most_block_bytes(options.block_elements, key_bytes);
   sizes.batch_bytes = round_up(std::max(options.batch_bytes, sizes.block_bytes), kDirectAlignment);
   sizes.open_buffers = std::max(options.batch_buffers, 1U);
-  sizes.kept_buffers = options.lasting ? 0 : options.kept_batches;
+  sizes.kept_buffers = options.persistent ? 0 : options.kept_batches;
   return sizes;
 }
 
 RunSpace::RunSpace(const std::vector<std::string>& folders, std::size_t key_bytes_in,
                    const RunStoreOptions& options)
-    : id(options.lasting ? options.lasting->store : sys::random_number()),
-      lasts(options.lasting.has_value()),
+    : id(options.persistent ? options.persistent->store : sys::random_number()),
+      is_persistent(options.persistent.has_value()),
       key_bytes(key_bytes_in),
       records(options.records),
       block_elements(options.block_elements),
       block_bytes(most_block_bytes(options.block_elements, key_bytes_in)),
       packing(options.packing),
-      next_run(options.lasting ? options.lasting->next_run : 0),
+      next_run(options.persistent ? options.persistent->next_run : 0),
       files(folders, options),
-      tier(options.tier, lasts || options.tier == nullptr ? 0 : options.tier_batches,
+      tier(options.tier, is_persistent || options.tier == nullptr ? 0 : options.tier_batches,
            batch_sizes(options, key_bytes_in).batch_bytes),
       batches(files, tier, batch_sizes(options, key_bytes_in)) {}
 
@@ -58,7 +58,7 @@ ConstByteSpan RunSpace::stored(const BlockEntry& first, std::size_t bytes, ByteS
 
 void RunSpace::release(const std::vector<BlockEntry>& blocks, std::size_t begin,
                        std::size_t end) noexcept {
-  if (!lasts) release_for_good(blocks, begin, end);
+  if (!is_persistent) release_for_good(blocks, begin, end);
 }
 
 void RunSpace::release_for_good(const std::vector<BlockEntry>& blocks, std::size_t begin,

@@ -38,13 +38,13 @@ struct RunSpace {
 
   // Gives the blocks [begin, end) back. Of a batch, those in front must have been given back
   // before, or be among them.
-  // Runs of a lasting store stay: does nothing then.
+  // Runs of a persistent store stay: does nothing then.
   void release(const std::vector<BlockEntry>& blocks, std::size_t begin, std::size_t end) noexcept;
   void release_for_good(const std::vector<BlockEntry>& blocks, std::size_t begin,
                         std::size_t end) noexcept;
 
   const std::uint64_t id;
-  const bool lasts;
+  const bool is_persistent;
   const std::size_t key_bytes;  // of an element
   const std::optional<RecordOrder> records;
   const std::uint64_t block_elements;

@@ -7,7 +7,7 @@
 // is left behind, not even after SIGKILL. Each block carries a checksum bound to store, run and
 // position, checked at every read, in memory too: what a disk loses or mixes up is an Error, never
 // a wrong result. Where a sort shall be resumed, one file with a name takes their place
-// (LastingStore).
+// (PersistentStore).
 //
 // Life of a run: RunWriter takes sorted pieces in any order from any threads; finish() gives the
 // Run, with its fences in memory (32 bytes a block); blocks and ranges are read by any threads;
@@ -37,7 +37,7 @@ struct BlockIdentity;
 
 // A store whose runs outlast the process: they lie in a file with a name, are given to the disk
 // whatever way they were written, and stay until they are dropped.
-struct LastingStore {
+struct PersistentStore {
   const File* file = nullptr;   // outlives the opening of the store
   std::uint64_t end_bytes = 0;  // what of it is in use
   std::uint64_t store = 0;      // as in the blocks' headers
@@ -67,7 +67,7 @@ struct RunStoreOptions {
   std::uint64_t tier_batches = 0;
   // Instead of unnamed files; left_in_page_cache, kept_batches and the tier are then not used.
   // There is one folder then, for messages.
-  std::optional<LastingStore> lasting;
+  std::optional<PersistentStore> persistent;
 };
 
 class Run;
@@ -89,10 +89,10 @@ class RunStore {
   // only.
   [[nodiscard]] RunWriter begin_run(std::uint64_t expected_elements);
 
-  // For lasting stores. keep() writes the index of a run behind it; on return both are on the disk.
-  // find() is how another process gets the run again. drop() gives its space back.
-  // Throws: Error(kTemporary), find() also when the index is not the one that was kept;
-  // Error(kCorrupt) when it is not one of a whole run.
+  // For persistent stores. keep() writes the index of a run behind it; on return both are on the
+  // disk. find() is how another process gets the run again. drop() gives its space back. Throws:
+  // Error(kTemporary), find() also when the index is not the one that was kept; Error(kCorrupt)
+  // when it is not one of a whole run.
   [[nodiscard]] IndexPlace keep(const Run& run);
   [[nodiscard]] Run find(const ManifestRun& kept);
   void drop(Run run, const IndexPlace& index);

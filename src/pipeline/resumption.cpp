@@ -131,7 +131,7 @@ ResumedRuns Resumption::found() const {
   return resumed;
 }
 
-io::LastingStore Resumption::begin(std::uint64_t block_elements) {
+io::PersistentStore Resumption::begin(std::uint64_t block_elements) {
   if (!has_begun_) {
     manifest_.block_elements = block_elements;
     folder_.begin(manifest_);

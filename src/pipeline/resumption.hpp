@@ -45,7 +45,7 @@ class Resumption {
   [[nodiscard]] ResumedRuns found() const;
 
   // The place of the runs, with blocks of at most `block_elements`; made at the first call.
-  [[nodiscard]] io::LastingStore begin(std::uint64_t block_elements);
+  [[nodiscard]] io::PersistentStore begin(std::uint64_t block_elements);
 
   // The runs that are there, in order; the reader and `proof` then stand behind their elements.
   // Throws: Error, also when the inputs are not what they were.

@@ -238,7 +238,7 @@ class Sort {
           plan_.run.through_page_cache && job_.direct_io == io::DirectIo::kAuto;
       if (plan_.run.device_batches > 0) add_device_tier(options);
       if (job_.resumption != nullptr) {
-        options.lasting = job_.resumption->begin(options.block_elements);
+        options.persistent = job_.resumption->begin(options.block_elements);
       }
       run_store_.emplace(job_.temporary_folders, plan_.key_bytes, options);
     }

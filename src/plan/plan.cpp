@@ -62,7 +62,7 @@ SizeQuestion question_for(const Plan& plan, const Options& options) {
   q.size_known = plan.strategy != Strategy::kUnknown;
   q.elements = q.size_known ? plan.elements : pipe_guess(q);
   q.spills = options.merge || plan.resumed.runs > 0;  // groups of inputs become runs
-  q.keeps_tier = !plan.runs_last;
+  q.keeps_tier = !plan.runs_persist;
   q.fixed_block_elements = plan.resumed.block_elements;
   q.most_fan_in = options.batch_size.value_or(0);
   return q;
@@ -283,7 +283,7 @@ std::optional<Plan> plan_within_budgets(const Options& options, const Machine& m
   plan.dtype = options.stored_dtype;
   plan.output_is_stream = !machine.output || !plan.output_form.is_plain() || plan.unique;
   plan.decoding = plan_decoding(options, machine, plan.host_budget_bytes);
-  plan.runs_last = options.resume.has_value();
+  plan.runs_persist = options.resume.has_value();
   plan.resumed = machine.resumed;
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;
   refuse_unknown_count(plan, options, machine);

@@ -120,7 +120,7 @@ struct Plan {
   std::uint64_t row_elements = 0;    // of an array of two dimensions, put out as one
   std::optional<StoredDtype> dtype;  // of the output, if that is an array and the key does not say
   OutputForm output_form;
-  bool runs_last = false;                // beyond the process: none stays in memory
+  bool runs_persist = false;             // beyond the process: none stays in memory
   bool output_is_stream = false;         // written in order: a pipe, text, compressed, or unique
   std::uint64_t least_output_bytes = 0;  // 0 where nobody can know
   EncodePlan encode;

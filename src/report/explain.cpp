@@ -62,7 +62,7 @@ std::string steps_of(const Plan& plan) {
 }
 
 std::string place_of_runs(const Plan& plan) {
-  if (!plan.runs_last) {
+  if (!plan.runs_persist) {
     std::string words;
     if (plan.run.device_batches > 0) {
       words =

@@ -56,11 +56,11 @@ ONCE = {"EINTR", "EAGAIN", "short", "EINVAL"}  # for ever they would be no outco
 class Fault:
     call: str
     action: str
-    lasting: bool
+    persistent: bool
 
     def text(self, nth: int) -> str:
         number = getattr(errno, self.action, self.action)
-        return f"{self.call}:{nth}:{number}" + (":on" if self.lasting else "")
+        return f"{self.call}:{nth}:{number}" + (":on" if self.persistent else "")
 
     def must_be_survived(self) -> bool:
         """The call was interrupted, or did a part of its work: once more, and no user hears of it."""

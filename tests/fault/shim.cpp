@@ -46,7 +46,7 @@ struct Fault {
   Action action = Action::kNone;
   int error_number = 0;
   int signal = SIGKILL;
-  bool lasting = false;
+  bool persistent = false;
 };
 
 using Main = int (*)(int, char**, char**);
@@ -83,7 +83,7 @@ void arm() {
                      : std::strstr(action, "-after") != nullptr  ? Action::kSignalAfter
                                                                  : Action::kFail;
   if (std::strncmp(action, "term", 4) == 0) the_fault.signal = SIGTERM;
-  the_fault.lasting = std::strcmp(rest, "on") == 0;
+  the_fault.persistent = std::strcmp(rest, "on") == 0;
   armed = true;
 }
 
@@ -113,7 +113,7 @@ void send_signal() {
 Action action_for(const char* call) {
   if (!armed || std::strcmp(the_fault.call, call) != 0) return Action::kNone;
   const std::uint64_t number = ++counted;
-  if (number < the_fault.nth || (number > the_fault.nth && !the_fault.lasting)) {
+  if (number < the_fault.nth || (number > the_fault.nth && !the_fault.persistent)) {
     return Action::kNone;
   }
   if (number == the_fault.nth) report_hit();

@@ -143,16 +143,16 @@ bool wants_every_fault() {
 
 std::vector<Fault> faults() {
   std::vector<int> once = {EIO, ENOSPC, EINTR, 0};
-  std::vector<int> lasting = {EIO};
+  std::vector<int> persistent = {EIO};
   if (wants_every_fault()) {
     once.insert(once.end(), {EDQUOT, ENOMEM, EMFILE, EFBIG, EINVAL});
-    lasting.insert(lasting.end(), {ENOSPC, EDQUOT, ENOMEM, EMFILE, EFBIG});
+    persistent.insert(persistent.end(), {ENOSPC, EDQUOT, ENOMEM, EMFILE, EFBIG});
   }
   std::vector<Fault> all;
   for (std::size_t kind = 0; kind < io::sys::kCallKinds; ++kind) {
     const auto call = static_cast<io::sys::Call>(kind);
     for (const int number : once) all.push_back({call, number, false});
-    for (const int number : lasting) all.push_back({call, number, true});
+    for (const int number : persistent) all.push_back({call, number, true});
   }
   return all;
 }

@@ -101,8 +101,8 @@ TEST_P(FaultLoop, EndsRightOrWithAnErrorAndTheOldOutput) {
   for (const Case& fault : cases()) {
     for (const bool from_then_on : {false, true}) {
       // Interrupted for ever is no outcome; and of the rest, two stand for all.
-      const bool lasting = fault.error_number == EIO || fault.error_number == ENOSPC;
-      if (from_then_on && !lasting) continue;
+      const bool persistent = fault.error_number == EIO || fault.error_number == ENOSPC;
+      if (from_then_on && !persistent) continue;
       for (std::uint64_t nth = 1;; ++nth) {
         SCOPED_TRACE(std::string(sys::name_of(fault.call)) + " " + std::to_string(nth) + " " +
                      std::to_string(fault.error_number) + (from_then_on ? " on" : ""));

@@ -60,14 +60,14 @@ TEST(ResumedPlan, SelectsOnlyWhereThereIsNoRun) {
 TEST(ResumedPlan, KeepsNoRunInMemory) {
   Options options = resumable("8G");
   const Machine machine = machine_with({});
-  const Plan lasting = make_plan(options, machine);
-  EXPECT_EQ(lasting.run.kept_bytes(), 0U);
-  EXPECT_FALSE(lasting.run.through_page_cache);
+  const Plan persistent = make_plan(options, machine);
+  EXPECT_EQ(persistent.run.kept_bytes(), 0U);
+  EXPECT_FALSE(persistent.run.through_page_cache);
   options.resume.reset();
   const Plan usual = make_plan(options, machine);
   EXPECT_GT(usual.run.kept_bytes(), 0U);
-  EXPECT_TRUE(lasting.runs_last);
-  EXPECT_FALSE(usual.runs_last);
+  EXPECT_TRUE(persistent.runs_persist);
+  EXPECT_FALSE(usual.runs_persist);
 }
 
 TEST(ResumedPlan, NeedsNoRoomForWhatIsThere) {
