@@ -154,8 +154,8 @@ void CpuChunkLane<Key>::emit(PieceSink& sink) {
   Failure failure;
   run_workers(workers, [&](unsigned worker) {
     try {
-      const Desk desk = desk_of(worker, sink);
-      for (std::size_t i = next++; i < groups.size(); i = next++) emit_group(groups[i], desk);
+      const WorkerState state = state_of(worker, sink);
+      for (std::size_t i = next++; i < groups.size(); i = next++) emit_group(groups[i], state);
     } catch (...) {
       failure.capture();  // before those who wait fail, too
       next = groups.size();
@@ -167,56 +167,56 @@ void CpuChunkLane<Key>::emit(PieceSink& sink) {
 }
 
 template <class Key>
-auto CpuChunkLane<Key>::desk_of(unsigned worker, PieceSink& sink) const -> Desk {
+auto CpuChunkLane<Key>::state_of(unsigned worker, PieceSink& sink) const -> WorkerState {
   return {keys_in<Key>(pieces_[std::size_t{2} * worker]),
           keys_in<Key>(pieces_[std::size_t{2} * worker + 1]), sink};
 }
 
 template <class Key>
-void CpuChunkLane<Key>::emit_group(const Group& group, const Desk& desk) {
+void CpuChunkLane<Key>::emit_group(const Group& group, const WorkerState& state) {
   Span span(meter_, Stage::kSort);
   span.add_bytes(group.count * sizeof(Key));
   if (group.is_kept()) {
-    put(group.position, kept_.stretch(group.kept_begin, group.kept_end), desk.sink);
+    put(group.position, kept_.stretch(group.kept_begin, group.kept_end), state.sink);
   } else if (buckets_[group.first_bucket].uniform) {
-    emit_uniform(group, desk);
-  } else if (group.count <= desk.keys.size()) {
-    emit_sorted(group, desk);
+    emit_uniform(group, state);
+  } else if (group.count <= state.keys.size()) {
+    emit_sorted(group, state);
   } else {
-    emit_merged(group, desk);
+    emit_merged(group, state);
   }
 }
 
 template <class Key>
-void CpuChunkLane<Key>::emit_uniform(const Group& group, const Desk& desk) {
+void CpuChunkLane<Key>::emit_uniform(const Group& group, const WorkerState& state) {
   const PageChain& chain = buckets_[group.first_bucket].chains.front();
   const Key ordered = *reinterpret_cast<const Key*>(pool_.address_of(chain.first));
-  std::ranges::fill(desk.keys, form_ == KeyForm::kRaw ? map_.to_raw(ordered) : ordered);
+  std::ranges::fill(state.keys, form_ == KeyForm::kRaw ? map_.to_raw(ordered) : ordered);
   for (std::uint64_t done = 0; done < group.count;) {
-    const std::uint64_t count = std::min<std::uint64_t>(desk.keys.size(), group.count - done);
-    desk.sink.put(group.position + done, std::as_bytes(desk.keys.first(count)));
+    const std::uint64_t count = std::min<std::uint64_t>(state.keys.size(), group.count - done);
+    state.sink.put(group.position + done, std::as_bytes(state.keys.first(count)));
     done += count;
   }
 }
 
 // Kept keys are sorted once more: they are part of a piece in the cache.
 template <class Key>
-void CpuChunkLane<Key>::emit_sorted(const Group& group, const Desk& desk) {
-  const std::span<Key> keys = desk.keys.first(group.count);
+void CpuChunkLane<Key>::emit_sorted(const Group& group, const WorkerState& state) {
+  const std::span<Key> keys = state.keys.first(group.count);
   auto end = gather_dealt(group, keys).end();
   for_each_kept(group, [&](std::span<const Key> kept) { end = std::ranges::copy(kept, end).out; });
-  piece_sort(keys, desk.scratch.first(group.count));
-  put(group.position, keys, desk.sink);
+  piece_sort(keys, state.scratch.first(group.count));
+  put(group.position, keys, state.sink);
 }
 
 // So many kept keys that they cannot be sorted with the others in one piece.
 template <class Key>
-void CpuChunkLane<Key>::emit_merged(const Group& group, const Desk& desk) {
-  const std::span<Key> sorted = gather_dealt(group, desk.keys);
-  piece_sort(sorted, desk.scratch.first(sorted.size()));
+void CpuChunkLane<Key>::emit_merged(const Group& group, const WorkerState& state) {
+  const std::span<Key> sorted = gather_dealt(group, state.keys);
+  piece_sort(sorted, state.scratch.first(sorted.size()));
   std::span<const Key> dealt = sorted;
   std::uint64_t position = group.position;
-  const std::size_t half = desk.scratch.size() / 2;
+  const std::size_t half = state.scratch.size() / 2;
   for_each_kept(group, [&](std::span<const Key> kept) {
     while (!kept.empty()) {
       // Both are cut at the same key: nothing in front of the cuts is greater than what is behind.
@@ -226,15 +226,15 @@ void CpuChunkLane<Key>::emit_merged(const Group& group, const Desk& desk) {
         right = right.first(half);
         left = keys_up_to(right.back(), left);
       }
-      const std::span<Key> merged = desk.scratch.first(left.size() + right.size());
+      const std::span<Key> merged = state.scratch.first(left.size() + right.size());
       std::ranges::merge(left, right, merged.begin());
-      put(position, merged, desk.sink);
+      put(position, merged, state.sink);
       position += merged.size();
       kept = kept.subspan(left.size());
       dealt = dealt.subspan(right.size());
     }
   });
-  if (!dealt.empty()) put(position, sorted.last(dealt.size()), desk.sink);
+  if (!dealt.empty()) put(position, sorted.last(dealt.size()), state.sink);
 }
 
 // Copies the keys of the group's buckets to the front of `to`.

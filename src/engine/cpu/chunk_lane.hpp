@@ -36,16 +36,16 @@ class CpuChunkLane final : public ChunkLane {
   std::unique_ptr<Partitioner<Key>> take_partitioner();
 
   // What a worker emits with.
-  struct Desk {
+  struct WorkerState {
     std::span<Key> keys;
     std::span<Key> scratch;
     PieceSink& sink;
   };
-  Desk desk_of(unsigned worker, PieceSink& sink) const;
-  void emit_group(const Group& group, const Desk& desk);
-  void emit_uniform(const Group& group, const Desk& desk);
-  void emit_sorted(const Group& group, const Desk& desk);
-  void emit_merged(const Group& group, const Desk& desk);
+  WorkerState state_of(unsigned worker, PieceSink& sink) const;
+  void emit_group(const Group& group, const WorkerState& state);
+  void emit_uniform(const Group& group, const WorkerState& state);
+  void emit_sorted(const Group& group, const WorkerState& state);
+  void emit_merged(const Group& group, const WorkerState& state);
   std::span<Key> gather_dealt(const Group& group, std::span<Key> to) const;
   template <class F>
   void for_each_kept(const Group& group, const F& f) const;
