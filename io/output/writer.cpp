@@ -30,9 +30,10 @@ class EncoderSlot {
 };
 
 // What the elements take at least.
-std::uint64_t least_bytes(const OutputForm& form, std::uint64_t elements, std::uint64_t key_bytes) {
+std::uint64_t least_bytes(const OutputForm& form, std::uint64_t elements,
+                          std::uint64_t element_bytes) {
   if (form.codec != Codec::kNone) return 0;
-  return elements * (form.format == FileFormat::kText ? kLeastLineBytes : key_bytes);
+  return elements * (form.format == FileFormat::kText ? kLeastLineBytes : element_bytes);
 }
 
 // What a decoder is given at once to decompress to.
@@ -58,7 +59,7 @@ struct Writer::Scratch {
 Writer::Writer(Output& output, const WriterOptions& options)
     : output_(output),
       options_(options),
-      key_bytes_(options.element_bytes),
+      element_bytes_(options.element_bytes),
       cancelled_(std::make_exception_ptr(
           Error(ErrorKind::kOutput, "writing", "stopped before the output was complete")
               .path(output.path())
@@ -81,7 +82,7 @@ void Writer::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) 
   }
   header_bytes_ = bytes.size();
   const std::uint64_t least =
-      header_bytes_ + least_bytes(options_.form, least_elements, key_bytes_);
+      header_bytes_ + least_bytes(options_.form, least_elements, element_bytes_);
   next_offset_ = options_.form.is_plain() ? least : header_bytes_;
   output_.prepare(least, options_.windows);
   const bool comes_last = is_array && counts_elements_;
@@ -90,8 +91,8 @@ void Writer::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) 
 
 void Writer::put(std::uint64_t position, ConstByteSpan keys) {
   if (options_.form.is_plain()) {
-    output_.write_at(header_bytes_ + position * key_bytes_, keys);
-    elements_put_ += keys.size() / key_bytes_;
+    output_.write_at(header_bytes_ + position * element_bytes_, keys);
+    elements_put_ += keys.size() / element_bytes_;
   } else if (!keys.empty()) {
     put_slices(position, keys);
   }
@@ -100,7 +101,7 @@ void Writer::put(std::uint64_t position, ConstByteSpan keys) {
 // A piece of one slice is encoded at once, while others still have the turn. A larger one has many
 // threads to itself, but only when its turn has come: those that wait would keep its slices.
 void Writer::put_slices(std::uint64_t position, ConstByteSpan keys) {
-  const std::uint64_t slice_bytes = options_.slice_elements * key_bytes_;
+  const std::uint64_t slice_bytes = options_.slice_elements * element_bytes_;
   const std::uint64_t slices = div_up(keys.size(), slice_bytes);
   if (slices > 1) {
     std::unique_lock lock(mutex_);
@@ -128,7 +129,7 @@ void Writer::put_slices(std::uint64_t position, ConstByteSpan keys) {
 void Writer::put_slice(std::uint64_t position, ConstByteSpan keys) {
   std::unique_ptr<Scratch> scratch = take_scratch();
   const ConstByteSpan encoded = encode(keys, *scratch);
-  const std::uint64_t offset = take_place(position, keys.size() / key_bytes_, encoded.size());
+  const std::uint64_t offset = take_place(position, keys.size() / element_bytes_, encoded.size());
   output_.write_at(offset, encoded);
   give_back(std::move(scratch));
 }
@@ -212,7 +213,7 @@ std::vector<std::byte> Writer::array_header(std::uint64_t elements) const {
 }
 
 void Writer::finish_plain() {
-  next_offset_ = header_bytes_ + elements_put_ * key_bytes_;
+  next_offset_ = header_bytes_ + elements_put_ * element_bytes_;
   if (options_.form.format != FileFormat::kNpy) return;
   output_.write_at(0, array_header(elements_put_));
 }

@@ -95,7 +95,7 @@ class Writer {
 
   Output& output_;
   const WriterOptions options_;
-  const std::uint64_t key_bytes_;
+  const std::uint64_t element_bytes_;
   const std::exception_ptr cancelled_;  // made in advance: cancel() may come for lack of memory
   std::uint64_t header_bytes_ = 0;
   bool counts_elements_ = false;  // begin() was not told how many there are

@@ -100,7 +100,7 @@ BlockCheck Run::checked(std::size_t block, ConstByteSpan stored) const {
 ConstByteSpan Run::read_block(std::size_t block, ByteSpan out, ByteSpan scratch) const {
   const std::uint64_t begin = first_position(block);
   const std::uint64_t end = end_position(block);
-  const ByteSpan keys = out.first((end - begin) * space_->key_bytes);
+  const ByteSpan keys = out.first((end - begin) * space_->element_bytes);
   read_range(begin, end, keys, scratch);
   return keys;
 }
@@ -131,7 +131,7 @@ void Run::read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteS
       [&](std::size_t block, const BlockCheck& check, std::uint64_t from, std::uint64_t to) {
         const std::uint64_t first = first_position(block);
         decode_keys(identity_of(block), check, from - first, to - first,
-                    out.data() + (from - begin) * space_->key_bytes);
+                    out.data() + (from - begin) * space_->element_bytes);
       });
 }
 

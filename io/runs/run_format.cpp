@@ -49,8 +49,8 @@ Header header_of(const BlockIdentity& identity, Encoding encoding, std::size_t p
   Header header;
   header.encoding = static_cast<std::uint8_t>(encoding);
   header.key_bytes =
-      identity.records ? std::uint8_t{0} : static_cast<std::uint8_t>(identity.key_bytes);
-  header.record_bytes = identity.records ? identity.key_bytes : 0;
+      identity.records ? std::uint8_t{0} : static_cast<std::uint8_t>(identity.element_bytes);
+  header.record_bytes = identity.records ? identity.element_bytes : 0;
   header.store = identity.store;
   header.run = identity.run;
   header.position = identity.position;
@@ -76,7 +76,7 @@ std::size_t worthwhile_packed_bytes(ConstByteSpan keys, const BlockIdentity& ide
                                     Packing packing) {
   if (packing == Packing::kOff || !is_packable(identity)) return 0;
   const std::size_t bytes = with_packable_key(
-      identity.key_bytes, [&](auto key) { return packed_bytes(keys_in<decltype(key)>(keys)); });
+      identity.element_bytes, [&](auto key) { return packed_bytes(keys_in<decltype(key)>(keys)); });
   return bytes <= most_packed_bytes(packing, keys.size()) ? bytes : 0;
 }
 
@@ -111,25 +111,25 @@ std::size_t seal(const BlockIdentity& identity, Encoding encoding, ConstByteSpan
 }  // namespace
 
 bool is_packable(const BlockIdentity& identity) {
-  return !identity.records && identity.key_bytes >= 4;
+  return !identity.records && identity.element_bytes >= 4;
 }
 
 bool has_right_form(const BlockIdentity& expected, Encoding encoding, ConstByteSpan payload) {
   if (encoding == Encoding::kPlain) {
-    return payload.size() == std::size_t{expected.count} * expected.key_bytes;
+    return payload.size() == std::size_t{expected.count} * expected.element_bytes;
   }
-  return is_packable(expected) && with_packable_key(expected.key_bytes, [&](auto key) {
+  return is_packable(expected) && with_packable_key(expected.element_bytes, [&](auto key) {
            return is_packed_form<decltype(key)>(payload, expected.count);
          });
 }
 
-std::uint64_t most_block_bytes(std::uint64_t count, std::size_t key_bytes) {
-  return round_up(kBlockHeaderBytes + count * key_bytes, kBlockAlignment);
+std::uint64_t most_block_bytes(std::uint64_t count, std::size_t element_bytes) {
+  return round_up(kBlockHeaderBytes + count * element_bytes, kBlockAlignment);
 }
 
-std::uint64_t block_elements_within(std::uint64_t stored_bytes, std::size_t key_bytes) {
+std::uint64_t block_elements_within(std::uint64_t stored_bytes, std::size_t element_bytes) {
   const std::uint64_t whole = round_down(stored_bytes, kBlockAlignment);
-  return whole < kBlockHeaderBytes ? 0 : (whole - kBlockHeaderBytes) / key_bytes;
+  return whole < kBlockHeaderBytes ? 0 : (whole - kBlockHeaderBytes) / element_bytes;
 }
 
 std::uint64_t first_key_of(ConstByteSpan keys, std::size_t key_bytes) {
@@ -144,7 +144,7 @@ std::size_t encode_block(const BlockIdentity& identity, ConstByteSpan keys, Pack
   const bool packs = packed_bytes > 0;
   if (!packs) return encode_payload(identity, Encoding::kPlain, keys, to);
   const ByteSpan payload = to.subspan(kBlockHeaderBytes, packed_bytes);
-  with_packable_key(identity.key_bytes,
+  with_packable_key(identity.element_bytes,
                     [&](auto key) { pack_keys(keys_in<decltype(key)>(keys), payload); });
   return seal(identity, Encoding::kPacked, payload, to);
 }
@@ -186,11 +186,11 @@ BlockCheck check_block(const BlockIdentity& expected, ConstByteSpan block) {
 void decode_keys(const BlockIdentity& expected, const BlockCheck& check, std::uint64_t begin,
                  std::uint64_t end, std::byte* to) {
   if (check.encoding == Encoding::kPlain) {
-    const std::uint64_t key_bytes = expected.key_bytes;
-    std::memcpy(to, check.payload.data() + begin * key_bytes, (end - begin) * key_bytes);
+    const std::uint64_t element_bytes = expected.element_bytes;
+    std::memcpy(to, check.payload.data() + begin * element_bytes, (end - begin) * element_bytes);
     return;
   }
-  with_packable_key(expected.key_bytes, [&](auto key) {
+  with_packable_key(expected.element_bytes, [&](auto key) {
     unpack_keys(check.payload, expected.count, begin, end, reinterpret_cast<decltype(key)*>(to));
   });
 }

@@ -61,7 +61,7 @@ struct BlockIdentity {
   std::uint64_t position = 0;
   std::uint64_t first_key = 0;
   std::uint32_t count = 0;
-  std::uint32_t key_bytes = 0;  // of an element
+  std::uint32_t element_bytes = 0;
   bool records = false;
 
   friend bool operator==(const BlockIdentity&, const BlockIdentity&) = default;
@@ -76,11 +76,11 @@ struct BlockIdentity {
                                   ConstByteSpan payload);
 
 // The most bytes a block of `count` keys takes: those of a plain one.
-[[nodiscard]] std::uint64_t most_block_bytes(std::uint64_t count, std::size_t key_bytes);
+[[nodiscard]] std::uint64_t most_block_bytes(std::uint64_t count, std::size_t element_bytes);
 
 // The most keys of a plain block that takes at most `stored_bytes`.
 [[nodiscard]] std::uint64_t block_elements_within(std::uint64_t stored_bytes,
-                                                  std::size_t key_bytes);
+                                                  std::size_t element_bytes);
 
 // The first key of plain, ordered keys, zero-extended.
 [[nodiscard]] std::uint64_t first_key_of(ConstByteSpan keys, std::size_t key_bytes);
@@ -88,7 +88,7 @@ struct BlockIdentity {
 // Writes the block of `keys`, ordered and ascending, to the start of `to` and returns the bytes it
 // takes, a multiple of kBlockAlignment. kAuto packs where that saves a tenth, kOn where it saves
 // anything.
-// Requires: keys.size() == identity.count * identity.key_bytes, keys aligned to key_bytes;
+// Requires: keys.size() == identity.count * identity.element_bytes, keys aligned to element_bytes;
 // to.size() >= most_block_bytes(...), aligned to 8.
 std::size_t encode_block(const BlockIdentity& identity, ConstByteSpan keys, Packing packing,
                          ByteSpan to);

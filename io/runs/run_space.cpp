@@ -10,29 +10,29 @@
 
 namespace gsort::io {
 
-RunBatchSizes RunSpace::batch_sizes(const RunStoreOptions& options, std::size_t key_bytes) {
+RunBatchSizes RunSpace::batch_sizes(const RunStoreOptions& options, std::size_t element_bytes) {
   RunBatchSizes sizes;
-  sizes.block_bytes = most_block_bytes(options.block_elements, key_bytes);
+  sizes.block_bytes = most_block_bytes(options.block_elements, element_bytes);
   sizes.batch_bytes = round_up(std::max(options.batch_bytes, sizes.block_bytes), kDirectAlignment);
   sizes.open_buffers = std::max(options.batch_buffers, 1U);
   sizes.kept_buffers = options.persistent ? 0 : options.kept_batches;
   return sizes;
 }
 
-RunSpace::RunSpace(const std::vector<std::string>& folders, std::size_t key_bytes_in,
+RunSpace::RunSpace(const std::vector<std::string>& folders, std::size_t element_bytes_in,
                    const RunStoreOptions& options)
     : id(options.persistent ? options.persistent->store : sys::random_number()),
       is_persistent(options.persistent.has_value()),
-      key_bytes(key_bytes_in),
+      element_bytes(element_bytes_in),
       records(options.records),
       block_elements(options.block_elements),
-      block_bytes(most_block_bytes(options.block_elements, key_bytes_in)),
+      block_bytes(most_block_bytes(options.block_elements, element_bytes_in)),
       packing(options.packing),
       next_run(options.persistent ? options.persistent->next_run : 0),
       files(folders, options),
       tier(options.tier, is_persistent || options.tier == nullptr ? 0 : options.tier_batches,
-           batch_sizes(options, key_bytes_in).batch_bytes),
-      batches(files, tier, batch_sizes(options, key_bytes_in)) {}
+           batch_sizes(options, element_bytes_in).batch_bytes),
+      batches(files, tier, batch_sizes(options, element_bytes_in)) {}
 
 BlockIdentity RunSpace::identity_of(std::uint64_t run, const BlockEntry& entry,
                                     std::uint64_t count) const {
@@ -41,12 +41,12 @@ BlockIdentity RunSpace::identity_of(std::uint64_t run, const BlockEntry& entry,
           entry.position,
           entry.first_key,
           static_cast<std::uint32_t>(count),
-          static_cast<std::uint32_t>(key_bytes),
+          static_cast<std::uint32_t>(element_bytes),
           records.has_value()};
 }
 
 std::uint64_t RunSpace::fence_of(ConstByteSpan elements) const {
-  return records ? records->prefix_of(elements.data()) : first_key_of(elements, key_bytes);
+  return records ? records->prefix_of(elements.data()) : first_key_of(elements, element_bytes);
 }
 
 ConstByteSpan RunSpace::stored(const BlockEntry& first, std::size_t bytes, ByteSpan scratch,

@@ -17,11 +17,11 @@
 namespace gsort::io {
 
 struct RunSpace {
-  RunSpace(const std::vector<std::string>& folders, std::size_t key_bytes_in,
+  RunSpace(const std::vector<std::string>& folders, std::size_t element_bytes_in,
            const RunStoreOptions& options);
 
   [[nodiscard]] static RunBatchSizes batch_sizes(const RunStoreOptions& options,
-                                                 std::size_t key_bytes);
+                                                 std::size_t element_bytes);
 
   // The identity of a block of this store.
   [[nodiscard]] BlockIdentity identity_of(std::uint64_t run, const BlockEntry& entry,
@@ -45,7 +45,7 @@ struct RunSpace {
 
   const std::uint64_t id;
   const bool is_persistent;
-  const std::size_t key_bytes;  // of an element
+  const std::size_t element_bytes;
   const std::optional<RecordOrder> records;
   const std::uint64_t block_elements;
   const std::uint64_t block_bytes;  // the most a block takes

@@ -12,14 +12,14 @@
 #include "io/runs/run_space.hpp"
 
 namespace gsort::io {
-RunStore::RunStore(const std::vector<std::string>& folders, std::size_t key_bytes,
+RunStore::RunStore(const std::vector<std::string>& folders, std::size_t element_bytes,
                    const RunStoreOptions& options)
-    : space_(std::make_shared<RunSpace>(folders, key_bytes, options)) {}
+    : space_(std::make_shared<RunSpace>(folders, element_bytes, options)) {}
 
 RunStore::~RunStore() = default;
 
-std::uint64_t RunStore::memory_bytes(const RunStoreOptions& options, std::size_t key_bytes) {
-  const RunBatchSizes sizes = RunSpace::batch_sizes(options, key_bytes);
+std::uint64_t RunStore::memory_bytes(const RunStoreOptions& options, std::size_t element_bytes) {
+  const RunBatchSizes sizes = RunSpace::batch_sizes(options, element_bytes);
   return sizes.batch_bytes * (sizes.open_buffers + sizes.kept_buffers);
 }
 
@@ -27,7 +27,7 @@ std::uint64_t RunStore::disk_bytes(std::uint64_t elements, std::uint64_t piece_e
   // Every piece may end with a short block, and every block may end a batch.
   const std::uint64_t blocks = elements / space_->block_elements +
                                div_up(elements, std::max<std::uint64_t>(piece_elements, 1));
-  return elements * space_->key_bytes + blocks * (kBlockHeaderBytes + kDirectAlignment);
+  return elements * space_->element_bytes + blocks * (kBlockHeaderBytes + kDirectAlignment);
 }
 
 std::uint64_t RunStore::scratch_bytes() const {
@@ -66,7 +66,7 @@ class PlainPiece {
   PlainPiece(const RunSpace& space, ConstByteSpan keys) : space_(space), keys_(keys) {}
 
   [[nodiscard]] bool empty() const { return keys_.empty(); }
-  [[nodiscard]] std::uint64_t count() const { return block().size() / space_.key_bytes; }
+  [[nodiscard]] std::uint64_t count() const { return block().size() / space_.element_bytes; }
   [[nodiscard]] std::uint64_t fence() const { return space_.fence_of(block()); }
   std::size_t encode(const BlockIdentity& identity, ByteSpan to) const {
     return encode_block(identity, block(), space_.packing, to);
@@ -75,7 +75,7 @@ class PlainPiece {
 
  private:
   [[nodiscard]] ConstByteSpan block() const {
-    return keys_.first(std::min(keys_.size(), space_.block_elements * space_.key_bytes));
+    return keys_.first(std::min(keys_.size(), space_.block_elements * space_.element_bytes));
   }
 
   const RunSpace& space_;
@@ -89,9 +89,9 @@ class StoredPiece {
 
   [[nodiscard]] bool empty() const { return left_.count == 0; }
   [[nodiscard]] std::uint64_t count() const { return std::min(left_.count, space_.block_elements); }
-  [[nodiscard]] std::uint64_t fence() const { return first_key_of(block(), space_.key_bytes); }
+  [[nodiscard]] std::uint64_t fence() const { return first_key_of(block(), space_.element_bytes); }
   std::size_t encode(const BlockIdentity& identity, ByteSpan to) const {
-    const bool packed = block().size() < count() * space_.key_bytes;
+    const bool packed = block().size() < count() * space_.element_bytes;
     const Encoding encoding = packed ? Encoding::kPacked : Encoding::kPlain;
     if (!has_right_form(identity, encoding, block())) {
       throw Error(ErrorKind::kCorrupt, "packing keys",
@@ -136,7 +136,7 @@ class RunWriter::Impl {
   template <class Piece>
   void put(std::uint64_t position, std::uint64_t count, Piece piece) {
     elements_ += count;
-    space_->key_bytes_put += count * space_->key_bytes;
+    space_->key_bytes_put += count * space_->element_bytes;
     while (!piece.empty()) {
       RunBatch& batch = space_->batches.open(number_, index_, position);
       try {
@@ -203,20 +203,20 @@ RunWriter& RunWriter::operator=(RunWriter&&) noexcept = default;
 RunWriter::~RunWriter() = default;
 void RunWriter::put(std::uint64_t position, ConstByteSpan keys) {
   const RunSpace& space = impl_->space();
-  impl_->put(position, keys.size() / space.key_bytes, PlainPiece(space, keys));
+  impl_->put(position, keys.size() / space.element_bytes, PlainPiece(space, keys));
 }
 void RunWriter::put_blocks(std::uint64_t position, const StoredBlocks& blocks) {
   impl_->put(position, blocks.count, StoredPiece(impl_->space(), blocks));
 }
 bool RunWriter::takes_blocks() const {
-  return is_packable({.key_bytes = static_cast<std::uint32_t>(impl_->space().key_bytes),
+  return is_packable({.element_bytes = static_cast<std::uint32_t>(impl_->space().element_bytes),
                       .records = impl_->space().records.has_value()});
 }
 std::uint64_t RunWriter::block_elements() const {
   return impl_->space().block_elements;
 }
-std::size_t RunWriter::key_bytes() const {
-  return impl_->space().key_bytes;
+std::size_t RunWriter::element_bytes() const {
+  return impl_->space().element_bytes;
 }
 Packing RunWriter::packing() const {
   return impl_->space().packing;

@@ -52,7 +52,7 @@ struct RunStoreOptions {
   // them the blocks' checksums find.
   bool left_in_page_cache = false;
   Packing packing = Packing::kAuto;
-  // Elements are records in this order instead of keys; key_bytes is then their size.
+  // Elements are records in this order instead of keys.
   std::optional<RecordOrder> records;
   // Buffers in which blocks are put together before they are written: memory of the store,
   // batch_bytes each, one for every put() that runs at the same time; further ones wait for a
@@ -76,10 +76,10 @@ class RunWriter;
 // Outlives its writers and runs. Thread-safe.
 class RunStore {
  public:
-  // Requires: key_bytes is 1, 2, 4 or 8, or the size of options.records; options.block_elements
+  // Requires: element_bytes is 1, 2, 4 or 8, or the size of options.records; options.block_elements
   // >= 1. Throws: Error(kTemporary) when a folder is missing, no folder, or may not be written;
   // Error(kUsage) when `folders` is empty.
-  RunStore(const std::vector<std::string>& folders, std::size_t key_bytes,
+  RunStore(const std::vector<std::string>& folders, std::size_t element_bytes,
            const RunStoreOptions& options);
   ~RunStore();
   RunStore(const RunStore&) = delete;
@@ -100,7 +100,7 @@ class RunStore {
   // All host memory a store with these options takes for its buffers (the fences come on top: 32
   // bytes for every block of every run; and 8 for every batch of the tier).
   [[nodiscard]] static std::uint64_t memory_bytes(const RunStoreOptions& options,
-                                                  std::size_t key_bytes);
+                                                  std::size_t element_bytes);
 
   // The bytes of disk a run of `elements` keys takes when put in pieces of at least
   // `piece_elements`.
@@ -146,7 +146,7 @@ class RunWriter {
   void put_blocks(std::uint64_t position, const StoredBlocks& blocks);
   [[nodiscard]] bool takes_blocks() const;
   [[nodiscard]] std::uint64_t block_elements() const;
-  [[nodiscard]] std::size_t key_bytes() const;
+  [[nodiscard]] std::size_t element_bytes() const;
   [[nodiscard]] Packing packing() const;
 
   // All pieces have been put.
@@ -199,7 +199,8 @@ class Run {
 
   // Reads the keys [begin, end) into `out`, blocks that are neighbours on disk in one transfer as
   // large as `scratch` allows, and checks every block touched.
-  // Requires: begin <= end <= elements(), out.size() >= (end - begin) * key_bytes, scratch.size()
+  // Requires: begin <= end <= elements(), out.size() >= (end - begin) * element_bytes,
+  // scratch.size()
   // >= RunStore::scratch_bytes().
   // Throws: as read_block.
   void read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteSpan scratch) const;

@@ -141,7 +141,7 @@ std::uint64_t count_keys(const Plan& plan, const BlockReader& read, Meter* meter
     put_all<Key>(plan, counts, meter, memory, output(elements));
     return elements;
   };
-  return plan.key_bytes == 1 ? run(std::uint8_t{}) : run(std::uint16_t{});
+  return plan.element_bytes == 1 ? run(std::uint8_t{}) : run(std::uint16_t{});
 }
 
 }  // namespace gsort

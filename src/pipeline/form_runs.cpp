@@ -94,7 +94,7 @@ class RunFormation {
   Fingerprint fill(ChunkLane& lane) {
     const std::uint64_t begin = reader_.position();
     const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - begin;
-    const std::uint64_t chunk_bytes = plan_.chunk.chunk_elements * plan_.key_bytes;
+    const std::uint64_t chunk_bytes = plan_.chunk.chunk_elements * plan_.element_bytes;
     const std::uint64_t end = begin + std::min(most, chunk_bytes);
     if (!reader_.known_size()) {
       fill_from_pipe(lane, begin, end);
@@ -110,7 +110,7 @@ class RunFormation {
   // A run that is kept stands for all of the input up to its end: who resumes the sort reads on
   // from there. So what the reader has passed over must be seen before, not at the end of the sort.
   void require_all_taken(std::uint64_t begin, std::uint64_t elements) const {
-    const std::uint64_t given = (reader_.position() - begin) / plan_.key_bytes;
+    const std::uint64_t given = (reader_.position() - begin) / plan_.element_bytes;
     if (given == elements) return;
     throw Error(ErrorKind::kCorrupt, "verifying what was read",
                 fmt::format("read {} elements for a chunk, but {} arrived", format_count(given),
@@ -151,7 +151,7 @@ class RunFormation {
             lane.add(block, 0, 0);
             return;
           }
-          add_block(lane, block, read->bytes, (read->position_bytes - begin) / plan_.key_bytes);
+          add_block(lane, block, read->bytes, (read->position_bytes - begin) / plan_.element_bytes);
         }
       } catch (...) {
         failure.capture();

@@ -251,7 +251,7 @@ std::uint64_t merge_into_output(const InputMergeContext& context, const OutputMa
   const auto begin = [&](bool anything) -> PieceSink& {
     const auto size = context.reader.known_size();
     if (!anything) return output(0);
-    return output(size ? std::optional(*size / context.plan.key_bytes) : std::nullopt);
+    return output(size ? std::optional(*size / context.plan.element_bytes) : std::nullopt);
   };
   return GroupMerge(context, 0, context.reader.inputs(), KeyForm::kRaw).run(begin);
 }

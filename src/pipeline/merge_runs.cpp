@@ -41,8 +41,8 @@ class PartQueue {
   PartQueue(std::span<io::Run> runs, const Plan& plan, std::uint64_t part_elements,
             std::uint64_t scratch_bytes)
       : runs_(runs),
-        splitter_(runs, plan.key_bytes, plan.run.block_elements * plan.key_bytes, scratch_bytes,
-                  plan.records),
+        splitter_(runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes,
+                  scratch_bytes, plan.records),
         part_elements_(part_elements) {
     for (const io::Run& run : runs) total_ += run.elements();
     cuts_.assign(runs.size(), 0);
@@ -121,7 +121,7 @@ class PartQueue {
 // Calls load(run, scratch) for each slice of `part` that has keys, from at most as many threads as
 // there are scratch buffers.
 template <class F>
-void load_each(const Part& part, std::span<const ByteSpan> scratch, std::uint64_t key_bytes,
+void load_each(const Part& part, std::span<const ByteSpan> scratch, std::uint64_t element_bytes,
                Meter* meter, const F& load) {
   std::atomic<std::size_t> next{0};
   Failure failure;
@@ -130,7 +130,7 @@ void load_each(const Part& part, std::span<const ByteSpan> scratch, std::uint64_
       for (std::size_t run = next++; run < part.begin.size() && !failure.failed(); run = next++) {
         if (part.begin[run] == part.end[run]) continue;
         Span span(meter, Stage::kLoad);
-        span.add_bytes((part.end[run] - part.begin[run]) * key_bytes);
+        span.add_bytes((part.end[run] - part.begin[run]) * element_bytes);
         load(run, scratch[worker]);
       }
     } catch (...) {
@@ -142,13 +142,13 @@ void load_each(const Part& part, std::span<const ByteSpan> scratch, std::uint64_
 
 // Loads the slices as keys, one behind the other.
 void load_slices(std::span<const io::Run> runs, const Part& part, ByteSpan input,
-                 std::span<const ByteSpan> scratch, std::uint64_t key_bytes, Meter* meter) {
+                 std::span<const ByteSpan> scratch, std::uint64_t element_bytes, Meter* meter) {
   std::vector<ByteSpan> places(runs.size());
   for (std::size_t run = 0; run < runs.size(); ++run) {
-    places[run] = input.first((part.end[run] - part.begin[run]) * key_bytes);
+    places[run] = input.first((part.end[run] - part.begin[run]) * element_bytes);
     input = input.subspan(places[run].size());
   }
-  load_each(part, scratch, key_bytes, meter, [&](std::size_t run, ByteSpan room) {
+  load_each(part, scratch, element_bytes, meter, [&](std::size_t run, ByteSpan room) {
     runs[run].read_range(part.begin[run], part.end[run], places[run], room);
   });
 }
@@ -204,7 +204,7 @@ class StoredLayout {
 // Loads a part and merges it.
 void merge_part(const MergeContext& context, std::span<const io::Run> runs, const Part& part,
                 MergeLane& lane, std::span<const ByteSpan> scratch, KeyForm form, PieceSink& sink) {
-  const std::uint64_t key_bytes = context.plan.key_bytes;
+  const std::uint64_t element_bytes = context.plan.element_bytes;
   std::vector<std::uint64_t> counts(runs.size());
   for (std::size_t run = 0; run < runs.size(); ++run) counts[run] = part.end[run] - part.begin[run];
   const ByteSpan input = lane.input();
@@ -213,14 +213,14 @@ void merge_part(const MergeContext& context, std::span<const io::Run> runs, cons
   if (stored_merger != nullptr) layout.emplace(runs, part);
   const bool stored = layout && layout->fits(input);
   if (stored) {
-    load_each(part, scratch, key_bytes, context.meter, [&](std::size_t run, ByteSpan room) {
+    load_each(part, scratch, element_bytes, context.meter, [&](std::size_t run, ByteSpan room) {
       layout->load(runs[run], run, part, input, room);
     });
   } else {
-    load_slices(runs, part, input, scratch, key_bytes, context.meter);
+    load_slices(runs, part, input, scratch, element_bytes, context.meter);
   }
   Span span(context.meter, Stage::kMerge);
-  span.add_bytes(part.elements() * key_bytes);
+  span.add_bytes(part.elements() * element_bytes);
   if (stored) {
     stored_merger->merge_stored(counts, layout->pieces(input), part.position, form, sink);
   } else {
@@ -264,7 +264,7 @@ void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm fo
   run_workers(sizes.lanes, [&](unsigned lane) {
     try {
       std::optional<StagingSink> staging;
-      if (staged) staging.emplace(buffers.staging[lane], context.plan.key_bytes, sink);
+      if (staged) staging.emplace(buffers.staging[lane], context.plan.element_bytes, sink);
       while (!failure.failed()) {
         const std::optional<Part> part = parts.take();
         if (!part) return;

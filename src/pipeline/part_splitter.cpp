@@ -21,12 +21,12 @@ struct PrefixesOf {
 
 }  // namespace
 
-PartSplitter::PartSplitter(std::span<const io::Run> runs, std::uint64_t key_bytes,
+PartSplitter::PartSplitter(std::span<const io::Run> runs, std::uint64_t element_bytes,
                            std::uint64_t block_bytes, std::uint64_t scratch_bytes,
                            const std::optional<RecordFormat>& records)
     : runs_(runs),
       records_(records),
-      key_bytes_(key_bytes),
+      element_bytes_(element_bytes),
       block_bytes_(round_up(block_bytes, sizeof(std::uint64_t))),
       memory_(runs.size() * block_bytes_ + scratch_bytes + kBufferAlignment),
       cache_(runs.size()),
@@ -47,8 +47,9 @@ std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
     low_ = high_;
     return low_;
   }
-  const std::uint64_t greatest =
-      records_ || key_bytes_ == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * key_bytes_)) - 1;
+  const std::uint64_t greatest = records_ || element_bytes_ == 8
+                                     ? ~std::uint64_t{0}
+                                     : (std::uint64_t{1} << (8 * element_bytes_)) - 1;
   Range range = bracket_by_fences(position, {0, greatest});
   narrow_by_guess(position, range);
   const auto run_count = static_cast<std::uint32_t>(runs_.size());
@@ -197,7 +198,7 @@ std::uint64_t PartSplitter::count_in_block(ConstByteSpan block, std::uint64_t fr
     const PrefixesOf prefixes{*records_, block.data()};
     return upper_bound_in(prefixes, from, to, value);
   }
-  return with_key_of_width(key_bytes_, [&](auto width) {
+  return with_key_of_width(element_bytes_, [&](auto width) {
     using Key = decltype(width);
     const auto* const keys = reinterpret_cast<const Key*>(block.data());
     return upper_bound_in(keys, from, to, static_cast<Key>(value));
@@ -207,7 +208,7 @@ std::uint64_t PartSplitter::count_in_block(ConstByteSpan block, std::uint64_t fr
 const std::byte* PartSplitter::record_at(std::uint32_t run, std::uint64_t position) {
   const std::size_t block = runs_[run].block_of(position);
   const std::uint64_t at = position - runs_[run].first_position(block);
-  return block_of(run, block).data() + at * key_bytes_;
+  return block_of(run, block).data() + at * element_bytes_;
 }
 
 ConstByteSpan PartSplitter::block_of(std::uint32_t run, std::size_t block) {

@@ -26,10 +26,11 @@ namespace gsort {
 class PartSplitter {
  public:
   // `block_bytes` is what the keys of a block take at most: memory of that size is taken for each
-  // run; and `scratch_bytes`, RunStore::scratch_bytes(), once. key_bytes are those of an element:
-  // of a key, or of a record of `records`.
-  PartSplitter(std::span<const io::Run> runs, std::uint64_t key_bytes, std::uint64_t block_bytes,
-               std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records = {});
+  // run; and `scratch_bytes`, RunStore::scratch_bytes(), once. element_bytes are those of an
+  // element: of a key, or of a record of `records`.
+  PartSplitter(std::span<const io::Run> runs, std::uint64_t element_bytes,
+               std::uint64_t block_bytes, std::uint64_t scratch_bytes,
+               const std::optional<RecordFormat>& records = {});
 
   // The cuts for output position `position`, one for each run.
   // Requires: position is not below that of the call before, and at most the sum of all elements.
@@ -69,7 +70,7 @@ class PartSplitter {
 
   std::span<const io::Run> runs_;
   std::optional<RecordOrder> records_;
-  std::uint64_t key_bytes_;
+  std::uint64_t element_bytes_;
   std::uint64_t block_bytes_;
   std::vector<std::byte> memory_;
   ByteSpan scratch_;  // of memory_; the blocks are behind it

@@ -196,8 +196,9 @@ std::uint64_t select(const Plan& plan, io::Reader& reader, Proof& proof, Meter* 
 
 std::uint64_t select_top(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
                          ByteSpan memory, const OutputMaker& output) {
-  return plan.key_bytes == 4 ? select<std::uint32_t>(plan, reader, proof, meter, memory, output)
-                             : select<std::uint64_t>(plan, reader, proof, meter, memory, output);
+  return plan.element_bytes == 4
+             ? select<std::uint32_t>(plan, reader, proof, meter, memory, output)
+             : select<std::uint64_t>(plan, reader, proof, meter, memory, output);
 }
 
 }  // namespace gsort

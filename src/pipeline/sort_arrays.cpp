@@ -16,7 +16,7 @@ class ArraySort {
   ArraySort(const Plan& plan, Engine& engine, io::Reader& reader, Proof& proof, Meter* meter,
             const OutputMaker& output)
       : plan_(plan),
-        block_bytes_(plan.batch.block_elements * plan.key_bytes),
+        block_bytes_(plan.batch.block_elements * plan.element_bytes),
         reader_(reader),
         proof_(proof),
         meter_(meter),
@@ -67,13 +67,13 @@ class ArraySort {
     // Nobody reads on behind a block that will not come: the output would wait for it.
     if (has_failed_) return {};
     has_failed_ = true;  // unless this returns
-    const std::uint64_t end = position_ * plan_.key_bytes + block_bytes_;
+    const std::uint64_t end = position_ * plan_.element_bytes + block_bytes_;
     std::size_t filled = 0;
     while (const auto read = read_next(reader_, meter_, room.subspan(filled), end)) {
       filled += read->bytes;
     }
     position = position_;
-    position_ += filled / plan_.key_bytes;
+    position_ += filled / plan_.element_bytes;
     begin_output(filled > 0);
     has_failed_ = false;
     return room.first(filled);
@@ -84,7 +84,7 @@ class ArraySort {
     if (sink_ != nullptr) return;
     const auto size = reader_.known_size();
     if (anything) {
-      sink_ = &output_(size ? std::optional(*size / plan_.key_bytes) : std::nullopt);
+      sink_ = &output_(size ? std::optional(*size / plan_.element_bytes) : std::nullopt);
     } else {
       sink_ = &output_(0);
     }

@@ -91,12 +91,12 @@ class Sort {
     auto bytes = job_.reader.known_size();
     if (!bytes && as_one_sequence) bytes = job_.reader.position();
     const std::uint64_t read = proof_.input().count;
-    const bool is_all = !bytes || *bytes == read * plan_.key_bytes;
+    const bool is_all = !bytes || *bytes == read * plan_.element_bytes;
     if (is_all && job_.reader.at_end()) return;
     const std::string reason =
         is_all ? std::string("the inputs hold more than was sorted")
                : fmt::format("the inputs hold {} elements, but {} were sorted",
-                             format_count(*bytes / plan_.key_bytes), format_count(read));
+                             format_count(*bytes / plan_.element_bytes), format_count(read));
     throw Error(ErrorKind::kCorrupt, "verifying what was read", reason).hint(kDefectHint);
   }
 
@@ -106,7 +106,7 @@ class Sort {
   }
 
   void begin_phase(Phase phase, std::uint64_t elements) {
-    meter_.begin_phase(phase, elements * plan_.key_bytes);
+    meter_.begin_phase(phase, elements * plan_.element_bytes);
   }
 
   void sort_into_output() {
@@ -131,12 +131,12 @@ class Sort {
   // Each array is a sort with a proof of its own; the output is one.
   void sort_array_by_array(ByteSpan memory) {
     const auto size = job_.reader.known_size();
-    const auto all = size ? std::optional(*size / plan_.key_bytes) : std::nullopt;
+    const auto all = size ? std::optional(*size / plan_.element_bytes) : std::nullopt;
     PieceSink* whole_output = nullptr;
     std::uint64_t elements = 0;
     do {
       job_.reader.end_at(checked_product(checked_sum(outcome_.elements, plan_.batch.array_elements),
-                                         plan_.key_bytes));
+                                         plan_.element_bytes));
       Proof proof({plan_.format, plan_.records}, job_.verify, &meter_);
       std::optional<OffsetSink> place;
       std::optional<ProvingSink> proving;
@@ -240,7 +240,7 @@ class Sort {
       if (job_.resumption != nullptr) {
         options.persistent = job_.resumption->begin(options.block_elements);
       }
-      run_store_.emplace(job_.temporary_folders, plan_.key_bytes, options);
+      run_store_.emplace(job_.temporary_folders, plan_.element_bytes, options);
     }
     return *run_store_;
   }
@@ -258,7 +258,7 @@ class Sort {
   }
 
   void take_totals() noexcept {
-    outcome_.bytes = outcome_.elements * plan_.key_bytes;
+    outcome_.bytes = outcome_.elements * plan_.element_bytes;
     outcome_.verified = job_.verify;
     outcome_.fingerprint = proof_.input();
     outcome_.output_elements = proof_.output().count;

@@ -26,11 +26,11 @@ std::uint64_t usual_block_bytes(const Plan& plan, std::uint64_t budget_bytes) {
 constexpr unsigned kCudaLanes = 4;
 
 std::uint64_t lane_bytes(const Plan& plan, std::uint64_t longest, std::uint64_t block_elements) {
-  const std::uint64_t block_bytes = block_elements * plan.key_bytes;
+  const std::uint64_t block_bytes = block_elements * plan.element_bytes;
   if (plan.engine == EngineKind::kCuda) return CudaArrayFootprint::host_bytes(block_bytes);
   return plan.records
              ? CpuArrayFootprint::of_records(longest, block_bytes).arena_bytes()
-             : CpuArrayFootprint::of_keys(longest * plan.key_bytes, block_bytes).arena_bytes();
+             : CpuArrayFootprint::of_keys(longest * plan.element_bytes, block_bytes).arena_bytes();
 }
 
 // How many lanes the memory has room for, of those that are of use.
@@ -53,12 +53,12 @@ bool plan_batches(Plan& plan, std::uint64_t array_elements, std::uint64_t budget
       plan.elements > 0 ? std::min(array_elements, plan.elements) : array_elements;
   // Beyond that, the products below could run over.
   if (longest > std::max(budget_bytes, kLeastBlockBytes)) return false;
-  const std::uint64_t array_bytes = longest * plan.key_bytes;
+  const std::uint64_t array_bytes = longest * plan.element_bytes;
   const std::uint64_t usual_bytes = usual_block_bytes(plan, budget_bytes);
   const std::uint64_t block_elements =
       std::max<std::uint64_t>(usual_bytes / array_bytes, 1) * longest;
   const std::uint64_t bytes = lane_bytes(plan, longest, block_elements);
-  unsigned lanes = lanes_that_fit(plan, bytes, block_elements * plan.key_bytes, budget_bytes);
+  unsigned lanes = lanes_that_fit(plan, bytes, block_elements * plan.element_bytes, budget_bytes);
   // As little as that is there beside any budget, and arrays so short must not be sorts of their
   // own.
   if (plan.engine == EngineKind::kCpu && array_bytes <= kLeastBlockBytes) {
@@ -72,7 +72,7 @@ bool plan_batches(Plan& plan, std::uint64_t array_elements, std::uint64_t budget
   plan.batch.longest_array = longest;
   plan.batch.block_elements = block_elements;
   plan.strategy = Strategy::kArrays;
-  plan.chunk.block_bytes = block_elements * plan.key_bytes;
+  plan.chunk.block_bytes = block_elements * plan.element_bytes;
   plan.chunk.readers = lanes;
   plan.chunk.arena_bytes = lanes * bytes;
   plan.arena_bytes = plan.chunk.arena_bytes;

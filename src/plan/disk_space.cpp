@@ -48,9 +48,9 @@ std::uint64_t temporary_need(const Plan& plan) {
     runs = round.group_sizes.size();
   }
   // The shorter blocks where pieces end; headers and padding of blocks and batches.
-  const double overhead = 1.02 + padding_share(plan.run, plan.key_bytes);
-  const auto all = static_cast<double>(plan.elements * plan.key_bytes);
-  const auto there = static_cast<double>(plan.resumed.elements * plan.key_bytes);
+  const double overhead = 1.02 + padding_share(plan.run, plan.element_bytes);
+  const auto all = static_cast<double>(plan.elements * plan.element_bytes);
+  const auto there = static_cast<double>(plan.resumed.elements * plan.element_bytes);
   const auto most = static_cast<std::uint64_t>(
       std::min((all - there) * overhead + all * std::min(share, 1.0), kMostNeed));
   // Buffers are full to nine tenths at least, but for the last ones of each run.

@@ -27,12 +27,12 @@ namespace {
 constexpr std::uint64_t kPipeGuessFactor = 1024;
 
 std::uint64_t pipe_guess(const SizeQuestion& q) {
-  return capped_product(q.host_bytes / q.key_bytes, kPipeGuessFactor);
+  return capped_product(q.host_bytes / q.element_bytes, kPipeGuessFactor);
 }
 
 // What of a host budget is left for the sort's own buffers.
 std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) {
-  const EncodePlan encode = plan_encoding(plan.output_form, plan.format.type, plan.key_bytes,
+  const EncodePlan encode = plan_encoding(plan.output_form, plan.format.type, plan.element_bytes,
                                           plan.threads, host_budget_bytes, plan.encode.is_proven);
   const WriteWindows windows = plan_write_windows(plan.threads, host_budget_bytes);
   const std::uint64_t beside = decoding_bytes(plan.decoding, host_budget_bytes) +
@@ -45,7 +45,7 @@ std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) 
 SizeQuestion question_of(const Plan& plan) {
   SizeQuestion q;
   q.engine = plan.engine;
-  q.key_bytes = plan.key_bytes;
+  q.element_bytes = plan.element_bytes;
   q.records = plan.records.has_value();
   q.threads = plan.threads;
   q.staged_output = plan.output_is_stream;
@@ -116,7 +116,7 @@ void plan_counting(Plan& plan, const Options& options) {
   plan.engine_reason = "keys of one and two bytes are counted";
   plan.input_merge.inputs = options.merge ? options.inputs.size() : 0;
   plan.chunk.block_bytes = 256 * kKiB;
-  const std::uint64_t tables = std::uint64_t{4} * sizeof(std::uint32_t) << (8 * plan.key_bytes);
+  const std::uint64_t tables = std::uint64_t{4} * sizeof(std::uint32_t) << (8 * plan.element_bytes);
   plan.chunk.readers = static_cast<unsigned>(std::clamp<std::uint64_t>(
       sorting_budget(plan, plan.host_budget_bytes) / (plan.chunk.block_bytes + tables), 1,
       plan.threads));
@@ -247,14 +247,14 @@ bool plan_arrays(Plan& plan, const Options& options, const Machine& machine) {
   choose_engine_of(plan, options, machine);
   const std::uint64_t array = *array_elements(options);
   if (plan_batches(plan, array, sorting_budget(plan, plan.host_budget_bytes))) return true;
-  if (plan.key_bytes >= 4 || plan.records) return plan_array_by_array(plan, options, machine);
+  if (plan.element_bytes >= 4 || plan.records) return plan_array_by_array(plan, options, machine);
   plan_counting(plan, options);
   return true;
 }
 
 bool plan_sort(Plan& plan, const Options& options, const Machine& machine) {
   if (options.batch_elements) return plan_arrays(plan, options, machine);
-  if (plan.key_bytes < 4 && !plan.records) {
+  if (plan.element_bytes < 4 && !plan.records) {
     plan_counting(plan, options);
     return true;
   }
@@ -272,7 +272,7 @@ std::optional<Plan> plan_within_budgets(const Options& options, const Machine& m
   Plan plan;
   plan.format = options.key;
   plan.records = options.records;
-  plan.key_bytes = element_bytes(options);
+  plan.element_bytes = element_bytes(options);
   plan.threads = options.parallel.value_or(machine.cores);
   plan.host_budget_bytes = host_budget(options, machine);
   plan.output_form = output_form(options);
@@ -285,12 +285,12 @@ std::optional<Plan> plan_within_budgets(const Options& options, const Machine& m
   plan.decoding = plan_decoding(options, machine, plan.host_budget_bytes);
   plan.runs_persist = options.resume.has_value();
   plan.resumed = machine.resumed;
-  if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.key_bytes;
+  if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.element_bytes;
   refuse_unknown_count(plan, options, machine);
   plan.least_output_bytes = least_output_bytes(plan.output_form, options.input_form.skip_bytes,
-                                               plan.key_bytes, least_elements(plan));
+                                               plan.element_bytes, least_elements(plan));
   if (!plan_sort(plan, options, machine)) return std::nullopt;
-  plan.encode = plan_encoding(plan.output_form, plan.format.type, plan.key_bytes, plan.threads,
+  plan.encode = plan_encoding(plan.output_form, plan.format.type, plan.element_bytes, plan.threads,
                               plan.host_budget_bytes, plan.encode.is_proven);
   plan.write_windows = plan_write_windows(plan.threads, plan.host_budget_bytes);
   return plan;
@@ -319,7 +319,7 @@ MergePlan plan_merge(const Plan& plan, std::uint32_t runs, std::uint64_t total_e
   const std::uint64_t most_bytes = plan.engine == EngineKind::kCuda ? 256 * kMiB : 32 * kMiB;
   const std::uint64_t least = 2 * std::uint64_t{runs} * plan.run.block_elements;
   const std::uint64_t wanted = std::clamp(total_elements / 16, std::min(least, total_elements),
-                                          std::max(least, most_bytes / plan.key_bytes));
+                                          std::max(least, most_bytes / plan.element_bytes));
   return merge_sizes(q, plan.run, fences, runs, std::max<std::uint64_t>(wanted, 1));
 }
 

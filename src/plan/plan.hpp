@@ -108,7 +108,7 @@ struct MergeRound {
 struct Plan {
   KeyFormat format;
   std::optional<RecordFormat> records;  // what elements are instead of keys
-  std::uint64_t key_bytes = 0;          // of an element
+  std::uint64_t element_bytes = 0;
   Strategy strategy = Strategy::kUnknown;
   EngineKind engine = EngineKind::kCpu;
   std::string engine_reason;

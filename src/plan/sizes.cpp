@@ -51,23 +51,23 @@ std::uint64_t usual_block_bytes(const SizeQuestion& q) {
 }
 
 std::uint64_t block_memory(const SizeQuestion& q, const RunPlan& run) {
-  return round_up(run.block_elements * q.key_bytes + 64, 4 * kKiB);
+  return round_up(run.block_elements * q.element_bytes + 64, 4 * kKiB);
 }
 
 // Blocks large enough for the fences, which must all be in memory, to take at most a quarter of it.
 // The disk sees batches.
 RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
-  const std::uint64_t total_bytes = q.elements * q.key_bytes;
+  const std::uint64_t total_bytes = q.elements * q.element_bytes;
   const std::uint64_t by_fences =
       std::bit_ceil(static_cast<std::uint64_t>(static_cast<double>(total_bytes) * kFenceBytes /
                                                (static_cast<double>(q.host_bytes) / 4)) +
                     1);
   RunPlan run;
-  const std::uint64_t one_element = round_up(q.key_bytes + 64, 4 * kKiB);
+  const std::uint64_t one_element = round_up(q.element_bytes + 64, 4 * kKiB);
   const std::uint64_t block_bytes = std::max({usual_bytes, by_fences, one_element});
   // A block with its header fills whole pages of the disk: one page less for keys would waste a
   // page.
-  run.block_elements = (block_bytes - 64) / q.key_bytes;
+  run.block_elements = (block_bytes - 64) / q.element_bytes;
   if (q.fixed_block_elements > 0) run.block_elements = q.fixed_block_elements;
   const std::uint64_t least_batch = block_memory(q, run);
   run.batch_bytes = round_up(
@@ -96,7 +96,7 @@ std::uint64_t device_tier_bytes(const SizeQuestion& q) {
   if (!q.size_known) return most;
   // Of many times as much, longer runs, which pack better, save more.
   constexpr std::uint64_t kWorthwhileFactor = 8;
-  const std::uint64_t input = q.elements * q.key_bytes;
+  const std::uint64_t input = q.elements * q.element_bytes;
   return input / kWorthwhileFactor > most
              ? 0
              : std::min(most, CudaFootprint::allocated_bytes(input + input / 16));
@@ -112,18 +112,18 @@ std::uint64_t tier_bytes(const SizeQuestion& q) {
     return q.host_bytes - std::max(q.host_bytes / 4, std::min(q.host_bytes / 2, kGiB));
   }
   const bool worthwhile =
-      !q.size_known || q.elements * q.key_bytes / kWorthwhileFactor <= q.host_bytes;
+      !q.size_known || q.elements * q.element_bytes / kWorthwhileFactor <= q.host_bytes;
   return worthwhile ? q.host_bytes / 2 : 0;
 }
 
 std::uint64_t chunk_device_bytes(const SizeQuestion& q, std::uint64_t elements) {
-  return q.records ? CudaRecordFootprint::device_bytes(elements, q.key_bytes)
-                   : CudaFootprint::chunk_device_bytes(elements * q.key_bytes);
+  return q.records ? CudaRecordFootprint::device_bytes(elements, q.element_bytes)
+                   : CudaFootprint::chunk_device_bytes(elements * q.element_bytes);
 }
 
 std::uint64_t part_device_bytes(const SizeQuestion& q, std::uint64_t elements) {
-  return q.records ? CudaRecordFootprint::device_bytes(elements, q.key_bytes)
-                   : CudaFootprint::part_device_bytes(elements * q.key_bytes);
+  return q.records ? CudaRecordFootprint::device_bytes(elements, q.element_bytes)
+                   : CudaFootprint::part_device_bytes(elements * q.element_bytes);
 }
 
 // Host memory of run formation with chunks of `elements`.
@@ -137,9 +137,9 @@ std::uint64_t chunk_host_bytes(const SizeQuestion& q, const ChunkPlan& chunk,
     *arena = chunk.lanes * footprint.arena_bytes();
     return *arena + chunk.lanes * footprint.heap_bytes();
   };
-  return q.records ? add_up(CpuRecordChunkFootprint::of(elements, q.key_bytes, chunk.readers,
+  return q.records ? add_up(CpuRecordChunkFootprint::of(elements, q.element_bytes, chunk.readers,
                                                         chunk.block_bytes))
-                   : add_up(CpuChunkFootprint::of(elements, q.key_bytes, chunk.readers,
+                   : add_up(CpuChunkFootprint::of(elements, q.element_bytes, chunk.readers,
                                                   chunk.block_bytes));
 }
 
@@ -158,9 +158,9 @@ ChunkPlan largest_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spi
            : std::clamp<std::uint64_t>(
                  std::bit_floor(q.host_bytes / (std::uint64_t{32} * q.threads)), 64 * kKiB,
                  256 * kKiB);
-  if (q.records) chunk.block_bytes = record_block_bytes(q.key_bytes, chunk.block_bytes);
+  if (q.records) chunk.block_bytes = record_block_bytes(q.element_bytes, chunk.block_bytes);
   const std::uint64_t most =
-      q.records ? CpuRecordChunkFootprint::kMostElements : kMostMemoryBytes / q.key_bytes;
+      q.records ? CpuRecordChunkFootprint::kMostElements : kMostMemoryBytes / q.element_bytes;
   chunk.chunk_elements =
       largest(std::clamp<std::uint64_t>(q.elements, 1, most), [&](std::uint64_t elements) {
         if (cuda && lanes * chunk_device_bytes(q, elements) > q.device_bytes) {
@@ -190,13 +190,14 @@ ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spil
 
 // Host memory of one merge lane for parts of `elements`.
 std::uint64_t lane_bytes(const SizeQuestion& q, std::uint64_t elements) {
-  if (q.engine == EngineKind::kCuda) return CudaFootprint::part_host_bytes(elements * q.key_bytes);
-  return q.records ? CpuRecordMergeFootprint::of(elements, q.key_bytes).arena_bytes()
-                   : CpuMergeFootprint::of(elements, q.key_bytes).arena_bytes();
+  if (q.engine == EngineKind::kCuda)
+    return CudaFootprint::part_host_bytes(elements * q.element_bytes);
+  return q.records ? CpuRecordMergeFootprint::of(elements, q.element_bytes).arena_bytes()
+                   : CpuMergeFootprint::of(elements, q.element_bytes).arena_bytes();
 }
 
 std::uint64_t staging_bytes(const SizeQuestion& q, std::uint64_t elements) {
-  return q.staged_output ? round_up(elements * q.key_bytes, 4 * kKiB) : 0;
+  return q.staged_output ? round_up(elements * q.element_bytes, 4 * kKiB) : 0;
 }
 
 bool fits_device(const SizeQuestion& q, unsigned lanes, std::uint64_t elements) {
@@ -208,15 +209,15 @@ bool fits_device(const SizeQuestion& q, unsigned lanes, std::uint64_t elements) 
 InputMergePlan input_merge_sizes(const SizeQuestion& q, std::uint64_t inputs) {
   constexpr std::uint64_t kLeastWindowBytes = 16 * kKiB;
   constexpr std::uint64_t kUsualWindowBytes = 64 * kKiB;
-  const std::uint64_t least_window = kLeastWindowBytes / q.key_bytes;  // one record at least
+  const std::uint64_t least_window = kLeastWindowBytes / q.element_bytes;  // one record at least
   const bool cuda = q.engine == EngineKind::kCuda;
   InputMergePlan merge;
   merge.inputs = inputs;
   merge.lanes = cuda ? 3 : q.threads + 1;
   const std::uint64_t wanted =
-      std::max((cuda ? 256 : 32) * kMiB, inputs * kUsualWindowBytes) / q.key_bytes;
+      std::max((cuda ? 256 : 32) * kMiB, inputs * kUsualWindowBytes) / q.element_bytes;
   const auto bytes = [&](std::uint64_t elements) {
-    return round_up(elements * q.key_bytes, 4 * kKiB) +
+    return round_up(elements * q.element_bytes, 4 * kKiB) +
            merge.lanes * (lane_bytes(q, elements) + staging_bytes(q, elements));
   };
   merge.part_elements = largest(wanted, [&](std::uint64_t elements) {
@@ -289,7 +290,7 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_by
   const std::uint64_t most = q.most_fan_in != 0 ? q.most_fan_in : std::uint64_t{1} << 20;
   sizes.fan_in = static_cast<std::uint32_t>(largest(most, [&](std::uint64_t runs) {
     const std::uint64_t least_part = capped_product(2 * runs, sizes.run.block_elements);
-    if (least_part > q.host_bytes / q.key_bytes) return false;
+    if (least_part > q.host_bytes / q.element_bytes) return false;
     return merge_sizes(q, sizes.run, sizes.fence_bytes, static_cast<std::uint32_t>(runs),
                        least_part)
                .part_elements >= least_part;
@@ -300,10 +301,10 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_by
   const std::uint64_t likely =
       q.size_known
           ? q.elements
-          : std::min(q.elements, (q.host_bytes + kept_bytes) / q.key_bytes * kLikelyFactor);
+          : std::min(q.elements, (q.host_bytes + kept_bytes) / q.element_bytes * kLikelyFactor);
   sizes.cost = spill_cost(div_up(likely, sizes.chunk.chunk_elements), sizes.fan_in, q.threads,
                           static_cast<double>(kept_bytes) /
-                              (static_cast<double>(likely) * static_cast<double>(q.key_bytes)));
+                              (static_cast<double>(likely) * static_cast<double>(q.element_bytes)));
   return sizes;
 }
 

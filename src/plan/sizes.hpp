@@ -11,8 +11,8 @@ namespace gsort {
 // What the sizes are chosen for.
 struct SizeQuestion {
   EngineKind engine = EngineKind::kCpu;
-  std::uint64_t key_bytes = 4;  // of an element
-  bool records = false;         // elements are records
+  std::uint64_t element_bytes = 4;
+  bool records = false;  // elements are records
   unsigned threads = 1;
   std::uint64_t elements = 0;  // of the whole input; a guess that is too large is safe
   bool size_known = true;

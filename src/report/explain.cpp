@@ -37,7 +37,7 @@ std::string steps_of(const Plan& plan) {
       return "count every value, then write them in order: one read, one write";
     case Strategy::kArrays:
       return fmt::format("sort {} of whole arrays at once {}: one read, one write",
-                         format_bytes(plan.batch.block_elements * plan.key_bytes),
+                         format_bytes(plan.batch.block_elements * plan.element_bytes),
                          plan.engine == EngineKind::kCuda
                              ? fmt::format("in each of {} lanes", plan.batch.lanes)
                              : fmt::format("on each of {} cores", plan.batch.lanes));
@@ -50,12 +50,12 @@ std::string steps_of(const Plan& plan) {
       return "everything fits one chunk: one read, one write, no temporary files";
     case Strategy::kUnknown:
       return fmt::format("one chunk if {} are enough, else runs of that size, then merging",
-                         format_bytes(plan.chunk.chunk_elements * plan.key_bytes));
+                         format_bytes(plan.chunk.chunk_elements * plan.element_bytes));
     case Strategy::kSpill:
       break;
   }
   return fmt::format("{} runs of {}, then {}", format_count(plan.run_count),
-                     format_bytes(plan.chunk.chunk_elements * plan.key_bytes),
+                     format_bytes(plan.chunk.chunk_elements * plan.element_bytes),
                      plan.rounds.empty() ? "one merge"
                                          : fmt::format("{} rounds of merging and a last merge",
                                                        plan.rounds.size()));
@@ -113,7 +113,7 @@ std::string explain_text(const Plan& plan, const Options& options, const Machine
   if (plan.strategy == Strategy::kSpill || plan.strategy == Strategy::kUnknown) {
     text += line("merging",
                  fmt::format("up to {} runs at once, blocks of {}", format_count(plan.fan_in),
-                             format_bytes(plan.run.block_elements * plan.key_bytes)));
+                             format_bytes(plan.run.block_elements * plan.element_bytes)));
     text += line("runs", fmt::format("packed where that pays; {}", place_of_runs(plan)));
   }
   text += line("disk", disk_words(plan, machine));

@@ -46,7 +46,7 @@ void write_change_and_read(ConstByteSpan bytes, std::uint32_t change, gsort::Pac
                                .position = 3,
                                .first_key = gsort::io::first_key_of(raw, sizeof(Key)),
                                .count = static_cast<std::uint32_t>(keys.size()),
-                               .key_bytes = sizeof(Key)};
+                               .element_bytes = sizeof(Key)};
   check_any_bytes(identity, bytes);
   Aligned room(gsort::io::most_block_bytes(keys.size(), sizeof(Key)));
   const std::size_t stored = gsort::io::encode_block(identity, raw, packing, room.span());

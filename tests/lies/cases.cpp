@@ -31,7 +31,7 @@ std::set<Seam> operator|(std::set<Seam> left, const std::set<Seam>& right) {
 
 // Blocks of a page, so that a chunk has many.
 void use_small_blocks(Plan& plan) {
-  plan.chunk.block_bytes = round_down(kBlockBytes, plan.records ? plan.key_bytes : kBlockBytes);
+  plan.chunk.block_bytes = round_down(kBlockBytes, plan.records ? plan.element_bytes : kBlockBytes);
   plan.chunk.readers = 1;
   plan.threads = 1;
   plan.arena_bytes = std::max(plan.arena_bytes, kArenaBytes);
@@ -51,7 +51,7 @@ void use_runs(Plan& plan) {
   plan.chunk.lanes = 2;
   plan.chunk.chunk_elements = div_up(is_known ? plan.elements : kKeys, 6);
   plan.run.block_elements = 200;
-  plan.run.batch_bytes = round_up(plan.run.block_elements * plan.key_bytes + 64, kBlockBytes);
+  plan.run.batch_bytes = round_up(plan.run.block_elements * plan.element_bytes + 64, kBlockBytes);
   plan.run.batch_buffers = 3;
   plan.run.kept_batches = 0;
   plan.run.tier_bytes = 0;
@@ -151,7 +151,7 @@ SortRequest merging(SortRequest request) {
 
 void use_small_windows(Plan& plan) {
   use_small_blocks(plan);
-  plan.input_merge.window_elements = 2 * kBlockBytes / plan.key_bytes;
+  plan.input_merge.window_elements = 2 * kBlockBytes / plan.element_bytes;
 }
 
 void merge_into_runs(Plan& plan) {
@@ -160,7 +160,7 @@ void merge_into_runs(Plan& plan) {
   plan.strategy = Strategy::kMerge;
   plan.input_merge = windows;
   plan.input_merge.fan_in = 2;
-  plan.input_merge.window_elements = 2 * kBlockBytes / plan.key_bytes;
+  plan.input_merge.window_elements = 2 * kBlockBytes / plan.element_bytes;
   plan.run_count = div_up(plan.input_merge.inputs, plan.input_merge.fan_in);
   plan.rounds = plan_rounds(plan.run_count, plan.fan_in);
 }

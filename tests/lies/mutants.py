@@ -75,7 +75,7 @@ EQUIVALENT = [
     ("io/runs/run_format.cpp", "if (block.size() < kBlockHeaderBytes) {", "< is <=",
      "behind a header alone a block is cut short as well"),
     ("io/runs/run_format.cpp",
-     "return whole < kBlockHeaderBytes ? 0 : (whole - kBlockHeaderBytes) / key_bytes;", "< is <=",
+     "return whole < kBlockHeaderBytes ? 0 : (whole - kBlockHeaderBytes) / element_bytes;", "< is <=",
      "0 elements in 0 bytes"),
 ]
 

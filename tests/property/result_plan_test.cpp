@@ -86,10 +86,10 @@ void expect_within(std::uint64_t parts, const Plan& plan) {
 
 std::uint64_t merge_lane_bytes(const Plan& plan, std::uint64_t elements) {
   if (plan.engine == EngineKind::kCuda) {
-    return CudaFootprint::part_host_bytes(elements * plan.key_bytes);
+    return CudaFootprint::part_host_bytes(elements * plan.element_bytes);
   }
-  return plan.records ? CpuRecordMergeFootprint::of(elements, plan.key_bytes).arena_bytes()
-                      : CpuMergeFootprint::of(elements, plan.key_bytes).arena_bytes();
+  return plan.records ? CpuRecordMergeFootprint::of(elements, plan.element_bytes).arena_bytes()
+                      : CpuMergeFootprint::of(elements, plan.element_bytes).arena_bytes();
 }
 
 void expect_sound_input_merge(const Plan& plan, const Options& options) {
@@ -102,7 +102,7 @@ void expect_sound_input_merge(const Plan& plan, const Options& options) {
   EXPECT_LE(merge.fan_in * merge.window_elements, merge.part_elements);
   EXPECT_EQ(merge.staging_bytes > 0, plan.output_is_stream);
   expect_within(
-      merge.fan_in * merge.window_elements * plan.key_bytes +
+      merge.fan_in * merge.window_elements * plan.element_bytes +
           merge.lanes * (merge_lane_bytes(plan, merge.part_elements) + merge.staging_bytes),
       plan);
   if (merge.fan_in >= merge.inputs) {
@@ -126,15 +126,15 @@ void expect_sound_arrays(const Plan& plan) {
   EXPECT_LE(batch.longest_array, batch.array_elements);
   EXPECT_EQ(batch.block_elements % batch.longest_array, 0U);
   EXPECT_GE(batch.block_elements, batch.longest_array);
-  const std::uint64_t block = batch.block_elements * plan.key_bytes;
+  const std::uint64_t block = batch.block_elements * plan.element_bytes;
   if (plan.engine == EngineKind::kCuda) {
     EXPECT_FALSE(plan.records);
     EXPECT_LE(batch.lanes * CudaArrayFootprint::device_bytes(block), plan.device_budget_bytes);
     return expect_within(batch.lanes * CudaArrayFootprint::host_bytes(block), plan);
   }
-  const auto lane = plan.records
-                        ? CpuArrayFootprint::of_records(batch.longest_array, block)
-                        : CpuArrayFootprint::of_keys(batch.longest_array * plan.key_bytes, block);
+  const auto lane =
+      plan.records ? CpuArrayFootprint::of_records(batch.longest_array, block)
+                   : CpuArrayFootprint::of_keys(batch.longest_array * plan.element_bytes, block);
   expect_within(batch.lanes * lane.arena_bytes(), plan);
 }
 

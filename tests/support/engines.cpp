@@ -35,23 +35,23 @@ std::uint64_t array_host_bytes(const std::string& name, const EngineShape& shape
 
 std::uint64_t host_bytes(const std::string& name, const EngineShape& shape, unsigned merge_lanes,
                          std::uint64_t part_elements) {
-  const std::uint64_t key_bytes = element_bytes(shape);
+  const std::uint64_t bytes = element_bytes(shape);
   if (name == "cpu" && shape.records) {
-    const auto chunk = CpuRecordChunkFootprint::of(shape.chunk_elements, key_bytes, shape.threads,
-                                                   shape.block_bytes);
-    const auto merge = CpuRecordMergeFootprint::of(part_elements, key_bytes);
+    const auto chunk =
+        CpuRecordChunkFootprint::of(shape.chunk_elements, bytes, shape.threads, shape.block_bytes);
+    const auto merge = CpuRecordMergeFootprint::of(part_elements, bytes);
     return std::max(shape.chunk_lanes * chunk.arena_bytes(), merge_lanes * merge.arena_bytes());
   }
   if (name == "cpu") {
     const auto chunk =
-        CpuChunkFootprint::of(shape.chunk_elements, key_bytes, shape.threads, shape.block_bytes);
-    const auto merge = CpuMergeFootprint::of(part_elements, key_bytes);
+        CpuChunkFootprint::of(shape.chunk_elements, bytes, shape.threads, shape.block_bytes);
+    const auto merge = CpuMergeFootprint::of(part_elements, bytes);
     return std::max(shape.chunk_lanes * chunk.arena_bytes(), merge_lanes * merge.arena_bytes());
   }
   if (name == "cuda") {
     return std::max(
         shape.chunk_lanes * CudaFootprint::chunk_host_bytes(shape.threads, shape.block_bytes),
-        merge_lanes * CudaFootprint::part_host_bytes(part_elements * key_bytes));
+        merge_lanes * CudaFootprint::part_host_bytes(part_elements * bytes));
   }
   return 1;
 }
@@ -111,7 +111,7 @@ EngineShape shape_for(const KeyFormat& format, std::uint64_t elements, unsigned 
 
 void fill_lane(ChunkLane& lane, const EngineShape& shape, ConstByteSpan raw, ConstByteSpan sample,
                std::uint64_t seed, KeyForm form) {
-  const std::uint64_t key_bytes = element_bytes(shape);
+  const std::uint64_t bytes = element_bytes(shape);
   std::vector<std::size_t> begins;
   for (std::size_t at = 0; at < raw.size(); at += shape.block_bytes) begins.push_back(at);
   std::ranges::shuffle(begins, std::mt19937_64(seed));
@@ -125,7 +125,7 @@ void fill_lane(ChunkLane& lane, const EngineShape& shape, ConstByteSpan raw, Con
       const ConstByteSpan from =
           raw.subspan(begins[i], std::min<std::size_t>(shape.block_bytes, raw.size() - begins[i]));
       std::ranges::copy(from, block.begin());
-      lane.add(block, from.size(), begins[i] / key_bytes);
+      lane.add(block, from.size(), begins[i] / bytes);
     }
   };
   {
@@ -135,12 +135,13 @@ void fill_lane(ChunkLane& lane, const EngineShape& shape, ConstByteSpan raw, Con
   lane.sort(form);
 }
 
-std::vector<std::byte> even_sample(ConstByteSpan raw, std::uint64_t key_bytes, std::size_t keys) {
+std::vector<std::byte> even_sample(ConstByteSpan raw, std::uint64_t element_bytes,
+                                   std::size_t keys) {
   std::vector<std::byte> sample;
-  const std::size_t count = raw.size() / key_bytes;
+  const std::size_t count = raw.size() / element_bytes;
   const std::size_t wanted = std::min(count, keys);
   for (std::size_t i = 0; i < wanted; ++i) {
-    const ConstByteSpan key = raw.subspan(i * count / wanted * key_bytes, key_bytes);
+    const ConstByteSpan key = raw.subspan(i * count / wanted * element_bytes, element_bytes);
     sample.insert(sample.end(), key.begin(), key.end());
   }
   return sample;

@@ -48,7 +48,7 @@ void fill_lane(ChunkLane& lane, const EngineShape& shape, ConstByteSpan raw, Con
                std::uint64_t seed = 1, KeyForm form = KeyForm::kRaw);
 
 // `keys` keys drawn evenly from `raw`, as the reader's sample does.
-[[nodiscard]] std::vector<std::byte> even_sample(ConstByteSpan raw, std::uint64_t key_bytes,
+[[nodiscard]] std::vector<std::byte> even_sample(ConstByteSpan raw, std::uint64_t element_bytes,
                                                  std::size_t keys = 4096);
 
 }  // namespace gsort::test

@@ -53,7 +53,7 @@ inline void add_gpu(Machine& machine, std::uint64_t memory_bytes = 80 * kGiB) {
 // and all fences of `elements` keys.
 [[nodiscard]] inline std::uint64_t merge_heap_bytes(const Plan& plan, std::uint64_t runs,
                                                     std::uint64_t elements) {
-  const std::uint64_t block = round_up(plan.run.block_elements * plan.key_bytes + 64, 4096);
+  const std::uint64_t block = round_up(plan.run.block_elements * plan.element_bytes + 64, 4096);
   const std::uint64_t fences = 32 * div_up(elements, plan.run.block_elements);
   return runs * block + plan.run.batch_buffers * plan.run.batch_bytes + fences;
 }
@@ -67,19 +67,19 @@ inline void expect_sound_merge(const Plan& plan, std::uint32_t runs, std::uint64
   const std::uint64_t least = plan.strategy == Strategy::kUnknown ? 1 : two_blocks;
   EXPECT_GE(merge.part_elements, std::min(least, std::max<std::uint64_t>(elements, 1)));
   EXPECT_GE(merge.lanes, 1U);
-  EXPECT_GE(merge.scratch_bytes, plan.run.block_elements * plan.key_bytes + 64);
+  EXPECT_GE(merge.scratch_bytes, plan.run.block_elements * plan.element_bytes + 64);
   EXPECT_EQ(merge.scratch_bytes % 4096, 0U);
   EXPECT_EQ(merge.staging_bytes > 0, plan.output_is_stream);
   if (plan.output_is_stream) {
-    EXPECT_GE(merge.staging_bytes, merge.part_elements * plan.key_bytes);
+    EXPECT_GE(merge.staging_bytes, merge.part_elements * plan.element_bytes);
   }
   EXPECT_LE(merge.arena_bytes, plan.arena_bytes);
   EXPECT_LE(merge.arena_bytes + merge_heap_bytes(plan, runs, elements),
             buffer_budget(plan.host_budget_bytes));
   if (plan.engine == EngineKind::kCuda) {
     const std::uint64_t part =
-        plan.records ? CudaRecordFootprint::device_bytes(merge.part_elements, plan.key_bytes)
-                     : CudaFootprint::part_device_bytes(merge.part_elements * plan.key_bytes);
+        plan.records ? CudaRecordFootprint::device_bytes(merge.part_elements, plan.element_bytes)
+                     : CudaFootprint::part_device_bytes(merge.part_elements * plan.element_bytes);
     EXPECT_LE(merge.lanes * part + plan.run.device_bytes(), plan.device_budget_bytes);
   }
 }
@@ -107,15 +107,15 @@ inline void expect_sound(const Plan& plan, const Options& options) {
   EXPECT_LE(plan.arena_bytes + plan.run.kept_bytes(), budget);
   EXPECT_LE(plan.chunk.arena_bytes, plan.arena_bytes);
   EXPECT_GE(plan.chunk.readers, 1U);
-  EXPECT_GE(plan.chunk.block_bytes, plan.key_bytes);
+  EXPECT_GE(plan.chunk.block_bytes, plan.element_bytes);
   // Where whole records are not whole pages, too, blocks hold the former.
-  EXPECT_EQ(plan.chunk.block_bytes % (plan.records ? plan.key_bytes : 4096), 0U);
+  EXPECT_EQ(plan.chunk.block_bytes % (plan.records ? plan.element_bytes : 4096), 0U);
   if (plan.strategy == Strategy::kCount) return;
   if (plan.engine == EngineKind::kCuda) {
     const std::uint64_t chunk =
         plan.records
-            ? CudaRecordFootprint::device_bytes(plan.chunk.chunk_elements, plan.key_bytes)
-            : CudaFootprint::chunk_device_bytes(plan.chunk.chunk_elements * plan.key_bytes);
+            ? CudaRecordFootprint::device_bytes(plan.chunk.chunk_elements, plan.element_bytes)
+            : CudaFootprint::chunk_device_bytes(plan.chunk.chunk_elements * plan.element_bytes);
     EXPECT_LE(plan.chunk.lanes * chunk + plan.run.device_bytes(), plan.device_budget_bytes);
   }
   if (plan.strategy == Strategy::kOneChunk) {
@@ -138,7 +138,7 @@ inline void expect_sound(const Plan& plan, const Options& options) {
   EXPECT_GT(plan.run_count, plan.resumed.runs > 0 ? 0U : 1U);
   EXPECT_EQ(formed, div_up(elements, plan.chunk.chunk_elements));
   EXPECT_GE(plan.temporary_bytes + plan.run.device_bytes() + plan.run.kept_bytes(),
-            elements * plan.key_bytes);
+            elements * plan.element_bytes);
   const std::uint64_t last = expect_sound_rounds(plan);
   expect_sound_merge(plan, static_cast<std::uint32_t>(last), plan.elements);
   for (const MergeRound& round : plan.rounds) {

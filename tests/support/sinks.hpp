@@ -22,16 +22,16 @@ namespace gsort::test {
 // twice, not at all, or outside [first, first + count).
 class CollectingSink final : public PieceSink {
  public:
-  CollectingSink(std::uint64_t count, std::uint64_t key_bytes, std::uint64_t first = 0)
-      : key_bytes_(key_bytes),
+  CollectingSink(std::uint64_t count, std::uint64_t element_bytes, std::uint64_t first = 0)
+      : element_bytes_(element_bytes),
         first_(first),
-        bytes_(count * key_bytes, std::byte{0xa5}),
+        bytes_(count * element_bytes, std::byte{0xa5}),
         seen_(count, false) {}
 
   void put(std::uint64_t position, ConstByteSpan keys) override {
     const std::scoped_lock lock(mutex_);
-    const std::uint64_t count = keys.size() / key_bytes_;
-    if (keys.size() % key_bytes_ != 0) complain("half a key", position);
+    const std::uint64_t count = keys.size() / element_bytes_;
+    if (keys.size() % element_bytes_ != 0) complain("half a key", position);
     if (position < first_ || position - first_ + count > seen_.size()) {
       return complain("keys outside the sequence", position);
     }
@@ -40,7 +40,7 @@ class CollectingSink final : public PieceSink {
       seen_[i] = true;
     }
     if (!keys.empty()) {
-      std::memcpy(bytes_.data() + (position - first_) * key_bytes_, keys.data(), keys.size());
+      std::memcpy(bytes_.data() + (position - first_) * element_bytes_, keys.data(), keys.size());
     }
   }
 
@@ -59,7 +59,7 @@ class CollectingSink final : public PieceSink {
     if (complaint_.empty()) complaint_ = what + ": " + std::to_string(position);
   }
 
-  std::uint64_t key_bytes_;
+  std::uint64_t element_bytes_;
   std::uint64_t first_;
   Bytes bytes_;
   std::vector<bool> seen_;
@@ -74,8 +74,8 @@ class StreamSink final : public PieceSink {
   static constexpr const char* kFailure = "failed as the test wanted";
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-  StreamSink(std::uint64_t key_bytes, std::uint64_t first = 0, std::uint64_t failing = kNever)
-      : key_bytes_(key_bytes), next_(first), failing_(failing) {}
+  StreamSink(std::uint64_t element_bytes, std::uint64_t first = 0, std::uint64_t failing = kNever)
+      : element_bytes_(element_bytes), next_(first), failing_(failing) {}
 
   void put(std::uint64_t position, ConstByteSpan keys) override {
     std::unique_lock lock(mutex_);
@@ -83,7 +83,7 @@ class StreamSink final : public PieceSink {
     turn_.wait(lock, [&] { return abandoned_ || position == next_; });
     --waiting_;
     if (abandoned_) throw Error(ErrorKind::kOutput, "writing", "was given up");
-    const std::uint64_t end = position + keys.size() / key_bytes_;
+    const std::uint64_t end = position + keys.size() / element_bytes_;
     if (position <= failing_ && failing_ < end) {
       throw Error(ErrorKind::kOutput, "writing", kFailure);
     }
@@ -108,7 +108,7 @@ class StreamSink final : public PieceSink {
   [[nodiscard]] bool was_abandoned() const { return abandoned_; }
 
  private:
-  std::uint64_t key_bytes_;
+  std::uint64_t element_bytes_;
   std::uint64_t next_;
   std::uint64_t failing_;
   std::mutex mutex_;

@@ -13,20 +13,20 @@ namespace gsort {
 // Thread-safe. `proof` and `next` outlive it.
 class LimitSink final : public PieceSink {
  public:
-  LimitSink(std::uint64_t limit, std::uint64_t key_bytes, Proof& proof, PieceSink& next)
-      : limit_(limit), key_bytes_(key_bytes), proof_(proof), next_(next) {}
+  LimitSink(std::uint64_t limit, std::uint64_t element_bytes, Proof& proof, PieceSink& next)
+      : limit_(limit), element_bytes_(element_bytes), proof_(proof), next_(next) {}
 
   void put(std::uint64_t position, ConstByteSpan keys) override {
-    const std::uint64_t elements = keys.size() / key_bytes_;
+    const std::uint64_t elements = keys.size() / element_bytes_;
     const std::uint64_t stay = std::min(limit_ - std::min(limit_, position), elements);
-    if (stay > 0) next_.put(position, keys.first(stay * key_bytes_));
-    proof_.add_beyond(position + stay, keys.subspan(stay * key_bytes_));
+    if (stay > 0) next_.put(position, keys.first(stay * element_bytes_));
+    proof_.add_beyond(position + stay, keys.subspan(stay * element_bytes_));
   }
   void abandon() noexcept override { next_.abandon(); }
 
  private:
   const std::uint64_t limit_;
-  const std::uint64_t key_bytes_;
+  const std::uint64_t element_bytes_;
   Proof& proof_;
   PieceSink& next_;
 };

@@ -9,7 +9,7 @@ io::WriterOptions writer_options(const Plan& plan) {
   io::WriterOptions options;
   options.form = plan.output_form;
   options.key = plan.format;
-  options.element_bytes = plan.key_bytes;
+  options.element_bytes = plan.element_bytes;
   options.dtype = plan.dtype;
   options.row_elements = plan.row_elements;
   options.windows = plan.write_windows;
@@ -29,12 +29,12 @@ OutputChain::OutputChain(const Plan& plan, io::Output& output, Proof& proof, Met
       output_sink_(writer_, meter),
       proving_sink_(proof, output_sink_),
       first_(&proving_sink_) {
-  if (plan.top) first_ = &limit_sink_.emplace(*plan.top, plan.key_bytes, proof, *first_);
+  if (plan.top) first_ = &limit_sink_.emplace(*plan.top, plan.element_bytes, proof, *first_);
   if (!plan.unique) return;
   if (plan.records) {
     first_ = &unique_record_sink_.emplace(*plan.records, proof, *first_);
   } else {
-    first_ = &unique_sink_.emplace(plan.key_bytes, proof, *first_);
+    first_ = &unique_sink_.emplace(plan.element_bytes, proof, *first_);
   }
 }
 

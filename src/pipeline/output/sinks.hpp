@@ -60,7 +60,7 @@ class RunSink final : public PieceSink, public BlockSink {
   [[nodiscard]] Packing packing() const override { return writer_.packing(); }
   void put_blocks(std::uint64_t position, const StoredBlocks& blocks) override {
     Span span(meter_, Stage::kSpill);
-    span.add_bytes(blocks.count * writer_.key_bytes());
+    span.add_bytes(blocks.count * writer_.element_bytes());
     writer_.put_blocks(position, blocks);
   }
 
@@ -74,21 +74,21 @@ class RunSink final : public PieceSink, public BlockSink {
 // whole not passed on: those that wait for what comes behind it would wait for ever.
 class StagingSink final : public PieceSink {
  public:
-  StagingSink(ByteSpan buffer, std::uint64_t key_bytes, PieceSink& next)
-      : buffer_(buffer), key_bytes_(key_bytes), next_(next) {}
+  StagingSink(ByteSpan buffer, std::uint64_t element_bytes, PieceSink& next)
+      : buffer_(buffer), element_bytes_(element_bytes), next_(next) {}
 
   // The next part is of `elements` elements from `position` on. Requires: they fit the buffer.
   void begin(std::uint64_t position, std::uint64_t elements) {
     begin_ = position;
-    part_ = buffer_.first(elements * key_bytes_);
+    part_ = buffer_.first(elements * element_bytes_);
     filled_ = 0;
   }
   // Throws: Error(kCorrupt) for elements that are not of the part.
   void put(std::uint64_t position, ConstByteSpan keys) override {
-    const std::uint64_t elements = part_.size() / key_bytes_;
+    const std::uint64_t elements = part_.size() / element_bytes_;
     const std::uint64_t at = position - begin_;  // beyond all elements for one in front of the part
-    if (at > elements || keys.size() > (elements - at) * key_bytes_) throw not_whole(position);
-    std::memcpy(part_.data() + at * key_bytes_, keys.data(), keys.size());
+    if (at > elements || keys.size() > (elements - at) * element_bytes_) throw not_whole(position);
+    std::memcpy(part_.data() + at * element_bytes_, keys.data(), keys.size());
     filled_ += keys.size();
   }
   void abandon() noexcept override { next_.abandon(); }
@@ -106,7 +106,7 @@ class StagingSink final : public PieceSink {
   }
 
   ByteSpan buffer_;
-  std::uint64_t key_bytes_;
+  std::uint64_t element_bytes_;
   PieceSink& next_;
   std::uint64_t begin_ = 0;
   ByteSpan part_;

@@ -53,7 +53,7 @@ ArraysFingerprint look_at_short_arrays(ConstByteSpan raw_keys, std::size_t key_b
 Proof::Proof(const ElementFormat& format, bool enabled, Meter* meter, OrderKind order,
              std::optional<std::uint64_t> top)
     : order_(format),
-      key_bytes_(format.bytes()),
+      element_bytes_(format.bytes()),
       enabled_(enabled),
       meter_(meter),
       kind_(order),
@@ -62,9 +62,9 @@ Proof::Proof(const ElementFormat& format, bool enabled, Meter* meter, OrderKind 
       record_ledger_(order) {}
 
 Fingerprint Proof::look(ConstByteSpan raw_keys) const {
-  if (!enabled_) return {raw_keys.size() / key_bytes_};
-  return order_.records() ? fingerprint_of_records(raw_keys, key_bytes_)
-                          : fingerprint_of(raw_keys, key_bytes_);
+  if (!enabled_) return {raw_keys.size() / element_bytes_};
+  return order_.records() ? fingerprint_of_records(raw_keys, element_bytes_)
+                          : fingerprint_of(raw_keys, element_bytes_);
 }
 
 std::size_t Proof::first_disorder_in(ConstByteSpan elements) const {
@@ -73,8 +73,8 @@ std::size_t Proof::first_disorder_in(ConstByteSpan elements) const {
 
 // Joins a piece with its neighbours; returns the position of a disorder at its borders.
 std::uint64_t Proof::note_borders(std::uint64_t position, ConstByteSpan elements) {
-  const std::uint64_t end = position + elements.size() / key_bytes_;
-  const std::byte* const last = elements.data() + elements.size() - key_bytes_;
+  const std::uint64_t end = position + elements.size() / element_bytes_;
+  const std::byte* const last = elements.data() + elements.size() - element_bytes_;
   if (order_.records()) {
     return record_ledger_.add(position, end, order_.records()->normalised_key(elements.data()),
                               order_.records()->normalised_key(last));
@@ -121,7 +121,7 @@ void Proof::add_beyond(std::uint64_t position, ConstByteSpan raw_keys) {
 }
 
 void Proof::add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan raw_keys) {
-  const std::uint64_t count = raw_keys.size() / key_bytes_;
+  const std::uint64_t count = raw_keys.size() / element_bytes_;
   if (count == 0) return;
   Span span(meter_, Stage::kProve);
   span.add_bytes(raw_keys.size());
@@ -140,13 +140,13 @@ ArraysFingerprint Proof::look_at_arrays(ConstByteSpan raw_keys,
                                         std::uint64_t array_elements) const {
   if (!enabled_) return {look(raw_keys)};
   if (!order_.records() && array_elements <= kMostShortArray) {
-    return look_at_short_arrays(raw_keys, key_bytes_, array_elements);
+    return look_at_short_arrays(raw_keys, element_bytes_, array_elements);
   }
   ArraysFingerprint seen;
   for (std::uint64_t number = 0; !raw_keys.empty(); ++number) {
-    const std::uint64_t elements = std::min(raw_keys.size() / key_bytes_, array_elements);
-    add_array(number, look(raw_keys.first(elements * key_bytes_)), seen);
-    raw_keys = raw_keys.subspan(elements * key_bytes_);
+    const std::uint64_t elements = std::min(raw_keys.size() / element_bytes_, array_elements);
+    add_array(number, look(raw_keys.first(elements * element_bytes_)), seen);
+    raw_keys = raw_keys.subspan(elements * element_bytes_);
   }
   return seen;
 }
@@ -171,11 +171,11 @@ void Proof::add_output_arrays(std::uint64_t position, ConstByteSpan raw_keys,
   const bool looks = enabled_ && array_elements > 1;  // one element is in order
   std::uint64_t begin = position;
   for (ConstByteSpan rest = raw_keys; looks && !rest.empty();) {
-    const std::uint64_t elements = std::min(rest.size() / key_bytes_, array_elements);
-    const std::size_t disorder = first_disorder_in(rest.first(elements * key_bytes_));
+    const std::uint64_t elements = std::min(rest.size() / element_bytes_, array_elements);
+    const std::size_t disorder = first_disorder_in(rest.first(elements * element_bytes_));
     if (disorder != elements) throw out_of_order(begin + disorder + 1);
     begin += elements;
-    rest = rest.subspan(elements * key_bytes_);
+    rest = rest.subspan(elements * element_bytes_);
   }
   const std::scoped_lock lock(mutex_);
   place(position, seen.all.count);

@@ -90,7 +90,7 @@ class Proof {
   std::uint64_t note_borders(std::uint64_t position, ConstByteSpan elements);
 
   const ElementOrder order_;
-  std::size_t key_bytes_;  // of an element
+  std::size_t element_bytes_;
   bool enabled_;
   Meter* meter_;
   OrderKind kind_;

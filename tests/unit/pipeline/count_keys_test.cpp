@@ -21,7 +21,7 @@ constexpr std::size_t kBlocks = 40;
 Plan plan_of_workers(unsigned workers) {
   Plan plan;
   plan.format = kFormat;
-  plan.key_bytes = 1;
+  plan.element_bytes = 1;
   plan.strategy = Strategy::kCount;
   plan.threads = workers;
   plan.chunk.readers = workers;

@@ -66,7 +66,7 @@ void expect_sound_windows(const Plan& plan) {
   const InputMergePlan& merge = plan.input_merge;
   EXPECT_GE(merge.fan_in, 2U);
   EXPECT_LE(merge.fan_in * merge.window_elements, merge.part_elements);
-  EXPECT_GE(merge.window_elements * plan.key_bytes, 16 * kKiB);
+  EXPECT_GE(merge.window_elements * plan.element_bytes, 16 * kKiB);
   EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
 }
 

@@ -93,7 +93,7 @@ TEST(RunFormat, RefusesEveryOtherIdentity) {
     EXPECT_TRUE(refused(other)) << count;
   }
   other = block.identity;
-  other.key_bytes = 8;
+  other.element_bytes = 8;
   EXPECT_TRUE(refused(other));
 }
 
@@ -146,8 +146,8 @@ TEST(RunFormat, KeepsRecordsPlainAndTellsThemFromKeys) {
   const Bytes records = test::random_bytes(36);
   const BlockIdentity identity{1, 2, 3, 4, 3, 12, true};
   EXPECT_FALSE(is_packable(identity));
-  EXPECT_FALSE(is_packable({.key_bytes = 2}));
-  EXPECT_TRUE(is_packable({.key_bytes = 4}));
+  EXPECT_FALSE(is_packable({.element_bytes = 2}));
+  EXPECT_TRUE(is_packable({.element_bytes = 4}));
   Bytes stored(most_block_bytes(3, 12));
   encode_block(identity, records, Packing::kOn, stored);
   const BlockCheck check = check_block(identity, stored);
@@ -161,7 +161,7 @@ TEST(RunFormat, KeepsRecordsPlainAndTellsThemFromKeys) {
   keys.records = false;
   EXPECT_EQ(check_block(keys, stored).problem, "this is another block");
   BlockIdentity longer = identity;
-  longer.key_bytes = 18;
+  longer.element_bytes = 18;
   longer.count = 2;
   EXPECT_EQ(check_block(longer, stored).problem, "this is another block");
 }
