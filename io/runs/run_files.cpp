@@ -77,7 +77,7 @@ Error RunFiles::told_for_run(const Error& error, std::string_view doing, std::ui
   return told;
 }
 
-BatchPlace RunFiles::append(ConstByteSpan batch, std::uint64_t run) {
+FilePlace RunFiles::append(ConstByteSpan bytes, std::uint64_t run) {
   const auto count = static_cast<std::uint32_t>(stripes_.size());
   const std::uint32_t turn = turn_.fetch_add(1, std::memory_order_relaxed);
   std::optional<Error> refusal;
@@ -88,38 +88,38 @@ BatchPlace RunFiles::append(ConstByteSpan batch, std::uint64_t run) {
       const std::uint32_t folder = (turn + attempt) % count;
       Stripe& stripe = *stripes_[folder];
       if (stripe.full && !try_all) continue;
-      const std::uint64_t offset = stripe.end.fetch_add(batch.size());
+      const std::uint64_t offset = stripe.end.fetch_add(bytes.size());
       try {
-        write(stripe, batch, offset);
+        write(stripe, bytes, offset);
       } catch (const Error& error) {
-        punch(stripe, offset, batch.size());
+        punch(stripe, offset, bytes.size());
         refusal = told_for_run(error, "writing", run);
         if (!means_full(error.error_number())) throw Error(*refusal);
         if (!stripe.full.exchange(true)) add_note(stripe.name + ": full, runs go to other folders");
         continue;
       }
       stripe.full = false;
-      count_written(batch.size());
+      count_written(bytes.size());
       return {folder, offset};
     }
   }
   throw Error(*refusal);
 }
 
-void RunFiles::write(Stripe& stripe, ConstByteSpan batch, std::uint64_t offset) {
+void RunFiles::write(Stripe& stripe, ConstByteSpan bytes, std::uint64_t offset) {
   std::size_t moved = 0;
   if (stripe.write_direct) {
-    if (stripe.direct.write_direct_at(batch, offset, moved)) return;
+    if (stripe.direct.write_direct_at(bytes, offset, moved)) return;
     if (stripe.write_direct.exchange(false)) {
       add_note(stripe.name + ": O_DIRECT failed at the first write, using the page cache");
     }
   }
-  stripe.file.write_full_at(batch.subspan(moved), offset + moved);
+  stripe.file.write_full_at(bytes.subspan(moved), offset + moved);
   if (!syncs_) return;
   stripe.unsynced = true;
   // Starts the writing now, so that settle() finds little left to wait for.
   sys::sync_file_range(stripe.file.fd(), static_cast<off_t>(offset),
-                       static_cast<off_t>(batch.size()), SYNC_FILE_RANGE_WRITE);
+                       static_cast<off_t>(bytes.size()), SYNC_FILE_RANGE_WRITE);
 }
 
 ConstByteSpan RunFiles::read(std::uint32_t folder, std::uint64_t offset, std::size_t bytes,

@@ -1,9 +1,9 @@
 // RunFiles: the temporary files of a RunStore, one unnamed file in each folder (or the one file of
 // a persistent store), and where in them is room. Knows bytes and folders; how blocks become
-// batches is the business of run_batches.hpp.
+// buffers is the business of write_buffers.hpp.
 //
-// A batch goes to the folders in turn. When a folder is full (or over quota, or its file as large
-// as may be) the batch goes to the next one; the error comes when all have refused.
+// Buffers go to the folders in turn. When a folder is full (or over quota, or its file as large
+// as may be) the buffer goes to the next one; the error comes when all have refused.
 //
 // Direct writes by default: on the development machine (2 cores, ext4 on virtio) 1 MiB writes from
 // one or two threads reach 2.7 to 3.0 GB/s at 0.06 s of CPU a GiB. Through the page cache with an
@@ -30,8 +30,8 @@
 
 namespace gsort::io {
 
-// Where a batch lies.
-struct BatchPlace {
+// Where written bytes lie.
+struct FilePlace {
   std::uint32_t folder = 0;
   std::uint64_t offset = 0;
 };
@@ -42,10 +42,10 @@ class RunFiles {
   // Throws: Error(kTemporary) when a folder may not be used; Error(kUsage) when there is none.
   RunFiles(const std::vector<std::string>& folders, const RunStoreOptions& options);
 
-  // Writes `batch` wherever there is room. `run` is for messages.
+  // Writes `bytes` wherever there is room. `run` is for messages.
   // Requires: the size is a multiple of kDirectAlignment.
   // Throws: Error(kTemporary).
-  BatchPlace append(ConstByteSpan batch, std::uint64_t run);
+  FilePlace append(ConstByteSpan bytes, std::uint64_t run);
 
   // Reads `bytes` bytes written by append, from wherever they begin, and returns them; nothing when
   // the file ends too early. They lie in `scratch`, as far behind a multiple of kDirectAlignment as
@@ -57,7 +57,7 @@ class RunFiles {
   // What reading whole pages of the disk adds at both ends.
   static constexpr std::size_t kReadSlack = 2 * kDirectAlignment;
 
-  // Gives space back: whole pages of the disk that end within the range. Neighbours of a batch are
+  // Gives space back: whole pages of the disk that end within the range. Neighbours in a buffer are
   // given back in the order in which they lie, so that a page goes with its last block. A file
   // system that cannot punch holes keeps the space until the end.
   void release(std::uint32_t folder, std::uint64_t offset, std::uint64_t bytes) noexcept;
@@ -90,7 +90,7 @@ class RunFiles {
   [[nodiscard]] Error told_for_run(const Error& error, std::string_view doing,
                                    std::uint64_t run) const;
   void open_stripe(const std::string& folder, DirectIo policy, const PersistentStore* persistent);
-  void write(Stripe& stripe, ConstByteSpan batch, std::uint64_t offset);
+  void write(Stripe& stripe, ConstByteSpan bytes, std::uint64_t offset);
   // Gives space back without counting it.
   static void punch(Stripe& stripe, std::uint64_t offset, std::uint64_t bytes) noexcept;
   void count_written(std::uint64_t bytes);

@@ -1,8 +1,8 @@
 // The format of a run on disk, byte by byte. A run is a sorted sequence of elements, keys or
-// records, cut into blocks. Blocks are written in batches, neighbours of a run one behind the
-// other. A batch begins at a multiple of 4096 of a temporary file, a block at a multiple of 64.
-// Each block carries all that is needed to tell that it is the block that was wanted. All numbers
-// are little-endian.
+// records, cut into blocks. Blocks are written many at once, neighbours of a run one behind the
+// other. Each such write begins at a multiple of 4096 of a temporary file, a block at a multiple
+// of 64. Each block carries all that is needed to tell that it is the block that was wanted. All
+// numbers are little-endian.
 //
 //   at  bytes  field
 //    0      4  magic: 'G' 'S' 'R' 'B' (0x47 0x53 0x52 0x42)
@@ -25,7 +25,7 @@
 //              of 4 and 8 bytes only, and only where that saves at least a tenth, or anything
 //              (--pack-runs=on)
 //              zeros up to the next multiple of 64; up to the next multiple of 4096 at the end of a
-//              batch. They are neither covered nor read
+//              write. They are neither covered nor read
 //
 // Example: the keys 3 5 5 of four bytes as the second block of run 7, behind 1000 keys, of store
 // 0x1122334455667788 (the last eight bytes of the header are the checksum):

@@ -17,7 +17,7 @@ IndexPlace RunStore::keep(const Run& run) {
   const std::vector<std::byte> index = encode_index(run.blocks_);
   const Arena padded(round_up(index.size(), kDirectAlignment), "the index of a run");
   std::copy(index.begin(), index.end(), padded.bytes().begin());
-  const BatchPlace place = space_->files.append(padded.bytes(), run.number());
+  const FilePlace place = space_->files.append(padded.bytes(), run.number());
   space_->files.settle(run.number());
   return {place.offset, run.blocks_.size(), checksum_of_index(index)};
 }

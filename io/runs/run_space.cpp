@@ -10,12 +10,13 @@
 
 namespace gsort::io {
 
-RunBatchSizes RunSpace::batch_sizes(const RunStoreOptions& options, std::size_t element_bytes) {
-  RunBatchSizes sizes;
+WriteBufferSizes RunSpace::buffer_sizes(const RunStoreOptions& options, std::size_t element_bytes) {
+  WriteBufferSizes sizes;
   sizes.block_bytes = most_block_bytes(options.block_elements, element_bytes);
-  sizes.batch_bytes = round_up(std::max(options.batch_bytes, sizes.block_bytes), kDirectAlignment);
-  sizes.open_buffers = std::max(options.batch_buffers, 1U);
-  sizes.kept_buffers = options.persistent ? 0 : options.kept_batches;
+  sizes.buffer_bytes =
+      round_up(std::max(options.write_buffer_bytes, sizes.block_bytes), kDirectAlignment);
+  sizes.open_buffers = std::max(options.write_buffers, 1U);
+  sizes.kept_buffers = options.persistent ? 0 : options.kept_buffers;
   return sizes;
 }
 
@@ -30,9 +31,9 @@ RunSpace::RunSpace(const std::vector<std::string>& folders, std::size_t element_
       packing(options.packing),
       next_run(options.persistent ? options.persistent->next_run : 0),
       files(folders, options),
-      tier(options.tier, is_persistent || options.tier == nullptr ? 0 : options.tier_batches,
-           batch_sizes(options, element_bytes_in).batch_bytes),
-      batches(files, tier, batch_sizes(options, element_bytes_in)) {}
+      tier(options.tier, is_persistent || options.tier == nullptr ? 0 : options.tier_buffers,
+           buffer_sizes(options, element_bytes_in).buffer_bytes),
+      write_buffers(files, tier, buffer_sizes(options, element_bytes_in)) {}
 
 BlockIdentity RunSpace::identity_of(std::uint64_t run, const BlockEntry& entry,
                                     std::uint64_t count) const {
@@ -51,7 +52,7 @@ std::uint64_t RunSpace::fence_of(ConstByteSpan elements) const {
 
 ConstByteSpan RunSpace::stored(const BlockEntry& first, std::size_t bytes, ByteSpan scratch,
                                std::uint64_t run) {
-  if (first.folder == kInMemory) return batches.kept(first.offset, bytes);
+  if (first.folder == kInMemory) return write_buffers.kept(first.offset, bytes);
   if (first.folder == kInTier) return tier.read(first.offset, bytes, scratch);
   return files.read(first.folder, first.offset, bytes, scratch, run);
 }
@@ -78,7 +79,7 @@ void RunSpace::release_for_good(const std::vector<BlockEntry>& blocks, std::size
 
 void RunSpace::give_back(const BlockEntry& first, std::uint64_t bytes) noexcept {
   if (first.folder == kInMemory) {
-    batches.release(first.offset, bytes);
+    write_buffers.release(first.offset, bytes);
   } else if (first.folder == kInTier) {
     tier.release(first.offset, bytes);
   } else {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "io/runs/run_batches.hpp"
 #include "io/runs/run_files.hpp"
 #include "io/runs/run_format.hpp"
 #include "io/runs/run_store.hpp"
 #include "io/runs/run_tier.hpp"
+#include "io/runs/write_buffers.hpp"
 
 namespace gsort::io {
 
@@ -20,8 +20,8 @@ struct RunSpace {
   RunSpace(const std::vector<std::string>& folders, std::size_t element_bytes_in,
            const RunStoreOptions& options);
 
-  [[nodiscard]] static RunBatchSizes batch_sizes(const RunStoreOptions& options,
-                                                 std::size_t element_bytes);
+  [[nodiscard]] static WriteBufferSizes buffer_sizes(const RunStoreOptions& options,
+                                                     std::size_t element_bytes);
 
   // The identity of a block of this store.
   [[nodiscard]] BlockIdentity identity_of(std::uint64_t run, const BlockEntry& entry,
@@ -36,7 +36,7 @@ struct RunSpace {
   [[nodiscard]] ConstByteSpan stored(const BlockEntry& first, std::size_t bytes, ByteSpan scratch,
                                      std::uint64_t run);
 
-  // Gives the blocks [begin, end) back. Of a batch, those in front must have been given back
+  // Gives the blocks [begin, end) back. Of a write buffer, those in front must have been given back
   // before, or be among them.
   // Runs of a persistent store stay: does nothing then.
   void release(const std::vector<BlockEntry>& blocks, std::size_t begin, std::size_t end) noexcept;
@@ -54,7 +54,7 @@ struct RunSpace {
   std::atomic<std::uint64_t> key_bytes_put{0};
   RunFiles files;
   RunTier tier;
-  RunBatches batches;
+  WriteBuffers write_buffers;
 
  private:
   // A stretch that begins with the block `first`.

@@ -1,5 +1,5 @@
-// The writing side of runs: put() cuts a piece into blocks and appends them to batches; finish()
-// makes the index whole. The reading side is in run.cpp.
+// The writing side of runs: put() cuts a piece into blocks and appends them to write buffers;
+// finish() makes the index whole. The reading side is in run.cpp.
 #include "io/runs/run_store.hpp"
 
 #include <algorithm>
@@ -19,12 +19,12 @@ RunStore::RunStore(const std::vector<std::string>& folders, std::size_t element_
 RunStore::~RunStore() = default;
 
 std::uint64_t RunStore::memory_bytes(const RunStoreOptions& options, std::size_t element_bytes) {
-  const RunBatchSizes sizes = RunSpace::batch_sizes(options, element_bytes);
-  return sizes.batch_bytes * (sizes.open_buffers + sizes.kept_buffers);
+  const WriteBufferSizes sizes = RunSpace::buffer_sizes(options, element_bytes);
+  return sizes.buffer_bytes * (sizes.open_buffers + sizes.kept_buffers);
 }
 
 std::uint64_t RunStore::disk_bytes(std::uint64_t elements, std::uint64_t piece_elements) const {
-  // Every piece may end with a short block, and every block may end a batch.
+  // Every piece may end with a short block, and every block may end a buffer.
   const std::uint64_t blocks = elements / space_->block_elements +
                                div_up(elements, std::max<std::uint64_t>(piece_elements, 1));
   return elements * space_->element_bytes + blocks * (kBlockHeaderBytes + kDirectAlignment);
@@ -37,7 +37,7 @@ std::uint64_t RunStore::key_bytes_put() const {
   return space_->key_bytes_put;
 }
 std::uint64_t RunStore::bytes_kept() const {
-  return space_->batches.bytes_kept();
+  return space_->write_buffers.bytes_kept();
 }
 std::uint64_t RunStore::bytes_in_tier() const {
   return space_->tier.bytes_kept();
@@ -128,7 +128,7 @@ class RunWriter::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
-    space_->batches.discard(number_);
+    space_->write_buffers.discard(number_);
     const std::vector<BlockEntry> blocks = index_.take();
     space_->release(blocks, 0, blocks.size());
   }
@@ -138,15 +138,15 @@ class RunWriter::Impl {
     elements_ += count;
     space_->key_bytes_put += count * space_->element_bytes;
     while (!piece.empty()) {
-      RunBatch& batch = space_->batches.open(number_, index_, position);
+      WriteBuffer& buffer = space_->write_buffers.open(number_, index_, position);
       try {
-        append_blocks(batch, position, piece);
+        append_blocks(buffer, position, piece);
       } catch (...) {
-        space_->batches.drop(batch);
+        space_->write_buffers.drop(buffer);
         throw;
       }
-      position = batch.next_position;
-      space_->batches.put_back(batch);
+      position = buffer.next_position;
+      space_->write_buffers.put_back(buffer);
     }
   }
 
@@ -158,21 +158,21 @@ class RunWriter::Impl {
  private:
   // Appends as many blocks as there is room for, at least one, and takes them from `piece`.
   template <class Piece>
-  void append_blocks(RunBatch& batch, std::uint64_t position, Piece& piece) {
-    while (!piece.empty() && batch.room().size() >= space_->block_bytes) {
+  void append_blocks(WriteBuffer& buffer, std::uint64_t position, Piece& piece) {
+    while (!piece.empty() && buffer.room().size() >= space_->block_bytes) {
       BlockEntry entry;
       entry.first_key = piece.fence();
       entry.position = position;
-      entry.offset = batch.used_bytes;
+      entry.offset = buffer.used_bytes;
       const std::size_t stored =
-          piece.encode(space_->identity_of(number_, entry, piece.count()), batch.room());
+          piece.encode(space_->identity_of(number_, entry, piece.count()), buffer.room());
       entry.stored_bytes = static_cast<std::uint32_t>(stored);
-      batch.entries.push_back(entry);
-      batch.used_bytes += stored;
+      buffer.entries.push_back(entry);
+      buffer.used_bytes += stored;
       position += piece.count();
       piece.pop();
     }
-    batch.next_position = position;
+    buffer.next_position = position;
   }
 
   std::shared_ptr<RunSpace> space_;
@@ -182,7 +182,7 @@ class RunWriter::Impl {
 };
 
 Run RunWriter::Impl::finish() {
-  space_->batches.close(number_);
+  space_->write_buffers.close(number_);
   space_->files.settle(number_);
   std::vector<BlockEntry> blocks = index_.take();
   std::sort(blocks.begin(), blocks.end(),

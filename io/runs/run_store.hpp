@@ -1,9 +1,9 @@
 // RunStore: storage for sorted runs in a device's and in host memory, as far as it was given some,
 // and beyond that in temporary files over one or several folders.
 //
-// Runs are kept as blocks, packed where that pays (run_format.hpp), collected in batches
-// (run_batches.hpp). What is written goes to one unnamed file in each folder, appended to by all
-// runs and striped by batch, so that one run reads and writes at the speed of all folders. Nothing
+// Runs are kept as blocks, packed where that pays (run_format.hpp), collected in write buffers
+// (write_buffers.hpp). What is written goes to one unnamed file in each folder, appended to by all
+// runs and striped by buffer, so that one run reads and writes at the speed of all folders. Nothing
 // is left behind, not even after SIGKILL. Each block carries a checksum bound to store, run and
 // position, checked at every read, in memory too: what a disk loses or mixes up is an Error, never
 // a wrong result. Where a sort shall be resumed, one file with a name takes their place
@@ -55,17 +55,17 @@ struct RunStoreOptions {
   // Elements are records in this order instead of keys.
   std::optional<RecordOrder> records;
   // Buffers in which blocks are put together before they are written: memory of the store,
-  // batch_bytes each, one for every put() that runs at the same time; further ones wait for a
-  // buffer. A batch is written by one call and is the unit of striping. batch_bytes is raised to
-  // hold one block.
-  std::uint64_t batch_bytes = std::uint64_t{1} << 20;
-  unsigned batch_buffers = 2;
-  // Batches that may stay in memory, beside these; only what does not fit is written. Those of the
-  // tier come first; it holds tier_batches of batch_bytes each, and outlives the store.
-  std::uint64_t kept_batches = 0;
+  // write_buffer_bytes each, one for every put() that runs at the same time; further ones wait for
+  // a buffer. A buffer is written by one call and is the unit of striping. write_buffer_bytes is
+  // raised to hold one block.
+  std::uint64_t write_buffer_bytes = std::uint64_t{1} << 20;
+  unsigned write_buffers = 2;
+  // Buffers that may stay in memory, beside these; only what does not fit is written. Those of the
+  // tier come first; it holds tier_buffers of write_buffer_bytes each, and outlives the store.
+  std::uint64_t kept_buffers = 0;
   TierMemory* tier = nullptr;
-  std::uint64_t tier_batches = 0;
-  // Instead of unnamed files; left_in_page_cache, kept_batches and the tier are then not used.
+  std::uint64_t tier_buffers = 0;
+  // Instead of unnamed files; left_in_page_cache, kept_buffers and the tier are then not used.
   // There is one folder then, for messages.
   std::optional<PersistentStore> persistent;
 };
@@ -98,7 +98,7 @@ class RunStore {
   void drop(Run run, const IndexPlace& index);
 
   // All host memory a store with these options takes for its buffers (the fences come on top: 32
-  // bytes for every block of every run; and 8 for every batch of the tier).
+  // bytes for every block of every run; and 8 for every buffer of the tier).
   [[nodiscard]] static std::uint64_t memory_bytes(const RunStoreOptions& options,
                                                   std::size_t element_bytes);
 

@@ -1,5 +1,5 @@
-// RunTier: batches of runs in a memory beside the host's (base/tier_memory.hpp), and where in it is
-// room. To RunBatches and Run it is what RunFiles is, but that it may be full.
+// RunTier: buffers of runs in a memory beside the host's (base/tier_memory.hpp), and where in it is
+// room. To WriteBuffers and Run it is what RunFiles is, but that it may be full.
 #pragma once
 
 #include <atomic>
@@ -16,29 +16,29 @@ namespace gsort::io {
 // Thread-safe.
 class RunTier {
  public:
-  // Room for `batches` batches of at most `batch_bytes` bytes, less than 4 GiB; takes 8 bytes of
+  // Room for `buffers` buffers of at most `buffer_bytes` bytes, less than 4 GiB; takes 8 bytes of
   // host memory for each. `memory`, which may be null if there is no room, outlives the tier.
-  RunTier(TierMemory* memory, std::uint64_t batches, std::uint64_t batch_bytes);
+  RunTier(TierMemory* memory, std::uint64_t buffers, std::uint64_t buffer_bytes);
 
-  // Keeps a batch and returns where; nothing while there is no room. Requires: it is not empty.
+  // Keeps a buffer and returns where; nothing while there is no room. Requires: it is not empty.
   // Throws: Error(kDevice).
-  [[nodiscard]] std::optional<std::uint64_t> append(ConstByteSpan batch);
+  [[nodiscard]] std::optional<std::uint64_t> append(ConstByteSpan buffer);
 
-  // Reads bytes of batches into `scratch`, and returns them. They lie there as far behind a
+  // Reads bytes of buffers into `scratch`, and returns them. They lie there as far behind a
   // multiple of kDirectAlignment as `offset` does. Requires: scratch holds bytes +
   // kDirectAlignment. Throws: Error(kDevice).
   [[nodiscard]] ConstByteSpan read(std::uint64_t offset, std::size_t bytes, ByteSpan scratch) const;
 
-  // A batch of which all bytes have been given back makes room for another.
+  // A buffer of which all bytes have been given back makes room for another.
   void release(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
   [[nodiscard]] std::uint64_t bytes_kept() const { return bytes_kept_; }  // so far, all in all
 
  private:
   TierMemory* memory_;
-  std::uint64_t batch_bytes_;
+  std::uint64_t buffer_bytes_;
   std::mutex mutex_;
-  std::vector<std::uint32_t> free_;        // numbers of places for a batch
+  std::vector<std::uint32_t> free_;        // numbers of places for a buffer
   std::vector<std::uint32_t> live_bytes_;  // of each place
   std::atomic<std::uint64_t> bytes_kept_{0};
 };

@@ -228,15 +228,15 @@ class Sort {
     if (!run_store_) {
       io::RunStoreOptions options;
       options.block_elements = plan_.run.block_elements;
-      options.batch_bytes = plan_.run.batch_bytes;
-      options.batch_buffers = plan_.run.batch_buffers;
-      options.kept_batches = plan_.run.kept_batches;
+      options.write_buffer_bytes = plan_.run.write_buffer_bytes;
+      options.write_buffers = plan_.run.write_buffers;
+      options.kept_buffers = plan_.run.kept_buffers;
       options.packing = job_.packing;
       if (plan_.records) options.records.emplace(*plan_.records);
       options.direct_io = job_.direct_io;
       options.left_in_page_cache =
           plan_.run.through_page_cache && job_.direct_io == io::DirectIo::kAuto;
-      if (plan_.run.device_batches > 0) add_device_tier(options);
+      if (plan_.run.device_buffers > 0) add_device_tier(options);
       if (job_.resumption != nullptr) {
         options.persistent = job_.resumption->begin(options.block_elements);
       }
@@ -250,7 +250,7 @@ class Sort {
     try {
       tier_ = job_.make_tier(plan_, plan_.run.device_bytes());
       options.tier = tier_.get();
-      options.tier_batches = plan_.run.device_batches;
+      options.tier_buffers = plan_.run.device_buffers;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kResource) throw;
       outcome_.notes.push_back(fmt::format("no runs stay on the device: {}", error.what()));

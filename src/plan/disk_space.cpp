@@ -23,14 +23,14 @@ Error no_room(const std::string& what, std::uint64_t needed, std::uint64_t free_
       .hint(way_out);
 }
 
-// What headers and padding add to the elements of full batches, as a share of them.
+// What headers and padding add to the elements of full write buffers, as a share of them.
 double padding_share(const RunPlan& run, std::uint64_t element_bytes) {
   constexpr double kBlockOverhead = 2 * 64;  // header, and padding to the next block
-  constexpr double kBatchOverhead = 4 * kKiB;
+  constexpr double kBufferOverhead = 4 * kKiB;
   const auto block = static_cast<double>(run.block_elements * element_bytes);
-  const double blocks =
-      std::max(1.0, std::floor(static_cast<double>(run.batch_bytes) / (block + kBlockOverhead)));
-  return (blocks * kBlockOverhead + kBatchOverhead) / (blocks * block);
+  const double blocks = std::max(
+      1.0, std::floor(static_cast<double>(run.write_buffer_bytes) / (block + kBlockOverhead)));
+  return (blocks * kBlockOverhead + kBufferOverhead) / (blocks * block);
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ std::uint64_t temporary_need(const Plan& plan) {
     share = std::max(share, static_cast<double>(largest) / static_cast<double>(runs));
     runs = round.group_sizes.size();
   }
-  // The shorter blocks where pieces end; headers and padding of blocks and batches.
+  // The shorter blocks where pieces end; headers and padding of blocks and write buffers.
   const double overhead = 1.02 + padding_share(plan.run, plan.element_bytes);
   const auto all = static_cast<double>(plan.elements * plan.element_bytes);
   const auto there = static_cast<double>(plan.resumed.elements * plan.element_bytes);
@@ -55,7 +55,7 @@ std::uint64_t temporary_need(const Plan& plan) {
       std::min((all - there) * overhead + all * std::min(share, 1.0), kMostNeed));
   // Buffers are full to nine tenths at least, but for the last ones of each run.
   const std::uint64_t kept = (plan.run.device_bytes() + plan.run.kept_bytes()) / 10 * 9;
-  const std::uint64_t last_ones = capped_product(plan.run_count, plan.run.buffer_bytes());
+  const std::uint64_t last_ones = capped_product(plan.run_count, plan.run.write_buffers_bytes());
   const std::uint64_t stays = plan.rounds.empty() ? kept - std::min(kept, last_ones) : 0;
   return stays > most ? 0 : most - stays + kMiB;
 }

@@ -49,7 +49,7 @@ SizeQuestion question_of(const Plan& plan) {
   q.records = plan.records.has_value();
   q.threads = plan.threads;
   q.staged_output = plan.output_is_stream;
-  // Not only what the whole batches take: sizes do not grow steadily with the memory, and a merge
+  // Not only what the whole buffers take: sizes do not grow steadily with the memory, and a merge
   // must find what it was chosen for.
   q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.tier_bytes;
   q.device_bytes =
@@ -206,7 +206,7 @@ bool plan_merge_in_groups(Plan& plan, const Options& options) {
     q.host_bytes = question_of(tried).host_bytes;
     q.device_bytes = question_of(tried).device_bytes;
     const std::uint64_t runs =
-        tried.run.buffer_bytes() + fence_bytes(tried, q.elements, q.host_bytes);
+        tried.run.write_buffers_bytes() + fence_bytes(tried, q.elements, q.host_bytes);
     q.host_bytes -= std::min(q.host_bytes, runs);
     tried.input_merge = input_merge_sizes(q, options.inputs.size());
     if (tried.input_merge.fan_in < 2) return std::nullopt;

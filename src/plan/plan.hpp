@@ -75,18 +75,20 @@ struct BatchPlan {
 // Sizes of the run format and its buffers.
 struct RunPlan {
   std::uint64_t block_elements = 0;
-  std::uint64_t batch_bytes = 0;
-  unsigned batch_buffers = 0;
-  std::uint64_t device_batches = 0;  // the tier of device memory
-  std::uint64_t kept_batches = 0;    // the tier of host memory; only what does not fit is written
-  std::uint64_t tier_bytes = 0;      // set aside for these batches, and no less than kept_bytes()
+  std::uint64_t write_buffer_bytes = 0;
+  unsigned write_buffers = 0;
+  std::uint64_t device_buffers = 0;  // the tier of device memory
+  std::uint64_t kept_buffers = 0;    // the tier of host memory; only what does not fit is written
+  std::uint64_t tier_bytes = 0;      // set aside for these buffers, and no less than kept_bytes()
   bool through_page_cache = false;   // what is written, unless --direct-io says otherwise
 
   [[nodiscard]] std::uint64_t device_bytes() const {
-    return CudaFootprint::allocated_bytes(device_batches * batch_bytes);
+    return CudaFootprint::allocated_bytes(device_buffers * write_buffer_bytes);
   }
-  [[nodiscard]] std::uint64_t kept_bytes() const { return kept_batches * batch_bytes; }
-  [[nodiscard]] std::uint64_t buffer_bytes() const { return batch_buffers * batch_bytes; }
+  [[nodiscard]] std::uint64_t kept_bytes() const { return kept_buffers * write_buffer_bytes; }
+  [[nodiscard]] std::uint64_t write_buffers_bytes() const {
+    return write_buffers * write_buffer_bytes;
+  }
 };
 
 // Sizes of one merge, good for any number of runs up to fan_in.

@@ -55,7 +55,7 @@ std::uint64_t block_memory(const SizeQuestion& q, const RunPlan& run) {
 }
 
 // Blocks large enough for the fences, which must all be in memory, to take at most a quarter of it.
-// The disk sees batches.
+// The disk sees write buffers.
 RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
   const std::uint64_t total_bytes = q.elements * q.element_bytes;
   const std::uint64_t by_fences =
@@ -69,16 +69,16 @@ RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
   // page.
   run.block_elements = (block_bytes - 64) / q.element_bytes;
   if (q.fixed_block_elements > 0) run.block_elements = q.fixed_block_elements;
-  const std::uint64_t least_batch = block_memory(q, run);
-  run.batch_bytes = round_up(
-      std::clamp<std::uint64_t>(q.host_bytes / 256, least_batch, std::max(4 * kMiB, least_batch)),
+  const std::uint64_t least_buffer = block_memory(q, run);
+  run.write_buffer_bytes = round_up(
+      std::clamp<std::uint64_t>(q.host_bytes / 256, least_buffer, std::max(4 * kMiB, least_buffer)),
       4 * kKiB);
-  run.batch_buffers = q.threads + 1;  // one more, for pieces that were overtaken
+  run.write_buffers = q.threads + 1;  // one more, for pieces that were overtaken
   return run;
 }
 
-std::uint64_t batch_memory(const RunPlan& run) {
-  return run.batch_bytes * run.batch_buffers;
+std::uint64_t write_buffers_memory(const RunPlan& run) {
+  return run.write_buffer_bytes * run.write_buffers;
 }
 
 // Reading a block reads the pages of the disk that it begins and ends in.
@@ -247,7 +247,7 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
       std::max(least_scratch(q, run), std::min<std::uint64_t>(kMiB, q.host_bytes / 64)), 4 * kKiB);
   const std::uint64_t others = splitter + fence_bytes +
                                std::uint64_t{merge.lanes} * merge.loaders * merge.scratch_bytes +
-                               batch_memory(run);
+                               write_buffers_memory(run);
   merge.part_elements =
       largest(std::max<std::uint64_t>(wanted_elements, 1), [&](std::uint64_t elements) {
         if (!fits_device(q, merge.lanes, elements)) return false;
@@ -277,7 +277,7 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_by
       div_up(q.elements, std::max<std::uint64_t>(sizes.run.block_elements / 2, 1));
   sizes.fence_bytes = std::min(capped_product(blocks, kFenceBytes), q.host_bytes);
   const unsigned lanes = q.engine == EngineKind::kCuda ? 3 : 2;
-  sizes.chunk = choose_chunk(q, lanes, sizes.fence_bytes + batch_memory(sizes.run));
+  sizes.chunk = choose_chunk(q, lanes, sizes.fence_bytes + write_buffers_memory(sizes.run));
   const std::uint64_t least = q.records ? kLeastRecordChunk : kLeastChunk;
   if (sizes.chunk.chunk_elements < std::clamp<std::uint64_t>(q.elements, 1, least)) {
     return std::nullopt;
@@ -327,7 +327,7 @@ std::optional<Sizes> sizes_with_tier(const SizeQuestion& q, std::uint64_t on_dev
   beside.host_bytes -= kept;
   std::optional<Sizes> sizes = cheapest_spilling_sizes(beside, on_device + kept);
   if (!sizes) return std::nullopt;
-  sizes->run.kept_batches = kept / sizes->run.batch_bytes;
+  sizes->run.kept_buffers = kept / sizes->run.write_buffer_bytes;
   sizes->run.tier_bytes = kept;
   return sizes;
 }
@@ -369,7 +369,7 @@ std::optional<Sizes> choose_sizes(SizeQuestion q) {
   std::optional<Sizes> sizes = sizes_with_tier(q, on_device);
   const std::optional<Sizes> without = cheapest_spilling_sizes(q, on_device);
   if (!sizes || (without && without->cost < sizes->cost)) sizes = without;
-  if (sizes) sizes->run.device_batches = on_device / sizes->run.batch_bytes;
+  if (sizes) sizes->run.device_buffers = on_device / sizes->run.write_buffer_bytes;
   return sizes;
 }
 

@@ -64,7 +64,7 @@ std::string steps_of(const Plan& plan) {
 std::string place_of_runs(const Plan& plan) {
   if (!plan.runs_persist) {
     std::string words;
-    if (plan.run.device_batches > 0) {
+    if (plan.run.device_buffers > 0) {
       words =
           fmt::format("up to {} stay on the device, then ", format_bytes(plan.run.device_bytes()));
     }

@@ -86,7 +86,7 @@ SortRequest request_for(Shape shape) {
         static const int ordinal = gpu::find_devices({}).devices.at(0).ordinal;
         return gpu::make_device_tier(ordinal, bytes);
       };
-      request.device_batches = 2;
+      request.device_buffers = 2;
       break;
     case Shape::kSeveralPasses:
       request.batch_size = 2;

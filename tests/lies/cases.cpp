@@ -51,9 +51,10 @@ void use_runs(Plan& plan) {
   plan.chunk.lanes = 2;
   plan.chunk.chunk_elements = div_up(is_known ? plan.elements : kKeys, 6);
   plan.run.block_elements = 200;
-  plan.run.batch_bytes = round_up(plan.run.block_elements * plan.element_bytes + 64, kBlockBytes);
-  plan.run.batch_buffers = 3;
-  plan.run.kept_batches = 0;
+  plan.run.write_buffer_bytes =
+      round_up(plan.run.block_elements * plan.element_bytes + 64, kBlockBytes);
+  plan.run.write_buffers = 3;
+  plan.run.kept_buffers = 0;
   plan.run.tier_bytes = 0;
   plan.fan_in = std::min(std::max(plan.fan_in, 2U), 16U);
   plan.run_count =
@@ -69,7 +70,7 @@ void use_rounds(Plan& plan) {
 
 void keep_runs(Plan& plan) {
   use_runs(plan);
-  plan.run.kept_batches = 1'000;
+  plan.run.kept_buffers = 1'000;
   plan.run.tier_bytes = plan.run.kept_bytes();
 }
 
@@ -269,7 +270,7 @@ std::vector<LieCase> make_cases() {
   };
   add_stored("packed_by_the_engine", kOfFiles);
   LieCase& tier = add_stored("on_a_device", {Seam::kTier});
-  tier.request.device_batches = 1'000;
+  tier.request.device_buffers = 1'000;
   tier.request.make_tier = [](const Plan&, std::uint64_t bytes) { return make_lying_tier(bytes); };
 
   add("resumed", keys(use_runs), spilled).resumes = true;

@@ -111,7 +111,7 @@ void expect_sound_input_merge(const Plan& plan, const Options& options) {
     return;
   }
   EXPECT_GE(plan.run_count * merge.fan_in, merge.inputs);
-  EXPECT_LE(merge.arena_bytes + plan.run.kept_bytes() + plan.run.buffer_bytes(),
+  EXPECT_LE(merge.arena_bytes + plan.run.kept_bytes() + plan.run.write_buffers_bytes(),
             buffer_budget(plan.host_budget_bytes));
   const std::uint64_t last = test::expect_sound_rounds(plan);
   if (plan.elements > 0) {

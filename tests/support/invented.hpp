@@ -49,13 +49,13 @@ inline void add_gpu(Machine& machine, std::uint64_t memory_bytes = 80 * kGiB) {
   return std::to_string(bytes / kMiB) + "M";
 }
 
-// What host memory a merge of `runs` runs takes beside the arena: a block of each run, the batches,
+// What host memory a merge of `runs` runs takes beside the arena: a block of each run, the buffers,
 // and all fences of `elements` keys.
 [[nodiscard]] inline std::uint64_t merge_heap_bytes(const Plan& plan, std::uint64_t runs,
                                                     std::uint64_t elements) {
   const std::uint64_t block = round_up(plan.run.block_elements * plan.element_bytes + 64, 4096);
   const std::uint64_t fences = 32 * div_up(elements, plan.run.block_elements);
-  return runs * block + plan.run.batch_buffers * plan.run.batch_bytes + fences;
+  return runs * block + plan.run.write_buffers * plan.run.write_buffer_bytes + fences;
 }
 
 // The sizes of one merge fit the plan's memory, and make sense for `runs` runs.

@@ -130,9 +130,9 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
       request.records ? request.records->bytes : bytes_of(request.format.type);
   io::Reader reader(in, {element, DirectIo::kAuto, raw});
   result.plan = plan_for(request, reader);
-  if (request.device_batches > 0) {
-    result.plan.run.device_batches = request.device_batches;
-    result.plan.run.kept_batches = 0;
+  if (request.device_buffers > 0) {
+    result.plan.run.device_buffers = request.device_buffers;
+    result.plan.run.kept_buffers = 0;
   }
   io::Output output(out);
   try {

@@ -38,7 +38,7 @@ struct SortRequest {
   std::optional<Bytes> old_output;         // what the output's name holds before
   EngineMaker make_engine;
   TierMaker make_tier;               // none: runs do not stay on a device
-  std::uint64_t device_batches = 0;  // the tier's, in place of what stays in host memory
+  std::uint64_t device_buffers = 0;  // the tier's, in place of what stays in host memory
   Meter* meter = nullptr;
 };
 

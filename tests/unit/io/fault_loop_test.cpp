@@ -37,7 +37,7 @@ void spill(const std::string& input, const std::vector<std::string>& folders,
   RunStoreOptions options;
   options.block_elements = 1000;
   options.direct_io = policy;
-  options.batch_bytes = 16384;
+  options.write_buffer_bytes = 16384;
   RunStore store(folders, 4, options);
   RunWriter writer = store.begin_run(kKeys);
   std::array<std::byte, 4096> sample{};

@@ -42,7 +42,7 @@ class SmallDisk {
 RunStoreOptions small_blocks(DirectIo policy) {
   RunStoreOptions options;
   options.block_elements = 1008;
-  options.batch_bytes = 65536;
+  options.write_buffer_bytes = 65536;
   options.direct_io = policy;
   options.packing = Packing::kOff;  // the tests count on the room that plain blocks take
   return options;
@@ -135,7 +135,7 @@ TEST(FullDisk, NamesRunAndFolderWhenAllAreFull) {
     EXPECT_TRUE(contains(error.what(), "writing run 0 in " + disk.path() + " at byte "));
     EXPECT_TRUE(contains(error.hint(), "-T"));
   }
-  EXPECT_EQ(folder_facts(disk.path())->free_bytes, before);  // the failed batch, too
+  EXPECT_EQ(folder_facts(disk.path())->free_bytes, before);  // the failed write, too
   // Space that was given back is used again, though the folder has been full.
   RunWriter again = store.begin_run(10'000);
   again.put(0, std::as_bytes(std::span(keys)).first(40'000));

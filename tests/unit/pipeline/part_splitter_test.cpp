@@ -69,7 +69,7 @@ class StoredRuns {
   static io::RunStoreOptions options(std::uint64_t block_elements) {
     io::RunStoreOptions options;
     options.block_elements = block_elements;
-    options.batch_bytes = 64 << 10;
+    options.write_buffer_bytes = 64 << 10;
     return options;
   }
 

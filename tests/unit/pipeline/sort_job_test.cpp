@@ -155,13 +155,13 @@ TEST_P(SortsOnEngine, ReplaceAnOldOutput) {
   expect_sorted(request, sort_in_folder(request));
 }
 
-SortRequest request_on_device(std::uint64_t batches) {
+SortRequest request_on_device(std::uint64_t buffers) {
   SortRequest request;
   request.format = {KeyType::kU32, false, false};
   request.input = test::generated(request.format, Distribution::kUniform, kSpillingBytes / 4);
   test::use_engine(request, "std");
   set_ways(request, false, false);
-  request.device_batches = batches;
+  request.device_buffers = buffers;
   request.make_tier = [](const Plan&, std::uint64_t bytes) {
     return std::make_unique<test::VectorTier>(bytes);
   };
@@ -169,13 +169,13 @@ SortRequest request_on_device(std::uint64_t batches) {
 }
 
 TEST(SortsWithADeviceTier, KeepRunsThereAndSpillTheRest) {
-  for (const std::uint64_t batches : {1UL, 20UL, 1000UL}) {
-    const SortRequest request = request_on_device(batches);
+  for (const std::uint64_t buffers : {1UL, 20UL, 1000UL}) {
+    const SortRequest request = request_on_device(buffers);
     const SortResult result = sort_in_folder(request);
     expect_sorted(request, result);
     EXPECT_GT(result.outcome.device_bytes, 0U);
-    EXPECT_LE(result.outcome.device_bytes, batches * result.plan.run.batch_bytes);
-    EXPECT_EQ(result.outcome.spilled_bytes == 0, batches == 1'000) << batches;
+    EXPECT_LE(result.outcome.device_bytes, buffers * result.plan.run.write_buffer_bytes);
+    EXPECT_EQ(result.outcome.spilled_bytes == 0, buffers == 1'000) << buffers;
   }
 }
 

@@ -81,8 +81,7 @@ TEST(MakePlan, ThatNoMemoryOfTheMachineIsEnoughForNamesNone) {
     (void)make_plan(options, invented_machine(std::uint64_t{1} << 62, 4, 32 * kMiB));
     ADD_FAILURE() << "the plan was not refused";
   } catch (const Error& error) {
-    EXPECT_EQ(error.hint(),
-              "all 32 MiB of this machine are not enough; use one with more memory");
+    EXPECT_EQ(error.hint(), "all 32 MiB of this machine are not enough; use one with more memory");
   }
 }
 
@@ -270,21 +269,21 @@ TEST(MakePlan, LetsNoRunsStayOnTheDeviceThatOutlastTheProcessOrAreNone) {
   test::add_gpu(machine, 139 * kGiB);
   Options options = options_for(KeyType::kU64, "2G");
   options.engine = EngineChoice::kCuda;
-  EXPECT_GT(make_plan(options, machine).run.device_batches, 0U);
+  EXPECT_GT(make_plan(options, machine).run.device_buffers, 0U);
   machine.input_bytes = 2 * kTiB;  // longer runs save more than the device could keep
-  EXPECT_EQ(make_plan(options, machine).run.device_batches, 0U);
+  EXPECT_EQ(make_plan(options, machine).run.device_buffers, 0U);
   machine.input_bytes = 100 * kGiB;
   options.gpu_memory = "4G";  // chunks need it all
-  EXPECT_EQ(make_plan(options, machine).run.device_batches, 0U);
+  EXPECT_EQ(make_plan(options, machine).run.device_buffers, 0U);
   options.gpu_memory.reset();
   options.resume = "folder";
-  EXPECT_EQ(make_plan(options, machine).run.device_batches, 0U);
+  EXPECT_EQ(make_plan(options, machine).run.device_buffers, 0U);
   options.resume.reset();
   options.engine = EngineChoice::kCpu;
-  EXPECT_EQ(make_plan(options, machine).run.device_batches, 0U);
+  EXPECT_EQ(make_plan(options, machine).run.device_buffers, 0U);
   options.engine = EngineChoice::kCuda;
   machine.input_bytes = 10 * kGiB;
-  EXPECT_EQ(make_plan(options, machine).run.device_batches, 0U);
+  EXPECT_EQ(make_plan(options, machine).run.device_buffers, 0U);
 }
 
 TEST(MakePlan, RefusesMoreDeviceMemoryThanIsFree) {

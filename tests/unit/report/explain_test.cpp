@@ -50,7 +50,7 @@ TEST(Explain, SaysHowMuchStaysOnTheDevice) {
   test::add_gpu(c.machine, 40 * kGiB);
   c.options.engine = EngineChoice::kCuda;
   c.plan = make_plan(c.options, c.machine);
-  ASSERT_GT(c.plan.run.device_batches, 0U);
+  ASSERT_GT(c.plan.run.device_buffers, 0U);
   expect_part(text_of(c), "up to " + format_bytes(c.plan.run.device_bytes()) +
                               " stay on the device, then up to");
   const auto json = nlohmann::json::parse(explain_json(c.plan, c.options, c.machine));

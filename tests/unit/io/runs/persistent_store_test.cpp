@@ -27,7 +27,7 @@ class PersistentRuns : public testing::Test {
   // A new store behind all that has been written.
   [[nodiscard]] RunStore store(std::uint64_t element_bytes = 8, RunStoreOptions options = {}) {
     options.block_elements = kBlockElements;
-    options.batch_bytes = 16384;
+    options.write_buffer_bytes = 16384;
     options.persistent =
         PersistentStore{&file_, round_up(end_bytes(), kDirectAlignment), store_, next_run_};
     return {{folder_.path()}, element_bytes, options};
@@ -266,7 +266,7 @@ TEST_F(PersistentRuns, OfAnotherStoreAreRefused) {
 
 TEST_F(PersistentRuns, StayOutOfMemoryAndOfThePageCache) {
   RunStoreOptions options;
-  options.kept_batches = 1'000;
+  options.kept_buffers = 1'000;
   options.left_in_page_cache = true;
   RunStore only = store(8, options);
   const std::uint64_t fdatasyncs = [&] {

@@ -18,7 +18,7 @@ TEST(RunFiles, NamesTheReasonHoweverOftenAFolderIsFullForAMoment) {
   RunStoreOptions options;
   options.direct_io = DirectIo::kOff;
   RunFiles files({folder.path()}, options);
-  const Arena batch(4096, "tests");
+  const Arena buffer(4096, "tests");
   std::atomic<int> writing{8};
   {
     std::vector<std::jthread> writers;
@@ -26,7 +26,7 @@ TEST(RunFiles, NamesTheReasonHoweverOftenAFolderIsFullForAMoment) {
       writers.emplace_back([&] {
         for (int turn = 0; turn < 10000; ++turn) {
           try {
-            files.append(batch.bytes(), 7);
+            files.append(buffer.bytes(), 7);
           } catch (const Error& error) {
             EXPECT_EQ(error.error_number(), ENOSPC);
             EXPECT_TRUE(test::contains(error.what(), "writing run 7 in " + folder.path()));
@@ -39,7 +39,7 @@ TEST(RunFiles, NamesTheReasonHoweverOftenAFolderIsFullForAMoment) {
     sys::clear_faults();
   }
   const test::FaultScope fault({sys::Call::kPwrite, 1, ENOSPC, true});
-  const Error error = test::error_of([&] { files.append(batch.bytes(), 7); });
+  const Error error = test::error_of([&] { files.append(buffer.bytes(), 7); });
   EXPECT_EQ(error.error_number(), ENOSPC);
 }
 

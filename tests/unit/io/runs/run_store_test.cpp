@@ -35,16 +35,18 @@ std::vector<Key> sorted_keys(std::size_t count, std::uint64_t seed = 1) {
   return keys;
 }
 
-RunStoreOptions small_blocks(std::uint64_t block_elements, std::uint64_t batch_bytes = 16384) {
+RunStoreOptions small_blocks(std::uint64_t block_elements,
+                             std::uint64_t write_buffer_bytes = 16384) {
   RunStoreOptions options;
   options.block_elements = block_elements;
-  options.batch_bytes = batch_bytes;
+  options.write_buffer_bytes = write_buffer_bytes;
   return options;
 }
 
 // For tests that count on the room that blocks take.
-RunStoreOptions plain_blocks(std::uint64_t block_elements, std::uint64_t batch_bytes = 16384) {
-  RunStoreOptions options = small_blocks(block_elements, batch_bytes);
+RunStoreOptions plain_blocks(std::uint64_t block_elements,
+                             std::uint64_t write_buffer_bytes = 16384) {
+  RunStoreOptions options = small_blocks(block_elements, write_buffer_bytes);
   options.packing = Packing::kOff;
   return options;
 }
@@ -337,24 +339,24 @@ TEST(RunStore, NoticesSwappedReplayedZeroedAndTruncatedBlocks) {
 
 // The positions of the output are proven where it is written; a run's by what its blocks say of
 // themselves.
-TEST(RunStore, NoticesABatchThatWasWrittenElsewhere) {
-  constexpr std::size_t kBatch = 16384;
+TEST(RunStore, NoticesABufferThatWasWrittenElsewhere) {
+  constexpr std::size_t kBuffer = 16384;
   const Arena scratch(std::size_t{1} << 20, "tests");
   const auto keys = sorted_keys<std::uint32_t>(20'000);
-  for (const std::size_t place : {std::size_t{64}, std::size_t{4096}, kBatch, 3 * kBatch}) {
+  for (const std::size_t place : {std::size_t{64}, std::size_t{4096}, kBuffer, 3 * kBuffer}) {
     for (const bool leaves_a_hole : {false, true}) {
       const TempFolder folder;
-      RunStoreOptions options = plain_blocks(1008, kBatch);
+      RunStoreOptions options = plain_blocks(1008, kBuffer);
       options.direct_io = DirectIo::kOff;
       RunStore store({folder.path()}, 4, options);
       const io::Run run = store_run(store, keys, 20'000);
       const int fd = file_in(folder.path());
-      Bytes batch(kBatch);
-      ASSERT_EQ(sys::pread(fd, batch.data(), kBatch, 0), kBatch);
+      Bytes buffer(kBuffer);
+      ASSERT_EQ(sys::pread(fd, buffer.data(), kBuffer, 0), kBuffer);
       if (leaves_a_hole) {
-        ASSERT_EQ(sys::pwrite(fd, Bytes(kBatch).data(), kBatch, 0), kBatch);
+        ASSERT_EQ(sys::pwrite(fd, Bytes(kBuffer).data(), kBuffer, 0), kBuffer);
       }
-      ASSERT_EQ(sys::pwrite(fd, batch.data(), kBatch, static_cast<off_t>(place)), kBatch);
+      ASSERT_EQ(sys::pwrite(fd, buffer.data(), kBuffer, static_cast<off_t>(place)), kBuffer);
       const auto read_all = [&] {
         (void)read_back<std::uint32_t>(run, 0, 20'000, scratch.bytes());
       };
@@ -405,10 +407,10 @@ TEST(RunStore, KeepsRunsInMemoryWhileThereIsRoom) {
   const TempFolder folder;
   const Arena scratch(std::size_t{1} << 20, "tests");
   RunStoreOptions options = plain_blocks(1008, 65536);
-  options.kept_batches = 4;
+  options.kept_buffers = 4;
   RunStore store({folder.path()}, 8, options);
   EXPECT_EQ(RunStore::memory_bytes(options, 8), 6U * 65536);
-  const auto few = sorted_keys<std::uint64_t>(20'000);  // 160 KB: three batches
+  const auto few = sorted_keys<std::uint64_t>(20'000);  // 160 KB: three buffers
   const auto many = sorted_keys<std::uint64_t>(50'000, 2);
   io::Run first = store_run(store, few, 3000);
   EXPECT_EQ(store.bytes_written(), 0U);
@@ -431,7 +433,7 @@ TEST(RunStore, KeepsRunsInMemoryWhileThereIsRoom) {
 TEST(RunStore, GivesTheMemoryOfAnUnfinishedRunBack) {
   const TempFolder folder;
   RunStoreOptions options = plain_blocks(1008, 16384);
-  options.kept_batches = 8;
+  options.kept_buffers = 8;
   RunStore store({folder.path()}, 4, options);
   const auto keys = sorted_keys<std::uint32_t>(20'000);
   for (int i = 0; i < 10; ++i) store.begin_run(keys.size()).put(0, bytes(keys, 0, keys.size()));
@@ -447,11 +449,11 @@ TEST(RunStore, CollectsSmallPiecesInLargeWrites) {
   EXPECT_EQ(sys::counted_calls(), 4U);
 }
 
-TEST(RunStore, ForgetsARunWhoseBatchesCannotBeWritten) {
+TEST(RunStore, ForgetsARunWhoseBuffersCannotBeWritten) {
   const TempFolder folder;
   const Arena scratch(std::size_t{1} << 20, "tests");
   RunStoreOptions options = plain_blocks(1008);
-  options.batch_buffers = 1;
+  options.write_buffers = 1;
   RunStore store({folder.path()}, 4, options);
   const auto keys = sorted_keys<std::uint32_t>(20'000);
   {

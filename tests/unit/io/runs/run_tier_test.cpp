@@ -1,4 +1,4 @@
-// Runs in a memory beside the host's: where batches go, what comes back, and what is said when that
+// Runs in a memory beside the host's: where buffers go, what comes back, and what is said when that
 // memory fails or changes what it holds.
 #include "io/runs/run_tier.hpp"
 
@@ -21,7 +21,7 @@ using test::error_of;
 using test::random_bytes;
 using test::TempFolder;
 
-constexpr std::uint64_t kBatch = 16384;
+constexpr std::uint64_t kBuffer = 16384;
 
 Bytes read_from(const RunTier& tier, std::uint64_t offset, std::size_t bytes) {
   const Arena scratch(bytes + kDirectAlignment, "tests");
@@ -32,55 +32,55 @@ Bytes read_from(const RunTier& tier, std::uint64_t offset, std::size_t bytes) {
 }
 
 TEST(RunTier, GivesBackWhatItWasGivenUntilItIsFull) {
-  VectorTier memory(3 * kBatch);
-  RunTier tier(&memory, 3, kBatch);
+  VectorTier memory(3 * kBuffer);
+  RunTier tier(&memory, 3, kBuffer);
   std::vector<std::uint64_t> offsets;
-  std::vector<Bytes> batches;
-  for (const std::size_t size : {kBatch, std::uint64_t{1}, kBatch - 7}) {
-    batches.push_back(random_bytes(size, size));
-    offsets.push_back(tier.append(batches.back()).value());
+  std::vector<Bytes> buffers;
+  for (const std::size_t size : {kBuffer, std::uint64_t{1}, kBuffer - 7}) {
+    buffers.push_back(random_bytes(size, size));
+    offsets.push_back(tier.append(buffers.back()).value());
   }
-  EXPECT_EQ(tier.append(batches[0]), std::nullopt);
-  EXPECT_EQ(tier.bytes_kept(), 2 * kBatch - 6);
-  for (std::size_t i = 0; i < batches.size(); ++i) {
-    EXPECT_EQ(read_from(tier, offsets[i], batches[i].size()), batches[i]);
+  EXPECT_EQ(tier.append(buffers[0]), std::nullopt);
+  EXPECT_EQ(tier.bytes_kept(), 2 * kBuffer - 6);
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    EXPECT_EQ(read_from(tier, offsets[i], buffers[i].size()), buffers[i]);
   }
   EXPECT_EQ(read_from(tier, offsets[0] + 4097, 100),
-            Bytes(batches[0].begin() + 4097, batches[0].begin() + 4197));
+            Bytes(buffers[0].begin() + 4097, buffers[0].begin() + 4197));
 }
 
-TEST(RunTier, HasRoomAgainWhenAllOfABatchIsGivenBack) {
-  VectorTier memory(2 * kBatch);
-  RunTier tier(&memory, 2, kBatch);
-  const Bytes batch = random_bytes(kBatch);
-  ASSERT_EQ(tier.append(batch), 0U);
-  ASSERT_EQ(tier.append(batch), kBatch);
+TEST(RunTier, HasRoomAgainWhenAllOfABufferIsGivenBack) {
+  VectorTier memory(2 * kBuffer);
+  RunTier tier(&memory, 2, kBuffer);
+  const Bytes buffer = random_bytes(kBuffer);
+  ASSERT_EQ(tier.append(buffer), 0U);
+  ASSERT_EQ(tier.append(buffer), kBuffer);
   tier.release(0, 1000);
-  EXPECT_EQ(tier.append(batch), std::nullopt);
-  tier.release(1000, kBatch);  // the end of the one and the begin of the other
-  EXPECT_EQ(tier.append(batch), 0U);
-  EXPECT_EQ(tier.append(batch), std::nullopt);
-  tier.release(kBatch + 1000, kBatch - 1000);
-  EXPECT_EQ(tier.append(batch), kBatch);
+  EXPECT_EQ(tier.append(buffer), std::nullopt);
+  tier.release(1000, kBuffer);  // the end of the one and the begin of the other
+  EXPECT_EQ(tier.append(buffer), 0U);
+  EXPECT_EQ(tier.append(buffer), std::nullopt);
+  tier.release(kBuffer + 1000, kBuffer - 1000);
+  EXPECT_EQ(tier.append(buffer), kBuffer);
 }
 
 TEST(RunTier, WithoutMemoryIsFull) {
-  RunTier tier(nullptr, 0, kBatch);
+  RunTier tier(nullptr, 0, kBuffer);
   EXPECT_EQ(tier.append(random_bytes(10)), std::nullopt);
 }
 
-TEST(RunTier, KeepsThePlaceOfABatchThatCouldNotBeCopied) {
-  VectorTier memory(kBatch);
-  RunTier tier(&memory, 1, kBatch);
-  const Bytes batch = random_bytes(kBatch);
+TEST(RunTier, KeepsThePlaceOfABufferThatCouldNotBeCopied) {
+  VectorTier memory(kBuffer);
+  RunTier tier(&memory, 1, kBuffer);
+  const Bytes buffer = random_bytes(kBuffer);
   memory.fail_after(0);
-  EXPECT_EQ(error_of([&] { (void)tier.append(batch); }).kind(), ErrorKind::kDevice);
+  EXPECT_EQ(error_of([&] { (void)tier.append(buffer); }).kind(), ErrorKind::kDevice);
   EXPECT_EQ(tier.bytes_kept(), 0U);
   memory.fail_after(10);
-  EXPECT_EQ(tier.append(batch), 0U);
+  EXPECT_EQ(tier.append(buffer), 0U);
 }
 
-TEST(RunTier, TakesBatchesFromManyThreadsAtOnce) {
+TEST(RunTier, TakesBuffersFromManyThreadsAtOnce) {
   constexpr std::size_t kThreads = 4;
   constexpr std::size_t kEach = 500;
   VectorTier memory(kThreads * 2 * 512);
@@ -91,11 +91,11 @@ TEST(RunTier, TakesBatchesFromManyThreadsAtOnce) {
     threads.emplace_back([&, thread] {
       const Arena scratch(2 * kDirectAlignment, "tests");
       for (std::size_t i = 0; i < kEach; ++i) {
-        const Bytes batch = random_bytes(1 + i % 512, thread * kEach + i);
-        const std::uint64_t offset = tier.append(batch).value();
+        const Bytes buffer = random_bytes(1 + i % 512, thread * kEach + i);
+        const std::uint64_t offset = tier.append(buffer).value();
         wrong[thread] +=
-            !std::ranges::equal(tier.read(offset, batch.size(), scratch.bytes()), batch);
-        tier.release(offset, batch.size());
+            !std::ranges::equal(tier.read(offset, buffer.size(), scratch.bytes()), buffer);
+        tier.release(offset, buffer.size());
       }
     });
   }
@@ -106,15 +106,15 @@ TEST(RunTier, TakesBatchesFromManyThreadsAtOnce) {
 // A store with a little of everything.
 class StoreWithATier : public testing::Test {
  protected:
-  static constexpr std::uint64_t kTierBatches = 5;
-  static constexpr std::uint64_t kKeptBatches = 3;
+  static constexpr std::uint64_t kTierBuffers = 5;
+  static constexpr std::uint64_t kKeptBuffers = 3;
 
   StoreWithATier() : keys_(100'000) {
     options_.block_elements = 1000;
-    options_.batch_bytes = kBatch;
-    options_.kept_batches = kKeptBatches;
+    options_.write_buffer_bytes = kBuffer;
+    options_.kept_buffers = kKeptBuffers;
     options_.tier = &memory_;
-    options_.tier_batches = kTierBatches;
+    options_.tier_buffers = kTierBuffers;
     options_.packing = Packing::kOff;
     std::iota(keys_.begin(), keys_.end(), 7);
   }
@@ -142,7 +142,7 @@ class StoreWithATier : public testing::Test {
   }
 
   TempFolder folder_;
-  VectorTier memory_{kTierBatches * kBatch};
+  VectorTier memory_{kTierBuffers * kBuffer};
   RunStoreOptions options_;
   std::vector<std::uint32_t> keys_;
 };
@@ -153,13 +153,13 @@ TEST_F(StoreWithATier, FillsTheTierThenMemoryThenTheDisk) {
   EXPECT_GT(store.bytes_in_tier(), 12'000U * 4);
   EXPECT_EQ(store.bytes_kept(), 0U);
   const io::Run more = stored(store, 20'000);
-  EXPECT_GT(store.bytes_in_tier(), (kTierBatches - 1) * kBatch);
+  EXPECT_GT(store.bytes_in_tier(), (kTierBuffers - 1) * kBuffer);
   EXPECT_GT(store.bytes_kept(), 0U);
   EXPECT_EQ(store.bytes_written(), 0U);
   const io::Run many = stored(store, 100'000);
   EXPECT_GT(store.bytes_written(), 300'000U);
-  EXPECT_LE(store.bytes_in_tier(), kTierBatches * kBatch);
-  EXPECT_LE(store.bytes_kept(), kKeptBatches * kBatch);
+  EXPECT_LE(store.bytes_in_tier(), kTierBuffers * kBuffer);
+  EXPECT_LE(store.bytes_kept(), kKeptBuffers * kBuffer);
   EXPECT_EQ(read_back(few, 0, 12'000), keys(0, 12'000));
   EXPECT_EQ(read_back(more, 0, 20'000), keys(0, 20'000));
   EXPECT_EQ(read_back(many, 0, 100'000), keys(0, 100'000));
@@ -193,7 +193,7 @@ TEST_F(StoreWithATier, TakesTheNextRunWhereAnotherWasGivenBack) {
 TEST_F(StoreWithATier, KnowsAChangedBitAndBlamesTheDevice) {
   RunStore store({folder_.path()}, 4, options_);
   const io::Run run = stored(store, 12'000);
-  memory_[kBatch / 2] ^= std::byte{0x10};
+  memory_[kBuffer / 2] ^= std::byte{0x10};
   const Error error = error_of([&] { (void)read_back(run, 0, 12'000); });
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
   EXPECT_TRUE(contains(error.what(), "the device's memory")) << error.what();
@@ -203,7 +203,7 @@ TEST_F(StoreWithATier, KnowsAChangedBitAndBlamesTheDevice) {
 TEST_F(StoreWithATier, KnowsBlocksThatChangedPlaces) {
   RunStore store({folder_.path()}, 4, options_);
   const io::Run run = stored(store, 12'000);
-  for (std::size_t i = 0; i < kBatch; ++i) std::swap(memory_[i], memory_[kBatch + i]);
+  for (std::size_t i = 0; i < kBuffer; ++i) std::swap(memory_[i], memory_[kBuffer + i]);
   EXPECT_EQ(error_of([&] { (void)read_back(run, 0, 12'000); }).kind(), ErrorKind::kCorrupt);
 }
 
@@ -222,7 +222,7 @@ TEST_F(StoreWithATier, ForgetsARunThatCouldNotBeCopied) {
 // With fewer buffers than threads, which take them from each other's runs.
 TEST_F(StoreWithATier, TakesRunsFromManyThreadsAtOnce) {
   constexpr std::size_t kThreads = 5;
-  options_.batch_buffers = 2;
+  options_.write_buffers = 2;
   RunStore store({folder_.path()}, 4, options_);
   std::vector<std::thread> threads;
   std::vector<int> wrong(kThreads, 0);

@@ -36,7 +36,7 @@ std::vector<Key> keys_within(std::size_t bits, std::size_t count) {
 RunStoreOptions options_for(std::uint64_t block_elements, Packing packing) {
   RunStoreOptions options;
   options.block_elements = block_elements;
-  options.batch_bytes = 16384;
+  options.write_buffer_bytes = 16384;
   options.packing = packing;
   return options;
 }
@@ -141,9 +141,9 @@ TYPED_TEST(StoredRunOf, IsReadFromMemoryAndFromADeviceToo) {
   const auto keys = keys_within<Key>(8 * sizeof(Key), 100'000);
   gsort::test::VectorTier tier(std::uint64_t{4} << 16);
   RunStoreOptions options = options_for(1000, Packing::kAuto);
-  options.kept_batches = 3;
+  options.kept_buffers = 3;
   options.tier = &tier;
-  options.tier_batches = 4;
+  options.tier_buffers = 4;
   RunStore store({folder.path()}, sizeof(Key), options);
   const io::Run run = store_mixed(store, keys, 3000);
   EXPECT_GT(store.bytes_kept(), 0U);

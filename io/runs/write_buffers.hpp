@@ -1,0 +1,122 @@
+// WriteBuffers: the buffers in which blocks of runs are collected, and those of them that stay in
+// memory: the tier of host memory. The tier of a device's memory comes before it (run_tier.hpp).
+//
+// Blocks are small, so that a part of the output can be cut out of a run with little waste; disks
+// want large transfers. So the thread that comes with the next piece of a run appends its blocks to
+// a buffer of that run. A full buffer is copied to the device while that has room; else it stays in
+// memory while enough others are free, or is written by one call. Pieces come nearly in order, so a
+// buffer holds nearly a stretch of the run; where threads overtook each other, a few together do.
+//
+// Life of a buffer: open() gives one to a thread, alone; the thread appends blocks; put_back()
+// makes it available for the next piece, or stores it when it is full; close() stores those of a
+// run.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "io/runs/block_entry.hpp"
+#include "io/runs/run_files.hpp"
+#include "io/runs/run_tier.hpp"
+#include "io/system/bytes.hpp"
+#include "io/system/memory.hpp"
+
+namespace gsort::io {
+
+// The blocks of a run in the making that have been stored. Thread-safe.
+class RunIndex {
+ public:
+  void add(const std::vector<BlockEntry>& entries);
+  // All entries so far; the index is empty afterwards.
+  [[nodiscard]] std::vector<BlockEntry> take();
+  void reserve(std::size_t blocks) { entries_.reserve(blocks); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<BlockEntry> entries_;
+};
+
+// Blocks of one run, in the order of their positions; mostly they follow each other in the run.
+struct WriteBuffer {
+  std::uint64_t run = 0;
+  RunIndex* index = nullptr;
+  std::uint64_t next_position = 0;  // behind the last key; what is appended begins there or later
+  std::vector<BlockEntry> entries;  // offsets from the start of `memory`
+  std::size_t used_bytes = 0;
+  ByteSpan memory;
+  bool is_open = false;  // in the hands of a thread
+
+  [[nodiscard]] ByteSpan room() const { return memory.subspan(used_bytes); }
+};
+
+struct WriteBufferSizes {
+  std::uint64_t buffer_bytes = 0;  // a multiple of kDirectAlignment
+  std::uint64_t block_bytes = 0;   // the most a block takes
+  unsigned open_buffers = 1;       // for buffers in the making
+  std::uint64_t kept_buffers = 0;  // the tier
+};
+
+// Thread-safe. Outlived by `files` and `tier`.
+class WriteBuffers {
+ public:
+  // Memory is reserved, not touched. Throws: Error(kResource).
+  WriteBuffers(RunFiles& files, RunTier& tier, const WriteBufferSizes& sizes);
+
+  // A buffer of `run` with room for a block, to which the block at `position` may be appended.
+  // Waits while all buffers are in other hands; may store an older one to get its memory. Requires:
+  // a thread holds one buffer at most, and gives it back by put_back or drop; `index` outlives the
+  // run's buffers. Throws: Error(kTemporary) when an older buffer cannot be written, Error(kDevice)
+  // when it cannot be copied; its run lacks it then.
+  [[nodiscard]] WriteBuffer& open(std::uint64_t run, RunIndex& index, std::uint64_t position);
+
+  // Throws: as open(), when the buffer is full.
+  void put_back(WriteBuffer& buffer);
+
+  // Gives up an open buffer whose blocks could not be put together.
+  void drop(WriteBuffer& buffer) noexcept;
+
+  // Stores all buffers of a run. Requires: none is open.
+  // Throws: as open().
+  void close(std::uint64_t run);
+
+  // Forgets the buffers of a run that were not stored. Requires: none is open.
+  void discard(std::uint64_t run) noexcept;
+
+  // The bytes of a block in memory, and giving them back.
+  [[nodiscard]] ConstByteSpan kept(std::uint64_t offset, std::size_t bytes) const;
+  void release(std::uint64_t offset, std::uint64_t bytes) noexcept;
+
+  [[nodiscard]] std::uint64_t bytes_kept() const { return bytes_kept_; }  // so far, all in all
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  WriteBuffer* idle_buffer_before(std::uint64_t run, std::uint64_t position);
+  WriteBuffer* oldest_idle_buffer();
+  void wait_for_others(std::uint64_t run, Lock& lock);
+  void store(WriteBuffer& buffer, Lock& lock);
+  void keep(WriteBuffer& buffer);
+  bool keep_in_tier(WriteBuffer& buffer);
+  void write(WriteBuffer& buffer);
+  static void add_to_index(WriteBuffer& buffer, std::uint32_t folder, std::uint64_t offset);
+  void free_memory(ByteSpan memory);
+  void remove(WriteBuffer& buffer);
+
+  RunFiles& files_;
+  RunTier& tier_;
+  WriteBufferSizes sizes_;
+  Arena memory_;
+  std::mutex mutex_;
+  std::condition_variable changed_;  // waited for by threads that want different things
+  std::vector<ByteSpan> free_;
+  std::vector<std::unique_ptr<WriteBuffer>> buffers_;
+  std::vector<std::uint64_t> live_bytes_;  // of each buffer that is kept
+  std::uint64_t kept_count_ = 0;
+  std::atomic<std::uint64_t> bytes_kept_{0};
+};
+
+}  // namespace gsort::io
