@@ -9,7 +9,8 @@ constexpr std::array<std::string_view, kStages> kStageNames = {
     "read",  "partition", "sort",    "spill",    "load", "merge",
     "prove", "write",     "copy in", "copy out", "sync"};
 
-constexpr std::array<std::string_view, kPhases> kPhaseNames = {"read", "merge", "write", "sync"};
+constexpr std::array<std::string_view, kPhases> kPhaseNames = {"read", "merge", "merge", "write",
+                                                               "sync"};
 
 }  // namespace
 

@@ -24,9 +24,10 @@ enum class Stage : std::uint8_t {
 inline constexpr std::size_t kStages = static_cast<std::size_t>(Stage::kSync) + 1;
 
 enum class Phase : std::uint8_t {
-  kRead,   // the input is read; chunks are sorted, and spilled if there are several
-  kMerge,  // runs become longer runs, or the output
-  kWrite,  // the only chunk, or what was counted, goes to the output
+  kRead,        // the input is read; chunks are sorted, and spilled if there are several
+  kInputMerge,  // -m: sorted inputs are merged as they are read; "merge" in reports, too
+  kMerge,       // runs become longer runs, or the output
+  kWrite,       // the only chunk, or what was counted, goes to the output
   kSync,
 };
 inline constexpr std::size_t kPhases = static_cast<std::size_t>(Phase::kSync) + 1;

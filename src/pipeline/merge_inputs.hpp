@@ -1,4 +1,4 @@
-// Merging inputs that are sorted already (-m): each is read once, in order.
+// The input merge (-m): inputs that are sorted already are merged; each is read once, in order.
 //
 // Problem. Nothing is known of an input but what has been read of it: a pipe cannot be searched for
 // the place where a part of the output begins.
@@ -24,7 +24,7 @@
 
 namespace gsort {
 
-// What such a merge works with. `meter` may be nothing.
+// What an input merge works with. `meter` may be null.
 struct InputMergeContext {
   const Plan& plan;
   Engine& engine;

@@ -156,12 +156,12 @@ class Sort {
 
   // Returns the elements.
   std::uint64_t sort_all(ByteSpan memory, Proof& proof, const OutputMaker& make_output) {
-    const bool merges = plan_.strategy == Strategy::kMerge;
+    const bool merges_inputs = plan_.strategy == Strategy::kInputMerge;
     const OutputMaker output = [&](std::optional<std::uint64_t> elements) -> PieceSink& {
-      if (!merges) begin_phase(Phase::kWrite, elements.value_or(0));
+      if (!merges_inputs) begin_phase(Phase::kWrite, elements.value_or(0));
       return make_output(elements);
     };
-    begin_phase(merges ? Phase::kMerge : Phase::kRead,
+    begin_phase(merges_inputs ? Phase::kInputMerge : Phase::kRead,
                 plan_.elements - std::min(plan_.elements, plan_.resumed.elements));
     if (plan_.strategy == Strategy::kCount) {
       return count_keys(plan_, blocks(proof), &meter_, memory, output);
@@ -175,9 +175,10 @@ class Sort {
     const auto engine = job_.make_engine(plan_, engine_shape(), memory);
     const RunStoreMaker store = [this]() -> io::RunStore& { return run_store(); };
     FormedRuns formed =
-        merges ? merge_inputs({plan_, *engine, job_.reader, proof, &meter_, memory}, store, output)
-               : form_runs({plan_, *engine, job_.reader, proof, &meter_, job_.resumption}, store,
-                           output);
+        merges_inputs
+            ? merge_inputs({plan_, *engine, job_.reader, proof, &meter_, memory}, store, output)
+            : form_runs({plan_, *engine, job_.reader, proof, &meter_, job_.resumption}, store,
+                        output);
     outcome_.runs += formed.runs.size();
     if (!formed.runs.empty()) {
       begin_phase(Phase::kMerge, elements_to_merge(formed));

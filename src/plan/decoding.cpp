@@ -53,7 +53,7 @@ bool leaves_room_to_sort(std::uint64_t needed_bytes, std::uint64_t host_bytes) {
   return needed_bytes <= host_bytes / 4 * 3;
 }
 
-// In MiB; nothing if the machine has no such memory.
+// In MiB; none if the machine has no such memory.
 std::optional<std::uint64_t> least_budget(Options options, std::uint64_t needed_bytes,
                                           const Machine& machine, const HasPlan& has_plan) {
   const std::uint64_t most = machine.memory_bytes / kMiB;

@@ -36,7 +36,7 @@ double padding_share(const RunPlan& run, std::uint64_t element_bytes) {
 }  // namespace
 
 std::uint64_t temporary_need(const Plan& plan) {
-  const bool merges_groups = plan.strategy == Strategy::kMerge && plan.run_count > 0;
+  const bool merges_groups = plan.strategy == Strategy::kInputMerge && plan.run_count > 0;
   if (plan.strategy != Strategy::kSpill && !merges_groups) return 0;
   // All runs lie on disk once, but for those that stay in memory; a round of merging needs the runs
   // of its largest group twice.

@@ -46,8 +46,8 @@ struct Machine {
   std::vector<GpuFacts> gpus;                // empty: none, or nobody looked
   std::string no_gpu_reason;                 // why gpus is empty
   std::vector<Folder> temporary;             // where runs may be spilled
-  std::optional<Folder> output;              // nothing: a pipe or a device
-  std::optional<std::uint64_t> input_bytes;  // of raw keys; nothing: not known
+  std::optional<Folder> output;              // none: a pipe or a device
+  std::optional<std::uint64_t> input_bytes;  // of raw keys; none: not known
   std::vector<CompressedInput> compressed;
   ResumedRuns resumed;
   Rates rates;  // of earlier sorts

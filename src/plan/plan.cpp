@@ -145,7 +145,7 @@ unsigned useful_threads(const Plan& plan, const Machine& machine) {
 
 // Every thread has buffers of its own: with little memory, fewer threads may make larger chunks, or
 // be all that fit. Calls plan_with(Plan) with ever fewer, which returns what its plan costs,
-// nothing if it does not fit, and takes the cheapest. Returns false if none fits.
+// none if it does not fit, and takes the cheapest. Returns false if none fits.
 template <class PlanWith>
 bool choose_threads(Plan& plan, const PlanWith& plan_with) {
   std::optional<Plan> best;
@@ -219,7 +219,7 @@ bool plan_merge_in_groups(Plan& plan, const Options& options) {
 bool plan_input_merge(Plan& plan, const Options& options) {
   const bool at_once = plan_merge_at_once(plan, options);
   if (!at_once && !plan_merge_in_groups(plan, options)) return false;
-  plan.strategy = Strategy::kMerge;
+  plan.strategy = Strategy::kInputMerge;
   plan.temporary_bytes = temporary_need(plan);
   plan.arena_bytes = at_once ? 0 : merge_arena(plan);
   plan.arena_bytes = std::max(plan.arena_bytes, plan.input_merge.arena_bytes);
@@ -267,7 +267,7 @@ bool plan_sort(Plan& plan, const Options& options, const Machine& machine) {
   return options.merge ? plan_input_merge(plan, options) : plan_chunks_and_runs(plan, options);
 }
 
-// Nothing where no sizes fit the budgets.
+// None where no sizes fit the budgets.
 std::optional<Plan> plan_within_budgets(const Options& options, const Machine& machine) {
   Plan plan;
   plan.format = options.key;

@@ -28,13 +28,13 @@ namespace gsort {
 
 enum class EngineKind : std::uint8_t { kCpu, kCuda };
 enum class Strategy : std::uint8_t {
-  kCount,     // keys of 1 or 2 bytes
-  kSelect,    // --top: candidates are kept while reading
-  kMerge,     // --merge: the inputs are runs
-  kArrays,    // --batch-elements: whole arrays are sorted in memory
-  kOneChunk,  // fits: read, sort, write
-  kSpill,     // runs on disk, then merged
-  kUnknown,   // a pipe, text, or compressed: one chunk if it turns out to fit, else runs
+  kCount,       // keys of 1 or 2 bytes
+  kSelect,      // --top: candidates are kept while reading
+  kInputMerge,  // --merge: sorted inputs are merged as they are read
+  kArrays,      // --batch-elements: whole arrays are sorted in memory
+  kOneChunk,    // fits: read, sort, write
+  kSpill,       // runs on disk, then merged
+  kUnknown,     // a pipe, text, or compressed: one chunk if it turns out to fit, else runs
 };
 
 // Sizes of run formation.
@@ -91,7 +91,7 @@ struct RunPlan {
   }
 };
 
-// Sizes of one merge, good for any number of runs up to fan_in.
+// Sizes of one merge of runs, good for any number of runs up to fan_in.
 struct MergePlan {
   std::uint64_t part_elements = 0;
   unsigned lanes = 1;

@@ -318,7 +318,7 @@ std::optional<Sizes> cheapest_spilling_sizes(const SizeQuestion& q, std::uint64_
   return best;
 }
 
-// With the tier of host memory, beside what stays on the device; nothing where it does not pay or
+// With the tier of host memory, beside what stays on the device; none where it does not pay or
 // does not fit.
 std::optional<Sizes> sizes_with_tier(const SizeQuestion& q, std::uint64_t on_device) {
   const std::uint64_t kept = tier_bytes(q);

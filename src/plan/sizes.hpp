@@ -41,7 +41,7 @@ struct Sizes {
 [[nodiscard]] double spill_cost(std::uint64_t run_count, std::uint32_t fan_in, unsigned threads,
                                 double kept_share);
 
-// Nothing if the budgets are too small for any sort of that much data.
+// None if the budgets are too small for any sort of that much data.
 [[nodiscard]] std::optional<Sizes> choose_sizes(SizeQuestion question);
 
 // Windows of as many inputs as fit, at most `inputs` of them and at most q.most_fan_in, where that

@@ -25,7 +25,7 @@ struct Range {
   std::uint64_t most_bytes;
 };
 
-// The least value of an option in the range that has a plan; nothing where even the most has none.
+// The least value of an option in the range that has a plan; none where even the most has none.
 // Found by doubling, then refined to a sixteenth. Every value was tried before it is named, since
 // sizes do not grow steadily with the memory.
 std::optional<std::string> least(Options options, Size size, const Range& range,

@@ -27,12 +27,12 @@ enum class Resource : std::uint8_t { kInput, kRunsOut, kRunsIn, kOutput, kBus, k
 
 struct BusiestStages {
   double seconds = 0;
-  // What needs most of it; nothing where the sort took more than twice as long, so that something
+  // What needs most of it; none where the sort took more than twice as long, so that something
   // else must have held it up.
   std::optional<Resource> stage;
 };
 
-// `cores` is how many the sort was allowed to keep busy. Nothing where that cannot be told:
+// `cores` is how many the sort was allowed to keep busy. None where that cannot be told:
 // for sorts of less than a second, and where a stage of a long phase moved too few pieces to
 // tell its best rate.
 [[nodiscard]] std::optional<BusiestStages> busiest_of(const Outcome& outcome, unsigned cores);

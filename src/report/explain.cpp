@@ -22,7 +22,7 @@ std::string input_words(const Plan& plan, const Machine& machine) {
                      format_count(plan.elements));
 }
 
-std::string merge_words(const Plan& plan) {
+std::string input_merge_words(const Plan& plan) {
   const InputMergePlan& merge = plan.input_merge;
   std::string words = fmt::format("merge {} sorted input{}", format_count(merge.inputs),
                                   merge.inputs == 1 ? "" : "s");
@@ -41,8 +41,8 @@ std::string steps_of(const Plan& plan) {
                          plan.engine == EngineKind::kCuda
                              ? fmt::format("in each of {} lanes", plan.batch.lanes)
                              : fmt::format("on each of {} cores", plan.batch.lanes));
-    case Strategy::kMerge:
-      return merge_words(plan);
+    case Strategy::kInputMerge:
+      return input_merge_words(plan);
     case Strategy::kSelect:
       return "keep what may be among the first elements while reading: one read, no temporary "
              "files";

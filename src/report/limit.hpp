@@ -15,7 +15,7 @@
 
 namespace gsort {
 
-// Nothing where nothing was measured, or nothing was moved.
+// None where nothing was measured or moved.
 [[nodiscard]] std::optional<double> limit_seconds(const Outcome& outcome,
                                                   const std::optional<Limits>& limits);
 

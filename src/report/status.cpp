@@ -18,6 +18,7 @@ std::uint64_t moved_bytes(const PhaseRecord& phase) {
   switch (phase.phase) {
     case Phase::kRead:
       return phase.stages[Stage::kRead].bytes;
+    case Phase::kInputMerge:
     case Phase::kMerge:
       return phase.stages[Stage::kSpill].bytes + phase.stages[Stage::kWrite].bytes;
     case Phase::kWrite:
@@ -32,6 +33,7 @@ std::string_view verb_of(Phase phase) {
   switch (phase) {
     case Phase::kRead:
       return "reading";
+    case Phase::kInputMerge:
     case Phase::kMerge:
       return "merging";
     case Phase::kWrite:

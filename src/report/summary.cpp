@@ -17,6 +17,7 @@ std::string phase_words(const Outcome& outcome) {
     switch (phase) {
       case Phase::kRead:
         return "read";
+      case Phase::kInputMerge:
       case Phase::kMerge:
         return "merged";
       case Phase::kWrite:

@@ -65,7 +65,7 @@ std::string_view strategy_name(Strategy strategy) {
       return "count";
     case Strategy::kSelect:
       return "select";
-    case Strategy::kMerge:
+    case Strategy::kInputMerge:
       return "merge";
     case Strategy::kArrays:
       return "arrays";

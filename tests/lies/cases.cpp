@@ -158,7 +158,7 @@ void use_small_windows(Plan& plan) {
 void merge_into_runs(Plan& plan) {
   const InputMergePlan windows = plan.input_merge;
   use_runs(plan);
-  plan.strategy = Strategy::kMerge;
+  plan.strategy = Strategy::kInputMerge;
   plan.input_merge = windows;
   plan.input_merge.fan_in = 2;
   plan.input_merge.window_elements = 2 * kBlockBytes / plan.element_bytes;

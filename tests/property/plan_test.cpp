@@ -21,7 +21,7 @@ using test::mebibytes;
 using test::options_for;
 using test::Question;
 
-// The question with the memory that the message names; nothing if the plan was made.
+// The question with the memory that the message names; none if the plan was made.
 std::optional<Question> with_memory_named(const Question& q) {
   try {
     (void)make_plan(q.options, q.machine);

@@ -99,7 +99,7 @@ std::optional<Error> refusal_of(const Question& q) {
   }
 }
 
-// The question with what the message names; nothing where it names nothing.
+// The question with what the message names; none where it names nothing.
 std::optional<Question> with_what_is_named(const Question& q, const Error& refusal) {
   const std::string words = "use at least ";
   const std::string also = ", with -S ";

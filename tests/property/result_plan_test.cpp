@@ -147,7 +147,7 @@ void expect_sound_result(const Plan& plan, const Question& q) {
       EXPECT_GE(plan.select.candidates, *options.top);
       return expect_within(
           plan.select.workers * (plan.chunk.block_bytes + 2 * plan.select.candidate_bytes), plan);
-    case Strategy::kMerge:
+    case Strategy::kInputMerge:
       return expect_sound_input_merge(plan, options);
     case Strategy::kArrays:
       return expect_sound_arrays(plan);
@@ -212,7 +212,7 @@ TEST(AnyPlanOfAResult, WithMoreMemoryMergesMeetsNoCliff) {
     q.options.buffer_size = mebibytes(less);
     RC_LOG() << words_of(q);
     const auto with_less = plan_for(q);
-    if (!with_less || with_less->strategy != Strategy::kMerge) return;
+    if (!with_less || with_less->strategy != Strategy::kInputMerge) return;
     q.options.buffer_size = mebibytes(2 * less);
     const auto with_more = plan_for(q);
     RC_ASSERT(with_more.has_value());

@@ -74,7 +74,7 @@ TEST(InputMergePlan, TakesAllInputsAtOnceWhereTheirWindowsFit) {
   for (const std::size_t inputs : {2U, 10U, 1'000U}) {
     for (const auto size : {std::optional(100 * kGiB), std::optional<std::uint64_t>()}) {
       const Plan plan = make_plan(merge_of(inputs, "1G"), invented_machine(size, 4, 8 * kGiB));
-      EXPECT_EQ(plan.strategy, Strategy::kMerge);
+      EXPECT_EQ(plan.strategy, Strategy::kInputMerge);
       EXPECT_EQ(plan.input_merge.fan_in, inputs);
       EXPECT_EQ(plan.run_count, 0U);
       EXPECT_EQ(plan.temporary_bytes, 0U);
@@ -123,7 +123,8 @@ TEST(InputMergePlan, NamesTheMemoryThatDecodersNeed) {
       ASSERT_EQ(error.hint().rfind(words, 0), 0U) << error.what();
       const std::size_t end = error.hint().find(' ', words.size());
       options.buffer_size = error.hint().substr(words.size(), end - words.size());
-      EXPECT_EQ(make_plan(options, machine).strategy, Strategy::kMerge) << *options.buffer_size;
+      EXPECT_EQ(make_plan(options, machine).strategy, Strategy::kInputMerge)
+          << *options.buffer_size;
     }
   }
 }
