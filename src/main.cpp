@@ -64,7 +64,7 @@ int run(int argc, const char* const* argv, ColorMode& color) {
   Options options = parse_options(
       argc, argv, [](auto name) { return std::getenv(name); }, io::read_name_list);
   color = options.color;
-  if (options.show != Show::kNothing) {
+  if (options.show != Show::kNone) {
     print(stdout, text_of(options.show));
     return kDone;
   }

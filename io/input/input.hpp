@@ -62,7 +62,7 @@ class Input {
   // opened, or, parked, when its name is another file's.
   void check_unchanged() const;
 
-  // When it was opened; nothing of what is not a regular file.
+  // When it was opened; none if it is not a regular file.
   [[nodiscard]] std::optional<FileState> state() const;
 
   // How it is read, for -v; empty when there is nothing to say.

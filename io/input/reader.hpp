@@ -78,7 +78,7 @@ class Reader {
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
 
   // Takes the next bytes of the sequence into `buffer`, but none at or beyond `limit_position`.
-  // Nothing at the end of the sequence, and when limit_position has been reached. Blocks hold whole
+  // None at the end of the sequence, and when limit_position has been reached. Blocks hold whole
   // elements and are as large as the buffer, but for the last one before the end, the limit or a
   // pipe among the inputs, and for blocks cut short so that the next one is aligned for direct
   // reads. Bytes of the buffer behind the block may be overwritten. A buffer aligned to
@@ -109,10 +109,10 @@ class Reader {
   [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
   [[nodiscard]] std::size_t inputs() const;
   [[nodiscard]] const std::string& path_of(std::size_t input) const;
-  // When it was opened; nothing of what cannot be read again: a pipe, a device.
+  // When it was opened; none for what cannot be read again: a pipe, a device.
   [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const;
 
-  // What decompressing an input takes, as far as can be said without waiting for a stream; nothing
+  // What decompressing an input takes, as far as can be said without waiting for a stream; none
   // for what is not compressed. To be asked before anything has been taken.
   // Throws: Error(kInput), Error(kResource), from looking at its first bytes.
   [[nodiscard]] std::optional<DecoderNeed> decoder_need_of(std::size_t input);

@@ -55,7 +55,7 @@ class Source {
   Source& operator=(const Source&) = delete;
   virtual ~Source() = default;
 
-  // What the input itself says its elements are; nothing if it does not.
+  // What the input itself says its elements are; none if it does not.
   [[nodiscard]] const std::optional<StoredArray>& stored() const { return stored_; }
   void set_stored(StoredArray array) { stored_ = std::move(array); }
 
@@ -90,7 +90,7 @@ class Source {
   // The bytes that --skip leaves out; of a stream only after the first claim.
   [[nodiscard]] virtual ConstByteSpan header() const = 0;
 
-  // What decompressing it takes; nothing if it is not compressed. A stream that has not been read
+  // What decompressing it takes; none if it is not compressed. A stream that has not been read
   // from is not waited for: it may be.
   [[nodiscard]] virtual std::optional<DecoderNeed> decoder_need() { return std::nullopt; }
 
@@ -103,7 +103,7 @@ class Source {
   // Throws: Error(kInput) when the file is no longer what it was when it was opened.
   void check_unchanged() const { input_->check_unchanged(); }
 
-  // What a later process can tell by that it is the same; nothing of what cannot be read again.
+  // What a later process can tell by that it is the same; none for what cannot be read again.
   [[nodiscard]] std::optional<FileState> state() const { return input_->state(); }
 
   // How it is read, for -v; empty when there is nothing to say.

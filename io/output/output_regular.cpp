@@ -63,7 +63,7 @@ class RegularOutput : public Output::Impl {
   DirectIo policy_;
   mode_t mode_of_new_;
   AccessList list_of_folder_;                   // what new files in it begin with
-  std::optional<AccessList> list_of_replaced_;  // nothing: it may not be read
+  std::optional<AccessList> list_of_replaced_;  // none: it cannot be read
   Folder folder_;
   LinkableFile new_file_;
   bool direct_refused_ = false;         // at open

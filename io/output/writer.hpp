@@ -55,7 +55,7 @@ class Writer {
   ~Writer();
 
   // To be called once, before the first piece: makes room for `elements` elements, as far as their
-  // size is known, and writes the header: `header`, or that of an array. Nothing: their number is
+  // size is known, and writes the header: `header`, or that of an array. None: their number is
   // known when all have been put, and is more than none; the header of an array is then written by
   // commit(), which needs an output that is no stream and not compressed.
   // Throws: Error(kResource); Error(kOutput).

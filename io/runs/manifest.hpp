@@ -118,7 +118,7 @@ struct Manifest {
 [[nodiscard]] std::vector<std::byte> encode_manifest(const Manifest& manifest);
 
 // Puts what `bytes` say into `manifest`. Returns the reason for which they are no manifest, for a
-// message, or nothing. Never reads outside `bytes`.
+// message, or an empty text. Never reads outside `bytes`.
 [[nodiscard]] std::string_view parse_manifest(ConstByteSpan bytes, Manifest& manifest);
 
 // The bytes of an index, for the blocks of a run in the order of their positions.
@@ -133,7 +133,7 @@ struct IndexBounds {
 };
 
 // The blocks of an index whose checksum has matched. Returns the reason for which it is no index,
-// or nothing.
+// or an empty text.
 [[nodiscard]] std::string_view parse_index(ConstByteSpan index, const IndexBounds& bounds,
                                            std::vector<BlockEntry>& blocks);
 

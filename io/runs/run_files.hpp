@@ -47,7 +47,7 @@ class RunFiles {
   // Throws: Error(kTemporary).
   FilePlace append(ConstByteSpan bytes, std::uint64_t run);
 
-  // Reads `bytes` bytes written by append, from wherever they begin, and returns them; nothing when
+  // Reads `bytes` bytes written by append, from wherever they begin, and returns them; none when
   // the file ends too early. They lie in `scratch`, as far behind a multiple of kDirectAlignment as
   // in the file.
   // Requires: scratch is aligned to kDirectAlignment and holds bytes + kReadSlack.

@@ -80,7 +80,7 @@ std::size_t worthwhile_packed_bytes(ConstByteSpan keys, const BlockIdentity& ide
   return bytes <= most_packed_bytes(packing, keys.size()) ? bytes : 0;
 }
 
-// The reason for which `header` is not the one of the block wanted, or nothing.
+// The reason for which `header` is not the one of the block wanted, or an empty text.
 std::string_view mismatch(const Header& header, const BlockIdentity& expected) {
   if (header.magic != kMagic) return "there is no block";
   if (header.version != kRunFormatVersion) return "the block has an unknown version";

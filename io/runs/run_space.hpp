@@ -30,7 +30,7 @@ struct RunSpace {
   // The first key of elements, or its prefix: what a run's index says of a block.
   [[nodiscard]] std::uint64_t fence_of(ConstByteSpan elements) const;
 
-  // The stored bytes of an extent that begins with the block `first`; nothing when they could not
+  // The stored bytes of an extent that begins with the block `first`; none when they could not
   // all be read. They lie in memory, or in `scratch`, which holds bytes + RunFiles::kReadSlack.
   // Throws: Error(kTemporary), Error(kDevice).
   [[nodiscard]] ConstByteSpan stored(const BlockEntry& first, std::size_t bytes, ByteSpan scratch,

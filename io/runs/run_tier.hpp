@@ -20,7 +20,7 @@ class RunTier {
   // host memory for each. `memory`, which may be null if there is no room, outlives the tier.
   RunTier(TierMemory* memory, std::uint64_t buffers, std::uint64_t buffer_bytes);
 
-  // Keeps a buffer and returns where; nothing while there is no room. Requires: it is not empty.
+  // Keeps a buffer and returns where; none while there is no room. Requires: it is not empty.
   // Throws: Error(kDevice).
   [[nodiscard]] std::optional<std::uint64_t> append(ConstByteSpan buffer);
 

@@ -26,7 +26,7 @@ namespace gsort::io {
 using AccessList = std::vector<std::byte>;  // empty: none
 
 // The list of a file, not following a symbolic link, and the default one of a folder; none where
-// the file system knows none, or no longer the file. Nothing: the file's may not be read.
+// the file system knows none, or no longer the file. None: the file's list cannot be read.
 // Throws: Error(kOutput).
 [[nodiscard]] std::optional<AccessList> list_of(const std::string& path);
 [[nodiscard]] AccessList default_list_of(const std::string& folder);

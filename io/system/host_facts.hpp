@@ -39,7 +39,7 @@ struct FolderFacts {
   bool is_tmpfs = false;  // its space is memory
 };
 
-// Of the folder (or file) at `path`; nothing when it cannot be asked.
+// Of the folder (or file) at `path`; none when it cannot be asked.
 [[nodiscard]] std::optional<FolderFacts> folder_facts(const std::string& path);
 
 }  // namespace gsort::io

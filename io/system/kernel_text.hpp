@@ -11,7 +11,7 @@ namespace gsort::io {
 // The first 64 KiB of such a file; empty when it cannot be read, which is no error here.
 [[nodiscard]] std::string kernel_text(const std::string& path);
 
-// The number that `text` begins with, behind spaces and tabs; nothing if it does not.
+// The number that `text` begins with, behind spaces and tabs; none if it does not.
 [[nodiscard]] std::optional<std::uint64_t> number_at_start(std::string_view text);
 
 // The number behind `name` at the start of a line: "MemAvailable:   24252108 kB".

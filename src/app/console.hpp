@@ -1,4 +1,5 @@
-// The only place that writes to standard output and standard error.
+// What the program prints to standard output, and what standard error can show. Standard error is
+// also written to by the observer, by warnings before a sort, and by main where memory runs out.
 #pragma once
 
 #include <cstdio>

@@ -1,6 +1,6 @@
-// The one way to keep several cores busy: run the same function on several workers of a pool of
-// threads. Not oneTBB's: refused a thread or memory, that waits for ever or ends the process, and
-// what it allocates and frees cannot be seen by ThreadSanitizer.
+// Runs the same function on several workers of a pool of threads. Not oneTBB's: refused a thread or
+// memory, that waits for ever or ends the process, and what it allocates and frees cannot be seen
+// by ThreadSanitizer.
 #pragma once
 
 #include <functional>

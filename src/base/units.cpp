@@ -20,7 +20,7 @@ Error bad_size(std::string_view text, std::string_view option, std::string_view 
   return Error(ErrorKind::kUsage, fmt::format("{} '{}'", option, text), std::string(reason));
 }
 
-// The bytes that one unit of `suffix` stands for ("K", "KiB", "kb" and so on), or nothing.
+// The bytes that one unit of `suffix` stands for ("K", "KiB", "kb" and so on), or none.
 std::optional<double> unit_of(std::string_view suffix) {
   if (suffix == "B" || suffix == "b") return 1.0;
   const auto letter = static_cast<char>(std::toupper(static_cast<unsigned char>(suffix.front())));

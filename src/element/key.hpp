@@ -42,7 +42,7 @@ inline constexpr KeyType kAllKeyTypes[] = {
     KeyType::kU64, KeyType::kI64, KeyType::kF32, KeyType::kF64, KeyType::kTime64};
 
 [[nodiscard]] std::string_view name_of(KeyType type);                        // "u32"
-[[nodiscard]] std::optional<KeyType> key_type_named(std::string_view name);  // nothing if unknown
+[[nodiscard]] std::optional<KeyType> key_type_named(std::string_view name);  // none if unknown
 
 [[nodiscard]] constexpr std::size_t bytes_of(KeyType type) {
   switch (type) {

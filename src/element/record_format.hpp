@@ -15,7 +15,7 @@ namespace gsort {
 struct KeyField {
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
-  std::optional<KeyType> type;  // nothing: bytes, compared as memcmp does
+  std::optional<KeyType> type;  // none: bytes, compared as memcmp does
   bool big_endian = false;      // of numbers
   bool descending = false;
 

@@ -64,7 +64,7 @@ class PieceSink {
   // proof fails.
   virtual void put(std::uint64_t position, ConstByteSpan keys) = 0;
 
-  // What takes ordered keys in blocks instead, for engines that pack; nothing where keys go that
+  // What takes ordered keys in blocks instead, for engines that pack; null where keys go that
   // are not kept in blocks, or not of 4 or 8 bytes, or records.
   [[nodiscard]] virtual BlockSink* block_sink() { return nullptr; }
 
@@ -78,8 +78,8 @@ class ChunkLane {
  public:
   virtual ~ChunkLane() = default;
 
-  // Starts a new chunk. `sample` holds raw keys drawn evenly from what will be added, or nothing; a
-  // bad sample costs time, never correctness.
+  // Starts a new chunk. `sample` holds raw keys drawn evenly from what will be added, or is empty;
+  // a bad sample costs time, never correctness.
   virtual void begin(ConstByteSpan sample) = 0;
 
   // A block buffer of block_bytes to read raw keys into. Waits until one is free. Thread-safe.
@@ -125,7 +125,7 @@ class MergeLane {
   virtual void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position,
                      KeyForm form, PieceSink& sink) = 0;
 
-  // What merges stored keys from input(), if the engine unpacks them; or nothing.
+  // What merges stored keys from input(), if the engine unpacks them; else null.
   [[nodiscard]] virtual StoredMerger* stored_merger() { return nullptr; }
 };
 
@@ -159,7 +159,7 @@ struct EngineShape {
   std::uint64_t chunk_elements = 0;     // the most keys of a chunk
   unsigned chunk_lanes = 1;
   std::uint64_t device_bytes = 0;  // bound for all device memory of the engine
-  Meter* meter = nullptr;          // outlives the engine; nothing: nobody measures
+  Meter* meter = nullptr;          // outlives the engine; null: nobody measures
 };
 
 class Engine {

@@ -18,8 +18,8 @@ inline constexpr Codec kAllCodecs[] = {Codec::kGzip, Codec::kBzip2, Codec::kXz, 
 
 // How inputs are read.
 struct InputForm {
-  std::optional<FileFormat> format;  // nothing: by the suffix of each name, else raw
-  std::optional<Codec> codec;        // nothing: by the first bytes of each input
+  std::optional<FileFormat> format;  // none: by the suffix of each name, else raw
+  std::optional<Codec> codec;        // none: by the first bytes of each input
   std::uint64_t skip_bytes = 0;      // of each input, behind its compression: a header
 };
 
@@ -49,7 +49,7 @@ struct CodecLevels {
 // What follows the last dot of the file's name; empty if nothing does.
 [[nodiscard]] std::string_view suffix_of(std::string_view path);
 
-// What the suffixes of a name say; nothing if they say nothing. A suffix of a key type, ".bin" and
+// What the suffixes of a name say; none if they say nothing. A suffix of a key type, ".bin" and
 // ".raw" say kBinary.
 [[nodiscard]] std::optional<Codec> codec_of_path(std::string_view path);
 [[nodiscard]] std::optional<FileFormat> format_of_path(std::string_view path);

@@ -24,7 +24,7 @@ namespace gsort {
 // A size whose syntax is right, percentages included, still as text.
 [[nodiscard]] std::string checked_size(std::string_view text, std::string_view option);
 
-// A name of a file or folder: anything but nothing.
+// A name of a file or folder: anything but the empty text.
 [[nodiscard]] std::string checked_path(std::string_view text, std::string_view option);
 
 // The error for a value that is not among `allowed` ("text, json").

@@ -21,13 +21,13 @@
 namespace gsort {
 
 enum class EngineChoice : std::uint8_t { kAuto, kCuda, kCpu };
-enum class CheckMode : std::uint8_t { kNone, kReport, kQuiet };  // nothing, -c, -C
-enum class ExplainMode : std::uint8_t { kNone, kText, kJson };   // nothing, --explain[=text|json]
+enum class CheckMode : std::uint8_t { kNone, kReport, kQuiet };  // none, -c, -C
+enum class ExplainMode : std::uint8_t { kNone, kText, kJson };   // none, --explain[=text|json]
 enum class ProgressMode : std::uint8_t { kAuto, kAlways, kNever, kJson };
 enum class ColorMode : std::uint8_t { kAuto, kAlways, kNever };
 // -h, --help, -V, and what --generate makes.
 enum class Show : std::uint8_t {
-  kNothing,
+  kNone,
   kHelp,
   kFullHelp,
   kVersion,
@@ -67,8 +67,8 @@ struct Options {
   std::uint64_t row_elements = 0;  // the same, said by the header of an input; 0: it does not
   std::optional<StoredDtype> stored_dtype;  // of an input that is an array, for the output's header
 
-  // Job. With show other than kNothing, nothing else is to be done and no more was checked.
-  Show show = Show::kNothing;
+  // Job. With show other than kNone, nothing else is to be done and no more was checked.
+  Show show = Show::kNone;
   CheckMode check = CheckMode::kNone;
   ExplainMode explain = ExplainMode::kNone;
 
@@ -78,7 +78,7 @@ struct Options {
   std::optional<std::string> files0_from;  // the list that inputs came from
   std::optional<std::string> output;
   InputForm input_form;
-  std::optional<FileFormat> output_format;  // nothing: see output_form() of form_options.hpp
+  std::optional<FileFormat> output_format;  // none: see output_form() of form_options.hpp
   std::optional<Codec> compress;
   int compress_level = 0;                          // with compress
   std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan

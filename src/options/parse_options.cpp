@@ -248,7 +248,7 @@ Options parse_options(int argc, const char* const* argv, const Environment& envi
     apply_environment(options, words);
   }
   apply_words(options, Words(argv + std::min(argc, 1), argv + argc), Origin::kArguments);
-  if (options.show != Show::kNothing) return options;
+  if (options.show != Show::kNone) return options;
   resolve_inputs(options, name_list);
   resolve_type(options, environment);
   resolve_records(options);

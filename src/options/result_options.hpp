@@ -17,7 +17,7 @@ void set_batch_elements(Options& options, std::string_view value);
 // Throws: Error(kUsage) for options that do not go with them.
 void adopt_rows(Options& options, std::uint64_t row_elements);
 
-// The elements of each array that is sorted by itself; nothing where the input is one. Never more
+// The elements of each array that is sorted on its own; none if the input is one. Never more
 // than a file can hold: an array longer than the input is the input, and what is added to such a
 // number, or multiplied with the bytes of an element, stays within 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> array_elements(const Options& options);

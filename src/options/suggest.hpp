@@ -12,7 +12,7 @@ namespace gsort {
 [[nodiscard]] std::size_t edit_distance(std::string_view from, std::string_view to);
 
 // The name that `typed` was most likely meant to be: one that it begins, else the one fewest edits
-// away if those are at most a third of its length; nothing if none is near.
+// away if those are at most a third of its length; empty if none is near.
 [[nodiscard]] std::optional<std::string_view> nearest_name(std::string_view typed,
                                                            std::span<const std::string_view> names);
 

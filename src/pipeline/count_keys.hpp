@@ -14,7 +14,7 @@
 namespace gsort {
 
 // Reads everything, then puts the sorted keys. `memory` holds plan.chunk.arena_bytes. `meter`
-// may be nothing. Returns the elements. Throws: Error from reading or from the output.
+// may be null. Returns the elements. Throws: Error from reading or from the output.
 std::uint64_t count_keys(const Plan& plan, const BlockReader& read, Meter* meter, ByteSpan memory,
                          const OutputMaker& output);
 

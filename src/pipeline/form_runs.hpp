@@ -38,8 +38,8 @@ struct FormContext {
   Engine& engine;
   io::Reader& reader;
   Proof& proof;
-  Meter* meter;            // may be nothing
-  Resumption* resumption;  // may be nothing: runs are then gone with the process
+  Meter* meter;            // may be null
+  Resumption* resumption;  // may be null: runs are then gone with the process
 };
 
 // Throws: Error from reading, sorting, writing, or the proof; all threads have ended by then.

@@ -77,7 +77,7 @@ class Window {
 // Up to where the windows can be put out: the least of their last elements, and the input that
 // brought it.
 struct Bound {
-  const std::byte* element = nullptr;  // nothing: no input goes on
+  const std::byte* element = nullptr;  // null: no input goes on
   std::size_t window = 0;
 };
 

@@ -48,8 +48,8 @@ class PartQueue {
     cuts_.assign(runs.size(), 0);
   }
 
-  // Nothing when all have been handed out. What fails hands out nothing: the next call begins where
-  // this one did.
+  // None when all have been handed out. A call that fails hands out none: the next call begins
+  // where this one did.
   std::optional<Part> take() {
     const std::scoped_lock lock(mutex_);
     if (position_ == total_) return std::nullopt;
@@ -86,7 +86,7 @@ class PartQueue {
   // How often space is given back: larger holes take little longer than small ones.
   static constexpr std::uint64_t kReleases = 32;
 
-  // Where the parts end that are done together with all before them; nothing if that is little more
+  // Where the parts end that are done together with all before them; none if that is little more
   // than was given back before.
   std::vector<std::uint64_t> ends_to_release(const Part& part) {
     const std::scoped_lock lock(mutex_);

@@ -18,7 +18,7 @@ struct MergeContext {
   Engine& engine;
   io::RunStore& store;
   ByteSpan memory;  // the engine's; scratch and staging buffers are taken from its end
-  Meter* meter;     // may be nothing
+  Meter* meter;     // may be null
   Resumption* resumption = nullptr;
 };
 

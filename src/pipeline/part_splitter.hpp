@@ -47,7 +47,7 @@ class PartSplitter {
     ConstByteSpan keys;
   };
 
-  // The last block whose first key is <= value; nothing if there is none.
+  // The last block whose first key is <= value; none if there is no such block.
   [[nodiscard]] std::size_t blocks_up_to(const io::Run& run, std::uint64_t value) const;
   // Narrows the range of the key at the position, and low_/high_, as far as the fences tell.
   [[nodiscard]] Range bracket_by_fences(std::uint64_t position, Range range);

@@ -9,7 +9,7 @@
 
 namespace gsort {
 
-// Returns the elements. `output` takes arrays without proving them. `meter` may be nothing.
+// Returns the elements. `output` takes arrays without proving them. `meter` may be null.
 // Throws: Error from reading, sorting, writing, or the proof; all threads have ended by then.
 [[nodiscard]] std::uint64_t sort_arrays(const Plan& plan, Engine& engine, io::Reader& reader,
                                         Proof& proof, Meter* meter, const OutputMaker& output);

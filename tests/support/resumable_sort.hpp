@@ -29,7 +29,7 @@ struct Interruption {
 struct ProcessResult {
   Plan plan;
   Outcome outcome;
-  std::optional<Error> error;  // nothing: it came to its end
+  std::optional<Error> error;  // none: it came to its end
 };
 
 class ResumableSort {

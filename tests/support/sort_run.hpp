@@ -21,7 +21,7 @@ struct SortRequest {
   Bytes input;
   std::vector<Bytes> merged;              // --merge: inputs, each in order, in place of `input`
   std::string budget = "64M";             // -S
-  std::optional<std::string> gpu_memory;  // for the CUDA engine; nothing: another engine
+  std::optional<std::string> gpu_memory;  // for the CUDA engine; none: another engine
   unsigned threads = 2;
   std::optional<unsigned> batch_size;
   bool from_pipe = false;
@@ -46,7 +46,7 @@ struct SortResult {
   Plan plan;
   Outcome outcome;
   std::optional<Error> error;                  // what run_sort threw
-  std::optional<Bytes> output;                 // nothing if there is no such file
+  std::optional<Bytes> output;                 // none if there is no such file
   std::vector<std::string> left_in_temporary;  // names of what was left there
   std::vector<std::string> left_in_folder;     // names beside input and output
 };

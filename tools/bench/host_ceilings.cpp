@@ -194,7 +194,7 @@ class HostCeilings {
     });
   }
 
-  // The best rates that were seen; nothing where the disk's are not known.
+  // The best rates that were seen; none where the disk's are not known.
   [[nodiscard]] std::optional<Limits> limits() const {
     const Limits limits{rate_of("disk read, "), rate_of("disk write, "), rate_of(kMemoryCopy)};
     if (limits.disk_read_bytes_per_second <= 0) return std::nullopt;

@@ -35,7 +35,7 @@ struct Request {
   std::string command_line;
 };
 
-// A request, or nothing when help was asked for and has been printed.
+// A request, or none when help was asked for and has been printed.
 // Throws: Error(kUsage) for unknown words and impossible values.
 [[nodiscard]] std::optional<Request> parse_request(int argc, char** argv);
 

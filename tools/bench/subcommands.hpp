@@ -35,7 +35,7 @@ void bench_device_ceilings(const Request& request, Report& report);
 void bench_host_sort(const Request& request, Report& report);
 void bench_host_ceilings(const Request& request, Report& report);
 
-// The card's name, or nothing; then `reason` says why.
+// The card's name, or none; then `reason` says why.
 [[nodiscard]] std::string device_name(std::string& reason);
 
 }  // namespace gsort::bench

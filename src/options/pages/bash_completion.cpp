@@ -54,7 +54,7 @@ std::string names_of(const OptionSpec& spec) {
 std::string case_of(const OptionSpec& spec) {
   std::string generator;
   switch (hint_of(spec)) {
-    case ValueHint::kNothing:
+    case ValueHint::kNone:
       return fmt::format("    {}) return ;;\n", names_of(spec));
     case ValueHint::kChoices:
       return fmt::format(

@@ -30,7 +30,7 @@ std::string value_of(const OptionSpec& spec) {
       return " -r -F";
     case ValueHint::kFolder:
       return " -x -a '(__fish_complete_directories)'";
-    case ValueHint::kNothing:
+    case ValueHint::kNone:
       break;
   }
   return spec.value_kind == ValueKind::kNone ? "" : fmt::format(" {}", needed);

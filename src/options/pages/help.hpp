@@ -11,7 +11,7 @@ namespace gsort {
 [[nodiscard]] std::string full_help();     // every option by group, sizes, environment, status
 [[nodiscard]] std::string version_text();  // "gsort 0.1.0"
 
-// What `show` asks for. Requires: show is not kNothing.
+// What `show` asks for. Requires: show is not kNone.
 [[nodiscard]] std::string text_of(Show show);
 
 }  // namespace gsort

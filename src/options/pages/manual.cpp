@@ -160,7 +160,7 @@ std::string literal(std::string_view text) {
   return out;
 }
 
-// Sentences, each begun on a line of its own, so that roff spaces them; empty for nothing.
+// Sentences, each begun on a line of its own, so that roff spaces them; empty for an empty text.
 std::string sentences(std::string_view text) {
   std::string out;
   while (!text.empty()) {

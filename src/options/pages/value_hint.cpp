@@ -10,7 +10,7 @@ ValueHint hint_of(const OptionSpec& spec) {
   if (!choices_of(spec).empty()) return ValueHint::kChoices;
   if (spec.value_name == "FILE") return ValueHint::kFile;
   if (spec.value_name == "DIR") return ValueHint::kFolder;
-  return ValueHint::kNothing;
+  return ValueHint::kNone;
 }
 
 std::vector<std::string_view> choices_of(const OptionSpec& spec) {

@@ -34,7 +34,7 @@ std::string value_of(const OptionSpec& spec) {
     case ValueHint::kFolder:
       action = "_files -/";
       break;
-    case ValueHint::kNothing:
+    case ValueHint::kNone:
       break;
   }
   const char* const colons = spec.value_kind == ValueKind::kOptional ? "::" : ":";

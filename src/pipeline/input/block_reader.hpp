@@ -12,7 +12,7 @@ namespace gsort {
 // Reads the next block of `worker` and returns its bytes; 0 when there is nothing left for it.
 using BlockReader = std::function<std::size_t(unsigned worker, ByteSpan block)>;
 
-// All inputs as one sequence. `meter` may be nothing; all arguments outlive the result.
+// All inputs as one sequence. `meter` may be null; all arguments outlive the result.
 [[nodiscard]] BlockReader blocks_of(io::Reader& reader, Proof& proof, Meter* meter);
 
 // Every input by itself, checked to be sorted (sorted_input.hpp).

@@ -8,7 +8,7 @@
 
 namespace gsort {
 
-// As reader.next(). `meter` may be nothing.
+// As reader.next(). `meter` may be null.
 [[nodiscard]] inline std::optional<io::InputBlock> read_next(
     io::Reader& reader, Meter* meter, io::ByteSpan buffer,
     std::uint64_t limit_position = io::Reader::kNoLimit) {

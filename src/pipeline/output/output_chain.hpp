@@ -17,12 +17,12 @@
 
 namespace gsort {
 
-// `output`, `proof` and `meter` (which may be nothing) outlive it.
+// `output`, `proof` and `meter` (which may be null) outlive it.
 class OutputChain {
  public:
   OutputChain(const Plan& plan, io::Output& output, Proof& proof, Meter* meter);
 
-  // To be called once, with the elements that will be put, or nothing if there are some: the sink
+  // To be called once, with the elements that will be put, or none if there are some: the sink
   // that takes them.
   // Throws: Error(kResource); Error(kOutput).
   PieceSink& begin(std::optional<std::uint64_t> elements, ConstByteSpan header);

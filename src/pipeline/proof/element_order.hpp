@@ -18,7 +18,7 @@ class ElementOrder {
 
   [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
 
-  // Nothing where elements are keys.
+  // None where elements are keys.
   [[nodiscard]] const std::optional<RecordOrder>& records() const { return records_; }
 
   // The key of an element that is a key, as an ordered number. Requires: there are no records.

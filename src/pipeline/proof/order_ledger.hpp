@@ -56,7 +56,7 @@ class OrderLedger {
   // The disorder with the lowest position that has been seen at a border.
   [[nodiscard]] const std::optional<Disorder>& disorder() const { return disorder_; }
 
-  // The last key of the stretch with the highest position; nothing before the first stretch.
+  // The last key of the stretch with the highest position; none before the first stretch.
   [[nodiscard]] std::optional<Value> last_key() const {
     if (stretches_.empty()) return std::nullopt;
     return stretches_.rbegin()->second.last;

@@ -28,8 +28,8 @@ TEST(ValueHint, KnowsFilesAndFolders) {
 }
 
 TEST(ValueHint, IsNothingForSwitchesAndNumbers) {
-  EXPECT_EQ(hint_of(row("reverse")), ValueHint::kNothing);
-  EXPECT_EQ(hint_of(row("device")), ValueHint::kNothing);
+  EXPECT_EQ(hint_of(row("reverse")), ValueHint::kNone);
+  EXPECT_EQ(hint_of(row("device")), ValueHint::kNone);
   EXPECT_TRUE(choices_of(row("device")).empty());
 }
 
