@@ -64,16 +64,12 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
-#include <vector>
 
 #include "base/error.hpp"
 #include "gpu/cuda/cuda_check.hpp"
-#include "gpu/merge/counted_slices.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/merge/launch.hpp"
 #include "gpu/merge/merge_plan.hpp"
-#include "gpu/merge/ranked_merge.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -99,36 +95,11 @@ MergeArrays<Key> cut_scratch(void* scratch, std::uint64_t total, std::uint32_t s
   return arrays;
 }
 
-// Two arrays of keys of 8 or 16 bits, not both empty: a small merge by ranks, others by counting.
-template <class Key>
-void queue_narrow_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
-                         Key* output, KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
-  const unsigned architecture = current_architecture();
-  const std::uint64_t total = a_count + b_count;
-  if (total <= kMostRankedKeys<Key>) {
-    launch_ranked_merge(
-        RankedMerge<Key, std::uint8_t>::of_keys(a, a_count, b, b_count, output, store_map),
-        architecture, stream);
-    return;
-  }
-  queue_counted(a_count > 0 ? a : b, two_runs_of(a, a_count, b, b_count), output, store_map,
-                cut_count_scratch<Key>(scratch, 2, false), architecture, stream);
-}
-
 // Two runs need no samples and no tables: a thread a tile searches for its cut, guided by the keys,
 // or, if all lies in the L2 cache, each tile's block searches for itself.
 std::size_t two_way_scratch_bytes(std::uint64_t total, const KernelTuning& tuning) {
   const std::uint64_t rows = div_up(total, tuning.two_way_tile_keys()) + 1;
   return round_up(rows * (kRowHeader + 2) * sizeof(std::uint64_t), kScratchAlignment);
-}
-
-template <class Key>
-std::size_t two_way_scratch_bytes_on_any(std::uint64_t total) {
-  std::size_t most = 0;
-  for (const TuningRow& row : kTunings) {
-    most = std::max(most, two_way_scratch_bytes(total, tuning_for<Key>(row.architecture)));
-  }
-  return most;
 }
 
 template <class Key>
@@ -150,20 +121,11 @@ void queue_two_way(MergePass<Key> pass, void* scratch, cudaStream_t stream) {
   launch_two_way_merge(pass, architecture, stream);
 }
 
-// Requires: total > 0.
+// Requires: total > 0, more than two slices.
 template <class Key>
 void queue_slices(const Key* input, const std::uint64_t* slice_counts, std::uint32_t slice_count,
                   std::uint64_t total, Key* output, KeyMap<Key> store_map, void* scratch,
                   cudaStream_t stream) {
-  if (slice_count <= 2) {
-    MergePass<Key> pass;
-    pass.input = input;
-    pass.output = output;
-    pass.store_map = store_map;
-    pass.apart = {0, slice_counts[0], slice_counts[0], total - slice_counts[0]};
-    queue_two_way(pass, scratch, stream);
-    return;
-  }
   const unsigned architecture = current_architecture();
   const KernelTuning tuning = tuning_for<Key>(architecture);
   const MergeArrays<Key> arrays = cut_scratch<Key>(scratch, total, slice_count, tuning);
@@ -189,11 +151,11 @@ void queue_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
 template <class Key>
 std::size_t merge_arrays_scratch_bytes(std::uint64_t total) {
   require_count(total, kArrays);
-  if constexpr (kCounted<Key>) {
-    return cut_count_scratch<Key>(nullptr, 2, false).bytes;
-  } else {
-    return two_way_scratch_bytes_on_any<Key>(total);
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    most = std::max(most, two_way_scratch_bytes(total, tuning_for<Key>(row.architecture)));
   }
+  return most;
 }
 
 template <class Key>
@@ -216,32 +178,24 @@ void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64
     require_apart(inputs[i], input_bytes, output, bytes, kArrays, "input and output");
     require_apart(inputs[i], input_bytes, scratch, needed, kArrays, "input and scratch memory");
   }
-  if constexpr (kCounted<Key>) {
-    queue_narrow_arrays(a, a_count, b, b_count, output, store_map, scratch, stream);
-  } else {
-    MergePass<Key> pass;
-    pass.input = a_count > 0 ? a : b;
-    pass.output = output;
-    pass.store_map = store_map;
-    pass.apart = two_runs_of(a, a_count, b, b_count);
-    queue_two_way(pass, scratch, stream);
-  }
+  MergePass<Key> pass;
+  pass.input = a_count > 0 ? a : b;
+  pass.output = output;
+  pass.store_map = store_map;
+  pass.apart = two_runs_of(a, a_count, b, b_count);
+  queue_two_way(pass, scratch, stream);
 }
 
 template <class Key>
 std::size_t merge_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
   require_count(total, kOperation);
-  if constexpr (kCounted<Key>) {
-    return cut_count_scratch<Key>(nullptr, slice_count, false).bytes;
-  } else {
-    if (slice_count <= 2) return merge_arrays_scratch_bytes<Key>(total);
-    std::size_t most = 0;
-    for (const TuningRow& row : kTunings) {
-      const KernelTuning tuning = tuning_for<Key>(row.architecture);
-      most = std::max(most, cut_scratch<Key>(nullptr, total, slice_count, tuning).bytes);
-    }
-    return most;
+  if (slice_count <= 2) return merge_arrays_scratch_bytes<Key>(total);
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    const KernelTuning tuning = tuning_for<Key>(row.architecture);
+    most = std::max(most, cut_scratch<Key>(nullptr, total, slice_count, tuning).bytes);
   }
+  return most;
 }
 
 template <class Key>
@@ -251,10 +205,6 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
   require_memory(slice_counts, slice_count, 1, kOperation, "the table of slice counts");
   const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kOperation);
   if (total == 0) return;
-  if (kCounted<Key> && slice_count > kMostCountedSlices) {
-    throw Error(ErrorKind::kUsage, kOperation,
-                "more than " + format_count(kMostCountedSlices) + " slices of 8- or 16-bit keys");
-  }
   const std::uint64_t bytes = total * sizeof(Key);
   const std::size_t needed = merge_slices_scratch_bytes<Key>(total, slice_count);
   require_memory(input, bytes, sizeof(Key), kOperation, "the input");
@@ -265,21 +215,16 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
   require_apart(input, bytes, scratch, needed, kOperation, "input and scratch memory");
   require_apart(output, bytes, scratch, needed, kOperation, "output and scratch memory");
 
-  if constexpr (kCounted<Key>) {
-    if (slice_count == 2) {
-      queue_narrow_arrays(input, slice_counts[0], input + slice_counts[0], slice_counts[1], output,
-                          store_map, scratch, stream);
-      return;
-    }
-    std::vector<std::uint64_t> slices(2 * std::size_t{slice_count});
-    std::exclusive_scan(slice_counts, slice_counts + slice_count, slices.begin(), std::uint64_t{0});
-    std::copy_n(slice_counts, slice_count, slices.begin() + slice_count);
-    queue_counted(input, slices, total, output, store_map,
-                  cut_count_scratch<Key>(scratch, slice_count, false), current_architecture(),
-                  stream);
-  } else {
-    queue_slices(input, slice_counts, slice_count, total, output, store_map, scratch, stream);
+  if (slice_count <= 2) {
+    MergePass<Key> pass;
+    pass.input = input;
+    pass.output = output;
+    pass.store_map = store_map;
+    pass.apart = {0, slice_counts[0], slice_counts[0], total - slice_counts[0]};
+    queue_two_way(pass, scratch, stream);
+    return;
   }
+  queue_slices(input, slice_counts, slice_count, total, output, store_map, scratch, stream);
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type
@@ -290,8 +235,6 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
   template std::size_t merge_arrays_scratch_bytes<Key>(std::uint64_t);                        \
   template void merge_arrays<Key>(const Key*, std::uint64_t, const Key*, std::uint64_t, Key*, \
                                   KeyMap<Key>, void*, std::size_t, cudaStream_t)
-GSORT_MERGES(std::uint8_t);
-GSORT_MERGES(std::uint16_t);
 GSORT_MERGES(std::uint32_t);
 GSORT_MERGES(std::uint64_t);
 #undef GSORT_MERGES

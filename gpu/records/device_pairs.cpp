@@ -36,12 +36,9 @@
 
 #include "base/error.hpp"
 #include "gpu/cuda/cuda_check.hpp"
-#include "gpu/merge/counted_slices.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/merge/launch.hpp"
 #include "gpu/merge/merge_plan.hpp"
-#include "gpu/merge/ranked_merge.hpp"
-#include "gpu/records/counted_values.hpp"
 #include "gpu/sort/sort_shape.hpp"
 
 namespace gsort::gpu {
@@ -181,36 +178,9 @@ struct TwoArrays {
         keys(two_runs_of(a.keys, a_count, b.keys, b_count)) {}
 };
 
-// Keys of 8 or 16 bits: a small merge by ranks, others by counting.
 template <class Key, class Value>
-void queue_narrow_arrays(const TwoArrays<Key, Value>& arrays, Pairs<Key, Value> output,
-                         KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
-  const unsigned architecture = current_architecture();
-  const TwoRuns& keys = arrays.keys;
-  if (keys.length() <= kMostRankedKeys<Key>) {
-    auto merge = RankedMerge<Key, Value>::of_keys(arrays.a.keys, keys.first_length, arrays.b.keys,
-                                                  keys.second_length, output.keys, store_map);
-    merge.first_values = arrays.a.values;
-    merge.second_values = arrays.b.values;
-    merge.values_out = output.values;
-    launch_ranked_merge(merge, architecture, stream);
-    return;
-  }
-  const CountArrays counts = cut_count_scratch<Key>(scratch, 2, true);
-  queue_counted(arrays.first.keys, keys, output.keys, store_map, counts, architecture, stream);
-  CountedValues<Key, Value> values;
-  values.first = arrays.a.values;
-  values.second = arrays.b.values;
-  values.output = output.values;
-  values.total = keys.length();
-  values.starts = counts.starts;
-  values.first_starts = counts.first_starts;
-  launch_move_values(values, architecture, stream);
-}
-
-template <class Key, class Value>
-void queue_wide_arrays(const TwoArrays<Key, Value>& arrays, Pairs<Key, Value> output,
-                       KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
+void queue_two_arrays(const TwoArrays<Key, Value>& arrays, Pairs<Key, Value> output,
+                      KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
   const unsigned architecture = current_architecture();
   const std::uint64_t tile = tuning_for<PairOf<Key, Value>>(architecture).merge_tile_keys(2);
   const std::uint64_t total = arrays.keys.length();
@@ -345,17 +315,13 @@ void merge_pair_slices(ConstPairs<Key, Value> input, const std::uint64_t* slice_
 template <class Key, class Value>
 std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total) {
   require_count(total, kMergingArrays, "pairs");
-  if constexpr (kCounted<Key>) {
-    return cut_count_scratch<Key>(nullptr, 2, true).bytes;
-  } else {
-    std::size_t most = 0;
-    for (const TuningRow& row : kTunings) {
-      const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
-      const std::uint64_t rows = div_up(total, tuning.merge_tile_keys(2)) + 1;
-      most = std::max<std::size_t>(most, rows * (kRowHeader + 2) * sizeof(std::uint64_t));
-    }
-    return round_up(most, kScratchAlignment);
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
+    const std::uint64_t rows = div_up(total, tuning.merge_tile_keys(2)) + 1;
+    most = std::max<std::size_t>(most, rows * (kRowHeader + 2) * sizeof(std::uint64_t));
   }
+  return round_up(most, kScratchAlignment);
 }
 
 template <class Key, class Value>
@@ -373,30 +339,9 @@ void merge_pair_arrays(ConstPairs<Key, Value> a, std::uint64_t a_count, ConstPai
   require_input_apart(a, a_count, output, total, scratch, needed, kMergingArrays);
   require_input_apart(b, b_count, output, total, scratch, needed, kMergingArrays);
 
-  const TwoArrays<Key, Value> arrays(a, a_count, b, b_count);
-  if constexpr (kCounted<Key>) {
-    queue_narrow_arrays(arrays, output, store_map, scratch, stream);
-  } else {
-    queue_wide_arrays(arrays, output, store_map, scratch, stream);
-  }
+  queue_two_arrays(TwoArrays<Key, Value>(a, a_count, b, b_count), output, store_map, scratch,
+                   stream);
 }
-
-#define GSORT_PAIR_ARRAYS(Key, Value)                                               \
-  template std::size_t merge_pair_arrays_scratch_bytes<Key, Value>(std::uint64_t);  \
-  template void merge_pair_arrays<Key, Value>(                                      \
-      ConstPairs<Key, Value>, std::uint64_t, ConstPairs<Key, Value>, std::uint64_t, \
-      Pairs<Key, Value>, KeyMap<Key>, void*, std::size_t, cudaStream_t)
-#define GSORT_PAIR_ARRAYS_BY(Key)        \
-  GSORT_PAIR_ARRAYS(Key, std::uint8_t);  \
-  GSORT_PAIR_ARRAYS(Key, std::uint16_t); \
-  GSORT_PAIR_ARRAYS(Key, std::uint32_t); \
-  GSORT_PAIR_ARRAYS(Key, std::uint64_t)
-GSORT_PAIR_ARRAYS_BY(std::uint8_t);
-GSORT_PAIR_ARRAYS_BY(std::uint16_t);
-GSORT_PAIR_ARRAYS_BY(std::uint32_t);
-GSORT_PAIR_ARRAYS_BY(std::uint64_t);
-#undef GSORT_PAIR_ARRAYS_BY
-#undef GSORT_PAIR_ARRAYS
 
 #define GSORT_PAIRS(Key, Value)                                                                   \
   template std::size_t sort_pairs_scratch_bytes<Key, Value>(std::uint64_t);                       \
@@ -406,7 +351,11 @@ GSORT_PAIR_ARRAYS_BY(std::uint64_t);
   template std::size_t merge_pair_slices_scratch_bytes<Key, Value>(std::uint64_t, std::uint32_t); \
   template void merge_pair_slices<Key, Value>(ConstPairs<Key, Value>, const std::uint64_t*,       \
                                               std::uint32_t, Pairs<Key, Value>, KeyMap<Key>,      \
-                                              void*, std::size_t, cudaStream_t)
+                                              void*, std::size_t, cudaStream_t);                  \
+  template std::size_t merge_pair_arrays_scratch_bytes<Key, Value>(std::uint64_t);                \
+  template void merge_pair_arrays<Key, Value>(                                                    \
+      ConstPairs<Key, Value>, std::uint64_t, ConstPairs<Key, Value>, std::uint64_t,               \
+      Pairs<Key, Value>, KeyMap<Key>, void*, std::size_t, cudaStream_t)
 GSORT_PAIRS(std::uint32_t, std::uint32_t);
 GSORT_PAIRS(std::uint32_t, std::uint64_t);
 GSORT_PAIRS(std::uint64_t, std::uint32_t);

@@ -3,9 +3,9 @@
 // means are those of device_sort.hpp and device_merge.hpp, on words that stand for pairs
 // (pair_code.hpp). Any host code may include this file.
 //
-// Key and Value are std::uint32_t or std::uint64_t, in all four combinations; merge_pair_arrays
-// takes std::uint8_t and std::uint16_t, too, as either. Calls queue their work on `stream` and do
-// not wait for the device; calls on several streams may overlap when each has scratch of its own.
+// Key and Value are std::uint32_t or std::uint64_t, in all four combinations. Calls queue their
+// work on `stream` and do not wait for the device; calls on several streams may overlap when each
+// has scratch of its own.
 #pragma once
 
 #include <cstddef>
@@ -72,8 +72,7 @@ void merge_pair_slices(ConstPairs<Key, Value> input, const std::uint64_t* slice_
                        void* scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
 // The same for two arrays of pairs that lie anywhere, and may overlap each other: merges a[0,
-// a_count) and b[0, b_count); of equal keys those of `a` come first. Scratch memory is for cuts,
-// or, for keys of 8 and 16 bits, for two tables of 8 bytes for each key that there can be.
+// a_count) and b[0, b_count); of equal keys those of `a` come first. Scratch memory is for cuts.
 template <class Key, class Value>
 [[nodiscard]] std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total);
 template <class Key, class Value>

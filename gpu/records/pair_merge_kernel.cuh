@@ -5,7 +5,7 @@
 //
 // Threads: block b merges what lies between the rows of cuts b and b + 1. Warp w loads the pairs
 // [32 w E, 32 (w+1) E) of the slices, laid end to end: keys by way of registers into words,
-// values straight into shared memory if they have at least 4 bytes. Thread t makes row t in each
+// values straight into shared memory. Thread t makes row t in each
 // level of the tree, and puts right what its words left out (pair_ties.cuh). Shared memory: the
 // tile's values in that order, what the code stages of keys, and the words (pair_tile.cuh) as the
 // slices of kway_merge_kernel.cuh. Device memory: each key and value is read once and written once,
@@ -36,8 +36,7 @@ class PairShare {
       : pairs_(&pairs), slices_(&slices), position_(first) {}
 
   // Loads the next keys, and starts copying their values to the places of `staged` that their
-  // positions name; values of less than 4 bytes, which the hardware does not copy so, put_words()
-  // stores there.
+  // positions name.
   __device__ void load(Value* staged) {
     const unsigned count = slices_->first[kFanIn];
     staged += position_;
@@ -47,11 +46,7 @@ class PairShare {
       if (position >= count) break;
       if (position >= slice_end_) enter_slice_of(position);
       keys_[i] = keys_from_[32 * i];
-      if constexpr (kCopiesValues) {
-        thread_copy_async(staged + 32 * i, values_from_ + 32 * i);
-      } else {
-        values_[i] = values_from_[32 * i];
-      }
+      thread_copy_async(staged + 32 * i, values_from_ + 32 * i);
       places_[i] = first_place_ + step_ * static_cast<int>(i);
     }
   }
@@ -65,7 +60,6 @@ class PairShare {
       const unsigned position = position_ + 32 * i;
       if (position >= count) break;
       code.stage(keys_[i], position);
-      if constexpr (!kCopiesValues) tile.values[position] = values_[i];
       tile.words.put(places_[i], code.word_of(keys_[i], position));
     }
     position_ += 32 * kBatch;
@@ -85,7 +79,6 @@ class PairShare {
   }
 
  private:
-  static constexpr bool kCopiesValues = sizeof(Value) >= 4;
   // As place_of() counts, of words before the tile's begin too.
   static constexpr int kRowShift = std::countr_zero(kRowWords);
   static constexpr int kWarpStride = 32 + 32 / static_cast<int>(kRowWords);
@@ -117,7 +110,6 @@ class PairShare {
   int first_place_ = 0;  // of its word
   int step_ = 0;         // places from a pair's word to the next one's
   Key keys_[kBatch];
-  Value values_[kCopiesValues ? 1 : kBatch];
   int places_[kBatch];  // of the keys' words
 };
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -96,11 +95,10 @@ template <class Key>
   return keys;
 }
 
-// Signed integers, or what of them and floating point has the more to map.
+// Floats have the most to map.
 template <class Key>
 [[nodiscard]] constexpr KeyType mapped_type() {
-  constexpr KeyType kTypes[] = {KeyType::kI8, KeyType::kI16, KeyType::kF32, KeyType::kF64};
-  return kTypes[std::countr_zero(sizeof(Key))];
+  return sizeof(Key) == 4 ? KeyType::kF32 : KeyType::kF64;
 }
 
 }  // namespace gsort::gpu

@@ -1,6 +1,5 @@
 // Pairs for the tests on the card: on the host, where std::stable_sort says what is right, and on
-// the card. A value is made from its pair's position, so it tells where it came from, as far as its
-// bits go.
+// the card. A value is made from its pair's position, so it tells where it came from.
 #pragma once
 
 #include <algorithm>
@@ -35,11 +34,8 @@ HostPairs<T> with_positions(std::vector<typename T::Key> keys) {
   HostPairs<T> pairs{std::move(keys), {}};
   pairs.values.resize(pairs.keys.size());
   for (std::size_t i = 0; i < pairs.values.size(); ++i) {
-    // Odd: different positions have different values, in all bits. Of short values the upper bits
-    // serve, which do not come again every 256 positions.
-    constexpr unsigned kShift =
-        sizeof(typename T::Value) < 4 ? 64 - 8 * sizeof(typename T::Value) : 0;
-    pairs.values[i] = static_cast<typename T::Value>(i * 0x9e3779b97f4a7c15ULL >> kShift);
+    // Odd: different positions have different values, in all bits.
+    pairs.values[i] = static_cast<typename T::Value>(i * 0x9e3779b97f4a7c15ULL);
   }
   return pairs;
 }

@@ -62,8 +62,7 @@ struct CubScratch {
   return bytes + bytes / 4 + (std::size_t{64} << 20);
 }
 
-// Keys of 32 and 64 bits; cub_radix_sort with 64-bit counts of 8 and 16 bits as well, and cub_merge
-// of all four widths.
+// Keys of 32 and 64 bits.
 template <class Cub, class Count, class Key>
 void cub_radix_sort(const Key* in, Key* out, std::uint64_t count, CubScratch scratch);
 template <class Cub, class Count, class Key>
@@ -100,7 +99,7 @@ template <class Cub, class Count, class Key, class Value>
 void cub_radix_sort_pairs(const CubPairs<Key, Value>& pairs, CubScratch scratch);
 template <class Cub, class Count, class Key, class Value>
 void cub_merge_sort_pairs(const CubPairs<Key, Value>& pairs, CubScratch scratch);
-// The first half and the second, sorted each, to one. Keys and values of 8 to 64 bits. Stable.
+// The first half and the second, sorted each, to one. Keys and values of 32 and 64 bits. Stable.
 template <class Cub, class Key, class Value>
 void cub_merge_pairs(const CubPairs<Key, Value>& pairs, CubScratch scratch);
 

@@ -16,13 +16,9 @@ void cub_merge(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t 
                   gpu::CudaCall::kLaunch, "cub::DeviceMerge");
 }
 
-#define GSORT_MERGE(Key)                                                                         \
-  template void cub_merge<GSORT_CUB>(const Key*, std::uint64_t, const Key*, std::uint64_t, Key*, \
-                                     CubScratch)
-GSORT_MERGE(std::uint8_t);
-GSORT_MERGE(std::uint16_t);
-GSORT_MERGE(std::uint32_t);
-GSORT_MERGE(std::uint64_t);
-#undef GSORT_MERGE
+template void cub_merge<GSORT_CUB>(const std::uint32_t*, std::uint64_t, const std::uint32_t*,
+                                   std::uint64_t, std::uint32_t*, CubScratch);
+template void cub_merge<GSORT_CUB>(const std::uint64_t*, std::uint64_t, const std::uint64_t*,
+                                   std::uint64_t, std::uint64_t*, CubScratch);
 
 }  // namespace gsort::bench

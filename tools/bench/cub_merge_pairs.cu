@@ -18,17 +18,9 @@ void cub_merge_pairs(const CubPairs<Key, Value>& pairs, CubScratch scratch) {
       gpu::CudaCall::kLaunch, "cub::DeviceMerge");
 }
 
-// NOLINTBEGIN(bugprone-macro-parentheses): types
-#define GSORT_MERGE_PAIRS(Key)                                                               \
-  template void cub_merge_pairs<GSORT_CUB>(const CubPairs<Key, std::uint8_t>&, CubScratch);  \
-  template void cub_merge_pairs<GSORT_CUB>(const CubPairs<Key, std::uint16_t>&, CubScratch); \
-  template void cub_merge_pairs<GSORT_CUB>(const CubPairs<Key, std::uint32_t>&, CubScratch); \
-  template void cub_merge_pairs<GSORT_CUB>(const CubPairs<Key, std::uint64_t>&, CubScratch)
-// NOLINTEND(bugprone-macro-parentheses)
-GSORT_MERGE_PAIRS(std::uint8_t);
-GSORT_MERGE_PAIRS(std::uint16_t);
-GSORT_MERGE_PAIRS(std::uint32_t);
-GSORT_MERGE_PAIRS(std::uint64_t);
-#undef GSORT_MERGE_PAIRS
+template void cub_merge_pairs<GSORT_CUB>(const CubPairs<std::uint32_t, std::uint32_t>&, CubScratch);
+template void cub_merge_pairs<GSORT_CUB>(const CubPairs<std::uint32_t, std::uint64_t>&, CubScratch);
+template void cub_merge_pairs<GSORT_CUB>(const CubPairs<std::uint64_t, std::uint32_t>&, CubScratch);
+template void cub_merge_pairs<GSORT_CUB>(const CubPairs<std::uint64_t, std::uint64_t>&, CubScratch);
 
 }  // namespace gsort::bench

@@ -23,8 +23,6 @@ void cub_radix_sort(const Key* in, Key* out, std::uint64_t count, CubScratch scr
 
 #define GSORT_SORT(Count, Key) \
   template void cub_radix_sort<GSORT_CUB, Count>(const Key*, Key*, std::uint64_t, CubScratch)
-GSORT_SORT(std::uint64_t, std::uint8_t);
-GSORT_SORT(std::uint64_t, std::uint16_t);
 GSORT_SORT(std::uint32_t, std::uint32_t);
 GSORT_SORT(std::uint64_t, std::uint32_t);
 GSORT_SORT(std::uint32_t, std::uint64_t);

@@ -54,8 +54,6 @@ void DeviceBench<Key>::add(const Contender& contender, const std::function<void(
                       runs.verdict, contender.rival, ""});
 }
 
-template class DeviceBench<std::uint8_t>;
-template class DeviceBench<std::uint16_t>;
 template class DeviceBench<std::uint32_t>;
 template class DeviceBench<std::uint64_t>;
 

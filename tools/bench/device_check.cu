@@ -57,8 +57,7 @@ __global__ void pairs_kernel(const Key* keys, const Value* values, std::uint64_t
     const Key key = map.to_ordered(keys[i]);
     if (i > 0) {
       const Key before = map.to_ordered(keys[i - 1]);
-      constexpr bool kCounts = sizeof(Value) >= sizeof(std::uint32_t);
-      if (key < before || (kCounts && key == before && values[i] < values[i - 1])) ++sums.descents;
+      if (key < before || (key == before && values[i] < values[i - 1])) ++sums.descents;
     }
     sums.sum += mixed(key + mixed(values[i] + 1ULL));
   }
@@ -115,26 +114,14 @@ std::uint64_t count_differences(const Key* keys, const Key* expected, std::uint6
   return check.descents;
 }
 
-using U8 = std::uint8_t;
-using U16 = std::uint16_t;
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
-template DeviceCheck check_arrays(const U8*, std::uint64_t, std::uint64_t, KeyMap<U8>);
-template DeviceCheck check_arrays(const U16*, std::uint64_t, std::uint64_t, KeyMap<U16>);
 template DeviceCheck check_arrays(const U32*, std::uint64_t, std::uint64_t, KeyMap<U32>);
 template DeviceCheck check_arrays(const U64*, std::uint64_t, std::uint64_t, KeyMap<U64>);
-// NOLINTBEGIN(bugprone-macro-parentheses): types
-#define GSORT_CHECK_PAIRS(Key)                                                          \
-  template DeviceCheck check_pairs(const Key*, const U8*, std::uint64_t, KeyMap<Key>);  \
-  template DeviceCheck check_pairs(const Key*, const U16*, std::uint64_t, KeyMap<Key>); \
-  template DeviceCheck check_pairs(const Key*, const U32*, std::uint64_t, KeyMap<Key>); \
-  template DeviceCheck check_pairs(const Key*, const U64*, std::uint64_t, KeyMap<Key>)
-// NOLINTEND(bugprone-macro-parentheses)
-GSORT_CHECK_PAIRS(U8);
-GSORT_CHECK_PAIRS(U16);
-GSORT_CHECK_PAIRS(U32);
-GSORT_CHECK_PAIRS(U64);
-#undef GSORT_CHECK_PAIRS
+template DeviceCheck check_pairs(const U32*, const U32*, std::uint64_t, KeyMap<U32>);
+template DeviceCheck check_pairs(const U32*, const U64*, std::uint64_t, KeyMap<U32>);
+template DeviceCheck check_pairs(const U64*, const U32*, std::uint64_t, KeyMap<U64>);
+template DeviceCheck check_pairs(const U64*, const U64*, std::uint64_t, KeyMap<U64>);
 template std::uint64_t count_differences(const U32*, const U32*, std::uint64_t);
 template std::uint64_t count_differences(const U64*, const U64*, std::uint64_t);
 

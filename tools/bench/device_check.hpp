@@ -21,8 +21,7 @@ template <class Key>
                                        std::uint64_t array_keys, KeyMap<Key> map);
 
 // Pairs: a descent is also an equal key whose value is less than its predecessor's, so that
-// values that counted up in the input prove a stable sort, unless they have 8 or 16 bits and cannot
-// count so far; the sum is over keys with their values.
+// values that counted up in the input prove a stable sort; the sum is over keys with their values.
 template <class Key, class Value>
 [[nodiscard]] DeviceCheck check_pairs(const Key* keys, const Value* values, std::uint64_t count,
                                       KeyMap<Key> map);

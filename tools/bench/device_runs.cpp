@@ -108,8 +108,6 @@ std::vector<Key> DeviceKeys<Key>::values() const {
   return keys;
 }
 
-template class DeviceKeys<std::uint8_t>;
-template class DeviceKeys<std::uint16_t>;
 template class DeviceKeys<std::uint32_t>;
 template class DeviceKeys<std::uint64_t>;
 
@@ -145,14 +143,9 @@ void sort_slices(Key* keys, const std::vector<std::uint64_t>& slice_counts, Key*
                   gpu::CudaCall::kCopy, "making sorted slices");
 }
 
-// NOLINTBEGIN(bugprone-macro-parentheses): a type
-#define GSORT_SORT_SLICES(Key) \
-  template void sort_slices(Key*, const std::vector<std::uint64_t>&, Key*, void*, std::size_t)
-// NOLINTEND(bugprone-macro-parentheses)
-GSORT_SORT_SLICES(std::uint8_t);
-GSORT_SORT_SLICES(std::uint16_t);
-GSORT_SORT_SLICES(std::uint32_t);
-GSORT_SORT_SLICES(std::uint64_t);
-#undef GSORT_SORT_SLICES
+template void sort_slices(std::uint32_t*, const std::vector<std::uint64_t>&, std::uint32_t*, void*,
+                          std::size_t);
+template void sort_slices(std::uint64_t*, const std::vector<std::uint64_t>&, std::uint64_t*, void*,
+                          std::size_t);
 
 }  // namespace gsort::bench

@@ -51,13 +51,4 @@ void for_each_input(const Request& request, const std::vector<KeyType>& types,
   });
 }
 
-// The same with types of 8 and 16 bits as well.
-template <class F>
-void for_each_input_of_any_width(const Request& request, const std::vector<KeyType>& types,
-                                 const std::vector<std::uint64_t>& elements, F&& f) {
-  for_each_combination(request, types, elements, [&](KeyType type, auto... input) {
-    with_key_of_width(bytes_of(type), [&](auto key) { f(key, type, input...); });
-  });
-}
-
 }  // namespace gsort::bench

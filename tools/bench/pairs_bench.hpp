@@ -1,6 +1,5 @@
 // PairsBench: what DeviceBench is for keys (device_bench.hpp), for pairs. The values are the pairs'
-// positions, so the output shows whether equal keys kept their order, unless values are too short
-// to count them.
+// positions, so the output shows whether equal keys kept their order.
 #pragma once
 
 #include <cstddef>

@@ -23,14 +23,14 @@ namespace po = boost::program_options;
 po::options_description described() {
   po::options_description options("Options; lists are separated by commas");
   const auto text = [] { return po::value<std::string>(); };
-  options.add_options()                                                                   //
-      ("subcommand", text(), "what to measure")                                           //
-      ("type,t", text(), "key types: u32 i32 f32 u64 i64 f64; merge: u8 i8 u16 i16 too")  //
-      ("values", text(), "merge: of pairs with such values, u8 u16 u32 u64")              //
-      ("elements,n", text(), "counts such as 1000000, 16M or 2^28")                       //
-      ("array-keys,d", text(), "keys of each array of a batch")                           //
-      ("distribution", text()->default_value("uniform"), "gsort-gen's, or all")           //
-      ("engine", text()->default_value("auto"), "auto, cpu or cuda")                      //
+  options.add_options()                                                          //
+      ("subcommand", text(), "what to measure")                                  //
+      ("type,t", text(), "key types: u32 i32 f32 u64 i64 f64")                   //
+      ("values", text(), "merge: of pairs with such values, u32 u64")            //
+      ("elements,n", text(), "counts such as 1000000, 16M or 2^28")              //
+      ("array-keys,d", text(), "keys of each array of a batch")                  //
+      ("distribution", text()->default_value("uniform"), "gsort-gen's, or all")  //
+      ("engine", text()->default_value("auto"), "auto, cpu or cuda")             //
       ("repeat", po::value<int>()->default_value(9),
        "timed runs, or fewer once they took a second; the table has their median")            //
       ("seed", po::value<std::uint64_t>(), "repeat the inputs of a run; fresh unless given")  //
@@ -70,14 +70,12 @@ std::vector<std::string> words_of(const std::string& list) {
   return words;
 }
 
-std::vector<KeyType> types_of(const std::string& list, bool takes_narrow) {
+std::vector<KeyType> types_of(const std::string& list) {
   std::vector<KeyType> types;
   for (const std::string& word : words_of(list)) {
     const auto type = key_type_named(word);
     if (!type) throw usage_error("type", word, "is not a key type");
-    if (bytes_of(*type) < 4 && !takes_narrow) {
-      throw usage_error("type", word, "is counted, not sorted");
-    }
+    if (bytes_of(*type) < 4) throw usage_error("type", word, "is counted, not sorted");
     types.push_back(*type);
   }
   return types;
@@ -89,7 +87,9 @@ std::vector<KeyType> values_of(const std::string& list, const std::string& subco
   for (const std::string& word : words_of(list)) {
     if (subcommand != "merge") throw usage_error("values", word, "is for merge alone");
     const auto type = key_type_named(word);
-    if (!type || word[0] != 'u') throw usage_error("values", word, "is not u8, u16, u32 or u64");
+    if (type != KeyType::kU32 && type != KeyType::kU64) {
+      throw usage_error("values", word, "is not u32 or u64");
+    }
     types.push_back(*type);
   }
   return types;
@@ -125,7 +125,7 @@ Request request_of(const po::variables_map& given) {
   };
   Request request;
   request.subcommand = text("subcommand");
-  request.types = types_of(text("type"), request.subcommand == "merge");
+  request.types = types_of(text("type"));
   request.values = values_of(text("values"), request.subcommand);
   request.elements = counts_of(text("elements"), "elements");
   request.array_keys = counts_of(text("array-keys"), "array-keys");
