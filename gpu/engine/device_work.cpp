@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "engine/footprint.hpp"
+#include "gpu/cuda/architecture.hpp"
 #include "gpu/engine/packed_blocks.hpp"
 #include "gpu/merge/device_merge.hpp"
-#include "gpu/merge/launch.hpp"
 #include "gpu/records/device_records.hpp"
 #include "gpu/segmented/device_batch.hpp"
 #include "gpu/sort/device_sort.hpp"

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/merge/device_arrays.hpp"
-#include "gpu/merge/launch.hpp"
 
 namespace gsort::gpu {
 

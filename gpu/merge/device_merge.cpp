@@ -66,7 +66,9 @@
 #include <array>
 
 #include "base/error.hpp"
+#include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/table_copy.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/merge/launch.hpp"
 #include "gpu/merge/merge_plan.hpp"

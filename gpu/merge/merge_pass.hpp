@@ -131,35 +131,4 @@ struct MergePass {
   }
 };
 
-// What the block sort does: tile i of the input becomes run i of the output.
-template <class Key>
-struct BlockSortPass {
-  const Key* input = nullptr;
-  Key* output = nullptr;
-  Key* samples = nullptr;  // nullptr: none are wanted
-  std::uint64_t count = 0;
-  KeyMap<Key> load_map;
-  KeyMap<Key> store_map;
-  bool loads_mapped = false;  // the maps are not the identity
-  bool stores_mapped = false;
-};
-
-// The same passes over pairs: values go where their keys go.
-template <class Key, class Value>
-struct PairMergePass {
-  MergePass<Key> keys;
-  const Value* values_in = nullptr;
-  Value* values_out = nullptr;
-  // Of two arrays apart: how much further than its keys the second one's values are from the
-  // first's, in values, modulo 2^64.
-  std::uint64_t second_values_shift = 0;
-};
-
-template <class Key, class Value>
-struct PairSortPass {
-  BlockSortPass<Key> keys;
-  const Value* values_in = nullptr;
-  Value* values_out = nullptr;
-};
-
 }  // namespace gsort::gpu

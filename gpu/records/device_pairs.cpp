@@ -35,10 +35,13 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/table_copy.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/merge/launch.hpp"
 #include "gpu/merge/merge_plan.hpp"
+#include "gpu/records/launch.hpp"
 #include "gpu/sort/sort_shape.hpp"
 
 namespace gsort::gpu {

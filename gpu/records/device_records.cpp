@@ -8,7 +8,7 @@
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/records/device_pairs.hpp"
-#include "gpu/records/record_kernels.hpp"
+#include "gpu/records/launch.hpp"
 
 namespace gsort::gpu {
 namespace {

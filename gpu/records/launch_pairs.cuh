@@ -4,8 +4,8 @@
 #include "base/units.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/with_tuning.hpp"
-#include "gpu/merge/launch.hpp"
 #include "gpu/merge/launch_kway_merge.cuh"
+#include "gpu/records/launch.hpp"
 #include "gpu/records/pair_merge_kernel.cuh"
 #include "gpu/records/pair_sort_kernel.cuh"
 

@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "gpu/merge/kway_merge_kernel.cuh"
+#include "gpu/records/launch.hpp"
 #include "gpu/records/pair_store.cuh"
 #include "gpu/records/pair_ties.cuh"
 #include "gpu/records/warp_extremes.cuh"

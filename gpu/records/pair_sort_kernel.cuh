@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "gpu/cuda/copy_async.cuh"
+#include "gpu/records/launch.hpp"
 #include "gpu/records/pair_store.cuh"
 #include "gpu/records/pair_ties.cuh"
 #include "gpu/records/warp_extremes.cuh"

@@ -13,9 +13,9 @@
 #include <bit>
 
 #include "base/units.hpp"
+#include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
-#include "gpu/merge/launch.hpp"
-#include "gpu/records/record_kernels.hpp"
+#include "gpu/records/launch.hpp"
 
 namespace gsort::gpu {
 namespace {

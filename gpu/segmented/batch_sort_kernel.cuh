@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include "gpu/cuda/programmatic_launch.cuh"
-#include "gpu/segmented/batch_pass.hpp"
 #include "gpu/segmented/batch_tile.cuh"
+#include "gpu/segmented/launch.hpp"
 
 namespace gsort::gpu {
 

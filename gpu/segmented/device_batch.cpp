@@ -40,11 +40,12 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/with_tuning.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/merge/launch.hpp"
-#include "gpu/segmented/batch_pass.hpp"
+#include "gpu/segmented/launch.hpp"
 #include "gpu/segmented/ragged_shape.hpp"
 #include "gpu/sort/device_sort.hpp"
 #include "gpu/sort/sort_shape.hpp"

@@ -7,7 +7,7 @@
 
 #include "gpu/cuda/taken_jobs.cuh"
 #include "gpu/merge/kway_merge_kernel.cuh"
-#include "gpu/segmented/batch_pass.hpp"
+#include "gpu/segmented/launch.hpp"
 
 namespace gsort::gpu {
 

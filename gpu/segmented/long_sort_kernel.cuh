@@ -16,8 +16,8 @@
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/taken_jobs.cuh"
 #include "gpu/merge/partition_kernel.cuh"
-#include "gpu/segmented/batch_pass.hpp"
 #include "gpu/segmented/batch_tile.cuh"
+#include "gpu/segmented/launch.hpp"
 
 namespace gsort::gpu {
 

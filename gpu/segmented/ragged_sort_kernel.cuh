@@ -23,8 +23,8 @@
 #include "base/units.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/taken_jobs.cuh"
-#include "gpu/segmented/batch_pass.hpp"
 #include "gpu/segmented/batch_tile.cuh"
+#include "gpu/segmented/launch.hpp"
 #include "gpu/segmented/ragged_windows.hpp"
 #include "gpu/segmented/tiny_arrays.cuh"
 

@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "gpu/merge/thread_sort.hpp"
-#include "gpu/segmented/batch_pass.hpp"
 #include "gpu/segmented/batch_tile.cuh"
+#include "gpu/segmented/launch.hpp"
 
 namespace gsort::gpu {
 

@@ -12,6 +12,7 @@
 #include "gpu/merge/block_merge.cuh"
 #include "gpu/merge/block_store.cuh"
 #include "gpu/merge/merge_pass.hpp"
+#include "gpu/sort/launch.hpp"
 
 namespace gsort::gpu {
 

@@ -70,9 +70,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/merge/launch.hpp"
+#include "gpu/sort/launch.hpp"
 #include "gpu/sort/sort_shape.hpp"
 
 namespace gsort::gpu {

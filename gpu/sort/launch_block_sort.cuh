@@ -4,8 +4,8 @@
 #include "base/units.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/with_tuning.hpp"
-#include "gpu/merge/launch.hpp"
 #include "gpu/sort/block_sort_kernel.cuh"
+#include "gpu/sort/launch.hpp"
 
 namespace gsort::gpu {
 

@@ -12,8 +12,8 @@
 
 #include "base/error.hpp"
 #include "device_memory.hpp"
+#include "gpu/cuda/architecture.hpp"
 #include "gpu/engine/packed_elements.hpp"
-#include "gpu/merge/launch.hpp"
 #include "support/stored_form.hpp"
 
 namespace gsort::gpu {

@@ -8,10 +8,12 @@
 
 #include "bench/cub.hpp"
 #include "bench/gpu_contenders.hpp"
+#include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/merge/launch.hpp"
 #include "gpu/sort/device_sort.hpp"
+#include "gpu/sort/launch.hpp"
 
 namespace gsort::bench {
 namespace {
