@@ -100,7 +100,7 @@ void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
 }
 
 // Blocks for the whole file at once: it cannot run out of them later, and direct writes that do not
-// make the file longer need not wait for each other (1 GiB by four threads in 0.64 s, not 0.94).
+// make the file longer need not wait for each other (measured: tools/bench/results/tried.md).
 void RegularOutput::allocate(std::uint64_t bytes) const {
   if (bytes == 0) return;
   const int fd = new_file_.file().fd();
@@ -117,8 +117,7 @@ void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
 void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) const {
   if (bytes.empty()) return;
   new_file_.file().write_full_at(bytes, offset);
-  // Starts the writing now, so that commit() finds little left to wait for: 1 GiB in 0.29 to 0.43 s
-  // with its fsync, instead of 0.50 to 0.71.
+  // Starts the writing now, so that commit() finds little left to wait for (measured: tried.md).
   if (bytes.size() >= kLeastSyncedBytes) {
     sys::sync_file_range(new_file_.file().fd(), static_cast<off_t>(offset),
                          static_cast<off_t>(bytes.size()), SYNC_FILE_RANGE_WRITE);

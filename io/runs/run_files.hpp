@@ -5,14 +5,10 @@
 // Buffers go to the folders in turn. When a folder is full (or over quota, or its file as large
 // as may be) the buffer goes to the next one; the error comes when all have refused.
 //
-// Direct writes by default: on the development machine (2 cores, ext4 on virtio) 1 MiB writes from
-// one or two threads reach 2.7 to 3.0 GB/s at 0.06 s of CPU a GiB. Through the page cache with an
-// early start of writeback it is 2.5 to 3.7 GB/s at 0.21 s, with a plain fdatasync at the end 1.5
-// to 2.2 GB/s; and the first GiB took 4.6 s, because a virtual machine must get the memory for its
-// page cache from the host. So direct also for small spills; tmpfs is memory, and is used as such.
-// With io_uring in place of threads nothing was faster (tools/bench/results/io-uring.txt).
-// Checksums and copies included, two putting threads take 0.14 to 0.56 s of CPU a GiB together, and
-// reading a run back takes 0.16 to 0.25 s.
+// Writes are direct by default, also for small spills, and made by threads; other ways were slower
+// or took more processor time (tools/bench/results/tried.md). tmpfs is memory, and used as such.
+// On 2 cores, checksums and copies included, two threads that put take 0.14 to 0.56 s of CPU a GiB
+// together; reading a run back takes 0.16 to 0.25 s.
 #pragma once
 
 #include <atomic>

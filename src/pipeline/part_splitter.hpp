@@ -4,8 +4,8 @@
 // The fences, all in memory, bracket the key at the position first; only then are blocks read. Keys
 // are taken to be spread evenly between fences, which tells nearly where the position lies: so the
 // blocks that are read first mostly hold the cuts, one of each run. The last block read of each run
-// is kept, since the next position's search starts nearby. Without the guess 2^31 keys in 38 runs
-// took 6.5 reads a run and cut, half of the time of their merge.
+// is kept, since the next position's search starts nearby. Without the guess, cutting took half of
+// the time of a merge (tools/bench/results/tried.md).
 //
 // Records are split by their prefixes first, in the same way; those whose prefix is that of the
 // record at the cut are then told apart by their whole keys (record_ties.hpp).

@@ -85,9 +85,9 @@ void require_disk_space(const Plan& plan, const Machine& machine) {
   }
 }
 
-// Measured on two cores with 23 GiB available, 1 GiB sorted with -S 128M, three rounds: u32 2.1 to
-// 2.3 s, u64 2.2 to 2.3 s; around the page cache 2.5 to 3.0 and 2.9 to 4.3 s. The disk must take
-// and give every byte that goes around it, and does both worse at once.
+// Around the page cache, a sort of 1 GiB with -S 128M took 1.1 to 1.9 times as long on two cores
+// (tools/bench/results/tried.md): the disk must write and read every byte, and is slower at both
+// when it does both at once.
 bool runs_fit_page_cache(const Plan& plan, const Machine& machine) {
   constexpr std::uint64_t kShare = 4;  // the rest is left to inputs and to other programs
   const std::uint64_t beside =

@@ -174,10 +174,9 @@ ChunkPlan largest_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spi
   return chunk;
 }
 
-// On the CPU the readers deal out blocks as well, and later sort and put pieces. Each waits for the
-// disk now and then; one more than there are cores keeps these busy, where its buffers do not make
-// chunks much smaller. On two cores 2^31 u32 keys from a cold disk with -S 512M were read and put
-// into runs in 17.0 to 20.0 s so, in 21.0 to 24.4 without.
+// On the CPU the readers distribute blocks as well, and later sort and put pieces. Each waits for
+// the disk now and then; one reader more than there are cores keeps the cores busy (measured:
+// tools/bench/results/tried.md), unless its buffers make chunks much smaller.
 ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spill_bytes) {
   constexpr std::uint64_t kLeastShare = 16;
   const ChunkPlan chunk = largest_chunk(q, lanes, spill_bytes, q.threads);
