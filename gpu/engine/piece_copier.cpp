@@ -35,6 +35,7 @@ void PieceCopier::copy_pieces(std::uint64_t pieces, const Stream& stream, PieceS
   std::uint64_t next = 0;
   Failure failure;
   const auto work = [&](std::size_t thread) {
+    const PuttingThread putting(sink);
     try {
       use_device(ordinal_);
       while (!failure.failed()) {

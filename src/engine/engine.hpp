@@ -71,6 +71,24 @@ class PieceSink {
   // An engine that fails midway calls this, so that calls held back end with an Error instead of
   // waiting for pieces that will never come.
   virtual void abandon() noexcept {}
+
+  // A thread begins, or ends, to put pieces; see PuttingThread.
+  virtual void enter() noexcept {}
+  virtual void leave() noexcept {}
+};
+
+// What a thread holds that puts pieces at the same time as others: from before it takes its first
+// piece until it has put its last one, or has told of its failure. A sink that holds calls back
+// then knows when all threads wait, and for a piece that none of them will put.
+class PuttingThread {
+ public:
+  explicit PuttingThread(PieceSink& sink) : sink_(sink) { sink_.enter(); }
+  ~PuttingThread() { sink_.leave(); }
+  PuttingThread(const PuttingThread&) = delete;
+  PuttingThread& operator=(const PuttingThread&) = delete;
+
+ private:
+  PieceSink& sink_;
 };
 
 // One chunk in the making.

@@ -16,6 +16,7 @@
 #include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "pipeline/input/metered_read.hpp"
+#include "pipeline/output/gap_watch.hpp"
 #include "pipeline/output/sinks.hpp"
 #include "pipeline/proof/damage_hint.hpp"
 
@@ -74,10 +75,15 @@ class RunFormation {
       const bool all = first && reader_.at_end();
       sort(**lane, all ? KeyForm::kRaw : KeyForm::kOrdered);
       formed_.elements += input.count;
-      if (all) return (*lane)->emit(output_(input.count));
+      if (all) return put_out(**lane, input.count);
       hand_over({*lane, input});
       if (reader_.at_end()) return;
     }
+  }
+
+  void put_out(ChunkLane& lane, std::uint64_t elements) {
+    GapWatch watch(plan_.key_bytes, output_(elements));
+    lane.emit(watch);
   }
 
   std::optional<ChunkLane*> free_lane() {

@@ -191,7 +191,8 @@ std::vector<LieCase> make_cases() {
   const std::set<Seam> merged = {Seam::kReader, Seam::kBlock, Seam::kSlices, Seam::kMergedPiece};
   const std::set<Seam> arrays = {Seam::kReader, Seam::kBlock, Seam::kArrays};
   const std::set<Seam> counted = {Seam::kReader, Seam::kBlock};
-  // Where the bytes of the output have their places in advance, pieces need not wait.
+  // Where the bytes of the output have no places in advance, pieces wait for what lies before them,
+  // which the writer's own must not leave out.
   const std::set<Seam> placed = {Seam::kWriter, Seam::kOutput};
   const std::set<Seam> lines = {Seam::kOutput, Seam::kText};
   const std::set<Seam> members = {Seam::kOutput, Seam::kMember};
@@ -222,8 +223,7 @@ std::vector<LieCase> make_cases() {
   add("records", request_of_records(use_one_chunk), kOfChunks);
   add("spilled_records", request_of_records(use_runs), spilled | placed);
 
-  add("unique", with_repeats(keys(use_one_chunk)), kOfChunks | std::set{Seam::kRepeats}).in_order =
-      true;
+  add("unique", with_repeats(keys(use_one_chunk)), kOfChunks | std::set{Seam::kRepeats});
   add("spilled_unique", with_repeats(keys(use_runs)), spilled | std::set{Seam::kRepeats});
   SortRequest unique_records = request_of_records(use_runs);
   unique_records.unique = true;
@@ -249,14 +249,13 @@ std::vector<LieCase> make_cases() {
   add("arrays_as_spilled_sorts", in_arrays(keys(use_large_arrays<5'000, 1'000>), 5'000), spilled);
 
   add("npy", as(keys(use_runs), FileFormat::kNpy, {}), spilled | placed);
-  add("text", as(keys(use_one_chunk), FileFormat::kText, {}), kOfChunks | lines).in_order = true;
+  add("text", as(keys(use_one_chunk), FileFormat::kText, {}), kOfChunks | lines);
   add("spilled_text", as(keys(use_runs), FileFormat::kText, {}), spilled | lines);
   add("zstd", as(keys(use_runs), {}, Codec::kZstd), spilled | members);
   add("gzip_of_text", as(keys(use_one_chunk), FileFormat::kText, Codec::kGzip),
-      kOfChunks | lines | members)
-      .in_order = true;
+      kOfChunks | lines | members);
   add("from_pipe", through_pipes(keys(use_one_chunk), true, false), kOfChunks).repeats = true;
-  add("to_pipe", through_pipes(keys(use_one_chunk), false, true), kOfChunks).in_order = true;
+  add("to_pipe", through_pipes(keys(use_one_chunk), false, true), kOfChunks);
   add("spilled_through_pipes", through_pipes(keys(use_runs), true, true), spilled);
 
   // Keys that are packed by the engine, in memory of a device, and on disk. Of what breaks its
@@ -280,8 +279,8 @@ std::vector<LieCase> make_cases() {
 
 EngineMaker lying_engine(const LieCase& lie_case) {
   return [&lie_case](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
-    return wrap_engine(lie_case.request.make_engine(plan, shape, memory),
-                       lying_hooks(lie_case.in_order), element_bytes_of(lie_case.request));
+    return wrap_engine(lie_case.request.make_engine(plan, shape, memory), lying_hooks(),
+                       element_bytes_of(lie_case.request));
   };
 }
 
@@ -290,7 +289,7 @@ SortResult run_resumed(const LieCase& lie_case) {
   ResumableSort sort({lie_case.request.input}, lie_case.request.format.type);
   sort.options.parallel = 1;
   sort.change_plan = lie_case.request.change_plan;
-  sort.hooks = lying_hooks(lie_case.in_order);
+  sort.hooks = lying_hooks();
   io::test::write_file(*sort.options.output, old_output());
   SortResult result;
   for (const Interruption& interruption : {Interruption{2, {}}, Interruption{{}, 1}, {}}) {

@@ -15,10 +15,9 @@ namespace gsort::test {
 struct LieCase {
   std::string name;
   SortRequest request;
-  std::set<Seam> seams;   // where lies are told; each must have events
-  bool in_order = false;  // pieces wait for those in front of them, and are not staged
-  bool repeats = false;   // there is room for a block that the reader gives twice
-  bool resumes = false;   // ends in the middle, and is gone on with
+  std::set<Seam> seams;  // where lies are told; each must have events
+  bool repeats = false;  // there is room for a block that the reader gives twice
+  bool resumes = false;  // ends in the middle, and is gone on with
 };
 
 // What test lists call it.

@@ -7,8 +7,8 @@
 // - about an input's bytes, where their number is right: that is another input;
 // - about what a disk has taken, if that is not read again: so, of the output's writes;
 // - about the order of equal records: those of the cases are equal as a whole;
-// - that leave a piece out for which others wait in an output that is written in order, without a
-//   merge that collects parts: such a sort does not end, and nothing wrong comes out of it.
+// - between the writer and an output that is written in order: what the writer itself left out, the
+//   next pieces would wait for.
 //
 // GSORT_LIES says how many are told in each case (the long form tells many); GSORT_LIE=N tells the
 // one of that number, as a case that fails says. The events of threads that run at the same time

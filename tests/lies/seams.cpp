@@ -43,15 +43,13 @@ void garble_at(Seam seam, ByteSpan bytes) {
 // Pieces that a lane puts.
 class LyingPieces {
  public:
-  explicit LyingPieces(bool in_order) : in_order_(in_order) {}
-
   void change(bool merging, std::vector<PutPiece>& pieces) {
     if (held_) pieces = exchanged(*std::exchange(held_, std::nullopt), pieces.front());
     PutPiece& piece = pieces.back();
     const Seam seam = merging ? Seam::kMergedPiece : Seam::kChunkPiece;
     auto telling = the_liar().event(seam, piece.elements);
     if (!telling) return;
-    const std::uint64_t kind = telling->below(in_order_ ? 4 : 8);
+    const std::uint64_t kind = telling->below(8);
     const std::size_t size = telling->element_bytes();
     const std::uint64_t count = piece.elements.size() / size;
     switch (kind) {
@@ -88,7 +86,6 @@ class LyingPieces {
     return {std::move(first), std::move(second)};
   }
 
-  bool in_order_;
   std::optional<PutPiece> held_;
 };
 
@@ -124,10 +121,9 @@ class LyingTier final : public TierMemory {
 
 }  // namespace
 
-EngineHooks lying_hooks(bool in_order) {
+EngineHooks lying_hooks() {
   EngineHooks hooks;
-  hooks.on_put = [pieces = LyingPieces(in_order)](bool merging,
-                                                  std::vector<PutPiece>& put) mutable {
+  hooks.on_put = [pieces = LyingPieces()](bool merging, std::vector<PutPiece>& put) mutable {
     pieces.change(merging, put);
   };
   hooks.on_block = [](ByteSpan block, std::size_t bytes) -> std::size_t {

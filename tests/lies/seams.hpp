@@ -10,9 +10,8 @@
 
 namespace gsort::test {
 
-// Hooks that ask the liar. Where `in_order`, what is put waits for what lies before it, so that no
-// piece is left out or moved but the last: the others would wait for ever.
-[[nodiscard]] EngineHooks lying_hooks(bool in_order);
+// Hooks that ask the liar.
+[[nodiscard]] EngineHooks lying_hooks();
 
 // What the process's lies are told of: blocks of the reader may be given twice only where a chunk
 // has room for them.

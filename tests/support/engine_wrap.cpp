@@ -44,6 +44,8 @@ class HookedSink final : public PieceSink, public BlockSink {
     next_.block_sink()->put_blocks(position, {blocks.count, blocks.block_bytes, payloads});
   }
   void abandon() noexcept override { next_.abandon(); }
+  void enter() noexcept override { next_.enter(); }
+  void leave() noexcept override { next_.leave(); }
 
  private:
   SharedHooks& shared_;

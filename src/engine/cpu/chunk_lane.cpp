@@ -153,6 +153,7 @@ void CpuChunkLane<Key>::emit(PieceSink& sink) {
   std::atomic<std::size_t> next{0};
   Failure failure;
   run_workers(workers, [&](unsigned worker) {
+    const PuttingThread thread(sink);
     try {
       const WorkerState state = state_of(worker, sink);
       for (std::size_t i = next++; i < groups.size(); i = next++) emit_group(groups[i], state);

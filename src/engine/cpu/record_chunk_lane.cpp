@@ -200,6 +200,7 @@ void RecordChunkLane::emit(PieceSink& sink) {
   std::atomic<std::size_t> next{0};
   Failure failure;
   run_workers(workers, [&](unsigned worker) {
+    const PuttingThread thread(sink);
     try {
       for (std::size_t bucket = next++; bucket < buckets; bucket = next++) {
         emit_bucket(bucket, pieces_[worker], sink);

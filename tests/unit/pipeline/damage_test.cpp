@@ -142,6 +142,53 @@ INSTANTIATE_TEST_SUITE_P(Losses, UnprovenEngine, testing::Values(kLies[0], kLies
 INSTANTIATE_TEST_SUITE_P(Lies, LyingEngine, testing::ValuesIn(kLies),
                          [](const auto& lie) { return std::string(lie.param.name); });
 
+// Where pieces wait for those in front of them, nobody must wait for one that never comes.
+struct NamedOutput {
+  const char* name;
+  void (*choose)(SortRequest& request);
+};
+const std::array<NamedOutput, 5> kOrderedOutputs = {{
+    {"Pipe", [](SortRequest& request) { request.to_pipe = true; }},
+    {"Text", [](SortRequest& request) { request.output_format = FileFormat::kText; }},
+    {"Zstd", [](SortRequest& request) { request.compress = Codec::kZstd; }},
+    {"Unique", [](SortRequest& request) { request.unique = true; }},
+    {"UniqueThroughAPipe",
+     [](SortRequest& request) {
+       request.unique = true;
+       request.to_pipe = true;
+     }},
+}};
+
+class EngineThatLeavesAPieceOut : public testing::TestWithParam<NamedOutput> {};
+
+TEST_P(EngineThatLeavesAPieceOut, EndsTheSortOfOneChunk) {
+  constexpr int kLastPiece = 0;
+  for (const std::string engine : {"cpu", "std"}) {
+    for (const unsigned threads : {1U, 2U, 5U}) {
+      for (const int left_out : {1, 2, 3, kLastPiece}) {
+        SCOPED_TRACE(engine + ", threads: " + std::to_string(threads) +
+                     ", piece: " + std::to_string(left_out));
+        auto pieces = std::make_shared<int>(0);
+        EngineHooks hooks;
+        hooks.on_put = [=](bool, std::vector<test::PutPiece>& put) {
+          const bool is_last = 4 * put[0].position + put[0].elements.size() == 400'000;
+          if (left_out == kLastPiece ? is_last : ++*pieces == left_out) put.clear();
+        };
+        SortRequest request = request_with(hooks, false, engine);
+        request.threads = threads;
+        GetParam().choose(request);
+        const SortResult result = sort_in_folder(request);
+        ASSERT_TRUE(result.error) << "nobody noticed";
+        EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
+        expect_nothing_left(request, result);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Outputs, EngineThatLeavesAPieceOut, testing::ValuesIn(kOrderedOutputs),
+                         [](const auto& output) { return std::string(output.param.name); });
+
 class FailingEngine : public testing::TestWithParam<bool> {};
 
 TEST_P(FailingEngine, EndsTheSortWithItsError) {

@@ -1,0 +1,107 @@
+// GapWatch: stands in front of sinks that hold a piece back until all earlier ones have been put,
+// and sees when it would be held back for ever: an engine has left a piece out, so that there is a
+// gap, and each of its threads waits with a piece from behind that gap.
+//
+//   put         0-9   10-19   20-29   30-39      of two threads
+//   thread A    done          waits              has left 10-19 out
+//   thread B                          waits      nobody is left who could put 10-19: an Error
+//
+// Threads take pieces in the order of their positions and put one before they take the next
+// (engine.hpp), so a piece that is only late is in the hands of a thread that does not wait.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/tiling.hpp"
+#include "engine/engine.hpp"
+#include "pipeline/proof/damage_hint.hpp"
+
+namespace gsort {
+
+// Thread-safe. `next` outlives it. For one sequence of pieces, from element 0 on.
+class GapWatch final : public PieceSink {
+ public:
+  GapWatch(std::uint64_t element_bytes, PieceSink& next)
+      : element_bytes_(element_bytes), next_(next) {}
+
+  // Throws: what `next` throws; Error(kCorrupt) where a piece in front of this one will not come.
+  void put(std::uint64_t position, ConstByteSpan elements) override {
+    begin(position, elements.size() / element_bytes_);
+    try {
+      next_.put(position, elements);
+    } catch (...) {
+      end(position);
+      require_no_gap();  // `next` has been abandoned, and says no more than that
+      throw;
+    }
+    end(position);
+    require_no_gap();
+  }
+
+  void abandon() noexcept override { next_.abandon(); }
+
+  void enter() noexcept override {
+    const std::scoped_lock lock(mutex_);
+    ++threads_;
+  }
+
+  void leave() noexcept override {
+    {
+      const std::scoped_lock lock(mutex_);
+      --threads_;
+      look_for_gap();
+    }
+    if (has_gap_) next_.abandon();
+  }
+
+ private:
+  void begin(std::uint64_t position, std::uint64_t elements) {
+    {
+      const std::scoped_lock lock(mutex_);
+      // What has been there before, the proof sees.
+      static_cast<void>(begun_.add(position, position + elements));
+      putting_.push_back(position);
+      look_for_gap();
+    }
+    if (has_gap_) next_.abandon();
+  }
+
+  void end(std::uint64_t position) {
+    const std::scoped_lock lock(mutex_);
+    putting_.erase(std::ranges::find(putting_, position));
+  }
+
+  void look_for_gap() {
+    const std::uint64_t gap = begun_.first_gap();
+    const auto waiting =
+        std::ranges::count_if(putting_, [&](std::uint64_t position) { return position > gap; });
+    if (waiting == 0 || static_cast<std::uint64_t>(waiting) < threads_ || has_gap_) return;
+    gap_ = gap;
+    has_gap_ = true;
+  }
+
+  void require_no_gap() const {
+    if (!has_gap_) return;
+    throw Error(ErrorKind::kCorrupt, fmt::format("sorting element {} of the output", gap_),
+                "the engine put elements behind it, but not this one")
+        .hint(kDamageHint);
+  }
+
+  const std::uint64_t element_bytes_;
+  PieceSink& next_;
+  std::atomic<bool> has_gap_{false};  // then for good
+  std::mutex mutex_;                  // guards what follows
+  std::uint64_t threads_ = 0;
+  std::vector<std::uint64_t> putting_;  // where the pieces begin that are being put
+  Tiling begun_;                        // those, and all that have been put
+  std::uint64_t gap_ = 0;               // where it is, if there is one
+};
+
+}  // namespace gsort
