@@ -34,6 +34,10 @@ bool InputStream::can_peek(std::uint64_t at) const {
   return !input_.is_stream() || peeked_all_ || at + kEnough <= kMostPeek;
 }
 
+bool InputStream::ends_at(std::uint64_t at) const {
+  return input_.is_stream() ? peeked_all_ && at == peeked_.size() : at == input_.size();
+}
+
 std::size_t InputStream::read(ByteSpan to) {
   const std::size_t known = std::min(to.size(), peeked_.size());
   const auto known_end = peeked_.begin() + static_cast<std::ptrdiff_t>(known);
@@ -65,7 +69,7 @@ void ContentStream::look() {
   if (has_looked_) return;
   const bool is_told = codec_.has_value();
   const auto first = first_frame();
-  if (!is_told) codec_ = codec_of_bytes(first);
+  if (!codec_) codec_ = codec_of_bytes(first);
   const auto named = codec_of_path(path_);
   if (!is_told && named && codec_ == Codec::kNone) {
     throw Error(ErrorKind::kInput, "decompressing",
@@ -79,6 +83,7 @@ void ContentStream::look() {
 
 // The first bytes, or those behind the frames without content that zstd streams may begin with: so
 // does what pzstd writes. Only a frame with content behind them tells such a stream from raw keys.
+// Where nothing is behind them, only the name tells: then it is a stream without content.
 std::vector<std::byte> ContentStream::first_frame() {
   constexpr unsigned kMostFrames = 64;
   std::uint64_t at = 0;
@@ -87,14 +92,17 @@ std::vector<std::byte> ContentStream::first_frame() {
     const std::uint64_t bytes = skippable_frame_bytes(first);
     if (bytes == 0) break;
     at += bytes;
-    if (frames < kMostFrames && bytes_.can_peek(at)) {
+    const bool is_all = bytes_.ends_at(at);
+    if (!is_all && frames < kMostFrames && bytes_.can_peek(at)) {
       first = bytes_.peek(at);
       continue;
     }
+    if (is_all && codec_of_path(path_) == Codec::kZstd) codec_ = Codec::kZstd;
     if (codec_) break;
     throw Error(ErrorKind::kInput, "decompressing",
-                "it begins with a skippable zstd frame, and the data behind it is too far away to "
-                "be recognized")
+                is_all ? "it holds skippable zstd frames and nothing else"
+                       : "it begins with a skippable zstd frame, and the data behind it is too far "
+                         "away to be recognized")
         .path(path_)
         .hint("give --decompress=zstd or --decompress=none");
   }

@@ -31,6 +31,9 @@ class InputStream final : public ByteStream {
   // Whether peek(at) shows all there is to be seen from `at` on.
   [[nodiscard]] bool can_peek(std::uint64_t at) const;
 
+  // Whether the input ends at `at`, as far as peek(0) has shown.
+  [[nodiscard]] bool ends_at(std::uint64_t at) const;
+
   [[nodiscard]] bool is_stream() const { return input_.is_stream(); }
   [[nodiscard]] std::size_t read(ByteSpan to) override;
 

@@ -48,10 +48,11 @@ class EndedPipe {
 // The content of a file, and of a pipe, that holds some bytes.
 class Content {
  public:
-  explicit Content(const Bytes& bytes, bool is_pipe, std::optional<Codec> codec = {})
+  explicit Content(const Bytes& bytes, bool is_pipe, std::optional<Codec> codec = {},
+                   const std::string& name = "in")
       : pipe_(is_pipe ? bytes : Bytes()) {
-    test::write_file(folder_ / "in", bytes);
-    input_ = std::make_unique<Input>(is_pipe ? pipe_.path() : folder_ / "in");
+    test::write_file(folder_ / name, bytes);
+    input_ = std::make_unique<Input>(is_pipe ? pipe_.path() : folder_ / name);
     stream_ = std::make_unique<ContentStream>(*input_, codec, 0);
   }
   ContentStream* operator->() { return stream_.get(); }
@@ -89,10 +90,26 @@ TEST(ContentStream, SeesFarInAFileAndAsksAboutAPipe) {
   EXPECT_TRUE(test::contains(error.hint(), "--decompress=zstd or --decompress=none"));
 }
 
+// Two raw keys may look so: neither is taken for the other.
+TEST(ContentStream, AsksAboutFramesWithoutContentAndNothingElse) {
+  const Bytes two = joined({skippable_frame(16), skippable_frame(0)});
+  for (const Bytes& bytes : {skippable_frame(0), skippable_frame(16), two}) {
+    for (const bool is_pipe : {false, true}) {
+      Content unsaid(bytes, is_pipe);
+      const Error error = error_of([&] { (void)unsaid->codec(); });
+      EXPECT_EQ(error.kind(), ErrorKind::kInput);
+      EXPECT_TRUE(test::contains(error.what(), "skippable zstd frames and nothing else"));
+      EXPECT_TRUE(test::contains(error.hint(), "--decompress=zstd or --decompress=none"));
+      EXPECT_TRUE(Content(bytes, is_pipe, Codec::kZstd).all().empty());
+      EXPECT_TRUE(Content(bytes, is_pipe, Codec::kNone).all() == bytes);
+    }
+    EXPECT_TRUE(Content(bytes, false, {}, "in.zst").all().empty());
+  }
+}
+
 TEST(ContentStream, TakesAFrameWithoutAnyContentBehindItForRawKeys) {
   for (const bool is_pipe : {false, true}) {
-    for (const Bytes& bytes : {skippable_frame(0), skippable_frame(16),
-                               joined({skippable_frame(4), random_bytes(5000)}), Bytes(4000)}) {
+    for (const Bytes& bytes : {joined({skippable_frame(4), random_bytes(5000)}), Bytes(4000)}) {
       Content content(bytes, is_pipe);
       EXPECT_EQ(content->codec(), Codec::kNone);
       EXPECT_TRUE(content.all() == bytes);
