@@ -66,6 +66,7 @@ class RegularOutput : public Output::Impl {
   std::optional<AccessList> list_of_replaced_;  // none: it cannot be read
   Folder folder_;
   LinkableFile new_file_;
+  const std::string hidden_name_;       // that it had at first
   bool direct_refused_ = false;         // at open
   std::optional<DirectWriter> direct_;  // last: it writes to new_file_
 };
@@ -78,7 +79,8 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
       list_of_replaced_(target_.replaced ? list_of(target_.folder + "/" + target_.name)
                                          : std::optional(AccessList())),
       folder_(open_folder(target_.folder, ErrorKind::kOutput)),
-      new_file_(folder_, target_.name, target_.path) {}
+      new_file_(folder_, target_.name, target_.path),
+      hidden_name_(new_file_.hidden_name()) {}
 
 void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
   const std::uint64_t limit = most_file_bytes();
@@ -208,9 +210,8 @@ std::vector<std::string> RegularOutput::notes() const {
   if (refused) {
     notes.push_back(path() + ": O_DIRECT is not supported here, using the page cache");
   }
-  if (!new_file_.hidden_name().empty()) {
-    notes.push_back(path() + ": the file system has no unnamed files, written as " +
-                    new_file_.hidden_name());
+  if (!hidden_name_.empty()) {
+    notes.push_back(path() + ": the file system has no unnamed files, written as " + hidden_name_);
   }
   if (!folder_.readable) {
     notes.push_back(target_.folder + ": not readable, so the whole file system is synced");
