@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include "base/units.hpp"
 #include "io/output/direct_writer.hpp"
@@ -29,6 +30,7 @@ namespace {
 
 constexpr std::size_t kLeastSyncedBytes = std::size_t{256} << 10;
 constexpr mode_t kModeOfNew = 0666;
+constexpr mode_t kModeOfOwner = 0600;  // with which files come
 constexpr mode_t kPermissions = 07777;
 constexpr mode_t kSetIds = S_ISUID | S_ISGID;
 
@@ -55,6 +57,7 @@ class RegularOutput : public Output::Impl {
   void allocate(std::uint64_t bytes) const;
   void take_over_rights() const;
   void set_rights(mode_t mode, const AccessList& list) const;
+  void set_mode(mode_t mode) const;
   [[nodiscard]] bool takes_list(const AccessList& list) const;
   void sync_name() const;
   [[nodiscard]] Error failed(std::string_view operation, int error_number) const;
@@ -62,8 +65,9 @@ class RegularOutput : public Output::Impl {
   OutputTarget target_;
   DirectIo policy_;
   mode_t mode_of_new_;
-  AccessList list_of_folder_;                   // what new files in it begin with
-  std::optional<AccessList> list_of_replaced_;  // none: it cannot be read
+  // None: they cannot be read.
+  std::optional<AccessList> list_of_folder_;  // what new files in it begin with
+  std::optional<AccessList> list_of_replaced_;
   Folder folder_;
   LinkableFile new_file_;
   const std::string hidden_name_;       // that it had at first
@@ -80,7 +84,11 @@ RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
                                          : std::optional(AccessList())),
       folder_(open_folder(target_.folder, ErrorKind::kOutput)),
       new_file_(folder_, target_.name, target_.path),
-      hidden_name_(new_file_.hidden_name()) {}
+      hidden_name_(new_file_.hidden_name()) {
+  if (!list_of_folder_ && !target_.replaced) {
+    mode_of_new_ = mode_of_new_file(folder_, kModeOfNew).value_or(kModeOfOwner);
+  }
+}
 
 void RegularOutput::prepare(std::uint64_t bytes, const WriteWindows& windows) {
   const std::uint64_t limit = most_file_bytes();
@@ -154,7 +162,8 @@ void RegularOutput::sync_name() const {
 
 void RegularOutput::take_over_rights() const {
   if (!target_.replaced) {
-    const AccessList list = list_of_new_file(list_of_folder_, kModeOfNew);
+    if (!list_of_folder_) return set_mode(mode_of_new_);  // of the list it has come with, too
+    const AccessList list = list_of_new_file(*list_of_folder_, kModeOfNew);
     return set_rights(list.empty() ? mode_of_new_ : mode_of(list), list);
   }
   const int fd = new_file_.file().fd();
@@ -183,11 +192,15 @@ void RegularOutput::take_over_rights() const {
 // mode says the rest. A file that replaces another then gives nobody more than it gives all others:
 // what is left of the folder's list the mode bounds.
 void RegularOutput::set_rights(mode_t mode, const AccessList& list) const {
-  const bool has_list = !list.empty() || !list_of_folder_.empty();
+  const bool has_list = !list.empty() || !list_of_folder_ || !list_of_folder_->empty();
   if (has_list && !takes_list(list) && target_.replaced) {
     mode = mode_without_group(mode);
     if (!list.empty()) static_cast<void>(takes_list({}));
   }
+  set_mode(mode);
+}
+
+void RegularOutput::set_mode(mode_t mode) const {
   if (sys::fchmod(new_file_.file().fd(), mode) != 0) throw failed("setting the mode of", errno);
 }
 
@@ -212,6 +225,10 @@ std::vector<std::string> RegularOutput::notes() const {
   }
   if (!hidden_name_.empty()) {
     notes.push_back(path() + ": the file system has no unnamed files, written as " + hidden_name_);
+  }
+  if (!list_of_folder_ && !target_.replaced) {
+    notes.push_back(fmt::format("{}: access list not readable, so the mode of {} is {:o}",
+                                target_.folder, path(), mode_of_new_));
   }
   if (!folder_.readable) {
     notes.push_back(target_.folder + ": not readable, so the whole file system is synced");

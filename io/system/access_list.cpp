@@ -31,9 +31,11 @@ bool means_no_list(int error_number) {
          error_number == ENOENT;
 }
 
-AccessList attribute_of(const std::string& path, const char* name, const std::string& told) {
+std::optional<AccessList> attribute_of(const std::string& path, const char* name,
+                                       const std::string& told) {
   AccessList list(kMostBytes);
   const ssize_t bytes = sys::get_attribute(path.c_str(), name, list.data(), list.size());
+  if (bytes < 0 && (errno == EPERM || errno == EACCES)) return std::nullopt;
   if (bytes < 0 && !means_no_list(errno)) {
     throw Error::from_errno(ErrorKind::kOutput, "reading the access list of", errno)
         .path(told)
@@ -68,16 +70,10 @@ void bound(AccessList& list, std::optional<std::size_t> place, mode_t most) {
 }  // namespace
 
 std::optional<AccessList> list_of(const std::string& path) {
-  try {
-    return attribute_of(path, kOfFile, path);
-  } catch (const Error& error) {
-    if (error.error_number() == ENOENT) return AccessList();
-    if (error.error_number() == EPERM || error.error_number() == EACCES) return std::nullopt;
-    throw;
-  }
+  return attribute_of(path, kOfFile, path);
 }
 
-AccessList default_list_of(const std::string& folder) {
+std::optional<AccessList> default_list_of(const std::string& folder) {
   return attribute_of(folder + "/.", kOfFolder, folder);  // through a symbolic link, too
 }
 
@@ -111,7 +107,8 @@ bool set_list(int fd, const AccessList& list) {
 }
 
 bool refuses_list(int error_number) {
-  return error_number == EINVAL || error_number == EPERM || error_number == EOPNOTSUPP;
+  return error_number == EINVAL || error_number == EPERM || error_number == EACCES ||
+         error_number == EOPNOTSUPP;
 }
 
 }  // namespace gsort::io

@@ -26,10 +26,10 @@ namespace gsort::io {
 using AccessList = std::vector<std::byte>;  // empty: none
 
 // The list of a file, not following a symbolic link, and the default one of a folder; none where
-// the file system knows none, or no longer the file. None: the file's list cannot be read.
+// the file system knows none, or no longer the file. None: it cannot be read.
 // Throws: Error(kOutput).
 [[nodiscard]] std::optional<AccessList> list_of(const std::string& path);
-[[nodiscard]] AccessList default_list_of(const std::string& folder);
+[[nodiscard]] std::optional<AccessList> default_list_of(const std::string& folder);
 
 // The list with which open(2) makes a file of `mode` in a folder with the default list `of_folder`.
 [[nodiscard]] AccessList list_of_new_file(AccessList of_folder, mode_t mode);
@@ -44,7 +44,7 @@ using AccessList = std::vector<std::byte>;  // empty: none
 [[nodiscard]] bool set_list(int fd, const AccessList& list);
 
 // Whether set_list() failed for good, though the file is sound: the list names users that are not
-// known here (namespaces), or a file system on a network does not take it.
+// known here (namespaces), a file system on a network does not take it, or a policy forbids it.
 [[nodiscard]] bool refuses_list(int error_number);
 
 }  // namespace gsort::io

@@ -144,6 +144,14 @@ File create_unnamed(const Folder& folder, const std::string& path) {
   return std::move(named.file);
 }
 
+std::optional<mode_t> mode_of_new_file(const Folder& folder, mode_t mode) {
+  const int fd = sys::open_at(folder.file.fd(), ".", O_TMPFILE | O_RDWR | O_EXCL, mode);
+  const File file(fd, folder.file.path(), folder.file.kind());
+  struct stat facts = {};
+  if (!file.is_open() || sys::fstat(file.fd(), &facts) != 0) return std::nullopt;
+  return facts.st_mode & 0777U;
+}
+
 int link_as(const File& file, const Folder& folder, const std::string& name) {
   const std::string self = fmt::format("/proc/self/fd/{}", file.fd());
   int result = 0;

@@ -2,7 +2,10 @@
 // even SIGKILL leaves nothing behind.
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include <sys/types.h>
 
 #include "base/error.hpp"
 #include "io/system/file.hpp"
@@ -36,6 +39,10 @@ struct NewFile {
 // with signals held back meanwhile.
 // Throws: Error of the folder's kind.
 [[nodiscard]] File create_unnamed(const Folder& folder, const std::string& path);
+
+// The mode that open(2) gives a new file in `folder` for `mode`, as the umask and the folder's
+// access list have it; none where that cannot be tried with a file that never gets a name.
+[[nodiscard]] std::optional<mode_t> mode_of_new_file(const Folder& folder, mode_t mode);
 
 // Gives an unnamed file the name `name` in `folder`; returns 0 or an errno (EEXIST: the name is
 // taken).

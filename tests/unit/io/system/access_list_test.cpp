@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -108,6 +109,55 @@ TEST_F(AccessListOf, ANewOutputIsThatOfAnyNewFileInTheFolder) {
   }
 }
 
+TEST_F(AccessListOf, ANewOutputIsSoWhereThatOfTheFolderCannotBeRead) {
+  int number = 0;
+  for (const AccessList& list :
+       {AccessList(), kNothingForOthers, kOneUser, kNothingForGroup, kLessForAll}) {
+    if (!list.empty()) {
+      ASSERT_TRUE(give(folder_.path(), kOfFolder, list));
+    }
+    for (const int error_number : {EPERM, EACCES}) {
+      for (const mode_t mask : {mode_t{022}, mode_t{077}}) {
+        const std::string plain = folder_ / ("plain" + std::to_string(++number));
+        const std::string ours = folder_ / ("ours" + std::to_string(number));
+        const mode_t saved = ::umask(mask);
+        ::close(::open(plain.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
+        {
+          const FaultScope fault({sys::Call::kAttribute, 1, error_number, true});
+          write_output(ours);
+        }
+        ::umask(saved);
+        EXPECT_TRUE(rights_of(ours) == rights_of(plain)) << number;
+      }
+    }
+  }
+}
+
+// Opens an output when two more files may be open: its folder, and its file.
+Output output_without_a_trial(const std::string& path) {
+  const int next = ::dup(STDERR_FILENO);
+  ::close(next);
+  struct rlimit saved = {};
+  ::getrlimit(RLIMIT_NOFILE, &saved);
+  const struct rlimit two_more = {static_cast<rlim_t>(next) + 2, saved.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &two_more);
+  const FaultScope fault({sys::Call::kAttribute, 1, EACCES});
+  Output output(path);
+  ::setrlimit(RLIMIT_NOFILE, &saved);
+  return output;
+}
+
+TEST_F(AccessListOf, ANewOutputIsItsOwnersWhereThatCannotBeFoundOut) {
+  ASSERT_TRUE(give(folder_.path(), kOfFolder, kOneUser));
+  Output output = output_without_a_trial(folder_ / "ours");
+  EXPECT_TRUE(contains(output.notes().back(), "access list not readable, so the mode"))
+      << output.notes().back();
+  EXPECT_TRUE(contains(output.notes().back(), "is 600"));
+  output.write_at(0, bytes_of("sorted"));
+  output.commit(6);
+  EXPECT_EQ(rights_of(folder_ / "ours").mode, 0600U);
+}
+
 TEST_F(AccessListOf, AnOutputThatIsReplacedStays) {
   for (const AccessList& of_folder : {AccessList(), kOneUser}) {
     if (!of_folder.empty()) {
@@ -161,10 +211,31 @@ TEST_F(AccessListOf, AnOutputNeverGivesMoreOnTheWay) {
 }
 
 // The list of the one may name users that the other does not know.
+TEST_F(AccessListOf, AnOutputWithoutOneGetsNoneOfAFolderThatCannotBeRead) {
+  for (const bool may_be_changed : {true, false}) {
+    write_file(folder_ / "out", bytes_of("old"));
+    ASSERT_EQ(::chmod((folder_ / "out").c_str(), 0664), 0);
+    ASSERT_TRUE(give(folder_.path(), kOfFolder, kOneUser));
+    std::optional<Output> output;
+    {
+      const FaultScope fault({sys::Call::kAttribute, 1, EPERM});
+      output.emplace(folder_ / "out");
+    }
+    output->write_at(0, bytes_of("sorted"));
+    {
+      const FaultScope fault(
+          {sys::Call::kAttribute, may_be_changed ? UINT64_MAX : 1, EACCES, true});
+      output->commit(6);
+    }
+    EXPECT_EQ(rights_of(folder_ / "out").mode, may_be_changed ? 0664U : 0644U);
+    EXPECT_EQ(rights_of(folder_ / "out").list.empty(), may_be_changed);
+  }
+}
+
 TEST_F(AccessListOf, AnOutputThatRefusesItGivesNobodyMoreThanOthers) {
   const AccessList list =
       made_of({{kOwner, 6}, {kUser, 6, 1234}, {kGroup, 6}, {kMask, 6}, {kOthers, 4}});
-  for (const int error_number : {EINVAL, EPERM, EOPNOTSUPP}) {
+  for (const int error_number : {EINVAL, EPERM, EACCES, EOPNOTSUPP}) {
     for (const bool always : {false, true}) {
       write_file(folder_ / "out", bytes_of("old"));
       ASSERT_TRUE(give(folder_ / "out", kOfFile, list));
