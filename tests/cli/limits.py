@@ -121,7 +121,8 @@ def memory_for_dictionaries_stays_within_what_was_given(place):
         skip("a sanitizer's own memory would be counted")
     place.bash("gsort-gen -t u32 -d equal --size 72M -o in.u32; xz -k --lzma2=preset=0,dict=64MiB in.u32;"
                "zstd -q1 --long=26 < in.u32 > in.u32.zst; gsort-gen -t u32 -d equal -n 1000 | xz -0 > small.xz;"
-               "cat small.xz in.u32.xz > grows.u32.xz")
+               "cat small.xz in.u32.xz > grows.u32.xz;"
+               "gsort in.u32 -o in.npy; xz --lzma2=preset=0,dict=64MiB in.npy")
     checks = {}
     for name in ("in.u32.xz", "in.u32.zst"):
         merge = ["--engine=cpu", "-m", *[name] * 8, "-o", "/dev/null"]
@@ -134,6 +135,10 @@ def memory_for_dictionaries_stays_within_what_was_given(place):
             peak = peak_mib(place, f"-S{given}M", *sort)
             print(f"    -S {given}M {shlex.join(sort)}: {peak:.0f} MiB")
             checks[f"-S {given}M {shlex.join(sort)} takes no more"] = peak <= given
+    # The header of an array is decoded before there is a plan.
+    peak = peak_mib(place, "-S24M", "in.npy.xz", "-o", "out", wanted="2")
+    print(f"    -S 24M in.npy.xz, refused: {peak:.0f} MiB")
+    checks["an array whose dictionary is too large is refused within what was given"] = peak <= 24
     done = place.bash("cat in.u32.xz | gsort -S 128M -t u32 -o /dev/null; cat in.u32.zst | gsort -S 128M -t u32 -o out;"
                       "gsort -S 128M grows.u32.xz -o out")
     print(done.stderr, end="")
