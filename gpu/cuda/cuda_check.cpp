@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "gpu/cuda/scratch.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -97,22 +96,24 @@ void require_apart(const void* a, std::uint64_t a_bytes, const void* b, std::uin
   }
 }
 
-void require_scratch(std::size_t have_bytes, std::size_t need_bytes, std::string_view operation) {
-  if (have_bytes >= need_bytes) return;
-  throw Error(ErrorKind::kUsage, std::string(operation),
-              "needs " + format_bytes(need_bytes) + " of scratch memory, was given " +
-                  format_bytes(have_bytes));
+void require_scratch(const ScratchMemory& scratch, std::size_t need_bytes,
+                     std::string_view operation) {
+  if (scratch.bytes < need_bytes) {
+    throw Error(ErrorKind::kUsage, std::string(operation),
+                "needs " + format_bytes(need_bytes) + " of scratch memory, was given " +
+                    format_bytes(scratch.bytes));
+  }
+  require_memory(scratch.memory, need_bytes, kScratchAlignment, operation, "the scratch memory");
 }
 
 void require_sort_memory(const SortMemory& memory, std::string_view operation) {
-  const auto& [input, output, bytes, alignment, scratch, scratch_bytes, scratch_needed] = memory;
+  const auto& [input, output, bytes, alignment, scratch, needed] = memory;
   require_memory(input, bytes, alignment, operation, "the input");
   require_memory(output, bytes, alignment, operation, "the output");
   if (input != output) require_apart(input, bytes, output, bytes, operation, "input and output");
-  require_scratch(scratch_bytes, scratch_needed, operation);
-  require_memory(scratch, scratch_needed, kScratchAlignment, operation, "the scratch memory");
-  require_apart(input, bytes, scratch, scratch_needed, operation, "input and scratch memory");
-  require_apart(output, bytes, scratch, scratch_needed, operation, "output and scratch memory");
+  require_scratch(scratch, needed, operation);
+  require_apart(input, bytes, scratch.memory, needed, operation, "input and scratch memory");
+  require_apart(output, bytes, scratch.memory, needed, operation, "output and scratch memory");
 }
 
 }  // namespace gsort::gpu

@@ -11,6 +11,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "gpu/cuda/scratch.hpp"
+
 namespace gsort::gpu {
 
 // Kinds of calls, as far as tests want them to fail one by one.
@@ -58,7 +60,8 @@ void require_memory(const void* pointer, std::uint64_t bytes, std::size_t alignm
                     std::string_view operation, std::string_view name);
 void require_apart(const void* a, std::uint64_t a_bytes, const void* b, std::uint64_t b_bytes,
                    std::string_view operation, std::string_view names);
-void require_scratch(std::size_t have_bytes, std::size_t need_bytes, std::string_view operation);
+void require_scratch(const ScratchMemory& scratch, std::size_t need_bytes,
+                     std::string_view operation);
 
 // The same for a call that reads `bytes` of input and writes as many of output, in place or apart,
 // with scratch memory apart from both.
@@ -67,9 +70,8 @@ struct SortMemory {
   const void* output = nullptr;
   std::uint64_t bytes = 0;
   std::size_t alignment = 1;
-  const void* scratch = nullptr;
-  std::size_t scratch_bytes = 0;
-  std::size_t scratch_needed = 0;
+  ScratchMemory scratch;
+  std::size_t scratch_needed = 0;  // bytes
 };
 void require_sort_memory(const SortMemory& memory, std::string_view operation);
 

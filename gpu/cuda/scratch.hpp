@@ -1,5 +1,4 @@
-// Cuts one scratch allocation into arrays, each aligned as cudaMalloc would. Run once with no
-// memory, it tells how much is needed; run again on the memory, it gives the same arrays.
+// Scratch memory: what a call is lent, and how it is cut into arrays.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +10,14 @@ namespace gsort::gpu {
 
 inline constexpr std::size_t kScratchAlignment = 256;
 
+// Device memory lent to a call, aligned to kScratchAlignment.
+struct ScratchMemory {
+  void* memory = nullptr;
+  std::size_t bytes = 0;
+};
+
+// Cuts one scratch allocation into arrays, each aligned as cudaMalloc would. Run once with no
+// memory, it tells how much is needed; run again on the memory, it gives the same arrays.
 class ScratchCutter {
  public:
   explicit ScratchCutter(void* memory) : memory_(static_cast<std::byte*>(memory)) {}

@@ -35,9 +35,13 @@ class KeySorter final : public ChunkSorter {
 
   [[nodiscard]] std::byte* input() override { return keys_.as<std::byte>(); }
   SortedElements sort(std::uint64_t count, KeyForm form, const Stream& stream) override {
-    sort_keys<Key>(keys_.as<Key>(), keys_.as<Key>(), count, map_,
-                   form == KeyForm::kRaw ? map_ : KeyMap<Key>{}, scratch_.as(), scratch_bytes_,
-                   stream.get());
+    sort_keys<Key>({.input = keys_.as<Key>(),
+                    .output = keys_.as<Key>(),
+                    .count = count,
+                    .load_map = map_,
+                    .store_map = form == KeyForm::kRaw ? map_ : KeyMap<Key>{},
+                    .scratch = {scratch_.as(), scratch_bytes_},
+                    .stream = stream.get()});
     return {keys_.as<std::byte>(), count, room_for_packing(form, scratch_, scratch_bytes_)};
   }
 
@@ -67,10 +71,13 @@ class KeyMerger final : public PartMerger {
   }
   SortedElements merge(std::span<const std::uint64_t> slice_counts, KeyForm form,
                        const Stream& stream) override {
-    merge_slices<Key>(slices_.as<Key>(), slice_counts.data(),
-                      static_cast<std::uint32_t>(slice_counts.size()), result_.as<Key>(),
-                      form == KeyForm::kRaw ? map_ : KeyMap<Key>{}, scratch_.as(), scratch_bytes_,
-                      stream.get());
+    merge_slices<Key>({.input = slices_.as<Key>(),
+                       .slice_counts = slice_counts.data(),
+                       .slice_count = static_cast<std::uint32_t>(slice_counts.size()),
+                       .output = result_.as<Key>(),
+                       .store_map = form == KeyForm::kRaw ? map_ : KeyMap<Key>{},
+                       .scratch = {scratch_.as(), scratch_bytes_},
+                       .stream = stream.get()});
     return {result_.as<std::byte>(), sum_of(slice_counts),
             room_for_packing(form, scratch_, scratch_bytes_)};
   }
@@ -95,8 +102,8 @@ class RecordWork {
 
   [[nodiscard]] std::byte* input() { return input_.as<std::byte>(); }
   SortedElements sort(std::uint64_t count, const Stream& stream) {
-    sort_records(order_, input_.as<std::byte>(), output_.as<std::byte>(), count, scratch_.as(),
-                 scratch_bytes_, stream.get());
+    sort_records(order_, input_.as<std::byte>(), output_.as<std::byte>(), count,
+                 {scratch_.as(), scratch_bytes_}, stream.get());
     return {output_.as<std::byte>(), count, {}};
   }
 
@@ -159,8 +166,14 @@ class KeyArraySorter final : public ArraySorter {
   void sort_arrays(std::uint64_t begin, std::uint64_t arrays, std::uint64_t elements,
                    const Stream& stream) {
     Key* const keys = keys_.as<Key>() + begin;
-    sort_batch<Key>(keys, keys, arrays, elements, map_, map_, scratch_.as(), scratch_bytes_,
-                    stream.get());
+    sort_batch<Key>({.input = keys,
+                     .output = keys,
+                     .array_count = arrays,
+                     .array_keys = elements,
+                     .load_map = map_,
+                     .store_map = map_,
+                     .scratch = {scratch_.as(), scratch_bytes_},
+                     .stream = stream.get()});
   }
 
   KeyMap<Key> map_;

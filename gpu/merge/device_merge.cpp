@@ -123,27 +123,28 @@ void queue_two_way(MergePass<Key> pass, void* scratch, cudaStream_t stream) {
   launch_two_way_merge(pass, architecture, stream);
 }
 
-// Requires: total > 0, more than two slices.
+// Requires: more than two slices, `total` > 0 keys in all.
 template <class Key>
-void queue_slices(const Key* input, const std::uint64_t* slice_counts, std::uint32_t slice_count,
-                  std::uint64_t total, Key* output, KeyMap<Key> store_map, void* scratch,
-                  cudaStream_t stream) {
+void queue_slices(const SliceMerge<Key>& merge, std::uint64_t total) {
   const unsigned architecture = current_architecture();
   const KernelTuning tuning = tuning_for<Key>(architecture);
-  const MergeArrays<Key> arrays = cut_scratch<Key>(scratch, total, slice_count, tuning);
-  MergePlan<Key> plan = plan_passes(slice_counts, slice_count, arrays.scratch, tuning, store_map);
+  const MergeArrays<Key> arrays =
+      cut_scratch<Key>(merge.scratch.memory, total, merge.slice_count, tuning);
+  MergePlan<Key> plan =
+      plan_passes(merge.slice_counts, merge.slice_count, arrays.scratch, tuning, merge.store_map);
   launch_table_copy(plan.numbers.data(), plan.numbers.size(), arrays.scratch.tables, architecture,
-                    stream);
-  launch_sample(input, plan.passes.front().runs, arrays.scratch.samples, architecture, stream);
+                    merge.stream);
+  launch_sample(merge.input, plan.passes.front().runs, arrays.scratch.samples, architecture,
+                merge.stream);
 
-  const Key* from = input;
+  const Key* from = merge.input;
   for (std::size_t i = 0; i < plan.passes.size(); ++i) {
     MergePass<Key>& pass = plan.passes[i];
     const std::size_t passes_after = plan.passes.size() - 1 - i;
     pass.input = from;
-    pass.output = passes_after % 2 == 0 ? output : arrays.buffer;
-    launch_partition(pass, architecture, stream);
-    launch_kway_merge(pass, architecture, stream);
+    pass.output = passes_after % 2 == 0 ? merge.output : arrays.buffer;
+    launch_partition(pass, architecture, merge.stream);
+    launch_kway_merge(pass, architecture, merge.stream);
     from = pass.output;
   }
 }
@@ -161,31 +162,30 @@ std::size_t merge_arrays_scratch_bytes(std::uint64_t total) {
 }
 
 template <class Key>
-void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
-                  Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
-                  cudaStream_t stream) {
+void merge_arrays(const ArrayMerge<Key>& merge) {
+  const auto& [a, a_count, b, b_count, output, store_map, scratch, stream] = merge;
   const std::array<std::uint64_t, 2> counts{a_count, b_count};
   const std::uint64_t total = sum_of_slices(counts.data(), 2, kArrays);
   if (total == 0) return;
   const std::uint64_t bytes = total * sizeof(Key);
   const std::size_t needed = merge_arrays_scratch_bytes<Key>(total);
   require_memory(output, bytes, sizeof(Key), kArrays, "the output");
-  require_scratch(scratch_bytes, needed, kArrays);
-  require_memory(scratch, needed, kScratchAlignment, kArrays, "the scratch memory");
-  require_apart(output, bytes, scratch, needed, kArrays, "output and scratch memory");
+  require_scratch(scratch, needed, kArrays);
+  require_apart(output, bytes, scratch.memory, needed, kArrays, "output and scratch memory");
   const std::array<const Key*, 2> inputs{a, b};
   for (std::size_t i = 0; i < 2; ++i) {
     const std::uint64_t input_bytes = counts[i] * sizeof(Key);
     require_memory(inputs[i], input_bytes, sizeof(Key), kArrays, "an input");
     require_apart(inputs[i], input_bytes, output, bytes, kArrays, "input and output");
-    require_apart(inputs[i], input_bytes, scratch, needed, kArrays, "input and scratch memory");
+    require_apart(inputs[i], input_bytes, scratch.memory, needed, kArrays,
+                  "input and scratch memory");
   }
   MergePass<Key> pass;
   pass.input = a_count > 0 ? a : b;
   pass.output = output;
   pass.store_map = store_map;
   pass.apart = two_runs_of(a, a_count, b, b_count);
-  queue_two_way(pass, scratch, stream);
+  queue_two_way(pass, scratch.memory, stream);
 }
 
 template <class Key>
@@ -201,9 +201,8 @@ std::size_t merge_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_
 }
 
 template <class Key>
-void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint32_t slice_count,
-                  Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
-                  cudaStream_t stream) {
+void merge_slices(const SliceMerge<Key>& merge) {
+  const auto& [input, slice_counts, slice_count, output, store_map, scratch, stream] = merge;
   require_memory(slice_counts, slice_count, 1, kOperation, "the table of slice counts");
   const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kOperation);
   if (total == 0) return;
@@ -212,31 +211,24 @@ void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint
   require_memory(input, bytes, sizeof(Key), kOperation, "the input");
   require_memory(output, bytes, sizeof(Key), kOperation, "the output");
   require_apart(input, bytes, output, bytes, kOperation, "input and output");
-  require_scratch(scratch_bytes, needed, kOperation);
-  require_memory(scratch, needed, kScratchAlignment, kOperation, "the scratch memory");
-  require_apart(input, bytes, scratch, needed, kOperation, "input and scratch memory");
-  require_apart(output, bytes, scratch, needed, kOperation, "output and scratch memory");
-
-  if (slice_count <= 2) {
-    MergePass<Key> pass;
-    pass.input = input;
-    pass.output = output;
-    pass.store_map = store_map;
-    pass.apart = {0, slice_counts[0], slice_counts[0], total - slice_counts[0]};
-    queue_two_way(pass, scratch, stream);
-    return;
-  }
-  queue_slices(input, slice_counts, slice_count, total, output, store_map, scratch, stream);
+  require_scratch(scratch, needed, kOperation);
+  require_apart(input, bytes, scratch.memory, needed, kOperation, "input and scratch memory");
+  require_apart(output, bytes, scratch.memory, needed, kOperation, "output and scratch memory");
+  if (slice_count > 2) return queue_slices(merge, total);
+  MergePass<Key> pass;
+  pass.input = input;
+  pass.output = output;
+  pass.store_map = store_map;
+  pass.apart = {0, slice_counts[0], slice_counts[0], total - slice_counts[0]};
+  queue_two_way(pass, scratch.memory, stream);
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type
-#define GSORT_MERGES(Key)                                                                     \
-  template std::size_t merge_slices_scratch_bytes<Key>(std::uint64_t, std::uint32_t);         \
-  template void merge_slices<Key>(const Key*, const std::uint64_t*, std::uint32_t, Key*,      \
-                                  KeyMap<Key>, void*, std::size_t, cudaStream_t);             \
-  template std::size_t merge_arrays_scratch_bytes<Key>(std::uint64_t);                        \
-  template void merge_arrays<Key>(const Key*, std::uint64_t, const Key*, std::uint64_t, Key*, \
-                                  KeyMap<Key>, void*, std::size_t, cudaStream_t)
+#define GSORT_MERGES(Key)                                                             \
+  template std::size_t merge_slices_scratch_bytes<Key>(std::uint64_t, std::uint32_t); \
+  template void merge_slices(const SliceMerge<Key>&);                                 \
+  template std::size_t merge_arrays_scratch_bytes<Key>(std::uint64_t);                \
+  template void merge_arrays(const ArrayMerge<Key>&)
 GSORT_MERGES(std::uint32_t);
 GSORT_MERGES(std::uint64_t);
 #undef GSORT_MERGES

@@ -9,6 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include "element/key.hpp"
+#include "gpu/cuda/scratch.hpp"
 
 namespace gsort::gpu {
 
@@ -19,31 +20,49 @@ template <class Key>
 [[nodiscard]] std::size_t merge_slices_scratch_bytes(std::uint64_t total,
                                                      std::uint32_t slice_count);
 
-// Merges slice_count ascending slices into output. slice_counts (host memory, read before the call
-// returns) holds their lengths; the slices lie one behind the other in input. Keys are ordered
-// keys; store_map.to_raw is applied as they leave. The work is queued on `stream`, the call does
-// not wait for the device, and calls on several streams may overlap when each has scratch of its
-// own. Requires: Key is std::uint32_t or std::uint64_t; pointers aligned to sizeof(Key), scratch to
-// 256 bytes;
-//   input, output and scratch do not overlap and live until the stream has passed this work.
-// Throws: Error(kUsage), with nothing queued, for null pointers with a count, overlap,
-// misalignment, more than 2^35 keys and too little scratch; Error(kDevice) naming the operation
-// when CUDA fails.
+// What merge_slices is given: ascending slices, one behind the other in device memory.
 template <class Key>
-void merge_slices(const Key* input, const std::uint64_t* slice_counts, std::uint32_t slice_count,
-                  Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
-                  cudaStream_t stream);
+struct SliceMerge {
+  const Key* input = nullptr;                   // ordered keys, as many as all slices have
+  const std::uint64_t* slice_counts = nullptr;  // host memory: keys of each slice
+  std::uint32_t slice_count = 0;
+  Key* output = nullptr;    // as many keys as the input
+  KeyMap<Key> store_map{};  // to_raw is applied to keys as they leave
+  ScratchMemory scratch{};  // of merge_slices_scratch_bytes(all keys, slice_count)
+  cudaStream_t stream = nullptr;
+};
 
-// The same for two arrays that lie anywhere: merges a[0, a_count) and b[0, b_count), both
-// ascending, into output; of equal keys those of `a` come first (which shows only where a store_map
-// makes different keys equal, so never). Contracts and errors are those of merge_slices; a and b
-// may overlap each other.
+// Merges the slices into output. slice_counts are read before the call returns. The work is queued
+// on the stream, the call does not wait for the device, and calls on several streams may overlap
+// when each has scratch of its own. Requires: Key is std::uint32_t or std::uint64_t; pointers
+// aligned to sizeof(Key); input, output and scratch do not overlap and live until the stream has
+// passed this work. Throws: Error(kUsage), with nothing queued, for null pointers with a count,
+// overlap, misalignment, more than 2^35 keys and too little scratch; Error(kDevice) naming the
+// operation when CUDA fails.
+template <class Key>
+void merge_slices(const SliceMerge<Key>& merge);
+
 // Scratch memory is for cuts alone, 5 bytes for every 1,000 keys of 32 bits and 10 for 64.
 template <class Key>
 [[nodiscard]] std::size_t merge_arrays_scratch_bytes(std::uint64_t total);
+
+// What merge_arrays is given: two ascending arrays anywhere in device memory.
 template <class Key>
-void merge_arrays(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
-                  Key* output, KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
-                  cudaStream_t stream);
+struct ArrayMerge {
+  const Key* a = nullptr;  // a_count ordered keys
+  std::uint64_t a_count = 0;
+  const Key* b = nullptr;  // b_count ordered keys; a and b may overlap
+  std::uint64_t b_count = 0;
+  Key* output = nullptr;    // a_count + b_count keys
+  KeyMap<Key> store_map{};  // to_raw is applied to keys as they leave
+  ScratchMemory scratch{};  // of merge_arrays_scratch_bytes(a_count + b_count)
+  cudaStream_t stream = nullptr;
+};
+
+// merge_slices for two arrays that lie anywhere; of equal keys those of `a` come first (which shows
+// only where a store_map makes different keys equal, so never). Contracts and errors are those of
+// merge_slices.
+template <class Key>
+void merge_arrays(const ArrayMerge<Key>& merge);
 
 }  // namespace gsort::gpu

@@ -96,21 +96,20 @@ MergeArrays<Key, Value> cut_merge_arrays(void* scratch, std::uint64_t total,
   return arrays;
 }
 
+// An output of `count` pairs, its arrays apart from each other and from scratch memory.
 template <class Key, class Value>
-void require_output(Pairs<Key, Value> output, std::uint64_t count, const char* operation) {
-  require_memory(output.keys, count * sizeof(Key), sizeof(Key), operation, "the output's keys");
-  require_memory(output.values, count * sizeof(Value), sizeof(Value), operation,
-                 "the output's values");
-  require_apart(output.keys, count * sizeof(Key), output.values, count * sizeof(Value), operation,
+void require_output(Pairs<Key, Value> output, std::uint64_t count, const ScratchMemory& scratch,
+                    std::size_t scratch_needed, const char* operation) {
+  const std::uint64_t key_bytes = count * sizeof(Key);
+  const std::uint64_t value_bytes = count * sizeof(Value);
+  require_memory(output.keys, key_bytes, sizeof(Key), operation, "the output's keys");
+  require_memory(output.values, value_bytes, sizeof(Value), operation, "the output's values");
+  require_apart(output.keys, key_bytes, output.values, value_bytes, operation,
                 "the output's keys and values");
-}
-
-template <class Key, class Value>
-void require_output_apart(Pairs<Key, Value> output, std::uint64_t count, const void* scratch,
-                          std::size_t scratch_bytes, const char* operation) {
-  require_apart(output.keys, count * sizeof(Key), scratch, scratch_bytes, operation,
+  require_scratch(scratch, scratch_needed, operation);
+  require_apart(output.keys, key_bytes, scratch.memory, scratch_needed, operation,
                 "the output's keys and scratch memory");
-  require_apart(output.values, count * sizeof(Value), scratch, scratch_bytes, operation,
+  require_apart(output.values, value_bytes, scratch.memory, scratch_needed, operation,
                 "the output's values and scratch memory");
 }
 
@@ -165,43 +164,28 @@ void queue_pass(const MergePass<Key>& keys, ConstPairs<Key, Value> from, Pairs<K
   launch_pair_merge(pass, architecture, stream);
 }
 
-// Where two arrays of pairs lie, as positions from the keys of `first`, the one that is not empty.
+// Requires: not both arrays are empty.
 template <class Key, class Value>
-struct TwoArrays {
-  ConstPairs<Key, Value> a;
-  ConstPairs<Key, Value> b;
-  ConstPairs<Key, Value> first;
-  TwoRuns keys;
-
-  TwoArrays(ConstPairs<Key, Value> a_pairs, std::uint64_t a_count, ConstPairs<Key, Value> b_pairs,
-            std::uint64_t b_count)
-      : a(a_pairs),
-        b(b_pairs),
-        first(a_count > 0 ? a : b),
-        keys(two_runs_of(a.keys, a_count, b.keys, b_count)) {}
-};
-
-template <class Key, class Value>
-void queue_two_arrays(const TwoArrays<Key, Value>& arrays, Pairs<Key, Value> output,
-                      KeyMap<Key> store_map, void* scratch, cudaStream_t stream) {
+void queue_two_arrays(const PairArrayMerge<Key, Value>& merge) {
+  const auto& [a, a_count, b, b_count, output, store_map, scratch, stream] = merge;
   const unsigned architecture = current_architecture();
   const std::uint64_t tile = tuning_for<PairOf<Key, Value>>(architecture).merge_tile_keys(2);
-  const std::uint64_t total = arrays.keys.length();
+  const std::uint64_t total = a_count + b_count;
+  const ConstPairs<Key, Value>& first = a_count > 0 ? a : b;
   PairMergePass<Key, Value> pass;
-  pass.keys.input = arrays.first.keys;
+  pass.keys.input = first.keys;
   pass.keys.output = output.keys;
   pass.keys.store_map = store_map;
   pass.keys.maps = !store_map.is_identity();
   pass.keys.two_arrays = true;
   pass.keys.fan_in = 2;
   pass.keys.group_count = 1;
-  pass.keys.apart = arrays.keys;
-  pass.keys.rows = static_cast<std::uint64_t*>(scratch);
-  pass.values_in = arrays.first.values;
+  pass.keys.apart = two_runs_of(a.keys, a_count, b.keys, b_count);
+  pass.keys.rows = static_cast<std::uint64_t*>(scratch.memory);
+  pass.values_in = first.values;
   pass.values_out = output.values;
-  if (arrays.keys.first_length > 0 && arrays.keys.second_length > 0) {
-    pass.second_values_shift =
-        elements_between(arrays.a.values, arrays.b.values) - arrays.keys.second_begin;
+  if (a_count > 0 && b_count > 0) {
+    pass.second_values_shift = elements_between(a.values, b.values) - pass.keys.apart.second_begin;
   }
   if (total <= small_tuning_for<Key>(architecture).most_merged_keys) {
     pass.keys.rows_per_group = div_up(total, tile);
@@ -225,21 +209,17 @@ std::size_t sort_pairs_scratch_bytes(std::uint64_t count) {
 }
 
 template <class Key, class Value>
-void sort_pairs(ConstPairs<Key, Value> input, Pairs<Key, Value> output, std::uint64_t count,
-                KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
-                std::size_t scratch_bytes, cudaStream_t stream) {
+void sort_pairs(const PairSort<Key, Value>& sort) {
+  const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
   if (count == 0) return;
   const std::size_t needed = sort_pairs_scratch_bytes<Key, Value>(count);
-  require_output(output, count, kSorting);
-  require_scratch(scratch_bytes, needed, kSorting);
-  require_memory(scratch, needed, kScratchAlignment, kSorting, "the scratch memory");
-  require_output_apart(output, count, scratch, needed, kSorting);
-  require_arrays_to_sort(input, output, count, scratch, needed, kSorting);
+  require_output(output, count, scratch, needed, kSorting);
+  require_arrays_to_sort(input, output, count, scratch.memory, needed, kSorting);
 
   const unsigned architecture = current_architecture();
   const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(architecture);
   const SortShape shape = shape_of(count, tuning);
-  const auto arrays = cut_sort_arrays<Key, Value>(scratch, count, tuning);
+  const auto arrays = cut_sort_arrays<Key, Value>(scratch.memory, count, tuning);
 
   const bool ends_in_output = shape.fan_ins.size() % 2 == 0;
   Pairs<Key, Value> from = ends_in_output ? output : arrays.buffer;
@@ -275,31 +255,33 @@ std::size_t merge_pair_slices_scratch_bytes(std::uint64_t total, std::uint32_t s
 }
 
 template <class Key, class Value>
-void merge_pair_slices(ConstPairs<Key, Value> input, const std::uint64_t* slice_counts,
-                       std::uint32_t slice_count, Pairs<Key, Value> output, KeyMap<Key> store_map,
-                       void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+void merge_pair_slices(const PairSliceMerge<Key, Value>& merge) {
+  const auto& [input, slice_counts, slice_count, output, store_map, scratch, stream] = merge;
   require_memory(slice_counts, slice_count, 1, kMerging, "the table of slice counts");
   const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kMerging, "pairs");
   if (total == 0) return;
   if (slice_count <= 2) {
     const std::uint64_t first = slice_counts[0];
-    // What has no address stays without one, and is refused as such.
+    // A null pointer stays one, and is refused as such.
     const ConstPairs<Key, Value> second(input.keys == nullptr ? nullptr : input.keys + first,
                                         input.values == nullptr ? nullptr : input.values + first);
-    merge_pair_arrays<Key, Value>(input, first, second, total - first, output, store_map, scratch,
-                                  scratch_bytes, stream);
+    merge_pair_arrays<Key, Value>({.a = input,
+                                   .a_count = first,
+                                   .b = second,
+                                   .b_count = total - first,
+                                   .output = output,
+                                   .store_map = store_map,
+                                   .scratch = scratch,
+                                   .stream = stream});
     return;
   }
   const std::size_t needed = merge_pair_slices_scratch_bytes<Key, Value>(total, slice_count);
-  require_output(output, total, kMerging);
-  require_scratch(scratch_bytes, needed, kMerging);
-  require_memory(scratch, needed, kScratchAlignment, kMerging, "the scratch memory");
-  require_output_apart(output, total, scratch, needed, kMerging);
-  require_input_apart(input, total, output, total, scratch, needed, kMerging);
+  require_output(output, total, scratch, needed, kMerging);
+  require_input_apart(input, total, output, total, scratch.memory, needed, kMerging);
 
   const unsigned architecture = current_architecture();
   const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(architecture);
-  const auto arrays = cut_merge_arrays<Key, Value>(scratch, total, slice_count, tuning);
+  const auto arrays = cut_merge_arrays<Key, Value>(scratch.memory, total, slice_count, tuning);
   const MergePlan<Key> plan =
       plan_passes(slice_counts, slice_count, arrays.scratch, tuning, store_map);
   launch_table_copy(plan.numbers.data(), plan.numbers.size(), arrays.scratch.tables, architecture,
@@ -328,37 +310,25 @@ std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total) {
 }
 
 template <class Key, class Value>
-void merge_pair_arrays(ConstPairs<Key, Value> a, std::uint64_t a_count, ConstPairs<Key, Value> b,
-                       std::uint64_t b_count, Pairs<Key, Value> output, KeyMap<Key> store_map,
-                       void* scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+void merge_pair_arrays(const PairArrayMerge<Key, Value>& merge) {
+  const auto& [a, a_count, b, b_count, output, store_map, scratch, stream] = merge;
   const std::array<std::uint64_t, 2> counts{a_count, b_count};
   const std::uint64_t total = sum_of_slices(counts.data(), 2, kMergingArrays, "pairs");
   if (total == 0) return;
   const std::size_t needed = merge_pair_arrays_scratch_bytes<Key, Value>(total);
-  require_output(output, total, kMergingArrays);
-  require_scratch(scratch_bytes, needed, kMergingArrays);
-  require_memory(scratch, needed, kScratchAlignment, kMergingArrays, "the scratch memory");
-  require_output_apart(output, total, scratch, needed, kMergingArrays);
-  require_input_apart(a, a_count, output, total, scratch, needed, kMergingArrays);
-  require_input_apart(b, b_count, output, total, scratch, needed, kMergingArrays);
-
-  queue_two_arrays(TwoArrays<Key, Value>(a, a_count, b, b_count), output, store_map, scratch,
-                   stream);
+  require_output(output, total, scratch, needed, kMergingArrays);
+  require_input_apart(a, a_count, output, total, scratch.memory, needed, kMergingArrays);
+  require_input_apart(b, b_count, output, total, scratch.memory, needed, kMergingArrays);
+  queue_two_arrays(merge);
 }
 
 #define GSORT_PAIRS(Key, Value)                                                                   \
   template std::size_t sort_pairs_scratch_bytes<Key, Value>(std::uint64_t);                       \
-  template void sort_pairs<Key, Value>(ConstPairs<Key, Value>, Pairs<Key, Value>, std::uint64_t,  \
-                                       KeyMap<Key>, KeyMap<Key>, void*, std::size_t,              \
-                                       cudaStream_t);                                             \
+  template void sort_pairs(const PairSort<Key, Value>&);                                          \
   template std::size_t merge_pair_slices_scratch_bytes<Key, Value>(std::uint64_t, std::uint32_t); \
-  template void merge_pair_slices<Key, Value>(ConstPairs<Key, Value>, const std::uint64_t*,       \
-                                              std::uint32_t, Pairs<Key, Value>, KeyMap<Key>,      \
-                                              void*, std::size_t, cudaStream_t);                  \
+  template void merge_pair_slices(const PairSliceMerge<Key, Value>&);                             \
   template std::size_t merge_pair_arrays_scratch_bytes<Key, Value>(std::uint64_t);                \
-  template void merge_pair_arrays<Key, Value>(                                                    \
-      ConstPairs<Key, Value>, std::uint64_t, ConstPairs<Key, Value>, std::uint64_t,               \
-      Pairs<Key, Value>, KeyMap<Key>, void*, std::size_t, cudaStream_t)
+  template void merge_pair_arrays(const PairArrayMerge<Key, Value>&)
 GSORT_PAIRS(std::uint32_t, std::uint32_t);
 GSORT_PAIRS(std::uint32_t, std::uint64_t);
 GSORT_PAIRS(std::uint64_t, std::uint32_t);

@@ -14,6 +14,7 @@
 #include <cuda_runtime_api.h>
 
 #include "element/key.hpp"
+#include "gpu/cuda/scratch.hpp"
 
 namespace gsort::gpu {
 
@@ -40,20 +41,30 @@ struct ConstPairs {
 template <class Key, class Value>
 [[nodiscard]] std::size_t sort_pairs_scratch_bytes(std::uint64_t count);
 
+// What sort_pairs is given.
+template <class Key, class Value>
+struct PairSort {
+  ConstPairs<Key, Value> input{};  // count pairs
+  Pairs<Key, Value> output{};      // as many; either array may be that of the input
+  std::uint64_t count = 0;
+  KeyMap<Key> load_map{};   // from keys of the input to ordered keys
+  KeyMap<Key> store_map{};  // to_raw is applied to ordered keys as they leave
+  ScratchMemory scratch{};  // of sort_pairs_scratch_bytes(count)
+  cudaStream_t stream = nullptr;
+};
+
 // Sorts input[0, count) into output, ascending by load_map.to_ordered of the keys, pairs of equal
-// keys in their order in the input; store_map.to_raw is applied to the ordered keys as they leave,
-// so an identity store_map leaves ordered keys. Values arrive as they are.
+// keys in their order in the input; an identity store_map leaves ordered keys. Values arrive as
+// they are.
 // Requires: arrays aligned to their elements. The keys' input and output are the same array, or do
 //   not overlap; so are the values'; a keys' array and a values' array do not overlap unless both
-//   are inputs that are no outputs. Scratch is aligned to 256 bytes and apart from all. All of it
-//   stays alive and untouched until the stream has passed this work.
+//   are inputs that are no outputs. Scratch is apart from all. All of it stays alive and untouched
+//   until the stream has passed this work.
 // Throws: Error(kUsage), with nothing queued, for null pointers with a count, overlap,
 //   misalignment, more than 2^35 pairs, and too little scratch; Error(kDevice) naming the operation
 //   when CUDA fails.
 template <class Key, class Value>
-void sort_pairs(ConstPairs<Key, Value> input, Pairs<Key, Value> output, std::uint64_t count,
-                KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
-                std::size_t scratch_bytes, cudaStream_t stream);
+void sort_pairs(const PairSort<Key, Value>& sort);
 
 // Device memory that merge_pair_slices needs for slices of `total` pairs together: cuts, for more
 // than two slices samples as well, and for more than eight one more array of keys and of values.
@@ -61,23 +72,43 @@ template <class Key, class Value>
 [[nodiscard]] std::size_t merge_pair_slices_scratch_bytes(std::uint64_t total,
                                                           std::uint32_t slice_count);
 
-// Merges slice_count slices, each ascending by its keys, into output; among equal keys the pairs of
-// lower slices come first, and those of one slice in their order. slice_counts (host memory, read
-// before the call returns) holds their lengths; the slices lie one behind the other in input. Keys
-// are ordered keys; store_map.to_raw is applied as they leave.
+// What merge_pair_slices is given: slices, each ascending by its keys, one behind the other.
+template <class Key, class Value>
+struct PairSliceMerge {
+  ConstPairs<Key, Value> input{};               // ordered keys; pairs of all slices
+  const std::uint64_t* slice_counts = nullptr;  // host memory: pairs of each slice
+  std::uint32_t slice_count = 0;
+  Pairs<Key, Value> output{};  // as many pairs as the input
+  KeyMap<Key> store_map{};     // to_raw is applied to keys as they leave
+  ScratchMemory scratch{};     // of merge_pair_slices_scratch_bytes(all pairs, slice_count)
+  cudaStream_t stream = nullptr;
+};
+
+// Merges the slices into output; among equal keys the pairs of lower slices come first, and those
+// of one slice in their order. slice_counts are read before the call returns.
 // Requires, throws: as sort_pairs, but input and output do not overlap.
 template <class Key, class Value>
-void merge_pair_slices(ConstPairs<Key, Value> input, const std::uint64_t* slice_counts,
-                       std::uint32_t slice_count, Pairs<Key, Value> output, KeyMap<Key> store_map,
-                       void* scratch, std::size_t scratch_bytes, cudaStream_t stream);
+void merge_pair_slices(const PairSliceMerge<Key, Value>& merge);
 
-// The same for two arrays of pairs that lie anywhere, and may overlap each other: merges a[0,
-// a_count) and b[0, b_count); of equal keys those of `a` come first. Scratch memory is for cuts.
+// Scratch memory is for cuts.
 template <class Key, class Value>
 [[nodiscard]] std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total);
+
+// What merge_pair_arrays is given: two arrays of pairs anywhere, each ascending by its keys.
 template <class Key, class Value>
-void merge_pair_arrays(ConstPairs<Key, Value> a, std::uint64_t a_count, ConstPairs<Key, Value> b,
-                       std::uint64_t b_count, Pairs<Key, Value> output, KeyMap<Key> store_map,
-                       void* scratch, std::size_t scratch_bytes, cudaStream_t stream);
+struct PairArrayMerge {
+  ConstPairs<Key, Value> a{};  // a_count pairs of ordered keys
+  std::uint64_t a_count = 0;
+  ConstPairs<Key, Value> b{};  // b_count pairs; a and b may overlap
+  std::uint64_t b_count = 0;
+  Pairs<Key, Value> output{};  // a_count + b_count pairs
+  KeyMap<Key> store_map{};     // to_raw is applied to keys as they leave
+  ScratchMemory scratch{};     // of merge_pair_arrays_scratch_bytes(a_count + b_count)
+  cudaStream_t stream = nullptr;
+};
+
+// merge_pair_slices for two arrays; of equal keys those of `a` come first.
+template <class Key, class Value>
+void merge_pair_arrays(const PairArrayMerge<Key, Value>& merge);
 
 }  // namespace gsort::gpu

@@ -36,16 +36,15 @@ Arrays cut(void* scratch, std::uint64_t count) {
 }
 
 void require_sound(const RecordOrder& order, const std::byte* input, const std::byte* output,
-                   std::uint64_t count, const void* scratch, std::size_t scratch_bytes) {
+                   std::uint64_t count, const ScratchMemory& scratch) {
   const std::size_t needed = sort_records_scratch_bytes(count);
   const std::uint64_t bytes = count * order.record_bytes();
   require_memory(input, bytes, 1, kOperation, "the input");
   require_memory(output, bytes, 1, kOperation, "the output");
-  require_scratch(scratch_bytes, needed, kOperation);
-  require_memory(scratch, needed, kScratchAlignment, kOperation, "the scratch memory");
+  require_scratch(scratch, needed, kOperation);
   require_apart(input, bytes, output, bytes, kOperation, "input and output");
-  require_apart(input, bytes, scratch, needed, kOperation, "input and scratch memory");
-  require_apart(output, bytes, scratch, needed, kOperation, "output and scratch memory");
+  require_apart(input, bytes, scratch.memory, needed, kOperation, "input and scratch memory");
+  require_apart(output, bytes, scratch.memory, needed, kOperation, "output and scratch memory");
 }
 
 }  // namespace
@@ -60,19 +59,21 @@ std::size_t sort_records_scratch_bytes(std::uint64_t count) {
 }
 
 void sort_records(const RecordOrder& order, const std::byte* input, std::byte* output,
-                  std::uint64_t count, void* scratch, std::size_t scratch_bytes,
-                  cudaStream_t stream) {
+                  std::uint64_t count, const ScratchMemory& scratch, cudaStream_t stream) {
   if (count == 0) return;
-  require_sound(order, input, output, count, scratch, scratch_bytes);
-  const Arrays arrays = cut(scratch, count);
+  require_sound(order, input, output, count, scratch);
+  const Arrays arrays = cut(scratch.memory, count);
   const auto record_bytes = static_cast<std::uint32_t>(order.record_bytes());
   const Pairs<std::uint64_t, std::uint32_t> pairs{arrays.words, arrays.numbers};
   launch_count_up(arrays.numbers, count, stream);
   const auto& words = order.words();
   std::for_each(words.rbegin(), words.rend(), [&](const auto& word) {
     launch_read_words(input, record_bytes, word, arrays.numbers, count, arrays.words, stream);
-    sort_pairs<std::uint64_t, std::uint32_t>(pairs, pairs, count, {}, {}, arrays.pairs,
-                                             arrays.pairs_bytes, stream);
+    sort_pairs<std::uint64_t, std::uint32_t>({.input = pairs,
+                                              .output = pairs,
+                                              .count = count,
+                                              .scratch = {arrays.pairs, arrays.pairs_bytes},
+                                              .stream = stream});
   });
   launch_gather_records(input, record_bytes, arrays.numbers, count, output, stream);
 }

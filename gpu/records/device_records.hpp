@@ -13,6 +13,7 @@
 #include <cuda_runtime_api.h>
 
 #include "element/record.hpp"
+#include "gpu/cuda/scratch.hpp"
 
 namespace gsort::gpu {
 
@@ -24,12 +25,11 @@ inline constexpr std::uint64_t kMostDeviceRecords = ~std::uint32_t{0};
 [[nodiscard]] std::size_t sort_records_scratch_bytes(std::uint64_t count);
 
 // Sorts `count` records of input into output; records that are equal in order keep it. Requires:
-// input and output do not overlap, scratch is aligned to 256 bytes and apart from both. All of it
-// stays alive and untouched until the stream has passed this work. Throws: Error(kUsage), with
-// nothing queued, for null pointers with a count, overlap, too many records and too little scratch;
-// Error(kDevice) naming the operation when CUDA fails.
+// input and output do not overlap, scratch is apart from both. All of it stays alive and untouched
+// until the stream has passed this work. Throws: Error(kUsage), with nothing queued, for null
+// pointers with a count, overlap, too many records and too little scratch; Error(kDevice) naming
+// the operation when CUDA fails.
 void sort_records(const RecordOrder& order, const std::byte* input, std::byte* output,
-                  std::uint64_t count, void* scratch, std::size_t scratch_bytes,
-                  cudaStream_t stream);
+                  std::uint64_t count, const ScratchMemory& scratch, cudaStream_t stream);
 
 }  // namespace gsort::gpu

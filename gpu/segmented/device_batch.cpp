@@ -143,46 +143,46 @@ LongNeeds even_needs(std::uint64_t array_count, std::uint64_t array_keys,
   return needs;
 }
 
+// Requires: arrays of at most a tile.
 template <class Key>
-void queue_short_arrays(const Key* input, Key* output, std::uint64_t array_count,
-                        std::uint64_t array_keys, const EndMaps<Key>& maps, unsigned architecture,
-                        cudaStream_t stream) {
+void queue_short_arrays(const BatchSort<Key>& sort, unsigned architecture) {
   const KernelTuning tuning = tuning_for<Key>(architecture);
   BatchSortPass<Key> pass;
-  pass.input = input;
-  pass.output = output;
-  pass.maps = maps;
-  pass.layout = even_layout(array_count, static_cast<unsigned>(array_keys), tuning.keys_per_thread,
-                            tuning.block_sort_threads);
-  pass.vectors = pass.layout.dense && is_vector_aligned(input) && is_vector_aligned(output);
-  launch_batch_sort(pass, architecture, stream);
+  pass.input = sort.input;
+  pass.output = sort.output;
+  pass.maps = EndMaps<Key>::of(sort.load_map, sort.store_map);
+  pass.layout = even_layout(sort.array_count, static_cast<unsigned>(sort.array_keys),
+                            tuning.keys_per_thread, tuning.block_sort_threads);
+  pass.vectors =
+      pass.layout.dense && is_vector_aligned(sort.input) && is_vector_aligned(sort.output);
+  launch_batch_sort(pass, architecture, sort.stream);
 }
 
 template <class Key>
-void queue_long_arrays(const Key* input, Key* output, std::uint64_t array_count,
-                       std::uint64_t array_keys, const EndMaps<Key>& maps, void* scratch,
-                       unsigned architecture, cudaStream_t stream) {
+void queue_long_arrays(const BatchSort<Key>& sort, unsigned architecture) {
+  const std::uint64_t array_count = sort.array_count;
+  const std::uint64_t array_keys = sort.array_keys;
   const KernelTuning tuning = tuning_for<Key>(architecture);
   const SortShape shape = shape_of(array_keys, tuning);
-  ScratchCutter cutter(scratch);
+  ScratchCutter cutter(sort.scratch.memory);
   const LongScratch<Key> arrays(cutter, even_needs(array_count, array_keys, tuning), tuning);
 
   LongSortPass<Key> tiles;
-  tiles.input = input;
-  tiles.after_even_passes = output;
+  tiles.input = sort.input;
+  tiles.after_even_passes = sort.output;
   tiles.after_odd_passes = arrays.buffer;
   tiles.samples = arrays.samples;
-  tiles.maps = maps;
+  tiles.maps = EndMaps<Key>::of(sort.load_map, sort.store_map);
   tiles.passes = long_passes_of(shape);
   tiles.arrays.array_count = array_count;
   tiles.arrays.array_keys = array_keys;
   tiles.arrays.array_tiles = shape.run_count;
   tiles.tile_count = array_count * shape.run_count;
-  launch_long_sort(tiles, architecture, stream);
+  launch_long_sort(tiles, architecture, sort.stream);
 
   LongMergePass<Key> merges;
   merges.arrays = tiles.arrays;
-  queue_long_merges(merges, tiles, arrays, architecture, stream,
+  queue_long_merges(merges, tiles, arrays, architecture, sort.stream,
                     [&](LongArrays& even, unsigned pass, unsigned /*fan_in*/) {
                       even.array_rows = even_rows(shape, pass, array_keys, tuning);
                       return array_count * even.array_rows;
@@ -333,26 +333,33 @@ std::size_t sort_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t ar
 }
 
 template <class Key>
-void sort_batch(const Key* input, Key* output, std::uint64_t array_count, std::uint64_t array_keys,
-                KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
-                std::size_t scratch_bytes, cudaStream_t stream) {
-  const std::uint64_t count = total_of(array_count, array_keys);
+void sort_batch(const BatchSort<Key>& sort) {
+  const std::uint64_t count = total_of(sort.array_count, sort.array_keys);
   if (count == 0) return;
-  const std::size_t needed = sort_batch_scratch_bytes<Key>(array_count, array_keys);
   require_sort_memory(
-      {input, output, count * sizeof(Key), sizeof(Key), scratch, scratch_bytes, needed},
+      {.input = sort.input,
+       .output = sort.output,
+       .bytes = count * sizeof(Key),
+       .alignment = sizeof(Key),
+       .scratch = sort.scratch,
+       .scratch_needed = sort_batch_scratch_bytes<Key>(sort.array_count, sort.array_keys)},
       kEvenOperation);
 
-  if (array_count == 1) {
-    sort_keys(input, output, array_keys, load_map, store_map, scratch, scratch_bytes, stream);
+  if (sort.array_count == 1) {
+    sort_keys<Key>({.input = sort.input,
+                    .output = sort.output,
+                    .count = sort.array_keys,
+                    .load_map = sort.load_map,
+                    .store_map = sort.store_map,
+                    .scratch = sort.scratch,
+                    .stream = sort.stream});
     return;
   }
   const unsigned architecture = current_architecture();
-  const EndMaps<Key> maps = EndMaps<Key>::of(load_map, store_map);
-  if (array_keys <= tuning_for<Key>(architecture).block_sort_keys()) {
-    queue_short_arrays(input, output, array_count, array_keys, maps, architecture, stream);
+  if (sort.array_keys <= tuning_for<Key>(architecture).block_sort_keys()) {
+    queue_short_arrays(sort, architecture);
   } else {
-    queue_long_arrays(input, output, array_count, array_keys, maps, scratch, architecture, stream);
+    queue_long_arrays(sort, architecture);
   }
 }
 
@@ -374,10 +381,9 @@ std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count, std::uint
 }
 
 template <class Key>
-void sort_ragged_batch(const Key* input, Key* output, const RaggedArrays& arrays,
-                       KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
-                       std::size_t scratch_bytes, cudaStream_t stream) {
-  const auto [offsets, array_count, count, longest_known] = arrays;
+void sort_ragged_batch(const RaggedSort<Key>& sort) {
+  const auto& [input, output, offsets, array_count, count, longest_known, load_map, store_map,
+               scratch, stream] = sort;
   require_count(count, kRaggedOperation);
   require_count(array_count, kRaggedOperation, "arrays");
   if (count == 0) return;
@@ -386,19 +392,24 @@ void sort_ragged_batch(const Key* input, Key* output, const RaggedArrays& arrays
   const std::uint64_t offset_bytes = (array_count + 1) * sizeof(std::uint64_t);
   const std::uint64_t longest = std::min(longest_known, count);
   const std::size_t needed = sort_ragged_batch_scratch_bytes<Key>(array_count, count, longest);
-  require_sort_memory(
-      {input, output, count * sizeof(Key), sizeof(Key), scratch, scratch_bytes, needed},
-      kRaggedOperation);
+  require_sort_memory({.input = input,
+                       .output = output,
+                       .bytes = bytes,
+                       .alignment = sizeof(Key),
+                       .scratch = scratch,
+                       .scratch_needed = needed},
+                      kRaggedOperation);
   require_memory(offsets, offset_bytes, sizeof(std::uint64_t), kRaggedOperation, "the offsets");
   require_apart(offsets, offset_bytes, output, bytes, kRaggedOperation, "offsets and output");
-  require_apart(offsets, offset_bytes, scratch, needed, kRaggedOperation,
+  require_apart(offsets, offset_bytes, scratch.memory, needed, kRaggedOperation,
                 "offsets and scratch memory");
 
   const unsigned architecture = current_architecture();
   const KernelTuning tuning = tuning_for<Key>(architecture);
   const SortShape shape = shape_of(longest, tuning);
   const RaggedBounds bounds = ragged_bounds(count, longest, shape, tuning);
-  const RaggedScratch<Key> places(scratch, array_count, count, longest, bounds, architecture);
+  const RaggedScratch<Key> places(scratch.memory, array_count, count, longest, bounds,
+                                  architecture);
   RaggedPass<Key> pass;
   pass.input = input;
   pass.output = output;
@@ -425,23 +436,13 @@ void sort_ragged_batch(const Key* input, Key* output, const RaggedArrays& arrays
 
 template std::size_t sort_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint64_t);
 template std::size_t sort_batch_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint64_t);
-template void sort_batch<std::uint32_t>(const std::uint32_t*, std::uint32_t*, std::uint64_t,
-                                        std::uint64_t, KeyMap<std::uint32_t>, KeyMap<std::uint32_t>,
-                                        void*, std::size_t, cudaStream_t);
-template void sort_batch<std::uint64_t>(const std::uint64_t*, std::uint64_t*, std::uint64_t,
-                                        std::uint64_t, KeyMap<std::uint64_t>, KeyMap<std::uint64_t>,
-                                        void*, std::size_t, cudaStream_t);
+template void sort_batch(const BatchSort<std::uint32_t>&);
+template void sort_batch(const BatchSort<std::uint64_t>&);
 template std::size_t sort_ragged_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint64_t,
                                                                     std::uint64_t);
 template std::size_t sort_ragged_batch_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint64_t,
                                                                     std::uint64_t);
-template void sort_ragged_batch<std::uint32_t>(const std::uint32_t*, std::uint32_t*,
-                                               const RaggedArrays&, KeyMap<std::uint32_t>,
-                                               KeyMap<std::uint32_t>, void*, std::size_t,
-                                               cudaStream_t);
-template void sort_ragged_batch<std::uint64_t>(const std::uint64_t*, std::uint64_t*,
-                                               const RaggedArrays&, KeyMap<std::uint64_t>,
-                                               KeyMap<std::uint64_t>, void*, std::size_t,
-                                               cudaStream_t);
+template void sort_ragged_batch(const RaggedSort<std::uint32_t>&);
+template void sort_ragged_batch(const RaggedSort<std::uint64_t>&);
 
 }  // namespace gsort::gpu

@@ -9,6 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include "element/key.hpp"
+#include "gpu/cuda/scratch.hpp"
 
 namespace gsort::gpu {
 
@@ -20,31 +21,32 @@ template <class Key>
 [[nodiscard]] std::size_t sort_batch_scratch_bytes(std::uint64_t array_count,
                                                    std::uint64_t array_keys);
 
-// Sorts each of array_count arrays: array i is input[i * array_keys, (i + 1) * array_keys) and goes
-// to the same place of output, ascending by load_map.to_ordered of the keys; store_map.to_raw is
-// applied to the ordered keys as they leave, so an identity store_map leaves ordered keys. The work
-// is queued on `stream`; the call does not wait for the device, and calls on several streams may
-// overlap when each has scratch of its own.
-// Requires: Key is std::uint32_t or std::uint64_t; input and output aligned to sizeof(Key), and the
-//   same array or apart; scratch aligned to 256 bytes and apart from both; all of it stays alive
-//   and untouched until the stream has passed this work.
+// What sort_batch is given: array i is input[i * array_keys, (i + 1) * array_keys), in device
+// memory, and goes to the same place of the output.
+template <class Key>
+struct BatchSort {
+  const Key* input = nullptr;  // array_count * array_keys keys
+  Key* output = nullptr;       // as many; the same memory as the input, or apart
+  std::uint64_t array_count = 0;
+  std::uint64_t array_keys = 0;
+  KeyMap<Key> load_map{};   // from keys of the input to ordered keys
+  KeyMap<Key> store_map{};  // to_raw is applied to ordered keys as they leave
+  ScratchMemory scratch{};  // of sort_batch_scratch_bytes(array_count, array_keys)
+  cudaStream_t stream = nullptr;
+};
+
+// Sorts each array, ascending by load_map.to_ordered of the keys; an identity store_map leaves
+// ordered keys. The work is queued on the stream; the call does not wait for the device, and calls
+// on several streams may overlap when each has scratch of its own.
+// Requires: Key is std::uint32_t or std::uint64_t; input and output aligned to sizeof(Key); scratch
+//   apart from both; all of it stays alive and untouched until the stream has passed this work.
 // Throws: Error(kUsage), with nothing queued, for null pointers with keys to sort, overlap,
 //   misalignment, more than kMaxSortedKeys keys, and too little scratch; Error(kDevice) naming the
 //   operation when CUDA fails.
 template <class Key>
-void sort_batch(const Key* input, Key* output, std::uint64_t array_count, std::uint64_t array_keys,
-                KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
-                std::size_t scratch_bytes, cudaStream_t stream);
+void sort_batch(const BatchSort<Key>& sort);
 
-// Arrays of any lengths, back to back: array i is the keys [offsets[i], offsets[i + 1]). Arrays may
-// be empty, and one may have all keys.
-struct RaggedArrays {
-  const std::uint64_t* offsets = nullptr;  // device memory, read by the device alone
-  std::uint64_t array_count = 0;           // one less than the offsets
-  std::uint64_t count = 0;                 // keys of all arrays
-  // No array is longer; may be left out. Known, it saves launches and memory for what cannot be.
-  std::uint64_t longest = ~std::uint64_t{0};
-};
+inline constexpr std::uint64_t kUnknownLongest = ~std::uint64_t{0};
 
 // Device memory that sort_ragged_batch needs for array_count arrays of `count` keys in all,
 // whatever their lengths up to `longest`. For exactly these numbers: with others, be they less, it
@@ -52,8 +54,26 @@ struct RaggedArrays {
 // than a tile, else some percent of the keys' bytes at most, and 12 bytes for every 190 arrays.
 // Throws: Error(kUsage) for more than kMaxSortedKeys keys or arrays.
 template <class Key>
-[[nodiscard]] std::size_t sort_ragged_batch_scratch_bytes(
-    std::uint64_t array_count, std::uint64_t count, std::uint64_t longest = ~std::uint64_t{0});
+[[nodiscard]] std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count,
+                                                          std::uint64_t count,
+                                                          std::uint64_t longest = kUnknownLongest);
+
+// What sort_ragged_batch is given: arrays of any lengths, back to back in device memory; array i is
+// the keys [offsets[i], offsets[i + 1]). Arrays may be empty, and one may have all keys.
+template <class Key>
+struct RaggedSort {
+  const Key* input = nullptr;              // count keys
+  Key* output = nullptr;                   // as many; the same memory as the input, or apart
+  const std::uint64_t* offsets = nullptr;  // array_count + 1, read by the device alone
+  std::uint64_t array_count = 0;
+  std::uint64_t count = 0;  // keys of all arrays
+  // Keys of the longest array, or more. Known, it saves launches and memory for what cannot be.
+  std::uint64_t longest = kUnknownLongest;
+  KeyMap<Key> load_map{};   // from keys of the input to ordered keys
+  KeyMap<Key> store_map{};  // to_raw is applied to ordered keys as they leave
+  ScratchMemory scratch{};  // of sort_ragged_batch_scratch_bytes(array_count, count, longest)
+  cudaStream_t stream = nullptr;
+};
 
 // sort_batch for arrays of any lengths.
 // Requires: as sort_batch; offsets apart from output and scratch, ascending, offsets[0] == 0,
@@ -61,33 +81,19 @@ template <class Key>
 //   undefined.
 // Throws: as sort_batch; Error(kUsage) also for more than kMaxSortedKeys arrays.
 template <class Key>
-void sort_ragged_batch(const Key* input, Key* output, const RaggedArrays& arrays,
-                       KeyMap<Key> load_map, KeyMap<Key> store_map, void* scratch,
-                       std::size_t scratch_bytes, cudaStream_t stream);
+void sort_ragged_batch(const RaggedSort<Key>& sort);
 
 extern template std::size_t sort_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint64_t);
 extern template std::size_t sort_batch_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint64_t);
-extern template void sort_batch<std::uint32_t>(const std::uint32_t*, std::uint32_t*, std::uint64_t,
-                                               std::uint64_t, KeyMap<std::uint32_t>,
-                                               KeyMap<std::uint32_t>, void*, std::size_t,
-                                               cudaStream_t);
-extern template void sort_batch<std::uint64_t>(const std::uint64_t*, std::uint64_t*, std::uint64_t,
-                                               std::uint64_t, KeyMap<std::uint64_t>,
-                                               KeyMap<std::uint64_t>, void*, std::size_t,
-                                               cudaStream_t);
+extern template void sort_batch(const BatchSort<std::uint32_t>&);
+extern template void sort_batch(const BatchSort<std::uint64_t>&);
 extern template std::size_t sort_ragged_batch_scratch_bytes<std::uint32_t>(std::uint64_t,
                                                                            std::uint64_t,
                                                                            std::uint64_t);
 extern template std::size_t sort_ragged_batch_scratch_bytes<std::uint64_t>(std::uint64_t,
                                                                            std::uint64_t,
                                                                            std::uint64_t);
-extern template void sort_ragged_batch<std::uint32_t>(const std::uint32_t*, std::uint32_t*,
-                                                      const RaggedArrays&, KeyMap<std::uint32_t>,
-                                                      KeyMap<std::uint32_t>, void*, std::size_t,
-                                                      cudaStream_t);
-extern template void sort_ragged_batch<std::uint64_t>(const std::uint64_t*, std::uint64_t*,
-                                                      const RaggedArrays&, KeyMap<std::uint64_t>,
-                                                      KeyMap<std::uint64_t>, void*, std::size_t,
-                                                      cudaStream_t);
+extern template void sort_ragged_batch(const RaggedSort<std::uint32_t>&);
+extern template void sort_ragged_batch(const RaggedSort<std::uint64_t>&);
 
 }  // namespace gsort::gpu

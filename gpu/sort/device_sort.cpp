@@ -104,20 +104,6 @@ SortArrays<Key> cut_scratch(void* scratch, std::uint64_t count, const KernelTuni
   return arrays;
 }
 
-template <class Key>
-void queue_merges(const SortShape& shape, const SortArrays<Key>& arrays, Key* from, Key* to,
-                  std::uint64_t count, KeyMap<Key> store_map, unsigned architecture,
-                  cudaStream_t stream) {
-  const KernelTuning tuning = tuning_for<Key>(architecture);
-  for (auto& pass : sort_passes(count, shape, tuning, arrays.scratch, store_map)) {
-    pass.input = from;
-    pass.output = to;
-    launch_partition(pass, architecture, stream);
-    launch_kway_merge(pass, architecture, stream);
-    std::swap(from, to);
-  }
-}
-
 // The passes of two runs that a small sort takes.
 unsigned small_passes_of(std::uint64_t count, const SmallTuning& tuning) {
   const std::uint64_t runs = div_up(count, tuning.kernels.block_sort_keys());
@@ -168,12 +154,15 @@ std::size_t sort_keys_scratch_bytes(std::uint64_t count) {
 }
 
 template <class Key>
-void sort_keys(const Key* input, Key* output, std::uint64_t count, KeyMap<Key> load_map,
-               KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
-               cudaStream_t stream) {
+void sort_keys(const KeySort<Key>& sort) {
+  const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
   if (count == 0) return;
-  require_sort_memory({input, output, count * sizeof(Key), sizeof(Key), scratch, scratch_bytes,
-                       sort_keys_scratch_bytes<Key>(count)},
+  require_sort_memory({.input = input,
+                       .output = output,
+                       .bytes = count * sizeof(Key),
+                       .alignment = sizeof(Key),
+                       .scratch = scratch,
+                       .scratch_needed = sort_keys_scratch_bytes<Key>(count)},
                       kOperation);
 
   const unsigned architecture = current_architecture();
@@ -184,28 +173,31 @@ void sort_keys(const Key* input, Key* output, std::uint64_t count, KeyMap<Key> l
   first.loads_mapped = !load_map.is_identity();
   first.store_map = store_map;
   if (count <= small_tuning_for<Key>(architecture).most_sorted_keys) {
-    queue_small_sort(first, output, static_cast<Key*>(scratch), architecture, stream);
+    queue_small_sort(first, output, static_cast<Key*>(scratch.memory), architecture, stream);
     return;
   }
 
   const KernelTuning tuning = tuning_for<Key>(architecture);
   const SortShape shape = shape_of(count, tuning);
-  const SortArrays<Key> arrays = cut_scratch<Key>(scratch, count, tuning);
+  const SortArrays<Key> arrays = cut_scratch<Key>(scratch.memory, count, tuning);
   first.output = shape.fan_ins.size() % 2 == 0 ? output : arrays.buffer;
   first.samples = arrays.scratch.samples;
   first.stores_mapped = shape.fan_ins.empty() && !store_map.is_identity();
   launch_block_sort(first, architecture, stream);
-  Key* const other = first.output == output ? arrays.buffer : output;
-  queue_merges(shape, arrays, first.output, other, count, store_map, architecture, stream);
+  Key* from = first.output;
+  Key* to = from == output ? arrays.buffer : output;
+  for (auto& pass : sort_passes(count, shape, tuning, arrays.scratch, store_map)) {
+    pass.input = from;
+    pass.output = to;
+    launch_partition(pass, architecture, stream);
+    launch_kway_merge(pass, architecture, stream);
+    std::swap(from, to);
+  }
 }
 
 template std::size_t sort_keys_scratch_bytes<std::uint32_t>(std::uint64_t);
 template std::size_t sort_keys_scratch_bytes<std::uint64_t>(std::uint64_t);
-template void sort_keys<std::uint32_t>(const std::uint32_t*, std::uint32_t*, std::uint64_t,
-                                       KeyMap<std::uint32_t>, KeyMap<std::uint32_t>, void*,
-                                       std::size_t, cudaStream_t);
-template void sort_keys<std::uint64_t>(const std::uint64_t*, std::uint64_t*, std::uint64_t,
-                                       KeyMap<std::uint64_t>, KeyMap<std::uint64_t>, void*,
-                                       std::size_t, cudaStream_t);
+template void sort_keys(const KeySort<std::uint32_t>&);
+template void sort_keys(const KeySort<std::uint64_t>&);
 
 }  // namespace gsort::gpu

@@ -9,6 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include "element/key.hpp"
+#include "gpu/cuda/scratch.hpp"
 
 namespace gsort::gpu {
 
@@ -18,28 +19,33 @@ namespace gsort::gpu {
 template <class Key>
 [[nodiscard]] std::size_t sort_keys_scratch_bytes(std::uint64_t count);
 
-// Sorts input[0, count) into output, ascending by load_map.to_ordered of the keys; store_map.to_raw
-// is applied to the ordered keys as they leave, so an identity store_map leaves ordered keys. The
-// work is queued on `stream`; the call does not wait for the device, and calls on several streams
-// may overlap. Requires: Key is std::uint32_t or std::uint64_t; input and output aligned to
-// sizeof(Key); they are
-//   the same array, or do not overlap; scratch aligned to 256 bytes and apart from both; all of it
-//   stays alive and untouched until the stream has passed this work.
+// What sort_keys is given: arrays in device memory; sort_host_array (host_array_sort.hpp): in host
+// memory.
+template <class Key>
+struct KeySort {
+  const Key* input = nullptr;  // count keys
+  Key* output = nullptr;       // count keys; the same array as the input, or apart
+  std::uint64_t count = 0;
+  KeyMap<Key> load_map{};   // from keys of the input to ordered keys
+  KeyMap<Key> store_map{};  // to_raw is applied to ordered keys as they leave
+  ScratchMemory scratch{};  // device memory, of the function's .._scratch_bytes(count)
+  cudaStream_t stream = nullptr;
+};
+
+// Sorts input[0, count) into output, ascending by load_map.to_ordered of the keys; an identity
+// store_map leaves ordered keys. The work is queued on the stream; the call does not wait for the
+// device, and calls on several streams may overlap. Requires: Key is std::uint32_t or
+// std::uint64_t; input and output aligned to sizeof(Key); scratch apart from both; all of it stays
+// alive and untouched until the stream has passed this work.
 // Throws: Error(kUsage), with nothing queued, for null pointers with a count, overlap,
 //   misalignment, more than 2^35 keys, and too little scratch; Error(kDevice) naming the operation
 //   when CUDA fails.
 template <class Key>
-void sort_keys(const Key* input, Key* output, std::uint64_t count, KeyMap<Key> load_map,
-               KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
-               cudaStream_t stream);
+void sort_keys(const KeySort<Key>& sort);
 
 extern template std::size_t sort_keys_scratch_bytes<std::uint32_t>(std::uint64_t);
 extern template std::size_t sort_keys_scratch_bytes<std::uint64_t>(std::uint64_t);
-extern template void sort_keys<std::uint32_t>(const std::uint32_t*, std::uint32_t*, std::uint64_t,
-                                              KeyMap<std::uint32_t>, KeyMap<std::uint32_t>, void*,
-                                              std::size_t, cudaStream_t);
-extern template void sort_keys<std::uint64_t>(const std::uint64_t*, std::uint64_t*, std::uint64_t,
-                                              KeyMap<std::uint64_t>, KeyMap<std::uint64_t>, void*,
-                                              std::size_t, cudaStream_t);
+extern template void sort_keys(const KeySort<std::uint32_t>&);
+extern template void sort_keys(const KeySort<std::uint64_t>&);
 
 }  // namespace gsort::gpu

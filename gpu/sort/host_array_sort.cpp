@@ -69,14 +69,13 @@ void copy(void* to, const void* from, std::uint64_t bytes, cudaMemcpyKind kind,
 }
 
 template <class Key>
-void require_arguments(const Key* input, const Key* output, std::uint64_t count, void* scratch,
-                       std::size_t scratch_bytes, std::size_t needed) {
+void require_arguments(const KeySort<Key>& sort, std::size_t needed) {
+  const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
   const std::uint64_t bytes = count * sizeof(Key);
   require_memory(input, bytes, sizeof(Key), kOperation, "the input");
   require_memory(output, bytes, sizeof(Key), kOperation, "the output");
   if (input != output) require_apart(input, bytes, output, bytes, kOperation, "input and output");
-  require_scratch(scratch_bytes, needed, kOperation);
-  require_memory(scratch, needed, kScratchAlignment, kOperation, "the scratch memory");
+  require_scratch(scratch, needed, kOperation);
 }
 
 }  // namespace
@@ -95,14 +94,13 @@ std::size_t sort_host_array_scratch_bytes(std::uint64_t count) {
 }
 
 template <class Key>
-void sort_host_array(const Key* input, Key* output, std::uint64_t count, KeyMap<Key> load_map,
-                     KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
-                     cudaStream_t stream) {
+void sort_host_array(const KeySort<Key>& sort) {
+  const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
   if (count == 0) return;
   require_count(count, kOperation);
   const std::vector<std::uint64_t> chunks = chunk_counts(count);
-  const HostSortArrays<Key> arrays = cut_scratch<Key>(scratch, chunks, count);
-  require_arguments(input, output, count, scratch, scratch_bytes, arrays.bytes);
+  const HostSortArrays<Key> arrays = cut_scratch<Key>(scratch.memory, chunks, count);
+  require_arguments(sort, arrays.bytes);
   const bool merges = chunks.size() > 1;
   const Stream arrivals;  // destroyed when its work is done
   order_streams(stream, arrivals.get());
@@ -111,13 +109,23 @@ void sort_host_array(const Key* input, Key* output, std::uint64_t count, KeyMap<
     Key* const chunk = arrays.arrived + position;
     copy(chunk, input + position, keys * sizeof(Key), cudaMemcpyHostToDevice, arrivals.get());
     order_streams(arrivals.get(), stream);
-    sort_keys<Key>(chunk, chunk, keys, load_map, merges ? KeyMap<Key>{} : store_map, arrays.others,
-                   arrays.others_bytes, stream);
+    sort_keys<Key>({.input = chunk,
+                    .output = chunk,
+                    .count = keys,
+                    .load_map = load_map,
+                    .store_map = merges ? KeyMap<Key>{} : store_map,
+                    .scratch = {arrays.others, arrays.others_bytes},
+                    .stream = stream});
     position += keys;
   }
   if (merges) {
-    merge_slices<Key>(arrays.arrived, chunks.data(), static_cast<std::uint32_t>(chunks.size()),
-                      arrays.merged, store_map, arrays.others, arrays.others_bytes, stream);
+    merge_slices<Key>({.input = arrays.arrived,
+                       .slice_counts = chunks.data(),
+                       .slice_count = static_cast<std::uint32_t>(chunks.size()),
+                       .output = arrays.merged,
+                       .store_map = store_map,
+                       .scratch = {arrays.others, arrays.others_bytes},
+                       .stream = stream});
   }
   copy(output, merges ? arrays.merged : arrays.arrived, count * sizeof(Key), cudaMemcpyDeviceToHost,
        stream);
@@ -125,11 +133,7 @@ void sort_host_array(const Key* input, Key* output, std::uint64_t count, KeyMap<
 
 template std::size_t sort_host_array_scratch_bytes<std::uint32_t>(std::uint64_t);
 template std::size_t sort_host_array_scratch_bytes<std::uint64_t>(std::uint64_t);
-template void sort_host_array<std::uint32_t>(const std::uint32_t*, std::uint32_t*, std::uint64_t,
-                                             KeyMap<std::uint32_t>, KeyMap<std::uint32_t>, void*,
-                                             std::size_t, cudaStream_t);
-template void sort_host_array<std::uint64_t>(const std::uint64_t*, std::uint64_t*, std::uint64_t,
-                                             KeyMap<std::uint64_t>, KeyMap<std::uint64_t>, void*,
-                                             std::size_t, cudaStream_t);
+template void sort_host_array(const KeySort<std::uint32_t>&);
+template void sort_host_array(const KeySort<std::uint64_t>&);
 
 }  // namespace gsort::gpu

@@ -6,9 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <cuda_runtime_api.h>
-
-#include "element/key.hpp"
+#include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
 
@@ -17,28 +15,19 @@ namespace gsort::gpu {
 template <class Key>
 [[nodiscard]] std::size_t sort_host_array_scratch_bytes(std::uint64_t count);
 
-// Sorts input[0, count) into output, both in host memory, which may be the same array; maps as in
-// sort_keys. The work is queued on `stream` and does not begin before what was queued there; the
-// call waits for the device only where host memory is not pinned.
-// Requires: Key is std::uint32_t or std::uint64_t; input and output aligned to sizeof(Key), the
-// same or apart; scratch is device memory aligned to 256 bytes; all of it stays alive and untouched
-// until the stream has passed this work. Throws: Error(kUsage), with nothing queued, for null
-// pointers with a count, overlap, misalignment, more than 2^35 keys and too little scratch;
-// Error(kDevice) naming the operation when CUDA fails.
+// Sorts input[0, count) into output, both in host memory; maps as in sort_keys. The work is queued
+// on the stream and does not begin before what was queued there; the call waits for the device only
+// where host memory is not pinned.
+// Requires: Key is std::uint32_t or std::uint64_t; input and output aligned to sizeof(Key); all of
+// it stays alive and untouched until the stream has passed this work. Throws: Error(kUsage), with
+// nothing queued, for null pointers with a count, overlap, misalignment, more than 2^35 keys and
+// too little scratch; Error(kDevice) naming the operation when CUDA fails.
 template <class Key>
-void sort_host_array(const Key* input, Key* output, std::uint64_t count, KeyMap<Key> load_map,
-                     KeyMap<Key> store_map, void* scratch, std::size_t scratch_bytes,
-                     cudaStream_t stream);
+void sort_host_array(const KeySort<Key>& sort);
 
 extern template std::size_t sort_host_array_scratch_bytes<std::uint32_t>(std::uint64_t);
 extern template std::size_t sort_host_array_scratch_bytes<std::uint64_t>(std::uint64_t);
-extern template void sort_host_array<std::uint32_t>(const std::uint32_t*, std::uint32_t*,
-                                                    std::uint64_t, KeyMap<std::uint32_t>,
-                                                    KeyMap<std::uint32_t>, void*, std::size_t,
-                                                    cudaStream_t);
-extern template void sort_host_array<std::uint64_t>(const std::uint64_t*, std::uint64_t*,
-                                                    std::uint64_t, KeyMap<std::uint64_t>,
-                                                    KeyMap<std::uint64_t>, void*, std::size_t,
-                                                    cudaStream_t);
+extern template void sort_host_array(const KeySort<std::uint32_t>&);
+extern template void sort_host_array(const KeySort<std::uint64_t>&);
 
 }  // namespace gsort::gpu

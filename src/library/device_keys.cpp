@@ -35,7 +35,13 @@ template <DeviceKey Key>
 void sort_device_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                       const DeviceScratch& scratch, DeviceStream stream) {
   const auto map = map_of<Key>(order);
-  gpu::sort_keys(bits(input), bits(output), count, map, map, scratch.memory, scratch.bytes, stream);
+  gpu::sort_keys<library::Bits<Key>>({.input = bits(input),
+                                      .output = bits(output),
+                                      .count = count,
+                                      .load_map = map,
+                                      .store_map = map,
+                                      .scratch = {scratch.memory, scratch.bytes},
+                                      .stream = stream});
 }
 
 template <UnsignedDeviceKey Key>
@@ -46,8 +52,13 @@ std::size_t device_merge_scratch_bytes(std::uint64_t total) {
 template <UnsignedDeviceKey Key>
 void merge_device_keys(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
                        Key* output, const DeviceScratch& scratch, DeviceStream stream) {
-  gpu::merge_arrays(a, a_count, b, b_count, output, KeyMap<Key>{}, scratch.memory, scratch.bytes,
-                    stream);
+  gpu::merge_arrays<Key>({.a = a,
+                          .a_count = a_count,
+                          .b = b,
+                          .b_count = b_count,
+                          .output = output,
+                          .scratch = {scratch.memory, scratch.bytes},
+                          .stream = stream});
 }
 
 template <DeviceKey Key>
@@ -60,8 +71,14 @@ void sort_device_batch(const Key* input, Key* output, std::uint64_t array_count,
                        std::uint64_t array_keys, Order order, const DeviceScratch& scratch,
                        DeviceStream stream) {
   const auto map = map_of<Key>(order);
-  gpu::sort_batch(bits(input), bits(output), array_count, array_keys, map, map, scratch.memory,
-                  scratch.bytes, stream);
+  gpu::sort_batch<library::Bits<Key>>({.input = bits(input),
+                                       .output = bits(output),
+                                       .array_count = array_count,
+                                       .array_keys = array_keys,
+                                       .load_map = map,
+                                       .store_map = map,
+                                       .scratch = {scratch.memory, scratch.bytes},
+                                       .stream = stream});
 }
 
 template <DeviceKey Key>
@@ -73,8 +90,13 @@ template <DeviceKey Key>
 void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                     const DeviceScratch& scratch, DeviceStream stream) {
   const auto map = map_of<Key>(order);
-  gpu::sort_host_array(bits(input), bits(output), count, map, map, scratch.memory, scratch.bytes,
-                       stream);
+  gpu::sort_host_array<library::Bits<Key>>({.input = bits(input),
+                                            .output = bits(output),
+                                            .count = count,
+                                            .load_map = map,
+                                            .store_map = map,
+                                            .scratch = {scratch.memory, scratch.bytes},
+                                            .stream = stream});
 }
 
 // All that is there for every type of key.

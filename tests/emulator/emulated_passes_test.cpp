@@ -28,8 +28,10 @@ void sort_and_compare(Shape shape, std::uint64_t count) {
   const DeviceArray<Key> output(count);
   const std::size_t scratch_bytes = sort_keys_scratch_bytes<Key>(count);
   const DeviceArray<unsigned char> scratch(scratch_bytes, 256 - DeviceArray<char>::kGuard);
-  sort_keys(input.get(), output.get(), count, KeyMap<Key>{}, KeyMap<Key>{}, scratch.get(),
-            scratch_bytes, nullptr);
+  sort_keys<Key>({.input = input.get(),
+                  .output = output.get(),
+                  .count = count,
+                  .scratch = {scratch.get(), scratch_bytes}});
   std::sort(keys.begin(), keys.end());
   ASSERT_TRUE(output.values() == keys);
   ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
@@ -52,8 +54,12 @@ TYPED_TEST(EmulatedPasses, MergeTwoArrays) {
   const DeviceArray<TypeParam> output(2 * count);
   const std::size_t scratch_bytes = merge_arrays_scratch_bytes<TypeParam>(2 * count);
   const DeviceArray<unsigned char> scratch(scratch_bytes, 256 - DeviceArray<char>::kGuard);
-  merge_arrays(a.get(), count, b.get(), count, output.get(), KeyMap<TypeParam>{}, scratch.get(),
-               scratch_bytes, nullptr);
+  merge_arrays<TypeParam>({.a = a.get(),
+                           .a_count = count,
+                           .b = b.get(),
+                           .b_count = count,
+                           .output = output.get(),
+                           .scratch = {scratch.get(), scratch_bytes}});
   std::vector<TypeParam> expected(2 * count);
   std::merge(first.begin(), first.end(), second.begin(), second.end(), expected.begin());
   ASSERT_TRUE(output.values() == expected);

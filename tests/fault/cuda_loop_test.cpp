@@ -200,8 +200,10 @@ TEST(FaultsOfGpuCalls, InSortsOfHostArraysAreErrors) {
   std::vector<std::uint32_t> sorted(kCount);
   const auto sort = [&] {
     try {
-      gpu::sort_host_array<std::uint32_t>(keys.data(), sorted.data(), kCount, {}, {},
-                                          scratch.as<>(), bytes, nullptr);
+      gpu::sort_host_array<std::uint32_t>({.input = keys.data(),
+                                           .output = sorted.data(),
+                                           .count = kCount,
+                                           .scratch = {scratch.as<>(), bytes}});
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kDevice) << error.what();
       EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);

@@ -65,8 +65,13 @@ void sort_even(const std::vector<Key>& keys, std::uint64_t array_keys, const Cal
   run_and_compare<Key>(keys, Lengths(arrays, array_keys), call, bytes,
                        what + " " + std::to_string(arrays) + " x " + std::to_string(array_keys),
                        [&](const Key* input, Key* output, void* scratch) {
-                         sort_batch<Key>(input, output, arrays, array_keys, call.load_map,
-                                         call.store_map, scratch, bytes, nullptr);
+                         sort_batch<Key>({.input = input,
+                                          .output = output,
+                                          .array_count = arrays,
+                                          .array_keys = array_keys,
+                                          .load_map = call.load_map,
+                                          .store_map = call.store_map,
+                                          .scratch = {scratch, bytes}});
                        });
 }
 
@@ -77,18 +82,23 @@ void sort_ragged(const Lengths& lengths, Shape shape, const Call<Key>& call = {}
   std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
   const std::uint64_t count = offsets.back();
   const DeviceArray<std::uint64_t> device_offsets(offsets);
-  RaggedArrays arrays{device_offsets.get(), lengths.size(), count};
   for (const std::uint64_t longest :
-       {arrays.longest, *std::max_element(lengths.begin(), lengths.end())}) {
-    arrays.longest = longest;
+       {kUnknownLongest, *std::max_element(lengths.begin(), lengths.end())}) {
     const std::size_t bytes = sort_ragged_batch_scratch_bytes<Key>(lengths.size(), count, longest);
     run_and_compare<Key>(make_keys<Key>(shape, count, count), lengths, call, bytes,
                          what + " " + std::to_string(lengths.size()) + " arrays of " +
                              std::to_string(count) + " keys, none longer than " +
                              std::to_string(longest),
                          [&](const Key* input, Key* output, void* scratch) {
-                           sort_ragged_batch<Key>(input, output, arrays, call.load_map,
-                                                  call.store_map, scratch, bytes, nullptr);
+                           sort_ragged_batch<Key>({.input = input,
+                                                   .output = output,
+                                                   .offsets = device_offsets.get(),
+                                                   .array_count = lengths.size(),
+                                                   .count = count,
+                                                   .longest = longest,
+                                                   .load_map = call.load_map,
+                                                   .store_map = call.store_map,
+                                                   .scratch = {scratch, bytes}});
                          });
   }
   ASSERT_TRUE(device_offsets.values() == offsets && device_offsets.guards_hold());
@@ -344,7 +354,11 @@ TYPED_TEST(DeviceBatch, RefusesBadArgumentsBeforeAnyLaunch) {
   const auto refused = [&](const Key* input, Key* output, std::uint64_t array_count, void* memory,
                            std::size_t memory_bytes) {
     return is_refused([&] {
-      sort_batch<Key>(input, output, array_count, length, {}, {}, memory, memory_bytes, nullptr);
+      sort_batch<Key>({.input = input,
+                       .output = output,
+                       .array_count = array_count,
+                       .array_keys = length,
+                       .scratch = {memory, memory_bytes}});
     });
   };
   EXPECT_TRUE(refused(nullptr, keys.get(), arrays, scratch.get(), bytes));
@@ -355,12 +369,15 @@ TYPED_TEST(DeviceBatch, RefusesBadArgumentsBeforeAnyLaunch) {
   EXPECT_TRUE(refused(keys.get(), keys.get(), arrays, scratch.get() + 8, bytes));
   EXPECT_TRUE(refused(keys.get(), keys.get(), ~std::uint64_t{0}, scratch.get(), bytes));
   EXPECT_TRUE(is_refused([] { (void)sort_batch_scratch_bytes<Key>(kMaxSortedKeys, 2); }));
-  sort_batch<Key>(nullptr, nullptr, 0, 100, {}, {}, nullptr, 0, nullptr);
-  sort_batch<Key>(nullptr, nullptr, 100, 0, {}, {}, nullptr, 0, nullptr);
+  sort_batch<Key>({.array_count = 0, .array_keys = 100});
+  sort_batch<Key>({.array_count = 100, .array_keys = 0});
   EXPECT_EQ(sort_batch_scratch_bytes<Key>(1000, 100), 0U);
   inject_cuda_fault({CudaCall::kLaunch, 2, cudaErrorLaunchFailure});
-  EXPECT_THROW(sort_batch<Key>(keys.get(), keys.get(), arrays, length, {}, {}, scratch.get(), bytes,
-                               nullptr),
+  EXPECT_THROW(sort_batch<Key>({.input = keys.get(),
+                                .output = keys.get(),
+                                .array_count = arrays,
+                                .array_keys = length,
+                                .scratch = {scratch.get(), bytes}}),
                Error);
   clear_cuda_fault();
 }
@@ -375,8 +392,12 @@ TYPED_TEST(DeviceBatch, RefusesBadArgumentsOfRaggedBatches) {
   const auto refused = [&](const Key* input, Key* output, const std::uint64_t* table,
                            std::uint64_t arrays, void* memory, std::size_t memory_bytes) {
     return is_refused([&] {
-      sort_ragged_batch<Key>(input, output, {table, arrays, count}, {}, {}, memory, memory_bytes,
-                             nullptr);
+      sort_ragged_batch<Key>({.input = input,
+                              .output = output,
+                              .offsets = table,
+                              .array_count = arrays,
+                              .count = count,
+                              .scratch = {memory, memory_bytes}});
     });
   };
   Key* const in = keys.get();
@@ -391,8 +412,9 @@ TYPED_TEST(DeviceBatch, RefusesBadArgumentsOfRaggedBatches) {
   EXPECT_TRUE(refused(in, in, offsets.get(), 2, nullptr, bytes));
   EXPECT_TRUE(refused(in, in, offsets.get(), 2, scratch.get(), bytes - 1));
   EXPECT_TRUE(refused(in, in, offsets.get(), 2, scratch.get() + 8, bytes));
-  sort_ragged_batch<Key>(nullptr, nullptr, {}, {}, {}, nullptr, 0, nullptr);
-  sort_ragged_batch<Key>(in, in, {offsets.get(), 2, 0}, {}, {}, nullptr, 0, nullptr);
+  sort_ragged_batch<Key>({});
+  sort_ragged_batch<Key>(
+      {.input = in, .output = in, .offsets = offsets.get(), .array_count = 2, .count = 0});
 }
 
 // What is sorted then is not said, but nothing else may be written.
@@ -414,9 +436,13 @@ TYPED_TEST(DeviceBatch, StaysInItsMemoryWhenArraysAreLongerThanSaid) {
       const std::size_t bytes =
           sort_ragged_batch_scratch_bytes<Key>(lengths.size(), ends.back(), longest);
       const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-      sort_ragged_batch<Key>(keys.get(), keys.get(),
-                             {offsets.get(), lengths.size(), ends.back(), longest}, {}, {},
-                             scratch.get(), bytes, nullptr);
+      sort_ragged_batch<Key>({.input = keys.get(),
+                              .output = keys.get(),
+                              .offsets = offsets.get(),
+                              .array_count = lengths.size(),
+                              .count = ends.back(),
+                              .longest = longest,
+                              .scratch = {scratch.get(), bytes}});
       check_cuda(cudaDeviceSynchronize(), CudaCall::kStream, "sorting a ragged batch");
       EXPECT_TRUE(keys.guards_hold() && scratch.guards_hold()) << longest;
     }

@@ -44,7 +44,10 @@ TEST_F(DeviceLarge, KeysAreSorted) {
     const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
     const ScatteredKeys scattered{count, count, shift_for(count)};
     fill_scattered(scattered, keys.get());
-    sort_keys<Key>(keys.get(), keys.get(), count, {}, {}, scratch.get(), bytes, nullptr);
+    sort_keys<Key>({.input = keys.get(),
+                    .output = keys.get(),
+                    .count = count,
+                    .scratch = {scratch.get(), bytes}});
     EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
   }
 }
@@ -62,8 +65,11 @@ TEST_F(DeviceLarge, SlicesAreMerged) {
       const DeviceArray<Key> out(count);
       const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
       fill_slices(count, slices, shift_for(count), in.get());
-      merge_slices<Key>(in.get(), counts.data(), slices, out.get(), {}, scratch.get(), bytes,
-                        nullptr);
+      merge_slices<Key>({.input = in.get(),
+                         .slice_counts = counts.data(),
+                         .slice_count = slices,
+                         .output = out.get(),
+                         .scratch = {scratch.get(), bytes}});
       EXPECT_EQ(count_wrong({count, count, shift_for(count)}, out.get()), 0U)
           << slices << " slices of " << count;
     }
@@ -80,7 +86,11 @@ TEST_F(DeviceLarge, BatchesAreSorted) {
     const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
     const ScatteredKeys scattered{count, length, 0};
     fill_scattered(scattered, keys.get());
-    sort_batch<Key>(keys.get(), keys.get(), arrays, length, {}, {}, scratch.get(), bytes, nullptr);
+    sort_batch<Key>({.input = keys.get(),
+                     .output = keys.get(),
+                     .array_count = arrays,
+                     .array_keys = length,
+                     .scratch = {scratch.get(), bytes}});
     EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << arrays << " x " << length;
   }
 }
@@ -98,8 +108,12 @@ TEST_F(DeviceLarge, ArraysGivenByOffsetsAreSorted) {
   const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
   const ScatteredKeys scattered{kCount, kLength, 0};
   fill_scattered(scattered, keys.get());
-  sort_ragged_batch<Key>(keys.get(), keys.get(), {table.get(), kArrays, kCount}, {}, {},
-                         scratch.get(), bytes, nullptr);
+  sort_ragged_batch<Key>({.input = keys.get(),
+                          .output = keys.get(),
+                          .offsets = table.get(),
+                          .array_count = kArrays,
+                          .count = kCount,
+                          .scratch = {scratch.get(), bytes}});
   EXPECT_EQ(count_wrong(scattered, keys.get()), 0U);
 }
 
@@ -115,7 +129,8 @@ TEST_F(DeviceLarge, PairsAreSorted) {
     fill_scattered(scattered, keys.get());
     fill_scattered(scattered, values.get());
     const Pairs<Key, Key> pairs{keys.get(), values.get()};
-    sort_pairs<Key, Key>(pairs, pairs, count, {}, {}, scratch.get(), bytes, nullptr);
+    sort_pairs<Key, Key>(
+        {.input = pairs, .output = pairs, .count = count, .scratch = {scratch.get(), bytes}});
     EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
     EXPECT_EQ(count_wrong(scattered, values.get()), 0U) << count;
   }

@@ -67,8 +67,12 @@ void merge_and_compare(const Slices<Key>& slices, KeyMap<Key> map, std::size_t m
   const DeviceArray<Key> output(slices.keys.size(), misalign / 2);
   const std::size_t bytes = merge_slices_scratch_bytes<Key>(slices.keys.size(), slice_count);
   const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-  merge_slices<Key>(input.get(), slices.counts.data(), slice_count, output.get(), map,
-                    scratch.get(), bytes, nullptr);
+  merge_slices<Key>({.input = input.get(),
+                     .slice_counts = slices.counts.data(),
+                     .slice_count = slice_count,
+                     .output = output.get(),
+                     .store_map = map,
+                     .scratch = {scratch.get(), bytes}});
   ASSERT_TRUE(output.values() == expected)
       << what << ", " << slice_count << " slices, " << expected.size() << " keys";
   ASSERT_TRUE(output.guards_hold() && scratch.guards_hold()) << what;
@@ -134,8 +138,13 @@ void merge_arrays_and_compare(Shape shape, std::uint64_t a_count, std::uint64_t 
   const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
   const Key* const a = input.get() + (b_before_a ? b_count : 0);
   const Key* const b = input.get() + (b_before_a ? 0 : a_count);
-  merge_arrays<Key>(a_count == 0 ? nullptr : a, a_count, b_count == 0 ? nullptr : b, b_count,
-                    output.get(), map, scratch.get(), bytes, nullptr);
+  merge_arrays<Key>({.a = a_count == 0 ? nullptr : a,
+                     .a_count = a_count,
+                     .b = b_count == 0 ? nullptr : b,
+                     .b_count = b_count,
+                     .output = output.get(),
+                     .store_map = map,
+                     .scratch = {scratch.get(), bytes}});
   ASSERT_TRUE(output.values() == expected) << a_count << " + " << b_count << " keys";
   ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
   ASSERT_TRUE(input.values() == keys) << "the input changed";
@@ -173,7 +182,12 @@ TYPED_TEST(DeviceMerge, RefusesBadTwoArraysBeforeAnyLaunch) {
   const auto refused = [&](const TypeParam* a, const TypeParam* b, TypeParam* out, void* memory,
                            std::size_t memory_bytes, std::uint64_t b_count = 11000) {
     try {
-      merge_arrays<TypeParam>(a, 9000, b, b_count, out, {}, memory, memory_bytes, nullptr);
+      merge_arrays<TypeParam>({.a = a,
+                               .a_count = 9000,
+                               .b = b,
+                               .b_count = b_count,
+                               .output = out,
+                               .scratch = {memory, memory_bytes}});
     } catch (const Error& error) {
       return error.kind() == ErrorKind::kUsage;
     }
@@ -187,7 +201,7 @@ TYPED_TEST(DeviceMerge, RefusesBadTwoArraysBeforeAnyLaunch) {
   EXPECT_TRUE(refused(a, a, output.get(), scratch.get(), bytes - 1));
   EXPECT_TRUE(refused(a, a, output.get(), nullptr, bytes));
   EXPECT_TRUE(refused(a, a, output.get(), scratch.get(), bytes, ~std::uint64_t{0}));
-  merge_arrays<TypeParam>(nullptr, 0, nullptr, 0, nullptr, {}, nullptr, 0, nullptr);
+  merge_arrays<TypeParam>({.a_count = 0, .b_count = 0});
 }
 
 TYPED_TEST(DeviceMerge, RunsOnSeveralStreamsAtOnce) {
@@ -210,8 +224,12 @@ TYPED_TEST(DeviceMerge, RunsOnSeveralStreamsAtOnce) {
   for (int round = 0; round < 5; ++round) {
     for (std::size_t i = 0; i < kStreams; ++i) {
       std::vector<std::uint64_t> counts = slices.counts;  // gone before the device reads anything
-      merge_slices<TypeParam>(input.get(), counts.data(), slice_count, outputs[i]->get(), {},
-                              scratches[i]->get(), bytes, streams[i]);
+      merge_slices<TypeParam>({.input = input.get(),
+                               .slice_counts = counts.data(),
+                               .slice_count = slice_count,
+                               .output = outputs[i]->get(),
+                               .scratch = {scratches[i]->get(), bytes},
+                               .stream = streams[i]});
       std::fill(counts.begin(), counts.end(), 1);
     }
   }
@@ -228,7 +246,11 @@ TYPED_TEST(DeviceMerge, RefusesBadArgumentsBeforeAnyLaunch) {
   const auto refused = [&](const TypeParam* in, const std::uint64_t* table, TypeParam* out,
                            void* memory, std::size_t memory_bytes) {
     try {
-      merge_slices<TypeParam>(in, table, 2, out, {}, memory, memory_bytes, nullptr);
+      merge_slices<TypeParam>({.input = in,
+                               .slice_counts = table,
+                               .slice_count = 2,
+                               .output = out,
+                               .scratch = {memory, memory_bytes}});
     } catch (const Error& error) {
       return error.kind() == ErrorKind::kUsage;
     }

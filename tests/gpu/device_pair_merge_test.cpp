@@ -51,8 +51,13 @@ void merge_keys_and_compare(std::vector<typename T::Key> keys, std::uint64_t a_c
   const DevicePairArrays<T> output(pairs.count(), 1);
   const auto bytes = merge_pair_arrays_scratch_bytes<Key, Value>(pairs.count());
   const Scratch scratch(bytes, kScratchShift);
-  merge_pair_arrays<Key, Value>(a.get(), a_count, b.get(), b_count, output.get(), map,
-                                scratch.get(), bytes, nullptr);
+  merge_pair_arrays<Key, Value>({.a = a.get(),
+                                 .a_count = a_count,
+                                 .b = b.get(),
+                                 .b_count = b_count,
+                                 .output = output.get(),
+                                 .store_map = map,
+                                 .scratch = {scratch.get(), bytes}});
   ASSERT_TRUE(output.pairs() == expected) << a_count << " + " << b_count;
   ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
 }
@@ -130,8 +135,12 @@ TYPED_TEST(DevicePairMerge, TakesArraysThatOverlap) {
   const auto bytes = merge_pair_arrays_scratch_bytes<Key, Value>(all.count());
   const Scratch scratch(bytes, kScratchShift);
   const Pairs<Key, Value> a = input.get();
-  merge_pair_arrays<Key, Value>(a, kCount, {a.keys + kShift, a.values + kShift}, kCount,
-                                output.get(), {}, scratch.get(), bytes, nullptr);
+  merge_pair_arrays<Key, Value>({.a = a,
+                                 .a_count = kCount,
+                                 .b = {a.keys + kShift, a.values + kShift},
+                                 .b_count = kCount,
+                                 .output = output.get(),
+                                 .scratch = {scratch.get(), bytes}});
   EXPECT_TRUE(output.pairs() == stably_sorted(all, {}, {}));
 }
 
@@ -147,7 +156,12 @@ TYPED_TEST(DevicePairMerge, IsRefusedBeforeAnyLaunchWithBadArguments) {
   const auto is_refused = [&](ConstPairs<Key, Value> a, Pairs<Key, Value> to, void* memory,
                               std::size_t memory_bytes) {
     return refused([&] {
-      merge_pair_arrays<Key, Value>(a, 9000, in, 11000, to, {}, memory, memory_bytes, nullptr);
+      merge_pair_arrays<Key, Value>({.a = a,
+                                     .a_count = 9000,
+                                     .b = in,
+                                     .b_count = 11000,
+                                     .output = to,
+                                     .scratch = {memory, memory_bytes}});
     });
   };
   EXPECT_FALSE(is_refused(in, out, scratch.get(), bytes));
@@ -161,8 +175,12 @@ TYPED_TEST(DevicePairMerge, IsRefusedBeforeAnyLaunchWithBadArguments) {
   EXPECT_TRUE(is_refused(in, out, nullptr, bytes));
   EXPECT_TRUE(is_refused(in, out, scratch.get() + 8, bytes));
   const auto huge = [&] {
-    merge_pair_arrays<Key, Value>(in, ~std::uint64_t{0}, in, 2, out, {}, scratch.get(), bytes,
-                                  nullptr);
+    merge_pair_arrays<Key, Value>({.a = in,
+                                   .a_count = ~std::uint64_t{0},
+                                   .b = in,
+                                   .b_count = 2,
+                                   .output = out,
+                                   .scratch = {scratch.get(), bytes}});
   };
   EXPECT_TRUE(refused(huge));
 }

@@ -35,8 +35,12 @@ void sort_and_compare(const HostPairs<T>& pairs, KeyMap<typename T::Key> load_ma
   const DevicePairArrays<T>& output = in_place ? input : apart;
   const auto bytes = sort_pairs_scratch_bytes<typename T::Key, typename T::Value>(pairs.count());
   const Scratch scratch(bytes, kScratchShift);
-  sort_pairs<typename T::Key, typename T::Value>(input.get(), output.get(), pairs.count(), load_map,
-                                                 store_map, scratch.get(), bytes, nullptr);
+  sort_pairs<typename T::Key, typename T::Value>({.input = input.get(),
+                                                  .output = output.get(),
+                                                  .count = pairs.count(),
+                                                  .load_map = load_map,
+                                                  .store_map = store_map,
+                                                  .scratch = {scratch.get(), bytes}});
   const HostPairs<T> found = output.pairs();
   ASSERT_TRUE(found.keys == expected.keys) << "keys, " << what << ", " << pairs.count();
   ASSERT_TRUE(found.values == expected.values) << "values, " << what << ", " << pairs.count();
@@ -161,8 +165,12 @@ void merge_and_compare(const PairSlices<T>& slices, KeyMap<typename T::Key> map,
   const DevicePairArrays<T> output(count, misalign / 2);
   const auto bytes = merge_pair_slices_scratch_bytes<Key, Value>(count, slice_count);
   const Scratch scratch(bytes, kScratchShift);
-  merge_pair_slices<Key, Value>(input.get(), slices.counts.data(), slice_count, output.get(), map,
-                                scratch.get(), bytes, nullptr);
+  merge_pair_slices<Key, Value>({.input = input.get(),
+                                 .slice_counts = slices.counts.data(),
+                                 .slice_count = slice_count,
+                                 .output = output.get(),
+                                 .store_map = map,
+                                 .scratch = {scratch.get(), bytes}});
   const HostPairs<T> found = output.pairs();
   ASSERT_TRUE(found.keys == expected.keys)
       << "keys, " << what << ", " << slice_count << " slices, " << count;
@@ -281,8 +289,11 @@ TYPED_TEST(DevicePairs, AreSortedOnSeveralStreamsAtOnce) {
   check_cuda(cudaDeviceSynchronize(), CudaCall::kStream, "waiting for the GPU");
   for (int round = 0; round < 5; ++round) {
     for (std::size_t i = 0; i < kStreams; ++i) {
-      sort_pairs<Key, Value>(input.get(), outputs[i]->get(), kCount, {}, {}, scratches[i]->get(),
-                             bytes, streams[i]);
+      sort_pairs<Key, Value>({.input = input.get(),
+                              .output = outputs[i]->get(),
+                              .count = kCount,
+                              .scratch = {scratches[i]->get(), bytes},
+                              .stream = streams[i]});
     }
   }
   for (const auto& output : outputs) EXPECT_TRUE(output->pairs() == expected);
@@ -300,8 +311,10 @@ TYPED_TEST(DevicePairs, AreNotSortedWithBadArguments) {
   const Pairs<Key, Value> good{keys.get(), values.get()};
   const auto sort_refused = [&](ConstPairs<Key, Value> in, Pairs<Key, Value> out, void* memory,
                                 std::size_t memory_bytes) {
-    return refused(
-        [&] { sort_pairs<Key, Value>(in, out, kCount, {}, {}, memory, memory_bytes, nullptr); });
+    return refused([&] {
+      sort_pairs<Key, Value>(
+          {.input = in, .output = out, .count = kCount, .scratch = {memory, memory_bytes}});
+    });
   };
   EXPECT_TRUE(sort_refused({nullptr, values.get()}, good, scratch.get(), bytes));
   EXPECT_TRUE(sort_refused({keys.get(), nullptr}, good, scratch.get(), bytes));
@@ -317,10 +330,11 @@ TYPED_TEST(DevicePairs, AreNotSortedWithBadArguments) {
   EXPECT_TRUE(sort_refused(good, good, scratch.get(), bytes - 1));
   EXPECT_TRUE(sort_refused(good, good, scratch.get() + 8, bytes));
   EXPECT_TRUE(sort_refused(good, good, keys.get(), bytes));
-  sort_pairs<Key, Value>(Pairs<Key, Value>{}, {}, 0, {}, {}, nullptr, 0, nullptr);
+  sort_pairs<Key, Value>({.input = Pairs<Key, Value>{}, .count = 0});
   inject_cuda_fault({CudaCall::kLaunch, 2, cudaErrorLaunchFailure});
   const auto sort = [&] {
-    sort_pairs<Key, Value>(good, good, kCount, {}, {}, scratch.get(), bytes, nullptr);
+    sort_pairs<Key, Value>(
+        {.input = good, .output = good, .count = kCount, .scratch = {scratch.get(), bytes}});
   };
   EXPECT_THROW(sort(), Error);
   clear_cuda_fault();
@@ -339,7 +353,11 @@ TYPED_TEST(DevicePairs, AreNotMergedWithBadArguments) {
   const auto merge_refused = [&](ConstPairs<Key, Value> from, const std::uint64_t* table,
                                  Pairs<Key, Value> to, void* memory, std::size_t memory_bytes) {
     return refused([&] {
-      merge_pair_slices<Key, Value>(from, table, 2, to, {}, memory, memory_bytes, nullptr);
+      merge_pair_slices<Key, Value>({.input = from,
+                                     .slice_counts = table,
+                                     .slice_count = 2,
+                                     .output = to,
+                                     .scratch = {memory, memory_bytes}});
     });
   };
   const auto* const table = counts.data();

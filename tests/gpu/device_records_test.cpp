@@ -55,7 +55,7 @@ void sort_and_compare(const RecordFormat& format, std::uint64_t count, unsigned 
   const DeviceArray<std::byte> output(records.size(), misalign);
   const std::size_t bytes = sort_records_scratch_bytes(count);
   const Scratch scratch(bytes, kScratchShift);
-  sort_records(order, input.get(), output.get(), count, scratch.get(), bytes, nullptr);
+  sort_records(order, input.get(), output.get(), count, {scratch.get(), bytes}, nullptr);
   ASSERT_TRUE(output.values() == test::stably_sorted(records, format))
       << count << " records of " << format.bytes << " bytes, values below " << values;
   ASSERT_TRUE(output.guards_hold() && input.guards_hold() && scratch.guards_hold());
@@ -95,7 +95,7 @@ TEST_F(DeviceRecords, AreRefusedWithoutRoomOrWhereArraysOverlap) {
   const Scratch scratch(bytes, kScratchShift);
   const auto refused = [&](std::byte* to, std::uint64_t count, void* memory, std::size_t size) {
     try {
-      sort_records(order, input.get(), to, count, memory, size, nullptr);
+      sort_records(order, input.get(), to, count, {memory, size}, nullptr);
     } catch (const Error& error) {
       return error.kind() == ErrorKind::kUsage;
     }

@@ -59,8 +59,12 @@ void sort_and_compare(std::vector<Key> keys, KeyMap<Key> load_map, KeyMap<Key> s
   const DeviceArray<Key>& output = in_place ? input : apart;
   const std::size_t scratch_bytes = sort_keys_scratch_bytes<Key>(keys.size());
   const DeviceArray<unsigned char> scratch(scratch_bytes, 256 - DeviceArray<char>::kGuard);
-  sort_keys(input.get(), output.get(), keys.size(), load_map, store_map, scratch.get(),
-            scratch_bytes, nullptr);
+  sort_keys<Key>({.input = input.get(),
+                  .output = output.get(),
+                  .count = keys.size(),
+                  .load_map = load_map,
+                  .store_map = store_map,
+                  .scratch = {scratch.get(), scratch_bytes}});
   ASSERT_TRUE(output.values() == expected) << what << ", " << keys.size() << " keys";
   ASSERT_TRUE(output.guards_hold() && scratch.guards_hold()) << what;
   ASSERT_TRUE(in_place || input.values() == keys) << what << ": the input changed";
@@ -126,7 +130,8 @@ TYPED_TEST(DeviceSort, RefusesBadArgumentsBeforeAnyLaunch) {
   const auto refused = [&](const TypeParam* input, TypeParam* output, void* memory,
                            std::size_t memory_bytes) {
     try {
-      sort_keys<TypeParam>(input, output, count, {}, {}, memory, memory_bytes, nullptr);
+      sort_keys<TypeParam>(
+          {.input = input, .output = output, .count = count, .scratch = {memory, memory_bytes}});
     } catch (const Error& error) {
       return error.kind() == ErrorKind::kUsage;
     }
@@ -138,11 +143,13 @@ TYPED_TEST(DeviceSort, RefusesBadArgumentsBeforeAnyLaunch) {
   EXPECT_TRUE(refused(keys.get(), keys.get(), scratch.get(), bytes - 1));
   EXPECT_TRUE(refused(keys.get(), keys.get() + 5, scratch.get(), bytes));
   EXPECT_TRUE(refused(keys.get(), keys.get(), scratch.get() + 8, bytes));
-  sort_keys<TypeParam>(nullptr, nullptr, 0, {}, {}, nullptr, 0, nullptr);
+  sort_keys<TypeParam>({.count = 0});
   inject_cuda_fault({CudaCall::kLaunch, 2, cudaErrorLaunchFailure});
-  EXPECT_THROW(
-      sort_keys<TypeParam>(keys.get(), keys.get(), count, {}, {}, scratch.get(), bytes, nullptr),
-      Error);
+  EXPECT_THROW(sort_keys<TypeParam>({.input = keys.get(),
+                                     .output = keys.get(),
+                                     .count = count,
+                                     .scratch = {scratch.get(), bytes}}),
+               Error);
   clear_cuda_fault();
 }
 

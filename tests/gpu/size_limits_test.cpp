@@ -81,33 +81,73 @@ TEST(SizeLimits, CallsRefuseWhatTheyDoNotTake) {
   for (const std::uint64_t count : kTooMany) {
     SCOPED_TRACE(count);
     const std::array<std::uint64_t, 3> slices{1, count, count};
-    expect_refusal("keys", [&] { sort_keys(keys, keys, count, {}, {}, keys, 64, nullptr); });
-    expect_refusal("keys",
-                   [&] { merge_arrays(keys, count, keys, count, keys, {}, keys, 64, nullptr); });
-    expect_refusal("keys",
-                   [&] { merge_slices(keys, slices.data(), 3, keys, {}, keys, 64, nullptr); });
-    expect_refusal("keys", [&] { sort_batch(keys, keys, count, 3, {}, {}, keys, 64, nullptr); });
     expect_refusal("keys", [&] {
-      sort_ragged_batch(keys, keys, {offsets.data(), 3, count, 1}, {}, {}, keys, 64, nullptr);
+      sort_keys<std::uint32_t>(
+          {.input = keys, .output = keys, .count = count, .scratch = {keys, 64}});
+    });
+    expect_refusal("keys", [&] {
+      merge_arrays<std::uint32_t>({.a = keys,
+                                   .a_count = count,
+                                   .b = keys,
+                                   .b_count = count,
+                                   .output = keys,
+                                   .scratch = {keys, 64}});
+    });
+    expect_refusal("keys", [&] {
+      merge_slices<std::uint32_t>({.input = keys,
+                                   .slice_counts = slices.data(),
+                                   .slice_count = 3,
+                                   .output = keys,
+                                   .scratch = {keys, 64}});
+    });
+    expect_refusal("keys", [&] {
+      sort_batch<std::uint32_t>({.input = keys,
+                                 .output = keys,
+                                 .array_count = count,
+                                 .array_keys = 3,
+                                 .scratch = {keys, 64}});
+    });
+    expect_refusal("keys", [&] {
+      sort_ragged_batch<std::uint32_t>({.input = keys,
+                                        .output = keys,
+                                        .offsets = offsets.data(),
+                                        .array_count = 3,
+                                        .count = count,
+                                        .longest = 1,
+                                        .scratch = {keys, 64}});
     });
     expect_refusal("arrays", [&] {
-      sort_ragged_batch(keys, keys, {offsets.data(), count, 3, 1}, {}, {}, keys, 64, nullptr);
+      sort_ragged_batch<std::uint32_t>({.input = keys,
+                                        .output = keys,
+                                        .offsets = offsets.data(),
+                                        .array_count = count,
+                                        .count = 3,
+                                        .longest = 1,
+                                        .scratch = {keys, 64}});
     });
     expect_refusal("pairs", [&] {
-      sort_pairs<std::uint32_t, std::uint32_t>(pairs, pairs, count, {}, {}, keys, 64, nullptr);
+      sort_pairs<std::uint32_t, std::uint32_t>(
+          {.input = pairs, .output = pairs, .count = count, .scratch = {keys, 64}});
     });
     expect_refusal("pairs", [&] {
-      merge_pair_arrays<std::uint32_t, std::uint32_t>(pairs, count, pairs, 1, pairs, {}, keys, 64,
-                                                      nullptr);
+      merge_pair_arrays<std::uint32_t, std::uint32_t>({.a = pairs,
+                                                       .a_count = count,
+                                                       .b = pairs,
+                                                       .b_count = 1,
+                                                       .output = pairs,
+                                                       .scratch = {keys, 64}});
     });
     expect_refusal("pairs", [&] {
-      merge_pair_slices<std::uint32_t, std::uint32_t>(pairs, slices.data(), 3, pairs, {}, keys, 64,
-                                                      nullptr);
+      merge_pair_slices<std::uint32_t, std::uint32_t>({.input = pairs,
+                                                       .slice_counts = slices.data(),
+                                                       .slice_count = 3,
+                                                       .output = pairs,
+                                                       .scratch = {keys, 64}});
     });
     const auto* const records = reinterpret_cast<const std::byte*>(keys);
     auto* const sorted = reinterpret_cast<std::byte*>(keys + 32);
     EXPECT_NE(refusal([&] {
-                sort_records(order, records, sorted, count, keys, 64, nullptr);
+                sort_records(order, records, sorted, count, {keys, 64}, nullptr);
               }).find("records are more than the 4294967295 of one sort"),
               std::string::npos);
   }

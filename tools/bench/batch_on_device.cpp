@@ -51,17 +51,24 @@ void bench_arrays(const Request& request, KeyType type, Distribution distributio
   const DeviceMemory scratch(std::max({cub_bytes, batch_bytes, ragged_bytes}));
   const CubScratch cub_scratch{scratch.as<void>(), cub_bytes};
   bench.add("gsort", [&](unsigned set) {
-    gpu::sort_batch<std::uint32_t>(bench.ordered(set), bench.output(), arrays, array_keys, {}, {},
-                                   scratch.as<void>(), batch_bytes, nullptr);
+    gpu::sort_batch<std::uint32_t>({.input = bench.ordered(set),
+                                    .output = bench.output(),
+                                    .array_count = arrays,
+                                    .array_keys = array_keys,
+                                    .scratch = {scratch.as<void>(), batch_bytes}});
   });
   const auto add_ragged = [&](const char* name, std::uint64_t longest) {
     bench.add(name, [&, longest](unsigned set) {
-      gpu::sort_ragged_batch<std::uint32_t>(bench.ordered(set), bench.output(),
-                                            {offsets.get(), arrays, total, longest}, {}, {},
-                                            scratch.as<void>(), ragged_bytes, nullptr);
+      gpu::sort_ragged_batch<std::uint32_t>({.input = bench.ordered(set),
+                                             .output = bench.output(),
+                                             .offsets = offsets.get(),
+                                             .array_count = arrays,
+                                             .count = total,
+                                             .longest = longest,
+                                             .scratch = {scratch.as<void>(), ragged_bytes}});
     });
   };
-  add_ragged("gsort, by offsets", gpu::RaggedArrays().longest);
+  add_ragged("gsort, by offsets", gpu::kUnknownLongest);
   add_ragged("gsort, by offsets, longest known", array_keys);
   if (total < std::uint64_t{1} << 31) {
     add_cub(bench, arrays, even_offsets<std::uint32_t>(arrays, array_keys), cub_scratch);

@@ -81,8 +81,10 @@ void bench_sorts(Arena<Key>& arena, int repeats) {
     char name[64];
     std::snprintf(name, sizeof(name), "gsort, %s", name_of(static_cast<KeyShape>(shape)));
     measure(name, arena, shape == 0 ? repeats : 3, [&] {
-      gpu::sort_keys<Key>(arena.input, arena.output, n, {}, {}, arena.scratch, arena.scratch_bytes,
-                          nullptr);
+      gpu::sort_keys<Key>({.input = arena.input,
+                           .output = arena.output,
+                           .count = n,
+                           .scratch = {arena.scratch, arena.scratch_bytes}});
     });
   }
 }
@@ -94,7 +96,10 @@ std::vector<std::uint64_t> make_slices(Arena<Key>& arena, std::uint32_t slices) 
   make_keys(KeyShape::kUniform, slices, arena.input, arena.count);
   Key* begin = arena.input;
   for (const std::uint64_t count : counts) {
-    gpu::sort_keys<Key>(begin, begin, count, {}, {}, arena.scratch, arena.scratch_bytes, nullptr);
+    gpu::sort_keys<Key>({.input = begin,
+                         .output = begin,
+                         .count = count,
+                         .scratch = {arena.scratch, arena.scratch_bytes}});
     begin += count;
   }
   return counts;
@@ -117,8 +122,11 @@ void bench_merges(Arena<Key>& arena, int repeats) {
     }
     std::snprintf(name, sizeof(name), "gsort merge of %u", slices);
     measure(name, arena, repeats, [&] {
-      gpu::merge_slices<Key>(arena.input, counts.data(), slices, arena.output, {}, arena.scratch,
-                             arena.scratch_bytes, nullptr);
+      gpu::merge_slices<Key>({.input = arena.input,
+                              .slice_counts = counts.data(),
+                              .slice_count = slices,
+                              .output = arena.output,
+                              .scratch = {arena.scratch, arena.scratch_bytes}});
     });
   }
 }
@@ -147,8 +155,10 @@ void bench_kernels(Arena<Key>& arena, int repeats) {
       for (std::uint64_t begin = 0; begin < n; begin += run_length) {
         if (run_length == tuning.block_sort_keys()) break;
         Key* const run = arena.input + begin;
-        gpu::sort_keys<Key>(run, run, run_length, {}, {}, arena.scratch, arena.scratch_bytes,
-                            nullptr);
+        gpu::sort_keys<Key>({.input = run,
+                             .output = run,
+                             .count = run_length,
+                             .scratch = {arena.scratch, arena.scratch_bytes}});
       }
       const std::uint64_t group_keys = run_length * fan_in;
       if (group_keys == 0 || group_keys > n) continue;

@@ -97,8 +97,10 @@ class HostBench {
 
   void add_ours() {
     add("gsort", [this] {
-      gpu::sort_host_array<Key>(keys_.input, keys_.output, count_, {}, {}, device_.as<void>(),
-                                device_bytes_, nullptr);
+      gpu::sort_host_array<Key>({.input = keys_.input,
+                                 .output = keys_.output,
+                                 .count = count_,
+                                 .scratch = {device_.as<void>(), device_bytes_}});
     });
   }
 

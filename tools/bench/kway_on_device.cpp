@@ -64,8 +64,11 @@ void bench_slices(const Request& request, const BenchInput<Key>& input, Report& 
     });
   });
   bench.add("gsort", [&](unsigned set) {
-    gpu::merge_slices<Key>(bench.ordered(set), counts.data(), slices, bench.output(), {},
-                           bench.scratch(), bench.scratch_bytes(), nullptr);
+    gpu::merge_slices<Key>({.input = bench.ordered(set),
+                            .slice_counts = counts.data(),
+                            .slice_count = slices,
+                            .output = bench.output(),
+                            .scratch = {bench.scratch(), bench.scratch_bytes()}});
   });
   Group group = group_of("merge of " + std::to_string(slices) + " slices of", input.format.type,
                          input.distribution, input.elements);

@@ -23,8 +23,11 @@ void bench_merge_of_keys(const Request& request, const GenSpec& spec, Report& re
     });
   });
   bench.add("gsort", [&](unsigned set) {
-    gpu::merge_slices<Key>(bench.ordered(set), counts.data(), 2, bench.output(), {},
-                           bench.scratch(), bench.scratch_bytes(), nullptr);
+    gpu::merge_slices<Key>({.input = bench.ordered(set),
+                            .slice_counts = counts.data(),
+                            .slice_count = 2,
+                            .output = bench.output(),
+                            .scratch = {bench.scratch(), bench.scratch_bytes()}});
   });
   report.add(group_of("merge of 2 halves of", spec.format.type, spec.distribution, spec.count),
              bench.results());
@@ -33,10 +36,12 @@ void bench_merge_of_keys(const Request& request, const GenSpec& spec, Report& re
 template <class Key, class Value>
 void merge_pairs_by_gsort(const CubPairs<Key, Value>& pairs, CubScratch scratch) {
   const std::uint64_t half = pairs.count / 2;
-  gpu::merge_pair_arrays<Key, Value>({pairs.keys_in, pairs.values_in}, half,
-                                     {pairs.keys_in + half, pairs.values_in + half},
-                                     pairs.count - half, {pairs.keys_out, pairs.values_out}, {},
-                                     scratch.memory, scratch.bytes, nullptr);
+  gpu::merge_pair_arrays<Key, Value>({.a = {pairs.keys_in, pairs.values_in},
+                                      .a_count = half,
+                                      .b = {pairs.keys_in + half, pairs.values_in + half},
+                                      .b_count = pairs.count - half,
+                                      .output = {pairs.keys_out, pairs.values_out},
+                                      .scratch = {scratch.memory, scratch.bytes}});
 }
 
 template <class Key, class Value>

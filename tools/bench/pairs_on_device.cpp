@@ -11,8 +11,10 @@ namespace {
 
 template <class Key, class Value>
 void sort_by_gsort(const CubPairs<Key, Value>& pairs, CubScratch scratch) {
-  gpu::sort_pairs<Key, Value>({pairs.keys_in, pairs.values_in}, {pairs.keys_out, pairs.values_out},
-                              pairs.count, {}, {}, scratch.memory, scratch.bytes, nullptr);
+  gpu::sort_pairs<Key, Value>({.input = {pairs.keys_in, pairs.values_in},
+                               .output = {pairs.keys_out, pairs.values_out},
+                               .count = pairs.count,
+                               .scratch = {scratch.memory, scratch.bytes}});
 }
 
 template <class Key, class Value>

@@ -27,8 +27,12 @@ void bench_device_sort(const Request& request, Report& report) {
         bench.add(
             "gsort",
             [&](unsigned set) {
-              gpu::sort_keys<Key>(bench.raw(set), bench.output(), elements, bench.map(),
-                                  bench.map(), bench.scratch(), bench.scratch_bytes(), nullptr);
+              gpu::sort_keys<Key>({.input = bench.raw(set),
+                                   .output = bench.output(),
+                                   .count = elements,
+                                   .load_map = bench.map(),
+                                   .store_map = bench.map(),
+                                   .scratch = {bench.scratch(), bench.scratch_bytes()}});
             },
             bench.map());
         report.add(group_of("sort of", type, distribution, elements), bench.results());

@@ -133,8 +133,13 @@ void add_textbook_and_ours(TextbookTable& table, const BatchShape& shape) {
   }
   table.add_device("gsort", Form::kRaw, [&](const TextbookSet& set, std::uint32_t* out) {
     const auto map = KeyMap<std::uint32_t>::of({KeyType::kI32, false, false});
-    gpu::sort_batch<std::uint32_t>(set.raw.get(), out, shape.arrays, shape.array_keys, map, map,
-                                   table.scratch(), table.scratch_bytes(), nullptr);
+    gpu::sort_batch<std::uint32_t>({.input = set.raw.get(),
+                                    .output = out,
+                                    .array_count = shape.arrays,
+                                    .array_keys = shape.array_keys,
+                                    .load_map = map,
+                                    .store_map = map,
+                                    .scratch = {table.scratch(), table.scratch_bytes()}});
   });
 }
 

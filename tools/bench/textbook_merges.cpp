@@ -51,8 +51,11 @@ void add_contenders(TextbookTable& table, std::uint64_t half) {
   table.add_device(
       "gsort", TextbookTable::Form::kOrdered, [&](const TextbookSet& set, std::uint32_t* out) {
         const std::uint64_t counts[] = {half, half};
-        gpu::merge_slices<std::uint32_t>(set.ordered.get(), counts, 2, out, {}, table.scratch(),
-                                         table.scratch_bytes(), nullptr);
+        gpu::merge_slices<std::uint32_t>({.input = set.ordered.get(),
+                                          .slice_counts = counts,
+                                          .slice_count = 2,
+                                          .output = out,
+                                          .scratch = {table.scratch(), table.scratch_bytes()}});
       });
 }
 
