@@ -13,13 +13,13 @@
 // So d decides how many comparisons a key takes, and arrays that fit a tile are read and written
 // once.
 //
-// Arrays of any lengths (sort_ragged_batch) take some launches more, and nothing from the host: a
-// plan kernel finds windows of short arrays that fit a tile (ragged_windows.hpp), and lists the
-// others by what becomes of them: middle arrays share tiles, too, longer ones have a tile of their
-// own, or several and passes of merging. As nobody but the device knows how many it listed, blocks
-// take tiles one by one until none is left (taken_jobs.cuh). Where arrays have 16 keys or fewer on
-// average, rows of a tile would be fill for the most part: then the plan's threads, of which each
-// looks at an array anyway, sort those of a few keys in registers (tiny_arrays.cuh).
+// Arrays of any lengths (sort_segmented_batch) take some launches more, and nothing from the host:
+// a plan kernel finds windows of short arrays that fit a tile (segmented_windows.hpp), and lists
+// the others by what becomes of them: middle arrays share tiles, too, longer ones have a tile of
+// their own, or several and passes of merging. As nobody but the device knows how many it listed,
+// blocks take tiles one by one until none is left (taken_jobs.cuh). Where arrays have 16 keys or
+// fewer on average, rows of a tile would be fill for the most part: then the plan's threads, of
+// which each looks at an array anyway, sort those of a few keys in registers (tiny_arrays.cuh).
 //
 // Cost. 2^28 u32 keys on an H200, where a copy takes 0.51 ms: 0.52 for d = 2, 4, 8, 16; 0.56 for
 // 64, 1.18 for 1,024 (five levels, 0.12 to 0.15 ms each), 1.75 for 8,192 (eight levels), 2.75 for
@@ -46,7 +46,7 @@
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/merge/launch.hpp"
 #include "gpu/segmented/launch.hpp"
-#include "gpu/segmented/ragged_shape.hpp"
+#include "gpu/segmented/segmented_shape.hpp"
 #include "gpu/sort/device_sort.hpp"
 #include "gpu/sort/sort_shape.hpp"
 
@@ -54,7 +54,7 @@ namespace gsort::gpu {
 namespace {
 
 constexpr const char* kEvenOperation = "sorting a batch on the GPU";
-constexpr const char* kRaggedOperation = "sorting a ragged batch on the GPU";
+constexpr const char* kSegmentedOperation = "sorting a segmented batch on the GPU";
 
 // What the merge passes of long arrays need: none if no array is longer than a tile.
 struct LongNeeds {
@@ -192,7 +192,7 @@ void queue_long_arrays(const BatchSort<Key>& sort, unsigned architecture) {
 // Arrays of any lengths.
 
 // What `count` keys in arrays of at most `longest` can demand.
-struct RaggedBounds {
+struct SegmentedBounds {
   std::uint64_t tile_arrays = 0;  // and tiles of long arrays with these: see below
   std::uint64_t long_arrays = 0;
   std::uint64_t long_tiles = 0;
@@ -200,9 +200,9 @@ struct RaggedBounds {
   RowSlots slots;
 };
 
-RaggedBounds ragged_bounds(std::uint64_t count, std::uint64_t longest, const SortShape& shape,
-                           const KernelTuning& tuning) {
-  RaggedBounds bounds;
+SegmentedBounds segmented_bounds(std::uint64_t count, std::uint64_t longest, const SortShape& shape,
+                                 const KernelTuning& tuning) {
+  SegmentedBounds bounds;
   if (longest <= kSharedTileKeys) return bounds;
   // Tiles of long arrays have more than half a tile of keys on average, which is more than the
   // least that an array with one tile has: so this bounds all tiles together.
@@ -231,7 +231,7 @@ struct WindowBounds {
                                        std::uint64_t longest, unsigned architecture) {
     WindowBounds bounds;
     bounds.choice = WindowChoice::of(array_count, count);
-    with_ragged_shape<Key>(bounds.choice, architecture, [&](auto shape) {
+    with_segmented_shape<Key>(bounds.choice, architecture, [&](auto shape) {
       bounds.windows = decltype(shape)::Windows::windows(array_count, count);
       if (tiny_keys_for(array_count, count, longest) > 0) bounds.listed_windows = bounds.windows;
       if (bounds.choice.low && longest > kLowShortKeys) {
@@ -244,25 +244,25 @@ struct WindowBounds {
 };
 
 template <class Key>
-struct RaggedScratch {
+struct SegmentedScratch {
   ScratchCutter cutter;
   WindowBounds windows;
   std::uint64_t* first_arrays;
   std::uint32_t* listed_windows;
-  RaggedCounts* counts;
+  SegmentedCounts* counts;
   LongArray* middle_arrays;
   std::uint64_t* first_middle_arrays;
   LongArray* tile_arrays;
   LongArray* long_arrays;
   LongScratch<Key> merges;
 
-  RaggedScratch(void* scratch, std::uint64_t array_count, std::uint64_t count,
-                std::uint64_t longest, const RaggedBounds& bounds, unsigned architecture)
+  SegmentedScratch(void* scratch, std::uint64_t array_count, std::uint64_t count,
+                   std::uint64_t longest, const SegmentedBounds& bounds, unsigned architecture)
       : cutter(scratch),
         windows(WindowBounds::of<Key>(array_count, count, longest, architecture)),
         first_arrays(cutter.take<std::uint64_t>(windows.windows)),
         listed_windows(cutter.take<std::uint32_t>(windows.listed_windows)),
-        counts(cutter.take<RaggedCounts>(1)),
+        counts(cutter.take<SegmentedCounts>(1)),
         middle_arrays(cutter.take<LongArray>(windows.middle_arrays)),
         first_middle_arrays(cutter.take<std::uint64_t>(windows.middle_windows)),
         tile_arrays(cutter.take<LongArray>(bounds.tile_arrays)),
@@ -270,7 +270,7 @@ struct RaggedScratch {
         merges(cutter, needs_of(bounds, count, architecture), tuning_for<Key>(architecture)) {}
 
  private:
-  static LongNeeds needs_of(const RaggedBounds& bounds, std::uint64_t count,
+  static LongNeeds needs_of(const SegmentedBounds& bounds, std::uint64_t count,
                             unsigned architecture) {
     const std::uint64_t numbers_a_row = kRowHeader + tuning_for<Key>(architecture).max_fan_in;
     return {bounds.long_arrays == 0 ? 0 : count, bounds.long_tiles, bounds.rows * numbers_a_row};
@@ -279,22 +279,22 @@ struct RaggedScratch {
 
 // Short arrays are sorted here; the others are in the tables afterwards.
 template <class Key>
-void queue_plan_and_short_arrays(const RaggedPass<Key>& pass, unsigned architecture,
+void queue_plan_and_short_arrays(const SegmentedPass<Key>& pass, unsigned architecture,
                                  cudaStream_t stream) {
-  if (pass.longest <= pass.tiny_keys) return launch_ragged_plan(pass, architecture, stream);
+  if (pass.longest <= pass.tiny_keys) return launch_segmented_plan(pass, architecture, stream);
   check_cuda(
       cudaMemsetAsync(pass.first_arrays, 0xff, pass.window_count * sizeof(std::uint64_t), stream),
-      CudaCall::kMemory, "clearing the windows of a ragged batch");
-  check_cuda(cudaMemsetAsync(pass.counts, 0, sizeof(RaggedCounts), stream), CudaCall::kMemory,
-             "clearing the counts of a ragged batch");
-  launch_ragged_plan(pass, architecture, stream);
-  launch_ragged_sort(pass, architecture, stream);
+      CudaCall::kMemory, "clearing the windows of a segmented batch");
+  check_cuda(cudaMemsetAsync(pass.counts, 0, sizeof(SegmentedCounts), stream), CudaCall::kMemory,
+             "clearing the counts of a segmented batch");
+  launch_segmented_plan(pass, architecture, stream);
+  launch_segmented_sort(pass, architecture, stream);
 }
 
 template <class Key>
-void queue_listed_arrays(const RaggedPass<Key>& plan, const RaggedScratch<Key>& arrays,
-                         const RaggedBounds& bounds, const SortShape& shape, unsigned architecture,
-                         cudaStream_t stream) {
+void queue_listed_arrays(const SegmentedPass<Key>& plan, const SegmentedScratch<Key>& arrays,
+                         const SegmentedBounds& bounds, const SortShape& shape,
+                         unsigned architecture, cudaStream_t stream) {
   if (bounds.tile_arrays == 0) return;
   LongSortPass<Key> tiles;
   tiles.input = plan.input;
@@ -364,53 +364,55 @@ void sort_batch(const BatchSort<Key>& sort) {
 }
 
 template <class Key>
-std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t count,
-                                            std::uint64_t longest) {
-  require_count(count, kRaggedOperation);
-  require_count(array_count, kRaggedOperation, "arrays");
+std::size_t sort_segmented_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t count,
+                                               std::uint64_t longest) {
+  require_count(count, kSegmentedOperation);
+  require_count(array_count, kSegmentedOperation, "arrays");
   if (count == 0) return 0;
   longest = std::min(longest, count);
   std::size_t most = 0;
   for (const TuningRow& row : kTunings) {
     const KernelTuning tuning = tuning_for<Key>(row.architecture);
-    const RaggedBounds bounds = ragged_bounds(count, longest, shape_of(longest, tuning), tuning);
-    const RaggedScratch<Key> arrays(nullptr, array_count, count, longest, bounds, row.architecture);
+    const SegmentedBounds bounds =
+        segmented_bounds(count, longest, shape_of(longest, tuning), tuning);
+    const SegmentedScratch<Key> arrays(nullptr, array_count, count, longest, bounds,
+                                       row.architecture);
     most = std::max(most, arrays.cutter.used_bytes());
   }
   return most;
 }
 
 template <class Key>
-void sort_ragged_batch(const RaggedSort<Key>& sort) {
+void sort_segmented_batch(const SegmentedSort<Key>& sort) {
   const auto& [input, output, offsets, array_count, count, longest_known, load_map, store_map,
                scratch, stream] = sort;
-  require_count(count, kRaggedOperation);
-  require_count(array_count, kRaggedOperation, "arrays");
+  require_count(count, kSegmentedOperation);
+  require_count(array_count, kSegmentedOperation, "arrays");
   if (count == 0) return;
-  if (array_count == 0) throw Error(ErrorKind::kUsage, kRaggedOperation, "keys, but no arrays");
+  if (array_count == 0) throw Error(ErrorKind::kUsage, kSegmentedOperation, "keys, but no arrays");
   const std::uint64_t bytes = count * sizeof(Key);
   const std::uint64_t offset_bytes = (array_count + 1) * sizeof(std::uint64_t);
   const std::uint64_t longest = std::min(longest_known, count);
-  const std::size_t needed = sort_ragged_batch_scratch_bytes<Key>(array_count, count, longest);
+  const std::size_t needed = sort_segmented_batch_scratch_bytes<Key>(array_count, count, longest);
   require_sort_memory({.input = input,
                        .output = output,
                        .bytes = bytes,
                        .alignment = sizeof(Key),
                        .scratch = scratch,
                        .scratch_needed = needed},
-                      kRaggedOperation);
-  require_memory(offsets, offset_bytes, sizeof(std::uint64_t), kRaggedOperation, "the offsets");
-  require_apart(offsets, offset_bytes, output, bytes, kRaggedOperation, "offsets and output");
-  require_apart(offsets, offset_bytes, scratch.memory, needed, kRaggedOperation,
+                      kSegmentedOperation);
+  require_memory(offsets, offset_bytes, sizeof(std::uint64_t), kSegmentedOperation, "the offsets");
+  require_apart(offsets, offset_bytes, output, bytes, kSegmentedOperation, "offsets and output");
+  require_apart(offsets, offset_bytes, scratch.memory, needed, kSegmentedOperation,
                 "offsets and scratch memory");
 
   const unsigned architecture = current_architecture();
   const KernelTuning tuning = tuning_for<Key>(architecture);
   const SortShape shape = shape_of(longest, tuning);
-  const RaggedBounds bounds = ragged_bounds(count, longest, shape, tuning);
-  const RaggedScratch<Key> places(scratch.memory, array_count, count, longest, bounds,
-                                  architecture);
-  RaggedPass<Key> pass;
+  const SegmentedBounds bounds = segmented_bounds(count, longest, shape, tuning);
+  const SegmentedScratch<Key> places(scratch.memory, array_count, count, longest, bounds,
+                                     architecture);
+  SegmentedPass<Key> pass;
   pass.input = input;
   pass.output = output;
   pass.maps = EndMaps<Key>::of(load_map, store_map);
@@ -438,11 +440,11 @@ template std::size_t sort_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std:
 template std::size_t sort_batch_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint64_t);
 template void sort_batch(const BatchSort<std::uint32_t>&);
 template void sort_batch(const BatchSort<std::uint64_t>&);
-template std::size_t sort_ragged_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint64_t,
-                                                                    std::uint64_t);
-template std::size_t sort_ragged_batch_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint64_t,
-                                                                    std::uint64_t);
-template void sort_ragged_batch(const RaggedSort<std::uint32_t>&);
-template void sort_ragged_batch(const RaggedSort<std::uint64_t>&);
+template std::size_t sort_segmented_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint64_t,
+                                                                       std::uint64_t);
+template std::size_t sort_segmented_batch_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint64_t,
+                                                                       std::uint64_t);
+template void sort_segmented_batch(const SegmentedSort<std::uint32_t>&);
+template void sort_segmented_batch(const SegmentedSort<std::uint64_t>&);
 
 }  // namespace gsort::gpu

@@ -48,20 +48,19 @@ void sort_batch(const BatchSort<Key>& sort);
 
 inline constexpr std::uint64_t kUnknownLongest = ~std::uint64_t{0};
 
-// Device memory that sort_ragged_batch needs for array_count arrays of `count` keys in all,
+// Device memory that sort_segmented_batch needs for array_count arrays of `count` keys in all,
 // whatever their lengths up to `longest`. For exactly these numbers: with others, be they less, it
 // may need more. It is one more array of keys and about a tenth of it, if an array can be longer
 // than a tile, else some percent of the keys' bytes at most, and 12 bytes for every 190 arrays.
 // Throws: Error(kUsage) for more than kMaxSortedKeys keys or arrays.
 template <class Key>
-[[nodiscard]] std::size_t sort_ragged_batch_scratch_bytes(std::uint64_t array_count,
-                                                          std::uint64_t count,
-                                                          std::uint64_t longest = kUnknownLongest);
+[[nodiscard]] std::size_t sort_segmented_batch_scratch_bytes(
+    std::uint64_t array_count, std::uint64_t count, std::uint64_t longest = kUnknownLongest);
 
-// What sort_ragged_batch is given: arrays of any lengths, back to back in device memory; array i is
-// the keys [offsets[i], offsets[i + 1]). Arrays may be empty, and one may have all keys.
+// What sort_segmented_batch is given: arrays of any lengths, back to back in device memory; array i
+// is the keys [offsets[i], offsets[i + 1]). Arrays may be empty, and one may have all keys.
 template <class Key>
-struct RaggedSort {
+struct SegmentedSort {
   const Key* input = nullptr;              // count keys
   Key* output = nullptr;                   // as many; the same memory as the input, or apart
   const std::uint64_t* offsets = nullptr;  // array_count + 1, read by the device alone
@@ -71,7 +70,7 @@ struct RaggedSort {
   std::uint64_t longest = kUnknownLongest;
   KeyMap<Key> load_map{};   // from keys of the input to ordered keys
   KeyMap<Key> store_map{};  // to_raw is applied to ordered keys as they leave
-  ScratchMemory scratch{};  // of sort_ragged_batch_scratch_bytes(array_count, count, longest)
+  ScratchMemory scratch{};  // of sort_segmented_batch_scratch_bytes(array_count, count, longest)
   cudaStream_t stream = nullptr;
 };
 
@@ -81,19 +80,19 @@ struct RaggedSort {
 //   undefined.
 // Throws: as sort_batch; Error(kUsage) also for more than kMaxSortedKeys arrays.
 template <class Key>
-void sort_ragged_batch(const RaggedSort<Key>& sort);
+void sort_segmented_batch(const SegmentedSort<Key>& sort);
 
 extern template std::size_t sort_batch_scratch_bytes<std::uint32_t>(std::uint64_t, std::uint64_t);
 extern template std::size_t sort_batch_scratch_bytes<std::uint64_t>(std::uint64_t, std::uint64_t);
 extern template void sort_batch(const BatchSort<std::uint32_t>&);
 extern template void sort_batch(const BatchSort<std::uint64_t>&);
-extern template std::size_t sort_ragged_batch_scratch_bytes<std::uint32_t>(std::uint64_t,
-                                                                           std::uint64_t,
-                                                                           std::uint64_t);
-extern template std::size_t sort_ragged_batch_scratch_bytes<std::uint64_t>(std::uint64_t,
-                                                                           std::uint64_t,
-                                                                           std::uint64_t);
-extern template void sort_ragged_batch(const RaggedSort<std::uint32_t>&);
-extern template void sort_ragged_batch(const RaggedSort<std::uint64_t>&);
+extern template std::size_t sort_segmented_batch_scratch_bytes<std::uint32_t>(std::uint64_t,
+                                                                              std::uint64_t,
+                                                                              std::uint64_t);
+extern template std::size_t sort_segmented_batch_scratch_bytes<std::uint64_t>(std::uint64_t,
+                                                                              std::uint64_t,
+                                                                              std::uint64_t);
+extern template void sort_segmented_batch(const SegmentedSort<std::uint32_t>&);
+extern template void sort_segmented_batch(const SegmentedSort<std::uint64_t>&);
 
 }  // namespace gsort::gpu

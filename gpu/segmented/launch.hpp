@@ -9,7 +9,7 @@
 
 #include "element/key.hpp"
 #include "gpu/merge/merge_pass.hpp"
-#include "gpu/segmented/ragged_windows.hpp"
+#include "gpu/segmented/segmented_windows.hpp"
 #include "gpu/segmented/tile_lists.hpp"
 #include "gpu/sort/long_arrays.hpp"
 
@@ -62,7 +62,7 @@ struct LongMergePass {
 
 // Arrays of any lengths.
 template <class Key>
-struct RaggedPass {
+struct SegmentedPass {
   const Key* input = nullptr;
   Key* output = nullptr;
   EndMaps<Key> maps;
@@ -77,7 +77,7 @@ struct RaggedPass {
   // Where tiny arrays are sorted by the plan's kernel, few windows may have others: these are
   // listed, in any order.
   std::uint32_t* listed_windows = nullptr;
-  RaggedCounts* counts = nullptr;
+  SegmentedCounts* counts = nullptr;
   std::uint64_t middle_window_count = 0;         // 0: no array can be of middle length
   LongArray* middle_arrays = nullptr;            // first_tile: the first of their rows
   std::uint64_t* first_middle_arrays = nullptr;  // of each of their windows
@@ -106,14 +106,16 @@ void launch_listed_merge(const LongMergePass<Key>& pass, unsigned architecture,
 // Sorts the tiny arrays and fills the pass's tables. Requires: first_arrays all kNoArray, counts
 // all zero; or longest <= tiny_keys, when it does not touch them.
 template <class Key>
-void launch_ragged_plan(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+void launch_segmented_plan(const SegmentedPass<Key>& pass, unsigned architecture,
+                           cudaStream_t stream);
 
 // Sorts the short arrays that are not tiny, in all windows or in the listed ones.
 template <class Key>
-void launch_ragged_sort(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+void launch_segmented_sort(const SegmentedPass<Key>& pass, unsigned architecture,
+                           cudaStream_t stream);
 
 // Sorts the listed middle arrays.
 template <class Key>
-void launch_middle_sort(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+void launch_middle_sort(const SegmentedPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
 }  // namespace gsort::gpu

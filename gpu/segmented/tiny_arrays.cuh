@@ -37,7 +37,7 @@ struct WarpKeys {
 
 // Requires: all arrays of the warp are tiny, so that they have at most 32 * kMost keys.
 template <unsigned kMost, class Key>
-__device__ void warp_sort_neighbours(const RaggedPass<Key>& pass, TileWords<Key, kMost> tile,
+__device__ void warp_sort_neighbours(const SegmentedPass<Key>& pass, TileWords<Key, kMost> tile,
                                      const TinyArray& array) {
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t first = __shfl_sync(kWholeWarp, array.begin, 0);
@@ -80,7 +80,7 @@ __device__ void warp_sort_neighbours(const RaggedPass<Key>& pass, TileWords<Key,
 
 // Sorts the tiny ones of the warp's arrays.
 template <unsigned kMost, class Key>
-__device__ void warp_sort_tiny_arrays(const RaggedPass<Key>& pass, TileWords<Key, kMost> tile,
+__device__ void warp_sort_tiny_arrays(const SegmentedPass<Key>& pass, TileWords<Key, kMost> tile,
                                       const TinyArray& array) {
   if (__all_sync(kWholeWarp, array.is_tiny)) {
     warp_sort_neighbours<kMost>(pass, tile, array);

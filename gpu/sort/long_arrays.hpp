@@ -141,7 +141,7 @@ struct RowSlots {
 
 // How many long arrays there are, and their tiles, in one number, so that the device counts both
 // with one atomic addition: the old number gives an array its index and its first tile. Of middle
-// arrays (ragged_windows.hpp) rows are counted for tiles.
+// arrays (segmented_windows.hpp) rows are counted for tiles.
 struct LongTicket {
   static constexpr unsigned kShift = 32;
 
@@ -161,10 +161,10 @@ struct LongTicket {
 };
 
 // What the device counts before it sorts arrays of different lengths, and while it does.
-struct RaggedCounts {
+struct SegmentedCounts {
   std::uint64_t long_ticket = 0;
   std::uint64_t tile_arrays = 0;    // arrays that take one tile of their own
-  std::uint64_t windows = 0;        // listed ones (ragged_windows.hpp)
+  std::uint64_t windows = 0;        // listed ones (segmented_windows.hpp)
   std::uint64_t middle_ticket = 0;  // of middle arrays and their rows
   // What blocks took beyond their first (taken_jobs.cuh), of each launch.
   std::uint64_t taken_windows = 0;
@@ -186,8 +186,8 @@ struct LongArrays {
   std::uint64_t array_count = 0;  // of one length
   std::uint64_t array_keys = 0;
   std::uint64_t array_tiles = 0;
-  std::uint64_t array_rows = 0;    // in this pass
-  RaggedCounts* counts = nullptr;  // else
+  std::uint64_t array_rows = 0;       // in this pass
+  SegmentedCounts* counts = nullptr;  // else
   const LongArray* long_arrays = nullptr;
   const LongArray* tile_arrays = nullptr;
   RowSlots slots;

@@ -1,4 +1,4 @@
-// sort_batch and sort_ragged_batch on the card, against std::sort of each array of a copy taken
+// sort_batch and sort_segmented_batch on the card, against std::sort of each array of a copy taken
 // before the call.
 #include "gpu/segmented/device_batch.hpp"
 
@@ -13,7 +13,7 @@
 #include "distributions.hpp"
 #include "gpu/cuda/tuning.hpp"
 #include "gpu/merge/merge_pass.hpp"
-#include "gpu/segmented/ragged_windows.hpp"
+#include "gpu/segmented/segmented_windows.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -76,29 +76,30 @@ void sort_even(const std::vector<Key>& keys, std::uint64_t array_keys, const Cal
 }
 
 template <class Key>
-void sort_ragged(const Lengths& lengths, Shape shape, const Call<Key>& call = {},
-                 const std::string& what = "") {
+void sort_segmented(const Lengths& lengths, Shape shape, const Call<Key>& call = {},
+                    const std::string& what = "") {
   std::vector<std::uint64_t> offsets(lengths.size() + 1, 0);
   std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);
   const std::uint64_t count = offsets.back();
   const DeviceArray<std::uint64_t> device_offsets(offsets);
   for (const std::uint64_t longest :
        {kUnknownLongest, *std::max_element(lengths.begin(), lengths.end())}) {
-    const std::size_t bytes = sort_ragged_batch_scratch_bytes<Key>(lengths.size(), count, longest);
+    const std::size_t bytes =
+        sort_segmented_batch_scratch_bytes<Key>(lengths.size(), count, longest);
     run_and_compare<Key>(make_keys<Key>(shape, count, count), lengths, call, bytes,
                          what + " " + std::to_string(lengths.size()) + " arrays of " +
                              std::to_string(count) + " keys, none longer than " +
                              std::to_string(longest),
                          [&](const Key* input, Key* output, void* scratch) {
-                           sort_ragged_batch<Key>({.input = input,
-                                                   .output = output,
-                                                   .offsets = device_offsets.get(),
-                                                   .array_count = lengths.size(),
-                                                   .count = count,
-                                                   .longest = longest,
-                                                   .load_map = call.load_map,
-                                                   .store_map = call.store_map,
-                                                   .scratch = {scratch, bytes}});
+                           sort_segmented_batch<Key>({.input = input,
+                                                      .output = output,
+                                                      .offsets = device_offsets.get(),
+                                                      .array_count = lengths.size(),
+                                                      .count = count,
+                                                      .longest = longest,
+                                                      .load_map = call.load_map,
+                                                      .store_map = call.store_map,
+                                                      .scratch = {scratch, bytes}});
                          });
   }
   ASSERT_TRUE(device_offsets.values() == offsets && device_offsets.guards_hold());
@@ -197,8 +198,8 @@ TYPED_TEST(DeviceBatch, AppliesTheMapsOfEveryFormat) {
           if (this->HasFatalFailure()) return;
         }
         const Lengths lengths{0, 1, 77, 5000, this->kTile + 1, 20 * this->kTile, 3};
-        sort_ragged<TypeParam>(lengths, Shape::kUniform, {map, map, 0, true});
-        sort_ragged<TypeParam>(lengths, Shape::kUniform, {map, {}, 1, false});
+        sort_segmented<TypeParam>(lengths, Shape::kUniform, {map, map, 0, true});
+        sort_segmented<TypeParam>(lengths, Shape::kUniform, {map, {}, 1, false});
         if (this->HasFatalFailure()) return;
       }
     }
@@ -262,8 +263,8 @@ TYPED_TEST(DeviceBatch, SortsArraysOfAnyLengths) {
   std::mt19937_64 random(31);
   for (int round = 0; round < 4 * kLengthKinds; ++round) {
     const int kind = round % kLengthKinds;
-    sort_ragged<TypeParam>(random_lengths(random, kind, this->kTile), Shape::kUniform, {},
-                           "kind " + std::to_string(kind));
+    sort_segmented<TypeParam>(random_lengths(random, kind, this->kTile), Shape::kUniform, {},
+                              "kind " + std::to_string(kind));
     if (this->HasFatalFailure()) return;
   }
 }
@@ -276,62 +277,62 @@ TYPED_TEST(DeviceBatch, SortsTinyArraysAndWhatLiesBetweenThem) {
   for (const std::uint64_t most : {1U, 2U, 4U, 5U, 6U, 8U, 10U, 11U, 16U, 17U, 31U, 33U}) {
     Lengths lengths(9'973);
     for (std::uint64_t& length : lengths) length = random() % (most + 1);
-    sort_ragged<Key>(lengths, Shape::kUniform);
-    sort_ragged<Key>(lengths, Shape::kFewDistinct, {map, map, most % 4, true});
+    sort_segmented<Key>(lengths, Shape::kUniform);
+    sort_segmented<Key>(lengths, Shape::kFewDistinct, {map, map, most % 4, true});
     for (int i = 0; i < 9; ++i) lengths[random() % lengths.size()] = 17 + random() % 500;
     lengths.back() = 3'000;
-    sort_ragged<Key>(lengths, Shape::kUniform, {map, map, most % 4, true});
-    sort_ragged<Key>(lengths, Shape::kUniform, {map, {}, 0, false});
-    sort_ragged<Key>(Lengths(12'345, most), Shape::kUniform);
+    sort_segmented<Key>(lengths, Shape::kUniform, {map, map, most % 4, true});
+    sort_segmented<Key>(lengths, Shape::kUniform, {map, {}, 0, false});
+    sort_segmented<Key>(Lengths(12'345, most), Shape::kUniform);
     if (this->HasFatalFailure()) return;
   }
 }
 
-TYPED_TEST(DeviceBatch, SortsRaggedArraysOfEveryShapeInPlaceAndMisaligned) {
+TYPED_TEST(DeviceBatch, SortsSegmentedArraysOfEveryShapeInPlaceAndMisaligned) {
   std::mt19937_64 random(32);
   for (const NamedShape& named : kShapes) {
     for (const int kind : {2, 5, 6, 8}) {
       const Lengths lengths = random_lengths(random, kind, this->kTile);
-      sort_ragged<TypeParam>(lengths, named.shape, {{}, {}, random() % 4, random() % 2 == 0},
-                             std::string(named.name));
+      sort_segmented<TypeParam>(lengths, named.shape, {{}, {}, random() % 4, random() % 2 == 0},
+                                std::string(named.name));
       if (this->HasFatalFailure()) return;
     }
   }
 }
 
-TYPED_TEST(DeviceBatch, SortsRaggedBatchesThatAreOneArrayOrAllOfOneLength) {
+TYPED_TEST(DeviceBatch, SortsSegmentedBatchesThatAreOneArrayOrAllOfOneLength) {
   for (const std::uint64_t length : border_lengths<TypeParam>()) {
-    sort_ragged<TypeParam>({length}, Shape::kUniform);
-    sort_ragged<TypeParam>({0, 0, length, 0}, Shape::kUniform);
-    sort_ragged<TypeParam>(Lengths(1 + 100000 / length, length), Shape::kUniform);
+    sort_segmented<TypeParam>({length}, Shape::kUniform);
+    sort_segmented<TypeParam>({0, 0, length, 0}, Shape::kUniform);
+    sort_segmented<TypeParam>(Lengths(1 + 100000 / length, length), Shape::kUniform);
     if (this->HasFatalFailure()) return;
   }
-  sort_ragged<TypeParam>({3 << 20}, Shape::kUniform);
-  sort_ragged<TypeParam>({1, 3 << 20, 1, 1}, Shape::kFewDistinct);
+  sort_segmented<TypeParam>({3 << 20}, Shape::kUniform);
+  sort_segmented<TypeParam>({1, 3 << 20, 1, 1}, Shape::kFewDistinct);
 }
 
 // More tiles of each kind than blocks that take them: then blocks take a second one, and more.
-TYPED_TEST(DeviceBatch, SortsMoreRaggedArraysThanBlocksTakeAtOnce) {
+TYPED_TEST(DeviceBatch, SortsMoreSegmentedArraysThanBlocksTakeAtOnce) {
   const std::uint64_t tile = this->kTile;
   std::mt19937_64 random(34);
   Lengths lengths(2500, tile / 2 + 1);                        // tiles of their own
   for (int i = 0; i < 300; ++i) lengths.push_back(9 * tile);  // 2,700 tiles, and as many to merge
   std::shuffle(lengths.begin(), lengths.end(), random);
-  sort_ragged<TypeParam>(lengths, Shape::kUniform);
+  sort_segmented<TypeParam>(lengths, Shape::kUniform);
   // Middle ones, among very short ones.
   lengths.assign(60'000, 3);
   for (int i = 0; i < 12'000; ++i) lengths.push_back(kLowShortKeys + 1 + random() % 1536);
   std::shuffle(lengths.begin(), lengths.end(), random);
-  sort_ragged<TypeParam>(lengths, Shape::kUniform);
+  sort_segmented<TypeParam>(lengths, Shape::kUniform);
   // Nothing but middle ones, and empty ones.
   lengths.assign(12'000, 520);
   lengths.resize(25'000);
-  sort_ragged<TypeParam>(lengths, Shape::kUniform);
+  sort_segmented<TypeParam>(lengths, Shape::kUniform);
   // Tiny ones, and windows that have another array.
   lengths.assign(1 << 20, 2);
   for (std::uint64_t& length : lengths) length = random() % 5;
   for (std::size_t i = 0; i < lengths.size(); i += 100) lengths[i] = 17 + random() % 30;
-  sort_ragged<TypeParam>(lengths, Shape::kUniform);
+  sort_segmented<TypeParam>(lengths, Shape::kUniform);
 }
 
 template <class F>
@@ -382,22 +383,22 @@ TYPED_TEST(DeviceBatch, RefusesBadArgumentsBeforeAnyLaunch) {
   clear_cuda_fault();
 }
 
-TYPED_TEST(DeviceBatch, RefusesBadArgumentsOfRaggedBatches) {
+TYPED_TEST(DeviceBatch, RefusesBadArgumentsOfSegmentedBatches) {
   using Key = TypeParam;
   const std::uint64_t count = 60000;
   const DeviceArray<Key> keys(2 * count);
   const DeviceArray<std::uint64_t> offsets(std::vector<std::uint64_t>{0, 10, count});
-  const std::size_t bytes = sort_ragged_batch_scratch_bytes<Key>(2, count);
+  const std::size_t bytes = sort_segmented_batch_scratch_bytes<Key>(2, count);
   const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
   const auto refused = [&](const Key* input, Key* output, const std::uint64_t* table,
                            std::uint64_t arrays, void* memory, std::size_t memory_bytes) {
     return is_refused([&] {
-      sort_ragged_batch<Key>({.input = input,
-                              .output = output,
-                              .offsets = table,
-                              .array_count = arrays,
-                              .count = count,
-                              .scratch = {memory, memory_bytes}});
+      sort_segmented_batch<Key>({.input = input,
+                                 .output = output,
+                                 .offsets = table,
+                                 .array_count = arrays,
+                                 .count = count,
+                                 .scratch = {memory, memory_bytes}});
     });
   };
   Key* const in = keys.get();
@@ -412,8 +413,8 @@ TYPED_TEST(DeviceBatch, RefusesBadArgumentsOfRaggedBatches) {
   EXPECT_TRUE(refused(in, in, offsets.get(), 2, nullptr, bytes));
   EXPECT_TRUE(refused(in, in, offsets.get(), 2, scratch.get(), bytes - 1));
   EXPECT_TRUE(refused(in, in, offsets.get(), 2, scratch.get() + 8, bytes));
-  sort_ragged_batch<Key>({});
-  sort_ragged_batch<Key>(
+  sort_segmented_batch<Key>({});
+  sort_segmented_batch<Key>(
       {.input = in, .output = in, .offsets = offsets.get(), .array_count = 2, .count = 0});
 }
 
@@ -434,16 +435,16 @@ TYPED_TEST(DeviceBatch, StaysInItsMemoryWhenArraysAreLongerThanSaid) {
     for (const std::uint64_t longest : {1U, 512U, 600U, 2048U, 2500U, 10000U}) {
       const DeviceArray<Key> keys(make_keys<Key>(Shape::kUniform, ends.back(), 3));
       const std::size_t bytes =
-          sort_ragged_batch_scratch_bytes<Key>(lengths.size(), ends.back(), longest);
+          sort_segmented_batch_scratch_bytes<Key>(lengths.size(), ends.back(), longest);
       const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-      sort_ragged_batch<Key>({.input = keys.get(),
-                              .output = keys.get(),
-                              .offsets = offsets.get(),
-                              .array_count = lengths.size(),
-                              .count = ends.back(),
-                              .longest = longest,
-                              .scratch = {scratch.get(), bytes}});
-      check_cuda(cudaDeviceSynchronize(), CudaCall::kStream, "sorting a ragged batch");
+      sort_segmented_batch<Key>({.input = keys.get(),
+                                 .output = keys.get(),
+                                 .offsets = offsets.get(),
+                                 .array_count = lengths.size(),
+                                 .count = ends.back(),
+                                 .longest = longest,
+                                 .scratch = {scratch.get(), bytes}});
+      check_cuda(cudaDeviceSynchronize(), CudaCall::kStream, "sorting a segmented batch");
       EXPECT_TRUE(keys.guards_hold() && scratch.guards_hold()) << longest;
     }
   }

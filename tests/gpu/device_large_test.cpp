@@ -99,7 +99,7 @@ TEST_F(DeviceLarge, ArraysGivenByOffsetsAreSorted) {
   constexpr std::uint64_t kLength = 100003;
   constexpr std::uint64_t kArrays = kTwo32 / kLength + 1;
   constexpr std::uint64_t kCount = kArrays * kLength;
-  const std::size_t bytes = sort_ragged_batch_scratch_bytes<Key>(kArrays, kCount);
+  const std::size_t bytes = sort_segmented_batch_scratch_bytes<Key>(kArrays, kCount);
   if (lacks_memory(kCount * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
   std::vector<std::uint64_t> offsets;
   for (std::uint64_t array = 0; array <= kArrays; ++array) offsets.push_back(array * kLength);
@@ -108,12 +108,12 @@ TEST_F(DeviceLarge, ArraysGivenByOffsetsAreSorted) {
   const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
   const ScatteredKeys scattered{kCount, kLength, 0};
   fill_scattered(scattered, keys.get());
-  sort_ragged_batch<Key>({.input = keys.get(),
-                          .output = keys.get(),
-                          .offsets = table.get(),
-                          .array_count = kArrays,
-                          .count = kCount,
-                          .scratch = {scratch.get(), bytes}});
+  sort_segmented_batch<Key>({.input = keys.get(),
+                             .output = keys.get(),
+                             .offsets = table.get(),
+                             .array_count = kArrays,
+                             .count = kCount,
+                             .scratch = {scratch.get(), bytes}});
   EXPECT_EQ(count_wrong(scattered, keys.get()), 0U);
 }
 

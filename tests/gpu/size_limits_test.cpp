@@ -46,8 +46,8 @@ void expect_sizes_refused(std::uint64_t count) {
   expect_refusal("keys", [&] { (void)merge_slices_scratch_bytes<Key>(count, 7); });
   expect_refusal("keys", [&] { (void)sort_batch_scratch_bytes<Key>(1, count); });
   expect_refusal("keys", [&] { (void)sort_batch_scratch_bytes<Key>(count, 1); });
-  expect_refusal("keys", [&] { (void)sort_ragged_batch_scratch_bytes<Key>(3, count, 5); });
-  expect_refusal("arrays", [&] { (void)sort_ragged_batch_scratch_bytes<Key>(count, 3, 5); });
+  expect_refusal("keys", [&] { (void)sort_segmented_batch_scratch_bytes<Key>(3, count, 5); });
+  expect_refusal("arrays", [&] { (void)sort_segmented_batch_scratch_bytes<Key>(count, 3, 5); });
   expect_refusal("pairs", [&] { (void)sort_pairs_scratch_bytes<Key, std::uint32_t>(count); });
   expect_refusal("pairs",
                  [&] { (void)merge_pair_arrays_scratch_bytes<Key, std::uint32_t>(count); });
@@ -108,22 +108,22 @@ TEST(SizeLimits, CallsRefuseWhatTheyDoNotTake) {
                                  .scratch = {keys, 64}});
     });
     expect_refusal("keys", [&] {
-      sort_ragged_batch<std::uint32_t>({.input = keys,
-                                        .output = keys,
-                                        .offsets = offsets.data(),
-                                        .array_count = 3,
-                                        .count = count,
-                                        .longest = 1,
-                                        .scratch = {keys, 64}});
+      sort_segmented_batch<std::uint32_t>({.input = keys,
+                                           .output = keys,
+                                           .offsets = offsets.data(),
+                                           .array_count = 3,
+                                           .count = count,
+                                           .longest = 1,
+                                           .scratch = {keys, 64}});
     });
     expect_refusal("arrays", [&] {
-      sort_ragged_batch<std::uint32_t>({.input = keys,
-                                        .output = keys,
-                                        .offsets = offsets.data(),
-                                        .array_count = count,
-                                        .count = 3,
-                                        .longest = 1,
-                                        .scratch = {keys, 64}});
+      sort_segmented_batch<std::uint32_t>({.input = keys,
+                                           .output = keys,
+                                           .offsets = offsets.data(),
+                                           .array_count = count,
+                                           .count = 3,
+                                           .longest = 1,
+                                           .scratch = {keys, 64}});
     });
     expect_refusal("pairs", [&] {
       sort_pairs<std::uint32_t, std::uint32_t>(

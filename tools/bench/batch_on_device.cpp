@@ -45,10 +45,10 @@ void bench_arrays(const Request& request, KeyType type, Distribution distributio
   // CUB's segmented sort also keeps lists of segments by size.
   const std::size_t cub_bytes = cub_scratch_bytes(4 * total) + 16 * arrays;
   const std::size_t batch_bytes = gpu::sort_batch_scratch_bytes<std::uint32_t>(arrays, array_keys);
-  const std::size_t ragged_bytes =
-      std::max(gpu::sort_ragged_batch_scratch_bytes<std::uint32_t>(arrays, total),
-               gpu::sort_ragged_batch_scratch_bytes<std::uint32_t>(arrays, total, array_keys));
-  const DeviceMemory scratch(std::max({cub_bytes, batch_bytes, ragged_bytes}));
+  const std::size_t segmented_bytes =
+      std::max(gpu::sort_segmented_batch_scratch_bytes<std::uint32_t>(arrays, total),
+               gpu::sort_segmented_batch_scratch_bytes<std::uint32_t>(arrays, total, array_keys));
+  const DeviceMemory scratch(std::max({cub_bytes, batch_bytes, segmented_bytes}));
   const CubScratch cub_scratch{scratch.as<void>(), cub_bytes};
   bench.add("gsort", [&](unsigned set) {
     gpu::sort_batch<std::uint32_t>({.input = bench.ordered(set),
@@ -57,19 +57,19 @@ void bench_arrays(const Request& request, KeyType type, Distribution distributio
                                     .array_keys = array_keys,
                                     .scratch = {scratch.as<void>(), batch_bytes}});
   });
-  const auto add_ragged = [&](const char* name, std::uint64_t longest) {
+  const auto add_segmented = [&](const char* name, std::uint64_t longest) {
     bench.add(name, [&, longest](unsigned set) {
-      gpu::sort_ragged_batch<std::uint32_t>({.input = bench.ordered(set),
-                                             .output = bench.output(),
-                                             .offsets = offsets.get(),
-                                             .array_count = arrays,
-                                             .count = total,
-                                             .longest = longest,
-                                             .scratch = {scratch.as<void>(), ragged_bytes}});
+      gpu::sort_segmented_batch<std::uint32_t>({.input = bench.ordered(set),
+                                                .output = bench.output(),
+                                                .offsets = offsets.get(),
+                                                .array_count = arrays,
+                                                .count = total,
+                                                .longest = longest,
+                                                .scratch = {scratch.as<void>(), segmented_bytes}});
     });
   };
-  add_ragged("gsort, by offsets", gpu::kUnknownLongest);
-  add_ragged("gsort, by offsets, longest known", array_keys);
+  add_segmented("gsort, by offsets", gpu::kUnknownLongest);
+  add_segmented("gsort, by offsets, longest known", array_keys);
   if (total < std::uint64_t{1} << 31) {
     add_cub(bench, arrays, even_offsets<std::uint32_t>(arrays, array_keys), cub_scratch);
   }

@@ -100,7 +100,7 @@ TEST(LongArrays, ListedInAnyOrderHaveEachKeyInOneMergeTileAPass) {
     const KernelTuning tuning = small_tuning(round % 2 == 0 ? 8 : 4);
     std::vector<LongArray> all;
     std::uint64_t total = 0;
-    RaggedCounts counts;
+    SegmentedCounts counts;
     const std::uint64_t longest = round % 3 == 0 ? 40 : 1 + random() % 3000;
     for (int i = 0; i < 1 + round % 7; ++i) {
       const std::uint64_t length = 33 + random() % longest;
@@ -179,7 +179,7 @@ TEST(LongArrays, ListedInAnyOrderAreSortedByAllPassesTogether) {
     const KernelTuning tuning = small_tuning(8);
     std::vector<LongArray> longs;
     std::vector<LongArray> singles;
-    RaggedCounts counts;
+    SegmentedCounts counts;
     std::uint64_t total = 0;
     const std::uint64_t longest = 1 + random() % (round % 5 == 0 ? 6000 : 300);
     for (int i = 0; i < 1 + round % 9; ++i) {
@@ -232,7 +232,7 @@ TEST(LongArrays, StartWithThePassFromWhichOnTheirTilesBecomeOne) {
 TEST(LongArrays, NumberTilesThroughTheListsAndThenArraysOfOneTile) {
   const std::vector<LongArray> longs{{500, 70, 0}, {100, 33, 3}, {200, 64, 5}};
   const std::vector<LongArray> singles{{0, 20, 0}, {300, 32, 0}};
-  RaggedCounts counts{3 * LongTicket::of_array(0) + 7, 2};
+  SegmentedCounts counts{3 * LongTicket::of_array(0) + 7, 2};
   LongArrays arrays;
   arrays.counts = &counts;
   arrays.long_arrays = longs.data();

@@ -1,5 +1,5 @@
-// ragged_windows: which block sorts which of many short arrays of different lengths. Index
-// arithmetic alone, for the host and the device; ragged_sort_kernel.cuh has the kernels.
+// segmented_windows: which block sorts which of many short arrays of different lengths. Index
+// arithmetic alone, for the host and the device; segmented_sort_kernel.cuh has the kernels.
 //
 // Problem. A block's tile has so many rows, an array takes ceil(length / E) of them, and neither
 // the host nor any block knows the lengths of the arrays before.
@@ -40,7 +40,7 @@ inline constexpr std::uint64_t kNoArray = ~std::uint64_t{0};
 
 // Arrays of at most kMostKeys, the short ones.
 template <unsigned kRowWords, unsigned kTileRows, unsigned kMostKeys>
-struct RaggedWindows {
+struct SegmentedWindows {
   static constexpr unsigned kShortKeys = kMostKeys;
   static_assert(kShortKeys % kRowWords == 0 && kShortKeys / kRowWords + 1 < kTileRows);
   static constexpr unsigned kArrays = kTileRows - kShortKeys / kRowWords - 1;  // K

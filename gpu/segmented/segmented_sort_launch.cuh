@@ -1,5 +1,5 @@
-// The bodies of launch_ragged_plan, launch_ragged_sort and launch_middle_sort; included by one .cu
-// file a key type.
+// The bodies of launch_segmented_plan, launch_segmented_sort and launch_middle_sort; included by
+// one .cu file a key type.
 #pragma once
 
 #include <type_traits>
@@ -7,14 +7,14 @@
 #include "base/units.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/with_tuning.hpp"
-#include "gpu/segmented/ragged_shape.hpp"
-#include "gpu/segmented/ragged_sort_kernel.cuh"
+#include "gpu/segmented/segmented_shape.hpp"
+#include "gpu/segmented/segmented_sort_kernel.cuh"
 
 namespace gsort::gpu {
 
 // Calls f(constant) with the pass's tiny_keys.
 template <class Shape, class Key, class F>
-void with_tiny_keys(const RaggedPass<Key>& pass, F&& f) {
+void with_tiny_keys(const SegmentedPass<Key>& pass, F&& f) {
   if constexpr (kMayHaveNoTiny<Shape>) {
     if (pass.tiny_keys == 0) return f(std::integral_constant<unsigned, 0>{});
   }
@@ -26,21 +26,23 @@ void with_tiny_keys(const RaggedPass<Key>& pass, F&& f) {
 }
 
 template <class Key>
-void launch_ragged_plan(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
-  with_ragged_shape<Key>(pass.windows, architecture, [&](auto shape) {
+void launch_segmented_plan(const SegmentedPass<Key>& pass, unsigned architecture,
+                           cudaStream_t stream) {
+  with_segmented_shape<Key>(pass.windows, architecture, [&](auto shape) {
     using Shape = decltype(shape);
     const auto blocks = static_cast<unsigned>(div_up(pass.array_count, kPlanThreads));
     with_tiny_keys<Shape>(pass, [&](auto tiny) {
-      launch_kernel(ragged_plan_kernel<Key, Shape, decltype(tiny)::value>,
-                    {blocks, kPlanThreads, 0, architecture, stream}, "launching ragged_plan_kernel",
-                    pass);
+      launch_kernel(segmented_plan_kernel<Key, Shape, decltype(tiny)::value>,
+                    {blocks, kPlanThreads, 0, architecture, stream},
+                    "launching segmented_plan_kernel", pass);
     });
   });
 }
 
 template <class Key>
-void launch_ragged_sort(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
-  with_ragged_shape<Key>(pass.windows, architecture, [&](auto shape) {
+void launch_segmented_sort(const SegmentedPass<Key>& pass, unsigned architecture,
+                           cudaStream_t stream) {
+  with_segmented_shape<Key>(pass.windows, architecture, [&](auto shape) {
     using Shape = decltype(shape);
     using Windows = typename Shape::Windows;
     constexpr KernelTuning kTuning = Shape::kTuning;
@@ -58,14 +60,15 @@ void launch_ragged_sort(const RaggedPass<Key>& pass, unsigned architecture, cuda
       }
     }
     if constexpr (kMayHaveNoTiny<Shape>) {
-      launch(ragged_sort_kernel<Key, Windows, kThreads, kRowWords, kTuning.resident_threads>,
-             static_cast<unsigned>(pass.window_count), "launching ragged_sort_kernel");
+      launch(segmented_sort_kernel<Key, Windows, kThreads, kRowWords, kTuning.resident_threads>,
+             static_cast<unsigned>(pass.window_count), "launching segmented_sort_kernel");
     }
   });
 }
 
 template <class Key>
-void launch_middle_sort(const RaggedPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+void launch_middle_sort(const SegmentedPass<Key>& pass, unsigned architecture,
+                        cudaStream_t stream) {
   with_tuning<Key>(architecture, [&](auto constant) {
     constexpr KernelTuning kTuning = decltype(constant)::kTuning;
     constexpr auto kKernel = middle_sort_kernel<Key, kTuning.block_sort_threads,

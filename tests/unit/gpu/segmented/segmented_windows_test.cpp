@@ -1,5 +1,5 @@
 // Windows over arrays of different lengths: what falls into one fits a tile, and nothing is lost.
-#include "gpu/segmented/ragged_windows.hpp"
+#include "gpu/segmented/segmented_windows.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace {
 
 template <unsigned kRowWords, unsigned kTileRows, unsigned kShortKeys>
 void expect_windows_fit(const std::vector<std::uint64_t>& lengths) {
-  using Windows = RaggedWindows<kRowWords, kTileRows, kShortKeys>;
+  using Windows = SegmentedWindows<kRowWords, kTileRows, kShortKeys>;
   struct Load {
     std::uint64_t arrays = 0;
     std::uint64_t rows = 0;
@@ -39,15 +39,15 @@ void expect_windows_fit(const std::vector<std::uint64_t>& lengths) {
   }
 }
 
-TEST(RaggedWindows, OfTheExample) {
-  using Windows = RaggedWindows<4, 8, 8>;
+TEST(SegmentedWindows, OfTheExample) {
+  using Windows = SegmentedWindows<4, 8, 8>;
   EXPECT_EQ(Windows::kArrays, 5U);
   EXPECT_EQ(Windows::window_of(2, 3), 0U);
   EXPECT_EQ(Windows::window_of(3, 9), 1U);
   EXPECT_EQ(Windows::window_of(4, 10), 1U);
 }
 
-TEST(RaggedWindows, FitATileForAnyLengths) {
+TEST(SegmentedWindows, FitATileForAnyLengths) {
   std::mt19937_64 random(21);
   for (int round = 0; round < 3000; ++round) {
     std::vector<std::uint64_t> lengths(random() % 200);
@@ -63,7 +63,7 @@ TEST(RaggedWindows, FitATileForAnyLengths) {
   }
 }
 
-TEST(RaggedWindows, FitTheRealTilesAtTheirWorst) {
+TEST(SegmentedWindows, FitTheRealTilesAtTheirWorst) {
   std::mt19937_64 random(22);
   for (const std::uint64_t often : {0U, 1U, 8U, 9U, 16U, 17U, 32U, 33U, 2017U, 2047U, 2048U}) {
     std::vector<std::uint64_t> lengths(3000);
@@ -115,7 +115,7 @@ template <unsigned kRowWords, unsigned kTileRows, unsigned kShortKeys>
 void sort_window(const std::vector<std::uint64_t>& offsets, std::uint64_t first,
                  const std::vector<std::uint32_t>& input, std::vector<std::uint32_t>& output,
                  std::vector<bool>& written) {
-  using Windows = RaggedWindows<kRowWords, kTileRows, kShortKeys>;
+  using Windows = SegmentedWindows<kRowWords, kTileRows, kShortKeys>;
   WindowArrays<kTileRows> arrays{};
   const std::uint64_t window = Windows::window_of(first, offsets[first]);
   unsigned rows_before = 0;
@@ -144,7 +144,7 @@ void sort_window(const std::vector<std::uint64_t>& offsets, std::uint64_t first,
 
 template <unsigned kRowWords, unsigned kTileRows, unsigned kShortKeys>
 void sort_and_compare(const std::vector<std::uint64_t>& lengths, std::mt19937_64& random) {
-  using Windows = RaggedWindows<kRowWords, kTileRows, kShortKeys>;
+  using Windows = SegmentedWindows<kRowWords, kTileRows, kShortKeys>;
   std::vector<std::uint64_t> offsets{0};
   for (const std::uint64_t length : lengths) offsets.push_back(offsets.back() + length);
   std::vector<std::uint32_t> input(offsets.back());
@@ -167,7 +167,7 @@ void sort_and_compare(const std::vector<std::uint64_t>& lengths, std::mt19937_64
   ASSERT_TRUE(output == expected);
 }
 
-TEST(RaggedWindows, AreSortedInSimulatedTiles) {
+TEST(SegmentedWindows, AreSortedInSimulatedTiles) {
   std::mt19937_64 random(23);
   for (int round = 0; round < 300; ++round) {
     std::vector<std::uint64_t> lengths(1 + random() % 300);

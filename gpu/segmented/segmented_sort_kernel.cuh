@@ -1,9 +1,9 @@
-// ragged_plan_kernel: finds, for arrays of any lengths, the first array of each window
-// (ragged_windows.hpp), and lists the others: the middle arrays, which share tiles, those that take
-// a tile of their own, and those that are longer (long_arrays.hpp). Where arrays are tiny on
+// segmented_plan_kernel: finds, for arrays of any lengths, the first array of each window
+// (segmented_windows.hpp), and lists the others: the middle arrays, which share tiles, those that
+// take a tile of their own, and those that are longer (long_arrays.hpp). Where arrays are tiny on
 // average, it sorts the tiny ones at once (tiny_arrays.cuh), and the first array of a window is the
 // first that is not tiny.
-// ragged_sort_kernel: sorts the short arrays of a window in one tile. listed_window_sort_kernel:
+// segmented_sort_kernel: sorts the short arrays of a window in one tile. listed_window_sort_kernel:
 // the same of those windows alone that have arrays which are not tiny. middle_sort_kernel: the same
 // of windows of middle arrays.
 //
@@ -25,7 +25,7 @@
 #include "gpu/cuda/taken_jobs.cuh"
 #include "gpu/segmented/batch_tile.cuh"
 #include "gpu/segmented/launch.hpp"
-#include "gpu/segmented/ragged_windows.hpp"
+#include "gpu/segmented/segmented_windows.hpp"
 #include "gpu/segmented/tiny_arrays.cuh"
 
 namespace gsort::gpu {
@@ -39,7 +39,7 @@ __device__ inline std::uint64_t thread_lower(std::uint64_t* number, std::uint64_
 
 // Tells the window of `array` that it has this one. Arrays of at most kTinyKeys are sorted already.
 template <class Windows, unsigned kTinyKeys, class Key>
-__device__ void thread_enter_window(const RaggedPass<Key>& pass, std::uint64_t array,
+__device__ void thread_enter_window(const SegmentedPass<Key>& pass, std::uint64_t array,
                                     std::uint64_t begin, std::uint64_t end) {
   if constexpr (kTinyKeys > 0) {
     const std::uint64_t length = end - begin;
@@ -73,7 +73,7 @@ __device__ inline unsigned warp_sum_to_here(unsigned value) {
 // Lists the warp's middle arrays, those of `length` > 0: one addition to the counter for all of
 // them, which may be most arrays of a batch.
 template <class Shape, class Key>
-__device__ void warp_list_middle_arrays(const RaggedPass<Key>& pass, std::uint64_t begin,
+__device__ void warp_list_middle_arrays(const SegmentedPass<Key>& pass, std::uint64_t begin,
                                         std::uint64_t length) {
   using Middle = typename Shape::Middle;
   const unsigned mine = __ballot_sync(kWholeWarp, length > 0);
@@ -101,7 +101,7 @@ __device__ void warp_list_middle_arrays(const RaggedPass<Key>& pass, std::uint64
 
 // Lists an array that shares no tile.
 template <class Key>
-__device__ void thread_list_array(const RaggedPass<Key>& pass, std::uint64_t begin,
+__device__ void thread_list_array(const SegmentedPass<Key>& pass, std::uint64_t begin,
                                   std::uint64_t length) {
   if (length <= pass.tile_keys) {
     pass.tile_arrays[thread_add(&pass.counts->tile_arrays, 1)] = {begin, length, 0};
@@ -114,7 +114,7 @@ __device__ void thread_list_array(const RaggedPass<Key>& pass, std::uint64_t beg
 
 template <class Key, class Shape, unsigned kTinyKeys>
 __global__ void __launch_bounds__(kPlanThreads)
-    ragged_plan_kernel(const __grid_constant__ RaggedPass<Key> pass) {
+    segmented_plan_kernel(const __grid_constant__ SegmentedPass<Key> pass) {
   grid_begin();
   const std::uint64_t array = std::uint64_t{blockIdx.x} * kPlanThreads + threadIdx.x;
   const bool exists = array < pass.array_count;
@@ -162,7 +162,7 @@ __device__ void block_place_arrays(std::uint64_t begin, unsigned length,
 
 // Sorts one array of each thread, of `length` keys from `begin` on; together they fit the tile.
 template <unsigned kThreads, unsigned kRowWords, class Key>
-__device__ void block_sort_arrays(const RaggedPass<Key>& pass, std::uint64_t begin,
+__device__ void block_sort_arrays(const SegmentedPass<Key>& pass, std::uint64_t begin,
                                   unsigned length) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ WindowArrays<kThreads> arrays;
@@ -194,7 +194,7 @@ __device__ void block_sort_arrays(const RaggedPass<Key>& pass, std::uint64_t beg
 
 // Sorts the short arrays of `window`, if it has any. Thread t looks at the window's array t.
 template <class Windows, unsigned kThreads, unsigned kRowWords, class Key>
-__device__ void block_sort_window(const RaggedPass<Key>& pass, std::uint64_t window) {
+__device__ void block_sort_window(const SegmentedPass<Key>& pass, std::uint64_t window) {
   const std::uint64_t first = pass.first_arrays[window];
   if (first == kNoArray) return;
   const std::uint64_t array = first + threadIdx.x;
@@ -213,7 +213,7 @@ __device__ void block_sort_window(const RaggedPass<Key>& pass, std::uint64_t win
 
 // Sorts the listed middle arrays of `window`. Thread t looks at the window's array t.
 template <unsigned kThreads, unsigned kRowWords, class Key>
-__device__ void block_sort_middle_window(const RaggedPass<Key>& pass, std::uint64_t window) {
+__device__ void block_sort_middle_window(const SegmentedPass<Key>& pass, std::uint64_t window) {
   using Middle = MiddleWindows<kRowWords, kThreads>;
   const std::uint64_t number = pass.first_middle_arrays[window] + threadIdx.x;
   LongArray array;
@@ -227,7 +227,7 @@ __device__ void block_sort_middle_window(const RaggedPass<Key>& pass, std::uint6
 template <class Key, class Windows, unsigned kThreads, unsigned kRowWords,
           unsigned kResidentThreads>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    ragged_sort_kernel(const __grid_constant__ RaggedPass<Key> pass) {
+    segmented_sort_kernel(const __grid_constant__ SegmentedPass<Key> pass) {
   grid_begin();
   block_sort_window<Windows, kThreads, kRowWords>(pass, blockIdx.x);
 }
@@ -235,7 +235,7 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
 template <class Key, class Windows, unsigned kThreads, unsigned kRowWords,
           unsigned kResidentThreads>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    listed_window_sort_kernel(const __grid_constant__ RaggedPass<Key> pass) {
+    listed_window_sort_kernel(const __grid_constant__ SegmentedPass<Key> pass) {
   grid_begin();
   block_take_jobs(pass.counts->windows, &pass.counts->taken_windows, [&](std::uint64_t job) {
     block_sort_window<Windows, kThreads, kRowWords>(pass, pass.listed_windows[job]);
@@ -244,7 +244,7 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
 
 template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    middle_sort_kernel(const __grid_constant__ RaggedPass<Key> pass) {
+    middle_sort_kernel(const __grid_constant__ SegmentedPass<Key> pass) {
   grid_begin();
   const std::uint64_t rows = LongTicket::tiles(pass.counts->middle_ticket);
   const std::uint64_t windows = div_up(rows, MiddleWindows<kRowWords, kThreads>::kRows);

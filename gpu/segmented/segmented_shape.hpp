@@ -1,22 +1,22 @@
-// Which tiles a ragged batch takes, from numbers known at run time to types.
+// Which tiles a segmented batch takes, from numbers known at run time to types.
 #pragma once
 
 #include <cstdint>
 
 #include "gpu/cuda/with_tuning.hpp"
-#include "gpu/segmented/ragged_windows.hpp"
+#include "gpu/segmented/segmented_windows.hpp"
 
 namespace gsort::gpu {
 
 // The block sort's numbers of kOfWindows give the windows' tiles, those of kWide the tiles of
 // arrays that windows do not take.
 template <KernelTuning kOfWindows, KernelTuning kWide, unsigned kShortKeys>
-struct RaggedShape {
+struct SegmentedShape {
   static constexpr KernelTuning kTuning = kOfWindows;
-  using Windows = RaggedWindows<kTuning.keys_per_thread, kTuning.block_sort_threads, kShortKeys>;
+  using Windows = SegmentedWindows<kTuning.keys_per_thread, kTuning.block_sort_threads, kShortKeys>;
   using Middle = MiddleWindows<kWide.keys_per_thread, kWide.block_sort_threads>;
   static constexpr bool kHasMiddle = kShortKeys < kSharedTileKeys;
-  // Of tiles of long arrays less than half is empty on average; RaggedBounds counts on that.
+  // Of tiles of long arrays less than half is empty on average; SegmentedBounds counts on that.
   static_assert(kWide.block_sort_keys() >= 2 * (kSharedTileKeys + 1));
 };
 
@@ -32,17 +32,17 @@ inline constexpr bool kMayHaveTiny = Shape::kHasMiddle;
 template <class Shape>
 inline constexpr bool kMayHaveNoTiny = !(Shape::kTuning == kNarrowTuning);
 
-// Calls f(shape) with a RaggedShape.
+// Calls f(shape) with a SegmentedShape.
 template <class Key, class F>
-void with_ragged_shape(const WindowChoice& choice, unsigned architecture, F&& f) {
+void with_segmented_shape(const WindowChoice& choice, unsigned architecture, F&& f) {
   with_tuning<Key>(architecture, [&](auto constant) {
     constexpr KernelTuning kWide = decltype(constant)::kTuning;
     if (choice.narrow) {
-      f(RaggedShape<kNarrowTuning, kWide, kLowShortKeys>{});
+      f(SegmentedShape<kNarrowTuning, kWide, kLowShortKeys>{});
     } else if (choice.low) {
-      f(RaggedShape<kWide, kWide, kLowShortKeys>{});
+      f(SegmentedShape<kWide, kWide, kLowShortKeys>{});
     } else {
-      f(RaggedShape<kWide, kWide, kSharedTileKeys>{});
+      f(SegmentedShape<kWide, kWide, kSharedTileKeys>{});
     }
   });
 }
