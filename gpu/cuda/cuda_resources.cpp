@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/page.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "gpu/cuda/cuda_check.hpp"
@@ -72,11 +73,11 @@ DeviceMemory::~DeviceMemory() {
 
 PinnedMemory::PinnedMemory(ByteSpan memory, unsigned threads) : memory_(memory) {
   if (memory.empty()) return;
-  constexpr std::size_t kPage = 4096;
-  const std::size_t share = round_up(div_up(memory.size(), threads), kPage);
+  const std::size_t share = round_up(div_up(memory.size(), threads), kMemoryPageBytes);
   run_workers(threads, [&](unsigned worker) {
     const std::size_t end = std::min(memory.size(), (worker + 1) * share);
-    for (std::size_t at = worker * share; at < end; at += kPage) memory[at] = std::byte{0};
+    for (std::size_t at = worker * share; at < end; at += kMemoryPageBytes)
+      memory[at] = std::byte{0};
   });
   const cudaError_t result = try_cuda(CudaCall::kMemory, [&] {
     return cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterDefault);

@@ -7,6 +7,7 @@
 
 #include "base/bytes.hpp"
 #include "base/direct_io.hpp"
+#include "base/page.hpp"
 
 namespace gsort::io {
 
@@ -14,7 +15,7 @@ using gsort::ByteSpan;
 using gsort::ConstByteSpan;
 
 // What O_DIRECT asks of offsets, lengths and addresses on any common disk and file system.
-inline constexpr std::size_t kDirectAlignment = 4096;
+inline constexpr std::size_t kDirectAlignment = kMemoryPageBytes;
 
 using gsort::DirectIo;
 using gsort::WriteWindows;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/page.hpp"
 #include "base/units.hpp"
 #include "engine/footprint.hpp"
 #include "engine/record_footprint.hpp"
@@ -19,13 +20,14 @@ struct CpuArrayFootprint {
   std::uint64_t result_bytes = 0;
 
   static constexpr CpuArrayFootprint of_keys(std::uint64_t array_bytes, std::uint64_t block_bytes) {
-    return {round_up(block_bytes, 4 * kKiB) + 4 * kKiB, round_up(array_bytes, 4 * kKiB), 0, 0};
+    return {round_up(block_bytes, kMemoryPageBytes) + kMemoryPageBytes,
+            round_up(array_bytes, kMemoryPageBytes), 0, 0};
   }
   static constexpr CpuArrayFootprint of_records(std::uint64_t array_elements,
                                                 std::uint64_t block_bytes) {
     const std::uint64_t entries = array_elements * CpuRecordChunkFootprint::kEntryBytes;
-    const std::uint64_t block = round_up(block_bytes, 4 * kKiB);
-    return {block + 4 * kKiB, 0, round_up(entries, 4 * kKiB), block};
+    const std::uint64_t block = round_up(block_bytes, kMemoryPageBytes);
+    return {block + kMemoryPageBytes, 0, round_up(entries, kMemoryPageBytes), block};
   }
 
   [[nodiscard]] constexpr std::uint64_t arena_bytes() const {
@@ -37,7 +39,7 @@ struct CpuArrayFootprint {
 // the device the block, and a second one with samples and cuts beside it.
 struct CudaArrayFootprint {
   [[nodiscard]] static constexpr std::uint64_t host_bytes(std::uint64_t block_bytes) {
-    return round_up(block_bytes, 4 * kKiB) + 4 * kKiB;
+    return round_up(block_bytes, kMemoryPageBytes) + kMemoryPageBytes;
   }
   [[nodiscard]] static constexpr std::uint64_t scratch_bytes(std::uint64_t block_bytes) {
     return block_bytes + block_bytes / 8 + kMiB;

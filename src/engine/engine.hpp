@@ -24,6 +24,7 @@
 
 #include "base/bytes.hpp"
 #include "base/meter.hpp"
+#include "base/page.hpp"
 #include "element/key.hpp"
 #include "element/packing.hpp"
 #include "element/record.hpp"
@@ -32,7 +33,7 @@
 namespace gsort {
 
 // Buffers handed out by an engine are aligned for O_DIRECT on any common disk.
-inline constexpr std::size_t kBufferAlignment = 4096;
+inline constexpr std::size_t kBufferAlignment = kMemoryPageBytes;
 
 // How keys stand in memory: as in the files, or as ordered unsigned numbers (key.hpp). Runs hold
 // ordered keys, so that fences and slices compare without a map; outputs hold raw keys.

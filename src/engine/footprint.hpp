@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/page.hpp"
 #include "base/units.hpp"
 
 namespace gsort {
@@ -67,18 +68,18 @@ struct CpuChunkFootprint {
   }
 
   [[nodiscard]] constexpr std::uint64_t pool_bytes() const {
-    return round_up(pages * page_bytes, 4 * kKiB) + workers * block_pages() * page_bytes;
+    return round_up(pages * page_bytes, kMemoryPageBytes) + workers * block_pages() * page_bytes;
   }
   // The whole pages of a block buffer, aligned to those of the machine.
   [[nodiscard]] constexpr std::uint64_t block_pages() const {
-    return round_up(block_bytes, std::max(page_bytes, 4 * kKiB)) / page_bytes;
+    return round_up(block_bytes, std::max(page_bytes, kMemoryPageBytes)) / page_bytes;
   }
   // A full block that fills its pages can be kept at no cost.
   [[nodiscard]] constexpr bool can_keep_blocks() const {
     return block_pages() * page_bytes == block_bytes;
   }
   [[nodiscard]] constexpr std::uint64_t piece_bytes() const {
-    return round_up(bucket_elements * key_bytes, 4 * kKiB);
+    return round_up(bucket_elements * key_bytes, kMemoryPageBytes);
   }
   // Lines, cursors and chains live on the heap: 128 bytes a bucket and worker, 8 bytes a page; and
   // groups of buckets, with the intervals and groups of blocks that are kept.
@@ -100,8 +101,8 @@ struct CpuMergeFootprint {
   std::uint64_t stretch_bytes = 0;
 
   static constexpr CpuMergeFootprint of(std::uint64_t part_elements, std::uint64_t key_bytes) {
-    return {round_up(part_elements * key_bytes, 4 * kKiB),
-            round_up(std::min(part_elements, kStretch) * key_bytes, 4 * kKiB)};
+    return {round_up(part_elements * key_bytes, kMemoryPageBytes),
+            round_up(std::min(part_elements, kStretch) * key_bytes, kMemoryPageBytes)};
   }
   [[nodiscard]] constexpr std::uint64_t arena_bytes() const {
     return part_bytes + 2 * stretch_bytes;
@@ -136,7 +137,7 @@ struct CudaFootprint {
     return 2 * allocated_bytes(part_bytes) + allocated_bytes(scratch_bytes(part_bytes));
   }
   [[nodiscard]] static constexpr std::uint64_t part_host_bytes(std::uint64_t part_bytes) {
-    return round_up(part_bytes, 4 * kKiB) + kPutters * kPieceBytes;
+    return round_up(part_bytes, kMemoryPageBytes) + kPutters * kPieceBytes;
   }
 };
 

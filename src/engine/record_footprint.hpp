@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "base/page.hpp"
 #include "base/units.hpp"
 #include "engine/footprint.hpp"
 
@@ -14,7 +15,7 @@ namespace gsort {
 // pages of the disk, so that the next block is aligned, too.
 [[nodiscard]] constexpr std::uint64_t record_block_bytes(std::uint64_t record_bytes,
                                                          std::uint64_t wanted_bytes) {
-  const std::uint64_t both = std::lcm(record_bytes, 4 * kKiB);
+  const std::uint64_t both = std::lcm(record_bytes, kMemoryPageBytes);
   const std::uint64_t unit = both <= 2 * wanted_bytes ? both : record_bytes;
   return std::max(unit, round_down(wanted_bytes, unit));
 }
@@ -48,14 +49,14 @@ struct CpuRecordChunkFootprint {
 
   [[nodiscard]] constexpr std::uint64_t block_records() const { return block_bytes / record_bytes; }
   [[nodiscard]] constexpr std::uint64_t blocks_bytes() const {
-    return round_up(blocks * block_bytes, 4 * kKiB);
+    return round_up(blocks * block_bytes, kMemoryPageBytes);
   }
   [[nodiscard]] constexpr std::uint64_t entries_bytes() const {
-    return round_up(elements * kEntryBytes, 4 * kKiB);
+    return round_up(elements * kEntryBytes, kMemoryPageBytes);
   }
   [[nodiscard]] constexpr std::uint64_t piece_bytes() const {
     return round_up(std::max(record_bytes, std::min(kPieceBytes, elements * record_bytes)),
-                    4 * kKiB);
+                    kMemoryPageBytes);
   }
   // The bucket map and its sample, and each worker's counters.
   [[nodiscard]] constexpr std::uint64_t heap_bytes() const {
@@ -76,7 +77,7 @@ struct CpuRecordMergeFootprint {
   static constexpr CpuRecordMergeFootprint of(std::uint64_t part_elements,
                                               std::uint64_t record_bytes) {
     const auto chunk = CpuRecordChunkFootprint::of(part_elements, record_bytes, 1, record_bytes);
-    return {round_up(part_elements * record_bytes, 4 * kKiB), chunk.entries_bytes(),
+    return {round_up(part_elements * record_bytes, kMemoryPageBytes), chunk.entries_bytes(),
             chunk.piece_bytes()};
   }
   [[nodiscard]] constexpr std::uint64_t arena_bytes() const {

@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "base/page.hpp"
 #include "base/units.hpp"
 
 namespace gsort {
@@ -26,7 +27,7 @@ Error no_room(const std::string& what, std::uint64_t needed, std::uint64_t free_
 // What headers and padding add to the elements of full write buffers, as a share of them.
 double padding_share(const RunPlan& run, std::uint64_t element_bytes) {
   constexpr double kBlockOverhead = 2 * 64;  // header, and padding to the next block
-  constexpr double kBufferOverhead = 4 * kKiB;
+  constexpr double kBufferOverhead = kMemoryPageBytes;
   const auto block = static_cast<double>(run.block_elements * element_bytes);
   const double blocks = std::max(
       1.0, std::floor(static_cast<double>(run.write_buffer_bytes) / (block + kBlockOverhead)));

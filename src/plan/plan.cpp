@@ -104,7 +104,6 @@ std::uint64_t merge_arena(const Plan& plan) {
 
 // The memory of the fences of runs of so many elements.
 std::uint64_t fence_bytes(const Plan& plan, std::uint64_t elements, std::uint64_t host_bytes) {
-  constexpr std::uint64_t kFenceBytes = 40;
   const std::uint64_t blocks =
       div_up(elements, std::max<std::uint64_t>(plan.run.block_elements / 2, 1));
   return std::min(capped_product(blocks, kFenceBytes), host_bytes / 2);

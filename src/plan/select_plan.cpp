@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/page.hpp"
 #include "base/units.hpp"
 
 namespace gsort {
@@ -28,7 +29,7 @@ bool plan_selection(Plan& plan, std::uint64_t budget_bytes) {
   // The first N, as many that may replace them, and one block more, since a block is taken whole.
   select.candidates =
       2 * std::max<std::uint64_t>(*plan.top, 4 * kKiB) + block_bytes / plan.element_bytes;
-  select.candidate_bytes = round_up(select.candidates * plan.element_bytes, 4 * kKiB);
+  select.candidate_bytes = round_up(select.candidates * plan.element_bytes, kMemoryPageBytes);
   const std::uint64_t worker_bytes = block_bytes + 2 * select.candidate_bytes;
   select.workers =
       static_cast<unsigned>(std::min<std::uint64_t>(plan.threads, budget_bytes / worker_bytes));

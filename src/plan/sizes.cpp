@@ -4,14 +4,12 @@
 #include <bit>
 
 #include "base/checked.hpp"
+#include "base/page.hpp"
 #include "engine/footprint.hpp"
 #include "engine/record_footprint.hpp"
 
 namespace gsort {
 namespace {
-
-// One entry of a run's index, with the slack of its vector.
-constexpr std::uint64_t kFenceBytes = 40;
 
 // Blocks of runs, where fences and elements do not need larger ones.
 constexpr std::uint64_t kLeastBlockBytes = 8 * kKiB;
@@ -51,7 +49,7 @@ std::uint64_t usual_block_bytes(const SizeQuestion& q) {
 }
 
 std::uint64_t block_memory(const SizeQuestion& q, const RunPlan& run) {
-  return round_up(run.block_elements * q.element_bytes + 64, 4 * kKiB);
+  return round_up(run.block_elements * q.element_bytes + 64, kMemoryPageBytes);
 }
 
 // Blocks large enough for the fences, which must all be in memory, to take at most a quarter of it.
@@ -63,7 +61,7 @@ RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
                                                (static_cast<double>(q.host_bytes) / 4)) +
                     1);
   RunPlan run;
-  const std::uint64_t one_element = round_up(q.element_bytes + 64, 4 * kKiB);
+  const std::uint64_t one_element = round_up(q.element_bytes + 64, kMemoryPageBytes);
   const std::uint64_t block_bytes = std::max({usual_bytes, by_fences, one_element});
   // A block with its header fills whole pages of the disk: one page less for keys would waste a
   // page.
@@ -72,7 +70,7 @@ RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
   const std::uint64_t least_buffer = block_memory(q, run);
   run.write_buffer_bytes = round_up(
       std::clamp<std::uint64_t>(q.host_bytes / 256, least_buffer, std::max(4 * kMiB, least_buffer)),
-      4 * kKiB);
+      kMemoryPageBytes);
   run.write_buffers = q.threads + 1;  // one more, for pieces that were overtaken
   return run;
 }
@@ -196,7 +194,7 @@ std::uint64_t lane_bytes(const SizeQuestion& q, std::uint64_t elements) {
 }
 
 std::uint64_t staging_bytes(const SizeQuestion& q, std::uint64_t elements) {
-  return q.staged_output ? round_up(elements * q.element_bytes, 4 * kKiB) : 0;
+  return q.staged_output ? round_up(elements * q.element_bytes, kMemoryPageBytes) : 0;
 }
 
 bool fits_device(const SizeQuestion& q, unsigned lanes, std::uint64_t elements) {
@@ -216,7 +214,7 @@ InputMergePlan input_merge_sizes(const SizeQuestion& q, std::uint64_t inputs) {
   const std::uint64_t wanted =
       std::max((cuda ? 256 : 32) * kMiB, inputs * kUsualWindowBytes) / q.element_bytes;
   const auto bytes = [&](std::uint64_t elements) {
-    return round_up(elements * q.element_bytes, 4 * kKiB) +
+    return round_up(elements * q.element_bytes, kMemoryPageBytes) +
            merge.lanes * (lane_bytes(q, elements) + staging_bytes(q, elements));
   };
   merge.part_elements = largest(wanted, [&](std::uint64_t elements) {
@@ -242,8 +240,9 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
   // Slices come in small reads: several at a time, or the disk's latency would decide. Each has a
   // buffer of its own, for which little memory has no room.
   merge.loaders = q.host_bytes < 32 * kMiB ? 1 : 4;
-  merge.scratch_bytes = round_up(
-      std::max(least_scratch(q, run), std::min<std::uint64_t>(kMiB, q.host_bytes / 64)), 4 * kKiB);
+  merge.scratch_bytes =
+      round_up(std::max(least_scratch(q, run), std::min<std::uint64_t>(kMiB, q.host_bytes / 64)),
+               kMemoryPageBytes);
   const std::uint64_t others = splitter + fence_bytes +
                                std::uint64_t{merge.lanes} * merge.loaders * merge.scratch_bytes +
                                write_buffers_memory(run);

@@ -8,6 +8,9 @@
 
 namespace gsort {
 
+// One entry of a run's index, with the slack of its vector.
+inline constexpr std::uint64_t kFenceBytes = 40;
+
 // What the sizes are chosen for.
 struct SizeQuestion {
   EngineKind engine = EngineKind::kCpu;
