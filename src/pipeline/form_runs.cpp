@@ -82,7 +82,7 @@ class RunFormation {
   }
 
   void put_out(ChunkLane& lane, std::uint64_t elements) {
-    GapWatch watch(plan_.key_bytes, output_(elements));
+    GapWatch watch(plan_.element_bytes, output_(elements));
     lane.emit(watch);
   }
 
