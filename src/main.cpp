@@ -14,12 +14,12 @@
 #include "io/input/name_list.hpp"
 #include "io/system/standard_descriptors.hpp"
 #include "options/pages/help.hpp"
-#include "options/result_options.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/check_records.hpp"
 #include "pipeline/survey.hpp"
 #include "report/explain.hpp"
 #include "report/style.hpp"
+#include "report/summary.hpp"
 
 namespace gsort {
 namespace {
@@ -28,32 +28,39 @@ enum ExitCode { kDone = 0, kDisorder = 1, kTrouble = 2 };
 
 bool output_is_in_place = false;
 
-int check(const Options& options, io::Reader& reader) {
+int check(const Options& options, const Job& job, io::Reader& reader) {
   limit_decoders_of_check(options, reader);
-  Observer observer(options);
-  const WantedOrder order{options.unique ? OrderKind::kStrict : OrderKind::kAscending,
-                          array_elements(options).value_or(WantedOrder::kOneArray)};
+  Observer observer(options, note_of_types(options, job));
+  const WantedOrder order{job.unique ? OrderKind::kStrict : OrderKind::kAscending,
+                          job.array_elements > 0 ? job.array_elements : WantedOrder::kOneArray};
+  const auto& [key, records] = job.element;
   const unsigned threads = cores_for(options.parallel);
   const CheckOutcome outcome =
-      options.records ? check_records(*options.records, order, reader, threads, &observer.meter())
-                      : check_order(options.key, order, reader, threads, &observer.meter());
-  observer.check_is_done(outcome);
+      records ? check_records(*records, order, reader, threads, &observer.meter())
+              : check_order(key, order, reader, threads, &observer.meter());
+  observer.check_is_done(outcome.elements * job.element.bytes());
+  if (options.check != CheckMode::kQuiet) {
+    print(outcome.in_order ? stdout : stderr,
+          check_lines(outcome, job.element, options.inputs.front()));
+  }
   return outcome.in_order ? kDone : kDisorder;
 }
 
-int sort(const Options& options, io::Reader& reader) {
-  PreparedSort prepared(options, reader);
+int sort(const Options& options, const Job& job, io::Reader& reader) {
+  PreparedSort prepared(options, job, reader);
   if (options.explain != ExplainMode::kNone) {
     refuse_explaining_into_inputs(options, reader);
-    tell_of_types(options);
-    print(stdout, explain(prepared.plan(), options, prepared.machine()));
+    put_to_stderr(note_of_types(options, job));
+    print(stdout, explain(options.explain, prepared.plan(), prepared.machine()));
     return kDone;
   }
-  Observer observer(options);
+  refuse_shared_reports(options, options);
+  Observer observer(options, note_of_types(options, job));
   Outcome outcome = prepared.run(&observer.meter());
   output_is_in_place = true;
   prepared.remember_rates(outcome);
-  const bool all_told = observer.sort_is_done(outcome, prepared.plan(), prepared.machine());
+  const bool all_told =
+      observer.sort_is_done({options, outcome, prepared.plan(), prepared.machine()});
   return all_told ? kDone : kTrouble;
 }
 
@@ -61,7 +68,7 @@ int sort(const Options& options, io::Reader& reader) {
 int run(int argc, const char* const* argv, ColorMode& color) {
   io::occupy_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
-  Options options = parse_options(
+  const Options options = parse_options(
       argc, argv, [](auto name) { return std::getenv(name); }, io::read_name_list);
   color = options.color;
   if (options.show != Show::kNone) {
@@ -69,8 +76,9 @@ int run(int argc, const char* const* argv, ColorMode& color) {
     return kDone;
   }
   io::Reader reader(options.inputs, reader_options(options));
-  adopt_stored_key(options, reader);
-  return options.check == CheckMode::kNone ? sort(options, reader) : check(options, reader);
+  const Job job = job_of(options, reader);
+  return options.check == CheckMode::kNone ? sort(options, job, reader)
+                                           : check(options, job, reader);
 }
 
 // Says what is being handled.

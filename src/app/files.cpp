@@ -1,9 +1,8 @@
 #include "app/files.hpp"
 
 #include "io/system/host_facts.hpp"
-#include "options/form_options.hpp"
-#include "options/record_options.hpp"
-#include "options/result_options.hpp"
+#include "options/assumed_type.hpp"
+#include "options/suffix_warning.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/budget.hpp"
 #include "plan/decoding.hpp"
@@ -12,7 +11,7 @@ namespace gsort {
 
 io::ReaderOptions reader_options(const Options& options) {
   io::ReaderOptions wanted;
-  wanted.element_bytes = element_bytes(options);
+  wanted.element_bytes = ElementFormat{options.key, options.records}.bytes();
   wanted.direct_io = options.direct_io;
   wanted.form = options.input_form;
   wanted.key = options.key;
@@ -23,37 +22,32 @@ io::ReaderOptions reader_options(const Options& options) {
   return wanted;
 }
 
-void adopt_stored_key(Options& options, const io::Reader& reader) {
-  options.stored_dtype = reader.stored_dtype();
-  if (reader.stored_records()) {
-    adopt_records(options, *reader.stored_records());
-  } else {
-    refuse_records_of_keys(options);
-  }
-  if (reader.row_elements() > 0) adopt_rows(options, reader.row_elements());
-  if (!reader.key_is_stored()) return;
-  options.key = reader.key();
-  options.type_source = TypeSource::kHeader;
+Job job_of(const Options& options, const io::Reader& reader) {
+  StoredArray stored;
+  if (reader.key_is_stored()) stored.key = reader.key();
+  stored.records = reader.stored_records();
+  stored.dtype = reader.stored_dtype();
+  stored.row_elements = reader.row_elements();
+  return make_job(options, stored);
 }
 
-void limit_decoders_of_check(const Options& options, io::Reader& reader) {
+std::string note_of_types(const Options& options, const Job& job) {
+  if (options.verbosity < 0 || options.check == CheckMode::kQuiet) return {};
+  const std::string warning = suffix_warning(options, job);  // says where the type is from, too
+  return warning.empty() ? assumed_type_note(options, job) : warning;
+}
+
+void limit_decoders_of_check(const Resources& resources, io::Reader& reader) {
   Machine machine;
   machine.compressed = compressed_inputs(reader);
   if (machine.compressed.empty()) return;
   const io::HostFacts host = io::host_facts();
   machine.memory_bytes = host.memory_bytes;
   machine.available_bytes = host.available_bytes;
-  require_decoding_memory(options, machine, [](const Options&) { return true; });
-  reader.limit_decoders(plan_decoding(options, machine, host_budget(options, machine)).limit);
-}
-
-std::optional<io::Output> open_output(const Options& options) {
-  const bool stream = options.output.value_or("-") == "-";
-  if (options.explain != ExplainMode::kNone && stream) return std::nullopt;
-  const OutputForm form = output_form(options);
-  // Text is for people: a terminal may show it unasked.
-  const bool readable = form.format == FileFormat::kText && form.codec == Codec::kNone;
-  return io::Output(options.output.value_or(readable ? "-" : ""), {options.direct_io});
+  constexpr bool kAllAtOnce = false;
+  require_decoding_memory(resources, kAllAtOnce, machine, [](const Resources&) { return true; });
+  const std::uint64_t host_bytes = host_budget(resources, machine);
+  reader.limit_decoders(plan_decoding(kAllAtOnce, machine, host_bytes).limit);
 }
 
 }  // namespace gsort

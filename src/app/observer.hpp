@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/meter.hpp"
 #include "io/output/output.hpp"
@@ -16,41 +17,47 @@
 
 namespace gsort {
 
-// Says what the keys are read as where that may not be what they are; not with -q and -C.
-// Requires: what the headers of the inputs say is part of the options.
-void tell_of_types(const Options& options);
+// Nothing is lost when standard error cannot be written to but the text itself.
+void put_to_stderr(const std::string& text);
+
+// What a report on a sort is made from.
+struct SortReport {
+  const FileNames& names;
+  const Outcome& outcome;
+  const Plan& plan;
+  const Machine& machine;
+};
 
 class Observer {
  public:
   // Opens the files of the reports, so that what is wrong with them is known before anything is
-  // sorted, tells of types, and begins to show progress.
-  // Throws: Error(kUsage) when one of them is an input, the output, of the folder of --resume, or
-  // the other one; Error(kOutput) when one cannot be opened.
-  explicit Observer(const Options& options);
+  // sorted, puts out `note`, and begins to show progress. `reporting` outlives it.
+  // Throws: Error(kOutput) when a report cannot be opened.
+  Observer(const Reporting& reporting, const std::string& note);
   ~Observer();  // wipes the status line
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
 
   [[nodiscard]] Meter& meter() { return meter_; }
 
-  // The check is done; prints what it found, unless -C keeps that quiet.
-  void check_is_done(const CheckOutcome& outcome);
+  // The check of so many bytes is done.
+  void check_is_done(std::uint64_t bytes) { end_progress(bytes); }
 
   // The sort is done and its output in place. Returns false if memory has run out and a report is
   // missing for it; that is told then.
   // Throws: Error(kOutput) when a report cannot be written; it says that the output is in place.
-  [[nodiscard]] bool sort_is_done(const Outcome& outcome, const Plan& plan, const Machine& machine);
+  [[nodiscard]] bool sort_is_done(const SortReport& report);
 
   // For when not even an exception can be handled any more. Takes no memory.
   static void tell_report_is_missing() noexcept;
 
  private:
   void end_progress(std::uint64_t bytes);
-  void summarize(const Outcome& outcome, const Plan& plan, const Machine& machine);
+  void summarize(const SortReport& report);
   [[nodiscard]] bool tell_without_memory() const;
-  void write_reports(const Outcome& outcome, const Plan& plan, const Machine& machine);
+  void write_reports(const SortReport& report);
 
-  const Options& options_;
+  const Reporting& reporting_;
   std::optional<io::Output> stats_;
   std::optional<io::Output> trace_;
   Meter meter_;

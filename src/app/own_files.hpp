@@ -2,9 +2,7 @@
 // sort is to be resumed from, or over its own result, by whatever names these go.
 #pragma once
 
-#include <string>
-#include <string_view>
-
+#include "element/element.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
 #include "options/options.hpp"
@@ -13,24 +11,23 @@ namespace gsort {
 
 // Throws: Error(kUsage) when the output or an input is a file of the folder of --resume, which is
 // removed in the end.
-void refuse_files_of_resume(const Options& options);
+void refuse_files_of_resume(const FileNames& names);
 
 // Throws: Error(kUsage) when the output is written through into a regular file that is an input,
 // as in `gsort FILE >> FILE`. Not where the inputs hold nothing that could be lost.
-void refuse_writing_into_inputs(const Options& options, const io::Output& output,
+void refuse_writing_into_inputs(const FileNames& names, const io::Output& output,
                                 const io::Reader& reader);
 
 // The same for the plan that --explain prints, as in `gsort --explain FILE >> FILE`.
-void refuse_explaining_into_inputs(const Options& options, const io::Reader& reader);
+void refuse_explaining_into_inputs(const FileNames& names, const io::Reader& reader);
 
-// Throws: Error(kUsage) when an input would be replaced by what it is sorted to if it had a type
-// that nobody gave. Not where the inputs hold nothing that could be lost. Requires: what the
-// headers of the inputs say is part of the options.
-void refuse_replacing_by_assumption(const Options& options, const io::Output& output,
-                                    const io::Reader& reader);
+// Throws: Error(kUsage) when an input would be replaced by what it is sorted to as elements of a
+// type that nobody gave. Not where the inputs hold nothing that could be lost.
+void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat& assumed,
+                                    const io::Output& output, const io::Reader& reader);
 
-// Throws: Error(kUsage) when `path`, the report that `option` names, is the output, an input, or a
-// file of the folder of --resume.
-void refuse_shared_report(const Options& options, std::string_view option, const std::string& path);
+// Throws: Error(kUsage) when a report is the output, an input, a file of the folder of --resume, or
+// the other report.
+void refuse_shared_reports(const FileNames& names, const Reporting& reports);
 
 }  // namespace gsort

@@ -9,13 +9,14 @@
 
 #include <fmt/format.h>
 
-#include "app/files.hpp"
 #include "app/own_files.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "gpu/engine/gpu.hpp"
+#include "options/assumed_type.hpp"
 #include "options/resume_options.hpp"
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
+#include "plan/engine_choice.hpp"
 #include "plan/learn_rates.hpp"
 
 namespace gsort {
@@ -43,16 +44,25 @@ bool rates_matter(const Machine& machine) {
 
 // Looks for GPUs only where one could be used: that costs a fraction of a second. Returns how long
 // it took to find some.
-std::optional<double> look_for_gpus(const Options& options, Machine& machine) {
-  if (!wants_gpu(options, machine)) return std::nullopt;
+std::optional<double> look_for_gpus(const Job& job, Machine& machine) {
+  if (!wants_gpu(job, machine)) return std::nullopt;
   const auto begin = std::chrono::steady_clock::now();
-  gpu::Devices found = gpu::find_devices(options.devices);
+  gpu::Devices found = gpu::find_devices(job.resources.devices);
   machine.no_gpu_reason = found.absent_reason;
   for (const gpu::Device& device : found.devices) {
     machine.gpus.push_back({device.ordinal, device.name, device.free_bytes, device.total_bytes});
   }
   if (machine.gpus.empty()) return std::nullopt;
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// A stream is not opened to be explained: it may be a terminal, or have nobody at its other end.
+std::optional<io::Output> open_output(const Options& options, const OutputForm& form) {
+  const bool stream = options.output.value_or("-") == "-";
+  if (options.explain != ExplainMode::kNone && stream) return std::nullopt;
+  // Text is for people: a terminal may show it unasked.
+  const bool readable = form.format == FileFormat::kText && form.codec == Codec::kNone;
+  return io::Output(options.output.value_or(readable ? "-" : ""), {options.direct_io});
 }
 
 io::ResumeAccess resume_access(const Options& options) {
@@ -69,17 +79,19 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
-PreparedSort::PreparedSort(const Options& options, io::Reader& reader)
-    : options_(options), reader_(reader), output_(open_output(options)) {
-  refuse_beside_resume(options);  // what the inputs' headers say is known only now
+PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader)
+    : options_(options), reader_(reader), output_(open_output(options, job.output_form)) {
   refuse_files_of_resume(options);
   if (output_) {
     refuse_writing_into_inputs(options, *output_, reader);
-    refuse_replacing_by_assumption(options, *output_, reader);
+    if (type_is_assumed(options, job)) {
+      refuse_replacing_by_assumption(options, job.element, *output_, reader);
+    }
   }
   if (options.resume) {
-    resumption_.emplace(*options.resume, resume_access(options), resumable_job(options),
-                        element_bytes(options), reader);
+    resumption_.emplace(*options.resume, resume_access(options),
+                        resumable_job(job.element, options.input_form, options.verify),
+                        job.element.bytes(), reader);
   }
   const std::string folder = output_ ? output_->folder() : "";
   temporary_folders_ = folders_for_runs(folder);
@@ -91,8 +103,8 @@ PreparedSort::PreparedSort(const Options& options, io::Reader& reader)
   } else if (options.stats) {
     machine_.rates.limits = rates_file().read(rates_problem_).limits;
   }
-  cuda_start_seconds_ = look_for_gpus(options, machine_);
-  plan_ = make_plan(options, machine_);
+  cuda_start_seconds_ = look_for_gpus(job, machine_);
+  plan_ = make_plan(job, machine_);
 }
 
 std::vector<std::string> PreparedSort::folders_for_runs(const std::string& output_folder) const {

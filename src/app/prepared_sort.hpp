@@ -10,6 +10,7 @@
 #include "base/meter.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
+#include "options/job.hpp"
 #include "options/options.hpp"
 #include "pipeline/resumption.hpp"
 #include "plan/machine.hpp"
@@ -22,7 +23,7 @@ class PreparedSort {
  public:
   // Requires: the options and the reader outlive it.
   // Throws: Error, also when no plan can work.
-  PreparedSort(const Options& options, io::Reader& reader);
+  PreparedSort(const Options& options, const Job& job, io::Reader& reader);
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }

@@ -26,9 +26,8 @@ SortedFile sort_file(const Options& options) {
   require_a_sort(options);
   try {
     io::Reader reader(options.inputs, reader_options(options));
-    Options adopted = options;
-    adopt_stored_key(adopted, reader);
-    const Outcome outcome = PreparedSort(adopted, reader).run(nullptr);
+    const Job job = job_of(options, reader);
+    const Outcome outcome = PreparedSort(options, job, reader).run(nullptr);
     return {outcome.elements,      outcome.bytes,    outcome.runs,
             outcome.spilled_bytes, outcome.verified, outcome.total_seconds};
   } catch (...) {

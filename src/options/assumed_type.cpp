@@ -6,7 +6,6 @@
 
 #include "base/quoted.hpp"
 #include "form/file_form.hpp"
-#include "options/form_options.hpp"
 
 namespace gsort {
 namespace {
@@ -16,32 +15,32 @@ bool is_text(const Options& options, const std::string& input) {
   return format == FileFormat::kText;
 }
 
-bool puts_out_text(const Options& options) {
-  return options.check != CheckMode::kNone || output_form(options).format == FileFormat::kText;
+bool puts_out_text(const Options& options, const Job& job) {
+  return options.check != CheckMode::kNone || job.output_form.format == FileFormat::kText;
 }
 
 }  // namespace
 
-bool type_is_assumed(const Options& options) {
-  if (options.type_source != TypeSource::kDefault) return false;
+bool type_is_assumed(const Options& options, const Job& job) {
+  if (job.type_source != TypeSource::kDefault) return false;
   const auto holds_text = [&](const std::string& input) { return is_text(options, input); };
-  return !puts_out_text(options) || !std::ranges::all_of(options.inputs, holds_text);
+  return !puts_out_text(options, job) || !std::ranges::all_of(options.inputs, holds_text);
 }
 
-std::string how_to_give_the_type(const Options& options) {
-  const std::string_view type = name_of(options.key.type);
-  if (options.records) return fmt::format("give it with --key=OFFSET:TYPE or -t {}", type);
+std::string how_to_give_the_type(const ElementFormat& element) {
+  const std::string_view type = name_of(element.key.type);
+  if (element.records) return fmt::format("give it with --key=OFFSET:TYPE or -t {}", type);
   return fmt::format("give it with -t {}, a suffix, as in FILE.{}, or GSORT_TYPE", type, type);
 }
 
-std::string assumed_type_note(const Options& options) {
-  if (!type_is_assumed(options)) return {};
+std::string assumed_type_note(const Options& options, const Job& job) {
+  if (!type_is_assumed(options, job)) return {};
   const std::string& first = options.inputs.front();
   const std::size_t others = options.inputs.size() - 1;
   return fmt::format("gsort: {}{}: no type given, {}read as {} (-t TYPE)\n",
                      first == "-" ? "standard input" : printable(first),
                      others > 0 ? fmt::format(" and {} more", others) : "",
-                     options.records ? "keys " : "", name_of(options.key.type));
+                     job.element.records ? "keys " : "", name_of(job.element.key.type));
 }
 
 }  // namespace gsort

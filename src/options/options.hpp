@@ -16,7 +16,6 @@
 #include "element/packing.hpp"
 #include "element/record_format.hpp"
 #include "form/file_form.hpp"
-#include "form/stored_array.hpp"
 
 namespace gsort {
 
@@ -45,14 +44,42 @@ enum class TypeSource : std::uint8_t {
   kSuffix,
   kEnvironment,
   kDefault,
-  kHeader,
+  kHeader,     // of a Job alone: the header of an input
   kRecordKeys  // every key of the records names its own
 };
 
-struct Options {
+// What a sort may take of the machine. Sizes as typed: "512M", "50%".
+struct Resources {
+  std::optional<std::string> buffer_size;
+  std::optional<std::string> gpu_memory;
+  std::optional<unsigned> parallel;    // at least 1
+  std::optional<unsigned> batch_size;  // at least 2
+  EngineChoice engine = EngineChoice::kAuto;
+  std::vector<unsigned> devices;  // distinct; empty: the engine's choice
+};
+
+// What the user sees.
+struct Reporting {
+  int verbosity = 0;  // -1: errors only (-q), 0: as usual, 1: phases (-v), 2: decisions (-vv)
+  ProgressMode progress = ProgressMode::kAuto;
+  ColorMode color = ColorMode::kAuto;
+  std::optional<std::string> stats;  // files that the summary and the spans of the sort go to
+  std::optional<std::string> trace;
+};
+
+// What a sort reads, writes and keeps. inputs is never empty; "-" is stdin. No output means stdout;
+// the output "-" means stdout even where that is a terminal.
+struct FileNames {
+  std::vector<std::string> inputs;
+  std::optional<std::string> output;
+  std::optional<std::string> resume;  // the folder of a sort that can be resumed
+};
+
+// A layer that needs one of these parts alone takes that, not all options.
+struct Options : FileNames, Resources, Reporting {
   // Order. key.type is resolved: -t, else the first input's suffix, else GSORT_TYPE, else i32.
   KeyFormat key;
-  TypeSource type_source = TypeSource::kCaller;  // kHeader is set by who reads the input's header
+  TypeSource type_source = TypeSource::kCaller;
   bool byte_order_is_asked = false;
   // Elements are records with keys of their own; made of what was typed, when all is known.
   std::optional<RecordFormat> records;
@@ -64,44 +91,24 @@ struct Options {
   bool merge = false;                           // every input is sorted already
   std::optional<std::uint64_t> top;             // only the first so many elements
   std::optional<std::uint64_t> batch_elements;  // arrays sorted by themselves; at least 1
-  std::uint64_t row_elements = 0;  // the same, said by the header of an input; 0: it does not
-  std::optional<StoredDtype> stored_dtype;  // of an input that is an array, for the output's header
 
   // Job. With show other than kNone, nothing else is to be done and no more was checked.
   Show show = Show::kNone;
   CheckMode check = CheckMode::kNone;
   ExplainMode explain = ExplainMode::kNone;
 
-  // Files. inputs is never empty; "-" is stdin. No output means stdout; the output "-" means stdout
-  // even where that is a terminal.
-  std::vector<std::string> inputs;
+  // Files.
   std::optional<std::string> files0_from;  // the list that inputs came from
-  std::optional<std::string> output;
   InputForm input_form;
   std::optional<FileFormat> output_format;  // none: see output_form() of form_options.hpp
   std::optional<Codec> compress;
   int compress_level = 0;                          // with compress
   std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
-  std::optional<std::string> resume;               // the folder of a sort that can be resumed
 
-  // Resources. Sizes as typed: "512M", "50%".
-  std::optional<std::string> buffer_size;
-  std::optional<std::string> gpu_memory;
-  std::optional<unsigned> parallel;    // at least 1
-  std::optional<unsigned> batch_size;  // at least 2
-  EngineChoice engine = EngineChoice::kAuto;
-  std::vector<unsigned> devices;  // distinct; empty: the engine's choice
   DirectIo direct_io = DirectIo::kAuto;
   Packing packing = Packing::kAuto;
   bool verify = true;
   bool verify_encoding = false;  // of text and compressed output
-
-  // Reporting. -1: errors only (-q), 0: as usual, 1: phases (-v), 2: decisions (-vv).
-  int verbosity = 0;
-  ProgressMode progress = ProgressMode::kAuto;
-  ColorMode color = ColorMode::kAuto;
-  std::optional<std::string> stats;  // files that the summary and the spans of the sort go to
-  std::optional<std::string> trace;
 
   // The names of the options that GSORT_OPTIONS gave and the command line did not: for messages.
   std::vector<std::string> from_environment;
@@ -121,10 +128,5 @@ using NameList = std::function<std::vector<std::string>(const std::string& list)
 
 // "-t", "the suffix of the first input", "GSORT_TYPE", "the default": for reports.
 [[nodiscard]] const char* describe(TypeSource source);
-
-// The bytes of an element: a key, or a record.
-[[nodiscard]] inline std::size_t element_bytes(const Options& options) {
-  return options.records ? options.records->bytes : bytes_of(options.key.type);
-}
 
 }  // namespace gsort

@@ -11,7 +11,6 @@
 #include "options/exclusive_options.hpp"
 #include "options/form_options.hpp"
 #include "options/record_keys.hpp"
-#include "options/result_options.hpp"
 
 namespace gsort {
 namespace {
@@ -133,8 +132,8 @@ bool add_named_key(RecordFormat& format, const StoredRecords& records, std::stri
 }
 
 // Nobody needs to give a type where every key of the records has one.
-void set_source_of_typed_keys(Options& options, TypeSource source) {
-  if (options.type_source == TypeSource::kDefault) options.type_source = source;
+void set_source_of_typed_keys(TypeSource& type_source, TypeSource source) {
+  if (type_source == TypeSource::kDefault) type_source = source;
 }
 
 }  // namespace
@@ -178,12 +177,12 @@ void resolve_records(Options& options) {
     add_record_key(format, parse_record_key(key, options), key, options);
   }
   if (std::ranges::all_of(options.record_keys, names_its_type)) {
-    set_source_of_typed_keys(options, TypeSource::kRecordKeys);
+    set_source_of_typed_keys(options.type_source, TypeSource::kRecordKeys);
   }
   options.records = std::move(format);
 }
 
-void adopt_records(Options& options, const StoredRecords& records) {
+void adopt_records(Job& job, const Options& options, const StoredRecords& records) {
   if (options.record_bytes.value_or(records.bytes) != records.bytes) {
     throw Error(ErrorKind::kUsage,
                 with_origin(options, fmt::format("--record '{}'", *options.record_bytes)),
@@ -198,9 +197,8 @@ void adopt_records(Options& options, const StoredRecords& records) {
   for (const std::string& key : options.record_keys) {
     if (!add_named_key(format, records, key, options)) all_have_types = false;
   }
-  if (all_have_types) set_source_of_typed_keys(options, TypeSource::kHeader);
-  options.records = std::move(format);
-  refuse_result_contradictions(options);
+  if (all_have_types) set_source_of_typed_keys(job.type_source, TypeSource::kHeader);
+  job.element.records = std::move(format);
 }
 
 void refuse_records_of_keys(const Options& options) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "form/stored_array.hpp"
+#include "options/job.hpp"
 #include "options/options.hpp"
 
 namespace gsort {
@@ -18,9 +19,9 @@ void add_record_keys(Options& options, std::string_view value);
 // overlap or do not fit the record, and for files that do not hold raw records.
 void resolve_records(Options& options);
 
-// The same for an array of records: --key may name fields, and without it they are the keys, in
-// their order. Throws: Error(kUsage) as above, also for fields without an order.
-void adopt_records(Options& options, const StoredRecords& records);
+// The same for an array of records, into the job: --key may name fields, and without it they are
+// the keys, in their order. Throws: Error(kUsage) as above, also for fields without an order.
+void adopt_records(Job& job, const Options& options, const StoredRecords& records);
 
 // The same for an array of keys. Throws: Error(kUsage) when --record or --key is given.
 void refuse_records_of_keys(const Options& options);

@@ -1,11 +1,9 @@
 #include "options/result_options.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
 
-#include "base/checked.hpp"
 #include "base/error.hpp"
 #include "options/exclusive_options.hpp"
 
@@ -24,8 +22,8 @@ std::uint64_t parse_elements(std::string_view text, std::string_view option) {
 }
 
 // Arrays keep their places, and so all their elements.
-void refuse_beside_batches(const Options& options) {
-  const bool rows = options.row_elements > 0;
+void refuse_beside_batches(const Options& options, const StoredArray& stored) {
+  const bool rows = stored.row_elements > 0;
   const std::string_view batches =
       rows ? "--batch-elements (the rows of the array)" : "--batch-elements";
   const char* const hint = rows ? "save array.ravel() to sort all of it"
@@ -34,7 +32,7 @@ void refuse_beside_batches(const Options& options) {
   if (options.unique && !checks) throw exclude_each_other(options, "--unique", batches, hint);
   if (options.top) throw exclude_each_other(options, "--top", batches, hint);
   if (options.merge) throw exclude_each_other(options, "--merge", batches, hint);
-  if (options.engine == EngineChoice::kCuda && options.records) {
+  if (options.engine == EngineChoice::kCuda && (options.records || stored.records)) {
     throw exclude_each_other(options, "--engine=cuda", "--batch-elements with --record",
                              "arrays of records are sorted on the CPU; leave out --engine");
   }
@@ -53,24 +51,8 @@ void set_batch_elements(Options& options, std::string_view value) {
       .hint("an array has at least 1");
 }
 
-void adopt_rows(Options& options, std::uint64_t row_elements) {
-  if (options.batch_elements.value_or(row_elements) != row_elements) {
-    throw Error(ErrorKind::kUsage, fmt::format("--batch-elements '{}'", *options.batch_elements),
-                fmt::format("the array has rows of {} elements", row_elements))
-        .hint("its rows are sorted on their own without that option");
-  }
-  options.row_elements = row_elements;
-  options.batch_elements = row_elements;
-  refuse_result_contradictions(options);
-}
-
-std::optional<std::uint64_t> array_elements(const Options& options) {
-  if (!options.batch_elements) return std::nullopt;
-  return std::min(*options.batch_elements, kMostFileBytes / element_bytes(options));
-}
-
-void refuse_result_contradictions(const Options& options) {
-  if (options.batch_elements) refuse_beside_batches(options);
+void refuse_result_contradictions(const Options& options, const StoredArray& stored) {
+  if (options.batch_elements || stored.row_elements > 0) refuse_beside_batches(options, stored);
   const bool checks = options.check != CheckMode::kNone;
   if (checks && options.merge) {
     throw exclude_each_other(options, "--check", "--merge",

@@ -15,13 +15,13 @@ std::string_view endian_name(bool big_endian) {
   return big_endian ? "big" : "little";
 }
 
-std::string element_text(const Options& options) {
-  if (!options.records) {
-    return fmt::format("{} {} endian {}", name_of(options.key.type),
-                       endian_name(options.key.big_endian), order_name(options.key.descending));
+std::string element_text(const ElementFormat& element) {
+  if (!element.records) {
+    return fmt::format("{} {} endian {}", name_of(element.key.type),
+                       endian_name(element.key.big_endian), order_name(element.key.descending));
   }
-  std::string text = fmt::format("records of {} bytes", options.records->bytes);
-  for (const KeyField& key : options.records->keys) {
+  std::string text = fmt::format("records of {} bytes", element.records->bytes);
+  for (const KeyField& key : element.records->keys) {
     text +=
         fmt::format(", {} of {} at {} {} endian {}", key.type ? name_of(*key.type) : "bytes",
                     key.bytes, key.offset, endian_name(key.big_endian), order_name(key.descending));
@@ -31,24 +31,23 @@ std::string element_text(const Options& options) {
 
 }  // namespace
 
-std::string resumable_job(const Options& options) {
-  const InputForm& form = options.input_form;
-  return fmt::format("{}; input as {}, {}; skip {}; {}", element_text(options),
+std::string resumable_job(const ElementFormat& element, const InputForm& form, bool verify) {
+  return fmt::format("{}; input as {}, {}; skip {}; {}", element_text(element),
                      form.format ? name_of(*form.format) : "its name says",
                      form.codec ? name_of(*form.codec) : "its bytes say", form.skip_bytes,
-                     options.verify ? "verified" : "not verified");
+                     verify ? "verified" : "not verified");
 }
 
-void refuse_beside_resume(const Options& options) {
+void refuse_beside_resume(const Options& options, const StoredArray& stored) {
   if (!options.resume) return;
   const auto refuse = [&](std::string_view other, std::string_view hint) {
     throw exclude_each_other(options, "--resume", other, hint);
   };
   if (options.check != CheckMode::kNone) refuse("--check", "only a sort can be resumed");
   if (options.merge) refuse("--merge", "a merge reads its inputs once and cannot resume");
-  if (options.batch_elements) {
+  if (options.batch_elements || stored.row_elements > 0) {
     refuse(
-        options.row_elements > 0 ? "--batch-elements (the rows of the array)" : "--batch-elements",
+        stored.row_elements > 0 ? "--batch-elements (the rows of the array)" : "--batch-elements",
         "arrays are sorted one by one and cannot resume");
   }
   if (!options.temporary_directories.empty()) {

@@ -11,40 +11,41 @@ namespace gsort {
 namespace {
 
 // Headers of arrays say more than suffixes, and have been compared.
-bool is_of_other_type(const Options& options, const std::string& input) {
-  const auto format = options.input_form.format ? options.input_form.format : format_of_path(input);
-  return format != FileFormat::kNpy &&
-         key_type_of_path(input).value_or(options.key.type) != options.key.type;
+bool is_of_other_type(const InputForm& form, const std::string& input, KeyType type) {
+  const auto format = form.format ? form.format : format_of_path(input);
+  return format != FileFormat::kNpy && key_type_of_path(input).value_or(type) != type;
 }
 
 // `gsort -t i32 data.u32 -o data.u32`: that the name is another matter is known.
-bool is_named_like_an_input(const Options& options, KeyType type) {
-  return options.type_source == TypeSource::kOption &&
-         std::ranges::any_of(options.inputs, [type](const std::string& input) {
-           return key_type_of_path(input) == type;
-         });
+bool is_named_like_an_input(const std::vector<std::string>& inputs, KeyType type) {
+  return std::ranges::any_of(
+      inputs, [type](const std::string& input) { return key_type_of_path(input) == type; });
 }
 
-std::string warning(const Options& options, const std::string& path, std::string_view what) {
+std::string warning(const Job& job, const std::string& path, std::string_view what) {
   return fmt::format("gsort: {} {} {} (type from {}), but its suffix says {}\n", printable(path),
-                     what, name_of(options.key.type), describe(options.type_source),
+                     what, name_of(job.element.key.type), describe(job.type_source),
                      name_of(*key_type_of_path(path)));
 }
 
 }  // namespace
 
-std::string suffix_warning(const Options& options) {
-  if (options.records) return {};
-  if (options.type_source != TypeSource::kOption) {
+std::string suffix_warning(const Options& options, const Job& job) {
+  if (job.element.records) return {};
+  const KeyType type = job.element.key.type;
+  const bool is_asked = job.type_source == TypeSource::kOption;
+  if (!is_asked) {
     for (const std::string& input : options.inputs) {
-      if (is_of_other_type(options, input)) return warning(options, input, "is read as");
+      if (is_of_other_type(options.input_form, input, type)) {
+        return warning(job, input, "is read as");
+      }
     }
   }
   if (!options.output) return {};
   const auto named = key_type_of_path(*options.output);
-  const bool is_other = named && *named != options.key.type;
-  if (!is_other || is_named_like_an_input(options, *named)) return {};
-  return warning(options, *options.output, "will hold");
+  const bool is_other = named && *named != type;
+  if (!is_other || (is_asked && is_named_like_an_input(options.inputs, *named))) return {};
+  return warning(job, *options.output, "will hold");
 }
 
 }  // namespace gsort

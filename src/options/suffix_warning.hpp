@@ -3,13 +3,13 @@
 
 #include <string>
 
+#include "options/job.hpp"
 #include "options/options.hpp"
 
 namespace gsort {
 
 // One line for standard error; empty if no suffix says another type, or if -t overrules what the
 // inputs' suffixes say. Records have no type.
-// Requires: what the headers of the inputs say is part of the options.
-[[nodiscard]] std::string suffix_warning(const Options& options);
+[[nodiscard]] std::string suffix_warning(const Options& options, const Job& job);
 
 }  // namespace gsort

@@ -43,7 +43,7 @@ Counts count_all(const Plan& plan, const BlockReader& read, Meter* meter, ByteSp
   constexpr std::size_t kValues = std::size_t{1} << (8 * sizeof(Key));
   // A 32-bit counter cannot run over before this many keys have been added to it.
   constexpr std::uint64_t kKeysBeforeAdding = std::uint64_t{1} << 31;
-  const auto map = KeyMap<Key>::of(plan.format);
+  const auto map = KeyMap<Key>::of(plan.job.element.key);
   Counts counts(kValues, 0);
   std::mutex mutex;
   Failure failure;
@@ -102,7 +102,7 @@ void put_all(const Plan& plan, const Counts& counts, Meter* meter, ByteSpan memo
     before[key] = elements;
     elements += counts[key];
   }
-  const auto map = KeyMap<Key>::of(plan.format);
+  const auto map = KeyMap<Key>::of(plan.job.element.key);
   std::atomic<std::uint64_t> next{0};
   Failure failure;
   run_workers(plan.chunk.readers, [&](unsigned worker) {

@@ -99,7 +99,7 @@ class GroupMerge {
       : context_(context),
         sizes_(context.plan.input_merge),
         form_(form),
-        order_({context.plan.format, context.plan.records}),
+        order_(context.plan.job.element),
         lanes_(context.engine.make_merge_lanes(sizes_.lanes, sizes_.part_elements)) {
     windows_.reserve(last - first);
     for (std::size_t input = first; input < last; ++input) {

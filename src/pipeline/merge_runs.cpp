@@ -42,7 +42,7 @@ class PartQueue {
             std::uint64_t scratch_bytes)
       : runs_(runs),
         splitter_(runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes,
-                  scratch_bytes, plan.records),
+                  scratch_bytes, plan.job.element.records),
         part_elements_(part_elements) {
     for (const io::Run& run : runs) total_ += run.elements();
     cuts_.assign(runs.size(), 0);

@@ -46,7 +46,7 @@ class Candidates {
  public:
   Candidates(Selection<Key>& selection, ByteSpan memory)
       : all_(selection),
-        limit_(*selection.plan.top),
+        limit_(*selection.plan.job.top),
         room_(reinterpret_cast<Key*>(memory.data()), selection.plan.select.candidates),
         scratch_(reinterpret_cast<Key*>(memory.data() + selection.plan.select.candidate_bytes),
                  selection.plan.select.candidates) {}
@@ -64,7 +64,7 @@ class Candidates {
   void reduce() {
     const std::span<Key> keys = room_.first(count_);
     cpu::piece_sort(keys, scratch_.first(count_));
-    if (all_.plan.unique) drop_repeats();
+    if (all_.plan.job.unique) drop_repeats();
     if (count_ > limit_) cut();
     if (limit_ > 0 && count_ == limit_) all_.lower_bound_to(room_[limit_ - 1]);
   }
@@ -170,8 +170,8 @@ void put_all(ConstByteSpan keys, std::uint64_t key_bytes, PieceSink& sink) {
 template <class Key>
 std::uint64_t select(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
                      ByteSpan memory, const OutputMaker& output) {
-  Selection<Key> selection{plan, KeyMap<Key>::of(plan.format), proof};
-  if (*plan.top == 0) selection.lower_bound_to(0);
+  Selection<Key> selection{plan, KeyMap<Key>::of(plan.job.element.key), proof};
+  if (*plan.job.top == 0) selection.lower_bound_to(0);
   std::vector<Candidates<Key>> candidates;
   const ByteSpan blocks = memory.first(plan.select.workers * plan.chunk.block_bytes);
   for (unsigned worker = 0; worker < plan.select.workers; ++worker) {

@@ -29,9 +29,9 @@
 
 namespace gsort {
 
-// Reads everything, puts the first plan.top elements, and returns the elements read. `memory` is
-// that of the plan.
-// Throws: Error from reading, writing, or the proof; all threads have ended by then.
+// Reads everything, puts the first plan.job.top elements, and returns the elements read. `memory`
+// is that of the plan. Throws: Error from reading, writing, or the proof; all threads have ended by
+// then.
 [[nodiscard]] std::uint64_t select_top(const Plan& plan, io::Reader& reader, Proof& proof,
                                        Meter* meter, ByteSpan memory, const OutputMaker& output);
 

@@ -31,7 +31,7 @@ namespace gsort {
 namespace {
 
 OrderKind order_of(const Plan& plan) {
-  return plan.unique ? OrderKind::kStrict : OrderKind::kAscending;
+  return plan.job.unique ? OrderKind::kStrict : OrderKind::kAscending;
 }
 
 // One sort, with what its stages share.
@@ -41,8 +41,7 @@ class Sort {
       : job_(job),
         plan_(job.plan),
         meter_(job.meter != nullptr ? *job.meter : own_meter_),
-        proof_({job.plan.format, job.plan.records}, job.verify, &meter_, order_of(job.plan),
-               job.plan.top),
+        proof_(job.plan.job.element, job.verify, &meter_, order_of(job.plan), job.plan.job.top),
         output_(job.plan, job.output, proof_, &meter_) {}
 
   Outcome run() {
@@ -137,7 +136,7 @@ class Sort {
     do {
       job_.reader.end_at(checked_product(checked_sum(outcome_.elements, plan_.batch.array_elements),
                                          plan_.element_bytes));
-      Proof proof({plan_.format, plan_.records}, job_.verify, &meter_);
+      Proof proof(plan_.job.element, job_.verify, &meter_);
       std::optional<OffsetSink> place;
       std::optional<ProvingSink> proving;
       const OutputMaker output = [&](std::optional<std::uint64_t> found) -> PieceSink& {
@@ -189,9 +188,9 @@ class Sort {
   }
 
   [[nodiscard]] BlockReader blocks(Proof& proof) {
-    return plan_.input_merge.inputs > 0
-               ? blocks_of_sorted(job_.reader, plan_.format, proof, &meter_, plan_.chunk.readers)
-               : blocks_of(job_.reader, proof, &meter_);
+    return plan_.input_merge.inputs > 0 ? blocks_of_sorted(job_.reader, plan_.job.element.key,
+                                                           proof, &meter_, plan_.chunk.readers)
+                                        : blocks_of(job_.reader, proof, &meter_);
   }
 
   // What all rounds of merging put into longer runs or the output.
@@ -214,8 +213,8 @@ class Sort {
 
   [[nodiscard]] EngineShape engine_shape() const {
     EngineShape shape;
-    shape.format = plan_.format;
-    shape.records = plan_.records;
+    shape.format = plan_.job.element.key;
+    shape.records = plan_.job.element.records;
     shape.threads = std::max(plan_.threads, plan_.chunk.readers);
     shape.block_bytes = plan_.chunk.block_bytes;
     shape.chunk_elements = plan_.chunk.chunk_elements;
@@ -233,7 +232,7 @@ class Sort {
       options.write_buffers = plan_.run.write_buffers;
       options.kept_buffers = plan_.run.kept_buffers;
       options.packing = job_.packing;
-      if (plan_.records) options.records.emplace(*plan_.records);
+      if (plan_.job.element.records) options.records.emplace(*plan_.job.element.records);
       options.direct_io = job_.direct_io;
       options.left_in_page_cache =
           plan_.run.through_page_cache && job_.direct_io == io::DirectIo::kAuto;

@@ -28,7 +28,7 @@ constexpr unsigned kCudaLanes = 4;
 std::uint64_t lane_bytes(const Plan& plan, std::uint64_t longest, std::uint64_t block_elements) {
   const std::uint64_t block_bytes = block_elements * plan.element_bytes;
   if (plan.engine == EngineKind::kCuda) return CudaArrayFootprint::host_bytes(block_bytes);
-  return plan.records
+  return plan.job.element.records
              ? CpuArrayFootprint::of_records(longest, block_bytes).arena_bytes()
              : CpuArrayFootprint::of_keys(longest * plan.element_bytes, block_bytes).arena_bytes();
 }

@@ -9,11 +9,11 @@
 
 namespace gsort {
 
-std::uint64_t host_budget(const Options& options, const Machine& machine) {
-  if (!options.buffer_size) return machine.available_bytes / 2;
-  const std::uint64_t wanted = parse_size(*options.buffer_size, machine.memory_bytes, "-S");
+std::uint64_t host_budget(const Resources& resources, const Machine& machine) {
+  if (!resources.buffer_size) return machine.available_bytes / 2;
+  const std::uint64_t wanted = parse_size(*resources.buffer_size, machine.memory_bytes, "-S");
   if (wanted > machine.memory_bytes) {
-    throw Error(ErrorKind::kUsage, fmt::format("-S {}", *options.buffer_size),
+    throw Error(ErrorKind::kUsage, fmt::format("-S {}", *resources.buffer_size),
                 fmt::format("exceeds the {} of memory of this machine or container",
                             format_bytes(machine.memory_bytes)))
         .hint(fmt::format("{} are available now", format_bytes(machine.available_bytes)));
@@ -21,11 +21,11 @@ std::uint64_t host_budget(const Options& options, const Machine& machine) {
   return wanted;
 }
 
-std::uint64_t device_budget(const Options& options, const GpuFacts& gpu) {
-  if (!options.gpu_memory) return gpu.free_bytes / 10 * 9;
-  const std::uint64_t wanted = parse_size(*options.gpu_memory, gpu.total_bytes, "--gpu-memory");
+std::uint64_t device_budget(const Resources& resources, const GpuFacts& gpu) {
+  if (!resources.gpu_memory) return gpu.free_bytes / 10 * 9;
+  const std::uint64_t wanted = parse_size(*resources.gpu_memory, gpu.total_bytes, "--gpu-memory");
   if (wanted > gpu.free_bytes) {
-    throw Error(ErrorKind::kUsage, fmt::format("--gpu-memory {}", *options.gpu_memory),
+    throw Error(ErrorKind::kUsage, fmt::format("--gpu-memory {}", *resources.gpu_memory),
                 fmt::format("exceeds the {} that are free on device {} ({})",
                             format_bytes(gpu.free_bytes), gpu.device, gpu.name));
   }

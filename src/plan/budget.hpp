@@ -10,11 +10,11 @@ namespace gsort {
 
 // Host memory for the whole program: -S, else half of what is available.
 // Throws: Error(kUsage) for a size that is more than the machine has.
-[[nodiscard]] std::uint64_t host_budget(const Options& options, const Machine& machine);
+[[nodiscard]] std::uint64_t host_budget(const Resources& resources, const Machine& machine);
 
 // Device memory: --gpu-memory, else 90% of what is free.
 // Throws: Error(kUsage) for a size that is more than the device has free.
-[[nodiscard]] std::uint64_t device_budget(const Options& options, const GpuFacts& gpu);
+[[nodiscard]] std::uint64_t device_budget(const Resources& resources, const GpuFacts& gpu);
 
 // What of the host budget is left for buffers: the program itself, its stacks and small structures
 // take an eighth, at most 16 MiB.

@@ -54,13 +54,13 @@ bool leaves_room_to_sort(std::uint64_t needed_bytes, std::uint64_t host_bytes) {
 }
 
 // In MiB; none if the machine has no such memory.
-std::optional<std::uint64_t> least_budget(Options options, std::uint64_t needed_bytes,
+std::optional<std::uint64_t> least_budget(Resources resources, std::uint64_t needed_bytes,
                                           const Machine& machine, const HasPlan& has_plan) {
   const std::uint64_t most = machine.memory_bytes / kMiB;
   for (std::uint64_t tried = div_up(needed_bytes, kMiB); tried <= most;
        tried += std::max<std::uint64_t>(tried / 16, 1)) {
-    options.buffer_size = fmt::format("{}M", tried);
-    if (leaves_room_to_sort(needed_bytes, tried * kMiB) && has_plan(options)) return tried;
+    resources.buffer_size = fmt::format("{}M", tried);
+    if (leaves_room_to_sort(needed_bytes, tried * kMiB) && has_plan(resources)) return tried;
   }
   return std::nullopt;
 }
@@ -83,10 +83,9 @@ Error too_little(const CompressedInput& input, std::uint64_t needed_bytes, bool 
 
 }  // namespace
 
-DecodingPlan plan_decoding(const Options& options, const Machine& machine,
-                           std::uint64_t host_bytes) {
+DecodingPlan plan_decoding(bool all_at_once, const Machine& machine, std::uint64_t host_bytes) {
   DecodingPlan decoding;
-  decoding.all_at_once = options.merge;
+  decoding.all_at_once = all_at_once;
   for (const CompressedInput& input : machine.compressed) decoding.needs.push_back(input.need);
   if (decoding.needs.empty()) return decoding;
   decoding.limit = {share_bytes(decoding, host_bytes), kShareDivisor * sharers(decoding),
@@ -98,15 +97,15 @@ std::uint64_t decoding_bytes(const DecodingPlan& decoding, std::uint64_t host_by
   return at_once(decoding, share_bytes(decoding, host_bytes));
 }
 
-void require_decoding_memory(const Options& options, const Machine& machine,
+void require_decoding_memory(const Resources& resources, bool all_at_once, const Machine& machine,
                              const HasPlan& has_plan) {
-  const std::uint64_t host_bytes = host_budget(options, machine);
-  const std::uint64_t needed = at_once(plan_decoding(options, machine, host_bytes), 0);
+  const std::uint64_t host_bytes = host_budget(resources, machine);
+  const std::uint64_t needed = at_once(plan_decoding(all_at_once, machine, host_bytes), 0);
   if (leaves_room_to_sort(needed, host_bytes)) return;
   const CompressedInput& largest = *std::ranges::max_element(
       machine.compressed, {}, [](const CompressedInput& input) { return input.need.bytes; });
-  throw too_little(largest, needed, options.merge, host_bytes,
-                   least_budget(options, needed, machine, has_plan));
+  throw too_little(largest, needed, all_at_once, host_bytes,
+                   least_budget(resources, needed, machine, has_plan));
 }
 
 }  // namespace gsort

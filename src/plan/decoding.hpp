@@ -19,7 +19,8 @@ struct DecodingPlan {
   DecoderLimit limit;              // of each decoder
 };
 
-[[nodiscard]] DecodingPlan plan_decoding(const Options& options, const Machine& machine,
+// `all_at_once`: the inputs are merged.
+[[nodiscard]] DecodingPlan plan_decoding(bool all_at_once, const Machine& machine,
                                          std::uint64_t host_bytes);
 
 // The host memory of all decoders that are at work at once: what they may take under a budget.
@@ -27,7 +28,7 @@ struct DecodingPlan {
 
 // Throws: Error(kUsage) where what the first headers ask for leaves too little of -S; it names the
 // least -S for which `has_plan` says that it works.
-void require_decoding_memory(const Options& options, const Machine& machine,
+void require_decoding_memory(const Resources& resources, bool all_at_once, const Machine& machine,
                              const HasPlan& has_plan);
 
 }  // namespace gsort

@@ -80,7 +80,7 @@ void require_disk_space(const Plan& plan, const Machine& machine) {
   for (const Folder& folder : machine.temporary) names += (names.empty() ? "" : ", ") + folder.path;
   if (plan.temporary_bytes > total) {
     throw no_room("temporary files in " + names, plan.temporary_bytes, total,
-                  plan.runs_persist
+                  plan.job.resumable
                       ? "name a folder with more room"
                       : "give a folder with more room with -T, or more memory with -S");
   }
@@ -93,7 +93,7 @@ bool runs_fit_page_cache(const Plan& plan, const Machine& machine) {
   constexpr std::uint64_t kShare = 4;  // the rest is left to inputs and to other programs
   const std::uint64_t beside =
       machine.available_bytes - std::min(machine.available_bytes, plan.host_budget_bytes);
-  return !plan.runs_persist && plan.temporary_bytes > 0 && plan.temporary_bytes <= beside / kShare;
+  return !plan.job.resumable && plan.temporary_bytes > 0 && plan.temporary_bytes <= beside / kShare;
 }
 
 }  // namespace gsort

@@ -4,18 +4,17 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "plan/plan.hpp"
 
 namespace gsort {
 namespace {
 
 // Keys that no engine sorts on a GPU.
-bool is_counted(const Options& options) {
-  return !options.records && bytes_of(options.key.type) < 4;
+bool is_counted(const Job& job) {
+  return !job.element.records && job.element.bytes() < 4;
 }
 
-bool is_of_record_arrays(const Options& options) {
-  return options.records && options.batch_elements;
+bool is_of_record_arrays(const Job& job) {
+  return job.element.records && job.array_elements > 0;
 }
 
 }  // namespace
@@ -30,33 +29,33 @@ double predicted_cuda_seconds(const Rates& rates, std::uint64_t bytes) {
          static_cast<double>(bytes) / rates.gpu_bytes_per_second.value_or(Rates::kUsualGpu);
 }
 
-bool wants_gpu(const Options& options, const Machine& machine) {
-  if (options.engine == EngineChoice::kCpu) return false;
-  if (options.engine == EngineChoice::kCuda) return true;
-  if (is_counted(options) || options.merge || is_of_record_arrays(options)) return false;
+bool wants_gpu(const Job& job, const Machine& machine) {
+  if (job.resources.engine == EngineChoice::kCpu) return false;
+  if (job.resources.engine == EngineChoice::kCuda) return true;
+  if (is_counted(job) || job.merged_inputs > 0 || is_of_record_arrays(job)) return false;
   if (!machine.input_bytes) return false;
-  const unsigned cores = options.parallel.value_or(machine.cores);
+  const unsigned cores = job.resources.parallel.value_or(machine.cores);
   return predicted_cuda_seconds(machine.rates, *machine.input_bytes) <
          predicted_cpu_seconds(machine.rates, *machine.input_bytes, cores);
 }
 
-void require_asked_engine(const Options& options, const Machine& machine) {
-  if (options.engine != EngineChoice::kCuda || !machine.gpus.empty()) return;
+void require_asked_engine(const Resources& resources, const Machine& machine) {
+  if (resources.engine != EngineChoice::kCuda || !machine.gpus.empty()) return;
   throw Error(ErrorKind::kDevice, "--engine cuda", machine.no_gpu_reason)
       .hint("--engine auto takes the CPU where there is no GPU");
 }
 
-EngineDecision choose_engine(const Options& options, const Machine& machine) {
-  require_asked_engine(options, machine);
-  if (is_counted(options)) return {false, "keys of one and two bytes are counted"};
-  if (is_of_record_arrays(options)) return {false, "arrays of records are sorted on the CPU"};
-  if (options.engine == EngineChoice::kCpu) return {false, "as asked"};
-  if (options.engine == EngineChoice::kCuda) return {true, "as asked"};
-  if (options.merge) return {false, "merging takes less time than starting a GPU"};
-  const unsigned cores = options.parallel.value_or(machine.cores);
+EngineDecision choose_engine(const Job& job, const Machine& machine) {
+  require_asked_engine(job.resources, machine);
+  if (is_counted(job)) return {false, "keys of one and two bytes are counted"};
+  if (is_of_record_arrays(job)) return {false, "arrays of records are sorted on the CPU"};
+  if (job.resources.engine == EngineChoice::kCpu) return {false, "as asked"};
+  if (job.resources.engine == EngineChoice::kCuda) return {true, "as asked"};
+  if (job.merged_inputs > 0) return {false, "merging takes less time than starting a GPU"};
+  const unsigned cores = job.resources.parallel.value_or(machine.cores);
   if (!machine.input_bytes)
     return {false, "a sort starts on the CPU where the number of keys is not known"};
-  if (!wants_gpu(options, machine)) {
+  if (!wants_gpu(job, machine)) {
     return {false, fmt::format("{} are sorted faster by {} cores than a GPU starts",
                                format_bytes(*machine.input_bytes), cores)};
   }

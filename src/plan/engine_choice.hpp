@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "options/options.hpp"
+#include "options/job.hpp"
 #include "plan/machine.hpp"
 #include "plan/rates.hpp"
 
@@ -14,9 +14,13 @@ namespace gsort {
 [[nodiscard]] double predicted_cpu_seconds(const Rates& rates, std::uint64_t bytes, unsigned cores);
 [[nodiscard]] double predicted_cuda_seconds(const Rates& rates, std::uint64_t bytes);
 
+// Whether the GPU should be looked at before planning: it costs a fraction of a second, which a
+// small sort does not have. Of the machine, its cores, input and rates count.
+[[nodiscard]] bool wants_gpu(const Job& job, const Machine& machine);
+
 // Whether or not the sort would come to use it.
 // Throws: Error(kDevice) for --engine cuda when machine.gpus is empty.
-void require_asked_engine(const Options& options, const Machine& machine);
+void require_asked_engine(const Resources& resources, const Machine& machine);
 
 struct EngineDecision {
   bool cuda = false;
@@ -24,6 +28,6 @@ struct EngineDecision {
 };
 
 // Throws: as require_asked_engine().
-[[nodiscard]] EngineDecision choose_engine(const Options& options, const Machine& machine);
+[[nodiscard]] EngineDecision choose_engine(const Job& job, const Machine& machine);
 
 }  // namespace gsort

@@ -8,8 +8,6 @@
 
 #include "base/checked.hpp"
 #include "base/units.hpp"
-#include "options/form_options.hpp"
-#include "options/result_options.hpp"
 #include "plan/batch_plan.hpp"
 #include "plan/budget.hpp"
 #include "plan/disk_space.hpp"
@@ -30,10 +28,14 @@ std::uint64_t pipe_guess(const SizeQuestion& q) {
   return capped_product(q.host_bytes / q.element_bytes, kPipeGuessFactor);
 }
 
+EncodePlan encode_plan(const Job& job, unsigned threads, std::uint64_t host_bytes) {
+  return plan_encoding(job.output_form, job.element.key.type, job.element.bytes(), threads,
+                       host_bytes, job.verify_encoding);
+}
+
 // What of a host budget is left for the sort's own buffers.
 std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) {
-  const EncodePlan encode = plan_encoding(plan.output_form, plan.format.type, plan.element_bytes,
-                                          plan.threads, host_budget_bytes, plan.encode.is_proven);
+  const EncodePlan encode = encode_plan(plan.job, plan.threads, host_budget_bytes);
   const WriteWindows windows = plan_write_windows(plan.threads, host_budget_bytes);
   const std::uint64_t beside = decoding_bytes(plan.decoding, host_budget_bytes) +
                                encode.memory_bytes + windows.count * windows.bytes;
@@ -46,7 +48,7 @@ SizeQuestion question_of(const Plan& plan) {
   SizeQuestion q;
   q.engine = plan.engine;
   q.element_bytes = plan.element_bytes;
-  q.records = plan.records.has_value();
+  q.records = plan.job.element.records.has_value();
   q.threads = plan.threads;
   q.staged_output = plan.output_is_stream;
   // Not only what the whole buffers take: sizes do not grow steadily with the memory, and a merge
@@ -57,14 +59,14 @@ SizeQuestion question_of(const Plan& plan) {
   return q;
 }
 
-SizeQuestion question_for(const Plan& plan, const Options& options) {
+SizeQuestion question_for(const Plan& plan) {
   SizeQuestion q = question_of(plan);
   q.size_known = plan.strategy != Strategy::kUnknown;
   q.elements = q.size_known ? plan.elements : pipe_guess(q);
-  q.spills = options.merge || plan.resumed.runs > 0;  // groups of inputs become runs
-  q.keeps_tier = !plan.runs_persist;
+  q.spills = plan.job.merged_inputs > 0 || plan.resumed.runs > 0;  // groups of inputs become runs
+  q.keeps_tier = !plan.job.resumable;
   q.fixed_block_elements = plan.resumed.block_elements;
-  q.most_fan_in = options.batch_size.value_or(0);
+  q.most_fan_in = plan.job.resources.batch_size.value_or(0);
   return q;
 }
 
@@ -110,10 +112,10 @@ std::uint64_t fence_bytes(const Plan& plan, std::uint64_t elements, std::uint64_
 }
 
 // Counting: a block for each reader, and its four tables of 32-bit counters.
-void plan_counting(Plan& plan, const Options& options) {
+void plan_counting(Plan& plan) {
   plan.strategy = Strategy::kCount;
   plan.engine_reason = "keys of one and two bytes are counted";
-  plan.input_merge.inputs = options.merge ? options.inputs.size() : 0;
+  plan.input_merge.inputs = plan.job.merged_inputs;
   plan.chunk.block_bytes = 256 * kKiB;
   const std::uint64_t tables = std::uint64_t{4} * sizeof(std::uint32_t) << (8 * plan.element_bytes);
   plan.chunk.readers = static_cast<unsigned>(std::clamp<std::uint64_t>(
@@ -123,13 +125,13 @@ void plan_counting(Plan& plan, const Options& options) {
   plan.arena_bytes = plan.chunk.arena_bytes;
 }
 
-void choose_engine_of(Plan& plan, const Options& options, const Machine& machine) {
-  const EngineDecision decision = choose_engine(options, machine);
+void choose_engine_of(Plan& plan, const Machine& machine) {
+  const EngineDecision decision = choose_engine(plan.job, machine);
   plan.engine = decision.cuda ? EngineKind::kCuda : EngineKind::kCpu;
   plan.engine_reason = decision.reason;
   if (!decision.cuda) return;
   plan.device = machine.gpus.front().device;
-  plan.device_budget_bytes = device_budget(options, machine.gpus.front());
+  plan.device_budget_bytes = device_budget(plan.job.resources, machine.gpus.front());
 }
 
 // A small sort should not start threads that find nothing to do.
@@ -137,8 +139,8 @@ unsigned useful_threads(const Plan& plan, const Machine& machine) {
   constexpr std::uint64_t kLeastKeys = std::uint64_t{1} << 16;
   constexpr std::uint64_t kLeastRecordBytes = 256 * kKiB;
   if (!machine.input_bytes) return plan.threads;
-  const std::uint64_t shares =
-      plan.records ? *machine.input_bytes / kLeastRecordBytes : plan.elements / kLeastKeys;
+  const std::uint64_t shares = plan.job.element.records ? *machine.input_bytes / kLeastRecordBytes
+                                                        : plan.elements / kLeastKeys;
   return static_cast<unsigned>(std::clamp<std::uint64_t>(shares, 1, plan.threads));
 }
 
@@ -163,9 +165,9 @@ bool choose_threads(Plan& plan, const PlanWith& plan_with) {
 }
 
 // All that follow return false where no sizes fit the budgets.
-bool plan_chunks_and_runs(Plan& plan, const Options& options) {
+bool plan_chunks_and_runs(Plan& plan) {
   const bool fits = choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
-    const std::optional<Sizes> sizes = choose_sizes(question_for(tried, options));
+    const std::optional<Sizes> sizes = choose_sizes(question_for(tried));
     if (!sizes) return std::nullopt;
     take_sizes(tried, *sizes);
     return sizes->cost;
@@ -181,12 +183,12 @@ bool plan_chunks_and_runs(Plan& plan, const Options& options) {
 }
 
 // Windows of all inputs, if need be with fewer threads.
-bool plan_merge_at_once(Plan& plan, const Options& options) {
-  const std::uint64_t inputs = options.inputs.size();
+bool plan_merge_at_once(Plan& plan) {
+  const std::uint64_t inputs = plan.job.merged_inputs;
   for (unsigned threads = plan.threads; threads >= 1; threads /= 2) {
     Plan tried = plan;
     tried.threads = threads;
-    tried.input_merge = input_merge_sizes(question_for(tried, options), inputs);
+    tried.input_merge = input_merge_sizes(question_for(tried), inputs);
     if (tried.input_merge.fan_in < inputs) continue;
     plan = std::move(tried);
     return true;
@@ -195,9 +197,9 @@ bool plan_merge_at_once(Plan& plan, const Options& options) {
 }
 
 // More inputs than can be merged at once become runs, a group at a time, and these are merged.
-bool plan_merge_in_groups(Plan& plan, const Options& options) {
+bool plan_merge_in_groups(Plan& plan) {
   return choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
-    SizeQuestion q = question_for(tried, options);
+    SizeQuestion q = question_for(tried);
     const std::optional<Sizes> sizes = choose_sizes(q);
     if (!sizes) return std::nullopt;
     take_sizes(tried, *sizes);
@@ -207,17 +209,17 @@ bool plan_merge_in_groups(Plan& plan, const Options& options) {
     const std::uint64_t runs =
         tried.run.write_buffers_bytes() + fence_bytes(tried, q.elements, q.host_bytes);
     q.host_bytes -= std::min(q.host_bytes, runs);
-    tried.input_merge = input_merge_sizes(q, options.inputs.size());
+    tried.input_merge = input_merge_sizes(q, plan.job.merged_inputs);
     if (tried.input_merge.fan_in < 2) return std::nullopt;
-    tried.run_count = div_up(options.inputs.size(), tried.input_merge.fan_in);
+    tried.run_count = div_up(plan.job.merged_inputs, tried.input_merge.fan_in);
     tried.rounds = plan_rounds(tried.run_count, tried.fan_in);
     return spill_cost(tried.run_count, tried.fan_in, tried.threads, 0);
   });
 }
 
-bool plan_input_merge(Plan& plan, const Options& options) {
-  const bool at_once = plan_merge_at_once(plan, options);
-  if (!at_once && !plan_merge_in_groups(plan, options)) return false;
+bool plan_input_merge(Plan& plan) {
+  const bool at_once = plan_merge_at_once(plan);
+  if (!at_once && !plan_merge_in_groups(plan)) return false;
   plan.strategy = Strategy::kInputMerge;
   plan.temporary_bytes = temporary_need(plan);
   plan.arena_bytes = at_once ? 0 : merge_arena(plan);
@@ -227,13 +229,13 @@ bool plan_input_merge(Plan& plan, const Options& options) {
 
 // An array that is a sort of its own. Of a pipe nobody knows how much of an array there is: one
 // that is longer than any guess may be all that the pipe brings, and little.
-bool plan_array_by_array(Plan& plan, const Options& options, const Machine& machine) {
+bool plan_array_by_array(Plan& plan, const Machine& machine) {
   const std::uint64_t all = plan.elements;
   const std::uint64_t array = plan.batch.array_elements;
   const bool is_known = machine.input_bytes || array <= pipe_guess(question_of(plan));
   plan.strategy = is_known ? Strategy::kSpill : Strategy::kUnknown;
   if (is_known) plan.elements = machine.input_bytes ? std::min(all, array) : array;
-  if (!plan_chunks_and_runs(plan, options)) return false;
+  if (!plan_chunks_and_runs(plan)) return false;
   plan.elements = all;
   if (!machine.input_bytes) plan.temporary_bytes = 0;
   return true;
@@ -242,69 +244,64 @@ bool plan_array_by_array(Plan& plan, const Options& options, const Machine& mach
 // Arrays that fit in memory together with others are sorted by one core each, or many at once by
 // the device; larger ones are sorts of their own, one after the other, all by the plan for one of
 // them.
-bool plan_arrays(Plan& plan, const Options& options, const Machine& machine) {
-  choose_engine_of(plan, options, machine);
-  const std::uint64_t array = *array_elements(options);
+bool plan_arrays(Plan& plan, const Machine& machine) {
+  choose_engine_of(plan, machine);
+  const std::uint64_t array = plan.job.array_elements;
   if (plan_batches(plan, array, sorting_budget(plan, plan.host_budget_bytes))) return true;
-  if (plan.element_bytes >= 4 || plan.records) return plan_array_by_array(plan, options, machine);
-  plan_counting(plan, options);
+  if (plan.element_bytes >= 4 || plan.job.element.records)
+    return plan_array_by_array(plan, machine);
+  plan_counting(plan);
   return true;
 }
 
-bool plan_sort(Plan& plan, const Options& options, const Machine& machine) {
-  if (options.batch_elements) return plan_arrays(plan, options, machine);
-  if (plan.element_bytes < 4 && !plan.records) {
-    plan_counting(plan, options);
+bool plan_sort(Plan& plan, const Machine& machine) {
+  const bool merges = plan.job.merged_inputs > 0;
+  if (plan.job.array_elements > 0) return plan_arrays(plan, machine);
+  if (plan.element_bytes < 4 && !plan.job.element.records) {
+    plan_counting(plan);
     return true;
   }
-  const bool selects = !options.merge && plan.resumed.runs == 0 &&
+  const bool selects = !merges && plan.resumed.runs == 0 &&
                        plan_selection(plan, sorting_budget(plan, plan.host_budget_bytes));
   if (selects) return true;
-  choose_engine_of(plan, options, machine);
+  choose_engine_of(plan, machine);
   plan.strategy = machine.input_bytes ? Strategy::kSpill : Strategy::kUnknown;
   plan.threads = useful_threads(plan, machine);
-  return options.merge ? plan_input_merge(plan, options) : plan_chunks_and_runs(plan, options);
+  return merges ? plan_input_merge(plan) : plan_chunks_and_runs(plan);
 }
 
 // None where no sizes fit the budgets.
-std::optional<Plan> plan_within_budgets(const Options& options, const Machine& machine) {
+std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) {
   Plan plan;
-  plan.format = options.key;
-  plan.records = options.records;
-  plan.element_bytes = element_bytes(options);
-  plan.threads = options.parallel.value_or(machine.cores);
-  plan.host_budget_bytes = host_budget(options, machine);
-  plan.output_form = output_form(options);
-  plan.encode.is_proven = options.verify_encoding;
-  plan.unique = options.unique;
-  plan.top = options.top;
-  plan.row_elements = options.row_elements;
-  plan.dtype = options.stored_dtype;
-  plan.output_is_stream = !machine.output || !plan.output_form.is_plain() || plan.unique;
-  plan.decoding = plan_decoding(options, machine, plan.host_budget_bytes);
-  plan.runs_persist = options.resume.has_value();
+  plan.job = job;
+  plan.element_bytes = job.element.bytes();
+  plan.threads = job.resources.parallel.value_or(machine.cores);
+  plan.host_budget_bytes = host_budget(job.resources, machine);
+  plan.output_is_stream = !machine.output || !job.output_form.is_plain() || job.unique;
+  plan.decoding = plan_decoding(job.merged_inputs > 0, machine, plan.host_budget_bytes);
   plan.resumed = machine.resumed;
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.element_bytes;
-  refuse_unknown_count(plan, options, machine);
-  plan.least_output_bytes = least_output_bytes(plan.output_form, options.input_form.skip_bytes,
-                                               plan.element_bytes, least_elements(plan));
-  if (!plan_sort(plan, options, machine)) return std::nullopt;
-  plan.encode = plan_encoding(plan.output_form, plan.format.type, plan.element_bytes, plan.threads,
-                              plan.host_budget_bytes, plan.encode.is_proven);
+  refuse_unknown_count(job, machine);
+  plan.least_output_bytes = least_output_bytes(
+      job.output_form, job.header_bytes, plan.element_bytes, least_elements(job, plan.elements));
+  if (!plan_sort(plan, machine)) return std::nullopt;
+  plan.encode = encode_plan(job, plan.threads, plan.host_budget_bytes);
   plan.write_windows = plan_write_windows(plan.threads, plan.host_budget_bytes);
   return plan;
 }
 
 }  // namespace
 
-Plan make_plan(const Options& options, const Machine& machine) {
-  require_asked_engine(options, machine);
-  const HasPlan has_plan = [&](const Options& other) {
-    return plan_within_budgets(other, machine).has_value();
+Plan make_plan(const Job& job, const Machine& machine) {
+  require_asked_engine(job.resources, machine);
+  const HasPlan has_plan = [&](const Resources& other) {
+    Job tried = job;
+    tried.resources = other;
+    return plan_within_budgets(tried, machine).has_value();
   };
-  require_decoding_memory(options, machine, has_plan);
-  std::optional<Plan> plan = plan_within_budgets(options, machine);
-  if (!plan) throw too_small(options, machine, has_plan);
+  require_decoding_memory(job.resources, job.merged_inputs > 0, machine, has_plan);
+  std::optional<Plan> plan = plan_within_budgets(job, machine);
+  if (!plan) throw too_small(job, machine, has_plan);
   require_disk_space(*plan, machine);
   plan->run.through_page_cache = runs_fit_page_cache(*plan, machine);
   return std::move(*plan);

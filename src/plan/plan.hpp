@@ -19,7 +19,7 @@
 #include "element/record.hpp"
 #include "engine/footprint.hpp"
 #include "form/file_form.hpp"
-#include "options/options.hpp"
+#include "options/job.hpp"
 #include "plan/decoding.hpp"
 #include "plan/form_memory.hpp"
 #include "plan/machine.hpp"
@@ -108,21 +108,14 @@ struct MergeRound {
 };
 
 struct Plan {
-  KeyFormat format;
-  std::optional<RecordFormat> records;  // what elements are instead of keys
+  Job job;
   std::uint64_t element_bytes = 0;
   Strategy strategy = Strategy::kUnknown;
   EngineKind engine = EngineKind::kCpu;
   std::string engine_reason;
   int device = 0;
   unsigned threads = 1;
-  std::uint64_t elements = 0;        // 0 with kUnknown
-  bool unique = false;               // one of each key comes out
-  std::optional<std::uint64_t> top;  // of the result, only so many elements
-  std::uint64_t row_elements = 0;    // of an array of two dimensions, put out as one
-  std::optional<StoredDtype> dtype;  // of the output, if that is an array and the key does not say
-  OutputForm output_form;
-  bool runs_persist = false;             // beyond the process: none stays in memory
+  std::uint64_t elements = 0;            // 0 with kUnknown
   bool output_is_stream = false;         // written in order: a pipe, text, compressed, or unique
   std::uint64_t least_output_bytes = 0;  // 0 where nobody can know
   EncodePlan encode;
@@ -143,14 +136,10 @@ struct Plan {
   std::uint64_t arena_bytes = 0;      // host memory reserved once for all lanes of all phases
 };
 
-// Whether the GPU should be looked at before planning: it costs a fraction of a second, which a
-// small sort does not have. Of the machine, its cores, input and rates count.
-[[nodiscard]] bool wants_gpu(const Options& options, const Machine& machine);
-
 // Throws: Error(kUsage) when -S or --gpu-memory is too small (the message says the least that does)
 // or too large; Error(kDevice) for --engine cuda without a usable GPU; Error(kResource) when the
 // runs or the output do not fit the disks.
-[[nodiscard]] Plan make_plan(const Options& options, const Machine& machine);
+[[nodiscard]] Plan make_plan(const Job& job, const Machine& machine);
 
 // The rounds before the last merge, which takes at most `fan_in` runs. Requires: fan_in >= 2.
 [[nodiscard]] std::vector<MergeRound> plan_rounds(std::uint64_t run_count, std::uint32_t fan_in);

@@ -6,18 +6,18 @@
 
 namespace gsort {
 
-std::uint64_t least_elements(const Plan& plan) {
-  const std::uint64_t most = std::min(plan.elements, plan.top.value_or(plan.elements));
-  return plan.unique ? std::min<std::uint64_t>(most, 1) : most;
+std::uint64_t least_elements(const Job& job, std::uint64_t elements) {
+  const std::uint64_t most = std::min(elements, job.top.value_or(elements));
+  return job.unique ? std::min<std::uint64_t>(most, 1) : most;
 }
 
-void refuse_unknown_count(const Plan& plan, const Options& options, const Machine& machine) {
-  const bool is_put_while_read = options.merge || options.batch_elements;
-  if (!plan.unique && !(is_put_while_read && !machine.input_bytes)) return;
-  if (plan.output_form.format != FileFormat::kNpy) return;
-  if (machine.output && plan.output_form.codec == Codec::kNone) return;
+void refuse_unknown_count(const Job& job, const Machine& machine) {
+  const bool is_put_while_read = job.merged_inputs > 0 || job.array_elements > 0;
+  if (!job.unique && !(is_put_while_read && !machine.input_bytes)) return;
+  if (job.output_form.format != FileFormat::kNpy) return;
+  if (machine.output && job.output_form.codec == Codec::kNone) return;
   throw Error(ErrorKind::kUsage,
-              plan.unique ? "writing an array of distinct keys" : "writing an array",
+              job.unique ? "writing an array of distinct keys" : "writing an array",
               "the header must give the number of keys, which is not known until all are written")
       .hint("name a file that is not compressed with -o, or write raw keys: --format=npy:bin");
 }

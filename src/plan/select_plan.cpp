@@ -21,14 +21,14 @@ constexpr std::uint64_t kLeastShare = 4;
 }  // namespace
 
 bool plan_selection(Plan& plan, std::uint64_t budget_bytes) {
-  if (!plan.top || plan.element_bytes < 4 || plan.records) return false;
-  if (plan.elements > 0 && *plan.top > plan.elements / kLeastShare) return false;
-  if (*plan.top > budget_bytes) return false;  // and the products below cannot run over
+  if (!plan.job.top || plan.element_bytes < 4 || plan.job.element.records) return false;
+  if (plan.elements > 0 && *plan.job.top > plan.elements / kLeastShare) return false;
+  if (*plan.job.top > budget_bytes) return false;  // and the products below cannot run over
   const std::uint64_t block_bytes = block_bytes_for(plan, budget_bytes);
   SelectPlan select;
   // The first N, as many that may replace them, and one block more, since a block is taken whole.
   select.candidates =
-      2 * std::max<std::uint64_t>(*plan.top, 4 * kKiB) + block_bytes / plan.element_bytes;
+      2 * std::max<std::uint64_t>(*plan.job.top, 4 * kKiB) + block_bytes / plan.element_bytes;
   select.candidate_bytes = round_up(select.candidates * plan.element_bytes, kMemoryPageBytes);
   const std::uint64_t worker_bytes = block_bytes + 2 * select.candidate_bytes;
   select.workers =

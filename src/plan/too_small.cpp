@@ -13,7 +13,7 @@
 namespace gsort {
 namespace {
 
-using Size = std::optional<std::string> Options::*;
+using Size = std::optional<std::string> Resources::*;
 
 std::string mebibytes(std::uint64_t count) {
   return fmt::format("{}M", count);
@@ -28,11 +28,11 @@ struct Range {
 // The least value of an option in the range that has a plan; none where even the most has none.
 // Found by doubling, then refined to a sixteenth. Every value was tried before it is named, since
 // sizes do not grow steadily with the memory.
-std::optional<std::string> least(Options options, Size size, const Range& range,
+std::optional<std::string> least(Resources resources, Size size, const Range& range,
                                  const HasPlan& has_plan) {
   const auto works = [&](std::uint64_t count) {
-    options.*size = mebibytes(count);
-    return count * kMiB > range.given_bytes && has_plan(options);
+    resources.*size = mebibytes(count);
+    return count * kMiB > range.given_bytes && has_plan(resources);
   };
   const std::uint64_t most = range.most_bytes / kMiB;
   std::uint64_t low = 0;
@@ -61,10 +61,11 @@ std::string words_for(const std::string& least_size) {
   return "use at least " + least_size;
 }
 
-Error too_little_host_memory(const Options& options, const Machine& machine,
+Error too_little_host_memory(const Resources& resources, const Machine& machine,
                              const HasPlan& has_plan) {
-  const std::uint64_t given = host_budget(options, machine);
-  const auto host = least(options, &Options::buffer_size, {given, machine.memory_bytes}, has_plan);
+  const std::uint64_t given = host_budget(resources, machine);
+  const auto host =
+      least(resources, &Resources::buffer_size, {given, machine.memory_bytes}, has_plan);
   return refusal(
       "-S", given,
       host ? words_for(*host)
@@ -74,23 +75,22 @@ Error too_little_host_memory(const Options& options, const Machine& machine,
 
 }  // namespace
 
-Error too_small(const Options& options, const Machine& machine, const HasPlan& has_plan) {
-  if (!choose_engine(options, machine).cuda) {
-    return too_little_host_memory(options, machine, has_plan);
-  }
-  Options roomy = options;
+Error too_small(const Job& job, const Machine& machine, const HasPlan& has_plan) {
+  const Resources& asked = job.resources;
+  if (!choose_engine(job, machine).cuda) return too_little_host_memory(asked, machine, has_plan);
+  Resources roomy = asked;
   roomy.buffer_size = mebibytes(machine.memory_bytes / kMiB);
-  if (has_plan(roomy)) return too_little_host_memory(options, machine, has_plan);
+  if (has_plan(roomy)) return too_little_host_memory(asked, machine, has_plan);
   const GpuFacts& gpu = machine.gpus.front();
-  const std::uint64_t given = device_budget(options, gpu);
+  const std::uint64_t given = device_budget(asked, gpu);
   const auto refuse = [&](const std::string& hint) { return refusal("--gpu-memory", given, hint); };
-  const auto device = least(roomy, &Options::gpu_memory, {given, gpu.free_bytes}, has_plan);
+  const auto device = least(roomy, &Resources::gpu_memory, {given, gpu.free_bytes}, has_plan);
   if (!device) return refuse("all memory of the device is not enough; use --engine=cpu");
-  Options named = options;
+  Resources named = asked;
   named.gpu_memory = device;
   if (has_plan(named)) return refuse(words_for(*device));
-  const auto host = least(named, &Options::buffer_size,
-                          {host_budget(options, machine), machine.memory_bytes}, has_plan);
+  const auto host = least(named, &Resources::buffer_size,
+                          {host_budget(asked, machine), machine.memory_bytes}, has_plan);
   return refuse(
       fmt::format("{}, with -S {}", words_for(*device), host.value_or(*roomy.buffer_size)));
 }

@@ -62,7 +62,7 @@ std::string steps_of(const Plan& plan) {
 }
 
 std::string place_of_runs(const Plan& plan) {
-  if (!plan.runs_persist) {
+  if (!plan.job.resumable) {
     std::string words;
     if (plan.run.device_buffers > 0) {
       words =
@@ -94,10 +94,10 @@ std::string disk_words(const Plan& plan, const Machine& machine) {
 
 }  // namespace
 
-std::string explain_text(const Plan& plan, const Options& options, const Machine& machine) {
+std::string explain_text(const Plan& plan, const Machine& machine) {
   std::string text;
   text += line("input", input_words(plan, machine));
-  text += line("keys", key_words(options));
+  text += line("keys", key_words(plan.job));
   if (const std::string words = result_words(plan); !words.empty()) text += line("result", words);
   text += line("engine", engine_words(plan, machine));
   text += line("steps", steps_of(plan));
@@ -120,16 +120,15 @@ std::string explain_text(const Plan& plan, const Options& options, const Machine
   return text;
 }
 
-std::string explain_json(const Plan& plan, const Options& options, const Machine& machine) {
+std::string explain_json(const Plan& plan, const Machine& machine) {
   nlohmann::ordered_json json;
   json["version"] = 1;
-  json.update(plan_object(plan, options, machine));
+  json.update(plan_object(plan, machine));
   return json_text(json);
 }
 
-std::string explain(const Plan& plan, const Options& options, const Machine& machine) {
-  return options.explain == ExplainMode::kJson ? explain_json(plan, options, machine)
-                                               : explain_text(plan, options, machine);
+std::string explain(ExplainMode mode, const Plan& plan, const Machine& machine) {
+  return mode == ExplainMode::kJson ? explain_json(plan, machine) : explain_text(plan, machine);
 }
 
 }  // namespace gsort

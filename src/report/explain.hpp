@@ -9,12 +9,10 @@
 
 namespace gsort {
 
-[[nodiscard]] std::string explain_text(const Plan& plan, const Options& options,
-                                       const Machine& machine);
-[[nodiscard]] std::string explain_json(const Plan& plan, const Options& options,
-                                       const Machine& machine);
+[[nodiscard]] std::string explain_text(const Plan& plan, const Machine& machine);
+[[nodiscard]] std::string explain_json(const Plan& plan, const Machine& machine);
 
-// The one that options.explain asks for.
-[[nodiscard]] std::string explain(const Plan& plan, const Options& options, const Machine& machine);
+// The one that `mode` asks for.
+[[nodiscard]] std::string explain(ExplainMode mode, const Plan& plan, const Machine& machine);
 
 }  // namespace gsort

@@ -7,18 +7,18 @@
 
 namespace gsort {
 
-nlohmann::ordered_json plan_object(const Plan& plan, const Options& options,
-                                   const Machine& machine) {
+nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
+  const ElementFormat& element = plan.job.element;
   nlohmann::ordered_json json;
   json["input_bytes"] =
       machine.input_bytes ? nlohmann::ordered_json(*machine.input_bytes) : nullptr;
   json["elements"] = machine.input_bytes ? nlohmann::ordered_json(plan.elements) : nullptr;
-  json["type"] = element_words(options);
-  if (options.records) json["record_keys"] = describe_keys(*options.records);
-  json["big_endian"] = options.key.big_endian;
-  json["descending"] = options.key.descending;
-  json["unique"] = plan.unique;
-  json["top"] = plan.top ? nlohmann::ordered_json(*plan.top) : nullptr;
+  json["type"] = element_words(element);
+  if (element.records) json["record_keys"] = describe_keys(*element.records);
+  json["big_endian"] = element.key.big_endian;
+  json["descending"] = element.key.descending;
+  json["unique"] = plan.job.unique;
+  json["top"] = plan.job.top ? nlohmann::ordered_json(*plan.job.top) : nullptr;
   json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
   json["engine_reason"] = plan.engine_reason;
   json["strategy"] = strategy_name(plan.strategy);

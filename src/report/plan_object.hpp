@@ -3,14 +3,12 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "options/options.hpp"
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort {
 
-[[nodiscard]] nlohmann::ordered_json plan_object(const Plan& plan, const Options& options,
-                                                 const Machine& machine);
+[[nodiscard]] nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine);
 
 // As text: indented, with bytes that are no UTF-8 (in names of files) replaced.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& json);

@@ -25,12 +25,12 @@ double seconds(std::uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
 
-Json input_object(const Outcome& outcome, const Options& options) {
-  return {{"files", options.inputs},
+Json input_object(const Outcome& outcome, const Job& job, const FileNames& names) {
+  return {{"files", names.inputs},
           {"bytes", outcome.bytes},
           {"elements", outcome.elements},
-          {"type", element_words(options)},
-          {"type_from", describe(options.type_source)}};
+          {"type", element_words(job.element)},
+          {"type_from", describe(job.type_source)}};
 }
 
 Json bytes_object(const Outcome& outcome, const ByStage<StageTotals>& totals) {
@@ -109,14 +109,14 @@ ByStage<StageTotals> sums_of(const Outcome& outcome) {
 
 }  // namespace
 
-std::string stats_json(const Outcome& outcome, const Plan& plan, const Options& options,
+std::string stats_json(const Outcome& outcome, const Plan& plan, const FileNames& names,
                        const Machine& machine) {
   const double total = outcome.total_seconds;
   Json json;
   json["version"] = kStatsVersion;
   json["program"] = program();
-  json["input"] = input_object(outcome, options);
-  json["output"] = options.output ? Json(*options.output) : Json(nullptr);
+  json["input"] = input_object(outcome, plan.job, names);
+  json["output"] = names.output ? Json(*names.output) : Json(nullptr);
   json["output_elements"] = outcome.output_elements;
   json["lost_nan_payloads"] = outcome.lost_nan_payloads;
   json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
@@ -136,7 +136,7 @@ std::string stats_json(const Outcome& outcome, const Plan& plan, const Options& 
   json["verified"] = outcome.verified;
   json["fingerprint"] = outcome.verified ? Json(to_string(outcome.fingerprint)) : Json(nullptr);
   json["notes"] = outcome.notes;
-  json["plan"] = plan_object(plan, options, machine);
+  json["plan"] = plan_object(plan, machine);
   return json_text(json);
 }
 

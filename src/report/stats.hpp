@@ -14,6 +14,6 @@ namespace gsort {
 inline constexpr int kStatsVersion = 2;
 
 [[nodiscard]] std::string stats_json(const Outcome& outcome, const Plan& plan,
-                                     const Options& options, const Machine& machine);
+                                     const FileNames& names, const Machine& machine);
 
 }  // namespace gsort

@@ -60,7 +60,7 @@ std::string summary_line(const Outcome& outcome, const Plan& plan) {
   const double seconds = outcome.total_seconds;
   const auto bytes = static_cast<double>(outcome.bytes);
   std::string text = fmt::format("sorted {} of {} in {:.{}f} s", decimal_bytes(bytes),
-                                 element_words(plan), seconds, seconds < 10 ? 2 : 1);
+                                 element_words(plan.job.element), seconds, seconds < 10 ? 2 : 1);
   if (seconds > 0) text += fmt::format(" ({})", rate_words(outcome, plan));
   if (outcome.runs > 0) {
     text += fmt::format(", {} runs, {} spilled", outcome.runs,
@@ -69,10 +69,10 @@ std::string summary_line(const Outcome& outcome, const Plan& plan) {
   return text + (outcome.verified ? ", verified\n" : ", not verified\n");
 }
 
-std::string phase_lines(const Outcome& outcome, const Plan& plan, const Options& options,
-                        const Machine& machine, bool decisions) {
+std::string phase_lines(const Outcome& outcome, const Plan& plan, const Machine& machine,
+                        bool decisions) {
   std::string text;
-  text += fmt::format("gsort: keys: {}\n", key_words(options));
+  text += fmt::format("gsort: keys: {}\n", key_words(plan.job));
   text += fmt::format("gsort: engine: {}\n", engine_words(plan, machine));
   text +=
       fmt::format("gsort: {} elements; {}\n", format_count(outcome.elements), phase_words(outcome));
@@ -102,16 +102,15 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, const Options&
   return text;
 }
 
-std::string sort_lines(const Outcome& outcome, const Plan& plan, const Options& options,
-                       const Machine& machine, bool at_terminal) {
-  if (options.verbosity > 0) {
-    return phase_lines(outcome, plan, options, machine, options.verbosity > 1) +
-           summary_line(outcome, plan);
+std::string sort_lines(const Outcome& outcome, const Plan& plan, const Machine& machine,
+                       int verbosity, bool at_terminal) {
+  if (verbosity > 0) {
+    return phase_lines(outcome, plan, machine, verbosity > 1) + summary_line(outcome, plan);
   }
-  return at_terminal && options.verbosity == 0 ? summary_line(outcome, plan) : "";
+  return at_terminal && verbosity == 0 ? summary_line(outcome, plan) : "";
 }
 
-std::string check_lines(const CheckOutcome& outcome, const Options& options,
+std::string check_lines(const CheckOutcome& outcome, const ElementFormat& element,
                         const std::string& name) {
   const std::string shown = printable(name);
   if (!outcome.in_order) {
@@ -119,8 +118,8 @@ std::string check_lines(const CheckOutcome& outcome, const Options& options,
                        format_count(outcome.disorder_element), outcome.value, outcome.value_before);
   }
   return fmt::format("{}: {} elements, {}, sorted {}\ndistinct {}\nfingerprint {}\n", shown,
-                     format_count(outcome.elements), element_words(options),
-                     options.key.descending ? "descending" : "ascending",
+                     format_count(outcome.elements), element_words(element),
+                     element.key.descending ? "descending" : "ascending",
                      format_count(outcome.distinct), to_string(outcome.fingerprint));
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "options/options.hpp"
+#include "element/element.hpp"
 #include "plan/machine.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
@@ -16,17 +16,15 @@ namespace gsort {
 
 // Keys, engine and phases; with `decisions` also the choices the stages made.
 [[nodiscard]] std::string phase_lines(const Outcome& outcome, const Plan& plan,
-                                      const Options& options, const Machine& machine,
-                                      bool decisions);
+                                      const Machine& machine, bool decisions);
 
-// What the options ask for: the one line at a terminal or with -v, with -v the phases before it,
+// What `verbosity` asks for: the one line at a terminal or with -v, with -v the phases before it,
 // with -vv the choices, too. Empty otherwise: success is silent.
 [[nodiscard]] std::string sort_lines(const Outcome& outcome, const Plan& plan,
-                                     const Options& options, const Machine& machine,
-                                     bool at_terminal);
+                                     const Machine& machine, int verbosity, bool at_terminal);
 
 // What -c prints: count, order, fingerprint, distinct; or where the order ends.
-[[nodiscard]] std::string check_lines(const CheckOutcome& outcome, const Options& options,
+[[nodiscard]] std::string check_lines(const CheckOutcome& outcome, const ElementFormat& element,
                                       const std::string& name);
 
 }  // namespace gsort

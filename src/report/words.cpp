@@ -9,32 +9,20 @@
 
 namespace gsort {
 
-namespace {
-
-std::string words_for(const std::optional<RecordFormat>& records, const KeyFormat& key) {
-  return records ? fmt::format("records of {} bytes", records->bytes)
-                 : std::string(name_of(key.type));
+std::string element_words(const ElementFormat& element) {
+  return element.records ? fmt::format("records of {} bytes", element.records->bytes)
+                         : std::string(name_of(element.key.type));
 }
 
-}  // namespace
-
-std::string element_words(const Options& options) {
-  return words_for(options.records, options.key);
-}
-
-std::string element_words(const Plan& plan) {
-  return words_for(plan.records, plan.format);
-}
-
-std::string key_words(const Options& options) {
-  if (options.records) {
-    return fmt::format("{}, {} endian: {}", element_words(options),
-                       options.key.big_endian ? "big" : "little", describe_keys(*options.records));
+std::string key_words(const Job& job) {
+  const auto& [key, records] = job.element;
+  const char* const endian = key.big_endian ? "big" : "little";
+  if (records) {
+    return fmt::format("{}, {} endian: {}", element_words(job.element), endian,
+                       describe_keys(*records));
   }
-  return fmt::format("{}, {} endian, {} (type from {})", name_of(options.key.type),
-                     options.key.big_endian ? "big" : "little",
-                     options.key.descending ? "descending" : "ascending",
-                     describe(options.type_source));
+  return fmt::format("{}, {} endian, {} (type from {})", name_of(key.type), endian,
+                     key.descending ? "descending" : "ascending", describe(job.type_source));
 }
 
 std::string result_words(const Plan& plan) {
@@ -42,10 +30,10 @@ std::string result_words(const Plan& plan) {
     return fmt::format("arrays of {} elements, each sorted on its own",
                        format_count(plan.batch.array_elements));
   }
-  std::string words = plan.unique ? "one of each key" : "";
-  if (plan.top) {
-    words +=
-        fmt::format("{}the first {}", words.empty() ? "" : "; of these ", format_count(*plan.top));
+  std::string words = plan.job.unique ? "one of each key" : "";
+  if (plan.job.top) {
+    words += fmt::format("{}the first {}", words.empty() ? "" : "; of these ",
+                         format_count(*plan.job.top));
   }
   return words;
 }

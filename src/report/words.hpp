@@ -4,18 +4,18 @@
 #include <string>
 #include <string_view>
 
-#include "options/options.hpp"
+#include "element/element.hpp"
+#include "options/job.hpp"
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort {
 
 // "i32", "records of 100 bytes"
-[[nodiscard]] std::string element_words(const Options& options);
-[[nodiscard]] std::string element_words(const Plan& plan);
+[[nodiscard]] std::string element_words(const ElementFormat& element);
 
 // "i32, little endian, ascending (the type is the default)"
-[[nodiscard]] std::string key_words(const Options& options);
+[[nodiscard]] std::string key_words(const Job& job);
 
 // What of the sorted keys comes out: "one of each key"; empty if all of it.
 [[nodiscard]] std::string result_words(const Plan& plan);

@@ -80,7 +80,7 @@ TEST_P(LargeCounts, AreRight) {
   const Counts counts = write_sparse(folder / "in.u8", bytes);
   io::Reader reader({folder / "in.u8"}, {1});
   const Options options = test::options_for(KeyType::kU8, "64M");
-  const Plan plan = make_plan(options, test::invented_machine(bytes, 2, kTiB));
+  const Plan plan = test::plan_of(options, test::invented_machine(bytes, 2, kTiB));
   {
     io::Output output(folder / "out");
     const Outcome outcome = run_sort({plan,

@@ -60,7 +60,7 @@ TEST_P(LargeSort, IsRight) {
   }
   const Fingerprint wanted = write_input(folder / "in");
   const Options options = test::options_for(kFormat.type, GetParam());
-  const Plan plan = make_plan(options, test::invented_machine(kBytes, 2, kTiB));
+  const Plan plan = test::plan_of(options, test::invented_machine(kBytes, 2, kTiB));
   {
     io::Reader reader({folder / "in"}, {4});
     io::Output output(folder / "out");

@@ -31,7 +31,8 @@ std::set<Seam> operator|(std::set<Seam> left, const std::set<Seam>& right) {
 
 // Blocks of a page, so that a chunk has many.
 void use_small_blocks(Plan& plan) {
-  plan.chunk.block_bytes = round_down(kBlockBytes, plan.records ? plan.element_bytes : kBlockBytes);
+  plan.chunk.block_bytes =
+      round_down(kBlockBytes, plan.job.element.records ? plan.element_bytes : kBlockBytes);
   plan.chunk.readers = 1;
   plan.threads = 1;
   plan.arena_bytes = std::max(plan.arena_bytes, kArenaBytes);

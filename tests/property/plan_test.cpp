@@ -24,7 +24,7 @@ using test::Question;
 // The question with the memory that the message names; none if the plan was made.
 std::optional<Question> with_memory_named(const Question& q) {
   try {
-    (void)make_plan(q.options, q.machine);
+    (void)test::plan_of(q.options, q.machine);
     return std::nullopt;
   } catch (const Error& error) {
     const std::string words = "use at least ";
@@ -53,7 +53,7 @@ void make_resumable(Question& q) {
   resumed.elements = *rc::gen::inRange<std::uint64_t>(1, elements + 1);
   resumed.runs =
       *rc::gen::inRange<std::uint64_t>(1, std::min<std::uint64_t>(resumed.elements, 1'000) + 1);
-  resumed.block_elements = make_plan(before.options, before.machine).run.block_elements;
+  resumed.block_elements = test::plan_of(before.options, before.machine).run.block_elements;
 }
 
 Question any_question() {
@@ -74,7 +74,7 @@ TEST(AnyPlan, IsSound) {
     RC_LOG() << "-S " << *q.options.buffer_size << ", " << q.machine.cores << " cores, input "
              << q.machine.input_bytes.value_or(0);
     if (with_memory_named(q)) return;
-    test::expect_sound(make_plan(q.options, q.machine), q.options);
+    test::expect_sound(test::plan_of(q.options, q.machine), q.options);
     RC_ASSERT(!testing::Test::HasFailure());
   }));
 }
@@ -132,12 +132,12 @@ TEST(AnyPlan, WithMoreMemoryMeetsNoCliff) {
     const std::uint64_t more = less * 2;
     q.options.buffer_size = mebibytes(less);
     if (with_memory_named(q)) return;
-    const Plan with_less = make_plan(q.options, q.machine);
+    const Plan with_less = test::plan_of(q.options, q.machine);
     q.options.buffer_size = mebibytes(more);
     RC_LOG() << mebibytes(less) << " and " << mebibytes(more) << ", " << q.machine.cores
              << " cores, input " << *q.machine.input_bytes;
     RC_ASSERT(!with_memory_named(q).has_value());
-    const Plan with_more = make_plan(q.options, q.machine);
+    const Plan with_more = test::plan_of(q.options, q.machine);
     // Blocks and parts grow with memory, too, so that a little more can cost a little more.
     RC_ASSERT(cost_of(with_more) <= cost_of(with_less) * 1.25);
   }));
@@ -147,7 +147,7 @@ TEST(AnyPlan, OnAGpuStaysWithinBothMemories) {
   EXPECT_TRUE(rc::check([] {
     const Question q = any_gpu_question(any_size(26, 38), any_size(24, 36));
     if (with_memory_named(q)) return;
-    const Plan plan = make_plan(q.options, q.machine);
+    const Plan plan = test::plan_of(q.options, q.machine);
     RC_ASSERT(plan.engine == EngineKind::kCuda);
     test::expect_sound(plan, q.options);
     RC_ASSERT(!testing::Test::HasFailure());

@@ -31,7 +31,7 @@ void draw_inputs(Question& q) {
   q.options.inputs.assign(q.options.merge ? any_size(0, 8) : 1, name == "-" ? name : name + codec);
   const bool is_known = codec.empty() && (name == "in" || name == "in.npy");
   if (is_known) {
-    q.machine.input_bytes = round_down(any_size(0, 63), element_bytes(q.options));
+    q.machine.input_bytes = round_down(any_size(0, 63), test::element_bytes(q.options));
   }
 }
 
@@ -80,7 +80,7 @@ std::string words_of(const Question& q) {
          std::to_string(q.machine.cores) + " cores, " + std::to_string(o.inputs.size()) +
          (o.merge ? " sorted inputs " : " inputs ") + o.inputs.front() + " of " +
          std::to_string(q.machine.input_bytes.value_or(0)) + " bytes, elements of " +
-         std::to_string(element_bytes(o)) + ", arrays of " +
+         std::to_string(test::element_bytes(o)) + ", arrays of " +
          std::to_string(o.batch_elements.value_or(0)) + ", top " +
          std::to_string(o.top.value_or(0)) + ", output " +
          std::string(name_of(o.compress.value_or(Codec::kNone))) + ':' +
@@ -90,7 +90,7 @@ std::string words_of(const Question& q) {
 // Of a plan that was refused for its memory.
 std::optional<Error> refusal_of(const Question& q) {
   try {
-    static_cast<void>(make_plan(q.options, q.machine));
+    static_cast<void>(test::plan_of(q.options, q.machine));
     return std::nullopt;
   } catch (const Error& error) {
     RC_ASSERT(error.kind() == ErrorKind::kUsage);

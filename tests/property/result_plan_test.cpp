@@ -37,7 +37,7 @@ Question any_question() {
       *rc::gen::element(KeyType::kU8, KeyType::kI16, KeyType::kI32, KeyType::kF32, KeyType::kF64);
   Question q{options_for(type), {}};
   if (*rc::gen::arbitrary<bool>()) q.options.records = any_records();
-  const std::uint64_t bytes = round_down(any_size(0, 44), element_bytes(q.options));
+  const std::uint64_t bytes = round_down(any_size(0, 44), test::element_bytes(q.options));
   q.machine = invented_machine(bytes, *rc::gen::inRange(1U, 129U), kTiB);
   if (*rc::gen::arbitrary<bool>()) q.machine.output.reset();
   if (*rc::gen::inRange(0, 4) == 0) q.machine.input_bytes.reset();
@@ -64,14 +64,15 @@ Question any_arrays() {
 std::string words_of(const Question& q) {
   return "-S " + *q.options.buffer_size + ", " + std::to_string(q.machine.cores) + " cores, " +
          std::to_string(q.machine.input_bytes.value_or(0)) + " bytes of elements of " +
-         std::to_string(element_bytes(q.options)) + ", " + std::to_string(q.options.inputs.size()) +
-         " inputs, arrays of " + std::to_string(q.options.batch_elements.value_or(0)) +
-         ", at most " + std::to_string(q.options.batch_size.value_or(0)) + " at once";
+         std::to_string(test::element_bytes(q.options)) + ", " +
+         std::to_string(q.options.inputs.size()) + " inputs, arrays of " +
+         std::to_string(q.options.batch_elements.value_or(0)) + ", at most " +
+         std::to_string(q.options.batch_size.value_or(0)) + " at once";
 }
 
 std::optional<Plan> plan_for(const Question& q) {
   try {
-    return make_plan(q.options, q.machine);
+    return test::plan_of(q.options, q.machine);
   } catch (const Error& error) {
     RC_ASSERT(error.kind() == ErrorKind::kUsage);
     return std::nullopt;
@@ -88,8 +89,9 @@ std::uint64_t merge_lane_bytes(const Plan& plan, std::uint64_t elements) {
   if (plan.engine == EngineKind::kCuda) {
     return CudaFootprint::part_host_bytes(elements * plan.element_bytes);
   }
-  return plan.records ? CpuRecordMergeFootprint::of(elements, plan.element_bytes).arena_bytes()
-                      : CpuMergeFootprint::of(elements, plan.element_bytes).arena_bytes();
+  return plan.job.element.records
+             ? CpuRecordMergeFootprint::of(elements, plan.element_bytes).arena_bytes()
+             : CpuMergeFootprint::of(elements, plan.element_bytes).arena_bytes();
 }
 
 void expect_sound_input_merge(const Plan& plan, const Options& options) {
@@ -128,13 +130,14 @@ void expect_sound_arrays(const Plan& plan) {
   EXPECT_GE(batch.block_elements, batch.longest_array);
   const std::uint64_t block = batch.block_elements * plan.element_bytes;
   if (plan.engine == EngineKind::kCuda) {
-    EXPECT_FALSE(plan.records);
+    EXPECT_FALSE(plan.job.element.records);
     EXPECT_LE(batch.lanes * CudaArrayFootprint::device_bytes(block), plan.device_budget_bytes);
     return expect_within(batch.lanes * CudaArrayFootprint::host_bytes(block), plan);
   }
   const auto lane =
-      plan.records ? CpuArrayFootprint::of_records(batch.longest_array, block)
-                   : CpuArrayFootprint::of_keys(batch.longest_array * plan.element_bytes, block);
+      plan.job.element.records
+          ? CpuArrayFootprint::of_records(batch.longest_array, block)
+          : CpuArrayFootprint::of_keys(batch.longest_array * plan.element_bytes, block);
   expect_within(batch.lanes * lane.arena_bytes(), plan);
 }
 
@@ -142,7 +145,7 @@ void expect_sound_result(const Plan& plan, const Question& q) {
   const Options& options = q.options;
   switch (plan.strategy) {
     case Strategy::kSelect:
-      EXPECT_FALSE(plan.records);
+      EXPECT_FALSE(plan.job.element.records);
       EXPECT_GE(plan.select.workers, 1U);
       EXPECT_GE(plan.select.candidates, *options.top);
       return expect_within(

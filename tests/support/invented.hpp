@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "engine/footprint.hpp"
 #include "engine/record_footprint.hpp"
+#include "options/job.hpp"
 #include "options/options.hpp"
 #include "plan/budget.hpp"
 #include "plan/machine.hpp"
@@ -42,6 +43,14 @@ inline void add_gpu(Machine& machine, std::uint64_t memory_bytes = 80 * kGiB) {
   options.inputs = {"in"};
   if (!buffer_size.empty()) options.buffer_size = buffer_size;
   return options;
+}
+
+[[nodiscard]] inline std::size_t element_bytes(const Options& options) {
+  return ElementFormat{options.key, options.records}.bytes();
+}
+
+[[nodiscard]] inline Plan plan_of(const Options& options, const Machine& machine) {
+  return make_plan(make_job(options), machine);
 }
 
 // "500M" as an option would say it; rounded down to whole mebibytes.
@@ -78,8 +87,9 @@ inline void expect_sound_merge(const Plan& plan, std::uint32_t runs, std::uint64
             buffer_budget(plan.host_budget_bytes));
   if (plan.engine == EngineKind::kCuda) {
     const std::uint64_t part =
-        plan.records ? CudaRecordFootprint::device_bytes(merge.part_elements, plan.element_bytes)
-                     : CudaFootprint::part_device_bytes(merge.part_elements * plan.element_bytes);
+        plan.job.element.records
+            ? CudaRecordFootprint::device_bytes(merge.part_elements, plan.element_bytes)
+            : CudaFootprint::part_device_bytes(merge.part_elements * plan.element_bytes);
     EXPECT_LE(merge.lanes * part + plan.run.device_bytes(), plan.device_budget_bytes);
   }
 }
@@ -109,11 +119,11 @@ inline void expect_sound(const Plan& plan, const Options& options) {
   EXPECT_GE(plan.chunk.readers, 1U);
   EXPECT_GE(plan.chunk.block_bytes, plan.element_bytes);
   // Where whole records are not whole pages, too, blocks hold the former.
-  EXPECT_EQ(plan.chunk.block_bytes % (plan.records ? plan.element_bytes : 4096), 0U);
+  EXPECT_EQ(plan.chunk.block_bytes % (plan.job.element.records ? plan.element_bytes : 4096), 0U);
   if (plan.strategy == Strategy::kCount) return;
   if (plan.engine == EngineKind::kCuda) {
     const std::uint64_t chunk =
-        plan.records
+        plan.job.element.records
             ? CudaRecordFootprint::device_bytes(plan.chunk.chunk_elements, plan.element_bytes)
             : CudaFootprint::chunk_device_bytes(plan.chunk.chunk_elements * plan.element_bytes);
     EXPECT_LE(plan.chunk.lanes * chunk + plan.run.device_bytes(), plan.device_budget_bytes);

@@ -46,11 +46,13 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
   io::Reader reader(options.inputs,
                     {element_bytes(options), options.direct_io, options.input_form, options.key});
   io::Output output(*options.output);
-  Resumption resumption(*options.resume, io::ResumeAccess::kUse, resumable_job(options),
+  const Job job = make_job(options);
+  Resumption resumption(*options.resume, io::ResumeAccess::kUse,
+                        resumable_job(job.element, options.input_form, options.verify),
                         element_bytes(options), reader);
   Machine machine = invented_machine(reader.known_size(), *options.parallel, kTiB);
   machine.resumed = resumption.found();
-  result.plan = make_plan(options, machine);
+  result.plan = make_plan(job, machine);
   if (change_plan) change_plan(result.plan);
   const EngineMaker make = engine_maker(engine);
   const EngineMaker make_ending = [&](const Plan& plan, const EngineShape& shape, ByteSpan memory) {

@@ -99,7 +99,7 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
     add_gpu(machine);
   }
   if (request.to_pipe) machine.output.reset();
-  Plan plan = make_plan(options, machine);
+  Plan plan = plan_of(options, machine);
   if (request.change_plan) request.change_plan(plan);
   return plan;
 }

@@ -7,11 +7,11 @@ namespace {
 
 io::WriterOptions writer_options(const Plan& plan) {
   io::WriterOptions options;
-  options.form = plan.output_form;
-  options.key = plan.format;
+  options.form = plan.job.output_form;
+  options.key = plan.job.element.key;
   options.element_bytes = plan.element_bytes;
-  options.dtype = plan.dtype;
-  options.row_elements = plan.row_elements;
+  options.dtype = plan.job.dtype;
+  options.row_elements = plan.job.row_elements;
   options.windows = plan.write_windows;
   options.slice_elements = plan.encode.slice_elements;
   options.threads = plan.threads;
@@ -29,10 +29,11 @@ OutputChain::OutputChain(const Plan& plan, io::Output& output, Proof& proof, Met
       output_sink_(writer_, meter),
       proving_sink_(proof, output_sink_),
       first_(&proving_sink_) {
-  if (plan.top) first_ = &limit_sink_.emplace(*plan.top, plan.element_bytes, proof, *first_);
-  if (!plan.unique) return;
-  if (plan.records) {
-    first_ = &unique_record_sink_.emplace(*plan.records, proof, *first_);
+  if (plan.job.top)
+    first_ = &limit_sink_.emplace(*plan.job.top, plan.element_bytes, proof, *first_);
+  if (!plan.job.unique) return;
+  if (plan.job.element.records) {
+    first_ = &unique_record_sink_.emplace(*plan.job.element.records, proof, *first_);
   } else {
     first_ = &unique_sink_.emplace(plan.element_bytes, proof, *first_);
   }
@@ -40,9 +41,9 @@ OutputChain::OutputChain(const Plan& plan, io::Output& output, Proof& proof, Met
 
 // Of distinct keys it is known that there are any, if there are keys at all.
 PieceSink& OutputChain::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) {
-  const std::uint64_t limit = plan_.top.value_or(UINT64_MAX);
+  const std::uint64_t limit = plan_.job.top.value_or(UINT64_MAX);
   const std::uint64_t most = std::min(elements.value_or(UINT64_MAX), limit);
-  const bool is_known = most == 0 || (elements && (most == 1 || !plan_.unique));
+  const bool is_known = most == 0 || (elements && (most == 1 || !plan_.job.unique));
   writer_.begin(is_known ? std::optional(most) : std::nullopt, header);
   return *first_;
 }

@@ -12,21 +12,28 @@ Options options_of(const std::vector<std::string>& inputs) {
   return options;
 }
 
+std::string note_for(const Options& options) {
+  return assumed_type_note(options, make_job(options));
+}
+
+bool is_assumed(const Options& options) {
+  return type_is_assumed(options, make_job(options));
+}
+
 TEST(AssumedType, IsNamedInOneLine) {
   Options options = options_of({"in.bin"});
-  EXPECT_EQ(assumed_type_note(options), "gsort: in.bin: no type given, read as i32 (-t TYPE)\n");
+  EXPECT_EQ(note_for(options), "gsort: in.bin: no type given, read as i32 (-t TYPE)\n");
   options.inputs = {"-", "in.bin", "more.u64"};
-  EXPECT_EQ(assumed_type_note(options),
+  EXPECT_EQ(note_for(options),
             "gsort: standard input and 2 more: no type given, read as i32 (-t TYPE)\n");
   options.inputs = {"a\x1b[31m"};
-  EXPECT_EQ(assumed_type_note(options),
-            "gsort: a\\x1b[31m: no type given, read as i32 (-t TYPE)\n");
+  EXPECT_EQ(note_for(options), "gsort: a\\x1b[31m: no type given, read as i32 (-t TYPE)\n");
 }
 
 TEST(AssumedType, OfRecordsIsThatOfTheirKeys) {
   Options options = options_of({"in"});
   options.records.emplace();
-  EXPECT_EQ(assumed_type_note(options), "gsort: in: no type given, keys read as i32 (-t TYPE)\n");
+  EXPECT_EQ(note_for(options), "gsort: in: no type given, keys read as i32 (-t TYPE)\n");
 }
 
 TEST(AssumedType, IsNoneWhereSomebodyGaveIt) {
@@ -34,23 +41,23 @@ TEST(AssumedType, IsNoneWhereSomebodyGaveIt) {
   for (const TypeSource source : {TypeSource::kCaller, TypeSource::kOption, TypeSource::kSuffix,
                                   TypeSource::kEnvironment, TypeSource::kHeader}) {
     options.type_source = source;
-    EXPECT_FALSE(type_is_assumed(options)) << describe(source);
-    EXPECT_EQ(assumed_type_note(options), "");
+    EXPECT_FALSE(is_assumed(options)) << describe(source);
+    EXPECT_EQ(note_for(options), "");
   }
 }
 
 TEST(AssumedType, DoesNotMatterFromTextToText) {
   Options options = options_of({"in.txt"});
-  EXPECT_FALSE(type_is_assumed(options));
+  EXPECT_FALSE(is_assumed(options));
   options.output = "out.bin";
-  EXPECT_TRUE(type_is_assumed(options));
+  EXPECT_TRUE(is_assumed(options));
   options.check = CheckMode::kReport;
   options.output.reset();
-  EXPECT_FALSE(type_is_assumed(options));
+  EXPECT_FALSE(is_assumed(options));
   options.inputs.emplace_back("in.bin");
-  EXPECT_TRUE(type_is_assumed(options));
+  EXPECT_TRUE(is_assumed(options));
   options.input_form.format = FileFormat::kText;
-  EXPECT_FALSE(type_is_assumed(options));
+  EXPECT_FALSE(is_assumed(options));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/checked.hpp"
 #include "base/error.hpp"
 
 namespace gsort {
@@ -29,23 +28,6 @@ TEST(ResultOptions, ReadNumbersOfElements) {
   EXPECT_EQ(options.top, UINT64_MAX);
   set_batch_elements(options, "1");
   EXPECT_EQ(options.batch_elements, 1U);
-}
-
-TEST(ResultOptions, KnowNoArrayLongerThanAnyFile) {
-  Options options;
-  EXPECT_EQ(array_elements(options), std::nullopt);
-  for (const char* const text : {"9223372036854775808", "18446744073709551615"}) {
-    set_batch_elements(options, text);
-    options.key.type = KeyType::kU8;
-    EXPECT_EQ(array_elements(options), kMostFileBytes);
-    options.key.type = KeyType::kF64;
-    EXPECT_EQ(array_elements(options), kMostFileBytes / 8);
-    options.records = RecordFormat{3, {{0, 1, KeyType::kU8, false, false}}};
-    EXPECT_EQ(array_elements(options), kMostFileBytes / 3);
-    options.records.reset();
-  }
-  set_batch_elements(options, "1000");
-  EXPECT_EQ(array_elements(options), 1'000U);
 }
 
 TEST(ResultOptions, RefuseWhatIsNoNumberOfElements) {
@@ -98,17 +80,6 @@ TEST(ResultOptions, ThatExcludeEachOtherAreBothNamed) {
   EXPECT_EQ(complaint([&] { refuse_result_contradictions(batch); }), "");
   batch.records.emplace();
   expect_named(batch, "--batch-elements with --record", "--engine=cuda");
-}
-
-TEST(ResultOptions, TakeTheRowsOfAnArray) {
-  Options options;
-  adopt_rows(options, 7);
-  EXPECT_EQ(options.batch_elements, 7U);
-  adopt_rows(options, 7);
-  EXPECT_NE(complaint([&] { adopt_rows(options, 8); }), "");
-  Options top;
-  top.top = 1;
-  EXPECT_NE(complaint([&] { adopt_rows(top, 7); }).find("rows"), std::string::npos);
 }
 
 }  // namespace

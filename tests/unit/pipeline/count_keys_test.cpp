@@ -20,7 +20,7 @@ constexpr std::size_t kBlocks = 40;
 
 Plan plan_of_workers(unsigned workers) {
   Plan plan;
-  plan.format = kFormat;
+  plan.job.element.key = kFormat;
   plan.element_bytes = 1;
   plan.strategy = Strategy::kCount;
   plan.threads = workers;

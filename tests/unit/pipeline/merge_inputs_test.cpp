@@ -52,10 +52,10 @@ MergeResult merge_in_folder(const MergeRequest& request) {
     io::test::write_file(options.inputs.back(), request.inputs[i]);
   }
   // Raw elements, whatever the first ones look like.
-  io::Reader reader(options.inputs, {element_bytes(options), DirectIo::kAuto,
+  io::Reader reader(options.inputs, {test::element_bytes(options), DirectIo::kAuto,
                                      InputForm{FileFormat::kBinary, Codec::kNone}});
   MergeResult result;
-  result.plan = make_plan(options, test::invented_machine(reader.known_size(), 2, kTiB));
+  result.plan = test::plan_of(options, test::invented_machine(reader.known_size(), 2, kTiB));
   {
     io::Output output(folder / "out");
     result.outcome = run_sort({result.plan,

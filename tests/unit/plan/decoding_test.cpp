@@ -27,14 +27,14 @@ struct Question {
     for (const DecoderNeed& need : needs) machine.compressed.push_back({"in.xz", need});
   }
   [[nodiscard]] std::uint64_t bytes(std::uint64_t host_bytes) const {
-    return decoding_bytes(plan_decoding(options, machine, host_bytes), host_bytes);
+    return decoding_bytes(plan_decoding(options.merge, machine, host_bytes), host_bytes);
   }
   [[nodiscard]] std::uint64_t share(std::uint64_t host_bytes) const {
-    return plan_decoding(options, machine, host_bytes).limit.share_bytes;
+    return plan_decoding(options.merge, machine, host_bytes).limit.share_bytes;
   }
   [[nodiscard]] std::string refusal() const {
     try {
-      (void)make_plan(options, machine);
+      (void)test::plan_of(options, machine);
       return {};
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kUsage);
@@ -125,8 +125,8 @@ TEST(MakePlan, NamesNoBudgetThatTheMachineHasNot) {
 TEST(MakePlan, SortsWithLessForWhatTheDecodersTake) {
   Question without(false, {});
   Question with(false, {kLarge});
-  const Plan plan = make_plan(with.options, with.machine);
-  EXPECT_LT(plan.arena_bytes, make_plan(without.options, without.machine).arena_bytes);
+  const Plan plan = test::plan_of(with.options, with.machine);
+  EXPECT_LT(plan.arena_bytes, test::plan_of(without.options, without.machine).arena_bytes);
   EXPECT_LE(plan.arena_bytes + 64 * kMiB, 128 * kMiB);
 }
 

@@ -21,38 +21,40 @@ Options asking_for(EngineChoice engine, KeyType type = KeyType::kI32) {
 }
 
 TEST(ChooseEngine, TakesTheCpuForSmallInputs) {
-  const auto decision = choose_engine(asking_for(EngineChoice::kAuto), machine_with_gpu(1 * kMiB));
+  const auto decision =
+      choose_engine(make_job(asking_for(EngineChoice::kAuto)), machine_with_gpu(1 * kMiB));
   EXPECT_FALSE(decision.cuda);
   EXPECT_NE(decision.reason.find("1 MiB"), std::string::npos) << decision.reason;
 }
 
 TEST(ChooseEngine, TakesTheGpuForLargeInputsOnFewCores) {
   const auto decision =
-      choose_engine(asking_for(EngineChoice::kAuto), machine_with_gpu(64 * kGiB, 4));
+      choose_engine(make_job(asking_for(EngineChoice::kAuto)), machine_with_gpu(64 * kGiB, 4));
   EXPECT_TRUE(decision.cuda);
   EXPECT_FALSE(decision.reason.empty());
 }
 
 TEST(ChooseEngine, TakesTheCpuWhereThereIsNoGpuAndSaysWhy) {
-  const auto decision = choose_engine(asking_for(EngineChoice::kAuto),
+  const auto decision = choose_engine(make_job(asking_for(EngineChoice::kAuto)),
                                       test::invented_machine(64 * kGiB, 4, 64 * kGiB));
   EXPECT_FALSE(decision.cuda);
   EXPECT_EQ(decision.reason, "this machine was invented without one");
 }
 
 TEST(ChooseEngine, TakesTheCpuForPipesUnlessToldOtherwise) {
-  EXPECT_FALSE(choose_engine(asking_for(EngineChoice::kAuto), machine_with_gpu({})).cuda);
-  EXPECT_TRUE(choose_engine(asking_for(EngineChoice::kCuda), machine_with_gpu({})).cuda);
+  EXPECT_FALSE(choose_engine(make_job(asking_for(EngineChoice::kAuto)), machine_with_gpu({})).cuda);
+  EXPECT_TRUE(choose_engine(make_job(asking_for(EngineChoice::kCuda)), machine_with_gpu({})).cuda);
 }
 
 TEST(ChooseEngine, DoesAsAsked) {
-  EXPECT_FALSE(choose_engine(asking_for(EngineChoice::kCpu), machine_with_gpu(kTiB, 1)).cuda);
-  EXPECT_TRUE(choose_engine(asking_for(EngineChoice::kCuda), machine_with_gpu(1)).cuda);
+  EXPECT_FALSE(
+      choose_engine(make_job(asking_for(EngineChoice::kCpu)), machine_with_gpu(kTiB, 1)).cuda);
+  EXPECT_TRUE(choose_engine(make_job(asking_for(EngineChoice::kCuda)), machine_with_gpu(1)).cuda);
 }
 
 TEST(ChooseEngine, RefusesCudaWithoutAGpuAndNamesTheReason) {
   try {
-    (void)choose_engine(asking_for(EngineChoice::kCuda),
+    (void)choose_engine(make_job(asking_for(EngineChoice::kCuda)),
                         test::invented_machine(kGiB, 4, 64 * kGiB));
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
@@ -65,21 +67,23 @@ TEST(ChooseEngine, RefusesCudaWithoutAGpuAndNamesTheReason) {
 TEST(ChooseEngine, CountsNarrowKeysOnTheCpu) {
   for (const KeyType type : {KeyType::kU8, KeyType::kI8, KeyType::kU16, KeyType::kI16}) {
     EXPECT_FALSE(
-        choose_engine(asking_for(EngineChoice::kAuto, type), machine_with_gpu(kTiB, 1)).cuda);
+        choose_engine(make_job(asking_for(EngineChoice::kAuto, type)), machine_with_gpu(kTiB, 1))
+            .cuda);
   }
 }
 
 TEST(ChooseEngine, RefusesCudaWithoutAGpuForNarrowKeysToo) {
   const Options options = asking_for(EngineChoice::kCuda, KeyType::kU8);
-  EXPECT_TRUE(wants_gpu(options, test::invented_machine(1, 4, 64 * kGiB)));
-  EXPECT_THROW((void)choose_engine(options, test::invented_machine(1, 4, 64 * kGiB)), Error);
-  EXPECT_FALSE(choose_engine(options, machine_with_gpu(1)).cuda);
+  EXPECT_TRUE(wants_gpu(make_job(options), test::invented_machine(1, 4, 64 * kGiB)));
+  EXPECT_THROW((void)choose_engine(make_job(options), test::invented_machine(1, 4, 64 * kGiB)),
+               Error);
+  EXPECT_FALSE(choose_engine(make_job(options), machine_with_gpu(1)).cuda);
 }
 
 TEST(WantsGpu, LooksOnlyWhereOneCouldBeUsed) {
   const auto wants = [](const Options& options, unsigned cores,
                         std::optional<std::uint64_t> bytes) {
-    return wants_gpu(options, test::invented_machine(bytes, cores, 64 * kGiB));
+    return wants_gpu(make_job(options), test::invented_machine(bytes, cores, 64 * kGiB));
   };
   EXPECT_FALSE(wants(asking_for(EngineChoice::kAuto), 16, 1 * kMiB));
   EXPECT_FALSE(wants(asking_for(EngineChoice::kAuto), 16, std::nullopt));
@@ -92,9 +96,9 @@ TEST(WantsGpu, LooksOnlyWhereOneCouldBeUsed) {
 TEST(WantsGpu, CountsTheCoresThatMayBeUsed) {
   Options options = asking_for(EngineChoice::kAuto);
   const Machine machine = test::invented_machine(2 * kGiB, 128, 64 * kGiB);
-  ASSERT_FALSE(wants_gpu(options, machine));
+  ASSERT_FALSE(wants_gpu(make_job(options), machine));
   options.parallel = 1;
-  EXPECT_TRUE(wants_gpu(options, machine));
+  EXPECT_TRUE(wants_gpu(make_job(options), machine));
 }
 
 TEST(PredictedSeconds, GrowWithTheInputAndShrinkWithTheCores) {
@@ -113,13 +117,13 @@ TEST(PredictedSeconds, AreThoseOfTheRatesThatWereSeen) {
 TEST(ChooseEngine, GoesByTheRatesThatWereSeen) {
   const Options options = asking_for(EngineChoice::kAuto);
   Machine machine = machine_with_gpu(4 * kGiB, 16);
-  ASSERT_FALSE(choose_engine(options, machine).cuda);
+  ASSERT_FALSE(choose_engine(make_job(options), machine).cuda);
   machine.rates.gpu_bytes_per_second = 50e9;
-  EXPECT_TRUE(choose_engine(options, machine).cuda);
+  EXPECT_TRUE(choose_engine(make_job(options), machine).cuda);
   machine.rates.cuda_start_seconds = 3;
-  EXPECT_FALSE(choose_engine(options, machine).cuda);
+  EXPECT_FALSE(choose_engine(make_job(options), machine).cuda);
   machine.rates.core_bytes_per_second = 0.05e9;
-  EXPECT_TRUE(choose_engine(options, machine).cuda);
+  EXPECT_TRUE(choose_engine(make_job(options), machine).cuda);
 }
 
 }  // namespace

@@ -66,10 +66,10 @@ TEST(LearnedRates, AreNotOfSortsThatDoMore) {
   plan.strategy = Strategy::kSpill;
   EXPECT_EQ(learned_from(sorted_on_cores(kEnough), plan, {}, {}), Rates{});
   plan = plan_on_cores();
-  plan.unique = true;
+  plan.job.unique = true;
   EXPECT_EQ(learned_from(sorted_on_cores(kEnough), plan, {}, {}), Rates{});
   plan = plan_on_cores();
-  plan.output_form.format = FileFormat::kText;
+  plan.job.output_form.format = FileFormat::kText;
   EXPECT_EQ(learned_from(sorted_on_cores(kEnough), plan, {}, {}), Rates{});
 }
 

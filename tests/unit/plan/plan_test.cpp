@@ -19,7 +19,7 @@ constexpr std::uint64_t kTB = 1'000'000'000'000;
 
 ErrorKind refused(const Options& options, const Machine& machine) {
   try {
-    (void)make_plan(options, machine);
+    (void)test::plan_of(options, machine);
   } catch (const Error& error) {
     EXPECT_FALSE(error.hint().empty() && error.kind() == ErrorKind::kResource) << error.what();
     return error.kind();
@@ -42,7 +42,7 @@ TEST(MakePlan, IsSoundForEverySizeMemoryAndMachine) {
                          << format_bytes(input) << " in " << format_bytes(memory) << ", " << cores
                          << " cores, " << name_of(type) << (streams ? ", to a stream" : ""));
             try {
-              test::expect_sound(make_plan(options, machine), options);
+              test::expect_sound(test::plan_of(options, machine), options);
             } catch (const Error& error) {
               EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
               EXPECT_TRUE(error.hint().starts_with("use at least") ||
@@ -66,7 +66,7 @@ TEST(MakePlan, OfMoreThanAnyDiskHoldsEndsAtOnce) {
       for (const char* const budget : {"24M", "1G", "64G"}) {
         const Options options = options_for(type, budget);
         try {
-          test::expect_sound(make_plan(options, machine), options);
+          test::expect_sound(test::plan_of(options, machine), options);
         } catch (const Error& error) {
           EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
         }
@@ -78,7 +78,7 @@ TEST(MakePlan, OfMoreThanAnyDiskHoldsEndsAtOnce) {
 TEST(MakePlan, ThatNoMemoryOfTheMachineIsEnoughForNamesNone) {
   const Options options = options_for(KeyType::kU32, "24M");
   try {
-    (void)make_plan(options, invented_machine(std::uint64_t{1} << 62, 4, 32 * kMiB));
+    (void)test::plan_of(options, invented_machine(std::uint64_t{1} << 62, 4, 32 * kMiB));
     ADD_FAILURE() << "the plan was not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.hint(), "all 32 MiB of this machine are not enough; use one with more memory");
@@ -87,21 +87,21 @@ TEST(MakePlan, ThatNoMemoryOfTheMachineIsEnoughForNamesNone) {
 
 TEST(MakePlan, SortsEightTerabytesInTwoGibibytes) {
   const Options options = options_for(KeyType::kU64, "2G");
-  const Plan plan = make_plan(options, invented_machine(8 * kTB, 16, 4 * kGiB));
+  const Plan plan = test::plan_of(options, invented_machine(8 * kTB, 16, 4 * kGiB));
   EXPECT_EQ(plan.strategy, Strategy::kSpill);
   test::expect_sound(plan, options);
 }
 
 TEST(MakePlan, SortsAHundredTerabytesOnALargeMachine) {
   const Options options = options_for(KeyType::kU64, "500G");
-  const Plan plan = make_plan(options, invented_machine(100 * kTB, 128, kTiB));
+  const Plan plan = test::plan_of(options, invented_machine(100 * kTB, 128, kTiB));
   EXPECT_EQ(plan.strategy, Strategy::kSpill);
   test::expect_sound(plan, options);
 }
 
 TEST(MakePlan, SortsWhatFitsInOneChunk) {
   const Options options = options_for(KeyType::kI32, "1G");
-  const Plan plan = make_plan(options, invented_machine(400 * kMiB, 4, 8 * kGiB));
+  const Plan plan = test::plan_of(options, invented_machine(400 * kMiB, 4, 8 * kGiB));
   EXPECT_EQ(plan.strategy, Strategy::kOneChunk);
   EXPECT_EQ(plan.run_count, 1U);
   test::expect_sound(plan, options);
@@ -110,27 +110,27 @@ TEST(MakePlan, SortsWhatFitsInOneChunk) {
 TEST(MakePlan, SortsInSixteenMebibytesOnTwoCores) {
   for (const KeyType type : {KeyType::kU32, KeyType::kU64}) {
     const Options options = options_for(type, "16M");
-    const Plan plan = make_plan(options, invented_machine(kGiB, 2, 8 * kGiB));
+    const Plan plan = test::plan_of(options, invented_machine(kGiB, 2, 8 * kGiB));
     EXPECT_EQ(plan.strategy, Strategy::kSpill);
     test::expect_sound(plan, options);
   }
 }
 
 TEST(MakePlan, StartsNoThreadsThatWouldFindNothingToDo) {
-  const Plan plan = make_plan(options_for(KeyType::kU32), invented_machine(4'096, 128, kTiB));
+  const Plan plan = test::plan_of(options_for(KeyType::kU32), invented_machine(4'096, 128, kTiB));
   EXPECT_EQ(plan.threads, 1U);
 }
 
 TEST(MakePlan, KeepsTheThreadsAskedFor) {
   Options options = options_for(KeyType::kU32);
   options.parallel = 3;
-  EXPECT_EQ(make_plan(options, invented_machine(8 * kGiB, 128, kTiB)).threads, 3U);
+  EXPECT_EQ(test::plan_of(options, invented_machine(8 * kGiB, 128, kTiB)).threads, 3U);
 }
 
 TEST(MakePlan, WritesRunsThroughThePageCacheWhereItHasRoomForThem) {
   const auto goes_through = [](std::uint64_t input_bytes, std::uint64_t memory_bytes) {
-    const Plan plan = make_plan(options_for(KeyType::kU32, "128M"),
-                                invented_machine(input_bytes, 2, memory_bytes));
+    const Plan plan = test::plan_of(options_for(KeyType::kU32, "128M"),
+                                    invented_machine(input_bytes, 2, memory_bytes));
     EXPECT_GT(plan.temporary_bytes, 0U);
     return plan.run.through_page_cache;
   };
@@ -142,7 +142,7 @@ TEST(MakePlan, WritesRunsThroughThePageCacheWhereItHasRoomForThem) {
 
 TEST(MakePlan, AcceptsAnEmptyInput) {
   for (const KeyType type : kAllKeyTypes) {
-    const Plan plan = make_plan(options_for(type), invented_machine(0, 4, kGiB));
+    const Plan plan = test::plan_of(options_for(type), invented_machine(0, 4, kGiB));
     EXPECT_EQ(plan.elements, 0U);
     EXPECT_EQ(plan.temporary_bytes, 0U);
   }
@@ -151,7 +151,7 @@ TEST(MakePlan, AcceptsAnEmptyInput) {
 TEST(MakePlan, CountsNarrowKeysWhateverTheSize) {
   for (const KeyType type : {KeyType::kU8, KeyType::kI8, KeyType::kU16, KeyType::kI16}) {
     const Options options = options_for(type, "1G");
-    const Plan plan = make_plan(options, invented_machine(100 * kTB, 16, 4 * kGiB));
+    const Plan plan = test::plan_of(options, invented_machine(100 * kTB, 16, 4 * kGiB));
     EXPECT_EQ(plan.strategy, Strategy::kCount);
     EXPECT_EQ(plan.temporary_bytes, 0U);
     test::expect_sound(plan, options);
@@ -160,8 +160,8 @@ TEST(MakePlan, CountsNarrowKeysWhateverTheSize) {
 
 TEST(MakePlan, CountsNarrowKeysWithinTheBudgetOnManyCores) {
   for (const std::uint64_t budget : {16 * kMiB, 64 * kMiB}) {
-    const Plan plan = make_plan(options_for(KeyType::kU16, test::mebibytes(budget)),
-                                invented_machine(kTB, 128, kTiB));
+    const Plan plan = test::plan_of(options_for(KeyType::kU16, test::mebibytes(budget)),
+                                    invented_machine(kTB, 128, kTiB));
     // Each reader has a block, and counts its keys in four tables of 32-bit numbers.
     const std::uint64_t tables = 4 * 4 * (std::uint64_t{1} << 16);
     EXPECT_LE(plan.chunk.readers * (plan.chunk.block_bytes + tables), budget);
@@ -174,7 +174,7 @@ TEST(MakePlan, KnowsNothingOfThePipeButIsSound) {
       for (const KeyType type : {KeyType::kU32, KeyType::kU64}) {
         const Options options = options_for(type, test::mebibytes(budget));
         SCOPED_TRACE(testing::Message() << cores << " cores, " << format_bytes(budget));
-        const Plan plan = make_plan(options, invented_machine({}, cores, kTiB));
+        const Plan plan = test::plan_of(options, invented_machine({}, cores, kTiB));
         EXPECT_EQ(plan.strategy, Strategy::kUnknown);
         EXPECT_EQ(plan.run_count, 0U);
         test::expect_sound(plan, options);
@@ -187,7 +187,7 @@ TEST(MakePlan, MergesNoMoreRunsAtOnceThanBatchSizeSays) {
   for (const unsigned batch_size : {2U, 3U, 16U, 1'000'000U}) {
     Options options = options_for(KeyType::kU32, "64M");
     options.batch_size = batch_size;
-    const Plan plan = make_plan(options, invented_machine(20 * kGiB, 2, 8 * kGiB));
+    const Plan plan = test::plan_of(options, invented_machine(20 * kGiB, 2, 8 * kGiB));
     EXPECT_LE(plan.fan_in, batch_size);
     test::expect_sound(plan, options);
   }
@@ -196,7 +196,7 @@ TEST(MakePlan, MergesNoMoreRunsAtOnceThanBatchSizeSays) {
 TEST(MakePlan, TakesHalfOfTheAvailableMemoryByDefault) {
   Machine machine = invented_machine(100 * kGiB, 4, 64 * kGiB);
   machine.available_bytes = 10 * kGiB;
-  EXPECT_EQ(make_plan(options_for(KeyType::kU32), machine).host_budget_bytes, 5 * kGiB);
+  EXPECT_EQ(test::plan_of(options_for(KeyType::kU32), machine).host_budget_bytes, 5 * kGiB);
 }
 
 TEST(MakePlan, RefusesMoreMemoryThanThereIs) {
@@ -209,7 +209,7 @@ TEST(MakePlan, RefusesATemporaryFolderWithoutRoom) {
   machine.temporary = {{"/scratch", 1, 50 * kGiB, false}};
   EXPECT_EQ(refused(options_for(KeyType::kU32, "1G"), machine), ErrorKind::kResource);
   machine.temporary[0].free_bytes = 300 * kGiB;
-  EXPECT_NO_THROW((void)make_plan(options_for(KeyType::kU32, "1G"), machine));
+  EXPECT_NO_THROW((void)test::plan_of(options_for(KeyType::kU32, "1G"), machine));
 }
 
 TEST(MakePlan, CountsFoldersOfOneFileSystemOnce) {
@@ -217,7 +217,7 @@ TEST(MakePlan, CountsFoldersOfOneFileSystemOnce) {
   machine.temporary = {{"/a", 1, 80 * kGiB, false}, {"/b", 1, 80 * kGiB, false}};
   EXPECT_EQ(refused(options_for(KeyType::kU32, "1G"), machine), ErrorKind::kResource);
   machine.temporary[1].file_system = 3;
-  EXPECT_NO_THROW((void)make_plan(options_for(KeyType::kU32, "1G"), machine));
+  EXPECT_NO_THROW((void)test::plan_of(options_for(KeyType::kU32, "1G"), machine));
 }
 
 TEST(MakePlan, RefusesAnOutputFolderWithoutRoom) {
@@ -235,7 +235,7 @@ TEST(MakePlan, StaysWithinTheDeviceMemory) {
       options.engine = EngineChoice::kCuda;
       options.gpu_memory = test::mebibytes(device);
       SCOPED_TRACE(testing::Message() << format_bytes(input) << " on " << format_bytes(device));
-      const Plan plan = make_plan(options, machine);
+      const Plan plan = test::plan_of(options, machine);
       EXPECT_EQ(plan.engine, EngineKind::kCuda);
       EXPECT_EQ(plan.device_budget_bytes, device);
       test::expect_sound(plan, options);
@@ -253,7 +253,7 @@ TEST(MakePlan, LetsRunsStayOnTheDevice) {
       options.engine = EngineChoice::kCuda;
       options.gpu_memory = "135G";
       SCOPED_TRACE(testing::Message() << format_bytes(input) << " with " << budget);
-      const Plan plan = make_plan(options, machine);
+      const Plan plan = test::plan_of(options, machine);
       EXPECT_EQ(plan.strategy, Strategy::kSpill);
       EXPECT_GT(plan.run.device_bytes(), input);
       EXPECT_LT(plan.run.device_bytes(), 119 * kGiB);
@@ -269,21 +269,21 @@ TEST(MakePlan, LetsNoRunsStayOnTheDeviceThatOutlastTheProcessOrAreNone) {
   test::add_gpu(machine, 139 * kGiB);
   Options options = options_for(KeyType::kU64, "2G");
   options.engine = EngineChoice::kCuda;
-  EXPECT_GT(make_plan(options, machine).run.device_buffers, 0U);
+  EXPECT_GT(test::plan_of(options, machine).run.device_buffers, 0U);
   machine.input_bytes = 2 * kTiB;  // longer runs save more than the device could keep
-  EXPECT_EQ(make_plan(options, machine).run.device_buffers, 0U);
+  EXPECT_EQ(test::plan_of(options, machine).run.device_buffers, 0U);
   machine.input_bytes = 100 * kGiB;
   options.gpu_memory = "4G";  // chunks need it all
-  EXPECT_EQ(make_plan(options, machine).run.device_buffers, 0U);
+  EXPECT_EQ(test::plan_of(options, machine).run.device_buffers, 0U);
   options.gpu_memory.reset();
   options.resume = "folder";
-  EXPECT_EQ(make_plan(options, machine).run.device_buffers, 0U);
+  EXPECT_EQ(test::plan_of(options, machine).run.device_buffers, 0U);
   options.resume.reset();
   options.engine = EngineChoice::kCpu;
-  EXPECT_EQ(make_plan(options, machine).run.device_buffers, 0U);
+  EXPECT_EQ(test::plan_of(options, machine).run.device_buffers, 0U);
   options.engine = EngineChoice::kCuda;
   machine.input_bytes = 10 * kGiB;
-  EXPECT_EQ(make_plan(options, machine).run.device_buffers, 0U);
+  EXPECT_EQ(test::plan_of(options, machine).run.device_buffers, 0U);
 }
 
 TEST(MakePlan, RefusesMoreDeviceMemoryThanIsFree) {
@@ -302,7 +302,7 @@ TEST(MakePlan, SaysWhichMemoryIsTooSmall) {
   options.engine = EngineChoice::kCuda;
   options.gpu_memory = "1M";
   try {
-    (void)make_plan(options, machine);
+    (void)test::plan_of(options, machine);
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.operation().rfind("--gpu-memory", 0), 0U) << error.what();
@@ -322,7 +322,7 @@ TEST(Plan, OfNothingNeedsNoMemory) {
   Options options = options_for(KeyType::kU64, "1G");
   options.engine = EngineChoice::kCuda;
   options.gpu_memory = "1K";
-  const Plan plan = make_plan(options, machine);
+  const Plan plan = test::plan_of(options, machine);
   EXPECT_EQ(plan.chunk.chunk_elements, 0U);
   EXPECT_EQ(plan.strategy, Strategy::kOneChunk);
 }

@@ -19,7 +19,7 @@ Options top_of(std::uint64_t elements, const std::string& budget = "") {
 TEST(SelectionPlan, IsMadeWhereTheCandidatesFit) {
   const Machine machine = invented_machine(64 * kGiB, 16, 8 * kGiB);
   for (const std::uint64_t top : {0ULL, 1'000ULL, 1'000'000ULL, 100'000'000ULL}) {
-    const Plan plan = make_plan(top_of(top), machine);
+    const Plan plan = test::plan_of(top_of(top), machine);
     EXPECT_EQ(plan.strategy, Strategy::kSelect) << top;
     EXPECT_GE(plan.select.candidates, 2 * top);
     EXPECT_GE(plan.select.workers, 1U);
@@ -33,26 +33,26 @@ TEST(SelectionPlan, ReadsSmallerBlocksWhereThereIsLittleMemory) {
   for (const unsigned cores : {1U, 2U, 16U}) {
     const Machine machine = invented_machine(64 * kGiB, cores, 8 * kGiB);
     for (const char* const budget : {"2M", "3M", "8M", "64M", "1G"}) {
-      const Plan plan = make_plan(top_of(1'000, budget), machine);
+      const Plan plan = test::plan_of(top_of(1'000, budget), machine);
       EXPECT_EQ(plan.strategy, Strategy::kSelect) << budget << ", " << cores << " cores";
       EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
     }
-    EXPECT_EQ(make_plan(top_of(1'000, "1G"), machine).chunk.block_bytes, kMiB);
+    EXPECT_EQ(test::plan_of(top_of(1'000, "1G"), machine).chunk.block_bytes, kMiB);
   }
 }
 
 TEST(SelectionPlan, GivesWayToASortWhereItCannotHelp) {
   const Machine machine = invented_machine(64 * kGiB, 16, 8 * kGiB);
   for (const std::uint64_t top : {std::uint64_t{1} << 30, UINT64_MAX}) {
-    EXPECT_EQ(make_plan(top_of(top), machine).strategy, Strategy::kSpill) << top;
+    EXPECT_EQ(test::plan_of(top_of(top), machine).strategy, Strategy::kSpill) << top;
   }
   const Machine small = invented_machine(4'000, 16, 8 * kGiB);
-  EXPECT_EQ(make_plan(top_of(999), small).strategy, Strategy::kOneChunk);
+  EXPECT_EQ(test::plan_of(top_of(999), small).strategy, Strategy::kOneChunk);
   const Machine pipe = invented_machine(std::nullopt, 16, 8 * kGiB);
-  EXPECT_EQ(make_plan(top_of(1'000), pipe).strategy, Strategy::kSelect);
+  EXPECT_EQ(test::plan_of(top_of(1'000), pipe).strategy, Strategy::kSelect);
   Options narrow = top_of(10);
   narrow.key.type = KeyType::kU8;
-  EXPECT_EQ(make_plan(narrow, machine).strategy, Strategy::kCount);
+  EXPECT_EQ(test::plan_of(narrow, machine).strategy, Strategy::kCount);
 }
 
 Options merge_of(std::size_t inputs, const std::string& budget) {
@@ -73,7 +73,7 @@ void expect_sound_windows(const Plan& plan) {
 TEST(InputMergePlan, TakesAllInputsAtOnceWhereTheirWindowsFit) {
   for (const std::size_t inputs : {2U, 10U, 1'000U}) {
     for (const auto size : {std::optional(100 * kGiB), std::optional<std::uint64_t>()}) {
-      const Plan plan = make_plan(merge_of(inputs, "1G"), invented_machine(size, 4, 8 * kGiB));
+      const Plan plan = test::plan_of(merge_of(inputs, "1G"), invented_machine(size, 4, 8 * kGiB));
       EXPECT_EQ(plan.strategy, Strategy::kInputMerge);
       EXPECT_EQ(plan.input_merge.fan_in, inputs);
       EXPECT_EQ(plan.run_count, 0U);
@@ -85,14 +85,14 @@ TEST(InputMergePlan, TakesAllInputsAtOnceWhereTheirWindowsFit) {
 
 TEST(InputMergePlan, MakesRunsOfGroupsWhereWindowsDoNotFitOrFewAreAskedFor) {
   const Machine machine = invented_machine(kGiB, 4, 8 * kGiB);
-  const Plan many = make_plan(merge_of(5'000, "24M"), machine);
+  const Plan many = test::plan_of(merge_of(5'000, "24M"), machine);
   EXPECT_LT(many.input_merge.fan_in, 5'000U);
   EXPECT_GE(many.run_count * many.input_merge.fan_in, 5'000U);
   EXPECT_GE(many.temporary_bytes, kGiB);
   expect_sound_windows(many);
   Options few = merge_of(10, "1G");
   few.batch_size = 3;
-  const Plan groups = make_plan(few, machine);
+  const Plan groups = test::plan_of(few, machine);
   EXPECT_EQ(groups.input_merge.fan_in, 3U);
   EXPECT_EQ(groups.run_count, 4U);
   expect_sound_windows(groups);
@@ -100,7 +100,7 @@ TEST(InputMergePlan, MakesRunsOfGroupsWhereWindowsDoNotFitOrFewAreAskedFor) {
 
 TEST(InputMergePlan, SaysHowMuchMemoryIsNeeded) {
   try {
-    static_cast<void>(make_plan(merge_of(1'000, "1M"), invented_machine(kGiB, 4, 8 * kGiB)));
+    static_cast<void>(test::plan_of(merge_of(1'000, "1M"), invented_machine(kGiB, 4, 8 * kGiB)));
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
@@ -116,14 +116,14 @@ TEST(InputMergePlan, NamesTheMemoryThatDecodersNeed) {
       machine.compressed.push_back({name, {Codec::kXz, 9 * kMiB}});
     }
     try {
-      static_cast<void>(make_plan(options, machine));
+      static_cast<void>(test::plan_of(options, machine));
       FAIL() << inputs << " decoders alone take more";
     } catch (const Error& error) {
       const std::string words = "give -S ";
       ASSERT_EQ(error.hint().rfind(words, 0), 0U) << error.what();
       const std::size_t end = error.hint().find(' ', words.size());
       options.buffer_size = error.hint().substr(words.size(), end - words.size());
-      EXPECT_EQ(make_plan(options, machine).strategy, Strategy::kInputMerge)
+      EXPECT_EQ(test::plan_of(options, machine).strategy, Strategy::kInputMerge)
           << *options.buffer_size;
     }
   }
@@ -133,7 +133,7 @@ Plan plan_of_arrays(std::uint64_t elements, const std::string& budget, KeyType t
                     std::optional<std::uint64_t> input = 10 * kGiB) {
   Options options = options_for(type, budget);
   options.batch_elements = elements;
-  return make_plan(options, invented_machine(input, 4, 8 * kGiB));
+  return test::plan_of(options, invented_machine(input, 4, 8 * kGiB));
 }
 
 TEST(BatchPlan, PutsWholeArraysIntoABlock) {
@@ -154,7 +154,7 @@ TEST(BatchPlan, PutsSmallArraysIntoABlockHoweverLittleMemoryThereIs) {
       options.batch_elements = 1;
       options.compress = Codec::kZstd;
       options.compress_level = 3;
-      const Plan plan = make_plan(options, invented_machine(kGiB, cores, 8 * kGiB));
+      const Plan plan = test::plan_of(options, invented_machine(kGiB, cores, 8 * kGiB));
       EXPECT_EQ(plan.strategy, Strategy::kArrays) << budget << ", " << cores << " cores";
       EXPECT_GE(plan.batch.block_elements, 2048U);
       EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
@@ -189,11 +189,11 @@ TEST(ArrayOutput, NeedsAFileWhereTheCountIsNotKnown) {
   options.unique = true;
   options.output_format = FileFormat::kNpy;
   Machine machine = invented_machine(kGiB, 4, 8 * kGiB);
-  EXPECT_NO_THROW(static_cast<void>(make_plan(options, machine)));
+  EXPECT_NO_THROW(static_cast<void>(test::plan_of(options, machine)));
   machine.output.reset();
-  EXPECT_THROW(static_cast<void>(make_plan(options, machine)), Error);
+  EXPECT_THROW(static_cast<void>(test::plan_of(options, machine)), Error);
   options.unique = false;
-  EXPECT_NO_THROW(static_cast<void>(make_plan(options, machine)));
+  EXPECT_NO_THROW(static_cast<void>(test::plan_of(options, machine)));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ TEST(ResumedPlan, CountsTheRunsThatAreThereAndThoseOfTheRest) {
   for (const ResumedRuns& resumed :
        {ResumedRuns{1, 1, 2032}, ResumedRuns{3, 700'000'000, 4080},
         ResumedRuns{9, kElements - 1, 16368}, ResumedRuns{40, kElements, 16368}}) {
-    const Plan plan = make_plan(resumable(), machine_with(resumed));
+    const Plan plan = test::plan_of(resumable(), machine_with(resumed));
     const std::uint64_t rest = kElements - resumed.elements;
     EXPECT_EQ(plan.strategy, Strategy::kSpill);
     EXPECT_EQ(plan.run_count, resumed.runs + div_up(rest, plan.chunk.chunk_elements));
@@ -41,51 +41,51 @@ TEST(ResumedPlan, CountsTheRunsThatAreThereAndThoseOfTheRest) {
 TEST(ResumedPlan, IsNeverOneChunkWhereThereIsARun) {
   Machine machine = machine_with({1, 100, 2032});
   machine.input_bytes = 400;
-  const Plan all_there = make_plan(resumable(), machine);
+  const Plan all_there = test::plan_of(resumable(), machine);
   EXPECT_EQ(all_there.strategy, Strategy::kSpill);
   EXPECT_EQ(all_there.run_count, 1U);
   machine.input_bytes = 404;
-  EXPECT_EQ(make_plan(resumable(), machine).run_count, 2U);
+  EXPECT_EQ(test::plan_of(resumable(), machine).run_count, 2U);
   machine.resumed = {};
-  EXPECT_EQ(make_plan(resumable(), machine).strategy, Strategy::kOneChunk);
+  EXPECT_EQ(test::plan_of(resumable(), machine).strategy, Strategy::kOneChunk);
 }
 
 TEST(ResumedPlan, SelectsOnlyWhereThereIsNoRun) {
   Options options = resumable();
   options.top = 1'000;
-  EXPECT_EQ(make_plan(options, machine_with({})).strategy, Strategy::kSelect);
-  EXPECT_EQ(make_plan(options, machine_with({1, 1'000'000, 2032})).strategy, Strategy::kSpill);
+  EXPECT_EQ(test::plan_of(options, machine_with({})).strategy, Strategy::kSelect);
+  EXPECT_EQ(test::plan_of(options, machine_with({1, 1'000'000, 2032})).strategy, Strategy::kSpill);
 }
 
 TEST(ResumedPlan, KeepsNoRunInMemory) {
   Options options = resumable("8G");
   const Machine machine = machine_with({});
-  const Plan persistent = make_plan(options, machine);
+  const Plan persistent = test::plan_of(options, machine);
   EXPECT_EQ(persistent.run.kept_bytes(), 0U);
   EXPECT_FALSE(persistent.run.through_page_cache);
   options.resume.reset();
-  const Plan usual = make_plan(options, machine);
+  const Plan usual = test::plan_of(options, machine);
   EXPECT_GT(usual.run.kept_bytes(), 0U);
-  EXPECT_TRUE(persistent.runs_persist);
-  EXPECT_FALSE(usual.runs_persist);
+  EXPECT_TRUE(persistent.job.resumable);
+  EXPECT_FALSE(usual.job.resumable);
 }
 
 TEST(ResumedPlan, NeedsNoRoomForWhatIsThere) {
-  const Plan fresh = make_plan(resumable(), machine_with({}));
+  const Plan fresh = test::plan_of(resumable(), machine_with({}));
   const Plan half =
-      make_plan(resumable(), machine_with({8, kElements / 2, fresh.run.block_elements}));
+      test::plan_of(resumable(), machine_with({8, kElements / 2, fresh.run.block_elements}));
   const Plan merged =
-      make_plan(resumable(), machine_with({16, kElements, fresh.run.block_elements}));
+      test::plan_of(resumable(), machine_with({16, kElements, fresh.run.block_elements}));
   EXPECT_GE(fresh.temporary_bytes, kElements * 4);
   EXPECT_GE(half.temporary_bytes, kElements * 2);
   EXPECT_LT(half.temporary_bytes, kElements * 3);
   EXPECT_LE(merged.temporary_bytes, 2 * kMiB);
   Machine full = machine_with({16, kElements, fresh.run.block_elements});
   full.temporary.front().free_bytes = 4 * kMiB;
-  EXPECT_NO_THROW((void)make_plan(resumable(), full));
+  EXPECT_NO_THROW((void)test::plan_of(resumable(), full));
   full.resumed = {};
   try {
-    (void)make_plan(resumable(), full);
+    (void)test::plan_of(resumable(), full);
     ADD_FAILURE() << "there is no room";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kResource);
@@ -96,13 +96,13 @@ TEST(ResumedPlan, NeedsNoRoomForWhatIsThere) {
 TEST(ResumedPlan, NamesTheMemoryThatLargeBlocksNeed) {
   const Machine machine = machine_with({4, 1'000'000, 4 << 20});
   try {
-    (void)make_plan(resumable("16M"), machine);
+    (void)test::plan_of(resumable("16M"), machine);
     ADD_FAILURE() << "a block alone has 16 MiB";
   } catch (const Error& error) {
     const std::string words = "use at least ";
     ASSERT_EQ(error.hint().rfind(words, 0), 0U) << error.what();
     const Options named = resumable(error.hint().substr(words.size()));
-    test::expect_sound(make_plan(named, machine), named);
+    test::expect_sound(test::plan_of(named, machine), named);
   }
 }
 

@@ -16,12 +16,12 @@ struct Case {
 
 Case case_of(std::optional<std::uint64_t> input_bytes, KeyType type, const std::string& budget) {
   Case c{test::options_for(type, budget), test::invented_machine(input_bytes, 4, 64 * kGiB), {}};
-  c.plan = make_plan(c.options, c.machine);
+  c.plan = test::plan_of(c.options, c.machine);
   return c;
 }
 
 std::string text_of(const Case& c) {
-  return explain_text(c.plan, c.options, c.machine);
+  return explain_text(c.plan, c.machine);
 }
 
 void expect_part(const std::string& text, const std::string& part) {
@@ -40,7 +40,7 @@ TEST(ExplainText, SaysWhatWillHappenToEveryKindOfInput) {
 TEST(ExplainText, CountsTheRoundsBeforeTheLastMerge) {
   Case c = case_of(10 * kGiB, KeyType::kI32, "256M");
   c.options.batch_size = 4;
-  c.plan = make_plan(c.options, c.machine);
+  c.plan = test::plan_of(c.options, c.machine);
   ASSERT_FALSE(c.plan.rounds.empty());
   expect_part(text_of(c), std::to_string(c.plan.rounds.size()) + " round");
 }
@@ -49,17 +49,17 @@ TEST(Explain, SaysHowMuchStaysOnTheDevice) {
   Case c = case_of(30 * kGiB, KeyType::kU64, "2G");
   test::add_gpu(c.machine, 40 * kGiB);
   c.options.engine = EngineChoice::kCuda;
-  c.plan = make_plan(c.options, c.machine);
+  c.plan = test::plan_of(c.options, c.machine);
   ASSERT_GT(c.plan.run.device_buffers, 0U);
   expect_part(text_of(c), "up to " + format_bytes(c.plan.run.device_bytes()) +
                               " stay on the device, then up to");
-  const auto json = nlohmann::json::parse(explain_json(c.plan, c.options, c.machine));
+  const auto json = nlohmann::json::parse(explain_json(c.plan, c.machine));
   EXPECT_EQ(json.at("device_run_bytes"), c.plan.run.device_bytes());
 }
 
 TEST(ExplainJson, HoldsThePlanExactly) {
   const Case c = case_of(10 * kGiB, KeyType::kF64, "256M");
-  const auto json = nlohmann::json::parse(explain_json(c.plan, c.options, c.machine));
+  const auto json = nlohmann::json::parse(explain_json(c.plan, c.machine));
   EXPECT_EQ(json.at("input_bytes"), 10 * kGiB);
   EXPECT_EQ(json.at("elements"), c.plan.elements);
   EXPECT_EQ(json.at("type"), "f64");
@@ -74,7 +74,7 @@ TEST(ExplainJson, HoldsThePlanExactly) {
 
 TEST(ExplainJson, SaysNullForWhatAPipeDoesNotTell) {
   const Case c = case_of({}, KeyType::kI32, "256M");
-  const auto json = nlohmann::json::parse(explain_json(c.plan, c.options, c.machine));
+  const auto json = nlohmann::json::parse(explain_json(c.plan, c.machine));
   EXPECT_TRUE(json.at("input_bytes").is_null());
   EXPECT_TRUE(json.at("elements").is_null());
 }
@@ -82,7 +82,7 @@ TEST(ExplainJson, SaysNullForWhatAPipeDoesNotTell) {
 TEST(ExplainJson, SurvivesFolderNamesThatAreNoText) {
   Case c = case_of(10 * kGiB, KeyType::kI32, "256M");
   c.machine.temporary[0].path = "/bad\xff\"name";
-  const auto json = nlohmann::json::parse(explain_json(c.plan, c.options, c.machine));
+  const auto json = nlohmann::json::parse(explain_json(c.plan, c.machine));
   EXPECT_TRUE(json.at("temporary").at(0).at("path").is_string());
 }
 

@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 
 Json stats_of(const Outcome& outcome, const Options& options) {
   const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
-  return Json::parse(stats_json(outcome, make_plan(options, machine), options, machine));
+  return Json::parse(stats_json(outcome, test::plan_of(options, machine), options, machine));
 }
 
 Outcome outcome_of_a_sort() {
@@ -103,9 +103,9 @@ TEST(Stats, HoldTheLimitOfDisksAndMemory) {
   Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
   machine.rates.limits = Limits{8'000, 5'000, 1e9};
   const Options options = test::options_for(KeyType::kI32);
-  const Json limit =
-      Json::parse(stats_json(outcome_of_a_sort(), make_plan(options, machine), options, machine))
-          .at("limit");
+  const Json limit = Json::parse(stats_json(outcome_of_a_sort(), test::plan_of(options, machine),
+                                            options, machine))
+                         .at("limit");
   EXPECT_DOUBLE_EQ(limit.at("seconds").get<double>(), 0.5 + 0.8);
   EXPECT_DOUBLE_EQ(limit.at("ratio").get<double>(), 2 / 1.3);
 }

@@ -53,9 +53,9 @@ TEST(SummaryLine, NamesTheBusiestStage) {
 
 TEST(SummaryLine, NamesTheTypeOrTheRecords) {
   Plan plan;
-  plan.format.type = KeyType::kF64;
+  plan.job.element.key.type = KeyType::kF64;
   EXPECT_EQ(summary_line(Outcome{}, plan), "sorted 0 B of f64 in 0.00 s, not verified\n");
-  plan.records.emplace().bytes = 100;
+  plan.job.element.records.emplace().bytes = 100;
   EXPECT_EQ(summary_line(Outcome{}, plan),
             "sorted 0 B of records of 100 bytes in 0.00 s, not verified\n");
 }
@@ -67,10 +67,10 @@ TEST(SummaryLine, SurvivesNothingInNoTime) {
 TEST(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
   const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
   const Options options = test::options_for(KeyType::kF32);
-  const Plan plan = make_plan(options, machine);
+  const Plan plan = test::plan_of(options, machine);
   Outcome outcome = outcome_of_a_sort();
   outcome.notes = {"in.f32: cached"};
-  const std::string lines = phase_lines(outcome, plan, options, machine, false);
+  const std::string lines = phase_lines(outcome, plan, machine, false);
   for (const char* const part :
        {"f32, little endian, ascending", "cpu, 4 threads",
         "268,435,456 elements; read in 0.50 s, written in 0.70 s, synced in 0.20 s",
@@ -78,15 +78,15 @@ TEST(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
     EXPECT_NE(lines.find(part), std::string::npos) << part << " in\n" << lines;
   }
   EXPECT_EQ(lines.find("cached"), std::string::npos);
-  EXPECT_NE(phase_lines(outcome, plan, options, machine, true).find("cached"), std::string::npos);
+  EXPECT_NE(phase_lines(outcome, plan, machine, true).find("cached"), std::string::npos);
 }
 
 TEST(PhaseLines, SayHowManyNansTextHasWithoutTheirPayloads) {
   const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
   const Options options = test::options_for(KeyType::kF32);
-  const Plan plan = make_plan(options, machine);
+  const Plan plan = test::plan_of(options, machine);
   Outcome outcome = outcome_of_a_sort();
-  const auto lines = [&] { return phase_lines(outcome, plan, options, machine, false); };
+  const auto lines = [&] { return phase_lines(outcome, plan, machine, false); };
   EXPECT_EQ(lines().find("NaN"), std::string::npos);
   outcome.lost_nan_payloads = 1'234;
   EXPECT_NE(
@@ -100,25 +100,23 @@ TEST(PhaseLines, ShowNothingThatATerminalWouldObey) {
   const Options options = test::options_for(KeyType::kF32);
   Outcome outcome = outcome_of_a_sort();
   outcome.notes = {"a\x1b[31m: cached"};
-  const std::string lines =
-      phase_lines(outcome, make_plan(options, machine), options, machine, true);
+  const std::string lines = phase_lines(outcome, test::plan_of(options, machine), machine, true);
   EXPECT_NE(lines.find("a\\x1b[31m: cached"), std::string::npos) << lines;
 }
 
 TEST(PhaseLines, SayWhereRunsWereKept) {
   const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
   const Options options = test::options_for(KeyType::kF32);
-  const Plan plan = make_plan(options, machine);
+  const Plan plan = test::plan_of(options, machine);
   Outcome outcome = outcome_of_a_sort();
   outcome.runs = 3;
   outcome.kept_bytes = kMiB;
   outcome.spilled_bytes = 2 * kMiB;
-  const auto lines = [&] { return phase_lines(outcome, plan, options, machine, false); };
+  const auto lines = [&] { return phase_lines(outcome, plan, machine, false); };
   EXPECT_NE(lines().find(": 1 MiB in memory, 2 MiB in temporary files"), std::string::npos)
       << lines();
   outcome.device_bytes = 3 * kMiB;
-  EXPECT_NE(lines().find(": 3 MiB on the device, 1 MiB in memory, "), std::string::npos)
-      << lines();
+  EXPECT_NE(lines().find(": 3 MiB on the device, 1 MiB in memory, "), std::string::npos) << lines();
 }
 
 TEST(CheckLines, NameTheFirstElementOutOfOrder) {
@@ -127,17 +125,15 @@ TEST(CheckLines, NameTheFirstElementOutOfOrder) {
   outcome.disorder_element = 1'234'567;
   outcome.value = std::string("-3");
   outcome.value_before = std::string("7");
-  EXPECT_EQ(check_lines(outcome, test::options_for(KeyType::kI32), "in.i32"),
+  EXPECT_EQ(check_lines(outcome, {}, "in.i32"),
             "gsort: in.i32: element 1,234,567 is out of order: -3 after 7\n");
 }
 
 TEST(CheckLines, ShowNothingThatATerminalWouldObey) {
-  const Options options = test::options_for(KeyType::kI32);
   CheckOutcome outcome;
-  EXPECT_TRUE(
-      check_lines(outcome, options, "a\x1b[31m\n").starts_with("a\\x1b[31m\\x0a: 0 elements"));
+  EXPECT_TRUE(check_lines(outcome, {}, "a\x1b[31m\n").starts_with("a\\x1b[31m\\x0a: 0 elements"));
   outcome.in_order = false;
-  EXPECT_TRUE(check_lines(outcome, options, "a\x1b[31m").starts_with("gsort: a\\x1b[31m: element"));
+  EXPECT_TRUE(check_lines(outcome, {}, "a\x1b[31m").starts_with("gsort: a\\x1b[31m: element"));
 }
 
 TEST(CheckLines, SayCountOrderDistinctAndFingerprint) {
@@ -145,9 +141,8 @@ TEST(CheckLines, SayCountOrderDistinctAndFingerprint) {
   outcome.elements = 1'000;
   outcome.distinct = 17;
   outcome.fingerprint = {1'000, 1, 2};
-  Options options = test::options_for(KeyType::kU16);
-  options.key.descending = true;
-  EXPECT_EQ(check_lines(outcome, options, "in.u16"),
+  const ElementFormat element{{KeyType::kU16, false, true}, std::nullopt};
+  EXPECT_EQ(check_lines(outcome, element, "in.u16"),
             "in.u16: 1,000 elements, u16, sorted descending\n"
             "distinct 17\n"
             "fingerprint 3e8:0000000000000001:0000000000000002\n");

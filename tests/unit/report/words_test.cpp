@@ -36,11 +36,10 @@ TEST(EngineWords, CountThreads) {
 }
 
 TEST(KeyWords, AlwaysShowTheType) {
-  Options options = test::options_for(KeyType::kU64);
-  options.key.big_endian = true;
-  options.key.descending = true;
-  options.type_source = TypeSource::kOption;
-  EXPECT_EQ(key_words(options), "u64, big endian, descending (type from -t)");
+  Job job;
+  job.element.key = {KeyType::kU64, true, true};
+  job.type_source = TypeSource::kOption;
+  EXPECT_EQ(key_words(job), "u64, big endian, descending (type from -t)");
 }
 
 }  // namespace

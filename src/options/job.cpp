@@ -1,0 +1,63 @@
+#include "options/job.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/checked.hpp"
+#include "base/error.hpp"
+#include "options/form_options.hpp"
+#include "options/record_options.hpp"
+#include "options/result_options.hpp"
+#include "options/resume_options.hpp"
+
+namespace gsort {
+namespace {
+
+void adopt_elements(Job& job, const Options& options, const StoredArray& stored) {
+  if (stored.records) {
+    adopt_records(job, options, *stored.records);
+  } else {
+    refuse_records_of_keys(options);
+  }
+  if (!stored.key) return;
+  job.element.key = *stored.key;
+  job.type_source = TypeSource::kHeader;
+}
+
+// The rows of an array are arrays that are sorted by themselves.
+std::uint64_t array_elements(const Options& options, std::uint64_t row_elements,
+                             std::uint64_t element_bytes) {
+  const std::uint64_t asked = options.batch_elements.value_or(row_elements);
+  if (row_elements != 0 && asked != row_elements) {
+    throw Error(ErrorKind::kUsage, fmt::format("--batch-elements '{}'", asked),
+                fmt::format("the array has rows of {} elements", row_elements))
+        .hint("its rows are sorted on their own without that option");
+  }
+  return asked == 0 ? 0 : std::min(asked, kMostFileBytes / element_bytes);
+}
+
+}  // namespace
+
+Job make_job(const Options& options, const StoredArray& stored) {
+  Job job;
+  job.element = {options.key, options.records};
+  job.type_source = options.type_source;
+  adopt_elements(job, options, stored);
+  job.row_elements = stored.row_elements;
+  job.array_elements = array_elements(options, stored.row_elements, job.element.bytes());
+  refuse_result_contradictions(options, stored);
+  refuse_beside_resume(options, stored);
+  job.unique = options.unique;
+  job.top = options.top;
+  job.merged_inputs = options.merge ? options.inputs.size() : 0;
+  job.output_form = output_form(options);
+  job.header_bytes = options.input_form.skip_bytes;
+  job.dtype = stored.dtype;
+  job.verify_encoding = options.verify_encoding;
+  job.resumable = options.resume.has_value();
+  job.resources = options;
+  return job;
+}
+
+}  // namespace gsort

@@ -1,0 +1,41 @@
+// The job: what was asked and what the headers of the inputs say, brought together once. What is
+// behind it, the plan, the pipeline and the reports, knows the sort from here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "element/element.hpp"
+#include "form/file_form.hpp"
+#include "form/stored_array.hpp"
+#include "options/options.hpp"
+
+namespace gsort {
+
+struct Job {
+  ElementFormat element;
+  TypeSource type_source = TypeSource::kCaller;
+
+  bool unique = false;               // one of each element comes out
+  std::optional<std::uint64_t> top;  // of the result, only so many elements
+  std::uint64_t merged_inputs = 0;   // that are sorted already; 0: they are not
+  // Of each array that is sorted by itself; 0: the input is one. Never more than a file can hold:
+  // an array longer than the input is the input, and what is added to such a number, or multiplied
+  // with the bytes of an element, stays within 64 bits.
+  std::uint64_t array_elements = 0;
+
+  OutputForm output_form;
+  std::uint64_t header_bytes = 0;    // of the output, taken over from the first input
+  std::uint64_t row_elements = 0;    // of an array of two dimensions, put out as one
+  std::optional<StoredDtype> dtype;  // of the output, if that is an array and the key does not say
+  bool verify_encoding = false;
+  bool resumable = false;  // runs outlive the process
+
+  Resources resources;
+};
+
+// `stored` is what the headers of the inputs say; neither key nor records where there are none.
+// Throws: Error(kUsage) where they do not go together.
+[[nodiscard]] Job make_job(const Options& options, const StoredArray& stored = {});
+
+}  // namespace gsort

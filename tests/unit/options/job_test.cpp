@@ -1,0 +1,87 @@
+#include "options/job.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/checked.hpp"
+#include "base/error.hpp"
+
+namespace gsort {
+namespace {
+
+Options options_of_one_input() {
+  Options options;
+  options.inputs = {"in"};
+  return options;
+}
+
+StoredArray rows_of(std::uint64_t elements) {
+  StoredArray stored;
+  stored.key = KeyFormat{KeyType::kF32, true, false};
+  stored.row_elements = elements;
+  return stored;
+}
+
+std::string complaint(const Options& options, const StoredArray& stored) {
+  try {
+    (void)make_job(options, stored);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(MakeJob, KnowsNoArrayLongerThanAnyFile) {
+  Options options = options_of_one_input();
+  EXPECT_EQ(make_job(options).array_elements, 0U);
+  for (const std::uint64_t elements : {std::uint64_t{1} << 63, UINT64_MAX}) {
+    options.batch_elements = elements;
+    options.key.type = KeyType::kU8;
+    EXPECT_EQ(make_job(options).array_elements, kMostFileBytes);
+    options.key.type = KeyType::kF64;
+    EXPECT_EQ(make_job(options).array_elements, kMostFileBytes / 8);
+    options.records = RecordFormat{3, {{0, 1, KeyType::kU8, false, false}}};
+    EXPECT_EQ(make_job(options).array_elements, kMostFileBytes / 3);
+    options.records.reset();
+  }
+  options.batch_elements = 1'000;
+  EXPECT_EQ(make_job(options).array_elements, 1'000U);
+}
+
+TEST(MakeJob, TakesTheRowsOfAnArray) {
+  Options options = options_of_one_input();
+  EXPECT_EQ(make_job(options, rows_of(7)).array_elements, 7U);
+  options.batch_elements = 7;
+  EXPECT_EQ(make_job(options, rows_of(7)).array_elements, 7U);
+  EXPECT_NE(complaint(options, rows_of(8)).find("rows of 8"), std::string::npos);
+  Options top = options_of_one_input();
+  top.top = 1;
+  EXPECT_NE(complaint(top, rows_of(7)).find("rows"), std::string::npos);
+  Options resume = options_of_one_input();
+  resume.resume = "folder";
+  EXPECT_NE(complaint(resume, rows_of(7)).find("rows"), std::string::npos);
+}
+
+TEST(MakeJob, TakesTypeAndByteOrderOfAHeader) {
+  const Job job = make_job(options_of_one_input(), rows_of(0));
+  EXPECT_EQ(job.element.key, (KeyFormat{KeyType::kF32, true, false}));
+  EXPECT_EQ(job.type_source, TypeSource::kHeader);
+  EXPECT_EQ(make_job(options_of_one_input()).type_source, TypeSource::kCaller);
+}
+
+TEST(MakeJob, TakesRecordsOfAHeader) {
+  StoredArray stored;
+  stored.records = StoredRecords{12, {{"a", 0, 4, {{0, 4, KeyType::kU32, false, false}}, false}}};
+  Options options = options_of_one_input();
+  const Job job = make_job(options, stored);
+  ASSERT_TRUE(job.element.records);
+  EXPECT_EQ(job.element.bytes(), 12U);
+  options.batch_elements = 2;
+  options.engine = EngineChoice::kCuda;
+  EXPECT_NE(complaint(options, stored).find("--engine=cuda"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gsort
