@@ -18,6 +18,7 @@
 #include "pipeline/survey.hpp"
 #include "plan/engine_choice.hpp"
 #include "plan/learn_rates.hpp"
+#include "plan/make_plan.hpp"
 
 namespace gsort {
 namespace {

@@ -97,7 +97,7 @@ class GroupMerge {
  public:
   GroupMerge(const InputMergeContext& context, std::size_t first, std::size_t last, KeyForm form)
       : context_(context),
-        sizes_(context.plan.input_merge),
+        sizes_(context.plan.as<InputMergePlan>()),
         form_(form),
         order_(context.plan.job.element),
         lanes_(context.engine.make_merge_lanes(sizes_.lanes, sizes_.part_elements)) {
@@ -259,7 +259,7 @@ std::uint64_t merge_into_output(const InputMergeContext& context, const OutputMa
 FormedRuns merge_into_runs(const InputMergeContext& context, const RunStoreMaker& run_store,
                            const OutputMaker& output) {
   FormedRuns formed;
-  const std::size_t fan_in = context.plan.input_merge.fan_in;
+  const std::size_t fan_in = context.plan.as<InputMergePlan>().fan_in;
   for (std::size_t first = 0; first < context.reader.inputs(); first += fan_in) {
     const std::size_t last = std::min(first + fan_in, context.reader.inputs());
     io::RunWriter writer = run_store().begin_run(context.plan.elements);
@@ -277,7 +277,7 @@ FormedRuns merge_into_runs(const InputMergeContext& context, const RunStoreMaker
 
 FormedRuns merge_inputs(const InputMergeContext& context, const RunStoreMaker& run_store,
                         const OutputMaker& output) {
-  if (context.plan.run_count > 0) return merge_into_runs(context, run_store, output);
+  if (context.plan.run.count > 0) return merge_into_runs(context, run_store, output);
   return {{}, merge_into_output(context, output)};
 }
 

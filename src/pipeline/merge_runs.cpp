@@ -16,6 +16,8 @@
 #include "pipeline/output/sinks.hpp"
 #include "pipeline/part_splitter.hpp"
 #include "pipeline/proof/damage_hint.hpp"
+#include "plan/merge_plan.hpp"
+#include "plan/rounds.hpp"
 
 namespace gsort {
 namespace {
@@ -299,7 +301,7 @@ io::Run merge_group(const MergeContext& context, std::span<io::Run> group, std::
 }  // namespace
 
 void merge_runs(const MergeContext& context, std::vector<io::Run> runs, PieceSink& output) {
-  for (const MergeRound& round : plan_rounds(runs.size(), context.plan.fan_in)) {
+  for (const MergeRound& round : plan_rounds(runs.size(), context.plan.run.fan_in)) {
     std::vector<io::Run> merged;
     std::size_t next = 0;
     for (const std::uint32_t size : round.group_sizes) {
@@ -311,7 +313,7 @@ void merge_runs(const MergeContext& context, std::vector<io::Run> runs, PieceSin
     }
     runs = std::move(merged);
   }
-  merge_once(context, runs, KeyForm::kRaw, output, context.plan.output_is_stream);
+  merge_once(context, runs, KeyForm::kRaw, output, context.plan.output.is_stream);
 }
 
 }  // namespace gsort

@@ -25,6 +25,7 @@ constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 template <class Key>
 struct Selection {
   const Plan& plan;
+  const SelectPlan& sizes;
   KeyMap<Key> map;
   Proof& proof;
   // Keys from here on are not wanted any more. It only falls; a worker that still sees an old one
@@ -47,9 +48,9 @@ class Candidates {
   Candidates(Selection<Key>& selection, ByteSpan memory)
       : all_(selection),
         limit_(*selection.plan.job.top),
-        room_(reinterpret_cast<Key*>(memory.data()), selection.plan.select.candidates),
-        scratch_(reinterpret_cast<Key*>(memory.data() + selection.plan.select.candidate_bytes),
-                 selection.plan.select.candidates) {}
+        room_(reinterpret_cast<Key*>(memory.data()), selection.sizes.candidates),
+        scratch_(reinterpret_cast<Key*>(memory.data() + selection.sizes.candidate_bytes),
+                 selection.sizes.candidates) {}
 
   // Takes what may be wanted of a block.
   void add(std::span<const Key> raw) {
@@ -136,7 +137,7 @@ std::uint64_t read_all(Selection<Key>& selection, io::Reader& reader, Meter* met
   const Plan& plan = selection.plan;
   std::atomic<std::uint64_t> elements{0};
   Failure failure;
-  run_workers(plan.select.workers, [&](unsigned worker) {
+  run_workers(selection.sizes.workers, [&](unsigned worker) {
     try {
       const ByteSpan block =
           memory.subspan(worker * plan.chunk.block_bytes, plan.chunk.block_bytes);
@@ -170,20 +171,20 @@ void put_all(ConstByteSpan keys, std::uint64_t key_bytes, PieceSink& sink) {
 template <class Key>
 std::uint64_t select(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
                      ByteSpan memory, const OutputMaker& output) {
-  Selection<Key> selection{plan, KeyMap<Key>::of(plan.job.element.key), proof};
+  const auto& sizes = plan.as<SelectPlan>();
+  Selection<Key> selection{plan, sizes, KeyMap<Key>::of(plan.job.element.key), proof};
   if (*plan.job.top == 0) selection.lower_bound_to(0);
   std::vector<Candidates<Key>> candidates;
-  const ByteSpan blocks = memory.first(plan.select.workers * plan.chunk.block_bytes);
-  for (unsigned worker = 0; worker < plan.select.workers; ++worker) {
-    const std::uint64_t begin =
-        blocks.size() + std::uint64_t{2} * worker * plan.select.candidate_bytes;
-    candidates.emplace_back(selection, memory.subspan(begin, 2 * plan.select.candidate_bytes));
+  const ByteSpan blocks = memory.first(sizes.workers * plan.chunk.block_bytes);
+  for (unsigned worker = 0; worker < sizes.workers; ++worker) {
+    const std::uint64_t begin = blocks.size() + std::uint64_t{2} * worker * sizes.candidate_bytes;
+    candidates.emplace_back(selection, memory.subspan(begin, 2 * sizes.candidate_bytes));
   }
   const std::uint64_t elements = read_all(selection, reader, meter, blocks, candidates);
   Candidates<Key>& first = candidates.front();
   {
     const Span span(meter, Stage::kMerge);
-    for (unsigned worker = 1; worker < plan.select.workers; ++worker) {
+    for (unsigned worker = 1; worker < sizes.workers; ++worker) {
       first.merge(candidates[worker]);
     }
     map_to_raw<Key>(first.kept(), first.kept(), selection.map);

@@ -16,17 +16,18 @@ class ArraySort {
   ArraySort(const Plan& plan, Engine& engine, io::Reader& reader, Proof& proof, Meter* meter,
             const OutputMaker& output)
       : plan_(plan),
-        block_bytes_(plan.batch.block_elements * plan.element_bytes),
+        sizes_(plan.as<BatchPlan>()),
+        block_bytes_(sizes_.block_elements * plan.element_bytes),
         reader_(reader),
         proof_(proof),
         meter_(meter),
         output_(output),
-        lanes_(engine.make_array_lanes(plan.batch.lanes,
-                                       {plan.batch.longest_array, plan.batch.block_elements})) {}
+        lanes_(
+            engine.make_array_lanes(sizes_.lanes, {sizes_.longest_array, sizes_.block_elements})) {}
 
   std::uint64_t run() {
     Failure failure;
-    run_workers(plan_.batch.lanes, [&](unsigned worker) {
+    run_workers(sizes_.lanes, [&](unsigned worker) {
       try {
         while (!failure.failed() && work_on_block(*lanes_[worker])) {
         }
@@ -46,7 +47,7 @@ class ArraySort {
     std::uint64_t position = 0;
     const ConstByteSpan raw = read_block(lane.input(), position);
     if (raw.empty()) return false;
-    const std::uint64_t array_elements = plan_.batch.array_elements;
+    const std::uint64_t array_elements = plan_.job.array_elements;
     const ArraysFingerprint read = proof_.add_input_arrays(raw, array_elements);
     const ConstByteSpan sorted = sort_block(lane, raw.size());
     proof_.add_output_arrays(position, sorted, array_elements, read);
@@ -91,6 +92,7 @@ class ArraySort {
   }
 
   const Plan& plan_;
+  const BatchPlan& sizes_;
   std::uint64_t block_bytes_;
   io::Reader& reader_;
   Proof& proof_;

@@ -26,6 +26,7 @@
 #include "pipeline/proof/proof.hpp"
 #include "pipeline/select_top.hpp"
 #include "pipeline/sort_arrays.hpp"
+#include "plan/rounds.hpp"
 
 namespace gsort {
 namespace {
@@ -75,7 +76,7 @@ class Sort {
     std::vector<io::SpaceNeed> needs;
     const std::string& folder = job_.output.folder();
     if (!folder.empty()) {
-      needs.push_back({std::span(&folder, 1), plan_.least_output_bytes, "the output"});
+      needs.push_back({std::span(&folder, 1), plan_.output.least_bytes, "the output"});
     }
     if (plan_.temporary_bytes > 0) {
       needs.push_back({job_.temporary_folders, plan_.temporary_bytes, "runs"});
@@ -86,7 +87,7 @@ class Sort {
   // What was proven to be read is all that the inputs hold, or, where nobody knows that in advance,
   // all that the reader gave; and it has no more to give.
   void require_all_read() const {
-    const bool as_one_sequence = plan_.input_merge.inputs == 0;
+    const bool as_one_sequence = plan_.job.merged_inputs == 0;
     auto bytes = job_.reader.known_size();
     if (!bytes && as_one_sequence) bytes = job_.reader.position();
     const std::uint64_t read = proof_.input().count;
@@ -110,14 +111,14 @@ class Sort {
 
   void sort_into_output() {
     const io::Arena arena(plan_.arena_bytes, "sorting");
-    if (plan_.strategy == Strategy::kArrays) {
+    if (plan_.is<BatchPlan>()) {
       begin_phase(Phase::kRead, plan_.elements);
       const OutputMaker output = [this](std::optional<std::uint64_t> elements) -> PieceSink& {
         return output_.begin_unproven(elements, job_.reader.header());
       };
       const auto engine = job_.make_engine(plan_, engine_shape(), arena.bytes());
       outcome_.elements = sort_arrays(plan_, *engine, job_.reader, proof_, &meter_, output);
-    } else if (plan_.batch.array_elements > 0) {
+    } else if (plan_.job.array_elements > 0) {
       sort_array_by_array(arena.bytes());
     } else {
       const OutputMaker output = [this](std::optional<std::uint64_t> elements) -> PieceSink& {
@@ -134,7 +135,7 @@ class Sort {
     PieceSink* whole_output = nullptr;
     std::uint64_t elements = 0;
     do {
-      job_.reader.end_at(checked_product(checked_sum(outcome_.elements, plan_.batch.array_elements),
+      job_.reader.end_at(checked_product(checked_sum(outcome_.elements, plan_.job.array_elements),
                                          plan_.element_bytes));
       Proof proof(plan_.job.element, job_.verify, &meter_);
       std::optional<OffsetSink> place;
@@ -150,27 +151,27 @@ class Sort {
       proof.finish();
       proof_.add_all_of(proof, outcome_.elements);
       outcome_.elements += elements;
-    } while (elements == plan_.batch.array_elements && outcome_.elements != all);
+    } while (elements == plan_.job.array_elements && outcome_.elements != all);
   }
 
   // Returns the elements.
   std::uint64_t sort_all(ByteSpan memory, Proof& proof, const OutputMaker& make_output) {
-    const bool merges_inputs = plan_.strategy == Strategy::kInputMerge;
+    const bool merges_inputs = plan_.is<InputMergePlan>();
     const OutputMaker output = [&](std::optional<std::uint64_t> elements) -> PieceSink& {
       if (!merges_inputs) begin_phase(Phase::kWrite, elements.value_or(0));
       return make_output(elements);
     };
     begin_phase(merges_inputs ? Phase::kInputMerge : Phase::kRead,
                 plan_.elements - std::min(plan_.elements, plan_.resumed.elements));
-    if (plan_.strategy == Strategy::kCount) {
+    if (plan_.is<CountKeys>()) {
       return count_keys(plan_, blocks(proof), &meter_, memory, output);
     }
-    if (plan_.strategy == Strategy::kSelect) {
+    if (plan_.is<SelectPlan>()) {
       return select_top(plan_, job_.reader, proof, &meter_, memory, output);
     }
     // A folder that cannot keep runs is refused now, not when the first one is ready; and whatever
     // ends the process from here on, the next one knows who made the folder.
-    if (job_.resumption != nullptr && plan_.strategy != Strategy::kOneChunk) run_store();
+    if (job_.resumption != nullptr && !plan_.is<OneChunk>()) run_store();
     const auto engine = job_.make_engine(plan_, engine_shape(), memory);
     const RunStoreMaker store = [this]() -> io::RunStore& { return run_store(); };
     FormedRuns formed =
@@ -188,9 +189,9 @@ class Sort {
   }
 
   [[nodiscard]] BlockReader blocks(Proof& proof) {
-    return plan_.input_merge.inputs > 0 ? blocks_of_sorted(job_.reader, plan_.job.element.key,
-                                                           proof, &meter_, plan_.chunk.readers)
-                                        : blocks_of(job_.reader, proof, &meter_);
+    return plan_.job.merged_inputs > 0 ? blocks_of_sorted(job_.reader, plan_.job.element.key, proof,
+                                                          &meter_, plan_.chunk.readers)
+                                       : blocks_of(job_.reader, proof, &meter_);
   }
 
   // What all rounds of merging put into longer runs or the output.
@@ -198,7 +199,7 @@ class Sort {
     std::vector<std::uint64_t> sizes;
     std::uint64_t merged = 0;
     for (const io::Run& run : formed.runs) sizes.push_back(run.elements());
-    for (const MergeRound& round : plan_rounds(sizes.size(), plan_.fan_in)) {
+    for (const MergeRound& round : plan_rounds(sizes.size(), plan_.run.fan_in)) {
       std::vector<std::uint64_t> longer;
       auto next = sizes.begin();
       for (const std::uint32_t group : round.group_sizes) {

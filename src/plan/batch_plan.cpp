@@ -46,9 +46,8 @@ unsigned lanes_that_fit(const Plan& plan, std::uint64_t lane_bytes, std::uint64_
 
 }  // namespace
 
-bool plan_batches(Plan& plan, std::uint64_t array_elements, std::uint64_t budget_bytes) {
-  plan.batch = {};
-  plan.batch.array_elements = array_elements;
+bool plan_batches(Plan& plan, std::uint64_t budget_bytes) {
+  const std::uint64_t array_elements = plan.job.array_elements;
   const std::uint64_t longest =
       plan.elements > 0 ? std::min(array_elements, plan.elements) : array_elements;
   // Beyond that, the products below could run over.
@@ -68,10 +67,7 @@ bool plan_batches(Plan& plan, std::uint64_t array_elements, std::uint64_t budget
   const unsigned wanted = plan.engine == EngineKind::kCpu ? plan.threads : kCudaLanes;
   if (lanes < wanted && array_bytes > usual_bytes) return false;
   if (lanes == 0) return false;
-  plan.batch.lanes = lanes;
-  plan.batch.longest_array = longest;
-  plan.batch.block_elements = block_elements;
-  plan.strategy = Strategy::kArrays;
+  plan.strategy = BatchPlan{lanes, longest, block_elements};
   plan.chunk.block_bytes = block_elements * plan.element_bytes;
   plan.chunk.readers = lanes;
   plan.chunk.arena_bytes = lanes * bytes;

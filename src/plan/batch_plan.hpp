@@ -5,9 +5,8 @@
 
 namespace gsort {
 
-// Puts the arrays into the plan. Chooses sizes and strategy for sorting whole arrays within
-// `budget_bytes`; false if not even one fits: then an array is a sort of its own.
-[[nodiscard]] bool plan_batches(Plan& plan, std::uint64_t array_elements,
-                                std::uint64_t budget_bytes);
+// Chooses sizes and strategy for sorting whole arrays within `budget_bytes`; false if not even one
+// fits: then an array is a sort of its own.
+[[nodiscard]] bool plan_batches(Plan& plan, std::uint64_t budget_bytes);
 
 }  // namespace gsort

@@ -37,13 +37,13 @@ double padding_share(const RunPlan& run, std::uint64_t element_bytes) {
 }  // namespace
 
 std::uint64_t temporary_need(const Plan& plan) {
-  const bool merges_groups = plan.strategy == Strategy::kInputMerge && plan.run_count > 0;
-  if (plan.strategy != Strategy::kSpill && !merges_groups) return 0;
+  const bool merges_groups = plan.is<InputMergePlan>() && plan.run.count > 0;
+  if (!plan.is<Spill>() && !merges_groups) return 0;
   // All runs lie on disk once, but for those that stay in memory; a round of merging needs the runs
   // of its largest group twice.
-  std::uint64_t runs = plan.run_count;
+  std::uint64_t runs = plan.run.count;
   double share = 0;
-  for (const MergeRound& round : plan.rounds) {
+  for (const MergeRound& round : plan.run.rounds) {
     const std::uint32_t largest = *std::ranges::max_element(round.group_sizes);
     share = std::max(share, static_cast<double>(largest) / static_cast<double>(runs));
     runs = round.group_sizes.size();
@@ -56,8 +56,8 @@ std::uint64_t temporary_need(const Plan& plan) {
       std::min((all - there) * overhead + all * std::min(share, 1.0), kMostNeed));
   // Buffers are full to nine tenths at least, but for the last ones of each run.
   const std::uint64_t kept = (plan.run.device_bytes() + plan.run.kept_bytes()) / 10 * 9;
-  const std::uint64_t last_ones = capped_product(plan.run_count, plan.run.write_buffers_bytes());
-  const std::uint64_t stays = plan.rounds.empty() ? kept - std::min(kept, last_ones) : 0;
+  const std::uint64_t last_ones = capped_product(plan.run.count, plan.run.write_buffers_bytes());
+  const std::uint64_t stays = plan.run.rounds.empty() ? kept - std::min(kept, last_ones) : 0;
   return stays > most ? 0 : most - stays + kMiB;
 }
 
@@ -65,7 +65,7 @@ void require_disk_space(const Plan& plan, const Machine& machine) {
   std::map<std::uint64_t, std::uint64_t> free_bytes;  // by file system
   for (const Folder& folder : machine.temporary) free_bytes[folder.file_system] = folder.free_bytes;
   if (machine.output) {
-    const std::uint64_t needed = plan.least_output_bytes;
+    const std::uint64_t needed = plan.output.least_bytes;
     if (needed > machine.output->free_bytes) {
       throw no_room("the output in " + machine.output->path, needed, machine.output->free_bytes,
                     "free space there, or write the output elsewhere");

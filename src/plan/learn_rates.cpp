@@ -13,9 +13,8 @@ void take_if_higher(std::optional<double>& rate, double seen) {
 
 // Whether the time of the cores is that of a plain sort: keys that were read, sorted and written.
 bool is_plain_on_cpu(const Plan& plan) {
-  return plan.engine == EngineKind::kCpu && plan.strategy == Strategy::kOneChunk &&
-         !plan.job.element.records && !plan.job.unique && !plan.job.top &&
-         plan.job.output_form.is_plain();
+  return plan.engine == EngineKind::kCpu && plan.is<OneChunk>() && !plan.job.element.records &&
+         !plan.job.unique && !plan.job.top && plan.job.output_form.is_plain();
 }
 
 double core_seconds_of(const Outcome& outcome) {

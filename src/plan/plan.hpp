@@ -1,5 +1,5 @@
-// The plan: every size and count of a sort, a pure function of what was asked and what the machine
-// has. The pipeline carries out exactly this; --explain prints it.
+// The plan: every size and count of a sort. The pipeline carries out exactly this; --explain prints
+// it. Types only: make_plan.hpp makes one.
 //
 // Two shapes of sort. If the input fits one chunk it goes straight from sort to write: one read,
 // one write. If not, chunks become runs on disk, and the output is merged from them part by part;
@@ -11,12 +11,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "element/key.hpp"
-#include "element/record.hpp"
 #include "engine/footprint.hpp"
 #include "form/file_form.hpp"
 #include "options/job.hpp"
@@ -27,35 +25,30 @@
 namespace gsort {
 
 enum class EngineKind : std::uint8_t { kCpu, kCuda };
-enum class Strategy : std::uint8_t {
-  kCount,       // keys of 1 or 2 bytes
-  kSelect,      // --top: candidates are kept while reading
-  kInputMerge,  // --merge: sorted inputs are merged as they are read
-  kArrays,      // --batch-elements: whole arrays are sorted in memory
-  kOneChunk,    // fits: read, sort, write
-  kSpill,       // runs on disk, then merged
-  kUnknown,     // a pipe, text, or compressed: one chunk if it turns out to fit, else runs
-};
 
-// Sizes of run formation.
-struct ChunkPlan {
-  std::uint64_t block_bytes = 0;     // one read
-  std::uint64_t chunk_elements = 0;  // the most a chunk holds
-  unsigned lanes = 1;
-  unsigned readers = 1;           // threads that read and add blocks
-  std::uint64_t arena_bytes = 0;  // host memory of all lanes
-};
+// How elements are sorted, each way with the sizes that it alone has.
 
-// Sizes of a selection.
+// A pipe, text, or compressed: one chunk if it turns out to fit, else runs.
+struct UnknownSize {};
+
+// It fits: read, sort, write.
+struct OneChunk {};
+
+// Runs on disk, then merged.
+struct Spill {};
+
+// Keys of 1 or 2 bytes.
+struct CountKeys {};
+
+// --top: candidates are kept while reading.
 struct SelectPlan {
   unsigned workers = 0;
   std::uint64_t candidates = 0;       // room of each worker, in elements
   std::uint64_t candidate_bytes = 0;  // the same
 };
 
-// Sizes of merging inputs that are sorted already.
+// --merge: the inputs are runs.
 struct InputMergePlan {
-  std::uint64_t inputs = 0;           // 0: they are not
   std::uint64_t fan_in = 0;           // inputs merged at once; more than that become runs first
   std::uint64_t window_elements = 0;  // of each input in memory
   unsigned lanes = 0;
@@ -64,15 +57,33 @@ struct InputMergePlan {
   std::uint64_t arena_bytes = 0;    // all of this
 };
 
-// Sizes of sorting many arrays by themselves.
+// --batch-elements with arrays of which memory holds several. Longer ones are sorts of their own,
+// one after the other, by the plan for one of them.
 struct BatchPlan {
-  std::uint64_t array_elements = 0;  // 0: the input is one array
-  unsigned lanes = 0;                // 0: one array after the other, each as a sort of its own
+  unsigned lanes = 0;
   std::uint64_t longest_array = 0;   // an array that is longer than the input is the input
   std::uint64_t block_elements = 0;  // whole arrays that a lane sorts at once
 };
 
-// Sizes of the run format and its buffers.
+using Strategy =
+    std::variant<UnknownSize, OneChunk, Spill, CountKeys, SelectPlan, InputMergePlan, BatchPlan>;
+
+// Sizes of reading, and of chunks where these are sorted.
+struct ChunkPlan {
+  std::uint64_t block_bytes = 0;     // one read
+  std::uint64_t chunk_elements = 0;  // the most a chunk holds
+  unsigned lanes = 1;
+  unsigned readers = 1;           // threads that read and add blocks
+  std::uint64_t arena_bytes = 0;  // host memory of all lanes
+};
+
+// One step of the merge phase: every group of neighbouring runs becomes one run. A group of one
+// stays as it is.
+struct MergeRound {
+  std::vector<std::uint32_t> group_sizes;
+};
+
+// Sizes of the run format and its buffers, and how runs are merged.
 struct RunPlan {
   std::uint64_t block_elements = 0;
   std::uint64_t write_buffer_bytes = 0;
@@ -81,6 +92,9 @@ struct RunPlan {
   std::uint64_t kept_buffers = 0;    // the tier of host memory; only what does not fit is written
   std::uint64_t tier_bytes = 0;      // set aside for these buffers, and no less than kept_bytes()
   bool through_page_cache = false;   // what is written, unless --direct-io says otherwise
+  std::uint64_t count = 0;           // of runs; 0 where it is not known, or there are none
+  std::uint32_t fan_in = 0;          // the most runs of one merge
+  std::vector<MergeRound> rounds;    // before the last merge, which writes the output
 
   [[nodiscard]] std::uint64_t device_bytes() const {
     return CudaFootprint::allocated_bytes(device_buffers * write_buffer_bytes);
@@ -101,52 +115,42 @@ struct MergePlan {
   std::uint64_t arena_bytes = 0;    // host memory of all lanes, these buffers included
 };
 
-// One step of the merge phase: every group of neighbouring runs becomes one run. A group of one
-// stays as it is.
-struct MergeRound {
-  std::vector<std::uint32_t> group_sizes;
+// How the output is written.
+struct OutputPlan {
+  bool is_stream = false;         // in order: a pipe, text, compressed, or unique
+  std::uint64_t least_bytes = 0;  // 0 where nobody can know
+  EncodePlan encode;
+  WriteWindows windows;  // of a regular file
 };
 
 struct Plan {
   Job job;
   std::uint64_t element_bytes = 0;
-  Strategy strategy = Strategy::kUnknown;
+  std::uint64_t elements = 0;  // 0 with UnknownSize
+  Strategy strategy;
   EngineKind engine = EngineKind::kCpu;
   std::string engine_reason;
   int device = 0;
   unsigned threads = 1;
-  std::uint64_t elements = 0;            // 0 with kUnknown
-  bool output_is_stream = false;         // written in order: a pipe, text, compressed, or unique
-  std::uint64_t least_output_bytes = 0;  // 0 where nobody can know
-  EncodePlan encode;
-  WriteWindows write_windows;  // of an output that is a regular file
-  DecodingPlan decoding;
   std::uint64_t host_budget_bytes = 0;
   std::uint64_t device_budget_bytes = 0;  // 0: CPU engine
+  DecodingPlan decoding;
   ChunkPlan chunk;
-  SelectPlan select;
-  BatchPlan batch;
-  InputMergePlan input_merge;
+  ResumedRuns resumed;  // runs that are there
   RunPlan run;
-  ResumedRuns resumed;                // runs that are there
-  std::uint32_t fan_in = 0;           // the most runs of one merge
-  std::uint64_t run_count = 0;        // 0 with kUnknown
-  std::vector<MergeRound> rounds;     // before the last merge, which writes the output
+  OutputPlan output;
   std::uint64_t temporary_bytes = 0;  // the most on disk at once
   std::uint64_t arena_bytes = 0;      // host memory reserved once for all lanes of all phases
+
+  template <class Way>
+  [[nodiscard]] bool is() const {
+    return std::holds_alternative<Way>(strategy);
+  }
+  // Requires: is<Way>().
+  template <class Way>
+  [[nodiscard]] const Way& as() const {
+    return std::get<Way>(strategy);
+  }
 };
-
-// Throws: Error(kUsage) when -S or --gpu-memory is too small (the message says the least that does)
-// or too large; Error(kDevice) for --engine cuda without a usable GPU; Error(kResource) when the
-// runs or the output do not fit the disks.
-[[nodiscard]] Plan make_plan(const Job& job, const Machine& machine);
-
-// The rounds before the last merge, which takes at most `fan_in` runs. Requires: fan_in >= 2.
-[[nodiscard]] std::vector<MergeRound> plan_rounds(std::uint64_t run_count, std::uint32_t fan_in);
-
-// The sizes of a merge of `runs` runs under the plan's memory. Requires: runs <= plan.fan_in.
-// `total_elements` is what it will give: short merges get short parts, so that all lanes have work.
-[[nodiscard]] MergePlan plan_merge(const Plan& plan, std::uint32_t runs,
-                                   std::uint64_t total_elements);
 
 }  // namespace gsort

@@ -1,14 +1,6 @@
-// Which runs are merged before the last merge.
-//
-// With R runs and a fan-in of F < R, the last merge can take F runs, so R - F runs must disappear.
-// A merge of g neighbours makes g - 1 of them disappear. Every byte that takes part is read and
-// written once more, so a round merges as few runs as will do: groups of F from the left until
-// enough have disappeared; the others stay. Example: R = 10, F = 8: one group of 3, then a merge of
-// 8; not two groups of 5. If a whole sweep of groups of F is not enough (R > F * F) there is
-// another round.
-#include <algorithm>
+#include "plan/rounds.hpp"
 
-#include "plan/plan.hpp"
+#include <algorithm>
 
 namespace gsort {
 

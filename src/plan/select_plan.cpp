@@ -34,8 +34,7 @@ bool plan_selection(Plan& plan, std::uint64_t budget_bytes) {
   select.workers =
       static_cast<unsigned>(std::min<std::uint64_t>(plan.threads, budget_bytes / worker_bytes));
   if (select.workers == 0) return false;
-  plan.select = select;
-  plan.strategy = Strategy::kSelect;
+  plan.strategy = select;
   plan.engine_reason = "the first elements are selected while reading";
   plan.chunk.block_bytes = block_bytes;
   plan.chunk.readers = select.workers;

@@ -7,6 +7,8 @@
 #include "base/page.hpp"
 #include "engine/footprint.hpp"
 #include "engine/record_footprint.hpp"
+#include "plan/budget.hpp"
+#include "plan/rounds.hpp"
 
 namespace gsort {
 namespace {
@@ -203,13 +205,41 @@ bool fits_device(const SizeQuestion& q, unsigned lanes, std::uint64_t elements) 
 
 }  // namespace
 
+EncodePlan encode_plan(const Job& job, unsigned threads, std::uint64_t host_bytes) {
+  return plan_encoding(job.output_form, job.element.key.type, job.element.bytes(), threads,
+                       host_bytes, job.verify_encoding);
+}
+
+std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) {
+  const EncodePlan encode = encode_plan(plan.job, plan.threads, host_budget_bytes);
+  const WriteWindows windows = plan_write_windows(plan.threads, host_budget_bytes);
+  const std::uint64_t beside = decoding_bytes(plan.decoding, host_budget_bytes) +
+                               encode.memory_bytes + windows.count * windows.bytes;
+  const std::uint64_t budget = buffer_budget(host_budget_bytes);
+  return budget - std::min(budget, beside);
+}
+
+SizeQuestion question_of(const Plan& plan) {
+  SizeQuestion q;
+  q.engine = plan.engine;
+  q.element_bytes = plan.element_bytes;
+  q.records = plan.job.element.records.has_value();
+  q.threads = plan.threads;
+  q.staged_output = plan.output.is_stream;
+  // Not only what the whole buffers take: sizes do not grow steadily with the memory, and a merge
+  // must find what it was chosen for.
+  q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.tier_bytes;
+  q.device_bytes =
+      plan.device_budget_bytes - std::min(plan.device_budget_bytes, plan.run.device_bytes());
+  return q;
+}
+
 InputMergePlan input_merge_sizes(const SizeQuestion& q, std::uint64_t inputs) {
   constexpr std::uint64_t kLeastWindowBytes = 16 * kKiB;
   constexpr std::uint64_t kUsualWindowBytes = 64 * kKiB;
   const std::uint64_t least_window = kLeastWindowBytes / q.element_bytes;  // one record at least
   const bool cuda = q.engine == EngineKind::kCuda;
   InputMergePlan merge;
-  merge.inputs = inputs;
   merge.lanes = cuda ? 3 : q.threads + 1;
   const std::uint64_t wanted =
       std::max((cuda ? 256 : 32) * kMiB, inputs * kUsualWindowBytes) / q.element_bytes;
@@ -280,27 +310,26 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_by
   if (sizes.chunk.chunk_elements < std::clamp<std::uint64_t>(q.elements, 1, least)) {
     return std::nullopt;
   }
-  sizes.run_count = div_up(q.elements, sizes.chunk.chunk_elements);
-  if (sizes.run_count > kMostRuns) return std::nullopt;
+  if (div_up(q.elements, sizes.chunk.chunk_elements) > kMostRuns) return std::nullopt;
 
   // A part should hold at least two blocks of each run, or the blocks at its borders are read too
   // often.
   const std::uint64_t most = q.most_fan_in != 0 ? q.most_fan_in : std::uint64_t{1} << 20;
-  sizes.fan_in = static_cast<std::uint32_t>(largest(most, [&](std::uint64_t runs) {
+  sizes.run.fan_in = static_cast<std::uint32_t>(largest(most, [&](std::uint64_t runs) {
     const std::uint64_t least_part = capped_product(2 * runs, sizes.run.block_elements);
     if (least_part > q.host_bytes / q.element_bytes) return false;
     return merge_sizes(q, sizes.run, sizes.fence_bytes, static_cast<std::uint32_t>(runs),
                        least_part)
                .part_elements >= least_part;
   }));
-  if (sizes.fan_in < 2) return std::nullopt;
+  if (sizes.run.fan_in < 2) return std::nullopt;
   // Of a pipe, a size that a sort of this memory may well meet.
   constexpr std::uint64_t kLikelyFactor = 16;
   const std::uint64_t likely =
       q.size_known
           ? q.elements
           : std::min(q.elements, (q.host_bytes + kept_bytes) / q.element_bytes * kLikelyFactor);
-  sizes.cost = spill_cost(div_up(likely, sizes.chunk.chunk_elements), sizes.fan_in, q.threads,
+  sizes.cost = spill_cost(div_up(likely, sizes.chunk.chunk_elements), sizes.run.fan_in, q.threads,
                           static_cast<double>(kept_bytes) /
                               (static_cast<double>(likely) * static_cast<double>(q.element_bytes)));
   return sizes;
@@ -357,8 +386,7 @@ std::optional<Sizes> choose_sizes(SizeQuestion q) {
     sizes.run = choose_run_plan(q, usual_block_bytes(q));
     sizes.chunk = choose_chunk(q, 1, 0);
     if (sizes.chunk.chunk_elements >= q.elements) {
-      sizes.run_count = 1;
-      sizes.fan_in = 2;
+      sizes.run.fan_in = 2;
       return sizes;
     }
   }

@@ -31,12 +31,19 @@ struct SizeQuestion {
 
 struct Sizes {
   ChunkPlan chunk;
-  RunPlan run;
-  std::uint32_t fan_in = 0;
-  std::uint64_t run_count = 0;  // 1: everything fits one chunk
+  RunPlan run;  // without the number of runs and their rounds
   std::uint64_t fence_bytes = 0;
   double cost = 0;  // see spill_cost(); 0 when all fits one chunk; of a pipe, a guess
 };
+
+// The form of the output under a host budget.
+[[nodiscard]] EncodePlan encode_plan(const Job& job, unsigned threads, std::uint64_t host_bytes);
+
+// What of a host budget is left for the sort's own buffers.
+[[nodiscard]] std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes);
+
+// What all questions about a plan's sizes have in common.
+[[nodiscard]] SizeQuestion question_of(const Plan& plan);
 
 // What forming runs and merging them takes, in the time in which one core sorts one element: to
 // compare plans of the same elements with. `threads` cores work, up to `kept_share` of the runs'

@@ -22,44 +22,47 @@ std::string input_words(const Plan& plan, const Machine& machine) {
                      format_count(plan.elements));
 }
 
-std::string input_merge_words(const Plan& plan) {
-  const InputMergePlan& merge = plan.input_merge;
-  std::string words = fmt::format("merge {} sorted input{}", format_count(merge.inputs),
-                                  merge.inputs == 1 ? "" : "s");
-  if (plan.run_count == 0) return words + ": one read, one write, no temporary files";
-  return words + fmt::format(", {} at once, into {} runs; then merge these",
-                             format_count(merge.fan_in), format_count(plan.run_count));
-}
+// What the plan does, in words.
+struct Steps {
+  const Plan& plan;
 
-std::string steps_of(const Plan& plan) {
-  switch (plan.strategy) {
-    case Strategy::kCount:
-      return "count every value, then write them in order: one read, one write";
-    case Strategy::kArrays:
-      return fmt::format("sort {} of whole arrays at once {}: one read, one write",
-                         format_bytes(plan.batch.block_elements * plan.element_bytes),
-                         plan.engine == EngineKind::kCuda
-                             ? fmt::format("in each of {} lanes", plan.batch.lanes)
-                             : fmt::format("on each of {} cores", plan.batch.lanes));
-    case Strategy::kInputMerge:
-      return input_merge_words(plan);
-    case Strategy::kSelect:
-      return "keep what may be among the first elements while reading: one read, no temporary "
-             "files";
-    case Strategy::kOneChunk:
-      return "everything fits one chunk: one read, one write, no temporary files";
-    case Strategy::kUnknown:
-      return fmt::format("one chunk if {} are enough, else runs of that size, then merging",
-                         format_bytes(plan.chunk.chunk_elements * plan.element_bytes));
-    case Strategy::kSpill:
-      break;
+  std::string operator()(const CountKeys&) const {
+    return "count every value, then write them in order: one read, one write";
   }
-  return fmt::format("{} runs of {}, then {}", format_count(plan.run_count),
-                     format_bytes(plan.chunk.chunk_elements * plan.element_bytes),
-                     plan.rounds.empty() ? "one merge"
-                                         : fmt::format("{} rounds of merging and a last merge",
-                                                       plan.rounds.size()));
-}
+  std::string operator()(const BatchPlan& batch) const {
+    return fmt::format("sort {} of whole arrays at once {}: one read, one write",
+                       format_bytes(batch.block_elements * plan.element_bytes),
+                       plan.engine == EngineKind::kCuda
+                           ? fmt::format("in each of {} lanes", batch.lanes)
+                           : fmt::format("on each of {} cores", batch.lanes));
+  }
+  std::string operator()(const InputMergePlan& merge) const {
+    const std::uint64_t inputs = plan.job.merged_inputs;
+    std::string words =
+        fmt::format("merge {} sorted input{}", format_count(inputs), inputs == 1 ? "" : "s");
+    if (plan.run.count == 0) return words + ": one read, one write, no temporary files";
+    return words + fmt::format(", {} at once, into {} runs; then merge these",
+                               format_count(merge.fan_in), format_count(plan.run.count));
+  }
+  std::string operator()(const SelectPlan&) const {
+    return "keep what may be among the first elements while reading: one read, no temporary files";
+  }
+  std::string operator()(const OneChunk&) const {
+    return "everything fits one chunk: one read, one write, no temporary files";
+  }
+  std::string operator()(const UnknownSize&) const {
+    return fmt::format("one chunk if {} are enough, else runs of that size, then merging",
+                       format_bytes(plan.chunk.chunk_elements * plan.element_bytes));
+  }
+  std::string operator()(const Spill&) const {
+    return fmt::format(
+        "{} runs of {}, then {}", format_count(plan.run.count),
+        format_bytes(plan.chunk.chunk_elements * plan.element_bytes),
+        plan.run.rounds.empty()
+            ? "one merge"
+            : fmt::format("{} rounds of merging and a last merge", plan.run.rounds.size()));
+  }
+};
 
 std::string place_of_runs(const Plan& plan) {
   if (!plan.job.resumable) {
@@ -80,7 +83,7 @@ std::string disk_words(const Plan& plan, const Machine& machine) {
                                                 : fmt::format("up to {} of temporary files",
                                                               format_bytes(plan.temporary_bytes));
   if (plan.run.through_page_cache) words += " (through the page cache)";
-  if (plan.strategy == Strategy::kUnknown) words = "temporary files if one chunk is not enough";
+  if (plan.is<UnknownSize>()) words = "temporary files if one chunk is not enough";
   for (const Folder& folder : machine.temporary) {
     words +=
         fmt::format("; {} has {} free", printable(folder.path), format_bytes(folder.free_bytes));
@@ -100,7 +103,7 @@ std::string explain_text(const Plan& plan, const Machine& machine) {
   text += line("keys", key_words(plan.job));
   if (const std::string words = result_words(plan); !words.empty()) text += line("result", words);
   text += line("engine", engine_words(plan, machine));
-  text += line("steps", steps_of(plan));
+  text += line("steps", std::visit(Steps{plan}, plan.strategy));
   text += line(
       "memory",
       fmt::format("{} of at most {} (available now: {})", format_bytes(plan.arena_bytes),
@@ -110,9 +113,9 @@ std::string explain_text(const Plan& plan, const Machine& machine) {
         line("device", fmt::format("at most {} of {} free", format_bytes(plan.device_budget_bytes),
                                    format_bytes(machine.gpus.front().free_bytes)));
   }
-  if (plan.strategy == Strategy::kSpill || plan.strategy == Strategy::kUnknown) {
+  if (plan.is<Spill>() || plan.is<UnknownSize>()) {
     text += line("merging",
-                 fmt::format("up to {} runs at once, blocks of {}", format_count(plan.fan_in),
+                 fmt::format("up to {} runs at once, blocks of {}", format_count(plan.run.fan_in),
                              format_bytes(plan.run.block_elements * plan.element_bytes)));
     text += line("runs", fmt::format("packed where that pays; {}", place_of_runs(plan)));
   }

@@ -9,6 +9,7 @@ namespace gsort {
 
 nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   const ElementFormat& element = plan.job.element;
+  const auto* const merge = std::get_if<InputMergePlan>(&plan.strategy);
   nlohmann::ordered_json json;
   json["input_bytes"] =
       machine.input_bytes ? nlohmann::ordered_json(*machine.input_bytes) : nullptr;
@@ -21,10 +22,10 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   json["top"] = plan.job.top ? nlohmann::ordered_json(*plan.job.top) : nullptr;
   json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
   json["engine_reason"] = plan.engine_reason;
-  json["strategy"] = strategy_name(plan.strategy);
-  json["array_elements"] = plan.batch.array_elements;
-  json["merged_inputs"] = plan.input_merge.inputs;
-  json["inputs_merged_at_once"] = plan.input_merge.fan_in;
+  json["strategy"] = strategy_name(plan);
+  json["array_elements"] = plan.job.array_elements;
+  json["merged_inputs"] = plan.job.merged_inputs;
+  json["inputs_merged_at_once"] = merge != nullptr ? merge->fan_in : 0;
   json["threads"] = plan.threads;
   json["host_budget_bytes"] = plan.host_budget_bytes;
   json["arena_bytes"] = plan.arena_bytes;
@@ -32,15 +33,15 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   json["block_bytes"] = plan.chunk.block_bytes;
   json["chunk_elements"] = plan.chunk.chunk_elements;
   json["chunk_lanes"] = plan.chunk.lanes;
-  json["runs"] = plan.run_count;
+  json["runs"] = plan.run.count;
   json["runs_to_resume"] = plan.resumed.runs;
   json["elements_to_resume"] = plan.resumed.elements;
   json["run_block_elements"] = plan.run.block_elements;
   json["device_run_bytes"] = plan.run.device_bytes();
   json["kept_run_bytes"] = plan.run.kept_bytes();
   json["runs_through_page_cache"] = plan.run.through_page_cache;
-  json["fan_in"] = plan.fan_in;
-  json["rounds_before_the_last_merge"] = plan.rounds.size();
+  json["fan_in"] = plan.run.fan_in;
+  json["rounds_before_the_last_merge"] = plan.run.rounds.size();
   json["temporary_bytes"] = plan.temporary_bytes;
   auto& folders = json["temporary"] = nlohmann::ordered_json::array();
   for (const Folder& folder : machine.temporary) {

@@ -26,9 +26,9 @@ std::string key_words(const Job& job) {
 }
 
 std::string result_words(const Plan& plan) {
-  if (plan.batch.array_elements > 0) {
+  if (plan.job.array_elements > 0) {
     return fmt::format("arrays of {} elements, each sorted on its own",
-                       format_count(plan.batch.array_elements));
+                       format_count(plan.job.array_elements));
   }
   std::string words = plan.job.unique ? "one of each key" : "";
   if (plan.job.top) {
@@ -47,24 +47,17 @@ std::string engine_words(const Plan& plan, const Machine& machine) {
                      plan.engine_reason);
 }
 
-std::string_view strategy_name(Strategy strategy) {
-  switch (strategy) {
-    case Strategy::kCount:
-      return "count";
-    case Strategy::kSelect:
-      return "select";
-    case Strategy::kInputMerge:
-      return "merge";
-    case Strategy::kArrays:
-      return "arrays";
-    case Strategy::kOneChunk:
-      return "one chunk";
-    case Strategy::kSpill:
-      return "runs";
-    case Strategy::kUnknown:
-      return "unknown";
-  }
-  return "";
+std::string_view strategy_name(const Plan& plan) {
+  struct Names {
+    std::string_view operator()(const UnknownSize&) const { return "unknown"; }
+    std::string_view operator()(const OneChunk&) const { return "one chunk"; }
+    std::string_view operator()(const Spill&) const { return "runs"; }
+    std::string_view operator()(const CountKeys&) const { return "count"; }
+    std::string_view operator()(const SelectPlan&) const { return "select"; }
+    std::string_view operator()(const InputMergePlan&) const { return "merge"; }
+    std::string_view operator()(const BatchPlan&) const { return "arrays"; }
+  };
+  return std::visit(Names{}, plan.strategy);
 }
 
 std::string decimal_bytes(double bytes) {

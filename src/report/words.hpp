@@ -23,7 +23,7 @@ namespace gsort {
 // "cpu, 2 threads (as asked)"
 [[nodiscard]] std::string engine_words(const Plan& plan, const Machine& machine);
 
-[[nodiscard]] std::string_view strategy_name(Strategy strategy);
+[[nodiscard]] std::string_view strategy_name(const Plan& plan);
 
 // "1.24 GB": decimal, as disks and rates are quoted.
 [[nodiscard]] std::string decimal_bytes(double bytes);

@@ -7,6 +7,7 @@
 #include "base/units.hpp"
 #include "io/codecs/decompress.hpp"
 #include "lies/seams.hpp"
+#include "plan/rounds.hpp"
 #include "support/resumable_sort.hpp"
 #include "support/stably_sorted.hpp"
 #include "support/std_engine.hpp"
@@ -48,7 +49,7 @@ void use_one_chunk(Plan& plan) {
 void use_runs(Plan& plan) {
   use_small_blocks(plan);
   const bool is_known = plan.elements > 0;
-  if (is_known) plan.strategy = Strategy::kSpill;
+  if (is_known) plan.strategy = Spill{};
   plan.chunk.lanes = 2;
   plan.chunk.chunk_elements = div_up(is_known ? plan.elements : kKeys, 6);
   plan.run.block_elements = 200;
@@ -57,16 +58,16 @@ void use_runs(Plan& plan) {
   plan.run.write_buffers = 3;
   plan.run.kept_buffers = 0;
   plan.run.tier_bytes = 0;
-  plan.fan_in = std::min(std::max(plan.fan_in, 2U), 16U);
-  plan.run_count =
+  plan.run.fan_in = std::min(std::max(plan.run.fan_in, 2U), 16U);
+  plan.run.count =
       plan.resumed.runs + div_up(plan.elements - plan.resumed.elements, plan.chunk.chunk_elements);
-  plan.rounds = plan_rounds(plan.run_count, plan.fan_in);
+  plan.run.rounds = plan_rounds(plan.run.count, plan.run.fan_in);
 }
 
 void use_rounds(Plan& plan) {
   use_runs(plan);
-  plan.fan_in = 3;
-  plan.rounds = plan_rounds(plan.run_count, plan.fan_in);
+  plan.run.fan_in = 3;
+  plan.run.rounds = plan_rounds(plan.run.count, plan.run.fan_in);
 }
 
 void keep_runs(Plan& plan) {
@@ -153,25 +154,25 @@ SortRequest merging(SortRequest request) {
 
 void use_small_windows(Plan& plan) {
   use_small_blocks(plan);
-  plan.input_merge.window_elements = 2 * kBlockBytes / plan.element_bytes;
+  std::get<InputMergePlan>(plan.strategy).window_elements = 2 * kBlockBytes / plan.element_bytes;
 }
 
 void merge_into_runs(Plan& plan) {
-  const InputMergePlan windows = plan.input_merge;
+  InputMergePlan windows = plan.as<InputMergePlan>();
+  windows.fan_in = 2;
+  windows.window_elements = 2 * kBlockBytes / plan.element_bytes;
   use_runs(plan);
-  plan.strategy = Strategy::kInputMerge;
-  plan.input_merge = windows;
-  plan.input_merge.fan_in = 2;
-  plan.input_merge.window_elements = 2 * kBlockBytes / plan.element_bytes;
-  plan.run_count = div_up(plan.input_merge.inputs, plan.input_merge.fan_in);
-  plan.rounds = plan_rounds(plan.run_count, plan.fan_in);
+  plan.strategy = windows;
+  plan.run.count = div_up(plan.job.merged_inputs, windows.fan_in);
+  plan.run.rounds = plan_rounds(plan.run.count, plan.run.fan_in);
 }
 
 // Of arrays that are read and sorted several at once.
 void use_small_array_blocks(Plan& plan) {
   use_small_blocks(plan);
-  plan.batch.block_elements = 4 * plan.batch.longest_array;
-  plan.batch.lanes = 1;
+  auto& batch = std::get<BatchPlan>(plan.strategy);
+  batch.block_elements = 4 * batch.longest_array;
+  batch.lanes = 1;
   plan.chunk.readers = 1;
 }
 
@@ -179,8 +180,7 @@ void use_small_array_blocks(Plan& plan) {
 template <std::uint64_t array, std::uint64_t chunk>
 void use_large_arrays(Plan& plan) {
   use_runs(plan);
-  plan.batch = {};
-  plan.batch.array_elements = array;
+  plan.job.array_elements = array;
   plan.chunk.chunk_elements = chunk;
 }
 

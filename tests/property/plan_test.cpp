@@ -117,9 +117,9 @@ TEST(AnyPlan, ThatIsRefusedOnAGpuWorksWithTheMemoriesNamed) {
 }
 
 double cost_of(const Plan& plan) {
-  if (plan.strategy != Strategy::kSpill) return 0;
+  if (!plan.is<Spill>()) return 0;
   const auto bytes = static_cast<double>(plan.elements * plan.element_bytes);
-  return spill_cost(plan.run_count, plan.fan_in, plan.threads,
+  return spill_cost(plan.run.count, plan.run.fan_in, plan.threads,
                     static_cast<double>(plan.run.kept_bytes()) / bytes);
 }
 

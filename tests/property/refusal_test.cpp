@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "plan/plan.hpp"
 #include "property/question.hpp"
 #include "support/invented.hpp"
 

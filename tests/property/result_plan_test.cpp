@@ -95,24 +95,25 @@ std::uint64_t merge_lane_bytes(const Plan& plan, std::uint64_t elements) {
 }
 
 void expect_sound_input_merge(const Plan& plan, const Options& options) {
-  const InputMergePlan& merge = plan.input_merge;
-  EXPECT_EQ(merge.inputs, options.inputs.size());
-  EXPECT_GE(merge.fan_in, std::min<std::uint64_t>(2, merge.inputs));
-  EXPECT_LE(merge.fan_in, options.batch_size.value_or(merge.inputs));
+  const InputMergePlan& merge = plan.as<InputMergePlan>();
+  const std::uint64_t inputs = plan.job.merged_inputs;
+  EXPECT_EQ(inputs, options.inputs.size());
+  EXPECT_GE(merge.fan_in, std::min<std::uint64_t>(2, inputs));
+  EXPECT_LE(merge.fan_in, options.batch_size.value_or(inputs));
   EXPECT_GE(merge.lanes, 1U);
   EXPECT_GE(merge.window_elements, 1U);
   EXPECT_LE(merge.fan_in * merge.window_elements, merge.part_elements);
-  EXPECT_EQ(merge.staging_bytes > 0, plan.output_is_stream);
+  EXPECT_EQ(merge.staging_bytes > 0, plan.output.is_stream);
   expect_within(
       merge.fan_in * merge.window_elements * plan.element_bytes +
           merge.lanes * (merge_lane_bytes(plan, merge.part_elements) + merge.staging_bytes),
       plan);
-  if (merge.fan_in >= merge.inputs) {
-    EXPECT_EQ(plan.run_count, 0U);
+  if (merge.fan_in >= inputs) {
+    EXPECT_EQ(plan.run.count, 0U);
     EXPECT_EQ(plan.temporary_bytes, 0U);
     return;
   }
-  EXPECT_GE(plan.run_count * merge.fan_in, merge.inputs);
+  EXPECT_GE(plan.run.count * merge.fan_in, inputs);
   EXPECT_LE(merge.arena_bytes + plan.run.kept_bytes() + plan.run.write_buffers_bytes(),
             buffer_budget(plan.host_budget_bytes));
   const std::uint64_t last = test::expect_sound_rounds(plan);
@@ -122,10 +123,10 @@ void expect_sound_input_merge(const Plan& plan, const Options& options) {
 }
 
 void expect_sound_arrays(const Plan& plan) {
-  const BatchPlan& batch = plan.batch;
+  const BatchPlan& batch = plan.as<BatchPlan>();
   EXPECT_GE(batch.lanes, 1U);
   EXPECT_GE(batch.longest_array, 1U);
-  EXPECT_LE(batch.longest_array, batch.array_elements);
+  EXPECT_LE(batch.longest_array, plan.job.array_elements);
   EXPECT_EQ(batch.block_elements % batch.longest_array, 0U);
   EXPECT_GE(batch.block_elements, batch.longest_array);
   const std::uint64_t block = batch.block_elements * plan.element_bytes;
@@ -143,25 +144,20 @@ void expect_sound_arrays(const Plan& plan) {
 
 void expect_sound_result(const Plan& plan, const Question& q) {
   const Options& options = q.options;
-  switch (plan.strategy) {
-    case Strategy::kSelect:
-      EXPECT_FALSE(plan.job.element.records);
-      EXPECT_GE(plan.select.workers, 1U);
-      EXPECT_GE(plan.select.candidates, *options.top);
-      return expect_within(
-          plan.select.workers * (plan.chunk.block_bytes + 2 * plan.select.candidate_bytes), plan);
-    case Strategy::kInputMerge:
-      return expect_sound_input_merge(plan, options);
-    case Strategy::kArrays:
-      return expect_sound_arrays(plan);
-    default:
-      break;
+  if (const auto* const select = std::get_if<SelectPlan>(&plan.strategy)) {
+    EXPECT_FALSE(plan.job.element.records);
+    EXPECT_GE(select->workers, 1U);
+    EXPECT_GE(select->candidates, *options.top);
+    return expect_within(select->workers * (plan.chunk.block_bytes + 2 * select->candidate_bytes),
+                         plan);
   }
+  if (plan.is<InputMergePlan>()) return expect_sound_input_merge(plan, options);
+  if (plan.is<BatchPlan>()) return expect_sound_arrays(plan);
   // Arrays that are sorts of their own have the plan of one of them.
   Plan one = plan;
-  if (plan.batch.array_elements > 0) {
-    one.elements = q.machine.input_bytes ? std::min(plan.elements, plan.batch.array_elements)
-                                         : plan.batch.array_elements;
+  if (plan.job.array_elements > 0) {
+    one.elements = q.machine.input_bytes ? std::min(plan.elements, plan.job.array_elements)
+                                         : plan.job.array_elements;
     // Of a pipe nobody knows how much there is of an array.
     if (!q.machine.input_bytes) one.temporary_bytes = temporary_need(one);
   }
@@ -204,8 +200,8 @@ TEST(AnyPlanOfAResult, OnAGpuStaysWithinBothMemories) {
 }
 
 double cost_of(const Plan& plan) {
-  const bool at_once = plan.input_merge.fan_in >= plan.input_merge.inputs;
-  return at_once ? 0 : spill_cost(plan.run_count, plan.fan_in, plan.threads, 0);
+  const bool at_once = plan.as<InputMergePlan>().fan_in >= plan.job.merged_inputs;
+  return at_once ? 0 : spill_cost(plan.run.count, plan.run.fan_in, plan.threads, 0);
 }
 
 TEST(AnyPlanOfAResult, WithMoreMemoryMergesMeetsNoCliff) {
@@ -215,7 +211,7 @@ TEST(AnyPlanOfAResult, WithMoreMemoryMergesMeetsNoCliff) {
     q.options.buffer_size = mebibytes(less);
     RC_LOG() << words_of(q);
     const auto with_less = plan_for(q);
-    if (!with_less || with_less->strategy != Strategy::kInputMerge) return;
+    if (!with_less || !with_less->is<InputMergePlan>()) return;
     q.options.buffer_size = mebibytes(2 * less);
     const auto with_more = plan_for(q);
     RC_ASSERT(with_more.has_value());

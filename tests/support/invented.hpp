@@ -15,7 +15,8 @@
 #include "options/options.hpp"
 #include "plan/budget.hpp"
 #include "plan/machine.hpp"
-#include "plan/plan.hpp"
+#include "plan/make_plan.hpp"
+#include "plan/merge_plan.hpp"
 
 namespace gsort::test {
 
@@ -73,13 +74,13 @@ inline void expect_sound_merge(const Plan& plan, std::uint32_t runs, std::uint64
   const MergePlan merge = plan_merge(plan, runs, elements);
   // Two blocks of each run; of a pipe, whose runs nobody counted before, parts may be shorter.
   const std::uint64_t two_blocks = 2 * std::uint64_t{runs} * plan.run.block_elements;
-  const std::uint64_t least = plan.strategy == Strategy::kUnknown ? 1 : two_blocks;
+  const std::uint64_t least = plan.is<UnknownSize>() ? 1 : two_blocks;
   EXPECT_GE(merge.part_elements, std::min(least, std::max<std::uint64_t>(elements, 1)));
   EXPECT_GE(merge.lanes, 1U);
   EXPECT_GE(merge.scratch_bytes, plan.run.block_elements * plan.element_bytes + 64);
   EXPECT_EQ(merge.scratch_bytes % 4096, 0U);
-  EXPECT_EQ(merge.staging_bytes > 0, plan.output_is_stream);
-  if (plan.output_is_stream) {
+  EXPECT_EQ(merge.staging_bytes > 0, plan.output.is_stream);
+  if (plan.output.is_stream) {
     EXPECT_GE(merge.staging_bytes, merge.part_elements * plan.element_bytes);
   }
   EXPECT_LE(merge.arena_bytes, plan.arena_bytes);
@@ -96,18 +97,18 @@ inline void expect_sound_merge(const Plan& plan, std::uint32_t runs, std::uint64
 
 // The rounds keep all runs, and leave no more than the last merge takes; returns what is left.
 inline std::uint64_t expect_sound_rounds(const Plan& plan) {
-  std::uint64_t runs = plan.run_count;
-  for (const MergeRound& round : plan.rounds) {
+  std::uint64_t runs = plan.run.count;
+  for (const MergeRound& round : plan.run.rounds) {
     std::uint64_t sum = 0;
     for (const std::uint32_t group : round.group_sizes) {
       EXPECT_GE(group, 1U);
-      EXPECT_LE(group, plan.fan_in);
+      EXPECT_LE(group, plan.run.fan_in);
       sum += group;
     }
     EXPECT_EQ(sum, runs);
     runs = round.group_sizes.size();
   }
-  EXPECT_LE(runs, plan.fan_in);
+  EXPECT_LE(runs, plan.run.fan_in);
   return runs;
 }
 
@@ -120,7 +121,7 @@ inline void expect_sound(const Plan& plan, const Options& options) {
   EXPECT_GE(plan.chunk.block_bytes, plan.element_bytes);
   // Where whole records are not whole pages, too, blocks hold the former.
   EXPECT_EQ(plan.chunk.block_bytes % (plan.job.element.records ? plan.element_bytes : 4096), 0U);
-  if (plan.strategy == Strategy::kCount) return;
+  if (plan.is<CountKeys>()) return;
   if (plan.engine == EngineKind::kCuda) {
     const std::uint64_t chunk =
         plan.job.element.records
@@ -128,30 +129,30 @@ inline void expect_sound(const Plan& plan, const Options& options) {
             : CudaFootprint::chunk_device_bytes(plan.chunk.chunk_elements * plan.element_bytes);
     EXPECT_LE(plan.chunk.lanes * chunk + plan.run.device_bytes(), plan.device_budget_bytes);
   }
-  if (plan.strategy == Strategy::kOneChunk) {
+  if (plan.is<OneChunk>()) {
     EXPECT_GE(plan.chunk.chunk_elements, plan.elements);
     EXPECT_EQ(plan.temporary_bytes, 0U);
     return;
   }
-  EXPECT_GE(plan.fan_in, 2U);
+  EXPECT_GE(plan.run.fan_in, 2U);
   EXPECT_GE(plan.chunk.lanes, 2U);
-  EXPECT_LE(plan.fan_in, options.batch_size.value_or(plan.fan_in));
+  EXPECT_LE(plan.run.fan_in, options.batch_size.value_or(plan.run.fan_in));
   EXPECT_GE(plan.run.block_elements, 1U);
-  if (plan.strategy == Strategy::kUnknown) {
-    for (const std::uint32_t runs : {1U, 2U, std::min(64U, plan.fan_in)}) {
+  if (plan.is<UnknownSize>()) {
+    for (const std::uint32_t runs : {1U, 2U, std::min(64U, plan.run.fan_in)}) {
       expect_sound_merge(plan, runs, runs * plan.chunk.chunk_elements);
     }
     return;
   }
-  const std::uint64_t formed = plan.run_count - plan.resumed.runs;
+  const std::uint64_t formed = plan.run.count - plan.resumed.runs;
   const std::uint64_t elements = plan.elements - plan.resumed.elements;
-  EXPECT_GT(plan.run_count, plan.resumed.runs > 0 ? 0U : 1U);
+  EXPECT_GT(plan.run.count, plan.resumed.runs > 0 ? 0U : 1U);
   EXPECT_EQ(formed, div_up(elements, plan.chunk.chunk_elements));
   EXPECT_GE(plan.temporary_bytes + plan.run.device_bytes() + plan.run.kept_bytes(),
             elements * plan.element_bytes);
   const std::uint64_t last = expect_sound_rounds(plan);
   expect_sound_merge(plan, static_cast<std::uint32_t>(last), plan.elements);
-  for (const MergeRound& round : plan.rounds) {
+  for (const MergeRound& round : plan.run.rounds) {
     const auto largest = std::ranges::max(round.group_sizes);
     expect_sound_merge(plan, largest, plan.elements);
   }

@@ -7,6 +7,7 @@
 #include "options/record_options.hpp"
 #include "options/resume_options.hpp"
 #include "pipeline/resumption.hpp"
+#include "plan/make_plan.hpp"
 #include "support/engine_wrap.hpp"
 #include "support/invented.hpp"
 #include "support/sort_run.hpp"

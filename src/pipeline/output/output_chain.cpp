@@ -12,11 +12,11 @@ io::WriterOptions writer_options(const Plan& plan) {
   options.element_bytes = plan.element_bytes;
   options.dtype = plan.job.dtype;
   options.row_elements = plan.job.row_elements;
-  options.windows = plan.write_windows;
-  options.slice_elements = plan.encode.slice_elements;
+  options.windows = plan.output.windows;
+  options.slice_elements = plan.output.encode.slice_elements;
   options.threads = plan.threads;
-  options.encoders = plan.encode.encoders;
-  options.proves_encoding = plan.encode.is_proven;
+  options.encoders = plan.output.encode.encoders;
+  options.proves_encoding = plan.output.encode.is_proven;
   return options;
 }
 

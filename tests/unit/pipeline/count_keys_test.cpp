@@ -22,7 +22,7 @@ Plan plan_of_workers(unsigned workers) {
   Plan plan;
   plan.job.element.key = kFormat;
   plan.element_bytes = 1;
-  plan.strategy = Strategy::kCount;
+  plan.strategy = CountKeys{};
   plan.threads = workers;
   plan.chunk.readers = workers;
   plan.chunk.block_bytes = kBlockBytes;

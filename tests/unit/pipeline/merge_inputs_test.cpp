@@ -116,7 +116,7 @@ TEST(MergeInputs, RefillsWindowsThatAreShorterThanTheInputs) {
     const KeyFormat format{KeyType::kU32, false, false};
     MergeRequest request{format, sorted_inputs(format, distribution, {900'000, 3'000'000, 5})};
     const MergeResult result = merge_in_folder(request);
-    EXPECT_LT(result.plan.input_merge.window_elements, 3'000'000U);
+    EXPECT_LT(result.plan.as<InputMergePlan>().window_elements, 3'000'000U);
     EXPECT_EQ(result.outcome.runs, 0U);
     expect_merged(request);
   }
@@ -186,7 +186,7 @@ TEST(MergeInputs, OfRecordsAreStableWhereWindowsAreShorterThanEqualKeys) {
     SCOPED_TRACE(values);
     const MergeResult result =
         expect_stably_merged(record_request(kShortRecords, values, {2'000'000, 10, 2'500'000}));
-    EXPECT_LT(result.plan.input_merge.window_elements, 2'000'000U);
+    EXPECT_LT(result.plan.as<InputMergePlan>().window_elements, 2'000'000U);
     EXPECT_EQ(result.outcome.runs, 0U);
   }
 }

@@ -70,7 +70,7 @@ TEST_P(ResumedOnEngine, AfterEveryRunFormsTheOthersOnly) {
     sort.engine = GetParam();
     const ProcessResult ended = sort.run(in_chunk(run));
     expect_ended(sort, ended, run > 0);
-    runs = static_cast<unsigned>(ended.plan.run_count);
+    runs = static_cast<unsigned>(ended.plan.run.count);
     const ProcessResult done = sort.run();
     expect_done(sort, done, sorted_input());
     EXPECT_EQ(done.plan.resumed.runs, run);
@@ -93,13 +93,13 @@ TEST_P(ResumedOnEngine, InEveryMergeKeepsWhatHasBeenMerged) {
     const ProcessResult ended = sort.run(in_merge(merge));
     is_done = !ended.error.has_value();
     if (is_done) {
-      EXPECT_EQ(merge, ended.plan.run_count - 1) << "a merge of two for every run but one";
+      EXPECT_EQ(merge, ended.plan.run.count - 1) << "a merge of two for every run but one";
       return expect_done(sort, ended, sorted_input());
     }
     expect_ended(sort, ended);
     const ProcessResult done = sort.run();
     expect_done(sort, done, sorted_input());
-    EXPECT_EQ(done.outcome.resumed_runs, ended.plan.run_count - merge);
+    EXPECT_EQ(done.outcome.resumed_runs, ended.plan.run.count - merge);
   }
 }
 
@@ -111,7 +111,7 @@ TEST(Resumption, ComesToAnEndWhereEveryProcessTakesOneStep) {
   sort.options.batch_size = 2;
   const Interruption in_the_second = {1, 1};
   ProcessResult result = sort.run(in_the_second);
-  const std::uint64_t runs = result.plan.run_count;
+  const std::uint64_t runs = result.plan.run.count;
   std::uint64_t processes = 1;
   while (result.error) {
     expect_ended(sort, result);

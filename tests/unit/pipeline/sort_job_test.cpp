@@ -184,7 +184,7 @@ TEST(SortsWithADeviceTier, MergeInSeveralRoundsThere) {
   request.batch_size = 2;
   const SortResult result = sort_in_folder(request);
   expect_sorted(request, result);
-  EXPECT_FALSE(result.plan.rounds.empty());
+  EXPECT_FALSE(result.plan.run.rounds.empty());
   EXPECT_EQ(result.outcome.spilled_bytes, 0U);
 }
 
@@ -238,7 +238,7 @@ TEST(CountingSort, IsRightForAllNarrowTypesWaysInAndWaysOut) {
                      << elements << ' ' << test::words_of(format) << ' ' << name_of(distribution));
         request.input = test::generated(format, distribution, elements);
         const SortResult result = sort_in_folder(request);
-        EXPECT_EQ(result.plan.strategy, Strategy::kCount);
+        EXPECT_TRUE(result.plan.is<CountKeys>());
         expect_sorted(request, result);
         EXPECT_EQ(result.outcome.runs, 0U);
       }

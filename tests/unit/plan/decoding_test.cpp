@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "plan/plan.hpp"
 #include "support/invented.hpp"
 
 namespace gsort {

@@ -23,7 +23,7 @@ Outcome sorted_on_cores(std::uint64_t bytes) {
 
 Plan plan_on_cores() {
   Plan plan;
-  plan.strategy = Strategy::kOneChunk;
+  plan.strategy = OneChunk{};
   return plan;
 }
 
@@ -38,7 +38,7 @@ Outcome sorted_on_gpu(double best_rate) {
 Plan plan_on_gpu() {
   Plan plan;
   plan.engine = EngineKind::kCuda;
-  plan.strategy = Strategy::kSpill;
+  plan.strategy = Spill{};
   return plan;
 }
 
@@ -63,7 +63,7 @@ TEST(LearnedRates, AreNotOfSortsThatAreSmall) {
 
 TEST(LearnedRates, AreNotOfSortsThatDoMore) {
   Plan plan = plan_on_cores();
-  plan.strategy = Strategy::kSpill;
+  plan.strategy = Spill{};
   EXPECT_EQ(learned_from(sorted_on_cores(kEnough), plan, {}, {}), Rates{});
   plan = plan_on_cores();
   plan.job.unique = true;

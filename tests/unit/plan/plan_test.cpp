@@ -1,12 +1,11 @@
 // Plans for invented machines, from a kilobyte on one core to 100 TB on 128. Random ones are in
 // property/plan_test.cpp.
-#include "plan/plan.hpp"
-
 #include <gtest/gtest.h>
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "plan/budget.hpp"
+#include "plan/make_plan.hpp"
 #include "support/invented.hpp"
 
 namespace gsort {
@@ -88,22 +87,22 @@ TEST(MakePlan, ThatNoMemoryOfTheMachineIsEnoughForNamesNone) {
 TEST(MakePlan, SortsEightTerabytesInTwoGibibytes) {
   const Options options = options_for(KeyType::kU64, "2G");
   const Plan plan = test::plan_of(options, invented_machine(8 * kTB, 16, 4 * kGiB));
-  EXPECT_EQ(plan.strategy, Strategy::kSpill);
+  EXPECT_TRUE(plan.is<Spill>());
   test::expect_sound(plan, options);
 }
 
 TEST(MakePlan, SortsAHundredTerabytesOnALargeMachine) {
   const Options options = options_for(KeyType::kU64, "500G");
   const Plan plan = test::plan_of(options, invented_machine(100 * kTB, 128, kTiB));
-  EXPECT_EQ(plan.strategy, Strategy::kSpill);
+  EXPECT_TRUE(plan.is<Spill>());
   test::expect_sound(plan, options);
 }
 
 TEST(MakePlan, SortsWhatFitsInOneChunk) {
   const Options options = options_for(KeyType::kI32, "1G");
   const Plan plan = test::plan_of(options, invented_machine(400 * kMiB, 4, 8 * kGiB));
-  EXPECT_EQ(plan.strategy, Strategy::kOneChunk);
-  EXPECT_EQ(plan.run_count, 1U);
+  EXPECT_TRUE(plan.is<OneChunk>());
+  EXPECT_EQ(plan.run.count, 1U);
   test::expect_sound(plan, options);
 }
 
@@ -111,7 +110,7 @@ TEST(MakePlan, SortsInSixteenMebibytesOnTwoCores) {
   for (const KeyType type : {KeyType::kU32, KeyType::kU64}) {
     const Options options = options_for(type, "16M");
     const Plan plan = test::plan_of(options, invented_machine(kGiB, 2, 8 * kGiB));
-    EXPECT_EQ(plan.strategy, Strategy::kSpill);
+    EXPECT_TRUE(plan.is<Spill>());
     test::expect_sound(plan, options);
   }
 }
@@ -152,7 +151,7 @@ TEST(MakePlan, CountsNarrowKeysWhateverTheSize) {
   for (const KeyType type : {KeyType::kU8, KeyType::kI8, KeyType::kU16, KeyType::kI16}) {
     const Options options = options_for(type, "1G");
     const Plan plan = test::plan_of(options, invented_machine(100 * kTB, 16, 4 * kGiB));
-    EXPECT_EQ(plan.strategy, Strategy::kCount);
+    EXPECT_TRUE(plan.is<CountKeys>());
     EXPECT_EQ(plan.temporary_bytes, 0U);
     test::expect_sound(plan, options);
   }
@@ -175,8 +174,8 @@ TEST(MakePlan, KnowsNothingOfThePipeButIsSound) {
         const Options options = options_for(type, test::mebibytes(budget));
         SCOPED_TRACE(testing::Message() << cores << " cores, " << format_bytes(budget));
         const Plan plan = test::plan_of(options, invented_machine({}, cores, kTiB));
-        EXPECT_EQ(plan.strategy, Strategy::kUnknown);
-        EXPECT_EQ(plan.run_count, 0U);
+        EXPECT_TRUE(plan.is<UnknownSize>());
+        EXPECT_EQ(plan.run.count, 0U);
         test::expect_sound(plan, options);
       }
     }
@@ -188,7 +187,7 @@ TEST(MakePlan, MergesNoMoreRunsAtOnceThanBatchSizeSays) {
     Options options = options_for(KeyType::kU32, "64M");
     options.batch_size = batch_size;
     const Plan plan = test::plan_of(options, invented_machine(20 * kGiB, 2, 8 * kGiB));
-    EXPECT_LE(plan.fan_in, batch_size);
+    EXPECT_LE(plan.run.fan_in, batch_size);
     test::expect_sound(plan, options);
   }
 }
@@ -254,11 +253,11 @@ TEST(MakePlan, LetsRunsStayOnTheDevice) {
       options.gpu_memory = "135G";
       SCOPED_TRACE(testing::Message() << format_bytes(input) << " with " << budget);
       const Plan plan = test::plan_of(options, machine);
-      EXPECT_EQ(plan.strategy, Strategy::kSpill);
+      EXPECT_TRUE(plan.is<Spill>());
       EXPECT_GT(plan.run.device_bytes(), input);
       EXPECT_LT(plan.run.device_bytes(), 119 * kGiB);
       EXPECT_LE(plan.temporary_bytes, input / 4);
-      EXPECT_TRUE(plan.rounds.empty());
+      EXPECT_TRUE(plan.run.rounds.empty());
       test::expect_sound(plan, options);
     }
   }
@@ -324,7 +323,7 @@ TEST(Plan, OfNothingNeedsNoMemory) {
   options.gpu_memory = "1K";
   const Plan plan = test::plan_of(options, machine);
   EXPECT_EQ(plan.chunk.chunk_elements, 0U);
-  EXPECT_EQ(plan.strategy, Strategy::kOneChunk);
+  EXPECT_TRUE(plan.is<OneChunk>());
 }
 
 }  // namespace

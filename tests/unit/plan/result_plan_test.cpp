@@ -20,11 +20,11 @@ TEST(SelectionPlan, IsMadeWhereTheCandidatesFit) {
   const Machine machine = invented_machine(64 * kGiB, 16, 8 * kGiB);
   for (const std::uint64_t top : {0ULL, 1'000ULL, 1'000'000ULL, 100'000'000ULL}) {
     const Plan plan = test::plan_of(top_of(top), machine);
-    EXPECT_EQ(plan.strategy, Strategy::kSelect) << top;
-    EXPECT_GE(plan.select.candidates, 2 * top);
-    EXPECT_GE(plan.select.workers, 1U);
+    EXPECT_TRUE(plan.is<SelectPlan>()) << top;
+    EXPECT_GE(plan.as<SelectPlan>().candidates, 2 * top);
+    EXPECT_GE(plan.as<SelectPlan>().workers, 1U);
     EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
-    EXPECT_EQ(plan.least_output_bytes, top * 4);
+    EXPECT_EQ(plan.output.least_bytes, top * 4);
     EXPECT_EQ(plan.temporary_bytes, 0U);
   }
 }
@@ -34,7 +34,7 @@ TEST(SelectionPlan, ReadsSmallerBlocksWhereThereIsLittleMemory) {
     const Machine machine = invented_machine(64 * kGiB, cores, 8 * kGiB);
     for (const char* const budget : {"2M", "3M", "8M", "64M", "1G"}) {
       const Plan plan = test::plan_of(top_of(1'000, budget), machine);
-      EXPECT_EQ(plan.strategy, Strategy::kSelect) << budget << ", " << cores << " cores";
+      EXPECT_TRUE(plan.is<SelectPlan>()) << budget << ", " << cores << " cores";
       EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
     }
     EXPECT_EQ(test::plan_of(top_of(1'000, "1G"), machine).chunk.block_bytes, kMiB);
@@ -44,15 +44,15 @@ TEST(SelectionPlan, ReadsSmallerBlocksWhereThereIsLittleMemory) {
 TEST(SelectionPlan, GivesWayToASortWhereItCannotHelp) {
   const Machine machine = invented_machine(64 * kGiB, 16, 8 * kGiB);
   for (const std::uint64_t top : {std::uint64_t{1} << 30, UINT64_MAX}) {
-    EXPECT_EQ(test::plan_of(top_of(top), machine).strategy, Strategy::kSpill) << top;
+    EXPECT_TRUE(test::plan_of(top_of(top), machine).is<Spill>()) << top;
   }
   const Machine small = invented_machine(4'000, 16, 8 * kGiB);
-  EXPECT_EQ(test::plan_of(top_of(999), small).strategy, Strategy::kOneChunk);
+  EXPECT_TRUE(test::plan_of(top_of(999), small).is<OneChunk>());
   const Machine pipe = invented_machine(std::nullopt, 16, 8 * kGiB);
-  EXPECT_EQ(test::plan_of(top_of(1'000), pipe).strategy, Strategy::kSelect);
+  EXPECT_TRUE(test::plan_of(top_of(1'000), pipe).is<SelectPlan>());
   Options narrow = top_of(10);
   narrow.key.type = KeyType::kU8;
-  EXPECT_EQ(test::plan_of(narrow, machine).strategy, Strategy::kCount);
+  EXPECT_TRUE(test::plan_of(narrow, machine).is<CountKeys>());
 }
 
 Options merge_of(std::size_t inputs, const std::string& budget) {
@@ -63,7 +63,7 @@ Options merge_of(std::size_t inputs, const std::string& budget) {
 }
 
 void expect_sound_windows(const Plan& plan) {
-  const InputMergePlan& merge = plan.input_merge;
+  const InputMergePlan& merge = plan.as<InputMergePlan>();
   EXPECT_GE(merge.fan_in, 2U);
   EXPECT_LE(merge.fan_in * merge.window_elements, merge.part_elements);
   EXPECT_GE(merge.window_elements * plan.element_bytes, 16 * kKiB);
@@ -74,9 +74,9 @@ TEST(InputMergePlan, TakesAllInputsAtOnceWhereTheirWindowsFit) {
   for (const std::size_t inputs : {2U, 10U, 1'000U}) {
     for (const auto size : {std::optional(100 * kGiB), std::optional<std::uint64_t>()}) {
       const Plan plan = test::plan_of(merge_of(inputs, "1G"), invented_machine(size, 4, 8 * kGiB));
-      EXPECT_EQ(plan.strategy, Strategy::kInputMerge);
-      EXPECT_EQ(plan.input_merge.fan_in, inputs);
-      EXPECT_EQ(plan.run_count, 0U);
+      EXPECT_TRUE(plan.is<InputMergePlan>());
+      EXPECT_EQ(plan.as<InputMergePlan>().fan_in, inputs);
+      EXPECT_EQ(plan.run.count, 0U);
       EXPECT_EQ(plan.temporary_bytes, 0U);
       expect_sound_windows(plan);
     }
@@ -86,15 +86,15 @@ TEST(InputMergePlan, TakesAllInputsAtOnceWhereTheirWindowsFit) {
 TEST(InputMergePlan, MakesRunsOfGroupsWhereWindowsDoNotFitOrFewAreAskedFor) {
   const Machine machine = invented_machine(kGiB, 4, 8 * kGiB);
   const Plan many = test::plan_of(merge_of(5'000, "24M"), machine);
-  EXPECT_LT(many.input_merge.fan_in, 5'000U);
-  EXPECT_GE(many.run_count * many.input_merge.fan_in, 5'000U);
+  EXPECT_LT(many.as<InputMergePlan>().fan_in, 5'000U);
+  EXPECT_GE(many.run.count * many.as<InputMergePlan>().fan_in, 5'000U);
   EXPECT_GE(many.temporary_bytes, kGiB);
   expect_sound_windows(many);
   Options few = merge_of(10, "1G");
   few.batch_size = 3;
   const Plan groups = test::plan_of(few, machine);
-  EXPECT_EQ(groups.input_merge.fan_in, 3U);
-  EXPECT_EQ(groups.run_count, 4U);
+  EXPECT_EQ(groups.as<InputMergePlan>().fan_in, 3U);
+  EXPECT_EQ(groups.run.count, 4U);
   expect_sound_windows(groups);
 }
 
@@ -123,8 +123,7 @@ TEST(InputMergePlan, NamesTheMemoryThatDecodersNeed) {
       ASSERT_EQ(error.hint().rfind(words, 0), 0U) << error.what();
       const std::size_t end = error.hint().find(' ', words.size());
       options.buffer_size = error.hint().substr(words.size(), end - words.size());
-      EXPECT_EQ(test::plan_of(options, machine).strategy, Strategy::kInputMerge)
-          << *options.buffer_size;
+      EXPECT_TRUE(test::plan_of(options, machine).is<InputMergePlan>()) << *options.buffer_size;
     }
   }
 }
@@ -139,9 +138,9 @@ Plan plan_of_arrays(std::uint64_t elements, const std::string& budget, KeyType t
 TEST(BatchPlan, PutsWholeArraysIntoABlock) {
   for (const std::uint64_t elements : {1ULL, 3ULL, 1'000ULL, 300'000ULL, 5'000'000ULL}) {
     const Plan plan = plan_of_arrays(elements, "1G", KeyType::kU32);
-    EXPECT_EQ(plan.strategy, Strategy::kArrays) << elements;
-    EXPECT_EQ(plan.batch.block_elements % elements, 0U);
-    EXPECT_EQ(plan.batch.lanes, 4U);
+    EXPECT_TRUE(plan.is<BatchPlan>()) << elements;
+    EXPECT_EQ(plan.as<BatchPlan>().block_elements % elements, 0U);
+    EXPECT_EQ(plan.as<BatchPlan>().lanes, 4U);
     EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
   }
 }
@@ -155,8 +154,8 @@ TEST(BatchPlan, PutsSmallArraysIntoABlockHoweverLittleMemoryThereIs) {
       options.compress = Codec::kZstd;
       options.compress_level = 3;
       const Plan plan = test::plan_of(options, invented_machine(kGiB, cores, 8 * kGiB));
-      EXPECT_EQ(plan.strategy, Strategy::kArrays) << budget << ", " << cores << " cores";
-      EXPECT_GE(plan.batch.block_elements, 2048U);
+      EXPECT_TRUE(plan.is<BatchPlan>()) << budget << ", " << cores << " cores";
+      EXPECT_GE(plan.as<BatchPlan>().block_elements, 2048U);
       EXPECT_LE(plan.arena_bytes, buffer_budget(plan.host_budget_bytes));
     }
   }
@@ -164,13 +163,12 @@ TEST(BatchPlan, PutsSmallArraysIntoABlockHoweverLittleMemoryThereIs) {
 
 TEST(BatchPlan, SortsArraysThatAreLargeOneAfterTheOther) {
   const Plan one_chunk = plan_of_arrays(60'000'000, "1G", KeyType::kU32);
-  EXPECT_EQ(one_chunk.strategy, Strategy::kOneChunk);
+  EXPECT_TRUE(one_chunk.is<OneChunk>());
   EXPECT_EQ(one_chunk.elements, 10 * kGiB / 4);
-  EXPECT_EQ(plan_of_arrays(500'000'000, "1G", KeyType::kU32).strategy, Strategy::kSpill);
-  EXPECT_EQ(plan_of_arrays(UINT64_MAX, "1G", KeyType::kU32).strategy, Strategy::kSpill);
-  EXPECT_EQ(plan_of_arrays(500'000'000, "1G", KeyType::kU32, std::nullopt).strategy,
-            Strategy::kSpill);
-  EXPECT_EQ(plan_of_arrays(5'000'000'000, "1G", KeyType::kU8).strategy, Strategy::kCount);
+  EXPECT_TRUE(plan_of_arrays(500'000'000, "1G", KeyType::kU32).is<Spill>());
+  EXPECT_TRUE(plan_of_arrays(UINT64_MAX, "1G", KeyType::kU32).is<Spill>());
+  EXPECT_TRUE(plan_of_arrays(500'000'000, "1G", KeyType::kU32, std::nullopt).is<Spill>());
+  EXPECT_TRUE(plan_of_arrays(5'000'000'000, "1G", KeyType::kU8).is<CountKeys>());
 }
 
 // Of a pipe they may be all there is, and little.
@@ -178,8 +176,8 @@ TEST(BatchPlan, TakesLongArraysOfAPipeForAPipeWithoutArrays) {
   for (const std::uint64_t elements :
        {std::uint64_t{1} << 45, std::uint64_t{1} << 62, UINT64_MAX / 2, UINT64_MAX}) {
     const Plan plan = plan_of_arrays(elements, "64M", KeyType::kU32, std::nullopt);
-    EXPECT_EQ(plan.strategy, Strategy::kUnknown) << elements;
-    EXPECT_EQ(plan.batch.array_elements, std::min(elements, (UINT64_MAX / 2) / 4));
+    EXPECT_TRUE(plan.is<UnknownSize>()) << elements;
+    EXPECT_EQ(plan.job.array_elements, std::min(elements, (UINT64_MAX / 2) / 4));
     EXPECT_EQ(plan.temporary_bytes, 0U);
   }
 }

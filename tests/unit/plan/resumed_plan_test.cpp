@@ -30,8 +30,8 @@ TEST(ResumedPlan, CountsTheRunsThatAreThereAndThoseOfTheRest) {
         ResumedRuns{9, kElements - 1, 16368}, ResumedRuns{40, kElements, 16368}}) {
     const Plan plan = test::plan_of(resumable(), machine_with(resumed));
     const std::uint64_t rest = kElements - resumed.elements;
-    EXPECT_EQ(plan.strategy, Strategy::kSpill);
-    EXPECT_EQ(plan.run_count, resumed.runs + div_up(rest, plan.chunk.chunk_elements));
+    EXPECT_TRUE(plan.is<Spill>());
+    EXPECT_EQ(plan.run.count, resumed.runs + div_up(rest, plan.chunk.chunk_elements));
     EXPECT_EQ(plan.run.block_elements, resumed.block_elements);
     EXPECT_EQ(plan.resumed.runs, resumed.runs);
     test::expect_sound(plan, resumable());
@@ -42,19 +42,19 @@ TEST(ResumedPlan, IsNeverOneChunkWhereThereIsARun) {
   Machine machine = machine_with({1, 100, 2032});
   machine.input_bytes = 400;
   const Plan all_there = test::plan_of(resumable(), machine);
-  EXPECT_EQ(all_there.strategy, Strategy::kSpill);
-  EXPECT_EQ(all_there.run_count, 1U);
+  EXPECT_TRUE(all_there.is<Spill>());
+  EXPECT_EQ(all_there.run.count, 1U);
   machine.input_bytes = 404;
-  EXPECT_EQ(test::plan_of(resumable(), machine).run_count, 2U);
+  EXPECT_EQ(test::plan_of(resumable(), machine).run.count, 2U);
   machine.resumed = {};
-  EXPECT_EQ(test::plan_of(resumable(), machine).strategy, Strategy::kOneChunk);
+  EXPECT_TRUE(test::plan_of(resumable(), machine).is<OneChunk>());
 }
 
 TEST(ResumedPlan, SelectsOnlyWhereThereIsNoRun) {
   Options options = resumable();
   options.top = 1'000;
-  EXPECT_EQ(test::plan_of(options, machine_with({})).strategy, Strategy::kSelect);
-  EXPECT_EQ(test::plan_of(options, machine_with({1, 1'000'000, 2032})).strategy, Strategy::kSpill);
+  EXPECT_TRUE(test::plan_of(options, machine_with({})).is<SelectPlan>());
+  EXPECT_TRUE(test::plan_of(options, machine_with({1, 1'000'000, 2032})).is<Spill>());
 }
 
 TEST(ResumedPlan, KeepsNoRunInMemory) {

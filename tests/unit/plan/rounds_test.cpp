@@ -1,8 +1,8 @@
+#include "plan/rounds.hpp"
+
 #include <numeric>
 
 #include <gtest/gtest.h>
-
-#include "plan/plan.hpp"
 
 namespace gsort {
 namespace {

@@ -33,7 +33,7 @@ TEST(ExplainText, SaysWhatWillHappenToEveryKindOfInput) {
   expect_part(text_of(case_of(kMiB, KeyType::kU8, "1G")), "count every value");
   expect_part(text_of(case_of({}, KeyType::kI32, "1G")), "a pipe");
   const Case spills = case_of(10 * kGiB, KeyType::kI32, "256M");
-  expect_part(text_of(spills), format_count(spills.plan.run_count) + " runs");
+  expect_part(text_of(spills), format_count(spills.plan.run.count) + " runs");
   expect_part(text_of(spills), "/scratch");
 }
 
@@ -41,8 +41,8 @@ TEST(ExplainText, CountsTheRoundsBeforeTheLastMerge) {
   Case c = case_of(10 * kGiB, KeyType::kI32, "256M");
   c.options.batch_size = 4;
   c.plan = test::plan_of(c.options, c.machine);
-  ASSERT_FALSE(c.plan.rounds.empty());
-  expect_part(text_of(c), std::to_string(c.plan.rounds.size()) + " round");
+  ASSERT_FALSE(c.plan.run.rounds.empty());
+  expect_part(text_of(c), std::to_string(c.plan.run.rounds.size()) + " round");
 }
 
 TEST(Explain, SaysHowMuchStaysOnTheDevice) {
@@ -64,8 +64,8 @@ TEST(ExplainJson, HoldsThePlanExactly) {
   EXPECT_EQ(json.at("elements"), c.plan.elements);
   EXPECT_EQ(json.at("type"), "f64");
   EXPECT_EQ(json.at("engine"), "cpu");
-  EXPECT_EQ(json.at("runs"), c.plan.run_count);
-  EXPECT_EQ(json.at("fan_in"), c.plan.fan_in);
+  EXPECT_EQ(json.at("runs"), c.plan.run.count);
+  EXPECT_EQ(json.at("fan_in"), c.plan.run.fan_in);
   EXPECT_EQ(json.at("host_budget_bytes"), 256 * kMiB);
   EXPECT_EQ(json.at("arena_bytes"), c.plan.arena_bytes);
   EXPECT_EQ(json.at("temporary_bytes"), c.plan.temporary_bytes);

@@ -1,4 +1,4 @@
-#include "plan/plan.hpp"
+#include "plan/make_plan.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -12,7 +12,9 @@
 #include "plan/budget.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/engine_choice.hpp"
+#include "plan/merge_plan.hpp"
 #include "plan/result_size.hpp"
+#include "plan/rounds.hpp"
 #include "plan/select_plan.hpp"
 #include "plan/sizes.hpp"
 #include "plan/too_small.hpp"
@@ -28,40 +30,9 @@ std::uint64_t pipe_guess(const SizeQuestion& q) {
   return capped_product(q.host_bytes / q.element_bytes, kPipeGuessFactor);
 }
 
-EncodePlan encode_plan(const Job& job, unsigned threads, std::uint64_t host_bytes) {
-  return plan_encoding(job.output_form, job.element.key.type, job.element.bytes(), threads,
-                       host_bytes, job.verify_encoding);
-}
-
-// What of a host budget is left for the sort's own buffers.
-std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) {
-  const EncodePlan encode = encode_plan(plan.job, plan.threads, host_budget_bytes);
-  const WriteWindows windows = plan_write_windows(plan.threads, host_budget_bytes);
-  const std::uint64_t beside = decoding_bytes(plan.decoding, host_budget_bytes) +
-                               encode.memory_bytes + windows.count * windows.bytes;
-  const std::uint64_t budget = buffer_budget(host_budget_bytes);
-  return budget - std::min(budget, beside);
-}
-
-// What all questions about a plan's sizes have in common.
-SizeQuestion question_of(const Plan& plan) {
-  SizeQuestion q;
-  q.engine = plan.engine;
-  q.element_bytes = plan.element_bytes;
-  q.records = plan.job.element.records.has_value();
-  q.threads = plan.threads;
-  q.staged_output = plan.output_is_stream;
-  // Not only what the whole buffers take: sizes do not grow steadily with the memory, and a merge
-  // must find what it was chosen for.
-  q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.tier_bytes;
-  q.device_bytes =
-      plan.device_budget_bytes - std::min(plan.device_budget_bytes, plan.run.device_bytes());
-  return q;
-}
-
 SizeQuestion question_for(const Plan& plan) {
   SizeQuestion q = question_of(plan);
-  q.size_known = plan.strategy != Strategy::kUnknown;
+  q.size_known = !plan.is<UnknownSize>();
   q.elements = q.size_known ? plan.elements : pipe_guess(q);
   q.spills = plan.job.merged_inputs > 0 || plan.resumed.runs > 0;  // groups of inputs become runs
   q.keeps_tier = !plan.job.resumable;
@@ -73,28 +44,27 @@ SizeQuestion question_for(const Plan& plan) {
 void take_sizes(Plan& plan, const Sizes& sizes) {
   plan.chunk = sizes.chunk;
   plan.run = sizes.run;
-  plan.fan_in = sizes.fan_in;
-  if (plan.strategy == Strategy::kUnknown) return;
+  if (plan.is<UnknownSize>()) return;
   // Where there is nothing to sort, a chunk need not hold even one element.
   const std::uint64_t chunk_elements = std::max<std::uint64_t>(plan.chunk.chunk_elements, 1);
-  plan.run_count =
+  plan.run.count =
       plan.resumed.runs + div_up(plan.elements - plan.resumed.elements, chunk_elements);
-  const bool spills = plan.run_count > 1 || plan.resumed.runs > 0;
-  plan.strategy = spills ? Strategy::kSpill : Strategy::kOneChunk;
-  plan.rounds = plan_rounds(plan.run_count, plan.fan_in);
+  plan.strategy = OneChunk{};
+  if (plan.run.count > 1 || plan.resumed.runs > 0) plan.strategy = Spill{};
+  plan.run.rounds = plan_rounds(plan.run.count, plan.run.fan_in);
 }
 
 // A merge may find more memory in use by its blocks than run formation had, or less: all merges of
 // the plan are laid out in one arena.
 std::uint64_t merge_arena(const Plan& plan) {
-  if (plan.strategy == Strategy::kUnknown) {
+  if (plan.is<UnknownSize>()) {
     constexpr std::uint32_t kLikelyRuns = 64;
-    const std::uint32_t runs = std::min(plan.fan_in, kLikelyRuns);
+    const std::uint32_t runs = std::min(plan.run.fan_in, kLikelyRuns);
     return plan_merge(plan, runs, runs * plan.chunk.chunk_elements).arena_bytes;
   }
   std::uint64_t most = 0;
-  std::uint64_t runs = plan.run_count;
-  for (const MergeRound& round : plan.rounds) {
+  std::uint64_t runs = plan.run.count;
+  for (const MergeRound& round : plan.run.rounds) {
     for (const std::uint32_t group : round.group_sizes) {
       most = std::max(most, plan_merge(plan, group, plan.elements).arena_bytes);
     }
@@ -104,18 +74,10 @@ std::uint64_t merge_arena(const Plan& plan) {
                   plan_merge(plan, static_cast<std::uint32_t>(runs), plan.elements).arena_bytes);
 }
 
-// The memory of the fences of runs of so many elements.
-std::uint64_t fence_bytes(const Plan& plan, std::uint64_t elements, std::uint64_t host_bytes) {
-  const std::uint64_t blocks =
-      div_up(elements, std::max<std::uint64_t>(plan.run.block_elements / 2, 1));
-  return std::min(capped_product(blocks, kFenceBytes), host_bytes / 2);
-}
-
 // Counting: a block for each reader, and its four tables of 32-bit counters.
 void plan_counting(Plan& plan) {
-  plan.strategy = Strategy::kCount;
+  plan.strategy = CountKeys{};
   plan.engine_reason = "keys of one and two bytes are counted";
-  plan.input_merge.inputs = plan.job.merged_inputs;
   plan.chunk.block_bytes = 256 * kKiB;
   const std::uint64_t tables = std::uint64_t{4} * sizeof(std::uint32_t) << (8 * plan.element_bytes);
   plan.chunk.readers = static_cast<unsigned>(std::clamp<std::uint64_t>(
@@ -175,7 +137,7 @@ bool plan_chunks_and_runs(Plan& plan) {
   if (!fits) return false;
   plan.temporary_bytes = temporary_need(plan);
   plan.arena_bytes = plan.chunk.arena_bytes;
-  if (plan.strategy != Strategy::kOneChunk) {
+  if (!plan.is<OneChunk>()) {
     const std::uint64_t chunk_arena = std::exchange(plan.arena_bytes, 0);
     plan.arena_bytes = std::max(chunk_arena, merge_arena(plan));
   }
@@ -188,9 +150,10 @@ bool plan_merge_at_once(Plan& plan) {
   for (unsigned threads = plan.threads; threads >= 1; threads /= 2) {
     Plan tried = plan;
     tried.threads = threads;
-    tried.input_merge = input_merge_sizes(question_for(tried), inputs);
-    if (tried.input_merge.fan_in < inputs) continue;
+    const InputMergePlan merge = input_merge_sizes(question_for(tried), inputs);
+    if (merge.fan_in < inputs) continue;
     plan = std::move(tried);
+    plan.strategy = merge;
     return true;
   }
   return false;
@@ -207,23 +170,23 @@ bool plan_merge_in_groups(Plan& plan) {
     q.host_bytes = question_of(tried).host_bytes;
     q.device_bytes = question_of(tried).device_bytes;
     const std::uint64_t runs =
-        tried.run.write_buffers_bytes() + fence_bytes(tried, q.elements, q.host_bytes);
+        tried.run.write_buffers_bytes() + fence_bytes(tried.run, q.elements, q.host_bytes);
     q.host_bytes -= std::min(q.host_bytes, runs);
-    tried.input_merge = input_merge_sizes(q, plan.job.merged_inputs);
-    if (tried.input_merge.fan_in < 2) return std::nullopt;
-    tried.run_count = div_up(plan.job.merged_inputs, tried.input_merge.fan_in);
-    tried.rounds = plan_rounds(tried.run_count, tried.fan_in);
-    return spill_cost(tried.run_count, tried.fan_in, tried.threads, 0);
+    const InputMergePlan merge = input_merge_sizes(q, plan.job.merged_inputs);
+    if (merge.fan_in < 2) return std::nullopt;
+    tried.strategy = merge;
+    tried.run.count = div_up(plan.job.merged_inputs, merge.fan_in);
+    tried.run.rounds = plan_rounds(tried.run.count, tried.run.fan_in);
+    return spill_cost(tried.run.count, tried.run.fan_in, tried.threads, 0);
   });
 }
 
 bool plan_input_merge(Plan& plan) {
   const bool at_once = plan_merge_at_once(plan);
   if (!at_once && !plan_merge_in_groups(plan)) return false;
-  plan.strategy = Strategy::kInputMerge;
   plan.temporary_bytes = temporary_need(plan);
   plan.arena_bytes = at_once ? 0 : merge_arena(plan);
-  plan.arena_bytes = std::max(plan.arena_bytes, plan.input_merge.arena_bytes);
+  plan.arena_bytes = std::max(plan.arena_bytes, plan.as<InputMergePlan>().arena_bytes);
   return true;
 }
 
@@ -231,9 +194,9 @@ bool plan_input_merge(Plan& plan) {
 // that is longer than any guess may be all that the pipe brings, and little.
 bool plan_array_by_array(Plan& plan, const Machine& machine) {
   const std::uint64_t all = plan.elements;
-  const std::uint64_t array = plan.batch.array_elements;
+  const std::uint64_t array = plan.job.array_elements;
   const bool is_known = machine.input_bytes || array <= pipe_guess(question_of(plan));
-  plan.strategy = is_known ? Strategy::kSpill : Strategy::kUnknown;
+  if (is_known) plan.strategy = Spill{};
   if (is_known) plan.elements = machine.input_bytes ? std::min(all, array) : array;
   if (!plan_chunks_and_runs(plan)) return false;
   plan.elements = all;
@@ -246,8 +209,7 @@ bool plan_array_by_array(Plan& plan, const Machine& machine) {
 // them.
 bool plan_arrays(Plan& plan, const Machine& machine) {
   choose_engine_of(plan, machine);
-  const std::uint64_t array = plan.job.array_elements;
-  if (plan_batches(plan, array, sorting_budget(plan, plan.host_budget_bytes))) return true;
+  if (plan_batches(plan, sorting_budget(plan, plan.host_budget_bytes))) return true;
   if (plan.element_bytes >= 4 || plan.job.element.records)
     return plan_array_by_array(plan, machine);
   plan_counting(plan);
@@ -265,7 +227,7 @@ bool plan_sort(Plan& plan, const Machine& machine) {
                        plan_selection(plan, sorting_budget(plan, plan.host_budget_bytes));
   if (selects) return true;
   choose_engine_of(plan, machine);
-  plan.strategy = machine.input_bytes ? Strategy::kSpill : Strategy::kUnknown;
+  if (machine.input_bytes) plan.strategy = Spill{};
   plan.threads = useful_threads(plan, machine);
   return merges ? plan_input_merge(plan) : plan_chunks_and_runs(plan);
 }
@@ -277,16 +239,16 @@ std::optional<Plan> plan_within_budgets(const Job& job, const Machine& machine) 
   plan.element_bytes = job.element.bytes();
   plan.threads = job.resources.parallel.value_or(machine.cores);
   plan.host_budget_bytes = host_budget(job.resources, machine);
-  plan.output_is_stream = !machine.output || !job.output_form.is_plain() || job.unique;
+  plan.output.is_stream = !machine.output || !job.output_form.is_plain() || job.unique;
   plan.decoding = plan_decoding(job.merged_inputs > 0, machine, plan.host_budget_bytes);
   plan.resumed = machine.resumed;
   if (machine.input_bytes) plan.elements = *machine.input_bytes / plan.element_bytes;
   refuse_unknown_count(job, machine);
-  plan.least_output_bytes = least_output_bytes(
+  plan.output.least_bytes = least_output_bytes(
       job.output_form, job.header_bytes, plan.element_bytes, least_elements(job, plan.elements));
   if (!plan_sort(plan, machine)) return std::nullopt;
-  plan.encode = encode_plan(job, plan.threads, plan.host_budget_bytes);
-  plan.write_windows = plan_write_windows(plan.threads, plan.host_budget_bytes);
+  plan.output.encode = encode_plan(job, plan.threads, plan.host_budget_bytes);
+  plan.output.windows = plan_write_windows(plan.threads, plan.host_budget_bytes);
   return plan;
 }
 
@@ -305,18 +267,6 @@ Plan make_plan(const Job& job, const Machine& machine) {
   require_disk_space(*plan, machine);
   plan->run.through_page_cache = runs_fit_page_cache(*plan, machine);
   return std::move(*plan);
-}
-
-MergePlan plan_merge(const Plan& plan, std::uint32_t runs, std::uint64_t total_elements) {
-  SizeQuestion q = question_of(plan);
-  q.most_arena_bytes = plan.arena_bytes;
-  const std::uint64_t fences = fence_bytes(plan, total_elements, q.host_bytes);
-  // Parts beyond a few MiB for each run gain nothing; many parts keep all lanes busy to the end.
-  const std::uint64_t most_bytes = plan.engine == EngineKind::kCuda ? 256 * kMiB : 32 * kMiB;
-  const std::uint64_t least = 2 * std::uint64_t{runs} * plan.run.block_elements;
-  const std::uint64_t wanted = std::clamp(total_elements / 16, std::min(least, total_elements),
-                                          std::max(least, most_bytes / plan.element_bytes));
-  return merge_sizes(q, plan.run, fences, runs, std::max<std::uint64_t>(wanted, 1));
 }
 
 }  // namespace gsort

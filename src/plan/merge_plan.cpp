@@ -1,0 +1,28 @@
+#include "plan/merge_plan.hpp"
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "base/units.hpp"
+#include "plan/sizes.hpp"
+
+namespace gsort {
+
+MergePlan plan_merge(const Plan& plan, std::uint32_t runs, std::uint64_t total_elements) {
+  SizeQuestion q = question_of(plan);
+  q.most_arena_bytes = plan.arena_bytes;
+  const std::uint64_t fences = fence_bytes(plan.run, total_elements, q.host_bytes);
+  // Parts beyond a few MiB for each run gain nothing; many parts keep all lanes busy to the end.
+  const std::uint64_t most_bytes = plan.engine == EngineKind::kCuda ? 256 * kMiB : 32 * kMiB;
+  const std::uint64_t least = 2 * std::uint64_t{runs} * plan.run.block_elements;
+  const std::uint64_t wanted = std::clamp(total_elements / 16, std::min(least, total_elements),
+                                          std::max(least, most_bytes / plan.element_bytes));
+  return merge_sizes(q, plan.run, fences, runs, std::max<std::uint64_t>(wanted, 1));
+}
+
+std::uint64_t fence_bytes(const RunPlan& run, std::uint64_t elements, std::uint64_t host_bytes) {
+  const std::uint64_t blocks = div_up(elements, std::max<std::uint64_t>(run.block_elements / 2, 1));
+  return std::min(capped_product(blocks, kFenceBytes), host_bytes / 2);
+}
+
+}  // namespace gsort

@@ -1,0 +1,21 @@
+// Which runs are merged before the last merge.
+//
+// With R runs and a fan-in of F < R, the last merge can take F runs, so R - F runs must disappear.
+// A merge of g neighbours makes g - 1 of them disappear. Every byte that takes part is read and
+// written once more, so a round merges as few runs as will do: groups of F from the left until
+// enough have disappeared; the others stay. Example: R = 10, F = 8: one group of 3, then a merge of
+// 8; not two groups of 5. If a whole sweep of groups of F is not enough (R > F * F) there is
+// another round.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace gsort {
+
+// The rounds before the last merge, which takes at most `fan_in` runs. Requires: fan_in >= 2.
+[[nodiscard]] std::vector<MergeRound> plan_rounds(std::uint64_t run_count, std::uint32_t fan_in);
+
+}  // namespace gsort
