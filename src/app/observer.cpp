@@ -98,7 +98,7 @@ void Observer::summarize(const SortReport& report) {
   }
   const bool at_terminal = io::sys::is_terminal(STDERR_FILENO);
   const std::string lines =
-      sort_lines(report.outcome, report.plan, report.machine, reporting_.verbosity, at_terminal);
+      sort_lines(report.outcome, report.plan, reporting_.verbosity, at_terminal);
   put_to_stderr(colored_summary(lines, stderr_color(reporting_.color)));
 }
 

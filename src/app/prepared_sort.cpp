@@ -24,12 +24,14 @@ namespace gsort {
 namespace {
 
 std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, ByteSpan memory) {
-  if (plan.engine == EngineKind::kCuda) return gpu::make_cuda_engine(shape, plan.device, memory);
+  if (plan.engine == EngineKind::kCuda) {
+    return gpu::make_cuda_engine(shape, plan.devices.front().ordinal, memory);
+  }
   return cpu::make_cpu_engine(shape, memory);
 }
 
 std::unique_ptr<TierMemory> make_tier(const Plan& plan, std::uint64_t bytes) {
-  return gpu::make_device_tier(plan.device, bytes);
+  return gpu::make_device_tier(plan.devices.front().ordinal, bytes);
 }
 
 // A file that is smaller is sorted before a GPU could be started, whatever the rates are.

@@ -25,7 +25,7 @@ void adopt_elements(Job& job, const Options& options, const StoredArray& stored)
   job.type_source = TypeSource::kHeader;
 }
 
-// The rows of an array are arrays that are sorted by themselves.
+// The rows of an array are arrays that are sorted on their own.
 std::uint64_t array_elements(const Options& options, std::uint64_t row_elements,
                              std::uint64_t element_bytes) {
   const std::uint64_t asked = options.batch_elements.value_or(row_elements);

@@ -19,7 +19,7 @@ struct Job {
   bool unique = false;               // one of each element comes out
   std::optional<std::uint64_t> top;  // of the result, only so many elements
   std::uint64_t merged_inputs = 0;   // that are sorted already; 0: they are not
-  // Of each array that is sorted by itself; 0: the input is one. Never more than a file can hold:
+  // Of each array that is sorted on its own; 0: the input is one. Never more than a file can hold:
   // an array longer than the input is the input, and what is added to such a number, or multiplied
   // with the bytes of an element, stays within 64 bits.
   std::uint64_t array_elements = 0;

@@ -90,7 +90,7 @@ struct Options : FileNames, Resources, Reporting {
   bool unique = false;                          // one of each key
   bool merge = false;                           // every input is sorted already
   std::optional<std::uint64_t> top;             // only the first so many elements
-  std::optional<std::uint64_t> batch_elements;  // arrays sorted by themselves; at least 1
+  std::optional<std::uint64_t> batch_elements;  // arrays sorted on their own; at least 1
 
   // Job. With show other than kNone, nothing else is to be done and no more was checked.
   Show show = Show::kNone;

@@ -220,7 +220,7 @@ class Sort {
     shape.block_bytes = plan_.chunk.block_bytes;
     shape.chunk_elements = plan_.chunk.chunk_elements;
     shape.chunk_lanes = plan_.chunk.lanes;
-    shape.device_bytes = plan_.device_budget_bytes;
+    shape.device_bytes = plan_.devices.empty() ? 0 : plan_.devices.front().budget_bytes;
     shape.meter = &meter_;
     return shape;
   }

@@ -1,5 +1,7 @@
 #include "plan/engine_choice.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -7,11 +9,6 @@
 
 namespace gsort {
 namespace {
-
-// Keys that no engine sorts on a GPU.
-bool is_counted(const Job& job) {
-  return !job.element.records && job.element.bytes() < 4;
-}
 
 bool is_of_record_arrays(const Job& job) {
   return job.element.records && job.array_elements > 0;
@@ -43,6 +40,14 @@ void require_asked_engine(const Resources& resources, const Machine& machine) {
   if (resources.engine != EngineChoice::kCuda || !machine.gpus.empty()) return;
   throw Error(ErrorKind::kDevice, "--engine cuda", machine.no_gpu_reason)
       .hint("--engine auto takes the CPU where there is no GPU");
+}
+
+bool is_counted(const Job& job) {
+  return !job.element.records && job.element.bytes() < 4;
+}
+
+std::span<const GpuFacts> devices_of(const Machine& machine) {
+  return std::span(machine.gpus).first(std::min<std::size_t>(machine.gpus.size(), 1));
 }
 
 EngineDecision choose_engine(const Job& job, const Machine& machine) {

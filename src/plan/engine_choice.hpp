@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "options/job.hpp"
@@ -21,6 +22,12 @@ namespace gsort {
 // Whether or not the sort would come to use it.
 // Throws: Error(kDevice) for --engine cuda when machine.gpus is empty.
 void require_asked_engine(const Resources& resources, const Machine& machine);
+
+// Keys of one and two bytes, which no engine sorts.
+[[nodiscard]] bool is_counted(const Job& job);
+
+// Of the machine's GPUs, those that a sort uses: the best one.
+[[nodiscard]] std::span<const GpuFacts> devices_of(const Machine& machine);
 
 struct EngineDecision {
   bool cuda = false;

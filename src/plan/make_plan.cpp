@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint64_t kPipeGuessFactor = 1024;
 
 std::uint64_t pipe_guess(const SizeQuestion& q) {
-  return capped_product(q.host_bytes / q.element_bytes, kPipeGuessFactor);
+  return capped_product(q.host_bytes / q.element.bytes, kPipeGuessFactor);
 }
 
 SizeQuestion question_for(const Plan& plan) {
@@ -92,8 +92,9 @@ void choose_engine_of(Plan& plan, const Machine& machine) {
   plan.engine = decision.cuda ? EngineKind::kCuda : EngineKind::kCpu;
   plan.engine_reason = decision.reason;
   if (!decision.cuda) return;
-  plan.device = machine.gpus.front().device;
-  plan.device_budget_bytes = device_budget(plan.job.resources, machine.gpus.front());
+  for (const GpuFacts& gpu : devices_of(machine)) {
+    plan.devices.push_back({gpu.device, gpu.name, device_budget(plan.job.resources, gpu)});
+  }
 }
 
 // A small sort should not start threads that find nothing to do.
@@ -210,8 +211,7 @@ bool plan_array_by_array(Plan& plan, const Machine& machine) {
 bool plan_arrays(Plan& plan, const Machine& machine) {
   choose_engine_of(plan, machine);
   if (plan_batches(plan, sorting_budget(plan, plan.host_budget_bytes))) return true;
-  if (plan.element_bytes >= 4 || plan.job.element.records)
-    return plan_array_by_array(plan, machine);
+  if (!is_counted(plan.job)) return plan_array_by_array(plan, machine);
   plan_counting(plan);
   return true;
 }
@@ -219,7 +219,7 @@ bool plan_arrays(Plan& plan, const Machine& machine) {
 bool plan_sort(Plan& plan, const Machine& machine) {
   const bool merges = plan.job.merged_inputs > 0;
   if (plan.job.array_elements > 0) return plan_arrays(plan, machine);
-  if (plan.element_bytes < 4 && !plan.job.element.records) {
+  if (is_counted(plan.job)) {
     plan_counting(plan);
     return true;
   }

@@ -13,7 +13,7 @@ MergePlan plan_merge(const Plan& plan, std::uint32_t runs, std::uint64_t total_e
   q.most_arena_bytes = plan.arena_bytes;
   const std::uint64_t fences = fence_bytes(plan.run, total_elements, q.host_bytes);
   // Parts beyond a few MiB for each run gain nothing; many parts keep all lanes busy to the end.
-  const std::uint64_t most_bytes = plan.engine == EngineKind::kCuda ? 256 * kMiB : 32 * kMiB;
+  const std::uint64_t most_bytes = sizes_of(plan.engine).most_part_bytes();
   const std::uint64_t least = 2 * std::uint64_t{runs} * plan.run.block_elements;
   const std::uint64_t wanted = std::clamp(total_elements / 16, std::min(least, total_elements),
                                           std::max(least, most_bytes / plan.element_bytes));

@@ -26,6 +26,13 @@ namespace gsort {
 
 enum class EngineKind : std::uint8_t { kCpu, kCuda };
 
+// A device that sorts.
+struct DevicePlan {
+  int ordinal = 0;
+  std::string name;
+  std::uint64_t budget_bytes = 0;  // of its memory
+};
+
 // How elements are sorted, each way with the sizes that it alone has.
 
 // A pipe, text, or compressed: one chunk if it turns out to fit, else runs.
@@ -130,10 +137,9 @@ struct Plan {
   Strategy strategy;
   EngineKind engine = EngineKind::kCpu;
   std::string engine_reason;
-  int device = 0;
+  std::vector<DevicePlan> devices;  // none: the CPU engine; today the pipeline takes one
   unsigned threads = 1;
   std::uint64_t host_budget_bytes = 0;
-  std::uint64_t device_budget_bytes = 0;  // 0: CPU engine
   DecodingPlan decoding;
   ChunkPlan chunk;
   ResumedRuns resumed;  // runs that are there
@@ -141,6 +147,13 @@ struct Plan {
   OutputPlan output;
   std::uint64_t temporary_bytes = 0;  // the most on disk at once
   std::uint64_t arena_bytes = 0;      // host memory reserved once for all lanes of all phases
+
+  // Of all devices.
+  [[nodiscard]] std::uint64_t device_budget_bytes() const {
+    std::uint64_t sum = 0;
+    for (const DevicePlan& device : devices) sum += device.budget_bytes;
+    return sum;
+  }
 
   template <class Way>
   [[nodiscard]] bool is() const {

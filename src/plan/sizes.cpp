@@ -5,8 +5,6 @@
 
 #include "base/checked.hpp"
 #include "base/page.hpp"
-#include "engine/footprint.hpp"
-#include "engine/record_footprint.hpp"
 #include "plan/budget.hpp"
 #include "plan/rounds.hpp"
 
@@ -51,23 +49,23 @@ std::uint64_t usual_block_bytes(const SizeQuestion& q) {
 }
 
 std::uint64_t block_memory(const SizeQuestion& q, const RunPlan& run) {
-  return round_up(run.block_elements * q.element_bytes + 64, kMemoryPageBytes);
+  return round_up(run.block_elements * q.element.bytes + 64, kMemoryPageBytes);
 }
 
 // Blocks large enough for the fences, which must all be in memory, to take at most a quarter of it.
 // The disk sees write buffers.
 RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
-  const std::uint64_t total_bytes = q.elements * q.element_bytes;
+  const std::uint64_t total_bytes = q.elements * q.element.bytes;
   const std::uint64_t by_fences =
       std::bit_ceil(static_cast<std::uint64_t>(static_cast<double>(total_bytes) * kFenceBytes /
                                                (static_cast<double>(q.host_bytes) / 4)) +
                     1);
   RunPlan run;
-  const std::uint64_t one_element = round_up(q.element_bytes + 64, kMemoryPageBytes);
+  const std::uint64_t one_element = round_up(q.element.bytes + 64, kMemoryPageBytes);
   const std::uint64_t block_bytes = std::max({usual_bytes, by_fences, one_element});
   // A block with its header fills whole pages of the disk: one page less for keys would waste a
   // page.
-  run.block_elements = (block_bytes - 64) / q.element_bytes;
+  run.block_elements = (block_bytes - 64) / q.element.bytes;
   if (q.fixed_block_elements > 0) run.block_elements = q.fixed_block_elements;
   const std::uint64_t least_buffer = block_memory(q, run);
   run.write_buffer_bytes = round_up(
@@ -86,61 +84,8 @@ std::uint64_t least_scratch(const SizeQuestion& q, const RunPlan& run) {
   return block_memory(q, run) + 8 * kKiB;
 }
 
-// Device memory for runs that stay there: what the lanes of a sort do not need to be at their best,
-// at most as much as all runs may take. What a pipe brings may well fit one chunk.
-std::uint64_t device_tier_bytes(const SizeQuestion& q) {
-  constexpr std::uint64_t kLeastForSorting = 6 * kGiB;  // three lanes with chunks of 1 GiB
-  const std::uint64_t sorting = std::max(q.device_bytes / (q.size_known ? 8 : 2), kLeastForSorting);
-  if (!q.keeps_tier || q.engine != EngineKind::kCuda || q.device_bytes <= sorting) return 0;
-  const std::uint64_t most = round_down(q.device_bytes - sorting, CudaFootprint::kDevicePageBytes);
-  if (!q.size_known) return most;
-  // Of many times as much, longer runs, which pack better, save more.
-  constexpr std::uint64_t kWorthwhileFactor = 8;
-  const std::uint64_t input = q.elements * q.element_bytes;
-  return input / kWorthwhileFactor > most
-             ? 0
-             : std::min(most, CudaFootprint::allocated_bytes(input + input / 16));
-}
-
-// Host memory for runs that stay there. The CUDA engine needs host memory for its transfers only.
-// The CPU engine sorts there: half for sorting and half for runs, unless there is so much more data
-// than memory that larger chunks save as much.
-std::uint64_t tier_bytes(const SizeQuestion& q) {
-  constexpr std::uint64_t kWorthwhileFactor = 4;
-  if (!q.keeps_tier) return 0;
-  if (q.engine == EngineKind::kCuda) {
-    return q.host_bytes - std::max(q.host_bytes / 4, std::min(q.host_bytes / 2, kGiB));
-  }
-  const bool worthwhile =
-      !q.size_known || q.elements * q.element_bytes / kWorthwhileFactor <= q.host_bytes;
-  return worthwhile ? q.host_bytes / 2 : 0;
-}
-
-std::uint64_t chunk_device_bytes(const SizeQuestion& q, std::uint64_t elements) {
-  return q.records ? CudaRecordFootprint::device_bytes(elements, q.element_bytes)
-                   : CudaFootprint::chunk_device_bytes(elements * q.element_bytes);
-}
-
-std::uint64_t part_device_bytes(const SizeQuestion& q, std::uint64_t elements) {
-  return q.records ? CudaRecordFootprint::device_bytes(elements, q.element_bytes)
-                   : CudaFootprint::part_device_bytes(elements * q.element_bytes);
-}
-
-// Host memory of run formation with chunks of `elements`.
-std::uint64_t chunk_host_bytes(const SizeQuestion& q, const ChunkPlan& chunk,
-                               std::uint64_t elements, std::uint64_t* arena) {
-  if (q.engine == EngineKind::kCuda) {
-    *arena = chunk.lanes * CudaFootprint::chunk_host_bytes(chunk.readers, chunk.block_bytes);
-    return *arena;
-  }
-  const auto add_up = [&](const auto& footprint) {
-    *arena = chunk.lanes * footprint.arena_bytes();
-    return *arena + chunk.lanes * footprint.heap_bytes();
-  };
-  return q.records ? add_up(CpuRecordChunkFootprint::of(elements, q.element_bytes, chunk.readers,
-                                                        chunk.block_bytes))
-                   : add_up(CpuChunkFootprint::of(elements, q.element_bytes, chunk.readers,
-                                                  chunk.block_bytes));
+std::optional<std::uint64_t> input_bytes(const SizeQuestion& q) {
+  return q.size_known ? std::optional(q.elements * q.element.bytes) : std::nullopt;
 }
 
 // The largest chunk within the budgets for so many readers; chunk_elements stays 0 if there is
@@ -150,60 +95,61 @@ ChunkPlan largest_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spi
   ChunkPlan chunk;
   chunk.lanes = lanes;
   chunk.readers = readers;
-  const bool cuda = q.engine == EngineKind::kCuda;
-  chunk.block_bytes =
-      cuda ? std::clamp<std::uint64_t>(
-                 std::bit_floor(q.host_bytes / (std::uint64_t{8} * lanes * q.threads)), 256 * kKiB,
-                 8 * kMiB)
-           : std::clamp<std::uint64_t>(
-                 std::bit_floor(q.host_bytes / (std::uint64_t{32} * q.threads)), 64 * kKiB,
-                 256 * kKiB);
-  if (q.records) chunk.block_bytes = record_block_bytes(q.element_bytes, chunk.block_bytes);
+  chunk.block_bytes = q.engine->block_bytes(q.element, q.host_bytes, lanes, q.threads);
   const std::uint64_t most =
-      q.records ? CpuRecordChunkFootprint::kMostElements : kMostMemoryBytes / q.element_bytes;
+      std::min(q.engine->most_chunk_elements(q.element), kMostMemoryBytes / q.element.bytes);
+  const auto lane_of = [&](std::uint64_t elements) {
+    return q.engine->chunk_lane(q.element, elements, readers, chunk.block_bytes);
+  };
   chunk.chunk_elements =
       largest(std::clamp<std::uint64_t>(q.elements, 1, most), [&](std::uint64_t elements) {
-        if (cuda && lanes * chunk_device_bytes(q, elements) > q.device_bytes) {
-          return false;
-        }
-        std::uint64_t arena = 0;
-        return chunk_host_bytes(q, chunk, elements, &arena) + spill_bytes <= q.host_bytes;
+        const LaneBytes lane = lane_of(elements);
+        return lanes * lane.device <= q.device_bytes &&
+               lanes * (lane.arena + lane.heap) + spill_bytes <= q.host_bytes;
       });
-  if (chunk.chunk_elements == 0) return chunk;
-  chunk_host_bytes(q, chunk, chunk.chunk_elements, &chunk.arena_bytes);
+  if (chunk.chunk_elements > 0) chunk.arena_bytes = lanes * lane_of(chunk.chunk_elements).arena;
   return chunk;
 }
 
-// On the CPU the readers distribute blocks as well, and later sort and put pieces. Each waits for
-// the disk now and then; one reader more than there are cores keeps the cores busy (measured:
-// tools/bench/results/tried.md), unless its buffers make chunks much smaller.
+// With as many readers as are of use, unless their buffers make chunks much smaller.
 ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spill_bytes) {
   constexpr std::uint64_t kLeastShare = 16;
   const ChunkPlan chunk = largest_chunk(q, lanes, spill_bytes, q.threads);
-  if (q.engine != EngineKind::kCpu || q.threads == 1) return chunk;
-  const ChunkPlan other = largest_chunk(q, lanes, spill_bytes, q.threads + 1);
+  const unsigned readers = q.engine->most_readers(q.threads);
+  if (readers == q.threads) return chunk;
+  const ChunkPlan other = largest_chunk(q, lanes, spill_bytes, readers);
   const bool holds_all = chunk.chunk_elements >= q.elements;
   const std::uint64_t may_be_lost = holds_all ? 0 : chunk.chunk_elements / kLeastShare;
   return other.chunk_elements + may_be_lost < chunk.chunk_elements ? chunk : other;
 }
 
-// Host memory of one merge lane for parts of `elements`.
-std::uint64_t lane_bytes(const SizeQuestion& q, std::uint64_t elements) {
-  if (q.engine == EngineKind::kCuda)
-    return CudaFootprint::part_host_bytes(elements * q.element_bytes);
-  return q.records ? CpuRecordMergeFootprint::of(elements, q.element_bytes).arena_bytes()
-                   : CpuMergeFootprint::of(elements, q.element_bytes).arena_bytes();
-}
-
 std::uint64_t staging_bytes(const SizeQuestion& q, std::uint64_t elements) {
-  return q.staged_output ? round_up(elements * q.element_bytes, kMemoryPageBytes) : 0;
+  return q.staged_output ? round_up(elements * q.element.bytes, kMemoryPageBytes) : 0;
 }
 
-bool fits_device(const SizeQuestion& q, unsigned lanes, std::uint64_t elements) {
-  return q.engine != EngineKind::kCuda || lanes * part_device_bytes(q, elements) <= q.device_bytes;
+// Whether `lanes` merge lanes fit the device, and what they take of the host, staging buffers
+// included.
+std::optional<std::uint64_t> merge_lanes_bytes(const SizeQuestion& q, unsigned lanes,
+                                               std::uint64_t elements) {
+  const LaneBytes lane = q.engine->merge_lane(q.element, elements);
+  if (lanes * lane.device > q.device_bytes) return std::nullopt;
+  return lanes * (lane.arena + staging_bytes(q, elements));
 }
 
 }  // namespace
+
+const EngineSizes& sizes_of(EngineKind kind) {
+  return kind == EngineKind::kCuda ? cuda_sizes() : cpu_sizes();
+}
+
+ElementSize element_size_of(const Plan& plan) {
+  return {plan.element_bytes, plan.job.element.records.has_value()};
+}
+
+std::uint64_t least_device_budget(const Plan& plan) {
+  const auto least = std::ranges::min_element(plan.devices, {}, &DevicePlan::budget_bytes);
+  return least == plan.devices.end() ? 0 : least->budget_bytes;
+}
 
 EncodePlan encode_plan(const Job& job, unsigned threads, std::uint64_t host_bytes) {
   return plan_encoding(job.output_form, job.element.key.type, job.element.bytes(), threads,
@@ -221,76 +167,70 @@ std::uint64_t sorting_budget(const Plan& plan, std::uint64_t host_budget_bytes) 
 
 SizeQuestion question_of(const Plan& plan) {
   SizeQuestion q;
-  q.engine = plan.engine;
-  q.element_bytes = plan.element_bytes;
-  q.records = plan.job.element.records.has_value();
+  q.engine = &sizes_of(plan.engine);
+  q.element = element_size_of(plan);
   q.threads = plan.threads;
   q.staged_output = plan.output.is_stream;
   // Not only what the whole buffers take: sizes do not grow steadily with the memory, and a merge
   // must find what it was chosen for.
   q.host_bytes = sorting_budget(plan, plan.host_budget_bytes) - plan.run.tier_bytes;
-  q.device_bytes =
-      plan.device_budget_bytes - std::min(plan.device_budget_bytes, plan.run.device_bytes());
+  const std::uint64_t device = least_device_budget(plan);
+  q.device_bytes = device - std::min(device, plan.run.device_bytes());
   return q;
 }
 
 InputMergePlan input_merge_sizes(const SizeQuestion& q, std::uint64_t inputs) {
   constexpr std::uint64_t kLeastWindowBytes = 16 * kKiB;
   constexpr std::uint64_t kUsualWindowBytes = 64 * kKiB;
-  const std::uint64_t least_window = kLeastWindowBytes / q.element_bytes;  // one record at least
-  const bool cuda = q.engine == EngineKind::kCuda;
+  const std::uint64_t least_window = kLeastWindowBytes / q.element.bytes;  // one record at least
   InputMergePlan merge;
-  merge.lanes = cuda ? 3 : q.threads + 1;
+  merge.lanes = q.engine->merge_lanes(q.threads);
   const std::uint64_t wanted =
-      std::max((cuda ? 256 : 32) * kMiB, inputs * kUsualWindowBytes) / q.element_bytes;
-  const auto bytes = [&](std::uint64_t elements) {
-    return round_up(elements * q.element_bytes, kMemoryPageBytes) +
-           merge.lanes * (lane_bytes(q, elements) + staging_bytes(q, elements));
+      std::max(q.engine->most_part_bytes(), inputs * kUsualWindowBytes) / q.element.bytes;
+  const auto bytes = [&](std::uint64_t elements) -> std::optional<std::uint64_t> {
+    const auto lanes = merge_lanes_bytes(q, merge.lanes, elements);
+    if (!lanes) return std::nullopt;
+    return round_up(elements * q.element.bytes, kMemoryPageBytes) + *lanes;
   };
   merge.part_elements = largest(wanted, [&](std::uint64_t elements) {
-    return bytes(elements) <= q.host_bytes && fits_device(q, merge.lanes, elements);
+    const auto all = bytes(elements);
+    return all && *all <= q.host_bytes;
   });
   const std::uint64_t most = q.most_fan_in != 0 ? q.most_fan_in : inputs;
   merge.fan_in = std::min({inputs, most, merge.part_elements / least_window});
   if (merge.fan_in == 0) return merge;
   merge.window_elements = merge.part_elements / merge.fan_in;
   merge.staging_bytes = staging_bytes(q, merge.part_elements);
-  merge.arena_bytes = bytes(merge.part_elements);
+  merge.arena_bytes = bytes(merge.part_elements).value_or(0);
   return merge;
 }
 
 MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t fence_bytes,
                       std::uint32_t runs, std::uint64_t wanted_elements) {
-  const bool cuda = q.engine == EngineKind::kCuda;
   const std::uint64_t block = block_memory(q, run);
   // A block of each run, held while splitting.
   const std::uint64_t splitter = runs * block + least_scratch(q, run);
   MergePlan merge;
-  merge.lanes = cuda ? 3 : q.threads + 1;
+  merge.lanes = q.engine->merge_lanes(q.threads);
   // Slices come in small reads: several at a time, or the disk's latency would decide. Each has a
   // buffer of its own, for which little memory has no room.
   merge.loaders = q.host_bytes < 32 * kMiB ? 1 : 4;
   merge.scratch_bytes =
       round_up(std::max(least_scratch(q, run), std::min<std::uint64_t>(kMiB, q.host_bytes / 64)),
                kMemoryPageBytes);
-  const std::uint64_t others = splitter + fence_bytes +
-                               std::uint64_t{merge.lanes} * merge.loaders * merge.scratch_bytes +
-                               write_buffers_memory(run);
+  const std::uint64_t scratch = std::uint64_t{merge.lanes} * merge.loaders * merge.scratch_bytes;
+  const std::uint64_t others = splitter + fence_bytes + write_buffers_memory(run);
   merge.part_elements =
       largest(std::max<std::uint64_t>(wanted_elements, 1), [&](std::uint64_t elements) {
-        if (!fits_device(q, merge.lanes, elements)) return false;
-        const std::uint64_t buffers =
-            merge.lanes * (lane_bytes(q, elements) + staging_bytes(q, elements));
-        if (q.most_arena_bytes != 0 &&
-            buffers + std::uint64_t{merge.lanes} * merge.loaders * merge.scratch_bytes >
-                q.most_arena_bytes) {
-          return false;
-        }
-        return others + buffers <= q.host_bytes;
+        const auto lanes = merge_lanes_bytes(q, merge.lanes, elements);
+        if (!lanes) return false;
+        const std::uint64_t arena = *lanes + scratch;
+        if (q.most_arena_bytes != 0 && arena > q.most_arena_bytes) return false;
+        return others + arena <= q.host_bytes;
       });
   merge.staging_bytes = staging_bytes(q, merge.part_elements);
-  merge.arena_bytes = merge.lanes * (lane_bytes(q, merge.part_elements) +
-                                     merge.loaders * merge.scratch_bytes + merge.staging_bytes);
+  const std::uint64_t lane = q.engine->merge_lane(q.element, merge.part_elements).arena;
+  merge.arena_bytes = merge.lanes * (lane + merge.staging_bytes) + scratch;
   return merge;
 }
 
@@ -304,9 +244,9 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_by
   const std::uint64_t blocks =
       div_up(q.elements, std::max<std::uint64_t>(sizes.run.block_elements / 2, 1));
   sizes.fence_bytes = std::min(capped_product(blocks, kFenceBytes), q.host_bytes);
-  const unsigned lanes = q.engine == EngineKind::kCuda ? 3 : 2;
-  sizes.chunk = choose_chunk(q, lanes, sizes.fence_bytes + write_buffers_memory(sizes.run));
-  const std::uint64_t least = q.records ? kLeastRecordChunk : kLeastChunk;
+  sizes.chunk =
+      choose_chunk(q, q.engine->chunk_lanes(), sizes.fence_bytes + write_buffers_memory(sizes.run));
+  const std::uint64_t least = q.element.is_record ? kLeastRecordChunk : kLeastChunk;
   if (sizes.chunk.chunk_elements < std::clamp<std::uint64_t>(q.elements, 1, least)) {
     return std::nullopt;
   }
@@ -317,7 +257,7 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_by
   const std::uint64_t most = q.most_fan_in != 0 ? q.most_fan_in : std::uint64_t{1} << 20;
   sizes.run.fan_in = static_cast<std::uint32_t>(largest(most, [&](std::uint64_t runs) {
     const std::uint64_t least_part = capped_product(2 * runs, sizes.run.block_elements);
-    if (least_part > q.host_bytes / q.element_bytes) return false;
+    if (least_part > q.host_bytes / q.element.bytes) return false;
     return merge_sizes(q, sizes.run, sizes.fence_bytes, static_cast<std::uint32_t>(runs),
                        least_part)
                .part_elements >= least_part;
@@ -328,10 +268,10 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_by
   const std::uint64_t likely =
       q.size_known
           ? q.elements
-          : std::min(q.elements, (q.host_bytes + kept_bytes) / q.element_bytes * kLikelyFactor);
+          : std::min(q.elements, (q.host_bytes + kept_bytes) / q.element.bytes * kLikelyFactor);
   sizes.cost = spill_cost(div_up(likely, sizes.chunk.chunk_elements), sizes.run.fan_in, q.threads,
                           static_cast<double>(kept_bytes) /
-                              (static_cast<double>(likely) * static_cast<double>(q.element_bytes)));
+                              (static_cast<double>(likely) * static_cast<double>(q.element.bytes)));
   return sizes;
 }
 
@@ -348,7 +288,8 @@ std::optional<Sizes> cheapest_spilling_sizes(const SizeQuestion& q, std::uint64_
 // With the tier of host memory, beside what stays on the device; none where it does not pay or
 // does not fit.
 std::optional<Sizes> sizes_with_tier(const SizeQuestion& q, std::uint64_t on_device) {
-  const std::uint64_t kept = tier_bytes(q);
+  const std::uint64_t kept =
+      q.keeps_tier ? q.engine->host_tier_bytes(q.host_bytes, input_bytes(q)) : 0;
   if (kept == 0) return std::nullopt;
   SizeQuestion beside = q;
   beside.host_bytes -= kept;
@@ -390,7 +331,8 @@ std::optional<Sizes> choose_sizes(SizeQuestion q) {
       return sizes;
     }
   }
-  const std::uint64_t on_device = device_tier_bytes(q);
+  const std::uint64_t on_device =
+      q.keeps_tier ? q.engine->device_tier_bytes(q.device_bytes, input_bytes(q)) : 0;
   q.device_bytes -= on_device;
   std::optional<Sizes> sizes = sizes_with_tier(q, on_device);
   const std::optional<Sizes> without = cheapest_spilling_sizes(q, on_device);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/engine_sizes.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort {
@@ -13,9 +14,8 @@ inline constexpr std::uint64_t kFenceBytes = 40;
 
 // What the sizes are chosen for.
 struct SizeQuestion {
-  EngineKind engine = EngineKind::kCpu;
-  std::uint64_t element_bytes = 4;
-  bool records = false;  // elements are records
+  const EngineSizes* engine = &cpu_sizes();
+  ElementSize element;
   unsigned threads = 1;
   std::uint64_t elements = 0;  // of the whole input; a guess that is too large is safe
   bool size_known = true;
@@ -24,9 +24,9 @@ struct SizeQuestion {
   std::uint64_t fixed_block_elements = 0;  // of runs that are there already; 0: there are none
   bool staged_output = false;              // the output is a stream: lanes collect their parts
   std::uint64_t host_bytes = 0;            // for buffers
-  std::uint64_t device_bytes = 0;
-  std::uint64_t most_arena_bytes = 0;  // what has been reserved already; 0: nothing yet
-  std::uint32_t most_fan_in = 0;       // --batch-size; 0: no bound
+  std::uint64_t device_bytes = 0;          // of each device
+  std::uint64_t most_arena_bytes = 0;      // what has been reserved already; 0: nothing yet
+  std::uint32_t most_fan_in = 0;           // --batch-size; 0: no bound
 };
 
 struct Sizes {
@@ -36,7 +36,13 @@ struct Sizes {
   double cost = 0;  // see spill_cost(); 0 when all fits one chunk; of a pipe, a guess
 };
 
-// The form of the output under a host budget.
+[[nodiscard]] const EngineSizes& sizes_of(EngineKind kind);
+[[nodiscard]] ElementSize element_size_of(const Plan& plan);
+
+// The least budget of the plan's devices; 0 if it has none.
+[[nodiscard]] std::uint64_t least_device_budget(const Plan& plan);
+
+// How the output is encoded under a host budget.
 [[nodiscard]] EncodePlan encode_plan(const Job& job, unsigned threads, std::uint64_t host_bytes);
 
 // What of a host budget is left for the sort's own buffers.
@@ -58,8 +64,8 @@ struct Sizes {
 // is given. fan_in is less than 2 where memory is too small to merge at all.
 [[nodiscard]] InputMergePlan input_merge_sizes(const SizeQuestion& question, std::uint64_t inputs);
 
-// The largest part for which `lanes` lanes with their buffers stay within host_bytes (and
-// device_bytes for CUDA), at most wanted_elements; 0 if not even one block of each run fits.
+// The largest part for which `lanes` lanes with their buffers stay within host_bytes and
+// device_bytes, at most wanted_elements; 0 if not even one block of each run fits.
 [[nodiscard]] MergePlan merge_sizes(const SizeQuestion& question, const RunPlan& run,
                                     std::uint64_t fence_bytes, std::uint32_t runs,
                                     std::uint64_t wanted_elements);

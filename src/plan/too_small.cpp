@@ -81,7 +81,7 @@ Error too_small(const Job& job, const Machine& machine, const HasPlan& has_plan)
   Resources roomy = asked;
   roomy.buffer_size = mebibytes(machine.memory_bytes / kMiB);
   if (has_plan(roomy)) return too_little_host_memory(asked, machine, has_plan);
-  const GpuFacts& gpu = machine.gpus.front();
+  const GpuFacts& gpu = devices_of(machine).front();
   const std::uint64_t given = device_budget(asked, gpu);
   const auto refuse = [&](const std::string& hint) { return refusal("--gpu-memory", given, hint); };
   const auto device = least(roomy, &Resources::gpu_memory, {given, gpu.free_bytes}, has_plan);

@@ -102,16 +102,16 @@ std::string explain_text(const Plan& plan, const Machine& machine) {
   text += line("input", input_words(plan, machine));
   text += line("keys", key_words(plan.job));
   if (const std::string words = result_words(plan); !words.empty()) text += line("result", words);
-  text += line("engine", engine_words(plan, machine));
+  text += line("engine", engine_words(plan));
   text += line("steps", std::visit(Steps{plan}, plan.strategy));
   text += line(
       "memory",
       fmt::format("{} of at most {} (available now: {})", format_bytes(plan.arena_bytes),
                   format_bytes(plan.host_budget_bytes), format_bytes(machine.available_bytes)));
-  if (plan.device_budget_bytes > 0) {
-    text +=
-        line("device", fmt::format("at most {} of {} free", format_bytes(plan.device_budget_bytes),
-                                   format_bytes(machine.gpus.front().free_bytes)));
+  if (plan.device_budget_bytes() > 0) {
+    text += line("device",
+                 fmt::format("at most {} of {} free", format_bytes(plan.device_budget_bytes()),
+                             format_bytes(machine.gpus.front().free_bytes)));
   }
   if (plan.is<Spill>() || plan.is<UnknownSize>()) {
     text += line("merging",

@@ -29,7 +29,7 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   json["threads"] = plan.threads;
   json["host_budget_bytes"] = plan.host_budget_bytes;
   json["arena_bytes"] = plan.arena_bytes;
-  json["device_budget_bytes"] = plan.device_budget_bytes;
+  json["device_budget_bytes"] = plan.device_budget_bytes();
   json["block_bytes"] = plan.chunk.block_bytes;
   json["chunk_elements"] = plan.chunk.chunk_elements;
   json["chunk_lanes"] = plan.chunk.lanes;

@@ -132,7 +132,7 @@ std::string stats_json(const Outcome& outcome, const Plan& plan, const FileNames
   json["phases"] = phases_array(outcome);
   json["memory"] = {{"peak_resident_bytes", outcome.peak_memory_bytes},
                     {"budget_bytes", plan.host_budget_bytes},
-                    {"device_budget_bytes", plan.device_budget_bytes}};
+                    {"device_budget_bytes", plan.device_budget_bytes()}};
   json["verified"] = outcome.verified;
   json["fingerprint"] = outcome.verified ? Json(to_string(outcome.fingerprint)) : Json(nullptr);
   json["notes"] = outcome.notes;

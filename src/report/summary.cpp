@@ -69,11 +69,10 @@ std::string summary_line(const Outcome& outcome, const Plan& plan) {
   return text + (outcome.verified ? ", verified\n" : ", not verified\n");
 }
 
-std::string phase_lines(const Outcome& outcome, const Plan& plan, const Machine& machine,
-                        bool decisions) {
+std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions) {
   std::string text;
   text += fmt::format("gsort: keys: {}\n", key_words(plan.job));
-  text += fmt::format("gsort: engine: {}\n", engine_words(plan, machine));
+  text += fmt::format("gsort: engine: {}\n", engine_words(plan));
   text +=
       fmt::format("gsort: {} elements; {}\n", format_count(outcome.elements), phase_words(outcome));
   if (outcome.output_elements != outcome.elements) {
@@ -102,10 +101,9 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, const Machine&
   return text;
 }
 
-std::string sort_lines(const Outcome& outcome, const Plan& plan, const Machine& machine,
-                       int verbosity, bool at_terminal) {
+std::string sort_lines(const Outcome& outcome, const Plan& plan, int verbosity, bool at_terminal) {
   if (verbosity > 0) {
-    return phase_lines(outcome, plan, machine, verbosity > 1) + summary_line(outcome, plan);
+    return phase_lines(outcome, plan, verbosity > 1) + summary_line(outcome, plan);
   }
   return at_terminal && verbosity == 0 ? summary_line(outcome, plan) : "";
 }

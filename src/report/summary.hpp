@@ -4,7 +4,6 @@
 #include <string>
 
 #include "element/element.hpp"
-#include "plan/machine.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
 
@@ -15,13 +14,12 @@ namespace gsort {
 [[nodiscard]] std::string summary_line(const Outcome& outcome, const Plan& plan);
 
 // Keys, engine and phases; with `decisions` also the choices the stages made.
-[[nodiscard]] std::string phase_lines(const Outcome& outcome, const Plan& plan,
-                                      const Machine& machine, bool decisions);
+[[nodiscard]] std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions);
 
 // What `verbosity` asks for: the one line at a terminal or with -v, with -v the phases before it,
 // with -vv the choices, too. Empty otherwise: success is silent.
-[[nodiscard]] std::string sort_lines(const Outcome& outcome, const Plan& plan,
-                                     const Machine& machine, int verbosity, bool at_terminal);
+[[nodiscard]] std::string sort_lines(const Outcome& outcome, const Plan& plan, int verbosity,
+                                     bool at_terminal);
 
 // What -c prints: count, order, fingerprint, distinct; or where the order ends.
 [[nodiscard]] std::string check_lines(const CheckOutcome& outcome, const ElementFormat& element,

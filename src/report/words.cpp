@@ -38,10 +38,10 @@ std::string result_words(const Plan& plan) {
   return words;
 }
 
-std::string engine_words(const Plan& plan, const Machine& machine) {
+std::string engine_words(const Plan& plan) {
   if (plan.engine == EngineKind::kCuda) {
-    return fmt::format("cuda, device {} ({}): {}", plan.device, machine.gpus.front().name,
-                       plan.engine_reason);
+    const DevicePlan& device = plan.devices.front();
+    return fmt::format("cuda, device {} ({}): {}", device.ordinal, device.name, plan.engine_reason);
   }
   return fmt::format("cpu, {} thread{}: {}", plan.threads, plan.threads == 1 ? "" : "s",
                      plan.engine_reason);

@@ -21,7 +21,7 @@ namespace gsort {
 [[nodiscard]] std::string result_words(const Plan& plan);
 
 // "cpu, 2 threads (as asked)"
-[[nodiscard]] std::string engine_words(const Plan& plan, const Machine& machine);
+[[nodiscard]] std::string engine_words(const Plan& plan);
 
 [[nodiscard]] std::string_view strategy_name(const Plan& plan);
 

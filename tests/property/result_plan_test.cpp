@@ -132,7 +132,7 @@ void expect_sound_arrays(const Plan& plan) {
   const std::uint64_t block = batch.block_elements * plan.element_bytes;
   if (plan.engine == EngineKind::kCuda) {
     EXPECT_FALSE(plan.job.element.records);
-    EXPECT_LE(batch.lanes * CudaArrayFootprint::device_bytes(block), plan.device_budget_bytes);
+    EXPECT_LE(batch.lanes * CudaArrayFootprint::device_bytes(block), plan.device_budget_bytes());
     return expect_within(batch.lanes * CudaArrayFootprint::host_bytes(block), plan);
   }
   const auto lane =

@@ -91,7 +91,7 @@ inline void expect_sound_merge(const Plan& plan, std::uint32_t runs, std::uint64
         plan.job.element.records
             ? CudaRecordFootprint::device_bytes(merge.part_elements, plan.element_bytes)
             : CudaFootprint::part_device_bytes(merge.part_elements * plan.element_bytes);
-    EXPECT_LE(merge.lanes * part + plan.run.device_bytes(), plan.device_budget_bytes);
+    EXPECT_LE(merge.lanes * part + plan.run.device_bytes(), plan.device_budget_bytes());
   }
 }
 
@@ -127,7 +127,7 @@ inline void expect_sound(const Plan& plan, const Options& options) {
         plan.job.element.records
             ? CudaRecordFootprint::device_bytes(plan.chunk.chunk_elements, plan.element_bytes)
             : CudaFootprint::chunk_device_bytes(plan.chunk.chunk_elements * plan.element_bytes);
-    EXPECT_LE(plan.chunk.lanes * chunk + plan.run.device_bytes(), plan.device_budget_bytes);
+    EXPECT_LE(plan.chunk.lanes * chunk + plan.run.device_bytes(), plan.device_budget_bytes());
   }
   if (plan.is<OneChunk>()) {
     EXPECT_GE(plan.chunk.chunk_elements, plan.elements);

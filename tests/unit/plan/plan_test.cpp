@@ -236,7 +236,7 @@ TEST(MakePlan, StaysWithinTheDeviceMemory) {
       SCOPED_TRACE(testing::Message() << format_bytes(input) << " on " << format_bytes(device));
       const Plan plan = test::plan_of(options, machine);
       EXPECT_EQ(plan.engine, EngineKind::kCuda);
-      EXPECT_EQ(plan.device_budget_bytes, device);
+      EXPECT_EQ(plan.device_budget_bytes(), device);
       test::expect_sound(plan, options);
     }
   }

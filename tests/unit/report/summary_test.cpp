@@ -70,7 +70,7 @@ TEST(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
   const Plan plan = test::plan_of(options, machine);
   Outcome outcome = outcome_of_a_sort();
   outcome.notes = {"in.f32: cached"};
-  const std::string lines = phase_lines(outcome, plan, machine, false);
+  const std::string lines = phase_lines(outcome, plan, false);
   for (const char* const part :
        {"f32, little endian, ascending", "cpu, 4 threads",
         "268,435,456 elements; read in 0.50 s, written in 0.70 s, synced in 0.20 s",
@@ -78,7 +78,7 @@ TEST(PhaseLines, SayKeysEnginePhasesAndFingerprint) {
     EXPECT_NE(lines.find(part), std::string::npos) << part << " in\n" << lines;
   }
   EXPECT_EQ(lines.find("cached"), std::string::npos);
-  EXPECT_NE(phase_lines(outcome, plan, machine, true).find("cached"), std::string::npos);
+  EXPECT_NE(phase_lines(outcome, plan, true).find("cached"), std::string::npos);
 }
 
 TEST(PhaseLines, SayHowManyNansTextHasWithoutTheirPayloads) {
@@ -86,7 +86,7 @@ TEST(PhaseLines, SayHowManyNansTextHasWithoutTheirPayloads) {
   const Options options = test::options_for(KeyType::kF32);
   const Plan plan = test::plan_of(options, machine);
   Outcome outcome = outcome_of_a_sort();
-  const auto lines = [&] { return phase_lines(outcome, plan, machine, false); };
+  const auto lines = [&] { return phase_lines(outcome, plan, false); };
   EXPECT_EQ(lines().find("NaN"), std::string::npos);
   outcome.lost_nan_payloads = 1'234;
   EXPECT_NE(
@@ -100,7 +100,7 @@ TEST(PhaseLines, ShowNothingThatATerminalWouldObey) {
   const Options options = test::options_for(KeyType::kF32);
   Outcome outcome = outcome_of_a_sort();
   outcome.notes = {"a\x1b[31m: cached"};
-  const std::string lines = phase_lines(outcome, test::plan_of(options, machine), machine, true);
+  const std::string lines = phase_lines(outcome, test::plan_of(options, machine), true);
   EXPECT_NE(lines.find("a\\x1b[31m: cached"), std::string::npos) << lines;
 }
 
@@ -112,7 +112,7 @@ TEST(PhaseLines, SayWhereRunsWereKept) {
   outcome.runs = 3;
   outcome.kept_bytes = kMiB;
   outcome.spilled_bytes = 2 * kMiB;
-  const auto lines = [&] { return phase_lines(outcome, plan, machine, false); };
+  const auto lines = [&] { return phase_lines(outcome, plan, false); };
   EXPECT_NE(lines().find(": 1 MiB in memory, 2 MiB in temporary files"), std::string::npos)
       << lines();
   outcome.device_bytes = 3 * kMiB;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/invented.hpp"
+#include "base/units.hpp"
 
 namespace gsort {
 namespace {
@@ -18,21 +18,20 @@ TEST(DecimalBytes, KeepThreeDigits) {
 }
 
 TEST(EngineWords, NameTheDevice) {
-  Machine machine = test::invented_machine(kGiB, 4, kTiB);
-  test::add_gpu(machine);
   Plan plan;
+  plan.devices = {{0, "an invented GPU", kGiB}};
   plan.engine = EngineKind::kCuda;
   plan.engine_reason = "as asked";
-  EXPECT_EQ(engine_words(plan, machine), "cuda, device 0 (an invented GPU): as asked");
+  EXPECT_EQ(engine_words(plan), "cuda, device 0 (an invented GPU): as asked");
 }
 
 TEST(EngineWords, CountThreads) {
   Plan plan;
   plan.engine_reason = "as asked";
   plan.threads = 1;
-  EXPECT_EQ(engine_words(plan, {}), "cpu, 1 thread: as asked");
+  EXPECT_EQ(engine_words(plan), "cpu, 1 thread: as asked");
   plan.threads = 2;
-  EXPECT_EQ(engine_words(plan, {}), "cpu, 2 threads: as asked");
+  EXPECT_EQ(engine_words(plan), "cpu, 2 threads: as asked");
 }
 
 TEST(KeyWords, AlwaysShowTheType) {

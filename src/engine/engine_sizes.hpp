@@ -1,0 +1,69 @@
+// What an engine needs and prefers, for the plan: arithmetic alone, no memory is taken and no
+// device asked. Each engine has one; the layouts behind the numbers are in footprint.hpp and its
+// neighbours.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/units.hpp"
+
+namespace gsort {
+
+struct ElementSize {
+  std::uint64_t bytes = 4;
+  bool is_record = false;
+};
+
+// The memory of one lane.
+struct LaneBytes {
+  std::uint64_t arena = 0;   // of the host, laid out by the engine
+  std::uint64_t heap = 0;    // of the host, beside it
+  std::uint64_t device = 0;  // 0 where no device is needed
+};
+
+class EngineSizes {
+ public:
+  // A lane for arrays that fill no larger block always has room, unless it needs a device.
+  static constexpr std::uint64_t kLeastArrayBlockBytes = 16 * kKiB;
+
+  virtual ~EngineSizes() = default;
+
+  // Chunks: the lanes that overlap where there are several chunks; the most threads that read for
+  // `threads` threads that sort; what one read takes; the most elements that a chunk may have.
+  [[nodiscard]] virtual unsigned chunk_lanes() const = 0;
+  [[nodiscard]] virtual unsigned most_readers(unsigned threads) const = 0;
+  [[nodiscard]] virtual std::uint64_t block_bytes(const ElementSize& element,
+                                                  std::uint64_t host_bytes, unsigned lanes,
+                                                  unsigned threads) const = 0;
+  [[nodiscard]] virtual std::uint64_t most_chunk_elements(const ElementSize& element) const = 0;
+  [[nodiscard]] virtual LaneBytes chunk_lane(const ElementSize& element, std::uint64_t elements,
+                                             unsigned readers, std::uint64_t block_bytes) const = 0;
+
+  // Parts of a merge. Larger ones than most_part_bytes() gain nothing.
+  [[nodiscard]] virtual unsigned merge_lanes(unsigned threads) const = 0;
+  [[nodiscard]] virtual std::uint64_t most_part_bytes() const = 0;
+  [[nodiscard]] virtual LaneBytes merge_lane(const ElementSize& element,
+                                             std::uint64_t elements) const = 0;
+
+  // Blocks of whole arrays.
+  [[nodiscard]] virtual unsigned array_lanes(unsigned threads) const = 0;
+  [[nodiscard]] virtual std::uint64_t array_block_bytes(std::uint64_t host_bytes,
+                                                        std::uint64_t device_bytes,
+                                                        unsigned threads) const = 0;
+  [[nodiscard]] virtual LaneBytes array_lane(const ElementSize& element,
+                                             std::uint64_t longest_array,
+                                             std::uint64_t block_elements) const = 0;
+
+  // What of host and device memory is better given to runs, so that they stay there. No input_bytes
+  // where the size is not known.
+  [[nodiscard]] virtual std::uint64_t host_tier_bytes(
+      std::uint64_t host_bytes, std::optional<std::uint64_t> input_bytes) const = 0;
+  [[nodiscard]] virtual std::uint64_t device_tier_bytes(
+      std::uint64_t device_bytes, std::optional<std::uint64_t> input_bytes) const = 0;
+};
+
+[[nodiscard]] const EngineSizes& cpu_sizes();
+[[nodiscard]] const EngineSizes& cuda_sizes();
+
+}  // namespace gsort
