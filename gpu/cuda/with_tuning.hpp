@@ -1,6 +1,7 @@
 // From an architecture known at run time to a tuning known at compile time.
 #pragma once
 
+#include <cstdint>
 #include <iterator>
 #include <type_traits>
 
@@ -43,6 +44,19 @@ void with_small_tuning(unsigned architecture, F&& f) {
       f(TuningConstant<kTuning>{});
     }
   });
+}
+
+// The same with a fan-in: f(std::integral_constant).
+template <class F>
+void with_fan_in(std::uint32_t fan_in, F&& f) {
+  switch (fan_in) {
+    case 2:
+      return f(std::integral_constant<unsigned, 2>{});
+    case 4:
+      return f(std::integral_constant<unsigned, 4>{});
+    default:
+      return f(std::integral_constant<unsigned, 8>{});
+  }
 }
 
 }  // namespace gsort::gpu

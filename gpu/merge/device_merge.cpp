@@ -120,6 +120,7 @@ void queue_two_way(MergePass<Key> pass, void* scratch, cudaStream_t stream) {
   }
   pass.row_count = div_up(total, tuning_for<Key>(architecture).two_way_tile_keys()) + 1;
   pass.rows = static_cast<std::uint64_t*>(scratch);
+  launch_two_way_partition<Key>(pass, architecture, stream);
   launch_two_way_merge(pass, architecture, stream);
 }
 
@@ -143,7 +144,7 @@ void queue_slices(const SliceMerge<Key>& merge, std::uint64_t total) {
     const std::size_t passes_after = plan.passes.size() - 1 - i;
     pass.input = from;
     pass.output = passes_after % 2 == 0 ? merge.output : arrays.buffer;
-    launch_partition(pass, architecture, merge.stream);
+    launch_partition<Key>(pass, architecture, merge.stream);
     launch_kway_merge(pass, architecture, merge.stream);
     from = pass.output;
   }

@@ -160,7 +160,7 @@ void queue_pass(const MergePass<Key>& keys, ConstPairs<Key, Value> from, Pairs<K
   PairMergePass<Key, Value> pass{keys, from.values, to.values, 0};
   pass.keys.input = from.keys;
   pass.keys.output = to.keys;
-  launch_pair_partition(pass, architecture, stream);
+  launch_partition<PairOf<Key, Value>>(pass.keys, architecture, stream);
   launch_pair_merge(pass, architecture, stream);
 }
 
@@ -169,7 +169,7 @@ template <class Key, class Value>
 void queue_two_arrays(const PairArrayMerge<Key, Value>& merge) {
   const auto& [a, a_count, b, b_count, output, store_map, scratch, stream] = merge;
   const unsigned architecture = current_architecture();
-  const std::uint64_t tile = tuning_for<PairOf<Key, Value>>(architecture).merge_tile_keys(2);
+  const std::uint64_t tile = tuning_for<PairOf<Key, Value>>(architecture).two_way_tile_keys();
   const std::uint64_t total = a_count + b_count;
   const ConstPairs<Key, Value>& first = a_count > 0 ? a : b;
   PairMergePass<Key, Value> pass;
@@ -189,10 +189,12 @@ void queue_two_arrays(const PairArrayMerge<Key, Value>& merge) {
   }
   if (total <= small_tuning_for<Key>(architecture).most_merged_keys) {
     pass.keys.rows_per_group = div_up(total, tile);
-  } else {
-    pass.keys.row_count = div_up(total, tile) + 1;
+    launch_small_pair_merge(pass, architecture, stream);
+    return;
   }
-  launch_two_way_pair_merge(pass, architecture, stream);
+  pass.keys.row_count = div_up(total, tile) + 1;
+  launch_two_way_partition<PairOf<Key, Value>>(pass.keys, architecture, stream);
+  launch_pair_merge(pass, architecture, stream);
 }
 
 }  // namespace
@@ -303,7 +305,7 @@ std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total) {
   std::size_t most = 0;
   for (const TuningRow& row : kTunings) {
     const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(row.architecture);
-    const std::uint64_t rows = div_up(total, tuning.merge_tile_keys(2)) + 1;
+    const std::uint64_t rows = div_up(total, tuning.two_way_tile_keys()) + 1;
     most = std::max<std::size_t>(most, rows * (kRowHeader + 2) * sizeof(std::uint64_t));
   }
   return round_up(most, kScratchAlignment);

@@ -1,7 +1,7 @@
 // What the kernels of pairs are told, as merge_pass.hpp does for keys, and the launches of this
-// room. Each queues one kernel on `stream`, or a partition and the merge that waits for it, and
-// checks the launch; those of pairs have the shape that tuning.hpp has for PairOf<Key, Value> on
-// `architecture`. Throws: Error(kDevice) naming the kernel.
+// room. Each queues one kernel on `stream` and checks the launch; those of pairs have the shape
+// that tuning.hpp has for PairOf<Key, Value> on `architecture`. Throws: Error(kDevice) naming the
+// kernel.
 #pragma once
 
 #include <cstddef>
@@ -37,19 +37,17 @@ template <class Key, class Value>
 void launch_pair_sort(const PairSortPass<Key, Value>& pass, unsigned architecture,
                       cudaStream_t stream);
 
-template <class Key, class Value>
-void launch_pair_partition(const PairMergePass<Key, Value>& pass, unsigned architecture,
-                           cudaStream_t stream);
-
+// Merges by the rows that launch_partition<PairOf<Key, Value>>(pass.keys) wrote, or
+// launch_two_way_partition.
 template <class Key, class Value>
 void launch_pair_merge(const PairMergePass<Key, Value>& pass, unsigned architecture,
                        cudaStream_t stream);
 
-// Cuts and merges a single group of two runs. With no rows every block searches for its own cuts;
-// pass.keys.rows_per_group counts the tiles.
+// The merge of small inputs, of fan-in 2, whose blocks search for their cuts;
+// pass.keys.rows_per_group counts its tiles.
 template <class Key, class Value>
-void launch_two_way_pair_merge(const PairMergePass<Key, Value>& pass, unsigned architecture,
-                               cudaStream_t stream);
+void launch_small_pair_merge(const PairMergePass<Key, Value>& pass, unsigned architecture,
+                             cudaStream_t stream);
 
 // Writes numbers[i] = i.
 void launch_count_up(std::uint32_t* numbers, std::uint64_t count, cudaStream_t stream);

@@ -4,7 +4,6 @@
 #include "base/units.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/with_tuning.hpp"
-#include "gpu/merge/launch_kway_merge.cuh"
 #include "gpu/records/launch.hpp"
 #include "gpu/records/pair_merge_kernel.cuh"
 #include "gpu/records/pair_sort_kernel.cuh"
@@ -26,15 +25,10 @@ void launch_pair_sort(const PairSortPass<Key, Value>& pass, unsigned architectur
   });
 }
 
-template <class Key, class Value>
-void launch_pair_partition(const PairMergePass<Key, Value>& pass, unsigned architecture,
-                           cudaStream_t stream) {
-  launch_partition_for<PairOf<Key, Value>>(pass.keys, architecture, stream);
-}
-
 template <class Key, class Value, unsigned kFanIn, class Cuts, KernelTuning kTuning>
 void launch_pair_merge_as(const PairMergePass<Key, Value>& pass, std::uint64_t blocks,
                           unsigned architecture, cudaStream_t stream) {
+  static_assert(kTuning.two_way_threads == kTuning.merge_threads);  // one kernel for two runs
   constexpr unsigned kBytes =
       kPairTileBytes<Key, Value, kTuning.merge_threads, kTuning.keys_per_thread>;
   launch_kernel(
@@ -57,21 +51,11 @@ void launch_pair_merge(const PairMergePass<Key, Value>& pass, unsigned architect
 }
 
 template <class Key, class Value>
-void launch_two_way_pair_merge(const PairMergePass<Key, Value>& pass, unsigned architecture,
-                               cudaStream_t stream) {
+void launch_small_pair_merge(const PairMergePass<Key, Value>& pass, unsigned architecture,
+                             cudaStream_t stream) {
   with_tuning<PairOf<Key, Value>>(architecture, [&](auto constant) {
-    constexpr KernelTuning kTuning = decltype(constant)::kTuning;
-    if (pass.keys.row_count == 0) {
-      launch_pair_merge_as<Key, Value, 2, SearchedCuts<32>, kTuning>(pass, pass.keys.rows_per_group,
-                                                                     architecture, stream);
-      return;
-    }
-    const auto blocks = static_cast<unsigned>(div_up(pass.keys.row_count, kPartitionThreads));
-    launch_kernel(two_way_partition_kernel<Key, kTuning.merge_tile_keys(2)>,
-                  {blocks, kPartitionThreads, 0, architecture, stream},
-                  "launching two_way_partition_kernel", pass.keys);
-    launch_pair_merge_as<Key, Value, 2, WrittenCuts, kTuning>(pass, pass.keys.row_count,
-                                                              architecture, stream);
+    launch_pair_merge_as<Key, Value, 2, SearchedCuts<32>, decltype(constant)::kTuning>(
+        pass, pass.keys.rows_per_group, architecture, stream);
   });
 }
 

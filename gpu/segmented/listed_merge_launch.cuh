@@ -1,7 +1,8 @@
 // The body of launch_listed_merge; included by one .cu file a key type.
 #pragma once
 
-#include "gpu/merge/launch_kway_merge.cuh"
+#include "gpu/cuda/programmatic_launch.cuh"
+#include "gpu/cuda/with_tuning.hpp"
 #include "gpu/segmented/listed_merge_kernel.cuh"
 
 namespace gsort::gpu {

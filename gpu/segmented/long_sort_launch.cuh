@@ -5,7 +5,7 @@
 #include "base/units.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/with_tuning.hpp"
-#include "gpu/merge/launch_kway_merge.cuh"
+#include "gpu/merge/partition_kernel.cuh"
 #include "gpu/segmented/long_sort_kernel.cuh"
 
 namespace gsort::gpu {

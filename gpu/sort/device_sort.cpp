@@ -189,7 +189,7 @@ void sort_keys(const KeySort<Key>& sort) {
   for (auto& pass : sort_passes(count, shape, tuning, arrays.scratch, store_map)) {
     pass.input = from;
     pass.output = to;
-    launch_partition(pass, architecture, stream);
+    launch_partition<Key>(pass, architecture, stream);
     launch_kway_merge(pass, architecture, stream);
     std::swap(from, to);
   }

@@ -13,7 +13,7 @@
 // idle.
 //   width 1: 1 2 | 3   7 9 | 8       width 2: 1 2 3   7 8 9
 //
-// Threads, shared memory, bytes: see block_section_sort.cuh, of which an array is one section
+// Threads, shared memory, bytes: see block_section_sort.cu, of which an array is one section
 // here.
 //
 // Cost. log^2(d) steps a key, all in shared memory; 2 * sizeof(Key) bytes of global memory a key.
@@ -25,8 +25,8 @@
 // Satish, M. Harris, M. Garland, "Designing efficient sorting algorithms for manycore GPUs",
 // IPDPS 2009, doi:10.1109/IPDPS.2009.5161005.
 #include "gpu/textbook/batch_sorts.hpp"
-#include "gpu/textbook/block_section_sort.cuh"
 #include "gpu/textbook/launch.hpp"
+#include "gpu/textbook/section_shape.hpp"
 
 namespace gsort::textbook {
 
@@ -41,9 +41,7 @@ void launch_batch_sort_shared(const BatchRequest<Key>& request) {
                     format_count(kMostSharedKeys) + " is the most");
   }
   const SectionShape shape = SectionShape::of(request.array_count, request.array_keys);
-  const unsigned blocks = blocks_for(shape.sections(), shape.sections_per_block);
-  section_sort_kernel<<<blocks, kSectionKeys, 0, request.stream>>>(request.in, request.out, shape);
-  require_launched("section_sort_kernel");
+  launch_block_section_sort(request.in, request.out, shape, request.stream);
 }
 
 template void launch_batch_sort_shared(const BatchRequest<std::uint8_t>&);

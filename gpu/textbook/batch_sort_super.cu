@@ -27,8 +27,11 @@
 //
 // Source. Green, McColl, Bader, "GPU Merge Path", ICS 2012, doi:10.1145/2304576.2304621.
 #include "gpu/textbook/batch_sorts.hpp"
-#include "gpu/textbook/block_section_sort.cuh"
+#include "gpu/textbook/co_rank_bisection.hpp"
 #include "gpu/textbook/launch.hpp"
+#include "gpu/textbook/path_step.hpp"
+#include "gpu/textbook/run_pair.hpp"
+#include "gpu/textbook/section_shape.hpp"
 
 namespace gsort::textbook {
 namespace {
@@ -73,9 +76,7 @@ void launch_batch_sort_super(const BatchRequest<Key>& request) {
   const unsigned levels = levels_from<std::uint64_t>(kSectionKeys, request.array_keys);
   auto* const other = static_cast<Key*>(request.scratch);
   Key* to = levels % 2 == 0 ? request.out : other;
-  const unsigned sort_blocks = blocks_for(shape.sections(), shape.sections_per_block);
-  section_sort_kernel<<<sort_blocks, kSectionKeys, 0, request.stream>>>(request.in, to, shape);
-  require_launched("section_sort_kernel");
+  launch_block_section_sort(request.in, to, shape, request.stream);
   const unsigned merge_blocks = blocks_for(shape.sections(), 1);
   for (unsigned level = 0; level < levels; ++level) {
     const Key* const from = to;

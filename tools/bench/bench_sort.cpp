@@ -183,7 +183,7 @@ void bench_kernels(Arena<Key>& arena, int repeats) {
         gpu::launch_sample(arena.input, pass.runs, samples, architecture, nullptr);
       });
       const float partition_ms =
-          median_ms(repeats, [&] { gpu::launch_partition(pass, architecture, nullptr); });
+          median_ms(repeats, [&] { gpu::launch_partition<Key>(pass, architecture, nullptr); });
       const float merge_ms =
           median_ms(repeats, [&] { gpu::launch_kway_merge(pass, architecture, nullptr); });
       std::printf("  fan-in %u, runs of %10lu: sample %.3f, partition %.3f, merge %.3f ms\n",

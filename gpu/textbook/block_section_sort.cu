@@ -5,42 +5,16 @@
 // Threads: thread t makes output t mod section_keys of section t / section_keys of the block.
 // Shared memory: two tiles of kSectionKeys keys, between which the levels alternate.
 // Bytes: 2 * sizeof(Key) an element, coalesced; all levels stay in shared memory.
-#pragma once
-
 #include <cstdint>
 
+#include "gpu/textbook/launch.hpp"
 #include "gpu/textbook/path_step.hpp"
 #include "gpu/textbook/run_pair.hpp"
-#include "gpu/textbook/two_arrays.hpp"
+#include "gpu/textbook/section_shape.hpp"
 
 namespace gsort::textbook {
+namespace {
 
-inline constexpr unsigned kSectionKeys = 1024;
-
-// How the arrays of a batch fall into sections, and sections into blocks.
-struct SectionShape {
-  std::uint64_t array_count = 0;
-  std::uint64_t array_keys = 0;
-  std::uint64_t sections_per_array = 0;
-  unsigned section_keys = 0;        // the last section of an array may have fewer
-  unsigned sections_per_block = 0;  // more than one only for arrays of at most half a tile
-
-  [[nodiscard]] static SectionShape of(std::uint64_t array_count, std::uint64_t array_keys) {
-    SectionShape shape;
-    shape.array_count = array_count;
-    shape.array_keys = array_keys;
-    shape.section_keys = static_cast<unsigned>(lesser<std::uint64_t>(array_keys, kSectionKeys));
-    shape.sections_per_array = (array_keys + shape.section_keys - 1) / shape.section_keys;
-    shape.sections_per_block =
-        shape.sections_per_array == 1 ? kSectionKeys / shape.section_keys : 1;
-    return shape;
-  }
-  [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t sections() const {
-    return array_count * sections_per_array;
-  }
-};
-
-// Launched with kSectionKeys threads and sections / sections_per_block blocks, rounded up.
 template <class Key>
 __global__ void __launch_bounds__(kSectionKeys)
     section_sort_kernel(const Key* in, Key* out, SectionShape shape) {
@@ -73,5 +47,22 @@ __global__ void __launch_bounds__(kSectionKeys)
   }
   if (active) out[begin + k] = from[k];
 }
+
+}  // namespace
+
+template <class Key>
+void launch_block_section_sort(const Key* in, Key* out, const SectionShape& shape,
+                               cudaStream_t stream) {
+  const unsigned blocks = blocks_for(shape.sections(), shape.sections_per_block);
+  section_sort_kernel<<<blocks, kSectionKeys, 0, stream>>>(in, out, shape);
+  require_launched("section_sort_kernel");
+}
+
+template void launch_block_section_sort(const std::uint8_t*, std::uint8_t*, const SectionShape&,
+                                        cudaStream_t);
+template void launch_block_section_sort(const std::int32_t*, std::int32_t*, const SectionShape&,
+                                        cudaStream_t);
+template void launch_block_section_sort(const std::uint64_t*, std::uint64_t*, const SectionShape&,
+                                        cudaStream_t);
 
 }  // namespace gsort::textbook
