@@ -1,7 +1,7 @@
 // The shapes of the kernels: one printable struct a key size and architecture, chosen here and
 // nowhere else. Kernels take it as a template argument, host code as a value.
 //
-// Measured on an H200 (sm_90) only; the tables are in device_sort.cpp, device_merge.cpp and below.
+// Measured on an H200 (sm_90) only; the trials are in tools/bench/results/tried.md.
 // The other rows have the same shapes, but for the pairs of 32 bits: theirs fit the 99 KB of shared
 // memory a block that the least of these architectures has.
 #pragma once
@@ -70,8 +70,8 @@ struct PairOf {};
 // sort's tile has 83 KB, and a merge's 42 KB. Where an SM has more than 200 KB, two block sorts of
 // 512 threads and 32-bit keys and values fit it: 2^28 pairs then take a pass less. On an H200, 2^28
 // pairs of u32: block sort 3.34 ms, and a pass of 8 takes 0.21 for its cuts and 1.6 to 1.7; u64
-// with u32: 3.41, 0.27 + 2.25. What did not pay with words of whole keys, and was not tried since:
-// merges of 256 threads, 32 pairs a thread.
+// with u32: 3.41, 0.27 + 2.25. Merges of 256 threads and 32 pairs a thread were slower, with words
+// of whole keys.
 struct PairTunings {
   KernelTuning of[2][2];  // [the key is 64 bits wide][the value is]
 };

@@ -1,71 +1,30 @@
-// See device_merge.hpp, and merge_plan.hpp for the passes: from the input by way of output and
-// buffer to the output.
+// See device_merge.hpp. More than two slices go through passes (merge_plan.hpp), from the input by
+// way of output and buffer to the output; two arrays are merged as told here.
 //
-// Two arrays. Merging the tiles takes a copy's time and 3 to 5% more; finding their cuts first is
-// what remains: scattered reads, which memory serves at 12 to 14 in a nanosecond. Bisection makes
-// 20 of them a tile beside those that all tiles share, so tiles are as large as shared memory
-// allows at full occupancy: on an H200, 2^28 u32 keys, copy 0.506 ms, cuts and merge with tiles of
-// 4,096 keys 0.079 + 0.528 ms, of 8,192 0.044 + 0.537, of 16,384 0.028 + 0.603. A search that is
-// guided by the keys' values (guided_co_rank.hpp) reads a third of the lines: 0.593 -> 0.561 ms in
-// all, 1.127 -> 1.061 for u64; that is 91% and 96% of a copy, of 2^30 keys 94% and 97%.
+// Problem. Merging the tiles of two arrays takes a copy's time and 3 to 5% more. What costs beside
+// it is finding where tiles begin: scattered reads, which memory serves at 12 to 14 in a
+// nanosecond.
 //
-// What did not pay: samples of both arrays first (0.085 for the cuts); every block searching for
-// its own cuts, by 2 to 32 lanes (0.75 at best: a block has no work to hide its wait behind), or
-// only between cuts of every second to sixteenth tile (0.565 at best); cuts found by some blocks of
-// the merge for others (0.604: the reads are not waited for, they are what memory is busy with), or
-// flagged one by one so that the merge begins before all are found (0.552; no faster either if the
-// cuts of the first tiles are found before all others, the beginnings of both arrays are fetched
-// into the L2 cache meanwhile, and only then the merge begins, beside the other cuts: the scattered
-// reads cost it what they cost alone); smaller tiles at the begin and the end of the grid, against
-// blocks in step (0.551 to 0.566 beside 0.552); four or eight lanes a cut, which read a third less
-// (0.548 beside 0.549); blocks that merge many tiles in a row, the next tile's keys on their way
-// and its cuts found by a warp of their own among keys about to be read (0.71: shared memory for
-// two tiles leaves too few warps), or the next cut alone searched while a tile is merged (0.64).
-// Without its cuts the merge reaches 97% of a copy with tiles of 4,096 keys and 95% with tiles of
-// 8,192; cuts of 2,000 tiles take 9 microseconds, as their reads wait for each other, and 12 more
-// for every 32,768. Where 0.551 ms of 2^28 keys go, by the clocks of all blocks: 5 microseconds
-// to launch and events, as for an empty kernel; 14.5 to the cuts; 5 until the first blocks, which
-// all load and then all merge, have fallen out of step; the rest is steady, at 96.4% of a copy's
-// rate, until the end, which all multiprocessors reach within 4. Of tiles of 4,096 keys: 23 to the
-// cuts, 97.6%. In one run 2^28 keys took 0.554 ms, 92% of a copy, and 2^30 2.150 ms, 95%;
-// on an H100, whose memory is slower: 97% and 99%.
+// Idea. Few cuts, and few reads a cut. Tiles are as large as shared memory allows at full
+// occupancy; a search guided by the keys' values (guided_co_rank.hpp) reads a third of the lines
+// that bisection reads. A merge so small that all of it lies in the L2 cache has no kernel for the
+// cuts: each tile's block searches for itself.
 //
-// Neither pays to have no cuts. Warps that stay, each merging a long stretch of the output through
-// two rings in shared memory, refilled behind the keys that it takes, so that the next tile begins
-// where the last one ended: 0.627 ms with 32 keys a lane, 0.613 with 16. With neither search nor
-// network still 0.59: a plain copy by blocks that stay reaches 85 to 92% of the device copy, by
-// short blocks 91 to 98%, best where each moves 4 KB. One reason is that multiprocessors are not
-// equally fast: those here merge 241 to 253 tiles each.
+// Example. a = 1 4 6 9, b = 2 3 5 7, tiles of 4: the cut of output 4 is 2 keys of a and 2 of b, so
+// one block merges 1 4 with 2 3, the other 6 9 with 5 7.
 //
-// Other shapes of the tile of 8,192 keys: 16 keys a thread 0.601 to 0.607, 8 keys 0.83, 4 or 6
-// blocks on a multiprocessor, not 5, 0.573 to 0.582, where this took 0.550 to 0.559. Other merges,
-// of 2^26 keys: a barrier less, where the lanes of a warp together find the co-rank behind its last
-// row, 1% longer; stores of 32 bytes a pair of lanes straight from the registers, 4%. Other cuts:
-// every eighth row first, the others from where these lie, all in float: 20.4 microseconds for 22.2
-// with tiles of 4,096 keys, no faster in all; every 32nd by half a warp, 16 places at a time: 24
-// for 21; the first blocks' keys fetched into the L2 cache meanwhile: these blocks end 2
-// microseconds earlier, the cuts 3 later; those of the second blocks, while the first merge: no
-// gain. Cuts for every 8th or 16th tile only, between which lines tell where the others must lie
-// nearly, so that a block loads 128 to 192 keys more at each end of its slices, looks whether that
-// was enough, and finds the true cut by itself where it was not (one tile in a thousand): the cuts
-// take 13 to 16 microseconds for 17, but the merge 576 to 581 for 530, with an eighth more to load
-// through an L2 cache that is the busiest part already; 560 with nine blocks on a multiprocessor
-// for ten. Exact cuts, but all loads of whole lines of 128 bytes: 0.552 ms for 0.548.
+// Cost. On an H200, 2^28 u32 keys, copy 0.512 ms: 0.551 ms in all, 5 microseconds of them for
+// launches and events, 14 for the cuts; then tiles are merged at 96% of a copy's rate. That is 92%
+// of a copy (u64 96%), of 2^30 keys 95 and 97%. Busiest is the way between the two halves of the L2
+// cache (86% of the cycles with 2^26 keys).
 //
-// What is busiest is the way between the two halves of the L2 cache, which half of all that a block
-// moves must take: 86% of the cycles under the profiler, with 2^26 keys. With 2^28 the L2 cache is
-// 89% busy there, and device memory 79%.
-//
-// Hints to the L2 cache: reads as evict_first 0.575 ms; as evict_last 0.548 where 0.550 is usual,
-// but what runs next finds the cache full (the next cuts take 1 to 3 microseconds longer); stores
-// as .cs 0.554, as .wt or .cg no other time. All of this:
-// tools/bench/results/h200-merge-trials.txt.
+// Source. S. Odeh et al., "Merge path", doi:10.1109/IPDPSW.2012.202. What was tried:
+// tools/bench/results/tried.md; where the time goes: tools/bench/results/h200-merge-trials.txt.
 #include "gpu/merge/device_merge.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "base/error.hpp"
 #include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/table_copy.hpp"
