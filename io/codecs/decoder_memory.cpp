@@ -91,7 +91,7 @@ void require_decoder_memory(Codec codec, const std::string& path, std::uint64_t 
                               format_bytes(bytes), format_bytes(kMostZstdWindow))
                 : fmt::format("its {} needs {}, more than the {} that are planned for it", word,
                               format_bytes(bytes), format_bytes(most_bytes));
-  std::string way_out = fmt::format("use: {} | gsort -t TYPE", decompress_command(codec, path));
+  std::string way_out = "use: " + decompress_pipe(codec, path);
   // No need that is within the largest share is so large that this could wrap.
   if (limit.budget_factor > 0 && bytes <= kMostDecoderShare) {
     const std::uint64_t budget = round_up(bytes * limit.budget_factor, kMiB);

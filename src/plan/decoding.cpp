@@ -72,9 +72,9 @@ Error too_little(const CompressedInput& input, std::uint64_t needed_bytes, bool 
   if (needed_bytes > input.need.bytes) {
     needs += fmt::format(", all inputs of the merge together {}", format_bytes(needed_bytes));
   }
-  const std::string command = decompress_command(input.need.codec, input.path);
-  const std::string beside = merge ? fmt::format("decompress such inputs first: {} > FILE", command)
-                                   : fmt::format("use: {} | gsort -t TYPE", command);
+  const std::string beside = merge ? fmt::format("decompress such inputs first: {} > FILE",
+                                                 decompress_command(input.need.codec, input.path))
+                                   : "use: " + decompress_pipe(input.need.codec, input.path);
   return Error(ErrorKind::kUsage, "reading",
                fmt::format("{}, more than -S {} leaves", needs, format_bytes(host_bytes)))
       .path(input.path)
