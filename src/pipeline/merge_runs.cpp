@@ -7,15 +7,11 @@
 #include <numeric>
 #include <optional>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "pipeline/output/sinks.hpp"
 #include "pipeline/part_splitter.hpp"
-#include "pipeline/proof/damage_hint.hpp"
 #include "plan/merge_plan.hpp"
 #include "plan/rounds.hpp"
 
@@ -57,7 +53,6 @@ class PartQueue {
     if (position_ == total_) return std::nullopt;
     const std::uint64_t end = std::min(total_, position_ + part_elements_);
     Part part{next_number_, position_, cuts_, splitter_.cuts_at(end)};
-    require_slices(part, end - position_);
     cuts_ = part.end;
     position_ = end;
     ++next_number_;
@@ -72,19 +67,6 @@ class PartQueue {
   }
 
  private:
-  // Blocks that say other keys to the splitter than to the merge could give slices that run
-  // backwards, or more of them than there is room for.
-  void require_slices(const Part& part, std::uint64_t elements) const {
-    bool sound = part.elements() == elements;
-    for (std::size_t run = 0; run < runs_.size(); ++run) {
-      sound = sound && part.begin[run] <= part.end[run] && part.end[run] <= runs_[run].elements();
-    }
-    if (sound) return;
-    throw Error(ErrorKind::kCorrupt, fmt::format("splitting at element {}", part.position),
-                "the runs are not in order")
-        .hint(kDamageHint);
-  }
-
   // How often space is given back: larger holes take little longer than small ones.
   static constexpr std::uint64_t kReleases = 32;
 

@@ -1,9 +1,14 @@
 #include "pipeline/part_splitter.hpp"
 
 #include <algorithm>
+#include <numeric>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "base/units.hpp"
 #include "element/kway_split.hpp"
+#include "pipeline/proof/damage_hint.hpp"
 #include "pipeline/record_ties.hpp"
 
 namespace gsort {
@@ -18,6 +23,19 @@ struct PrefixesOf {
     return order.prefix_of(records + i * order.record_bytes());
   }
 };
+
+std::uint64_t sum_of(const std::vector<std::uint64_t>& cuts) {
+  return std::accumulate(cuts.begin(), cuts.end(), std::uint64_t{0});
+}
+
+// Blocks that say other keys than the fences, or than they said before, could give slices of more
+// elements than there is room for.
+void require_reached(std::uint64_t position, std::uint64_t least, std::uint64_t most) {
+  if (least <= position && position <= most) return;
+  throw Error(ErrorKind::kCorrupt, fmt::format("splitting at element {}", position),
+              "the runs are not in order")
+      .hint(kDamageHint);
+}
 
 }  // namespace
 
@@ -58,10 +76,12 @@ std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
   if (!records_ || records_->prefix_is_whole()) {
     kway_split<std::uint64_t, std::uint64_t>(position, run_count, range.low, range.high,
                                              low_.data(), high_.data(), probe_.data(), count);
+    require_reached(position, sum_of(low_), sum_of(low_));
     return low_;
   }
   const auto below = kway_ties<std::uint64_t, std::uint64_t>(
       position, run_count, range.low, range.high, low_.data(), high_.data(), probe_.data(), count);
+  require_reached(position, below, sum_of(high_));
   take_ties(*records_, position - below, low_, high_,
             [this](std::uint32_t run, std::uint64_t at) { return record_at(run, at); });
   return low_;

@@ -34,7 +34,10 @@ class PartSplitter {
 
   // The cuts for output position `position`, one for each run.
   // Requires: position is not below that of the call before, and at most the sum of all elements.
-  // Throws: Error(kTemporary), Error(kCorrupt) from reading blocks.
+  // Ensures: the cuts lie in their runs, none in front of that of the call before, and add up to
+  // the position, whatever the blocks say.
+  // Throws: Error(kTemporary), Error(kCorrupt) from reading blocks; Error(kCorrupt) for runs that
+  // are not in order.
   [[nodiscard]] std::vector<std::uint64_t> cuts_at(std::uint64_t position);
 
  private:

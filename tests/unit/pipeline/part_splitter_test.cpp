@@ -1,6 +1,8 @@
 #include "pipeline/part_splitter.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -159,6 +161,57 @@ void expect_few_reads() {
 TEST(PartSplitter, ReadsOneBlockOfEachRunForACut) {
   expect_few_reads<std::uint32_t>();
   expect_few_reads<std::uint64_t>();
+}
+
+// Cuts at several positions of runs of random elements, which are in no order: those that are given
+// must be cuts of their positions.
+void expect_cuts_or_errors(std::uint64_t element_bytes, const std::optional<RecordFormat>& records,
+                           std::uint64_t seed, int& errors) {
+  constexpr std::uint64_t kElements = 50;
+  const io::test::TempFolder folder;
+  io::RunStoreOptions options;
+  options.block_elements = kBlockElements;
+  options.batch_bytes = 64 << 10;
+  options.packing = Packing::kOff;
+  if (records) options.records.emplace(*records);
+  io::RunStore store({folder.path()}, element_bytes, options);
+  std::vector<io::Run> runs;
+  for (std::uint64_t run = 0; run < 4; ++run) {
+    io::RunWriter writer = store.begin_run(kElements);
+    writer.put(0, io::test::random_bytes(kElements * element_bytes, 4 * seed + run));
+    runs.push_back(writer.finish());
+  }
+  PartSplitter splitter(runs, element_bytes, kBlockElements * element_bytes, store.scratch_bytes(),
+                        records);
+  std::vector<std::uint64_t> before(runs.size());
+  for (std::uint64_t position = 0; position <= runs.size() * kElements; position += 20) {
+    std::vector<std::uint64_t> cuts;
+    try {
+      cuts = splitter.cuts_at(position);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
+      ++errors;
+      return;
+    }
+    EXPECT_EQ(std::accumulate(cuts.begin(), cuts.end(), std::uint64_t{0}), position);
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      EXPECT_LE(before[run], cuts[run]);
+      EXPECT_LE(cuts[run], kElements);
+    }
+    before = cuts;
+  }
+}
+
+TEST(PartSplitter, MakesNoWrongCutsOfRunsThatAreNotInOrder) {
+  const RecordFormat records{12, {{0, 12, std::nullopt, false, false}}};
+  int errors_of_keys = 0;
+  int errors_of_records = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    expect_cuts_or_errors(4, {}, seed, errors_of_keys);
+    expect_cuts_or_errors(12, records, seed, errors_of_records);
+  }
+  EXPECT_GT(errors_of_keys, 0);
+  EXPECT_GT(errors_of_records, 0);
 }
 
 }  // namespace
