@@ -264,6 +264,8 @@ std::size_t Reader::Impl::next_of(std::size_t input, ByteSpan buffer) {
   Source& source = *sources_[input];
   const Claim claim = source.claim(buffer, round_down(buffer.size(), element_bytes_));
   if (claim.bytes > 0) source.fill(buffer, claim);
+  const std::lock_guard lock(mutex_);
+  position_ += claim.bytes;
   return claim.bytes;
 }
 

@@ -121,7 +121,7 @@ class Reader {
   // is more. To be called before anything has been taken; without it there is no limit.
   void limit_decoders(const DecoderLimit& limit);
 
-  // The bytes claimed so far by next(). Thread-safe.
+  // The bytes claimed so far by next() or next_of(). Thread-safe.
   [[nodiscard]] std::uint64_t position() const;
 
   // Whether next() has met the end of the sequence. For a pipe only a next() that found nothing

@@ -87,16 +87,14 @@ class Sort {
   // What was proven to be read is all that the inputs hold, or, where nobody knows that in advance,
   // all that the reader gave; and it has no more to give.
   void require_all_read() const {
-    const bool as_one_sequence = plan_.job.merged_inputs == 0;
-    auto bytes = job_.reader.known_size();
-    if (!bytes && as_one_sequence) bytes = job_.reader.position();
+    const std::uint64_t bytes = job_.reader.known_size().value_or(job_.reader.position());
     const std::uint64_t read = proof_.input().count;
-    const bool is_all = !bytes || *bytes == read * plan_.element_bytes;
+    const bool is_all = bytes == read * plan_.element_bytes;
     if (is_all && job_.reader.at_end()) return;
     const std::string reason =
         is_all ? std::string("the inputs hold more than was sorted")
                : fmt::format("the inputs hold {} elements, but {} were sorted",
-                             format_count(*bytes / plan_.element_bytes), format_count(read));
+                             format_count(bytes / plan_.element_bytes), format_count(read));
     throw Error(ErrorKind::kCorrupt, "verifying what was read", reason).hint(kDefectHint);
   }
 

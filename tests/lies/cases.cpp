@@ -237,6 +237,7 @@ std::vector<LieCase> make_cases() {
   add("merged", merging(keys(use_small_windows)), merged | placed);
   add("merged_f64", merging(request_of(kF64, Distribution::kUniform, use_small_windows)), merged);
   add("merged_into_runs", merging(keys(merge_into_runs)), merged | kOfMerges | kOfFiles);
+  add("merged_from_pipe", through_pipes(merging(keys(use_small_windows)), true, false), merged);
   add("merged_to_pipe", through_pipes(merging(keys(use_small_windows)), false, true), merged);
 
   add("arrays", in_arrays(keys(use_small_array_blocks), 100), arrays | placed);
@@ -275,6 +276,7 @@ std::vector<LieCase> make_cases() {
 
   add("resumed", keys(use_runs), spilled).resumes = true;
   add("resumed_in_rounds", keys(use_rounds), spilled).resumes = true;
+  add("resumed_reading", keys(use_runs), {Seam::kReader}).resumes = true;
   return cases;
 }
 

@@ -107,18 +107,20 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
 // Writes the inputs that are files; returns the names of all.
 std::vector<std::string> make_inputs(const SortRequest& request, const io::test::TempFolder& folder,
                                      ServedPipe& pipe) {
+  const bool merges = !request.merged.empty();
+  const std::size_t inputs = merges ? request.merged.size() : 1;
   std::vector<std::string> names;
-  for (const Bytes& input : request.merged) {
-    names.push_back(folder / ("in" + std::to_string(names.size())));
-    io::test::write_file(names.back(), input);
+  for (std::size_t i = 0; i < inputs; ++i) {
+    const Bytes& input = merges ? request.merged[i] : request.input;
+    if (request.from_pipe && i + 1 == inputs) {
+      pipe.feed(input);
+      names.push_back(pipe.path());
+    } else {
+      names.push_back(folder / (merges ? "in" + std::to_string(i) : "in"));
+      io::test::write_file(names.back(), input);
+    }
   }
-  if (!names.empty()) return names;
-  if (request.from_pipe) {
-    pipe.feed(request.input);
-    return {pipe.path()};
-  }
-  io::test::write_file(folder / "in", request.input);
-  return {folder / "in"};
+  return names;
 }
 
 // Runs the plan; the inputs and the output are gone when it returns.

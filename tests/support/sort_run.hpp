@@ -24,7 +24,7 @@ struct SortRequest {
   std::optional<std::string> gpu_memory;  // for the CUDA engine; none: another engine
   unsigned threads = 2;
   std::optional<unsigned> batch_size;
-  bool from_pipe = false;
+  bool from_pipe = false;  // of several inputs the last
   bool to_pipe = false;
   Packing packing = Packing::kAuto;
   bool verify = true;
