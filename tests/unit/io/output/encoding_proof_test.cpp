@@ -8,6 +8,7 @@
 
 #include "form/decimal.hpp"
 #include "io/codecs/compress.hpp"
+#include "unit/io/codec_samples.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
@@ -110,6 +111,7 @@ TEST(EncodingProof, FindsEveryOtherMember) {
     damaged[member.size() / 2] ^= std::byte{16};
     EXPECT_FALSE(holds(codec, damaged, content));
   }
+  EXPECT_FALSE(holds(Codec::kZstd, test::zstd_frame(28, content), content));  // nobody reads it
 }
 
 }  // namespace
