@@ -46,7 +46,7 @@ void UniqueRecordSink::put_some(Turns::Place place, ConstByteSpan records) {
   dropped.reserve(most);
   const auto flush = [&] {
     proof_.add_dropped(dropped);
-    if (!kept.empty()) next_.put(place.position, kept);
+    next_.put(place.position, kept);
     place.position += kept.size() / bytes;
     kept.clear();
     dropped.clear();

@@ -47,7 +47,7 @@ void UniqueSink::put_some(Turns::Place place, std::span<const Key> keys) {
     const auto some = keys.first(std::min(keys.size(), kScratchBytes / sizeof(Key)));
     const std::size_t stay = split_repeats(before, some, kept, repeats);
     proof_.add_dropped(std::as_bytes(std::span<const Key>(repeats, some.size() - stay)));
-    if (stay > 0) next_.put(place.position, std::as_bytes(std::span<const Key>(kept, stay)));
+    next_.put(place.position, std::as_bytes(std::span<const Key>(kept, stay)));
     place.position += stay;
     before = some.back();
     keys = keys.subspan(some.size());

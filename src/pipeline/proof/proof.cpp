@@ -97,7 +97,6 @@ void Proof::add_input_of_before(const Fingerprint& keys) {
 }
 
 void Proof::add_dropped(ConstByteSpan raw_keys) {
-  if (raw_keys.empty()) return;
   Span span(meter_, Stage::kProve);
   span.add_bytes(raw_keys.size());
   const Fingerprint seen = look(raw_keys);

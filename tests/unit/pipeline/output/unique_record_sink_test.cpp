@@ -30,6 +30,7 @@ Bytes unique_of(const std::string& records, std::size_t piece, std::uint64_t dis
   test::CollectingSink collected(distinct, 2);
   ProvingSink proving(proof, collected);
   UniqueRecordSink sink(kFormat, proof, proving);
+  sink.put(0, {});
   for (std::size_t at = 0; at < input.size(); at += 2 * piece) {
     const ConstByteSpan rest = ConstByteSpan(input).subspan(at);
     sink.put(at / 2, rest.first(std::min(rest.size(), 2 * piece)));

@@ -90,6 +90,29 @@ TEST(UniqueSink, EndsCallsThatWaitWhenTheEngineGivesUp) {
   EXPECT_TRUE(next.was_abandoned());
 }
 
+// Makes the last key repeat the one before it, after it was counted as distinct.
+class DamagingSink final : public PieceSink {
+ public:
+  explicit DamagingSink(Bytes& keys) : keys_(keys) {}
+  void put(std::uint64_t /*position*/, ConstByteSpan /*keys*/) override {
+    std::copy_n(keys_.end() - 8, 4, keys_.end() - 4);
+  }
+  void abandon() noexcept override {}
+
+ private:
+  Bytes& keys_;
+};
+
+TEST(UniqueSink, ThrowsWhenAKeyIsDroppedThatWasToStay) {
+  std::vector<std::uint32_t> distinct = sorted_keys(100'000, 1);
+  distinct[1] = 0;  // one repeats: so keys are copied, some at a time
+  Bytes keys = bytes_of_keys(distinct);
+  Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
+  DamagingSink damaging(keys);
+  UniqueSink sink(4, proof, damaging);
+  EXPECT_EQ(io::test::error_of([&] { sink.put(0, keys); }).kind(), ErrorKind::kCorrupt);
+}
+
 // Its turn would never come.
 TEST(UniqueSink, RefusesAPieceThatHasBeenThere) {
   Proof proof({kFormat, {}}, true, nullptr, OrderKind::kStrict);
