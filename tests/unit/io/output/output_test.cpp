@@ -224,6 +224,24 @@ TEST(Output, DoesNotAppearWithAnotherSize) {
   EXPECT_TRUE(folder.entries().empty());
 }
 
+TEST(Output, SaysWhereItIsNotWhatWasWritten) {
+  const TempFolder folder;
+  const Folder place = open_folder(folder.path(), ErrorKind::kOutput);
+  const auto expect_error = [&](const std::vector<Stretch>& written, std::size_t bytes,
+                                const char* what, std::uint64_t offset) {
+    LinkableFile file(place, "other", "other");
+    for (const auto [begin, end] : written) {
+      file.file().write_full_at(random_bytes(end - begin), begin);
+    }
+    const Error error = error_of([&] { file.put_in_place(false, bytes); });
+    EXPECT_TRUE(contains(error.what(), what)) << error.what();
+    EXPECT_EQ(error.offset_bytes(), offset);
+  };
+  expect_error({{0, 10}, {20, 30}}, 30, "nothing was written there", 10);
+  expect_error({{0, 10}, {20, 30}}, 10, "something was written behind the end", 10);
+  expect_error({{0, 30}}, 10, "something was written behind the end", 10);
+}
+
 TEST(Output, KeepsTheModeOfWhatItReplaces) {
   const TempFolder folder;
   write_file(folder / "f", bytes_of("x"));

@@ -105,6 +105,29 @@ TEST(File, MovesItsDescriptor) {
   EXPECT_EQ(third.path(), folder / "f");
 }
 
+TEST(File, NotesWhatIsWrittenAndRefusesItTwiceWhateverBecomesOfIt) {
+  const TempFolder folder;
+  WrittenPlaces places;
+  File first = create(folder / "f");
+  first.note_places_in(places);
+  first.write_full_at(random_bytes(100), 0);
+  File second = std::move(first);
+  second.write_full_at(random_bytes(100), 100);
+  File third;
+  third = std::move(second);
+  const File again = third.reopened(O_WRONLY);
+  std::size_t moved = 0;
+  EXPECT_TRUE(again.write_direct_at(random_bytes(100), 200, moved));
+  EXPECT_TRUE(places.covers(300));
+  EXPECT_FALSE(places.covers(299));
+  for (const File* const file : std::array<const File*, 2>{&third, &again}) {
+    EXPECT_EQ(error_of([&] { file->write_full_at(random_bytes(2), 99); }).offset_bytes(), 99U);
+    const Error error = error_of([&] { (void)file->write_direct_at(random_bytes(2), 299, moved); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    EXPECT_EQ(error.offset_bytes(), 299U);
+  }
+}
+
 TEST(File, ReopensWhatHasNoNameAnyMore) {
   const TempFolder folder;
   const File file = create(folder / "f");

@@ -306,16 +306,32 @@ TEST_F(ProofOf, CatchesWhatIsPutAtAnotherPlace) {
   }
 }
 
+// Of two bytes: a key, and behind it what rises while keys fall.
+TEST(ProofOfRecords, ComparesTheirKeysAtTheBordersOfPieces) {
+  const RecordFormat format{2, {{0, 1, std::nullopt, false, false}}};
+  const auto put = [&](const std::string& first, const std::string& second) {
+    Proof proof({{}, format}, true);
+    proof.add_input(std::as_bytes(std::span(first)));
+    proof.add_input(std::as_bytes(std::span(second)));
+    proof.add_output(first.size() / 2, std::as_bytes(std::span(second)));
+    proof.add_output(0, std::as_bytes(std::span(first)));
+    proof.finish();
+  };
+  put("a9b8", "c7d6");
+  put("a9b8", "b7d6");
+  EXPECT_THROW(put("b6c7", "a8d9"), Error);
+}
+
 // ---- Arrays that are sorted by themselves ----
 
 class ProofOfArrays : public testing::Test {
  protected:
   static constexpr std::uint64_t kArray = 300;  // elements
 
-  static Bytes sorted_arrays(const Bytes& input) {
+  static Bytes sorted_arrays(const Bytes& input, std::uint64_t elements = kArray) {
     Bytes all;
-    for (std::size_t at = 0; at < input.size(); at += kArray * 4) {
-      const auto bytes = std::min<std::size_t>(kArray * 4, input.size() - at);
+    for (std::size_t at = 0; at < input.size(); at += elements * 4) {
+      const auto bytes = std::min<std::size_t>(elements * 4, input.size() - at);
       const Bytes array = test::sorted_copy(ConstByteSpan(input).subspan(at, bytes), kFormat);
       all.insert(all.end(), array.begin(), array.end());
     }
@@ -369,6 +385,20 @@ TEST_F(ProofOfArrays, CatchesElementsThatChangeTheirArrays) {
   exchanged = sorted_;
   std::swap_ranges(array(9), array(9) + 4, array(12));  // the least of both
   expect_refused_at(2'400, input_, exchanged);
+}
+
+TEST_F(ProofOfArrays, CatchesShortOnesThatChangeTheirPlaces) {
+  for (const std::uint64_t elements : {1U, 2U, 16U, 17U}) {
+    Proof proof({kFormat, {}}, true);
+    const ArraysFingerprint read = proof.add_input_arrays(input_, elements);
+    Bytes output = sorted_arrays(input_, elements);
+    const auto second = output.begin() + static_cast<std::ptrdiff_t>(4 * elements);
+    std::swap_ranges(output.begin(), second, second);
+    EXPECT_THROW(proof.add_output_arrays(0, output, elements, read), Error) << elements;
+    std::swap_ranges(output.begin(), second, second);
+    proof.add_output_arrays(0, output, elements, read);
+    proof.finish();
+  }
 }
 
 TEST_F(ProofOfArrays, CatchesAnElementThatChanges) {
