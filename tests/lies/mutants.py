@@ -3,9 +3,9 @@
 
 What is a check is found by pattern, so that a new one is covered as soon as it is written: every
 throw, if, comparison, truth value that is returned, and statement that notes what was seen, in the
-files below. All changes are built at once, in a copy of the source in a temporary folder, each
-behind a number; a test program is told by GSORT_MUTANT which one is in effect. Tests that do not
-end count as tests that fail.
+places that mutant_places.py names. All changes are built at once, in a copy of the source in a
+temporary folder, each behind a number; a test program is told by GSORT_MUTANT which one is in
+effect. Tests that do not end count as tests that fail. mutants_test.py tests this script.
 
   mutants.py --list            what would be changed
   mutants.py --only TEXT ...   only changes whose description holds one of these texts
@@ -23,61 +23,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections import Counter
 from pathlib import Path
+
+from mutant_places import EQUIVALENT, PLACES, TESTS, USUAL_TESTS
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# The files, and of larger ones the functions, by how they begin.
-PLACES = [
-    ("src/base/tiling.hpp", None),
-    ("src/pipeline/proof/order_ledger.hpp", None),
-    ("src/pipeline/proof/proof.cpp", None),
-    ("io/runs/run_format.cpp", None),
-    ("io/runs/run.cpp", ["void Run::require_whole() const {"]),
-    ("src/pipeline/sort_job.cpp", ["  void require_all_read() const {"]),
-    ("src/pipeline/merge_runs.cpp", ["  void require_slices("]),
-    ("src/pipeline/output/sinks.hpp", ["class StagingSink"]),
-    ("src/pipeline/output/unique_turns.hpp", ["  Place take("]),
-    ("src/pipeline/output/unique_sink.cpp", ["void UniqueSink::put_some("]),
-    ("src/pipeline/select_top.cpp", ["  void drop_repeats() {"]),
-]
-
-# The programs that are tried in turn, the quick ones first; of each, the tests.
-TESTS = {
-    "src/base/tiling.hpp": [("unit_base", "Tiling.*")],
-    "io/runs/run_format.cpp": [("unit_io", "RunFormat*:*Run*:*Block*")],
-    "io/runs/run.cpp": [("unit_io", "*Run*")],
-}
-USUAL_TESTS = [
-    ("unit_pipeline", "*Proof*:OrderLedger.*:*Sink.*:*Staging*"),
-    ("lying_sorts", "*"),
-    ("unit_pipeline", "*Damage*:*Lying*:*Arrays*:*Result*:*Top*:Unique*:*Check*"),
-]
 LIES = "60"  # in each case
-SECONDS = 600  # for one program
-
-# Changes that no test can see, and why: (file, text of the line, what was changed, reason).
-EQUIVALENT = [
-    ("src/base/tiling.hpp",
-     "return stretches_.size() == 1 && first_gap() == size && stretches_.begin()->first == 0;",
-     "== is true #3", "the first gap is not 0 only where a stretch begins at 0"),
-    ("src/base/tiling.hpp", "if (after != stretches_.end() && after->first == end) {",
-     "!= is true", "reads behind the last stretch, which a sanitizer sees, and finds no such number"),
-    ("src/pipeline/proof/order_ledger.hpp",
-     "if (!disorder_ || position < disorder_->position) disorder_ = {position, before, value};",
-     "< is <=", "every border is compared once"),
-    ("src/pipeline/proof/order_ledger.hpp", "stretches_.erase(after);", "left out",
-     "costs memory: what stays behind says the same of its end"),
-    ("src/pipeline/proof/proof.cpp", "if (raw_keys.empty()) return;", "*",
-     "of no elements everything below adds nothing"),
-    ("src/pipeline/proof/proof.cpp", "if (!enabled_) return {look(raw_keys)};", "if never",
-     "saves time: of counts alone the sums of arrays are alike"),
-    ("io/runs/run_format.cpp", "if (block.size() < kBlockHeaderBytes) {", "< is <=",
-     "behind a header alone a block is cut short as well"),
-    ("io/runs/run_format.cpp",
-     "return whole < kBlockHeaderBytes ? 0 : (whole - kBlockHeaderBytes) / element_bytes;", "< is <=",
-     "0 elements in 0 bytes"),
-]
+SECONDS = 30  # for one program, and ten times what it takes where nothing has been taken out
+NUMBERS = 1000  # of a file, so that a change in one leaves the others built
 
 HEADER = r'''// Made by tests/lies/mutants.py: which change is in effect.
 #pragma once
@@ -149,11 +105,12 @@ class Mutant:
     def __str__(self):
         return f"{self.file}:{self.line}: {self.change}: {self.text}"
 
+    def is_of(self, equivalent):
+        file, text, change, _ = equivalent
+        return (file, text) == (self.file, self.text) and change in (self.change, "*")
+
     def reason_to_survive(self):
-        for file, text, change, reason in EQUIVALENT:
-            if (file, text) == (self.file, self.text) and change in (self.change, "*"):
-                return reason
-        return None
+        return next((entry[3] for entry in EQUIVALENT if self.is_of(entry)), None)
 
 
 def without_words(source):
@@ -171,24 +128,29 @@ def end_of_group(code, begin, pair):
     raise ValueError("a bracket is not closed")
 
 
-def regions(code, functions):
-    if functions is None:
-        return [(0, len(code))]
-    found = []
-    for function in functions:
-        begin = code.index(function)
-        found.append((begin, end_of_group(code, code.index("{", begin), "{}")))
-    return found
+def region(code, text):
+    """Of the function, block or statement that begins with the text."""
+    begin = code.index(text)
+    depth = 0
+    for at in range(begin, len(code)):
+        depth += {"(": 1, ")": -1}.get(code[at], 0)
+        if depth == 0 and code[at] == ";":
+            return begin, at + 1
+        if depth == 0 and code[at] == "{":
+            return begin, end_of_group(code, at, "{}") + 1
+    raise ValueError(f"'{text}' does not end")
 
 
 class Finder:
     """The changes of one file."""
 
-    def __init__(self, file, first_number):
-        self.file, self.next = file, first_number
-        self.source = (ROOT / file).read_text()
-        self.code = without_words(self.source)
+    def __init__(self, file, source, texts, first_number):
+        self.file, self.source, self.next = file, source, first_number
+        self.code = without_words(source)
+        self.regions = [region(self.code, text) for text in texts or []] or [(0, len(source))]
         self.mutants, self.edits = [], []
+        for begin, end in self.regions:
+            self.find(begin, end)
 
     def add(self, at, change):
         begin = self.source.rfind("\n", 0, at) + 1
@@ -224,23 +186,40 @@ class Finder:
                 number = self.add(match.start(), "other truth")
                 value = f"(gsort::mutant::is({number}) != {match.group(1)})"
                 self.edits.append((match.start(1), len(match.group(1)), value))
+        self.find_answers(begin, end)
         for match in re.finditer(r" (==|!=|<=|>=|<|>) ", self.code):
             line = self.line_of(match.start())
-            if not begin <= match.start() < end or re.search(r"\b(for|while|static_assert)\b", line):
+            if not begin <= match.start() < end or re.search(r"\b(for|while|static_assert|constexpr)\b", line):
                 continue
             self.find_comparison(match)
         for match in re.finditer(r"(?m)^ +((?!return|throw|span|Span|case|\.)[\w.\->\[\]]+"
-                                 r"(\([^\n]*\)| (?:=|\+=) [^\n;]*|\+\+)|\+\+[\w.]+);$", self.code):
+                                 r"(\([^\n]*\)| (?:=|\+=)\s[^;{}]*|\+\+)|\+\+[\w.]+); *$", self.code):
             at = match.start(1)
             if not begin <= at < end or self.is_declaration(at):
                 continue
             number = self.add(at, "left out")
             self.edits.append((at, 0, f"if (!gsort::mutant::is({number})) "))
-        for match in re.finditer(r"(?<=[ (])(\w+) \? ", self.code):
+        for match in re.finditer(r"(?<![=!<>]= )(?<=[ (])([\w.]+)\s+\? ", self.code):
             if begin <= match.start() < end:
                 number = self.add(match.start(), "? never")
                 self.edits += [(match.start(1), 0, "("),
                                (match.end(1), 0, f" && !gsort::mutant::is({number}))")]
+
+    def find_answers(self, begin, end):
+        """What functions return that say yes or no, where it is not a comparison."""
+        says = [(match.start(), end_of_group(self.code, match.end() - 1, "{}"))
+                for match in re.finditer(r"\bbool [\w:]+\([^;{}]*\)[\w ]* \{", self.code)]
+        for match in re.finditer(r"\breturn (?!true;|false;)([^;{}]+);", self.code):
+            at = match.start()
+            if not begin <= at < end or not any(first < at < last for first, last in says):
+                continue
+            if re.search(r" (==|!=|<=|>=|<|>) ", match.group(1)):
+                continue
+            number = self.add(at, "returns true")
+            self.add(at, "returns false")
+            self.edits += [(match.start(1), 0, f"(gsort::mutant::is({number}) || "
+                                               f"(!gsort::mutant::is({number + 1}) && ("),
+                           (match.end(1), 0, ")))")]
 
     def find_comparison(self, match):
         sign = match.group(1)
@@ -265,14 +244,8 @@ class Finder:
 
 
 def find_all():
-    finders, number = [], 1
-    for file, functions in PLACES:
-        finder = Finder(file, number)
-        for begin, end in regions(finder.code, functions):
-            finder.find(begin, end)
-        number = finder.next
-        finders.append(finder)
-    return finders
+    return [Finder(file, (ROOT / file).read_text(), texts, NUMBERS * place + 1)
+            for place, (file, texts) in enumerate(PLACES, 1)]
 
 
 def write_if_new(path, text):
@@ -300,27 +273,46 @@ def build(finders, tree, jobs):
     if shutil.which("ccache"):
         configure.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
     make = ["cmake", "--build", "build/release", "-j", str(jobs), "--target"]
-    for command in (configure, make + ["unit_base", "unit_io", "unit_pipeline", "lying_sorts"]):
+    programs = {program for tests in [*TESTS.values(), USUAL_TESTS] for program, _ in tests}
+    for command in (configure, make + sorted(programs)):
         done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)}:\n{done.stdout[-8000:]}{done.stderr[-4000:]}")
     return tree / "build/release/tests"
 
 
-def killer_of(mutant, programs, quick):
-    """The program that fails; None if all pass."""
-    environment = dict(os.environ, GSORT_MUTANT=str(mutant.number), GSORT_LIES=LIES)
-    usual = USUAL_TESTS[:1] if quick else USUAL_TESTS
-    for program, tests in TESTS.get(mutant.file, []) + usual:
-        command = [programs / program, f"--gtest_filter={tests}", "--gtest_fail_fast",
+class Tests:
+    def __init__(self, programs, quick):
+        self.programs, self.quick, self.limits = programs, quick, {}
+        for run in {run for runs in [*TESTS.values(), self.usual()] for run in runs}:
+            begin = time.monotonic()
+            if not self.passes(run, 0, None):
+                sys.exit(f"{' '.join(run)} fails where nothing has been taken out")
+            self.limits[run] = SECONDS + 10 * (time.monotonic() - begin)
+
+    def usual(self):
+        return USUAL_TESTS[:1] if self.quick else USUAL_TESTS
+
+    def passes(self, run, number, limit):
+        program, tests = run
+        environment = dict(os.environ, GSORT_MUTANT=str(number), GSORT_LIES=LIES)
+        if os.path.isdir("/dev/shm"):
+            environment.setdefault("TMPDIR", "/dev/shm")
+        command = [self.programs / program, f"--gtest_filter={tests}", "--gtest_fail_fast",
                    "--gtest_brief=1"]
-        try:
-            done = subprocess.run(command, env=environment, timeout=SECONDS, capture_output=True)
-        except subprocess.TimeoutExpired:
-            return f"{program} (does not end)"
-        if done.returncode != 0:
-            return program
-    return None
+        done = subprocess.run(command, env=environment, timeout=limit, capture_output=True)
+        return done.returncode == 0
+
+    def killer_of(self, mutant):
+        """The program that fails; None if all pass."""
+        own = next((TESTS[path] for path in TESTS if mutant.file.startswith(path)), [])
+        for run in own + self.usual():
+            try:
+                if not self.passes(run, mutant.number, self.limits[run]):
+                    return run[0]
+            except subprocess.TimeoutExpired:
+                return f"{run[0]} (does not end)"
+        return None
 
 
 def main():
@@ -334,31 +326,24 @@ def main():
     finders = find_all()
     mutants = [mutant for finder in finders for mutant in finder.mutants
                if any(text in str(mutant) for text in arguments.only)]
-    gone = [entry[:3] for entry in EQUIVALENT
-            if not any((mutant.file, mutant.text) == entry[:2] and entry[2] in (mutant.change, "*")
-                       for finder in finders for mutant in finder.mutants)]
-    if gone:
-        sys.exit(f"what is said to be equivalent is not there any more: {gone}")
     if arguments.list:
         for mutant in mutants:
             reason = mutant.reason_to_survive()
-            print(f"{mutant.number:4} {mutant}" + (f"\n     equivalent: {reason}" if reason else ""))
+            print(f"{mutant.number:5} {mutant}" + (f"\n      equivalent: {reason}" if reason else ""))
         return
     with tempfile.TemporaryDirectory() as temporary:
         programs = build(finders, (arguments.keep or Path(temporary)).resolve(), arguments.jobs)
-        none = Mutant(0, "", 0, "", "no change")
-        if killer_of(none, programs, arguments.quick) is not None:
-            sys.exit("the tests fail where nothing has been taken out")
+        tests = Tests(programs, arguments.quick)
         tried = [mutant for mutant in mutants if mutant.reason_to_survive() is None]
-        survivors = []
+        killers = Counter()
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-            for mutant, killer in zip(tried, pool.map(
-                    lambda mutant: killer_of(mutant, programs, arguments.quick), tried)):
-                print(f"{mutant.number:4} {killer or 'SURVIVES':14} {mutant}", flush=True)
-                survivors += [] if killer else [mutant]
-        print(f"{len(tried)} changes, {len(survivors)} of them seen by no test; "
-              f"{len(mutants) - len(tried)} equivalent ones not tried")
-        sys.exit(1 if survivors else 0)
+            for mutant, killer in zip(tried, pool.map(tests.killer_of, tried)):
+                print(f"{mutant.number:5} {killer or 'SURVIVES':14} {mutant}", flush=True)
+                killers[killer or "no test"] += 1
+        print(f"{len(tried)} changes, {len(mutants) - len(tried)} equivalent ones not tried")
+        for killer, number in sorted(killers.items()):
+            print(f"{number:5} seen by {killer}")
+        sys.exit(1 if killers["no test"] else 0)
 
 
 if __name__ == "__main__":
