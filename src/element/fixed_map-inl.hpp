@@ -33,9 +33,19 @@ HWY_INLINE auto with_fold(KeyMap<Key> map, const F& f) {
 
 template <class Key, class F>
 HWY_INLINE auto with_fixed_map(KeyMap<Key> map, const F& f) {
-  if (map.fold == KeyFold::kFloat) return with_fold<KeyFold::kFloat>(map, f);
-  if constexpr (sizeof(Key) == bytes_of(KeyType::kTime64)) {
-    if (map.fold == KeyFold::kTime) return with_fold<KeyFold::kTime>(map, f);
+  switch (map.fold) {
+    case KeyFold::kNone:
+      break;
+    case KeyFold::kFloat:
+      if constexpr (is_used(KeyFold::kFloat, sizeof(Key))) {
+        return with_fold<KeyFold::kFloat>(map, f);
+      }
+      break;
+    case KeyFold::kTime:
+      if constexpr (is_used(KeyFold::kTime, sizeof(Key))) {
+        return with_fold<KeyFold::kTime>(map, f);
+      }
+      break;
   }
   return with_fold<KeyFold::kNone>(map, f);
 }

@@ -18,68 +18,111 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "base/host_device.hpp"
 
 namespace gsort {
 
-enum class KeyType : std::uint8_t {
-  kU8,
-  kI8,
-  kU16,
-  kI16,
-  kU32,
-  kI32,
-  kU64,
-  kI64,
-  kF32,
-  kF64,
-  kTime64
-};
-
-inline constexpr KeyType kAllKeyTypes[] = {
-    KeyType::kU8,  KeyType::kI8,  KeyType::kU16, KeyType::kI16, KeyType::kU32,   KeyType::kI32,
-    KeyType::kU64, KeyType::kI64, KeyType::kF32, KeyType::kF64, KeyType::kTime64};
-
-[[nodiscard]] std::string_view name_of(KeyType type);                        // "u32"
-[[nodiscard]] std::optional<KeyType> key_type_named(std::string_view name);  // none if unknown
-
-[[nodiscard]] constexpr std::size_t bytes_of(KeyType type) {
-  switch (type) {
-    case KeyType::kU8:
-    case KeyType::kI8:
-      return 1;
-    case KeyType::kU16:
-    case KeyType::kI16:
-      return 2;
-    case KeyType::kU32:
-    case KeyType::kI32:
-    case KeyType::kF32:
-      return 4;
-    case KeyType::kU64:
-    case KeyType::kI64:
-    case KeyType::kF64:
-    case KeyType::kTime64:
-      return 8;
-  }
-  return 0;
-}
-
-[[nodiscard]] constexpr bool is_float(KeyType type) {
-  return type == KeyType::kF32 || type == KeyType::kF64;
-}
-
-[[nodiscard]] constexpr bool is_signed_integer(KeyType type) {
-  return type == KeyType::kI8 || type == KeyType::kI16 || type == KeyType::kI32 ||
-         type == KeyType::kI64 || type == KeyType::kTime64;
-}
-
 // What is done to a number beside flipping the same bits of every number.
 enum class KeyFold : std::uint8_t { kNone, kFloat, kTime };
 
+// The key types. All else that is said of them, in the options too, is made from these rows: the
+// enumerator, the name, the C++ type whose size, sign and text it has, and what orders it. The
+// first table has the types that are ordered as their C++ types are; the library sorts arrays of
+// those.
+#define GSORT_NUMBER_TYPES(ROW)          \
+  ROW(kU8, "u8", std::uint8_t, kNone)    \
+  ROW(kI8, "i8", std::int8_t, kNone)     \
+  ROW(kU16, "u16", std::uint16_t, kNone) \
+  ROW(kI16, "i16", std::int16_t, kNone)  \
+  ROW(kU32, "u32", std::uint32_t, kNone) \
+  ROW(kI32, "i32", std::int32_t, kNone)  \
+  ROW(kU64, "u64", std::uint64_t, kNone) \
+  ROW(kI64, "i64", std::int64_t, kNone)  \
+  ROW(kF32, "f32", float, kFloat)        \
+  ROW(kF64, "f64", double, kFloat)
+#define GSORT_KEY_TYPES(ROW) \
+  GSORT_NUMBER_TYPES(ROW)    \
+  ROW(kTime64, "time64", std::int64_t, kTime)
+
+enum class KeyType : std::uint8_t {
+#define GSORT_ENUMERATOR(type, ...) type,
+  GSORT_KEY_TYPES(GSORT_ENUMERATOR)
+#undef GSORT_ENUMERATOR
+};
+
+inline constexpr KeyType kAllKeyTypes[] = {
+#define GSORT_ENUMERATOR(type, ...) KeyType::type,
+    GSORT_KEY_TYPES(GSORT_ENUMERATOR)
+#undef GSORT_ENUMERATOR
+};
+
+inline constexpr std::string_view kKeyTypeChoices =
+#define GSORT_NAME(type, name, ...) "|" name
+    std::string_view(GSORT_KEY_TYPES(GSORT_NAME)).substr(1);  // "u8|i8|u16", ...
+#undef GSORT_NAME
+inline constexpr std::string_view kKeyTypeNames =
+#define GSORT_NAME(type, name, ...) " " name
+    std::string_view(GSORT_KEY_TYPES(GSORT_NAME)).substr(1);  // "u8 i8 u16", ...
+#undef GSORT_NAME
+
+struct KeyTypeFacts {
+  std::string_view name;
+  std::size_t bytes;
+  bool is_float;
+  bool is_signed;
+  KeyFold fold;
+};
+
+inline constexpr KeyTypeFacts kKeyTypeFacts[] = {
+#define GSORT_FACTS(type, name, Value, fold) \
+  {name, sizeof(Value), std::is_floating_point_v<Value>, std::is_signed_v<Value>, KeyFold::fold},
+    GSORT_KEY_TYPES(GSORT_FACTS)
+#undef GSORT_FACTS
+};
+
+[[nodiscard]] constexpr const KeyTypeFacts& facts_of(KeyType type) {
+  return kKeyTypeFacts[static_cast<std::size_t>(type)];
+}
+
+[[nodiscard]] constexpr std::string_view name_of(KeyType type) {
+  return facts_of(type).name;  // "u32"
+}
+[[nodiscard]] constexpr std::size_t bytes_of(KeyType type) {
+  return facts_of(type).bytes;
+}
+[[nodiscard]] constexpr bool is_float(KeyType type) {
+  return facts_of(type).is_float;
+}
+[[nodiscard]] constexpr bool is_signed_integer(KeyType type) {
+  return facts_of(type).is_signed && !facts_of(type).is_float;
+}
 [[nodiscard]] constexpr KeyFold fold_of(KeyType type) {
-  if (is_float(type)) return KeyFold::kFloat;
-  return type == KeyType::kTime64 ? KeyFold::kTime : KeyFold::kNone;
+  return facts_of(type).fold;
+}
+
+// Whether a C++ type is that of a row of GSORT_NUMBER_TYPES.
+template <class Key>
+inline constexpr bool kIsNumberType =
+#define GSORT_IS_SAME(type, name, Value, fold) || std::is_same_v<Key, Value>
+    false GSORT_NUMBER_TYPES(GSORT_IS_SAME);
+#undef GSORT_IS_SAME
+
+// None if there is no such type.
+[[nodiscard]] constexpr std::optional<KeyType> key_type_named(std::string_view name) {
+  for (const KeyType type : kAllKeyTypes) {
+    if (name_of(type) == name) return type;
+  }
+  return std::nullopt;
+}
+
+// Whether keys of this width may need this fold.
+[[nodiscard]] constexpr bool is_used(KeyFold fold, std::size_t key_bytes) {
+  for (const KeyType type : kAllKeyTypes) {
+    if (fold_of(type) == fold && bytes_of(type) == key_bytes) return true;
+  }
+  return false;
 }
 
 // How keys lie in a file and which order is wanted.
@@ -105,6 +148,32 @@ template <class Key>
     key = ((key & 0x0000ffff0000ffffULL) << 16) | ((key >> 16) & 0x0000ffff0000ffffULL);
     return (key << 32) | (key >> 32);
   }
+}
+
+// A number of `sign_shift` + 1 bits whose order is that of the fold, but for bits that are flipped
+// in every number; and back.
+template <class Key>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr Key fold_number(KeyFold fold, Key raw,
+                                                          unsigned sign_shift) {
+  const Key sign = static_cast<Key>(Key{1} << sign_shift);
+  const Key all = static_cast<Key>(sign | (sign - 1U));
+  if (fold == KeyFold::kFloat) {
+    return static_cast<Key>(raw ^ ((raw >> sign_shift) != 0 ? all : sign));
+  }
+  if (fold == KeyFold::kTime) return static_cast<Key>(((raw ^ sign) - 1U) & all);
+  return raw;
+}
+
+template <class Key>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr Key unfold_number(KeyFold fold, Key folded,
+                                                            unsigned sign_shift) {
+  const Key sign = static_cast<Key>(Key{1} << sign_shift);
+  const Key all = static_cast<Key>(sign | (sign - 1U));
+  if (fold == KeyFold::kFloat) {
+    return static_cast<Key>(folded ^ ((folded >> sign_shift) != 0 ? sign : all));
+  }
+  if (fold == KeyFold::kTime) return static_cast<Key>(((folded + 1U) & all) ^ sign);
+  return folded;
 }
 
 // The map of one format for keys of type Key (std::uint8_t to std::uint64_t). A value type that
@@ -134,22 +203,12 @@ struct KeyMap {
 
   [[nodiscard]] GSORT_HOST_DEVICE constexpr Key to_ordered(Key raw) const {
     if (swaps_bytes) raw = swap_bytes(raw);
-    if (fold == KeyFold::kFloat) {
-      raw ^= (raw >> kSignShift) != 0 ? static_cast<Key>(~Key{0}) : kSignBit;
-    } else if (fold == KeyFold::kTime) {
-      raw = static_cast<Key>((raw ^ kSignBit) - 1U);
-    }
-    return static_cast<Key>(raw ^ flip);
+    return static_cast<Key>(fold_number(fold, raw, kSignShift) ^ flip);
   }
 
   [[nodiscard]] GSORT_HOST_DEVICE constexpr Key to_raw(Key ordered) const {
-    ordered = static_cast<Key>(ordered ^ flip);
-    if (fold == KeyFold::kFloat) {
-      ordered ^= (ordered >> kSignShift) != 0 ? kSignBit : static_cast<Key>(~Key{0});
-    } else if (fold == KeyFold::kTime) {
-      ordered = static_cast<Key>((ordered + 1U) ^ kSignBit);
-    }
-    return swaps_bytes ? swap_bytes(ordered) : ordered;
+    const Key raw = unfold_number(fold, static_cast<Key>(ordered ^ flip), kSignShift);
+    return swaps_bytes ? swap_bytes(raw) : raw;
   }
 };
 

@@ -23,13 +23,7 @@ struct KeyPiece {
   [[nodiscard]] GSORT_HOST_DEVICE std::uint64_t read(const std::byte* record) const {
     std::uint64_t raw = load(record + offset);
     if (swaps_bytes) raw = swap_bytes(raw) >> (64 - bits());
-    const std::uint64_t sign = std::uint64_t{1} << (bits() - 1);
-    if (fold == KeyFold::kFloat) {
-      raw ^= (raw & sign) != 0 ? sign | (sign - 1) : sign;
-    } else if (fold == KeyFold::kTime) {  // of eight bytes
-      raw = (raw ^ sign) - 1;
-    }
-    return raw ^ flip;
+    return fold_number(fold, raw, bits() - 1) ^ flip;
   }
 
  private:

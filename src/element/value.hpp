@@ -19,29 +19,13 @@ using KeyOf = std::conditional_t<
 template <class F>
 decltype(auto) with_value_of_type(KeyType type, F&& f) {
   switch (type) {
-    case KeyType::kU8:
-      return f(std::uint8_t{});
-    case KeyType::kI8:
-      return f(std::int8_t{});
-    case KeyType::kU16:
-      return f(std::uint16_t{});
-    case KeyType::kI16:
-      return f(std::int16_t{});
-    case KeyType::kU32:
-      return f(std::uint32_t{});
-    case KeyType::kI32:
-      return f(std::int32_t{});
-    case KeyType::kU64:
-      return f(std::uint64_t{});
-    case KeyType::kI64:
-    case KeyType::kTime64:
-      return f(std::int64_t{});
-    case KeyType::kF32:
-      return f(float{});
-    case KeyType::kF64:
-      break;
+#define GSORT_CASE(type, name, Value, fold) \
+  case KeyType::type:                       \
+    return f(Value{});
+    GSORT_KEY_TYPES(GSORT_CASE)
+#undef GSORT_CASE
   }
-  return f(double{});
+  __builtin_unreachable();
 }
 
 }  // namespace gsort

@@ -107,30 +107,13 @@ std::uint64_t count_lost_nan_payloads(std::span<const std::byte> raw_keys,
 }
 
 std::size_t most_line_bytes(KeyType type) {
-  switch (type) {
-    case KeyType::kU8:
-      return sizeof("255");
-    case KeyType::kI8:
-      return sizeof("-128");
-    case KeyType::kU16:
-      return sizeof("65535");
-    case KeyType::kI16:
-      return sizeof("-32768");
-    case KeyType::kU32:
-      return sizeof("4294967295");
-    case KeyType::kI32:
-      return sizeof("-2147483648");
-    case KeyType::kU64:
-      return sizeof("18446744073709551615");
-    case KeyType::kI64:
-    case KeyType::kTime64:
-      return sizeof("-9223372036854775808");
-    case KeyType::kF32:
-      return sizeof("-1.17549435e-38");
-    case KeyType::kF64:
-      return sizeof("-2.2250738585072014e-308");
-  }
-  return 0;
+  return with_value_of_type(type, [](auto value) -> std::size_t {
+    using Limits = std::numeric_limits<decltype(value)>;
+    constexpr std::size_t kSignAndNewline = (Limits::is_signed ? 1 : 0) + 1;
+    if constexpr (Limits::is_integer) return kSignAndNewline + Limits::digits10 + 1;
+    constexpr std::size_t kExponent = Limits::max_exponent10 < 100 ? 4 : 5;  // "e-38"
+    return kSignAndNewline + Limits::max_digits10 + 1 + kExponent;
+  });
 }
 
 std::size_t format_lines(std::span<const std::byte> raw_keys, const KeyFormat& format, char* out) {

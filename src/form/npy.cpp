@@ -130,9 +130,7 @@ NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path, i
 StoredDtype npy_dtype_of(const KeyFormat& key) {
   const std::size_t bytes = bytes_of(key.type);
   const char order = bytes == 1 ? '|' : key.big_endian ? '>' : '<';
-  // Times need a unit, which keys do not have: their numbers.
-  const char kind = key.type == KeyType::kTime64 ? 'i' : name_of(key.type).front();
-  return {fmt::format("'{}{}{}'", order, kind, bytes), 1};
+  return {fmt::format("'{}{}{}'", order, npy_kind_of(key.type), bytes), 1};
 }
 
 bool is_same_dtype(const StoredDtype& a, const StoredDtype& b) {

@@ -19,11 +19,12 @@ struct SimpleDtype {
   bool is_plain = false;  // of a key type of gsort's, by its own name
 };
 
+// Of the types with numbers of one kind and size the one that is ordered as these are is the first.
 std::optional<KeyType> type_of(char kind, std::uint32_t bytes) {
   if (kind == 'b' && bytes == 1) return KeyType::kU8;
   if ((kind == 'm' || kind == 'M') && bytes == 8) return KeyType::kTime64;
   for (const KeyType type : kAllKeyTypes) {
-    if (name_of(type).front() == kind && bytes_of(type) == bytes) return type;
+    if (npy_kind_of(type) == kind && bytes_of(type) == bytes) return type;
   }
   return std::nullopt;
 }
@@ -169,6 +170,10 @@ void require_length(const StoredRecords& records, const std::string& path) {
 }
 
 }  // namespace
+
+char npy_kind_of(KeyType type) {
+  return is_float(type) ? 'f' : is_signed_integer(type) ? 'i' : 'u';
+}
 
 StoredArray read_npy_dtype(LiteralReader& from) {
   StoredArray array;

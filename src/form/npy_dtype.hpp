@@ -14,6 +14,10 @@
 
 namespace gsort::io {
 
+// The letter for the numbers that keys of a type are: of times, too, since those of NumPy have a
+// unit, which keys do not have.
+[[nodiscard]] char npy_kind_of(KeyType type);
+
 // Reads a dtype; only the parts of the result that follow from it are set.
 // Throws: Error(kInput) for a dtype whose arrays cannot be sorted, with the way out.
 [[nodiscard]] StoredArray read_npy_dtype(LiteralReader& from);

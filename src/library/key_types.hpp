@@ -1,35 +1,26 @@
 // From the type of a key in C++ to gsort's own words for it.
 #pragma once
 
-#include <cstdint>
+#include <concepts>
 #include <span>
-#include <type_traits>
 
-#include "element/key.hpp"
+#include "element/value.hpp"
 #include "library/sort_keys.hpp"
 
 namespace gsort::library {
 
 // The unsigned number as wide as Key, as which engines handle it.
 template <SortableKey Key>
-using Bits = std::conditional_t<
-    sizeof(Key) == 1, std::uint8_t,
-    std::conditional_t<sizeof(Key) == 2, std::uint16_t,
-                       std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>>>;
+using Bits = KeyOf<Key>;
 
 template <SortableKey Key>
 [[nodiscard]] constexpr KeyFormat format_of(Order order) {
   KeyFormat format;
   format.descending = order == Order::kDescending;
-  if constexpr (std::is_floating_point_v<Key>) {
-    format.type = sizeof(Key) == 4 ? KeyType::kF32 : KeyType::kF64;
-  } else {
-    for (const KeyType type : kAllKeyTypes) {
-      const bool same_sign = is_signed_integer(type) == std::is_signed_v<Key>;
-      const bool is_number = fold_of(type) == KeyFold::kNone;
-      if (bytes_of(type) == sizeof(Key) && same_sign && is_number) format.type = type;
-    }
-  }
+#define GSORT_MATCH(number, name, Value, fold) \
+  if (std::same_as<Key, Value>) format.type = KeyType::number;
+  GSORT_NUMBER_TYPES(GSORT_MATCH)
+#undef GSORT_MATCH
   return format;
 }
 

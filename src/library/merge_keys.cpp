@@ -87,20 +87,10 @@ void merge_keys(std::span<const Key> a, std::span<const Key> b, std::span<Key> m
                   KeyMap<Bits>::of(library::format_of<Key>(order)), cores);
 }
 
-template <class Key>
-using In = std::span<const Key>;
-template <class Key>
-using Out = std::span<Key>;
-
-template void merge_keys(In<std::uint8_t>, In<std::uint8_t>, Out<std::uint8_t>, Order, unsigned);
-template void merge_keys(In<std::int8_t>, In<std::int8_t>, Out<std::int8_t>, Order, unsigned);
-template void merge_keys(In<std::uint16_t>, In<std::uint16_t>, Out<std::uint16_t>, Order, unsigned);
-template void merge_keys(In<std::int16_t>, In<std::int16_t>, Out<std::int16_t>, Order, unsigned);
-template void merge_keys(In<std::uint32_t>, In<std::uint32_t>, Out<std::uint32_t>, Order, unsigned);
-template void merge_keys(In<std::int32_t>, In<std::int32_t>, Out<std::int32_t>, Order, unsigned);
-template void merge_keys(In<std::uint64_t>, In<std::uint64_t>, Out<std::uint64_t>, Order, unsigned);
-template void merge_keys(In<std::int64_t>, In<std::int64_t>, Out<std::int64_t>, Order, unsigned);
-template void merge_keys(In<float>, In<float>, Out<float>, Order, unsigned);
-template void merge_keys(In<double>, In<double>, Out<double>, Order, unsigned);
+#define GSORT_INSTANTIATE(type, name, Key, fold)                                              \
+  template void merge_keys(std::span<const Key>, std::span<const Key>, std::span<Key>, Order, \
+                           unsigned);
+GSORT_NUMBER_TYPES(GSORT_INSTANTIATE)
+#undef GSORT_INSTANTIATE
 
 }  // namespace gsort

@@ -20,15 +20,9 @@ void sort_keys(std::span<Key> keys, Order order, unsigned threads) {
   }
 }
 
-template void sort_keys(std::span<std::uint8_t>, Order, unsigned);
-template void sort_keys(std::span<std::int8_t>, Order, unsigned);
-template void sort_keys(std::span<std::uint16_t>, Order, unsigned);
-template void sort_keys(std::span<std::int16_t>, Order, unsigned);
-template void sort_keys(std::span<std::uint32_t>, Order, unsigned);
-template void sort_keys(std::span<std::int32_t>, Order, unsigned);
-template void sort_keys(std::span<std::uint64_t>, Order, unsigned);
-template void sort_keys(std::span<std::int64_t>, Order, unsigned);
-template void sort_keys(std::span<float>, Order, unsigned);
-template void sort_keys(std::span<double>, Order, unsigned);
+#define GSORT_INSTANTIATE(type, name, Key, fold) \
+  template void sort_keys(std::span<Key>, Order, unsigned);
+GSORT_NUMBER_TYPES(GSORT_INSTANTIATE)
+#undef GSORT_INSTANTIATE
 
 }  // namespace gsort

@@ -7,23 +7,20 @@
 // Floats are in IEEE total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <span>
 
 #include "base/error.hpp"
+#include "element/key.hpp"
 
 namespace gsort {
 
 enum class Order : std::uint8_t { kAscending, kDescending };
 
-// The ten types of keys.
+// std::uint8_t to std::uint64_t, std::int8_t to std::int64_t, float and double: the C++ types of
+// GSORT_NUMBER_TYPES in element/key.hpp.
 template <class Key>
-concept SortableKey = std::same_as<Key, std::uint8_t> || std::same_as<Key, std::int8_t> ||
-    std::same_as<Key, std::uint16_t> || std::same_as<Key, std::int16_t> ||
-    std::same_as<Key, std::uint32_t> || std::same_as<Key, std::int32_t> ||
-    std::same_as<Key, std::uint64_t> || std::same_as<Key, std::int64_t> ||
-    std::same_as<Key, float> || std::same_as<Key, double>;
+concept SortableKey = kIsNumberType<Key>;
 
 // Sorts in place. `threads` is how many cores to keep busy; 0: all this process may run on. Takes
 // memory for a copy of the keys and about a fifth more; for keys of one and two bytes, almost none.

@@ -33,7 +33,7 @@ struct OptionSpec {
   std::string_view implicit_value = {};  // what a kOptional option means without its value
   OptionGroup group = OptionGroup::kReporting;
   bool common = false;         // shown by -h, which must stay on one screen
-  std::string_view help = {};  // one line of at most 47 characters
+  std::string_view help = {};  // a few words: one line of 47 characters, or two of a list
   std::string_view more = {};  // for --help: whole sentences; what is not said in `help`
 
   // Puts the value into the options. Throws: Error(kUsage) for a value that makes no sense.

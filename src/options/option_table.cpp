@@ -53,10 +53,10 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .letter = 't',
      .value_kind = kRequired,
      .value_name = "TYPE",
-     .choices = "u8|i8|u16|i16|u32|i32|u64|i64|f32|f64|time64",
+     .choices = kKeyTypeChoices,
      .group = kOrder,
      .common = true,
-     .help = "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64",
+     .help = kKeyTypeNames,
      .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, "
              "else i32; a warning names the first FILE whose suffix says another type. If i32 is "
              "only assumed, a line on standard error says so, the output cannot replace a FILE, "

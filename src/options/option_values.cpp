@@ -30,10 +30,8 @@ void throw_bad_choice(std::string_view text, std::span<const std::string_view> a
 
 KeyType parse_key_type(std::string_view text, std::string_view option) {
   if (const auto type = key_type_named(text)) return *type;
-  std::vector<std::string_view> names;
-  for (const KeyType type : kAllKeyTypes) names.push_back(name_of(type));
   throw bad_value(text, option, "is not a key type")
-      .hint(fmt::format("the types are {}", fmt::join(names, " ")));
+      .hint(fmt::format("the types are {}", kKeyTypeNames));
 }
 
 unsigned parse_count(std::string_view text, unsigned least, unsigned most,

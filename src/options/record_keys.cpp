@@ -27,7 +27,7 @@ std::uint32_t bytes_named(std::string_view name, std::string_view key, const Opt
 KeyType type_named(std::string_view name, std::string_view key, const Options& options) {
   if (const auto type = key_type_named(name)) return *type;
   throw bad_key(options, key, fmt::format("'{}' is not a type", name),
-                "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64, or bytesN");
+                fmt::format("{}, or bytesN", kKeyTypeNames));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "pipeline/check_order.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <cstring>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include "element/fingerprint.hpp"
 #include "element/key_loops.hpp"
 #include "element/repeated_keys.hpp"
+#include "element/value.hpp"
 #include "engine/engine.hpp"
 #include "io/system/memory.hpp"
 #include "pipeline/input/metered_read.hpp"
@@ -24,14 +25,10 @@ constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
 template <class Key>
 std::string text_of(Key raw, const KeyFormat& format) {
   if (format.big_endian) raw = swap_bytes(raw);
-  if (format.type == KeyType::kF32)
-    return fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(raw)));
-  if (format.type == KeyType::kF64)
-    return fmt::format("{}", std::bit_cast<double>(static_cast<std::uint64_t>(raw)));
-  if (is_signed_integer(format.type)) {
-    return fmt::format("{}", static_cast<std::int64_t>(static_cast<std::make_signed_t<Key>>(raw)));
-  }
-  return fmt::format("{}", std::uint64_t{raw});
+  return with_value_of_type(format.type, [raw](auto value) {
+    std::memcpy(&value, &raw, sizeof(value));
+    return fmt::format("{}", value);
+  });
 }
 
 template <class Key>

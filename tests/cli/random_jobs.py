@@ -20,7 +20,6 @@ import os
 import random
 import re
 import shlex
-import struct
 import subprocess
 import sys
 import tempfile
@@ -28,8 +27,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q",
-         "f32": "f", "f64": "d", "time64": "q"}
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import forms  # noqa: E402  found by the line above
+
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 TOO_SMALL = re.compile(r"gsort: -S \d+ MiB: is too small for this sort\n  use at least (\d+)M\n")
@@ -39,26 +39,16 @@ TOO_SMALL = re.compile(r"gsort: -S \d+ MiB: is too small for this sort\n  use at
 class Key:
     """A key of a record, or the whole of an element."""
     offset: int
-    type: str  # of TYPES, or "bytesN"
+    type: str  # of forms.TYPES, or "bytesN"
     big: bool
     reverse: bool
 
     def width(self) -> int:
-        return int(self.type[5:]) if self.type.startswith("bytes") else struct.calcsize("=" + TYPES[self.type])
+        return forms.bytes_of(self.type)
 
     def ordered(self, element: bytes) -> bytes:
         """Bytes that compare as the key is to be ordered."""
-        raw = element[self.offset:self.offset + self.width()]
-        if not self.type.startswith("bytes"):
-            number = int.from_bytes(raw, "big" if self.big else "little")
-            sign = 1 << (8 * self.width() - 1)
-            if self.type[0] == "f":
-                number ^= 2 * sign - 1 if number & sign else sign
-            elif self.type[0] == "i":
-                number ^= sign
-            elif self.type[0] == "t":
-                number = (number ^ sign) - 1 & 2 * sign - 1
-            raw = number.to_bytes(self.width(), "big")
+        raw = forms.ordered(element[self.offset:self.offset + self.width()], self.type, self.big)
         return bytes(255 - byte for byte in raw) if self.reverse else raw
 
 
@@ -105,10 +95,10 @@ def random_keys(rng: random.Random) -> tuple[int, list[Key], list[str]]:
     big, reverse = rng.random() < 0.2, rng.random() < 0.3
     options = ["--endian=big"] * big + ["-r"] * reverse
     if rng.random() < 0.5:
-        name = rng.choice(list(TYPES))
+        name = rng.choice(list(forms.TYPES))
         key = Key(0, name, big, reverse)
         return key.width(), [key], options + ["-t", name]
-    names = rng.choices([*TYPES, "bytes1", "bytes3", "bytes9", "bytes20"], k=rng.randint(1, 3))
+    names = rng.choices([*forms.TYPES, "bytes1", "bytes3", "bytes9", "bytes20"], k=rng.randint(1, 3))
     keys, at = [], 0
     for name in names:
         at += rng.choice([0, 0, 1, 5])
@@ -167,26 +157,16 @@ def prepare_sorted(rng: random.Random, job: Job) -> None:
 
 def is_text_safe(job: Job) -> bool:
     """Text is of keys, and knows one NaN only."""
-    if job.keys[0].width() != job.size or len(job.keys) > 1 or job.keys[0].type not in TYPES:
+    if job.keys[0].width() != job.size or len(job.keys) > 1 or job.keys[0].type not in forms.TYPES:
         return False
-    return job.keys[0].type[0] != "f" and not any("--record" in option for option in job.options)
+    return not forms.is_float(job.keys[0].type) and not any("--record" in option for option in job.options)
 
 
-def text_of(job: Job, elements: list[bytes]) -> bytes:
-    code = (">" if job.keys[0].big else "<") + TYPES[job.keys[0].type]
-    return b"".join(b"%d\n" % struct.unpack(code, element) for element in elements)
-
-
-def array_of(job: Job, elements: list[bytes]) -> bytes:
-    """A .npy file, of keys or of records whose bytes have no order of their own."""
-    key = job.keys[0]
+def content_of(job: Job, elements: list[bytes], form: str) -> bytes:
+    """Of the keys, or of records whose bytes have no order of their own."""
     is_record = any("--record" in option for option in job.options)
-    kind = "M8[s]" if key.type == "time64" else key.type[0] + str(job.size)
-    descr = f"[('all', '|V{job.size}')]" if is_record else \
-        repr(("|" if job.size == 1 else ">" if key.big else "<") + kind)
-    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': ({len(elements)},), }}"
-    text = text.ljust(117) + "\n"
-    return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + b"".join(elements)
+    return forms.TO_FORM[form](b"".join(elements), f"bytes{job.size}" if is_record else job.keys[0].type,
+                               job.keys[0].big)
 
 
 def may_need_more_memory(job: Job, options, names, least_mebibytes: int) -> bool:
@@ -207,7 +187,7 @@ class Runner:
         for number, elements in enumerate(job.inputs):
             text = not array and is_text_safe(job) and rng.random() < 0.15
             packer = rng.choice(["", "", "", *PACKERS])
-            content = array_of(job, elements) if array else text_of(job, elements) if text else b"".join(elements)
+            content = content_of(job, elements, "npy" if array else "text" if text else "bin")
             if not array and not text and not packer and stdin is None and rng.random() < 0.2:
                 names.append("-")
                 stdin = content
@@ -291,6 +271,11 @@ class Runner:
         return None if wanted in text else f"said {text} instead of {wanted}"
 
 
+def types_of(gsort: str) -> list[str]:
+    done = subprocess.run([gsort, "-t", "?"], capture_output=True, text=True)
+    return done.stderr.partition("the types are ")[2].split()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--gsort", required=True)
@@ -299,6 +284,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], help="only these")
     options = parser.parse_args()
+    if (types := types_of(options.gsort)) != list(forms.TYPES):
+        print(f"gsort has the types {types}, forms.py the types {list(forms.TYPES)}")
+        return 1
     begin, failed, count = time.monotonic(), 0, 0
     with tempfile.TemporaryDirectory(prefix="gsort-jobs-") as folder:
         runner = Runner(os.path.abspath(options.gsort), Path(folder))

@@ -13,7 +13,9 @@ from pathlib import Path
 
 FORWARDED = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 END_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
-TYPE_BYTES = {"u8": 1, "i8": 1, "u16": 2, "i16": 2, "u32": 4, "i32": 4, "f32": 4}
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import forms  # noqa: E402  found by the line above
 
 
 class Call:
@@ -26,7 +28,7 @@ class Call:
     def element_bytes(self) -> int:
         record = re.search(r"--record=(\d+)", " ".join(self.words))
         kind = self.words[self.words.index("-t") + 1] if "-t" in self.words else ""
-        return int(record[1]) if record else TYPE_BYTES.get(kind, 8)
+        return int(record[1]) if record else forms.bytes_of(kind) if kind else 8
 
     def elements(self) -> list[bytes]:
         """Of an output of raw elements; none if it is another one, or there is none."""

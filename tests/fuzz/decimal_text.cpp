@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -33,15 +34,15 @@ void read_and_write(const std::string& text, const KeyFormat& format) {
   std::vector<std::byte> keys_again(keys.size());
   gsort::fuzz::require(!gsort::parse_lines({again.data(), bytes}, format, keys_again));
   // Text has one NaN of each sign only.
-  const bool is_float = format.type == gsort::KeyType::kF32 || format.type == gsort::KeyType::kF64;
-  gsort::fuzz::require(is_float || keys == keys_again);
+  gsort::fuzz::require(is_float(format.type) || keys == keys_again);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  const KeyFormat format{static_cast<gsort::KeyType>(data[0] % 10), (data[0] & 0x80U) != 0, false};
+  const KeyFormat format{gsort::kAllKeyTypes[data[0] % std::size(gsort::kAllKeyTypes)],
+                         (data[0] & 0x80U) != 0, false};
   std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   text += '\n';
   read_and_write(text, format);

@@ -14,12 +14,35 @@ import subprocess
 import zlib
 from array import array
 
+# The key types that gsort has (cli.random_jobs compares the names), as struct writes their numbers.
 TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q",
          "f32": "f", "f64": "d", "time64": "q"}
 
 
 def bytes_of(kind: str) -> int:
     return int(kind[5:]) if kind.startswith("bytes") else struct.calcsize("=" + TYPES[kind])
+
+
+def is_float(kind: str) -> bool:
+    return TYPES.get(kind, "") in ("f", "d")
+
+
+def npy_kind(kind: str) -> str:
+    return "f" if is_float(kind) else "u" if TYPES[kind].isupper() else "i"
+
+
+def ordered(raw: bytes, kind: str, big: bool) -> bytes:
+    """Bytes that compare as the key is to be ordered."""
+    if kind.startswith("bytes"):
+        return raw
+    number, sign = int.from_bytes(raw, "big" if big else "little"), 1 << (8 * len(raw) - 1)
+    if is_float(kind):
+        number ^= 2 * sign - 1 if number & sign else sign
+    elif kind == "time64":
+        number = (number ^ sign) - 1 & 2 * sign - 1
+    elif npy_kind(kind) == "i":
+        number ^= sign
+    return number.to_bytes(len(raw), "big")
 
 
 def through_zstd(*options: str):
@@ -48,7 +71,7 @@ def decompressed(data: bytes, codec: str) -> bytes:
 
 def one_nan(raw: bytes, kind: str, big: bool) -> bytes:
     """The keys with the one NaN of each sign that text knows."""
-    if kind not in ("f32", "f64"):
+    if not is_float(kind):
         return raw
     keys = array("I" if kind == "f32" else "Q", raw)
     if big:
@@ -68,7 +91,7 @@ def code_of(kind: str, big: bool, count: int) -> str:
 
 def text_of(raw: bytes, kind: str, big: bool) -> bytes:
     numbers = struct.unpack(code_of(kind, big, len(raw) // bytes_of(kind)), raw)
-    if kind not in ("f32", "f64"):
+    if not is_float(kind):
         return b"".join(b"%d\n" % number for number in numbers)
     digits = 9 if kind == "f32" else 17
     return b"".join(b"%.*g\n" % (digits, number) if number == number else
@@ -82,7 +105,7 @@ def keys_of_text(text: bytes, kind: str, big: bool) -> bytes:
     if not all(re.fullmatch(r"[-+.0-9a-z]+", line) for line in lines):
         raise ValueError("a line is no number")
     try:
-        numbers = [float(line) if kind in ("f32", "f64") else int(line) for line in lines]
+        numbers = [float(line) if is_float(kind) else int(line) for line in lines]
         return struct.pack(code_of(kind, big, len(numbers)), *numbers)
     except (struct.error, OverflowError) as problem:
         raise ValueError(f"a number is none of {kind}: {problem}") from None
@@ -92,8 +115,10 @@ def array_of(raw: bytes, kind: str, big: bool) -> bytes:
     """A .npy file; of a kind that is no type of keys (bytesN), of records that are N bytes each."""
     size = bytes_of(kind)
     order = "|" if size == 1 else ">" if big else "<"
-    name = "M8[s]" if kind == "time64" else kind[0] + str(size)
-    descr = f"[('all', '|V{size}')]" if kind.startswith("bytes") else repr(order + name)
+    if kind.startswith("bytes"):
+        descr = f"[('all', '|V{size}')]"
+    else:
+        descr = repr(order + ("M8[s]" if kind == "time64" else npy_kind(kind) + str(size)))
     text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': ({len(raw) // size},), }}".ljust(117) + "\n"
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + raw
 
@@ -109,8 +134,10 @@ def keys_of_array(data: bytes, kind: str, big: bool) -> bytes:
         raise ValueError(f"the header of the .npy file cannot be read: {problem}") from None
     raw, size = data[begin:], bytes_of(kind)
     order = "|" if size == 1 else ">" if big else "<"
-    letters = "iM" if kind == "time64" else kind[0]
-    of_records = kind.startswith("bytes") and descr == [("all", f"|V{size}")]
+    of_records = kind.startswith("bytes")
+    letters = "iM" if kind == "time64" else "V" if of_records else npy_kind(kind)
+    if of_records and descr != [("all", f"|V{size}")]:
+        raise ValueError(f"the .npy file says {descr}")
     if not of_records and not re.fullmatch(rf"{re.escape(order)}[{letters}]{size}(\[\w+\])?", str(descr)):
         raise ValueError(f"the .npy file says {descr}")
     if shape != (len(raw) // size,) or by_columns or len(raw) % size:

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <iostream>
 #include <iterator>
-#include <map>
 #include <numeric>
 #include <span>
 #include <sstream>
@@ -19,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "support/time64.hpp"
+#include "support/key_values.hpp"
 
 namespace {
 
@@ -64,21 +63,13 @@ std::strong_ordering compare_bytes(const char* left, const char* right, std::siz
 }
 
 Key key_of(std::size_t offset, const std::string& type) {
-  static const std::map<std::string, std::pair<std::size_t, Compare>> kTypes = {
-      {"u8", {1, compare_as<std::uint8_t>}},
-      {"i8", {1, compare_as<std::int8_t>}},
-      {"u16", {2, compare_as<std::uint16_t>}},
-      {"i16", {2, compare_as<std::int16_t>}},
-      {"u32", {4, compare_as<std::uint32_t>}},
-      {"i32", {4, compare_as<std::int32_t>}},
-      {"u64", {8, compare_as<std::uint64_t>}},
-      {"i64", {8, compare_as<std::int64_t>}},
-      {"f32", {4, compare_as<float>}},
-      {"f64", {8, compare_as<double>}},
-      {"time64", {8, compare_as<gsort::test::Time64>}}};
   if (type.starts_with("bytes")) return {offset, std::stoull(type.substr(5)), compare_bytes};
-  const auto& [bytes, compare] = kTypes.at(type);
-  return {offset, bytes, compare};
+  Key key = {offset};
+  gsort::test::with_value_named(type, [&](auto value) {
+    key.bytes = sizeof(value);
+    key.compare = compare_as<decltype(value)>;
+  });
+  return key;
 }
 
 std::vector<Key> keys_of(const std::string& text) {

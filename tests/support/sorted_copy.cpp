@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "support/time64.hpp"
+#include "support/key_values.hpp"
 
 namespace gsort::test {
 namespace {
@@ -40,31 +40,10 @@ Bytes sorted_as(std::span<const std::byte> raw, const KeyFormat& format) {
 }  // namespace
 
 Bytes sorted_copy(std::span<const std::byte> raw, const KeyFormat& format) {
-  switch (format.type) {
-    case KeyType::kU8:
-      return sorted_as<std::uint8_t>(raw, format);
-    case KeyType::kI8:
-      return sorted_as<std::int8_t>(raw, format);
-    case KeyType::kU16:
-      return sorted_as<std::uint16_t>(raw, format);
-    case KeyType::kI16:
-      return sorted_as<std::int16_t>(raw, format);
-    case KeyType::kU32:
-      return sorted_as<std::uint32_t>(raw, format);
-    case KeyType::kI32:
-      return sorted_as<std::int32_t>(raw, format);
-    case KeyType::kU64:
-      return sorted_as<std::uint64_t>(raw, format);
-    case KeyType::kI64:
-      return sorted_as<std::int64_t>(raw, format);
-    case KeyType::kF32:
-      return sorted_as<float>(raw, format);
-    case KeyType::kF64:
-      return sorted_as<double>(raw, format);
-    case KeyType::kTime64:
-      return sorted_as<Time64>(raw, format);
-  }
-  return {};
+  Bytes sorted;
+  with_value_named(name_of(format.type),
+                   [&](auto value) { sorted = sorted_as<decltype(value)>(raw, format); });
+  return sorted;
 }
 
 Bytes generated(const KeyFormat& format, Distribution distribution, std::uint64_t count,

@@ -1,8 +1,11 @@
-// The ten types of keys for typed suites, and keys of them with what std::sort makes of these.
+// The types of keys that are numbers of C++ for typed suites, and keys of them with what std::sort
+// makes of these.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,13 +15,20 @@
 
 namespace gsort::test {
 
-using KeyTypes =
-    ::testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, std::uint32_t,
-                     std::int32_t, std::uint64_t, std::int64_t, float, double>;
+template <class... Keys>
+::testing::Types<Keys...> types_of(std::tuple<Keys...>);
 
+template <bool kTaken, class Key>
+using OneOrNone = std::conditional_t<kTaken, std::tuple<Key>, std::tuple<>>;
+
+#define GSORT_ONE(type, name, Key, fold) , std::tuple<Key>()
+#define GSORT_ONE_IF_WIDE(type, name, Key, fold) , OneOrNone<sizeof(Key) >= 4, Key>()
+using KeyTypes = decltype(types_of(std::tuple_cat(std::tuple<>() GSORT_NUMBER_TYPES(GSORT_ONE))));
 // As the device has them.
 using WideKeyTypes =
-    ::testing::Types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>;
+    decltype(types_of(std::tuple_cat(std::tuple<>() GSORT_NUMBER_TYPES(GSORT_ONE_IF_WIDE))));
+#undef GSORT_ONE
+#undef GSORT_ONE_IF_WIDE
 
 // Counts that fit one piece, and counts that take an engine on several cores.
 inline constexpr std::size_t kCounts[] = {0, 1, 2, 1'000, 32'767, 32'768, 500'001};

@@ -35,15 +35,15 @@ struct Request {
 po::options_description described() {
   po::options_description options("Options");
   const auto text = [] { return po::value<std::string>(); };
-  options.add_options()                                                                         //
-      ("type,t", text()->default_value("i32"), "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 time64")  //
-      ("distribution,d", text()->default_value("uniform"), "what the keys look like")           //
-      ("count,n", text(), "elements to make")                                                   //
-      ("size", text(), "bytes to make instead, such as 256M; whole elements are made")          //
-      ("seed", text()->default_value("1"), "another seed, another file")                        //
-      ("endian", text()->default_value("little"), "byte order: little or big")                  //
-      ("output,o", text()->default_value("-"), "file to write; - is stdout")                    //
-      ("parallel", text(), "threads (all cores); the result is the same")                       //
+  options.add_options()                                                                    //
+      ("type,t", text()->default_value("i32"), std::string(gsort::kKeyTypeNames).c_str())  //
+      ("distribution,d", text()->default_value("uniform"), "what the keys look like")      //
+      ("count,n", text(), "elements to make")                                              //
+      ("size", text(), "bytes to make instead, such as 256M; whole elements are made")     //
+      ("seed", text()->default_value("1"), "another seed, another file")                   //
+      ("endian", text()->default_value("little"), "byte order: little or big")             //
+      ("output,o", text()->default_value("-"), "file to write; - is stdout")               //
+      ("parallel", text(), "threads (all cores); the result is the same")                  //
       ("help,h", "this text");
   return options;
 }

@@ -43,8 +43,10 @@ std::string term_of(const OptionSpec& spec) {
   return term;
 }
 
+// The help stands beside the term, all its lines do.
 std::string line_of(const OptionSpec& spec) {
-  return fmt::format("{:<{}} {}\n", term_of(spec), kTermColumns, spec.help);
+  const std::string term = fmt::format("{:<{}} ", term_of(spec), kTermColumns);
+  return wrapped(spec.help, kColumns, term.size()).replace(0, term.size(), term);
 }
 
 std::string examples() {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "element/value.hpp"
+#include "support/key_values.hpp"
 
 namespace gsort {
 namespace {
@@ -96,13 +97,13 @@ TEST(KeyMap, OrdersKeysAsTheirTypeDoes) {
   for_all_formats([](const KeyFormat& format, auto map, auto number) {
     using Key = decltype(map.flip);
     auto numbers = interesting_numbers<decltype(number)>();
-    const auto is_none = [&](auto each) {
-      return format.type == KeyType::kTime64 &&
-             each == std::numeric_limits<decltype(number)>::lowest();
-    };
-    std::sort(numbers.begin(), numbers.end(), [&](auto a, auto b) {
-      if (is_none(a) != is_none(b)) return is_none(b);
-      return std::is_lt(std::strong_order(a, b));
+    test::with_value_named(name_of(format.type), [&](auto value) {
+      if constexpr (sizeof(value) == sizeof(number)) {
+        std::sort(numbers.begin(), numbers.end(), [&](auto a, auto b) {
+          using Value = decltype(value);
+          return std::is_lt(std::strong_order(std::bit_cast<Value>(a), std::bit_cast<Value>(b)));
+        });
+      }
     });
     if (format.descending) std::reverse(numbers.begin(), numbers.end());
     for (std::size_t i = 1; i < numbers.size(); ++i) {
@@ -166,12 +167,8 @@ TEST(KeyType, IsFoundByItsName) {
 
 TEST(KeyType, KnowsItsWidth) {
   for (const KeyType type : kAllKeyTypes) {
-    with_value_of_type(type, [&](auto number) {
-      EXPECT_EQ(bytes_of(type), sizeof(number));
-      EXPECT_EQ(is_float(type), std::is_floating_point_v<decltype(number)>);
-      EXPECT_EQ(is_signed_integer(type),
-                std::is_integral_v<decltype(number)> && std::is_signed_v<decltype(number)>);
-    });
+    test::with_value_named(name_of(type),
+                           [&](auto value) { EXPECT_EQ(bytes_of(type), sizeof(value)); });
   }
 }
 

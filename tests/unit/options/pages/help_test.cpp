@@ -31,8 +31,16 @@ TEST(ShortHelp, ShowsExamplesBeforeOptions) {
   EXPECT_LT(text.find("gsort input.bin -o output.bin"), text.find("--type"));
 }
 
+// Its words, with one blank between any two.
+std::string in_one_line(const std::string& text) {
+  std::istringstream stream(text);
+  std::string line;
+  for (std::string word; stream >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
 TEST(FullHelp, ShowsEveryOption) {
-  const std::string text = full_help();
+  const std::string text = in_one_line(full_help());
   for (const OptionSpec& spec : option_table()) {
     EXPECT_NE(text.find(display_name(spec)), std::string::npos) << display_name(spec);
     EXPECT_NE(text.find(spec.help), std::string::npos) << spec.help;
@@ -61,7 +69,7 @@ TEST(OptionTable, HasCompleteRows) {
   for (const OptionSpec& spec : option_table()) {
     EXPECT_NE(spec.apply, nullptr);
     EXPECT_FALSE(spec.help.empty()) << display_name(spec);
-    EXPECT_LE(spec.help.size(), 47U) << display_name(spec);
+    EXPECT_LE(spec.help.size(), 94U) << display_name(spec);
     EXPECT_EQ(spec.value_name.empty(), spec.value_kind == ValueKind::kNone) << display_name(spec);
     EXPECT_EQ(spec.implicit_value.empty(), spec.value_kind != ValueKind::kOptional);
     const bool letter_with_optional =

@@ -1,0 +1,55 @@
+// What keys of each type stand for, as C++ types that compare as the keys are to be ordered. The
+// list is the tests' own: it shares nothing with gsort.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+namespace gsort::test {
+
+// A time, or none (NumPy's NaT), which comes last.
+struct Time64 {
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+
+  std::int64_t count;
+
+  friend bool operator==(Time64, Time64) = default;
+  friend std::strong_ordering operator<=>(Time64 left, Time64 right) {
+    if ((left.count == kNone) != (right.count == kNone)) {
+      return left.count == kNone ? std::strong_ordering::greater : std::strong_ordering::less;
+    }
+    return left.count <=> right.count;
+  }
+};
+
+template <class Value>
+struct NamedValue {
+  std::string_view name;
+};
+
+inline constexpr std::tuple kNamedValues = {
+    NamedValue<std::uint8_t>{"u8"},   NamedValue<std::int8_t>{"i8"},
+    NamedValue<std::uint16_t>{"u16"}, NamedValue<std::int16_t>{"i16"},
+    NamedValue<std::uint32_t>{"u32"}, NamedValue<std::int32_t>{"i32"},
+    NamedValue<std::uint64_t>{"u64"}, NamedValue<std::int64_t>{"i64"},
+    NamedValue<float>{"f32"},         NamedValue<double>{"f64"},
+    NamedValue<Time64>{"time64"}};
+
+// Calls f(Value{}) with what keys of the type of this name stand for.
+template <class F>
+void with_value_named(std::string_view name, const F& f) {
+  const auto call_if_named = [&]<class Value>(NamedValue<Value> named) {
+    if (named.name == name) f(Value{});
+    return named.name == name;
+  };
+  const bool is_known =
+      std::apply([&](auto... named) { return (call_if_named(named) || ...); }, kNamedValues);
+  if (!is_known) throw std::invalid_argument("tests do not know the type " + std::string(name));
+}
+
+}  // namespace gsort::test
