@@ -89,8 +89,10 @@ void compress(Codec codec, int level, ConstByteSpan from, std::vector<std::byte>
         return run(
             bio::lzma_compressor(bio::lzma_params(static_cast<std::uint32_t>(level)), kBufferBytes),
             from, to);
-      default:
+      case Codec::kZstd:
         return run_zstd(level, from, to);
+      case Codec::kNone:
+        break;
     }
   } catch (const std::ios_base::failure& failure) {
     throw failed(codec, failure.what());

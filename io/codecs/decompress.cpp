@@ -323,9 +323,12 @@ std::unique_ptr<ByteStream> make_decoder(Codec codec, ByteStream& from, const st
     case Codec::kXz:
       return std::make_unique<BoostDecoder>(
           codec, bio::symmetric_filter<XzStreams>(kBufferBytes, memory), from, path);
-    default:
+    case Codec::kZstd:
       return std::make_unique<ZstdDecoder>(from, memory);
+    case Codec::kNone:
+      break;
   }
+  __builtin_unreachable();
 }
 
 }  // namespace gsort::io

@@ -117,8 +117,7 @@ std::optional<DecoderNeed> ContentStream::decoder_need() {
   }
   if (codec_ == Codec::kNone) return std::nullopt;
   const Codec told = codec_.value_or(Codec::kNone);
-  const bool is_fixed = told == Codec::kGzip || told == Codec::kBzip2;
-  return DecoderNeed{told, is_fixed ? decoder_bytes(told, {}) : 0};
+  return DecoderNeed{told, facts_of(told).header_says_all ? decoder_bytes(told, {}) : 0};
 }
 
 void ContentStream::limit_decoder(const DecoderLimit& limit) {

@@ -40,11 +40,6 @@ constexpr ForeignForm kLz4 = {"lz4 data", "decompress it in a pipe: lz4 -dc FILE
 constexpr ForeignForm kBrotli = {"Brotli data", "decompress it in a pipe: brotli -dc FILE | gsort",
                                  true};
 constexpr ForeignForm kLzma = {"lzma data", "decompress it in a pipe: lzma -dc FILE | gsort", true};
-constexpr ForeignForm kGzip = {"gzip data", "decompress it in a pipe: gzip -dc FILE | gsort", true};
-constexpr ForeignForm kBzip2 = {"bzip2 data", "decompress it in a pipe: bzip2 -dc FILE | gsort",
-                                true};
-constexpr ForeignForm kXz = {"xz data", "decompress it in a pipe: xz -dc FILE | gsort", true};
-constexpr ForeignForm kZstd = {"zstd data", "decompress it in a pipe: zstd -dc FILE | gsort", true};
 
 struct NamedForm {
   std::string_view suffix;
@@ -60,9 +55,14 @@ constexpr NamedForm kNamedForms[] = {{"csv", kCsv},     {"tsv", kTsv},       {"j
                                      {"lz4", kLz4},     {"br", kBrotli},     {"lzma", kLzma}};
 
 // What gsort decompresses under any name, if that is what it is.
-constexpr NamedForm kNamedCodecs[] = {{"gz", kGzip},     {"gzip", kGzip}, {"bz2", kBzip2},
-                                      {"bzip2", kBzip2}, {"xz", kXz},     {"zst", kZstd},
-                                      {"zstd", kZstd}};
+constexpr NamedForm kNamedCodecs[] = {
+#define GSORT_FORM(name) \
+  { name " data", "decompress it in a pipe: " name " -dc FILE | gsort", true }
+#define GSORT_NAMED_FORMS(codec, name, suffix) {name, GSORT_FORM(name)}, {suffix, GSORT_FORM(name)},
+    GSORT_CODECS(GSORT_NAMED_FORMS)
+#undef GSORT_FORM
+#undef GSORT_NAMED_FORMS
+};
 
 std::optional<ForeignForm> form_named(std::span<const NamedForm> forms, std::string_view suffix) {
   const auto found = std::ranges::find(forms, suffix, &NamedForm::suffix);
@@ -194,9 +194,8 @@ std::optional<ForeignForm> foreign_form_of_bytes(ConstByteSpan first_bytes) {
   if (is_tar(first)) return kTar;
   if (is_lz4(first)) return kLz4;
   const Codec codec = codec_of_bytes(first_bytes);
-  if (codec == Codec::kBzip2) return kBzip2;
-  if (codec == Codec::kXz) return kXz;
-  return std::nullopt;
+  const bool is_sure = codec == Codec::kBzip2 || codec == Codec::kXz;
+  return is_sure ? form_named(kNamedCodecs, name_of(codec)) : std::nullopt;
 }
 
 void refuse_foreign_name(const std::string& path, const ElementForm& form, bool is_plain) {

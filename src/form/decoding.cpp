@@ -5,11 +5,11 @@
 namespace gsort {
 
 std::string_view memory_word(Codec codec) {
-  return codec == Codec::kXz ? "dictionary" : codec == Codec::kBzip2 ? "block" : "window";
+  return facts_of(codec).memory_word;
 }
 
 std::string decompress_command(Codec codec, std::string_view path) {
-  return fmt::format("{} -dc{}{}{}", name_of(codec), codec == Codec::kZstd ? " --long=31" : "",
+  return fmt::format("{} -dc{}{}{}", name_of(codec), facts_of(codec).command_options,
                      path == "standard input" ? "" : " ", path == "standard input" ? "" : path);
 }
 

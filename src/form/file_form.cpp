@@ -6,8 +6,6 @@ namespace gsort {
 namespace {
 
 constexpr std::array<std::string_view, 3> kFormatNames = {"bin", "text", "npy"};
-constexpr std::array<std::string_view, 5> kCodecNames = {"none", "gzip", "bzip2", "xz", "zstd"};
-constexpr std::array<std::string_view, 5> kCodecSuffixes = {"", "gz", "bz2", "xz", "zst"};
 
 std::string_view without_suffix(std::string_view path) {
   return path.substr(0, path.size() - suffix_of(path).size() - 1);
@@ -29,32 +27,10 @@ std::string_view name_of(FileFormat format) {
   return kFormatNames.at(static_cast<std::size_t>(format));
 }
 
-std::string_view name_of(Codec codec) {
-  return kCodecNames.at(static_cast<std::size_t>(codec));
-}
-
-// Elements are compressed in short stretches, many at once, so high levels, which look far back,
-// gain little: bzip2 and xz are given the level whose window such a stretch fills.
-CodecLevels levels_of(Codec codec) {
-  switch (codec) {
-    case Codec::kGzip:
-      return {1, 9, 6};
-    case Codec::kBzip2:
-      return {1, 9, 9};
-    case Codec::kXz:
-      return {0, 9, 1};
-    case Codec::kZstd:
-      return {1, 19, 3};
-    case Codec::kNone:
-      break;
-  }
-  return {0, 0, 0};
-}
-
 std::optional<Codec> codec_of_path(std::string_view path) {
   const std::string_view suffix = suffix_of(path);
   for (const Codec codec : kAllCodecs) {
-    if (suffix == kCodecSuffixes.at(static_cast<std::size_t>(codec))) return codec;
+    if (suffix == suffix_of(codec)) return codec;
   }
   return std::nullopt;
 }

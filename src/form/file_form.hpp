@@ -8,13 +8,11 @@
 #include <string_view>
 
 #include "element/key.hpp"
+#include "form/codec.hpp"
 
 namespace gsort {
 
 enum class FileFormat : std::uint8_t { kBinary, kText, kNpy };
-enum class Codec : std::uint8_t { kNone, kGzip, kBzip2, kXz, kZstd };
-
-inline constexpr Codec kAllCodecs[] = {Codec::kGzip, Codec::kBzip2, Codec::kXz, Codec::kZstd};
 
 // How inputs are read.
 struct InputForm {
@@ -35,16 +33,7 @@ struct OutputForm {
   }
 };
 
-struct CodecLevels {
-  int least;
-  int most;
-  int usual;
-};
-
 [[nodiscard]] std::string_view name_of(FileFormat format);  // "bin", "text", "npy"
-[[nodiscard]] std::string_view name_of(Codec codec);        // "none", "gzip", "bzip2", "xz", "zstd"
-
-[[nodiscard]] CodecLevels levels_of(Codec codec);
 
 // What follows the last dot of the file's name; empty if nothing does.
 [[nodiscard]] std::string_view suffix_of(std::string_view path);

@@ -18,14 +18,11 @@ constexpr std::uint64_t kMostSkipBytes = 16 * kMiB;
 
 constexpr Choice<FileFormat> kFormats[] = {
     {"bin", FileFormat::kBinary}, {"text", FileFormat::kText}, {"npy", FileFormat::kNpy}};
+#define GSORT_CHOICE(codec, name, ...) {name, Codec::codec},
 constexpr Choice<std::optional<Codec>> kDecoders[] = {
-    {"auto", std::nullopt},   {"none", Codec::kNone}, {"gzip", Codec::kGzip},
-    {"bzip2", Codec::kBzip2}, {"xz", Codec::kXz},     {"zstd", Codec::kZstd}};
-constexpr Choice<Codec> kEncoders[] = {{"none", Codec::kNone},
-                                       {"gzip", Codec::kGzip},
-                                       {"bzip2", Codec::kBzip2},
-                                       {"xz", Codec::kXz},
-                                       {"zstd", Codec::kZstd}};
+    {"auto", std::nullopt}, {"none", Codec::kNone}, GSORT_CODECS(GSORT_CHOICE)};
+constexpr Choice<Codec> kEncoders[] = {{"none", Codec::kNone}, GSORT_CODECS(GSORT_CHOICE)};
+#undef GSORT_CHOICE
 
 int parse_level(Codec codec, std::string_view text, std::string_view option_value) {
   const CodecLevels levels = levels_of(codec);

@@ -48,6 +48,7 @@ void set_output(Options& options, Text value) {
   options.output = std::move(path);
 }
 
+#define GSORT_BAR_AND_NAME(codec, name, suffix) "|" name
 constexpr auto kTable = std::to_array<OptionSpec>({
     {.name = "type",
      .letter = 't',
@@ -229,9 +230,9 @@ constexpr auto kTable = std::to_array<OptionSpec>({
     {.name = "decompress",
      .value_kind = kRequired,
      .value_name = "CODEC",
-     .choices = "auto|none|gzip|bzip2|xz|zstd",
+     .choices = "auto|none" GSORT_CODECS(GSORT_BAR_AND_NAME),
      .group = kFiles,
-     .help = "auto|none|gzip|bzip2|xz|zstd: of inputs (auto)",
+     .help = "auto|none" GSORT_CODECS(GSORT_BAR_AND_NAME) ": of inputs (auto)",
      .more =
          "auto looks at the first bytes of each FILE. Data after the last gzip, bzip2, xz or "
          "zstd member is an error, except zeros after gzip and the padding of the xz format. "
@@ -242,9 +243,9 @@ constexpr auto kTable = std::to_array<OptionSpec>({
     {.name = "compress",
      .value_kind = kRequired,
      .value_name = "CODEC[:LEVEL]",
-     .choices = "none|gzip|bzip2|xz|zstd",
+     .choices = "none" GSORT_CODECS(GSORT_BAR_AND_NAME),
      .group = kFiles,
-     .help = "none|gzip|bzip2|xz|zstd: of the output",
+     .help = "none" GSORT_CODECS(GSORT_BAR_AND_NAME) ": of the output",
      .more = "Without it, the output's suffix decides (.gz, .bz2, .xz, .zst), else none. All cores "
              "compress; the output is a series of members, which every tool reads as one file.",
      .apply = set_compress},
@@ -402,6 +403,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .more = "In bash: source <(gsort --generate=bash).",
      .apply = [](Options& o, Text v) { o.show = parse_choice(v, kGenerated, "--generate"); }},
 });
+#undef GSORT_BAR_AND_NAME
 
 }  // namespace
 

@@ -23,7 +23,7 @@ constexpr std::uint64_t kMostShareDivisor = 4;
 
 // Whether later parts of an input may need more than its first header says.
 bool may_grow(const DecoderNeed& need) {
-  return need.codec != Codec::kGzip && need.codec != Codec::kBzip2;
+  return !facts_of(need.codec).header_says_all;
 }
 
 // How many decoders share what is set aside.

@@ -15,46 +15,6 @@ constexpr std::uint64_t kLeastSlice = std::uint64_t{1} << 10;
 constexpr std::uint64_t kMostSliceBytes = kMiB;         // of long records
 constexpr std::uint64_t kProofBufferBytes = 64 * kKiB;  // io/output/writer.cpp
 
-// What one compressor takes, by the manuals of the libraries, for slices of at most 2 MiB.
-std::uint64_t compressor_bytes(Codec codec, int level) {
-  const auto number = static_cast<std::uint64_t>(level);
-  switch (codec) {
-    case Codec::kGzip:
-      return 512 * kKiB;
-    case Codec::kBzip2:
-      return kMiB + number * 800 * kKiB;
-    case Codec::kXz: {
-      constexpr std::uint64_t kMebibytes[] = {3, 9, 17, 32, 48, 94, 94, 186, 370, 674};
-      return kMebibytes[number] * kMiB;
-    }
-    case Codec::kZstd:
-      return level <= 4 ? 4 * kMiB : level <= 12 ? 16 * kMiB : 90 * kMiB;
-    case Codec::kNone:
-      break;
-  }
-  return 0;
-}
-
-// What decompressing a slice takes beside its compressor, by the manuals of the libraries.
-std::uint64_t proof_bytes(Codec codec, int level) {
-  const auto number = static_cast<std::uint64_t>(level);
-  switch (codec) {
-    case Codec::kGzip:
-      return 512 * kKiB;
-    case Codec::kBzip2:
-      return kMiB + number * 400 * kKiB;
-    case Codec::kXz: {
-      constexpr std::uint64_t kMebibytes[] = {1, 2, 3, 5, 5, 9, 9, 17, 33, 65};
-      return kMebibytes[number] * kMiB + 512 * kKiB;
-    }
-    case Codec::kZstd:
-      return 4 * kMiB;  // its window is no longer than the slice
-    case Codec::kNone:
-      break;
-  }
-  return 0;
-}
-
 // The most a slice's element takes while it is on its way: as text, and compressed.
 std::uint64_t encoded_bytes(const OutputForm& form, KeyType type, std::uint64_t element_bytes) {
   const std::uint64_t text = form.format == FileFormat::kText ? most_line_bytes(type) : 0;
@@ -78,9 +38,11 @@ EncodePlan plan_encoding(const OutputForm& form, KeyType type, std::uint64_t ele
   plan.memory_bytes = slices * plan.slice_elements * element;
   plan.encoders = threads;
   plan.is_proven = proven;
-  const std::uint64_t proof = proven ? proof_bytes(form.codec, form.level) : 0;
+  const CodecFacts& codec = facts_of(form.codec);
+  const auto level = static_cast<std::uint64_t>(form.level);
+  const std::uint64_t proof = proven ? codec.decompressor_bytes(level) : 0;
   if (proven) plan.memory_bytes += slices * kProofBufferBytes;
-  if (const std::uint64_t each = compressor_bytes(form.codec, form.level) + proof; each > 0) {
+  if (const std::uint64_t each = codec.compressor_bytes(level) + proof; each > 0) {
     plan.encoders =
         static_cast<unsigned>(std::clamp<std::uint64_t>(host_bytes / 4 / each, 1, threads));
     plan.memory_bytes += plan.encoders * each;
