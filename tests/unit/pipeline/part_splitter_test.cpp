@@ -171,7 +171,7 @@ void expect_cuts_or_errors(std::uint64_t element_bytes, const std::optional<Reco
   const io::test::TempFolder folder;
   io::RunStoreOptions options;
   options.block_elements = kBlockElements;
-  options.batch_bytes = 64 << 10;
+  options.write_buffer_bytes = 64 << 10;
   options.packing = Packing::kOff;
   if (records) options.records.emplace(*records);
   io::RunStore store({folder.path()}, element_bytes, options);

@@ -336,7 +336,7 @@ TEST(Resumption, OfAnInputThatItsOutputHasReplacedIsRefused) {
   EXPECT_TRUE(sort.output() == sorted_input());
   const Error error = error_of([&] { sort.run(); });
   EXPECT_TRUE(contains(error.what(), "about to be put in place")) << error.what();
-  EXPECT_TRUE(contains(error.hint(), "all is done")) << error.hint();
+  EXPECT_TRUE(contains(error.hint(), "the sort is complete")) << error.hint();
   EXPECT_TRUE(sort.output() == sorted_input());
 }
 
@@ -394,15 +394,15 @@ const Change kChanges[] = {
      [](ResumableSort& sort) { sort.options.inputs.push_back(sort.input(0)); }},
     {"the saved sort differs: it was 'u32 little endian ascending;",
      [](ResumableSort& sort) { sort.options.key.type = KeyType::kI32; }},
-    {"not 'u32 little endian descending;",
+    {"this one is 'u32 little endian descending;",
      [](ResumableSort& sort) { sort.options.key.descending = true; }},
-    {"not 'u32 big endian ascending;",
+    {"this one is 'u32 big endian ascending;",
      [](ResumableSort& sort) { sort.options.key.big_endian = true; }},
     {"; not verified'", [](ResumableSort& sort) { sort.options.verify = false; }},
     {"; skip 4;", [](ResumableSort& sort) { sort.options.input_form.skip_bytes = 4; }},
     {"input as text,",
      [](ResumableSort& sort) { sort.options.input_form.format = FileFormat::kText; }},
-    {"not 'records of 4 bytes, u16 of 2 at 1 little endian descending;",
+    {"this one is 'records of 4 bytes, u16 of 2 at 1 little endian descending;",
      [](ResumableSort& sort) {
        sort.options.records.emplace();
        sort.options.records->bytes = 4;
@@ -419,7 +419,7 @@ TEST(Resumption, RefusesWhatIsNotTheSameSort) {
     const Error error = error_of([&] { (void)other.run(); });
     EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
     EXPECT_TRUE(contains(error.what(), change.says)) << error.what();
-    EXPECT_TRUE(contains(error.hint(), "to begin anew")) << error.hint();
+    EXPECT_TRUE(contains(error.hint(), "to start again")) << error.hint();
     EXPECT_EQ(other.others(), std::vector<std::string>{"dir"}) << "what is there stays";
   }
 }

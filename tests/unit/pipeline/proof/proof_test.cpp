@@ -200,7 +200,7 @@ TEST_F(ProofOf, SaysWhetherTheCountOrTheElementsAreOthers) {
   };
   Bytes changed = sorted_;
   changed[3] ^= std::byte{1};
-  refuse(changed, "the fingerprint of what was read");
+  refuse(changed, "the fingerprints of input (");
   refuse(Bytes(sorted_.begin(), sorted_.end() - 4), "read 10,000 elements, but wrote 9,999");
 }
 
