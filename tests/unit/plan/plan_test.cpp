@@ -242,6 +242,20 @@ TEST(MakePlan, StaysWithinTheDeviceMemory) {
   }
 }
 
+TEST(MakePlan, ListsTheDeviceThatSorts) {
+  Machine machine = invented_machine(kGiB, 16, 64 * kGiB);
+  machine.gpus = {{2, "the best", 80 * kGiB, 80 * kGiB}, {0, "another", 8 * kGiB, 8 * kGiB}};
+  Options options = options_for(KeyType::kU64);
+  EXPECT_TRUE(test::plan_of(options, machine).devices.empty());
+  options.engine = EngineChoice::kCuda;
+  options.gpu_memory = "10G";
+  const Plan plan = test::plan_of(options, machine);
+  ASSERT_EQ(plan.devices.size(), 1U);
+  EXPECT_EQ(plan.devices[0].ordinal, 2);
+  EXPECT_EQ(plan.devices[0].name, "the best");
+  EXPECT_EQ(plan.devices[0].budget_bytes, 10 * kGiB);
+}
+
 // A card of 139 GiB: what fits its memory is read once and written once, whatever -S is.
 TEST(MakePlan, LetsRunsStayOnTheDevice) {
   for (const char* budget : {"1G", "2G", "16G"}) {
