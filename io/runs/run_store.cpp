@@ -95,7 +95,7 @@ class StoredPiece {
     const Encoding encoding = packed ? Encoding::kPacked : Encoding::kPlain;
     if (!has_right_form(identity, encoding, block())) {
       throw Error(ErrorKind::kCorrupt, "packing keys",
-                  fmt::format("{} bytes cannot hold {} keys", block().size(), count()))
+                  fmt::format("{} bytes are not the size of {} keys", block().size(), count()))
           .path("the device's memory")
           .hint("data changed on the GPU or on its bus; use --engine cpu");
     }

@@ -64,8 +64,8 @@ Before sorting, gsort compares the space they need with the free space.
 the folder of the output
 The output is written there without a name, synced, and put in place by a
 rename when it is complete.
-If it replaces a file, it has a hidden name between a link and a rename:
-.gsort\- and 16 digits.
+If it replaces a file, it has a hidden name, .gsort\- and 16 digits, between a
+link and a rename.
 Only SIGKILL or a power cut in these microseconds leaves that file, and the next
 sort with the same output removes it.
 On file systems without unnamed files (NFS, FAT) the output has such a name

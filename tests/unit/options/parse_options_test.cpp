@@ -158,7 +158,7 @@ TEST(ParseOptions, RefusesFilesAndBadQuotesInTheEnvironment) {
   EXPECT_NE(complaint({}, {{"GSORT_OPTIONS", "-r file"}})
                 .find("'file' in GSORT_OPTIONS: is not an option"),
             std::string::npos);
-  EXPECT_NE(complaint({}, {{"GSORT_OPTIONS", "-r \\"}}).find("not quoted right"),
+  EXPECT_NE(complaint({}, {{"GSORT_OPTIONS", "-r \\"}}).find("has an open quotation"),
             std::string::npos);
   EXPECT_EQ(complaint({}, {{"GSORT_TYPE", "int"}}).find("GSORT_TYPE 'int': "), 0U);
 }
@@ -203,7 +203,8 @@ TEST(ParseOptions, TakesTheInputsFromAList) {
   });
   EXPECT_EQ(o.inputs, (Strings{"a.u16", "b"}));
   EXPECT_EQ(o.key.type, KeyType::kU16);
-  EXPECT_EQ(complaint({"--files0-from=list", "x"}).find("operand 'x': cannot be combined with"), 0U);
+  EXPECT_EQ(complaint({"--files0-from=list", "x"}).find("operand 'x': cannot be combined with"),
+            0U);
 }
 
 TEST(ParseOptions, AnswersHelpWithoutCheckingMore) {

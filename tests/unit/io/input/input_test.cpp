@@ -61,8 +61,8 @@ TEST_F(ParkedInput, NoticesAnotherFileInItsPlace) {
   std::array<std::byte, 8> room{};
   const Error error = error_of([&] { input.read_at(room, room.size(), 0); });
   EXPECT_EQ(error.kind(), ErrorKind::kInput);
-  EXPECT_TRUE(contains(error.what(), "another file took the place"));
-  EXPECT_TRUE(contains(error_of([&] { input.check_unchanged(); }).what(), "another file"));
+  EXPECT_TRUE(contains(error.what(), "the file was replaced"));
+  EXPECT_TRUE(contains(error_of([&] { input.check_unchanged(); }).what(), "the file was replaced"));
 }
 
 TEST_F(ParkedInput, NoticesAFileThatChangedOrWent) {

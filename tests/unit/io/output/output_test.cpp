@@ -382,7 +382,7 @@ TEST(Output, SyncsTheFileSystemWhereItsFolderMayNotBeRead) {
     return std::make_unique<Output>(folder / "out");
   }();
   ASSERT_FALSE(unreadable->notes().empty());
-  EXPECT_TRUE(contains(unreadable->notes().back(), "may not be read"));
+  EXPECT_TRUE(contains(unreadable->notes().back(), "not readable"));
   const FaultScope fault({sys::Call::kFsync, 2, EIO});
   const Error error = error_of([&] { write_whole(*unreadable, bytes_of("new")); });
   EXPECT_TRUE(contains(error.what(), "syncing the file system of")) << error.what();

@@ -187,7 +187,7 @@ TEST_F(PersistentRuns, WithADamagedIndexAreRefused) {
     EXPECT_EQ(error.kind(), ErrorKind::kTemporary);
     EXPECT_EQ(error.offset_bytes(), kept.index.offset);
     EXPECT_TRUE(contains(error.what(), "resuming run 0")) << error.what();
-    EXPECT_TRUE(contains(error.hint(), "to begin anew")) << error.hint();
+    EXPECT_TRUE(contains(error.hint(), "to start again")) << error.hint();
     flip_bit_at(kept.index.offset + at);
   }
   RunStore third = store();

@@ -264,7 +264,7 @@ TEST_F(Resumed, RunsWithoutAManifestAreRefused) {
   std::filesystem::remove(in_folder("gsort.manifest"));
   const Error error = error_of_use();
   EXPECT_TRUE(contains(error.what(), "there is a gsort.runs, but no manifest")) << error.what();
-  EXPECT_TRUE(contains(error.hint(), "to begin anew")) << error.hint();
+  EXPECT_TRUE(contains(error.hint(), "to start again")) << error.hint();
   EXPECT_EQ(read_file(in_folder("gsort.runs")).size(), kRunsBytes);
 }
 

@@ -199,7 +199,7 @@ TEST(StoredRun, TakesNoPayloadsOfTheWrongForm) {
     RunWriter writer = store.begin_run(keys.size());
     const auto error = error_of([&] { writer.put_blocks(0, wrong.blocks()); });
     EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
-    EXPECT_TRUE(contains(error.what(), "are not what 1000 keys take")) << error.what();
+    EXPECT_TRUE(contains(error.what(), "are not the size of 1000 keys")) << error.what();
     EXPECT_TRUE(contains(error.hint(), "--engine cpu")) << error.hint();
   }
 }
