@@ -162,11 +162,13 @@ def is_text_safe(job: Job) -> bool:
     return not forms.is_float(job.keys[0].type) and not any("--record" in option for option in job.options)
 
 
-def content_of(job: Job, elements: list[bytes], form: str) -> bytes:
+def type_of(job: Job) -> str:
     """Of the keys, or of records whose bytes have no order of their own."""
-    is_record = any("--record" in option for option in job.options)
-    return forms.TO_FORM[form](b"".join(elements), f"bytes{job.size}" if is_record else job.keys[0].type,
-                               job.keys[0].big)
+    return f"bytes{job.size}" if any("--record" in option for option in job.options) else job.keys[0].type
+
+
+def content_of(job: Job, elements: list[bytes], form: str) -> bytes:
+    return forms.TO_FORM[form](b"".join(elements), type_of(job), job.keys[0].big)
 
 
 def may_need_more_memory(job: Job, options, names, least_mebibytes: int) -> bool:
@@ -183,7 +185,7 @@ class Runner:
     def write_inputs(self, rng: random.Random, job: Job) -> tuple[list[str], bytes | None]:
         """The operands, and what goes to stdin."""
         names, stdin = [], None
-        array = rng.random() < 0.15
+        array = rng.random() < 0.15 and forms.has_dtype(type_of(job))
         for number, elements in enumerate(job.inputs):
             text = not array and is_text_safe(job) and rng.random() < 0.15
             packer = rng.choice(["", "", "", *PACKERS])

@@ -31,6 +31,11 @@ def npy_kind(kind: str) -> str:
     return "f" if is_float(kind) else "u" if TYPES[kind].isupper() else "i"
 
 
+def has_dtype(kind: str) -> bool:
+    """Whether an array's header can say the type and not only what its numbers are."""
+    return bool(re.fullmatch(r"[uif]\d+|time64|bytes\d+", kind))
+
+
 def ordered(raw: bytes, kind: str, big: bool) -> bytes:
     """Bytes that compare as the key is to be ordered."""
     if kind.startswith("bytes"):

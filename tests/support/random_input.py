@@ -114,7 +114,7 @@ def random_input(pick: Random, folder: Path, environment: dict) -> Input:
     """Draws one, and writes its files."""
     given = Input(big=pick.random() < 0.25, reverse=pick.random() < 0.3)
     given.kind, given.keys = random_record(pick) if pick.random() < 0.25 else (pick.choice(list(forms.TYPES)), "")
-    given.form = pick.choice(["bin"] * 6 + ["npy"] + ["text"] * (not given.keys))
+    given.form = pick.choice(["bin"] * 6 + ["npy"] * forms.has_dtype(given.kind) + ["text"] * (not given.keys))
     given.out_form = pick.choice(["bin"] * 5 + ["npy", "text"])
     if given.keys and given.out_form != "bin" and pick.random() < 0.8:
         given.out_form = "bin"

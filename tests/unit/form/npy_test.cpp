@@ -40,7 +40,8 @@ TEST(Npy, HasTimesAsNumbersWhereNobodyNamedTheirUnit) {
 
 TEST(Npy, ReadsTheHeadersItMakes) {
   for (const KeyType type : kAllKeyTypes) {
-    if (type == KeyType::kTime64) continue;
+    // Of other types the header says the plain one with the same numbers.
+    if (fold_of(type) != (is_float(type) ? KeyFold::kFloat : KeyFold::kNone)) continue;
     for (const bool big_endian : {false, true}) {
       for (const std::uint64_t elements : {0ULL, 1ULL, 1000ULL, 123'456'789'012ULL}) {
         const KeyFormat key{type, big_endian && gsort::bytes_of(type) > 1, false};
