@@ -237,9 +237,9 @@ TEST(Output, SaysWhereItIsNotWhatWasWritten) {
     EXPECT_TRUE(contains(error.what(), what)) << error.what();
     EXPECT_EQ(error.offset_bytes(), offset);
   };
-  expect_error({{0, 10}, {20, 30}}, 30, "nothing was written there", 10);
-  expect_error({{0, 10}, {20, 30}}, 10, "something was written behind the end", 10);
-  expect_error({{0, 30}}, 10, "something was written behind the end", 10);
+  expect_error({{0, 10}, {20, 30}}, 30, "data is missing here", 10);
+  expect_error({{0, 10}, {20, 30}}, 10, "data was written past the end", 10);
+  expect_error({{0, 30}}, 10, "data was written past the end", 10);
 }
 
 TEST(Output, KeepsTheModeOfWhatItReplaces) {
