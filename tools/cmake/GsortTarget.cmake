@@ -29,8 +29,9 @@ if(GSORT_SANITIZE)
   if(GSORT_SANITIZE MATCHES unsigned-integer-overflow)
     set(GSORT_SANITIZE_RECOVER -fsanitize-recover=all)
   endif()
-  target_compile_options(gsort_settings INTERFACE
-    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GSORT_SANITIZE};-fno-omit-frame-pointer;${GSORT_SANITIZE_RECOVER}>")
+  # The check of virtual tables opens a pipe, and fails in tests that leave no descriptor for it.
+  target_compile_options(gsort_settings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GSORT_SANITIZE}>"
+    "$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr;-fno-omit-frame-pointer;${GSORT_SANITIZE_RECOVER}>")
   target_link_options(gsort_settings INTERFACE -fsanitize=${GSORT_SANITIZE})
 endif()
 
