@@ -18,12 +18,16 @@ namespace gsort::gpu {
   return keys_per_thread * (threads - (fan_in / 2 - 1));
 }
 
+// How many runs a merge pass can take: powers of two, each compiled once for every tuning that may
+// need it.
+inline constexpr unsigned kFanIns[] = {2, 4, 8};
+
 struct KernelTuning {
   unsigned keys_per_thread;     // E: a power of two; shared memory has one pad word every E
   unsigned block_sort_threads;  // a block sort's tile has threads * E keys; a power of two
   unsigned merge_threads;       // a merge's tile has somewhat fewer than threads * E keys
   unsigned two_way_threads;     // the same for a merge of two arrays, which is bound by its cuts
-  unsigned max_fan_in;          // runs that one pass merges: 2, 4 or 8
+  unsigned max_fan_in;          // runs that one pass merges: one of kFanIns
   unsigned resident_threads;    // of an SM, at least; bounds the registers of a thread
 
   friend constexpr bool operator==(const KernelTuning&, const KernelTuning&) = default;

@@ -46,17 +46,13 @@ void with_small_tuning(unsigned architecture, F&& f) {
   });
 }
 
-// The same with a fan-in: f(std::integral_constant).
+// Calls f(constant) with the fan-in, one of kFanIns, as a compile-time constant.
 template <class F>
 void with_fan_in(std::uint32_t fan_in, F&& f) {
-  switch (fan_in) {
-    case 2:
-      return f(std::integral_constant<unsigned, 2>{});
-    case 4:
-      return f(std::integral_constant<unsigned, 4>{});
-    default:
-      return f(std::integral_constant<unsigned, 8>{});
-  }
+  static_for<std::size(kFanIns)>([&](auto index) {
+    constexpr unsigned kFanIn = kFanIns[decltype(index)::value];
+    if (fan_in == kFanIn) f(std::integral_constant<unsigned, kFanIn>{});
+  });
 }
 
 }  // namespace gsort::gpu

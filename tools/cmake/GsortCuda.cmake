@@ -2,11 +2,16 @@
 # into the build folder. Sets GSORT_HAS_CUDA. Without one the build has no CUDA engine and says so.
 set(GSORT_HAS_CUDA FALSE)
 
+# What packages are compiled for, oldest first; later cards compile the code of the last one when a program starts.
+set(GSORT_ALL_ARCHITECTURES 80 86 89 90 100 120)
+
 # gsort_cuda_architectures(RESULT): what GSORT_CUDA_ARCHITECTURES asks for, as CMake's list.
 function(gsort_cuda_architectures result)
   set(list ${GSORT_CUDA_ARCHITECTURES})
   if(list STREQUAL "all")
-    set(list 80-real 86-real 89-real 90-real 100-real 120-real 120-virtual)
+    list(TRANSFORM GSORT_ALL_ARCHITECTURES APPEND -real OUTPUT_VARIABLE list)
+    list(GET GSORT_ALL_ARCHITECTURES -1 last)
+    list(APPEND list ${last}-virtual)
   elseif(list STREQUAL "native")
     execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
       OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE status)
