@@ -20,7 +20,8 @@
 //   below 4: 1 + 1 + 0 = 2; four ties are missing: two from run 0, one from run 1, one from run 2.
 //   cuts 3 2 1: the prefix is 1 4 4 | 2 4 | 4.
 //
-// Cost. At most W + 2 probes for keys of W bits, each K binary searches over shrinking windows.
+// Cost. At most W + 2 probes for keys of W bits, each K binary searches over shrinking windows. A
+// probe asks all runs at once, so that it can be one message where runs lie on other machines.
 //
 // Source. P. Varman, S. Scheufler, B. Iyer, G. Ricard, "Merging multiple lists on
 // hierarchical-memory multiprocessors", JPDC 12(2), 1991, doi:10.1016/0743-7315(91)90022-2, bisects
@@ -52,54 +53,54 @@ template <class Index, class Keys, class Key>
 // Narrows the brackets of all runs to the ties of the key at the cut: on return low[i] counts the
 // elements of run i below that key, high[i] those up to it. Returns the sum of low.
 //
-// `count_up_to(run, value, low, high)` answers how many elements of run `run` are <= value, knowing
-// that the answer, or what of it may be used, lies in [low, high]; it may read memory, fences or
-// disk. `low` and `high` bracket the cut of every run: 0 and the element count, or what a
-// neighbouring split or a look at the fences has found. `probe` is scratch. All three have
-// run_count entries. Requires: d lies between the sums of low and high; value_low <= the key at the
-// cut <= value_high.
-template <class Key, class Index, class CountUpTo>
+// `count_all(value, low, high, counts)` sets counts[i], for all runs, to how many elements of run i
+// are <= value, knowing that the answer, or what of it may be used, lies in [low[i], high[i]]; it
+// may read memory, fences or disk. `low` and `high` bracket the cut of every run: 0 and the element
+// count, or what a neighbouring split or a look at the fences has found. `probe` is scratch. All
+// three have run_count entries, and none of them overlap. Requires: d lies between the sums of low
+// and high; value_low <= the key at the cut <= value_high.
+template <class Key, class Index, class CountAll>
 GSORT_HOST_DEVICE constexpr Index kway_ties(Index d, std::uint32_t run_count, Key value_low,
                                             Key value_high, Index* low, Index* high, Index* probe,
-                                            const CountUpTo& count_up_to) {
+                                            const CountAll& count_all) {
+  const auto take_probe = [&](Index* to) {
+    for (std::uint32_t run = 0; run < run_count; ++run) to[run] = probe[run];
+  };
   while (value_low < value_high) {
     const Key value = static_cast<Key>(value_low + (value_high - value_low) / 2);
+    count_all(value, low, high, probe);
     Index total = 0;
-    for (std::uint32_t run = 0; run < run_count; ++run) {
-      probe[run] = count_up_to(run, value, low[run], high[run]);
-      total += probe[run];
-    }
+    for (std::uint32_t run = 0; run < run_count; ++run) total += probe[run];
     const bool enough = total >= d;
     if (enough) {
       value_high = value;
     } else {
       value_low = static_cast<Key>(value + 1);
     }
-    Index* const narrowed = enough ? high : low;
-    for (std::uint32_t run = 0; run < run_count; ++run) narrowed[run] = probe[run];
+    take_probe(enough ? high : low);
   }
   // The brackets may have come from a coarse look: now count exactly what lies below the value, and
   // up to it.
-  Index below = 0;
-  for (std::uint32_t run = 0; run < run_count; ++run) {
-    high[run] = count_up_to(run, value_low, low[run], high[run]);
-    if (value_low > 0) {
-      low[run] = count_up_to(run, static_cast<Key>(value_low - 1), low[run], high[run]);
-    }
-    below += low[run];
+  count_all(value_low, low, high, probe);
+  take_probe(high);
+  if (value_low > 0) {
+    count_all(static_cast<Key>(value_low - 1), low, high, probe);
+    take_probe(low);
   }
+  Index below = 0;
+  for (std::uint32_t run = 0; run < run_count; ++run) below += low[run];
   return below;
 }
 
 // Finds the cuts of `run_count` runs for output position `d`; everything as for kway_ties.
 // Ensures: low[i] is the cut of run i; the sum of low == d; the keys before the cuts, ties from
 // lower runs first, are the first d of the stable merge.
-template <class Key, class Index, class CountUpTo>
+template <class Key, class Index, class CountAll>
 GSORT_HOST_DEVICE constexpr void kway_split(Index d, std::uint32_t run_count, Key value_low,
                                             Key value_high, Index* low, Index* high, Index* probe,
-                                            const CountUpTo& count_up_to) {
+                                            const CountAll& count_all) {
   auto below =
-      kway_ties<Key, Index>(d, run_count, value_low, value_high, low, high, probe, count_up_to);
+      kway_ties<Key, Index>(d, run_count, value_low, value_high, low, high, probe, count_all);
   for (std::uint32_t run = 0; run < run_count && below < d; ++run) {
     const Index ties = high[run] - low[run];
     const Index taken = ties < d - below ? ties : d - below;

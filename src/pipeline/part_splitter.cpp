@@ -71,8 +71,9 @@ std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
   Range range = bracket_by_fences(position, {0, greatest});
   narrow_by_guess(position, range);
   const auto run_count = static_cast<std::uint32_t>(runs_.size());
-  const auto count = [this](std::uint32_t run, std::uint64_t value, std::uint64_t low,
-                            std::uint64_t high) { return count_up_to(run, value, low, high); };
+  const auto count = [this](std::uint64_t value, const std::uint64_t* low,
+                            const std::uint64_t* high,
+                            std::uint64_t* counts) { count_all(value, low, high, counts); };
   if (!records_ || records_->prefix_is_whole()) {
     kway_split<std::uint64_t, std::uint64_t>(position, run_count, range.low, range.high,
                                              low_.data(), high_.data(), probe_.data(), count);
@@ -168,11 +169,8 @@ std::uint64_t PartSplitter::expected_at(double position, Range range) const {
 }
 
 std::uint64_t PartSplitter::narrow_at(std::uint64_t value, std::uint64_t position, Range& range) {
-  std::uint64_t total = 0;
-  for (std::uint32_t run = 0; run < runs_.size(); ++run) {
-    probe_[run] = count_up_to(run, value, low_[run], high_[run]);
-    total += probe_[run];
-  }
+  count_all(value, low_.data(), high_.data(), probe_.data());
+  const std::uint64_t total = sum_of(probe_);
   if (total >= position) {
     range.high = value;
     high_ = probe_;
@@ -197,6 +195,13 @@ void PartSplitter::narrow_by_guess(std::uint64_t position, Range& range) {
                           (total < wanted ? 1 : -1) * static_cast<double>(runs_.size());
   const std::uint64_t other = expected_at(expected + distance, range);
   narrow_at(std::min(other, range.high - 1), position, range);
+}
+
+void PartSplitter::count_all(std::uint64_t value, const std::uint64_t* low,
+                             const std::uint64_t* high, std::uint64_t* counts) {
+  for (std::uint32_t run = 0; run < runs_.size(); ++run) {
+    counts[run] = count_up_to(run, value, low[run], high[run]);
+  }
 }
 
 std::uint64_t PartSplitter::count_up_to(std::uint32_t run, std::uint64_t value, std::uint64_t low,

@@ -63,6 +63,9 @@ class PartSplitter {
   [[nodiscard]] std::uint64_t expected_at(double position, Range range) const;
   // Counts the elements <= value, narrows by that, and returns their number.
   std::uint64_t narrow_at(std::uint64_t value, std::uint64_t position, Range& range);
+  // counts[i]: the elements <= value of run i, which lie in [low[i], high[i]].
+  void count_all(std::uint64_t value, const std::uint64_t* low, const std::uint64_t* high,
+                 std::uint64_t* counts);
   [[nodiscard]] std::uint64_t count_up_to(std::uint32_t run, std::uint64_t value, std::uint64_t low,
                                           std::uint64_t high);
   // How many of the elements [from, to) of a block, from its start, are <= value.

@@ -46,9 +46,14 @@ Cuts split(const Runs<Key>& runs, std::uint64_t d, Key value_low, Key value_high
   Cuts probe(runs.size());
   kway_split<Key, std::uint64_t>(
       d, static_cast<std::uint32_t>(runs.size()), value_low, value_high, low.data(), high.data(),
-      probe.data(), [&](std::uint32_t run, Key value, std::uint64_t from, std::uint64_t to) {
-        if (from > to || to > runs[run].size()) RC_FAIL("a probe leaves its window");
-        return upper_bound_in(runs[run], from, to, value);
+      probe.data(),
+      [&](Key value, const std::uint64_t* from, const std::uint64_t* to, std::uint64_t* counts) {
+        for (std::size_t run = 0; run < runs.size(); ++run) {
+          if (from[run] > to[run] || to[run] > runs[run].size()) {
+            RC_FAIL("a probe leaves its window");
+          }
+          counts[run] = upper_bound_in(runs[run], from[run], to[run], value);
+        }
       });
   return low;
 }

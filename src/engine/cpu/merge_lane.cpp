@@ -79,8 +79,11 @@ void CpuMergeLane<Key>::advance_cuts(const std::vector<Slice>& slices, std::uint
   }
   kway_split<Key, std::uint64_t>(
       end, static_cast<std::uint32_t>(slices.size()), least, greatest, cuts_.data(), high_.data(),
-      probe_.data(), [&](std::uint32_t run, Key value, std::uint64_t low, std::uint64_t high) {
-        return upper_bound_in(slices[run].keys, low, high, value);
+      probe_.data(),
+      [&](Key value, const std::uint64_t* low, const std::uint64_t* high, std::uint64_t* counts) {
+        for (std::size_t i = 0; i < slices.size(); ++i) {
+          counts[i] = upper_bound_in(slices[i].keys, low[i], high[i], value);
+        }
       });
 }
 

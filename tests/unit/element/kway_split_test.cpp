@@ -25,8 +25,10 @@ Cuts split(const std::vector<std::vector<Key>>& runs, std::uint64_t d) {
   kway_split<Key, std::uint64_t>(
       d, static_cast<std::uint32_t>(runs.size()), 0, std::numeric_limits<Key>::max(), low.data(),
       high.data(), probe.data(),
-      [&](std::uint32_t run, Key value, std::uint64_t from, std::uint64_t to) {
-        return upper_bound_in(runs[run], from, to, value);
+      [&](Key value, const std::uint64_t* from, const std::uint64_t* to, std::uint64_t* counts) {
+        for (std::size_t run = 0; run < runs.size(); ++run) {
+          counts[run] = upper_bound_in(runs[run], from[run], to[run], value);
+        }
       });
   return low;
 }
@@ -94,6 +96,26 @@ TEST(KwaySplit, SplitsKeysThatAreAllTheGreatest) {
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   const std::vector<std::vector<std::uint64_t>> runs = {{most, most}, {}, {most, most, most}};
   for (std::uint64_t d = 0; d <= 5; ++d) EXPECT_EQ(split(runs, d), merge_one_by_one(runs, d));
+}
+
+TEST(KwaySplit, AsksAllRunsAtOnceAndSeldom) {
+  std::vector<std::vector<std::uint32_t>> runs(20, std::vector<std::uint32_t>(100));
+  for (std::uint32_t i = 0; i < 2'000; ++i) runs[i % 20][i / 20] = i * 2'000'003;
+  Cuts low(20, 0);
+  Cuts high(20, 100);
+  Cuts probe(20, 0);
+  unsigned probes = 0;
+  kway_split<std::uint32_t, std::uint64_t>(
+      777, 20, 0, ~std::uint32_t{0}, low.data(), high.data(), probe.data(),
+      [&](std::uint32_t value, const std::uint64_t* from, const std::uint64_t* to,
+          std::uint64_t* counts) {
+        ++probes;
+        for (std::size_t run = 0; run < 20; ++run) {
+          counts[run] = upper_bound_in(runs[run], from[run], to[run], value);
+        }
+      });
+  EXPECT_EQ(low, merge_one_by_one(runs, 777));
+  EXPECT_LE(probes, 32U + 2U);
 }
 
 TEST(KwaySplit, SplitsNoRunsAtAll) {
