@@ -33,20 +33,15 @@ HWY_INLINE auto with_fold(KeyMap<Key> map, const F& f) {
 
 template <class Key, class F>
 HWY_INLINE auto with_fixed_map(KeyMap<Key> map, const F& f) {
-  switch (map.fold) {
-    case KeyFold::kNone:
-      break;
-    case KeyFold::kFloat:
-      if constexpr (is_used(KeyFold::kFloat, sizeof(Key))) {
-        return with_fold<KeyFold::kFloat>(map, f);
-      }
-      break;
-    case KeyFold::kTime:
-      if constexpr (is_used(KeyFold::kTime, sizeof(Key))) {
-        return with_fold<KeyFold::kTime>(map, f);
-      }
-      break;
+  // Of the folds that keys of this width have.
+#define GSORT_TRY_FOLD(type, name, Value, fold_of_type) \
+  if constexpr (sizeof(Value) == sizeof(Key)) {         \
+    if (map.fold == KeyFold::fold_of_type) {            \
+      return with_fold<KeyFold::fold_of_type>(map, f);  \
+    }                                                   \
   }
+  GSORT_KEY_TYPES(GSORT_TRY_FOLD)
+#undef GSORT_TRY_FOLD
   return with_fold<KeyFold::kNone>(map, f);
 }
 

@@ -117,14 +117,6 @@ inline constexpr bool kIsNumberType =
   return std::nullopt;
 }
 
-// Whether keys of this width may need this fold.
-[[nodiscard]] constexpr bool is_used(KeyFold fold, std::size_t key_bytes) {
-  for (const KeyType type : kAllKeyTypes) {
-    if (fold_of(type) == fold && bytes_of(type) == key_bytes) return true;
-  }
-  return false;
-}
-
 // How keys lie in a file and which order is wanted.
 struct KeyFormat {
   KeyType type = KeyType::kI32;
