@@ -45,7 +45,7 @@ Run::~Run() {
 void Run::require_whole() const {
   std::uint64_t expected = 0;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    const std::uint64_t end = end_position(i);
+    const std::uint64_t end = fences().end_position(i);
     const bool whole = blocks_[i].position == expected && end > blocks_[i].position &&
                        end - blocks_[i].position <= space_->block_elements;
     if (!whole) {
@@ -56,16 +56,9 @@ void Run::require_whole() const {
   }
 }
 
-std::size_t Run::block_of(std::uint64_t position) const {
-  const auto behind = std::upper_bound(
-      blocks_.begin(), blocks_.end(), position,
-      [](std::uint64_t wanted, const BlockEntry& block) { return wanted < block.position; });
-  return static_cast<std::size_t>(behind - blocks_.begin()) - 1;
-}
-
 BlockIdentity Run::identity_of(std::size_t block) const {
   const BlockEntry& entry = blocks_[block];
-  return space_->identity_of(number_, entry, end_position(block) - entry.position);
+  return space_->identity_of(number_, entry, fences().end_position(block) - entry.position);
 }
 
 BlockCheck Run::checked(std::size_t block, ConstByteSpan stored) const {
@@ -98,8 +91,8 @@ BlockCheck Run::checked(std::size_t block, ConstByteSpan stored) const {
 }
 
 ConstByteSpan Run::read_block(std::size_t block, ByteSpan out, ByteSpan scratch) const {
-  const std::uint64_t begin = first_position(block);
-  const std::uint64_t end = end_position(block);
+  const std::uint64_t begin = fences().first_position(block);
+  const std::uint64_t end = fences().end_position(block);
   const ByteSpan keys = out.first((end - begin) * space_->element_bytes);
   read_range(begin, end, keys, scratch);
   return keys;
@@ -110,7 +103,7 @@ void Run::for_each_block(std::uint64_t begin, std::uint64_t end, ByteSpan scratc
                          const F& f) const {
   if (begin == end) return;
   const std::vector<std::size_t> order =
-      storage_order(blocks_, block_of(begin), block_of(end - 1) + 1);
+      storage_order(blocks_, fences().block_of(begin), fences().block_of(end - 1) + 1);
   for (std::size_t at = 0; at < order.size();) {
     const BlockEntry& first = blocks_[order[at]];
     const Extent extent = extent_at(blocks_, order, at, scratch.size() - RunFiles::kReadSlack);
@@ -118,8 +111,8 @@ void Run::for_each_block(std::uint64_t begin, std::uint64_t end, ByteSpan scratc
     for (const std::size_t last = at + extent.count; at < last; ++at) {
       const std::size_t block = order[at];
       const std::size_t size = stored.empty() ? 0 : blocks_[block].stored_bytes;
-      f(block, checked(block, stored.first(size)), std::max(begin, first_position(block)),
-        std::min(end, end_position(block)));
+      f(block, checked(block, stored.first(size)), std::max(begin, blocks_[block].position),
+        std::min(end, fences().end_position(block)));
       stored = stored.subspan(size);
     }
   }
@@ -129,7 +122,7 @@ void Run::read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteS
   for_each_block(
       begin, end, scratch,
       [&](std::size_t block, const BlockCheck& check, std::uint64_t from, std::uint64_t to) {
-        const std::uint64_t first = first_position(block);
+        const std::uint64_t first = blocks_[block].position;
         decode_keys(identity_of(block), check, from - first, to - first,
                     out.data() + (from - begin) * space_->element_bytes);
       });
@@ -142,11 +135,11 @@ void Run::read_stored(std::uint64_t begin, std::uint64_t end, ByteSpan out,
   for_each_block(
       begin, end, scratch,
       [&](std::size_t block, const BlockCheck& check, std::uint64_t from, std::uint64_t to) {
-        const std::uint64_t first = first_position(block);
+        const std::uint64_t first = blocks_[block].position;
         std::ranges::copy(check.payload, out.subspan(used).begin());
         pieces[next++] = {.payload = used,
                           .position = from - begin,
-                          .count = static_cast<std::uint32_t>(end_position(block) - first),
+                          .count = static_cast<std::uint32_t>(fences().end_position(block) - first),
                           .begin = static_cast<std::uint32_t>(from - first),
                           .end = static_cast<std::uint32_t>(to - first),
                           .packed = check.encoding == Encoding::kPacked ? 1U : 0U};
@@ -154,23 +147,10 @@ void Run::read_stored(std::uint64_t begin, std::uint64_t end, ByteSpan out,
       });
 }
 
-std::size_t Run::blocks_of(std::uint64_t begin, std::uint64_t end) const {
-  return begin == end ? 0 : block_of(end - 1) + 1 - block_of(begin);
-}
-
-std::uint64_t Run::stored_bytes(std::uint64_t begin, std::uint64_t end) const {
-  if (begin == end) return 0;
-  std::uint64_t bytes = 0;
-  for (std::size_t block = block_of(begin); block <= block_of(end - 1); ++block) {
-    bytes += blocks_[block].stored_bytes;
-  }
-  return bytes;
-}
-
 std::uint64_t Run::scratch_bytes_for_range(std::uint64_t begin, std::uint64_t end) const {
   if (begin == end) return 0;
   const std::vector<std::size_t> order =
-      storage_order(blocks_, block_of(begin), block_of(end - 1) + 1);
+      storage_order(blocks_, fences().block_of(begin), fences().block_of(end - 1) + 1);
   std::uint64_t most = 0;
   for (std::size_t at = 0; at < order.size();) {
     const Extent extent = extent_at(blocks_, order, at, UINT64_MAX);
@@ -184,7 +164,7 @@ std::uint64_t Run::scratch_bytes_for_range(std::uint64_t begin, std::uint64_t en
 
 void Run::release_before(std::uint64_t position) {
   const bool all = position >= elements_;
-  release_blocks(all ? blocks_.size() : block_of(position));
+  release_blocks(all ? blocks_.size() : fences().block_of(position));
 }
 
 void Run::release_blocks(std::size_t end) noexcept {

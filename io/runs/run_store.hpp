@@ -26,6 +26,7 @@
 #include "element/stored_keys.hpp"
 #include "io/runs/block_entry.hpp"
 #include "io/runs/manifest.hpp"
+#include "io/runs/run_fences.hpp"
 #include "io/system/bytes.hpp"
 #include "io/system/file.hpp"
 
@@ -175,21 +176,8 @@ class Run {
   [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] std::uint64_t elements() const { return elements_; }
 
-  // The fences.
-  [[nodiscard]] std::size_t block_count() const { return blocks_.size(); }
-  [[nodiscard]] std::uint64_t first_key(std::size_t block) const {
-    return blocks_[block].first_key;
-  }
-  [[nodiscard]] std::uint64_t first_position(std::size_t block) const {
-    return blocks_[block].position;
-  }
-  // The position behind the last key of the block.
-  [[nodiscard]] std::uint64_t end_position(std::size_t block) const {
-    return block + 1 < blocks_.size() ? blocks_[block + 1].position : elements_;
-  }
-  // The block that holds the key at `position`.
-  // Requires: position < elements().
-  [[nodiscard]] std::size_t block_of(std::uint64_t position) const;
+  // They stay as they are while the run lives, moved or not.
+  [[nodiscard]] RunFences fences() const { return {blocks_, elements_}; }
 
   // Reads one block into `out` and returns its keys.
   // Requires: out holds block_elements keys, scratch.size() >= RunStore::scratch_bytes().
@@ -207,14 +195,10 @@ class Run {
 
   // Reads them in stored form: payloads into `out`, and for each block what of it is wanted into
   // `pieces`, payloads counted from `out` and positions from `begin`; both in whatever order.
-  // Requires: as read_range; out.size() >= stored_bytes(begin, end), pieces.size() ==
-  // blocks_of(begin, end); keys, no records.
+  // Requires: as read_range; out.size() >= fences().stored_bytes(begin, end), pieces.size() ==
+  // fences().blocks_of(begin, end); keys, no records.
   void read_stored(std::uint64_t begin, std::uint64_t end, ByteSpan out,
                    std::span<StoredKeys> pieces, ByteSpan scratch) const;
-
-  // How many blocks hold [begin, end), and the most bytes that their payloads take.
-  [[nodiscard]] std::size_t blocks_of(std::uint64_t begin, std::uint64_t end) const;
-  [[nodiscard]] std::uint64_t stored_bytes(std::uint64_t begin, std::uint64_t end) const;
 
   // The scratch with which read_range(begin, end) needs the fewest transfers.
   [[nodiscard]] std::uint64_t scratch_bytes_for_range(std::uint64_t begin, std::uint64_t end) const;

@@ -12,6 +12,7 @@
 #include "base/units.hpp"
 #include "pipeline/output/sinks.hpp"
 #include "pipeline/part_splitter.hpp"
+#include "pipeline/run_view.hpp"
 #include "plan/merge_plan.hpp"
 #include "plan/rounds.hpp"
 
@@ -36,10 +37,10 @@ struct Part {
 // done. Thread-safe.
 class PartQueue {
  public:
-  PartQueue(std::span<io::Run> runs, const Plan& plan, std::uint64_t part_elements,
-            std::uint64_t scratch_bytes)
+  PartQueue(std::span<io::Run> runs, RunViewSpan views, const Plan& plan,
+            std::uint64_t part_elements, std::uint64_t scratch_bytes)
       : runs_(runs),
-        splitter_(runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes,
+        splitter_(views, plan.element_bytes, plan.run.block_elements * plan.element_bytes,
                   scratch_bytes, plan.job.element.records),
         part_elements_(part_elements) {
     for (const io::Run& run : runs) total_ += run.elements();
@@ -125,7 +126,7 @@ void load_each(const Part& part, std::span<const ByteSpan> scratch, std::uint64_
 }
 
 // Loads the slices as keys, one behind the other.
-void load_slices(std::span<const io::Run> runs, const Part& part, ByteSpan input,
+void load_slices(RunViewSpan runs, const Part& part, ByteSpan input,
                  std::span<const ByteSpan> scratch, std::uint64_t element_bytes, Meter* meter) {
   std::vector<ByteSpan> places(runs.size());
   for (std::size_t run = 0; run < runs.size(); ++run) {
@@ -133,7 +134,7 @@ void load_slices(std::span<const io::Run> runs, const Part& part, ByteSpan input
     input = input.subspan(places[run].size());
   }
   load_each(part, scratch, element_bytes, meter, [&](std::size_t run, ByteSpan room) {
-    runs[run].read_range(part.begin[run], part.end[run], places[run], room);
+    runs[run]->read_range(part.begin[run], part.end[run], places[run], room);
   });
 }
 
@@ -141,12 +142,13 @@ void load_slices(std::span<const io::Run> runs, const Part& part, ByteSpan input
 // those of the other, and behind them the table of what is wanted of each.
 class StoredLayout {
  public:
-  StoredLayout(std::span<const io::Run> runs, const Part& part) : slices_(runs.size() + 1) {
+  StoredLayout(RunViewSpan runs, const Part& part) : slices_(runs.size() + 1) {
     for (std::size_t run = 0; run < runs.size(); ++run) {
+      const io::RunFences& fences = runs[run]->fences();
       const std::uint64_t begin = part.begin[run];
       const std::uint64_t end = part.end[run];
-      slices_[run + 1] = {slices_[run].bytes + runs[run].stored_bytes(begin, end),
-                          slices_[run].pieces + runs[run].blocks_of(begin, end),
+      slices_[run + 1] = {slices_[run].bytes + fences.stored_bytes(begin, end),
+                          slices_[run].pieces + fences.blocks_of(begin, end),
                           slices_[run].keys + (end - begin)};
     }
   }
@@ -161,7 +163,7 @@ class StoredLayout {
   }
 
   // Loads what the part wants of a run.
-  void load(const io::Run& run, std::size_t number, const Part& part, ByteSpan input,
+  void load(const RunView& run, std::size_t number, const Part& part, ByteSpan input,
             ByteSpan scratch) const {
     const Slice& slice = slices_[number];
     const Slice& behind = slices_[number + 1];
@@ -186,8 +188,8 @@ class StoredLayout {
 };
 
 // Loads a part and merges it.
-void merge_part(const MergeContext& context, std::span<const io::Run> runs, const Part& part,
-                MergeLane& lane, std::span<const ByteSpan> scratch, KeyForm form, PieceSink& sink) {
+void merge_part(const MergeContext& context, RunViewSpan runs, const Part& part, MergeLane& lane,
+                std::span<const ByteSpan> scratch, KeyForm form, PieceSink& sink) {
   const std::uint64_t element_bytes = context.plan.element_bytes;
   std::vector<std::uint64_t> counts(runs.size());
   for (std::size_t run = 0; run < runs.size(); ++run) counts[run] = part.end[run] - part.begin[run];
@@ -198,7 +200,7 @@ void merge_part(const MergeContext& context, std::span<const io::Run> runs, cons
   const bool stored = layout && layout->fits(input);
   if (stored) {
     load_each(part, scratch, element_bytes, context.meter, [&](std::size_t run, ByteSpan room) {
-      layout->load(runs[run], run, part, input, room);
+      layout->load(*runs[run], run, part, input, room);
     });
   } else {
     load_slices(runs, part, input, scratch, element_bytes, context.meter);
@@ -243,7 +245,8 @@ void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm fo
   const MergePlan sizes = plan_merge(context.plan, static_cast<std::uint32_t>(runs.size()), total);
   const auto lanes = context.engine.make_merge_lanes(sizes.lanes, sizes.part_elements);
   const LaneBuffers buffers = lay_out(context.memory, sizes);
-  PartQueue parts(runs, context.plan, sizes.part_elements, context.store.scratch_bytes());
+  const RunViews views = views_of(runs);
+  PartQueue parts(runs, views, context.plan, sizes.part_elements, context.store.scratch_bytes());
   Failure failure;
   run_workers(sizes.lanes, [&](unsigned lane) {
     try {
@@ -253,7 +256,7 @@ void merge_once(const MergeContext& context, std::span<io::Run> runs, KeyForm fo
         const std::optional<Part> part = parts.take();
         if (!part) return;
         if (staging) staging->begin(part->position, part->elements());
-        merge_part(context, runs, *part, *lanes[lane], buffers.scratch[lane], form,
+        merge_part(context, views, *part, *lanes[lane], buffers.scratch[lane], form,
                    staging ? *staging : sink);
         if (staging) staging->flush();
         parts.done(*part);

@@ -39,9 +39,8 @@ void require_reached(std::uint64_t position, std::uint64_t least, std::uint64_t 
 
 }  // namespace
 
-PartSplitter::PartSplitter(std::span<const io::Run> runs, std::uint64_t element_bytes,
-                           std::uint64_t block_bytes, std::uint64_t scratch_bytes,
-                           const std::optional<RecordFormat>& records)
+PartSplitter::PartSplitter(RunViewSpan runs, std::uint64_t element_bytes, std::uint64_t block_bytes,
+                           std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records)
     : runs_(runs),
       records_(records),
       element_bytes_(element_bytes),
@@ -51,6 +50,7 @@ PartSplitter::PartSplitter(std::span<const io::Run> runs, std::uint64_t element_
       low_(runs.size(), 0),
       high_(runs.size(), 0),
       probe_(runs.size(), 0) {
+  for (const auto& run : runs) fences_.push_back(run->fences());
   const auto base = reinterpret_cast<std::uintptr_t>(memory_.data());
   scratch_ = ByteSpan(memory_).subspan(round_up(base, kBufferAlignment) - base, scratch_bytes);
 }
@@ -58,7 +58,7 @@ PartSplitter::PartSplitter(std::span<const io::Run> runs, std::uint64_t element_
 std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
   std::uint64_t total = 0;
   for (std::size_t run = 0; run < runs_.size(); ++run) {
-    high_[run] = runs_[run].elements();
+    high_[run] = fences_[run].elements();
     total += high_[run];
   }
   if (position == total) {
@@ -88,20 +88,6 @@ std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
   return low_;
 }
 
-std::size_t PartSplitter::blocks_up_to(const io::Run& run, std::uint64_t value) const {
-  std::size_t low = 0;
-  std::size_t high = run.block_count();
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (value < run.first_key(middle)) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
-}
-
 // Of a run's elements, all blocks before the last one whose first key is <= v are <= v, and that
 // first key itself; none behind that block are. So each probe knows a least and a most; it decides
 // as long as the position does not fall between their sums.
@@ -113,9 +99,9 @@ PartSplitter::Range PartSplitter::bracket_by_fences(std::uint64_t position, Rang
     std::uint64_t least_total = 0;
     std::uint64_t most_total = 0;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      const std::size_t blocks = blocks_up_to(runs_[i], value);
-      least[i] = blocks == 0 ? 0 : runs_[i].first_position(blocks - 1) + 1;
-      most[i] = blocks == 0 ? 0 : runs_[i].end_position(blocks - 1);
+      const std::size_t blocks = fences_[i].blocks_up_to(value);
+      least[i] = blocks == 0 ? 0 : fences_[i].first_position(blocks - 1) + 1;
+      most[i] = blocks == 0 ? 0 : fences_[i].end_position(blocks - 1);
       least[i] = std::clamp(least[i], low_[i], high_[i]);
       most[i] = std::clamp(most[i], low_[i], high_[i]);
       least_total += least[i];
@@ -135,18 +121,18 @@ PartSplitter::Range PartSplitter::bracket_by_fences(std::uint64_t position, Rang
 }
 
 double PartSplitter::expected_in(std::size_t run, std::uint64_t value) const {
-  const std::size_t blocks = blocks_up_to(runs_[run], value);
+  const std::size_t blocks = fences_[run].blocks_up_to(value);
   if (blocks == 0) return 0;
   const std::size_t block = blocks - 1;
-  const std::uint64_t first = runs_[run].first_key(block);
+  const std::uint64_t first = fences_[run].first_key(block);
   // Behind the last fence keys are taken to be as far apart as before it.
-  const std::uint64_t width = blocks < runs_[run].block_count()
-                                  ? runs_[run].first_key(blocks) - first
-                                  : first - runs_[run].first_key(block > 0 ? block - 1 : 0);
+  const std::uint64_t width = blocks < fences_[run].block_count()
+                                  ? fences_[run].first_key(blocks) - first
+                                  : first - fences_[run].first_key(block > 0 ? block - 1 : 0);
   const double share =
       std::min(1.0, static_cast<double>(value - first) / std::max(1.0, static_cast<double>(width)));
-  const auto begin = static_cast<double>(runs_[run].first_position(block));
-  const auto end = static_cast<double>(runs_[run].end_position(block));
+  const auto begin = static_cast<double>(fences_[run].first_position(block));
+  const auto end = static_cast<double>(fences_[run].end_position(block));
   return begin + share * (end - begin);
 }
 
@@ -206,11 +192,11 @@ void PartSplitter::count_all(std::uint64_t value, const std::uint64_t* low,
 
 std::uint64_t PartSplitter::count_up_to(std::uint32_t run, std::uint64_t value, std::uint64_t low,
                                         std::uint64_t high) {
-  const std::size_t blocks = blocks_up_to(runs_[run], value);
+  const std::size_t blocks = fences_[run].blocks_up_to(value);
   if (blocks == 0 || low == high) return low;
   const std::size_t block = blocks - 1;
-  const std::uint64_t begin = runs_[run].first_position(block);
-  const std::uint64_t end = runs_[run].end_position(block);
+  const std::uint64_t begin = fences_[run].first_position(block);
+  const std::uint64_t end = fences_[run].end_position(block);
   if (end <= low) return low;
   if (begin >= high) return high;
   return begin + count_in_block(block_of(run, block), std::max(low, begin) - begin,
@@ -231,8 +217,8 @@ std::uint64_t PartSplitter::count_in_block(ConstByteSpan block, std::uint64_t fr
 }
 
 const std::byte* PartSplitter::record_at(std::uint32_t run, std::uint64_t position) {
-  const std::size_t block = runs_[run].block_of(position);
-  const std::uint64_t at = position - runs_[run].first_position(block);
+  const std::size_t block = fences_[run].block_of(position);
+  const std::uint64_t at = position - fences_[run].first_position(block);
   return block_of(run, block).data() + at * element_bytes_;
 }
 
@@ -243,7 +229,7 @@ ConstByteSpan PartSplitter::block_of(std::uint32_t run, std::size_t block) {
         ByteSpan(scratch_.data() + scratch_.size(), runs_.size() * block_bytes_);
     cached.block = ~std::size_t{0};
     cached.keys =
-        runs_[run].read_block(block, blocks.subspan(run * block_bytes_, block_bytes_), scratch_);
+        runs_[run]->read_block(block, blocks.subspan(run * block_bytes_, block_bytes_), scratch_);
     cached.block = block;
   }
   return cached.keys;

@@ -18,7 +18,7 @@
 
 #include "element/record.hpp"
 #include "engine/engine.hpp"
-#include "io/runs/run_store.hpp"
+#include "pipeline/run_view.hpp"
 
 namespace gsort {
 
@@ -26,11 +26,10 @@ namespace gsort {
 class PartSplitter {
  public:
   // `block_bytes` is what the keys of a block take at most: memory of that size is taken for each
-  // run; and `scratch_bytes`, RunStore::scratch_bytes(), once. element_bytes are those of an
-  // element: of a key, or of a record of `records`.
-  PartSplitter(std::span<const io::Run> runs, std::uint64_t element_bytes,
-               std::uint64_t block_bytes, std::uint64_t scratch_bytes,
-               const std::optional<RecordFormat>& records = {});
+  // run; and `scratch_bytes`, the least scratch for reading any of them, once. element_bytes are
+  // those of an element: of a key, or of a record of `records`.
+  PartSplitter(RunViewSpan runs, std::uint64_t element_bytes, std::uint64_t block_bytes,
+               std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records = {});
 
   // The cuts for output position `position`, one for each run.
   // Requires: position is not below that of the call before, and at most the sum of all elements.
@@ -50,8 +49,6 @@ class PartSplitter {
     ConstByteSpan keys;
   };
 
-  // The last block whose first key is <= value; none if there is no such block.
-  [[nodiscard]] std::size_t blocks_up_to(const io::Run& run, std::uint64_t value) const;
   // Narrows the range of the key at the position, and low_/high_, as far as the fences tell.
   [[nodiscard]] Range bracket_by_fences(std::uint64_t position, Range range);
   // Narrows them by two counts near the guessed key.
@@ -74,7 +71,8 @@ class PartSplitter {
   [[nodiscard]] const std::byte* record_at(std::uint32_t run, std::uint64_t position);
   [[nodiscard]] ConstByteSpan block_of(std::uint32_t run, std::size_t block);
 
-  std::span<const io::Run> runs_;
+  RunViewSpan runs_;
+  std::vector<io::RunFences> fences_;
   std::optional<RecordOrder> records_;
   std::uint64_t element_bytes_;
   std::uint64_t block_bytes_;

@@ -10,6 +10,7 @@
 
 #include "io/runs/run_store.hpp"
 #include "support/merge_one_by_one.hpp"
+#include "support/run_elsewhere.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort {
@@ -45,7 +46,8 @@ class StoredRuns {
 
   // The cuts at every `step`-th position from `first` on, against merging one by one.
   void expect_cuts(std::uint64_t first, std::uint64_t step) {
-    PartSplitter splitter(runs_, sizeof(Key), block_elements_ * sizeof(Key),
+    const RunViews views = views_of(runs_);
+    PartSplitter splitter(views, sizeof(Key), block_elements_ * sizeof(Key),
                           store_.scratch_bytes());
     for (std::uint64_t position = first; position < total_ + step; position += step) {
       const std::uint64_t d = std::min(position, total_);
@@ -61,7 +63,7 @@ class StoredRuns {
     std::vector<std::byte> keys(block_elements_ * sizeof(Key));
     const io::Arena scratch(store_.scratch_bytes(), "the test");
     for (const io::Run& run : runs_) {
-      (void)run.read_block(run.block_count() / 2, keys, scratch.bytes());
+      (void)run.read_block(run.fences().block_count() / 2, keys, scratch.bytes());
     }
     return store_.bytes_read() - before;
   }
@@ -163,6 +165,20 @@ TEST(PartSplitter, ReadsOneBlockOfEachRunForACut) {
   expect_few_reads<std::uint64_t>();
 }
 
+TEST(PartSplitter, CutsRunsThatLieElsewhere) {
+  auto keys = made<std::uint32_t>({50, 1, 73, 20}, [](auto& random) { return random() % 100; });
+  RunViews views;
+  for (auto& run : keys) {
+    std::ranges::sort(run);
+    views.push_back(std::make_unique<const test::RunElsewhere>(
+        std::as_bytes(std::span(run)), sizeof(std::uint32_t), kBlockElements));
+  }
+  PartSplitter splitter(views, sizeof(std::uint32_t), kBlockElements * sizeof(std::uint32_t), 0);
+  for (std::uint64_t position = 0; position <= 144; ++position) {
+    ASSERT_EQ(splitter.cuts_at(position), test::merge_one_by_one(keys, position));
+  }
+}
+
 // Cuts at several positions of runs of random elements, which are in no order: those that are given
 // must be cuts of their positions.
 void expect_cuts_or_errors(std::uint64_t element_bytes, const std::optional<RecordFormat>& records,
@@ -181,7 +197,8 @@ void expect_cuts_or_errors(std::uint64_t element_bytes, const std::optional<Reco
     writer.put(0, io::test::random_bytes(kElements * element_bytes, 4 * seed + run));
     runs.push_back(writer.finish());
   }
-  PartSplitter splitter(runs, element_bytes, kBlockElements * element_bytes, store.scratch_bytes(),
+  const RunViews views = views_of(runs);
+  PartSplitter splitter(views, element_bytes, kBlockElements * element_bytes, store.scratch_bytes(),
                         records);
   std::vector<std::uint64_t> before(runs.size());
   for (std::uint64_t position = 0; position <= runs.size() * kElements; position += 20) {

@@ -141,7 +141,7 @@ TEST_F(PersistentRuns, MayBeOfRecords) {
   }
   RunStore second = store(24, options);
   const io::Run run = second.find(kept);
-  EXPECT_EQ(run.first_key(0), order.prefix_of(records.data()));
+  EXPECT_EQ(run.fences().first_key(0), order.prefix_of(records.data()));
   EXPECT_TRUE(read(second, run, 24) == records);
 }
 

@@ -105,17 +105,17 @@ TEST(RunStore, HoldsFencesForEveryBlock) {
   RunStore store({folder.path()}, 4, small_blocks(100));
   const auto keys = sorted_keys<std::uint32_t>(1050);
   const io::Run run = store_run(store, keys, 250);  // blocks of 100 100 50 a piece
-  ASSERT_EQ(run.block_count(), 13U);
-  EXPECT_EQ(run.first_position(2), 200U);
-  EXPECT_EQ(run.first_position(3), 250U);
-  EXPECT_EQ(run.end_position(12), 1050U);
-  for (std::size_t block = 0; block < run.block_count(); ++block) {
-    const std::uint64_t first = run.first_position(block);
-    EXPECT_EQ(run.first_key(block), keys[first]);
-    EXPECT_EQ(run.block_of(first), block);
-    EXPECT_EQ(run.block_of(run.end_position(block) - 1), block);
+  ASSERT_EQ(run.fences().block_count(), 13U);
+  EXPECT_EQ(run.fences().first_position(2), 200U);
+  EXPECT_EQ(run.fences().first_position(3), 250U);
+  EXPECT_EQ(run.fences().end_position(12), 1050U);
+  for (std::size_t block = 0; block < run.fences().block_count(); ++block) {
+    const std::uint64_t first = run.fences().first_position(block);
+    EXPECT_EQ(run.fences().first_key(block), keys[first]);
+    EXPECT_EQ(run.fences().block_of(first), block);
+    EXPECT_EQ(run.fences().block_of(run.fences().end_position(block) - 1), block);
     const ConstByteSpan got = read_block(run, block);
-    EXPECT_TRUE(std::ranges::equal(got, bytes(keys, first, run.end_position(block))));
+    EXPECT_TRUE(std::ranges::equal(got, bytes(keys, first, run.fences().end_position(block))));
   }
 }
 
@@ -244,7 +244,7 @@ TEST(RunStore, AcceptsAnEmptyRun) {
   RunStore store({folder.path()}, 4, small_blocks(100));
   io::Run run = store.begin_run(0).finish();
   EXPECT_EQ(run.elements(), 0U);
-  EXPECT_EQ(run.block_count(), 0U);
+  EXPECT_EQ(run.fences().block_count(), 0U);
   run.read_range(0, 0, {}, {});
   EXPECT_EQ(run.scratch_bytes_for_range(0, 0), 0U);
   run.release_before(0);

@@ -62,9 +62,9 @@ io::Run store_mixed(RunStore& store, const std::vector<Key>& keys, std::size_t p
 template <class Key>
 std::vector<Key> read_stored(const io::Run& run, std::uint64_t begin, std::uint64_t end,
                              ByteSpan scratch, std::size_t* packed = nullptr) {
-  const Arena room(run.stored_bytes(begin, end) + 1, "tests");
-  const ByteSpan out = room.bytes().first(run.stored_bytes(begin, end));
-  std::vector<StoredKeys> pieces(run.blocks_of(begin, end));
+  const Arena room(run.fences().stored_bytes(begin, end) + 1, "tests");
+  const ByteSpan out = room.bytes().first(run.fences().stored_bytes(begin, end));
+  std::vector<StoredKeys> pieces(run.fences().blocks_of(begin, end));
   run.read_stored(begin, end, out, pieces, scratch);
   std::vector<Key> keys(end - begin);
   for (const StoredKeys& piece : pieces) {
@@ -121,15 +121,15 @@ TYPED_TEST(StoredRunOf, IsTheRunThatPlainPiecesMake) {
     const io::Run plain = writer.finish();
     RunStore mixed_store({folder.path()}, sizeof(Key), options_for(block, Packing::kAuto));
     const io::Run mixed = store_mixed(mixed_store, keys, 5 * block);
-    ASSERT_EQ(mixed.block_count(), plain.block_count());
-    for (std::size_t i = 0; i < plain.block_count(); ++i) {
-      EXPECT_EQ(mixed.first_key(i), plain.first_key(i));
-      EXPECT_EQ(mixed.first_position(i), plain.first_position(i));
+    ASSERT_EQ(mixed.fences().block_count(), plain.fences().block_count());
+    for (std::size_t i = 0; i < plain.fences().block_count(); ++i) {
+      EXPECT_EQ(mixed.fences().first_key(i), plain.fences().first_key(i));
+      EXPECT_EQ(mixed.fences().first_position(i), plain.fences().first_position(i));
     }
     EXPECT_EQ(mixed_store.key_bytes_put(), plain_store.key_bytes_put());
     std::size_t packed = 0;
     EXPECT_EQ(read_stored<Key>(mixed, 0, keys.size(), scratch.bytes(), &packed), keys);
-    EXPECT_GE(packed + 1, plain.block_count());  // the last may be too short
+    EXPECT_GE(packed + 1, plain.fences().block_count());  // the last may be too short
     EXPECT_LT(mixed_store.bytes_written(), keys.size() * sizeof(Key));
   }
 }
