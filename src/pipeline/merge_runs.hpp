@@ -7,6 +7,7 @@
 
 #include "engine/engine.hpp"
 #include "io/runs/run_store.hpp"
+#include "pipeline/part_queue.hpp"
 #include "pipeline/resumption.hpp"
 #include "plan/plan.hpp"
 
@@ -21,6 +22,19 @@ struct MergeContext {
   Meter* meter;     // may be null
   Resumption* resumption = nullptr;
 };
+
+// What is merged of which runs.
+struct MergeShare {
+  RunViewSpan runs;  // at most as many as the plan's fan-in
+  OutputRange range;
+  KeyForm form = KeyForm::kRaw;
+  SpaceReturn* space = nullptr;  // null: the runs stay as they are
+};
+
+// Merges one range of the output, positions as of the whole, into `sink`. Several shares may be
+// merged at the same time, each with an engine and memory of its own.
+// Throws: Error; all threads have ended by then.
+void merge_range(const MergeContext& context, const MergeShare& share, PieceSink& sink);
 
 // Merges `runs` (their rounds first, if the plan's fan-in asks for them) into `output`, as raw
 // keys. The runs' space is given back as it is consumed; with a resumption, when what they were

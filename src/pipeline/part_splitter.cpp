@@ -56,6 +56,7 @@ PartSplitter::PartSplitter(RunViewSpan runs, std::uint64_t element_bytes, std::u
 }
 
 std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
+  if (position == 0) return low_;
   std::uint64_t total = 0;
   for (std::size_t run = 0; run < runs_.size(); ++run) {
     high_[run] = fences_[run].elements();

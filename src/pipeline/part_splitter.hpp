@@ -22,7 +22,7 @@
 
 namespace gsort {
 
-// Not thread-safe. The runs outlive it.
+// Not thread-safe. Movable. The runs outlive it.
 class PartSplitter {
  public:
   // `block_bytes` is what the keys of a block take at most: memory of that size is taken for each

@@ -1,0 +1,123 @@
+#include "pipeline/part_merge.hpp"
+
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "base/failure.hpp"
+#include "base/parallel.hpp"
+
+namespace gsort {
+namespace {
+
+// Calls load(run, scratch) for each slice of `part` that has keys, from at most as many threads as
+// there are scratch buffers.
+template <class F>
+void load_each(const PartMerge& merge, const Part& part, std::span<const ByteSpan> scratch,
+               const F& load) {
+  std::atomic<std::size_t> next{0};
+  Failure failure;
+  run_workers(static_cast<unsigned>(scratch.size()), [&](unsigned worker) {
+    try {
+      for (std::size_t run = next++; run < part.begin.size() && !failure.failed(); run = next++) {
+        if (part.begin[run] == part.end[run]) continue;
+        Span span(merge.meter, Stage::kLoad);
+        span.add_bytes((part.end[run] - part.begin[run]) * merge.element_bytes);
+        load(run, scratch[worker]);
+      }
+    } catch (...) {
+      failure.capture();
+    }
+  });
+  failure.rethrow();
+}
+
+// Loads the slices as keys, one behind the other.
+void load_slices(const PartMerge& merge, const Part& part, ByteSpan input,
+                 std::span<const ByteSpan> scratch) {
+  std::vector<ByteSpan> places(merge.runs.size());
+  for (std::size_t run = 0; run < places.size(); ++run) {
+    places[run] = input.first((part.end[run] - part.begin[run]) * merge.element_bytes);
+    input = input.subspan(places[run].size());
+  }
+  load_each(merge, part, scratch, [&](std::size_t run, ByteSpan room) {
+    merge.runs[run]->read_range(part.begin[run], part.end[run], places[run], room);
+  });
+}
+
+// Where the slices of a part lie in a lane's input in stored form: the blocks of one run behind
+// those of the other, and behind them the table of what is wanted of each.
+class StoredLayout {
+ public:
+  StoredLayout(RunViewSpan runs, const Part& part) : slices_(runs.size() + 1) {
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+      const io::RunFences& fences = runs[run]->fences();
+      const std::uint64_t begin = part.begin[run];
+      const std::uint64_t end = part.end[run];
+      slices_[run + 1] = {slices_[run].bytes + fences.stored_bytes(begin, end),
+                          slices_[run].pieces + fences.blocks_of(begin, end),
+                          slices_[run].keys + (end - begin)};
+    }
+  }
+
+  // In blocks of which only some keys are wanted more may be stored than there is room for.
+  [[nodiscard]] bool fits(ByteSpan input) const {
+    return slices_.back().bytes + slices_.back().pieces * sizeof(StoredKeys) <= input.size();
+  }
+  [[nodiscard]] std::span<StoredKeys> pieces(ByteSpan input) const {
+    return {reinterpret_cast<StoredKeys*>(input.data() + slices_.back().bytes),
+            slices_.back().pieces};
+  }
+
+  // Loads what the part wants of a run.
+  void load(const RunView& run, std::size_t number, const Part& part, ByteSpan input,
+            ByteSpan scratch) const {
+    const Slice& slice = slices_[number];
+    const Slice& behind = slices_[number + 1];
+    const std::span<StoredKeys> mine =
+        pieces(input).subspan(slice.pieces, behind.pieces - slice.pieces);
+    run.read_stored(part.begin[number], part.end[number],
+                    input.subspan(slice.bytes, behind.bytes - slice.bytes), mine, scratch);
+    for (StoredKeys& piece : mine) {
+      piece.payload += slice.bytes;
+      piece.position += slice.keys;
+    }
+  }
+
+ private:
+  // Where it begins, in bytes, pieces and keys.
+  struct Slice {
+    std::uint64_t bytes = 0;
+    std::size_t pieces = 0;
+    std::uint64_t keys = 0;
+  };
+  std::vector<Slice> slices_;
+};
+
+}  // namespace
+
+void merge_part(const PartMerge& merge, const Part& part, MergeLane& lane,
+                std::span<const ByteSpan> scratch, PieceSink& sink) {
+  const std::vector<std::uint64_t> counts = part.counts();
+  const ByteSpan input = lane.input();
+  StoredMerger* const stored_merger = lane.stored_merger();
+  std::optional<StoredLayout> layout;
+  if (stored_merger != nullptr) layout.emplace(merge.runs, part);
+  const bool stored = layout && layout->fits(input);
+  if (stored) {
+    load_each(merge, part, scratch, [&](std::size_t run, ByteSpan room) {
+      layout->load(*merge.runs[run], run, part, input, room);
+    });
+  } else {
+    load_slices(merge, part, input, scratch);
+  }
+  Span span(merge.meter, Stage::kMerge);
+  span.add_bytes(part.range.elements() * merge.element_bytes);
+  if (stored) {
+    stored_merger->merge_stored(counts, layout->pieces(input), part.range.begin, merge.form, sink);
+  } else {
+    lane.merge(counts, part.range.begin, merge.form, sink);
+  }
+}
+
+}  // namespace gsort

@@ -1,0 +1,29 @@
+// One part: its slices are loaded into a lane, which merges them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/meter.hpp"
+#include "engine/engine.hpp"
+#include "pipeline/part_queue.hpp"
+#include "pipeline/run_view.hpp"
+
+namespace gsort {
+
+// What the parts of one merge have in common.
+struct PartMerge {
+  RunViewSpan runs;
+  std::uint64_t element_bytes = 0;
+  KeyForm form = KeyForm::kRaw;
+  Meter* meter = nullptr;  // may be null
+};
+
+// Loads the slices of the part, from at most as many threads as there are buffers in `scratch`, and
+// puts what the lane makes of them into `sink`, positions as of the whole output.
+// Requires: the part fits the lane's input(); scratch is as of RunView.
+// Throws: Error from reading runs, or from the sink; all threads have ended by then.
+void merge_part(const PartMerge& merge, const Part& part, MergeLane& lane,
+                std::span<const ByteSpan> scratch, PieceSink& sink);
+
+}  // namespace gsort

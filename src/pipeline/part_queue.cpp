@@ -1,0 +1,60 @@
+#include "pipeline/part_queue.hpp"
+
+#include <algorithm>
+
+namespace gsort {
+
+std::vector<std::uint64_t> Part::counts() const {
+  std::vector<std::uint64_t> counts(begin.size());
+  for (std::size_t run = 0; run < begin.size(); ++run) counts[run] = end[run] - begin[run];
+  return counts;
+}
+
+PartQueue::PartQueue(PartSplitter splitter, OutputRange range, std::uint64_t part_elements)
+    : splitter_(std::move(splitter)),
+      left_(range),
+      part_elements_(part_elements),
+      cuts_(splitter_.cuts_at(range.begin)) {}
+
+std::optional<Part> PartQueue::take() {
+  const std::scoped_lock lock(mutex_);
+  if (left_.elements() == 0) return std::nullopt;
+  const std::uint64_t end = left_.begin + std::min(left_.elements(), part_elements_);
+  Part part{{left_.begin, end}, cuts_, splitter_.cuts_at(end)};
+  cuts_ = part.end;
+  left_.begin = end;
+  return part;
+}
+
+SpaceReturn::SpaceReturn(std::span<io::Run> runs, unsigned shares)
+    : runs_(runs), shares_to_begin_(shares) {
+  for (const io::Run& run : runs) total_ += run.elements();
+}
+
+void SpaceReturn::begin_share() {
+  const std::scoped_lock lock(mutex_);
+  --shares_to_begin_;
+}
+
+void SpaceReturn::done(const Part& part) {
+  const std::vector<std::uint64_t> ends = ends_to_release(part);
+  // Not under the lock of those who tell what is done: a hole in a file takes the disk some time.
+  const std::scoped_lock lock(releasing_);
+  for (std::size_t run = 0; run < ends.size(); ++run) runs_[run].release_before(ends[run]);
+}
+
+std::vector<std::uint64_t> SpaceReturn::ends_to_release(const Part& part) {
+  const std::scoped_lock lock(mutex_);
+  waiting_.emplace(part.range.begin, part);
+  for (auto next = waiting_.begin(); next != waiting_.end() && next->first == done_;
+       next = waiting_.erase(next)) {
+    done_ = next->second.range.end;
+    done_ends_ = std::move(next->second.end);
+  }
+  if (shares_to_begin_ > 0) return {};
+  if (done_ < total_ && done_ - released_ < total_ / kReleases) return {};
+  released_ = done_;
+  return done_ends_;
+}
+
+}  // namespace gsort

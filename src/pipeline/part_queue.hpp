@@ -1,0 +1,91 @@
+// The output in parts. A queue hands out the parts of one range of the output, so that several
+// queues, of this process or of others, can each do a share; what they give together is what one
+// queue gives.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "io/runs/run_store.hpp"
+#include "pipeline/part_splitter.hpp"
+
+namespace gsort {
+
+// The elements [begin, end) of what the runs give when they are merged.
+struct OutputRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  [[nodiscard]] std::uint64_t elements() const { return end - begin; }
+};
+
+// A part with its slices: run i gives [begin[i], end[i]).
+struct Part {
+  OutputRange range;
+  std::vector<std::uint64_t> begin;
+  std::vector<std::uint64_t> end;
+
+  // How many elements each run gives.
+  [[nodiscard]] std::vector<std::uint64_t> counts() const;
+};
+
+// Hands out the parts of a range in order. Thread-safe.
+class PartQueue {
+ public:
+  // Parts have `part_elements`, the last one perhaps fewer. The splitter has made no cuts yet.
+  // Requires: the range lies in what all runs hold.
+  // Throws: as PartSplitter::cuts_at.
+  PartQueue(PartSplitter splitter, OutputRange range, std::uint64_t part_elements);
+
+  // None when all have been handed out. A call that fails hands out none: the next call begins
+  // where this one did. Throws: as PartSplitter::cuts_at.
+  [[nodiscard]] std::optional<Part> take();
+
+ private:
+  std::mutex mutex_;
+  PartSplitter splitter_;
+  OutputRange left_;
+  std::uint64_t part_elements_;
+  std::vector<std::uint64_t> cuts_;  // at left_.begin
+};
+
+// Gives the space of runs back as parts are done: what lies in front of the first part that is not.
+// One for all shares of a merge of these runs, whatever their ranges. Thread-safe.
+class SpaceReturn {
+ public:
+  // Waits until so many shares have begun. The runs outlive it.
+  explicit SpaceReturn(std::span<io::Run> runs, unsigned shares = 1);
+
+  // A share has its queue. To find the cuts at its begin, this may have read the runs anywhere;
+  // from now on it reads nothing in front of them.
+  void begin_share();
+
+  // Nobody will read the part's slices again. No part is done twice.
+  void done(const Part& part);
+
+ private:
+  // How often space is given back: larger holes take little longer than small ones.
+  static constexpr std::uint64_t kReleases = 32;
+
+  // Where the parts end that are done together with all before them; none if that is little more
+  // than was given back before.
+  std::vector<std::uint64_t> ends_to_release(const Part& part);
+
+  std::mutex mutex_;
+  std::span<io::Run> runs_;
+  std::uint64_t total_ = 0;
+  unsigned shares_to_begin_;
+  std::map<std::uint64_t, Part> waiting_;  // by where they begin: done, but not all before them
+  std::uint64_t done_ = 0;                 // all elements before it are done
+  std::vector<std::uint64_t> done_ends_;   // the cuts there
+  std::uint64_t released_ = 0;             // so many have been given back, or are being
+  std::mutex releasing_;
+};
+
+}  // namespace gsort

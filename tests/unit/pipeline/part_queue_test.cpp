@@ -1,0 +1,215 @@
+#include "pipeline/part_queue.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/cpu/cpu_engine.hpp"
+#include "io/system/memory.hpp"
+#include "pipeline/merge_runs.hpp"
+#include "pipeline/part_merge.hpp"
+#include "support/engines.hpp"
+#include "support/invented.hpp"
+#include "support/run_elsewhere.hpp"
+#include "support/sinks.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort {
+namespace {
+
+using Keys = std::vector<std::uint32_t>;
+constexpr std::size_t kBlockElements = 6;
+constexpr KeyFormat kFormat{KeyType::kU32, false, false};
+
+// Sorted runs with many ties.
+std::vector<Keys> made_runs(const std::vector<std::size_t>& counts, std::uint32_t values) {
+  std::mt19937 random(5);
+  std::vector<Keys> runs;
+  for (const std::size_t count : counts) {
+    Keys& run = runs.emplace_back(count);
+    for (std::uint32_t& key : run) key = static_cast<std::uint32_t>(random() % values);
+    std::ranges::sort(run);
+  }
+  return runs;
+}
+
+Keys all_of(const std::vector<Keys>& runs) {
+  Keys all;
+  for (const Keys& run : runs) all.insert(all.end(), run.begin(), run.end());
+  std::ranges::sort(all);
+  return all;
+}
+
+test::Bytes bytes_of_keys(std::span<const std::uint32_t> keys) {
+  const auto bytes = std::as_bytes(keys);
+  return {bytes.begin(), bytes.end()};
+}
+
+class PartsOfRunsElsewhere : public testing::TestWithParam<const char*> {
+ protected:
+  static constexpr std::uint64_t kPart = 37;
+
+  PartsOfRunsElsewhere() {
+    for (const Keys& run : runs_) {
+      views_.push_back(std::make_unique<const test::RunElsewhere>(
+          std::as_bytes(std::span(run)), sizeof(Keys::value_type), kBlockElements));
+    }
+  }
+
+  PartQueue queue(OutputRange range) { return {{views_, 4, kBlockElements * 4, 0}, range, kPart}; }
+
+  // As one of several machines does.
+  void merge(OutputRange range, PieceSink& sink) {
+    PartQueue parts = queue(range);
+    test::EngineUnderTest engine(GetParam(), test::shape_for(kFormat, 1'000), 1, kPart);
+    const auto lanes = engine->make_merge_lanes(1, kPart);
+    const std::vector<ByteSpan> scratch(2);
+    while (const auto part = parts.take()) {
+      merge_part({views_, 4, KeyForm::kRaw, nullptr}, *part, *lanes[0], scratch, sink);
+    }
+  }
+
+  std::vector<Keys> runs_ = made_runs({150, 0, 90, 1, 200}, 60);
+  Keys sorted_ = all_of(runs_);
+  RunViews views_;
+};
+
+TEST_P(PartsOfRunsElsewhere, GiveInSeveralRangesWhatOneGives) {
+  const std::uint64_t total = sorted_.size();
+  for (const std::uint64_t cut : {std::uint64_t{0}, std::uint64_t{1}, kPart, kPart + 1,
+                                  std::uint64_t{222}, total - 1, total}) {
+    test::CollectingSink sink(total, 4);
+    merge({cut, total}, sink);
+    merge({0, cut}, sink);
+    EXPECT_EQ(sink.complaint(), "") << cut;
+    EXPECT_EQ(sink.bytes(), bytes_of_keys(sorted_)) << cut;
+  }
+}
+
+TEST_P(PartsOfRunsElsewhere, GiveAnyRangeAlone) {
+  for (const OutputRange range : {OutputRange{100, 300}, {7, 8}, {300, 441}}) {
+    test::CollectingSink sink(range.elements(), 4, range.begin);
+    merge(range, sink);
+    EXPECT_EQ(sink.complaint(), "");
+    EXPECT_EQ(sink.bytes(),
+              bytes_of_keys(std::span(sorted_).subspan(range.begin, range.elements())));
+  }
+}
+
+TEST_P(PartsOfRunsElsewhere, FollowEachOther) {
+  PartQueue parts = queue({50, 300});
+  std::uint64_t position = 50;
+  std::vector<std::uint64_t> cuts;
+  while (const auto part = parts.take()) {
+    EXPECT_EQ(part->range.begin, position);
+    EXPECT_LE(part->range.elements(), kPart);
+    if (position > 50) {
+      EXPECT_EQ(part->begin, cuts);
+    }
+    std::uint64_t elements = 0;
+    for (const std::uint64_t count : part->counts()) elements += count;
+    EXPECT_EQ(elements, part->range.elements());
+    position = part->range.end;
+    cuts = part->end;
+  }
+  EXPECT_EQ(position, 300U);
+  EXPECT_FALSE(parts.take());
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, PartsOfRunsElsewhere, testing::Values("std", "cpu"));
+
+// Two shares of one merge, as two devices would do them, of runs on disk.
+class SharesOfOneMerge : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kRunElements = 300'000;
+
+  SharesOfOneMerge() {
+    Options options = test::options_for(KeyType::kU32, "16M");
+    options.parallel = 2;
+    plan_ = test::plan_of(options, test::invented_machine(kGiB, 2, kTiB));
+    io::RunStoreOptions store_options;
+    store_options.block_elements = std::min<std::uint64_t>(plan_.run.block_elements, 4096);
+    store_options.packing = Packing::kOff;
+    store_.emplace(std::vector<std::string>{folder_.path()}, 4, store_options);
+    for (const Keys& keys : keys_) {
+      io::RunWriter writer = store_->begin_run(keys.size());
+      writer.put(0, std::as_bytes(std::span(keys)));
+      runs_.push_back(writer.finish());
+    }
+    arena_.emplace(plan_.arena_bytes, "the test");
+    engine_ = cpu::make_cpu_engine(test::shape_for(kFormat, 1'000), arena_->bytes());
+  }
+
+  void merge(OutputRange range, SpaceReturn* space, PieceSink& sink) {
+    const RunViews views = views_of(runs_);
+    merge_range({plan_, *engine_, *store_, arena_->bytes(), nullptr},
+                {views, range, KeyForm::kRaw, space}, sink);
+  }
+
+  std::vector<Keys> keys_ = made_runs({kRunElements, kRunElements, kRunElements}, 1 << 20);
+  io::test::TempFolder folder_;
+  Plan plan_;
+  std::optional<io::RunStore> store_;
+  std::vector<io::Run> runs_;
+  std::optional<io::Arena> arena_;
+  std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(SharesOfOneMerge, GiveTogetherWhatOneGives) {
+  constexpr std::uint64_t kTotal = 3 * kRunElements;
+  constexpr std::uint64_t kCut = 500'001;
+  const std::uint64_t whole = store_->bytes_in_use();
+  test::CollectingSink sink(kTotal, 4);
+  SpaceReturn space(runs_, 2);
+  merge({0, kCut}, &space, sink);
+  EXPECT_EQ(store_->bytes_in_use(), whole);  // the other share may have to look for its first cut
+  merge({kCut, kTotal}, &space, sink);
+  EXPECT_EQ(sink.complaint(), "");
+  EXPECT_EQ(sink.bytes(), bytes_of_keys(all_of(keys_)));
+  EXPECT_EQ(store_->bytes_in_use(), 0U);
+}
+
+TEST_F(SharesOfOneMerge, GiveSpaceBackBehindTheFirstOfThem) {
+  constexpr std::uint64_t kTotal = 3 * kRunElements;
+  const std::uint64_t whole = store_->bytes_in_use();
+  test::CollectingSink sink(kTotal, 4);
+  SpaceReturn space(runs_);
+  merge({0, kTotal / 2}, &space, sink);
+  EXPECT_LT(store_->bytes_in_use(), whole * 6 / 10);
+  EXPECT_GT(store_->bytes_in_use(), whole * 4 / 10);
+}
+
+TEST_F(SharesOfOneMerge, LeaveRunsThatStay) {
+  const std::uint64_t whole = store_->bytes_in_use();
+  for (int round = 0; round < 2; ++round) {
+    test::CollectingSink sink(3 * kRunElements, 4);
+    merge({0, 3 * kRunElements}, nullptr, sink);
+    EXPECT_EQ(sink.bytes(), bytes_of_keys(all_of(keys_)));
+  }
+  EXPECT_EQ(store_->bytes_in_use(), whole);
+}
+
+TEST_F(SharesOfOneMerge, GiveNothingBackBeforeAllPartsInFrontAreDone) {
+  const std::uint64_t whole = store_->bytes_in_use();
+  const std::vector<std::uint64_t> none(3, 0);
+  const std::vector<std::uint64_t> half(3, kRunElements / 2);
+  const std::vector<std::uint64_t> all(3, kRunElements);
+  const std::uint64_t middle = 3 * kRunElements / 2;
+  SpaceReturn space(runs_);
+  space.begin_share();
+  space.done({{middle, 2 * middle}, half, all});
+  EXPECT_EQ(store_->bytes_in_use(), whole);
+  space.done({{0, middle}, none, half});
+  EXPECT_EQ(store_->bytes_in_use(), 0U);
+}
+
+}  // namespace
+}  // namespace gsort
