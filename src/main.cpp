@@ -15,7 +15,6 @@
 #include "io/system/standard_descriptors.hpp"
 #include "options/pages/help.hpp"
 #include "pipeline/check_order.hpp"
-#include "pipeline/check_records.hpp"
 #include "pipeline/survey.hpp"
 #include "report/explain.hpp"
 #include "report/style.hpp"
@@ -33,11 +32,8 @@ int check(const Options& options, const Job& job, io::Reader& reader) {
   Observer observer(options, note_of_types(options, job));
   const WantedOrder order{job.unique ? OrderKind::kStrict : OrderKind::kAscending,
                           job.array_elements > 0 ? job.array_elements : WantedOrder::kOneArray};
-  const auto& [key, records] = job.element;
-  const unsigned threads = cores_for(options.parallel);
   const CheckOutcome outcome =
-      records ? check_records(*records, order, reader, threads, &observer.meter())
-              : check_order(key, order, reader, threads, &observer.meter());
+      check_order(job.element, order, reader, cores_for(options.parallel), &observer.meter());
   observer.check_is_done(outcome.elements * job.element.bytes());
   if (options.check != CheckMode::kQuiet) {
     print(outcome.in_order ? stdout : stderr,

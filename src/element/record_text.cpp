@@ -35,9 +35,18 @@ std::string describe_keys(const RecordFormat& format) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string text_of_keys(const RecordFormat& format, const std::byte* record) {
+std::string text_of_keys(const ElementFormat& format, const std::byte* element) {
+  const auto& [key, records] = format;
+  if (!records) {
+    return text_of_key({.bytes = static_cast<std::uint32_t>(format.bytes()),
+                        .type = key.type,
+                        .big_endian = key.big_endian},
+                       element);
+  }
   std::vector<std::string> words;
-  for (const KeyField& key : format.keys) words.push_back(text_of_key(key, record + key.offset));
+  for (const KeyField& field : records->keys) {
+    words.push_back(text_of_key(field, element + field.offset));
+  }
   return fmt::format("{}", fmt::join(words, ", "));
 }
 

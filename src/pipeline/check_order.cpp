@@ -1,58 +1,59 @@
 #include "pipeline/check_order.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
-
-#include <fmt/format.h>
+#include <string>
+#include <utility>
 
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
-#include "element/fingerprint.hpp"
-#include "element/key_loops.hpp"
-#include "element/repeated_keys.hpp"
-#include "element/value.hpp"
+#include "base/units.hpp"
+#include "element/record_text.hpp"
 #include "engine/engine.hpp"
+#include "engine/record_footprint.hpp"
 #include "io/system/memory.hpp"
 #include "pipeline/input/metered_read.hpp"
+#include "pipeline/proof/element_order.hpp"
+#include "pipeline/proof/order_ledger.hpp"
 
 namespace gsort {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
+// An element at the border of a block: its key decides the order, its identity whether it is
+// another one than its neighbour: the bytes, or the key where no two elements may share one.
+struct Border {
+  std::string key;
+  std::string identity;
+  std::string bytes;
 
-// The value of a raw key, as people write it.
-template <class Key>
-std::string text_of(Key raw, const KeyFormat& format) {
-  if (format.big_endian) raw = swap_bytes(raw);
-  return with_value_of_type(format.type, [raw](auto value) {
-    std::memcpy(&value, &raw, sizeof(value));
-    return fmt::format("{}", value);
-  });
-}
+  friend bool operator<(const Border& a, const Border& b) { return a.key < b.key; }
+  friend bool operator==(const Border& a, const Border& b) { return a.identity == b.identity; }
+};
 
-template <class Key>
 class OrderCheck {
  public:
-  OrderCheck(const KeyFormat& format, const WantedOrder& order, io::Reader& reader, Meter* meter)
+  OrderCheck(const ElementFormat& format, const WantedOrder& wanted, io::Reader& reader,
+             Meter* meter)
       : format_(format),
-        order_(order),
-        map_(KeyMap<Key>::of(format)),
+        order_(format),
+        strict_(wanted.kind == OrderKind::kStrict),
+        array_elements_(wanted.array_elements),
         reader_(reader),
         meter_(meter),
-        ledger_(order.kind) {}
+        ledger_(wanted.kind) {}
 
   CheckOutcome run(unsigned threads) {
-    const io::Arena memory(threads * kBlockBytes, "checking");
+    const std::uint64_t block_bytes =
+        round_up(record_block_bytes(order_.element_bytes(), 256 * kKiB), kBufferAlignment);
+    const io::Arena memory(threads * block_bytes, "checking");
     Failure failure;
     run_workers(threads, [&](unsigned worker) {
       try {
-        const ByteSpan buffer = memory.bytes().subspan(worker * kBlockBytes, kBlockBytes);
+        const ByteSpan buffer = memory.bytes().subspan(worker * block_bytes, block_bytes);
         while (!failure.failed() && !found_disorder()) {
           const auto block = read_next(reader_, meter_, buffer);
           if (!block) return;
-          look_at(block->position_bytes / sizeof(Key),
-                  {reinterpret_cast<const Key*>(buffer.data()), block->bytes / sizeof(Key)});
+          look_at(block->position_bytes / order_.element_bytes(), buffer.first(block->bytes));
         }
       } catch (...) {
         failure.capture();
@@ -60,81 +61,94 @@ class OrderCheck {
     });
     failure.rethrow();
     if (const auto& border = ledger_.disorder()) {
-      note(border->position - border->position / (order_.array_elements + 1),
-           map_.to_raw(static_cast<Key>(border->before)),
-           map_.to_raw(static_cast<Key>(border->value)));
+      note(border->position - border->position / (array_elements_ + 1), as_bytes(border->before),
+           as_bytes(border->value));
     }
     if (outcome_.in_order) outcome_.distinct -= ledger_.equal_borders();
     return outcome_;
   }
 
  private:
+  static const std::byte* as_bytes(const Border& border) {
+    return reinterpret_cast<const std::byte*>(border.bytes.data());
+  }
+
+  [[nodiscard]] Border border_of(const std::byte* element) const {
+    std::string bytes(reinterpret_cast<const char*>(element), order_.element_bytes());
+    std::string key = order_.normalised_key(element);
+    std::string identity = strict_ ? key : bytes;
+    return {std::move(key), std::move(identity), std::move(bytes)};
+  }
+
   bool found_disorder() {
     const std::scoped_lock lock(mutex_);
     return !outcome_.in_order || ledger_.disorder();
   }
 
-  void look_at(std::uint64_t position, std::span<const Key> keys) {
+  void look_at(std::uint64_t position, ConstByteSpan elements) {
     Span span(meter_, Stage::kProve);
-    span.add_bytes(keys.size_bytes());
-    const Fingerprint seen = fingerprint_of(std::as_bytes(keys), sizeof(Key));
+    span.add_bytes(elements.size());
+    const std::size_t bytes = order_.element_bytes();
+    const Fingerprint seen = order_.fingerprint(elements);
     {
       const std::scoped_lock lock(mutex_);
       outcome_.fingerprint += seen;
-      outcome_.elements += keys.size();
+      outcome_.elements += seen.count;
     }
-    while (!keys.empty()) {
-      const std::uint64_t left = order_.array_elements - position % order_.array_elements;
-      const auto array = keys.first(std::min<std::uint64_t>(keys.size(), left));
-      look_at_array(position, array);
-      position += array.size();
-      keys = keys.subspan(array.size());
+    while (!elements.empty()) {
+      const std::uint64_t left = array_elements_ - position % array_elements_;
+      const std::uint64_t count = std::min<std::uint64_t>(elements.size() / bytes, left);
+      look_at_array(position, elements.first(count * bytes));
+      position += count;
+      elements = elements.subspan(count * bytes);
     }
   }
 
-  // At keys of one array. In the ledger arrays stand one position apart, and so never meet; whole
-  // ones need no entry.
-  void look_at_array(std::uint64_t position, std::span<const Key> keys) {
-    std::size_t disorder = first_disorder<Key>(keys, map_);
-    if (order_.kind == OrderKind::kStrict) disorder = std::min(disorder, first_repeat(keys));
-    const std::uint64_t distinct = count_changes(keys) + 1;
+  // At elements of one array. In the ledger arrays stand one position apart, and so never meet;
+  // whole ones need no entry.
+  void look_at_array(std::uint64_t position, ConstByteSpan elements) {
+    const std::size_t bytes = order_.element_bytes();
+    const std::size_t count = elements.size() / bytes;
+    const std::size_t disorder = order_.first_disorder(elements, strict_);
+    const std::uint64_t distinct = order_.count_changes(elements) + 1;
     const std::scoped_lock lock(mutex_);
     outcome_.distinct += distinct;
-    if (keys.size() < order_.array_elements) {
-      const std::uint64_t begin = position + position / order_.array_elements;
-      ledger_.add(begin, begin + keys.size(), map_.to_ordered(keys.front()),
-                  map_.to_ordered(keys.back()));
+    if (count < array_elements_) {
+      const std::uint64_t begin = position + position / array_elements_;
+      ledger_.add(begin, begin + count, border_of(elements.data()),
+                  border_of(elements.data() + (count - 1) * bytes));
     }
-    if (disorder != keys.size()) note(position + disorder + 1, keys[disorder], keys[disorder + 1]);
+    if (disorder == count) return;
+    const std::byte* const before = elements.data() + disorder * bytes;
+    note(position + disorder + 1, before, before + bytes);
   }
 
   // Keeps the disorder with the lowest position.
-  void note(std::uint64_t element, Key before, Key value) {
+  void note(std::uint64_t element, const std::byte* before, const std::byte* value) {
     if (!outcome_.in_order && outcome_.disorder_element <= element) return;
     outcome_.in_order = false;
     outcome_.disorder_element = element;
-    outcome_.value = text_of(value, format_);
-    outcome_.value_before = text_of(before, format_);
+    outcome_.value = text_of_keys(format_, value);
+    outcome_.value_before = text_of_keys(format_, before);
   }
 
-  KeyFormat format_;
-  WantedOrder order_;
-  KeyMap<Key> map_;
+  const ElementFormat format_;
+  const ElementOrder order_;
+  const bool strict_;  // no two elements may share a key
+  const std::uint64_t array_elements_;
   io::Reader& reader_;
   Meter* meter_;
   std::mutex mutex_;
   CheckOutcome outcome_;
-  OrderLedger<std::uint64_t> ledger_;
+  OrderLedger<Border> ledger_;
 };
 
 }  // namespace
 
-CheckOutcome check_order(const KeyFormat& format, const WantedOrder& order, io::Reader& reader,
+CheckOutcome check_order(const ElementFormat& format, const WantedOrder& wanted, io::Reader& reader,
                          unsigned threads, Meter* meter) {
   if (meter != nullptr) meter->begin_phase(Phase::kRead, reader.known_size().value_or(0));
-  return with_key_of_width(bytes_of(format.type), [&](auto width) {
-    return OrderCheck<decltype(width)>(format, order, reader, meter).run(threads);
-  });
+  return OrderCheck(format, wanted, reader, meter).run(threads);
 }
 
 }  // namespace gsort

@@ -3,15 +3,15 @@
 
 #include "base/checked.hpp"
 #include "base/meter.hpp"
-#include "element/key.hpp"
+#include "element/element.hpp"
 #include "io/input/reader.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "plan/outcome.hpp"
 
 namespace gsort {
 
-// Which order is asked for. Where arrays are to be in order by themselves, a key need not come
-// after the last one of the array before.
+// Which order is asked for. Where arrays are to be in order by themselves, an element need not
+// come after the last one of the array before.
 struct WantedOrder {
   static constexpr std::uint64_t kOneArray = kMostFileBytes;  // and no array is longer
 
@@ -20,8 +20,9 @@ struct WantedOrder {
 };
 
 // Reads to the first disorder, or to the end; in strict order a key that repeats is disorder, too.
+// Elements are equal, for the number of distinct ones, when all their bytes are.
 // `meter` is told of one phase of reading and proving. Throws: Error from reading.
-[[nodiscard]] CheckOutcome check_order(const KeyFormat& format, const WantedOrder& order,
+[[nodiscard]] CheckOutcome check_order(const ElementFormat& format, const WantedOrder& wanted,
                                        io::Reader& reader, unsigned threads,
                                        Meter* meter = nullptr);
 

@@ -27,6 +27,22 @@ std::uint64_t ElementOrder::ordered_key(const std::byte* element) const {
   });
 }
 
+std::string ElementOrder::normalised_key(const std::byte* element) const {
+  return records_ ? records_->normalised_key(element) : normalised_key(ordered_key(element));
+}
+
+std::string ElementOrder::normalised_key(std::uint64_t ordered) {
+  std::string key(sizeof(ordered), '\0');
+  const std::uint64_t big_endian = swap_bytes(ordered);
+  std::memcpy(key.data(), &big_endian, key.size());
+  return key;
+}
+
+Fingerprint ElementOrder::fingerprint(ConstByteSpan elements) const {
+  return records_ ? fingerprint_of_records(elements, element_bytes_)
+                  : fingerprint_of(elements, element_bytes_);
+}
+
 int ElementOrder::compare(const std::byte* a, const std::byte* b) const {
   if (records_) return records_->compare(a, b);
   const std::uint64_t left = ordered_key(a);
@@ -42,6 +58,20 @@ std::size_t ElementOrder::first_disorder(ConstByteSpan elements, bool strict) co
     const std::size_t disorder = gsort::first_disorder<Key>(keys, KeyMap<Key>::of(key_));
     return strict ? std::min(disorder, first_repeat(keys)) : disorder;
   });
+}
+
+std::uint64_t ElementOrder::count_changes(ConstByteSpan elements) const {
+  if (!records_) {
+    return with_key_of_width(element_bytes_, [&](auto width) -> std::uint64_t {
+      return gsort::count_changes(as_keys<decltype(width)>(elements));
+    });
+  }
+  std::uint64_t changes = 0;
+  for (std::size_t at = element_bytes_; at < elements.size(); at += element_bytes_) {
+    const std::byte* const element = elements.data() + at;
+    if (std::memcmp(element, element - element_bytes_, element_bytes_) != 0) ++changes;
+  }
+  return changes;
 }
 
 void ElementOrder::copy_ordered(ConstByteSpan elements, std::byte* to) const {

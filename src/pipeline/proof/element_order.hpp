@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "element/element.hpp"
+#include "element/fingerprint.hpp"
 #include "element/record.hpp"
 #include "engine/engine.hpp"
 
@@ -24,12 +26,22 @@ class ElementOrder {
   // The key of an element that is a key, as an ordered number. Requires: there are no records.
   [[nodiscard]] std::uint64_t ordered_key(const std::byte* element) const;
 
+  // All keys of an element as one string of bytes, whose order is that of the elements; that of an
+  // ordered number has eight.
+  [[nodiscard]] std::string normalised_key(const std::byte* element) const;
+  [[nodiscard]] static std::string normalised_key(std::uint64_t ordered);
+
+  [[nodiscard]] Fingerprint fingerprint(ConstByteSpan elements) const;
+
   // Whether a comes before b (< 0), behind it (> 0), or neither (0).
   [[nodiscard]] int compare(const std::byte* a, const std::byte* b) const;
 
   // The index of the first element that comes before the one in front of it, or is equal to it
   // where the order is to be `strict`, less one; the count of elements if they are in order.
   [[nodiscard]] std::size_t first_disorder(ConstByteSpan elements, bool strict = false) const;
+
+  // How many elements have other bytes than the one in front of them; the first has none there.
+  [[nodiscard]] std::uint64_t count_changes(ConstByteSpan elements) const;
 
   // Copies elements to `to` in the form in which engines merge them: keys become ordered numbers.
   void copy_ordered(ConstByteSpan elements, std::byte* to) const;

@@ -13,7 +13,7 @@ namespace gsort {
 // Which order is wanted: with equal neighbours, or without.
 enum class OrderKind : std::uint8_t { kAscending, kStrict };
 
-// Value: a key as an ordered number, or a normalised key. Not thread-safe.
+// Value: a normalised key, or more of an element, in the wanted order. Not thread-safe.
 template <class Value>
 class OrderLedger {
  public:

@@ -58,13 +58,11 @@ Proof::Proof(const ElementFormat& format, bool enabled, Meter* meter, OrderKind 
       meter_(meter),
       kind_(order),
       top_(top),
-      ledger_(order),
-      record_ledger_(order) {}
+      ledger_(order) {}
 
 Fingerprint Proof::look(ConstByteSpan raw_keys) const {
   if (!enabled_) return {raw_keys.size() / element_bytes_};
-  return order_.records() ? fingerprint_of_records(raw_keys, element_bytes_)
-                          : fingerprint_of(raw_keys, element_bytes_);
+  return order_.fingerprint(raw_keys);
 }
 
 std::size_t Proof::first_disorder_in(ConstByteSpan elements) const {
@@ -75,11 +73,8 @@ std::size_t Proof::first_disorder_in(ConstByteSpan elements) const {
 std::uint64_t Proof::note_borders(std::uint64_t position, ConstByteSpan elements) {
   const std::uint64_t end = position + elements.size() / element_bytes_;
   const std::byte* const last = elements.data() + elements.size() - element_bytes_;
-  if (order_.records()) {
-    return record_ledger_.add(position, end, order_.records()->normalised_key(elements.data()),
-                              order_.records()->normalised_key(last));
-  }
-  return ledger_.add(position, end, order_.ordered_key(elements.data()), order_.ordered_key(last));
+  return ledger_.add(position, end, order_.normalised_key(elements.data()),
+                     order_.normalised_key(last));
 }
 
 Fingerprint Proof::add_input(ConstByteSpan raw_keys) {
@@ -108,7 +103,8 @@ void Proof::add_left_out(const Fingerprint& keys, std::uint64_t least) {
   if (keys.count == 0) return;
   const std::scoped_lock lock(mutex_);
   left_out_ += keys;
-  least_left_out_ = std::min(least_left_out_, least);
+  const std::string key = ElementOrder::normalised_key(least);
+  if (!least_left_out_ || key < *least_left_out_) least_left_out_ = key;
 }
 
 void Proof::add_output(std::uint64_t position, ConstByteSpan raw_keys) {
@@ -132,7 +128,7 @@ void Proof::add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan
   side += seen;
   if (!enabled_) return;
   const std::uint64_t wrong = note_borders(position, raw_keys);
-  if (wrong != OrderLedger<std::uint64_t>::kInOrder) throw out_of_order(wrong);
+  if (wrong != ledger_.kInOrder) throw out_of_order(wrong);
 }
 
 ArraysFingerprint Proof::look_at_arrays(ConstByteSpan raw_keys,
@@ -217,7 +213,7 @@ void Proof::finish() const {
   const std::scoped_lock lock(mutex_);
   require_places();
   require_wanted_count();
-  if (enabled_ && ledger_.last_key().value_or(0) > least_left_out_) {
+  if (enabled_ && least_left_out_ && ledger_.last_key() > least_left_out_) {
     throw out_of_order(output_.count);
   }
   Fingerprint result = output_;

@@ -99,11 +99,10 @@ class Proof {
   Fingerprint input_;
   Fingerprint output_;
   Fingerprint repeats_;
-  Fingerprint left_out_;  // behind the last element that was wanted
-  Tiling placed_;         // elements that were put out, or would stand behind them
-  OrderLedger<std::uint64_t> ledger_;
-  OrderLedger<std::string> record_ledger_;
-  std::uint64_t least_left_out_ = ~std::uint64_t{0};
+  Fingerprint left_out_;             // behind the last element that was wanted
+  Tiling placed_;                    // elements that were put out, or would stand behind them
+  OrderLedger<std::string> ledger_;  // of normalised keys
+  std::optional<std::string> least_left_out_;  // its normalised key
 };
 
 // A sink that proves what passes through it.

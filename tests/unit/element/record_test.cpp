@@ -88,7 +88,7 @@ TEST(RecordText, ShowsKeysAndTheirValues) {
   const std::string record =
       "\xfe\xff"
       "a\x1b\"\xff'";
-  EXPECT_EQ(text_of_keys(format, bytes_of_text(record)), "-2, 'a\\x1b\"\\xff''");
+  EXPECT_EQ(text_of_keys({{}, format}, bytes_of_text(record)), "-2, 'a\\x1b\"\\xff''");
 }
 
 TEST(RecordFingerprint, SeesEveryByteAndNoOrder) {

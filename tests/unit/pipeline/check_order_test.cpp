@@ -21,7 +21,7 @@ CheckOutcome checked(const Bytes& raw, const KeyFormat& format, unsigned threads
   const io::test::TempFolder folder;
   io::test::write_file(folder / "in", raw);
   io::Reader reader({folder / "in"}, {bytes_of(format.type)});
-  return check_order(format, order, reader, threads);
+  return check_order({format, {}}, order, reader, threads);
 }
 
 template <class Number>
@@ -162,9 +162,38 @@ TEST(CheckOrder, ReadsSeveralFilesAsOne) {
   io::test::write_file(folder / "a", raw_of<std::uint32_t>({1, 2, 9}));
   io::test::write_file(folder / "b", raw_of<std::uint32_t>({3}));
   io::Reader reader({folder / "a", folder / "b"}, {4});
-  const CheckOutcome outcome = check_order({KeyType::kU32, false, false}, {}, reader, 2);
+  const CheckOutcome outcome = check_order({{KeyType::kU32, false, false}, {}}, {}, reader, 2);
   EXPECT_FALSE(outcome.in_order);
   EXPECT_EQ(outcome.disorder_element, 3U);
+}
+
+// Of two bytes: a key, and behind it what is not compared.
+TEST(CheckOrder, ComparesRecordsByTheirKeysAndCountsThemByTheirBytes) {
+  const ElementFormat format{{}, RecordFormat{2, {{0, 1, KeyType::kU8, false, false}}}};
+  constexpr std::uint64_t kRecords = 3 * (256 << 10) / 2;  // three blocks
+  const auto checked_of = [&](const std::vector<std::uint8_t>& records, OrderKind kind) {
+    const io::test::TempFolder folder;
+    io::test::write_file(folder / "in", raw_of(records));
+    io::Reader reader({folder / "in"}, {2});
+    return check_order(format, {kind}, reader, 3);
+  };
+  std::vector<std::uint8_t> records(2 * kRecords, 7);
+  const CheckOutcome same = checked_of(records, OrderKind::kAscending);
+  EXPECT_TRUE(same.in_order);
+  EXPECT_EQ(same.distinct, 1U);
+  EXPECT_EQ(same.fingerprint, fingerprint_of_records(raw_of(records), 2));
+  EXPECT_EQ(checked_of(records, OrderKind::kStrict).disorder_element, 1U);
+  const std::uint64_t border = kRecords / 3;  // the first of the second block
+  records[2 * border + 1] = 6;
+  const CheckOutcome other_bytes = checked_of(records, OrderKind::kAscending);
+  EXPECT_TRUE(other_bytes.in_order);
+  EXPECT_EQ(other_bytes.distinct, 3U);
+  records[2 * border] = 6;
+  const CheckOutcome other_key = checked_of(records, OrderKind::kAscending);
+  EXPECT_FALSE(other_key.in_order);
+  EXPECT_EQ(other_key.disorder_element, border);
+  EXPECT_EQ(other_key.value, "6");
+  EXPECT_EQ(other_key.value_before, "7");
 }
 
 }  // namespace
