@@ -21,6 +21,16 @@ class OrderLedger {
 
   explicit OrderLedger(OrderKind kind = OrderKind::kAscending) : kind_(kind) {}
 
+  // A stretch that ends before `end`, with its first and its last key.
+  struct Stretch {
+    std::uint64_t end;
+    Value first;
+    Value last;
+
+    friend bool operator==(const Stretch&, const Stretch&) = default;
+  };
+  using Stretches = std::map<std::uint64_t, Stretch>;  // by where they begin
+
   // Two neighbours that are out of order: the key at `position`, and the one in front of it.
   struct Disorder {
     std::uint64_t position;
@@ -56,6 +66,9 @@ class OrderLedger {
   // The disorder with the lowest position that has been seen at a border.
   [[nodiscard]] const std::optional<Disorder>& disorder() const { return disorder_; }
 
+  // What has been added, neighbours joined.
+  [[nodiscard]] const Stretches& stretches() const { return stretches_; }
+
   // The last key of the stretch with the highest position; none before the first stretch.
   [[nodiscard]] std::optional<Value> last_key() const {
     if (stretches_.empty()) return std::nullopt;
@@ -66,12 +79,6 @@ class OrderLedger {
   [[nodiscard]] std::uint64_t equal_borders() const { return equal_borders_; }
 
  private:
-  struct Stretch {
-    std::uint64_t end;
-    Value first;
-    Value last;
-  };
-
   std::uint64_t compare(std::uint64_t position, const Value& before, const Value& value) {
     if (value == before) ++equal_borders_;
     const bool repeats = kind_ == OrderKind::kStrict && value == before;
@@ -81,7 +88,7 @@ class OrderLedger {
   }
 
   OrderKind kind_;
-  std::map<std::uint64_t, Stretch> stretches_;
+  Stretches stretches_;
   std::optional<Disorder> disorder_;
   std::uint64_t equal_borders_ = 0;
 };

@@ -58,7 +58,7 @@ Proof::Proof(const ElementFormat& format, bool enabled, Meter* meter, OrderKind 
       meter_(meter),
       kind_(order),
       top_(top),
-      ledger_(order) {}
+      ledger_(enabled ? order : OrderKind::kAscending) {}
 
 Fingerprint Proof::look(ConstByteSpan raw_keys) const {
   if (!enabled_) return {raw_keys.size() / element_bytes_};
@@ -69,9 +69,11 @@ std::size_t Proof::first_disorder_in(ConstByteSpan elements) const {
   return order_.first_disorder(elements, kind_ == OrderKind::kStrict);
 }
 
-// Joins a piece with its neighbours; returns the position of a disorder at its borders.
+// Joins a piece with its neighbours; returns the position of a disorder at its borders. Keys that
+// nobody wants to see are empty.
 std::uint64_t Proof::note_borders(std::uint64_t position, ConstByteSpan elements) {
   const std::uint64_t end = position + elements.size() / element_bytes_;
+  if (!enabled_) return ledger_.add(position, end, {}, {});
   const std::byte* const last = elements.data() + elements.size() - element_bytes_;
   return ledger_.add(position, end, order_.normalised_key(elements.data()),
                      order_.normalised_key(last));
@@ -103,8 +105,7 @@ void Proof::add_left_out(const Fingerprint& keys, std::uint64_t least) {
   if (keys.count == 0) return;
   const std::scoped_lock lock(mutex_);
   left_out_ += keys;
-  const std::string key = ElementOrder::normalised_key(least);
-  if (!least_left_out_ || key < *least_left_out_) least_left_out_ = key;
+  note_left_out(ElementOrder::normalised_key(least));
 }
 
 void Proof::add_output(std::uint64_t position, ConstByteSpan raw_keys) {
@@ -126,7 +127,6 @@ void Proof::add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan
   const std::scoped_lock lock(mutex_);
   place(position, count);
   side += seen;
-  if (!enabled_) return;
   const std::uint64_t wrong = note_borders(position, raw_keys);
   if (wrong != ledger_.kInOrder) throw out_of_order(wrong);
 }
@@ -183,6 +183,33 @@ void Proof::add_all_of(const Proof& finished, std::uint64_t position) {
   output_ += finished.output_;
 }
 
+void Proof::add_share(const ProofSummary& share) {
+  if (share.enabled != enabled_) {
+    throw Error(ErrorKind::kCorrupt, "verifying the output", "not all shares of it were verified")
+        .hint("verify all shares, or none");
+  }
+  const std::scoped_lock lock(mutex_);
+  input_ += share.input;
+  output_ += share.output;
+  repeats_ += share.repeats;
+  left_out_ += share.left_out;
+  note_left_out(share.least_left_out);
+  for (const auto& [begin, stretch] : share.stretches) {
+    place(begin, stretch.end - begin);
+    const std::uint64_t wrong = ledger_.add(begin, stretch.end, stretch.first, stretch.last);
+    if (wrong != ledger_.kInOrder) throw out_of_order(wrong);
+  }
+}
+
+ProofSummary Proof::summary() const {
+  const std::scoped_lock lock(mutex_);
+  return {enabled_, input_, output_, repeats_, left_out_, least_left_out_, ledger_.stretches()};
+}
+
+void Proof::note_left_out(const std::optional<std::string>& least) {
+  if (least && (!least_left_out_ || *least < *least_left_out_)) least_left_out_ = least;
+}
+
 void Proof::place(std::uint64_t position, std::uint64_t elements) {
   if (!placed_.add(position, position + elements)) {
     throw bad_element(position, "data from here on overlaps other elements");
@@ -213,7 +240,7 @@ void Proof::finish() const {
   const std::scoped_lock lock(mutex_);
   require_places();
   require_wanted_count();
-  if (enabled_ && least_left_out_ && ledger_.last_key() > least_left_out_) {
+  if (least_left_out_ && ledger_.last_key() > least_left_out_) {
     throw out_of_order(output_.count);
   }
   Fingerprint result = output_;

@@ -29,6 +29,19 @@
 
 namespace gsort {
 
+// What a proof has seen, so that several processes can each prove a share of one sort.
+struct ProofSummary {
+  bool enabled = false;
+  Fingerprint input;
+  Fingerprint output;
+  Fingerprint repeats;
+  Fingerprint left_out;
+  std::optional<std::string> least_left_out;      // a normalised key
+  OrderLedger<std::string>::Stretches stretches;  // where elements were put, or would stand
+
+  friend bool operator==(const ProofSummary&, const ProofSummary&) = default;
+};
+
 class Proof {
  public:
   // kStrict: of equal elements one comes out. `top`: no more elements come out than that.
@@ -56,6 +69,13 @@ class Proof {
   // one. Not thread-safe. Throws: Error(kCorrupt) when places are taken.
   void add_all_of(const Proof& finished, std::uint64_t position);
 
+  // All that the proof of a share has seen. It was not finished: what a share reads is not what it
+  // writes. Its places are those of the whole output. After an error this proof is of no use.
+  // Throws: Error(kCorrupt) when places are taken, or shares are out of order at their borders, or
+  // only one of both proofs is enabled. Requires, as summary() does: there are no arrays.
+  void add_share(const ProofSummary& share);
+  [[nodiscard]] ProofSummary summary() const;
+
   // Keys that were dropped because they repeat others.
   void add_dropped(ConstByteSpan raw_keys);
 
@@ -82,6 +102,7 @@ class Proof {
   void add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan raw_keys);
   [[nodiscard]] ArraysFingerprint look_at_arrays(ConstByteSpan raw_keys,
                                                  std::uint64_t array_elements) const;
+  void note_left_out(const std::optional<std::string>& least);
   void place(std::uint64_t position, std::uint64_t elements);
   void require_places() const;
   void require_wanted_count() const;
