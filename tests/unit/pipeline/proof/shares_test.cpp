@@ -188,6 +188,15 @@ TEST(ProofOfUniqueShares, FindsAKeyOnBothSidesOfABorder) {
   EXPECT_THROW(join("abc", "cxy"), Error);
 }
 
+TEST(ProofOfUniqueShares, ComparesNoKeysWhereItIsNotEnabled) {
+  const std::string keys = "ab";
+  Proof proof({{KeyType::kU8, false, false}, {}}, false, nullptr, OrderKind::kStrict);
+  for (const std::uint64_t position : {0U, 4U, 2U}) {
+    proof.add_output(position, std::as_bytes(std::span(keys)));
+  }
+  EXPECT_EQ(proof.summary().stretches.size(), 1U);
+}
+
 TEST(ProofOfTheFirstOfShares, ComparesTheLastOneWithWhatEachShareLeftOut) {
   const ElementFormat format{{KeyType::kU8, false, false}, {}};
   const auto share = [&](std::uint64_t position, const std::string& keys, const std::string& left) {
