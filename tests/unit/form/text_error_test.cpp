@@ -74,8 +74,8 @@ TEST(TextError, QuotesNoMoreThanTheWordAndNothingRaw) {
   EXPECT_EQ(said("\x1b[0m\xff", KeyType::kI64), "1: '\\x1b[0m\\xff' is not a whole number");
   const Error error = line_too_long("f", 2, std::string(5000, '0'));
   EXPECT_TRUE(test::contains(error.what(),
-                             "line 2, column 1: '000000000000000000000000...' goes "
-                             "on for more than 5000 bytes"));
+                             "line 2, column 1: '000000000000000000000000...' is "
+                             "longer than 5000 bytes"));
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ TEST(OutputStream, IsNoWholeOutputWithMoreOrLessThanThereShouldBe) {
     output.write_at(0, bytes_of("first"));
     const Error error = error_of([&] { output.commit(bytes); });
     EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
-    EXPECT_TRUE(contains(error.hint(), "do not use what was written"));
+    EXPECT_TRUE(contains(error.hint(), "do not use the output"));
   }
 }
 
