@@ -1,12 +1,18 @@
-// Spans of bytes: what is read, sorted and written, before anybody knows what it means.
+// Bytes: spans of them, before anybody knows what they mean, and how many there are.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace gsort {
 
 using ByteSpan = std::span<std::byte>;
 using ConstByteSpan = std::span<const std::byte>;
+
+inline constexpr std::uint64_t kKiB = std::uint64_t{1} << 10;
+inline constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+inline constexpr std::uint64_t kTiB = std::uint64_t{1} << 40;
 
 }  // namespace gsort

@@ -6,12 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace gsort {
+#include "base/bytes.hpp"
 
-inline constexpr std::uint64_t kKiB = std::uint64_t{1} << 10;
-inline constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-inline constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-inline constexpr std::uint64_t kTiB = std::uint64_t{1} << 40;
+namespace gsort {
 
 // "12.4 GiB", "512 B": three significant digits, for messages and reports.
 [[nodiscard]] std::string format_bytes(std::uint64_t bytes);

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "base/units.hpp"
+#include "base/bytes.hpp"
 
 namespace gsort {
 

@@ -57,6 +57,8 @@ def function_of(declaration: str, scope: str) -> Function | None:
             break
     else:
         return None
+    if declaration.startswith("(*", place):
+        return None  # a pointer to a function
     begin, end = place, declaration.rindex(")")
     name = NAME_BEFORE_PARAMETERS.search(declaration[:begin])
     assert name and "operator" not in name[1], f"this test does not know how to read: {declaration}"
@@ -72,6 +74,7 @@ def declared_functions(text: str) -> list[Function]:
     """The public functions that a header declares and does not define."""
     found = []
     scopes: list[tuple[str, str]] = []  # kind and name: namespace, class, or the body of something else
+    begun: list[str] = []  # for each scope, what goes on behind it
     access = "public"
     statement = ""
     for token in re.findall(r"[{};:]|[^{};:]+", code_of(text)):
@@ -86,9 +89,11 @@ def declared_functions(text: str) -> list[Function]:
             if kind[0] == "class":
                 access = "private" if named[1] == "class" else "public"
             is_default = statement.count("(") > statement.count(")")  # of a parameter
-            statement = statement if is_default else ""
+            begun.append(statement if is_default else "")
+            statement = ""
         elif token == "}":
             scopes.pop()
+            statement = begun.pop()
             access = "public"  # no class is inside another here
         elif token == ";":
             if inside[0] == "namespace" or (inside[0] == "class" and access == "public"):
