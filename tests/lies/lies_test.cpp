@@ -14,10 +14,12 @@
 // one of that number, as a case that fails says. The events of threads that run at the same time
 // may change places; where they do, the same number may be another lie.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <string>
@@ -28,6 +30,7 @@
 
 #include "lies/cases.hpp"
 #include "lies/liar.hpp"
+#include "support/engine_wrap.hpp"
 
 namespace gsort::test {
 namespace {
@@ -87,6 +90,12 @@ std::string difference(const Bytes& truth, const std::optional<Bytes>& output) {
   const auto [at, other] = std::ranges::mismatch(truth, *output);
   return std::to_string(truth.size()) + " bytes are right, " + std::to_string(output->size()) +
          " came, which differ from byte " + std::to_string(at - truth.begin()) + " on";
+}
+
+std::uint32_t key_at(ConstByteSpan keys, std::size_t at) {
+  std::uint32_t key = 0;
+  std::memcpy(&key, &keys[at], sizeof(key));
+  return key;
 }
 
 struct Tally {
@@ -190,6 +199,35 @@ TEST(Inputs, AreSaidToHoldMoreThanWasSorted) {
     if (message.find("the inputs hold more than was sorted") != std::string::npos) ++said;
   }
   EXPECT_GT(said, 0);
+}
+
+// Two keys change their arrays: all arrays together hold what they should, and each is in order.
+TEST(Arrays, ThatAreSortedOneByOneKeepTheirKeys) {
+  const auto lie_case = std::ranges::find(lie_cases(), "arrays_as_sorts", &LieCase::name);
+  SortRequest request = lie_case->request;
+  const std::array keys = {key_at(request.input, 0),
+                           key_at(request.input, request.input.size() - sizeof(std::uint32_t))};
+  ASSERT_NE(keys[0], keys[1]);
+  int exchanged = 0;
+  EngineHooks hooks;
+  hooks.on_block = [&](ByteSpan block, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += sizeof(std::uint32_t)) {
+      const std::uint32_t key = key_at(block, at);
+      if (key != keys[0] && key != keys[1]) continue;
+      const std::uint32_t other = key == keys[0] ? keys[1] : keys[0];
+      std::memcpy(&block[at], &other, sizeof(other));
+      ++exchanged;
+    }
+    return bytes;
+  };
+  request.make_engine = [&](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+    return wrap_engine(lie_case->request.make_engine(plan, shape, memory), hooks);
+  };
+  const SortResult result = sort_in_folder(request);
+  EXPECT_GT(exchanged, 0);
+  ASSERT_TRUE(result.error) << "nobody noticed";
+  EXPECT_EQ(result.error->kind(), ErrorKind::kCorrupt) << result.error->what();
+  EXPECT_EQ(result.output, old_output());
 }
 
 INSTANTIATE_TEST_SUITE_P(Sorts, Lies, testing::ValuesIn(lie_cases()),

@@ -36,6 +36,7 @@ PLACES = [
                                         "\n  require_reached(position"]),
     ("src/pipeline/output/sinks.hpp", ["class StagingSink"]),
     ("src/pipeline/output/limit_sink.hpp", ["  void put("]),
+    ("src/pipeline/output/gap_watch.hpp", None),
     ("src/pipeline/output/unique_turns.hpp", ["  Place take("]),
     ("src/pipeline/output/unique_sink.cpp", ["void UniqueSink::put_keys(",
                                              "void UniqueSink::put_some("]),
@@ -56,7 +57,7 @@ TESTS = {
     "io/output/": OUTPUTS,
 }
 USUAL_TESTS = [
-    ("unit_pipeline", "*Proof*:OrderLedger.*:*Sink.*:*Staging*:PartSplitter.Makes*"),
+    ("unit_pipeline", "*Proof*:OrderLedger.*:*Sink.*:*Staging*:PartSplitter.Makes*:GapWatch*"),
     ("lying_sorts", "*"),
     ("unit_pipeline", "*Damage*:*Lying*:*Arrays*:*Result*:*Top*:Selection*:Unique*:*Check*"),
 ]
@@ -84,6 +85,12 @@ EQUIVALENT = [
      "saves time"),
     ("src/pipeline/proof/proof.cpp", "if (!enabled_) return {look(raw_keys)};", "if never",
      "saves time: of counts alone the sums of arrays are alike"),
+    ("io/runs/run_format.cpp",
+     "if (packing == Packing::kOff || !is_packable(identity)) return 0;", "== is false",
+     "saves time: where nothing may be packed, 0 bytes are the most"),
+    ("io/runs/run_format.cpp",
+     "return bytes <= most_packed_bytes(packing, keys.size()) ? bytes : 0;", "<= is <",
+     "a block that is packed at the border, or is not, is right either way"),
     ("io/runs/run_format.cpp", "if (block.size() < kBlockHeaderBytes) {", "< is <=",
      "behind a header alone a block is cut short as well"),
     ("io/runs/run_format.cpp",
@@ -107,4 +114,7 @@ EQUIVALENT = [
      "saves time"),
     ("src/pipeline/output/unique_record_sink.cpp", "if (to.size() == most) flush();", "*",
      "bounds memory: how many are put at once does not matter"),
+    ("src/pipeline/output/gap_watch.hpp",
+     "std::ranges::count_if(putting_, [&](std::uint64_t position) { return position > gap; });",
+     "> is >=", "no piece that is being put begins at a gap"),
 ]

@@ -46,6 +46,7 @@ HEADER = r'''// Made by tests/lies/mutants.py: which change is in effect.
 #pragma GCC diagnostic ignored "-Wmisleading-indentation"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <cstdlib>
+#include <optional>
 namespace gsort::mutant {
 inline int number() {
   static const int chosen = [] {
@@ -71,7 +72,7 @@ Bound<Left> operator<(const Left& left, Op op) {
   return {left, op};
 }
 template <class Left, class Right>
-bool operator>(const Bound<Left>& bound, const Right& right) {
+bool result_of(const Bound<Left>& bound, const Right& right) {
   const auto& [left, op] = bound;
   const bool equality = op.sign == Sign::kEqual || op.sign == Sign::kUnequal;
   const int kind = number() - op.first + (equality ? 1 : 0);
@@ -89,6 +90,15 @@ bool operator>(const Bound<Left>& bound, const Right& right) {
     }
   }
   return false;
+}
+template <class Left, class Right>
+bool operator>(const Bound<Left>& bound, const Right& right) {
+  return result_of(bound, right);
+}
+// std::optional has a comparison with everything, too.
+template <class Left, class Right>
+bool operator>(const Bound<Left>& bound, const std::optional<Right>& right) {
+  return result_of(bound, right);
 }
 }  // namespace gsort::mutant
 '''

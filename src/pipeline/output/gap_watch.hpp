@@ -37,12 +37,10 @@ class GapWatch final : public PieceSink {
     try {
       next_.put(position, elements);
     } catch (...) {
-      end(position);
       require_no_gap();  // `next` has been abandoned, and says no more than that
-      throw;
+      throw;             // nothing will be put any more, so this piece may stay in `putting_`
     }
     end(position);
-    require_no_gap();
   }
 
   void abandon() noexcept override { next_.abandon(); }

@@ -166,6 +166,19 @@ TEST(RunFormat, KeepsRecordsPlainAndTellsThemFromKeys) {
   EXPECT_EQ(check_block(longer, stored).problem, "this is another block");
 }
 
+TEST(RunFormat, PacksNothingButKeysOfFourAndEightBytes) {
+  const Bytes elements(4096);  // alike: as keys of eight bytes they would become a few bytes
+  for (const BlockIdentity& identity :
+       {BlockIdentity{1, 2, 3, 0, 4096, 1, false}, BlockIdentity{1, 2, 3, 0, 2048, 2, false},
+        BlockIdentity{1, 2, 3, 0, 512, 8, true}}) {
+    Bytes stored(most_block_bytes(identity.count, identity.element_bytes));
+    encode_block(identity, elements, Packing::kOn, stored);
+    const BlockCheck check = check_block(identity, stored);
+    EXPECT_EQ(check.problem, "");
+    EXPECT_EQ(check.encoding, Encoding::kPlain);
+  }
+}
+
 TEST(RunFormat, NeedsNothingBehindThePayload) {
   const Block block = example();
   const ConstByteSpan shortest = ConstByteSpan(block.stored).first(kBlockHeaderBytes + 12);
