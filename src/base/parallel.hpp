@@ -1,6 +1,6 @@
-// Runs the same function on several workers of a pool of threads. Not oneTBB's: refused a thread or
-// memory, that waits for ever or ends the process, and what it allocates and frees cannot be seen
-// by ThreadSanitizer.
+// Runs the same function on several threads of a pool: what waits for a disk, a pipe, a device or
+// for other threads. Workers that read and sort or check what they have read are among them: as two
+// kinds, they would need a queue between them. What only computes: tasks.hpp.
 #pragma once
 
 #include <functional>

@@ -1,0 +1,229 @@
+// The one file that knows oneTBB. ThreadSanitizer cannot see into that library, nor what its
+// headers share with it, so this file is not instrumented; it tells the sanitizer itself what tasks
+// and callers may rely on (HandOver).
+#include "base/tasks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <latch>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_pipeline.h>
+#include <tbb/partitioner.h>
+#include <tbb/task_arena.h>
+#include <tbb/task_group.h>
+
+#include "base/failure.hpp"
+
+#if defined(GSORT_TELLS_TSAN)
+extern "C" void __tsan_acquire(void* address);
+extern "C" void __tsan_release(void* address);
+#endif
+
+namespace gsort {
+namespace {
+
+constexpr unsigned kMostThreads = 1023;
+
+// What was done before let_go() is seen after a take() that follows it.
+class HandOver {
+ public:
+#if defined(GSORT_TELLS_TSAN)
+  void let_go() {
+    __tsan_release(this);
+  }
+  void take() {
+    __tsan_acquire(this);
+  }
+#else
+  void let_go() {}
+  void take() {}
+#endif
+
+ private:
+  char address_ = 0;
+};
+
+// How many threads the system allows beside those that there are, of those that are wanted.
+unsigned threads_given(unsigned wanted) noexcept {
+  std::latch leave(1);
+  std::vector<std::jthread> threads;
+  try {
+    threads.reserve(wanted);  // one that finds no place here would be waited for
+    while (threads.size() < wanted) threads.emplace_back([&leave] { leave.wait(); });
+  } catch (const std::exception&) {  // these are all
+  }
+  leave.count_down();
+  return static_cast<unsigned>(threads.size());
+}
+
+// Makes oneTBB start its threads now, and no other ones later: each gets a task that ends when all
+// are there. Not waited for without end, for others in the process may have work for them.
+void start_threads(unsigned count) noexcept {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  std::atomic<unsigned> here{0};
+  const auto be_here = [&] {
+    ++here;
+    while (here <= count && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  };
+  tbb::task_arena arena(static_cast<int>(count + 1));
+  arena.execute([&]() noexcept {
+    tbb::task_group group;
+    for (unsigned thread = 0; thread < count; ++thread) group.run(be_here);
+    be_here();
+    group.wait();
+  });
+}
+
+// oneTBB cannot go on when it is refused a thread: it waits for ever, deep in its pool. So it gets
+// a limit that the system has been seen to allow.
+class ThreadLimit {
+ public:
+  // For an arena: so many threads, or as many as there can be. They are asked for once; again where
+  // arenas together want more than ever before, and none has been refused.
+  unsigned take(unsigned wanted) noexcept {
+    const std::scoped_lock lock(mutex_);
+    taken_ += wanted;
+    if (taken_ > asked_ && given_ == asked_) ask(std::min(taken_, kMostThreads));
+    const unsigned given = std::min(wanted, given_);
+    taken_ -= wanted - given;
+    return given;
+  }
+
+  void give_back(unsigned threads) noexcept {
+    const std::scoped_lock lock(mutex_);
+    taken_ -= threads;
+  }
+
+ private:
+  // Where nothing is refused, what others do with oneTBB in this process finds no limit below its
+  // own.
+  void ask(unsigned wanted) noexcept {
+    asked_ = wanted;
+    given_ = threads_given(wanted);
+    const auto own_limit = static_cast<unsigned>(tbb::info::default_concurrency());
+    control_.emplace(tbb::global_control::max_allowed_parallelism,
+                     given_ < asked_ ? 1 + given_ : std::max(1 + given_, own_limit));
+    if (given_ > 0) start_threads(given_);
+  }
+
+  std::mutex mutex_;
+  unsigned taken_ = 0;
+  unsigned asked_ = 0;
+  unsigned given_ = 0;
+  std::optional<tbb::global_control> control_;
+};
+
+ThreadLimit& thread_limit() {
+  static ThreadLimit limit;
+  return limit;
+}
+
+// Runs tasks so that no exception passes through oneTBB, and the first one is kept.
+class Guard {
+ public:
+  Guard() { before_.let_go(); }
+
+  template <class Work, class OnFailure>
+  void run(const Work& work, const OnFailure& on_failure) noexcept {
+    before_.take();
+    try {
+      work();
+    } catch (...) {
+      failure_.capture();
+      on_failure();
+    }
+    after_.let_go();
+  }
+
+  [[nodiscard]] bool failed() const { return failure_.failed(); }
+
+  // When all have returned.
+  void end() {
+    after_.take();
+    failure_.rethrow();
+  }
+
+ private:
+  HandOver before_;
+  HandOver after_;
+  Failure failure_;
+};
+
+}  // namespace
+
+struct TaskArena::Arena {
+  explicit Arena(unsigned threads_taken)
+      : threads(threads_taken), tbb(static_cast<int>(1 + threads_taken)) {}
+  ~Arena() { thread_limit().give_back(threads); }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  const unsigned threads;
+  tbb::task_arena tbb;
+};
+
+TaskArena::TaskArena(unsigned workers)
+    : workers_(workers <= 1 ? 1 : 1 + thread_limit().take(std::min(workers - 1, kMostThreads))),
+      arena_(workers_ == 1 ? nullptr : std::make_unique<Arena>(workers_ - 1)) {}
+
+TaskArena::~TaskArena() = default;
+
+void TaskArena::for_each(std::size_t count, const Task& task) {
+  if (!arena_ || count <= 1) {
+    for (std::size_t number = 0; number < count; ++number) task(number);
+    return;
+  }
+  Guard guard;
+  arena_->tbb.execute([&]() noexcept {
+    tbb::parallel_for(
+        tbb::blocked_range<std::size_t>(0, count),
+        [&](const tbb::blocked_range<std::size_t>& range) {
+          for (std::size_t number = range.begin(); number < range.end(); ++number) {
+            if (!guard.failed()) guard.run([&] { task(number); }, [] {});
+          }
+        },
+        tbb::simple_partitioner());
+  });
+  guard.end();
+}
+
+void TaskArena::for_each_in_order(std::size_t count, const WorkerTask& task,
+                                  const std::function<void()>& on_failure) {
+  Guard guard;
+  std::size_t next = 0;
+  if (!arena_) {
+    for (; next < count && !guard.failed(); ++next) {
+      guard.run([&] { task(next, 0); }, on_failure);
+    }
+    return guard.end();
+  }
+  const auto hand_out = [&](tbb::flow_control& flow) -> std::size_t {
+    if (next == count || guard.failed()) {
+      flow.stop();
+      return 0;
+    }
+    return next++;
+  };
+  const auto run = [&](std::size_t number) {
+    const auto worker = static_cast<unsigned>(tbb::this_task_arena::current_thread_index());
+    guard.run([&] { task(number, worker); }, on_failure);
+  };
+  arena_->tbb.execute([&]() noexcept {
+    tbb::parallel_pipeline(
+        workers_, tbb::make_filter<void, std::size_t>(tbb::filter_mode::serial_in_order, hand_out) &
+                      tbb::make_filter<std::size_t, void>(tbb::filter_mode::parallel, run));
+  });
+  guard.end();
+}
+
+}  // namespace gsort
