@@ -197,31 +197,33 @@ void TaskArena::for_each(std::size_t count, const Task& task) {
   guard.end();
 }
 
-void TaskArena::for_each_in_order(std::size_t count, const WorkerTask& task,
-                                  const std::function<void()>& on_failure) {
+void TaskArena::for_each_in_order(std::size_t count, const WorkerTask& task, const Steps& steps) {
   Guard guard;
   std::size_t next = 0;
+  const auto begin = [&] {
+    steps.on_begin();
+    return next++;
+  };
+  const auto run = [&](std::size_t number, unsigned worker) {
+    guard.run([&] { task(number, worker); }, steps.on_failure);
+    steps.on_end();
+  };
   if (!arena_) {
-    for (; next < count && !guard.failed(); ++next) {
-      guard.run([&] { task(next, 0); }, on_failure);
-    }
+    while (next < count && !guard.failed()) run(begin(), 0);
     return guard.end();
   }
   const auto hand_out = [&](tbb::flow_control& flow) -> std::size_t {
-    if (next == count || guard.failed()) {
-      flow.stop();
-      return 0;
-    }
-    return next++;
+    if (next < count && !guard.failed()) return begin();
+    flow.stop();
+    return 0;
   };
-  const auto run = [&](std::size_t number) {
-    const auto worker = static_cast<unsigned>(tbb::this_task_arena::current_thread_index());
-    guard.run([&] { task(number, worker); }, on_failure);
+  const auto take = [&](std::size_t number) {
+    run(number, static_cast<unsigned>(tbb::this_task_arena::current_thread_index()));
   };
   arena_->tbb.execute([&]() noexcept {
     tbb::parallel_pipeline(
         workers_, tbb::make_filter<void, std::size_t>(tbb::filter_mode::serial_in_order, hand_out) &
-                      tbb::make_filter<std::size_t, void>(tbb::filter_mode::parallel, run));
+                      tbb::make_filter<std::size_t, void>(tbb::filter_mode::parallel, take));
   });
   guard.end();
 }

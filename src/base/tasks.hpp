@@ -34,11 +34,14 @@ class TaskArena {
   void for_each(std::size_t count, const Task& task);
 
   // The same, begun in order, so that a task may wait for all before it. No two tasks of the same
-  // `worker`, which is below workers(), run at the same time. on_failure() is called when the
-  // exception of a task has been kept: for what ends the waiting of others.
+  // `worker`, which is below workers(), run at the same time.
   using WorkerTask = std::function<void(std::size_t number, unsigned worker)>;
-  void for_each_in_order(std::size_t count, const WorkerTask& task,
-                         const std::function<void()>& on_failure);
+  struct Steps {
+    std::function<void()> on_begin = [] {};    // in order: no task behind this one has begun
+    std::function<void()> on_failure = [] {};  // its exception is kept: ends the waiting of others
+    std::function<void()> on_end = [] {};      // of each task that has begun
+  };
+  void for_each_in_order(std::size_t count, const WorkerTask& task, const Steps& steps);
 
  private:
   struct Arena;

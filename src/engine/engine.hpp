@@ -25,6 +25,7 @@
 #include "base/bytes.hpp"
 #include "base/meter.hpp"
 #include "base/page.hpp"
+#include "base/tasks.hpp"
 #include "element/key.hpp"
 #include "element/packing.hpp"
 #include "element/record.hpp"
@@ -91,6 +92,11 @@ class PuttingThread {
  private:
   PieceSink& sink_;
 };
+
+// The same for tasks begun in order, each of which puts its own pieces.
+[[nodiscard]] inline TaskArena::Steps putting_steps(PieceSink& sink) {
+  return {[&sink] { sink.enter(); }, [&sink] { sink.abandon(); }, [&sink] { sink.leave(); }};
+}
 
 // One chunk in the making.
 class ChunkLane {

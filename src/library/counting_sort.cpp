@@ -2,25 +2,25 @@
 #include <mutex>
 #include <vector>
 
-#include "base/parallel.hpp"
+#include "base/tasks.hpp"
 #include "library/host_sort.hpp"
 
 namespace gsort::library {
 namespace {
 
-// Below this many keys for each, a worker is not worth its table.
-constexpr std::size_t kLeastKeysPerWorker = std::size_t{1} << 18;
+// Below this many keys for each, a core is not worth its table.
+constexpr std::size_t kLeastKeysPerCore = std::size_t{1} << 18;
 
 using Counts = std::vector<std::uint64_t>;  // by ordered key
 
 template <class Key>
-Counts count(std::span<const Key> keys, KeyMap<Key> map, unsigned workers) {
+Counts count(std::span<const Key> keys, KeyMap<Key> map, unsigned cores) {
   constexpr std::size_t kValues = std::size_t{1} << (8 * sizeof(Key));
   Counts counts(kValues, 0);
   std::mutex mutex;
-  run_workers(workers, [&](unsigned worker) {
-    const std::size_t begin = keys.size() * worker / workers;
-    const std::size_t end = keys.size() * (worker + 1) / workers;
+  TaskArena(cores).for_each(cores, [&](std::size_t stretch) {
+    const std::size_t begin = keys.size() * stretch / cores;
+    const std::size_t end = keys.size() * (stretch + 1) / cores;
     Counts mine(kValues, 0);  // by raw key
     for (const Key key : keys.subspan(begin, end - begin)) ++mine[key];
     const std::scoped_lock lock(mutex);
@@ -34,9 +34,9 @@ Counts count(std::span<const Key> keys, KeyMap<Key> map, unsigned workers) {
 template <class Key>
 void sort_narrow(std::span<Key> keys, const KeyFormat& format, unsigned threads) {
   const auto map = KeyMap<Key>::of(format);
-  const auto workers =
-      static_cast<unsigned>(std::clamp<std::size_t>(keys.size() / kLeastKeysPerWorker, 1, threads));
-  const Counts counts = count<Key>(keys, map, workers);
+  const auto cores =
+      static_cast<unsigned>(std::clamp<std::size_t>(keys.size() / kLeastKeysPerCore, 1, threads));
+  const Counts counts = count<Key>(keys, map, cores);
   auto place = keys.begin();
   for (std::size_t ordered = 0; ordered < counts.size(); ++ordered) {
     place = std::fill_n(place, counts[ordered], map.to_raw(static_cast<Key>(ordered)));

@@ -1,11 +1,10 @@
 // One chunk of the CPU engine, filled from memory instead of a file and emitted back into it.
 // Pieces that fit a cache are not worth an engine: they are sorted where they are.
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <vector>
 
-#include "base/parallel.hpp"
+#include "base/tasks.hpp"
 #include "element/key_loops.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "engine/cpu/piece_sort.hpp"
@@ -56,18 +55,13 @@ template <class Key>
 void fill(ChunkLane& lane, std::span<const Key> keys, unsigned threads) {
   const std::vector<Key> sample = even_sample(keys);
   lane.begin(std::as_bytes(std::span(sample)));
-  std::atomic<std::size_t> next{0};
-  run_workers(threads, [&](unsigned) {
-    constexpr std::size_t kBlockKeys = kBlockBytes / sizeof(Key);
-    for (;;) {
-      const std::size_t begin = next.fetch_add(kBlockKeys);
-      if (begin >= keys.size()) return;
-      const auto from =
-          std::as_bytes(keys.subspan(begin, std::min(kBlockKeys, keys.size() - begin)));
-      const ByteSpan block = lane.acquire_block();
-      std::memcpy(block.data(), from.data(), from.size());
-      lane.add(block, from.size(), begin);
-    }
+  constexpr std::size_t kBlockKeys = kBlockBytes / sizeof(Key);
+  TaskArena(threads).for_each(div_up(keys.size(), kBlockKeys), [&](std::size_t number) {
+    const std::size_t begin = number * kBlockKeys;
+    const auto from = std::as_bytes(keys.subspan(begin, std::min(kBlockKeys, keys.size() - begin)));
+    const ByteSpan block = lane.acquire_block();
+    std::memcpy(block.data(), from.data(), from.size());
+    lane.add(block, from.size(), begin);
   });
 }
 

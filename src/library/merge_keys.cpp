@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "base/parallel.hpp"
+#include "base/tasks.hpp"
 #include "base/units.hpp"
 #include "element/co_rank.hpp"
 #include "library/key_types.hpp"
@@ -15,8 +15,8 @@
 namespace gsort {
 namespace {
 
-// Below this many keys for each, a worker is not worth waking.
-constexpr std::uint64_t kLeastKeysPerWorker = std::uint64_t{1} << 15;
+// Below this many keys for each, a core is not worth waking.
+constexpr std::uint64_t kLeastKeysPerCore = std::uint64_t{1} << 15;
 
 // Raw keys, read as ordered ones.
 template <class Bits>
@@ -49,8 +49,8 @@ void merge_all(std::span<const Bits> a, std::span<const Bits> b, std::span<Bits>
     return co_rank<std::uint64_t>(position, ordered_a, a.size(), ordered_b, b.size());
   };
   const auto parts =
-      static_cast<unsigned>(std::clamp<std::uint64_t>(total / kLeastKeysPerWorker, 1, threads));
-  run_workers(parts, [&](unsigned part) {
+      static_cast<unsigned>(std::clamp<std::uint64_t>(total / kLeastKeysPerCore, 1, threads));
+  TaskArena(parts).for_each(parts, [&](std::size_t part) {
     const std::uint64_t begin = total * part / parts;
     const std::uint64_t end = total * (part + 1) / parts;
     const std::uint64_t a_begin = cut(begin);

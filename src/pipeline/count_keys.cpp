@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <mutex>
 #include <vector>
 
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
+#include "base/tasks.hpp"
+#include "base/units.hpp"
 
 namespace gsort {
 namespace {
@@ -103,30 +104,22 @@ void put_all(const Plan& plan, const Counts& counts, Meter* meter, ByteSpan memo
     elements += counts[key];
   }
   const auto map = KeyMap<Key>::of(plan.job.element.key);
-  std::atomic<std::uint64_t> next{0};
-  Failure failure;
-  run_workers(plan.chunk.readers, [&](unsigned worker) {
-    const ByteSpan block = memory.subspan(worker * plan.chunk.block_bytes, plan.chunk.block_bytes);
-    const std::span<Key> keys(reinterpret_cast<Key*>(block.data()), block.size() / sizeof(Key));
-    try {
-      for (;;) {
-        const std::uint64_t begin = next.fetch_add(keys.size());
-        if (begin >= elements) return;
-        const std::span<Key> piece =
-            keys.first(std::min<std::uint64_t>(keys.size(), elements - begin));
-        {
-          const Span span(meter, Stage::kSort);
-          fill_piece<Key>(before, map, begin, piece);
-        }
-        sink.put(begin, std::as_bytes(piece));
-      }
-    } catch (...) {
-      failure.capture();  // before those who wait fail, too
-      next = elements;
-      sink.abandon();
-    }
-  });
-  failure.rethrow();
+  const std::uint64_t piece_elements = plan.chunk.block_bytes / sizeof(Key);
+  TaskArena(plan.chunk.readers)
+      .for_each_in_order(
+          div_up(elements, piece_elements),
+          [&](std::size_t number, unsigned worker) {
+            const std::uint64_t begin = number * piece_elements;
+            const std::span<Key> piece(
+                reinterpret_cast<Key*>(memory.data() + worker * plan.chunk.block_bytes),
+                std::min(piece_elements, elements - begin));
+            {
+              const Span span(meter, Stage::kSort);
+              fill_piece<Key>(before, map, begin, piece);
+            }
+            sink.put(begin, std::as_bytes(piece));
+          },
+          {.on_failure = [&] { sink.abandon(); }});
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ def case_debian(options, folder: Path) -> None:
         require_nothing_of(options.build, binary)
         depends = set(fields_of(package)["Depends"].split(", "))
         require(depends == shared_dependencies(binary, folder), f"{package.name} depends on {depends}")
-        require("libc6" in " ".join(depends), "the C library is among them")
+        require({"libc6", "libtbb12"} <= {name.split()[0] for name in depends}, "the C library and oneTBB are among them")
         for owner in re.findall(r"^\S+ (\S+)", output_of("dpkg-deb", "--contents", package), re.M):
             require(owner == "root/root", f"{package.name} belongs to root, not {owner}")
     fields = fields_of(program)
@@ -136,7 +136,7 @@ def case_tar(options, folder: Path) -> None:
         require(beside or SYSTEM_LIBRARY.match(name), f"{name} is found at {path}")
         require("boost" not in name, "Boost is linked in")
     licences = {path.name for path in (usr / "share/doc/gsort-binary/licences").iterdir()}
-    require(licences >= {"libhwy1", "libstdc++6"}, f"the licences of the libraries are there: {licences}")
+    require(licences >= {"libhwy1", "libstdc++6", "libtbb12"}, f"the licences of the libraries are there: {licences}")
 
 
 def case_headers(options, folder: Path) -> None:

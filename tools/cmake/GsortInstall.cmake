@@ -36,12 +36,11 @@ install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DATADI
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-binary
   RENAME copyright COMPONENT program)
 
-# Benchmarks, which are built into the same folder, use oneTBB; gsort does not.
 if(GSORT_RELOCATABLE)
   install(DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ TYPE BIN COMPONENT program
-    FILES_MATCHING PATTERN "lib*.so*" PATTERN licences EXCLUDE PATTERN "libtbb*" EXCLUDE)
+    FILES_MATCHING PATTERN "lib*.so*" PATTERN licences EXCLUDE)
   install(DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/licences
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-binary COMPONENT program PATTERN "libtbb*" EXCLUDE)
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-binary COMPONENT program)
   return()
 endif()
 

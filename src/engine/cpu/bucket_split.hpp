@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/tasks.hpp"
 #include "engine/cpu/partition.hpp"
 
 namespace gsort::cpu {
@@ -15,11 +16,11 @@ namespace gsort::cpu {
 // the pool throws.
 template <class Key>
 void split_large_buckets(std::vector<Bucket>& buckets, std::uint64_t limit, PagePool& pool,
-                         unsigned workers);
+                         TaskArena& tasks);
 
 extern template void split_large_buckets<std::uint32_t>(std::vector<Bucket>&, std::uint64_t,
-                                                        PagePool&, unsigned);
+                                                        PagePool&, TaskArena&);
 extern template void split_large_buckets<std::uint64_t>(std::vector<Bucket>&, std::uint64_t,
-                                                        PagePool&, unsigned);
+                                                        PagePool&, TaskArena&);
 
 }  // namespace gsort::cpu

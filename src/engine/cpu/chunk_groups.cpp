@@ -1,9 +1,7 @@
 #include "engine/cpu/chunk_groups.hpp"
 
 #include <algorithm>
-#include <atomic>
 
-#include "base/parallel.hpp"
 #include "engine/cpu/piece_sort.hpp"
 
 namespace gsort::cpu {
@@ -34,15 +32,11 @@ KeptRange kept_among(const Bucket& bucket, const KeptBlocks<Key>& kept, const Pa
 
 template <class Key>
 std::vector<KeptRange> kept_ranges(const std::vector<Bucket>& buckets, const KeptBlocks<Key>& kept,
-                                   const PagePool& pool, unsigned workers) {
+                                   const PagePool& pool, TaskArena& tasks) {
   std::vector<KeptRange> ranges(buckets.size());
   if (kept.count() == 0) return ranges;
-  std::atomic<std::size_t> next{0};
-  run_workers(workers, [&](unsigned) {
-    for (std::size_t i = next++; i < buckets.size(); i = next++) {
-      ranges[i] = kept_among(buckets[i], kept, pool);
-    }
-  });
+  tasks.for_each(buckets.size(),
+                 [&](std::size_t i) { ranges[i] = kept_among(buckets[i], kept, pool); });
   return ranges;
 }
 
@@ -96,8 +90,8 @@ class Grouping {
 
 template <class Key>
 std::vector<Group> group_chunk(const std::vector<Bucket>& buckets, const KeptBlocks<Key>& kept,
-                               const PagePool& pool, std::uint64_t wanted, unsigned workers) {
-  const std::vector<KeptRange> ranges = kept_ranges(buckets, kept, pool, workers);
+                               const PagePool& pool, std::uint64_t wanted, TaskArena& tasks) {
+  const std::vector<KeptRange> ranges = kept_ranges(buckets, kept, pool, tasks);
   Grouping grouping(buckets, wanted);
   std::uint64_t kept_end = 0;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
@@ -114,9 +108,9 @@ std::vector<Group> group_chunk(const std::vector<Bucket>& buckets, const KeptBlo
 
 template std::vector<Group> group_chunk(const std::vector<Bucket>&,
                                         const KeptBlocks<std::uint32_t>&, const PagePool&,
-                                        std::uint64_t, unsigned);
+                                        std::uint64_t, TaskArena&);
 template std::vector<Group> group_chunk(const std::vector<Bucket>&,
                                         const KeptBlocks<std::uint64_t>&, const PagePool&,
-                                        std::uint64_t, unsigned);
+                                        std::uint64_t, TaskArena&);
 
 }  // namespace gsort::cpu

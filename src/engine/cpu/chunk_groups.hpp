@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/tasks.hpp"
 #include "engine/cpu/kept_blocks.hpp"
 #include "engine/cpu/partition.hpp"
 
@@ -31,13 +32,13 @@ struct Group {
 template <class Key>
 [[nodiscard]] std::vector<Group> group_chunk(const std::vector<Bucket>& buckets,
                                              const KeptBlocks<Key>& kept, const PagePool& pool,
-                                             std::uint64_t wanted, unsigned workers);
+                                             std::uint64_t wanted, TaskArena& tasks);
 
 extern template std::vector<Group> group_chunk(const std::vector<Bucket>&,
                                                const KeptBlocks<std::uint32_t>&, const PagePool&,
-                                               std::uint64_t, unsigned);
+                                               std::uint64_t, TaskArena&);
 extern template std::vector<Group> group_chunk(const std::vector<Bucket>&,
                                                const KeptBlocks<std::uint64_t>&, const PagePool&,
-                                               std::uint64_t, unsigned);
+                                               std::uint64_t, TaskArena&);
 
 }  // namespace gsort::cpu

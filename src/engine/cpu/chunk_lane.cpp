@@ -1,12 +1,9 @@
 #include "engine/cpu/chunk_lane.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <utility>
 
-#include "base/failure.hpp"
-#include "base/parallel.hpp"
 #include "element/key_loops.hpp"
 #include "engine/cpu/piece_sort.hpp"
 
@@ -35,6 +32,7 @@ template <class Key>
 CpuChunkLane<Key>::CpuChunkLane(const EngineShape& shape, ByteSpan memory)
     : footprint_(CpuChunkFootprint::of(shape.chunk_elements, sizeof(Key), shape.threads,
                                        shape.block_bytes)),
+      tasks_(footprint_.workers),
       meter_(shape.meter),
       map_(KeyMap<Key>::of(shape.format)),
       pool_(LaneMemory(memory).take(footprint_.pool_bytes()), footprint_.page_bytes),
@@ -139,31 +137,20 @@ void CpuChunkLane<Key>::sort(KeyForm form) {
   buckets_.assign(bucket_map_->buckets(), Bucket{});
   for (const auto& partitioner : partitioners_) partitioner->finish(buckets_);
   partitioners_.clear();
-  split_large_buckets<Key>(buckets_, footprint_.bucket_elements, pool_, footprint_.workers);
+  split_large_buckets<Key>(buckets_, footprint_.bucket_elements, pool_, tasks_);
 }
 
 template <class Key>
 void CpuChunkLane<Key>::emit(PieceSink& sink) {
   const std::uint64_t wanted =
       std::min(CpuChunkFootprint::kBucketTarget, footprint_.bucket_elements);
-  const std::vector<Group> groups =
-      group_chunk<Key>(buckets_, kept_, pool_, wanted, footprint_.workers);
-  const auto workers =
-      static_cast<unsigned>(std::clamp<std::size_t>(groups.size(), 1, footprint_.workers));
-  std::atomic<std::size_t> next{0};
-  Failure failure;
-  run_workers(workers, [&](unsigned worker) {
-    const PuttingThread thread(sink);
-    try {
-      const WorkerState state = state_of(worker, sink);
-      for (std::size_t i = next++; i < groups.size(); i = next++) emit_group(groups[i], state);
-    } catch (...) {
-      failure.capture();  // before those who wait fail, too
-      next = groups.size();
-      sink.abandon();
-    }
-  });
-  failure.rethrow();
+  const std::vector<Group> groups = group_chunk<Key>(buckets_, kept_, pool_, wanted, tasks_);
+  tasks_.for_each_in_order(
+      groups.size(),
+      [&](std::size_t group, unsigned worker) {
+        emit_group(groups[group], state_of(worker, sink));
+      },
+      putting_steps(sink));
   free_pages();
 }
 

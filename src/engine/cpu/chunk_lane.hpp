@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/tasks.hpp"
 #include "engine/cpu/bucket_split.hpp"
 #include "engine/cpu/chunk_groups.hpp"
 #include "engine/cpu/kept_blocks.hpp"
@@ -52,6 +53,7 @@ class CpuChunkLane final : public ChunkLane {
   void put(std::uint64_t position, std::span<Key> keys, PieceSink& sink) const;
 
   CpuChunkFootprint footprint_;
+  TaskArena tasks_;
   Meter* meter_;
   KeyMap<Key> map_;
   KeyForm form_ = KeyForm::kRaw;

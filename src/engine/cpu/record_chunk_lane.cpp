@@ -1,13 +1,10 @@
 #include "engine/cpu/record_chunk_lane.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <functional>
 #include <utility>
 
-#include "base/failure.hpp"
-#include "base/parallel.hpp"
 #include "engine/cpu/lane_memory.hpp"
 
 namespace gsort::cpu {
@@ -39,6 +36,7 @@ RecordChunkLane::RecordChunkLane(const EngineShape& shape, ByteSpan memory)
     : order_(*shape.records),
       footprint_(CpuRecordChunkFootprint::of(shape.chunk_elements, order_.record_bytes(),
                                              shape.threads, shape.block_bytes)),
+      tasks_(footprint_.workers),
       meter_(shape.meter) {
   LaneMemory layout(memory);
   records_ = layout.take(footprint_.blocks_bytes());
@@ -80,9 +78,10 @@ bool RecordChunkLane::begins_as_sampled(const std::byte* record) const {
 
 void RecordChunkLane::take_first_word() {
   alike_.clear();
-  run_workers(footprint_.workers, [&](unsigned worker) {
-    const std::uint64_t begin = count_ * worker / footprint_.workers;
-    const std::uint64_t end = count_ * (worker + 1) / footprint_.workers;
+  const std::uint64_t stretches = footprint_.workers;
+  tasks_.for_each(stretches, [&](std::size_t stretch) {
+    const std::uint64_t begin = count_ * stretch / stretches;
+    const std::uint64_t end = count_ * (stretch + 1) / stretches;
     take_word(entries_.subspan(begin, end - begin), order_, records_.data(), 0);
   });
 }
@@ -165,20 +164,21 @@ void RecordChunkLane::sort(KeyForm /*form*/) {
   bucket_begins_ = {0, count_};
 }
 
-// Counts, then moves: each worker deals out its own stretch of the entries, so that within a bucket
-// they stay in order.
+// Counts, then moves: stretch by stretch of the entries, each with its own places, so that within a
+// bucket they stay in order.
 void RecordChunkLane::deal_out() {
   const std::size_t buckets = bucket_map_->buckets();
-  const unsigned workers = footprint_.workers;
-  std::vector<std::vector<std::uint64_t>> places(workers, std::vector<std::uint64_t>(buckets));
-  const auto for_each_of = [&](unsigned worker, const auto& f) {
-    const std::uint64_t end = count_ * (worker + 1) / workers;
-    for (std::uint64_t i = count_ * worker / workers; i < end; ++i) {
+  const std::uint64_t stretches = footprint_.workers;
+  std::vector<std::vector<std::uint64_t>> places(stretches, std::vector<std::uint64_t>(buckets));
+  const auto for_each_of = [&](std::size_t stretch, const auto& f) {
+    const std::uint64_t end = count_ * (stretch + 1) / stretches;
+    for (std::uint64_t i = count_ * stretch / stretches; i < end; ++i) {
       f(entries_[i], (*bucket_map_)(entries_[i].prefix));
     }
   };
-  run_workers(workers, [&](unsigned worker) {
-    for_each_of(worker, [&](const RecordEntry&, std::size_t bucket) { ++places[worker][bucket]; });
+  tasks_.for_each(stretches, [&](std::size_t stretch) {
+    for_each_of(stretch,
+                [&](const RecordEntry&, std::size_t bucket) { ++places[stretch][bucket]; });
   });
   bucket_begins_.assign(1, 0);
   std::uint64_t next = 0;
@@ -186,32 +186,18 @@ void RecordChunkLane::deal_out() {
     for (auto& place : places) next += std::exchange(place[bucket], next);
     bucket_begins_.push_back(next);
   }
-  run_workers(workers, [&](unsigned worker) {
-    for_each_of(worker, [&](const RecordEntry& entry, std::size_t bucket) {
-      dealt_[places[worker][bucket]++] = entry;
+  tasks_.for_each(stretches, [&](std::size_t stretch) {
+    for_each_of(stretch, [&](const RecordEntry& entry, std::size_t bucket) {
+      dealt_[places[stretch][bucket]++] = entry;
     });
   });
 }
 
 void RecordChunkLane::emit(PieceSink& sink) {
-  const std::size_t buckets = bucket_begins_.size() - 1;
-  const auto workers =
-      static_cast<unsigned>(std::clamp<std::size_t>(buckets, 1, footprint_.workers));
-  std::atomic<std::size_t> next{0};
-  Failure failure;
-  run_workers(workers, [&](unsigned worker) {
-    const PuttingThread thread(sink);
-    try {
-      for (std::size_t bucket = next++; bucket < buckets; bucket = next++) {
-        emit_bucket(bucket, pieces_[worker], sink);
-      }
-    } catch (...) {
-      failure.capture();  // before those who wait fail, too
-      next = buckets;
-      sink.abandon();
-    }
-  });
-  failure.rethrow();
+  tasks_.for_each_in_order(
+      bucket_begins_.size() - 1,
+      [&](std::size_t bucket, unsigned worker) { emit_bucket(bucket, pieces_[worker], sink); },
+      putting_steps(sink));
   free_all_blocks();
 }
 

@@ -21,6 +21,7 @@
 #include <span>
 #include <vector>
 
+#include "base/tasks.hpp"
 #include "element/record.hpp"
 #include "engine/cpu/bucket_map.hpp"
 #include "engine/cpu/record_entries.hpp"
@@ -53,6 +54,7 @@ class RecordChunkLane final : public ChunkLane {
 
   const RecordOrder order_;
   const CpuRecordChunkFootprint footprint_;
+  TaskArena tasks_;
   Meter* const meter_;
   ByteSpan records_;  // the blocks
   std::span<RecordEntry> entries_;

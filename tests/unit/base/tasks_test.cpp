@@ -140,16 +140,15 @@ TEST(TaskArenaInOrder, LetsATaskWaitForThoseBeforeIt) {
     std::atomic<std::size_t> done{0};
     std::mutex mutex;
     std::vector<std::size_t> order;
-    arena.for_each_in_order(
-        500,
-        [&](std::size_t number, unsigned worker) {
-          EXPECT_LT(worker, workers);
-          while (done < number) std::this_thread::yield();
-          const std::scoped_lock lock(mutex);
-          order.push_back(number);
-          ++done;
-        },
-        [] {});
+    arena.for_each_in_order(500,
+                            [&](std::size_t number, unsigned worker) {
+                              EXPECT_LT(worker, workers);
+                              while (done < number) std::this_thread::yield();
+                              const std::scoped_lock lock(mutex);
+                              order.push_back(number);
+                              ++done;
+                            },
+                            {});
     ASSERT_EQ(order.size(), 500U);
     EXPECT_TRUE(std::ranges::is_sorted(order));
   }
@@ -158,14 +157,13 @@ TEST(TaskArenaInOrder, LetsATaskWaitForThoseBeforeIt) {
 TEST(TaskArenaInOrder, GivesNoTwoTasksTheSameWorkerAtATime) {
   TaskArena arena(4);
   std::vector<std::atomic<int>> busy(4);
-  arena.for_each_in_order(
-      2000,
-      [&](std::size_t, unsigned worker) {
-        EXPECT_EQ(++busy.at(worker), 1);
-        std::this_thread::yield();
-        --busy.at(worker);
-      },
-      [] {});
+  arena.for_each_in_order(2000,
+                          [&](std::size_t, unsigned worker) {
+                            EXPECT_EQ(++busy.at(worker), 1);
+                            std::this_thread::yield();
+                            --busy.at(worker);
+                          },
+                          {});
 }
 
 TEST(TaskArenaInOrder, EndsTheWaitingOfOthersAfterTheFirstFailureHasBeenKept) {
@@ -173,15 +171,14 @@ TEST(TaskArenaInOrder, EndsTheWaitingOfOthersAfterTheFirstFailureHasBeenKept) {
     TaskArena arena(workers);
     std::atomic<bool> abandoned{false};
     try {
-      arena.for_each_in_order(
-          1000,
-          [&](std::size_t number, unsigned) {
-            if (number == 5) throw std::runtime_error("the cause");
-            if (number < 5) return;
-            while (!abandoned) std::this_thread::yield();
-            throw std::runtime_error("an effect");
-          },
-          [&] { abandoned = true; });
+      arena.for_each_in_order(1000,
+                              [&](std::size_t number, unsigned) {
+                                if (number == 5) throw std::runtime_error("the cause");
+                                if (number < 5) return;
+                                while (!abandoned) std::this_thread::yield();
+                                throw std::runtime_error("an effect");
+                              },
+                              {.on_failure = [&] { abandoned = true; }});
       FAIL() << "nothing was thrown";
     } catch (const std::runtime_error& error) {
       EXPECT_STREQ(error.what(), "the cause");
@@ -202,8 +199,7 @@ TEST(TaskArenaInOrder, EndsTheWaitingOfOthersAfterTheFirstFailureHasBeenKept) {
   TaskArena second(8);
   std::atomic<int> calls{0};
   first.for_each(100, [&](std::size_t) { second.for_each(3, [&](std::size_t) { ++calls; }); });
-  first.for_each_in_order(
-      100, [&](std::size_t, unsigned) { ++calls; }, [] {});
+  first.for_each_in_order(100, [&](std::size_t, unsigned) { ++calls; }, {});
   std::_Exit(calls == 400 && first.workers() <= threads ? 0 : 3);
 }
 

@@ -32,7 +32,8 @@ class SplitLargeBuckets : public testing::Test {
     partitioner.add(keys);
     partitioner.finish(dealt);
 
-    split_large_buckets<Key>(dealt, limit, pool, workers);
+    TaskArena tasks(workers);
+    split_large_buckets<Key>(dealt, limit, pool, tasks);
 
     std::vector<Key> collected;
     bool first = true;
