@@ -12,6 +12,7 @@ import run
 from scenarios import MIB, is_instrumented, peak_mib, report, scenario, skip
 
 MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
+PIDS_GROUPS = Path("/sys/fs/cgroup/pids")
 
 
 def under(place, limit: str, command: str, runner="bash -c") -> str:
@@ -35,8 +36,8 @@ def under(place, limit: str, command: str, runner="bash -c") -> str:
     return "refused"
 
 
-def outcomes(place, limits, limit_of, command: str, **more) -> dict:
-    place.bash("gsort-gen -t u32 --size 4M -o in.u32; reference-sort u32 < in.u32 > wanted")
+def outcomes(place, limits, limit_of, command: str, make="gsort-gen -t u32 --size 4M -o in.u32", **more) -> dict:
+    place.bash(f"{make}; reference-sort u32 < in.u32 > wanted")
     found = {}
     for limit in limits:
         found[limit] = under(place, limit_of(limit), command, **more)
@@ -78,6 +79,28 @@ def a_limit_on_threads_is_an_error_or_does_not_matter(place):
     found = outcomes(place, [1, 2, 3, 4, 5, 6, 8, 12, 4000], lambda threads: f"ulimit -u {threads}",
                      "gsort -S 2M --parallel=4 in.u32 -o out", runner="unpriv bash -c")
     return ends_well(found, least_that_suffices=4000)
+
+
+@scenario
+def as_few_threads_as_a_group_of_processes_may_have_suffice(place):
+    """The group counts the threads of this sort alone, so that no thread is given and then refused."""
+    group = PIDS_GROUPS / f"gsort-test-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / "pids.max").write_text("1")
+    except OSError as problem:
+        if group.exists():
+            group.rmdir()
+        skip(f"no group of processes can be made here: {problem.strerror}")
+    try:
+        checks = {}
+        for command in ("gsort --parallel=4 in.u32 -o out", "gsort -S 16M --parallel=4 in.u32 -o out"):
+            found = outcomes(place, range(1, 13), lambda most: f"echo {most} > {group}/pids.max; echo $$ > {group}/tasks",
+                             command, make="gsort-gen -t u32 -d zipf --size 32M -o in.u32")
+            checks[f"{command}: each limit suffices"] = set(found.values()) == {"sorted"}
+        return report(**checks)
+    finally:
+        group.rmdir()
 
 
 def in_memory_group(place, mib: int) -> bool:

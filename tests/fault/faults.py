@@ -8,7 +8,7 @@ every error that makes sense for it, N = 1, 2, ... until a run comes through wit
     old output is as it was;
 and in both cases no file is left in the folder of the output or of temporary files, and the inputs are as they were.
 A call that is interrupted (EINTR, EAGAIN) or moves only a part must end no sort, a refused thread none but those that need
-one. Sorts on a GPU are left out where there is none.
+one, and only oneTBB's if it was given when it was asked for. Sorts on a GPU are left out where there is none.
 
 Usage: faults.py --bin DIR --shim FILE [--every] [--jobs N] [--share N] [--calls CALL,...] [SORT...]
 """
@@ -91,7 +91,10 @@ def steps(every: bool):
 
 
 def could_do_without(sort: sorts.Sort, message: str) -> bool:
-    """Without the thread that was refused. CUDA's library needs its own, and has errors for that."""
+    """Without the thread that was refused. CUDA's library needs its own, and has errors for that; oneTBB needs those that
+    the system has just given to the program."""
+    if verdicts.OF_TASKS.match(message):
+        return False
     if sort.on_gpu:
         return not re.search(r"no usable NVIDIA GPU|\(cudaError\w+\)", message)
     return not sort.needs_threads
