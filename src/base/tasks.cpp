@@ -13,7 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include <dlfcn.h>
 #include <tbb/blocked_range.h>
+#include <tbb/cache_aligned_allocator.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
@@ -33,6 +35,14 @@ namespace gsort {
 namespace {
 
 constexpr unsigned kMostThreads = 1023;
+
+// Makes oneTBB load its allocator before main(). Later there may be no memory for that: glibc 2.36
+// writes through a null pointer where dlopen() fails for lack of it.
+[[maybe_unused]] const bool kAllocatorIsLoaded = [] {
+  tbb::cache_aligned_allocator<char> allocator;
+  allocator.deallocate(allocator.allocate(1), 1);
+  return true;
+}();
 
 // What was done before let_go() is seen after a take() that follows it.
 class HandOver {
