@@ -166,6 +166,35 @@ TEST(TaskArenaInOrder, GivesNoTwoTasksTheSameWorkerAtATime) {
                           {});
 }
 
+TEST(TaskArenaInOrder, SaysInOrderThatATaskBeginsAndOnceThatItHasEnded) {
+  for (const unsigned workers : {1U, 4U}) {
+    for (const std::size_t failing : {100U, 30U}) {
+      TaskArena arena(workers);
+      std::atomic<std::size_t> begun{0};
+      std::atomic<std::size_t> called{0};
+      std::atomic<std::size_t> ended{0};
+      const auto run = [&] {
+        arena.for_each_in_order(100,
+                                [&](std::size_t number, unsigned) {
+                                  EXPECT_GT(begun, number) << "it has not been said to begin";
+                                  EXPECT_LE(ended, called++);
+                                  if (number == failing) throw std::runtime_error("a task");
+                                },
+                                {.on_begin = [&] { ++begun; }, .on_end = [&] { ++ended; }});
+      };
+      if (failing < 100) {
+        EXPECT_THROW(run(), std::runtime_error);
+        EXPECT_GT(begun, failing);
+      } else {
+        run();
+        EXPECT_EQ(begun, 100U);
+      }
+      EXPECT_EQ(called, begun);
+      EXPECT_EQ(ended, begun);
+    }
+  }
+}
+
 TEST(TaskArenaInOrder, EndsTheWaitingOfOthersAfterTheFirstFailureHasBeenKept) {
   for (const unsigned workers : {1U, 4U}) {
     TaskArena arena(workers);
