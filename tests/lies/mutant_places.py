@@ -117,4 +117,7 @@ EQUIVALENT = [
     ("src/pipeline/output/gap_watch.hpp",
      "std::ranges::count_if(putting_, [&](std::uint64_t position) { return position > gap; });",
      "> is >=", "no piece that is being put begins at a gap"),
+    ("src/pipeline/proof/proof.cpp",
+     "if (least && (!least_left_out_ || *least < *least_left_out_)) least_left_out_ = least;",
+     "< is <=", "of equal keys it does not matter which one is kept"),
 ]

@@ -26,7 +26,7 @@ constexpr KeyType kAllTypes[] = {KeyType::kU8,  KeyType::kI8,  KeyType::kU16,   
 TEST(EncodingProof, TakesTheTextOfEveryType) {
   for (const KeyType type : kAllTypes) {
     for (const bool big_endian : {false, true}) {
-      const KeyFormat format{type, false, big_endian};
+      const KeyFormat format{type, big_endian, false};
       const Bytes keys = random_bytes(80'000, static_cast<std::uint64_t>(type));
       std::string plain(keys.size() * most_line_bytes(type) + kTextSlack, '\0');
       std::string proven = plain;

@@ -261,6 +261,22 @@ TEST(RunStore, NoticesMissingPieces) {
   EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
 }
 
+// As many elements as the run should have, and no block that is too long.
+TEST(RunStore, NoticesPiecesThatOverlap) {
+  const TempFolder folder;
+  RunStore store({folder.path()}, 4, small_blocks(100));
+  const auto keys = sorted_keys<std::uint32_t>(150);
+  using Piece = std::pair<std::size_t, std::size_t>;
+  for (const auto& [first, second] :
+       {std::pair{Piece{50, 150}, Piece{100, 150}}, {{0, 50}, {0, 50}}, {{0, 100}, {0, 50}}}) {
+    RunWriter writer = store.begin_run(150);
+    for (const auto& [begin, end] : {first, second}) writer.put(begin, bytes(keys, begin, end));
+    const Error error = error_of([&] { (void)writer.finish(); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    EXPECT_TRUE(contains(error.what(), "pieces are missing or overlap")) << error.what();
+  }
+}
+
 TEST(RunStore, ReadsNeighboursWithOneCall) {
   const TempFolder folder;
   const Arena scratch(std::size_t{1} << 20, "tests");

@@ -68,6 +68,19 @@ TEST_F(GapWatchOf, WaitsForAPieceThatAThreadStillHas) {
   EXPECT_EQ(stream_.bytes().size(), 3 * kPiece.size());
 }
 
+TEST_F(GapWatchOf, CountsNoPieceThatHasBeenPut) {
+  struct Taking final : PieceSink {
+    void put(std::uint64_t, ConstByteSpan) override {}
+    void abandon() noexcept override {}
+  } taking;  // holds nothing back
+  GapWatch watch(4, taking);
+  const PuttingThread first(watch);
+  const PuttingThread second(watch);
+  watch.put(20, kPiece);
+  watch.put(30, kPiece);
+  watch.put(0, kPiece);
+}
+
 TEST_F(GapWatchOf, EndsAllThreadsThatWaitForAPieceThatNoneOfThemWillPut) {
   enter(2);
   {
