@@ -71,7 +71,7 @@ TEST_F(GapWatchOf, WaitsForAPieceThatAThreadStillHas) {
 TEST_F(GapWatchOf, CountsNoPieceThatHasBeenPut) {
   struct Taking final : PieceSink {
     void put(std::uint64_t, ConstByteSpan) override {}
-    void abandon() noexcept override {}
+    void abandon() noexcept override { ADD_FAILURE() << "there is no gap"; }
   } taking;  // holds nothing back
   GapWatch watch(4, taking);
   const PuttingThread first(watch);
