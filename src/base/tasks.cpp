@@ -19,7 +19,6 @@
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_pipeline.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
@@ -207,34 +206,31 @@ void TaskArena::for_each(std::size_t count, const Task& task) {
   guard.end();
 }
 
+// One loop for each worker, and not oneTBB's pipeline: there each number is handed on by stealing,
+// and with 16 cores and short tasks these wait for each other.
 void TaskArena::for_each_in_order(std::size_t count, const WorkerTask& task, const Steps& steps) {
   Guard guard;
+  std::mutex mutex;  // guards `next`
   std::size_t next = 0;
-  const auto begin = [&] {
+  const auto begin = [&]() -> std::optional<std::size_t> {
+    const std::scoped_lock lock(mutex);
+    if (next == count || guard.failed()) return std::nullopt;
     steps.on_begin();
     return next++;
   };
-  const auto run = [&](std::size_t number, unsigned worker) {
-    guard.run([&] { task(number, worker); }, steps.on_failure);
-    steps.on_end();
+  const auto work = [&](unsigned worker) {
+    while (const auto number = begin()) {
+      guard.run([&] { task(*number, worker); }, steps.on_failure);
+      steps.on_end();
+    }
   };
-  if (!arena_) {
-    while (next < count && !guard.failed()) run(begin(), 0);
-    return guard.end();
+  const auto loops = static_cast<unsigned>(std::min<std::size_t>(workers_, count));
+  if (loops <= 1) {
+    work(0);
+  } else {
+    arena_->tbb.execute(
+        [&]() noexcept { tbb::parallel_for(0U, loops, work, tbb::simple_partitioner()); });
   }
-  const auto hand_out = [&](tbb::flow_control& flow) -> std::size_t {
-    if (next < count && !guard.failed()) return begin();
-    flow.stop();
-    return 0;
-  };
-  const auto take = [&](std::size_t number) {
-    run(number, static_cast<unsigned>(tbb::this_task_arena::current_thread_index()));
-  };
-  arena_->tbb.execute([&]() noexcept {
-    tbb::parallel_pipeline(
-        workers_, tbb::make_filter<void, std::size_t>(tbb::filter_mode::serial_in_order, hand_out) &
-                      tbb::make_filter<std::size_t, void>(tbb::filter_mode::parallel, take));
-  });
   guard.end();
 }
 

@@ -71,11 +71,9 @@ class BucketSplit {
     share_ = std::max<std::uint64_t>(total / (4 * std::uint64_t{tasks.workers()}), 1);
   }
 
-  [[nodiscard]] bool is_too_large(const Bucket& bucket) const {
-    return bucket.count > limit_ && !bucket.uniform;
-  }
-
   [[nodiscard]] std::vector<Bucket> split_all(std::vector<Bucket> buckets) {
+    const auto is_large = [this](const Bucket& bucket) { return is_too_large(bucket); };
+    if (std::ranges::none_of(buckets, is_large)) return buckets;
     std::vector<std::vector<Bucket>> parts(buckets.size());
     tasks_.for_each(buckets.size(), [&](std::size_t i) {
       if (is_too_large(buckets[i])) {
@@ -91,6 +89,10 @@ class BucketSplit {
 
  private:
   using Pages = std::span<const PageOfKeys>;
+
+  [[nodiscard]] bool is_too_large(const Bucket& bucket) const {
+    return bucket.count > limit_ && !bucket.uniform;
+  }
 
   // Deals the keys of one bucket out once; its pages go back to the pool one by one.
   std::vector<Bucket> split_once(Bucket bucket) {
@@ -161,8 +163,7 @@ template <class Key>
 void split_large_buckets(std::vector<Bucket>& buckets, std::uint64_t limit, PagePool& pool,
                          TaskArena& tasks) {
   BucketSplit<Key> split(buckets, limit, pool, tasks);
-  const auto is_too_large = [&](const Bucket& bucket) { return split.is_too_large(bucket); };
-  if (std::ranges::any_of(buckets, is_too_large)) buckets = split.split_all(std::move(buckets));
+  buckets = split.split_all(std::move(buckets));
 }
 
 template void split_large_buckets<std::uint32_t>(std::vector<Bucket>&, std::uint64_t, PagePool&,

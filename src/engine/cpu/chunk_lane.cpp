@@ -67,7 +67,8 @@ void CpuChunkLane<Key>::begin(ConstByteSpan sample) {
   std::vector<Key> keys(sample.size() / sizeof(Key));
   if (!keys.empty()) std::memcpy(keys.data(), sample.data(), keys.size() * sizeof(Key));
   map_to_ordered<Key>(keys, keys, map_);
-  partitioners_.clear();
+  free_partitioners_.clear();
+  partitioners_ = 0;
   bucket_map_ = std::make_unique<BucketMap<Key>>(keys, footprint_.buckets);
 }
 
@@ -84,11 +85,15 @@ template <class Key>
 std::unique_ptr<Partitioner<Key>> CpuChunkLane<Key>::take_partitioner() {
   {
     const std::scoped_lock lock(mutex_);
-    if (!partitioners_.empty()) {
-      auto partitioner = std::move(partitioners_.back());
-      partitioners_.pop_back();
+    const auto own =
+        std::ranges::find(free_partitioners_, std::this_thread::get_id(), &FreePartitioner::user);
+    if (own != free_partitioners_.end() || partitioners_ == footprint_.workers) {
+      const auto taken = own != free_partitioners_.end() ? own : free_partitioners_.begin();
+      auto partitioner = std::move(taken->partitioner);
+      free_partitioners_.erase(taken);
       return partitioner;
     }
+    ++partitioners_;
   }
   return std::make_unique<Partitioner<Key>>(*bucket_map_, pool_);
 }
@@ -113,7 +118,7 @@ void CpuChunkLane<Key>::deal_out(std::span<const Key> keys) {
   auto partitioner = take_partitioner();
   partitioner->add(keys);
   const std::scoped_lock lock(mutex_);
-  partitioners_.push_back(std::move(partitioner));
+  free_partitioners_.push_back({std::move(partitioner), std::this_thread::get_id()});
   dealt_out_ += keys.size();
 }
 
@@ -135,8 +140,8 @@ void CpuChunkLane<Key>::sort(KeyForm form) {
   kept_.finish();
   if (kept_.count() * kLeastKeptShare < dealt_out_) deal_out_kept();
   buckets_.assign(bucket_map_->buckets(), Bucket{});
-  for (const auto& partitioner : partitioners_) partitioner->finish(buckets_);
-  partitioners_.clear();
+  for (const FreePartitioner& free : free_partitioners_) free.partitioner->finish(buckets_);
+  free_partitioners_.clear();
   split_large_buckets<Key>(buckets_, footprint_.bucket_elements, pool_, tasks_);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "base/tasks.hpp"
@@ -36,6 +37,11 @@ class CpuChunkLane final : public ChunkLane {
   void deal_out_kept();
   std::unique_ptr<Partitioner<Key>> take_partitioner();
 
+  struct FreePartitioner {
+    std::unique_ptr<Partitioner<Key>> partitioner;
+    std::thread::id user;  // the last one: its core has the lines in its cache
+  };
+
   // What a worker emits with.
   struct WorkerState {
     std::span<Key> keys;
@@ -63,7 +69,8 @@ class CpuChunkLane final : public ChunkLane {
   std::vector<ByteSpan> blocks_;  // block buffers that are free, of the pool
   std::vector<ByteSpan> pieces_;  // two a worker: keys and scratch
   std::unique_ptr<BucketMap<Key>> bucket_map_;
-  std::vector<std::unique_ptr<Partitioner<Key>>> partitioners_;  // those no thread is using
+  std::vector<FreePartitioner> free_partitioners_;
+  unsigned partitioners_ = 0;  // free ones and those in use
   std::vector<Bucket> buckets_;
   std::mutex mutex_;
   std::condition_variable block_freed_;

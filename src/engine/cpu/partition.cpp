@@ -74,12 +74,15 @@ void Partitioner<Key>::add(std::span<const Key> keys) {
 
 template <class Key>
 void Partitioner<Key>::deal_out(std::span<const Key> keys, std::span<const std::uint16_t> buckets) {
+  // In registers: a store to a byte may change any member, as far as the compiler knows.
+  Line* const lines = lines_.data();
+  std::uint8_t* const filled = filled_.data();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const std::size_t bucket = buckets[i];
-    const std::size_t at = filled_[bucket];
-    lines_[bucket].keys[at] = keys[i];
-    filled_[bucket] = static_cast<std::uint8_t>(at + 1);
-    if (at + 1 == kLineKeys) write_line(bucket, lines_[bucket].keys);
+    const std::size_t at = filled[bucket];
+    lines[bucket].keys[at] = keys[i];
+    filled[bucket] = static_cast<std::uint8_t>(at + 1);
+    if (at + 1 == kLineKeys) write_line(bucket, lines[bucket].keys);
   }
 }
 
