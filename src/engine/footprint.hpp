@@ -59,12 +59,16 @@ struct CpuChunkFootprint {
   // Buckets that a bucket too large is dealt out to.
   static constexpr std::uint64_t kMostSplit = 256;
 
-  // Pages that are not full. Each worker begins one in each bucket. Buckets that turn out too large
-  // are dealt out again, at most 8 times for keys of 64 bits (a pass narrows the range by 2^8 or
-  // ends); a pass makes no more buckets than there were, and kMostSplit for each worker while they
-  // share one.
+  // Pages that a worker takes from the pool at once.
+  static constexpr std::uint64_t kPagesAtOnce = 16;
+
+  // Pages that are not full, or taken and not used. Each worker begins one in each bucket. Buckets
+  // that turn out too large are dealt out again, at most 8 times for keys of 64 bits (a pass
+  // narrows the range by 2^8 or ends); a pass makes no more buckets than there were, and kMostSplit
+  // for each worker while they share one.
   static constexpr std::uint64_t slack_pages(std::uint64_t buckets, std::uint64_t workers) {
-    return std::max<std::uint64_t>(2 * workers, 8) * buckets + kMostSplit * workers;
+    return std::max<std::uint64_t>(2 * workers, 8) * buckets +
+           (kMostSplit + 2 * kPagesAtOnce) * workers;
   }
 
   [[nodiscard]] constexpr std::uint64_t pool_bytes() const {

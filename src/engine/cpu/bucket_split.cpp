@@ -116,7 +116,7 @@ class BucketSplit {
       Partitioner<Key> partitioner(map, pool_);
       for (const PageOfKeys& page : some) {
         partitioner.add(keys_of<Key>(page, pool_));
-        pool_.give_back(page.page);
+        partitioner.reuse(page.page);
       }
       const std::scoped_lock lock(mutex);
       partitioner.finish(parts);

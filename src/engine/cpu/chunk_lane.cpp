@@ -129,7 +129,8 @@ void CpuChunkLane<Key>::deal_out_kept() {
   for (std::uint64_t at = 0; at < kept_.count(); at += page_keys) {
     const std::span<const Key> keys = kept_.stretch(at, at + page_keys);
     deal_out(keys);
-    pool_.give_back(pool_.page_at(std::as_bytes(keys).data()));
+    const PagePool::Page page = pool_.page_at(std::as_bytes(keys).data());
+    pool_.give_back({&page, 1});
   }
   kept_.clear();
 }

@@ -1,5 +1,8 @@
 #include "engine/cpu/page_pool.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 #include "base/error.hpp"
 
 namespace gsort::cpu {
@@ -16,27 +19,30 @@ PagePool::PagePool(ByteSpan memory, std::size_t page_bytes)
   reset();
 }
 
-PagePool::Page PagePool::take() {
+std::size_t PagePool::take(std::span<Page> pages) {
   if (any_returned_.load(std::memory_order_relaxed)) {
     const std::scoped_lock lock(mutex_);
-    if (!returned_.empty()) {
-      const Page page = returned_.back();
-      returned_.pop_back();
-      if (returned_.empty()) any_returned_.store(false, std::memory_order_relaxed);
-      return page;
-    }
+    const std::size_t count = std::min(pages.size(), returned_.size());
+    std::copy_n(returned_.rbegin(), count, pages.begin());
+    returned_.resize(returned_.size() - count);
+    if (returned_.empty()) any_returned_.store(false, std::memory_order_relaxed);
+    if (count > 0) return count;
   }
-  const std::uint64_t range = untouched_.fetch_add(1, std::memory_order_relaxed);
-  if (Range::begin(range) >= Range::end(range)) {
-    untouched_.fetch_sub(1, std::memory_order_relaxed);
-    throw ran_out();
-  }
-  return Range::begin(range);
+  std::uint64_t range = untouched_.load(std::memory_order_relaxed);
+  Page count = 0;
+  do {
+    const Page left = Range::end(range) - Range::begin(range);
+    count = static_cast<Page>(std::min<std::size_t>(pages.size(), left));
+    if (count == 0) throw ran_out();
+  } while (!untouched_.compare_exchange_weak(range, range + count, std::memory_order_relaxed));
+  std::iota(pages.begin(), pages.begin() + count, Range::begin(range));
+  return count;
 }
 
-void PagePool::give_back(Page page) {
+void PagePool::give_back(std::span<const Page> pages) {
+  if (pages.empty()) return;
   const std::scoped_lock lock(mutex_);
-  returned_.push_back(page);
+  returned_.insert(returned_.end(), pages.begin(), pages.end());
   any_returned_.store(true, std::memory_order_relaxed);
 }
 

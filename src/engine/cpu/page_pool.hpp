@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -33,9 +34,11 @@ class PagePool {
   [[nodiscard]] Page next(Page page) const { return next_[page]; }
   void link(Page page, Page next) { next_[page] = next; }
 
-  // Throws: Error(kResource) when no page is left; the plan's footprint makes that impossible.
-  [[nodiscard]] Page take();
-  void give_back(Page page);
+  // As many pages as there are, at most pages.size(); returns how many. Several at once, because
+  // all cores want them: neighbours' links share a cache line. Throws: Error(kResource) when no
+  // page is left; the plan's footprint makes that impossible.
+  [[nodiscard]] std::size_t take(std::span<Page> pages);
+  void give_back(std::span<const Page> pages);
 
   // `count` pages side by side. Throws: as take().
   [[nodiscard]] ByteSpan take_stretch(Page count);
@@ -53,10 +56,13 @@ class PagePool {
     static constexpr Page end(std::uint64_t range) { return static_cast<Page>(range >> 32); }
   };
 
-  ByteSpan memory_;
+  // What all cores read for every line of keys is not in a cache line that they write for pages.
+  static constexpr std::size_t kCacheLine = 64;
+
+  alignas(kCacheLine) ByteSpan memory_;
   std::size_t page_bytes_;
   std::vector<Page> next_;
-  std::atomic<std::uint64_t> untouched_;  // a Range
+  alignas(kCacheLine) std::atomic<std::uint64_t> untouched_;  // a Range
   std::mutex mutex_;
   std::vector<Page> returned_;
   std::atomic<bool> any_returned_{false};

@@ -7,6 +7,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "engine/footprint.hpp"
+
 namespace gsort::cpu {
 namespace {
 
@@ -130,7 +132,7 @@ void Partitioner<Key>::write_line(std::size_t bucket, const Key* keys) {
 template <class Key>
 void Partitioner<Key>::add_page(std::size_t bucket) {
   PageChain& chain = chains_[bucket];
-  const PagePool::Page page = pool_.take();
+  const PagePool::Page page = take_page();
   pool_.link(page, PagePool::kNone);
   if (chain.first == PagePool::kNone) {
     chain.first = page;
@@ -139,6 +141,18 @@ void Partitioner<Key>::add_page(std::size_t bucket) {
   }
   chain.last = page;
   ends_[bucket] = reinterpret_cast<Key*>(pool_.address_of(page));
+}
+
+template <class Key>
+PagePool::Page Partitioner<Key>::take_page() {
+  if (own_pages_.empty()) {
+    own_pages_.resize(CpuChunkFootprint::kPagesAtOnce);
+    own_pages_.resize(pool_.take(own_pages_));
+    std::ranges::reverse(own_pages_);  // in address order
+  }
+  const PagePool::Page page = own_pages_.back();
+  own_pages_.pop_back();
+  return page;
 }
 
 template <class Key>
@@ -155,6 +169,8 @@ void Partitioner<Key>::finish(std::span<Bucket> buckets) {
       buckets[bucket].count += chains_[bucket].count;
     }
   }
+  pool_.give_back(own_pages_);
+  own_pages_.clear();
   finish_stores_past_cache();
 }
 

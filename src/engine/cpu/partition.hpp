@@ -47,6 +47,9 @@ class Partitioner {
 
   void add(std::span<const Key> keys);
 
+  // A page of the pool that nobody needs any more, for the keys that come.
+  void reuse(PagePool::Page page) { own_pages_.push_back(page); }
+
   // Writes out what is still in the lines and appends this worker's chains to `buckets`, which has
   // map.buckets() entries. Nothing may be added afterwards.
   void finish(std::span<Bucket> buckets);
@@ -62,6 +65,7 @@ class Partitioner {
   void append(std::size_t bucket, std::span<const Key> keys);
   void write_line(std::size_t bucket, const Key* keys);
   void add_page(std::size_t bucket);
+  PagePool::Page take_page();
 
   const BucketMap<Key>& map_;
   PagePool& pool_;
@@ -69,6 +73,7 @@ class Partitioner {
   std::vector<std::uint8_t> filled_;  // keys in each line
   std::vector<Key*> ends_;  // where the bucket's next line goes; at a page's border: needs a page
   std::vector<PageChain> chains_;
+  std::vector<PagePool::Page> own_pages_;  // taken, and not used yet
 };
 
 // Calls f(span of keys) for every page of a chain, in order.
