@@ -142,16 +142,18 @@ class Guard {
  public:
   Guard() { before_.let_go(); }
 
+  // What oneTBB calls begins and ends with these.
+  void enter() { before_.take(); }
+  void leave() { after_.let_go(); }
+
   template <class Work, class OnFailure>
   void run(const Work& work, const OnFailure& on_failure) noexcept {
-    before_.take();
     try {
       work();
     } catch (...) {
       failure_.capture();
       on_failure();
     }
-    after_.let_go();
   }
 
   [[nodiscard]] bool failed() const { return failure_.failed(); }
@@ -197,9 +199,11 @@ void TaskArena::for_each(std::size_t count, const Task& task) {
     tbb::parallel_for(
         tbb::blocked_range<std::size_t>(0, count),
         [&](const tbb::blocked_range<std::size_t>& range) {
+          guard.enter();
           for (std::size_t number = range.begin(); number < range.end(); ++number) {
             if (!guard.failed()) guard.run([&] { task(number); }, [] {});
           }
+          guard.leave();
         },
         tbb::simple_partitioner());
   });
@@ -219,10 +223,12 @@ void TaskArena::for_each_in_order(std::size_t count, const WorkerTask& task, con
     return next++;
   };
   const auto work = [&](unsigned worker) {
+    guard.enter();
     while (const auto number = begin()) {
       guard.run([&] { task(*number, worker); }, steps.on_failure);
       steps.on_end();
     }
+    guard.leave();
   };
   const auto loops = static_cast<unsigned>(std::min<std::size_t>(workers_, count));
   if (loops <= 1) {
