@@ -19,12 +19,10 @@
 // rotated up-down sequence; a bitonic network sorts it (thread_sort.hpp).
 //
 // Example. E = 4, A = 1 4 5 7 9, B = 2 3 6: words 1 4 5 7 | 9 6 3 2 in two rows.
-//   thread 0: outputs 1 2 3 4: a0 = 0, a1 = 2: words 0 1 of A, then residues 2 3: words 6 7, that
-//   is 3 2.
+//   thread 0: outputs 1 2 3 4: a0 = 0, a1 = 2: words 0 1 of A, then residues 2 3: words 6 7, 3 2.
 //             registers 1 4 3 2.
-//   thread 1: outputs 5 6 7 9: a0 = 2, a1 = 5: words 2 3 4 of A have residues 2 3 0; residue 1 is
-//   word 5, the 6.
-//             registers 9 6 5 7: 5 7 9 6 rotated.
+//   thread 1: outputs 5 6 7 9: a0 = 2, a1 = 5: words 2 3 4 of A have residues 2 3 0;
+//             residue 1 is word 5, the 6. Registers 9 6 5 7: 5 7 9 6 rotated.
 //
 // The co-rank a0 of output tE is found in the same words. The prefix tE leaves a window of (rows -
 // t)E words, beginning at a0, that holds the greatest keys. A window moves right while the word

@@ -1,9 +1,9 @@
 // kway_merge_kernel: merges the tiles of one pass; what a pass is, merge_pass.hpp says.
 //
 // Threads: block b merges what lies between the rows of cuts b and b + 1, or with SearchedCuts tile
-// b, whose cuts it finds itself. Warp w copies the words
-// [32 w E, 32 (w+1) E) of the slices, laid end to end, into shared memory; thread t makes row t
-// in each level of the tree: kFanIn slices become kFanIn / 2 lists, and so on to one.
+// b, whose cuts it finds itself. Warp w copies words 32wE to 32(w+1)E - 1 of the slices, laid end
+// to end, into shared memory; thread t makes row t in each level of the tree: kFanIn slices become
+// kFanIn / 2 lists, and so on to one.
 // Shared memory: kFanIn / 2 regions, one a pair of slices: A ascending, greatest keys up to a
 // multiple of E, B descending. So all later lists are whole rows; the fill ends up behind the
 // tile's keys and is not stored.

@@ -5,8 +5,7 @@
 //   runs     | r0 | r1 | r2 | r3 | r4 |          fan-in 4
 //   groups   |        g0         | g1 |
 //   tiles    |   |   |   |   |   |  | |          of merge_tile_keys; the last of a group is shorter
-//   rows     0   1   2   3   4  5,6 7  8         cuts at the begin of each tile, and at the end of
-//   each group
+//   rows     0   1   2   3   4  5,6 7  8         at each tile's begin and each group's end
 //
 // The partition kernel writes a row of cuts for each tile's begin and each group's end; block b of
 // the merge kernel merges what lies between the rows b and b + 1, and does nothing if row b is the

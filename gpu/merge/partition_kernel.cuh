@@ -1,8 +1,8 @@
 // partition_kernel: the rows of cuts of one pass (merge_pass.hpp). two_way_partition_kernel: the
-// same for two runs that have no samples. sample_kernel: the samples of
-// runs that no kernel of ours wrote. table_kernel: a few numbers from the host.
+// same for two runs that have no samples. sample_kernel: the samples of runs that no kernel of ours
+// wrote.
 //
-// Threads: one a run and row of cuts, of two runs one a row; one a sample; one a number.
+// Threads: one a run and row of cuts, of two runs one a row; one a sample.
 // Device memory: a row reads the samples around its cuts, mostly from the L2, then about seven keys
 // a run. It is bound by instructions, not by these reads.
 #pragma once

@@ -3,14 +3,15 @@
 // upper bits of one, and an index (pair_code.hpp), which counts through the slices laid end to end:
 // so pairs of equal keys keep the order of their runs, and within a run their own.
 //
-// Threads: block b merges what lies between the rows of cuts b and b + 1. Warp w loads the pairs
-// [32 w E, 32 (w+1) E) of the slices, laid end to end: keys by way of registers into words,
-// values straight into shared memory. Thread t makes row t in each
-// level of the tree, and puts right what its words left out (pair_ties.cuh). Shared memory: the
-// tile's values in that order, what the code stages of keys, and the words (pair_tile.cuh) as the
-// slices of kway_merge_kernel.cuh. Device memory: each key and value is read once and written once,
-// 2 * (sizeof(Key) + sizeof(Value)) bytes an element, and the rows of cuts. The ends of each slice
-// are read twice, and a tile that gives up its prefixes reads once more what it had read.
+// Threads: block b merges what lies between the rows of cuts b and b + 1. Warp w loads pairs 32wE
+// to 32(w+1)E - 1 of the slices, laid end to end: keys by way of registers into words, values
+// straight into shared memory. Thread t makes row t in each level of the tree, and puts right what
+// its words left out (pair_ties.cuh).
+// Shared memory: the tile's values in that order, what the code stages of keys, and the words
+// (pair_tile.cuh) as the slices of kway_merge_kernel.cuh.
+// Device memory: each key and value is read once and written once, 2 * (sizeof(Key) +
+// sizeof(Value)) bytes an element, and the rows of cuts. The ends of each slice are read twice, and
+// a tile that gives up its prefixes reads once more what it had read.
 #pragma once
 
 #include <bit>

@@ -19,10 +19,9 @@
 //   48      4  bytes of a record; 0 when the elements are keys
 //   52      4  zero
 //   56      8  checksum: XXH3-64 of the payload, seeded with the XXH3-64 (seed 0) of bytes 0 to 55
-//   64         payload: ordered keys (element/key.hpp), ascending, or records in order, as they
-//   were
-//              in the input. Plain: as they are. Packed: as element/packed_keys.hpp describes; keys
-//              of 4 and 8 bytes only, and only where that saves at least a tenth, or anything
+//   64         payload: ordered keys (element/key.hpp), ascending, or records in order, with the
+//              bytes of the input. Plain: as they are. Packed: as element/packed_keys.hpp says;
+//              keys of 4 and 8 bytes only, and only where that saves at least a tenth, or anything
 //              (--pack-runs=on)
 //              zeros up to the next multiple of 64; up to the next multiple of 4096 at the end of a
 //              write. They are neither covered nor read

@@ -4,7 +4,7 @@
 //   gsort: writing run 17 in /scratch at 12.4 GiB: No space left on device
 //     give another folder with -T, or free 3.1 GiB there
 //
-// Read next: stop.hpp, which carries the first Error from the stage that failed to all others.
+// Read next: failure.hpp, which carries the first Error from the thread that failed to all others.
 #pragma once
 
 #include <cstdint>

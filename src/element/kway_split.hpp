@@ -5,13 +5,12 @@
 // every run. Sampling gives slices of uneven size and fails when one key repeats more often than a
 // part holds.
 //
-// Idea. Bisect on the value of the key, not on positions. For a value v let c(v) be the number of
-// elements
-// <= v in all runs. The least v with c(v) >= d is the last key of the prefix. Every run keeps a
-// window [low, high) in which its cut must lie; each probe halves the value range and narrows all
-// windows, so the binary searches get shorter as v closes in. In the end low[i] counts the elements
-// of run i below v and high[i] those up to v; what is still missing from d are ties of v, dealt out
-// to lower runs first.
+// Idea. Bisect on the value of the key, not on positions. For a value v let c(v) be how many
+// elements of all runs are <= v. The least v with c(v) >= d is the last key of the prefix. Every
+// run keeps a window [low, high) in which its cut must lie; each probe halves the value range and
+// narrows all windows, so the binary searches get shorter as v closes in. In the end low[i] counts
+// the elements of run i below v and high[i] those up to v; what is still missing from d are ties of
+// v, dealt out to lower runs first.
 //
 // Example. Runs 1 4 4 9 | 2 4 8 | 4 4 5, d = 6. Keys in order: 1 2 4 4 4 4 4 5 8 9.
 //   v = 5: c = 8 >= 6, so v <= 5, windows [0,3) [0,2) [0,3)

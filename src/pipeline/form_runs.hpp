@@ -1,6 +1,6 @@
-// Run formation: the input is read chunk by chunk; each chunk is sorted and becomes a run on disk,
-// while the next one is being read into another lane. If the first chunk turns out to be all there
-// is, it goes straight to the output. Runs that an earlier process has left come first.
+// Run formation: the input is read chunk by chunk; each chunk is sorted and becomes a run in the
+// store, while the next one is being read into another lane. If the first chunk turns out to be all
+// there is, it goes straight to the output. Runs that an earlier process has left come first.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,13 @@
 // The plan: every size and count of a sort. The pipeline carries out exactly this; --explain prints
 // it. Types only: make_plan.hpp makes one.
 //
-// Two shapes of sort. If the input fits one chunk it goes straight from sort to write: one read,
-// one write. If not, chunks become runs on disk, and the output is merged from them part by part;
-// when there are more runs than one merge can take (memory for a few blocks of each, or
-// --batch-size), runs are first merged into longer runs, as few as will do, neighbours with
-// neighbours so that their order stays.
+// A sort usually has one of two shapes. An input that fits one chunk goes straight from sort to
+// write: one read, one write. A larger one becomes runs, on disk as far as they do not fit in
+// memory, and the output is merged from them part by part. If there are more runs than one merge
+// can take (memory for a few blocks of each, or --batch-size), as few as will do are first merged
+// into longer runs, neighbours with neighbours so that their order stays.
 //
-// Keys of one and two bytes are counted instead: one read, one write, whatever the size.
+// The other shapes are below, at Strategy: counting, --top, -m, --batch-elements.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct UnknownSize {};
 // It fits: read, sort, write.
 struct OneChunk {};
 
-// Runs on disk, then merged.
+// Runs, then merged.
 struct Spill {};
 
 // Keys of 1 or 2 bytes.

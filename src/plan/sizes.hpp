@@ -1,4 +1,5 @@
-// The sizes of a sort under a budget of memory: what plan.cpp tries, and what it gets.
+// The sizes of a sort under a budget of memory. make_plan.cpp asks, with a SizeQuestion for each
+// number of threads that it tries, and gets Sizes.
 #pragma once
 
 #include <cstdint>
