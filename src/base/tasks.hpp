@@ -1,5 +1,5 @@
-// TaskArena: tasks that compute, on oneTBB. Threads that wait for a disk or a pipe are those of
-// parallel.hpp: here, each of them would take a core from the tasks.
+// TaskArena: tasks that only compute, on oneTBB. Work that waits for a disk or a pipe belongs in
+// parallel.hpp: here it would keep a core idle.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace gsort {
 
-// A share of the cores. Before the first task, the system is asked how many threads it gives, and
-// as many are started; again where arenas together want more of them than ever before. So a limit
-// on threads costs time alone: with no thread at all, the caller does the work.
+// Runs tasks on at most workers() cores. Before the first task it asks the system how many threads
+// it may have and starts them; it asks again if all arenas together want more than before. So a
+// limit on threads only costs time: with no thread at all, the caller does the work.
 //
-// Calls may be nested: tasks of a task share the cores of its arena. A thread that waits for its
-// tasks runs others of the same arena meanwhile. So a task with tasks of its own must not hold what
-// others wait for, be it a lock or a place in a queue.
+// Calls may be nested: a task's own tasks run in its arena. A thread that waits for its tasks runs
+// other tasks of the arena meanwhile. So a task that starts tasks must not hold what others wait
+// for, such as a lock or a place in a queue.
 //
-// Where oneTBB itself is refused memory, or a thread that the system has just given, it cannot go
-// on: std::terminate() is called while its exception is handled. Thread-safe.
+// If oneTBB gets no memory, or not a thread that the system has just given, it cannot go on: it
+// calls std::terminate() while its exception is handled. Thread-safe.
 class TaskArena {
  public:
   explicit TaskArena(unsigned workers);
@@ -25,21 +25,21 @@ class TaskArena {
   TaskArena(const TaskArena&) = delete;
   TaskArena& operator=(const TaskArena&) = delete;
 
-  // At most so many tasks run at once.
+  // The most tasks that run at once.
   [[nodiscard]] unsigned workers() const { return workers_; }
 
   // Calls task(0) ... task(count - 1) in any order; returns when all have returned.
-  // Throws: the first exception thrown by a task; those that had not begun by then are left out.
+  // Throws: the first exception of a task; tasks that have not begun by then are not called.
   using Task = std::function<void(std::size_t number)>;
   void for_each(std::size_t count, const Task& task);
 
-  // The same, begun in order, so that a task may wait for all before it. No two tasks of the same
-  // `worker`, which is below workers(), run at the same time.
+  // The same, but tasks begin in order, so that a task may wait for all before it. `worker` is
+  // below workers(); two tasks that run at the same time have different ones.
   using WorkerTask = std::function<void(std::size_t number, unsigned worker)>;
   struct Steps {
-    std::function<void()> on_begin = [] {};    // in order: no task behind this one has begun
-    std::function<void()> on_failure = [] {};  // its exception is kept: ends the waiting of others
-    std::function<void()> on_end = [] {};      // of each task that has begun
+    std::function<void()> on_begin = [] {};    // before each task, in order
+    std::function<void()> on_failure = [] {};  // a task has thrown: must wake tasks that wait
+    std::function<void()> on_end = [] {};      // after each task that has begun
   };
   void for_each_in_order(std::size_t count, const WorkerTask& task, const Steps& steps);
 
@@ -47,7 +47,7 @@ class TaskArena {
   struct Arena;
 
   const unsigned workers_;
-  std::unique_ptr<Arena> arena_;  // null: one worker, who is the caller
+  std::unique_ptr<Arena> arena_;  // null: one worker, the caller
 };
 
 }  // namespace gsort
