@@ -204,7 +204,7 @@ std::vector<LieCase> make_cases() {
     return cases.emplace_back(std::move(made));
   };
 
-  add("one_chunk", keys(use_one_chunk), kOfChunks | placed).repeats = true;
+  add("one_chunk", keys(use_one_chunk), kOfChunks | placed).may_repeat_blocks = true;
   add("one_chunk_of_f64", request_of(kF64, Distribution::kUniform, use_one_chunk), kOfChunks);
   add("kept_blocks", request_of(kU32, Distribution::kSorted, use_one_chunk), kOfChunks);
   add("spilled", keys(use_runs), spilled | placed);
@@ -214,7 +214,7 @@ std::vector<LieCase> make_cases() {
   for (const KeyType type : {KeyType::kU8, KeyType::kI16}) {
     add("counted_" + std::string(name_of(type)),
         request_of({type, true, false}, Distribution::kUniform, use_small_blocks), counted)
-        .repeats = true;
+        .may_repeat_blocks = true;
   }
   add("counted_from_pipe",
       through_pipes(
@@ -229,7 +229,7 @@ std::vector<LieCase> make_cases() {
   SortRequest unique_records = request_of_records(use_runs);
   unique_records.unique = true;
   add("unique_records", unique_records, spilled);
-  add("top", with_top(keys(use_small_blocks), 200), counted).repeats = true;
+  add("top", with_top(keys(use_small_blocks), 200), counted).may_repeat_blocks = true;
   add("unique_top", with_top(with_repeats(keys(use_small_blocks)), 200),
       counted | std::set{Seam::kRepeats});
   add("top_of_records", with_top(request_of_records(use_runs), 900), spilled);
@@ -256,7 +256,8 @@ std::vector<LieCase> make_cases() {
   add("zstd", as(keys(use_runs), {}, Codec::kZstd), spilled | members);
   add("gzip_of_text", as(keys(use_one_chunk), FileFormat::kText, Codec::kGzip),
       kOfChunks | lines | members);
-  add("from_pipe", through_pipes(keys(use_one_chunk), true, false), kOfChunks).repeats = true;
+  add("from_pipe", through_pipes(keys(use_one_chunk), true, false), kOfChunks).may_repeat_blocks =
+      true;
   add("to_pipe", through_pipes(keys(use_one_chunk), false, true), kOfChunks);
   add("spilled_through_pipes", through_pipes(keys(use_runs), true, true), spilled);
 
@@ -328,7 +329,7 @@ const Bytes& old_output() {
 }
 
 SortResult run_case(const LieCase& lie_case) {
-  let_reader_repeat(lie_case.repeats);
+  let_reader_repeat(lie_case.may_repeat_blocks);
   if (lie_case.resumes) return run_resumed(lie_case);
   SortRequest request = lie_case.request;
   request.make_engine = lying_engine(lie_case);

@@ -1,5 +1,5 @@
-// The sorts that lies are told in: every strategy, every way in and out, so small that thousands of
-// them take a minute.
+// The sorts in which lies are told: one for each strategy and each form of input and output, so
+// small that thousands of them take a minute.
 #pragma once
 
 #include <iosfwd>
@@ -15,22 +15,22 @@ namespace gsort::test {
 struct LieCase {
   std::string name;
   SortRequest request;
-  std::set<Seam> seams;  // where lies are told; each must have events
-  bool repeats = false;  // there is room for a block that the reader gives twice
-  bool resumes = false;  // ends in the middle, and is gone on with
+  std::set<Seam> seams;            // where lies are told; each must have events
+  bool may_repeat_blocks = false;  // a chunk has room for a block that the reader gives twice
+  bool resumes = false;            // the sort is ended midway, and a second one resumes it
 };
 
-// What test lists call it.
+// Its name, for the list of tests.
 void PrintTo(const LieCase& lie_case, std::ostream* out);
 
 [[nodiscard]] const std::vector<LieCase>& lie_cases();
 
 [[nodiscard]] std::size_t element_bytes_of(const SortRequest& request);
 
-// What the case's output must hold: old bytes that no sort would make.
+// What the output holds before each sort: bytes that no sort would write.
 [[nodiscard]] const Bytes& old_output();
 
-// The sort with whatever the liar has been told. A compressed output is given decompressed.
+// Runs the sort, in which the liar does what it was told. Decompresses a compressed output.
 [[nodiscard]] SortResult run_case(const LieCase& lie_case);
 
 }  // namespace gsort::test

@@ -1,6 +1,5 @@
-// What tells lies inside a sort: at one event of one seam, of which there are many in a sort, it
-// changes what passes there. Which event, and how, follows from the lie's numbers alone, so that
-// the same lie can be told again.
+// The liar: at one event of one seam of a sort it changes what passes there. The numbers in the Lie
+// alone decide which event this is and what changes, so that a test can repeat a lie.
 #pragma once
 
 #include <array>
@@ -18,24 +17,24 @@
 
 namespace gsort::test {
 
-// Where something passes from one part of gsort to another.
+// Where data passes from one part of gsort to another. An event is one passing.
 enum class Seam : std::uint8_t {
   kReader,        // blocks that the reader gives: their number and size
-  kBlock,         // what the proof has seen of the input, before anybody else does
+  kBlock,         // blocks of the input, right after the proof has seen them
   kChunkLane,     // blocks that a chunk takes
   kChunkPiece,    // pieces that a chunk puts, into the output or a run
   kSlices,        // what a merge lane finds in its input
   kMergedPiece,   // pieces that a merge puts
   kArrays,        // arrays that an array lane has sorted
-  kRun,           // what a run gives of itself
-  kSplitBlock,    // what it gives to the splitter of parts
+  kRun,           // ranges that are read from a run
+  kSplitBlock,    // blocks that the splitter of parts reads from it
   kStored,        // packed keys between an engine and a run
   kRepeats,       // elements that are dropped because they repeat others
   kTier,          // a device's memory
   kRunFileRead,   // pread of a temporary file
   kRunFileWrite,  // pwrite there
-  kWriter,        // pieces that the writer takes, when they have been proven
-  kOutput,        // what it gives to the output, and where
+  kWriter,        // pieces that the writer takes, already proven
+  kOutput,        // bytes that it gives to the output, and their offset
   kText,          // lines that are made of elements
   kMember,        // compressed members
 };
@@ -45,11 +44,11 @@ inline constexpr std::size_t kSeams = static_cast<std::size_t>(Seam::kMember) + 
 
 struct Lie {
   Seam seam = Seam::kReader;
-  std::uint64_t event = 0;  // the number of the event at that seam, from 0
-  std::uint64_t seed = 0;   // of what is changed there
+  std::uint64_t event = 0;  // its number at that seam, from 0
+  std::uint64_t seed = 0;   // decides what changes
 };
 
-// A lie in the telling: what the event's seam has of random numbers, and of the event before.
+// A lie that is told now: the seam gets random numbers, and the bytes of the event before.
 class Telling {
  public:
   Telling(std::uint64_t seed, std::size_t element_bytes, std::vector<std::byte> before)
@@ -58,11 +57,11 @@ class Telling {
   // A number below `bound`, or 0 if there is none.
   std::uint64_t below(std::uint64_t bound) { return bound == 0 ? 0 : random_() % bound; }
   [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
-  // What passed at the event before, as far as it is kept.
+  // What passed at the event before; at most 64 KiB of it.
   [[nodiscard]] std::span<const std::byte> before() const { return before_; }
 
-  // Drops, doubles, swaps, moves by one place, shifts by a byte, takes from the event before,
-  // repeats a stretch, exchanges the parts of two elements, flips a bit: in place.
+  // Damages `bytes` in place: elements are dropped, doubled, swapped or moved by one place, bytes
+  // are shifted, a stretch is repeated or comes from the event before, a bit flips, and so on.
   void garble(std::span<std::byte> bytes);
 
  private:
@@ -73,16 +72,17 @@ class Telling {
   std::vector<std::byte> before_;
 };
 
-// Thread-safe, but for arming. There is one in the process, which seams ask.
+// Thread-safe, except watch(), arm() and disarm(). The process has one, the_liar().
 class Liar {
  public:
-  // Counts the events of all seams from now on, and tells no lie, or this one.
+  // Counts the events of all seams from now on; tells no lie.
   void watch(std::size_t element_bytes);
+  // The same, but tells this lie.
   void arm(const Lie& lie, std::size_t element_bytes);
   void disarm();
 
-  // An event at a seam, with the bytes that pass, which the next event may be given in place of its
-  // own. What to change them with if the lie is to be told here.
+  // A seam calls this at each event, with the bytes that pass: the lie may put them in place of
+  // those of the next event. Returns a Telling if the lie is to be told here.
   std::optional<Telling> event(Seam seam, std::span<const std::byte> bytes = {});
 
   [[nodiscard]] std::uint64_t count(Seam seam) const;
