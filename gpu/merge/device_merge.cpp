@@ -1,4 +1,4 @@
-// See device_merge.hpp. More than two slices go through passes (merge_plan.hpp), from the input by
+// See device_merge.hpp. More than two slices go through passes (merge_shape.hpp), from the input by
 // way of output and buffer to the output; two arrays are merged as told here.
 //
 // Problem. Merging the tiles of two arrays takes a copy's time and 3 to 5% more. What costs beside
@@ -30,7 +30,7 @@
 #include "gpu/cuda/table_copy.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/merge/launch.hpp"
-#include "gpu/merge/merge_plan.hpp"
+#include "gpu/merge/merge_shape.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -90,17 +90,17 @@ void queue_slices(const SliceMerge<Key>& merge, std::uint64_t total) {
   const KernelTuning tuning = tuning_for<Key>(architecture);
   const MergeArrays<Key> arrays =
       cut_scratch<Key>(merge.scratch.memory, total, merge.slice_count, tuning);
-  MergePlan<Key> plan =
-      plan_passes(merge.slice_counts, merge.slice_count, arrays.scratch, tuning, merge.store_map);
-  launch_table_copy(plan.numbers.data(), plan.numbers.size(), arrays.scratch.tables, architecture,
+  MergePasses<Key> all =
+      make_passes(merge.slice_counts, merge.slice_count, arrays.scratch, tuning, merge.store_map);
+  launch_table_copy(all.numbers.data(), all.numbers.size(), arrays.scratch.tables, architecture,
                     merge.stream);
-  launch_sample(merge.input, plan.passes.front().runs, arrays.scratch.samples, architecture,
+  launch_sample(merge.input, all.passes.front().runs, arrays.scratch.samples, architecture,
                 merge.stream);
 
   const Key* from = merge.input;
-  for (std::size_t i = 0; i < plan.passes.size(); ++i) {
-    MergePass<Key>& pass = plan.passes[i];
-    const std::size_t passes_after = plan.passes.size() - 1 - i;
+  for (std::size_t i = 0; i < all.passes.size(); ++i) {
+    MergePass<Key>& pass = all.passes[i];
+    const std::size_t passes_after = all.passes.size() - 1 - i;
     pass.input = from;
     pass.output = passes_after % 2 == 0 ? merge.output : arrays.buffer;
     launch_partition<Key>(pass, architecture, merge.stream);

@@ -40,7 +40,7 @@
 #include "gpu/cuda/table_copy.hpp"
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/merge/launch.hpp"
-#include "gpu/merge/merge_plan.hpp"
+#include "gpu/merge/merge_shape.hpp"
 #include "gpu/records/launch.hpp"
 #include "gpu/sort/sort_shape.hpp"
 
@@ -284,15 +284,15 @@ void merge_pair_slices(const PairSliceMerge<Key, Value>& merge) {
   const unsigned architecture = current_architecture();
   const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(architecture);
   const auto arrays = cut_merge_arrays<Key, Value>(scratch.memory, total, slice_count, tuning);
-  const MergePlan<Key> plan =
-      plan_passes(slice_counts, slice_count, arrays.scratch, tuning, store_map);
-  launch_table_copy(plan.numbers.data(), plan.numbers.size(), arrays.scratch.tables, architecture,
+  const MergePasses<Key> all =
+      make_passes(slice_counts, slice_count, arrays.scratch, tuning, store_map);
+  launch_table_copy(all.numbers.data(), all.numbers.size(), arrays.scratch.tables, architecture,
                     stream);
-  launch_sample(input.keys, plan.passes.front().runs, arrays.scratch.samples, architecture, stream);
+  launch_sample(input.keys, all.passes.front().runs, arrays.scratch.samples, architecture, stream);
 
   ConstPairs<Key, Value> from = input;
-  std::size_t passes_after = plan.passes.size();
-  for (const MergePass<Key>& pass : plan.passes) {
+  std::size_t passes_after = all.passes.size();
+  for (const MergePass<Key>& pass : all.passes) {
     const Pairs<Key, Value> to = --passes_after % 2 == 0 ? output : arrays.buffer;
     queue_pass(pass, from, to, architecture, stream);
     from = to;

@@ -1,6 +1,6 @@
-// The plan of a merge of slices on the device: passes of equal fan-in, as few as the kernel's
+// The shape of a merge of slices on the device: passes of equal fan-in, as few as the kernel's
 // greatest fan-in allows, and the tables that tell them where slices and groups begin. The same for
-// keys and for pairs. Host code.
+// keys and for pairs; what a pass is, merge_pass.hpp says. Host code.
 #pragma once
 
 #include <algorithm>
@@ -84,52 +84,52 @@ template <class Key, class Cutter>
 
 // The tables as the host makes them, and the passes that will read them, but for input and output.
 template <class Key>
-struct MergePlan {
+struct MergePasses {
   std::vector<std::uint64_t> numbers;
   std::vector<MergePass<Key>> passes;
 };
 
 template <class Key>
-[[nodiscard]] MergePlan<Key> plan_passes(const std::uint64_t* slice_counts,
-                                         std::uint32_t slice_count,
-                                         const MergeScratch<Key>& scratch,
-                                         const KernelTuning& tuning, KeyMap<Key> store_map) {
+[[nodiscard]] MergePasses<Key> make_passes(const std::uint64_t* slice_counts,
+                                           std::uint32_t slice_count,
+                                           const MergeScratch<Key>& scratch,
+                                           const KernelTuning& tuning, KeyMap<Key> store_map) {
   const MergeShape shape = merge_shape_of(slice_count, tuning);
   const std::uint64_t tile_keys = tuning.merge_tile_keys(shape.fan_in);
-  MergePlan<Key> plan;
-  plan.numbers.push_back(0);
+  MergePasses<Key> all;
+  all.numbers.push_back(0);
   for (std::uint32_t i = 0; i < slice_count; ++i) {
-    plan.numbers.push_back(plan.numbers.back() + slice_counts[i]);
+    all.numbers.push_back(all.numbers.back() + slice_counts[i]);
   }
   MergePass<Key> pass;
   pass.samples = scratch.samples;
   pass.rows = scratch.rows;
   pass.store_map = store_map;
   pass.fan_in = shape.fan_in;
-  pass.runs.total = plan.numbers.back();
+  pass.runs.total = all.numbers.back();
   pass.runs.bounds = scratch.tables;
   pass.runs.last_bound = slice_count;
   pass.runs.run_count = slice_count;
   for (unsigned i = 0; i < shape.passes; ++i) {
     const bool last = i + 1 == shape.passes;
     pass.group_count = div_up(pass.runs.run_count, shape.fan_in);
-    pass.group_first_row = scratch.tables + plan.numbers.size();
+    pass.group_first_row = scratch.tables + all.numbers.size();
     pass.row_count = 0;
     for (std::uint64_t group = 0; group < pass.group_count; ++group) {
       const std::uint64_t slices = pass.runs.stride * shape.fan_in;
       const std::uint64_t first = group * slices;
       const std::uint64_t end = std::min<std::uint64_t>(first + slices, slice_count);
-      plan.numbers.push_back(pass.row_count);
-      pass.row_count += div_up(plan.numbers[end] - plan.numbers[first], tile_keys) + 1;
+      all.numbers.push_back(pass.row_count);
+      pass.row_count += div_up(all.numbers[end] - all.numbers[first], tile_keys) + 1;
     }
     pass.sample_shift = i == 0 ? kReadSampleShift : kWrittenSampleShift<Key>;
     pass.writes_samples = !last;
     pass.maps = last && !store_map.is_identity();
-    plan.passes.push_back(pass);
+    all.passes.push_back(pass);
     pass.runs.run_count = pass.group_count;
     pass.runs.stride *= shape.fan_in;
   }
-  return plan;
+  return all;
 }
 
 }  // namespace gsort::gpu

@@ -1,5 +1,5 @@
-// The plan of a merge of slices: its tables are what the partition reads.
-#include "gpu/merge/merge_plan.hpp"
+// The passes of a merge of slices: the partition reads their tables.
+#include "gpu/merge/merge_shape.hpp"
 
 #include <cstdint>
 #include <numeric>
@@ -30,7 +30,7 @@ TEST(MergeShape, HasTheFewestPassesAndOfTheseTheLeastFanIn) {
   }
 }
 
-TEST(MergePlan, TellsEachPassWhereItsGroupsBegin) {
+TEST(MergePasses, TellsEachPassWhereItsGroupsBegin) {
   std::mt19937_64 random(4);
   for (const std::uint32_t slice_count : {1U, 2U, 3U, 7U, 8U, 9U, 64U, 65U}) {
     std::vector<std::uint64_t> counts(slice_count);
@@ -43,16 +43,15 @@ TEST(MergePlan, TellsEachPassWhereItsGroupsBegin) {
     const auto scratch = cut_merge_scratch<std::uint32_t>(cutter, total, slice_count, kTuning);
     ASSERT_EQ(cutter.used_bytes(), measure.used_bytes());
 
-    const auto plan = plan_passes<std::uint32_t>(counts.data(), slice_count, scratch, kTuning, {});
+    const auto all = make_passes<std::uint32_t>(counts.data(), slice_count, scratch, kTuning, {});
     const MergeShape shape = merge_shape_of(slice_count, kTuning);
-    ASSERT_EQ(plan.passes.size(), shape.passes);
-    ASSERT_EQ(plan.numbers.size(), table_numbers(slice_count, shape));
-    EXPECT_EQ(plan.numbers[slice_count], total);
+    ASSERT_EQ(all.passes.size(), shape.passes);
+    ASSERT_EQ(all.numbers.size(), table_numbers(slice_count, shape));
+    EXPECT_EQ(all.numbers[slice_count], total);
     const auto row_bytes = reinterpret_cast<const std::byte*>(scratch.tables) -
                            reinterpret_cast<const std::byte*>(scratch.rows);
-    for (const auto& pass : plan.passes) {
-      const std::uint64_t* first_row =
-          plan.numbers.data() + (pass.group_first_row - scratch.tables);
+    for (const auto& pass : all.passes) {
+      const std::uint64_t* first_row = all.numbers.data() + (pass.group_first_row - scratch.tables);
       EXPECT_EQ(first_row[0], 0U);
       for (std::uint64_t group = 1; group < pass.group_count; ++group) {
         EXPECT_GT(first_row[group], first_row[group - 1]) << "a row for the end of each group";
@@ -60,7 +59,7 @@ TEST(MergePlan, TellsEachPassWhereItsGroupsBegin) {
       EXPECT_LE(pass.row_count * (kRowHeader + pass.fan_in) * 8,
                 static_cast<std::uint64_t>(row_bytes));
     }
-    EXPECT_EQ(plan.passes.back().group_count, 1U);
+    EXPECT_EQ(all.passes.back().group_count, 1U);
   }
 }
 
