@@ -70,8 +70,8 @@ class Reader::Impl {
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
-  // What one source gives to one block, to be filled in outside the lock.
-  struct Share {
+  // What one source gives to one block; read outside the lock.
+  struct Fill {
     Source* source = nullptr;
     std::size_t to = 0;  // in the block
     Claim claim;
@@ -82,7 +82,7 @@ class Reader::Impl {
   void require_equal_dtype(const Source& source) const;
   void require_equal_rows() const;
   void require_total() const;
-  std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Share>& shares);
+  std::size_t claim(ByteSpan buffer, std::size_t wanted, std::vector<Fill>& fills);
   void sample_sequence(std::uint64_t position, ByteSpan to);
 
   KeyFormat key_;
@@ -206,7 +206,7 @@ std::optional<std::uint64_t> Reader::Impl::known_size() const {
 }
 
 std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limit_position) {
-  std::vector<Share> shares;
+  std::vector<Fill> fills;
   InputBlock block;
   {
     const std::lock_guard lock(mutex_);
@@ -214,29 +214,27 @@ std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limi
     const std::uint64_t before_limit = limit - std::min(limit, position_);
     const std::size_t wanted = std::min(round_down(buffer.size(), element_bytes_), before_limit);
     block.position_bytes = position_;
-    block.bytes = claim(buffer, wanted, shares);
+    block.bytes = claim(buffer, wanted, fills);
     position_ += block.bytes;
   }
   if (block.bytes == 0) return std::nullopt;
-  // In this order: what a share puts behind its elements, the next one overwrites.
-  for (const Share& share : shares) {
-    share.source->fill(buffer.subspan(share.to), share.claim);
-  }
+  // In this order: each may write behind its elements, and the next one overwrites that.
+  for (const Fill& fill : fills) fill.source->fill(buffer.subspan(fill.to), fill.claim);
   return block;
 }
 
 // Claims from one source after the other, until `wanted` bytes are together, there are no more, or
 // the next ones need a block of their own.
-std::size_t Reader::Impl::claim(ByteSpan buffer, std::size_t wanted, std::vector<Share>& shares) {
+std::size_t Reader::Impl::claim(ByteSpan buffer, std::size_t wanted, std::vector<Fill>& fills) {
   std::size_t filled = 0;
   while (filled < wanted && current_ < sources_.size()) {
     Source& source = *sources_[current_];
     const Filling filling = source.filling();
-    // What is filled in later may run over into what has been read by then.
-    if (filling != Filling::kByOffset && !shares.empty()) break;
+    // What is filled in later may write over what has been read by then.
+    if (filling != Filling::kByOffset && !fills.empty()) break;
     if (filling == Filling::kByDecoding && filled > 0) break;
     const Claim claim = source.claim(buffer.subspan(filled), wanted - filled);
-    if (claim.bytes > 0 && filling != Filling::kByClaim) shares.push_back({&source, filled, claim});
+    if (claim.bytes > 0 && filling != Filling::kByClaim) fills.push_back({&source, filled, claim});
     filled += claim.bytes;
     if (!source.at_end() && filling != Filling::kByClaim) break;
     if (source.at_end()) ++current_;

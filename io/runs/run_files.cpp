@@ -79,13 +79,13 @@ Error RunFiles::told_for_run(const Error& error, std::string_view doing, std::ui
 
 FilePlace RunFiles::append(ConstByteSpan bytes, std::uint64_t run) {
   const auto count = static_cast<std::uint32_t>(stripes_.size());
-  const std::uint32_t turn = turn_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t first = next_folder_.fetch_add(1, std::memory_order_relaxed);
   std::optional<Error> refusal;
   // Full folders come last, but they do come: space may have been given back since. In the second
   // round all are tried: what was full in the first may not be so any more, for another thread.
   for (const bool try_all : {false, true}) {
     for (std::uint32_t attempt = 0; attempt < count; ++attempt) {
-      const std::uint32_t folder = (turn + attempt) % count;
+      const std::uint32_t folder = (first + attempt) % count;
       Stripe& stripe = *stripes_[folder];
       if (stripe.full && !try_all) continue;
       const std::uint64_t offset = stripe.end.fetch_add(bytes.size());

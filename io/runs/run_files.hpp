@@ -2,8 +2,8 @@
 // a persistent store), and where in them is room. Knows bytes and folders; how blocks become
 // buffers is the business of write_buffers.hpp.
 //
-// Buffers go to the folders in turn. When a folder is full (or over quota, or its file as large
-// as may be) the buffer goes to the next one; the error comes when all have refused.
+// Each buffer goes to the next folder. When a folder is full (or over quota, or its file as large
+// as may be) the one after it is tried; if all are full, that is an Error.
 //
 // Writes are direct by default, also for small spills, and made by threads; other ways were slower
 // or took more processor time (tools/bench/results/tried.md). tmpfs is memory, and used as such.
@@ -95,7 +95,7 @@ class RunFiles {
   const bool is_persistent_;
   const bool syncs_;
   std::vector<std::unique_ptr<Stripe>> stripes_;
-  std::atomic<std::uint32_t> turn_{0};
+  std::atomic<std::uint32_t> next_folder_{0};
   mutable std::mutex notes_mutex_;
   std::vector<std::string> notes_;
 };

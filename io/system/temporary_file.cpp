@@ -77,7 +77,7 @@ int with_free_name(const Folder& folder, const std::string& target, const Attemp
     remove_if_left(folder, name);
     result = attempt(name);
   }
-  for (int turn = 0; turn < kAttempts && (result == EEXIST || result == EINTR); ++turn) {
+  for (int tried = 0; tried < kAttempts && (result == EEXIST || result == EINTR); ++tried) {
     result = attempt(hidden_name());
   }
   return result;
