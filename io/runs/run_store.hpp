@@ -187,9 +187,7 @@ class Run {
 
   // Reads the keys [begin, end) into `out`, blocks that are neighbours on disk in one transfer as
   // large as `scratch` allows, and checks every block touched.
-  // Requires: begin <= end <= elements(), out.size() >= (end - begin) * element_bytes,
-  // scratch.size()
-  // >= RunStore::scratch_bytes().
+  // Requires: begin <= end <= elements(); room in `out` for these keys; scratch as for read_block.
   // Throws: as read_block.
   void read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out, ByteSpan scratch) const;
 

@@ -1,5 +1,5 @@
-// The seam between the pipeline and whatever sorts: one chunk sorted, one part merged. The pipeline
-// never learns whether a GPU exists; an engine never learns about files, tiers, or other chunks.
+// The interface between the pipeline and the engines, which sort chunks and merge parts. The
+// pipeline does not know whether there is a GPU; an engine knows no files, tiers or other chunks.
 //
 // Life of a chunk                                Life of a part
 //   lane.begin(sample)                             fill lane.input() with the part's slices
