@@ -1,4 +1,4 @@
-// Arena: one large piece of anonymous memory, huge pages where the kernel has them, given back on
+// Arena: one large stretch of anonymous memory, huge pages where the kernel has them, given back on
 // destruction.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Whether bytes go around the page cache (O_DIRECT), and in what pieces they are written.
+// Whether bytes go around the page cache (O_DIRECT), and how much is written at once.
 #pragma once
 
 #include <cstddef>

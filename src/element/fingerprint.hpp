@@ -11,7 +11,7 @@
 // sums. For changes of two keys and more, the mixed keys behave as independent random numbers:
 // each sum misses a change with probability 2^-64, and both miss it together with 2^-128, whatever
 // the change is (tests/unit/element/fingerprint_test.cpp measures that on structured changes). This
-// holds for faults. The constants are fixed, so that fingerprints of different runs can be
+// holds for faults. The constants are fixed, so that fingerprints of different sorts can be
 // compared; it is no protection against a person who computes keys in order to deceive it.
 #pragma once
 

@@ -15,31 +15,31 @@ RecordOrder::RecordOrder(const RecordFormat& format) : format_(format) {
 
 void RecordOrder::add(const KeyField& key) {
   for (std::uint32_t at = 0; at < key.bytes; at += kWordBytes) {
-    KeyPiece piece;
-    piece.offset = key.offset + at;
-    piece.bytes = std::min(key.bytes - at, kWordBytes);
+    KeyNumber number;
+    number.offset = key.offset + at;
+    number.bytes = std::min(key.bytes - at, kWordBytes);
     // Of bytes, the first one counts most.
-    piece.swaps_bytes = key.type ? key.big_endian : true;
-    piece.fold = key.type ? fold_of(*key.type) : KeyFold::kNone;
-    const std::uint64_t all = ~std::uint64_t{0} >> (64 - piece.bits());
+    number.swaps_bytes = key.type ? key.big_endian : true;
+    number.fold = key.type ? fold_of(*key.type) : KeyFold::kNone;
+    const std::uint64_t all = ~std::uint64_t{0} >> (64 - number.bits());
     const bool flips_sign =
-        key.type && is_signed_integer(*key.type) && piece.fold == KeyFold::kNone;
-    if (flips_sign) piece.flip = all ^ (all >> 1);
-    if (key.descending) piece.flip ^= all;
-    pieces_.push_back(piece);
-    add_to_words(piece, key_bytes_);
-    key_bytes_ += piece.bytes;
+        key.type && is_signed_integer(*key.type) && number.fold == KeyFold::kNone;
+    if (flips_sign) number.flip = all ^ (all >> 1);
+    if (key.descending) number.flip ^= all;
+    numbers_.push_back(number);
+    add_to_words(number, key_bytes_);
+    key_bytes_ += number.bytes;
   }
 }
 
-// `begin` is the byte of the normalised key at which the piece begins.
-void RecordOrder::add_to_words(const KeyPiece& piece, std::size_t begin) {
-  const std::size_t end = begin + piece.bytes;
+// `begin` is the byte of the normalised key at which the number begins.
+void RecordOrder::add_to_words(const KeyNumber& number, std::size_t begin) {
+  const std::size_t end = begin + number.bytes;
   for (std::size_t word = begin / kWordBytes; word * kWordBytes < end; ++word) {
     if (word == words_.size()) words_.emplace_back();
     RecordWord& to = words_[word];
     const auto word_end = static_cast<std::int64_t>((word + 1) * kWordBytes);
-    to.pieces[to.count] = piece;
+    to.numbers[to.count] = number;
     to.shifts[to.count] = static_cast<std::int8_t>(8 * (word_end - static_cast<std::int64_t>(end)));
     ++to.count;
   }
@@ -48,9 +48,9 @@ void RecordOrder::add_to_words(const KeyPiece& piece, std::size_t begin) {
 std::string RecordOrder::normalised_key(const std::byte* record) const {
   std::string key;
   key.reserve(key_bytes_);
-  for (const KeyPiece& piece : pieces_) {
-    const std::uint64_t value = piece.read(record);
-    for (unsigned bits = piece.bits(); bits > 0; bits -= 8) {
+  for (const KeyNumber& number : numbers_) {
+    const std::uint64_t value = number.read(record);
+    for (unsigned bits = number.bits(); bits > 0; bits -= 8) {
       key += static_cast<char>(value >> (bits - 8) & 0xff);
     }
   }

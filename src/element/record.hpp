@@ -43,9 +43,9 @@ class RecordOrder {
 
   // Whether a comes before b (< 0), behind it (> 0), or neither (0). Ties are the caller's.
   [[nodiscard]] int compare(const std::byte* a, const std::byte* b) const {
-    for (const KeyPiece& piece : pieces_) {
-      const std::uint64_t left = piece.read(a);
-      const std::uint64_t right = piece.read(b);
+    for (const KeyNumber& number : numbers_) {
+      const std::uint64_t left = number.read(a);
+      const std::uint64_t right = number.read(b);
       if (left != right) return left < right ? -1 : 1;
     }
     return 0;
@@ -60,11 +60,11 @@ class RecordOrder {
 
  private:
   void add(const KeyField& key);
-  void add_to_words(const KeyPiece& piece, std::size_t begin);
+  void add_to_words(const KeyNumber& number, std::size_t begin);
 
   RecordFormat format_;
   std::size_t key_bytes_ = 0;
-  std::vector<KeyPiece> pieces_;
+  std::vector<KeyNumber> numbers_;
   std::vector<RecordWord> words_;
 };
 

@@ -10,7 +10,7 @@
 namespace gsort {
 
 // A number of at most eight bytes: a key, or a stretch of a key of bytes.
-struct KeyPiece {
+struct KeyNumber {
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
   bool swaps_bytes = false;
@@ -49,20 +49,19 @@ struct KeyPiece {
   }
 };
 
-// Eight bytes of a normalised key as a number: pieces, each shifted to its place. Kernels take it
-// by value.
+// Eight bytes of a normalised key as one number: the numbers of the keys, each shifted to its
+// place. Kernels take it by value.
 struct RecordWord {
-  static constexpr unsigned kMostPieces = 8;
+  static constexpr unsigned kMostNumbers = 8;
 
-  KeyPiece pieces[kMostPieces];
-  std::int8_t shifts[kMostPieces] =
-      {};  // to the left; negative: the piece's end is the next word's
+  KeyNumber numbers[kMostNumbers];
+  std::int8_t shifts[kMostNumbers] = {};  // to the left; negative: the number ends in the next word
   unsigned count = 0;
 
   [[nodiscard]] GSORT_HOST_DEVICE std::uint64_t of(const std::byte* record) const {
     std::uint64_t word = 0;
     for (unsigned i = 0; i < count; ++i) {
-      const std::uint64_t value = pieces[i].read(record);
+      const std::uint64_t value = numbers[i].read(record);
       word |= shifts[i] >= 0 ? value << shifts[i] : value >> -shifts[i];
     }
     return word;

@@ -16,13 +16,13 @@ namespace gsort {
 // bucket of each worker (twice: buckets that turn out too large are dealt out again), and a block
 // buffer for each worker, all in one pool, since a block that is kept where it was read takes the
 // place of the pages that its keys would fill; the lines of each partitioner; and for each worker
-// two buffers of the largest bucket that is sorted in one piece.
+// two buffers of the largest bucket that is sorted at once.
 struct CpuChunkFootprint {
   std::uint64_t key_bytes = 0;
   unsigned workers = 1;
   std::uint64_t buckets = 1;
   std::uint64_t page_bytes = 0;
-  std::uint64_t bucket_elements = 0;  // the largest bucket that is sorted in one piece
+  std::uint64_t bucket_elements = 0;  // the largest bucket that is sorted at once
   std::uint64_t pages = 0;
   std::uint64_t block_bytes = 0;
 
@@ -30,7 +30,7 @@ struct CpuChunkFootprint {
   // chunks, user time with 2^13, 2^14, 2^15 and 2^16 keys: u32 3.4, 3.3, 3.2 and 4.2 s, u64 3.3,
   // 3.1, 2.9 and 3.8 s. Small buckets have short digits, few ones waste pages less.
   static constexpr std::uint64_t kBucketTarget = std::uint64_t{1} << 15;
-  // Less for small chunks: the pieces of all workers should stay small beside the keys.
+  // Less for small chunks: the buffers of all workers should stay small beside the keys.
   static constexpr std::uint64_t kLeastBucketTarget = std::uint64_t{1} << 12;
   static constexpr std::uint64_t kMostBuckets = 4096;
   static constexpr std::uint64_t kMostPageBytes = 16 * kKiB;

@@ -1,15 +1,15 @@
 // The busiest stages: what a sort waited for, from its own times alone.
 //
 // In each phase every stage that moves data needs at least its bytes over the best rate that it has
-// shown in any stretch of the run (base/rate_window.hpp), and the cores need at least the processor
-// time that was spent over their number. Stages of a phase overlap, so the phase takes as long as
-// the one that needs longest; phases follow each other, so these times add up. Making the output
-// durable is taken as it was: nothing is known that it could be compared with.
+// shown in any stretch of the sort (base/rate_window.hpp), and the cores need at least the
+// processor time that was spent over their number. Stages of a phase overlap, so the phase takes as
+// long as the one that needs longest; phases follow each other, so these times add up. Making the
+// output durable is taken as it was: nothing is known that it could be compared with.
 //
 // So this is about waiting, not about speed: it says what the same work, at the best rates of this
-// run, would take if nothing ever waited for anything else, and it is never more than the time that
-// was taken. What is slow in the whole run does not show here; limit.hpp compares with rates that
-// were measured without gsort. Work of a GPU is known only as far as the bus shows it.
+// sort, would take if nothing ever waited for anything else, and it is never more than the time
+// that was taken. What is slow in the whole sort does not show here; limit.hpp compares with rates
+// that were measured without gsort. Work of a GPU is known only as far as the bus shows it.
 #pragma once
 
 #include <optional>

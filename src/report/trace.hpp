@@ -20,7 +20,7 @@ struct TraceRequest {
   std::string process;  // what the process is called in the trace
 };
 
-// Hands the text to `write` in pieces of moderate size: a trace may be larger than memory allows.
+// Hands the text to `write` in parts of moderate size: a trace may be larger than memory allows.
 void write_trace(const TraceRequest& request, const std::function<void(std::string_view)>& write);
 
 // "read, partition": the stages a track has most often been in.

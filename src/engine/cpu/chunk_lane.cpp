@@ -203,7 +203,7 @@ void CpuChunkLane<Key>::emit_sorted(const Group& group, const WorkerState& state
   put(group.position, keys, state.sink);
 }
 
-// So many kept keys that they cannot be sorted with the others in one piece.
+// So many kept keys that they cannot be sorted with the others at once.
 template <class Key>
 void CpuChunkLane<Key>::emit_merged(const Group& group, const WorkerState& state) {
   const std::span<Key> sorted = gather_dealt(group, state.keys);

@@ -59,7 +59,7 @@ void enter_records(std::span<RecordEntry> entries, const RecordOrder& order,
 void take_word(std::span<RecordEntry> entries, const RecordOrder& order, const std::byte* records,
                std::size_t word) {
   const RecordWord& wanted = order.words()[word];
-  const std::size_t offset = wanted.pieces[0].offset;
+  const std::size_t offset = wanted.numbers[0].offset;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (i + kAhead < entries.size()) {
       __builtin_prefetch(records + entries[i + kAhead].slot * order.record_bytes() + offset);
