@@ -1,4 +1,4 @@
-// The CUDA engine, as outsiders see it. In a build without CUDA every call says so.
+// The CUDA engine, for other rooms. A build without CUDA finds no devices, and says why.
 #pragma once
 
 #include <cstdint>
