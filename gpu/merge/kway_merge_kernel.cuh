@@ -125,15 +125,15 @@ __device__ void warp_copy_slice(TileWords<Key, kRowWords> tile, const Key* sourc
   constexpr int kSignedStep = kReversed ? -kStep : kStep;
   Key* to = tile.words + tile.place_of(kReversed ? word - lane : word + lane);
   source += lane;
-  constexpr int kBatch = 8;
+  constexpr int kAtOnce = 8;
 #pragma unroll 1
-  for (int left = static_cast<int>(count - lane); left > 0; left -= 32 * kBatch) {
+  for (int left = static_cast<int>(count - lane); left > 0; left -= 32 * kAtOnce) {
 #pragma unroll
-    for (int j = 0; j < kBatch; ++j) {
+    for (int j = 0; j < kAtOnce; ++j) {
       if (left > 32 * j) thread_copy_async(to + j * kSignedStep, source + 32 * j);
     }
-    source += 32 * kBatch;
-    to += kBatch * kSignedStep;
+    source += 32 * kAtOnce;
+    to += kAtOnce * kSignedStep;
   }
 }
 

@@ -13,7 +13,7 @@
 //   14.98 | 25.77 | 27.87  words of whole keys, all passes
 //   14.26 | 21.65 | 25.36  u32: words of 32 bits where a tile's keys fit them; u64: words of 52
 //                          bits that hold 39 bits of the key
-//   14.03 | 21.06 | 23.79  full batches of pairs are loaded and stored without a check for each
+//   14.03 | 21.06 | 23.79  several pairs at once are loaded and stored with one check
 //   13.05 | 18.87 | 21.95  words of 32 bits for all tiles, ties put right afterwards; all keys of a
 //                          thread's share loaded before one is waited for
 //   12.63 | 17.82 | 21.81  the way back to whole keys is a function of its own: nothing is spilled

@@ -25,16 +25,16 @@
 
 namespace gsort::gpu {
 
-// A thread's share of the tile, on its way to shared memory: the pairs at positions first, first +
-// 32 ... of the slices laid end to end, some at a time. All loads of these are issued before one of
+// A thread's pairs of the tile, on their way to shared memory: those at positions first, first + 32
+// ... of the slices laid end to end, kAtOnce at a time. All loads of these are issued before one of
 // them is waited for.
 template <class Key, class Value, unsigned kRowWords, unsigned kFanIn>
-class PairShare {
+class ThreadPairs {
  public:
-  static constexpr unsigned kBatch = sizeof(Key) == 4 ? 16 : 8;
+  static constexpr unsigned kAtOnce = sizeof(Key) == 4 ? 16 : 8;
 
-  __device__ PairShare(const PairMergePass<Key, Value>& pairs, const TileSlices<kFanIn>& slices,
-                       unsigned first)
+  __device__ ThreadPairs(const PairMergePass<Key, Value>& pairs, const TileSlices<kFanIn>& slices,
+                         unsigned first)
       : pairs_(&pairs), slices_(&slices), position_(first) {}
 
   // Loads the next keys, and starts copying their values to the places of `staged` that their
@@ -43,7 +43,7 @@ class PairShare {
     const unsigned count = slices_->first[kFanIn];
     staged += position_;
 #pragma unroll
-    for (unsigned i = 0; i < kBatch; ++i) {
+    for (unsigned i = 0; i < kAtOnce; ++i) {
       const unsigned position = position_ + 32 * i;
       if (position >= count) break;
       if (position >= slice_end_) enter_slice_of(position);
@@ -58,25 +58,25 @@ class PairShare {
   __device__ void put_words(const Code& code, const PairTile<Code, Value, kRows, kRowWords>& tile) {
     const unsigned count = slices_->first[kFanIn];
 #pragma unroll
-    for (unsigned i = 0; i < kBatch; ++i) {
+    for (unsigned i = 0; i < kAtOnce; ++i) {
       const unsigned position = position_ + 32 * i;
       if (position >= count) break;
       code.stage(keys_[i], position);
       tile.words.put(places_[i], code.word_of(keys_[i], position));
     }
-    position_ += 32 * kBatch;
-    keys_from_ += 32 * kBatch;
-    values_from_ += 32 * kBatch;
-    first_place_ += step_ * static_cast<int>(kBatch);
+    position_ += 32 * kAtOnce;
+    keys_from_ += 32 * kAtOnce;
+    values_from_ += 32 * kAtOnce;
+    first_place_ += step_ * static_cast<int>(kAtOnce);
   }
 
   // Do the last key and the slice's next one, which the next lane has, share a prefix?
   template <class Code>
   __device__ bool finds_tie(const Code& code) const {
-    const Key key = keys_[kBatch - 1];
+    const Key key = keys_[kAtOnce - 1];
     const Key next = __shfl_down_sync(kWholeWarp, key, 1);
     const bool are_neighbours =
-        threadIdx.x % 32 != 31 && position_ + 32 * (kBatch - 1) + 1 < slice_end_;
+        threadIdx.x % 32 != 31 && position_ + 32 * (kAtOnce - 1) + 1 < slice_end_;
     return are_neighbours && Code::share_prefix(code.word_of(key, 0), code.word_of(next, 0));
   }
 
@@ -111,8 +111,8 @@ class PairShare {
   const Value* values_from_ = nullptr;
   int first_place_ = 0;  // of its word
   int step_ = 0;         // places from a pair's word to the next one's
-  Key keys_[kBatch];
-  int places_[kBatch];  // of the keys' words
+  Key keys_[kAtOnce];
+  int places_[kAtOnce];  // of the keys' words
 };
 
 // The range of the tile's keys, from the ends of its slices. The same in all lanes of the block.
@@ -132,22 +132,22 @@ __device__ KeyRange<Key> warp_find_range(const MergePass<Key>& pass,
 }
 
 // Merges the tile's slices with words of `code`, and stores them. False, with nothing stored, if
-// the code does not suit the keys. Requires: the share's first keys are loaded.
+// the code does not suit the keys. Requires: the first keys of `mine` are loaded.
 template <unsigned kThreads, unsigned kRowWords, class Code, class Value, unsigned kFanIn>
 __device__ bool block_merge_pairs(const Code& code,
                                   const PairMergePass<typename Code::Key, Value>& pairs,
-                                  PairShare<typename Code::Key, Value, kRowWords, kFanIn> share,
+                                  ThreadPairs<typename Code::Key, Value, kRowWords, kFanIn> mine,
                                   const TileSlices<kFanIn>& slices, unsigned* co_ranks,
                                   unsigned char* shared_bytes) {
   using Key = typename Code::Key;
   const MergePass<Key>& pass = pairs.keys;
   const unsigned count = slices.first[kFanIn];
   const auto tile = PairTile<Code, Value, kThreads, kRowWords>::in(shared_bytes);
-  share.put_words(code, tile);
+  mine.put_words(code, tile);
 #pragma unroll 1
-  for (unsigned i = share.kBatch; i < kRowWords; i += share.kBatch) {
-    share.load(tile.values);
-    share.put_words(code, tile);
+  for (unsigned i = mine.kAtOnce; i < kRowWords; i += mine.kAtOnce) {
+    mine.load(tile.values);
+    mine.put_words(code, tile);
   }
   warp_fill_holes(tile.words, slices);
   __syncthreads();  // the words of the slices are in shared memory
@@ -166,15 +166,15 @@ __device__ bool block_merge_pairs(const Code& code,
   return true;
 }
 
-// The first pairs of the thread's share, on their way.
+// The thread's pairs, of which the first ones are on their way.
 template <unsigned kRowWords, class Key, class Value, unsigned kFanIn>
-__device__ PairShare<Key, Value, kRowWords, kFanIn> thread_load_share(
+__device__ ThreadPairs<Key, Value, kRowWords, kFanIn> thread_load_pairs(
     const PairMergePass<Key, Value>& pairs, const TileSlices<kFanIn>& slices,
     unsigned char* shared_bytes) {
   const unsigned first = threadIdx.x / 32 * 32 * kRowWords + threadIdx.x % 32;
-  PairShare<Key, Value, kRowWords, kFanIn> share(pairs, slices, first);
-  share.load(reinterpret_cast<Value*>(shared_bytes));
-  return share;
+  ThreadPairs<Key, Value, kRowWords, kFanIn> mine(pairs, slices, first);
+  mine.load(reinterpret_cast<Value*>(shared_bytes));
+  return mine;
 }
 
 // Merges the tile's slices with words of whole keys, and stores them. A function of its own, so
@@ -185,8 +185,8 @@ __device__ __noinline__ void block_merge_whole_keys(const PairMergePass<Key, Val
                                                     unsigned* co_ranks,
                                                     unsigned char* shared_bytes) {
   thread_wait_for_copies();  // of values, which are copied anew
-  const auto share = thread_load_share<kRowWords>(pairs, slices, shared_bytes);
-  block_merge_pairs<kThreads>(WholeKeyCode<Key>{}, pairs, share, slices, co_ranks, shared_bytes);
+  const auto mine = thread_load_pairs<kRowWords>(pairs, slices, shared_bytes);
+  block_merge_pairs<kThreads>(WholeKeyCode<Key>{}, pairs, mine, slices, co_ranks, shared_bytes);
 }
 
 template <class Key, class Value, unsigned kThreads, unsigned kRowWords, unsigned kFanIn,
@@ -204,11 +204,11 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   grid_begin();
   if (!Cuts::template block_find_slices<kTilePairs, kRowWords>(pairs.keys, blockIdx.x, slices))
     return;
-  const auto share = thread_load_share<kRowWords>(pairs, slices, shared_bytes);
+  const auto mine = thread_load_pairs<kRowWords>(pairs, slices, shared_bytes);
   const auto code =
       Prefixes::of(warp_find_range(pairs.keys, slices), Tile::staged_in(shared_bytes));
-  if (!code.may_misplace() || !block_expects_many_ties<kThreads>(share.finds_tie(code))) {
-    if (block_merge_pairs<kThreads>(code, pairs, share, slices, co_ranks, shared_bytes)) return;
+  if (!code.may_misplace() || !block_expects_many_ties<kThreads>(mine.finds_tie(code))) {
+    if (block_merge_pairs<kThreads>(code, pairs, mine, slices, co_ranks, shared_bytes)) return;
   }
   block_merge_whole_keys<kThreads, kRowWords>(pairs, slices, co_ranks, shared_bytes);
 }

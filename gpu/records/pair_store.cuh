@@ -14,9 +14,9 @@
 
 namespace gsort::gpu {
 
-// Stores `kBatch` pairs of the thread, 32 apart: `from` counts from the first one's place, and so
-// do the others. Of a batch that is not whole, those that `left`, counted from the first one, has.
-template <bool kWhole, int kBatch, class Code, class Value, class Words>
+// Stores `kAtOnce` pairs of the thread, 32 apart; all arguments count from the place of the first
+// one. Unless `kWhole`, only those in front of `left` exist.
+template <bool kWhole, int kAtOnce, class Code, class Value, class Words>
 __device__ void thread_store_pairs(const Code& code, Words from, const Value* staged, int left,
                                    const TileTarget<typename Code::Key>& target,
                                    typename Code::Key* samples_to, typename Code::Key* keys_to,
@@ -25,10 +25,10 @@ __device__ void thread_store_pairs(const Code& code, Words from, const Value* st
   constexpr int kSampleStep = 32 >> kWrittenSampleShift<Key>;  // 32 pairs further
   static_assert(kSampleStep >= 1);
   const auto has = [left](int j) { return kWhole || left > 32 * j; };
-  Key keys[kBatch];
-  Value values[kBatch];
+  Key keys[kAtOnce];
+  Value values[kAtOnce];
 #pragma unroll
-  for (int j = 0; j < kBatch; ++j) {
+  for (int j = 0; j < kAtOnce; ++j) {
     if (!has(j)) continue;
     const auto word = from.get(j * static_cast<int>(Words::kWarpStride));
     keys[j] = code.key_of(word);
@@ -36,7 +36,7 @@ __device__ void thread_store_pairs(const Code& code, Words from, const Value* st
   }
   if (samples_to != nullptr) {
 #pragma unroll
-    for (int j = 0; j < kBatch; ++j) {
+    for (int j = 0; j < kAtOnce; ++j) {
       if (has(j)) samples_to[j * kSampleStep] = keys[j];
     }
   }
@@ -45,7 +45,7 @@ __device__ void thread_store_pairs(const Code& code, Words from, const Value* st
     for (Key& key : keys) key = target.map.to_raw(key);
   }
 #pragma unroll
-  for (int j = 0; j < kBatch; ++j) {
+  for (int j = 0; j < kAtOnce; ++j) {
     if (!has(j)) continue;
     keys_to[32 * j] = keys[j];
     values_to[32 * j] = values[j];
@@ -61,7 +61,7 @@ __device__ void warp_store_pairs(const PairTile<Code, Value, kRows, kRowWords>& 
   using Key = typename Code::Key;
   using Words = TileWords<typename Code::Word, kRowWords>;
   constexpr std::uint32_t kShift = kWrittenSampleShift<Key>;
-  constexpr int kBatch = 8;
+  constexpr int kAtOnce = 8;
   const unsigned lane = threadIdx.x % 32;
   const unsigned warp_first = threadIdx.x / 32 * 32 * kRowWords;
   const std::uint64_t position = target.group_position + warp_first + lane;
@@ -72,19 +72,19 @@ __device__ void warp_store_pairs(const PairTile<Code, Value, kRows, kRowWords>& 
   Value* values_to = values_out + warp_first + lane;
   int left = static_cast<int>(target.count - warp_first);  // of the warp's
 #pragma unroll 1
-  for (unsigned i = 0; i < kRowWords; i += kBatch) {
-    if (left >= 32 * kBatch) {
-      thread_store_pairs<true, kBatch>(code, from, tile.values, 0, target, samples_to, keys_to,
-                                       values_to);
+  for (unsigned i = 0; i < kRowWords; i += kAtOnce) {
+    if (left >= 32 * kAtOnce) {
+      thread_store_pairs<true, kAtOnce>(code, from, tile.values, 0, target, samples_to, keys_to,
+                                        values_to);
     } else {
-      thread_store_pairs<false, kBatch>(code, from, tile.values, left - static_cast<int>(lane),
-                                        target, samples_to, keys_to, values_to);
+      thread_store_pairs<false, kAtOnce>(code, from, tile.values, left - static_cast<int>(lane),
+                                         target, samples_to, keys_to, values_to);
     }
-    if (samples) samples_to += (32 * kBatch) >> kShift;
-    from = from.at(kBatch * Words::kWarpStride);
-    keys_to += 32 * kBatch;
-    values_to += 32 * kBatch;
-    left -= 32 * kBatch;
+    if (samples) samples_to += (32 * kAtOnce) >> kShift;
+    from = from.at(kAtOnce * Words::kWarpStride);
+    keys_to += 32 * kAtOnce;
+    values_to += 32 * kAtOnce;
+    left -= 32 * kAtOnce;
   }
 }
 
