@@ -42,6 +42,16 @@ int check(const Options& options, const Job& job, io::Reader& reader) {
   return outcome.in_order ? kDone : kDisorder;
 }
 
+int fingerprint(const Options& options, const Job& job, io::Reader& reader) {
+  limit_decoders_of_check(options, reader);
+  Observer observer(options, note_of_types(options, job));
+  const Fingerprint found =
+      fingerprint_of_input(job.element, reader, cores_for(options.parallel), &observer.meter());
+  observer.check_is_done(found.count * job.element.bytes());
+  print(stdout, to_string(found) + '\n');
+  return kDone;
+}
+
 int sort(const Options& options, const Job& job, io::Reader& reader) {
   PreparedSort prepared(options, job, reader);
   if (options.explain != ExplainMode::kNone) {
@@ -73,6 +83,7 @@ int run(int argc, const char* const* argv, ColorMode& color) {
   }
   io::Reader reader(options.inputs, reader_options(options));
   const Job job = job_of(options, reader);
+  if (options.fingerprint) return fingerprint(options, job, reader);
   return options.check == CheckMode::kNone ? sort(options, job, reader)
                                            : check(options, job, reader);
 }

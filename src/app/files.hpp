@@ -18,7 +18,7 @@ namespace gsort {
 // Says what the keys are read as where that may not be what they are; empty with -q and -C.
 [[nodiscard]] std::string note_of_types(const Options& options, const Job& job);
 
-// For inputs that are checked, which needs no plan: their decoders stay within -S.
+// For inputs that are read once and not sorted, which needs no plan: their decoders stay within -S.
 // Throws: Error(kUsage) where they cannot.
 void limit_decoders_of_check(const Resources& resources, io::Reader& reader);
 

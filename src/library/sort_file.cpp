@@ -14,9 +14,11 @@ void require_a_sort(const Options& options) {
   };
   if (options.inputs.empty()) refuse("no input is given", "name one in Options::inputs");
   if (!options.output) refuse("no output is given", "name one in Options::output");
-  if (options.check != CheckMode::kNone || options.explain != ExplainMode::kNone ||
-      options.show != Show::kNone || options.stats || options.trace) {
-    refuse("the options ask for more than a sort", "leave out check, explain, show, stats, trace");
+  if (options.check != CheckMode::kNone || options.fingerprint ||
+      options.explain != ExplainMode::kNone || options.show != Show::kNone || options.stats ||
+      options.trace) {
+    refuse("the options ask for more than a sort",
+           "leave out check, fingerprint, explain, show, stats, trace");
   }
 }
 

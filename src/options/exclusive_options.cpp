@@ -23,4 +23,9 @@ Error exclude_each_other(const Options& options, std::string_view one, std::stri
       .hint(hint);
 }
 
+std::string_view reading_option(const Options& options) {
+  if (options.fingerprint) return "--fingerprint";
+  return options.check != CheckMode::kNone ? "--check" : "";
+}
+
 }  // namespace gsort

@@ -1,5 +1,5 @@
 // Errors that name options, and say where these were given: the Error for two options that do not
-// go together.
+// go together, and the options that many do not go with.
 #pragma once
 
 #include <string>
@@ -17,5 +17,8 @@ namespace gsort {
 // `one` and `other` are named with their origin.
 [[nodiscard]] Error exclude_each_other(const Options& options, std::string_view one,
                                        std::string_view other, std::string_view hint);
+
+// "--check" or "--fingerprint", which have inputs read and nothing sorted; empty for a sort.
+[[nodiscard]] std::string_view reading_option(const Options& options);
 
 }  // namespace gsort

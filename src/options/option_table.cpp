@@ -147,6 +147,14 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kJob,
      .help = "like -c, without a message",
      .apply = [](Options& o, Text) { o.check = CheckMode::kQuiet; }},
+    {.name = "fingerprint",
+     .group = kJob,
+     .help = "print the fingerprint of all elements",
+     .more = "Reads all FILEs and sorts nothing. Elements with the same bytes have the same "
+             "fingerprint, in any order and however they are divided into FILEs; other elements "
+             "have, but for chance, another one. -c, -v and --stats show it, too. It finds faults; "
+             "it is no protection against a person who chooses elements to deceive.",
+     .apply = [](Options& o, Text) { o.fingerprint = true; }},
     {.name = "merge",
      .letter = 'm',
      .group = kJob,

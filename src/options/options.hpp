@@ -95,6 +95,7 @@ struct Options : FileNames, Resources, Reporting {
   // Job. With show other than kNone, nothing else is to be done and no more was checked.
   Show show = Show::kNone;
   CheckMode check = CheckMode::kNone;
+  bool fingerprint = false;  // of all elements is printed, and nothing is sorted
   ExplainMode explain = ExplainMode::kNone;
 
   // Files.

@@ -200,10 +200,9 @@ void refuse_report_contradictions(const Options& options) {
   for (const auto& [path, option] :
        {std::pair(options.stats, "--stats"), {options.trace, "--trace"}}) {
     if (!path) continue;
-    const bool sorts = options.check == CheckMode::kNone && options.explain == ExplainMode::kNone;
-    if (!sorts) {
-      throw exclude_each_other(options, option,
-                               options.check != CheckMode::kNone ? "--check" : "--explain",
+    const std::string_view reads = reading_option(options);
+    if (!reads.empty() || options.explain != ExplainMode::kNone) {
+      throw exclude_each_other(options, option, reads.empty() ? "--explain" : reads,
                                "only a sort can be measured; leave out one of them");
     }
   }
@@ -224,12 +223,12 @@ void refuse_contradictions(const Options& options) {
   refuse_report_contradictions(options);
   refuse_result_contradictions(options);
   refuse_beside_resume(options);
-  const bool checks = options.check != CheckMode::kNone;
-  if (checks && options.output) {
-    throw exclude_each_other(options, "--check", "--output",
-                             "--check has no output; leave out one of them");
+  const std::string_view reads = reading_option(options);
+  if (!reads.empty() && options.output) {
+    throw exclude_each_other(options, reads, "--output",
+                             fmt::format("{} has no output; leave out one of them", reads));
   }
-  if (checks && options.inputs.size() > 1) {
+  if (options.check != CheckMode::kNone && options.inputs.size() > 1) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs[1]),
                 "cannot be given: --check takes one file")
         .hint("check one file at a time");

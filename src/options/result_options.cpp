@@ -38,6 +38,28 @@ void refuse_beside_batches(const Options& options, const StoredArray& stored) {
   }
 }
 
+void refuse_beside_check(const Options& options) {
+  if (options.merge) {
+    throw exclude_each_other(options, "--check", "--merge",
+                             "--merge checks the order of its inputs; leave out one of them");
+  }
+  if (options.fingerprint) {
+    throw exclude_each_other(options, "--check", "--fingerprint",
+                             "--check prints the fingerprint, too; leave out one of them");
+  }
+}
+
+void refuse_beside_fingerprint(const Options& options) {
+  if (options.merge) {
+    throw exclude_each_other(options, "--fingerprint", "--merge",
+                             "a fingerprint does not depend on the order; leave out one of them");
+  }
+  if (options.unique) {
+    throw exclude_each_other(options, "--fingerprint", "--unique",
+                             "--fingerprint looks at all elements; leave out one of them");
+  }
+}
+
 }  // namespace
 
 void set_top(Options& options, std::string_view value) {
@@ -53,18 +75,17 @@ void set_batch_elements(Options& options, std::string_view value) {
 
 void refuse_result_contradictions(const Options& options, const StoredArray& stored) {
   if (options.batch_elements || stored.row_elements > 0) refuse_beside_batches(options, stored);
-  const bool checks = options.check != CheckMode::kNone;
-  if (checks && options.merge) {
-    throw exclude_each_other(options, "--check", "--merge",
-                             "--merge checks the order of its inputs; leave out one of them");
+  if (options.check != CheckMode::kNone) refuse_beside_check(options);
+  if (options.fingerprint) refuse_beside_fingerprint(options);
+  const std::string_view reads = reading_option(options);
+  if (!reads.empty() && options.top) {
+    throw exclude_each_other(options, reads, "--top",
+                             fmt::format("{} looks at all elements; leave out one of them", reads));
   }
-  if (checks && options.top) {
-    throw exclude_each_other(options, "--check", "--top",
-                             "--check looks at all elements; leave out one of them");
-  }
-  if (checks && options.explain != ExplainMode::kNone) {
-    throw exclude_each_other(options, "--check", "--explain",
-                             "--check has no plan, it reads its input once; leave out one of them");
+  if (!reads.empty() && options.explain != ExplainMode::kNone) {
+    throw exclude_each_other(
+        options, reads, "--explain",
+        fmt::format("{} has no plan, it reads its input once; leave out one of them", reads));
   }
 }
 

@@ -43,7 +43,8 @@ void refuse_beside_resume(const Options& options, const StoredArray& stored) {
   const auto refuse = [&](std::string_view other, std::string_view hint) {
     throw exclude_each_other(options, "--resume", other, hint);
   };
-  if (options.check != CheckMode::kNone) refuse("--check", "only a sort can be resumed");
+  const std::string_view reads = reading_option(options);
+  if (!reads.empty()) refuse(reads, "only a sort can be resumed");
   if (options.merge) refuse("--merge", "a merge reads its inputs once and cannot resume");
   if (options.batch_elements || stored.row_elements > 0) {
     refuse(

@@ -1,6 +1,7 @@
 #include "pipeline/check_order.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -30,36 +31,49 @@ struct Border {
   friend bool operator==(const Border& a, const Border& b) { return a.identity == b.identity; }
 };
 
+// Looks at elements, of which the first has that position; returns whether to go on.
+using Look = std::function<bool(std::uint64_t position, ConstByteSpan elements)>;
+
+// Has `threads` workers read the input and look at it, block by block.
+void look_at_blocks(const ElementOrder& order, io::Reader& reader, unsigned threads, Meter* meter,
+                    const Look& look) {
+  if (meter != nullptr) meter->begin_phase(Phase::kRead, reader.known_size().value_or(0));
+  const std::uint64_t block_bytes =
+      round_up(record_block_bytes(order.element_bytes(), 256 * kKiB), kBufferAlignment);
+  const io::Arena memory(threads * block_bytes, "checking");
+  Failure failure;
+  run_workers(threads, [&](unsigned worker) {
+    try {
+      const ByteSpan buffer = memory.bytes().subspan(worker * block_bytes, block_bytes);
+      while (!failure.failed()) {
+        const auto block = read_next(reader, meter, buffer);
+        if (!block) return;
+        const ConstByteSpan elements = buffer.first(block->bytes);
+        Span span(meter, Stage::kProve);
+        span.add_bytes(elements.size());
+        if (!look(block->position_bytes / order.element_bytes(), elements)) return;
+      }
+    } catch (...) {
+      failure.capture();
+    }
+  });
+  failure.rethrow();
+}
+
 class OrderCheck {
  public:
-  OrderCheck(const ElementFormat& format, const WantedOrder& wanted, io::Reader& reader,
-             Meter* meter)
+  OrderCheck(const ElementFormat& format, const WantedOrder& wanted)
       : format_(format),
         order_(format),
         strict_(wanted.kind == OrderKind::kStrict),
         array_elements_(wanted.array_elements),
-        reader_(reader),
-        meter_(meter),
         ledger_(wanted.kind) {}
 
-  CheckOutcome run(unsigned threads) {
-    const std::uint64_t block_bytes =
-        round_up(record_block_bytes(order_.element_bytes(), 256 * kKiB), kBufferAlignment);
-    const io::Arena memory(threads * block_bytes, "checking");
-    Failure failure;
-    run_workers(threads, [&](unsigned worker) {
-      try {
-        const ByteSpan buffer = memory.bytes().subspan(worker * block_bytes, block_bytes);
-        while (!failure.failed() && !found_disorder()) {
-          const auto block = read_next(reader_, meter_, buffer);
-          if (!block) return;
-          look_at(block->position_bytes / order_.element_bytes(), buffer.first(block->bytes));
-        }
-      } catch (...) {
-        failure.capture();
-      }
+  CheckOutcome run(io::Reader& reader, unsigned threads, Meter* meter) {
+    look_at_blocks(order_, reader, threads, meter, [&](auto position, ConstByteSpan elements) {
+      look_at(position, elements);
+      return !found_disorder();
     });
-    failure.rethrow();
     if (const auto& border = ledger_.disorder()) {
       note(border->position - border->position / (array_elements_ + 1), as_bytes(border->before),
            as_bytes(border->value));
@@ -86,8 +100,6 @@ class OrderCheck {
   }
 
   void look_at(std::uint64_t position, ConstByteSpan elements) {
-    Span span(meter_, Stage::kProve);
-    span.add_bytes(elements.size());
     const std::size_t bytes = order_.element_bytes();
     const Fingerprint seen = order_.fingerprint(elements);
     {
@@ -136,8 +148,6 @@ class OrderCheck {
   const ElementOrder order_;
   const bool strict_;  // no two elements may share a key
   const std::uint64_t array_elements_;
-  io::Reader& reader_;
-  Meter* meter_;
   std::mutex mutex_;
   CheckOutcome outcome_;
   OrderLedger<Border> ledger_;
@@ -147,8 +157,21 @@ class OrderCheck {
 
 CheckOutcome check_order(const ElementFormat& format, const WantedOrder& wanted, io::Reader& reader,
                          unsigned threads, Meter* meter) {
-  if (meter != nullptr) meter->begin_phase(Phase::kRead, reader.known_size().value_or(0));
-  return OrderCheck(format, wanted, reader, meter).run(threads);
+  return OrderCheck(format, wanted).run(reader, threads, meter);
+}
+
+Fingerprint fingerprint_of_input(const ElementFormat& format, io::Reader& reader, unsigned threads,
+                                 Meter* meter) {
+  const ElementOrder order(format);
+  std::mutex mutex;
+  Fingerprint total;
+  look_at_blocks(order, reader, threads, meter, [&](std::uint64_t, ConstByteSpan elements) {
+    const Fingerprint seen = order.fingerprint(elements);
+    const std::scoped_lock lock(mutex);
+    total += seen;
+    return true;
+  });
+  return total;
 }
 
 }  // namespace gsort

@@ -1,4 +1,5 @@
-// gsort -c: is the input sorted? Reads it once, on all cores.
+// gsort -c: is the input sorted? And --fingerprint: what does it hold? Both read it once, on all
+// cores.
 #pragma once
 
 #include "base/checked.hpp"
@@ -25,5 +26,9 @@ struct WantedOrder {
 [[nodiscard]] CheckOutcome check_order(const ElementFormat& format, const WantedOrder& wanted,
                                        io::Reader& reader, unsigned threads,
                                        Meter* meter = nullptr);
+
+// Of all elements, in any order. `meter` is told as above. Throws: Error from reading.
+[[nodiscard]] Fingerprint fingerprint_of_input(const ElementFormat& format, io::Reader& reader,
+                                               unsigned threads, Meter* meter = nullptr);
 
 }  // namespace gsort

@@ -85,9 +85,19 @@ TEST(ParseOptions, RefusesReportsOfWhatIsNoSort) {
   EXPECT_EQ(complaint({"-C", "--trace=t", "in"}),
             "options --trace and --check: cannot be combined\n"
             "  only a sort can be measured; leave out one of them");
+  EXPECT_EQ(complaint({"--fingerprint", "--stats=s", "in"}),
+            "options --stats and --fingerprint: cannot be combined\n"
+            "  only a sort can be measured; leave out one of them");
   EXPECT_EQ(complaint({"--explain", "--stats=s", "in"}),
             "options --stats and --explain: cannot be combined\n"
             "  only a sort can be measured; leave out one of them");
+}
+
+TEST(ParseOptions, TakesManyInputsForAFingerprint) {
+  const Options o = parse({"--fingerprint", "a.u64", "b.u64"});
+  EXPECT_TRUE(o.fingerprint);
+  EXPECT_EQ(o.inputs, (Strings{"a.u64", "b.u64"}));
+  EXPECT_FALSE(parse({"a.u64"}).fingerprint);
 }
 
 TEST(ParseOptions, ReadsLettersAloneJoinedAndWithTheirValue) {
@@ -188,6 +198,9 @@ TEST(ParseOptions, RefusesASizeWithoutAUnit) {
 
 TEST(ParseOptions, RefusesContradictions) {
   EXPECT_EQ(complaint({"-c", "-o", "x"}).find("options --check and --output"), 0U);
+  EXPECT_EQ(complaint({"--fingerprint", "-o", "x"}).find("options --fingerprint and --output"), 0U);
+  EXPECT_EQ(complaint({"--fingerprint", "--resume=d"}).find("options --resume and --fingerprint"),
+            0U);
   EXPECT_EQ(complaint({"-o", "a", "-o", "b"}).find("--output 'b'"), 0U);
   EXPECT_EQ(complaint({"-c", "a", "b"}).find("operand 'b'"), 0U);
   EXPECT_EQ(complaint({"-", "-"}).find("operand '-'"), 0U);

@@ -1,6 +1,7 @@
 #include "options/result_options.hpp"
 
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -51,6 +52,10 @@ TEST(ResultOptions, MayStandBesideEachOtherWhereThatMeansSomething) {
   EXPECT_EQ(complaint([&] { refuse_result_contradictions(check); }), "");
   check.batch_elements = 5;
   EXPECT_EQ(complaint([&] { refuse_result_contradictions(check); }), "");
+  Options fingerprint;
+  fingerprint.fingerprint = true;
+  fingerprint.batch_elements = 5;
+  EXPECT_EQ(complaint([&] { refuse_result_contradictions(fingerprint); }), "");
 }
 
 TEST(ResultOptions, ThatExcludeEachOtherAreBothNamed) {
@@ -62,10 +67,13 @@ TEST(ResultOptions, ThatExcludeEachOtherAreBothNamed) {
   };
   Options check;
   check.check = CheckMode::kQuiet;
+  Options fingerprint;
+  fingerprint.fingerprint = true;
   Options batch;
   batch.batch_elements = 5;
-  for (const Options& first : {check, batch}) {
-    const std::string name = first.batch_elements ? "--batch-elements" : "--check";
+  for (const auto& [first, name] : {std::pair<Options, std::string>(check, "--check"),
+                                    {fingerprint, "--fingerprint"},
+                                    {batch, "--batch-elements"}}) {
     Options options = first;
     options.top = 1;
     expect_named(options, name, "--top");
@@ -73,6 +81,10 @@ TEST(ResultOptions, ThatExcludeEachOtherAreBothNamed) {
     options.merge = true;
     expect_named(options, name, "--merge");
   }
+  check.fingerprint = true;
+  expect_named(check, "--check", "--fingerprint");
+  fingerprint.unique = true;
+  expect_named(fingerprint, "--fingerprint", "--unique");
   batch.unique = true;
   expect_named(batch, "--batch-elements", "--unique");
   batch.unique = false;

@@ -196,5 +196,37 @@ TEST(CheckOrder, ComparesRecordsByTheirKeysAndCountsThemByTheirBytes) {
   EXPECT_EQ(other_key.value_before, "7");
 }
 
+TEST(FingerprintOfInput, IsThatOfAllFilesWithAnyNumberOfThreads) {
+  const io::test::TempFolder folder;
+  const std::vector<std::string> files = {folder / "a", folder / "b", folder / "c"};
+  for (const KeyType type : kAllKeyTypes) {
+    Bytes all;
+    for (const std::string& file : files) {
+      const std::uint64_t keys = (all.size() + 1) % 1'000 + 2 * kBlockKeys;
+      const Bytes raw = test::generated({type, false, false}, Distribution::kUniform, keys);
+      io::test::write_file(file, raw);
+      all.insert(all.end(), raw.begin(), raw.end());
+    }
+    for (const unsigned threads : {1U, 3U}) {
+      io::Reader reader(files, {bytes_of(type)});
+      EXPECT_EQ(fingerprint_of_input({{type, false, false}, {}}, reader, threads),
+                fingerprint_of(all, bytes_of(type)))
+          << name_of(type) << ", " << threads << " threads";
+    }
+  }
+}
+
+TEST(FingerprintOfInput, TakesRecordsWhole) {
+  const ElementFormat format{{}, RecordFormat{2, {{0, 1, KeyType::kU8, false, false}}}};
+  const io::test::TempFolder folder;
+  Bytes records(2 * (256 << 10), std::byte{7});
+  io::test::write_file(folder / "in", records);
+  io::Reader reader({folder / "in"}, {2});
+  const Fingerprint found = fingerprint_of_input(format, reader, 2);
+  EXPECT_EQ(found, fingerprint_of_records(records, 2));
+  records.back() = std::byte{6};
+  EXPECT_NE(found, fingerprint_of_records(records, 2));
+}
+
 }  // namespace
 }  // namespace gsort
