@@ -23,9 +23,19 @@
 namespace gsort {
 namespace {
 
-enum ExitCode { kDone = 0, kDisorder = 1, kTrouble = 2 };
+// kRefuted: --check found disorder, or --expect other elements.
+enum ExitCode { kDone = 0, kRefuted = 1, kTrouble = 2 };
 
 bool output_is_in_place = false;
+
+// Whether what was read is what --expect asks for; says so if not.
+bool is_expected(const Options& options, const Fingerprint& found) {
+  if (found == options.expected.value_or(found)) return true;
+  if (options.check != CheckMode::kQuiet) {
+    print(stderr, difference_line(found, *options.expected, options.inputs));
+  }
+  return false;
+}
 
 int check(const Options& options, const Job& job, io::Reader& reader) {
   limit_decoders_of_check(options, reader);
@@ -35,11 +45,12 @@ int check(const Options& options, const Job& job, io::Reader& reader) {
   const CheckOutcome outcome =
       check_order(job.element, order, reader, cores_for(options.parallel), &observer.meter());
   observer.check_is_done(outcome.elements * job.element.bytes());
+  if (outcome.in_order && !is_expected(options, outcome.fingerprint)) return kRefuted;
   if (options.check != CheckMode::kQuiet) {
     print(outcome.in_order ? stdout : stderr,
           check_lines(outcome, job.element, options.inputs.front()));
   }
-  return outcome.in_order ? kDone : kDisorder;
+  return outcome.in_order ? kDone : kRefuted;
 }
 
 int fingerprint(const Options& options, const Job& job, io::Reader& reader) {
@@ -48,6 +59,7 @@ int fingerprint(const Options& options, const Job& job, io::Reader& reader) {
   const Fingerprint found =
       fingerprint_of_input(job.element, reader, cores_for(options.parallel), &observer.meter());
   observer.check_is_done(found.count * job.element.bytes());
+  if (!is_expected(options, found)) return kRefuted;
   print(stdout, to_string(found) + '\n');
   return kDone;
 }

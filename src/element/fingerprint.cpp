@@ -1,6 +1,8 @@
 // Compiled once for each vector instruction set (Highway's foreach_target), chosen at run time.
 #include "element/fingerprint.hpp"
 
+#include <charconv>
+
 #include <fmt/format.h>
 
 #undef HWY_TARGET_INCLUDE
@@ -190,6 +192,19 @@ void add_array(std::uint64_t number, const Fingerprint& array, ArraysFingerprint
 std::string to_string(const Fingerprint& fingerprint) {
   return fmt::format("{:x}:{:016x}:{:016x}", fingerprint.count, fingerprint.first,
                      fingerprint.second);
+}
+
+// What is read is right if it gives the same text.
+std::optional<Fingerprint> parse_fingerprint(std::string_view text) {
+  Fingerprint fingerprint;
+  const char* const end = text.data() + text.size();
+  const char* at = text.data();
+  for (std::uint64_t* const part : {&fingerprint.count, &fingerprint.first, &fingerprint.second}) {
+    at = std::from_chars(at, end, *part, 16).ptr;
+    if (at != end) ++at;  // the colon
+  }
+  if (to_string(fingerprint) != text) return std::nullopt;
+  return fingerprint;
 }
 
 }  // namespace gsort

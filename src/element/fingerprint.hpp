@@ -17,8 +17,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/host_device.hpp"
 
@@ -107,5 +109,8 @@ void add_array(std::uint64_t number, const Fingerprint& array, ArraysFingerprint
 
 // "n:first:second" in hexadecimal, for reports; equal strings mean equal fingerprints.
 [[nodiscard]] std::string to_string(const Fingerprint& fingerprint);
+
+// The fingerprint that to_string() makes this text of; none for any other text.
+[[nodiscard]] std::optional<Fingerprint> parse_fingerprint(std::string_view text);
 
 }  // namespace gsort

@@ -155,6 +155,15 @@ constexpr auto kTable = std::to_array<OptionSpec>({
              "have, but for chance, another one. -c, -v and --stats show it, too. It finds faults; "
              "it is no protection against a person who chooses elements to deceive.",
      .apply = [](Options& o, Text) { o.fingerprint = true; }},
+    {.name = "expect",
+     .value_kind = kRequired,
+     .value_name = "FINGERPRINT",
+     .group = kJob,
+     .help = "status 1 if the fingerprint is another one",
+     .more = "With -c or --fingerprint: the elements read must be those whose FINGERPRINT this is, "
+             "as -c, --fingerprint, -v and --stats show it. So you see whether another program has "
+             "lost, doubled or changed an element (the manual page has an example).",
+     .apply = [](Options& o, Text v) { o.expected = checked_fingerprint(v, "--expect"); }},
     {.name = "merge",
      .letter = 'm',
      .group = kJob,

@@ -66,6 +66,14 @@ std::string checked_size(std::string_view text, std::string_view option) {
   return std::string(text);
 }
 
+Fingerprint checked_fingerprint(std::string_view text, std::string_view option) {
+  if (const auto fingerprint = parse_fingerprint(text)) return *fingerprint;
+  throw bad_value(text, option, "is not a fingerprint")
+      .hint(
+          "give all of what --fingerprint prints: a count and two sums in hexadecimal, as in "
+          "3e8:f1df234947725f47:f299fe22f7b9830e");
+}
+
 std::string checked_path(std::string_view text, std::string_view option) {
   if (text.empty()) throw bad_value(text, option, "is empty").hint("give the name of a file");
   return std::string(text);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "element/fingerprint.hpp"
 #include "element/key.hpp"
 
 namespace gsort {
@@ -23,6 +24,9 @@ namespace gsort {
 
 // A size whose syntax is right, percentages included, still as text.
 [[nodiscard]] std::string checked_size(std::string_view text, std::string_view option);
+
+// As gsort prints it.
+[[nodiscard]] Fingerprint checked_fingerprint(std::string_view text, std::string_view option);
 
 // A name of a file or folder: anything but the empty text.
 [[nodiscard]] std::string checked_path(std::string_view text, std::string_view option);

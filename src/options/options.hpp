@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/direct_io.hpp"
+#include "element/fingerprint.hpp"
 #include "element/key.hpp"
 #include "element/packing.hpp"
 #include "element/record_format.hpp"
@@ -95,7 +96,8 @@ struct Options : FileNames, Resources, Reporting {
   // Job. With show other than kNone, nothing else is to be done and no more was checked.
   Show show = Show::kNone;
   CheckMode check = CheckMode::kNone;
-  bool fingerprint = false;  // of all elements is printed, and nothing is sorted
+  bool fingerprint = false;             // of all elements is printed, and nothing is sorted
+  std::optional<Fingerprint> expected;  // of what check or fingerprint reads
   ExplainMode explain = ExplainMode::kNone;
 
   // Files.

@@ -78,6 +78,11 @@ void refuse_result_contradictions(const Options& options, const StoredArray& sto
   if (options.check != CheckMode::kNone) refuse_beside_check(options);
   if (options.fingerprint) refuse_beside_fingerprint(options);
   const std::string_view reads = reading_option(options);
+  if (reads.empty() && options.expected) {
+    throw Error(ErrorKind::kUsage, "option " + with_origin(options, "--expect"),
+                "needs --check or --fingerprint")
+        .hint("a sort verifies its own output; to check a file, add --check");
+  }
   if (!reads.empty() && options.top) {
     throw exclude_each_other(options, reads, "--top",
                              fmt::format("{} looks at all elements; leave out one of them", reads));

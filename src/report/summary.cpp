@@ -121,4 +121,13 @@ std::string check_lines(const CheckOutcome& outcome, const ElementFormat& elemen
                      format_count(outcome.distinct), to_string(outcome.fingerprint));
 }
 
+std::string difference_line(const Fingerprint& found, const Fingerprint& expected,
+                            const std::vector<std::string>& inputs) {
+  const std::string name =
+      inputs.size() == 1 ? printable(inputs.front()) : fmt::format("{} inputs", inputs.size());
+  return fmt::format("gsort: {}: {} elements with fingerprint {}, expected {} with {}\n", name,
+                     format_count(found.count), to_string(found), format_count(expected.count),
+                     to_string(expected));
+}
+
 }  // namespace gsort

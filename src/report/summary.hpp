@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "element/element.hpp"
 #include "plan/outcome.hpp"
@@ -24,5 +25,9 @@ namespace gsort {
 // What -c prints: count, order, fingerprint, distinct; or where the order ends.
 [[nodiscard]] std::string check_lines(const CheckOutcome& outcome, const ElementFormat& element,
                                       const std::string& name);
+
+// What is said where --expect is given another fingerprint.
+[[nodiscard]] std::string difference_line(const Fingerprint& found, const Fingerprint& expected,
+                                          const std::vector<std::string>& inputs);
 
 }  // namespace gsort

@@ -3,7 +3,8 @@
 Python, which share nothing with gsort, make of the same elements.
 
 A job is elements (keys of any type, or records), inputs (files, stdin, text, arrays, compressed), a result (-u, --top,
--m, --batch-elements, -c, -C) and a way out; each is drawn by a seed of its own, so that one job can be run again:
+-m, --batch-elements, -c, -C, --fingerprint) and a way out; each is drawn by a seed of its own, so that one job can be
+run again:
 
 Records of one or two bytes need up to twice the memory given here where the size of the input is not known before its
 end: there are then 16 bytes of order for each, in two blocks of two runs at least, and blocks large enough for what may
@@ -213,8 +214,11 @@ class Runner:
         options += [] if job.array is None else [f"--batch-elements={job.array}"]
         if job.merge and rng.random() < 0.3:
             options.append("--batch-size=2")
+        expecting = random.Random(-seed - 1)  # so that other jobs stay as they are
         if job.check:
-            return self.check(job, [*options, job.check], names, stdin)
+            return self.check(job, [*options, job.check], names, stdin, expecting)
+        if expecting.random() < 0.1:
+            return self.fingerprint(job, [*options, "--fingerprint"], names, stdin, expecting)
         options += ["--pack-runs=" + rng.choice(["auto", "on", "off"])] + ["--no-verify"] * (rng.random() < 0.2)
         out = rng.choice(["out.bin", "out.bin", "out.bin.gz", "-"])
         options += ["--format=" + ("npy:bin" if names[0].split(".")[1:2] == ["npy"] else "bin")] if out == "-" and all(
@@ -261,15 +265,39 @@ class Runner:
             return f"status {done.returncode}: {text} instead of one of {places}"
         return "there is an output" if (self.folder / out).exists() else None
 
-    def check(self, job: Job, options, names, stdin) -> str | None:
-        done = self.execute(job, options, names, stdin)
+    def expected(self, job: Job, rng: random.Random) -> tuple[str, bool]:
+        """The fingerprint of the same elements, raw and in another order; or of others, so that the answer is False."""
+        elements = rng.sample(job.all(), len(job.all()))
+        is_same = not elements or rng.random() < 0.6
+        if not is_same:
+            changed = bytearray(elements[0])
+            changed[rng.randrange(job.size)] ^= 1 << rng.randrange(8)
+            elements[0] = bytes(changed)
+        (self.folder / "expected").write_bytes(b"".join(elements))
+        options = [*job.options, "--fingerprint", "--format=bin", "--decompress=none"]
+        done = self.execute_once(options, ["expected"], None)
+        return done.stdout.decode().strip(), is_same
+
+    def fingerprint(self, job: Job, options, names, stdin, rng: random.Random) -> str | None:
+        options = [option for option in options if option not in ("-u", "-m") and not option.startswith("--top")]
+        expected, is_same = self.expected(job, rng)
+        done = self.execute(job, [*options, f"--expect={expected}"], names, stdin)
+        said = done.stdout.decode() if is_same else done.stderr.decode()
+        right = said == f"{expected}\n" if is_same else f"expected {len(job.all()):,} with {expected}\n" in said
+        return None if right and done.returncode == (0 if is_same else 1) else f"status {done.returncode}: {said}"
+
+    def check(self, job: Job, options, names, stdin, rng: random.Random) -> str | None:
+        expected, is_same = self.expected(job, rng) if rng.random() < 0.5 else ("", True)
+        done = self.execute(job, [*options, f"--expect={expected}"] if expected else options, names, stdin)
         text = done.stdout.decode() + done.stderr.decode()
         disorder = job.first_disorder(job.inputs[0])
-        if done.returncode != (0 if disorder is None else 1):
+        if done.returncode != (0 if disorder is None and is_same else 1):
             return f"status {done.returncode}: {text}; the first disorder is {disorder}"
         if job.check == "-C":
             return f"said {text}" if text else None
         wanted = f"{len(job.inputs[0]):,} elements" if disorder is None else f"element {disorder:,} is out of order"
+        if disorder is None and not is_same:
+            wanted = f"expected {len(job.inputs[0]):,} with {expected}\n"
         return None if wanted in text else f"said {text} instead of {wanted}"
 
 

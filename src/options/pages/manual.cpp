@@ -52,6 +52,24 @@ is given once.
 Long options are not abbreviated.
 )";
 
+constexpr std::string_view kFingerprintExample =
+    R"(.PP
+Fingerprints show whether another program has lost, doubled or changed an
+element:
+.PP
+.RS 4
+.nf
+before=$(gsort \-\-fingerprint monday.u64 tuesday.u64)
+other\-sort monday.u64 tuesday.u64 > days.u64
+gsort \-c \-\-expect=$before days.u64
+.fi
+.RE
+.PP
+The status is 0 if days.u64 is sorted and holds the elements of both files.
+If a single byte has changed, it is 1, and the message has both counts and both
+fingerprints.
+)";
+
 constexpr std::string_view kFiles = R"(.TP
 \fIDIR\fR of \fB\-T\fR, else $TMPDIR, else the folder of the output, else /var/tmp
 Runs that do not fit in memory are written here.
@@ -227,7 +245,7 @@ std::string examples_section() {
     text +=
         fmt::format(".TP\n\\fB{}\\fR\n{}\n", literal(example.command), literal(example.meaning));
   }
-  return text;
+  return text.append(kFingerprintExample);
 }
 
 }  // namespace

@@ -291,5 +291,32 @@ TEST(Fingerprint, PrintsCountAndSumsInHexadecimal) {
   EXPECT_EQ(to_string(Fingerprint{255, 1, 0xabc}), "ff:0000000000000001:0000000000000abc");
 }
 
+TEST(ParseFingerprint, ReadsWhatIsPrinted) {
+  for (const Fingerprint& fingerprint :
+       {Fingerprint{}, Fingerprint{0x3e8, 0xf1df234947725f47, 1},
+        Fingerprint{~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}}}) {
+    EXPECT_EQ(parse_fingerprint(to_string(fingerprint)), fingerprint);
+  }
+}
+
+TEST(ParseFingerprint, TakesNoOtherText) {
+  const std::string text = "3e8:f1df234947725f47:f299fe22f7b9830e";
+  ASSERT_TRUE(parse_fingerprint(text));
+  for (std::size_t bytes = 0; bytes < text.size(); ++bytes) {
+    EXPECT_FALSE(parse_fingerprint(text.substr(0, bytes)));
+    std::string changed = text;
+    changed[bytes] = changed[bytes] == ':' ? '-' : 'g';
+    EXPECT_FALSE(parse_fingerprint(changed)) << changed;
+  }
+  for (const char* const other :
+       {"03e8:f1df234947725f47:f299fe22f7b9830e", "3e8:F1df234947725f47:f299fe22f7b9830e",
+        "3e8:1f1df234947725f47:f299fe22f7b9830e",
+        "10000000000000000:f1df234947725f47:f299fe22f7b9830e",
+        "-3e8:f1df234947725f47:f299fe22f7b9830e", "0x3e8:f1df234947725f47:f299fe22f7b9830e"}) {
+    EXPECT_FALSE(parse_fingerprint(other)) << other;
+  }
+  for (const char* const more : {" ", "0", ":", "\n"}) EXPECT_FALSE(parse_fingerprint(text + more));
+}
+
 }  // namespace
 }  // namespace gsort

@@ -77,6 +77,7 @@ TEST(SortFile, RefusesWhatIsNoSort) {
       [](Options& o) { o.output.reset(); },
       [](Options& o) { o.check = CheckMode::kQuiet; },
       [](Options& o) { o.fingerprint = true; },
+      [](Options& o) { o.expected.emplace(); },
       [](Options& o) { o.explain = ExplainMode::kText; },
       [](Options& o) { o.show = Show::kVersion; },
       [](Options& o) { o.stats = "stats"; },

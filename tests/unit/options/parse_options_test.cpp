@@ -100,6 +100,17 @@ TEST(ParseOptions, TakesManyInputsForAFingerprint) {
   EXPECT_FALSE(parse({"a.u64"}).fingerprint);
 }
 
+TEST(ParseOptions, TakesAnExpectedFingerprintWhereOneIsComputed) {
+  const std::string expect = "--expect=3e8:f1df234947725f47:f299fe22f7b9830e";
+  const Fingerprint expected{0x3e8, 0xf1df234947725f47, 0xf299fe22f7b9830e};
+  for (const std::string job : {"-c", "-C", "--fingerprint"}) {
+    EXPECT_EQ(parse({job, expect, "in"}).expected, expected);
+    EXPECT_EQ(parse({job, "in"}).expected, std::nullopt);
+    EXPECT_EQ(complaint({job, expect + "0", "in"}).find("--expect '3e8:"), 0U);
+  }
+  EXPECT_EQ(complaint({expect, "in"}).find("option --expect: needs --check or --fingerprint"), 0U);
+}
+
 TEST(ParseOptions, ReadsLettersAloneJoinedAndWithTheirValue) {
   const Options o = parse({"-rvt", "u8", "-S4G", "-oout", "-T", "/a", "-T/b", "in"});
   EXPECT_EQ(o.key, (KeyFormat{KeyType::kU8, false, true}));
