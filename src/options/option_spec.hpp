@@ -32,9 +32,10 @@ struct OptionSpec {
   std::string_view choices = {};         // "bin|text|npy": values to offer that value_name lacks
   std::string_view implicit_value = {};  // what a kOptional option means without its value
   OptionGroup group = OptionGroup::kReporting;
-  bool common = false;         // shown by -h, which must stay on one screen
-  std::string_view help = {};  // a few words: one line of 47 characters, or two of a list
-  std::string_view more = {};  // for --help: whole sentences; what is not said in `help`
+  bool common = false;          // shown by -h, which must stay on one screen
+  bool in_environment = false;  // GSORT_OPTIONS may have it: no result depends on it
+  std::string_view help = {};   // a few words: one line of 47 characters, or two of a list
+  std::string_view more = {};   // for --help: whole sentences; what is not said in `help`
 
   // Puts the value into the options. Throws: Error(kUsage) for a value that makes no sense.
   void (*apply)(Options& options, std::string_view value) = nullptr;

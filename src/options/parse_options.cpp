@@ -146,10 +146,19 @@ Words split_words(const char* text) {
       .hint("quote words with '...' or \"...\"; a backslash keeps the character after it");
 }
 
+// What the user does not see on the command line must not change what comes out.
+void require_origin(const OptionSpec& row, Origin origin) {
+  if (row.in_environment || origin == Origin::kArguments) return;
+  throw Error(ErrorKind::kUsage, "option " + display_name(row),
+              "is allowed on the command line only")
+      .hint(fmt::format("GSORT_OPTIONS holds options of resources and reporting, such as -S and "
+                        "-v; take {} out of it, and give it with the command",
+                        display_name(row)));
+}
+
 // For messages: which options the user does not see on the command line.
 void note_origin(Options& options, const OptionSpec& row, Origin origin) {
-  const std::string name =
-      row.letter == 'C' ? "--check" : display_name(row);  // which it stands for
+  const std::string name = display_name(row);
   std::erase(options.from_environment, name);
   if (origin == Origin::kEnvironment) options.from_environment.push_back(name);
 }
@@ -158,6 +167,7 @@ void apply_words(Options& options, const Words& words, Origin origin) {
   for (const po::option& option : tokenize(words)) {
     if (!option.string_key.empty()) {
       const OptionSpec& row = row_of(option.string_key);
+      require_origin(row, origin);
       row.apply(options, option.value.empty() ? "" : option.value.front());
       note_origin(options, row, origin);
     } else if (origin == Origin::kEnvironment) {

@@ -6,37 +6,32 @@
 
 #include <fmt/format.h>
 
-#include "options/exclusive_options.hpp"
-
 namespace gsort {
 namespace {
 
 constexpr std::string_view kBytes = "bytes";
 
-std::uint32_t bytes_named(std::string_view name, std::string_view key, const Options& options) {
+std::uint32_t bytes_named(std::string_view name, std::string_view key) {
   std::string_view rest = name.substr(kBytes.size());
   const auto bytes = take_number(rest);
-  if (!bytes || !rest.empty()) throw bad_key(options, key, fmt::format("'{}' is not a type", name));
+  if (!bytes || !rest.empty()) throw bad_key(key, fmt::format("'{}' is not a type", name));
   if (*bytes == 0 || *bytes > RecordFormat::kMostKeyBytes) {
-    throw bad_key(options, key, fmt::format("a key has 1 to {} bytes", RecordFormat::kMostKeyBytes),
+    throw bad_key(key, fmt::format("a key has 1 to {} bytes", RecordFormat::kMostKeyBytes),
                   "use adjacent keys for a longer one");
   }
   return *bytes;
 }
 
-KeyType type_named(std::string_view name, std::string_view key, const Options& options) {
+KeyType type_named(std::string_view name, std::string_view key) {
   if (const auto type = key_type_named(name)) return *type;
-  throw bad_key(options, key, fmt::format("'{}' is not a type", name),
+  throw bad_key(key, fmt::format("'{}' is not a type", name),
                 fmt::format("{}, or bytesN", kKeyTypeNames));
 }
 
 }  // namespace
 
-Error bad_key(const Options& options, std::string_view key, std::string reason,
-              std::string_view hint) {
-  return Error(ErrorKind::kUsage, with_origin(options, fmt::format("--key '{}'", key)),
-               std::move(reason))
-      .hint(hint);
+Error bad_key(std::string_view key, std::string reason, std::string_view hint) {
+  return Error(ErrorKind::kUsage, fmt::format("--key '{}'", key), std::move(reason)).hint(hint);
 }
 
 std::optional<std::uint32_t> take_number(std::string_view& text) {
@@ -50,40 +45,39 @@ std::optional<std::uint32_t> take_number(std::string_view& text) {
 KeyField parse_record_key(std::string_view key, const Options& options) {
   std::string_view rest = key;
   const auto offset = take_number(rest);
-  if (!offset) throw bad_key(options, key, "does not begin with an offset");
+  if (!offset) throw bad_key(key, "does not begin with an offset");
   const bool reversed = rest.ends_with('r');
   if (reversed) rest.remove_suffix(1);
   const bool descending = reversed != options.key.descending;
   if (rest.starts_with(':')) {
     rest.remove_prefix(1);
     if (rest.starts_with(kBytes)) {
-      return {*offset, bytes_named(rest, key, options), std::nullopt, false, descending};
+      return {*offset, bytes_named(rest, key), std::nullopt, false, descending};
     }
   } else if (!rest.empty()) {
-    throw bad_key(options, key, fmt::format("'{}' is not ':TYPE'", rest));
+    throw bad_key(key, fmt::format("'{}' is not ':TYPE'", rest));
   }
   const KeyType type =
-      key.find(':') == std::string_view::npos ? options.key.type : type_named(rest, key, options);
+      key.find(':') == std::string_view::npos ? options.key.type : type_named(rest, key);
   const auto bytes = static_cast<std::uint32_t>(bytes_of(type));
   return {*offset, bytes, type, options.key.big_endian, descending};
 }
 
-void add_record_key(RecordFormat& format, const KeyField& field, std::string_view key,
-                    const Options& options) {
+void add_record_key(RecordFormat& format, const KeyField& field, std::string_view key) {
   if (std::uint64_t{field.offset} + field.bytes > format.bytes) {
-    throw bad_key(options, key,
+    throw bad_key(key,
                   fmt::format("ends at byte {} of records of {}",
                               std::uint64_t{field.offset} + field.bytes, format.bytes),
                   "offsets count from 0");
   }
   for (const KeyField& other : format.keys) {
     if (field.offset < other.offset + other.bytes && other.offset < field.offset + field.bytes) {
-      throw bad_key(options, key, fmt::format("overlaps the key at {}", other.offset),
+      throw bad_key(key, fmt::format("overlaps the key at {}", other.offset),
                     "a byte can be part of one key only");
     }
   }
   if (format.keys.size() == RecordFormat::kMostKeys) {
-    throw bad_key(options, key, "is one key too many",
+    throw bad_key(key, "is one key too many",
                   fmt::format("a record has at most {}", RecordFormat::kMostKeys));
   }
   format.keys.push_back(field);

@@ -14,7 +14,7 @@ namespace gsort {
 
 inline constexpr std::string_view kKeyForm = "OFFSET[:TYPE][r], as 0:u64 or 4:bytes10r,0:i32";
 
-[[nodiscard]] Error bad_key(const Options& options, std::string_view key, std::string reason,
+[[nodiscard]] Error bad_key(std::string_view key, std::string reason,
                             std::string_view hint = kKeyForm);
 
 // Takes the number at the start of `text`, if there is one.
@@ -25,7 +25,6 @@ std::optional<std::uint32_t> take_number(std::string_view& text);
 
 // Adds what `key` says. Throws: Error(kUsage) when it does not fit the record, overlaps another
 // key, or is one too many.
-void add_record_key(RecordFormat& format, const KeyField& field, std::string_view key,
-                    const Options& options);
+void add_record_key(RecordFormat& format, const KeyField& field, std::string_view key);
 
 }  // namespace gsort

@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "options/exclusive_options.hpp"
 #include "options/form_options.hpp"
 #include "options/record_keys.hpp"
 
@@ -26,8 +25,7 @@ void require_files_of_records(const Options& options, bool arrays_hold_them) {
     if (format == FileFormat::kBinary) return;
     if (format == FileFormat::kNpy && arrays_hold_them) return;
     throw Error(ErrorKind::kUsage,
-                fmt::format("{} with {}",
-                            arrays_hold_them ? "records" : with_origin(options, "--record"), what),
+                fmt::format("{} with {}", arrays_hold_them ? "records" : "--record", what),
                 fmt::format("{} holds no records", name_of(format)))
         .hint(arrays_hold_them ? "--format=npy:bin writes them as raw bytes"
                                : "--format=bin takes all files as raw bytes");
@@ -87,7 +85,7 @@ void add_all_fields(RecordFormat& format, const StoredRecords& records, const Op
     require_room(format, field);
     for (KeyField key : field.keys) {
       key.descending = options.key.descending;
-      add_record_key(format, key, field.name, options);
+      add_record_key(format, key, field.name);
     }
   }
 }
@@ -113,20 +111,20 @@ bool add_named_key(RecordFormat& format, const StoredRecords& records, std::stri
   if (reversed) field = field_named(records, key.substr(0, key.size() - 1));
   if (field == nullptr) {
     if (!key.empty() && key.front() >= '0' && key.front() <= '9') {
-      add_record_key(format, parse_record_key(key, options), key, options);
+      add_record_key(format, parse_record_key(key, options), key);
       return names_its_type(key);
     }
-    throw bad_key(options, key, "is not a field of the records",
+    throw bad_key(key, "is not a field of the records",
                   "these can be sorted by: " + names_of(records) + "; or give OFFSET[:TYPE][r]");
   }
   if (field->keys.empty()) {
-    throw bad_key(options, key, "has no order of its own",
+    throw bad_key(key, "has no order of its own",
                   fmt::format("{}:bytesN compares its bytes as they are", field->offset));
   }
   require_comparable(*field);
   for (KeyField part : field->keys) {
     part.descending = reversed != options.key.descending;
-    add_record_key(format, part, key, options);
+    add_record_key(format, part, key);
   }
   return true;
 }
@@ -163,18 +161,18 @@ void resolve_records(Options& options) {
   if (!options.record_bytes && options.record_keys.empty()) return;
   if (format_of_input(options, options.inputs.front()) == FileFormat::kNpy) return;
   if (!options.record_bytes) {
-    throw Error(ErrorKind::kUsage, "option " + with_origin(options, "--key"), "needs --record")
+    throw Error(ErrorKind::kUsage, "option --key", "needs --record")
         .hint("--record=SIZE says how many bytes a record has");
   }
   if (options.record_keys.empty()) {
-    throw Error(ErrorKind::kUsage, "option " + with_origin(options, "--record"), "needs --key")
+    throw Error(ErrorKind::kUsage, "option --record", "needs --key")
         .hint(fmt::format("--key says where the keys are: {}", kKeyForm));
   }
   require_files_of_records(options, false);
   RecordFormat format;
   format.bytes = *options.record_bytes;
   for (const std::string& key : options.record_keys) {
-    add_record_key(format, parse_record_key(key, options), key, options);
+    add_record_key(format, parse_record_key(key, options), key);
   }
   if (std::ranges::all_of(options.record_keys, names_its_type)) {
     set_source_of_typed_keys(options.type_source, TypeSource::kRecordKeys);
@@ -184,8 +182,7 @@ void resolve_records(Options& options) {
 
 void adopt_records(Job& job, const Options& options, const StoredRecords& records) {
   if (options.record_bytes.value_or(records.bytes) != records.bytes) {
-    throw Error(ErrorKind::kUsage,
-                with_origin(options, fmt::format("--record '{}'", *options.record_bytes)),
+    throw Error(ErrorKind::kUsage, fmt::format("--record '{}'", *options.record_bytes),
                 fmt::format("the array has records of {} bytes", records.bytes))
         .hint("its header says so; leave out --record");
   }
@@ -204,11 +201,10 @@ void adopt_records(Job& job, const Options& options, const StoredRecords& record
 void refuse_records_of_keys(const Options& options) {
   if (!options.record_bytes && options.record_keys.empty()) return;
   if (options.records) return;
-  throw Error(
-      ErrorKind::kUsage,
-      fmt::format("{} with {}", with_origin(options, options.record_bytes ? "--record" : "--key"),
-                  options.inputs.front()),
-      "the array holds keys, not records")
+  throw Error(ErrorKind::kUsage,
+              fmt::format("{} with {}", options.record_bytes ? "--record" : "--key",
+                          options.inputs.front()),
+              "the array holds keys, not records")
       .hint("leave it out; --format=bin takes all files as raw bytes");
 }
 

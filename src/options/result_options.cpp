@@ -79,8 +79,7 @@ void refuse_result_contradictions(const Options& options, const StoredArray& sto
   if (options.fingerprint) refuse_beside_fingerprint(options);
   const std::string_view reads = reading_option(options);
   if (reads.empty() && options.expected) {
-    throw Error(ErrorKind::kUsage, "option " + with_origin(options, "--expect"),
-                "needs --check or --fingerprint")
+    throw Error(ErrorKind::kUsage, "option --expect", "needs --check or --fingerprint")
         .hint("a sort verifies its own output; to check a file, add --check");
   }
   if (!reads.empty() && options.top) {

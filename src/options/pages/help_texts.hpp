@@ -26,11 +26,11 @@ struct Described {
 };
 
 inline constexpr Described kVariables[] = {
-    {"GSORT_OPTIONS", "default options, placed before the command line's",
-     "Words are separated by blanks. Single or double quotes keep blanks in a word, and a "
-     "backslash keeps the character after it, also between quotes. There is no expansion, and file "
-     "operands "
-     "are not allowed."},
+    {"GSORT_OPTIONS", "default options of resources and reporting",
+     "They are placed before the command line's. No result depends on them: options that change "
+     "what comes out are errors here, and file operands, too. Words are separated by blanks. "
+     "Single or double quotes keep blanks in a word, and a backslash keeps the character after "
+     "it, also between quotes. There is no expansion."},
     {"GSORT_TYPE", "default type if neither -t nor a suffix gives one", "One of the words of -t."},
     {"TMPDIR", "folder for temporary files if -T is not given", ""},
     {"NO_COLOR", "set to anything: no color, unless --color=always", ""},

@@ -239,6 +239,16 @@ std::string described_section(std::string_view title, const Described (&rows)[kC
   return text;
 }
 
+// Ends the section of the environment.
+std::string options_of_the_environment() {
+  std::string names;
+  for (const OptionSpec& spec : option_table()) {
+    if (!spec.in_environment) continue;
+    names += (names.empty() ? "" : ", ") + display_name(spec);
+  }
+  return ".PP\n" + sentences("GSORT_OPTIONS takes " + names + ".");
+}
+
 std::string examples_section() {
   std::string text = section("EXAMPLES");
   for (const Example& example : kExamples) {
@@ -259,7 +269,7 @@ std::string manual_page() {
   text += section("SYNOPSIS") + ".B gsort\n.RI [ OPTION ]...\n.RI [ FILE ]...\n";
   text += section("DESCRIPTION") + std::string(kDescription);
   text += options_section();
-  text += described_section("ENVIRONMENT", kVariables);
+  text += described_section("ENVIRONMENT", kVariables) + options_of_the_environment();
   text += section("FILES") + std::string(kFiles);
   text += described_section("EXIT STATUS", kExitStatuses);
   text += examples_section();

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "options/option_spec.hpp"
 #include "options/options.hpp"
 
 namespace gsort {
@@ -168,18 +169,32 @@ TEST(ParseOptions, NeedsNoTypeForRecordsWhoseKeysHaveTheirOwn) {
 }
 
 TEST(ParseOptions, PutsTheEnvironmentsOptionsBeforeTheArguments) {
-  const Variables variables = {{"GSORT_OPTIONS", "-t u8 -T '/my disk' --engine=cpu"}};
-  const Options o = parse({"-t", "u16"}, variables);
-  EXPECT_EQ(o.key.type, KeyType::kU16);
+  const Variables variables = {{"GSORT_OPTIONS", "--parallel=2 -T '/my disk' --engine=cpu"}};
+  const Options o = parse({"--parallel=3", "-T", "b"}, variables);
+  EXPECT_EQ(o.parallel, 3U);
   EXPECT_EQ(o.engine, EngineChoice::kCpu);
-  EXPECT_EQ(o.temporary_directories, Strings{"/my disk"});
+  EXPECT_EQ(o.temporary_directories, (Strings{"/my disk", "b"}));
+}
+
+TEST(ParseOptions, RefusesOptionsOfTheEnvironmentThatChangeTheResult) {
+  for (const OptionSpec& spec : option_table()) {
+    const std::string name = display_name(spec);
+    const std::string words = name + (spec.value_kind == ValueKind::kNone ? ""
+                                      : spec.name.empty()                 ? " 1"
+                                                                          : "=1");
+    const bool refused =
+        complaint({}, {{"GSORT_OPTIONS", words + " file"}})
+            .starts_with("option " + name +
+                         " in GSORT_OPTIONS: is allowed on the command line only\n");
+    EXPECT_EQ(refused, !spec.in_environment) << words;
+  }
 }
 
 TEST(ParseOptions, RefusesFilesAndBadQuotesInTheEnvironment) {
-  EXPECT_NE(complaint({}, {{"GSORT_OPTIONS", "-r file"}})
+  EXPECT_NE(complaint({}, {{"GSORT_OPTIONS", "-v file"}})
                 .find("'file' in GSORT_OPTIONS: is not an option"),
             std::string::npos);
-  EXPECT_NE(complaint({}, {{"GSORT_OPTIONS", "-r \\"}}).find("has an open quotation"),
+  EXPECT_NE(complaint({}, {{"GSORT_OPTIONS", "-v \\"}}).find("has an open quotation"),
             std::string::npos);
   EXPECT_EQ(complaint({}, {{"GSORT_TYPE", "int"}}).find("GSORT_TYPE 'int': "), 0U);
 }

@@ -65,6 +65,19 @@ TEST(OptionTable, KeepsItsGroupsTogether) {
   EXPECT_TRUE(std::ranges::is_sorted(rows, {}, &OptionSpec::group));
 }
 
+TEST(OptionTable, LeavesResultsToTheCommandLine) {
+  std::string allowed;
+  for (const OptionSpec& spec : option_table()) {
+    const bool is_aid =
+        spec.group == OptionGroup::kResources || spec.group == OptionGroup::kReporting;
+    if (spec.in_environment && !is_aid) allowed += display_name(spec) + ' ';
+    if (!spec.in_environment && is_aid) allowed += "not " + display_name(spec) + ' ';
+  }
+  EXPECT_EQ(allowed,
+            "--temporary-directory not --no-verify not -h not --help not --version not "
+            "--generate ");
+}
+
 TEST(OptionTable, HasCompleteRows) {
   for (const OptionSpec& spec : option_table()) {
     EXPECT_NE(spec.apply, nullptr);
