@@ -1,5 +1,5 @@
-// The table of options. Rows stand in the order of the help text; -T, -v and FILE add up, all else
-// is overwritten by what comes later.
+// The table of options. Rows stand in the order of the help text; -k, -T, -v and FILE add up, all
+// else is overwritten by what comes later.
 #include <array>
 
 #include "base/error.hpp"
@@ -104,7 +104,8 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .more =
          "TYPE is one of those of --type, which is also the default, or bytesN: N bytes, at most "
          "32, compared as unsigned. r reverses one key, -r all of them. The first key decides; "
-         "further keys break its ties: --key=0:u32,4:u32 sorts pairs. Keys do not overlap. A NumPy "
+         "further keys, of this or of a repeated --key, break its ties: --key=0:u32,4:u32 sorts "
+         "pairs. Keys do not overlap. A NumPy "
          "array of records needs no --record: NAME[r] is one of its fields, and without --key all "
          "fields are keys, in their order.",
      .apply = add_record_keys},

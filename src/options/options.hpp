@@ -124,9 +124,9 @@ using Environment = std::function<const char*(const char*)>;
 using NameList = std::function<std::vector<std::string>(const std::string& list)>;
 
 // Reads GSORT_OPTIONS, which may have only some options, then the arguments; of an option given
-// twice the last wins, except that -T and -v add up and two different -o are refused. `name_list`
-// is called for --files0-from only. Throws: Error(kUsage) for anything unknown, malformed or
-// contradictory; what name_list throws.
+// twice the last wins, except that -k, -T and -v add up and two different -o are refused.
+// `name_list` is called for --files0-from only. Throws: Error(kUsage) for anything unknown,
+// malformed or contradictory; what name_list throws.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv,
                                     const Environment& environment, const NameList& name_list = {});
 

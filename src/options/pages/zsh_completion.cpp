@@ -66,7 +66,7 @@ std::string zsh_completion() {
   std::string text =
       "#compdef gsort\n"
       "# zsh completion for gsort; made by gsort --generate=zsh\n"
-      "# Every option may repeat: the last wins.\n"
+      "# Every option may repeat.\n"
       "_arguments -s -S \\\n";
   for (const OptionSpec& spec : option_table()) text += lines_of(spec);
   return text + "  '*:FILE:_files'\n";
