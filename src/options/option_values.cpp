@@ -45,20 +45,14 @@ unsigned parse_count(std::string_view text, unsigned least, unsigned most,
   return value;
 }
 
-std::vector<unsigned> parse_devices(std::string_view text, std::string_view option) {
+unsigned parse_device(std::string_view text, std::string_view option) {
   constexpr unsigned kMostDevices = 1024;
-  std::vector<unsigned> devices;
-  for (std::string_view rest = text;;) {
-    const auto comma = rest.find(',');
-    const unsigned device = parse_count(rest.substr(0, comma), 0, kMostDevices - 1, option);
-    if (std::ranges::find(devices, device) != devices.end()) {
-      throw bad_value(text, option, fmt::format("names device {} twice", device))
-          .hint("give each device once, as in 0,1");
-    }
-    devices.push_back(device);
-    if (comma == std::string_view::npos) return devices;
-    rest.remove_prefix(comma + 1);
-  }
+  const auto comma = std::min(text.find(','), text.size());
+  const std::string_view first = text.substr(0, comma);
+  const unsigned device = parse_count(first, 0, kMostDevices - 1, option);
+  if (comma == text.size()) return device;
+  throw bad_value(text, option, "names several devices, and a sort uses one")
+      .hint(fmt::format("give one of them, as in {}={}", option, first));
 }
 
 std::string checked_size(std::string_view text, std::string_view option) {

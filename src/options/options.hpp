@@ -56,7 +56,7 @@ struct Resources {
   std::optional<unsigned> parallel;    // at least 1
   std::optional<unsigned> batch_size;  // at least 2
   EngineChoice engine = EngineChoice::kAuto;
-  std::vector<unsigned> devices;  // distinct; empty: the engine's choice
+  std::vector<unsigned> devices;  // distinct; empty: the engine's choice; --device gives one
 };
 
 // What the user sees.

@@ -56,7 +56,7 @@ TEST(ParseOptions, ReadsEveryOption) {
   const Options o =
       parse({"--type=u64", "--endian=big", "--reverse", "--output=out", "--temporary-directory=/a",
              "--buffer-size=512M", "--gpu-memory=50%", "--parallel=3", "--batch-size=17",
-             "--engine=cpu", "--device=1,0", "--direct-io=off", "--no-verify", "--progress=json",
+             "--engine=cpu", "--device=1", "--direct-io=off", "--no-verify", "--progress=json",
              "--color=never", "--stats=s", "--trace=t", "-vv", "in"});
   EXPECT_EQ(o.key, (KeyFormat{KeyType::kU64, true, true}));
   EXPECT_EQ(o.output, "out");
@@ -66,7 +66,7 @@ TEST(ParseOptions, ReadsEveryOption) {
   EXPECT_EQ(o.parallel, 3U);
   EXPECT_EQ(o.batch_size, 17U);
   EXPECT_EQ(o.engine, EngineChoice::kCpu);
-  EXPECT_EQ(o.devices, (std::vector<unsigned>{1, 0}));
+  EXPECT_EQ(o.devices, std::vector<unsigned>{1});
   EXPECT_EQ(o.direct_io, DirectIo::kOff);
   EXPECT_FALSE(o.verify);
   EXPECT_EQ(o.progress, ProgressMode::kJson);

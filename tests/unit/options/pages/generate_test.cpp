@@ -66,7 +66,7 @@ TEST(Completions, NameEveryOption) {
 TEST(Completions, QuoteWhatTheShellsWouldRead) {
   EXPECT_TRUE(holds(fish_completion(), "a shell\\'s completion"));
   EXPECT_TRUE(holds(zsh_completion(), "a shell'\\''s completion"));
-  EXPECT_TRUE(holds(zsh_completion(), ":N\\[,N...\\]:"));
+  EXPECT_TRUE(holds(zsh_completion(), ":FORMAT\\[\\:OUT\\]:"));
 }
 
 }  // namespace
