@@ -47,8 +47,7 @@ int check(const Options& options, const Job& job, io::Reader& reader) {
   observer.check_is_done(outcome.elements * job.element.bytes());
   if (outcome.in_order && !is_expected(options, outcome.fingerprint)) return kRefuted;
   if (options.check != CheckMode::kQuiet) {
-    print(outcome.in_order ? stdout : stderr,
-          check_lines(outcome, job.element, options.inputs.front()));
+    print(outcome.in_order ? stdout : stderr, check_lines(outcome, job, options.inputs.front()));
   }
   return outcome.in_order ? kDone : kRefuted;
 }

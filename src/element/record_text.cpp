@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/quoted.hpp"
+#include "base/units.hpp"
 #include "element/value.hpp"
 
 namespace gsort {
@@ -22,17 +23,26 @@ std::string text_of_key(const KeyField& key, const std::byte* at) {
   });
 }
 
+std::string_view direction(bool descending) {
+  return descending ? "descending" : "ascending";
+}
+
 }  // namespace
 
 std::string describe_keys(const RecordFormat& format) {
   std::vector<std::string> words;
   for (const KeyField& key : format.keys) {
     words.push_back(
-        fmt::format("{} at {}{}",
+        fmt::format("{}:{} {}", key.offset,
                     key.type ? std::string(name_of(*key.type)) : fmt::format("bytes{}", key.bytes),
-                    key.offset, key.descending ? " descending" : ""));
+                    direction(key.descending)));
   }
   return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string order_words(const ElementFormat& format) {
+  if (format.records) return "by " + describe_keys(*format.records);
+  return std::string(direction(format.key.descending));
 }
 
 std::string text_of_keys(const ElementFormat& format, const std::byte* element) {
@@ -48,6 +58,13 @@ std::string text_of_keys(const ElementFormat& format, const std::byte* element) 
     words.push_back(text_of_key(field, element + field.offset));
   }
   return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string disorder_words(const ElementFormat& format, bool unique, std::uint64_t element,
+                           std::string_view value, std::string_view value_before) {
+  return fmt::format("element {} is out of order: {} after {} (wanted: {}{})",
+                     format_count(element), value, value_before, order_words(format),
+                     unique ? ", one of each key" : "");
 }
 
 }  // namespace gsort

@@ -2,16 +2,28 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "element/element.hpp"
 
 namespace gsort {
 
-// "u32 at 0, bytes10 at 4 descending".
+// "0:u32 ascending, 4:bytes10 descending": the keys as --key has them.
 [[nodiscard]] std::string describe_keys(const RecordFormat& format);
+
+// "ascending"; of records, "by " and their keys.
+[[nodiscard]] std::string order_words(const ElementFormat& format);
 
 // The values of an element's keys: "17, 'ab\xff'".
 [[nodiscard]] std::string text_of_keys(const ElementFormat& format, const std::byte* element);
+
+// How disorder is told, with the values of the element and of the one in front of it:
+// "element 1,234 is out of order: -3 after 7 (wanted: ascending)"; and "one of each key", where
+// that is wanted, too.
+[[nodiscard]] std::string disorder_words(const ElementFormat& format, bool unique,
+                                         std::uint64_t element, std::string_view value,
+                                         std::string_view value_before);
 
 }  // namespace gsort

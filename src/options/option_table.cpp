@@ -142,7 +142,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .group = kJob,
      .common = true,
      .help = "check whether FILE is sorted; status 1 if not",
-     .more = "Prints a summary, or the position of the first element out of order.",
+     .more = "Prints a summary, or the first element out of order and the wanted order.",
      .apply = [](Options& o, Text) { o.check = CheckMode::kReport; }},
     {.letter = 'C',
      .group = kJob,

@@ -103,7 +103,8 @@ class GroupMerge {
         lanes_(context.engine.make_merge_lanes(sizes_.lanes, sizes_.part_elements)) {
     windows_.reserve(last - first);
     for (std::size_t input = first; input < last; ++input) {
-      const SortedInput sorted(context.reader, input, order_, context.proof, context.meter);
+      const SortedInput sorted(context.reader, input, context.plan.job.element, order_,
+                               context.proof, context.meter);
       windows_.emplace_back(sorted, order_, take(sizes_.window_elements * order_.element_bytes()));
     }
   }

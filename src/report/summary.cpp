@@ -4,6 +4,7 @@
 
 #include "base/quoted.hpp"
 #include "base/units.hpp"
+#include "element/record_text.hpp"
 #include "report/busiest.hpp"
 #include "report/words.hpp"
 
@@ -108,17 +109,17 @@ std::string sort_lines(const Outcome& outcome, const Plan& plan, int verbosity, 
   return at_terminal && verbosity == 0 ? summary_line(outcome, plan) : "";
 }
 
-std::string check_lines(const CheckOutcome& outcome, const ElementFormat& element,
-                        const std::string& name) {
+std::string check_lines(const CheckOutcome& outcome, const Job& job, const std::string& name) {
   const std::string shown = printable(name);
   if (!outcome.in_order) {
-    return fmt::format("gsort: {}: element {} is out of order: {} after {}\n", shown,
-                       format_count(outcome.disorder_element), outcome.value, outcome.value_before);
+    return fmt::format("gsort: {}: {}\n", shown,
+                       disorder_words(job.element, job.unique, outcome.disorder_element,
+                                      outcome.value, outcome.value_before));
   }
   return fmt::format("{}: {} elements, {}, sorted {}\ndistinct {}\nfingerprint {}\n", shown,
-                     format_count(outcome.elements), element_words(element),
-                     element.key.descending ? "descending" : "ascending",
-                     format_count(outcome.distinct), to_string(outcome.fingerprint));
+                     format_count(outcome.elements), element_words(job.element),
+                     order_words(job.element), format_count(outcome.distinct),
+                     to_string(outcome.fingerprint));
 }
 
 std::string difference_line(const Fingerprint& found, const Fingerprint& expected,

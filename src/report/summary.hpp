@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "element/element.hpp"
+#include "options/job.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
 
@@ -23,7 +23,7 @@ namespace gsort {
                                      bool at_terminal);
 
 // What -c prints: count, order, fingerprint, distinct; or where the order ends.
-[[nodiscard]] std::string check_lines(const CheckOutcome& outcome, const ElementFormat& element,
+[[nodiscard]] std::string check_lines(const CheckOutcome& outcome, const Job& job,
                                       const std::string& name);
 
 // What is said where --expect is given another fingerprint.

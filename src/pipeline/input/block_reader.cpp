@@ -16,7 +16,7 @@ class SortedBlocks {
  public:
   SortedBlocks(io::Reader& reader, const KeyFormat& format, Proof& proof, Meter* meter,
                unsigned workers)
-      : reader_(reader), order_({format, {}}), proof_(proof), meter_(meter), inputs_(workers) {}
+      : reader_(reader), format_{format, {}}, proof_(proof), meter_(meter), inputs_(workers) {}
 
   std::size_t read(unsigned worker, ByteSpan block) {
     std::optional<SortedInput>& input = inputs_[worker];
@@ -26,13 +26,14 @@ class SortedBlocks {
       }
       const std::size_t next = next_++;
       if (next >= reader_.inputs()) return 0;
-      input.emplace(reader_, next, order_, proof_, meter_);
+      input.emplace(reader_, next, format_, order_, proof_, meter_);
     }
   }
 
  private:
   io::Reader& reader_;
-  const ElementOrder order_;
+  const ElementFormat format_;
+  const ElementOrder order_{format_};
   Proof& proof_;
   Meter* meter_;
   std::vector<std::optional<SortedInput>> inputs_;

@@ -1,22 +1,8 @@
 #include "pipeline/input/sorted_input.hpp"
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/units.hpp"
+#include "element/record_text.hpp"
 
 namespace gsort {
-namespace {
-
-Error not_sorted(const std::string& path, std::uint64_t element) {
-  return Error(ErrorKind::kInput, "merging",
-               fmt::format("element {} is out of order", format_count(element)))
-      .path(path)
-      .hint("--merge needs sorted inputs; without it gsort sorts them");
-}
-
-}  // namespace
-
 std::size_t SortedInput::read(ByteSpan to) {
   std::size_t bytes = 0;
   {
@@ -31,14 +17,26 @@ std::size_t SortedInput::read(ByteSpan to) {
   return bytes;
 }
 
+Error SortedInput::not_sorted(std::uint64_t element, const std::byte* before,
+                              const std::byte* value) const {
+  return Error(ErrorKind::kInput, "merging",
+               disorder_words(format_, false, element, text_of_keys(format_, value),
+                              text_of_keys(format_, before)))
+      .path(reader_.path_of(input_))
+      .hint("--merge needs sorted inputs; without it gsort sorts them");
+}
+
 void SortedInput::check_order(ConstByteSpan elements) {
   const Span span(meter_, Stage::kProve);
   const std::size_t count = elements.size() / order_.element_bytes();
   if (!last_.empty() && order_.compare(elements.data(), last_.data()) < 0) {
-    throw not_sorted(reader_.path_of(input_), elements_);
+    throw not_sorted(elements_, last_.data(), elements.data());
   }
   const std::size_t disorder = order_.first_disorder(elements);
-  if (disorder != count) throw not_sorted(reader_.path_of(input_), elements_ + disorder + 1);
+  if (disorder != count) {
+    const std::byte* const before = elements.data() + disorder * order_.element_bytes();
+    throw not_sorted(elements_ + disorder + 1, before, before + order_.element_bytes());
+  }
   elements_ += count;
   const ConstByteSpan last = elements.last(order_.element_bytes());
   last_.assign(last.begin(), last.end());

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/error.hpp"
+#include "element/element.hpp"
 #include "io/input/reader.hpp"
 #include "pipeline/proof/element_order.hpp"
 #include "pipeline/proof/proof.hpp"
@@ -15,9 +17,14 @@ namespace gsort {
 // For one thread. All references outlive it.
 class SortedInput {
  public:
-  SortedInput(io::Reader& reader, std::size_t input, const ElementOrder& order, Proof& proof,
-              Meter* meter)
-      : reader_(reader), input_(input), order_(order), proof_(proof), meter_(meter) {}
+  SortedInput(io::Reader& reader, std::size_t input, const ElementFormat& format,
+              const ElementOrder& order, Proof& proof, Meter* meter)
+      : reader_(reader),
+        input_(input),
+        format_(format),
+        order_(order),
+        proof_(proof),
+        meter_(meter) {}
 
   // Reads elements into `to` and returns their bytes; 0 at the end.
   // Requires: to.size() is at least kLeastRead, and an element.
@@ -27,10 +34,13 @@ class SortedInput {
   std::size_t read(ByteSpan to);
 
  private:
+  [[nodiscard]] Error not_sorted(std::uint64_t element, const std::byte* before,
+                                 const std::byte* value) const;
   void check_order(ConstByteSpan elements);
 
   io::Reader& reader_;
   std::size_t input_;
+  const ElementFormat& format_;
   const ElementOrder& order_;
   Proof& proof_;
   Meter* meter_;

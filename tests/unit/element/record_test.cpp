@@ -84,11 +84,22 @@ TEST(RecordOrder, FindsTheFirstDisorderAlsoBehindThePrefix) {
 
 TEST(RecordText, ShowsKeysAndTheirValues) {
   const RecordFormat format{7, {number(0, KeyType::kI16), reversed(text(2, 5))}};
-  EXPECT_EQ(describe_keys(format), "i16 at 0, bytes5 at 2 descending");
+  EXPECT_EQ(describe_keys(format), "0:i16 ascending, 2:bytes5 descending");
   const std::string record =
       "\xfe\xff"
       "a\x1b\"\xff'";
   EXPECT_EQ(text_of_keys({{}, format}, bytes_of_text(record)), "-2, 'a\\x1b\"\\xff''");
+}
+
+TEST(RecordText, TellsDisorderWithTheWantedOrder) {
+  const ElementFormat keys{{KeyType::kI16, false, true}, std::nullopt};
+  EXPECT_EQ(disorder_words(keys, false, 1'234, "7", "-3"),
+            "element 1,234 is out of order: 7 after -3 (wanted: descending)");
+  const ElementFormat records{{},
+                              RecordFormat{12, {reversed(number(8, KeyType::kU32)), text(0, 2)}}};
+  EXPECT_EQ(disorder_words(records, true, 1, "7, 'a'", "7, 'a'"),
+            "element 1 is out of order: 7, 'a' after 7, 'a' (wanted: by 8:u32 descending, 0:bytes2 "
+            "ascending, one of each key)");
 }
 
 TEST(RecordFingerprint, SeesEveryByteAndNoOrder) {

@@ -231,6 +231,8 @@ TEST(MergeInputs, NamesTheInputAndTheElementThatIsOutOfOrder) {
     } catch (const Error& error) {
       const std::string text = error.what();
       EXPECT_EQ(error.kind(), ErrorKind::kInput);
+      EXPECT_NE(text.find(" is out of order: 0 after "), std::string::npos) << text;
+      EXPECT_NE(text.find(" (wanted: ascending)\n"), std::string::npos) << text;
       EXPECT_NE(text.find("in1: element "), std::string::npos) << text;
     }
   }

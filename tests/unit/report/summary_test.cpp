@@ -126,7 +126,7 @@ TEST(CheckLines, NameTheFirstElementOutOfOrder) {
   outcome.value = std::string("-3");
   outcome.value_before = std::string("7");
   EXPECT_EQ(check_lines(outcome, {}, "in.i32"),
-            "gsort: in.i32: element 1,234,567 is out of order: -3 after 7\n");
+            "gsort: in.i32: element 1,234,567 is out of order: -3 after 7 (wanted: ascending)\n");
 }
 
 TEST(CheckLines, ShowNothingThatATerminalWouldObey) {
@@ -141,11 +141,16 @@ TEST(CheckLines, SayCountOrderDistinctAndFingerprint) {
   outcome.elements = 1'000;
   outcome.distinct = 17;
   outcome.fingerprint = {1'000, 1, 2};
-  const ElementFormat element{{KeyType::kU16, false, true}, std::nullopt};
-  EXPECT_EQ(check_lines(outcome, element, "in.u16"),
+  Job job;
+  job.element.key = {KeyType::kU16, false, true};
+  EXPECT_EQ(check_lines(outcome, job, "in.u16"),
             "in.u16: 1,000 elements, u16, sorted descending\n"
             "distinct 17\n"
             "fingerprint 3e8:0000000000000001:0000000000000002\n");
+  job.element.records = RecordFormat{12, {{8, 4, KeyType::kU32, false, true}}};
+  EXPECT_TRUE(
+      check_lines(outcome, job, "in")
+          .starts_with("in: 1,000 elements, records of 12 bytes, sorted by 8:u32 descending\n"));
 }
 
 TEST(DifferenceLine, HasBothCountsAndFingerprints) {
