@@ -100,10 +100,10 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
   temporary_folders_ = folders_for_runs(folder);
   machine_ = survey(temporary_folders_, folder, reader);
   if (resumption_) machine_.resumed = resumption_->found();
-  if (rates_matter(machine_)) {
+  if (options.keep_rates && rates_matter(machine_)) {
     rates_file_.emplace(rates_file());
     machine_.rates = rates_file_->read(rates_problem_);
-  } else if (options.stats) {
+  } else if (options.keep_rates && options.stats) {
     machine_.rates.limits = rates_file().read(rates_problem_).limits;
   }
   cuda_start_seconds_ = look_for_gpus(job, machine_);
@@ -138,6 +138,7 @@ void PreparedSort::keep_rates(Outcome& outcome) const {
   if (rates == machine_.rates) return;
   try {
     rates_file_->write(rates);
+    outcome.notes.push_back(learned_words(machine_.rates, rates, rates_file_->path()));
   } catch (const std::exception& error) {
     outcome.notes.push_back(fmt::format("rates are not kept: {}", error.what()));
   }

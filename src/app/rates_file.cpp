@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -132,6 +133,21 @@ void RatesFile::write(const Rates& rates) const {
   io::Output output(path_);
   output.write_next(std::as_bytes(std::span(text)));
   output.commit(text.size());
+}
+
+std::string learned_words(const Rates& before, const Rates& after, const std::string& path) {
+  std::string words;
+  const auto add = [&](const std::optional<double>& old, const std::optional<double>& rate,
+                       const auto& text_of) {
+    if (rate && rate != old) words += (words.empty() ? "" : ", ") + text_of(*rate);
+  };
+  add(before.core_bytes_per_second, after.core_bytes_per_second,
+      [](double rate) { return fmt::format("{:.2f} GB/s a core", rate * 1e-9); });
+  add(before.gpu_bytes_per_second, after.gpu_bytes_per_second,
+      [](double rate) { return fmt::format("{:.2f} GB/s on the GPU", rate * 1e-9); });
+  add(before.cuda_start_seconds, after.cuda_start_seconds,
+      [](double seconds) { return fmt::format("{:.2f} s to start CUDA", seconds); });
+  return fmt::format("learned rates: {}; kept in {}", words, path);
 }
 
 std::string processor_name() {

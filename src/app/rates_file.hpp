@@ -38,6 +38,11 @@ class RatesFile {
   std::string processor_;
 };
 
+// What a sort has learned: "learned rates: 0.45 GB/s a core, 12.00 GB/s on the GPU; kept in
+// /a/rates.json". Requires: a rate of sorts differs.
+[[nodiscard]] std::string learned_words(const Rates& before, const Rates& after,
+                                        const std::string& path);
+
 // "model name" of /proc/cpuinfo; "unknown" where it has none.
 [[nodiscard]] std::string processor_name();
 

@@ -108,6 +108,8 @@ struct Options : FileNames, Resources, Reporting {
   int compress_level = 0;                          // with compress
   std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
 
+  bool keep_rates = true;  // GSORT_CACHE: whether the file of measured rates is read and written
+
   DirectIo direct_io = DirectIo::kAuto;
   Packing packing = Packing::kAuto;
   bool verify = true;

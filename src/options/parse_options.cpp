@@ -28,6 +28,8 @@ namespace {
 namespace po = boost::program_options;
 using Words = std::vector<std::string>;
 
+constexpr Choice<bool> kSwitch[] = {{"on", true}, {"off", false}};
+
 constexpr const char* kSeeHelp = "gsort -h shows the common options, gsort --help all";
 
 // Where words come from: which decides whether files may be among them, and what errors say.
@@ -258,6 +260,9 @@ Options parse_options(int argc, const char* const* argv, const Environment& envi
   }
   apply_words(options, Words(argv + std::min(argc, 1), argv + argc), Origin::kArguments);
   if (options.show != Show::kNone) return options;
+  if (const char* const text = environment("GSORT_CACHE"); text != nullptr && *text != 0) {
+    options.keep_rates = parse_choice(text, kSwitch, "GSORT_CACHE");
+  }
   resolve_inputs(options, name_list);
   resolve_type(options, environment);
   resolve_records(options);

@@ -32,6 +32,8 @@ inline constexpr Described kVariables[] = {
      "Single or double quotes keep blanks in a word, and a backslash keeps the character after "
      "it, also between quotes. There is no expansion."},
     {"GSORT_TYPE", "default type if neither -t nor a suffix gives one", "One of the words of -t."},
+    {"GSORT_CACHE", "off: neither use nor keep measured rates",
+     "Otherwise they are in the file that FILES names."},
     {"TMPDIR", "folder for temporary files if -T is not given", ""},
     {"NO_COLOR", "set to anything: no color, unless --color=always", ""},
     {"TERM", "dumb: no color and no status line", ""},

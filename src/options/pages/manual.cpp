@@ -100,7 +100,11 @@ $XDG_CACHE_HOME/gsort/rates.json, else ~/.cache/gsort/rates.json
 Sorting rates measured on this machine, if it may have a GPU;
 .B \-\-engine auto
 uses them to choose.
-You can delete it; sorting works without it.
+A sort of 1 GiB or more that is faster than what is known replaces a rate;
+.B \-vv
+then says which one, and names the file.
+You can delete it; sorting works without it, and with GSORT_CACHE=off it is
+neither read nor written.
 )";
 
 constexpr std::string_view kNotes = R"(SIGUSR1 prints a line that says how far the sort is.

@@ -190,6 +190,15 @@ TEST(ParseOptions, RefusesOptionsOfTheEnvironmentThatChangeTheResult) {
   }
 }
 
+TEST(ParseOptions, KeepsRatesUnlessTheEnvironmentSaysOff) {
+  EXPECT_TRUE(parse({}).keep_rates);
+  EXPECT_TRUE(parse({}, {{"GSORT_CACHE", ""}}).keep_rates);
+  EXPECT_TRUE(parse({}, {{"GSORT_CACHE", "on"}}).keep_rates);
+  EXPECT_FALSE(parse({}, {{"GSORT_CACHE", "off"}}).keep_rates);
+  EXPECT_EQ(complaint({}, {{"GSORT_CACHE", "no"}}),
+            "GSORT_CACHE 'no': is not one of its values\n  the values are on, off");
+}
+
 TEST(ParseOptions, RefusesFilesAndBadQuotesInTheEnvironment) {
   EXPECT_NE(complaint({}, {{"GSORT_OPTIONS", "-v file"}})
                 .find("'file' in GSORT_OPTIONS: is not an option"),
