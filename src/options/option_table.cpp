@@ -434,7 +434,10 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "man|bash|zsh|fish",
      .group = kReporting,
      .help = "a manual page, or a shell's completion",
-     .more = "In bash: source <(gsort --generate=bash).",
+     .more =
+         "Packages install them. Otherwise, in bash: source <(gsort --generate=bash); zsh: gsort "
+         "--generate=zsh > DIR/_gsort, in a DIR of $fpath, before compinit; fish: gsort "
+         "--generate=fish > ~/.config/fish/completions/gsort.fish.",
      .apply = [](Options& o, Text v) { o.show = parse_choice(v, kGenerated, "--generate"); }},
 });
 #undef GSORT_BAR_AND_NAME

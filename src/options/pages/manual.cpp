@@ -169,6 +169,27 @@ Another program called gsort sorts genomic files, and GNU sort has that name
 on some systems.
 )";
 
+constexpr std::string_view kSeeAlso = R"(.BR sort (1)
+for lines of text,
+.BR od (1)
+to look into binary files,
+.BR zstd (1),
+.BR nvidia\-smi (1).
+.PP
+README.md, in the folder doc/gsort\-binary of the installation.
+)";
+
+constexpr std::string_view kBugs = R"(A sort uses one GPU, even if there are several.
+.PP
+A report of a bug helps most with the command, its messages with
+.BR \-vv ,
+and what
+.B \-\-version
+and
+.B \-\-explain
+print.
+)";
+
 // Roff takes '\\' for an escape, a bare '-' for a hyphen, and '.' or '\'' at the start of a line,
 // which any word may come to, for a request.
 std::string literal(std::string_view text) {
@@ -278,7 +299,9 @@ std::string manual_page() {
   text += section("FILES") + std::string(kFiles);
   text += described_section("EXIT STATUS", kExitStatuses);
   text += examples_section();
-  return text + section("NOTES") + std::string(kNotes);
+  text += section("NOTES") + std::string(kNotes);
+  text += section("SEE ALSO") + std::string(kSeeAlso);
+  return text + section("BUGS") + std::string(kBugs);
 }
 
 }  // namespace gsort
