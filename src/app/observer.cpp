@@ -74,9 +74,8 @@ Observer::Observer(const Reporting& reporting, const std::string& note)
 Observer::~Observer() = default;
 
 void Observer::end_progress(std::uint64_t bytes) {
-  const double seconds = static_cast<double>(meter_.now_ns()) * 1e-9;
+  progress_->done(bytes);
   progress_.reset();
-  if (reporting_.progress == ProgressMode::kJson) put_to_stderr(done_json(seconds, bytes) + '\n');
 }
 
 bool Observer::sort_is_done(const SortReport& report) {

@@ -387,7 +387,8 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .in_environment = true,
      .help = "a status line (auto)",
      .more = "auto: at a terminal, after the first second. always: also elsewhere, one line per "
-             "second. json: the same as JSON, one object per line. SIGUSR1 always prints a line.",
+             "second, the last of which says done. json: the same as JSON, one object per line. "
+             "SIGUSR1 always prints a line.",
      .apply = [](Options& o,
                  Text v) { o.progress = parse_choice(v, kProgressModes, "--progress"); }},
     {.name = "stats",

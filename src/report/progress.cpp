@@ -20,11 +20,25 @@ Progress::Progress(const Meter& meter, Request request)
 }
 
 Progress::~Progress() {
+  end();
+}
+
+void Progress::done(std::uint64_t bytes) {
+  end();
+  const double seconds = static_cast<double>(meter_.now_ns()) * 1e-9;
+  if (request_.form == Form::kJson) request_.write(done_json(seconds, bytes) + '\n');
+  if (request_.form == Form::kLines && has_said_) {
+    request_.write("gsort: " + done_line(seconds, bytes) + '\n');
+  }
+}
+
+void Progress::end() {
   if (thread_.joinable()) {
     thread_.request_stop();
     thread_.join();
   }
   if (line_is_shown_) request_.write(kWipe);
+  line_is_shown_ = false;
 }
 
 void Progress::run(const std::stop_token& stop) {
@@ -49,6 +63,7 @@ void Progress::run(const std::stop_token& stop) {
 }
 
 void Progress::say(const Status& status) {
+  has_said_ = true;
   switch (request_.form) {
     case Form::kSilent:
       return;

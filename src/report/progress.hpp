@@ -37,10 +37,15 @@ class Progress {
 
   // Ends the thread and wipes a line that would be written over.
   ~Progress();
+
+  // The same for a sort of `bytes` that has succeeded, which the last line says: as JSON always, as
+  // a line if there was one before. At a terminal the summary stands in its place. Once.
+  void done(std::uint64_t bytes);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
  private:
+  void end();
   void run(const std::stop_token& stop);
   void say(const Status& status);
 
@@ -48,6 +53,7 @@ class Progress {
   Request request_;
   StatusTracker tracker_;
   bool line_is_shown_ = false;
+  bool has_said_ = false;  // anything that was not asked for
   std::mutex mutex_;
   std::condition_variable_any woken_;
   std::jthread thread_;

@@ -109,6 +109,11 @@ std::string status_json(const Status& status) {
   return json.dump();
 }
 
+std::string done_line(double seconds, std::uint64_t bytes) {
+  return fmt::format("done: {} in {}", decimal_bytes(static_cast<double>(bytes)),
+                     duration(seconds));
+}
+
 std::string done_json(double seconds, std::uint64_t bytes) {
   return Json{{"phase", "done"}, {"seconds", seconds}, {"bytes", bytes}}.dump();
 }

@@ -44,6 +44,9 @@ class StatusTracker {
 // One object on one line, without the newline.
 [[nodiscard]] std::string status_json(const Status& status);
 
+// The last of the lines: "done: 1.07 GB in 12 s".
+[[nodiscard]] std::string done_line(double seconds, std::uint64_t bytes);
+
 // The last of the JSON lines.
 [[nodiscard]] std::string done_json(double seconds, std::uint64_t bytes);
 

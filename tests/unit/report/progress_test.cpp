@@ -86,6 +86,29 @@ TEST(Progress, RewritesALineThatFitsTheTerminalAndWipesIt) {
   EXPECT_TRUE(listener.text().ends_with("\r\x1b[K"));
 }
 
+TEST(Progress, EndsItsLinesWithOneThatSaysDone) {
+  Meter meter;
+  meter.begin_phase(Phase::kRead, 0);
+  Listener listener;
+  {
+    Progress progress(meter, listener.request(Progress::Form::kLines));
+    EXPECT_TRUE(listener.hears("gsort: reading: "));
+    progress.done(1'070'000'000);
+  }
+  EXPECT_NE(listener.text().find("gsort: done: 1.07 GB in "), std::string::npos);
+  EXPECT_TRUE(listener.text().ends_with(" s\n"));
+}
+
+TEST(Progress, SaysNothingOfTheEndOfAShortSort) {
+  Meter meter;
+  Listener listener;
+  for (const auto form :
+       {Progress::Form::kSilent, Progress::Form::kRewritten, Progress::Form::kLines}) {
+    Progress(meter, listener.request(form)).done(1'000);
+  }
+  EXPECT_EQ(listener.text(), "");
+}
+
 TEST(Progress, WritesALineASecondElsewhere) {
   Meter meter;
   meter.begin_phase(Phase::kRead, 0);
