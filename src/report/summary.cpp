@@ -64,8 +64,8 @@ std::string summary_line(const Outcome& outcome, const Plan& plan) {
                                  element_words(plan.job.element), seconds, seconds < 10 ? 2 : 1);
   if (seconds > 0) text += fmt::format(" ({})", rate_words(outcome, plan));
   if (outcome.runs > 0) {
-    text += fmt::format(", {} runs, {} spilled", outcome.runs,
-                        decimal_bytes(static_cast<double>(outcome.spilled_bytes)));
+    text += fmt::format(", {} runs, {} in temporary files", outcome.runs,
+                        format_bytes(outcome.spilled_bytes));
   }
   return text + (outcome.verified ? ", verified\n" : ", not verified\n");
 }

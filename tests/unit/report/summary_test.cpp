@@ -38,8 +38,8 @@ TEST(SummaryLine, SaysWhatWasSpilled) {
   outcome.spilled_bytes = 1'090'000'000;
   EXPECT_EQ(
       summary_line(outcome, Plan{}),
-      "sorted 1.07 GB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), 12 runs, 1.09 GB "
-      "spilled, verified\n");
+      "sorted 1.07 GB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), 12 runs, 1.02 "
+      "GiB in temporary files, verified\n");
 }
 
 TEST(SummaryLine, NamesTheBusiestStage) {
