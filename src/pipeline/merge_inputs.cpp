@@ -1,8 +1,6 @@
 #include "pipeline/merge_inputs.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -10,76 +8,13 @@
 #include "base/blocking_queue.hpp"
 #include "base/error.hpp"
 #include "base/failure.hpp"
-#include "base/parallel.hpp"
 #include "base/thread.hpp"
 #include "base/units.hpp"
-#include "pipeline/input/sorted_input.hpp"
+#include "pipeline/input/sorted_window.hpp"
 #include "pipeline/output/sinks.hpp"
 
 namespace gsort {
 namespace {
-
-// The stretch of one input that is in memory.
-class Window {
- public:
-  Window(SortedInput input, const ElementOrder& order, ByteSpan room)
-      : input_(std::move(input)),
-        order_(order),
-        element_bytes_(order.element_bytes()),
-        room_(room) {}
-
-  // Reads on where half of the room is free.
-  void fill() {
-    if (ended_ || end_ - begin_ > room_.size() / 2) return;
-    std::memmove(room_.data(), room_.data() + begin_, end_ - begin_);
-    end_ -= begin_;
-    begin_ = 0;
-    while (!ended_ && room_.size() - end_ >= std::max(SortedInput::kLeastRead, element_bytes_)) {
-      const std::size_t read = input_.read(room_.subspan(end_));
-      end_ += read;
-      ended_ = read == 0;
-    }
-  }
-
-  [[nodiscard]] ConstByteSpan elements() const { return room_.subspan(begin_, end_ - begin_); }
-  [[nodiscard]] bool ended() const { return ended_; }
-
-  // Requires: there are elements.
-  [[nodiscard]] const std::byte* last() const { return room_.data() + end_ - element_bytes_; }
-
-  // The elements that come before `bound`, those that are equal to it included if so wanted.
-  [[nodiscard]] ConstByteSpan elements_up_to(const std::byte* bound, bool equal_included) const {
-    std::size_t low = 0;
-    std::size_t high = elements().size() / element_bytes_;
-    while (low < high) {
-      const std::size_t middle = low + (high - low) / 2;
-      const int compared = order_.compare(elements().data() + middle * element_bytes_, bound);
-      if (compared < 0 || (compared == 0 && equal_included)) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return elements().first(low * element_bytes_);
-  }
-  void drop(std::size_t bytes) { begin_ += bytes; }
-
- private:
-  SortedInput input_;
-  const ElementOrder& order_;
-  std::size_t element_bytes_;
-  ByteSpan room_;
-  std::size_t begin_ = 0;
-  std::size_t end_ = 0;
-  bool ended_ = false;
-};
-
-// Up to where the windows can be put out: the least of their last elements, and the input that
-// brought it.
-struct Bound {
-  const std::byte* element = nullptr;  // null: no input goes on
-  std::size_t window = 0;
-};
 
 // A part in a lane's input, ready to be merged.
 struct FilledLane {
@@ -112,8 +47,8 @@ class GroupMerge {
   // `begin` is called when the first elements have been read, with whether there are any.
   template <class Begin>
   std::uint64_t run(const Begin& begin) {
-    fill_windows();
-    PieceSink& sink = begin(anything_left());
+    fill_all(windows_, context_.plan.threads);
+    PieceSink& sink = begin(anything_left(windows_));
     std::vector<std::jthread> mergers;
     try {
       mergers.reserve(lanes_.size());  // one that finds no place here would be waited for
@@ -156,58 +91,31 @@ class GroupMerge {
     }
   }
 
-  void fill_windows() {
-    std::atomic<std::size_t> next{0};
-    const auto workers = std::min<std::size_t>(context_.plan.threads, windows_.size());
-    run_workers(static_cast<unsigned>(workers), [&](unsigned) {
-      for (std::size_t i = next++; i < windows_.size(); i = next++) windows_[i].fill();
-    });
-  }
-
-  [[nodiscard]] bool anything_left() const {
-    return std::ranges::any_of(windows_,
-                               [](const Window& window) { return !window.elements().empty(); });
-  }
-
   void hand_out_all() {
-    while (anything_left() && !failure_.failed()) {
+    while (anything_left(windows_) && !failure_.failed()) {
       const std::optional<std::size_t> lane = free_.pop();
       if (!lane) return;  // a merger has failed
       hand_out(*lane);
-      fill_windows();
+      fill_all(windows_, context_.plan.threads);
     }
   }
 
   // Cuts all windows at the bound and gives the slices to the lane.
   void hand_out(std::size_t lane) {
-    const Bound bound = least_last_element();
+    const WindowBound bound = bound_of(windows_, order_);
     FilledLane part{lane, position_, {}};
     std::byte* to = lanes_[lane]->input().data();
     for (std::size_t i = 0; i < windows_.size(); ++i) {
       // What is equal to the bound may still come from the bound's input, and stands in front of
       // what later inputs have of it. Among keys that cannot be seen.
       const bool equal_included = i <= bound.window || !order_.records();
-      const ConstByteSpan slice = bound.element != nullptr
-                                      ? windows_[i].elements_up_to(bound.element, equal_included)
-                                      : windows_[i].elements();
+      const ConstByteSpan slice = windows_[i].take_up_to(bound.element, equal_included);
       order_.copy_ordered(slice, to);
       to += slice.size();
       part.counts.push_back(slice.size() / order_.element_bytes());
       position_ += part.counts.back();
-      windows_[i].drop(slice.size());
     }
     filled_.push(std::move(part));
-  }
-
-  // Of the inputs that go on; of several that end alike, the first one.
-  [[nodiscard]] Bound least_last_element() const {
-    Bound least;
-    for (std::size_t i = 0; i < windows_.size(); ++i) {
-      if (windows_[i].ended()) continue;
-      const std::byte* const last = windows_[i].last();
-      if (least.element == nullptr || order_.compare(last, least.element) < 0) least = {last, i};
-    }
-    return least;
   }
 
   void merge_all(PieceSink& sink, ByteSpan staging_memory) {
@@ -241,7 +149,7 @@ class GroupMerge {
   ByteSpan rest_ = context_.memory;
   ByteSpan staging_ =
       form_ == KeyForm::kRaw ? take(sizes_.lanes * sizes_.staging_bytes) : ByteSpan();
-  std::vector<Window> windows_;
+  std::vector<SortedWindow> windows_;
   std::uint64_t position_ = 0;
   BlockingQueue<std::size_t> free_;
   BlockingQueue<FilledLane> filled_;
