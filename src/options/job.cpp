@@ -48,9 +48,11 @@ Job make_job(const Options& options, const StoredArray& stored) {
   job.array_elements = array_elements(options, stored.row_elements, job.element.bytes());
   refuse_result_contradictions(options, stored);
   refuse_beside_resume(options, stored);
-  job.unique = options.unique;
+  job.unique = options.unique || options.intersect || options.subtract;
   job.top = options.top;
   job.merged_inputs = options.merge ? options.inputs.size() : 0;
+  if (options.intersect) job.set_operation = SetOperation::kIntersect;
+  if (options.subtract) job.set_operation = SetOperation::kSubtract;
   job.output_form = output_form(options);
   job.header_bytes = options.input_form.skip_bytes;
   job.dtype = stored.dtype;

@@ -12,13 +12,17 @@
 
 namespace gsort {
 
+// What is to be found out about inputs that are sorted already, instead of merging them.
+enum class SetOperation : std::uint8_t { kNone, kIntersect, kSubtract };
+
 struct Job {
   ElementFormat element;
   TypeSource type_source = TypeSource::kCaller;
 
-  bool unique = false;               // one of each element comes out
+  bool unique = false;               // one of each element comes out, as of a set operation
   std::optional<std::uint64_t> top;  // of the result, only so many elements
   std::uint64_t merged_inputs = 0;   // that are sorted already; 0: they are not
+  SetOperation set_operation = SetOperation::kNone;  // on these
   // Of each array that is sorted on its own; 0: the input is one. Never more than a file can hold:
   // an array longer than the input is the input, and what is added to such a number, or multiplied
   // with the bytes of an element, stays within 64 bits.

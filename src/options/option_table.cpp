@@ -176,6 +176,19 @@ constexpr auto kTable = std::to_array<OptionSpec>({
              "part of it. Equal records come in the order of the FILEs. If there are more FILEs "
              "than memory has room for, groups of them are merged first.",
      .apply = [](Options& o, Text) { o.merge = true; }},
+    {.name = "intersect",
+     .group = kJob,
+     .help = "with -m: one of each key that is in every FILE",
+     .more = "Sorted FILEs are compared as they are read, in one pass and without temporary files. "
+             "The output has one of each key, as with -u. Works with all key types, but not with "
+             "--record. Always uses the CPU.",
+     .apply = [](Options& o, Text) { o.intersect = true; }},
+    {.name = "subtract",
+     .group = kJob,
+     .help = "with -m: one of each key of only the first FILE",
+     .more = "One of each key of the first FILE that is in no other FILE. All else is as with "
+             "--intersect.",
+     .apply = [](Options& o, Text) { o.subtract = true; }},
     {.name = "top",
      .value_kind = kRequired,
      .value_name = "N",
@@ -327,7 +340,8 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .help = "sorting engine (auto)",
      .more = "auto uses a GPU if there is one and the input is large enough to make up for its "
              "start; -v prints the choice and the reason. cuda without a usable GPU is an error. "
-             "8- and 16-bit keys, and --top if N elements fit in memory, always use the CPU.",
+             "8- and 16-bit keys, --intersect, --subtract, and --top if N elements fit in memory, "
+             "always use the CPU.",
      .apply = [](Options& o, Text v) { o.engine = parse_choice(v, kEngines, "--engine"); }},
     {.name = "device",
      .value_kind = kRequired,

@@ -60,6 +60,26 @@ void refuse_beside_fingerprint(const Options& options) {
   }
 }
 
+void refuse_beside_set_operations(const Options& options, const StoredArray& stored) {
+  const std::string_view name = options.intersect ? "--intersect" : "--subtract";
+  const auto refuse = [&](std::string_view reason, std::string_view hint) {
+    throw Error(ErrorKind::kUsage, fmt::format("option {}", name), std::string(reason))
+        .hint(std::string(hint));
+  };
+  if (options.intersect && options.subtract) {
+    throw exclude_each_other(options, "--intersect", "--subtract",
+                             "run gsort twice; - reads the first result from a pipe");
+  }
+  if (!options.merge) refuse("needs --merge", "sort each FILE, then add -m");
+  if (options.inputs.size() < 2) {
+    refuse("needs at least two FILEs", "name all that are to be compared; -u alone takes one");
+  }
+  if (options.records || stored.records) {
+    throw exclude_each_other(options, name, stored.records ? "an array of records" : "--record",
+                             "only keys are compared; sort and compare files of the keys alone");
+  }
+}
+
 }  // namespace
 
 void set_top(Options& options, std::string_view value) {
@@ -75,6 +95,7 @@ void set_batch_elements(Options& options, std::string_view value) {
 
 void refuse_result_contradictions(const Options& options, const StoredArray& stored) {
   if (options.batch_elements || stored.row_elements > 0) refuse_beside_batches(options, stored);
+  if (options.intersect || options.subtract) refuse_beside_set_operations(options, stored);
   if (options.check != CheckMode::kNone) refuse_beside_check(options);
   if (options.fingerprint) refuse_beside_fingerprint(options);
   const std::string_view reads = reading_option(options);

@@ -16,6 +16,7 @@
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
 #include "io/system/space.hpp"
+#include "pipeline/compare_inputs.hpp"
 #include "pipeline/count_keys.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/merge_inputs.hpp"
@@ -154,7 +155,7 @@ class Sort {
 
   // Returns the elements.
   std::uint64_t sort_all(ByteSpan memory, Proof& proof, const OutputMaker& make_output) {
-    const bool merges_inputs = plan_.is<InputMergePlan>();
+    const bool merges_inputs = plan_.is<InputMergePlan>() || plan_.is<SetPlan>();
     const OutputMaker output = [&](std::optional<std::uint64_t> elements) -> PieceSink& {
       if (!merges_inputs) begin_phase(Phase::kWrite, elements.value_or(0));
       return make_output(elements);
@@ -166,6 +167,9 @@ class Sort {
     }
     if (plan_.is<SelectPlan>()) {
       return select_top(plan_, job_.reader, proof, &meter_, memory, output);
+    }
+    if (plan_.is<SetPlan>()) {
+      return compare_inputs(plan_, job_.reader, proof, &meter_, memory, output);
     }
     // A folder that cannot keep runs is refused now, not when the first one is ready; and whatever
     // ends the process from here on, the next one knows who made the folder.

@@ -52,6 +52,9 @@ std::span<const GpuFacts> devices_of(const Machine& machine) {
 
 EngineDecision choose_engine(const Job& job, const Machine& machine) {
   require_asked_engine(job.resources, machine);
+  if (job.set_operation != SetOperation::kNone) {
+    return {false, "sorted inputs are compared on the CPU"};
+  }
   if (is_counted(job)) return {false, "keys of one and two bytes are counted"};
   if (is_of_record_arrays(job)) return {false, "arrays of records are sorted on the CPU"};
   if (job.resources.engine == EngineChoice::kCpu) return {false, "as asked"};

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/checked.hpp"
+#include "base/page.hpp"
 #include "base/units.hpp"
 #include "plan/batch_plan.hpp"
 #include "plan/budget.hpp"
@@ -191,6 +192,30 @@ bool plan_input_merge(Plan& plan) {
   return true;
 }
 
+// Windows of all inputs, and for each thread a piece, which stays in the cache together with what
+// is dropped of it. Where there is little memory, with fewer threads.
+bool plan_set_operation(Plan& plan) {
+  constexpr std::uint64_t kPieceBytes = 64 * kKiB;
+  constexpr std::uint64_t kLeastWindowBytes = 16 * kKiB;
+  constexpr std::uint64_t kUsualWindowBytes = 64 * kKiB;
+  constexpr std::uint64_t kMostWindowBytes = 4 * kMiB;  // longer ones gain nothing
+  constexpr std::uint64_t kUsualBytes = 64 * kMiB;      // of all windows
+  const std::uint64_t inputs = plan.job.merged_inputs;
+  const auto most_bytes = [&] {
+    const std::uint64_t budget = sorting_budget(plan, plan.host_budget_bytes);
+    return (budget - std::min(budget, plan.threads * kPieceBytes)) / inputs;
+  };
+  while (plan.threads > 1 && most_bytes() < kUsualWindowBytes) plan.threads /= 2;
+  const std::uint64_t wanted =
+      std::clamp(kUsualBytes / inputs, kUsualWindowBytes, kMostWindowBytes);
+  const std::uint64_t window_bytes = round_down(std::min(wanted, most_bytes()), kMemoryPageBytes);
+  if (window_bytes < kLeastWindowBytes) return false;
+  plan.strategy = SetPlan{window_bytes, kPieceBytes};
+  plan.engine_reason = "sorted inputs are compared on the CPU";
+  plan.arena_bytes = inputs * window_bytes + plan.threads * kPieceBytes;
+  return true;
+}
+
 // An array that is a sort of its own. Of a pipe nobody knows how much of an array there is: one
 // that is longer than any guess may be all that the pipe brings, and little.
 bool plan_array_by_array(Plan& plan, const Machine& machine) {
@@ -219,6 +244,10 @@ bool plan_arrays(Plan& plan, const Machine& machine) {
 bool plan_sort(Plan& plan, const Machine& machine) {
   const bool merges = plan.job.merged_inputs > 0;
   if (plan.job.array_elements > 0) return plan_arrays(plan, machine);
+  if (plan.job.set_operation != SetOperation::kNone) {
+    plan.threads = useful_threads(plan, machine);
+    return plan_set_operation(plan);
+  }
   if (is_counted(plan.job)) {
     plan_counting(plan);
     return true;

@@ -64,6 +64,12 @@ struct InputMergePlan {
   std::uint64_t arena_bytes = 0;    // all of this
 };
 
+// --merge with --intersect or --subtract: windows of all inputs are compared.
+struct SetPlan {
+  std::uint64_t window_bytes = 0;  // of each input in memory
+  std::uint64_t piece_bytes = 0;   // of the first input, which a core compares with all others
+};
+
 // --batch-elements with arrays of which memory holds several. Longer ones are sorts of their own,
 // one after the other, by the plan for one of them.
 struct BatchPlan {
@@ -72,8 +78,8 @@ struct BatchPlan {
   std::uint64_t block_elements = 0;  // whole arrays that a lane sorts at once
 };
 
-using Strategy =
-    std::variant<UnknownSize, OneChunk, Spill, CountKeys, SelectPlan, InputMergePlan, BatchPlan>;
+using Strategy = std::variant<UnknownSize, OneChunk, Spill, CountKeys, SelectPlan, InputMergePlan,
+                              SetPlan, BatchPlan>;
 
 // Sizes of reading, and of chunks where these are sorted.
 struct ChunkPlan {

@@ -44,6 +44,10 @@ struct Steps {
     return words + fmt::format(", {} at once, into {} runs; then merge these",
                                format_count(merge.fan_in), format_count(plan.run.count));
   }
+  std::string operator()(const SetPlan&) const {
+    return fmt::format("compare {} sorted inputs: one read, one write, no temporary files",
+                       format_count(plan.job.merged_inputs));
+  }
   std::string operator()(const SelectPlan&) const {
     return "keep what may be among the first elements while reading: one read, no temporary files";
   }

@@ -31,6 +31,8 @@ std::string result_words(const Plan& plan) {
                        format_count(plan.job.array_elements));
   }
   std::string words = plan.job.unique ? "one of each key" : "";
+  if (plan.job.set_operation == SetOperation::kIntersect) words += " that is in every input";
+  if (plan.job.set_operation == SetOperation::kSubtract) words += " of only the first input";
   if (plan.job.top) {
     words += fmt::format("{}the first {}", words.empty() ? "" : "; of these ",
                          format_count(*plan.job.top));
@@ -49,15 +51,19 @@ std::string engine_words(const Plan& plan) {
 
 std::string_view strategy_name(const Plan& plan) {
   struct Names {
+    const Job& job;
     std::string_view operator()(const UnknownSize&) const { return "unknown"; }
     std::string_view operator()(const OneChunk&) const { return "one chunk"; }
     std::string_view operator()(const Spill&) const { return "runs"; }
     std::string_view operator()(const CountKeys&) const { return "count"; }
     std::string_view operator()(const SelectPlan&) const { return "select"; }
     std::string_view operator()(const InputMergePlan&) const { return "merge"; }
+    std::string_view operator()(const SetPlan&) const {
+      return job.set_operation == SetOperation::kIntersect ? "intersect" : "subtract";
+    }
     std::string_view operator()(const BatchPlan&) const { return "arrays"; }
   };
-  return std::visit(Names{}, plan.strategy);
+  return std::visit(Names{plan.job}, plan.strategy);
 }
 
 std::string decimal_bytes(double bytes) {

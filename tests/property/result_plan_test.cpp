@@ -122,6 +122,16 @@ void expect_sound_input_merge(const Plan& plan, const Options& options) {
   }
 }
 
+void expect_sound_windows(const Plan& plan, const Options& options) {
+  const SetPlan& sizes = plan.as<SetPlan>();
+  EXPECT_GE(sizes.window_bytes, 16 * kKiB);
+  EXPECT_EQ(sizes.window_bytes % plan.element_bytes, 0U);
+  EXPECT_GE(sizes.piece_bytes, plan.element_bytes);
+  EXPECT_EQ(plan.temporary_bytes, 0U);
+  expect_within(options.inputs.size() * sizes.window_bytes + plan.threads * sizes.piece_bytes,
+                plan);
+}
+
 void expect_sound_arrays(const Plan& plan) {
   const BatchPlan& batch = plan.as<BatchPlan>();
   EXPECT_GE(batch.lanes, 1U);
@@ -152,6 +162,7 @@ void expect_sound_result(const Plan& plan, const Question& q) {
                          plan);
   }
   if (plan.is<InputMergePlan>()) return expect_sound_input_merge(plan, options);
+  if (plan.is<SetPlan>()) return expect_sound_windows(plan, options);
   if (plan.is<BatchPlan>()) return expect_sound_arrays(plan);
   // Arrays that are sorts of their own have the plan of one of them.
   Plan one = plan;
@@ -183,6 +194,17 @@ TEST(AnyPlanOfAResult, OfRecordsAndFirstElementsIsSound) {
 
 TEST(AnyPlanOfAResult, OfAMergeIsSound) {
   EXPECT_TRUE(rc::check([] { check_sound(any_merge()); }));
+}
+
+TEST(AnyPlanOfAResult, OfASetOperationIsSound) {
+  EXPECT_TRUE(rc::check([] {
+    Question q = any_merge();
+    q.options.records.reset();
+    q.options.inputs.resize(std::max<std::size_t>(q.options.inputs.size(), 2), "in");
+    q.options.intersect = *rc::gen::arbitrary<bool>();
+    q.options.subtract = !q.options.intersect;
+    check_sound(q);
+  }));
 }
 
 TEST(AnyPlanOfAResult, OfArraysIsSound) {

@@ -90,6 +90,8 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
   options.compress_level = request.compress ? levels_of(*request.compress).usual : 0;
   options.merge = !request.merged.empty();
   if (options.merge) options.inputs.resize(request.merged.size());
+  options.intersect = request.set_operation == SetOperation::kIntersect;
+  options.subtract = request.set_operation == SetOperation::kSubtract;
   Machine machine = invented_machine(reader.known_size(), request.threads, kTiB);
   if (request.gpu_memory) {
     options.engine = EngineChoice::kCuda;

@@ -19,9 +19,10 @@ struct SortRequest {
   KeyFormat format;
   std::optional<RecordFormat> records;  // what elements are instead of keys
   Bytes input;
-  std::vector<Bytes> merged;              // --merge: inputs, each in order, in place of `input`
-  std::string budget = "64M";             // -S
-  std::optional<std::string> gpu_memory;  // for the CUDA engine; none: another engine
+  std::vector<Bytes> merged;  // --merge: inputs, each in order, in place of `input`
+  SetOperation set_operation = SetOperation::kNone;  // on these
+  std::string budget = "64M";                        // -S
+  std::optional<std::string> gpu_memory;             // for the CUDA engine; none: another engine
   unsigned threads = 2;
   std::optional<unsigned> batch_size;
   bool from_pipe = false;  // of several inputs the last

@@ -16,6 +16,7 @@ inline constexpr Example kExamples[] = {
     {"producer | gsort -t f64 > out.f64", "from and to pipes"},
     {"gsort -r dump.u32 -o top.u32", "the type from the suffix, largest first"},
     {"gsort -c out.f64", "is it sorted?"},
+    {"gsort -m --subtract a.u64 b.u64", "keys of only the first sorted file"},
     {"gsort --explain -S 1G big.u64", "what would happen with 1 GiB of memory"},
 };
 

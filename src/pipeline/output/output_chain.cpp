@@ -31,7 +31,8 @@ OutputChain::OutputChain(const Plan& plan, io::Output& output, Proof& proof, Met
       first_(&proving_sink_) {
   if (plan.job.top)
     first_ = &limit_sink_.emplace(*plan.job.top, plan.element_bytes, proof, *first_);
-  if (!plan.job.unique) return;
+  // A set operation puts one of each key.
+  if (!plan.job.unique || plan.job.set_operation != SetOperation::kNone) return;
   if (plan.job.element.records) {
     first_ = &unique_record_sink_.emplace(*plan.job.element.records, proof, *first_);
   } else {

@@ -58,6 +58,31 @@ TEST(ResultOptions, MayStandBesideEachOtherWhereThatMeansSomething) {
   EXPECT_EQ(complaint([&] { refuse_result_contradictions(fingerprint); }), "");
 }
 
+TEST(ResultOptions, CompareKeysOfSortedInputsOnly) {
+  for (bool Options::*operation : {&Options::intersect, &Options::subtract}) {
+    Options options;
+    options.*operation = true;
+    options.inputs = {"a", "b"};
+    const auto said = [&] { return complaint([&] { refuse_result_contradictions(options); }); };
+    EXPECT_NE(said().find("needs --merge"), std::string::npos) << said();
+    options.merge = options.unique = true;
+    options.top = 3;
+    EXPECT_EQ(said(), "");
+    options.inputs.pop_back();
+    EXPECT_NE(said().find("at least two FILEs"), std::string::npos) << said();
+    options.inputs.emplace_back("b");
+    options.records.emplace();
+    EXPECT_NE(said().find("--record"), std::string::npos) << said();
+    options.records.reset();
+    StoredArray stored;
+    stored.records.emplace();
+    const std::string text = complaint([&] { refuse_result_contradictions(options, stored); });
+    EXPECT_NE(text.find("an array of records"), std::string::npos) << text;
+    options.intersect = options.subtract = true;
+    EXPECT_NE(said().find("options --intersect and --subtract"), std::string::npos) << said();
+  }
+}
+
 TEST(ResultOptions, ThatExcludeEachOtherAreBothNamed) {
   const auto expect_named = [](const Options& options, const std::string& one,
                                const std::string& other) {

@@ -1,0 +1,36 @@
+// --intersect and --subtract: which keys sorted inputs have in common, or the first one has alone.
+// Each input is read once, in order; one of each key that is wanted comes out.
+//
+// Idea. As in the input merge (merge_inputs.hpp), a window of every input is in memory, and the
+// least of their last keys is a bound: whether an input has a key up to there is known. Each
+// time all windows are cut behind the bound. The first input's slice is cut into pieces, each
+// compared by one core: repeats are dropped, then, input by input, the keys that must not stay
+// (element/member_keys.hpp). Of the other inputs no key comes out. A key that is equal to the
+// bound may come again; in the first input it is then a repeat, in others it is compared with
+// nothing.
+//
+// Example, windows of 4:   1 3 3 7 | 9 ...   2 3 8 9 | 9 ...   bound 7: 1 3 3 7 and 2 3
+//   in both: 3 stays;   only in the first: 1 7 stay
+//
+// Proof. What does not come out is added up where it is dropped. Which keys are members of another
+// input is searched a second time, in another way; number and sum of those found must be the same.
+//
+// Cost. One read, and one pass in the cache over the first input for each other one.
+#pragma once
+
+#include <cstdint>
+
+#include "io/input/reader.hpp"
+#include "pipeline/form_runs.hpp"
+#include "pipeline/proof/proof.hpp"
+#include "plan/plan.hpp"
+
+namespace gsort {
+
+// Requires: plan.is<SetPlan>(); `memory` holds plan.arena_bytes. `meter` may be null. Returns the
+// elements read.
+// Throws: Error from reading, an input that is not sorted, writing, or the proof.
+std::uint64_t compare_inputs(const Plan& plan, io::Reader& reader, Proof& proof, Meter* meter,
+                             ByteSpan memory, const OutputMaker& output);
+
+}  // namespace gsort
