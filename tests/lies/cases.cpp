@@ -157,6 +157,25 @@ void use_small_windows(Plan& plan) {
   std::get<InputMergePlan>(plan.strategy).window_elements = 2 * kBlockBytes / plan.element_bytes;
 }
 
+// Inputs of keys of twelve bits: they have some in common, and repeat their own.
+SortRequest comparing(SortRequest request, SetOperation operation) {
+  request.set_operation = operation;
+  for (const std::uint64_t keys : {4'000U, 2'500U, 2'499U}) {
+    Bytes input = generated(kU32, Distribution::kUniform, keys, keys);
+    for (std::size_t at = 0; at < input.size(); at += 4) {
+      input[at + 1] &= std::byte{15};
+      input[at + 2] = input[at + 3] = std::byte{0};
+    }
+    request.merged.push_back(sorted_copy(input, kU32));
+  }
+  return request;
+}
+
+void use_small_pieces(Plan& plan) {
+  use_small_blocks(plan);
+  plan.strategy = SetPlan{2 * kBlockBytes, kBlockBytes / 8};
+}
+
 void merge_into_runs(Plan& plan) {
   InputMergePlan windows = plan.as<InputMergePlan>();
   windows.fan_in = 2;
@@ -239,6 +258,15 @@ std::vector<LieCase> make_cases() {
   add("merged_into_runs", merging(keys(merge_into_runs)), merged | kOfMerges | kOfFiles);
   add("merged_from_pipe", through_pipes(merging(keys(use_small_windows)), true, false), merged);
   add("merged_to_pipe", through_pipes(merging(keys(use_small_windows)), false, true), merged);
+
+  const std::set<Seam> compared = counted | std::set{Seam::kRepeats, Seam::kMembers};
+  const auto intersect = comparing(keys(use_small_pieces), SetOperation::kIntersect);
+  const auto subtract = comparing(keys(use_small_pieces), SetOperation::kSubtract);
+  add("intersected", intersect, compared | placed);
+  add("subtracted", subtract, compared | placed);
+  add("intersected_to_pipe", through_pipes(intersect, false, true), compared);
+  add("subtracted_from_pipe", through_pipes(subtract, true, false), compared);
+  add("subtracted_top", with_top(subtract, 100), compared);
 
   add("arrays", in_arrays(keys(use_small_array_blocks), 100), arrays | placed);
   add("arrays_of_u8",

@@ -42,6 +42,7 @@ PLACES = [
                                              "void UniqueSink::put_some("]),
     ("src/pipeline/output/unique_record_sink.cpp", ["void UniqueRecordSink::put(",
                                                     "void UniqueRecordSink::put_some("]),
+    ("src/pipeline/compare_inputs.cpp", ["  void compare(Piece& piece"]),
     ("src/pipeline/select_top.cpp", ["  void drop_repeats() {"]),
 ]
 

@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "element/member_keys.hpp"
 #include "element/repeated_keys.hpp"
 #include "form/decimal.hpp"
 #include "io/codecs/compress.hpp"
@@ -203,21 +205,18 @@ std::size_t lying_next_of(io::Reader& reader, std::size_t input, ByteSpan buffer
   auto telling = the_liar().event(Seam::kReader);
   if (!telling) return real_next_of(reader, input, buffer);
   const std::size_t bytes = real_next_of(reader, input, buffer);
+  const std::size_t size = telling->element_bytes();
   switch (telling->below(4)) {
     case 0:  // ends early
       return 0;
     case 1:  // leaves a block out
       return real_next_of(reader, input, buffer);
-    case 2: {  // the last element twice
-      const std::size_t size = telling->element_bytes();
+    case 2:  // the last element twice
       if (bytes < size || bytes + size > buffer.size()) return bytes;
       std::memcpy(buffer.data() + bytes, buffer.data() + bytes - size, size);
       return bytes + size;
-    }
-    default: {  // gives less than it took
-      const std::size_t size = telling->element_bytes();
+    default:  // gives less than it took
       return telling->below(bytes / size) * size;
-    }
   }
 }
 
@@ -282,15 +281,14 @@ ConstByteSpan lying_read_block(const io::Run& run, std::size_t block, ByteSpan o
 
 #define GSORT_SPLIT_REPEATS \
   "_ZN5gsort13split_repeatsIjEEmT_St4spanIKS1_Lm18446744073709551615EEPS1_S5_"
-std::size_t real_split_repeats(std::uint32_t before, std::span<const std::uint32_t> keys,
-                               std::uint32_t* kept, std::uint32_t* repeats)
-    GSORT_REAL(GSORT_SPLIT_REPEATS);
-std::size_t lying_split_repeats(std::uint32_t before, std::span<const std::uint32_t> keys,
-                                std::uint32_t* kept, std::uint32_t* repeats)
-    GSORT_WRAP(GSORT_SPLIT_REPEATS);
+using Keys = std::span<const std::uint32_t>;
+std::size_t real_split_repeats(std::uint32_t before, Keys keys, std::uint32_t* kept,
+                               std::uint32_t* repeats) GSORT_REAL(GSORT_SPLIT_REPEATS);
+std::size_t lying_split_repeats(std::uint32_t before, Keys keys, std::uint32_t* kept,
+                                std::uint32_t* repeats) GSORT_WRAP(GSORT_SPLIT_REPEATS);
 
-std::size_t lying_split_repeats(std::uint32_t before, std::span<const std::uint32_t> keys,
-                                std::uint32_t* kept, std::uint32_t* repeats) {
+std::size_t lying_split_repeats(std::uint32_t before, Keys keys, std::uint32_t* kept,
+                                std::uint32_t* repeats) {
   const std::size_t stay = real_split_repeats(before, keys, kept, repeats);
   auto telling = the_liar().event(Seam::kRepeats);
   if (!telling || stay == 0) return stay;
@@ -299,6 +297,26 @@ std::size_t lying_split_repeats(std::uint32_t before, std::span<const std::uint3
   repeats[keys.size() - stay] = kept[lost];
   std::copy(kept + lost + 1, kept + stay, kept + lost);
   return stay - 1;
+}
+
+// ---- Keys that another input has ----
+
+#define GSORT_SPLIT_MEMBERS \
+  "_ZN5gsort13split_membersIjEEmSt4spanIKT_Lm18446744073709551615EES4_NS_4StayEPS2_S6_"
+std::size_t real_split_members(Keys keys, Keys others, Stay stay, std::uint32_t* kept,
+                               std::uint32_t* dropped) GSORT_REAL(GSORT_SPLIT_MEMBERS);
+std::size_t lying_split_members(Keys keys, Keys others, Stay stay, std::uint32_t* kept,
+                                std::uint32_t* dropped) GSORT_WRAP(GSORT_SPLIT_MEMBERS);
+
+std::size_t lying_split_members(Keys keys, Keys others, Stay stay, std::uint32_t* kept,
+                                std::uint32_t* dropped) {
+  auto telling = the_liar().event(Seam::kMembers);
+  std::vector<std::uint32_t> heard(others.begin(), others.end());
+  if (telling && !heard.empty()) {  // one of them is another one
+    heard[telling->below(heard.size())] = keys[telling->below(keys.size())];
+    std::ranges::sort(heard);
+  }
+  return real_split_members(keys, heard, stay, kept, dropped);
 }
 
 // ---- Temporary files ----
