@@ -210,8 +210,8 @@ void TaskArena::for_each(std::size_t count, const Task& task) {
   guard.end();
 }
 
-// One loop for each worker, and not oneTBB's pipeline: there each number is handed on by stealing,
-// and with 16 cores and short tasks these wait for each other.
+// One loop for each worker, and not oneTBB's pipeline: a worker takes its next number itself, so
+// nothing is handed from thread to thread between two tasks.
 void TaskArena::for_each_in_order(std::size_t count, const WorkerTask& task, const Steps& steps) {
   Guard guard;
   std::mutex mutex;  // guards `next`

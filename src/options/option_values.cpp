@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "element/fingerprint.hpp"
 
 namespace gsort {
 namespace {
@@ -60,8 +61,8 @@ std::string checked_size(std::string_view text, std::string_view option) {
   return std::string(text);
 }
 
-Fingerprint checked_fingerprint(std::string_view text, std::string_view option) {
-  if (const auto fingerprint = parse_fingerprint(text)) return *fingerprint;
+std::string checked_fingerprint(std::string_view text, std::string_view option) {
+  if (parse_fingerprint(text)) return std::string(text);
   throw bad_value(text, option, "is not a fingerprint")
       .hint(
           "give all of what --fingerprint prints: a count and two sums in hexadecimal, as in "

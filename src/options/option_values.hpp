@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "element/fingerprint.hpp"
 #include "element/key.hpp"
 
 namespace gsort {
@@ -26,7 +25,7 @@ namespace gsort {
 [[nodiscard]] std::string checked_size(std::string_view text, std::string_view option);
 
 // As gsort prints it.
-[[nodiscard]] Fingerprint checked_fingerprint(std::string_view text, std::string_view option);
+[[nodiscard]] std::string checked_fingerprint(std::string_view text, std::string_view option);
 
 // A name of a file or folder: anything but the empty text.
 [[nodiscard]] std::string checked_path(std::string_view text, std::string_view option);

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/direct_io.hpp"
-#include "element/fingerprint.hpp"
 #include "element/key.hpp"
 #include "element/packing.hpp"
 #include "element/record_format.hpp"
@@ -99,7 +98,7 @@ struct Options : FileNames, Resources, Reporting {
   Show show = Show::kNone;
   CheckMode check = CheckMode::kNone;
   bool fingerprint = false;             // of all elements is printed, and nothing is sorted
-  std::optional<Fingerprint> expected;  // of what check or fingerprint reads
+  std::optional<std::string> expected;  // the fingerprint of what check or fingerprint reads
   ExplainMode explain = ExplainMode::kNone;
 
   // Files.

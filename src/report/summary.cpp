@@ -4,6 +4,7 @@
 
 #include "base/quoted.hpp"
 #include "base/units.hpp"
+#include "element/fingerprint.hpp"
 #include "element/record_text.hpp"
 #include "report/busiest.hpp"
 #include "report/words.hpp"
@@ -122,13 +123,13 @@ std::string check_lines(const CheckOutcome& outcome, const Job& job, const std::
                      to_string(outcome.fingerprint));
 }
 
-std::string difference_line(const Fingerprint& found, const Fingerprint& expected,
+std::string difference_line(const Fingerprint& found, const std::string& expected,
                             const std::vector<std::string>& inputs) {
   const std::string name =
       inputs.size() == 1 ? printable(inputs.front()) : fmt::format("{} inputs", inputs.size());
   return fmt::format("gsort: {}: {} elements with fingerprint {}, expected {} with {}\n", name,
-                     format_count(found.count), to_string(found), format_count(expected.count),
-                     to_string(expected));
+                     format_count(found.count), to_string(found),
+                     format_count(parse_fingerprint(expected).value().count), expected);
 }
 
 }  // namespace gsort

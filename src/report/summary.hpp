@@ -27,7 +27,7 @@ namespace gsort {
                                       const std::string& name);
 
 // What is said where --expect is given another fingerprint.
-[[nodiscard]] std::string difference_line(const Fingerprint& found, const Fingerprint& expected,
+[[nodiscard]] std::string difference_line(const Fingerprint& found, const std::string& expected,
                                           const std::vector<std::string>& inputs);
 
 }  // namespace gsort

@@ -87,8 +87,10 @@ std::unique_ptr<Partitioner<Key>> CpuChunkLane<Key>::take_partitioner() {
     const std::scoped_lock lock(mutex_);
     const auto own =
         std::ranges::find(free_partitioners_, std::this_thread::get_id(), &FreePartitioner::user);
-    if (own != free_partitioners_.end() || partitioners_ == footprint_.workers) {
-      const auto taken = own != free_partitioners_.end() ? own : free_partitioners_.begin();
+    const bool may_make_one = partitioners_ < footprint_.workers;
+    const auto taken =
+        own == free_partitioners_.end() && !may_make_one ? free_partitioners_.begin() : own;
+    if (taken != free_partitioners_.end()) {
       auto partitioner = std::move(taken->partitioner);
       free_partitioners_.erase(taken);
       return partitioner;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "element/fingerprint.hpp"
 #include "support/invented.hpp"
 #include "support/measured.hpp"
 
@@ -155,10 +156,11 @@ TEST(CheckLines, SayCountOrderDistinctAndFingerprint) {
 
 TEST(DifferenceLine, HasBothCountsAndFingerprints) {
   const Fingerprint found{999, 1, 2};
-  const Fingerprint expected{1'000, 3, 4};
+  const std::string expected = "3e8:0000000000000003:0000000000000004";
   const std::string difference =
       ": 999 elements with fingerprint 3e7:0000000000000001:0000000000000002, "
-      "expected 1,000 with 3e8:0000000000000003:0000000000000004\n";
+      "expected 1,000 with " +
+      expected + '\n';
   EXPECT_EQ(difference_line(found, expected, {"a\x1b"}), "gsort: a\\x1b" + difference);
   EXPECT_EQ(difference_line(found, expected, {"a", "b"}), "gsort: 2 inputs" + difference);
 }
