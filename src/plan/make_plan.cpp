@@ -198,8 +198,8 @@ bool plan_set_operation(Plan& plan) {
   constexpr std::uint64_t kPieceBytes = 64 * kKiB;
   constexpr std::uint64_t kLeastWindowBytes = 16 * kKiB;
   constexpr std::uint64_t kUsualWindowBytes = 64 * kKiB;
-  constexpr std::uint64_t kMostWindowBytes = 4 * kMiB;  // longer ones gain nothing
-  constexpr std::uint64_t kUsualBytes = 64 * kMiB;      // of all windows
+  constexpr std::uint64_t kMostWindowBytes = 4 * kMiB;
+  constexpr std::uint64_t kUsualBytes = 64 * kMiB;  // of all windows
   const std::uint64_t inputs = plan.job.merged_inputs;
   const auto most_bytes = [&] {
     const std::uint64_t budget = sorting_budget(plan, plan.host_budget_bytes);
