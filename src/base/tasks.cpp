@@ -97,14 +97,17 @@ void start_threads(unsigned count) noexcept {
 // a limit that the system has been seen to allow.
 class ThreadLimit {
  public:
-  // For an arena: so many threads, or as many as there can be. They are asked for once; again where
-  // arenas together want more than ever before, and none has been refused.
-  unsigned take(unsigned wanted) noexcept {
+  // Gives `arena` so many threads, or as many as there can be, and returns their number. They are
+  // asked for once; again where arenas together want more than ever before, and none has been
+  // refused. oneTBB prints a warning about an arena larger than the limit; so the arena is made
+  // before others can lower it.
+  unsigned take(unsigned wanted, tbb::task_arena& arena) {
     const std::scoped_lock lock(mutex_);
-    taken_ += wanted;
-    if (taken_ > asked_ && given_ == asked_) ask(std::min(taken_, kMostThreads));
+    const unsigned total = taken_ + wanted;
+    if (total > asked_ && given_ == asked_) ask(std::min(total, kMostThreads));
     const unsigned given = std::min(wanted, given_);
-    taken_ -= wanted - given;
+    arena.initialize(static_cast<int>(1 + given));
+    taken_ += given;
     return given;
   }
 
@@ -173,19 +176,18 @@ class Guard {
 }  // namespace
 
 struct TaskArena::Arena {
-  explicit Arena(unsigned threads_taken)
-      : threads(threads_taken), tbb(static_cast<int>(1 + threads_taken)) {}
+  explicit Arena(unsigned wanted) : threads(thread_limit().take(wanted, tbb)) {}
   ~Arena() { thread_limit().give_back(threads); }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  const unsigned threads;
   tbb::task_arena tbb;
+  const unsigned threads;
 };
 
 TaskArena::TaskArena(unsigned workers)
-    : workers_(workers <= 1 ? 1 : 1 + thread_limit().take(std::min(workers - 1, kMostThreads))),
-      arena_(workers_ == 1 ? nullptr : std::make_unique<Arena>(workers_ - 1)) {}
+    : arena_(workers <= 1 ? nullptr : std::make_unique<Arena>(std::min(workers - 1, kMostThreads))),
+      workers_(arena_ ? 1 + arena_->threads : 1) {}
 
 TaskArena::~TaskArena() = default;
 

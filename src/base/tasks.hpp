@@ -46,8 +46,8 @@ class TaskArena {
  private:
   struct Arena;
 
-  const unsigned workers_;
   std::unique_ptr<Arena> arena_;  // null: one worker, the caller
+  const unsigned workers_;
 };
 
 }  // namespace gsort

@@ -1,7 +1,6 @@
 #include "pipeline/survey.hpp"
 
 #include <cerrno>
-#include <optional>
 
 #include "base/error.hpp"
 #include "io/system/host_facts.hpp"
@@ -9,10 +8,11 @@
 namespace gsort {
 namespace {
 
-std::optional<Folder> look_at_folder(const std::string& path) {
+Folder look_at_folder(const std::string& path, ErrorKind kind, const char* operation,
+                      const char* way_out) {
   const auto facts = io::folder_facts(path);
-  if (!facts) return std::nullopt;
-  return Folder{path, facts->file_system, facts->free_bytes, facts->is_tmpfs};
+  if (!facts) throw Error::from_errno(kind, operation, errno).path(path).hint(way_out);
+  return {path, facts->file_system, facts->free_bytes, facts->is_tmpfs};
 }
 
 }  // namespace
@@ -49,15 +49,15 @@ Machine survey(const std::vector<std::string>& temporary, const std::string& out
   machine.input_bytes = reader.known_size();
   machine.compressed = compressed_inputs(reader);
   for (const std::string& path : temporary) {
-    const auto folder = look_at_folder(path);
-    if (!folder) {
-      throw Error::from_errno(ErrorKind::kTemporary, "opening the temporary folder", errno)
-          .path(path)
-          .hint("give an existing folder with -T");
-    }
-    machine.temporary.push_back(*folder);
+    machine.temporary.push_back(look_at_folder(path, ErrorKind::kTemporary,
+                                               "opening the temporary folder",
+                                               "give an existing folder with -T"));
   }
-  if (!output_folder.empty()) machine.output = look_at_folder(output_folder);
+  if (!output_folder.empty()) {
+    machine.output =
+        look_at_folder(output_folder, ErrorKind::kOutput, "opening the folder of the output",
+                       "write the output elsewhere, or check that its folder can be read");
+  }
   return machine;
 }
 
