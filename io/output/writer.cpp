@@ -49,7 +49,7 @@ Error misplaced(const std::string& path, std::string reason) {
 
 }  // namespace
 
-// The memory in which a slice is encoded; reused, since fresh memory must be touched first.
+// The memory in which a frame is encoded; reused, since fresh memory must be touched first.
 struct Writer::Scratch {
   std::vector<std::byte> text;
   std::vector<std::byte> compressed;
@@ -94,39 +94,39 @@ void Writer::put(std::uint64_t position, ConstByteSpan keys) {
     output_.write_at(header_bytes_ + position * element_bytes_, keys);
     elements_put_ += keys.size() / element_bytes_;
   } else if (!keys.empty()) {
-    put_slices(position, keys);
+    put_frames(position, keys);
   }
 }
 
-// A piece of one slice is encoded at once, while others still have the turn. A larger one has many
-// threads to itself, but only when its turn has come: those that wait would keep its slices.
-void Writer::put_slices(std::uint64_t position, ConstByteSpan keys) {
-  const std::uint64_t slice_bytes = options_.slice_elements * element_bytes_;
-  const std::uint64_t slices = div_up(keys.size(), slice_bytes);
-  if (slices > 1) {
+// A piece of one frame is encoded at once, while others still have the turn. A larger one has many
+// threads to itself, but only when its turn has come: those that wait would keep its frames.
+void Writer::put_frames(std::uint64_t position, ConstByteSpan keys) {
+  const std::uint64_t frame_bytes = options_.frame_elements * element_bytes_;
+  const std::uint64_t frames = div_up(keys.size(), frame_bytes);
+  if (frames > 1) {
     std::unique_lock lock(mutex_);
     wait_for_turn(lock, position);
   }
   std::atomic<std::uint64_t> next{0};
   Failure failure;
-  const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(slices, options_.threads));
+  const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(frames, options_.threads));
   run_workers(workers, [&](unsigned) {
     try {
-      for (std::uint64_t i = next++; i < slices; i = next++) {
-        const std::size_t begin = i * slice_bytes;
-        const std::size_t bytes = std::min<std::size_t>(slice_bytes, keys.size() - begin);
-        put_slice(position + i * options_.slice_elements, keys.subspan(begin, bytes));
+      for (std::uint64_t i = next++; i < frames; i = next++) {
+        const std::size_t begin = i * frame_bytes;
+        const std::size_t bytes = std::min<std::size_t>(frame_bytes, keys.size() - begin);
+        put_frame(position + i * options_.frame_elements, keys.subspan(begin, bytes));
       }
     } catch (...) {
       failure.capture();
-      next = slices;
+      next = frames;
       stop(std::current_exception());
     }
   });
   failure.rethrow();
 }
 
-void Writer::put_slice(std::uint64_t position, ConstByteSpan keys) {
+void Writer::put_frame(std::uint64_t position, ConstByteSpan keys) {
   std::unique_ptr<Scratch> scratch = take_scratch();
   const ConstByteSpan encoded = encode(keys, *scratch);
   const std::uint64_t offset = take_place(position, keys.size() / element_bytes_, encoded.size());
@@ -137,7 +137,7 @@ void Writer::put_slice(std::uint64_t position, ConstByteSpan keys) {
 ConstByteSpan Writer::encode(ConstByteSpan keys, Scratch& scratch) {
   ConstByteSpan encoded = keys;
   if (options_.form.format == FileFormat::kText) {
-    const std::size_t lines = options_.slice_elements;
+    const std::size_t lines = options_.frame_elements;
     scratch.text.resize(lines * most_line_bytes(options_.key.type) + kTextSlack);
     char* const text = reinterpret_cast<char*>(scratch.text.data());
     lost_nan_payloads_ += count_lost_nan_payloads(keys, options_.key);

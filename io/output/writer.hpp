@@ -4,7 +4,7 @@
 //
 // Where the output is plain every piece has its place, and threads do not wait for each other. Text
 // and compressed data have their places only when all before them is known: a piece is encoded in
-// slices, at once with other pieces, and then waits for its turn to be given a place.
+// frames, at once with other pieces, and then waits for its turn to be given a place.
 #pragma once
 
 #include <atomic>
@@ -38,8 +38,8 @@ struct WriterOptions {
   std::size_t element_bytes = 0;     // of a key, or of a record; records are written raw
   WriteWindows windows;              // of direct writes
   // Only for outputs that are not plain:
-  std::uint64_t slice_elements = 1;  // encoded in one go
-  unsigned threads = 1;              // that encode the slices of a large piece
+  std::uint64_t frame_elements = 1;  // encoded in one go
+  unsigned threads = 1;              // that encode the frames of a large piece
   unsigned encoders = 1;             // at work at once, whoever calls
   bool proves_encoding = false;      // encoding_proof.hpp
   LineFormatter formatter = format_lines;
@@ -83,8 +83,8 @@ class Writer {
   [[nodiscard]] std::vector<std::byte> array_header(std::uint64_t elements) const;
   void finish_plain();
   void require_all_put(std::uint64_t elements) const;
-  void put_slices(std::uint64_t position, ConstByteSpan keys);
-  void put_slice(std::uint64_t position, ConstByteSpan keys);
+  void put_frames(std::uint64_t position, ConstByteSpan keys);
+  void put_frame(std::uint64_t position, ConstByteSpan keys);
   ConstByteSpan encode(ConstByteSpan keys, Scratch& scratch);
   ConstByteSpan compressed(ConstByteSpan content, Scratch& scratch) const;
   void wait_for_turn(std::unique_lock<std::mutex>& lock, std::uint64_t position);

@@ -37,7 +37,7 @@ struct CodecLevels {
 
 struct CodecFacts {
   CodecLevels levels;
-  // What one compressor and one decompressor take, by the manuals of the libraries, for slices of
+  // What one compressor and one decompressor take, by the manuals of the libraries, for frames of
   // at most 2 MiB.
   std::uint64_t (*compressor_bytes)(std::uint64_t level);
   std::uint64_t (*decompressor_bytes)(std::uint64_t level);
@@ -86,7 +86,7 @@ inline constexpr CodecFacts kCodecFacts[] = {
      .header_says_all = false,
      .memory_word = "dictionary",
      .command_options = ""},
-    // zstd: its window is no longer than the slice
+    // zstd: its window is no longer than the frame
     {.levels = {1, 19, 3},
      .compressor_bytes =
          [](std::uint64_t level) {

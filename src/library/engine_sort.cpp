@@ -6,8 +6,8 @@
 
 #include "base/tasks.hpp"
 #include "element/key_loops.hpp"
+#include "engine/cpu/cache_sort.hpp"
 #include "engine/cpu/cpu_engine.hpp"
-#include "engine/cpu/piece_sort.hpp"
 #include "engine/footprint.hpp"
 #include "io/system/memory.hpp"
 #include "library/host_sort.hpp"
@@ -39,7 +39,7 @@ void sort_small(std::span<Key> keys, const KeyFormat& format) {
   const auto map = KeyMap<Key>::of(format);
   std::vector<Key> scratch(keys.size());
   if (!map.is_identity()) map_to_ordered<Key>(keys, keys, map);
-  cpu::piece_sort(keys, scratch);
+  cpu::cache_sort(keys, scratch);
   if (!map.is_identity()) map_to_raw<Key>(keys, keys, map);
 }
 

@@ -11,7 +11,7 @@
 #include "element/key_loops.hpp"
 #include "element/repeated_keys.hpp"
 #include "element/select_keys.hpp"
-#include "engine/cpu/piece_sort.hpp"
+#include "engine/cpu/cache_sort.hpp"
 #include "pipeline/input/metered_read.hpp"
 #include "pipeline/proof/damage_hint.hpp"
 
@@ -64,7 +64,7 @@ class Candidates {
   // Sorts the candidates and keeps the first ones that are wanted.
   void reduce() {
     const std::span<Key> keys = room_.first(count_);
-    cpu::piece_sort(keys, scratch_.first(count_));
+    cpu::cache_sort(keys, scratch_.first(count_));
     if (all_.plan.job.unique) drop_repeats();
     if (count_ > limit_) cut();
     if (limit_ > 0 && count_ == limit_) all_.lower_bound_to(room_[limit_ - 1]);

@@ -10,12 +10,12 @@ namespace gsort {
 namespace {
 
 // As large as the largest pieces the engines usually put, and as the windows of the codecs.
-constexpr std::uint64_t kMostSlice = std::uint64_t{1} << 17;
-constexpr std::uint64_t kLeastSlice = std::uint64_t{1} << 10;
-constexpr std::uint64_t kMostSliceBytes = kMiB;         // of long records
+constexpr std::uint64_t kMostFrame = std::uint64_t{1} << 17;
+constexpr std::uint64_t kLeastFrame = std::uint64_t{1} << 10;
+constexpr std::uint64_t kMostFrameBytes = kMiB;         // of long records
 constexpr std::uint64_t kProofBufferBytes = 64 * kKiB;  // io/output/writer.cpp
 
-// The most a slice's element takes while it is on its way: as text, and compressed.
+// The most a frame's element takes while it is on its way: as text, and compressed.
 std::uint64_t encoded_bytes(const OutputForm& form, KeyType type, std::uint64_t element_bytes) {
   const std::uint64_t text = form.format == FileFormat::kText ? most_line_bytes(type) : 0;
   const std::uint64_t packed = form.codec == Codec::kNone ? 0 : std::max(text, element_bytes) + 1;
@@ -27,21 +27,21 @@ std::uint64_t encoded_bytes(const OutputForm& form, KeyType type, std::uint64_t 
 EncodePlan plan_encoding(const OutputForm& form, KeyType type, std::uint64_t element_bytes,
                          unsigned threads, std::uint64_t host_bytes, bool proven) {
   if (form.is_plain()) return {};
-  // Each thread has a slice on its way; while it waits for its turn to write, another one begins.
-  const std::uint64_t slices = 2 * std::uint64_t{threads};
+  // Each thread has a frame on its way; while it waits for its turn to write, another one begins.
+  const std::uint64_t frames = 2 * std::uint64_t{threads};
   const std::uint64_t element = encoded_bytes(form, type, element_bytes);
   EncodePlan plan;
   const std::uint64_t most =
-      std::clamp<std::uint64_t>(kMostSliceBytes / element_bytes, 1, kMostSlice);
-  plan.slice_elements = std::clamp(std::bit_floor(host_bytes / 8 / (slices * element)),
-                                   std::min(kLeastSlice, most), most);
-  plan.memory_bytes = slices * plan.slice_elements * element;
+      std::clamp<std::uint64_t>(kMostFrameBytes / element_bytes, 1, kMostFrame);
+  plan.frame_elements = std::clamp(std::bit_floor(host_bytes / 8 / (frames * element)),
+                                   std::min(kLeastFrame, most), most);
+  plan.memory_bytes = frames * plan.frame_elements * element;
   plan.encoders = threads;
   plan.is_proven = proven;
   const CodecFacts& codec = facts_of(form.codec);
   const auto level = static_cast<std::uint64_t>(form.level);
   const std::uint64_t proof = proven ? codec.decompressor_bytes(level) : 0;
-  if (proven) plan.memory_bytes += slices * kProofBufferBytes;
+  if (proven) plan.memory_bytes += frames * kProofBufferBytes;
   if (const std::uint64_t each = codec.compressor_bytes(level) + proof; each > 0) {
     plan.encoders =
         static_cast<unsigned>(std::clamp<std::uint64_t>(host_bytes / 4 / each, 1, threads));

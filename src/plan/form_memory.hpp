@@ -10,17 +10,17 @@
 
 namespace gsort {
 
-// How an output that is not plain is made: sorted keys are cut into slices, and each is formatted
+// How an output that is not plain is made: sorted keys are cut into frames, and each is formatted
 // and compressed by itself, on many cores.
 struct EncodePlan {
-  std::uint64_t slice_elements = 0;  // 0: the output is plain
+  std::uint64_t frame_elements = 0;  // 0: the output is plain
   unsigned encoders = 0;             // compressors at work at the same time, at most
   std::uint64_t memory_bytes = 0;    // for all of it
   bool is_proven = false;            // what was encoded is decoded again, and compared
 };
 
-// What `threads` threads need under a host budget: an eighth of it for slices, a quarter for
-// compressors, but one slice and one compressor at least. Proven: each compressor has a
+// What `threads` threads need under a host budget: an eighth of it for frames, a quarter for
+// compressors, but one frame and one compressor at least. Proven: each compressor has a
 // decompressor beside it.
 [[nodiscard]] EncodePlan plan_encoding(const OutputForm& form, KeyType type,
                                        std::uint64_t element_bytes, unsigned threads,

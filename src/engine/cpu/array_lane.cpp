@@ -6,8 +6,8 @@
 
 #include "element/key_loops.hpp"
 #include "engine/array_footprint.hpp"
+#include "engine/cpu/cache_sort.hpp"
 #include "engine/cpu/lane_memory.hpp"
-#include "engine/cpu/piece_sort.hpp"
 #include "engine/cpu/record_entries.hpp"
 
 namespace gsort::cpu {
@@ -70,7 +70,7 @@ class KeyArrayLane final : public ArrayLane {
     if constexpr (sizeof(Key) < 4) {
       sort_narrow<Key>(keys);
     } else {
-      piece_sort(keys, scratch_.first(keys.size()));
+      cache_sort(keys, scratch_.first(keys.size()));
     }
   }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "engine/cpu/piece_sort.hpp"
+#include "engine/cpu/cache_sort.hpp"
 
 namespace gsort::cpu {
 namespace {
@@ -64,7 +64,7 @@ std::vector<double> BucketMap<Key>::weigh_cells(std::span<const Key> sorted_samp
 template <class Key>
 BucketMap<Key>::BucketMap(std::span<Key> sample, std::size_t buckets) : BucketMap(buckets) {
   std::vector<Key> scratch(sample.size());
-  piece_sort(sample, scratch);
+  cache_sort(sample, scratch);
   const std::size_t outliers = sample.size() / kOutlierShare;
   if (sample.empty()) {
     set_range(0, static_cast<Key>(~Key{0}));

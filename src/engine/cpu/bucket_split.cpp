@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/units.hpp"
-#include "engine/cpu/piece_sort.hpp"
+#include "engine/cpu/cache_sort.hpp"
 #include "engine/footprint.hpp"
 
 namespace gsort::cpu {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/cpu/piece_sort.hpp"
+#include "engine/cpu/cache_sort.hpp"
 
 namespace gsort::cpu {
 namespace {

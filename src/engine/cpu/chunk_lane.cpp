@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "element/key_loops.hpp"
-#include "engine/cpu/piece_sort.hpp"
+#include "engine/cpu/cache_sort.hpp"
 
 namespace gsort::cpu {
 namespace {
@@ -201,7 +201,7 @@ void CpuChunkLane<Key>::emit_sorted(const Group& group, const WorkerState& state
   const std::span<Key> keys = state.keys.first(group.count);
   auto end = gather_dealt(group, keys).end();
   for_each_kept(group, [&](std::span<const Key> kept) { end = std::ranges::copy(kept, end).out; });
-  piece_sort(keys, state.scratch.first(group.count));
+  cache_sort(keys, state.scratch.first(group.count));
   put(group.position, keys, state.sink);
 }
 
@@ -209,7 +209,7 @@ void CpuChunkLane<Key>::emit_sorted(const Group& group, const WorkerState& state
 template <class Key>
 void CpuChunkLane<Key>::emit_merged(const Group& group, const WorkerState& state) {
   const std::span<Key> sorted = gather_dealt(group, state.keys);
-  piece_sort(sorted, state.scratch.first(sorted.size()));
+  cache_sort(sorted, state.scratch.first(sorted.size()));
   std::span<const Key> dealt = sorted;
   std::uint64_t position = group.position;
   const std::size_t half = state.scratch.size() / 2;

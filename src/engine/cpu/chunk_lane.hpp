@@ -1,5 +1,5 @@
 // CpuChunkLane: see partition.hpp and, for keys that are in order, kept_blocks.hpp for what happens
-// while a chunk is read; chunk_groups.hpp and piece_sort.hpp for what happens while it is written.
+// while a chunk is read; chunk_groups.hpp and cache_sort.hpp for what happens while it is written.
 #pragma once
 
 #include <condition_variable>

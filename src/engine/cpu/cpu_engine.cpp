@@ -4,9 +4,9 @@
 
 #include "base/error.hpp"
 #include "engine/cpu/array_lane.hpp"
+#include "engine/cpu/cache_sort.hpp"
 #include "engine/cpu/chunk_lane.hpp"
 #include "engine/cpu/merge_lane.hpp"
-#include "engine/cpu/piece_sort.hpp"
 #include "engine/cpu/record_chunk_lane.hpp"
 #include "engine/cpu/record_merge_lane.hpp"
 #include "engine/record_footprint.hpp"
@@ -133,16 +133,16 @@ class CpuEngine final : public AnyCpuEngine {
 // Once in a process, and not for what is sorted sooner than that is found out. No std::call_once:
 // an exception that leaves it needs memory, which is what may be missing.
 template <class Key>
-void choose_piece_sorter(ByteSpan memory) {
+void choose_cache_sorter(ByteSpan memory) {
   constexpr std::size_t kWorthIt = std::size_t{8} << 20;
   if (memory.size() < kWorthIt) return;
-  static const PieceSorter faster = faster_piece_sorter<Key>();
-  use_piece_sorter<Key>(faster);
+  static const CacheSorter faster = faster_cache_sorter<Key>();
+  use_cache_sorter<Key>(faster);
 }
 
 template <class Key>
 std::unique_ptr<Engine> make_key_engine(const EngineShape& shape, ByteSpan memory) {
-  choose_piece_sorter<Key>(memory);
+  choose_cache_sorter<Key>(memory);
   return std::make_unique<CpuEngine<KeyLanes<Key>>>(shape, memory);
 }
 

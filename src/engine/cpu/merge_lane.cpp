@@ -4,8 +4,8 @@
 
 #include "element/key_loops.hpp"
 #include "element/kway_split.hpp"
+#include "engine/cpu/cache_sort.hpp"
 #include "engine/cpu/lane_memory.hpp"
-#include "engine/cpu/piece_sort.hpp"
 
 namespace gsort::cpu {
 
@@ -61,7 +61,7 @@ std::span<Key> CpuMergeLane<Key>::merge_stretch(const std::vector<Slice>& slices
     std::ranges::copy(part, keys.subspan(gathered).begin());
     gathered += part.size();
   }
-  if (!in_order) piece_sort(keys, scratch_.first(count));
+  if (!in_order) cache_sort(keys, scratch_.first(count));
   return keys;
 }
 

@@ -3,7 +3,7 @@
 //
 // The part is cut by exact splits (kway_split.hpp) into stretches that fit the cache with their
 // scratch. A stretch is a few sorted slices of known range, and the fastest way measured to merge
-// them is piece_sort: its cost does not grow with the number of slices, where a tree of losers
+// them is cache_sort: its cost does not grow with the number of slices, where a tree of losers
 // takes a mispredicted step a key for each doubling. What one slice gives alone is not even copied,
 // and slices that follow each other are not sorted.
 #pragma once

@@ -13,7 +13,7 @@ io::WriterOptions writer_options(const Plan& plan) {
   options.dtype = plan.job.dtype;
   options.row_elements = plan.job.row_elements;
   options.windows = plan.output.windows;
-  options.slice_elements = plan.output.encode.slice_elements;
+  options.frame_elements = plan.output.encode.frame_elements;
   options.threads = plan.threads;
   options.encoders = plan.output.encode.encoders;
   options.proves_encoding = plan.output.encode.is_proven;

@@ -8,7 +8,7 @@ namespace gsort {
 namespace {
 
 // A proof of what is encoded takes a decompressor beside each compressor, and a buffer for each
-// slice; where that is more than there is, fewer are at work.
+// frame; where that is more than there is, fewer are at work.
 TEST(FormMemory, HasRoomForTheProofOfWhatIsEncoded) {
   for (const Codec codec : kAllCodecs) {
     const OutputForm form{FileFormat::kBinary, codec, levels_of(codec).most};
@@ -17,7 +17,7 @@ TEST(FormMemory, HasRoomForTheProofOfWhatIsEncoded) {
       const EncodePlan proven = plan_encoding(form, KeyType::kU32, 4, 8, host, true);
       EXPECT_FALSE(plain.is_proven);
       EXPECT_TRUE(proven.is_proven);
-      EXPECT_EQ(proven.slice_elements, plain.slice_elements);
+      EXPECT_EQ(proven.frame_elements, plain.frame_elements);
       EXPECT_LE(proven.encoders, plain.encoders);
       const std::uint64_t buffers = 16 * 64 * kKiB;
       if (proven.encoders == plain.encoders) {

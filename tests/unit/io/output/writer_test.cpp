@@ -27,7 +27,7 @@ WriterOptions options_of(FileFormat format, Codec codec) {
   options.form = {format, codec, codec == Codec::kNone ? 0 : levels_of(codec).usual};
   options.key = {KeyType::kU32, false, false};
   options.element_bytes = 4;
-  options.slice_elements = 1000;
+  options.frame_elements = 1000;
   options.threads = 2;
   return options;
 }
@@ -104,7 +104,7 @@ TEST(Writer, ProvesWhatItEncodesAndChangesNothingOfIt) {
   }
 }
 
-// Formatters and compressors that go wrong in one slice of many.
+// Formatters and compressors that go wrong in one frame of many.
 bool holds_key(ConstByteSpan raw_keys, std::uint32_t key) {
   for (std::size_t at = 0; at + 4 <= raw_keys.size(); at += 4) {
     if (std::memcmp(raw_keys.data() + at, &key, 4) == 0) return true;

@@ -1,5 +1,5 @@
 // Compiled once for each vector instruction set (Highway's foreach_target), chosen at run time.
-#include "engine/cpu/piece_sort.hpp"
+#include "engine/cpu/cache_sort.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 #include "base/thread_owned.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/cpu/piece_sort.cpp"
+#define HWY_TARGET_INCLUDE "engine/cpu/cache_sort.cpp"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
@@ -25,7 +25,7 @@ HWY_BEFORE_NAMESPACE();
 namespace gsort::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::size_t kRankLimit = 64;      // pieces up to this size are sorted by counting
+constexpr std::size_t kRankLimit = 64;      // at most so many keys are sorted by counting
 constexpr std::size_t kKeysPerBucket = 16;  // wanted on average
 constexpr std::size_t kKeysPerCounter = 4;  // fewer, and clearing and adding up counters costs more
 constexpr unsigned kLeastDigit = 4;
@@ -111,7 +111,7 @@ HWY_ATTR void deal_out(const Key* keys, std::size_t count, const Digit<Key>& dig
 }
 
 // Keys whose range is so narrow that two digits cover it are dealt out twice, by the low digit and
-// then by the high one, which keeps the order of the low one: no small pieces are left to sort.
+// then by the high one, which keeps the order of the low one: no small buckets are left to sort.
 template <class Key>
 HWY_ATTR void sort_by_two_digits(Key* keys, Key* scratch, std::size_t count, Key least,
                                  unsigned width) {
@@ -202,7 +202,7 @@ constexpr std::size_t kLeastVqsortKeys = 65;  // fewer are sorted by counting be
 const ThreadOwned<hwy::Sorter> kSorters;
 
 template <class Key>
-std::atomic<PieceSorter> used_sorter{PieceSorter::kSpread};
+std::atomic<CacheSorter> used_sorter{CacheSorter::kSpread};
 
 void spread(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
   HWY_DYNAMIC_DISPATCH(sort_u32)(keys.data(), scratch.data(), keys.size());
@@ -213,8 +213,8 @@ void spread(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
 }
 
 template <class Key>
-void sort_by(PieceSorter sorter, std::span<Key> keys, std::span<Key> scratch) {
-  if (sorter == PieceSorter::kVqsort && keys.size() >= kLeastVqsortKeys) {
+void sort_by(CacheSorter sorter, std::span<Key> keys, std::span<Key> scratch) {
+  if (sorter == CacheSorter::kVqsort && keys.size() >= kLeastVqsortKeys) {
     kSorters.own()(keys.data(), keys.size(), hwy::SortAscending());
   } else {
     spread(keys, scratch);
@@ -231,12 +231,12 @@ double cpu_seconds() {
 }  // namespace
 
 template <class Key>
-void use_piece_sorter(PieceSorter sorter) {
+void use_cache_sorter(CacheSorter sorter) {
   used_sorter<Key> = sorter;
 }
 
 template <class Key>
-PieceSorter faster_piece_sorter() {
+CacheSorter faster_cache_sorter() {
   constexpr std::size_t kKeys = 16384;
   constexpr unsigned kBucketBits = 12;  // thousands of buckets: their keys agree in so many bits
   constexpr int kRounds = 3;
@@ -246,7 +246,7 @@ PieceSorter faster_piece_sorter() {
   for (Key& key : keys) key = static_cast<Key>(static_cast<Key>(random()) >> kBucketBits);
   std::vector<Key> work(kKeys);
   std::vector<Key> scratch(kKeys);
-  const auto seconds = [&](PieceSorter sorter) {
+  const auto seconds = [&](CacheSorter sorter) {
     std::copy(keys.begin(), keys.end(), work.begin());
     const double begin = cpu_seconds();
     sort_by<Key>(sorter, work, scratch);
@@ -255,24 +255,24 @@ PieceSorter faster_piece_sorter() {
   double spreading = std::numeric_limits<double>::infinity();
   double vqsort = std::numeric_limits<double>::infinity();
   for (int round = 0; round < kRounds; ++round) {
-    spreading = std::min(spreading, seconds(PieceSorter::kSpread));
-    vqsort = std::min(vqsort, seconds(PieceSorter::kVqsort));
+    spreading = std::min(spreading, seconds(CacheSorter::kSpread));
+    vqsort = std::min(vqsort, seconds(CacheSorter::kVqsort));
   }
-  return vqsort < kGain * spreading ? PieceSorter::kVqsort : PieceSorter::kSpread;
+  return vqsort < kGain * spreading ? CacheSorter::kVqsort : CacheSorter::kSpread;
 }
 
-void piece_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
+void cache_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch) {
   sort_by(used_sorter<std::uint32_t>.load(std::memory_order_relaxed), keys, scratch);
 }
 
-void piece_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
+void cache_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch) {
   sort_by(used_sorter<std::uint64_t>.load(std::memory_order_relaxed), keys, scratch);
 }
 
-template void use_piece_sorter<std::uint32_t>(PieceSorter);
-template void use_piece_sorter<std::uint64_t>(PieceSorter);
-template PieceSorter faster_piece_sorter<std::uint32_t>();
-template PieceSorter faster_piece_sorter<std::uint64_t>();
+template void use_cache_sorter<std::uint32_t>(CacheSorter);
+template void use_cache_sorter<std::uint64_t>(CacheSorter);
+template CacheSorter faster_cache_sorter<std::uint32_t>();
+template CacheSorter faster_cache_sorter<std::uint64_t>();
 
 KeyRange range_of(std::span<const std::uint32_t> keys) {
   std::uint32_t least = 0;

@@ -1,4 +1,4 @@
-// piece_sort: sorts one piece of keys that fits the cache, on one core.
+// cache_sort: sorts keys that fit the cache, on one core.
 //
 // Problem. A comparison sort of n keys in the cache spends log2(n) levels on them; each level is
 // fast, but there are 17 of them in a megabyte. A radix sort from the low digit spends one pass a
@@ -6,7 +6,7 @@
 //
 // Idea. Use what the keys themselves say. Find the least and the greatest key; spread the keys by
 //   (key - least) >> shift
-// into about n/16 buckets in one counting pass, which leaves pieces of some 16 keys if they are
+// into about n/16 buckets in one counting pass, which leaves buckets of some 16 keys if they are
 // evenly spread; sort those by counting, for each key, how many others precede it: n*n comparisons,
 // but n/lanes of them in one instruction and none mispredicted. A bucket that is still large (skew)
 // is treated the same way again, by its own least and greatest key.
@@ -15,7 +15,7 @@
 //   0: 17 3 5 12   1: 41 66   2: 90 88
 //   bucket 0: 17 is preceded by 3 others, 3 by 0, 5 by 1, 12 by 2  ->  3 5 12 17; and so on.
 //
-// Cost. Two reads and two writes of the piece for evenly spread keys. Each further level needs a
+// Cost. Two reads and two writes of the keys for evenly spread keys. Each further level needs a
 // bucket whose range is at least 2^kLeastDigit times narrower than its parent's, so there are at
 // most bits / kLeastDigit levels, whatever the keys are. Buckets of one value end at once.
 //
@@ -30,25 +30,25 @@
 
 namespace gsort::cpu {
 
-enum class PieceSorter : std::uint8_t {
+enum class CacheSorter : std::uint8_t {
   kSpread,  // as above
-  kVqsort,  // Highway's; pieces of up to 64 keys are sorted by counting all the same
+  kVqsort,  // Highway's; up to 64 keys are sorted by counting all the same
 };
 
-// What piece_sort() does from now on in the whole process; kSpread if nothing is said.
+// What cache_sort() does from now on in the whole process; kSpread if nothing is said.
 template <class Key>
-void use_piece_sorter(PieceSorter sorter);
+void use_cache_sorter(CacheSorter sorter);
 
 // The faster one on this processor: by trying both on a bucket's worth of keys, in one to two
 // milliseconds. Throws: std::bad_alloc.
 template <class Key>
-[[nodiscard]] PieceSorter faster_piece_sorter();
+[[nodiscard]] CacheSorter faster_cache_sorter();
 
 // Sorts `keys` (ordered keys) ascending; `scratch` is as long as `keys`, its contents are lost.
 // Not stable, which for keys alone cannot be seen. Thread-safe on disjoint memory.
 // Throws: std::bad_alloc when there is no memory for what VQSort keeps for each thread.
-void piece_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch);
-void piece_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch);
+void cache_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch);
+void cache_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch);
 
 // The least and the greatest of `keys`. Requires: not empty.
 struct KeyRange {

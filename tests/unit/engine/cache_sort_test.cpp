@@ -1,4 +1,4 @@
-#include "engine/cpu/piece_sort.hpp"
+#include "engine/cpu/cache_sort.hpp"
 
 #include <algorithm>
 #include <random>
@@ -12,15 +12,15 @@ namespace gsort::cpu {
 namespace {
 
 template <class Key>
-class PieceSort : public testing::Test {
+class CacheSort : public testing::Test {
  protected:
-  ~PieceSort() override { use_piece_sorter<Key>(PieceSorter::kSpread); }
+  ~CacheSort() override { use_cache_sorter<Key>(CacheSorter::kSpread); }
 
   // In both ways.
   static void expect_sorts(const std::vector<Key>& keys, std::size_t skip = 0) {
-    for (const PieceSorter sorter : {PieceSorter::kSpread, PieceSorter::kVqsort}) {
-      SCOPED_TRACE(sorter == PieceSorter::kVqsort ? "VQSort" : "spread");
-      use_piece_sorter<Key>(sorter);
+    for (const CacheSorter sorter : {CacheSorter::kSpread, CacheSorter::kVqsort}) {
+      SCOPED_TRACE(sorter == CacheSorter::kVqsort ? "VQSort" : "spread");
+      use_cache_sorter<Key>(sorter);
       expect_sorted(keys, skip);
     }
   }
@@ -35,7 +35,7 @@ class PieceSort : public testing::Test {
     std::vector<Key> scratch(memory.size(), kPoison);
     const auto at = static_cast<std::ptrdiff_t>(kGuard + skip);
     std::copy(keys.begin(), keys.end(), memory.begin() + at);
-    piece_sort(std::span(memory).subspan(kGuard + skip, keys.size()),
+    cache_sort(std::span(memory).subspan(kGuard + skip, keys.size()),
                std::span(scratch).subspan(kGuard + skip, keys.size()));
     ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), memory.begin() + at));
     const auto is_poison = [](Key key) { return key == kPoison; };
@@ -53,9 +53,9 @@ class PieceSort : public testing::Test {
   }
 };
 using Widths = testing::Types<std::uint32_t, std::uint64_t>;
-TYPED_TEST_SUITE(PieceSort, Widths);
+TYPED_TEST_SUITE(CacheSort, Widths);
 
-TYPED_TEST(PieceSort, SortsEverySmallSizeAtEveryMisalignment) {
+TYPED_TEST(CacheSort, SortsEverySmallSizeAtEveryMisalignment) {
   for (std::size_t count = 0; count <= 140; ++count) {
     for (const Distribution distribution :
          {Distribution::kUniform, Distribution::kFewDistinct, Distribution::kAllMaximum}) {
@@ -67,7 +67,7 @@ TYPED_TEST(PieceSort, SortsEverySmallSizeAtEveryMisalignment) {
   }
 }
 
-TYPED_TEST(PieceSort, SortsEveryDistributionAtTheSizeOfABucket) {
+TYPED_TEST(CacheSort, SortsEveryDistributionAtTheSizeOfABucket) {
   for (const Distribution distribution : kAllDistributions) {
     for (const std::size_t count : {4'095U, 65'537U}) {
       SCOPED_TRACE(testing::Message() << count << ' ' << name_of(distribution));
@@ -76,7 +76,7 @@ TYPED_TEST(PieceSort, SortsEveryDistributionAtTheSizeOfABucket) {
   }
 }
 
-TYPED_TEST(PieceSort, SortsAllShortSequencesOfTheLeastAndGreatestKeys) {
+TYPED_TEST(CacheSort, SortsAllShortSequencesOfTheLeastAndGreatestKeys) {
   const TypeParam values[] = {0, 1, static_cast<TypeParam>(~TypeParam{1}),
                               static_cast<TypeParam>(~TypeParam{0})};
   for (unsigned code = 0; code < 4U * 4 * 4 * 4 * 4 * 4; ++code) {
@@ -87,7 +87,7 @@ TYPED_TEST(PieceSort, SortsAllShortSequencesOfTheLeastAndGreatestKeys) {
 }
 
 // Each level finds nearly all keys in one bucket: the deepest recursion there is.
-TYPED_TEST(PieceSort, SortsKeysThatCrowdTogetherAtEveryScale) {
+TYPED_TEST(CacheSort, SortsKeysThatCrowdTogetherAtEveryScale) {
   std::mt19937_64 random(3);
   std::vector<TypeParam> keys;
   for (unsigned shift = 0; shift < 8 * sizeof(TypeParam); ++shift) {
@@ -102,14 +102,14 @@ TYPED_TEST(PieceSort, SortsKeysThatCrowdTogetherAtEveryScale) {
   this->expect_sorts(keys);
 }
 
-TYPED_TEST(PieceSort, SortsOneKeyFarFromAllOthers) {
+TYPED_TEST(CacheSort, SortsOneKeyFarFromAllOthers) {
   std::vector<TypeParam> keys(10'000);
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<TypeParam>(i * 7919 % 4'001);
   keys[5'000] = static_cast<TypeParam>(~TypeParam{0});
   this->expect_sorts(keys);
 }
 
-TYPED_TEST(PieceSort, FindsTheRangeOfKeys) {
+TYPED_TEST(CacheSort, FindsTheRangeOfKeys) {
   for (std::size_t count = 1; count < 200; ++count) {
     const auto keys = this->keys_of(Distribution::kUniform, count);
     const KeyRange range = range_of(std::span<const TypeParam>(keys));
