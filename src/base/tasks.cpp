@@ -6,14 +6,17 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <exception>
 #include <latch>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <tbb/blocked_range.h>
 #include <tbb/cache_aligned_allocator.h>
 #include <tbb/global_control.h>
@@ -23,6 +26,7 @@
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
+#include "base/bytes.hpp"
 #include "base/failure.hpp"
 
 #if defined(GSORT_TELLS_TSAN)
@@ -62,13 +66,36 @@ class HandOver {
   char address_ = 0;
 };
 
-// How many threads the system allows beside those that there are, of those that are wanted.
+// Addresses that the C library reserves when a thread first asks for memory, at the most.
+class HeapAddresses {
+ public:
+  HeapAddresses()
+      : begin_(::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                      0)) {
+    if (begin_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  ~HeapAddresses() { ::munmap(begin_, kBytes); }
+  HeapAddresses(const HeapAddresses&) = delete;
+  HeapAddresses& operator=(const HeapAddresses&) = delete;
+
+ private:
+  static constexpr std::size_t kBytes = 128 * kMiB;
+  void* const begin_;
+};
+
+// How many threads the system allows beside those that there are, of those that are wanted. Under
+// a limit on addresses (ulimit -v) each has room for its heap, or that of an earlier thread could
+// take the place of a later one's stack.
 unsigned threads_given(unsigned wanted) noexcept {
   std::latch leave(1);
+  std::deque<HeapAddresses> heaps;
   std::vector<std::jthread> threads;
   try {
     threads.reserve(wanted);  // one that finds no place here would be waited for
-    while (threads.size() < wanted) threads.emplace_back([&leave] { leave.wait(); });
+    while (threads.size() < wanted) {
+      heaps.emplace_back();
+      threads.emplace_back([&leave] { leave.wait(); });
+    }
   } catch (const std::exception&) {  // these are all
   }
   leave.count_down();

@@ -120,6 +120,7 @@ class Workplace:
         path = [str(HERE / "helpers"), str(bin_folder), str(tool_folder), "/usr/bin", "/bin"]
         self.environment = {
             "PATH": ":".join(path), "LC_ALL": "C.UTF-8", "HOME": str(self.work), "TMPDIR": str(self.tmp),
+            "CUDA_CACHE_DISABLE": "1",  # the driver's, which would be in the folder that is looked at
             # Sanitizers shall not be taken for a status of gsort's own.
             **{name: f"{os.environ.get(name, '')}:exitcode=99".lstrip(":")
                for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")},

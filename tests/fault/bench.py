@@ -40,6 +40,13 @@ def gpu_is_expected() -> bool:
     return os.environ.get("CUDA_VISIBLE_DEVICES") not in ("", "-1") and Path("/dev/nvidiactl").exists()
 
 
+def print_stacks(pid: int):
+    """What each thread of a process waits for, where there is a debugger."""
+    if shutil.which("gdb"):
+        subprocess.run(["gdb", "-batch", "-p", str(pid), "-ex", "thread apply all backtrace 16"], stdin=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, timeout=120, check=False)
+
+
 class Bench:
     def __init__(self, options, name: str):
         self.sort = sorts.all_sorts()[name]
@@ -93,6 +100,7 @@ class Bench:
         try:
             stdout, stderr = process.communicate(timeout=SECONDS)
         except subprocess.TimeoutExpired:
+            print_stacks(process.pid)
             process.kill()
             process.communicate()
             return HANGS, "it hangs", b""

@@ -142,8 +142,8 @@ def gpu_sorts() -> dict[str, Sort]:
         "gpu_unpacked": on_gpu(spilling("u64", "--pack-runs=off", size="16M", memory="160M"), spill),
         "gpu_records": on_gpu(Sort("gsort-gen -t u64 --size 3M -o in.u64", ["--record=16", "--key=0:u64", "in.u64"],
                                    sorted_records("in.u64", 16))),
-        "gpu_pipes": on_gpu(Sort("gsort-gen -t u64 --size 16M -o in.u64", ["-t", "u64", "-S", "200M"],
-                                 sorted_keys("in.u64"), stdin="in.u64", to_pipe=True), spill),
+        "gpu_pipes": on_gpu(Sort("gsort-gen -t u64 --size 32M -o in.u64", ["-t", "u64", "-S", "256M"],
+                                 sorted_keys("in.u64"), stdin="in.u64", to_pipe=True), "--gpu-memory=64M"),
     }
 
 

@@ -105,6 +105,7 @@ TEST_P(SortsOnEngine, ThatSpillAreRightForEveryTypeWayInAndWayOut) {
 }
 
 TEST_P(SortsOnEngine, MergeInSeveralRoundsWhereTheFanInIsSmall) {
+  constexpr std::uint64_t kInputBytes = 2 * kSpillingBytes;
   std::size_t turn = 0;
   for (const unsigned batch_size : {2U, 3U, 16U}) {
     for (const bool from_pipe : {false, true}) {
@@ -113,14 +114,14 @@ TEST_P(SortsOnEngine, MergeInSeveralRoundsWhereTheFanInIsSmall) {
         ++turn;
         SCOPED_TRACE(testing::Message() << test::words_of(format) << ", fan-in " << batch_size
                                         << from_pipe << to_pipe);
-        SortRequest request = request_for(format, Distribution::kZipf, kSpillingBytes);
+        SortRequest request = request_for(format, Distribution::kZipf, kInputBytes);
         request.batch_size = batch_size;
         set_ways(request, from_pipe, to_pipe);
         const SortResult result = sort_in_folder(request);
         expect_sorted(request, result);
         EXPECT_GT(result.outcome.runs, 3U);
         if (batch_size == 2) {
-          EXPECT_GE(result.outcome.run_key_bytes, 2 * kSpillingBytes) << "no round before the last";
+          EXPECT_GE(result.outcome.run_key_bytes, 2 * kInputBytes) << "no round before the last";
         }
       }
     }
