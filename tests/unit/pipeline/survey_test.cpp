@@ -78,5 +78,15 @@ TEST(Survey, RefusesATemporaryFolderThatIsNotThere) {
   EXPECT_EQ(error.path(), folder / "none");
 }
 
+TEST(Survey, RefusesAnOutputWhoseFolderCannotBeLookedAt) {
+  const io::test::TempFolder folder;
+  io::test::write_file(folder / "in", {});
+  io::Reader reader({folder / "in"}, {4});
+  const Error error =
+      io::test::error_of([&] { (void)survey({folder.path()}, folder / "none", reader); });
+  EXPECT_EQ(error.kind(), ErrorKind::kOutput);
+  EXPECT_EQ(error.path(), folder / "none");
+}
+
 }  // namespace
 }  // namespace gsort
