@@ -1,9 +1,12 @@
 // gsort: parse, plan, run, report, exit code. The only place that exits; what is below throws.
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
+
+#include <unistd.h>
 
 #include "app/console.hpp"
 #include "app/files.hpp"
@@ -114,9 +117,13 @@ void tell_trouble(ColorMode color) noexcept {
 }
 
 // For an exception where none may pass: in a thread of a library, or where a library may not go on.
-// The files without names go with the process.
+// The files without names go with the process. Of several threads, the first one tells.
 [[noreturn]] void end_at_once() {
   if (!std::current_exception()) std::abort();
+  static std::atomic_flag somebody_tells;
+  if (somebody_tells.test_and_set()) {
+    while (true) ::pause();
+  }
   if (output_is_in_place) {
     Observer::tell_report_is_missing();
   } else {
