@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "base/units.hpp"
+#include "form/counted_file.hpp"
 #include "io/input/foreign_form.hpp"
 
 namespace gsort::io {
 
-FileSource::FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes, bool keep_header)
-    : Source(std::move(opened)), first_(header_bytes) {
+FileSource::FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes, bool keep_header,
+                       std::optional<std::uint64_t> promised_elements)
+    : Source(std::move(opened)), first_(header_bytes), promised_elements_(promised_elements) {
   if (input().size() < header_bytes) {
     throw shorter_than_header(path(), input().size(), header_bytes);
   }
@@ -28,6 +30,10 @@ std::uint64_t FileSource::file_offset(std::uint64_t at) const {
 void FileSource::begin(const ElementForm& form) {
   element_bytes_ = form.bytes;
   if (form.type_is_assumed) refuse_foreign_form(form);
+  if (promised_elements_) {
+    const std::uint64_t promised = promised_bytes(path(), *promised_elements_, form.bytes);
+    if (size_ != promised) throw wrong_array_size(path(), promised, size_);
+  }
   if (size_ % form.bytes != 0) throw odd_tail(path(), file_offset(0), size_, form.bytes);
 }
 

@@ -14,9 +14,10 @@ namespace gsort::io {
 class FileSource final : public Source {
  public:
   // The elements are all bytes behind the first `header_bytes`; these are kept for header() if
-  // `keep_header`.
+  // `keep_header`. `promised_elements`: how many there are, as the header says; none: it does not.
   // Throws: Error(kInput) when the file is shorter than the header.
-  FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes, bool keep_header);
+  FileSource(std::unique_ptr<Input> opened, std::uint64_t header_bytes, bool keep_header,
+             std::optional<std::uint64_t> promised_elements = std::nullopt);
 
   void park() override { input().park(); }
   void begin(const ElementForm& form) override;
@@ -36,6 +37,7 @@ class FileSource final : public Source {
   std::uint64_t first_ = 0;  // byte of the input
   std::uint64_t size_ = 0;
   std::vector<std::byte> header_;
+  std::optional<std::uint64_t> promised_elements_;
   std::size_t element_bytes_ = 1;
   std::uint64_t taken_ = 0;
 };

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/checked.hpp"
+#include "form/counted_file.hpp"
 #include "form/npy.hpp"
 #include "io/input/content_stream.hpp"
 #include "io/input/file_source.hpp"
@@ -18,27 +18,32 @@ bool is_plain_file(const Input& input, ContentStream& content) {
   return !input.is_stream() && content.codec() == Codec::kNone;
 }
 
-std::unique_ptr<Source> open_array(std::unique_ptr<Input> input,
-                                   std::unique_ptr<ContentStream> content, const NpyHeader& header,
-                                   DirectIo direct_io) {
-  const std::uint64_t promised = checked_product(header.elements, header.array.element_bytes());
+// `elements`: how many follow the header, which has been read.
+std::unique_ptr<Source> open_counted(std::unique_ptr<Input> input,
+                                     std::unique_ptr<ContentStream> content,
+                                     std::uint64_t header_bytes, std::uint64_t elements,
+                                     DirectIo direct_io) {
   if (!is_plain_file(*input, *content)) {
     content->pause();  // other inputs may come first
-    return std::make_unique<StreamSource>(std::move(input), std::move(content), promised);
-  }
-  if (input->size() - header.header_bytes != promised) {
-    throw wrong_array_size(input->path(), promised, input->size() - header.header_bytes);
+    return std::make_unique<StreamSource>(std::move(input), std::move(content), elements);
   }
   input->choose_way(direct_io);
-  return std::make_unique<FileSource>(std::move(input), header.header_bytes, false);
+  return std::make_unique<FileSource>(std::move(input), header_bytes, false, elements);
 }
 
 std::unique_ptr<Source> open_npy(std::unique_ptr<Input> input,
                                  std::unique_ptr<ContentStream> content, DirectIo direct_io) {
   NpyHeader header = read_npy_header(*content, input->path());
-  auto source = open_array(std::move(input), std::move(content), header, direct_io);
+  auto source = open_counted(std::move(input), std::move(content), header.header_bytes,
+                             header.elements, direct_io);
   source->set_stored(std::move(header.array));
   return source;
+}
+
+std::unique_ptr<Source> open_sosd(std::unique_ptr<Input> input,
+                                  std::unique_ptr<ContentStream> content, DirectIo direct_io) {
+  const std::uint64_t elements = read_sosd_header(*content, input->path());
+  return open_counted(std::move(input), std::move(content), kSosdHeaderBytes, elements, direct_io);
 }
 
 std::unique_ptr<Source> open_raw(std::unique_ptr<Input> input,
@@ -58,8 +63,10 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputForm& fo
   auto input = std::make_unique<Input>(path);
   const FileFormat format =
       form.format ? *form.format : format_of_path(path).value_or(FileFormat::kBinary);
-  if (format == FileFormat::kNpy && form.skip_bytes > 0) {
-    throw Error(ErrorKind::kUsage, "--skip with " + path, "a .npy file has a header of its own")
+  if (has_header(format) && form.skip_bytes > 0) {
+    throw Error(ErrorKind::kUsage, "--skip with " + path,
+                format == FileFormat::kNpy ? "a .npy file has a header of its own"
+                                           : "a SOSD file has a header of its own")
         .hint("leave out --skip; --format=bin reads it as raw keys");
   }
   auto content = std::make_unique<ContentStream>(*input, form.codec, form.skip_bytes);
@@ -68,6 +75,8 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputForm& fo
       return std::make_unique<TextSource>(std::move(input), std::move(content));
     case FileFormat::kNpy:
       return open_npy(std::move(input), std::move(content), direct_io);
+    case FileFormat::kSosd:
+      return open_sosd(std::move(input), std::move(content), direct_io);
     case FileFormat::kBinary:
       break;
   }

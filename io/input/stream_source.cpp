@@ -3,20 +3,22 @@
 #include <algorithm>
 #include <utility>
 
-#include "form/npy.hpp"
+#include "form/counted_file.hpp"
 #include "io/input/foreign_form.hpp"
 
 namespace gsort::io {
 
-StreamSource::StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content)
-    : Source(std::move(opened)), content_(std::move(content)) {}
-
 StreamSource::StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content,
-                           std::uint64_t promised_bytes)
-    : Source(std::move(opened)), content_(std::move(content)), promised_bytes_(promised_bytes) {}
+                           std::optional<std::uint64_t> promised_elements)
+    : Source(std::move(opened)),
+      content_(std::move(content)),
+      promised_elements_(promised_elements) {}
 
 void StreamSource::begin(const ElementForm& form) {
   form_ = form;
+  if (promised_elements_) {
+    promised_bytes_ = promised_bytes(path(), *promised_elements_, form.bytes);
+  }
   refuse_foreign_name(path(), form, false);
 }
 

@@ -15,12 +15,10 @@ namespace gsort::io {
 
 class StreamSource final : public Source {
  public:
-  // `content` is what `opened` holds, read up to its first element.
-  StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content);
-
-  // The same for an array whose header says that exactly `promised_bytes` of elements follow.
+  // `content` is what `opened` holds, read up to its first element. `promised_elements`: how many
+  // follow, as a header says; none: there is no such header.
   StreamSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content,
-               std::uint64_t promised_bytes);
+               std::optional<std::uint64_t> promised_elements = std::nullopt);
 
   void begin(const ElementForm& form) override;
   [[nodiscard]] Filling filling() const override { return Filling::kByClaim; }
@@ -39,7 +37,8 @@ class StreamSource final : public Source {
   void check_end();
 
   std::unique_ptr<ContentStream> content_;
-  std::optional<std::uint64_t> promised_bytes_;  // by a header
+  std::optional<std::uint64_t> promised_elements_;
+  std::optional<std::uint64_t> promised_bytes_;  // of them
   ElementForm form_;
   // What was read to be looked at, of which so many bytes have been claimed.
   std::vector<std::byte> beginning_;

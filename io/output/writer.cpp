@@ -10,6 +10,7 @@
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
+#include "form/counted_file.hpp"
 #include "form/decimal.hpp"
 #include "form/npy.hpp"
 
@@ -69,11 +70,11 @@ Writer::Writer(Output& output, const WriterOptions& options)
 Writer::~Writer() = default;
 
 void Writer::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) {
-  const bool is_array = options_.form.format == FileFormat::kNpy;
+  const bool has_count = has_header(options_.form.format);
   counts_elements_ = !elements;
   const std::uint64_t least_elements = elements.value_or(1);
-  std::vector<std::byte> bytes = is_array ? array_header(least_elements)
-                                          : std::vector<std::byte>(header.begin(), header.end());
+  std::vector<std::byte> bytes = has_count ? counting_header(least_elements)
+                                           : std::vector<std::byte>(header.begin(), header.end());
   // An output without anything in it still is a member of its codec.
   if (options_.form.codec != Codec::kNone && (!bytes.empty() || least_elements == 0)) {
     Scratch scratch;
@@ -85,7 +86,7 @@ void Writer::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) 
       header_bytes_ + least_bytes(options_.form, least_elements, element_bytes_);
   next_offset_ = options_.form.is_plain() ? least : header_bytes_;
   output_.prepare(least, options_.windows);
-  const bool comes_last = is_array && counts_elements_;
+  const bool comes_last = has_count && counts_elements_;
   if (!bytes.empty() && !comes_last) output_.write_at(0, bytes);
 }
 
@@ -207,15 +208,16 @@ void Writer::cancel() noexcept {
 }
 
 // Those of one dtype have the same size, whatever else they say.
-std::vector<std::byte> Writer::array_header(std::uint64_t elements) const {
+std::vector<std::byte> Writer::counting_header(std::uint64_t elements) const {
+  if (options_.form.format == FileFormat::kSosd) return make_sosd_header(elements);
   return make_npy_header(options_.dtype.value_or(npy_dtype_of(options_.key)), elements,
                          options_.row_elements);
 }
 
 void Writer::finish_plain() {
   next_offset_ = header_bytes_ + elements_put_ * element_bytes_;
-  if (options_.form.format != FileFormat::kNpy) return;
-  output_.write_at(0, array_header(elements_put_));
+  if (!has_header(options_.form.format)) return;
+  output_.write_at(0, counting_header(elements_put_));
 }
 
 void Writer::require_all_put(std::uint64_t elements) const {

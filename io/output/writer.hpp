@@ -80,7 +80,7 @@ class Writer {
  private:
   struct Scratch;
 
-  [[nodiscard]] std::vector<std::byte> array_header(std::uint64_t elements) const;
+  [[nodiscard]] std::vector<std::byte> counting_header(std::uint64_t elements) const;
   void finish_plain();
   void require_all_put(std::uint64_t elements) const;
   void put_frames(std::uint64_t position, ConstByteSpan keys);

@@ -5,7 +5,7 @@
 namespace gsort {
 namespace {
 
-constexpr std::array<std::string_view, 3> kFormatNames = {"bin", "text", "npy"};
+constexpr std::array<std::string_view, 4> kFormatNames = {"bin", "text", "npy", "sosd"};
 
 std::string_view without_suffix(std::string_view path) {
   return path.substr(0, path.size() - suffix_of(path).size() - 1);

@@ -1,5 +1,6 @@
-// How elements stand in files: as raw bytes, decimal text or a NumPy array, and compressed by what.
-// A name's suffixes say it from the end: "x.u64.txt.gz" is gzip over text over u64.
+// How elements stand in files: as raw bytes, behind a count (SOSD), as decimal text or a NumPy
+// array, and compressed by what. A name's suffixes say it from the end: "x.u64.txt.gz" is gzip over
+// text over u64.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,12 @@
 
 namespace gsort {
 
-enum class FileFormat : std::uint8_t { kBinary, kText, kNpy };
+enum class FileFormat : std::uint8_t { kBinary, kText, kNpy, kSosd };
+
+// Whether files begin with a header of the format's own, which says how many elements follow.
+[[nodiscard]] constexpr bool has_header(FileFormat format) {
+  return format == FileFormat::kNpy || format == FileFormat::kSosd;
+}
 
 // How inputs are read.
 struct InputForm {
@@ -33,7 +39,7 @@ struct OutputForm {
   }
 };
 
-[[nodiscard]] std::string_view name_of(FileFormat format);  // "bin", "text", "npy"
+[[nodiscard]] std::string_view name_of(FileFormat format);  // "bin", "text", "npy", "sosd"
 
 // What follows the last dot of the file's name; empty if nothing does.
 [[nodiscard]] std::string_view suffix_of(std::string_view path);

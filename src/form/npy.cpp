@@ -192,14 +192,4 @@ std::vector<std::byte> make_npy_header(const StoredDtype& dtype, std::uint64_t e
   return {raw.begin(), raw.end()};
 }
 
-Error wrong_array_size(const std::string& path, std::uint64_t promised_bytes,
-                       std::uint64_t found_bytes) {
-  const bool more = found_bytes > promised_bytes;
-  return Error(ErrorKind::kInput, "reading",
-               fmt::format("the header promises {} bytes of elements, {} follow", promised_bytes,
-                           more ? "more" : std::to_string(found_bytes)))
-      .path(path)
-      .hint(more ? "a file holds one array; --format=bin reads raw keys" : "is the file complete?");
-}
-
 }  // namespace gsort::io

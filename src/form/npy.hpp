@@ -53,8 +53,4 @@ struct NpyHeader {
                                                      std::uint64_t elements,
                                                      std::uint64_t row_elements = 0);
 
-// The Error for a file that holds more or less than its header says.
-[[nodiscard]] Error wrong_array_size(const std::string& path, std::uint64_t promised_bytes,
-                                     std::uint64_t found_bytes);
-
 }  // namespace gsort::io

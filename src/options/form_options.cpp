@@ -16,8 +16,10 @@ namespace {
 // It is held in memory until the output begins.
 constexpr std::uint64_t kMostSkipBytes = 16 * kMiB;
 
-constexpr Choice<FileFormat> kFormats[] = {
-    {"bin", FileFormat::kBinary}, {"text", FileFormat::kText}, {"npy", FileFormat::kNpy}};
+constexpr Choice<FileFormat> kFormats[] = {{"bin", FileFormat::kBinary},
+                                           {"text", FileFormat::kText},
+                                           {"npy", FileFormat::kNpy},
+                                           {"sosd", FileFormat::kSosd}};
 #define GSORT_CHOICE(codec, name, ...) {name, Codec::codec},
 constexpr Choice<std::optional<Codec>> kDecoders[] = {
     {"auto", std::nullopt}, {"none", Codec::kNone}, GSORT_CODECS(GSORT_CHOICE)};

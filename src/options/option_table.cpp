@@ -133,8 +133,8 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "BYTES",
      .group = kOrder,
      .help = "a header of each FILE, before the first key",
-     .more = "The output begins with the header of the first FILE, except that a .npy output has "
-             "its own. SOSD files (a count, then keys of 64 bits) are sorted with --skip=8.",
+     .more = "The output begins with the header of the first FILE, except that a .npy or "
+             "SOSD output has its own.",
      .apply = set_skip},
 
     {.name = "check",
@@ -245,15 +245,16 @@ constexpr auto kTable = std::to_array<OptionSpec>({
     {.name = "format",
      .value_kind = kRequired,
      .value_name = "FORMAT[:OUT]",
-     .choices = "bin|text|npy",
+     .choices = "bin|text|npy|sosd",
      .group = kFiles,
-     .help = "bin|text|npy, in and out (by suffix, else bin)",
-     .more = "Raw keys, decimal numbers one a line, or NumPy arrays (of records, too) of one "
-             "dimension, or of two, whose rows are each sorted on their own. Without it, suffixes "
+     .help = "bin|text|npy|sosd, in and out (by suffix)",
+     .more = "Raw keys, decimal numbers one a line, NumPy arrays (of records, too) of one "
+             "dimension, or of two, whose rows are each sorted on their own, or SOSD files, which "
+             "are raw keys behind their number in 64 bits, little endian. Without it, suffixes "
              "decide (.txt, .npy, else raw), for each FILE and for the output; an output without "
              "such a suffix gets the format of the first FILE. One value is for input and output; "
              "--format=text:bin reads text and writes raw keys. An array's header gives type and "
-             "byte order. A .npy output whose length is not known in advance (-u; -m and "
+             "byte order. A .npy or SOSD output whose length is not known in advance (-u; -m and "
              "--batch-elements of pipes, text and compressed inputs) must be a file and not "
              "compressed, because its header is written last. In text, every NaN is nan or -nan, "
              "without its payload; -v prints how many payloads were lost.",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
 
 namespace gsort {
@@ -15,12 +17,14 @@ std::uint64_t least_elements(const Job& job, std::uint64_t elements) {
 void refuse_unknown_count(const Job& job, const Machine& machine) {
   const bool is_put_while_read = job.merged_inputs > 0 || job.array_elements > 0;
   if (!job.unique && !(is_put_while_read && !machine.input_bytes)) return;
-  if (job.output_form.format != FileFormat::kNpy) return;
+  if (!has_header(job.output_form.format)) return;
   if (machine.output && job.output_form.codec == Codec::kNone) return;
   throw Error(ErrorKind::kUsage,
               job.unique ? "writing an array of distinct keys" : "writing an array",
               "the header must give the number of keys, which is not known until all are written")
-      .hint("name a file that is not compressed with -o, or write raw keys: --format=npy:bin");
+      .hint(fmt::format(
+          "name a file that is not compressed with -o, or write raw keys: --format={}:bin",
+          name_of(job.output_form.format)));
 }
 
 }  // namespace gsort

@@ -18,7 +18,7 @@ TEST(ValueHint, TakesChoicesFromTheNameOfTheValue) {
 }
 
 TEST(ValueHint, TakesChoicesThatARowLists) {
-  EXPECT_EQ(choice_words(row("format")), "bin text npy");
+  EXPECT_EQ(choice_words(row("format")), "bin text npy sosd");
 }
 
 TEST(ValueHint, KnowsFilesAndFolders) {

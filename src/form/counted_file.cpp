@@ -1,0 +1,51 @@
+#include "form/counted_file.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/checked.hpp"
+
+namespace gsort::io {
+
+std::uint64_t read_sosd_header(ByteStream& from, const std::string& path) {
+  std::array<std::byte, kSosdHeaderBytes> bytes{};
+  if (const std::size_t read = from.read(bytes); read < bytes.size()) {
+    throw Error(ErrorKind::kInput, "reading the SOSD header of",
+                fmt::format("the file has {} of its {} bytes", read, bytes.size()))
+        .path(path)
+        .hint("is it a whole SOSD file? --format=bin reads raw keys");
+  }
+  std::uint64_t elements = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    elements |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
+  }
+  return elements;
+}
+
+std::vector<std::byte> make_sosd_header(std::uint64_t elements) {
+  std::vector<std::byte> bytes(kSosdHeaderBytes);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte(elements >> (8 * i));
+  return bytes;
+}
+
+std::uint64_t promised_bytes(const std::string& path, std::uint64_t elements,
+                             std::size_t element_bytes) {
+  if (elements <= kMostFileBytes / element_bytes) return elements * element_bytes;
+  throw Error(ErrorKind::kInput, "reading",
+              fmt::format("the header promises {} elements, more than any file holds", elements))
+      .path(path)
+      .hint("is --format right? --format=bin reads raw keys");
+}
+
+Error wrong_array_size(const std::string& path, std::uint64_t promised_bytes,
+                       std::uint64_t found_bytes) {
+  const bool more = found_bytes > promised_bytes;
+  return Error(ErrorKind::kInput, "reading",
+               fmt::format("the header promises {} bytes of elements, {} follow", promised_bytes,
+                           more ? "more" : std::to_string(found_bytes)))
+      .path(path)
+      .hint(more ? "a file holds one array; --format=bin reads raw keys" : "is the file complete?");
+}
+
+}  // namespace gsort::io

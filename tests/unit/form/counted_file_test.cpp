@@ -1,0 +1,60 @@
+#include "form/counted_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/checked.hpp"
+
+namespace gsort::io {
+namespace {
+
+class Bytes final : public ByteStream {
+ public:
+  explicit Bytes(ConstByteSpan bytes) : bytes_(bytes) {}
+  [[nodiscard]] std::size_t read(ByteSpan to) override {
+    const std::size_t count = std::min(to.size(), bytes_.size());
+    std::copy_n(bytes_.begin(), count, to.begin());
+    bytes_ = bytes_.subspan(count);
+    return count;
+  }
+
+ private:
+  ConstByteSpan bytes_;
+};
+
+TEST(SosdHeader, IsTheCountInLittleEndian) {
+  const std::vector<std::byte> header = make_sosd_header(0x0102030405060708);
+  ASSERT_EQ(header.size(), kSosdHeaderBytes);
+  for (std::size_t i = 0; i < header.size(); ++i) EXPECT_EQ(header[i], std::byte(8 - i));
+  Bytes bytes(header);
+  EXPECT_EQ(read_sosd_header(bytes, "in"), 0x0102030405060708U);
+}
+
+TEST(SosdHeader, ThatIsCutShortIsAnErrorWithTheFilesName) {
+  const std::vector<std::byte> header = make_sosd_header(1);
+  for (std::size_t size = 0; size < header.size(); ++size) {
+    Bytes bytes(ConstByteSpan(header).first(size));
+    try {
+      (void)read_sosd_header(bytes, "in");
+      ADD_FAILURE() << size;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInput);
+      EXPECT_EQ(error.path(), "in");
+    }
+  }
+}
+
+TEST(PromisedBytes, AreRefusedWhereNoFileIsAsLarge) {
+  EXPECT_EQ(promised_bytes("in", 0, 8), 0U);
+  EXPECT_EQ(promised_bytes("in", kMostFileBytes / 8, 8), kMostFileBytes / 8 * 8);
+  EXPECT_THROW((void)promised_bytes("in", kMostFileBytes / 8 + 1, 8), Error);
+  EXPECT_THROW((void)promised_bytes("in", UINT64_MAX, 1), Error);
+}
+
+}  // namespace
+}  // namespace gsort::io
