@@ -131,10 +131,10 @@ struct MeterState {
     in_phase = false;
   }
 
-  void begin_phase(Phase phase, std::uint64_t total_bytes) {
+  void begin_phase(Phase phase, std::uint64_t total_bytes, std::uint64_t later_bytes) {
     end_phase();
     const std::uint64_t now = now_ns();
-    current = {phase, now, now, total_bytes, cpu_seconds_now(), totals(), {}};
+    current = {phase, now, now, total_bytes, later_bytes, cpu_seconds_now(), totals(), {}};
     for (std::size_t stage = 0; stage < kStages; ++stage) {
       windows[stage].begin(now, current.stages[stage].bytes, current.stages[stage].spans);
     }
@@ -195,9 +195,9 @@ OwnTrack& own_track() {
 Meter::Meter(Keep keep) : state_(std::make_shared<MeterState>(keep)) {}
 Meter::~Meter() = default;
 
-void Meter::begin_phase(Phase phase, std::uint64_t total_bytes) {
+void Meter::begin_phase(Phase phase, std::uint64_t total_bytes, std::uint64_t later_bytes) {
   const std::scoped_lock lock(state_->mutex);
-  state_->begin_phase(phase, total_bytes);
+  state_->begin_phase(phase, total_bytes, later_bytes);
 }
 
 void Meter::end_phase() {

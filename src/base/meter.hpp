@@ -51,6 +51,7 @@ struct PhaseRecord {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
   std::uint64_t total_bytes = 0;  // what begin_phase was told
+  std::uint64_t later_bytes = 0;  // the same
   double cpu_seconds = 0;         // of all cores, spent by the process in the phase
   ByStage<StageTotals> stages;
   ByStage<double> best_rates{};  // bytes a second; 0: too little was moved to say
@@ -87,8 +88,8 @@ class Meter {
   Meter& operator=(const Meter&) = delete;
 
   // Ends the phase before, if there is one. `total_bytes` is what the phase has to move; 0 if
-  // nobody knows.
-  void begin_phase(Phase phase, std::uint64_t total_bytes);
+  // nobody knows. `later_bytes` is what the phases after it have to move, as far as is planned.
+  void begin_phase(Phase phase, std::uint64_t total_bytes, std::uint64_t later_bytes = 0);
   void end_phase();
 
   // The phases that have ended.

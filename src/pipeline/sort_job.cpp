@@ -104,8 +104,9 @@ class Sort {
     output_.commit();
   }
 
-  void begin_phase(Phase phase, std::uint64_t elements) {
-    meter_.begin_phase(phase, elements * plan_.element_bytes);
+  void begin_phase(Phase phase, std::uint64_t elements, std::uint64_t later_elements = 0) {
+    meter_.begin_phase(phase, elements * plan_.element_bytes,
+                       capped_product(later_elements, plan_.element_bytes));
   }
 
   void sort_into_output() {
@@ -161,7 +162,8 @@ class Sort {
       return make_output(elements);
     };
     begin_phase(merges_inputs ? Phase::kInputMerge : Phase::kRead,
-                plan_.elements - std::min(plan_.elements, plan_.resumed.elements));
+                plan_.elements - std::min(plan_.elements, plan_.resumed.elements),
+                elements_after_reading());
     if (plan_.is<CountKeys>()) {
       return count_keys(plan_, blocks(proof), &meter_, memory, output);
     }
@@ -194,6 +196,13 @@ class Sort {
     return plan_.job.merged_inputs > 0 ? blocks_of_sorted(job_.reader, plan_.job.element.key, proof,
                                                           &meter_, plan_.chunk.readers)
                                        : blocks_of(job_.reader, proof, &meter_);
+  }
+
+  // What is written, and merged before, if all goes as planned; 0 where the size is not known.
+  [[nodiscard]] std::uint64_t elements_after_reading() const {
+    if (plan_.is<InputMergePlan>() || plan_.is<SetPlan>()) return 0;  // while they are read
+    if (plan_.is<SelectPlan>()) return std::min(plan_.elements, *plan_.job.top);
+    return capped_product(plan_.elements, 1 + plan_.run.rounds.size());
   }
 
   // What all rounds of merging put into longer runs or the output.

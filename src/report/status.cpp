@@ -75,7 +75,7 @@ Status StatusTracker::look(const PhaseRecord& phase, double now_seconds) {
   }
   if (status.total_bytes && status.bytes_per_second > 0) {
     const std::uint64_t left = *status.total_bytes - std::min(*status.total_bytes, status.bytes);
-    status.seconds_left = static_cast<double>(left) / status.bytes_per_second;
+    status.seconds_left = static_cast<double>(left + phase.later_bytes) / status.bytes_per_second;
   }
   return status;
 }

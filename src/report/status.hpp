@@ -17,11 +17,11 @@ struct Status {
   std::uint64_t bytes = 0;   // moved by the phase so far
   std::optional<std::uint64_t> total_bytes;
   double bytes_per_second = 0;
-  std::optional<double> seconds_left;  // of the phase
+  std::optional<double> seconds_left;  // of the sort, at this rate, but for the sync
 };
 
 // Follows a sort by looking at it now and then. The rate is that of the last few seconds, so that
-// what is left is told by how fast the phase goes now.
+// what is left is told by how fast the phase goes now; later phases are taken to be as fast.
 class StatusTracker {
  public:
   static constexpr double kRateSeconds = 5;
@@ -38,7 +38,7 @@ class StatusTracker {
   std::deque<Sample> samples_;  // of the phase, the oldest first
 };
 
-// "reading: 512 MB of 1.07 GB (47%), 1.20 GB/s, 1 s left"
+// "reading: 512 MB of 1.07 GB (47%), 1.20 GB/s, 2 s left"
 [[nodiscard]] std::string status_line(const Status& status);
 
 // One object on one line, without the newline.

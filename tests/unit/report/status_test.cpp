@@ -15,13 +15,22 @@ PhaseRecord reading(std::uint64_t bytes, std::uint64_t total) {
   return phase;
 }
 
-TEST(StatusTracker, TellsRateAndWhatIsLeftOfThePhase) {
+TEST(StatusTracker, TellsRateAndWhatIsLeft) {
   StatusTracker tracker;
   const Status status = tracker.look(reading(3'000, 9'000), 2.5);
   EXPECT_DOUBLE_EQ(status.phase_seconds, 1.5);
   EXPECT_DOUBLE_EQ(status.bytes_per_second, 2'000);
   ASSERT_TRUE(status.seconds_left);
   EXPECT_DOUBLE_EQ(*status.seconds_left, 3);
+}
+
+TEST(StatusTracker, CountsWhatLaterPhasesMove) {
+  StatusTracker tracker;
+  PhaseRecord phase = reading(3'000, 9'000);
+  phase.later_bytes = 10'000;
+  const Status status = tracker.look(phase, 2.5);
+  EXPECT_EQ(status.total_bytes, 9'000);
+  EXPECT_DOUBLE_EQ(status.seconds_left.value_or(0), 8);
 }
 
 TEST(StatusTracker, ForgetsHowFastItWasLongAgo) {
