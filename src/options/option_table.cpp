@@ -254,10 +254,11 @@ constexpr auto kTable = std::to_array<OptionSpec>({
              "decide (.txt, .npy, else raw), for each FILE and for the output; an output without "
              "such a suffix gets the format of the first FILE. One value is for input and output; "
              "--format=text:bin reads text and writes raw keys. An array's header gives type and "
-             "byte order. A .npy or SOSD output whose length is not known in advance (-u; -m and "
-             "--batch-elements of pipes, text and compressed inputs) must be a file and not "
-             "compressed, because its header is written last. In text, every NaN is nan or -nan, "
-             "without its payload; -v prints how many payloads were lost.",
+             "byte order; -t gives the type of a SOSD file. A .npy or SOSD output whose length is "
+             "not known in advance (-u; -m and --batch-elements of pipes, text and compressed "
+             "inputs) must be a file and not compressed, because its header is written last. In "
+             "text, every NaN is nan or -nan, without its payload; -v prints how many payloads "
+             "were lost.",
      .apply = set_format},
     {.name = "decompress",
      .value_kind = kRequired,
