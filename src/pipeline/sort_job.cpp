@@ -105,8 +105,9 @@ class Sort {
   }
 
   void begin_phase(Phase phase, std::uint64_t elements, std::uint64_t later_elements = 0) {
+    const std::uint64_t later = capped_sum(later_elements, later_arrays_);
     meter_.begin_phase(phase, elements * plan_.element_bytes,
-                       capped_product(later_elements, plan_.element_bytes));
+                       capped_product(later, plan_.element_bytes));
   }
 
   void sort_into_output() {
@@ -138,6 +139,7 @@ class Sort {
       job_.reader.end_at(checked_product(checked_sum(outcome_.elements, plan_.job.array_elements),
                                          plan_.element_bytes));
       Proof proof(plan_.job.element, job_.verify, &meter_);
+      if (all) left_ = *all - std::min(*all, outcome_.elements);
       std::optional<OffsetSink> place;
       std::optional<ProvingSink> proving;
       const OutputMaker output = [&](std::optional<std::uint64_t> found) -> PieceSink& {
@@ -161,9 +163,11 @@ class Sort {
       if (!merges_inputs) begin_phase(Phase::kWrite, elements.value_or(0));
       return make_output(elements);
     };
+    const std::uint64_t elements = elements_of_one_sort();
+    later_arrays_ = capped_product(left_ - elements, 2 + plan_.run.rounds.size());
     begin_phase(merges_inputs ? Phase::kInputMerge : Phase::kRead,
-                plan_.elements - std::min(plan_.elements, plan_.resumed.elements),
-                elements_after_reading());
+                elements - std::min(elements, plan_.resumed.elements),
+                elements_after_reading(elements));
     if (plan_.is<CountKeys>()) {
       return count_keys(plan_, blocks(proof), &meter_, memory, output);
     }
@@ -198,11 +202,18 @@ class Sort {
                                        : blocks_of(job_.reader, proof, &meter_);
   }
 
-  // What is written, and merged before, if all goes as planned; 0 where the size is not known.
-  [[nodiscard]] std::uint64_t elements_after_reading() const {
-    if (plan_.is<InputMergePlan>() || plan_.is<SetPlan>()) return 0;  // while they are read
-    if (plan_.is<SelectPlan>()) return std::min(plan_.elements, *plan_.job.top);
-    return capped_product(plan_.elements, 1 + plan_.run.rounds.size());
+  // Those of all inputs, or of the array that is next; 0 where the size is not known.
+  [[nodiscard]] std::uint64_t elements_of_one_sort() const {
+    return plan_.job.array_elements == 0 ? left_ : std::min(left_, plan_.job.array_elements);
+  }
+
+  // What is written, and merged before, of so many elements if all goes as planned.
+  [[nodiscard]] std::uint64_t elements_after_reading(std::uint64_t elements) const {
+    const bool writes_while_reading =
+        plan_.is<SetPlan>() || (plan_.is<InputMergePlan>() && plan_.run.count <= 1);
+    if (writes_while_reading) return 0;
+    if (plan_.is<SelectPlan>()) return std::min(elements, *plan_.job.top);
+    return capped_product(elements, 1 + plan_.run.rounds.size());
   }
 
   // What all rounds of merging put into longer runs or the output.
@@ -307,6 +318,8 @@ class Sort {
   std::unique_ptr<TierMemory> tier_;
   std::optional<io::RunStore> run_store_;
   Outcome outcome_;
+  std::uint64_t left_ = plan_.elements;  // of the inputs; 0 where the size is not known
+  std::uint64_t later_arrays_ = 0;       // elements to move after the array at hand
 };
 
 }  // namespace

@@ -81,6 +81,33 @@ TEST_F(MeteredSort, CountsTheBytesOfAllRoundsOfMerging) {
             merging.total_bytes);
 }
 
+TEST_F(MeteredSort, OfArraysCountsThoseStillToCome) {
+  constexpr std::uint64_t kBytes = 24'000'000;
+  request_.batch_elements = 1'000'000;
+  sort(KeyType::kU64, kBytes, "10M");
+  const auto& records = meter_.phases();
+  ASSERT_EQ(phases(), (std::vector{Phase::kRead, Phase::kMerge, Phase::kRead, Phase::kMerge,
+                                   Phase::kRead, Phase::kMerge, Phase::kSync}));
+  for (std::size_t phase = 0; phase < 6; ++phase) {
+    EXPECT_EQ(records[phase].total_bytes, kBytes / 3);
+  }
+  EXPECT_EQ(records[0].later_bytes, kBytes / 3 * 5);
+  EXPECT_EQ(records[1].later_bytes, kBytes / 3 * 4);
+  EXPECT_EQ(records[4].later_bytes, kBytes / 3);
+  EXPECT_EQ(records[5].later_bytes, 0U);
+}
+
+TEST_F(MeteredSort, OfManySortedInputsCountsTheirSecondMerge) {
+  request_.batch_size = 2;
+  const test::Bytes keys =
+      test::generated({KeyType::kU64, false, false}, Distribution::kSorted, 100'000);
+  request_.merged.assign(4, keys);
+  sort(KeyType::kU64, keys.size(), "10M");
+  ASSERT_EQ(phases(), (std::vector{Phase::kInputMerge, Phase::kMerge, Phase::kSync}));
+  EXPECT_EQ(meter_.phases()[0].later_bytes, 4 * keys.size());
+  EXPECT_EQ(meter_.phases()[1].total_bytes, 4 * keys.size());
+}
+
 TEST_F(MeteredSort, CountsKeysOfOneByteToo) {
   constexpr std::uint64_t kBytes = 3'000'000;
   sort(KeyType::kU8, kBytes, "64M");
