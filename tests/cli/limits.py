@@ -170,7 +170,7 @@ def memory_for_dictionaries_stays_within_what_was_given(place):
 
 
 class DeviceMeter:
-    """What the driver says is in use of all devices' memory, by everybody; NVML's own numbers."""
+    """What the driver says is in use of the memory of all devices that gsort may use, by everybody; NVML's own numbers."""
 
     class Memory(ctypes.Structure):
         _fields_ = [("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong)]
@@ -180,9 +180,11 @@ class DeviceMeter:
         count = ctypes.c_uint()
         if self.nvml.nvmlInit_v2() or self.nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)) or not count.value:
             raise OSError("no NVIDIA device")
-        self.devices = [ctypes.c_void_p() for _ in range(count.value)]
-        for i, device in enumerate(self.devices):
-            self.require(self.nvml.nvmlDeviceGetHandleByIndex_v2(i, ctypes.byref(device)))
+        visible = [int(number) for number in re.findall(r"\b\d+\b", os.environ.get("CUDA_VISIBLE_DEVICES", ""))]
+        self.devices = []
+        for number in visible or range(count.value):
+            self.devices.append(ctypes.c_void_p())
+            self.require(self.nvml.nvmlDeviceGetHandleByIndex_v2(number, ctypes.byref(self.devices[-1])))
 
     @staticmethod
     def require(status: int):

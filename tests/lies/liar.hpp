@@ -17,6 +17,13 @@
 
 namespace gsort::test {
 
+// A lie may use memory that was given back, and another thread writes there.
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool kMayRace = false;
+#else
+inline constexpr bool kMayRace = true;
+#endif
+
 // Where data passes from one part of gsort to another. An event is one passing.
 enum class Seam : std::uint8_t {
   kReader,        // blocks that the reader gives: their number and size
