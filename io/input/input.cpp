@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <limits>
 #include <semaphore>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -66,6 +67,9 @@ Input::Input(const std::string& path)
   sys::advise(file_.fd(), 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
+Input::Input(std::string name, std::uint64_t bytes)
+    : path_(std::move(name)), is_in_memory_(true), size_(bytes) {}
+
 void Input::choose_way(DirectIo policy) {
   if (policy == DirectIo::kOff || is_stream_ || size_ == 0) return;
   if (policy == DirectIo::kAuto) {
@@ -120,7 +124,7 @@ void Input::read_at(ByteSpan room, std::size_t bytes, std::uint64_t at) {
 }
 
 void Input::check_unchanged() const {
-  if (is_stream_ || is_block_device_) return;
+  if (is_stream_ || is_block_device_ || is_in_memory_) return;
   is_parked_ ? static_cast<void>(opened_again()) : require_unchanged(file_.facts());
 }
 

@@ -1,6 +1,6 @@
-// Input: one input of a Reader, a regular file (or block device) that is read at offsets, or a
-// stream that is read in order. Knows how it is best read, and notices when it was changed
-// meanwhile.
+// Input: one input of a Reader, a regular file (or block device) that is read at offsets, a stream
+// that is read in order, or the name of one in memory. Knows how it is best read, and notices when
+// it was changed meanwhile.
 #pragma once
 
 #include <atomic>
@@ -29,6 +29,9 @@ class Input {
   // `path` "-" is standard input, read from where its offset stands.
   // Throws: Error(kInput).
   explicit Input(const std::string& path);
+
+  // No file: `bytes` bytes in memory, which are not read through it.
+  Input(std::string name, std::uint64_t bytes);
 
   // Chooses how a regular input is read: through the page cache, as it is until then, or around it.
   // For those who read at aligned offsets into aligned memory. Does nothing to streams.
@@ -83,6 +86,7 @@ class Input {
   bool is_stream_ = false;
   bool is_cached_ = false;
   bool is_block_device_ = false;
+  bool is_in_memory_ = false;
   std::uint64_t size_ = 0;
   std::uint64_t base_offset_ = 0;
   struct stat facts_ = {};

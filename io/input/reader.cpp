@@ -77,6 +77,8 @@ class Reader::Impl {
     Claim claim;
   };
 
+  [[nodiscard]] std::unique_ptr<Source> source_of(const std::string& path,
+                                                  const ReaderOptions& options) const;
   void open(const std::vector<std::string>& paths, const ReaderOptions& options);
   void adopt_stored_keys(const ReaderOptions& options);
   void require_equal_dtype(const Source& source) const;
@@ -108,6 +110,13 @@ Reader::Impl::Impl(const std::vector<std::string>& paths, const ReaderOptions& o
   require_total();
 }
 
+std::unique_ptr<Source> Reader::Impl::source_of(const std::string& path,
+                                                const ReaderOptions& options) const {
+  const auto found = std::ranges::find(options.memory, path, &MemoryInput::name);
+  if (found != options.memory.end()) return std::make_unique<MemorySource>(*found);
+  return open_source(path, options.form, options.direct_io, sources_.empty());
+}
+
 void Reader::Impl::open(const std::vector<std::string>& paths, const ReaderOptions& options) {
   if (std::count(paths.begin(), paths.end(), "-") > 1) {
     throw Error(ErrorKind::kUsage, "opening standard input", "it is named twice");
@@ -118,7 +127,7 @@ void Reader::Impl::open(const std::vector<std::string>& paths, const ReaderOptio
   const std::uint64_t most = paths.size() > 1 ? sys::raise_open_file_limit() : kNoLimit;
   const bool parks = most < kOthers || paths.size() > most - kOthers;
   const auto open_next = [&](const std::string& path) {
-    sources_.push_back(open_source(path, options.form, options.direct_io, sources_.empty()));
+    sources_.push_back(source_of(path, options));
     if (parks) sources_.back()->park();
   };
   for (const std::string& path : paths) open_next(path);

@@ -21,6 +21,7 @@
 #include "form/file_form.hpp"
 #include "form/stored_array.hpp"
 #include "io/input/input.hpp"
+#include "io/input/memory_source.hpp"
 #include "io/system/bytes.hpp"
 
 namespace gsort::io {
@@ -41,6 +42,8 @@ struct ReaderOptions {
   bool byte_order_is_asked = false;  // or the byte order was asked for
   // Nobody gave the type: inputs that are plainly something else than raw keys are refused.
   bool type_is_assumed = false;
+  // What is in memory instead of a file: a path that is the name of one of these.
+  std::vector<MemoryInput> memory = {};
 };
 
 class Reader {

@@ -5,7 +5,8 @@
 // which elements come next; fill() brings them, on many threads at once. How much of the work is
 // left to fill() is what kinds of sources differ in.
 //
-// Read next: file_source.cpp, stream_source.cpp, text_source.cpp; open_source.hpp chooses.
+// Read next: file_source.cpp, stream_source.cpp, text_source.cpp, memory_source.cpp;
+// open_source.hpp chooses among those of files.
 #pragma once
 
 #include <cstddef>

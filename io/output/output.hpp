@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +29,14 @@ struct OutputOptions {
   DirectIo direct_io = DirectIo::kAuto;
 };
 
+// Memory that takes an output.
+struct MemoryResult {
+  std::string name;         // for messages
+  std::uint64_t bytes = 0;  // the most that it takes
+  // Takes whole elements for their place. Thread-safe for different places.
+  std::function<void(std::uint64_t offset, ConstByteSpan bytes)> write;
+};
+
 // Move-only. The process must ignore SIGXFSZ, and SIGPIPE or die of it, for the Errors below to be
 // seen.
 class Output {
@@ -37,6 +46,11 @@ class Output {
   // Throws: Error(kOutput) when the target is a directory or may not be written, or its folder is
   // missing or may not be written; Error(kUsage) for a terminal.
   explicit Output(const std::string& path, const OutputOptions& options = {});
+
+  // Writes into memory: at any offsets, as into a regular file, but what was written before an
+  // error stays there.
+  explicit Output(MemoryResult result);
+
   Output(Output&&) noexcept;
   Output& operator=(Output&&) noexcept;
   ~Output();  // without commit(): as if the output had never been opened (what a stream took is
@@ -48,7 +62,8 @@ class Output {
   // What messages call it: the path as given, or "standard output".
   [[nodiscard]] const std::string& path() const;
 
-  // The folder of a regular output, for space checks over several needs; empty for streams.
+  // The folder of a regular output, for space checks over several needs; empty for streams and
+  // memory.
   [[nodiscard]] const std::string& folder() const;
 
   // To be called once before the first write, when the size is known: checks that the file system

@@ -1,5 +1,5 @@
-// The two kinds of Output behind output.hpp: a regular file that appears at commit, and a stream
-// that is written through.
+// The kinds of Output behind output.hpp: a regular file that appears at commit, a stream that is
+// written through, memory of the caller.
 #pragma once
 
 #include <condition_variable>

@@ -1,11 +1,13 @@
 #include "app/prepared_sort.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -83,7 +85,11 @@ std::string folder_of(const std::string& path) {
 }  // namespace
 
 PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader)
-    : options_(options), reader_(reader), output_(open_output(options, job.output_form)) {
+    : PreparedSort(options, job, reader, open_output(options, job.output_form)) {}
+
+PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader,
+                           std::optional<io::Output> output)
+    : options_(options), reader_(reader), output_(std::move(output)) {
   refuse_files_of_resume(options);
   if (output_) {
     refuse_writing_into_inputs(options, *output_, reader);
@@ -99,6 +105,7 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
   const std::string folder = output_ ? output_->folder() : "";
   temporary_folders_ = folders_for_runs(folder);
   machine_ = survey(temporary_folders_, folder, reader);
+  if (output_ && !output_->is_stream() && folder.empty()) count_output_in_memory();
   if (resumption_) machine_.resumed = resumption_->found();
   if (options.keep_rates && rates_matter(machine_)) {
     rates_file_.emplace(rates_file());
@@ -108,6 +115,13 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
   }
   cuda_start_seconds_ = look_for_gpus(job, machine_);
   plan_ = make_plan(job, machine_);
+}
+
+// It is a place with room for what is written, and takes as much from the memory that is available.
+void PreparedSort::count_output_in_memory() {
+  constexpr std::uint64_t kNoFileSystem = UINT64_MAX;
+  machine_.output = Folder{output_->path(), kNoFileSystem, UINT64_MAX, true};
+  machine_.available_bytes -= std::min(machine_.available_bytes, machine_.input_bytes.value_or(0));
 }
 
 std::vector<std::string> PreparedSort::folders_for_runs(const std::string& output_folder) const {

@@ -25,6 +25,10 @@ class PreparedSort {
   // Throws: Error, also when no plan can work.
   PreparedSort(const Options& options, const Job& job, io::Reader& reader);
 
+  // The same with an output that is open, which may be memory.
+  PreparedSort(const Options& options, const Job& job, io::Reader& reader,
+               std::optional<io::Output> output);
+
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
 
@@ -38,6 +42,7 @@ class PreparedSort {
   void remember_rates(Outcome& outcome) const;
 
  private:
+  void count_output_in_memory();
   [[nodiscard]] std::vector<std::string> folders_for_runs(const std::string& output_folder) const;
   void keep_rates(Outcome& outcome) const;
 

@@ -1,0 +1,70 @@
+// Memory of the caller: every byte has its place, and nothing is synced.
+#include <utility>
+
+#include "base/tiling.hpp"
+#include "base/units.hpp"
+#include "io/output/output_impl.hpp"
+
+namespace gsort::io {
+namespace {
+
+class MemoryOutput : public Output::Impl {
+ public:
+  explicit MemoryOutput(MemoryResult result) : result_(std::move(result)) {}
+
+  [[nodiscard]] bool is_stream() const override { return false; }
+  [[nodiscard]] const std::string& path() const override { return result_.name; }
+  [[nodiscard]] const std::string& folder() const override { return no_folder_; }
+  void prepare(std::uint64_t bytes, const WriteWindows&) override { require_room(bytes); }
+  void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
+  void cancel() noexcept override {}
+  void commit(std::uint64_t size_bytes) override;
+  [[nodiscard]] std::vector<std::string> notes() const override { return {}; }
+
+ private:
+  void require_room(std::uint64_t bytes) const;
+  [[nodiscard]] Error misplaced(const char* reason, std::uint64_t offset) const;
+
+  MemoryResult result_;
+  const std::string no_folder_;
+  std::mutex mutex_;
+  Tiling written_;
+};
+
+void MemoryOutput::require_room(std::uint64_t bytes) const {
+  if (bytes <= result_.bytes) return;
+  throw Error(ErrorKind::kUsage, "writing to " + result_.name,
+              "the result has " + format_count(bytes) + " bytes, more than its " +
+                  format_count(result_.bytes))
+      .hint("give an array of as many elements as the inputs have");
+}
+
+void MemoryOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
+  if (offset > result_.bytes || bytes.size() > result_.bytes - offset) {
+    throw misplaced("data was written past the end", offset);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (!written_.add(offset, offset + bytes.size())) {
+      throw misplaced("data overlaps earlier data here", offset);
+    }
+  }
+  result_.write(offset, bytes);
+}
+
+void MemoryOutput::commit(std::uint64_t size_bytes) {
+  if (!written_.covers(size_bytes)) throw misplaced("data is missing here", written_.first_gap());
+}
+
+Error MemoryOutput::misplaced(const char* reason, std::uint64_t offset) const {
+  return Error(ErrorKind::kCorrupt, "verifying what was written to", reason)
+      .path(result_.name)
+      .at(offset)
+      .hint("this is a bug in gsort, please report it; do not use the output");
+}
+
+}  // namespace
+
+Output::Output(MemoryResult result) : impl_(std::make_unique<MemoryOutput>(std::move(result))) {}
+
+}  // namespace gsort::io

@@ -1,0 +1,57 @@
+#include <algorithm>
+
+#include "io/output/output.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort::io {
+namespace {
+
+using test::Bytes;
+using test::error_of;
+using test::random_bytes;
+
+class MemoryOutput : public testing::Test {
+ protected:
+  Bytes room_ = Bytes(1'000);
+  Output output_{
+      MemoryResult{"the array", room_.size(), [this](std::uint64_t at, ConstByteSpan from) {
+                     std::ranges::copy(from, room_.begin() + static_cast<long>(at));
+                   }}};
+  Bytes data_ = random_bytes(1'000);
+};
+
+TEST_F(MemoryOutput, TakesBytesAtAnyOffsets) {
+  output_.prepare(data_.size());
+  output_.write_at(600, ConstByteSpan(data_).subspan(600));
+  output_.write_at(0, ConstByteSpan(data_).first(600));
+  output_.commit(data_.size());
+  EXPECT_EQ(room_, data_);
+  EXPECT_FALSE(output_.is_stream());
+  EXPECT_EQ(output_.folder(), "");
+}
+
+TEST_F(MemoryOutput, TakesFewerBytesThanItHasRoomFor) {
+  output_.write_next(ConstByteSpan(data_).first(300));
+  output_.write_next(ConstByteSpan(data_).subspan(300, 100));
+  output_.commit(400);
+  EXPECT_TRUE(std::equal(data_.begin(), data_.begin() + 400, room_.begin()));
+  EXPECT_EQ(room_[400], std::byte{0});
+}
+
+TEST_F(MemoryOutput, RefusesMoreThanItHasRoomFor) {
+  const Error error = error_of([&] { output_.prepare(1'001); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_EQ(error_of([&] { output_.write_at(1, data_); }).kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(error_of([&] { output_.write_at(UINT64_MAX, data_); }).kind(), ErrorKind::kCorrupt);
+}
+
+TEST_F(MemoryOutput, NoticesGapsAndOverlaps) {
+  output_.write_at(0, ConstByteSpan(data_).first(500));
+  EXPECT_EQ(error_of([&] { output_.write_at(499, ConstByteSpan(data_).first(10)); }).kind(),
+            ErrorKind::kCorrupt);
+  EXPECT_EQ(error_of([&] { output_.commit(501); }).kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(error_of([&] { output_.commit(499); }).kind(), ErrorKind::kCorrupt);
+}
+
+}  // namespace
+}  // namespace gsort::io
