@@ -24,6 +24,7 @@ enum class ErrorKind : std::uint8_t {
   kResource,   // too little memory, disk or device memory for any plan
   kDevice,     // the GPU is absent, refused work, or failed
   kCorrupt,    // the proof failed: a checksum, the order, or the fingerprint
+  kStopped,    // the caller told the work to end
 };
 
 // One failure. The first line of what() is "OPERATION [PATH] [at OFFSET]: REASON"; the hint, if

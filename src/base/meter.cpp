@@ -10,6 +10,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/error.hpp"
 #include "base/rate_window.hpp"
 #include "base/thread_owned.hpp"
 
@@ -146,6 +147,7 @@ struct MeterState {
   std::atomic<std::uint64_t> next_look_ns{kLookEveryNs};
   std::atomic<std::uint64_t> kept_spans{0};  // or would be, if there were room
   std::atomic<std::uint64_t> lost_spans{0};
+  std::atomic<bool> is_stopped{false};
   mutable std::mutex mutex;  // guards what follows
   std::vector<std::unique_ptr<MeterTrack>> tracks;
   std::vector<MeterTrack*> free_tracks;
@@ -225,6 +227,10 @@ std::uint64_t Meter::now_ns() const {
   return state_->now_ns();
 }
 
+void Meter::request_stop() noexcept {
+  state_->is_stopped.store(true, std::memory_order_relaxed);
+}
+
 std::vector<TrackRecord> Meter::tracks() const {
   const std::scoped_lock lock(state_->mutex);
   std::vector<TrackRecord> records;
@@ -240,6 +246,9 @@ std::uint64_t Meter::lost_spans() const {
 
 Span::Span(Meter* meter, Stage stage, Kind kind) : stage_(stage), kind_(kind) {
   if (meter == nullptr) return;
+  if (meter->state_->is_stopped.load(std::memory_order_relaxed)) {
+    throw Error(ErrorKind::kStopped, "working", "stopped as asked");
+  }
   track_ = &own_track().in(meter->state_);
   begin_ns_ = charged_until_ns_ = track_->state->now_ns();
   outer_ = track_->current;

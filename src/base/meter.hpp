@@ -102,6 +102,10 @@ class Meter {
 
   [[nodiscard]] std::uint64_t now_ns() const;
 
+  // From now on every span that begins throws Error(kStopped), which ends what is measured as any
+  // other Error does.
+  void request_stop() noexcept;
+
   // The spans kept so far. Requires: no thread marks a span during the call.
   [[nodiscard]] std::vector<TrackRecord> tracks() const;
 
@@ -122,6 +126,7 @@ class Span {
  public:
   enum class Kind : std::uint8_t { kWork, kWait };
 
+  // Throws: Error(kStopped) when the meter was told so.
   Span(Meter* meter, Stage stage, Kind kind = Kind::kWork);
   ~Span();
   Span(const Span&) = delete;

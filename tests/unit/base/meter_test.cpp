@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "base/rate_window.hpp"
 
 namespace gsort {
@@ -224,6 +225,19 @@ TEST(Meter, MayEndBeforeTheThreadsThatUsedIt) {
   step = 2;
   thread.join();
   EXPECT_EQ(second.totals()[Stage::kRead].spans, 1U);
+}
+
+TEST(Meter, EndsTheWorkWithTheNextSpanWhenToldToStop) {
+  Meter meter;
+  const Span before(&meter, Stage::kSort);
+  meter.request_stop();
+  try {
+    const Span after(&meter, Stage::kWrite);
+    FAIL() << "the span began";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kStopped);
+  }
+  EXPECT_EQ(meter.totals()[Stage::kWrite], StageTotals{});
 }
 
 TEST(Span, DoesNothingWithoutAMeter) {
