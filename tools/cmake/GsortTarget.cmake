@@ -55,6 +55,7 @@ function(gsort_library name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS")
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC gsort_settings ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
+  set_property(GLOBAL APPEND PROPERTY GSORT_LIBRARIES ${name})
 endfunction()
 
 # gsort_program(NAME SOURCES ... DEPENDS ...): an executable; a relocatable build puts its libraries beside it.

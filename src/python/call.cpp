@@ -1,0 +1,94 @@
+#include "python/call.hpp"
+
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "app/files.hpp"
+#include "app/prepared_sort.hpp"
+#include "base/error.hpp"
+#include "element/fingerprint.hpp"
+#include "form/npy.hpp"
+#include "options/assumed_type.hpp"
+#include "pipeline/check_order.hpp"
+#include "pipeline/survey.hpp"
+#include "report/busiest.hpp"
+
+namespace gsort::python {
+namespace {
+
+const char* heard_variable(const char* name) {
+  return std::string_view(name) == "GSORT_CACHE" ? std::getenv(name) : nullptr;
+}
+
+Options parsed(const std::vector<std::string>& words, const std::vector<std::string>& keys) {
+  std::vector<const char*> arguments = {"gsort"};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  Options options =
+      parse_options(static_cast<int>(arguments.size()), arguments.data(), heard_variable);
+  options.record_keys.insert(options.record_keys.end(), keys.begin(), keys.end());
+  return options;
+}
+
+io::ReaderOptions opened_with(const Options& options, std::vector<io::MemoryInput> arrays) {
+  io::ReaderOptions wanted = reader_options(options);
+  wanted.memory = std::move(arrays);
+  return wanted;
+}
+
+void require_type(const Options& options, const Job& job) {
+  if (!type_is_assumed(options, job)) return;
+  throw Error(ErrorKind::kUsage, "reading", "no type was given")
+      .path(options.inputs.front())
+      .hint("give the dtype, or name the file by its type, as in dump.u64");
+}
+
+}  // namespace
+
+Call::Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> arrays,
+           const std::vector<std::string>& keys)
+    : options_(parsed(words, keys)),
+      reader_(options_.inputs, opened_with(options_, std::move(arrays))),
+      job_(job_of(options_, reader_)) {
+  require_type(options_, job_);
+}
+
+std::string Call::dtype() const {
+  if (job_.dtype) return job_.dtype->descr;
+  if (job_.element.records) return "'|V" + std::to_string(job_.element.bytes()) + "'";
+  return io::npy_dtype_of(job_.element.key).descr;
+}
+
+Report Call::sort(std::optional<io::MemoryResult> memory, Meter& meter) {
+  std::optional<io::Output> output;
+  if (memory) {
+    job_.output_form = {};
+    output.emplace(std::move(*memory));
+  } else {
+    output.emplace(options_.output.value(), io::OutputOptions{options_.direct_io});
+  }
+  PreparedSort prepared(options_, job_, reader_, std::move(output));
+  Outcome outcome = prepared.run(&meter);
+  prepared.remember_rates(outcome);
+  Report report;
+  report.elements = outcome.output_elements;
+  report.bytes = outcome.output_elements * job_.element.bytes();
+  report.seconds = outcome.total_seconds;
+  if (const auto busiest = busiest_of(outcome, prepared.plan().threads)) {
+    report.bound_seconds = busiest->seconds;
+  }
+  report.fingerprint = to_string(outcome.fingerprint);
+  report.engine = prepared.plan().engine == EngineKind::kCuda ? "cuda" : "cpu";
+  report.runs = outcome.runs;
+  report.spilled_bytes = outcome.spilled_bytes;
+  return report;
+}
+
+CheckOutcome Call::check(Meter& meter) {
+  limit_decoders_of_check(options_, reader_);
+  const WantedOrder order{job_.unique ? OrderKind::kStrict : OrderKind::kAscending,
+                          job_.array_elements > 0 ? job_.array_elements : WantedOrder::kOneArray};
+  return check_order(job_.element, order, reader_, cores_for(options_.parallel), &meter);
+}
+
+}  // namespace gsort::python

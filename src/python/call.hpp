@@ -1,0 +1,58 @@
+// Call: what one call of the package asks for, as the words of a command line, with inputs that may
+// be in memory. Knows no Python.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/meter.hpp"
+#include "io/input/reader.hpp"
+#include "io/output/output.hpp"
+#include "options/job.hpp"
+#include "options/options.hpp"
+#include "plan/outcome.hpp"
+
+namespace gsort::python {
+
+// What a sort has done.
+struct Report {
+  std::uint64_t elements = 0;  // written
+  std::uint64_t bytes = 0;     // of them
+  double seconds = 0;
+  std::optional<double> bound_seconds;  // report/busiest.hpp
+  std::string fingerprint;              // of the elements read
+  std::string engine;
+  std::uint64_t runs = 0;
+  std::uint64_t spilled_bytes = 0;
+};
+
+class Call {
+ public:
+  // Opens the inputs. `words` are those of a command line behind the program's name; of the
+  // environment only GSORT_CACHE and TMPDIR count. Operands that are names of `arrays` are these,
+  // and `keys` are values of --key for them: a command line would have to give --record, too.
+  // Throws: Error, also where nobody has given the type of raw keys.
+  Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> arrays,
+       const std::vector<std::string>& keys = {});
+
+  // All bytes of the elements; none for text and for what is compressed.
+  [[nodiscard]] std::optional<std::uint64_t> bytes() const { return reader_.known_size(); }
+
+  // The dtype of the elements, as the header of a .npy file has it.
+  [[nodiscard]] std::string dtype() const;
+
+  // Sorts into `output`, or into the one that the words name. Once. Throws: Error.
+  Report sort(std::optional<io::MemoryResult> output, Meter& meter);
+
+  // What -c finds. Once. Throws: Error.
+  CheckOutcome check(Meter& meter);
+
+ private:
+  Options options_;
+  io::Reader reader_;
+  Job job_;
+};
+
+}  // namespace gsort::python

@@ -1,0 +1,328 @@
+"""Sorts arrays and files of binary numbers, also larger than memory, on all cores or on an NVIDIA GPU.
+
+    import gsort
+    ascending = gsort.sort(array)                             # an array like numpy.sort(array)
+    summary = gsort.sort("dump.u64", "sorted.u64", memory="2G")
+    mapped = summary.memmap()                                 # the file, as an array
+
+Sources are paths, arrays (numpy.memmap, too), or lists of them. Every result is verified: count, fingerprint, order.
+Floats are in IEEE total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. Sizes of memory are bytes, or texts such as
+"2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function that is called with
+a Progress ten times a second, and may raise to end the sort. Ctrl-C ends a sort, too, and leaves no output.
+Functions may be called from several threads; they do not hold the interpreter's lock while they work.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from typing import Any, List, Optional, Sequence, Tuple, Union
+
+import numpy
+
+from . import _native
+from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Error, FileError, MissingFileError,
+                      ResourceError, UsageError, usage)
+from ._progress import Progress, Watch, Watching
+from ._sources import (Inputs, Path, Source, Sources, bytes_of, dtype_of, is_big_endian, is_path, key_type,
+                       option_words, path_word, result_shape)
+
+__version__ = "0.1.0"
+__all__ = ["argsort", "check", "intersect1d", "merge", "setdiff1d", "sort", "unique", "Checked", "Progress", "Summary",
+           "Error", "UsageError", "DataError", "FileError", "MissingFileError", "DeniedFileError", "ResourceError",
+           "DeviceError", "CorruptError"]
+
+Size = Union[int, str, None]
+Output = Union[Path, numpy.ndarray, None]
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was written to a file."""
+
+    path: str
+    dtype: numpy.dtype       # of its elements
+    elements: int            # in it
+    bytes: int               # of them
+    seconds: float
+    bound: Optional[float]   # seconds if nothing had waited; None: too short to tell
+    fingerprint: str         # of the elements read, as `gsort --fingerprint` prints it
+    engine: str              # "cpu" or "cuda"
+    spilled_bytes: int       # written to temporary folders
+
+    def memmap(self) -> numpy.ndarray:
+        """The file's elements, read-only, mapped into memory. Raises ValueError for text and compressed files."""
+        if self.path.endswith(".npy"):
+            return numpy.load(self.path, mmap_mode="r")
+        if os.path.getsize(self.path) != self.bytes:
+            raise usage(f"mapping {self.path}", "is not raw", "write a raw or .npy file")
+        if self.bytes == 0:
+            return numpy.empty(0, self.dtype)
+        return numpy.memmap(self.path, self.dtype, mode="r")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check has found. True if the source is sorted."""
+
+    in_order: bool
+    elements: Optional[int]      # None if not in order
+    distinct: Optional[int]      # the same
+    fingerprint: Optional[str]   # the same
+    position: Optional[int]      # the first element that comes before the one in front of it; None if in order
+    value: Optional[str]         # that element, as text
+    value_before: Optional[str]  # the one in front of it
+
+    def __bool__(self) -> bool:
+        return self.in_order
+
+
+def _into_file(inputs: Inputs, words: List[bytes], output: Path, progress: Any) -> Summary:
+    call = inputs.call([*words, b"--output=" + path_word(output)])
+    with Watching(progress) as watch:
+        done = call.sort(None, watch)
+    return Summary(os.fsdecode(output), dtype_of(call), done.elements, done.bytes, done.seconds, done.bound,
+                   done.fingerprint, done.engine, done.spilled_bytes)
+
+
+def _into_array(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarray], progress: Any) -> numpy.ndarray:
+    call = inputs.call(words)
+    dtype = dtype_of(call)
+    if call.bytes is None:
+        return _through_file(inputs, words, given, progress)
+    elements = call.bytes // dtype.itemsize
+    result = numpy.empty(elements, dtype) if given is None else _usable(given, dtype, inputs)
+    room = bytes_of(result)
+    with Watching(progress) as watch:
+        done = call.sort(room, watch)
+    del room
+    if given is not None:
+        return given if done.elements == given.size else given.reshape(-1)[:done.elements]
+    if done.elements < elements:
+        result.resize(done.elements, refcheck=False)  # gives the memory behind it back
+    return result.reshape(result_shape(inputs, done.elements))
+
+
+def _usable(array: numpy.ndarray, dtype: numpy.dtype, inputs: Inputs) -> numpy.ndarray:
+    def refuse(why: str, hint: str) -> None:
+        raise usage("output", why, hint)
+
+    if array.dtype != dtype:
+        refuse(f"the array holds {array.dtype}, the elements are {dtype}", "give an array of the same dtype")
+    if not array.flags.c_contiguous or not array.flags.writeable:
+        refuse("the array is not contiguous, or read-only", "give numpy.empty(...), or a memmap of mode w+ or r+")
+    if inputs.shares_memory(array):
+        refuse("the array is also an input", "an error would lose it; give another array, or none")
+    return array
+
+
+def _through_file(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarray], progress: Any) -> numpy.ndarray:
+    """For inputs whose size nobody knows: text, and what is compressed."""
+    with tempfile.TemporaryDirectory(prefix="gsort-") as folder:
+        array = _into_file(inputs, words, os.path.join(folder, "sorted.npy"), progress).memmap()
+        if given is None:
+            return numpy.array(array)
+        usable = _usable(given, array.dtype, inputs).reshape(-1)
+        if usable.size < array.size:
+            raise usage("output", f"the array has {usable.size} elements, the result {array.size}")
+        usable[:array.size] = array
+        return usable[:array.size]
+
+
+def _run(inputs: Inputs, words: List[bytes], output: Output, progress: Any) -> Any:
+    if is_path(output):
+        return _into_file(inputs, words, output, progress)
+    if output is None or isinstance(output, numpy.ndarray):
+        return _into_array(inputs, words, output, progress)
+    raise usage("output", f"a {type(output).__name__} is no output", "give a path, an array, or nothing")
+
+
+def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Union[str, Sequence[str], None] = None,
+         descending: bool = False, unique: bool = False, top: Optional[int] = None, memory: Size = None,
+         gpu_memory: Size = None, threads: Optional[int] = None, engine: str = "auto", temporary: Any = None,
+         progress: Union[bool, Watch, None] = None) -> Any:
+    """Sorts files and arrays into one result.
+
+    Args:
+        source: a path, an array, or a list of them, together one sequence. An array of several dimensions is sorted
+            along the last one, as are the rows of a two-dimensional .npy file.
+        output: a path (the file appears whole or not at all, and may be a source); an array, also a writable memmap,
+            that takes the result; None for a new array.
+        dtype: of the elements of raw files, in NumPy's terms; else the suffix says it (dump.u64).
+        order: fields of records to sort by, "-name" for descending ones; all fields if None.
+        descending: the whole order is reversed.
+        unique: one of each key; keys are equal if their bits are.
+        top: only the first so many elements of the result.
+        memory: the most host memory to work in, beside the arrays; None: half of what is available.
+        gpu_memory: the most device memory.
+        threads: the most cores to keep busy; None: all.
+        engine: "auto", "cpu" or "cuda".
+        temporary: a folder, or several, for what does not fit in memory; None: $TMPDIR, else beside the output file,
+            else /var/tmp.
+        progress: see the module.
+
+    Returns:
+        A Summary if output is a path; output, or its first elements if the result is shorter; a new array.
+
+    Raises:
+        ValueError: an argument or an input is wrong. OSError: a file cannot be read or written. MemoryError: there is
+        too little memory. RuntimeError: a GPU failed, or the verification. All are of the class Error, with a hint.
+    """
+    words = option_words(order=order, descending=descending, unique=unique, top=top, memory=memory,
+                         gpu_memory=gpu_memory, threads=threads, engine=engine, temporary=temporary)
+    return _run(Inputs(source, dtype), words, output, progress)
+
+
+def merge(sources: Sequence[Source], output: Output = None, *, dtype: Any = None,
+          order: Union[str, Sequence[str], None] = None, descending: bool = False, unique: bool = False,
+          top: Optional[int] = None, memory: Size = None, threads: Optional[int] = None, temporary: Any = None,
+          progress: Union[bool, Watch, None] = None) -> Any:
+    """Merges sources that are sorted already. Arguments and result are those of sort.
+
+    Raises: as sort; ValueError where a source is not sorted.
+    """
+    words = option_words(order=order, descending=descending, unique=unique, top=top, memory=memory, threads=threads,
+                         temporary=temporary)
+    return _run(Inputs(sources, dtype), [*words, b"--merge"], output, progress)
+
+
+def check(source: Source, *, dtype: Any = None, order: Union[str, Sequence[str], None] = None,
+          descending: bool = False, unique: bool = False, threads: Optional[int] = None,
+          progress: Union[bool, Watch, None] = None) -> Checked:
+    """Whether a file or an array is sorted; with `unique`, whether no key repeats, either.
+
+    Raises: as sort.
+    """
+    words = option_words(order=order, descending=descending, unique=unique, threads=threads)
+    call = Inputs(source, dtype).call([*words, b"--check"])
+    with Watching(progress) as watch:
+        found = call.check(watch)
+    if found.in_order:
+        return Checked(True, found.elements, found.distinct, found.fingerprint, None, None, None)
+    return Checked(False, None, None, None, found.position, found.value, found.value_before)
+
+
+def argsort(array: numpy.ndarray, output: Optional[numpy.ndarray] = None, *, memory: Size = None,
+            gpu_memory: Size = None, threads: Optional[int] = None, engine: str = "auto", temporary: Any = None,
+            progress: Union[bool, Watch, None] = None) -> numpy.ndarray:
+    """The indices that sort a one-dimensional array of numbers or times, as numpy.argsort(array, kind="stable").
+
+    The order is NumPy's: NaN and NaT last, -0 equal to +0. Arrays larger than memory may be memmaps.
+
+    Args:
+        output: an array for the indices, also a writable memmap; None for a new one.
+        memory: the most host memory to work in, beside the arrays; None: half of what is available.
+
+    Returns:
+        Indices of dtype uint32, or uint64 for 2**32 elements and more.
+
+    Raises: as sort.
+    """
+    if not isinstance(array, numpy.ndarray) or array.ndim != 1 or key_type(array.dtype) is None:
+        raise usage("argsort", "the keys are no one-dimensional array of numbers or times",
+                    "of records, give the field that decides")
+    keys = numpy.ascontiguousarray(array)
+    dtype = numpy.dtype(numpy.uint32 if keys.size < 1 << 32 else numpy.uint64)
+    indices = numpy.empty(keys.size, dtype) if output is None else output
+    if indices.dtype != dtype or indices.size != keys.size or not indices.flags.c_contiguous \
+            or not indices.flags.writeable or numpy.may_share_memory(indices, keys):
+        raise usage("output", f"no contiguous, writable array of {keys.size} elements of {dtype} beside the keys")
+    words = option_words(memory=memory, gpu_memory=gpu_memory, threads=threads, engine=engine, temporary=temporary)
+    with Watching(progress) as watch:
+        _native.argsort([*words, b"--", b"<array>"], str(key_type(keys.dtype)), is_big_endian(keys.dtype),
+                        bytes_of(keys), bytes_of(indices), watch)
+    return indices
+
+
+def _sorted_distinct(source: Sources, folder: str, options: dict) -> Any:
+    """A source as sorted, distinct keys: an array, or a file in `folder` if it is files."""
+    inputs = Inputs(source, options.get("dtype"))
+    if not inputs.are_files:
+        return sort(source, unique=True, **options)
+    path = os.path.join(folder, f"{len(os.listdir(folder))}.npy")
+    sort(source, path, unique=True, **options)
+    return path
+
+
+def _folder_beside(temporary: Any) -> "tempfile.TemporaryDirectory[str]":
+    first = temporary if temporary is None or is_path(temporary) else temporary[0]
+    return tempfile.TemporaryDirectory(prefix="gsort-", dir=None if first is None else os.fsdecode(first))
+
+
+def _compared(operation: bytes, a: Sources, b: Sources, output: Output, assume_sorted: bool, options: dict) -> Any:
+    with _folder_beside(options.get("temporary")) as folder:
+        sides = [a, b] if assume_sorted else [_sorted_distinct(side, folder, options) for side in (a, b)]
+        inputs = Inputs(sides, options.get("dtype") if assume_sorted else None)
+        rest = {name: value for name, value in options.items() if name not in ("dtype", "progress")}
+        return _run(inputs, [*option_words(**rest), b"--merge", operation], output, options.get("progress"))
+
+
+def intersect1d(a: Sources, b: Sources, output: Output = None, *, assume_sorted: bool = False, dtype: Any = None,
+                memory: Size = None, threads: Optional[int] = None, temporary: Any = None,
+                progress: Union[bool, Watch, None] = None) -> Any:
+    """The distinct keys that are in both sources, sorted, as numpy.intersect1d. Keys are equal if their bits are.
+
+    Args:
+        assume_sorted: both are sorted already, and are read once.
+
+    Returns, raises: as sort.
+    """
+    options = {"dtype": dtype, "memory": memory, "threads": threads, "temporary": temporary, "progress": progress}
+    return _compared(b"--intersect", a, b, output, assume_sorted, options)
+
+
+def setdiff1d(a: Sources, b: Sources, output: Output = None, *, assume_sorted: bool = False, dtype: Any = None,
+              memory: Size = None, threads: Optional[int] = None, temporary: Any = None,
+              progress: Union[bool, Watch, None] = None) -> Any:
+    """The distinct keys that are in `a` and not in `b`, sorted, as numpy.setdiff1d.
+
+    Args, returns, raises: as intersect1d.
+    """
+    options = {"dtype": dtype, "memory": memory, "threads": threads, "temporary": temporary, "progress": progress}
+    return _compared(b"--subtract", a, b, output, assume_sorted, options)
+
+
+def _begins_of_groups(keys: numpy.ndarray) -> numpy.ndarray:
+    """Where a key differs from the one before it, looked for in pieces."""
+    bits = keys.view(f"V{keys.dtype.itemsize}" if keys.dtype.itemsize > 8 else f"u{keys.dtype.itemsize}")
+    begins = [numpy.zeros(min(keys.size, 1), numpy.intp)]
+    for begin in range(1, keys.size, _CHUNK):
+        end = min(begin + _CHUNK, keys.size)
+        begins.append(begin + numpy.flatnonzero(bits[begin:end] != bits[begin - 1:end - 1]))
+    return numpy.concatenate(begins)
+
+
+def unique(source: Sources, output: Output = None, *, counts: bool = False, dtype: Any = None, memory: Size = None,
+           gpu_memory: Size = None, threads: Optional[int] = None, engine: str = "auto", temporary: Any = None,
+           progress: Union[bool, Watch, None] = None) -> Any:
+    """The distinct keys, sorted, as numpy.unique. Keys are equal if their bits are.
+
+    Args:
+        counts: also count how often each occurs. The result is then arrays, and what is sorted before is kept in a
+            temporary folder if the sources are files.
+
+    Returns: as sort; with counts a pair of arrays, the keys and their counts (int64).
+
+    Raises: as sort.
+    """
+    options = {"memory": memory, "gpu_memory": gpu_memory, "threads": threads, "engine": engine,
+               "temporary": temporary, "progress": progress, "dtype": dtype}
+    if not counts:
+        return sort(source, output, unique=True, **options)
+    if output is not None:
+        raise usage("output", "counts come as arrays", "leave out output, or counts")
+    return _counted(source, options)
+
+
+def _counted(source: Sources, options: dict) -> Tuple[numpy.ndarray, numpy.ndarray]:
+    with _folder_beside(options["temporary"]) as folder:
+        if Inputs(source, options["dtype"]).are_files:
+            keys = sort(source, os.path.join(folder, "sorted.npy"), **options).memmap()
+        else:
+            keys = sort(source, **options)
+        if keys.dtype.names is not None or keys.ndim > 1:
+            raise usage("unique", "only one-dimensional arrays of keys are counted", "give one field, or ravel()")
+        begins = _begins_of_groups(keys)
+        return numpy.array(keys[begins]), numpy.diff(begins, append=keys.size).astype(numpy.int64)

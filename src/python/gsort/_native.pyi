@@ -1,0 +1,35 @@
+from typing import Any, Callable, Optional, Sequence
+
+import numpy
+
+class Array:
+    def __init__(self, name: bytes, header: str, bytes: numpy.ndarray) -> None: ...
+
+class Report:
+    elements: int
+    bytes: int
+    seconds: float
+    bound: Optional[float]
+    fingerprint: str
+    engine: str
+    runs: int
+    spilled_bytes: int
+
+class Outcome:
+    in_order: bool
+    elements: int
+    distinct: int
+    fingerprint: str
+    position: int
+    value: str
+    value_before: str
+
+class Call:
+    bytes: Optional[int]
+    dtype: str
+    def __init__(self, words: Sequence[bytes], arrays: Sequence[Array], keys: Sequence[bytes]) -> None: ...
+    def sort(self, room: Optional[numpy.ndarray], watch: Optional[Callable[..., Any]]) -> Report: ...
+    def check(self, watch: Optional[Callable[..., Any]]) -> Outcome: ...
+
+def argsort(words: Sequence[bytes], type: str, big_endian: bool, keys: numpy.ndarray, indices: numpy.ndarray,
+            watch: Optional[Callable[..., Any]]) -> None: ...

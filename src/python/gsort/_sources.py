@@ -1,0 +1,167 @@
+"""What is sorted: files and arrays as the words and arrays of the native module."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, List, Optional, Sequence, Tuple, Union
+
+import numpy
+
+from . import _native
+from ._errors import usage
+
+Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+Source = Union[Path, numpy.ndarray]
+Sources = Union[Source, Sequence[Source]]
+
+_KEY = b"--key="
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+
+def is_path(source: object) -> bool:
+    return isinstance(source, (str, bytes, os.PathLike))
+
+
+def path_word(path: Path) -> bytes:
+    """A name as an operand: "-" is a file of that name, not standard input."""
+    name = os.fsencode(path)
+    return b"./" + name if name == b"-" or name.startswith(b"<") else name
+
+
+def listed(source: Sources) -> List[Any]:
+    if is_path(source) or isinstance(source, numpy.ndarray):
+        return [source]
+    if isinstance(source, (list, tuple)):
+        if source:
+            return list(source)
+        raise usage("sort", "no input is given", "give a path, an array, or a list of them")
+    raise usage("sort", f"a {type(source).__name__} is no input", "give a path, an array, or a list of them")
+
+
+def key_type(dtype: numpy.dtype) -> Optional[str]:
+    """gsort's name of the type of a number; None if it is none that gsort has."""
+    if dtype.kind in "mM":
+        return "time64"
+    name = f"{dtype.kind}{8 * dtype.itemsize}"
+    if dtype.kind in "ui" or (dtype.kind == "f" and dtype.itemsize in (4, 8)):
+        return name
+    return "u8" if dtype.kind == "b" else None
+
+
+def is_big_endian(dtype: numpy.dtype) -> bool:
+    return dtype.byteorder == ">" or (dtype.byteorder == "=" and not numpy.little_endian)
+
+
+def bytes_of(array: numpy.ndarray) -> numpy.ndarray:
+    """The memory of a contiguous array."""
+    return array.reshape(-1).view(numpy.uint8)
+
+
+def _dictionary(array: numpy.ndarray) -> str:
+    """What the header of a .npy file would say; arrays of more than two dimensions are rows, too."""
+    shape = array.shape if array.ndim < 2 else (array.size // array.shape[-1], array.shape[-1])
+    descr = numpy.lib.format.dtype_to_descr(array.dtype)
+    return repr({"descr": descr, "fortran_order": False, "shape": shape})
+
+
+def _mapped(path: Path, dtype: numpy.dtype) -> numpy.ndarray:
+    """A raw file of a type that the command line has no name for."""
+    name = os.fsdecode(path)
+    if name.endswith(_COMPRESSED):
+        raise usage(f"reading {name}", f"elements of dtype {dtype} are not read from compressed files",
+                    "decompress it first")
+    if name.endswith(".npy"):
+        array = numpy.load(name, mmap_mode="r")
+        if array.dtype != dtype:
+            raise usage(f"reading {name}", f"holds elements of dtype {array.dtype}, but {dtype} is asked for")
+        return array
+    if os.path.getsize(name) == 0:
+        return numpy.empty(0, dtype)
+    if os.path.getsize(name) % dtype.itemsize:
+        raise usage(f"reading {name}", f"the size, {os.path.getsize(name)} bytes, is not a multiple of the element "
+                    f"size, {dtype.itemsize}")
+    return numpy.memmap(name, dtype, mode="r")
+
+
+class Inputs:
+    """The operands of a call, and the words that say what their elements are."""
+
+    def __init__(self, source: Sources, dtype: Any = None) -> None:
+        self.items = listed(source)
+        self.words: List[bytes] = []
+        self.operands: List[bytes] = []
+        self._held: List[numpy.ndarray] = []
+        self.arrays: List[_native.Array] = []
+        wanted = None if dtype is None else numpy.dtype(dtype)
+        named = wanted is not None and wanted.kind in "uif" and key_type(wanted) is not None
+        if named:
+            self.words += [b"--type=" + str(key_type(wanted)).encode()]
+            self.words += [b"--endian=big"] * is_big_endian(wanted)
+        for item in self.items:
+            if is_path(item) and wanted is not None and not named:
+                self._add_array(_mapped(item, wanted), wanted)
+            elif is_path(item):
+                self.operands.append(path_word(item))
+            else:
+                self._add_array(item, wanted)
+
+    def _add_array(self, array: Any, wanted: Optional[numpy.dtype]) -> None:
+        if not isinstance(array, numpy.ndarray):
+            raise usage("sort", f"a {type(array).__name__} is no input", "give a path, an array, or a list of them")
+        if wanted is not None and array.dtype != wanted:
+            raise usage("dtype", f"the array holds {array.dtype}, not {wanted}", "leave it out")
+        if array.ndim == 0 or array.dtype.itemsize == 0 or array.dtype.hasobject:
+            raise usage("sort", f"an array of dtype {array.dtype} and {array.ndim} dimensions cannot be sorted",
+                        "give one of numbers, times, texts or records")
+        array = numpy.ascontiguousarray(array)
+        name = b"<array>" if len(self.items) == 1 else b"<array %d>" % (len(self.operands) + 1)
+        shown = array if array.size else array.reshape(-1)
+        self.arrays.append(_native.Array(name, _dictionary(shown), bytes_of(array)))
+        self._held.append(array)
+        self.operands.append(name)
+
+    @property
+    def are_files(self) -> bool:
+        return not self.arrays
+
+    @property
+    def only_array(self) -> Optional[numpy.ndarray]:
+        return self._held[0] if len(self._held) == len(self.items) == 1 else None
+
+    def shares_memory(self, array: numpy.ndarray) -> bool:
+        return any(numpy.may_share_memory(array, held) for held in self._held)
+
+    def call(self, words: Sequence[bytes]) -> _native.Call:
+        keys = [word[len(_KEY):] for word in words if word.startswith(_KEY) and self.arrays]
+        options = [word for word in words if not keys or not word.startswith(_KEY)]
+        return _native.Call([*self.words, *options, b"--", *self.operands], self.arrays, keys)
+
+
+def option_words(*, order: Any = None, descending: bool = False, unique: bool = False, top: Optional[int] = None,
+                 memory: Union[int, str, None] = None, gpu_memory: Union[int, str, None] = None,
+                 threads: Optional[int] = None, engine: str = "auto", temporary: Any = None) -> List[bytes]:
+    """The options of a command line. Sizes are bytes, or texts such as "2G" and "50%"."""
+    words = [b"--engine=" + str(engine).encode()]
+    words += [b"--reverse"] * bool(descending) + [b"--unique"] * bool(unique)
+    for name, size in (("buffer-size", memory), ("gpu-memory", gpu_memory)):
+        if size is not None:
+            words.append(f"--{name}={size}{'' if isinstance(size, str) else 'B'}".encode())
+    for name, count in (("top", top), ("parallel", threads)):
+        if count is not None:
+            words.append(f"--{name}={count}".encode())
+    for folder in [] if temporary is None else [temporary] if is_path(temporary) else temporary:
+        words.append(b"--temporary-directory=" + os.fsencode(folder))
+    for field in [] if order is None else [order] if isinstance(order, str) else order:
+        words.append(_KEY + (field[1:] + "r" if field.startswith("-") else field).encode())
+    return words
+
+
+def dtype_of(call: _native.Call) -> numpy.dtype:
+    """Of the elements."""
+    import ast
+    return numpy.lib.format.descr_to_dtype(ast.literal_eval(call.dtype))
+
+
+def result_shape(inputs: Inputs, elements: int) -> Tuple[int, ...]:
+    array = inputs.only_array
+    return array.shape if array is not None and array.ndim > 1 and array.size == elements else (elements,)

@@ -1,0 +1,189 @@
+// The module gsort._native: the calls of the package as Python sees them. Arrays come as their
+// bytes, names and words as bytes of the file system's encoding; gsort/__init__.py makes them.
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "base/error.hpp"
+#include "element/fingerprint.hpp"
+#include "form/npy.hpp"
+#include "options/option_values.hpp"
+#include "python/call.hpp"
+#include "python/numbered_keys.hpp"
+#include "python/watched.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace gsort::python {
+namespace {
+
+using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Room = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+ConstByteSpan span_of(const Bytes& bytes) {
+  return std::as_bytes(std::span(bytes.data(), bytes.size()));
+}
+
+ByteSpan span_of(const Room& room) {
+  return std::as_writable_bytes(std::span(room.data(), room.size()));
+}
+
+std::string text_of(const nb::bytes& bytes) {
+  return {bytes.c_str(), bytes.size()};
+}
+
+nb::bytes bytes_of(const std::string& text) {
+  return nb::bytes(text.data(), text.size());
+}
+
+// An array of the caller: its name in messages, the dictionary of its .npy header, its bytes.
+struct Array {
+  nb::bytes name;
+  std::string header;
+  Bytes bytes;
+};
+
+io::MemoryInput input_of(const Array& array) {
+  constexpr int kVersion = 3;  // UTF-8
+  const std::string name = text_of(array.name);
+  const ConstByteSpan bytes = span_of(array.bytes);
+  return {name, io::parse_npy_dictionary(array.header, name, kVersion).array, bytes.size(),
+          [bytes](ByteSpan to, std::uint64_t at) {
+            std::memcpy(to.data(), bytes.data() + at, to.size());
+          }};
+}
+
+io::MemoryResult result_in(const Room& room) {
+  const ByteSpan bytes = span_of(room);
+  return {"the result", bytes.size(), [bytes](std::uint64_t offset, ConstByteSpan from) {
+            std::memcpy(bytes.data() + offset, from.data(), from.size());
+          }};
+}
+
+std::vector<std::string> texts_of(const std::vector<nb::bytes>& words) {
+  std::vector<std::string> texts;
+  for (const nb::bytes& word : words) texts.push_back(text_of(word));
+  return texts;
+}
+
+// To open a FIFO is to wait for who writes to it.
+void make_call(Call* place, const std::vector<nb::bytes>& words, const std::vector<Array>& arrays,
+               const std::vector<nb::bytes>& keys) {
+  std::vector<io::MemoryInput> inputs;
+  for (const Array& array : arrays) inputs.push_back(input_of(array));
+  const std::vector<std::string> texts = texts_of(words);
+  const std::vector<std::string> key_texts = texts_of(keys);
+  const nb::gil_scoped_release released;
+  new (place) Call(texts, std::move(inputs), key_texts);
+}
+
+Report sort(Call& call, const std::optional<Room>& room, const nb::object& watch) {
+  Report report;
+  run_watched(watch, [&](Meter& meter) {
+    report = call.sort(room ? std::optional(result_in(*room)) : std::nullopt, meter);
+  });
+  return report;
+}
+
+CheckOutcome check(Call& call, const nb::object& watch) {
+  CheckOutcome outcome;
+  run_watched(watch, [&](Meter& meter) { outcome = call.check(meter); });
+  return outcome;
+}
+
+void argsort(const std::vector<nb::bytes>& words, const std::string& type, bool big_endian,
+             const Bytes& keys, const Room& indices, const nb::object& watch) {
+  KeyFormat format;
+  format.type = parse_key_type(type, "dtype");
+  format.big_endian = big_endian;
+  const NumberedKeys numbered(span_of(keys), format);
+  const std::vector<std::string> texts = texts_of(words);
+  run_watched(watch, [&](Meter& meter) {
+    Call call(texts, {numbered.input(texts.back())});
+    static_cast<void>(call.sort(numbered.result(span_of(indices)), meter));
+  });
+}
+
+const char* name_of_kind(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUsage:
+      return "usage";
+    case ErrorKind::kInput:
+      return "input";
+    case ErrorKind::kOutput:
+      return "output";
+    case ErrorKind::kTemporary:
+      return "temporary";
+    case ErrorKind::kResource:
+      return "resource";
+    case ErrorKind::kDevice:
+      return "device";
+    case ErrorKind::kCorrupt:
+      return "corrupt";
+    case ErrorKind::kStopped:
+      break;
+  }
+  return "stopped";
+}
+
+// gsort._errors makes the exception of an Error.
+void raise(const std::exception_ptr& thrown, void* /*unused*/) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    const nb::object exception =
+        nb::module_::import_("gsort._errors")
+            .attr("error_of")(name_of_kind(error.kind()), bytes_of(error.what()),
+                              bytes_of(error.reason()), bytes_of(error.path()),
+                              bytes_of(error.hint()), error.offset_bytes(), error.error_number());
+    PyErr_SetObject(exception.type().ptr(), exception.ptr());
+  }
+}
+
+}  // namespace
+}  // namespace gsort::python
+
+NB_MODULE(_native, module) {
+  using namespace gsort::python;
+  using gsort::CheckOutcome;
+  nb::register_exception_translator(raise);
+
+  nb::class_<Array>(module, "Array")
+      .def(nb::init<nb::bytes, std::string, Bytes>(), "name"_a, "header"_a, "bytes"_a);
+  nb::class_<Report>(module, "Report")
+      .def_ro("elements", &Report::elements)
+      .def_ro("bytes", &Report::bytes)
+      .def_ro("seconds", &Report::seconds)
+      .def_ro("bound", &Report::bound_seconds)
+      .def_ro("fingerprint", &Report::fingerprint)
+      .def_ro("engine", &Report::engine)
+      .def_ro("runs", &Report::runs)
+      .def_ro("spilled_bytes", &Report::spilled_bytes);
+  nb::class_<CheckOutcome>(module, "Outcome")
+      .def_ro("in_order", &CheckOutcome::in_order)
+      .def_ro("elements", &CheckOutcome::elements)
+      .def_ro("distinct", &CheckOutcome::distinct)
+      .def_prop_ro("fingerprint",
+                   [](const CheckOutcome& outcome) { return to_string(outcome.fingerprint); })
+      .def_ro("position", &CheckOutcome::disorder_element)
+      .def_ro("value", &CheckOutcome::value)
+      .def_ro("value_before", &CheckOutcome::value_before);
+  nb::class_<Call>(module, "Call")
+      .def("__init__", make_call, "words"_a, "arrays"_a, "keys"_a)
+      .def_prop_ro("bytes", &Call::bytes)
+      .def_prop_ro("dtype", &Call::dtype)
+      .def("sort", sort, "room"_a.none(), "watch"_a.none())
+      .def("check", check, "watch"_a.none());
+  module.def("argsort", argsort, "words"_a, "type"_a, "big_endian"_a, "keys"_a, "indices"_a,
+             "watch"_a.none());
+}

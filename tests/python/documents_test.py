@@ -1,0 +1,50 @@
+"""The examples of the documents, run as they stand."""
+
+import inspect
+import re
+from pathlib import Path
+
+import numpy
+import pytest
+
+import gsort
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+
+
+def blocks_of(document):
+    return re.findall(r"^```python\n(.*?)^```$", (SOURCE / document).read_text(), re.M | re.S)
+
+
+def test_the_guide(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    example, = blocks_of("python/README.md")
+    exec(example, names)
+    expected = numpy.sort(names["keys"])
+    assert (names["mapped"] == expected).all() and (names["largest_first"] == expected[::-1]).all()
+    assert (names["keys"][names["order"]] == expected).all() and names["counts"].sum() == 10**6
+    assert (names["common"] == expected[-10:]).all()
+
+
+def test_the_recipe_for_numpy():
+    names = {"array": numpy.array([3, 1, 2])}
+    exec(blocks_of("library/NUMPY.md")[0], names)
+    assert (names["result"] == [1, 2, 3]).all()
+
+
+@pytest.mark.parametrize("name", [name for name in gsort.__all__ if name.islower()])
+def test_the_guide_and_the_docstrings_are_complete(name):
+    function = getattr(gsort, name)
+    guide = (SOURCE / "python/README.md").read_text()
+    assert f"`{name}(" in guide and len(function.__doc__.splitlines()) > 1
+    for parameter in inspect.signature(gsort.sort).parameters:
+        assert re.search(rf"^ +{parameter}: ", gsort.sort.__doc__, re.M), parameter
+
+
+def test_the_package_is_typed():
+    assert (Path(gsort.__file__).parent / "py.typed").exists()
+    for name in gsort.__all__:
+        if name.islower():
+            signature = inspect.signature(getattr(gsort, name))
+            assert all(parameter.annotation is not parameter.empty for parameter in signature.parameters.values())

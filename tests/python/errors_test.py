@@ -1,0 +1,98 @@
+"""Errors are exceptions of the kind that Python's users expect, with the program's words, and lose nothing."""
+
+import errno
+import os
+import pickle
+import subprocess
+
+import numpy
+import pytest
+
+import gsort
+
+NUMBERS = numpy.array([3, 1, 2], "u4")
+
+
+def raised(kind, call):
+    with pytest.raises(kind) as caught:
+        call()
+    error = caught.value
+    assert isinstance(error, gsort.Error) and str(error).endswith(error.hint)
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error) and str(copy) == str(error) and vars(copy) == vars(error)
+    return error
+
+
+def test_a_missing_file(tmp_path):
+    error = raised(FileNotFoundError, lambda: gsort.sort(tmp_path / "none.u64"))
+    assert error.errno == errno.ENOENT and error.filename == error.path == str(tmp_path / "none.u64")
+    assert error.hint == "check the path" and error.reason == "No such file or directory"
+    raised(FileNotFoundError, lambda: gsort.sort(NUMBERS, tmp_path / "none/out"))
+    raised(FileNotFoundError, lambda: gsort.sort(NUMBERS, temporary=tmp_path / "none"))
+    raised(OSError, lambda: gsort.sort(tmp_path))
+    assert os.listdir(tmp_path) == []
+
+
+def test_wrong_arguments(tmp_path):
+    for call in (lambda: gsort.sort(NUMBERS, memory="1X"), lambda: gsort.sort(NUMBERS, memory="1000"),
+                 lambda: gsort.sort(NUMBERS, memory=1), lambda: gsort.sort(NUMBERS, memory=-1),
+                 lambda: gsort.sort(NUMBERS, threads=0), lambda: gsort.sort(NUMBERS, top=-1),
+                 lambda: gsort.sort(NUMBERS, engine="fpga"), lambda: gsort.sort(NUMBERS, order="a"),
+                 lambda: gsort.sort(NUMBERS, dtype="u8"), lambda: gsort.sort([]), lambda: gsort.sort(7),
+                 lambda: gsort.sort([NUMBERS, [1, 2]]), lambda: gsort.sort(NUMBERS, 7),
+                 lambda: gsort.sort([NUMBERS, NUMBERS.astype("i4")]), lambda: gsort.sort(numpy.array(1)),
+                 lambda: gsort.sort(numpy.array([1, "a"], object)), lambda: gsort.sort(numpy.zeros(3, "c8")),
+                 lambda: gsort.sort(NUMBERS.reshape(1, 3), unique=True), lambda: gsort.merge([NUMBERS]),
+                 lambda: gsort.unique(NUMBERS, tmp_path / "out", counts=True),
+                 lambda: gsort.sort(numpy.zeros(3, "f2"))):
+        assert raised(ValueError, call).args
+    assert (NUMBERS == [3, 1, 2]).all() and os.listdir(tmp_path) == []
+
+
+def test_no_type_is_assumed(tmp_path):
+    (tmp_path / "data").write_bytes(bytes(8))
+    error = raised(ValueError, lambda: gsort.sort(tmp_path / "data"))
+    assert "no type was given" in str(error) and "dtype" in error.hint
+    assert (gsort.sort(tmp_path / "data", dtype="i4") == 0).all()
+
+
+def test_an_input_that_is_not_whole(tmp_path):
+    (tmp_path / "odd.u64").write_bytes(bytes(20))
+    error = raised(ValueError, lambda: gsort.sort(tmp_path / "odd.u64", tmp_path / "out"))
+    assert error.offset == 16 and error.path == str(tmp_path / "odd.u64")
+    (tmp_path / "damaged.u64.gz").write_bytes(bytes([31, 139, 8, 0]) + bytes(30))
+    raised(ValueError, lambda: gsort.sort(tmp_path / "damaged.u64.gz"))
+    assert sorted(os.listdir(tmp_path)) == ["damaged.u64.gz", "odd.u64"]
+
+
+def test_a_file_that_may_not_be_written():
+    with pytest.raises(OSError) as caught:
+        gsort.sort(NUMBERS, "/proc/version")
+    assert isinstance(caught.value, gsort.Error) and caught.value.errno
+
+
+def test_no_gpu_is_an_error_where_cuda_is_asked_for():
+    try:
+        gsort.sort(numpy.arange(10), engine="cuda")
+    except RuntimeError as error:
+        assert isinstance(error, gsort.DeviceError) and error.hint
+
+
+def test_the_words_are_those_of_the_program(tmp_path, gsort_program):
+    (tmp_path / "odd.u64").write_bytes(bytes(20))
+    for call, words in ((lambda: gsort.sort(tmp_path / "odd.u64", tmp_path / "out"), [tmp_path / "odd.u64"]),
+                        (lambda: gsort.sort(tmp_path / "none", tmp_path / "out"), [tmp_path / "none"]),
+                        (lambda: gsort.sort(tmp_path / "odd.u64", memory="1X"), ["-S1X", tmp_path / "odd.u64"])):
+        said = subprocess.run([gsort_program, *words, "-o", tmp_path / "out"], capture_output=True, text=True).stderr
+        assert f"gsort: {raised(gsort.Error, call)}\n" == said
+
+
+def test_names_of_any_bytes(tmp_path):
+    name = os.fsencode(tmp_path) + b"/\xff<a>-.u32"
+    NUMBERS.tofile(os.fsdecode(name))
+    assert (gsort.sort(name) == [1, 2, 3]).all()
+    error = raised(FileNotFoundError, lambda: gsort.sort(name + b"x.u32"))
+    assert os.fsencode(error.filename) == name + b"x.u32"
+    os.chdir(tmp_path)
+    NUMBERS.tofile("-")
+    assert (gsort.sort("-", dtype="u4") == [1, 2, 3]).all()

@@ -1,0 +1,167 @@
+"""The package in a process: threads, limits, Ctrl-C, progress, notebooks."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy
+import pytest
+from support import assert_same, random_array, run_python
+
+import gsort
+
+
+def test_several_threads_at_once():
+    arrays = [random_array("u8", 200_000 + number, number) for number in range(6)]
+    results = {}
+
+    def work(number):
+        results[number] = gsort.sort(arrays[number], memory="32M", threads=2), gsort.argsort(arrays[number])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, array in enumerate(arrays):
+        assert_same(results[number][0], numpy.sort(array))
+        assert (results[number][1] == numpy.argsort(array, kind="stable")).all()
+
+
+FORKED = """
+    import multiprocessing
+    import numpy, gsort
+
+    def is_right(seed):
+        array = numpy.random.default_rng(seed).integers(0, 1 << 60, 1 << 20)
+        result = gsort.sort(array, memory="5M")
+        return bool((result == numpy.sort(array)).all() and (array[gsort.argsort(array)] == result).all())
+
+    assert is_right(0)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert all(pool.map_async(is_right, range(4)).get(timeout=60))
+"""
+
+
+def test_processes_that_were_forked_after_a_sort():
+    done = run_python(FORKED)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_lock_is_not_held(tmp_path):
+    """Another thread of Python writes what a sort in this one waits for."""
+    os.mkfifo(tmp_path / "pipe.u32")
+    array = random_array("u4", 50_000)
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe.u32").write_bytes(array.tobytes()))
+    writer.start()
+    assert_same(gsort.sort(tmp_path / "pipe.u32", tmp_path / "out.u32").memmap(), numpy.sort(array))
+    writer.join()
+
+
+def sparse_file(path, gigabytes):
+    """Zeros, but for a few keys, so that it takes no room on the disk."""
+    mapped = numpy.memmap(path, "u8", "w+", shape=int(gigabytes * (1 << 27)))
+    mapped[::1 << 20] = random_array("u8", len(mapped[::1 << 20]))
+    mapped.flush()
+
+
+SORT_WITHIN = """
+    import resource, sys
+    import numpy, gsort
+    source, folder, limit = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    mapped = numpy.memmap(source, "u8", mode="r")
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + limit, used + limit))
+    summary = gsort.sort(mapped, folder + "/out.u64", memory=limit // 4, threads=2, temporary=folder)
+    assert summary.elements == mapped.size and summary.spilled_bytes > 0, summary
+    assert gsort.check(folder + "/out.u64", threads=2).fingerprint == summary.fingerprint
+"""
+
+
+def require_sort_within(tmp_path, gigabytes, limit):
+    sparse_file(tmp_path / "in", gigabytes)
+    done = run_python(SORT_WITHIN, tmp_path / "in", tmp_path, limit)
+    assert done.returncode == 0, done.stderr
+    assert sorted(os.listdir(tmp_path)) == ["in", "out.u64"]
+
+
+def test_a_memmap_larger_than_the_limit_of_memory(tmp_path):
+    require_sort_within(tmp_path, 1 / 8, 96 << 20)
+
+
+@pytest.mark.large
+def test_a_memmap_of_4_gib(tmp_path):
+    require_sort_within(tmp_path, 4, 512 << 20)
+
+
+def test_a_callback_sees_progress_and_may_end_the_sort(tmp_path):
+    array = random_array("u8", 4 << 20)
+    seen = []
+    while not seen:  # a sort that is done before the first look shows none
+        array = numpy.concatenate([array, array])
+        gsort.sort(array, tmp_path / "out.u64", memory="16M", threads=1, temporary=tmp_path, progress=seen.append)
+    assert {progress.phase for progress in seen} <= {"read", "merge", "write", "sync"}
+    assert all(progress.text and progress.seconds > 0 and progress.bytes >= 0 for progress in seen)
+    before = (tmp_path / "out.u64").stat()
+
+    def end(progress):
+        raise LookupError(progress.phase)
+
+    with pytest.raises(LookupError):
+        gsort.sort(array, tmp_path / "out.u64", memory="16M", threads=1, temporary=tmp_path, progress=end)
+    assert os.listdir(tmp_path) == ["out.u64"] and (tmp_path / "out.u64").stat() == before
+
+
+INTERRUPTED = """
+    import os, sys
+    import gsort
+    gsort.sort(sys.argv[1], sys.argv[2], memory="16M", temporary=os.path.dirname(sys.argv[2]), progress=False)
+"""
+
+
+def test_ctrl_c_leaves_nothing(tmp_path):
+    """The sort waits for a pipe that somebody goes on writing to; then the user loses patience."""
+    os.mkfifo(tmp_path / "pipe.u64")
+    os.mkdir(tmp_path / "results")
+    (tmp_path / "results/out.u64").write_bytes(b"the old one")
+    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED.replace("\n    ", "\n"), tmp_path / "pipe.u64",
+                                tmp_path / "results/out.u64"], stderr=subprocess.PIPE, text=True)
+    keys = random_array("u8", 1 << 20).tobytes()
+    with open(tmp_path / "pipe.u64", "wb", buffering=0) as pipe, pytest.raises(BrokenPipeError):
+        for count in range(10_000):
+            pipe.write(keys)
+            if count == 3:
+                process.send_signal(signal.SIGINT)
+    stderr = process.communicate(timeout=60)[1]
+    assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in stderr, stderr
+    assert os.listdir(tmp_path / "results") == ["out.u64"]
+    assert (tmp_path / "results/out.u64").read_bytes() == b"the old one"
+
+
+def test_the_bar_is_gone_in_the_end(tmp_path, capsys):
+    from gsort._progress import Bar, Progress
+    bar = Bar()
+    bar(Progress("read", 1, 10, 0.5, 1, None, "reading"))
+    assert capsys.readouterr().err == ""
+    bar(Progress("read", 5, 10, 1.5, 1, None, "reading: half"))
+    bar.close()
+    said = capsys.readouterr().err
+    assert "##########          | reading: half" in said and said.endswith(" \r")
+    gsort.sort(numpy.arange(10), progress=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_notebook():
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    cells = ["import numpy, gsort", "numbers = numpy.random.default_rng(1).integers(0, 9, 10**5)",
+             "assert (gsort.sort(numbers) == numpy.sort(numbers)).all()",
+             "from gsort._progress import _in_notebook; assert _in_notebook()",
+             "gsort.check(gsort.sort(numbers))"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    assert "in_order=True" in notebook.cells[-1].outputs[0]["data"]["text/plain"]

@@ -1,0 +1,171 @@
+"""sort, merge and check of arrays, memmaps, files and lists of them, compared with NumPy."""
+
+import gzip
+
+import numpy
+import pytest
+from hypothesis import given, strategies
+from support import NUMBERS, OTHERS, arrays_of, assert_same, random_array, sorted_by_numpy
+
+import gsort
+
+RECORDS = numpy.dtype([("key", "<u4"), ("text", "S3"), ("value", ">f8")])
+
+
+@pytest.mark.parametrize("dtype", NUMBERS + OTHERS, ids=str)
+@given(data=strategies.data())
+def test_arrays_of_every_dtype(dtype, data):
+    array = data.draw(arrays_of(dtype))
+    for descending in False, True:
+        before = array.tobytes()
+        result = gsort.sort(array, descending=descending)
+        expected = sorted_by_numpy(array, descending)
+        if dtype.kind in "mM" and descending:  # NumPy's NaT is last in either direction
+            expected = numpy.sort(array)[::-1]
+        assert_same(result, expected)
+        assert array.tobytes() == before
+        assert gsort.check(result, descending=descending)
+
+
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+@given(data=strategies.data())
+def test_distinct_first_and_merged(dtype, data):
+    array, other = data.draw(arrays_of(dtype)), data.draw(arrays_of(dtype))
+    both = sorted_by_numpy(numpy.concatenate([array, other]).astype(dtype))
+    assert_same(gsort.sort([array, other]), both)
+    assert_same(gsort.merge([gsort.sort(array), gsort.sort(other)]), both)
+    assert_same(gsort.sort([array, other], top=7), both[:7])
+    bits = both.view(f"u{dtype.itemsize}")
+    first = numpy.append(True, bits[1:] != bits[:-1]) if both.size else slice(0)
+    assert_same(gsort.sort([array, other], unique=True), both[first])
+
+
+@pytest.mark.parametrize("dtype", NUMBERS + OTHERS[:3], ids=str)
+def test_large_arrays(dtype):
+    array = random_array(dtype, 200_000)
+    if dtype.kind == "b":
+        array = random_array("u1", 200_000) > 99
+    assert_same(gsort.sort(array), sorted_by_numpy(array))
+
+
+def test_records():
+    array = numpy.zeros(5_000, RECORDS)
+    random = numpy.random.default_rng(3)
+    array["key"], array["value"] = random.integers(0, 50, 5_000), random.integers(1, 9, 5_000)
+    array["text"] = random.choice([b"", b"a", b"bc"], 5_000)
+    assert_same(gsort.sort(array), numpy.sort(array))
+    stable = array[numpy.argsort(array["value"], kind="stable")]
+    assert_same(gsort.sort(array, order="value"), stable)
+    order = numpy.lexsort([-array["key"].astype("i8"), array["text"]])
+    assert_same(gsort.sort(array, order=["text", "-key"]), array[order])
+    assert gsort.check(stable, order="value") and not gsort.check(array, order="value")
+
+
+def test_rows():
+    array = random_array("f4", 6_000)
+    array = array[~numpy.isnan(array)][:5_000].reshape(10, 50, 10)
+    assert_same(gsort.sort(array), sorted_by_numpy(array))
+    assert_same(gsort.sort(array[:, ::2, 0]), sorted_by_numpy(array[:, ::2, 0]))
+    for shape in (0,), (0, 3), (3, 0):
+        assert gsort.sort(numpy.empty(shape, "f4")).shape == shape
+
+
+def test_into_an_array(tmp_path):
+    array = random_array("u4", 70_000)
+    result = numpy.empty_like(array)
+    assert gsort.sort(array, result) is result
+    assert_same(result, numpy.sort(array))
+    mapped = numpy.lib.format.open_memmap(tmp_path / "out.npy", "w+", array.dtype, array.shape)
+    gsort.sort(array, mapped, descending=True)
+    mapped.flush()
+    assert_same(numpy.load(tmp_path / "out.npy"), numpy.sort(array)[::-1])
+    assert_same(gsort.sort(array, result, top=5), numpy.sort(array)[:5])
+    for wrong in result.astype("i4"), result[:10], result[::2], array:
+        with pytest.raises(ValueError):
+            gsort.sort(array, wrong)
+
+
+@pytest.mark.parametrize("name", ["out.u8", "out.npy", "out.bin"])
+def test_files(tmp_path, name):
+    array = random_array("u8", 50_000)
+    array.tofile(tmp_path / "raw.u64")
+    numpy.save(tmp_path / "in.npy", array)
+    expected = numpy.sort(array)
+    for source in tmp_path / "raw.u64", str(tmp_path / "in.npy"), array:
+        summary = gsort.sort(source, tmp_path / name)
+        assert (summary.elements, summary.bytes, summary.spilled_bytes) == (50_000, 400_000, 0)
+        assert summary.seconds > 0 and summary.engine == "cpu" and summary.path == str(tmp_path / name)
+        assert_same(summary.memmap(), expected)
+        assert_same(gsort.sort(source), expected)
+        assert gsort.check(source).in_order is False
+    assert gsort.check(array[:1]).fingerprint == gsort.check(gsort.sort(array[:1])).fingerprint
+    mixed = gsort.sort([tmp_path / "raw.u64", array, tmp_path / "in.npy"])
+    assert_same(mixed, numpy.sort(numpy.concatenate([array] * 3)))
+
+
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_on_the_gpu(dtype):
+    array = random_array(dtype, 300_000)
+    try:
+        result = gsort.sort(array, engine="cuda", descending=True)
+    except gsort.DeviceError as error:
+        pytest.skip(str(error))
+    assert_same(result, sorted_by_numpy(array, descending=True))
+    if dtype.kind != "f":
+        assert (gsort.argsort(array, engine="cuda") == numpy.argsort(array, kind="stable")).all()
+
+
+def test_a_file_in_place(tmp_path):
+    array = random_array(">i2", 9_000)
+    array.tofile(tmp_path / "data")
+    gsort.sort(tmp_path / "data", tmp_path / "data", dtype=">i2")
+    assert_same(numpy.fromfile(tmp_path / "data", ">i2"), numpy.sort(array))
+
+
+def test_raw_files_of_other_dtypes(tmp_path):
+    times = random_array("M8[s]", 3_000)
+    times.tofile(tmp_path / "times")
+    assert_same(gsort.sort(tmp_path / "times", dtype="M8[s]"), numpy.sort(times))
+    records = numpy.zeros(500, RECORDS)
+    records["key"] = random_array("u4", 500)
+    records.tofile(tmp_path / "records")
+    assert_same(gsort.sort(tmp_path / "records", tmp_path / "o.npy", dtype=RECORDS).memmap(), numpy.sort(records))
+
+
+def test_text_and_compressed_files(tmp_path):
+    array = random_array("i4", 10_000)
+    (tmp_path / "in.txt").write_text("".join(f"{key}\n" for key in array))
+    (tmp_path / "in.i32.gz").write_bytes(gzip.compress(array.tobytes()))
+    assert_same(gsort.sort(tmp_path / "in.txt", dtype="i4"), numpy.sort(array))
+    assert_same(gsort.sort(tmp_path / "in.i32.gz"), numpy.sort(array))
+    result = numpy.empty_like(array)
+    assert_same(gsort.sort(tmp_path / "in.i32.gz", result), numpy.sort(array))
+    summary = gsort.sort(array, tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text() == "".join(f"{key}\n" for key in numpy.sort(array))
+    with pytest.raises(ValueError, match="not raw"):
+        summary.memmap()
+
+
+def test_memmaps(tmp_path):
+    array = random_array("f8", 40_000)
+    array.tofile(tmp_path / "raw")
+    mapped = numpy.memmap(tmp_path / "raw", "f8", mode="r", offset=8)
+    assert_same(gsort.sort(mapped), sorted_by_numpy(array[1:]))
+    assert_same(gsort.sort(mapped[10:20_000]), sorted_by_numpy(array[11:20_001]))
+
+
+def test_beyond_memory(tmp_path):
+    array = random_array("u8", 8 << 20)
+    summary = gsort.sort(array, tmp_path / "out.u64", memory="16M", temporary=tmp_path)
+    assert summary.spilled_bytes > 32 << 20
+    assert_same(numpy.array(summary.memmap()), numpy.sort(array))
+    assert [path.name for path in tmp_path.iterdir()] == ["out.u64"]
+    assert_same(gsort.sort(array, memory=16 << 20, threads=1, temporary=[tmp_path, tmp_path]), numpy.sort(array))
+
+
+def test_check_says_where():
+    found = gsort.check(numpy.array([1, 5, 4, 9], "i2"))
+    assert not found and (found.position, found.value, found.value_before) == (2, "4", "5")
+    found = gsort.check(numpy.array([1, 1, 4], "i2"))
+    assert found and (found.elements, found.distinct, found.position) == (3, 2, None)
+    assert not gsort.check(numpy.array([1, 1, 4], "i2"), unique=True)

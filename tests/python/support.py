@@ -1,0 +1,47 @@
+"""What the tests of the package share: dtypes, and sorts by NumPy to compare with."""
+
+import subprocess
+import sys
+import textwrap
+
+import numpy
+from hypothesis import strategies
+from hypothesis.extra import numpy as arrays
+
+NUMBERS = [numpy.dtype(order + name) for name in "u1 i1 u2 i2 u4 i4 u8 i8 f4 f8".split() for order in "<>"]
+OTHERS = [numpy.dtype(name) for name in ("?", "M8[s]", ">m8[ms]", "S5", "<U3")]
+
+
+def sorted_by_numpy(array, descending=False):
+    """In gsort's order: that of NumPy, but for floats the total order."""
+    if array.dtype.kind != "f":
+        keys = numpy.sort(array)
+    else:
+        native = array.astype(array.dtype.newbyteorder("="))
+        bits = native.view(f"i{array.dtype.itemsize}")
+        low = numpy.iinfo(bits.dtype).max
+        keys = numpy.sort(numpy.where(bits < 0, bits ^ low, bits))
+        keys = numpy.where(keys < 0, keys ^ low, keys).view(native.dtype).astype(array.dtype)
+    return keys[..., ::-1] if descending else keys
+
+
+def assert_same(actual, expected):
+    """The same bits: NaN equal NaN, -0 is not 0."""
+    assert actual.dtype == expected.dtype and actual.shape == expected.shape
+    assert actual.tobytes() == expected.tobytes()
+
+
+def arrays_of(dtype, most=300):
+    return arrays.arrays(dtype, strategies.integers(0, most))
+
+
+def random_array(dtype, count, seed=1):
+    dtype = numpy.dtype(dtype)
+    return numpy.frombuffer(numpy.random.default_rng(seed).bytes(count * dtype.itemsize), dtype)
+
+
+def run_python(text, *arguments, **more):
+    """A program in a process of its own. Returns it when it has ended."""
+    words = [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=120,
+                          **more)
