@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy
@@ -42,9 +44,20 @@ def test_the_guide_and_the_docstrings_are_complete(name):
         assert re.search(rf"^ +{parameter}: ", gsort.sort.__doc__, re.M), parameter
 
 
-def test_the_package_is_typed():
-    assert (Path(gsort.__file__).parent / "py.typed").exists()
+def test_the_types(tmp_path):
+    program = Path(__file__).parent / "typed_program.py"
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", f"--cache-dir={tmp_path}",
+                           Path(gsort.__file__).parent, program],
+                          capture_output=True, text=True)
+    if "No module named mypy" in done.stderr:
+        pytest.skip("no mypy")
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_stub_has_all_parameters():
+    """Those of the functions, and no others: mypy sees the stub alone."""
+    stub = (Path(gsort.__file__).parent / "__init__.pyi").read_text()
     for name in gsort.__all__:
         if name.islower():
-            signature = inspect.signature(getattr(gsort, name))
-            assert all(parameter.annotation is not parameter.empty for parameter in signature.parameters.values())
+            for parameter in inspect.signature(getattr(gsort, name)).parameters:
+                assert re.search(rf"\b{parameter}: ", stub), f"{name}: {parameter}"

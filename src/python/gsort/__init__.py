@@ -132,10 +132,10 @@ def _through_file(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndar
 
 
 def _run(inputs: Inputs, words: List[bytes], output: Output, progress: Any) -> Any:
-    if is_path(output):
-        return _into_file(inputs, words, output, progress)
     if output is None or isinstance(output, numpy.ndarray):
         return _into_array(inputs, words, output, progress)
+    if is_path(output):
+        return _into_file(inputs, words, output, progress)
     raise usage("output", f"a {type(output).__name__} is no output", "give a path, an array, or nothing")
 
 
@@ -251,7 +251,7 @@ def _folder_beside(temporary: Any) -> "tempfile.TemporaryDirectory[str]":
     return tempfile.TemporaryDirectory(prefix="gsort-", dir=None if first is None else os.fsdecode(first))
 
 
-def _compared(operation: bytes, a: Sources, b: Sources, output: Output, assume_sorted: bool, options: dict) -> Any:
+def _compared(operation: bytes, a: Any, b: Any, output: Output, assume_sorted: bool, options: dict) -> Any:
     with _folder_beside(options.get("temporary")) as folder:
         sides = [a, b] if assume_sorted else [_sorted_distinct(side, folder, options) for side in (a, b)]
         inputs = Inputs(sides, options.get("dtype") if assume_sorted else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Optional, Tuple, Type
 
 
 class Error(Exception):
@@ -17,21 +18,20 @@ class Error(Exception):
 
     hint: str
     reason: str
-    path: str | None
-    offset: int | None
+    path: Optional[str]
+    offset: Optional[int]
 
-    def __init__(self, message: str, reason: str = "", path: str | None = None, hint: str = "",
-                 offset: int | None = None, errno: int | None = None) -> None:
+    def __init__(self, message: str, reason: str = "", path: Optional[str] = None, hint: str = "",
+                 offset: Optional[int] = None, number: Optional[int] = None) -> None:
         super().__init__(message)
-        self.message, self.reason, self.path, self.hint, self.offset = message, reason, path, hint, offset
-        if isinstance(self, OSError):
-            self.errno, self.strerror, self.filename = errno, reason, path
+        self._parts = message, reason, path, hint, offset, number
+        self.reason, self.path, self.hint, self.offset = reason, path, hint, offset
 
     def __str__(self) -> str:
-        return self.message
+        return self._parts[0]
 
-    def __reduce__(self):
-        return type(self), (self.message, self.reason, self.path, self.hint, self.offset, getattr(self, "errno", None))
+    def __reduce__(self) -> Tuple[object, ...]:
+        return type(self), self._parts
 
 
 class UsageError(Error, ValueError):
@@ -44,6 +44,11 @@ class DataError(Error, ValueError):
 
 class FileError(Error, OSError):
     """A file or folder cannot be read or written; has errno and filename."""
+
+    def __init__(self, message: str, reason: str = "", path: Optional[str] = None, hint: str = "",
+                 offset: Optional[int] = None, number: Optional[int] = None) -> None:
+        super().__init__(message, reason, path, hint, offset, number)
+        self.errno, self.strerror, self.filename = number, reason, path
 
 
 class MissingFileError(FileError, FileNotFoundError):
@@ -70,21 +75,21 @@ _OF_KINDS = {"usage": UsageError, "input": DataError, "resource": ResourceError,
              "corrupt": CorruptError}
 
 
-def _class_of(kind: str, errno: int, path: str | None) -> type[Error]:
-    by_number = {FileNotFoundError: MissingFileError, PermissionError: DeniedFileError}
-    if errno and kind != "device":
-        return by_number.get(type(OSError(errno, "")), FileError)
+def _class_of(kind: str, number: int, path: Optional[str]) -> Type[Error]:
+    by_number: dict[type, Type[Error]] = {FileNotFoundError: MissingFileError, PermissionError: DeniedFileError}
+    if number and kind != "device":
+        return by_number.get(type(OSError(number, "")), FileError)
     if kind == "resource" and path:
         return FileError  # a full disk
     return _OF_KINDS.get(kind, FileError)
 
 
-def error_of(kind: str, message: bytes, reason: bytes, path: bytes, hint: bytes, offset: int | None,
-             errno: int) -> Error:
+def error_of(kind: str, message: bytes, reason: bytes, path: bytes, hint: bytes, offset: Optional[int],
+             number: int) -> Error:
     """The exception for an error of the native module."""
     name = os.fsdecode(path) or None
     text = [part.decode(errors="replace") for part in (message, reason, hint)]
-    return _class_of(kind, errno, name)(text[0], text[1], name, text[2], offset, errno or None)
+    return _class_of(kind, number, name)(text[0], text[1], name, text[2], offset, number or None)
 
 
 def usage(what: str, why: str, hint: str = "") -> UsageError:

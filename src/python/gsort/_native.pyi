@@ -1,3 +1,4 @@
+import builtins
 from typing import Any, Callable, Optional, Sequence
 
 import numpy
@@ -27,7 +28,7 @@ class Outcome:
 class Call:
     bytes: Optional[int]
     dtype: str
-    def __init__(self, words: Sequence[bytes], arrays: Sequence[Array], keys: Sequence[bytes]) -> None: ...
+    def __init__(self, words: Sequence[builtins.bytes], arrays: Sequence[Array], keys: Sequence[builtins.bytes]) -> None: ...
     def sort(self, room: Optional[numpy.ndarray], watch: Optional[Callable[..., Any]]) -> Report: ...
     def check(self, watch: Optional[Callable[..., Any]]) -> Outcome: ...
 

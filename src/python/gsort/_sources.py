@@ -71,7 +71,7 @@ def _mapped(path: Path, dtype: numpy.dtype) -> numpy.ndarray:
         raise usage(f"reading {name}", f"elements of dtype {dtype} are not read from compressed files",
                     "decompress it first")
     if name.endswith(".npy"):
-        array = numpy.load(name, mmap_mode="r")
+        array: numpy.ndarray = numpy.load(name, mmap_mode="r")
         if array.dtype != dtype:
             raise usage(f"reading {name}", f"holds elements of dtype {array.dtype}, but {dtype} is asked for")
         return array
@@ -93,8 +93,9 @@ class Inputs:
         self._held: List[numpy.ndarray] = []
         self.arrays: List[_native.Array] = []
         wanted = None if dtype is None else numpy.dtype(dtype)
-        named = wanted is not None and wanted.kind in "uif" and key_type(wanted) is not None
-        if named:
+        named = False
+        if wanted is not None and wanted.kind in "uif" and key_type(wanted) is not None:
+            named = True
             self.words += [b"--type=" + str(key_type(wanted)).encode()]
             self.words += [b"--endian=big"] * is_big_endian(wanted)
         for item in self.items:

@@ -1,0 +1,103 @@
+from dataclasses import dataclass
+from typing import Literal, Optional, Sequence, Tuple, TypedDict, Union, overload
+
+import numpy
+from numpy.typing import DTypeLike
+from typing_extensions import Unpack
+
+from ._errors import (CorruptError as CorruptError, DataError as DataError, DeniedFileError as DeniedFileError,
+                      DeviceError as DeviceError, Error as Error, FileError as FileError,
+                      MissingFileError as MissingFileError, ResourceError as ResourceError, UsageError as UsageError)
+from ._progress import Progress as Progress, Watch as Watch
+from ._sources import Path as Path, Source as Source, Sources as Sources
+
+__version__: str
+
+Array = numpy.ndarray
+Size = Union[int, str, None]
+Folders = Union[Path, Sequence[Path], None]
+
+class _Work(TypedDict, total=False):
+    memory: Size
+    threads: Optional[int]
+    temporary: Folders
+    progress: Union[bool, Watch, None]
+
+class _Engine(_Work, total=False):
+    gpu_memory: Size
+    engine: str
+
+class _Merge(_Work, total=False):
+    dtype: Optional[DTypeLike]
+    order: Union[str, Sequence[str], None]
+    descending: bool
+    unique: bool
+    top: Optional[int]
+
+class _Sort(_Engine, total=False):
+    dtype: Optional[DTypeLike]
+    order: Union[str, Sequence[str], None]
+    descending: bool
+    unique: bool
+    top: Optional[int]
+
+class _Unique(_Engine, total=False):
+    dtype: Optional[DTypeLike]
+
+class _Sets(_Work, total=False):
+    assume_sorted: bool
+    dtype: Optional[DTypeLike]
+
+@dataclass(frozen=True)
+class Summary:
+    path: str
+    dtype: numpy.dtype
+    elements: int
+    bytes: int
+    seconds: float
+    bound: Optional[float]
+    fingerprint: str
+    engine: str
+    spilled_bytes: int
+    def memmap(self) -> Array: ...
+
+@dataclass(frozen=True)
+class Checked:
+    in_order: bool
+    elements: Optional[int]
+    distinct: Optional[int]
+    fingerprint: Optional[str]
+    position: Optional[int]
+    value: Optional[str]
+    value_before: Optional[str]
+    def __bool__(self) -> bool: ...
+
+@overload
+def sort(source: Sources, output: Optional[Array] = None, **options: Unpack[_Sort]) -> Array: ...
+@overload
+def sort(source: Sources, output: Path, **options: Unpack[_Sort]) -> Summary: ...
+@overload
+def merge(sources: Sequence[Source], output: Optional[Array] = None, **options: Unpack[_Merge]) -> Array: ...
+@overload
+def merge(sources: Sequence[Source], output: Path, **options: Unpack[_Merge]) -> Summary: ...
+def check(source: Source, *, dtype: Optional[DTypeLike] = None, order: Union[str, Sequence[str], None] = None,
+          descending: bool = False, unique: bool = False, threads: Optional[int] = None,
+          progress: Union[bool, Watch, None] = None) -> Checked: ...
+def argsort(array: Array, output: Optional[Array] = None, **options: Unpack[_Engine]) -> Array: ...
+@overload
+def intersect1d(a: Sources, b: Sources, output: Optional[Array] = None, **options: Unpack[_Sets]) -> Array: ...
+@overload
+def intersect1d(a: Sources, b: Sources, output: Path, **options: Unpack[_Sets]) -> Summary: ...
+@overload
+def setdiff1d(a: Sources, b: Sources, output: Optional[Array] = None, **options: Unpack[_Sets]) -> Array: ...
+@overload
+def setdiff1d(a: Sources, b: Sources, output: Path, **options: Unpack[_Sets]) -> Summary: ...
+@overload
+def unique(source: Sources, output: Optional[Array] = None, *, counts: "Literal[False]" = False,
+           **options: Unpack[_Unique]) -> Array: ...
+@overload
+def unique(source: Sources, output: Path, *, counts: "Literal[False]" = False,
+           **options: Unpack[_Unique]) -> Summary: ...
+@overload
+def unique(source: Sources, output: None = None, *, counts: "Literal[True]",
+           **options: Unpack[_Unique]) -> Tuple[Array, Array]: ...

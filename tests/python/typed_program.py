@@ -1,0 +1,19 @@
+"""What a type checker must understand, and what it must refuse, of the package's types."""
+
+from typing import assert_type
+
+import numpy
+
+import gsort
+
+keys = numpy.arange(10)
+assert_type(gsort.sort(keys), numpy.ndarray)
+assert_type(gsort.sort("a.u64", "b.u64", memory="1G").memmap(), numpy.ndarray)
+assert_type(gsort.merge([keys, "a.npy"], "out.npy"), gsort.Summary)
+assert_type(gsort.unique(keys, counts=True), tuple[numpy.ndarray, numpy.ndarray])
+assert_type(gsort.check(keys).position, int | None)
+gsort.argsort(keys, progress=lambda progress: print(progress.seconds_left))
+
+gsort.sort(keys, memori=1)  # type: ignore[call-overload]
+gsort.sort(7)  # type: ignore[call-overload]
+gsort.argsort("a.u64")  # type: ignore[arg-type]
