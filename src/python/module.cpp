@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "element/fingerprint.hpp"
 #include "form/npy.hpp"
+#include "io/input/input.hpp"
 #include "options/option_values.hpp"
 #include "python/call.hpp"
 #include "python/numbered_keys.hpp"
@@ -46,21 +47,37 @@ nb::bytes bytes_of(const std::string& text) {
   return nb::bytes(text.data(), text.size());
 }
 
-// An array of the caller: its name in messages, the dictionary of its .npy header, its bytes.
+// An array of the caller: its name in messages, the dictionary of its .npy header, its bytes. If
+// these are mapped from a file, the file and their place in it.
 struct Array {
   nb::bytes name;
   std::string header;
   Bytes bytes;
+  std::optional<nb::bytes> path;
+  std::uint64_t offset = 0;
 };
+
+using ArrayReader = decltype(io::MemoryInput::read);
+
+// Reading a file costs less than a fault for each of its pages, and leaves memory to others.
+ArrayReader reader_of(const Array& array) {
+  const ConstByteSpan bytes = span_of(array.bytes);
+  if (!array.path) {
+    return [bytes](ByteSpan to, std::uint64_t at) {
+      std::memcpy(to.data(), bytes.data() + at, to.size());
+    };
+  }
+  const auto file = std::make_shared<io::Input>(text_of(*array.path));
+  return [file, offset = array.offset](ByteSpan to, std::uint64_t at) {
+    file->read_at(to, to.size(), offset + at);
+  };
+}
 
 io::MemoryInput input_of(const Array& array) {
   constexpr int kVersion = 3;  // UTF-8
   const std::string name = text_of(array.name);
-  const ConstByteSpan bytes = span_of(array.bytes);
-  return {name, io::parse_npy_dictionary(array.header, name, kVersion).array, bytes.size(),
-          [bytes](ByteSpan to, std::uint64_t at) {
-            std::memcpy(to.data(), bytes.data() + at, to.size());
-          }};
+  return {name, io::parse_npy_dictionary(array.header, name, kVersion).array, array.bytes.size(),
+          reader_of(array)};
 }
 
 io::MemoryResult result_in(const Room& room) {
@@ -159,7 +176,8 @@ NB_MODULE(_native, module) {
   nb::register_exception_translator(raise);
 
   nb::class_<Array>(module, "Array")
-      .def(nb::init<nb::bytes, std::string, Bytes>(), "name"_a, "header"_a, "bytes"_a);
+      .def(nb::init<nb::bytes, std::string, Bytes, std::optional<nb::bytes>, std::uint64_t>(),
+           "name"_a, "header"_a, "bytes"_a, "path"_a.none(), "offset"_a);
   nb::class_<Report>(module, "Report")
       .def_ro("elements", &Report::elements)
       .def_ro("bytes", &Report::bytes)

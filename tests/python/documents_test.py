@@ -44,6 +44,17 @@ def test_the_guide_and_the_docstrings_are_complete(name):
         assert re.search(rf"^ +{parameter}: ", gsort.sort.__doc__, re.M), parameter
 
 
+def test_the_package_brings_its_libraries():
+    module, = Path(gsort.__file__).parent.glob("_native.*.so")
+    found = subprocess.run(["ldd", module], capture_output=True, text=True, check=True).stdout
+    assert "not found" not in found
+    for line in found.splitlines():
+        of_the_system = re.match(r"\s*(linux-vdso|/lib\S*/ld-linux|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+)\.so)", line)
+        assert of_the_system or f"=> {module.parent}/libraries/" in line, line
+    licences = {path.name for path in (module.parent / "libraries/licences").iterdir()}
+    assert any(name.startswith("libtbb") for name in licences), licences
+
+
 def test_the_types(tmp_path):
     program = Path(__file__).parent / "typed_program.py"
     done = subprocess.run([sys.executable, "-m", "mypy", "--strict", f"--cache-dir={tmp_path}",

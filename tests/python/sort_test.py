@@ -152,6 +152,34 @@ def test_memmaps(tmp_path):
     mapped = numpy.memmap(tmp_path / "raw", "f8", mode="r", offset=8)
     assert_same(gsort.sort(mapped), sorted_by_numpy(array[1:]))
     assert_same(gsort.sort(mapped[10:20_000]), sorted_by_numpy(array[11:20_001]))
+    assert_same(gsort.sort(mapped[::2]), sorted_by_numpy(array[1::2]))
+
+
+def test_memmaps_hold_what_their_users_see(tmp_path):
+    array = random_array("i8", 40_000)
+    array.tofile(tmp_path / "raw")
+    private = numpy.memmap(tmp_path / "raw", "i8", mode="c")
+    private[:] = 7
+    assert (gsort.sort(private) == 7).all()
+    shared = numpy.memmap(tmp_path / "raw", "i8", mode="r+")
+    shared[5] = 1
+    assert_same(gsort.sort(shared), numpy.sort(numpy.array(shared)))
+    expected = numpy.sort(numpy.array(shared))
+    (tmp_path / "raw").rename(tmp_path / "moved")
+    (tmp_path / "raw").write_bytes(bytes(320_000))  # another file of that name
+    assert_same(gsort.sort(shared), expected)
+    (tmp_path / "raw").unlink()
+    assert_same(gsort.sort(shared), expected)
+
+
+def test_a_memmap_is_read_as_the_file_that_it_is(tmp_path):
+    array = random_array("u8", 1 << 20)
+    numpy.save(tmp_path / "in.npy", array)
+    mapped = numpy.load(tmp_path / "in.npy", mmap_mode="r")
+    from gsort._sources import _file_of
+    assert _file_of(mapped[100:]) == (bytes(tmp_path / "in.npy"), 128 + 800)
+    assert _file_of(array) == (None, 0)
+    assert_same(gsort.sort(mapped[100:]), numpy.sort(array[100:]))
 
 
 def test_beyond_memory(tmp_path):

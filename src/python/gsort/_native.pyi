@@ -4,7 +4,8 @@ from typing import Any, Callable, Optional, Sequence
 import numpy
 
 class Array:
-    def __init__(self, name: bytes, header: str, bytes: numpy.ndarray) -> None: ...
+    def __init__(self, name: bytes, header: str, bytes: numpy.ndarray, path: Optional[builtins.bytes],
+                 offset: int) -> None: ...
 
 class Report:
     elements: int

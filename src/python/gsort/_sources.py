@@ -57,6 +57,34 @@ def bytes_of(array: numpy.ndarray) -> numpy.ndarray:
     return array.reshape(-1).view(numpy.uint8)
 
 
+def _is_mapped(address: int, path: str) -> bool:
+    """Whether the file of this name is what is mapped at an address: it may have been replaced."""
+    found = os.stat(path)
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            place, _, _, device, inode = line.split()[:5]
+            begin, end = (int(number, 16) for number in place.split("-"))
+            if begin <= address < end:
+                major, minor = (int(number, 16) for number in device.split(":"))
+                return (os.makedev(major, minor), int(inode)) == (found.st_dev, found.st_ino)
+    return False
+
+
+def _file_of(array: numpy.ndarray) -> Tuple[Optional[bytes], int]:
+    """The file that a contiguous array is mapped from, and where in it; None if only memory has its elements."""
+    root = array
+    while isinstance(root.base, numpy.ndarray):
+        root = root.base
+    if not isinstance(root, numpy.memmap) or root.mode == "c" or not root.filename or array.size == 0:
+        return None, 0
+    try:
+        if not _is_mapped(array.ctypes.data, root.filename):
+            return None, 0
+    except OSError:
+        return None, 0
+    return os.fsencode(root.filename), root.offset + array.ctypes.data - root.ctypes.data
+
+
 def _dictionary(array: numpy.ndarray) -> str:
     """What the header of a .npy file would say; arrays of more than two dimensions are rows, too."""
     shape = array.shape if array.ndim < 2 else (array.size // array.shape[-1], array.shape[-1])
@@ -117,7 +145,7 @@ class Inputs:
         array = numpy.ascontiguousarray(array)
         name = b"<array>" if len(self.items) == 1 else b"<array %d>" % (len(self.operands) + 1)
         shown = array if array.size else array.reshape(-1)
-        self.arrays.append(_native.Array(name, _dictionary(shown), bytes_of(array)))
+        self.arrays.append(_native.Array(name, _dictionary(shown), bytes_of(array), *_file_of(array)))
         self._held.append(array)
         self.operands.append(name)
 
