@@ -43,8 +43,8 @@ class Call {
   // The dtype of the elements, as the header of a .npy file has it.
   [[nodiscard]] std::string dtype() const;
 
-  // Sorts into `output`, or into the one that the words name. Once. Throws: Error.
-  Report sort(std::optional<io::MemoryResult> output, Meter& meter);
+  // Sorts into `memory`, or into the output that the words name. Once. Throws: Error.
+  Report sort(std::optional<io::MemoryResult> memory, Meter& meter);
 
   // What -c finds. Once. Throws: Error.
   CheckOutcome check(Meter& meter);

@@ -1,5 +1,6 @@
 // The module gsort._native: the calls of the package as Python sees them. Arrays come as their
 // bytes, names and words as bytes of the file system's encoding; gsort/__init__.py makes them.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -88,16 +89,16 @@ io::MemoryResult result_in(const Room& room) {
 }
 
 std::vector<std::string> texts_of(const std::vector<nb::bytes>& words) {
-  std::vector<std::string> texts;
-  for (const nb::bytes& word : words) texts.push_back(text_of(word));
+  std::vector<std::string> texts(words.size());
+  std::ranges::transform(words, texts.begin(), text_of);
   return texts;
 }
 
 // To open a FIFO is to wait for who writes to it.
 void make_call(Call* place, const std::vector<nb::bytes>& words, const std::vector<Array>& arrays,
                const std::vector<nb::bytes>& keys) {
-  std::vector<io::MemoryInput> inputs;
-  for (const Array& array : arrays) inputs.push_back(input_of(array));
+  std::vector<io::MemoryInput> inputs(arrays.size());
+  std::ranges::transform(arrays, inputs.begin(), input_of);
   const std::vector<std::string> texts = texts_of(words);
   const std::vector<std::string> key_texts = texts_of(keys);
   const nb::gil_scoped_release released;

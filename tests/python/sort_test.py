@@ -191,6 +191,13 @@ def test_beyond_memory(tmp_path):
     assert_same(gsort.sort(array, memory=16 << 20, threads=1, temporary=[tmp_path, tmp_path]), numpy.sort(array))
 
 
+def test_merge_refuses_what_is_not_sorted(tmp_path):
+    with pytest.raises(ValueError) as caught:
+        gsort.merge([numpy.arange(5), numpy.arange(5)[::-1]], tmp_path / "out.npy")
+    assert isinstance(caught.value, gsort.DataError) and caught.value.path == "<array 2>" and caught.value.hint
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_check_says_where():
     found = gsort.check(numpy.array([1, 5, 4, 9], "i2"))
     assert not found and (found.position, found.value, found.value_before) == (2, "4", "5")
