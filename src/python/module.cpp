@@ -20,6 +20,7 @@
 #include "io/input/input.hpp"
 #include "options/option_values.hpp"
 #include "python/call.hpp"
+#include "python/device_arrays.hpp"
 #include "python/numbered_keys.hpp"
 #include "python/watched.hpp"
 
@@ -132,6 +133,26 @@ void argsort(const std::vector<nb::bytes>& words, const std::string& type, bool 
   });
 }
 
+DeviceKeys device_keys(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
+                       const std::string& type, bool big_endian, bool descending) {
+  return {address, rows, row_keys, {parse_key_type(type, "dtype"), big_endian, descending}};
+}
+
+void sort_device_array(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
+                       const std::string& type, bool big_endian, bool descending,
+                       std::uintptr_t output, std::uintptr_t stream) {
+  const nb::gil_scoped_release released;
+  sort_on_device(device_keys(address, rows, row_keys, type, big_endian, descending), output,
+                 stream);
+}
+
+void argsort_device_array(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
+                          const std::string& type, bool big_endian, std::uintptr_t indices,
+                          std::uintptr_t stream) {
+  const nb::gil_scoped_release released;
+  argsort_on_device(device_keys(address, rows, row_keys, type, big_endian, false), indices, stream);
+}
+
 const char* name_of_kind(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kUsage:
@@ -203,6 +224,10 @@ NB_MODULE(_native, module) {
       .def_prop_ro("dtype", &Call::dtype)
       .def("sort", sort, "room"_a.none(), "watch"_a.none())
       .def("check", check, "watch"_a.none());
+  module.def("sort_on_device", sort_device_array, "address"_a, "rows"_a, "row_keys"_a, "type"_a,
+             "big_endian"_a, "descending"_a, "output"_a, "stream"_a);
+  module.def("argsort_on_device", argsort_device_array, "address"_a, "rows"_a, "row_keys"_a,
+             "type"_a, "big_endian"_a, "indices"_a, "stream"_a);
   module.def("argsort", argsort, "words"_a, "type"_a, "big_endian"_a, "keys"_a, "indices"_a,
              "watch"_a.none());
 }

@@ -6,7 +6,13 @@ import numpy
 
 import gsort
 
+
+class Tensor:
+    __cuda_array_interface__: dict[str, object]
+
+
 keys = numpy.arange(10)
+assert_type(gsort.sort(Tensor(), descending=True), Tensor)
 assert_type(gsort.sort(keys), numpy.ndarray)
 assert_type(gsort.sort("a.u64", "b.u64", memory="1G").memmap(), numpy.ndarray)
 assert_type(gsort.merge([keys, "a.npy"], "out.npy"), gsort.Summary)
@@ -16,4 +22,4 @@ gsort.argsort(keys, progress=lambda progress: print(progress.seconds_left))
 
 gsort.sort(keys, memori=1)  # type: ignore[call-overload]
 gsort.sort(7)  # type: ignore[call-overload]
-gsort.argsort("a.u64")  # type: ignore[arg-type]
+gsort.argsort("a.u64")  # type: ignore[call-overload]

@@ -21,7 +21,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import numpy
 
-from . import _native
+from . import _device, _native
 from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Error, FileError, MissingFileError,
                       ResourceError, UsageError, usage)
 from ._progress import Progress, Watch, Watching
@@ -147,7 +147,9 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
 
     Args:
         source: a path, an array, or a list of them, together one sequence. An array of several dimensions is sorted
-            along the last one, as are the rows of a two-dimensional .npy file.
+            along the last one, as are the rows of a two-dimensional .npy file. An array in device memory of keys of
+            32 or 64 bits is sorted there, on the stream of its library, into output or a new array of that library;
+            of the other arguments only descending counts.
         output: a path (the file appears whole or not at all, and may be a source); an array, also a writable memmap,
             that takes the result; None for a new array.
         dtype: of the elements of raw files, in NumPy's terms; else the suffix says it (dump.u64).
@@ -170,6 +172,10 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
         ValueError: an argument or an input is wrong. OSError: a file cannot be read or written. MemoryError: there is
         too little memory. RuntimeError: a GPU failed, or the verification. All are of the class Error, with a hint.
     """
+    if _device.is_on_device(source):
+        if (dtype, order, top, unique) != (None, None, None, False):
+            raise usage("sort", "in device memory there is no dtype, order, top and unique", "leave them out")
+        return _device.sort(source, output, descending)
     words = option_words(order=order, descending=descending, unique=unique, top=top, memory=memory,
                          gpu_memory=gpu_memory, threads=threads, engine=engine, temporary=temporary)
     return _run(Inputs(source, dtype), words, output, progress)
@@ -209,7 +215,9 @@ def argsort(array: numpy.ndarray, output: Optional[numpy.ndarray] = None, *, mem
             progress: Union[bool, Watch, None] = None) -> numpy.ndarray:
     """The indices that sort a one-dimensional array of numbers or times, as numpy.argsort(array, kind="stable").
 
-    The order is NumPy's: NaN and NaT last, -0 equal to +0. Arrays larger than memory may be memmaps.
+    The order is NumPy's: NaN and NaT last, -0 equal to +0. Arrays larger than memory may be memmaps. The indices of an
+    array in device memory are made there, of 32 bits, in the total order of sort; of the other arguments only output
+    counts.
 
     Args:
         output: an array for the indices, also a writable memmap; None for a new one.
@@ -220,6 +228,8 @@ def argsort(array: numpy.ndarray, output: Optional[numpy.ndarray] = None, *, mem
 
     Raises: as sort.
     """
+    if _device.is_on_device(array):
+        return _device.argsort(array, output)
     if not isinstance(array, numpy.ndarray) or array.ndim != 1 or key_type(array.dtype) is None:
         raise usage("argsort", "the keys are no one-dimensional array of numbers or times",
                     "of records, give the field that decides")

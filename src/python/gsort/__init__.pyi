@@ -1,5 +1,5 @@
 from dataclasses import dataclass
-from typing import Literal, Optional, Sequence, Tuple, TypedDict, Union, overload
+from typing import Any, Literal, Optional, Protocol, Sequence, Tuple, TypedDict, TypeVar, Union, overload
 
 import numpy
 from numpy.typing import DTypeLike
@@ -16,6 +16,12 @@ __version__: str
 Array = numpy.ndarray
 Size = Union[int, str, None]
 Folders = Union[Path, Sequence[Path], None]
+
+class OnDevice(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
+_OnDevice = TypeVar("_OnDevice", bound=OnDevice)
 
 class _Work(TypedDict, total=False):
     memory: Size
@@ -77,13 +83,18 @@ def sort(source: Sources, output: Optional[Array] = None, **options: Unpack[_Sor
 @overload
 def sort(source: Sources, output: Path, **options: Unpack[_Sort]) -> Summary: ...
 @overload
+def sort(source: _OnDevice, output: Optional[_OnDevice] = None, *, descending: bool = False) -> _OnDevice: ...
+@overload
 def merge(sources: Sequence[Source], output: Optional[Array] = None, **options: Unpack[_Merge]) -> Array: ...
 @overload
 def merge(sources: Sequence[Source], output: Path, **options: Unpack[_Merge]) -> Summary: ...
 def check(source: Source, *, dtype: Optional[DTypeLike] = None, order: Union[str, Sequence[str], None] = None,
           descending: bool = False, unique: bool = False, threads: Optional[int] = None,
           progress: Union[bool, Watch, None] = None) -> Checked: ...
+@overload
 def argsort(array: Array, output: Optional[Array] = None, **options: Unpack[_Engine]) -> Array: ...
+@overload
+def argsort(array: _OnDevice, output: Optional[_OnDevice] = None) -> _OnDevice: ...
 @overload
 def intersect1d(a: Sources, b: Sources, output: Optional[Array] = None, **options: Unpack[_Sets]) -> Array: ...
 @overload
