@@ -44,6 +44,11 @@ def test_the_guide_and_the_docstrings_are_complete(name):
         assert re.search(rf"^ +{parameter}: ", gsort.sort.__doc__, re.M), parameter
 
 
+def test_the_version_is_that_of_the_program(gsort_program):
+    said = subprocess.run([gsort_program, "--version"], capture_output=True, text=True, check=True).stdout
+    assert f"gsort {gsort.__version__}" in said
+
+
 def test_the_package_brings_its_libraries():
     module, = Path(gsort.__file__).parent.glob("_native.*.so")
     found = subprocess.run(["ldd", module], capture_output=True, text=True, check=True).stdout

@@ -44,7 +44,8 @@ def test_wrong_arguments(tmp_path):
                  lambda: gsort.sort(numpy.array([1, "a"], object)), lambda: gsort.sort(numpy.zeros(3, "c8")),
                  lambda: gsort.sort(NUMBERS.reshape(1, 3), unique=True), lambda: gsort.merge([NUMBERS]),
                  lambda: gsort.unique(NUMBERS, tmp_path / "out", counts=True),
-                 lambda: gsort.sort(numpy.zeros(3, "f2"))):
+                 lambda: gsort.sort(numpy.zeros(3, "f2")), lambda: gsort.sort(numpy.ma.array([2, 1], mask=[0, 1])),
+                 lambda: gsort.argsort(numpy.ma.array([2, 1], mask=[0, 1]))):
         assert raised(ValueError, call).args
     assert (NUMBERS == [3, 1, 2]).all() and os.listdir(tmp_path) == []
 

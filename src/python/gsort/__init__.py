@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass
+from importlib import metadata
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import numpy
@@ -28,7 +29,7 @@ from ._progress import Progress, Watch, Watching
 from ._sources import (Inputs, Path, Source, Sources, bytes_of, dtype_of, is_big_endian, is_path, key_type,
                        option_words, path_word, result_shape)
 
-__version__ = "0.1.0"
+__version__ = metadata.version("gsort-external")
 __all__ = ["argsort", "check", "intersect1d", "merge", "setdiff1d", "sort", "unique", "Checked", "Progress", "Summary",
            "Error", "UsageError", "DataError", "FileError", "MissingFileError", "DeniedFileError", "ResourceError",
            "DeviceError", "CorruptError"]
@@ -230,7 +231,8 @@ def argsort(array: numpy.ndarray, output: Optional[numpy.ndarray] = None, *, mem
     """
     if _device.is_on_device(array):
         return _device.argsort(array, output)
-    if not isinstance(array, numpy.ndarray) or array.ndim != 1 or key_type(array.dtype) is None:
+    if not isinstance(array, numpy.ndarray) or isinstance(array, numpy.ma.MaskedArray) or array.ndim != 1 \
+            or key_type(array.dtype) is None:
         raise usage("argsort", "the keys are no one-dimensional array of numbers or times",
                     "of records, give the field that decides")
     keys = numpy.ascontiguousarray(array)

@@ -139,6 +139,8 @@ class Inputs:
             raise usage("sort", f"a {type(array).__name__} is no input", "give a path, an array, or a list of them")
         if wanted is not None and array.dtype != wanted:
             raise usage("dtype", f"the array holds {array.dtype}, not {wanted}", "leave it out")
+        if isinstance(array, numpy.ma.MaskedArray):
+            raise usage("sort", "the array has a mask", "give array.compressed(), or array.data")
         if array.ndim == 0 or array.dtype.itemsize == 0 or array.dtype.hasobject:
             raise usage("sort", f"an array of dtype {array.dtype} and {array.ndim} dimensions cannot be sorted",
                         "give one of numbers, times, texts or records")
