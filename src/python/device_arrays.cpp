@@ -25,6 +25,10 @@ T* pointer_to(std::uintptr_t address) {
   return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr): Python's form of it
 }
 
+cudaStream_t stream_of(std::uintptr_t handle) {
+  return reinterpret_cast<cudaStream_t>(handle);  // NOLINT(performance-no-int-to-ptr)
+}
+
 // Makes the device that holds `address` the current one, until the end of the scope.
 class DeviceOf {
  public:
@@ -120,7 +124,7 @@ void sort_on_device(const DeviceKeys& keys, std::uintptr_t output, std::uintptr_
   with_device_key(keys.format, [&](auto key) {
     if (keys.rows == 0 || keys.row_keys == 0) return;
     const DeviceOf device(keys.address);
-    sort_rows<decltype(key)>(keys, output, pointer_to<CUstream_st>(stream));
+    sort_rows<decltype(key)>(keys, output, stream_of(stream));
   });
 }
 
@@ -132,8 +136,7 @@ void argsort_on_device(const DeviceKeys& keys, std::uintptr_t indices, std::uint
   with_device_key(keys.format, [&](auto key) {
     if (keys.rows == 0 || keys.row_keys == 0) return;
     const DeviceOf device(keys.address);
-    sort_indices<decltype(key)>(keys, pointer_to<std::uint32_t>(indices),
-                                pointer_to<CUstream_st>(stream));
+    sort_indices<decltype(key)>(keys, pointer_to<std::uint32_t>(indices), stream_of(stream));
   });
 }
 

@@ -47,6 +47,15 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 
+cudaError_t cudaSetDevice(int device) {
+  return device == 0 ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* /*pointer*/) {
+  *attributes = {cudaMemoryTypeDevice, 0};
+  return cudaSuccess;
+}
+
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*device*/) {
   *value = attribute == cudaDevAttrComputeCapabilityMajor ? 9 : 0;
   return cudaSuccess;
@@ -79,6 +88,14 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
 cudaError_t cudaFree(void* memory) {
   std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): of cudaMalloc
   return cudaSuccess;
+}
+
+cudaError_t cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t /*stream*/) {
+  return cudaMalloc(memory, bytes);
+}
+
+cudaError_t cudaFreeAsync(void* memory, cudaStream_t /*stream*/) {
+  return cudaFree(memory);
 }
 
 cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
