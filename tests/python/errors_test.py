@@ -9,6 +9,7 @@ import numpy
 import pytest
 
 import gsort
+from gsort._errors import error_of
 
 NUMBERS = numpy.array([3, 1, 2], "u4")
 
@@ -31,6 +32,19 @@ def test_a_missing_file(tmp_path):
     raised(FileNotFoundError, lambda: gsort.sort(NUMBERS, temporary=tmp_path / "none"))
     raised(OSError, lambda: gsort.sort(tmp_path))
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("kind, path, number, expected", [
+    ("resource", b"", errno.ENOMEM, MemoryError), ("temporary", b"/tmp", errno.ENOSPC, OSError),
+    ("resource", b"/tmp", 0, OSError), ("resource", b"", 0, MemoryError), ("input", b"a", errno.EACCES, PermissionError),
+    ("input", b"a", 0, ValueError), ("device", b"", 2, RuntimeError), ("corrupt", b"a", 0, RuntimeError)])
+def test_kinds_of_exceptions(kind, path, number, expected):
+    error = raised(expected, lambda: raise_it(error_of(kind, b"words: why", b"why", path, b"", 7, number)))
+    assert (error.reason, error.path, error.offset) == ("why", path.decode() or None, 7)
+
+
+def raise_it(error):
+    raise error
 
 
 def test_wrong_arguments(tmp_path):

@@ -75,7 +75,7 @@ SORT_WITHIN = """
     with open("/proc/self/statm") as file:
         used = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + limit, used + limit))
-    summary = gsort.sort(mapped, folder + "/out.u64", memory=limit // 4, threads=2, temporary=folder)
+    summary = gsort.sort(mapped, folder + "/out.u64", memory=limit // 8, threads=2, temporary=folder)
     assert summary.elements == mapped.size and summary.spilled_bytes > 0, summary
     assert gsort.check(folder + "/out.u64", threads=2).fingerprint == summary.fingerprint
 """
@@ -83,13 +83,15 @@ SORT_WITHIN = """
 
 def require_sort_within(tmp_path, gigabytes, limit):
     sparse_file(tmp_path / "in", gigabytes)
-    done = run_python(SORT_WITHIN, tmp_path / "in", tmp_path, limit)
+    # Each thread's heap would reserve 64 MiB of addresses.
+    environment = {**os.environ, "MALLOC_ARENA_MAX": "1"}
+    done = run_python(SORT_WITHIN, tmp_path / "in", tmp_path, limit, env=environment)
     assert done.returncode == 0, done.stderr
     assert sorted(os.listdir(tmp_path)) == ["in", "out.u64"]
 
 
 def test_a_memmap_larger_than_the_limit_of_memory(tmp_path):
-    require_sort_within(tmp_path, 1 / 8, 96 << 20)
+    require_sort_within(tmp_path, 1 / 4, 160 << 20)
 
 
 @pytest.mark.large
@@ -97,22 +99,58 @@ def test_a_memmap_of_4_gib(tmp_path):
     require_sort_within(tmp_path, 4, 512 << 20)
 
 
-def test_a_callback_sees_progress_and_may_end_the_sort(tmp_path):
-    array = random_array("u8", 4 << 20)
-    seen = []
-    while not seen:  # a sort that is done before the first look shows none
-        array = numpy.concatenate([array, array])
-        gsort.sort(array, tmp_path / "out.u64", memory="16M", threads=1, temporary=tmp_path, progress=seen.append)
-    assert {progress.phase for progress in seen} <= {"read", "merge", "write", "sync"}
-    assert all(progress.text and progress.seconds > 0 and progress.bytes >= 0 for progress in seen)
-    before = (tmp_path / "out.u64").stat()
+class SlowPipe:
+    """A pipe whose second half comes when somebody has seen that the sort waits for it."""
 
-    def end(progress):
-        raise LookupError(progress.phase)
+    def __init__(self, folder):
+        self.path = folder / "pipe.u64"
+        self.seen = threading.Event()
+        os.mkfifo(self.path)
 
-    with pytest.raises(LookupError):
-        gsort.sort(array, tmp_path / "out.u64", memory="16M", threads=1, temporary=tmp_path, progress=end)
-    assert os.listdir(tmp_path) == ["out.u64"] and (tmp_path / "out.u64").stat() == before
+    def __enter__(self):
+        self.writer = threading.Thread(target=self.write)
+        self.writer.start()
+        return self
+
+    def __exit__(self, *raised):
+        self.seen.set()
+        self.writer.join()
+        self.path.unlink()
+
+    def write(self):
+        half = random_array("u8", 100_000).tobytes()
+        try:
+            with open(self.path, "wb", buffering=0) as pipe:
+                pipe.write(half)
+                self.seen.wait(60)
+                pipe.write(half)
+        except BrokenPipeError:  # the sort has ended
+            pass
+
+
+def test_a_callback_sees_progress(tmp_path):
+    progresses = []
+    with SlowPipe(tmp_path) as pipe:
+        def look(progress):
+            progresses.append(progress)
+            pipe.seen.set()
+
+        summary = gsort.sort(pipe.path, tmp_path / "out.u64", memory="64M", progress=look)
+    assert summary.elements == 200_000
+    assert progresses and {progress.phase for progress in progresses} <= {"read", "merge", "write", "sync"}
+    assert all(progress.text and progress.seconds > 0 and progress.bytes >= 0 for progress in progresses)
+
+
+def test_a_callback_may_end_the_sort(tmp_path):
+    (tmp_path / "out.u64").write_bytes(b"the old one")
+    with SlowPipe(tmp_path) as pipe:
+        def end(progress):
+            pipe.seen.set()
+            raise LookupError(progress.phase)
+
+        with pytest.raises(LookupError, match="read"):
+            gsort.sort(pipe.path, tmp_path / "out.u64", memory="64M", temporary=tmp_path, progress=end)
+    assert os.listdir(tmp_path) == ["out.u64"] and (tmp_path / "out.u64").read_bytes() == b"the old one"
 
 
 INTERRUPTED = """

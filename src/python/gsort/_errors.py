@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import Optional, Tuple, Type
 
@@ -77,6 +78,8 @@ _OF_KINDS = {"usage": UsageError, "input": DataError, "resource": ResourceError,
 
 def _class_of(kind: str, number: int, path: Optional[str]) -> Type[Error]:
     by_number: dict[type, Type[Error]] = {FileNotFoundError: MissingFileError, PermissionError: DeniedFileError}
+    if number in (errno.ENOMEM, errno.EAGAIN):  # EAGAIN: of threads
+        return ResourceError
     if number and kind != "device":
         return by_number.get(type(OSError(number, "")), FileError)
     if kind == "resource" and path:
