@@ -102,12 +102,12 @@ def test_the_words_are_those_of_the_program(tmp_path, gsort_program):
         assert f"gsort: {raised(gsort.Error, call)}\n" == said
 
 
-def test_names_of_any_bytes(tmp_path):
+def test_names_of_any_bytes(tmp_path, monkeypatch):
     name = os.fsencode(tmp_path) + b"/\xff<a>-.u32"
     NUMBERS.tofile(os.fsdecode(name))
     assert (gsort.sort(name) == [1, 2, 3]).all()
     error = raised(FileNotFoundError, lambda: gsort.sort(name + b"x.u32"))
     assert os.fsencode(error.filename) == name + b"x.u32"
-    os.chdir(tmp_path)
+    monkeypatch.chdir(tmp_path)
     NUMBERS.tofile("-")
     assert (gsort.sort("-", dtype="u4") == [1, 2, 3]).all()

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy
 import pytest
@@ -54,7 +55,7 @@ def test_the_lock_is_not_held(tmp_path):
     """Another thread of Python writes what a sort in this one waits for."""
     os.mkfifo(tmp_path / "pipe.u32")
     array = random_array("u4", 50_000)
-    writer = threading.Thread(target=lambda: (tmp_path / "pipe.u32").write_bytes(array.tobytes()))
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe.u32").write_bytes(array.tobytes()), daemon=True)
     writer.start()
     assert_same(gsort.sort(tmp_path / "pipe.u32", tmp_path / "out.u32").memmap(), numpy.sort(array))
     writer.join()
@@ -114,6 +115,7 @@ class SlowPipe:
 
     def __exit__(self, *raised):
         self.seen.set()
+        os.close(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK))  # a sort that failed has not opened it
         self.writer.join()
         self.path.unlink()
 
@@ -160,6 +162,19 @@ INTERRUPTED = """
 """
 
 
+def open_for(process, path):
+    """A pipe to a process, which may end before it opens it."""
+    while True:
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+            break
+        except OSError:  # nobody reads yet
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.01)
+    os.set_blocking(descriptor, True)
+    return open(descriptor, "wb", buffering=0)
+
+
 def test_ctrl_c_leaves_nothing(tmp_path):
     """The sort waits for a pipe that somebody goes on writing to; then the user loses patience."""
     os.mkfifo(tmp_path / "pipe.u64")
@@ -168,7 +183,7 @@ def test_ctrl_c_leaves_nothing(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", INTERRUPTED.replace("\n    ", "\n"), tmp_path / "pipe.u64",
                                 tmp_path / "results/out.u64"], stderr=subprocess.PIPE, text=True)
     keys = random_array("u8", 1 << 20).tobytes()
-    with open(tmp_path / "pipe.u64", "wb", buffering=0) as pipe, pytest.raises(BrokenPipeError):
+    with open_for(process, tmp_path / "pipe.u64") as pipe, pytest.raises(BrokenPipeError):
         for count in range(10_000):
             pipe.write(keys)
             if count == 3:
