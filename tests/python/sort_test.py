@@ -5,7 +5,7 @@ import gzip
 import numpy
 import pytest
 from hypothesis import given, strategies
-from support import NUMBERS, OTHERS, arrays_of, assert_same, random_array, sorted_by_numpy
+from support import NUMBERS, OTHERS, arrays_of, assert_same, random_array, skip_without_gpu, sorted_by_numpy
 
 import gsort
 
@@ -109,7 +109,7 @@ def test_on_the_gpu(dtype):
     try:
         result = gsort.sort(array, engine="cuda", descending=True)
     except gsort.DeviceError as error:
-        pytest.skip(str(error))
+        skip_without_gpu(error)
     assert_same(result, sorted_by_numpy(array, descending=True))
     if dtype.kind != "f":
         assert (gsort.argsort(array, engine="cuda") == numpy.argsort(array, kind="stable")).all()

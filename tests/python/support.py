@@ -1,10 +1,12 @@
 """What the tests of the package share: dtypes, and sorts by NumPy to compare with."""
 
+import os
 import subprocess
 import sys
 import textwrap
 
 import numpy
+import pytest
 from hypothesis import strategies
 from hypothesis.extra import numpy as arrays
 
@@ -38,6 +40,14 @@ def arrays_of(dtype, most=300):
 def random_array(dtype, count, seed=1):
     dtype = numpy.dtype(dtype)
     return numpy.frombuffer(numpy.random.default_rng(seed).bytes(count * dtype.itemsize), dtype)
+
+
+def skip_without_gpu(error):
+    """For an error of a test that needs a GPU: it is one where a GPU must be there."""
+    wanted = os.environ.get("GSORT_TEST_GPU", "1" if os.path.exists("/dev/nvidiactl") else "0")
+    if wanted == "1" and "built without CUDA" not in str(error):
+        raise error
+    pytest.skip(f"no GPU: {error}")
 
 
 def run_python(text, *arguments, **more):
