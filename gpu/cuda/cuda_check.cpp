@@ -2,6 +2,8 @@
 #include "gpu/cuda/cuda_check.hpp"
 
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "base/error.hpp"
@@ -24,7 +26,36 @@ PlannedFault& planned() {
   return fault;
 }
 
+struct DeviceNames {
+  std::mutex mutex;
+  std::map<int, std::string> names;
+};
+
+DeviceNames& device_names() {
+  static DeviceNames names;
+  return names;
+}
+
 }  // namespace
+
+void remember_device_name(int ordinal, std::string_view name) {
+  DeviceNames& known = device_names();
+  const std::scoped_lock lock(known.mutex);
+  known.names[ordinal] = name;
+}
+
+std::string device_words(int ordinal) {
+  DeviceNames& known = device_names();
+  const std::scoped_lock lock(known.mutex);
+  const auto found = known.names.find(ordinal);
+  const std::string number = "on device " + std::to_string(ordinal);
+  return found == known.names.end() ? number : number + " (" + found->second + ")";
+}
+
+std::string current_device_words() {
+  int ordinal = 0;
+  return cudaGetDevice(&ordinal) == cudaSuccess ? device_words(ordinal) : "on the GPU";
+}
 
 cudaError_t planned_cuda_failure(CudaCall kind) {
   PlannedFault& fault = planned();
@@ -44,12 +75,13 @@ void check_cuda(cudaError_t result, CudaCall kind, std::string_view operation) {
   check_cuda_result(failure != cudaSuccess ? failure : result, operation);
 }
 
-void check_cuda_result(cudaError_t result, std::string_view operation) {
+void check_cuda_result(cudaError_t result, std::string_view operation, const std::string& where) {
   if (result == cudaSuccess) return;
   const auto error_kind =
       result == cudaErrorMemoryAllocation ? ErrorKind::kResource : ErrorKind::kDevice;
   throw Error(error_kind, std::string(operation),
               std::string(cudaGetErrorString(result)) + " (" + cudaGetErrorName(result) + ")")
+      .path(where.empty() ? current_device_words() : where)
       .hint("check the GPU with 'nvidia-smi' and 'dmesg', or use --engine cpu");
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include <cuda_runtime_api.h>
@@ -22,12 +23,22 @@ inline constexpr std::size_t kCudaCallKinds = static_cast<std::size_t>(CudaCall:
 // The failure planned for this call, or cudaSuccess. Counts it. Thread-safe.
 [[nodiscard]] cudaError_t planned_cuda_failure(CudaCall kind);
 
-// As check_cuda(), for the result of try_cuda(): no test plans for it.
-void check_cuda_result(cudaError_t result, std::string_view operation);
+// As check_cuda(), for the result of try_cuda(): no test plans for it. `where` names the device if
+// it is not the calling thread's.
+void check_cuda_result(cudaError_t result, std::string_view operation,
+                       const std::string& where = "");
 
-// Throws: Error(kDevice) "OPERATION: the CUDA error's text" unless `result` is cudaSuccess;
-// Error(kResource) for a lack of device memory.
+// Throws: Error(kDevice) "OPERATION on device 0 (NAME): the CUDA error's text" unless `result` is
+// cudaSuccess; Error(kResource) for a lack of device memory.
 void check_cuda(cudaError_t result, CudaCall kind, std::string_view operation);
+
+// For errors: device `ordinal` is called so. Thread-safe.
+void remember_device_name(int ordinal, std::string_view name);
+
+// "on device 1 (NVIDIA H100)", as the path of an Error, or without the name if nobody has told it;
+// and the same for the calling thread's device.
+[[nodiscard]] std::string device_words(int ordinal);
+[[nodiscard]] std::string current_device_words();
 
 // The same for a kernel just launched: asks for the launch's error.
 void check_launch(std::string_view operation);

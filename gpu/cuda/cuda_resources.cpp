@@ -13,7 +13,12 @@
 namespace gsort::gpu {
 
 void use_device(int ordinal) {
-  check_cuda(cudaSetDevice(ordinal), CudaCall::kQuery, "selecting the CUDA device");
+  check_cuda_result(try_cuda(CudaCall::kQuery, [&] { return cudaSetDevice(ordinal); }),
+                    "selecting the CUDA device", device_words(ordinal));
+}
+
+void return_to_device(int ordinal) noexcept {
+  static_cast<void>(cudaSetDevice(ordinal));
 }
 
 Stream::Stream() {
@@ -62,6 +67,7 @@ DeviceMemory::DeviceMemory(std::uint64_t bytes) {
     throw Error(
         ErrorKind::kResource, "allocating device memory",
         fmt::format("{} are needed, {} are free", format_bytes(bytes), format_bytes(free_bytes)))
+        .path(current_device_words())
         .hint("give less with --gpu-memory, or use --engine cpu");
   }
   check_cuda_result(result, "allocating device memory");

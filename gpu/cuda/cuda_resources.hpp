@@ -17,6 +17,10 @@ namespace gsort::gpu {
 // an engine that may come from a new thread begins with this.
 void use_device(int ordinal);
 
+// The same for destructors of what owns CUDA objects, called first: the objects are freed where
+// they were made. A failure is no error there.
+void return_to_device(int ordinal) noexcept;
+
 class Stream {
  public:
   Stream();

@@ -14,11 +14,16 @@ bool may_be_there() {
   return false;
 }
 
+Devices list_devices() {
+  return {{}, kReason};
+}
+
 Devices find_devices(const std::vector<unsigned>& /*wanted*/) {
   return {{}, kReason};
 }
 
-std::unique_ptr<Engine> make_cuda_engine(const EngineShape& /*shape*/, int /*ordinal*/,
+std::unique_ptr<Engine> make_cuda_engine(const EngineShape& /*shape*/,
+                                         const std::vector<int>& /*ordinals*/,
                                          ByteSpan /*memory*/) {
   throw Error(ErrorKind::kDevice, "making the CUDA engine", kReason).hint(kWayOut);
 }

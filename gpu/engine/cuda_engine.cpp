@@ -1,7 +1,9 @@
 // The CUDA engine and the look for devices; see gpu.hpp.
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,48 +24,53 @@ constexpr int kLeastCapability = 8;
 
 class CudaEngine final : public Engine {
  public:
-  CudaEngine(const EngineShape& shape, int ordinal, ByteSpan memory)
-      : shape_(shape), ordinal_(ordinal), memory_(memory), pinned_(memory, shape.threads) {}
+  CudaEngine(const EngineShape& shape, std::vector<int> ordinals, ByteSpan memory)
+      : shape_(shape),
+        ordinals_(std::move(ordinals)),
+        memory_(memory),
+        pinned_(memory, shape.threads) {}
 
   [[nodiscard]] std::string_view name() const override { return "cuda"; }
 
   [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
-    use_device(ordinal_);
     const std::uint64_t need = CudaFootprint::chunk_host_bytes(shape_.threads, shape_.block_bytes);
-    std::vector<std::unique_ptr<ChunkLane>> lanes;
-    for (unsigned lane = 0; lane < shape_.chunk_lanes; ++lane) {
-      lanes.push_back(std::make_unique<CudaChunkLane>(shape_, ordinal_, stretch(lane, need)));
-    }
-    return lanes;
+    return make_lanes<ChunkLane>(shape_.chunk_lanes, need, [&](int ordinal, ByteSpan pinned) {
+      return std::make_unique<CudaChunkLane>(shape_, ordinal, pinned);
+    });
   }
 
   [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
       unsigned count, std::uint64_t part_elements) override {
-    use_device(ordinal_);
     const std::uint64_t need =
         CudaFootprint::part_host_bytes(part_elements * element_bytes_of(shape_));
-    std::vector<std::unique_ptr<MergeLane>> lanes;
-    for (unsigned lane = 0; lane < count; ++lane) {
-      lanes.push_back(
-          std::make_unique<CudaMergeLane>(shape_, ordinal_, part_elements, stretch(lane, need)));
-    }
-    return lanes;
+    return make_lanes<MergeLane>(count, need, [&](int ordinal, ByteSpan pinned) {
+      return std::make_unique<CudaMergeLane>(shape_, ordinal, part_elements, pinned);
+    });
   }
 
   [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
       unsigned count, const ArrayShape& arrays) override {
-    use_device(ordinal_);
     const std::uint64_t need =
         CudaArrayFootprint::host_bytes(arrays.block_elements * element_bytes_of(shape_));
-    std::vector<std::unique_ptr<ArrayLane>> lanes;
+    return make_lanes<ArrayLane>(count, need, [&](int ordinal, ByteSpan pinned) {
+      return std::make_unique<CudaArrayLane>(shape_, ordinal, arrays, pinned);
+    });
+  }
+
+ private:
+  // Neighbouring lanes are on different devices, so that chunks and parts go round.
+  template <class Lane, class Make>
+  std::vector<std::unique_ptr<Lane>> make_lanes(unsigned count, std::uint64_t need,
+                                                const Make& make) const {
+    std::vector<std::unique_ptr<Lane>> lanes;
     for (unsigned lane = 0; lane < count; ++lane) {
-      lanes.push_back(
-          std::make_unique<CudaArrayLane>(shape_, ordinal_, arrays, stretch(lane, need)));
+      const int ordinal = ordinals_[lane % ordinals_.size()];
+      use_device(ordinal);
+      lanes.push_back(make(ordinal, stretch(lane, need)));
     }
     return lanes;
   }
 
- private:
   ByteSpan stretch(unsigned lane, std::uint64_t bytes) const {
     if ((std::uint64_t{lane} + 1) * bytes > memory_.size()) {
       throw Error(ErrorKind::kUsage, "making a lane of the CUDA engine",
@@ -73,24 +80,33 @@ class CudaEngine final : public Engine {
   }
 
   EngineShape shape_;
-  int ordinal_;
+  std::vector<int> ordinals_;
   ByteSpan memory_;
   PinnedMemory pinned_;
 };
 
-// Everything the plan must know of one device; it becomes current and starts up.
-Device look_at_device(int ordinal) {
+// What can be said of a device before it is started.
+Device device_at(int ordinal) {
   cudaDeviceProp properties{};
-  check_cuda(cudaGetDeviceProperties(&properties, ordinal), CudaCall::kQuery,
-             "asking for the device's properties");
+  check_cuda_result(
+      try_cuda(CudaCall::kQuery, [&] { return cudaGetDeviceProperties(&properties, ordinal); }),
+      "asking for the device's properties", device_words(ordinal));
   Device device;
   device.ordinal = ordinal;
   device.name = properties.name;
+  device.free_bytes = device.total_bytes = properties.totalGlobalMem;
+  remember_device_name(ordinal, device.name);
   if (properties.major < kLeastCapability) {
     throw Error(ErrorKind::kDevice, fmt::format("device {} ({})", ordinal, device.name),
                 fmt::format("compute capability {}.{} is older than 8.0", properties.major,
                             properties.minor));
   }
+  return device;
+}
+
+// Everything the plan must know of one device; it becomes current and starts up.
+Device start_device(int ordinal) {
+  Device device = device_at(ordinal);
   use_device(ordinal);
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;
@@ -114,6 +130,45 @@ std::string why_there_are_none(cudaError_t result) {
   return insufficient_driver_words(driver_version, runtime_version);
 }
 
+// 0, with the reason in `found`, where none can be used.
+int count_devices(Devices& found) {
+  int count = 0;
+  const cudaError_t result = cudaGetDeviceCount(&count);
+  if (result == cudaSuccess && count > 0) return count;
+  found.absent_reason = why_there_are_none(result);
+  static_cast<void>(cudaGetLastError());
+  return 0;
+}
+
+void require_there(const std::vector<unsigned>& wanted, int count) {
+  for (const unsigned ordinal : wanted) {
+    if (ordinal < static_cast<unsigned>(count)) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("--device {}", ordinal), "there is no such device")
+        .hint(count == 1 ? std::string("device 0 is the only one")
+                         : fmt::format("devices 0 to {} are there", count - 1));
+  }
+}
+
+// What cannot be used is a reason, as long as others may be.
+void add_usable(Devices& found, int ordinal, Device (*look)(int ordinal)) {
+  try {
+    found.devices.push_back(look(ordinal));
+  } catch (const Error& unusable) {
+    if (!found.absent_reason.empty()) found.absent_reason += "; ";
+    found.absent_reason += unusable.operation() + ": " + unusable.reason();
+  }
+}
+
+// Of a card that is named several times, each device has a part.
+void share_memory(std::vector<Device>& devices) {
+  std::map<int, std::uint64_t> times;
+  for (const Device& device : devices) ++times[device.ordinal];
+  for (Device& device : devices) {
+    device.free_bytes /= times[device.ordinal];
+    device.total_bytes /= times[device.ordinal];
+  }
+}
+
 }  // namespace
 
 bool may_be_there() {
@@ -122,46 +177,44 @@ bool may_be_there() {
          std::filesystem::exists("/dev/dxg", none);  // in Windows' subsystem for Linux
 }
 
-Devices find_devices(const std::vector<unsigned>& wanted) {
+Devices list_devices() {
   Devices found;
-  int count = 0;
-  const cudaError_t result = cudaGetDeviceCount(&count);
-  if (result != cudaSuccess || count == 0) {
-    found.absent_reason = why_there_are_none(result);
-    static_cast<void>(cudaGetLastError());
-    return found;
+  for (int ordinal = 0, count = count_devices(found); ordinal < count; ++ordinal) {
+    add_usable(found, ordinal, device_at);
   }
-  std::vector<int> ordinals;
-  for (const unsigned ordinal : wanted) {
-    if (ordinal >= static_cast<unsigned>(count)) {
-      throw Error(ErrorKind::kUsage, fmt::format("--device {}", ordinal), "there is no such device")
-          .hint(fmt::format("devices 0 to {} are there", count - 1));
-    }
-    ordinals.push_back(static_cast<int>(ordinal));
-  }
-  for (int ordinal = 0; wanted.empty() && ordinal < count; ++ordinal) ordinals.push_back(ordinal);
-  for (const int ordinal : ordinals) {
-    try {
-      found.devices.push_back(look_at_device(ordinal));
-    } catch (const Error& unusable) {
-      if (!found.absent_reason.empty()) found.absent_reason += "; ";
-      found.absent_reason += unusable.operation() + ": " + unusable.reason();
-    }
-  }
-  // The engine's choice is the device with the most room; an order that was asked for stays.
-  if (wanted.empty()) {
-    std::ranges::stable_sort(found.devices, std::ranges::greater{}, &Device::free_bytes);
-  }
+  std::ranges::stable_sort(found.devices, std::ranges::greater{}, &Device::total_bytes);
   return found;
 }
 
-std::unique_ptr<Engine> make_cuda_engine(const EngineShape& shape, int ordinal, ByteSpan memory) {
-  use_device(ordinal);
+Devices find_devices(const std::vector<unsigned>& wanted) {
+  Devices found;
+  const int count = count_devices(found);
+  if (count == 0) return found;
+  require_there(wanted, count);
+  if (wanted.empty()) {
+    for (int ordinal = 0; ordinal < count; ++ordinal) add_usable(found, ordinal, start_device);
+    std::ranges::stable_sort(found.devices, std::ranges::greater{}, &Device::free_bytes);
+    return found;
+  }
+  for (const unsigned ordinal : wanted) {
+    if (wanted.size() == 1) {
+      add_usable(found, static_cast<int>(ordinal), start_device);
+    } else {
+      found.devices.push_back(start_device(static_cast<int>(ordinal)));
+    }
+  }
+  share_memory(found.devices);
+  return found;
+}
+
+std::unique_ptr<Engine> make_cuda_engine(const EngineShape& shape, const std::vector<int>& ordinals,
+                                         ByteSpan memory) {
+  use_device(ordinals.front());
   if (!shape.records && bytes_of(shape.format.type) < 4) {
     throw Error(ErrorKind::kUsage, "making the CUDA engine",
                 "keys of 1 and 2 bytes are counted, not sorted");
   }
-  return std::make_unique<CudaEngine>(shape, ordinal, memory);
+  return std::make_unique<CudaEngine>(shape, ordinals, memory);
 }
 
 std::unique_ptr<TierMemory> make_device_tier(int ordinal, std::uint64_t bytes) {

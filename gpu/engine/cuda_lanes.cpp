@@ -29,6 +29,7 @@ CudaChunkLane::CudaChunkLane(const EngineShape& shape, int ordinal, ByteSpan pin
 }
 
 CudaChunkLane::~CudaChunkLane() {
+  return_to_device(ordinal_);
   // Copies may still be under way when another stage has failed; the buffers must outlive them.
   static_cast<void>(cudaStreamSynchronize(stream_.get()));
 }
@@ -97,6 +98,7 @@ CudaMergeLane::CudaMergeLane(const EngineShape& shape, int ordinal, std::uint64_
       copier_(ordinal, pinned.first(kPieceMemory), CudaFootprint::kPutters, shape.meter) {}
 
 CudaMergeLane::~CudaMergeLane() {
+  return_to_device(ordinal_);
   static_cast<void>(cudaStreamSynchronize(stream_.get()));
 }
 
@@ -140,6 +142,7 @@ CudaArrayLane::CudaArrayLane(const EngineShape& shape, int ordinal, const ArrayS
       sorter_(make_array_sorter(shape, arrays)) {}
 
 CudaArrayLane::~CudaArrayLane() {
+  return_to_device(ordinal_);
   static_cast<void>(cudaStreamSynchronize(stream_.get()));
 }
 

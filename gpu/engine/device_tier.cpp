@@ -13,6 +13,10 @@ constexpr std::size_t kChannels = 8;
 DeviceTier::DeviceTier(int ordinal, std::uint64_t bytes)
     : ordinal_(ordinal), memory_(bytes), channels_(kChannels) {}
 
+DeviceTier::~DeviceTier() {
+  return_to_device(ordinal_);
+}
+
 void DeviceTier::put(std::uint64_t offset, std::span<const std::byte> bytes) {
   copy(memory_.as<std::byte>() + offset, bytes.data(), bytes.size(),
        "copying a run to the device's memory");

@@ -14,8 +14,10 @@ namespace gsort::gpu {
 
 class DeviceTier final : public TierMemory {
  public:
+  // Requires: the device is current.
   // Throws: Error(kResource) when the device has not so much; Error(kDevice).
   DeviceTier(int ordinal, std::uint64_t bytes);
+  ~DeviceTier() override;
 
   void put(std::uint64_t offset, std::span<const std::byte> bytes) override;
   void get(std::uint64_t offset, std::span<std::byte> bytes) override;

@@ -11,6 +11,7 @@
 
 namespace gsort::gpu {
 
+// A card that is named several times is several devices, each with a share of its memory.
 struct Device {
   int ordinal = 0;
   std::string name;
@@ -19,23 +20,30 @@ struct Device {
 };
 
 struct Devices {
-  std::vector<Device> devices;  // usable ones, best first
-  std::string absent_reason;    // why there are none
+  std::vector<Device> devices;  // usable ones
+  std::string absent_reason;    // why there are none, or why some are not usable
 };
 
 // Whether there may be a GPU of NVIDIA's, by what its driver puts into /dev; takes microseconds.
 [[nodiscard]] bool may_be_there();
 
-// Looks at the GPUs: at those in `wanted`, or at all. Starts CUDA, which takes 0.2 to 0.4 s in a
-// new process. Throws: Error(kUsage) when a wanted device does not exist.
+// The GPUs that there are, those with the most memory first. Starts none of them: of their memory
+// everything counts as free.
+[[nodiscard]] Devices list_devices();
+
+// Looks at the GPUs in `wanted`, in their order, or at all, those with the most free memory first.
+// Starts CUDA on each, which takes 0.2 to 0.4 s in a new process, and 0.13 s for each further one.
+// Throws: Error(kUsage) when a wanted device does not exist; Error(kDevice) when one of several
+// wanted devices cannot be used.
 [[nodiscard]] Devices find_devices(const std::vector<unsigned>& wanted);
 
-// The CUDA engine on device `ordinal`. `memory` is pinned while the engine lives; it must hold
-// CudaFootprint::chunk_host_bytes for each chunk lane, part_host_bytes for each merge lane,
-// CudaArrayFootprint::host_bytes for each array lane (of keys; arrays of records are the CPU's).
-// Throws: Error(kDevice) when the device cannot be used; Error(kResource) when memory cannot be
-// had.
-[[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(const EngineShape& shape, int ordinal,
+// The CUDA engine on the devices `ordinals`, over which its lanes are spread in turn. `memory` is
+// pinned while the engine lives; it must hold CudaFootprint::chunk_host_bytes for each chunk lane,
+// part_host_bytes for each merge lane, CudaArrayFootprint::host_bytes for each array lane (of keys;
+// arrays of records are the CPU's). Requires: there is an ordinal.
+// Throws: Error(kDevice) when a device cannot be used; Error(kResource) when memory cannot be had.
+[[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(const EngineShape& shape,
+                                                       const std::vector<int>& ordinals,
                                                        ByteSpan memory);
 
 // Memory of device `ordinal` for runs, beside the engine's.

@@ -49,6 +49,9 @@ class Input {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] std::uint64_t base_offset() const { return base_offset_; }
 
+  // Whether choose_way() found most of it in the page cache; a small input is not looked at.
+  [[nodiscard]] bool is_cached() const { return is_cached_; }
+
   // Whether reads that start at a multiple of kDirectAlignment of the file go around the page
   // cache.
   [[nodiscard]] bool is_direct() const { return use_direct_.load(std::memory_order_relaxed); }

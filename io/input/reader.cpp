@@ -57,6 +57,9 @@ class Reader::Impl {
   [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const {
     return sources_[input]->state();
   }
+  [[nodiscard]] bool is_cached() const {
+    return std::ranges::all_of(sources_, [](const auto& source) { return source->is_cached(); });
+  }
   [[nodiscard]] std::optional<DecoderNeed> decoder_need_of(std::size_t input) {
     return sources_[input]->decoder_need();
   }
@@ -383,6 +386,9 @@ const std::string& Reader::path_of(std::size_t input) const {
 }
 std::optional<FileState> Reader::state_of(std::size_t input) const {
   return impl_->state_of(input);
+}
+bool Reader::is_cached() const {
+  return impl_->is_cached();
 }
 std::optional<DecoderNeed> Reader::decoder_need_of(std::size_t input) {
   return impl_->decoder_need_of(input);

@@ -115,6 +115,9 @@ class Reader {
   // When it was opened; none for what cannot be read again: a pipe, a device.
   [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const;
 
+  // Whether the page cache has most of every input, as far as they were looked at for that.
+  [[nodiscard]] bool is_cached() const;
+
   // What decompressing an input takes, as far as can be said without waiting for a stream; none
   // for what is not compressed. To be asked before anything has been taken.
   // Throws: Error(kInput), Error(kResource), from looking at its first bytes.

@@ -106,6 +106,7 @@ class Source {
 
   // What a later process can tell by that it is the same; none for what cannot be read again.
   [[nodiscard]] std::optional<FileState> state() const { return input_->state(); }
+  [[nodiscard]] bool is_cached() const { return input_->is_cached(); }
 
   // How it is read, for -v; empty when there is nothing to say.
   [[nodiscard]] virtual std::string note() const { return input_->note(); }

@@ -15,6 +15,7 @@
 #include "report/style.hpp"
 #include "report/summary.hpp"
 #include "report/trace.hpp"
+#include "report/words.hpp"
 
 namespace gsort {
 namespace {
@@ -125,7 +126,9 @@ void Observer::write_reports(const SortReport& report) {
   if (trace_) {
     const std::vector<TrackRecord> tracks = meter_.tracks();
     std::uint64_t written = 0;
-    write_trace({report.outcome.phases, tracks, meter_.lost_spans(), "gsort"},
+    const std::string devices = device_words(report.plan);
+    write_trace({report.outcome.phases, tracks, meter_.lost_spans(),
+                 devices.empty() ? "gsort" : "gsort, " + devices},
                 [&](std::string_view text) {
                   write_text(*trace_, text);
                   written += text.size();

@@ -27,13 +27,15 @@ namespace {
 
 std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, ByteSpan memory) {
   if (plan.engine == EngineKind::kCuda) {
-    return gpu::make_cuda_engine(shape, plan.devices.front().ordinal, memory);
+    std::vector<int> ordinals;
+    for (const DevicePlan& device : plan.devices) ordinals.push_back(device.ordinal);
+    return gpu::make_cuda_engine(shape, ordinals, memory);
   }
   return cpu::make_cpu_engine(shape, memory);
 }
 
-std::unique_ptr<TierMemory> make_tier(const Plan& plan, std::uint64_t bytes) {
-  return gpu::make_device_tier(plan.devices.front().ordinal, bytes);
+std::unique_ptr<TierMemory> make_tier(const DevicePlan& device, std::uint64_t bytes) {
+  return gpu::make_device_tier(device.ordinal, bytes);
 }
 
 // A file that is smaller is sorted before a GPU could be started, whatever the rates are.
@@ -47,17 +49,44 @@ bool rates_matter(const Machine& machine) {
   return machine.input_bytes.value_or(0) >= kLeastBytesToLookUp && gpu::may_be_there();
 }
 
-// Looks for GPUs only where one could be used: that costs a fraction of a second. Returns how long
-// it took to find some.
-std::optional<double> look_for_gpus(const Job& job, Machine& machine) {
-  if (!wants_gpu(job, machine)) return std::nullopt;
-  const auto begin = std::chrono::steady_clock::now();
-  gpu::Devices found = gpu::find_devices(job.resources.devices);
+void take_gpus(const gpu::Devices& found, Machine& machine) {
   machine.no_gpu_reason = found.absent_reason;
+  machine.gpus.clear();
   for (const gpu::Device& device : found.devices) {
     machine.gpus.push_back({device.ordinal, device.name, device.free_bytes, device.total_bytes});
   }
-  if (machine.gpus.empty()) return std::nullopt;
+}
+
+// Of the GPUs that there are, as many as the sort uses if all their memory is free. Where others
+// use half of it, the next one is looked at, too.
+gpu::Devices find_chosen_devices(const Job& job, Machine& machine) {
+  take_gpus(gpu::list_devices(), machine);
+  if (machine.gpus.empty()) return gpu::find_devices({});  // which says why
+  const std::size_t wanted = choose_devices(job, machine).size();
+  gpu::Devices found;
+  std::size_t with_room = 0;
+  for (const GpuFacts& gpu : machine.gpus) {
+    if (with_room == wanted) break;
+    gpu::Devices one = gpu::find_devices({static_cast<unsigned>(gpu.device)});
+    if (!one.absent_reason.empty()) found.absent_reason = one.absent_reason;
+    for (gpu::Device& device : one.devices) {
+      with_room += device.free_bytes >= device.total_bytes / 2 ? 1 : 0;
+      found.devices.push_back(std::move(device));
+    }
+  }
+  std::ranges::stable_sort(found.devices, std::ranges::greater{}, &gpu::Device::free_bytes);
+  return found;
+}
+
+// Looks for GPUs only where one could be used: that costs a fraction of a second. Returns how long
+// it took to start one.
+std::optional<double> look_for_gpus(const Job& job, Machine& machine) {
+  if (!wants_gpu(job, machine)) return std::nullopt;
+  const auto begin = std::chrono::steady_clock::now();
+  const DeviceChoice& asked = job.resources.devices;
+  take_gpus(asked.is_auto() ? find_chosen_devices(job, machine) : gpu::find_devices(asked.listed),
+            machine);
+  if (machine.gpus.size() != 1) return std::nullopt;
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 

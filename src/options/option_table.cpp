@@ -313,7 +313,7 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .value_name = "SIZE",
      .group = kResources,
      .in_environment = true,
-     .help = "device memory (90% of what is free)",
+     .help = "memory of each device (90% of what is free)",
      .more = "The driver uses more for any process (about 0.5 GiB on an H100).",
      .apply = [](Options& o, Text v) { o.gpu_memory = checked_size(v, "--gpu-memory"); }},
     {.name = "parallel",
@@ -347,11 +347,16 @@ constexpr auto kTable = std::to_array<OptionSpec>({
      .apply = [](Options& o, Text v) { o.engine = parse_choice(v, kEngines, "--engine"); }},
     {.name = "device",
      .value_kind = kRequired,
-     .value_name = "N",
+     .value_name = "N,...",
      .group = kResources,
      .in_environment = true,
-     .help = "the GPU to use, by its CUDA device number",
-     .apply = [](Options& o, Text v) { o.devices = {parse_device(v, "--device")}; }},
+     .help = "the GPUs to use, by CUDA device number; or all; or auto (auto)",
+     .more =
+         "auto uses as many GPUs as make the sort faster: mostly one, more where the runs do not "
+         "fit the memory of one. all uses every GPU. An input that fits one GPU is sorted by the "
+         "first. A number given twice makes two devices of one GPU, each with half of its "
+         "memory.",
+     .apply = [](Options& o, Text v) { o.devices = parse_devices(v, "--device"); }},
     {.name = "direct-io",
      .value_kind = kRequired,
      .value_name = "auto|on|off",

@@ -46,14 +46,30 @@ unsigned parse_count(std::string_view text, unsigned least, unsigned most,
   return value;
 }
 
-unsigned parse_device(std::string_view text, std::string_view option) {
-  constexpr unsigned kMostDevices = 1024;
-  const auto comma = std::min(text.find(','), text.size());
-  const std::string_view first = text.substr(0, comma);
-  const unsigned device = parse_count(first, 0, kMostDevices - 1, option);
-  if (comma == text.size()) return device;
-  throw bad_value(text, option, "names several devices, and a sort uses one")
-      .hint(fmt::format("give one of them, as in {}={}", option, first));
+DeviceChoice parse_devices(std::string_view text, std::string_view option) {
+  constexpr unsigned kMostDevice = 1023;
+  constexpr std::size_t kMostDevices = 64;
+  DeviceChoice choice;
+  choice.all = text == "all";
+  if (choice.all || text == "auto") return choice;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    unsigned device = 0;
+    const auto [last, problem] = std::from_chars(text.data() + begin, text.data() + end, device);
+    if (problem != std::errc() || last != text.data() + end || device > kMostDevice) {
+      throw bad_value(text, option, "is not a list of device numbers")
+          .hint(fmt::format("give numbers from 0 to {} with commas between them, as in {}=0,1, or "
+                            "all, or auto",
+                            kMostDevice, option));
+    }
+    choice.listed.push_back(device);
+    begin = end + 1;
+  }
+  if (choice.listed.size() > kMostDevices) {
+    throw bad_value(text, option, "names too many devices")
+        .hint(fmt::format("a sort uses {} at most", kMostDevices));
+  }
+  return choice;
 }
 
 std::string checked_size(std::string_view text, std::string_view option) {

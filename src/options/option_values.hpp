@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "element/key.hpp"
+#include "options/options.hpp"
 
 namespace gsort {
 
@@ -18,8 +19,8 @@ namespace gsort {
 [[nodiscard]] unsigned parse_count(std::string_view text, unsigned least, unsigned most,
                                    std::string_view option);
 
-// "2": the number of a device. A list of several is an error that says so.
-[[nodiscard]] unsigned parse_device(std::string_view text, std::string_view option);
+// "2", "0,1", "all", "auto".
+[[nodiscard]] DeviceChoice parse_devices(std::string_view text, std::string_view option);
 
 // A size whose syntax is right, percentages included, still as text.
 [[nodiscard]] std::string checked_size(std::string_view text, std::string_view option);

@@ -48,6 +48,16 @@ enum class TypeSource : std::uint8_t {
   kRecordKeys  // every key of the records names its own
 };
 
+// --device: GPUs by their CUDA device numbers, one named twice is two devices that share its
+// memory; or all that there are; or, with neither, as many as make the sort faster.
+struct DeviceChoice {
+  std::vector<unsigned> listed;
+  bool all = false;
+
+  [[nodiscard]] bool is_auto() const { return listed.empty() && !all; }
+  friend bool operator==(const DeviceChoice&, const DeviceChoice&) = default;
+};
+
 // What a sort may take of the machine. Sizes as typed: "512M", "50%".
 struct Resources {
   std::optional<std::string> buffer_size;
@@ -55,7 +65,7 @@ struct Resources {
   std::optional<unsigned> parallel;    // at least 1
   std::optional<unsigned> batch_size;  // at least 2
   EngineChoice engine = EngineChoice::kAuto;
-  std::vector<unsigned> devices;  // distinct; empty: the engine's choice; --device gives one
+  DeviceChoice devices;
 };
 
 // What the user sees.

@@ -240,6 +240,13 @@ void refuse_contradictions(const Options& options) {
     throw exclude_each_other(options, reads, "--output",
                              fmt::format("{} has no output; leave out one of them", reads));
   }
+  // In GSORT_OPTIONS the list is for those sorts that use GPUs.
+  const bool is_asked =
+      std::ranges::find(options.from_environment, "--device") == options.from_environment.end();
+  if (options.devices.listed.size() > 1 && options.engine == EngineChoice::kCpu && is_asked) {
+    throw exclude_each_other(options, "--engine=cpu", "--device with several devices",
+                             "leave out one of them");
+  }
   if (options.check != CheckMode::kNone && options.inputs.size() > 1) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs[1]),
                 "cannot be given: --check takes one file")

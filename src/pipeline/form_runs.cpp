@@ -28,7 +28,8 @@ constexpr std::size_t kSampleBytes = std::size_t{256} << 10;
 // A lane with a sorted chunk in it.
 struct FilledLane {
   ChunkLane* lane = nullptr;
-  Fingerprint input;  // of its elements
+  Fingerprint input;    // of its elements
+  std::size_t run = 0;  // the number of the run that it becomes: runs are in the order of chunks
 };
 
 class RunFormation {
@@ -54,7 +55,7 @@ class RunFormation {
       failure_.capture();
     }
     filled_.close();
-    if (spiller_.joinable()) spiller_.join();
+    for (std::jthread& spiller : spillers_) spiller.join();
     failure_.rethrow();
     return std::move(formed_);
   }
@@ -67,7 +68,8 @@ class RunFormation {
   }
 
   void fill_all() {
-    for (bool first = formed_.runs.empty();; first = false) {
+    std::size_t run = formed_.runs.size();
+    for (bool first = run == 0;; first = false) {
       const std::optional<ChunkLane*> lane = free_lane();
       if (!lane || failure_.failed()) return;
       const Fingerprint input = fill(**lane);
@@ -76,7 +78,7 @@ class RunFormation {
       sort(**lane, all ? KeyForm::kRaw : KeyForm::kOrdered);
       formed_.elements += input.count;
       if (all) return put_out(**lane, input.count);
-      hand_over({*lane, input});
+      hand_over({*lane, input, run++});
       if (reader_.at_end()) return;
     }
   }
@@ -182,19 +184,23 @@ class RunFormation {
     lane.add(block, bytes, position);
   }
 
-  // The first chunk that is spilled starts the thread. Where the system allows none, chunks are
-  // spilled between one another.
-  void start_spiller() {
+  // The first chunk that is spilled starts the threads: one for each device, so that each can empty
+  // a lane. Where the system allows none, chunks are spilled between one another.
+  void start_spillers() {
     has_begun_to_spill_ = true;
+    run_store_();  // made by one thread
     try {
-      spiller_ = std::jthread([this] { spill_all(); });
+      spillers_.reserve(plan_.chunk.spillers);
+      while (spillers_.size() < plan_.chunk.spillers) {
+        spillers_.emplace_back([this] { spill_all(); });
+      }
     } catch (const std::system_error&) {
     }
   }
 
   void hand_over(const FilledLane& filled) {
-    if (!has_begun_to_spill_) start_spiller();
-    if (!spiller_.joinable()) {
+    if (!has_begun_to_spill_) start_spillers();
+    if (spillers_.empty()) {
       spill(filled);
     } else {
       filled_.push(filled);
@@ -205,9 +211,15 @@ class RunFormation {
     io::RunWriter writer = run_store_().begin_run(filled.input.count);
     RunSink sink(writer, meter_);
     filled.lane->emit(sink);
-    formed_.runs.push_back(finish(writer));
-    keep(formed_.runs.back(), filled.input);
+    add_run(finish(writer), filled);
     free_.push(filled.lane);
+  }
+
+  void add_run(io::Run run, const FilledLane& filled) {
+    const std::scoped_lock lock(adding_);
+    if (formed_.runs.size() <= filled.run) formed_.runs.resize(filled.run + 1);
+    formed_.runs[filled.run] = std::move(run);
+    keep(formed_.runs[filled.run], filled.input);
   }
 
   void spill_all() {
@@ -219,7 +231,7 @@ class RunFormation {
     } catch (...) {
       failure_.capture();
     }
-    free_.close();  // nobody will free a lane any more
+    free_.close();  // no lane is needed any more, or one will never be free
   }
 
   std::optional<FilledLane> filled_lane() {
@@ -255,7 +267,8 @@ class RunFormation {
   Fingerprint filled_with_;  // the chunk in the making
   std::vector<std::byte> sample_;
   std::size_t sampled_from_pipe_ = 0;
-  std::jthread spiller_;  // last: it ends before the rest goes
+  std::mutex adding_;
+  std::vector<std::jthread> spillers_;  // last: they end before the rest goes
 };
 
 }  // namespace

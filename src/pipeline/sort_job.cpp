@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/runs/run_store.hpp"
+#include "io/runs/tier_group.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
 #include "io/system/space.hpp"
@@ -242,7 +243,7 @@ class Sort {
     shape.block_bytes = plan_.chunk.block_bytes;
     shape.chunk_elements = plan_.chunk.chunk_elements;
     shape.chunk_lanes = plan_.chunk.lanes;
-    shape.device_bytes = plan_.devices.empty() ? 0 : plan_.devices.front().budget_bytes;
+    shape.device_bytes = plan_.device_budget_bytes();
     shape.meter = &meter_;
     return shape;
   }
@@ -270,14 +271,20 @@ class Sort {
 
   // A device that has less than it said when the plan was made costs time alone.
   void add_device_tier(io::RunStoreOptions& options) {
-    try {
-      tier_ = job_.make_tier(plan_, plan_.run.device_bytes());
-      options.tier = tier_.get();
-      options.tier_buffers = plan_.run.device_buffers;
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kResource) throw;
-      outcome_.notes.push_back(fmt::format("no runs stay on the device: {}", error.what()));
+    std::vector<std::unique_ptr<TierMemory>> tiers;
+    for (const DevicePlan& device : plan_.devices) {
+      try {
+        tiers.push_back(job_.make_tier(device, plan_.run.device_bytes()));
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kResource) throw;
+        outcome_.notes.push_back(
+            fmt::format("no runs stay on device {}: {}", device.ordinal, error.what()));
+      }
     }
+    if (tiers.empty()) return;
+    options.tier_buffers = tiers.size() * plan_.run.device_buffers;
+    tier_.emplace(std::move(tiers), plan_.run.write_buffer_bytes);
+    options.tier = &*tier_;
   }
 
   void take_totals() noexcept {
@@ -315,7 +322,7 @@ class Sort {
   Meter& meter_;
   Proof proof_;
   OutputChain output_;
-  std::unique_ptr<TierMemory> tier_;
+  std::optional<io::TierGroup> tier_;
   std::optional<io::RunStore> run_store_;
   Outcome outcome_;
   std::uint64_t left_ = plan_.elements;  // of the inputs; 0 where the size is not known

@@ -23,9 +23,10 @@ namespace gsort {
 using EngineMaker =
     std::function<std::unique_ptr<Engine>(const Plan&, const EngineShape&, ByteSpan memory)>;
 
-// Makes a memory of so many bytes for runs on the plan's device.
+// Makes a memory of so many bytes for runs on a device of the plan.
 // Throws: Error(kResource) when there is not so much.
-using TierMaker = std::function<std::unique_ptr<TierMemory>(const Plan&, std::uint64_t bytes)>;
+using TierMaker =
+    std::function<std::unique_ptr<TierMemory>(const DevicePlan&, std::uint64_t bytes)>;
 
 struct SortJob {
   const Plan& plan;
@@ -38,7 +39,7 @@ struct SortJob {
   EngineMaker make_engine;
   Meter* meter = nullptr;            // is told of all phases and stages
   Resumption* resumption = nullptr;  // keeps runs, which else are gone with the process
-  TierMaker make_tier = nullptr;     // called if the plan has a tier of device memory
+  TierMaker make_tier = nullptr;     // called for each device if the plan has a tier there
 };
 
 // Throws: Error. The output is then as it was before (what a stream took is gone), nothing is left

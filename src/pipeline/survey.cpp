@@ -47,6 +47,7 @@ Machine survey(const std::vector<std::string>& temporary, const std::string& out
   machine.available_bytes = host.available_bytes;
   machine.no_gpu_reason = "no GPU was looked for";
   machine.input_bytes = reader.known_size();
+  machine.input_is_cached = reader.is_cached();
   machine.compressed = compressed_inputs(reader);
   for (const std::string& path : temporary) {
     machine.temporary.push_back(look_at_folder(path, ErrorKind::kTemporary,

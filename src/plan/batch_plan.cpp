@@ -23,10 +23,12 @@ bool plan_batches(Plan& plan, std::uint64_t budget_bytes) {
   const std::uint64_t block_elements =
       std::max<std::uint64_t>(usual_bytes / array_bytes, 1) * longest;
   const LaneBytes lane = engine.array_lane(element_size_of(plan), longest, block_elements);
-  const unsigned wanted = engine.array_lanes(plan.threads);
+  const auto devices = static_cast<unsigned>(std::max<std::size_t>(plan.devices.size(), 1));
+  const unsigned wanted = devices * engine.array_lanes(plan.threads);
   auto lanes = static_cast<unsigned>(std::min<std::uint64_t>(wanted, budget_bytes / lane.arena));
   if (lane.device > 0) {
-    lanes = static_cast<unsigned>(std::min<std::uint64_t>(lanes, device_bytes / lane.device));
+    lanes = static_cast<unsigned>(
+        std::min<std::uint64_t>(lanes, devices * (device_bytes / lane.device)));
   }
   // As little as that is there beside any budget, and arrays so short must not be sorts of their
   // own.

@@ -34,6 +34,15 @@ double padding_share(const RunPlan& run, std::uint64_t element_bytes) {
   return (blocks * kBlockOverhead + kBufferOverhead) / (blocks * block);
 }
 
+// Those that are not full when a run ends: each thread that puts pieces of it may leave one, and
+// one for a piece that was overtaken.
+std::uint64_t most_last_buffers(const Plan& plan) {
+  const std::uint64_t all = plan.run.write_buffers;
+  return plan.engine == EngineKind::kCuda
+             ? std::min<std::uint64_t>(all, std::uint64_t{2} * CudaFootprint::kPutters)
+             : all;
+}
+
 }  // namespace
 
 std::uint64_t temporary_need(const Plan& plan) {
@@ -55,8 +64,9 @@ std::uint64_t temporary_need(const Plan& plan) {
   const auto most = static_cast<std::uint64_t>(
       std::min((all - there) * overhead + all * std::min(share, 1.0), kMostNeed));
   // Buffers are full to nine tenths at least, but for the last ones of each run.
-  const std::uint64_t kept = (plan.run.device_bytes() + plan.run.kept_bytes()) / 10 * 9;
-  const std::uint64_t last_ones = capped_product(plan.run.count, plan.run.write_buffers_bytes());
+  const std::uint64_t kept = (plan.device_run_bytes() + plan.run.kept_bytes()) / 10 * 9;
+  const std::uint64_t last_ones =
+      capped_product(plan.run.count, most_last_buffers(plan) * plan.run.write_buffer_bytes);
   const std::uint64_t stays = plan.run.rounds.empty() ? kept - std::min(kept, last_ones) : 0;
   return stays > most ? 0 : most - stays + kMiB;
 }

@@ -6,12 +6,63 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "engine/engine_sizes.hpp"
+#include "plan/budget.hpp"
 
 namespace gsort {
 namespace {
 
 bool is_of_record_arrays(const Job& job) {
   return job.element.records && job.array_elements > 0;
+}
+
+// What counts for the number of devices.
+struct DeviceFacts {
+  std::uint64_t bytes = 0;         // of the input
+  std::uint64_t device_bytes = 0;  // of each device
+  std::uint64_t host_bytes = 0;    // for runs in host memory
+  bool fits_one = false;           // as one chunk
+  bool keeps_runs = true;          // in memory
+  double read_rate = 0;            // of the input, bytes a second
+  double link_rate = 0;            // of each device
+  double spill_seconds = 0;        // for each byte that is spilled and read again
+};
+
+DeviceFacts device_facts(const Job& job, const Machine& machine) {
+  const Rates& rates = machine.rates;
+  const auto& limits = rates.limits;
+  const double disk_read = limits ? limits->disk_read_bytes_per_second : Rates::kUsualDiskRead;
+  const double disk_write = limits ? limits->disk_write_bytes_per_second : Rates::kUsualDiskWrite;
+  const unsigned cores = job.resources.parallel.value_or(machine.cores);
+  const ElementSize element{job.element.bytes(), job.element.records.has_value()};
+  DeviceFacts facts;
+  facts.bytes = *machine.input_bytes;
+  facts.device_bytes = device_budget(job.resources, machine.gpus.front());
+  facts.host_bytes = cuda_sizes().host_tier_bytes(host_budget(job.resources, machine), facts.bytes);
+  facts.fits_one = facts.bytes <= facts.device_bytes &&
+                   cuda_sizes().chunk_lane(element, facts.bytes / element.bytes, 1, 0).device <=
+                       facts.device_bytes;
+  facts.keeps_runs = !job.resumable;
+  facts.read_rate = machine.input_is_cached ? Rates::kUsualCachedRead * cores : disk_read;
+  facts.link_rate = rates.gpu_bytes_per_second.value_or(Rates::kUsualGpu);
+  facts.spill_seconds = 1 / disk_read + 1 / disk_write;
+  return facts;
+}
+
+// An input that fits one device is sorted by one, whatever others there are.
+double predicted_seconds(const DeviceFacts& facts, std::size_t devices) {
+  const auto bytes = static_cast<double>(facts.bytes);
+  const auto count = static_cast<double>(devices);
+  const double start = Rates::kFurtherCudaStart * count;
+  if (facts.fits_one) return start;
+  const double copy = bytes / std::min(facts.read_rate, count * facts.link_rate);
+  if (!facts.keeps_runs) return start + copy;
+  const std::uint64_t tier =
+      cuda_sizes().device_tier_bytes(facts.device_bytes, div_up(facts.bytes, devices));
+  constexpr double kFull = 0.9;  // of the buffers that stay in memory
+  const double kept =
+      (static_cast<double>(tier) * count + static_cast<double>(facts.host_bytes)) * kFull;
+  return start + copy + std::max(bytes - kept, 0.0) * facts.spill_seconds;
 }
 
 }  // namespace
@@ -46,8 +97,18 @@ bool is_counted(const Job& job) {
   return !job.element.records && job.element.bytes() < 4;
 }
 
-std::span<const GpuFacts> devices_of(const Machine& machine) {
-  return std::span(machine.gpus).first(std::min<std::size_t>(machine.gpus.size(), 1));
+std::span<const GpuFacts> choose_devices(const Job& job, const Machine& machine) {
+  const std::span<const GpuFacts> all(machine.gpus);
+  const bool shares_pay = job.merged_inputs == 0 && machine.input_bytes.has_value();
+  if (!job.resources.devices.is_auto() || all.empty()) return all;
+  if (!shares_pay) return all.first(1);
+  const DeviceFacts facts = device_facts(job, machine);
+  std::size_t best = 1;
+  for (std::size_t count = 2; count <= all.size(); ++count) {
+    if (all[count - 1].free_bytes < all.front().free_bytes / 2) break;
+    if (predicted_seconds(facts, count) < predicted_seconds(facts, best)) best = count;
+  }
+  return all.first(best);
 }
 
 EngineDecision choose_engine(const Job& job, const Machine& machine) {

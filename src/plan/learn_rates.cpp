@@ -41,7 +41,8 @@ Rates learned_from(const Outcome& outcome, const Plan& plan,
   if (plan.engine == EngineKind::kCuda) {
     for (const PhaseRecord& phase : outcome.phases) {
       if (phase.phase == Phase::kRead || phase.phase == Phase::kWrite) {
-        take_if_higher(rates.gpu_bytes_per_second, phase.best_rates[Stage::kCopyOut]);
+        const auto devices = static_cast<double>(std::max<std::size_t>(plan.devices.size(), 1));
+        take_if_higher(rates.gpu_bytes_per_second, phase.best_rates[Stage::kCopyOut] / devices);
       }
     }
   }

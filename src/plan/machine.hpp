@@ -43,11 +43,12 @@ struct Machine {
   unsigned cores = 1;
   std::uint64_t memory_bytes = 0;            // all of it: what -S 100% means
   std::uint64_t available_bytes = 0;         // limits of containers included
-  std::vector<GpuFacts> gpus;                // empty: none, or nobody looked
+  std::vector<GpuFacts> gpus;                // empty: none, or nobody looked; best first
   std::string no_gpu_reason;                 // why gpus is empty
   std::vector<Folder> temporary;             // where runs may be spilled
   std::optional<Folder> output;              // none: a pipe or a device
   std::optional<std::uint64_t> input_bytes;  // of raw keys; none: not known
+  bool input_is_cached = false;              // the page cache, or a tmpfs, has most of it
   std::vector<CompressedInput> compressed;
   ResumedRuns resumed;
   Rates rates;  // of earlier sorts

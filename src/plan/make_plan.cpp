@@ -93,7 +93,7 @@ void choose_engine_of(Plan& plan, const Machine& machine) {
   plan.engine = decision.cuda ? EngineKind::kCuda : EngineKind::kCpu;
   plan.engine_reason = decision.reason;
   if (!decision.cuda) return;
-  for (const GpuFacts& gpu : devices_of(machine)) {
+  for (const GpuFacts& gpu : choose_devices(plan.job, machine)) {
     plan.devices.push_back({gpu.device, gpu.name, device_budget(plan.job.resources, gpu)});
   }
 }
@@ -129,7 +129,7 @@ bool choose_threads(Plan& plan, const PlanWith& plan_with) {
 }
 
 // All that follow return false where no sizes fit the budgets.
-bool plan_chunks_and_runs(Plan& plan) {
+bool plan_chunks_and_runs_for_devices(Plan& plan) {
   const bool fits = choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
     const std::optional<Sizes> sizes = choose_sizes(question_for(tried));
     if (!sizes) return std::nullopt;
@@ -143,6 +143,17 @@ bool plan_chunks_and_runs(Plan& plan) {
     const std::uint64_t chunk_arena = std::exchange(plan.arena_bytes, 0);
     plan.arena_bytes = std::max(chunk_arena, merge_arena(plan));
   }
+  return true;
+}
+
+// Every device needs lanes, which take host memory, too: where that is short, fewer devices sort,
+// unless just these were asked for.
+bool plan_chunks_and_runs(Plan& plan) {
+  while (!plan_chunks_and_runs_for_devices(plan)) {
+    if (plan.devices.size() < 2 || !plan.job.resources.devices.is_auto()) return false;
+    plan.devices.pop_back();
+  }
+  if (plan.is<OneChunk>() && plan.devices.size() > 1) plan.devices.resize(1);
   return true;
 }
 

@@ -15,8 +15,9 @@ MergePlan plan_merge(const Plan& plan, std::uint32_t runs, std::uint64_t total_e
   // Parts beyond a few MiB for each run gain nothing; many parts keep all lanes busy to the end.
   const std::uint64_t most_bytes = sizes_of(plan.engine).most_part_bytes();
   const std::uint64_t least = 2 * std::uint64_t{runs} * plan.run.block_elements;
-  const std::uint64_t wanted = std::clamp(total_elements / 16, std::min(least, total_elements),
-                                          std::max(least, most_bytes / plan.element_bytes));
+  const std::uint64_t wanted =
+      std::clamp(total_elements / (std::uint64_t{16} * q.devices), std::min(least, total_elements),
+                 std::max(least, most_bytes / plan.element_bytes));
   return merge_sizes(q, plan.run, fences, runs, std::max<std::uint64_t>(wanted, 1));
 }
 

@@ -85,9 +85,10 @@ using Strategy = std::variant<UnknownSize, OneChunk, Spill, CountKeys, SelectPla
 struct ChunkPlan {
   std::uint64_t block_bytes = 0;     // one read
   std::uint64_t chunk_elements = 0;  // the most a chunk holds
-  unsigned lanes = 1;
-  unsigned readers = 1;           // threads that read and add blocks
-  std::uint64_t arena_bytes = 0;  // host memory of all lanes
+  unsigned lanes = 1;                // spread over the devices in turn
+  unsigned readers = 1;              // threads that read and add blocks
+  unsigned spillers = 1;             // chunks that are put into runs at the same time
+  std::uint64_t arena_bytes = 0;     // host memory of all lanes
 };
 
 // One step of the merge phase: every group of neighbouring runs becomes one run. A group of one
@@ -101,7 +102,7 @@ struct RunPlan {
   std::uint64_t block_elements = 0;
   std::uint64_t write_buffer_bytes = 0;
   unsigned write_buffers = 0;
-  std::uint64_t device_buffers = 0;  // the tier of device memory
+  std::uint64_t device_buffers = 0;  // the tier of device memory, of each device
   std::uint64_t kept_buffers = 0;    // the tier of host memory; only what does not fit is written
   std::uint64_t tier_bytes = 0;      // set aside for these buffers, and no less than kept_bytes()
   bool through_page_cache = false;   // what is written, unless --direct-io says otherwise
@@ -109,6 +110,7 @@ struct RunPlan {
   std::uint32_t fan_in = 0;          // the most runs of one merge
   std::vector<MergeRound> rounds;    // before the last merge, which writes the output
 
+  // Of each device.
   [[nodiscard]] std::uint64_t device_bytes() const {
     return CudaFootprint::allocated_bytes(device_buffers * write_buffer_bytes);
   }
@@ -143,7 +145,7 @@ struct Plan {
   Strategy strategy;
   EngineKind engine = EngineKind::kCpu;
   std::string engine_reason;
-  std::vector<DevicePlan> devices;  // none: the CPU engine; today the pipeline takes one
+  std::vector<DevicePlan> devices;  // none: the CPU engine
   unsigned threads = 1;
   std::uint64_t host_budget_bytes = 0;
   DecodingPlan decoding;
@@ -159,6 +161,11 @@ struct Plan {
     std::uint64_t sum = 0;
     for (const DevicePlan& device : devices) sum += device.budget_bytes;
     return sum;
+  }
+
+  // What may be kept of runs on all devices.
+  [[nodiscard]] std::uint64_t device_run_bytes() const {
+    return devices.size() * run.device_bytes();
   }
 
   template <class Way>

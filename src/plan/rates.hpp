@@ -23,6 +23,12 @@ struct Rates {
   static constexpr double kUsualGpu = 10e9;
   // Until CUDA has started in a new process. H200.
   static constexpr double kUsualCudaStart = 0.3;
+  // For each further device. H200.
+  static constexpr double kFurtherCudaStart = 0.13;
+  // A disk, both ways, and a core that reads from the page cache.
+  static constexpr double kUsualDiskRead = 3e9;
+  static constexpr double kUsualDiskWrite = 1.9e9;
+  static constexpr double kUsualCachedRead = 5e9;
 
   std::optional<double> core_bytes_per_second;
   std::optional<double> gpu_bytes_per_second;

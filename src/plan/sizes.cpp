@@ -71,7 +71,7 @@ RunPlan choose_run_plan(const SizeQuestion& q, std::uint64_t usual_bytes) {
   run.write_buffer_bytes = round_up(
       std::clamp<std::uint64_t>(q.host_bytes / 256, least_buffer, std::max(4 * kMiB, least_buffer)),
       kMemoryPageBytes);
-  run.write_buffers = q.threads + 1;  // one more, for pieces that were overtaken
+  run.write_buffers = q.threads + q.devices;  // one more for a run, for pieces that were overtaken
   return run;
 }
 
@@ -82,6 +82,11 @@ std::uint64_t write_buffers_memory(const RunPlan& run) {
 // Reading a block reads the pages of the disk that it begins and ends in.
 std::uint64_t least_scratch(const SizeQuestion& q, const RunPlan& run) {
   return block_memory(q, run) + 8 * kKiB;
+}
+
+// The most lanes that one device has, of so many in all.
+std::uint64_t lanes_of_device(const SizeQuestion& q, unsigned lanes) {
+  return div_up(lanes, q.devices);
 }
 
 std::optional<std::uint64_t> input_bytes(const SizeQuestion& q) {
@@ -104,7 +109,7 @@ ChunkPlan largest_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spi
   chunk.chunk_elements =
       largest(std::clamp<std::uint64_t>(q.elements, 1, most), [&](std::uint64_t elements) {
         const LaneBytes lane = lane_of(elements);
-        return lanes * lane.device <= q.device_bytes &&
+        return lanes_of_device(q, lanes) * lane.device <= q.device_bytes &&
                lanes * (lane.arena + lane.heap) + spill_bytes <= q.host_bytes;
       });
   if (chunk.chunk_elements > 0) chunk.arena_bytes = lanes * lane_of(chunk.chunk_elements).arena;
@@ -127,12 +132,12 @@ std::uint64_t staging_bytes(const SizeQuestion& q, std::uint64_t elements) {
   return q.staged_output ? round_up(elements * q.element.bytes, kMemoryPageBytes) : 0;
 }
 
-// Whether `lanes` merge lanes fit the device, and what they take of the host, staging buffers
+// Whether `lanes` merge lanes fit the devices, and what they take of the host, staging buffers
 // included.
 std::optional<std::uint64_t> merge_lanes_bytes(const SizeQuestion& q, unsigned lanes,
                                                std::uint64_t elements) {
   const LaneBytes lane = q.engine->merge_lane(q.element, elements);
-  if (lanes * lane.device > q.device_bytes) return std::nullopt;
+  if (lanes_of_device(q, lanes) * lane.device > q.device_bytes) return std::nullopt;
   return lanes * (lane.arena + staging_bytes(q, elements));
 }
 
@@ -170,6 +175,7 @@ SizeQuestion question_of(const Plan& plan) {
   q.engine = &sizes_of(plan.engine);
   q.element = element_size_of(plan);
   q.threads = plan.threads;
+  q.devices = std::max(static_cast<unsigned>(plan.devices.size()), 1U);
   q.staged_output = plan.output.is_stream;
   // Not only what the whole buffers take: sizes do not grow steadily with the memory, and a merge
   // must find what it was chosen for.
@@ -184,7 +190,7 @@ InputMergePlan input_merge_sizes(const SizeQuestion& q, std::uint64_t inputs) {
   constexpr std::uint64_t kUsualWindowBytes = 64 * kKiB;
   const std::uint64_t least_window = kLeastWindowBytes / q.element.bytes;  // one record at least
   InputMergePlan merge;
-  merge.lanes = q.engine->merge_lanes(q.threads);
+  merge.lanes = q.devices * q.engine->merge_lanes(q.threads);
   const std::uint64_t wanted =
       std::max(q.engine->most_part_bytes(), inputs * kUsualWindowBytes) / q.element.bytes;
   const auto bytes = [&](std::uint64_t elements) -> std::optional<std::uint64_t> {
@@ -211,7 +217,7 @@ MergePlan merge_sizes(const SizeQuestion& q, const RunPlan& run, std::uint64_t f
   // A block of each run, held while splitting.
   const std::uint64_t splitter = runs * block + least_scratch(q, run);
   MergePlan merge;
-  merge.lanes = q.engine->merge_lanes(q.threads);
+  merge.lanes = q.devices * q.engine->merge_lanes(q.threads);
   // Slices come in small reads: several at a time, or the disk's latency would decide. Each has a
   // buffer of its own, for which little memory has no room.
   merge.loaders = q.host_bytes < 32 * kMiB ? 1 : 4;
@@ -244,8 +250,9 @@ std::optional<Sizes> spilling_sizes(const SizeQuestion& q, std::uint64_t kept_by
   const std::uint64_t blocks =
       div_up(q.elements, std::max<std::uint64_t>(sizes.run.block_elements / 2, 1));
   sizes.fence_bytes = std::min(capped_product(blocks, kFenceBytes), q.host_bytes);
-  sizes.chunk =
-      choose_chunk(q, q.engine->chunk_lanes(), sizes.fence_bytes + write_buffers_memory(sizes.run));
+  sizes.chunk = choose_chunk(q, q.devices * q.engine->chunk_lanes(),
+                             sizes.fence_bytes + write_buffers_memory(sizes.run));
+  sizes.chunk.spillers = q.keeps_tier ? q.devices : 1;  // runs to resume from follow each other
   const std::uint64_t least = q.element.is_record ? kLeastRecordChunk : kLeastChunk;
   if (sizes.chunk.chunk_elements < std::clamp<std::uint64_t>(q.elements, 1, least)) {
     return std::nullopt;
@@ -285,7 +292,13 @@ std::optional<Sizes> cheapest_spilling_sizes(const SizeQuestion& q, std::uint64_
   return best;
 }
 
-// With the tier of host memory, beside what stays on the device; none where it does not pay or
+// The input's share of a device, where its size is known.
+std::optional<std::uint64_t> share_of_device(const SizeQuestion& q) {
+  const auto bytes = input_bytes(q);
+  return bytes ? std::optional(div_up(*bytes, q.devices)) : std::nullopt;
+}
+
+// With the tier of host memory, beside what stays on the devices; none where it does not pay or
 // does not fit.
 std::optional<Sizes> sizes_with_tier(const SizeQuestion& q, std::uint64_t on_device) {
   const std::uint64_t kept =
@@ -332,10 +345,10 @@ std::optional<Sizes> choose_sizes(SizeQuestion q) {
     }
   }
   const std::uint64_t on_device =
-      q.keeps_tier ? q.engine->device_tier_bytes(q.device_bytes, input_bytes(q)) : 0;
+      q.keeps_tier ? q.engine->device_tier_bytes(q.device_bytes, share_of_device(q)) : 0;
   q.device_bytes -= on_device;
-  std::optional<Sizes> sizes = sizes_with_tier(q, on_device);
-  const std::optional<Sizes> without = cheapest_spilling_sizes(q, on_device);
+  std::optional<Sizes> sizes = sizes_with_tier(q, q.devices * on_device);
+  const std::optional<Sizes> without = cheapest_spilling_sizes(q, q.devices * on_device);
   if (!sizes || (without && without->cost < sizes->cost)) sizes = without;
   if (sizes) sizes->run.device_buffers = on_device / sizes->run.write_buffer_bytes;
   return sizes;

@@ -25,6 +25,7 @@ struct SizeQuestion {
   std::uint64_t fixed_block_elements = 0;  // of runs that are there already; 0: there are none
   bool staged_output = false;              // the output is a stream: lanes collect their parts
   std::uint64_t host_bytes = 0;            // for buffers
+  unsigned devices = 1;                    // over which lanes are spread
   std::uint64_t device_bytes = 0;          // of each device
   std::uint64_t most_arena_bytes = 0;      // what has been reserved already; 0: nothing yet
   std::uint32_t most_fan_in = 0;           // --batch-size; 0: no bound
@@ -65,8 +66,8 @@ struct Sizes {
 // is given. fan_in is less than 2 where memory is too small to merge at all.
 [[nodiscard]] InputMergePlan input_merge_sizes(const SizeQuestion& question, std::uint64_t inputs);
 
-// The largest part for which `lanes` lanes with their buffers stay within host_bytes and
-// device_bytes, at most wanted_elements; 0 if not even one block of each run fits.
+// The largest part for which all lanes with their buffers stay within host_bytes, and those of a
+// device within device_bytes, at most wanted_elements; 0 if not even one block of each run fits.
 [[nodiscard]] MergePlan merge_sizes(const SizeQuestion& question, const RunPlan& run,
                                     std::uint64_t fence_bytes, std::uint32_t runs,
                                     std::uint64_t wanted_elements);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -73,6 +75,12 @@ Error too_little_host_memory(const Resources& resources, const Machine& machine,
                          format_bytes(machine.memory_bytes)));
 }
 
+// Without which there is no plan: of those that were not asked for, one.
+std::span<const GpuFacts> needed_devices(const Job& job, const Machine& machine) {
+  const std::span<const GpuFacts> all = choose_devices(job, machine);
+  return job.resources.devices.is_auto() ? all.first(1) : all;
+}
+
 }  // namespace
 
 Error too_small(const Job& job, const Machine& machine, const HasPlan& has_plan) {
@@ -81,11 +89,21 @@ Error too_small(const Job& job, const Machine& machine, const HasPlan& has_plan)
   Resources roomy = asked;
   roomy.buffer_size = mebibytes(machine.memory_bytes / kMiB);
   if (has_plan(roomy)) return too_little_host_memory(asked, machine, has_plan);
-  const GpuFacts& gpu = devices_of(machine).front();
+  const std::span<const GpuFacts> gpus = needed_devices(job, machine);
+  const GpuFacts& gpu = *std::ranges::min_element(gpus, {}, &GpuFacts::free_bytes);
   const std::uint64_t given = device_budget(asked, gpu);
-  const auto refuse = [&](const std::string& hint) { return refusal("--gpu-memory", given, hint); };
+  const auto refuse = [&](const std::string& hint) {
+    Error error = refusal("--gpu-memory", given, hint);
+    if (gpus.size() == 1) return error;
+    return std::move(error).path(fmt::format("on device {} ({})", gpu.device, gpu.name));
+  };
   const auto device = least(roomy, &Resources::gpu_memory, {given, gpu.free_bytes}, has_plan);
-  if (!device) return refuse("all memory of the device is not enough; use --engine=cpu");
+  if (!device) {
+    return refuse(gpus.size() == 1
+                      ? "all memory of the device is not enough; use --engine=cpu"
+                      : "all memory of this device is not enough; leave it out of --device, or use "
+                        "--engine=cpu");
+  }
   Resources named = asked;
   named.gpu_memory = device;
   if (has_plan(named)) return refuse(words_for(*device));

@@ -73,7 +73,8 @@ std::string place_of_runs(const Plan& plan) {
     std::string words;
     if (plan.run.device_buffers > 0) {
       words =
-          fmt::format("up to {} stay on the device, then ", format_bytes(plan.run.device_bytes()));
+          fmt::format("up to {} stay on the device{}, then ", format_bytes(plan.device_run_bytes()),
+                      plan.devices.size() == 1 ? "" : "s");
     }
     return words + fmt::format("up to {} stay in memory", format_bytes(plan.run.kept_bytes()));
   }
@@ -112,10 +113,11 @@ std::string explain_text(const Plan& plan, const Machine& machine) {
       "memory",
       fmt::format("{} of at most {} (available now: {})", format_bytes(plan.arena_bytes),
                   format_bytes(plan.host_budget_bytes), format_bytes(machine.available_bytes)));
-  if (plan.device_budget_bytes() > 0) {
-    text += line("device",
-                 fmt::format("at most {} of {} free", format_bytes(plan.device_budget_bytes()),
-                             format_bytes(machine.gpus.front().free_bytes)));
+  for (std::size_t i = 0; i < plan.devices.size(); ++i) {
+    text += line(plan.devices.size() == 1 ? std::string("device")
+                                          : fmt::format("device {}", plan.devices[i].ordinal),
+                 fmt::format("at most {} of {} free", format_bytes(plan.devices[i].budget_bytes),
+                             format_bytes(machine.gpus[i].free_bytes)));
   }
   if (plan.is<Spill>() || plan.is<UnknownSize>()) {
     text += line("merging",

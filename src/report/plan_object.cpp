@@ -7,6 +7,17 @@
 
 namespace gsort {
 
+nlohmann::ordered_json devices_array(const Plan& plan) {
+  auto devices = nlohmann::ordered_json::array();
+  for (const DevicePlan& device : plan.devices) {
+    devices.push_back({{"ordinal", device.ordinal},
+                       {"name", device.name},
+                       {"budget_bytes", device.budget_bytes},
+                       {"run_bytes", plan.run.device_bytes()}});
+  }
+  return devices;
+}
+
 nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   const ElementFormat& element = plan.job.element;
   const auto* const merge = std::get_if<InputMergePlan>(&plan.strategy);
@@ -30,6 +41,7 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   json["host_budget_bytes"] = plan.host_budget_bytes;
   json["arena_bytes"] = plan.arena_bytes;
   json["device_budget_bytes"] = plan.device_budget_bytes();
+  json["devices"] = devices_array(plan);
   json["block_bytes"] = plan.chunk.block_bytes;
   json["chunk_elements"] = plan.chunk.chunk_elements;
   json["chunk_lanes"] = plan.chunk.lanes;
@@ -37,7 +49,7 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   json["runs_to_resume"] = plan.resumed.runs;
   json["elements_to_resume"] = plan.resumed.elements;
   json["run_block_elements"] = plan.run.block_elements;
-  json["device_run_bytes"] = plan.run.device_bytes();
+  json["device_run_bytes"] = plan.device_run_bytes();
   json["kept_run_bytes"] = plan.run.kept_bytes();
   json["runs_through_page_cache"] = plan.run.through_page_cache;
   json["fan_in"] = plan.run.fan_in;

@@ -40,10 +40,18 @@ std::string result_words(const Plan& plan) {
   return words;
 }
 
+std::string device_words(const Plan& plan) {
+  std::string words;
+  for (const DevicePlan& device : plan.devices) {
+    words +=
+        fmt::format("{}device {} ({})", words.empty() ? "" : ", ", device.ordinal, device.name);
+  }
+  return words;
+}
+
 std::string engine_words(const Plan& plan) {
   if (plan.engine == EngineKind::kCuda) {
-    const DevicePlan& device = plan.devices.front();
-    return fmt::format("cuda, device {} ({}): {}", device.ordinal, device.name, plan.engine_reason);
+    return fmt::format("cuda, {}: {}", device_words(plan), plan.engine_reason);
   }
   return fmt::format("cpu, {} thread{}: {}", plan.threads, plan.threads == 1 ? "" : "s",
                      plan.engine_reason);

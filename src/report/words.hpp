@@ -20,6 +20,9 @@ namespace gsort {
 // What of the sorted keys comes out: "one of each key"; empty if all of it.
 [[nodiscard]] std::string result_words(const Plan& plan);
 
+// "device 0 (NVIDIA H100), device 1 (NVIDIA H100)"; empty if the CPU sorts.
+[[nodiscard]] std::string device_words(const Plan& plan);
+
 // "cpu, 2 threads (as asked)"
 [[nodiscard]] std::string engine_words(const Plan& plan);
 

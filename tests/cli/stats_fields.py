@@ -12,7 +12,7 @@ def fields_of(value, path: str = "") -> set[str]:
     if isinstance(value, dict):
         return set().union(*(fields_of(inner, f"{path}.{name}" if path else name) for name, inner in value.items()))
     if isinstance(value, list):
-        return set().union(*(fields_of(inner, path + "[]") for inner in value)) if value else set()
+        return set().union(*(fields_of(inner, path + "[]") for inner in value)) if value else {path + "[]"}
     return {path}
 
 

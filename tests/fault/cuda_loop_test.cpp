@@ -82,9 +82,8 @@ SortRequest request_for(Shape shape) {
   test::use_engine(request, "cuda");
   switch (shape) {
     case Shape::kOnDevice:
-      request.make_tier = [](const Plan&, std::uint64_t bytes) {
-        static const int ordinal = gpu::find_devices({}).devices.at(0).ordinal;
-        return gpu::make_device_tier(ordinal, bytes);
+      request.make_tier = [](const DevicePlan&, std::uint64_t bytes) {
+        return gpu::make_device_tier(test::ordinals_of("cuda").front(), bytes);
       };
       request.device_buffers = 2;
       break;

@@ -301,7 +301,9 @@ std::vector<LieCase> make_cases() {
   add_stored("packed_by_the_engine", kOfFiles);
   LieCase& tier = add_stored("on_a_device", {Seam::kTier});
   tier.request.device_buffers = 1'000;
-  tier.request.make_tier = [](const Plan&, std::uint64_t bytes) { return make_lying_tier(bytes); };
+  tier.request.make_tier = [](const DevicePlan&, std::uint64_t bytes) {
+    return make_lying_tier(bytes);
+  };
 
   add("resumed", keys(use_runs), spilled).resumes = true;
   add("resumed_in_rounds", keys(use_rounds), spilled).resumes = true;

@@ -1,6 +1,7 @@
 // Plans for random machines keep what every plan must keep.
 #include "plan/plan.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -109,6 +110,65 @@ Question any_gpu_question(std::uint64_t host_bytes, std::uint64_t device_bytes) 
 TEST(AnyPlan, ThatIsRefusedOnAGpuWorksWithTheMemoriesNamed) {
   EXPECT_TRUE(rc::check([] {
     const auto named = with_memory_named(any_gpu_question(any_size(20, 30), any_size(20, 28)));
+    if (!named) return;
+    RC_LOG() << " was refused, " << *named->options.buffer_size << " and "
+             << *named->options.gpu_memory << " are named";
+    RC_ASSERT(!with_memory_named(*named).has_value());
+  }));
+}
+
+// For 1 to 16 devices with memories of their own; --gpu-memory, where it is given, is for each.
+Question any_question_of_devices(std::uint64_t host_bytes, unsigned least_bits) {
+  Question q = any_question();
+  if (q.machine.input_bytes) q.machine.input_bytes = round_down(any_size(30, 46), 8);
+  q.machine.resumed = {};  // which may be more than that
+  const auto devices = *rc::gen::inRange(1, 17);
+  for (int i = 0; i < devices; ++i) test::add_gpu(q.machine, any_size(least_bits, 38));
+  q.options.engine = EngineChoice::kCuda;
+  q.options.devices.all = *rc::gen::inRange(0, 3) > 0;
+  q.options.buffer_size = mebibytes(host_bytes);
+  const std::uint64_t least =
+      std::ranges::min_element(q.machine.gpus, {}, &GpuFacts::free_bytes)->free_bytes;
+  if (*rc::gen::arbitrary<bool>()) q.options.gpu_memory = mebibytes(least);
+  RC_LOG() << "-S " << *q.options.buffer_size << " --gpu-memory "
+           << q.options.gpu_memory.value_or("(none)") << ", " << devices
+           << " devices, the least of " << least << " bytes, " << q.machine.cores
+           << " cores, input " << q.machine.input_bytes.value_or(0);
+  return q;
+}
+
+// All memory of a device may be too little.
+bool is_refused(const Question& q) {
+  try {
+    (void)test::plan_of(q.options, q.machine);
+    return false;
+  } catch (const Error& error) {
+    RC_ASSERT(error.reason() == "is too small for this sort");
+    RC_TAG("refused");
+    return true;
+  }
+}
+
+TEST(AnyPlan, OnSeveralDevicesStaysWithinEachMemory) {
+  EXPECT_TRUE(rc::check([] {
+    const Question q = any_question_of_devices(any_size(28, 40), 26);
+    if (is_refused(q)) return;
+    const Plan plan = test::plan_of(q.options, q.machine);
+    RC_TAG(plan.devices.size());
+    RC_ASSERT(plan.engine == EngineKind::kCuda);
+    RC_ASSERT(plan.devices.size() == q.machine.gpus.size() || plan.is<OneChunk>() ||
+              !q.options.devices.all);
+    test::expect_sound(plan, q.options);
+    RC_ASSERT(!testing::Test::HasFailure());
+  }));
+}
+
+TEST(AnyPlan, ThatIsRefusedOnSeveralDevicesWorksWithTheMemoriesNamed) {
+  EXPECT_TRUE(rc::check([] {
+    Question q = any_question_of_devices(any_size(24, 34), 33);
+    q.options.gpu_memory = mebibytes(any_size(20, 28));
+    const auto named = with_memory_named(q);
+    RC_TAG(named.has_value());
     if (!named) return;
     RC_LOG() << " was refused, " << *named->options.buffer_size << " and "
              << *named->options.gpu_memory << " are named";

@@ -25,7 +25,7 @@ std::uint64_t element_bytes(const EngineShape& shape) {
 std::uint64_t array_host_bytes(const std::string& name, const EngineShape& shape,
                                const ArrayShape& arrays) {
   const std::uint64_t block = arrays.block_elements * element_bytes(shape);
-  if (name == "cuda") return CudaArrayFootprint::host_bytes(block);
+  if (is_cuda_engine(name)) return CudaArrayFootprint::host_bytes(block);
   if (name == "std") return 1;
   return shape.records
              ? CpuArrayFootprint::of_records(arrays.array_elements, block).arena_bytes()
@@ -48,7 +48,7 @@ std::uint64_t host_bytes(const std::string& name, const EngineShape& shape, unsi
     const auto merge = CpuMergeFootprint::of(part_elements, bytes);
     return std::max(shape.chunk_lanes * chunk.arena_bytes(), merge_lanes * merge.arena_bytes());
   }
-  if (name == "cuda") {
+  if (is_cuda_engine(name)) {
     return std::max(
         shape.chunk_lanes * CudaFootprint::chunk_host_bytes(shape.threads, shape.block_bytes),
         merge_lanes * CudaFootprint::part_host_bytes(part_elements * bytes));
@@ -70,9 +70,16 @@ const gpu::Devices& gpus() {
 }  // namespace
 
 std::string why_not(const std::string& name) {
-  if (name != "cuda" || !gpus().devices.empty()) return "";
+  if (!is_cuda_engine(name) || !gpus().devices.empty()) return "";
   const std::string reason = "the CUDA engine is not tested: " + gpus().absent_reason;
   return kHasCuda ? missing_gpu(reason) : reason;
+}
+
+std::vector<int> ordinals_of(std::string_view name) {
+  const std::vector<gpu::Device>& devices = gpus().devices;
+  std::vector<int> ordinals = {devices.front().ordinal};
+  if (name == "cuda_x2") ordinals.push_back(devices[devices.size() > 1 ? 1 : 0].ordinal);
+  return ordinals;
 }
 
 EngineUnderTest::EngineUnderTest(const std::string& name, const EngineShape& shape,
@@ -91,8 +98,8 @@ void EngineUnderTest::make_engine(const std::string& name, const EngineShape& sh
   std::memset(memory_.data(), 0xa5, memory_.size());
   if (name == "cpu") {
     engine_ = cpu::make_cpu_engine(shape, memory_.bytes());
-  } else if (name == "cuda") {
-    engine_ = gpu::make_cuda_engine(shape, gpus().devices.front().ordinal, memory_.bytes());
+  } else if (is_cuda_engine(name)) {
+    engine_ = gpu::make_cuda_engine(shape, ordinals_of(name), memory_.bytes());
   } else {
     engine_ = make_std_engine(shape);
   }

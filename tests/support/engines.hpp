@@ -1,17 +1,26 @@
-// The engines under test, each with memory of its own: "std", "cpu", and "cuda" where there is a
-// GPU.
+// The engines under test, each with memory of its own: "std", "cpu", and where there is a GPU
+// "cuda" and "cuda_x2", which spreads its lanes over two devices: two cards, or one named twice.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "engine/engine.hpp"
 #include "io/system/memory.hpp"
 
 namespace gsort::test {
 
-inline constexpr const char* kEngineNames[] = {"std", "cpu", "cuda"};
+inline constexpr const char* kEngineNames[] = {"std", "cpu", "cuda", "cuda_x2"};
+
+[[nodiscard]] inline bool is_cuda_engine(std::string_view name) {
+  return name.starts_with("cuda");
+}
+
+// The devices that the CUDA engine `name` sorts on. Requires: there is one.
+[[nodiscard]] std::vector<int> ordinals_of(std::string_view name);
 
 // Why the engine `name` cannot be tested on this machine; empty if it can. Fails the test that asks
 // where a GPU is expected (gpu_expected.hpp).

@@ -34,8 +34,10 @@ namespace gsort::test {
   return machine;
 }
 
+// One more, with the next number.
 inline void add_gpu(Machine& machine, std::uint64_t memory_bytes = 80 * kGiB) {
-  machine.gpus.push_back({0, "an invented GPU", memory_bytes, memory_bytes});
+  const auto ordinal = static_cast<int>(machine.gpus.size());
+  machine.gpus.push_back({ordinal, "an invented GPU", memory_bytes, memory_bytes});
 }
 
 [[nodiscard]] inline Options options_for(KeyType type, const std::string& buffer_size = "") {
@@ -68,6 +70,16 @@ inline void add_gpu(Machine& machine, std::uint64_t memory_bytes = 80 * kGiB) {
   return runs * block + plan.run.write_buffers * plan.run.write_buffer_bytes + fences;
 }
 
+// Lanes are dealt out to the devices in turn; each takes so much beside the runs that stay there.
+inline void expect_within_each_device(const Plan& plan, unsigned lanes, std::uint64_t lane_bytes) {
+  ASSERT_FALSE(plan.devices.empty());
+  for (std::size_t device = 0; device < plan.devices.size(); ++device) {
+    const std::uint64_t own = (lanes + plan.devices.size() - 1 - device) / plan.devices.size();
+    EXPECT_LE(own * lane_bytes + plan.run.device_bytes(), plan.devices[device].budget_bytes)
+        << "device " << device;
+  }
+}
+
 // The sizes of one merge fit the plan's memory, and make sense for `runs` runs.
 inline void expect_sound_merge(const Plan& plan, std::uint32_t runs, std::uint64_t elements) {
   SCOPED_TRACE(testing::Message() << "a merge of " << runs << " runs");
@@ -91,7 +103,7 @@ inline void expect_sound_merge(const Plan& plan, std::uint32_t runs, std::uint64
         plan.job.element.records
             ? CudaRecordFootprint::device_bytes(merge.part_elements, plan.element_bytes)
             : CudaFootprint::part_device_bytes(merge.part_elements * plan.element_bytes);
-    EXPECT_LE(merge.lanes * part + plan.run.device_bytes(), plan.device_budget_bytes());
+    expect_within_each_device(plan, merge.lanes, part);
   }
 }
 
@@ -127,7 +139,7 @@ inline void expect_sound(const Plan& plan, const Options& options) {
         plan.job.element.records
             ? CudaRecordFootprint::device_bytes(plan.chunk.chunk_elements, plan.element_bytes)
             : CudaFootprint::chunk_device_bytes(plan.chunk.chunk_elements * plan.element_bytes);
-    EXPECT_LE(plan.chunk.lanes * chunk + plan.run.device_bytes(), plan.device_budget_bytes());
+    expect_within_each_device(plan, plan.chunk.lanes, chunk);
   }
   if (plan.is<OneChunk>()) {
     EXPECT_GE(plan.chunk.chunk_elements, plan.elements);
@@ -148,7 +160,7 @@ inline void expect_sound(const Plan& plan, const Options& options) {
   const std::uint64_t elements = plan.elements - plan.resumed.elements;
   EXPECT_GT(plan.run.count, plan.resumed.runs > 0 ? 0U : 1U);
   EXPECT_EQ(formed, div_up(elements, plan.chunk.chunk_elements));
-  EXPECT_GE(plan.temporary_bytes + plan.run.device_bytes() + plan.run.kept_bytes(),
+  EXPECT_GE(plan.temporary_bytes + plan.device_run_bytes() + plan.run.kept_bytes(),
             elements * plan.element_bytes);
   const std::uint64_t last = expect_sound_rounds(plan);
   expect_sound_merge(plan, static_cast<std::uint32_t>(last), plan.elements);

@@ -12,6 +12,7 @@
 #include "gpu/engine/gpu.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
+#include "support/engines.hpp"
 #include "support/invented.hpp"
 #include "support/std_engine.hpp"
 #include "unit/io/support.hpp"
@@ -98,7 +99,8 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
     options.buffer_size = "1G";
     // A pipe may bring anything, and is planned for with that in mind.
     options.gpu_memory = request.from_pipe ? "48M" : request.gpu_memory;
-    add_gpu(machine);
+    for (unsigned device = 0; device < request.devices; ++device) add_gpu(machine);
+    options.devices.all = true;
   }
   if (request.to_pipe) machine.output.reset();
   Plan plan = plan_of(options, machine);
@@ -137,6 +139,7 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
   if (request.device_buffers > 0) {
     result.plan.run.device_buffers = request.device_buffers;
     result.plan.run.kept_buffers = 0;
+    if (result.plan.devices.empty()) result.plan.devices.resize(request.devices);
   }
   io::Output output(out);
   try {
@@ -159,15 +162,16 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
 }  // namespace
 
 EngineMaker engine_maker(const std::string& name) {
-  if (name == "std") {
+  if (name == "std" || name == "std_x3") {
     return [](const Plan&, const EngineShape& shape, ByteSpan) { return make_std_engine(shape); };
   }
-  if (name == "cuda") {
-    return [](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+  if (is_cuda_engine(name)) {
+    return [name](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
       // Narrow keys in arrays are the CPU's, whatever was asked for.
       if (plan.engine == EngineKind::kCpu) return cpu::make_cpu_engine(shape, memory);
-      static const int ordinal = gpu::find_devices({}).devices.at(0).ordinal;
-      return gpu::make_cuda_engine(shape, ordinal, memory);
+      std::vector<int> ordinals = ordinals_of(name);
+      ordinals.resize(plan.devices.size());  // an input that fits one is sorted by one
+      return gpu::make_cuda_engine(shape, ordinals, memory);
     };
   }
   return [](const Plan&, const EngineShape& shape, ByteSpan memory) {
@@ -177,7 +181,8 @@ EngineMaker engine_maker(const std::string& name) {
 
 void use_engine(SortRequest& request, const std::string& name) {
   request.make_engine = engine_maker(name);
-  if (name == "cuda") request.gpu_memory = "32M";
+  if (is_cuda_engine(name) || name == "std_x3") request.gpu_memory = "32M";
+  request.devices = name == "std_x3" ? 3 : name == "cuda_x2" ? 2 : 1;
 }
 
 SortResult sort_in_folder(const SortRequest& request) {

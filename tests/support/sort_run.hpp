@@ -22,7 +22,10 @@ struct SortRequest {
   std::vector<Bytes> merged;  // --merge: inputs, each in order, in place of `input`
   SetOperation set_operation = SetOperation::kNone;  // on these
   std::string budget = "64M";                        // -S
-  std::optional<std::string> gpu_memory;             // for the CUDA engine; none: another engine
+  // --gpu-memory of each of so many devices; none: another engine than CUDA's, or one that sorts
+  // by its plan.
+  std::optional<std::string> gpu_memory;
+  unsigned devices = 1;
   unsigned threads = 2;
   std::optional<unsigned> batch_size;
   bool from_pipe = false;  // of several inputs the last
@@ -38,8 +41,9 @@ struct SortRequest {
   std::function<void(Plan&)> change_plan;  // for sizes that no budget would give
   std::optional<Bytes> old_output;         // what the output's name holds before
   EngineMaker make_engine;
-  TierMaker make_tier;               // none: runs do not stay on a device
-  std::uint64_t device_buffers = 0;  // the tier's, in place of what stays in host memory
+  TierMaker make_tier;  // none: runs do not stay on a device
+  // Of the tier of each device, in place of what stays in host memory.
+  std::uint64_t device_buffers = 0;
   Meter* meter = nullptr;
 };
 
@@ -52,11 +56,12 @@ struct SortResult {
   std::vector<std::string> left_in_folder;     // names beside input and output
 };
 
-// The engine makers by name: "cpu", "cuda", "std".
+// The engine makers by name: "cpu", "cuda", "cuda_x2", "std", "std_x3".
 [[nodiscard]] EngineMaker engine_maker(const std::string& name);
 
 // Has the request carried out by that engine. The CUDA engine has little memory on the device
 // instead of little on the host, where its buffers alone take more than the budgets of these tests.
+// "std_x3" is the engine "std" by the plan for three devices.
 void use_engine(SortRequest& request, const std::string& name);
 
 // Plans and sorts. Throws what planning throws; an Error of the sort itself is part of the result.

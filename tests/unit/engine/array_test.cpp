@@ -45,7 +45,7 @@ class ArraysOfEngine : public testing::TestWithParam<const char*> {
       GTEST_SKIP() << reason;
     }
   }
-  [[nodiscard]] bool is_cuda() const { return std::string(GetParam()) == "cuda"; }
+  [[nodiscard]] bool is_cuda() const { return test::is_cuda_engine(GetParam()); }
 };
 
 TEST_P(ArraysOfEngine, AreSortedByThemselvesInEveryFormat) {

@@ -165,7 +165,7 @@ TEST_P(RecordsOfEngine, InAPartAreMergedStably) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, RecordsOfEngine, testing::Values("cpu", "cuda"),
+INSTANTIATE_TEST_SUITE_P(Engines, RecordsOfEngine, testing::Values("cpu", "cuda", "cuda_x2"),
                          [](const auto& engine) { return std::string(engine.param); });
 
 }  // namespace

@@ -36,11 +36,22 @@ TEST(OptionValues, AcceptCountsWithinTheirBoundsOnly) {
   }
 }
 
-TEST(OptionValues, ReadOneDevice) {
-  EXPECT_EQ(parse_device("0", "--device"), 0U);
-  EXPECT_EQ(parse_device("1023", "--device"), 1023U);
-  for (const char* const bad : {"", ",", "0,", ",0", "0,1", "0;1", "a", "1024"}) {
-    EXPECT_THROW(static_cast<void>(parse_device(bad, "--device")), Error) << bad;
+TEST(OptionValues, ReadListsOfDevices) {
+  using List = std::vector<unsigned>;
+  EXPECT_EQ(parse_devices("0", "--device"), (DeviceChoice{List{0}, false}));
+  EXPECT_EQ(parse_devices("1023", "--device"), (DeviceChoice{List{1023}, false}));
+  EXPECT_EQ(parse_devices("1,0", "--device"), (DeviceChoice{List{1, 0}, false}));
+  EXPECT_EQ(parse_devices("0,0,2", "--device"), (DeviceChoice{List{0, 0, 2}, false}));
+  EXPECT_EQ(parse_devices("all", "--device"), (DeviceChoice{List{}, true}));
+  EXPECT_TRUE(parse_devices("auto", "--device").is_auto());
+  std::string many = "0";
+  for (int i = 1; i < 64; ++i) many += ",0";
+  EXPECT_EQ(parse_devices(many, "--device").listed.size(), 64U);
+  many += ",0";
+  for (const char* const bad :
+       {"", ",", "0,", ",0", "0,,1", "0;1", "a", "0,a", "1024", "-1", "0, 1", "all,0", "auto,auto",
+        "99999999999999999999", many.c_str()}) {
+    EXPECT_THROW(static_cast<void>(parse_devices(bad, "--device")), Error) << bad;
   }
 }
 

@@ -66,7 +66,7 @@ TEST(ParseOptions, ReadsEveryOption) {
   EXPECT_EQ(o.parallel, 3U);
   EXPECT_EQ(o.batch_size, 17U);
   EXPECT_EQ(o.engine, EngineChoice::kCpu);
-  EXPECT_EQ(o.devices, std::vector<unsigned>{1});
+  EXPECT_EQ(o.devices.listed, std::vector<unsigned>{1});
   EXPECT_EQ(o.direct_io, DirectIo::kOff);
   EXPECT_FALSE(o.verify);
   EXPECT_EQ(o.progress, ProgressMode::kJson);

@@ -75,6 +75,19 @@ SortResult expect_sorted(const SortRequest& request) {
 const RecordFormat kBenchmark{100, {text(0, 10)}};
 const RecordFormat kTwoKeys{21, {{12, 4, KeyType::kI32, true, true}, text(1, 7)}};
 
+// Ties go to the earlier run, so the order of runs must be that of chunks, whichever is put first.
+TEST(RecordSort, IsStableWhereSeveralChunksArePutIntoRunsAtOnce) {
+  for (unsigned turn = 0; turn < 4; ++turn) {
+    SortRequest request = request_for(kTwoKeys, 400'000 + turn, 2);
+    request.budget = "10M";
+    request.change_plan = [](Plan& plan) {
+      plan.chunk.chunk_elements /= 8;
+      plan.chunk.spillers = 3;
+    };
+    EXPECT_GT(expect_sorted(request).outcome.runs, 8U);
+  }
+}
+
 TEST(RecordSort, InMemoryIsStableForAnyNumberOfRecords) {
   for (const RecordFormat& format : {kBenchmark, kTwoKeys, RecordFormat{1, {text(0, 1)}},
                                      RecordFormat{16'384, {text(16'352, 32)}}}) {

@@ -185,7 +185,8 @@ TEST(Selection, TakesNewCandidatesAllTheTimeWhereKeysFall) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, ResultOnEngine, testing::Values("cpu", "cuda", "std"),
+INSTANTIATE_TEST_SUITE_P(Engines, ResultOnEngine,
+                         testing::Values("cpu", "cuda", "cuda_x2", "std", "std_x3"),
                          [](const auto& engine) { return std::string(engine.param); });
 
 }  // namespace

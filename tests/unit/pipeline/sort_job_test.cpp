@@ -2,6 +2,7 @@
 // every way out, every fan-in. What comes out is std::sort of what went in.
 #include "pipeline/sort_job.hpp"
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -163,7 +164,7 @@ SortRequest request_on_device(std::uint64_t buffers) {
   test::use_engine(request, "std");
   set_ways(request, false, false);
   request.device_buffers = buffers;
-  request.make_tier = [](const Plan&, std::uint64_t bytes) {
+  request.make_tier = [](const DevicePlan&, std::uint64_t bytes) {
     return std::make_unique<test::VectorTier>(bytes);
   };
   return request;
@@ -191,7 +192,7 @@ TEST(SortsWithADeviceTier, MergeInSeveralRoundsThere) {
 
 TEST(SortsWithADeviceTier, SpillWhereTheDeviceHasTooLittle) {
   SortRequest request = request_on_device(1'000);
-  request.make_tier = [](const Plan&, std::uint64_t) -> std::unique_ptr<TierMemory> {
+  request.make_tier = [](const DevicePlan&, std::uint64_t) -> std::unique_ptr<TierMemory> {
     throw Error(ErrorKind::kResource, "allocating device memory",
                 "1 GiB are needed, 1 KiB is free");
   };
@@ -203,11 +204,63 @@ TEST(SortsWithADeviceTier, SpillWhereTheDeviceHasTooLittle) {
   EXPECT_NE(result.outcome.notes.front().find("1 KiB is free"), std::string::npos);
 }
 
+TEST(SortsWithADeviceTier, KeepRunsOnSeveralDevices) {
+  SortRequest request = request_on_device(1'000);
+  request.devices = 3;
+  std::atomic<int> made{0};
+  request.make_tier = [&](const DevicePlan&, std::uint64_t bytes) {
+    ++made;
+    return std::make_unique<test::VectorTier>(bytes);
+  };
+  const SortResult result = sort_in_folder(request);
+  expect_sorted(request, result);
+  EXPECT_EQ(made, 3);
+  EXPECT_GT(result.outcome.device_bytes, 0U);
+  EXPECT_EQ(result.outcome.spilled_bytes, 0U);
+}
+
+TEST(SortsWithADeviceTier, KeepRunsOnTheOthersWhereOneDeviceHasTooLittle) {
+  SortRequest request = request_on_device(1'000);
+  request.devices = 3;
+  std::atomic<int> made{0};
+  request.make_tier = [&](const DevicePlan&, std::uint64_t bytes) {
+    if (++made == 2) {
+      throw Error(ErrorKind::kResource, "allocating device memory",
+                  "1 GiB are needed, 1 KiB is free");
+    }
+    return std::make_unique<test::VectorTier>(bytes);
+  };
+  const SortResult result = sort_in_folder(request);
+  expect_sorted(request, result);
+  EXPECT_EQ(result.outcome.spilled_bytes, 0U);
+  ASSERT_FALSE(result.outcome.notes.empty());
+  EXPECT_NE(result.outcome.notes.front().find("no runs stay on device"), std::string::npos);
+}
+
+TEST(SortsWithADeviceTier, EndWithTheErrorOfOneOfSeveralDevices) {
+  for (const int calls : {0, 3, 10}) {
+    SortRequest request = request_on_device(1'000);
+    request.devices = 3;
+    request.old_output = Bytes(3, std::byte{7});
+    std::atomic<int> made{0};
+    request.make_tier = [&](const DevicePlan&, std::uint64_t bytes) {
+      auto tier = std::make_unique<test::VectorTier>(bytes);
+      if (++made == 3) tier->fail_after(calls);
+      return tier;
+    };
+    const SortResult result = sort_in_folder(request);
+    ASSERT_TRUE(result.error.has_value()) << calls;
+    EXPECT_EQ(result.error->kind(), ErrorKind::kDevice) << result.error->what();
+    EXPECT_TRUE(result.output == request.old_output);
+    EXPECT_TRUE(result.left_in_temporary.empty());
+  }
+}
+
 TEST(SortsWithADeviceTier, EndWithTheErrorOfADeviceThatFails) {
   for (const int calls : {0, 3, 30}) {
     SortRequest request = request_on_device(1'000);
     request.old_output = Bytes(3, std::byte{7});
-    request.make_tier = [calls](const Plan&, std::uint64_t bytes) {
+    request.make_tier = [calls](const DevicePlan&, std::uint64_t bytes) {
       auto tier = std::make_unique<test::VectorTier>(bytes);
       tier->fail_after(calls);
       return tier;
@@ -221,7 +274,8 @@ TEST(SortsWithADeviceTier, EndWithTheErrorOfADeviceThatFails) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, SortsOnEngine, testing::Values("cpu", "cuda", "std"),
+INSTANTIATE_TEST_SUITE_P(Engines, SortsOnEngine,
+                         testing::Values("cpu", "cuda", "cuda_x2", "std", "std_x3"),
                          [](const auto& engine) { return std::string(engine.param); });
 
 // Keys of one and two bytes never reach an engine.

@@ -46,6 +46,16 @@ TEST(Survey, LooksAtFoldersInputAndMachine) {
   EXPECT_FALSE(machine.no_gpu_reason.empty());
 }
 
+TEST(Survey, SaysWhetherTheInputIsCached) {
+  const io::test::TempFolder folder;
+  io::test::write_file(folder / "in", io::test::random_bytes(std::size_t{64} << 20));
+  io::Reader reader({folder / "in"}, {4});
+  EXPECT_TRUE(survey({folder.path()}, folder.path(), reader).input_is_cached) << "just written";
+  io::test::write_file(folder / "small", io::test::random_bytes(4));
+  io::Reader both({folder / "in", folder / "small"}, {4});
+  EXPECT_FALSE(survey({folder.path()}, folder.path(), both).input_is_cached);
+}
+
 TEST(Survey, LooksAtWhatDecodersNeed) {
   const io::test::TempFolder folder;
   io::test::Bytes xz;

@@ -101,6 +101,64 @@ TEST(WantsGpu, CountsTheCoresThatMayBeUsed) {
   EXPECT_TRUE(wants_gpu(make_job(options), machine));
 }
 
+Machine machine_with_gpus(std::optional<std::uint64_t> input_bytes, std::size_t gpus,
+                          std::uint64_t gpu_bytes = 80 * kGiB) {
+  Machine machine = test::invented_machine(input_bytes, 64, 128 * kGiB);
+  for (std::size_t i = 0; i < gpus; ++i) test::add_gpu(machine, gpu_bytes);
+  return machine;
+}
+
+std::size_t chosen(const Machine& machine, Options options = asking_for(EngineChoice::kAuto)) {
+  return choose_devices(make_job(options), machine).size();
+}
+
+TEST(ChooseDevices, TakesOneForWhatFitsOne) {
+  Machine machine = machine_with_gpus(30 * kGiB, 8);
+  EXPECT_EQ(chosen(machine), 1U);
+  machine.input_is_cached = true;
+  EXPECT_EQ(chosen(machine), 1U);
+}
+
+TEST(ChooseDevices, TakesMoreWhereRunsWouldBeSpilled) {
+  EXPECT_EQ(chosen(machine_with_gpus(80 * kGiB, 8)), 1U) << "the host's memory holds the rest";
+  const std::size_t some = chosen(machine_with_gpus(300 * kGiB, 8));
+  EXPECT_GT(some, 1U);
+  EXPECT_LT(some, 8U);
+  EXPECT_EQ(chosen(machine_with_gpus(600 * kGiB, 8)), 8U);
+}
+
+TEST(ChooseDevices, TakesMoreWhereTheHostReadsFasterThanOneLink) {
+  Machine machine = machine_with_gpus(70 * kGiB, 8);
+  machine.rates.gpu_bytes_per_second = 50e9;
+  machine.input_is_cached = true;
+  const std::size_t fast = chosen(machine);
+  EXPECT_GT(fast, 1U);
+  machine.rates.gpu_bytes_per_second = 10e9;
+  EXPECT_GT(chosen(machine), fast) << "slower links";
+  machine.input_is_cached = false;  // a disk of 3 GB/s
+  EXPECT_EQ(chosen(machine), 1U);
+}
+
+TEST(ChooseDevices, LeavesOutThoseWithLessThanHalfOfTheMemory) {
+  Machine machine = machine_with_gpus(600 * kGiB, 3);
+  test::add_gpu(machine, 39 * kGiB);
+  EXPECT_EQ(chosen(machine), 3U);
+}
+
+TEST(ChooseDevices, TakesOneWhereNobodyKnowsHowMuchComes) {
+  EXPECT_EQ(chosen(machine_with_gpus(std::nullopt, 8), asking_for(EngineChoice::kCuda)), 1U);
+}
+
+TEST(ChooseDevices, TakesAllThatWereAskedFor) {
+  Options options = asking_for(EngineChoice::kCuda);
+  options.devices.all = true;
+  EXPECT_EQ(chosen(machine_with_gpus(kMiB, 8), options), 8U);
+  EXPECT_EQ(chosen(machine_with_gpus(std::nullopt, 8), options), 8U);
+  options.devices = {{3, 3}, false};
+  EXPECT_EQ(chosen(machine_with_gpus(kMiB, 2), options), 2U);
+  EXPECT_EQ(chosen(machine_with_gpus(kMiB, 0), options), 0U);
+}
+
 TEST(PredictedSeconds, GrowWithTheInputAndShrinkWithTheCores) {
   const Rates usual;
   EXPECT_LT(predicted_cpu_seconds(usual, kGiB, 4), predicted_cpu_seconds(usual, 2 * kGiB, 4));

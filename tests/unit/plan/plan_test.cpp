@@ -5,6 +5,7 @@
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "plan/budget.hpp"
+#include "plan/engine_choice.hpp"
 #include "plan/make_plan.hpp"
 #include "support/invented.hpp"
 
@@ -240,6 +241,96 @@ TEST(MakePlan, StaysWithinTheDeviceMemory) {
       test::expect_sound(plan, options);
     }
   }
+}
+
+Machine machine_with_gpus(std::uint64_t input_bytes, std::initializer_list<std::uint64_t> memories,
+                          std::uint64_t host_bytes = kTiB) {
+  Machine machine = invented_machine(input_bytes, 128, host_bytes);
+  for (const std::uint64_t memory : memories) test::add_gpu(machine, memory);
+  return machine;
+}
+
+// Rates as if nothing had been measured: disks of 1.9 and 3 GB/s.
+TEST(MakePlan, SortsAcrossEightDevicesWithoutSpilling) {
+  constexpr std::uint64_t kCard = 141'000'000'000;
+  Options options = options_for(KeyType::kU64);
+  options.engine = EngineChoice::kCuda;
+  const Machine machine = machine_with_gpus(
+      1'000'000'000'000, {kCard, kCard, kCard, kCard, kCard, kCard, kCard, kCard}, 2 * kTiB);
+  for (const bool all : {false, true}) {
+    options.devices.all = all;
+    const Plan plan = test::plan_of(options, machine);
+    EXPECT_TRUE(plan.is<Spill>());
+    EXPECT_EQ(plan.temporary_bytes, 0U) << "one read, one write; " << plan.devices.size();
+    EXPECT_TRUE(plan.run.rounds.empty());
+    EXPECT_EQ(plan.devices.size(), all ? 8U : plan.devices.size());
+    EXPECT_GE(plan.devices.size(), 2U);
+    EXPECT_EQ(plan.chunk.spillers, plan.devices.size());
+    EXPECT_EQ(plan.chunk.lanes, 3 * plan.devices.size());
+    test::expect_sound(plan, options);
+  }
+}
+
+TEST(MakePlan, SortsOnOneDeviceWhatFitsOne) {
+  Options options = options_for(KeyType::kU64);
+  options.engine = EngineChoice::kCuda;
+  options.devices.listed = {0, 1};
+  const Plan plan = test::plan_of(options, machine_with_gpus(kGiB, {80 * kGiB, 80 * kGiB}));
+  EXPECT_TRUE(plan.is<OneChunk>());
+  EXPECT_EQ(plan.devices.size(), 1U);
+}
+
+TEST(MakePlan, UsesOfUnequalDevicesAsMuchAsTheLeastHas) {
+  Options options = options_for(KeyType::kU32);
+  options.engine = EngineChoice::kCuda;
+  options.devices.all = true;
+  const Plan plan =
+      test::plan_of(options, machine_with_gpus(200 * kGiB, {80 * kGiB, 24 * kGiB, 48 * kGiB}));
+  ASSERT_EQ(plan.devices.size(), 3U);
+  EXPECT_EQ(plan.devices[1].budget_bytes, 24 * kGiB / 10 * 9);
+  test::expect_sound(plan, options);
+}
+
+TEST(MakePlan, NamesTheDeviceThatHasTooLittle) {
+  Options options = options_for(KeyType::kU64);
+  options.engine = EngineChoice::kCuda;
+  options.devices.all = true;
+  try {
+    (void)test::plan_of(options, machine_with_gpus(kTB, {80 * kGiB, 2 * kMiB, 80 * kGiB}));
+    FAIL() << "a device of 2 MiB sorts";
+  } catch (const Error& error) {
+    const std::string words = error.what();
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_NE(words.find("--gpu-memory"), std::string::npos) << words;
+    EXPECT_NE(words.find("on device 1 (an invented GPU): is too small"), std::string::npos)
+        << words;
+    EXPECT_NE(error.hint().find("leave it out of --device"), std::string::npos) << words;
+  }
+  options.devices.all = false;
+  EXPECT_NO_THROW(
+      (void)test::plan_of(options, machine_with_gpus(kTB, {80 * kGiB, 2 * kMiB, 80 * kGiB})));
+}
+
+TEST(MakePlan, TakesFewerDevicesWhereHostMemoryIsShort) {
+  Options options = options_for(KeyType::kU64, "400M");
+  options.engine = EngineChoice::kCuda;
+  const Machine machine = machine_with_gpus(kTB, {80 * kGiB, 80 * kGiB, 80 * kGiB, 80 * kGiB});
+  const std::size_t chosen = choose_devices(make_job(options), machine).size();
+  const Plan plan = test::plan_of(options, machine);
+  EXPECT_GT(chosen, plan.devices.size());
+  test::expect_sound(plan, options);
+  options.devices.all = true;
+  EXPECT_THROW((void)test::plan_of(options, machine), Error) << "these four were asked for";
+}
+
+TEST(MakePlan, FormsRunsThatOutlastTheProcessOneAfterTheOther) {
+  Options options = options_for(KeyType::kU64);
+  options.engine = EngineChoice::kCuda;
+  options.devices.all = true;
+  options.resume = "folder";
+  const Plan plan = test::plan_of(options, machine_with_gpus(kTB, {80 * kGiB, 80 * kGiB}));
+  EXPECT_EQ(plan.devices.size(), 2U);
+  EXPECT_EQ(plan.chunk.spillers, 1U);
 }
 
 TEST(MakePlan, ListsTheDeviceThatSorts) {

@@ -25,6 +25,15 @@ TEST(EngineWords, NameTheDevice) {
   EXPECT_EQ(engine_words(plan), "cuda, device 0 (an invented GPU): as asked");
 }
 
+TEST(EngineWords, NameEveryDevice) {
+  Plan plan;
+  plan.devices = {{1, "one GPU", kGiB}, {0, "another", kGiB}, {0, "another", kGiB}};
+  plan.engine = EngineKind::kCuda;
+  plan.engine_reason = "as asked";
+  EXPECT_EQ(engine_words(plan),
+            "cuda, device 1 (one GPU), device 0 (another), device 0 (another): as asked");
+}
+
 TEST(EngineWords, CountThreads) {
   Plan plan;
   plan.engine_reason = "as asked";
