@@ -1,17 +1,136 @@
 #include "cuda_runtime.h"
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "devices.hpp"
 
 // NOLINTBEGIN(readability-identifier-naming): the names are CUDA's
+
+struct CudaStream {};
+struct CudaEvent {};
 
 namespace {
 
 constexpr std::size_t kAlignment = 256;  // of cudaMalloc
-constexpr std::size_t kMemoryBytes = std::size_t{4} << 30;
+
+thread_local int current = 0;
+
+// What was made, and where.
+struct Object {
+  int device = 0;
+  std::size_t bytes = 0;   // from its address on
+  bool is_memory = false;  // that is counted
+};
+
+[[noreturn]] void misused(const char* call, const char* how) {
+  std::fprintf(stderr, "emulator: %s on device %d: %s\n", call, current, how);
+  std::abort();
+}
+
+// Thread-safe.
+class Objects {
+ public:
+  void add(const void* at, std::size_t bytes, bool is_memory) {
+    const std::scoped_lock lock(mutex_);
+    objects_[at] = {current, bytes, is_memory};
+    emulator::DeviceUse& use = uses_[static_cast<std::size_t>(current)];
+    ++use.objects;
+    if (!is_memory) return;
+    use.bytes += bytes;
+    use.peak_bytes = max(use.peak_bytes, use.bytes);
+  }
+
+  void remove(const void* at, const char* call) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = objects_.find(at);
+    if (found == objects_.end()) misused(call, "there is no such object");
+    if (found->second.device != current) misused(call, "it was made on another device");
+    emulator::DeviceUse& use = uses_[static_cast<std::size_t>(current)];
+    --use.objects;
+    if (found->second.is_memory) use.bytes -= found->second.bytes;
+    objects_.erase(found);
+  }
+
+  // Memory of the host, and the stream that every device has, are anybody's.
+  void require_own(const void* address, const char* call) {
+    if (device_of(address) != current) misused(call, "what it works on is another device's");
+  }
+
+  // The current one if it is no device's.
+  int device_of(const void* address) {
+    const std::scoped_lock lock(mutex_);
+    const auto behind = objects_.upper_bound(address);
+    if (behind == objects_.begin()) return current;
+    const auto& [begin, object] = *std::prev(behind);
+    const auto offset =
+        static_cast<const std::byte*>(address) - static_cast<const std::byte*>(begin);
+    return static_cast<std::size_t>(offset) < object.bytes ? object.device : current;
+  }
+
+  emulator::DeviceUse use_of(int device) {
+    const std::scoped_lock lock(mutex_);
+    return uses_[static_cast<std::size_t>(device)];
+  }
+  void restart_counts() {
+    const std::scoped_lock lock(mutex_);
+    for (emulator::DeviceUse& use : uses_) {
+      use.peak_bytes = use.bytes;
+      use.launches = 0;
+    }
+  }
+  void count_launch() {
+    const std::scoped_lock lock(mutex_);
+    ++uses_[static_cast<std::size_t>(current)].launches;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const void*, Object> objects_;
+  std::array<emulator::DeviceUse, emulator::kDevices> uses_{};
+};
+
+// Never destroyed: what frees at exit finds it.
+Objects& objects() {
+  static auto* const all = new Objects;
+  return *all;
+}
+
+template <class T>
+cudaError_t make(T** made) {
+  *made = new T;
+  objects().add(*made, sizeof(T), false);
+  return cudaSuccess;
+}
+
+template <class T>
+cudaError_t destroy(T* made, const char* call) {
+  objects().remove(made, call);
+  delete made;
+  return cudaSuccess;
+}
 
 }  // namespace
 
-struct CudaStream {};
+namespace emulator {
+
+DeviceUse use_of(int device) {
+  return objects().use_of(device);
+}
+void restart_counts() {
+  objects().restart_counts();
+}
+void count_launch() {
+  objects().count_launch();
+}
+void require_own(const void* memory, const char* call) {
+  objects().require_own(memory, call);
+}
+
+}  // namespace emulator
 
 const char* cudaGetErrorName(cudaError_t error) {
   return error == cudaSuccess ? "cudaSuccess" : "cudaError";
@@ -38,21 +157,41 @@ cudaError_t cudaGetLastError() {
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
+  *count = emulator::kDevices;
   return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
+  *device = current;
   return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return device == 0 ? cudaSuccess : cudaErrorInvalidValue;
+  if (device < 0 || device >= emulator::kDevices) return cudaErrorInvalidValue;
+  current = device;
+  return cudaSuccess;
 }
 
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* /*pointer*/) {
-  *attributes = {cudaMemoryTypeDevice, 0};
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  std::snprintf(properties->name, sizeof(properties->name), "emulated %d", device);
+  properties->totalGlobalMem = emulator::kDeviceBytes;
+  properties->major = 9;
+  properties->minor = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  *attributes = {cudaMemoryTypeDevice, objects().device_of(pointer)};
   return cudaSuccess;
 }
 
@@ -66,26 +205,59 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) {
-  *stream = new CudaStream;
+  return make(stream);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  emulator::require_own(stream, "waiting for a stream");
   return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t /*stream*/) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event) {
+  emulator::require_own(stream, "ordering streams");
+  emulator::require_own(event, "ordering streams");
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  delete stream;
+  return destroy(stream, "destroying a stream");
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/) {
+  return make(event);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  emulator::require_own(event, "recording an event");
+  emulator::require_own(stream, "recording an event");
   return cudaSuccess;
 }
 
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  emulator::require_own(event, "waiting for an event");
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return destroy(event, "destroying an event");
+}
+
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
+  *memory = nullptr;
+  if (bytes == 0) return cudaSuccess;
   const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  *memory = bytes == 0 ? nullptr : std::aligned_alloc(kAlignment, whole);
-  return bytes > 0 && *memory == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+  if (whole > emulator::kDeviceBytes - emulator::use_of(current).bytes) {
+    return cudaErrorMemoryAllocation;
+  }
+  *memory = std::aligned_alloc(kAlignment, whole);
+  if (*memory == nullptr) return cudaErrorMemoryAllocation;
+  objects().add(*memory, whole, true);
+  return cudaSuccess;
 }
 
 cudaError_t cudaFree(void* memory) {
+  if (memory == nullptr) return cudaSuccess;
+  objects().remove(memory, "freeing memory");
   std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): of cudaMalloc
   return cudaSuccess;
 }
@@ -99,35 +271,52 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t /*stream*/) {
 }
 
 cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
-  return cudaMalloc(memory, bytes);
+  const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  *memory = bytes == 0 ? nullptr : std::aligned_alloc(kAlignment, whole);
+  return bytes > 0 && *memory == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 
 cudaError_t cudaFreeHost(void* memory) {
-  return cudaFree(memory);
+  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): of cudaMallocHost
+  return cudaSuccess;
+}
+
+// Registered memory is portable: every device uses it.
+cudaError_t cudaHostRegister(void* /*memory*/, std::size_t /*bytes*/, unsigned /*flags*/) {
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void* /*memory*/) {
+  return cudaSuccess;
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  *free = kMemoryBytes;
-  *total = kMemoryBytes;
+  *free = emulator::kDeviceBytes - emulator::use_of(current).bytes;
+  *total = emulator::kDeviceBytes;
   return cudaSuccess;
 }
 
 cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
+  emulator::require_own(memory, "setting memory");
   if (bytes > 0) std::memset(memory, value, bytes);
   return cudaSuccess;
 }
 
-cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t /*stream*/) {
+cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
+  emulator::require_own(stream, "setting memory");
   return cudaMemset(memory, value, bytes);
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/) {
+  emulator::require_own(to, "copying memory");
+  emulator::require_own(from, "copying memory");
   if (bytes > 0) std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t /*stream*/) {
+                            cudaStream_t stream) {
+  emulator::require_own(stream, "copying memory");
   return cudaMemcpy(to, from, bytes, kind);
 }
 

@@ -1,0 +1,38 @@
+// The emulated devices: what each of them has been asked for. They are stricter than CUDA's:
+// memory, streams and events belong to the device that was current when they were made, and are
+// used and freed while it is current; all else ends the process with a message. On cards such a
+// mistake may go unseen, above all where one card stands for several.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace emulator {
+
+inline constexpr int kDevices = 4;
+inline constexpr std::size_t kDeviceBytes = std::size_t{4} << 30;
+
+// Of one device, so far.
+struct DeviceUse {
+  std::uint64_t objects = 0;  // that there are now: memory, streams, events
+  std::size_t bytes = 0;      // of memory
+  std::size_t peak_bytes = 0;
+  std::uint64_t launches = 0;
+};
+
+[[nodiscard]] DeviceUse use_of(int device);
+
+// Forgets peaks and launches.
+void restart_counts();
+
+// A kernel begins with these arguments, on the current device.
+void count_launch();
+void require_own(const void* memory, const char* call);
+template <class Argument>
+void require_own_argument(const Argument& /*argument*/) {}
+template <class T>
+void require_own_argument(T* const& argument) {
+  require_own(argument, "launching a kernel");
+}
+
+}  // namespace emulator

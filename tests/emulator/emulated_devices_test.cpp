@@ -1,0 +1,239 @@
+// The CUDA engine on several devices that do not forgive: whole sorts use and free everything on
+// the device that it was made on, leave nothing behind, stay within each device's memory, and come
+// out as std::sort would have them.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "devices.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/cuda_resources.hpp"
+#include "gpu/engine/gpu.hpp"
+#include "support/invented.hpp"
+#include "support/sort_run.hpp"
+#include "support/sorted_copy.hpp"
+#include "support/stably_sorted.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+using test::SortRequest;
+using test::SortResult;
+
+constexpr KeyFormat kU32{KeyType::kU32, false, false};
+constexpr const char* kGpuMemory = "48M";
+constexpr std::uint64_t kGpuBytes = 48 * kMiB;  // runs in the tests' tiers included
+
+// The engine on the first devices.
+SortRequest request_on(unsigned devices, const KeyFormat& format, std::uint64_t elements) {
+  SortRequest request;
+  request.format = format;
+  request.input = test::generated(format, Distribution::kZipf, elements);
+  request.old_output = Bytes(3, std::byte{7});
+  request.gpu_memory = kGpuMemory;
+  request.devices = devices;
+  request.make_engine = [](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+    std::vector<int> ordinals;
+    for (const DevicePlan& device : plan.devices) ordinals.push_back(device.ordinal);
+    return gpu::make_cuda_engine(shape, ordinals, memory);
+  };
+  request.make_tier = [](const DevicePlan& device, std::uint64_t bytes) {
+    return gpu::make_device_tier(device.ordinal, bytes);
+  };
+  return request;
+}
+
+// By the plan for a larger input, but with chunks of so many elements: the emulator is slow.
+void make_chunks_short(SortRequest& request, std::uint64_t chunk_elements) {
+  Options options = test::options_for(request.format.type, "1G");
+  options.key = request.format;
+  options.records = request.records;
+  options.engine = EngineChoice::kCuda;
+  options.gpu_memory = request.gpu_memory;
+  options.devices.all = true;
+  options.parallel = request.threads;
+  Machine machine = test::invented_machine(kGiB, request.threads, kTiB);
+  for (unsigned device = 0; device < request.devices; ++device) test::add_gpu(machine);
+  const Plan large = test::plan_of(options, machine);
+  request.change_plan = [large, chunk_elements](Plan& plan) {
+    const std::uint64_t elements = plan.elements;
+    const OutputPlan output = plan.output;
+    plan = large;
+    plan.elements = elements;
+    plan.output = output;
+    plan.chunk.chunk_elements = chunk_elements;
+  };
+}
+
+// Nothing is left on the devices, which have kept to their budgets, whatever came of the sort.
+SortResult sort_on_devices(const SortRequest& request, std::uint64_t least_runs) {
+  emulator::restart_counts();
+  SortResult result = sort_in_folder(request);
+  for (int device = 0; device < emulator::kDevices; ++device) {
+    SCOPED_TRACE(testing::Message() << "device " << device);
+    const emulator::DeviceUse use = emulator::use_of(device);
+    const bool may_sort = static_cast<unsigned>(device) < request.devices;
+    EXPECT_EQ(use.objects, 0U);
+    EXPECT_LE(use.peak_bytes, may_sort ? kGpuBytes : 0);
+    EXPECT_TRUE(result.error || (use.launches > 0) == may_sort);
+  }
+  EXPECT_TRUE(result.error || result.outcome.runs >= least_runs);
+  return result;
+}
+
+void expect_sorted(const SortRequest& request, const Bytes& wanted, std::uint64_t least_runs) {
+  const SortResult result = sort_on_devices(request, least_runs);
+  ASSERT_FALSE(result.error.has_value()) << result.error->what();
+  EXPECT_TRUE(result.output == wanted);
+}
+
+class EmulatedDevices : public testing::TestWithParam<unsigned> {};
+
+TEST_P(EmulatedDevices, SortKeysThroughRuns) {
+  for (const KeyFormat& format : {kU32, KeyFormat{KeyType::kF64, true, true}}) {
+    SortRequest request = request_on(GetParam(), format, 60'000);
+    make_chunks_short(request, 5'000);
+    expect_sorted(request, test::sorted_copy(request.input, format), 12);
+  }
+}
+
+TEST_P(EmulatedDevices, KeepRunsInTheirMemory) {
+  SortRequest request = request_on(GetParam(), kU32, 60'000);
+  make_chunks_short(request, 5'000);
+  request.device_buffers = 12;
+  const SortResult result = sort_on_devices(request, 12);
+  ASSERT_FALSE(result.error.has_value()) << result.error->what();
+  EXPECT_TRUE(result.output == test::sorted_copy(request.input, kU32));
+  EXPECT_GT(result.outcome.device_bytes, 0U);
+  EXPECT_EQ(result.outcome.spilled_bytes, 0U);
+}
+
+TEST_P(EmulatedDevices, SortRecordsStably) {
+  SortRequest request = request_on(GetParam(), kU32, 40'000);
+  request.records.emplace();
+  request.records->bytes = 16;
+  request.records->keys = {{.offset = 0, .bytes = 4, .type = KeyType::kU32}};
+  make_chunks_short(request, 1'000);
+  expect_sorted(request, test::stably_sorted(request.input, *request.records), 10);
+}
+
+TEST_P(EmulatedDevices, MergeInSeveralRounds) {
+  SortRequest request = request_on(GetParam(), kU32, 30'000);
+  make_chunks_short(request, 3'000);
+  const auto change = request.change_plan;
+  request.change_plan = [change](Plan& plan) {
+    change(plan);
+    plan.run.fan_in = 3;
+  };
+  expect_sorted(request, test::sorted_copy(request.input, kU32), 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, EmulatedDevices, testing::Values(1U, 2U, 3U, 4U));
+
+// A sort that meets the fault ends with an Error that names a device, and the old output, or it can
+// do without what it was refused.
+void expect_right_or_named(const SortRequest& request, const Bytes& whole) {
+  const SortResult result = sort_on_devices(request, 0);
+  if (!result.error) {
+    EXPECT_TRUE(result.output == whole);
+    return;
+  }
+  const std::string words = result.error->what();
+  const ErrorKind kind = result.error->kind();
+  EXPECT_TRUE(kind == ErrorKind::kDevice || kind == ErrorKind::kResource) << words;
+  EXPECT_TRUE(words.find(" on device ") != std::string::npos ||
+              words.find("pinning host memory") != std::string::npos)
+      << words;
+  EXPECT_FALSE(result.error->hint().empty()) << words;
+  EXPECT_TRUE(result.output == request.old_output) << words;
+}
+
+TEST(EmulatedDevice, IsNamedWhereACallFails) {
+  SortRequest request = request_on(3, kU32, 12'000);
+  make_chunks_short(request, 1'000);
+  request.device_buffers = 3;
+  const Bytes whole = test::sorted_copy(request.input, kU32);
+  int met = 0;
+  for (std::size_t kind = 0; kind < gpu::kCudaCallKinds; ++kind) {
+    const auto call = static_cast<gpu::CudaCall>(kind);
+    const cudaError_t failure =
+        call == gpu::CudaCall::kMemory ? cudaErrorMemoryAllocation : cudaErrorLaunchFailure;
+    for (const bool from_then_on : {false, true}) {
+      bool hit = true;
+      for (std::uint64_t nth = 1; hit; nth += 1 + nth / 2) {
+        SCOPED_TRACE(testing::Message() << "kind " << kind << ", call " << nth << " fails"
+                                        << (from_then_on ? " on" : ""));
+        gpu::inject_cuda_fault({call, nth, failure, from_then_on});
+        expect_right_or_named(request, whole);
+        hit = gpu::cuda_fault_was_met();
+        gpu::clear_cuda_fault();
+        met += hit ? 1 : 0;
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+  EXPECT_GT(met, 60);
+}
+
+TEST(EmulatedDevice, ThatIsNamedTwiceIsTwoWithHalfOfTheMemory) {
+  const gpu::Devices found = gpu::find_devices({2, 1, 2});
+  ASSERT_EQ(found.devices.size(), 3U);
+  EXPECT_EQ(found.devices[0].ordinal, 2);
+  EXPECT_EQ(found.devices[0].name, "emulated 2");
+  EXPECT_EQ(found.devices[0].free_bytes, emulator::kDeviceBytes / 2);
+  EXPECT_EQ(found.devices[1].free_bytes, emulator::kDeviceBytes);
+  EXPECT_EQ(found.devices[2].free_bytes, emulator::kDeviceBytes / 2);
+}
+
+TEST(EmulatedDevice, ThatIsNotThereIsAnErrorThatListsThoseThatAre) {
+  try {
+    (void)gpu::find_devices({0, 4});
+    FAIL() << "there are four devices";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "--device 4: there is no such device\n  devices 0 to 3 are there");
+  }
+}
+
+TEST(EmulatedDevice, IsListedWithoutBeingStarted) {
+  EXPECT_EQ(gpu::list_devices().devices.size(), 4U);
+  EXPECT_EQ(gpu::find_devices({}).devices.size(), 4U);
+}
+
+// What the emulator is for.
+TEST(EmulatedDeviceDeathTest, EndsTheProcessWhereItIsMistakenForAnother) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto on = [](int device) { gpu::use_device(device); };
+  EXPECT_DEATH(
+      {
+        on(1);
+        gpu::DeviceMemory memory(100);
+        on(0);
+      },
+      "freeing memory on device 0: it was made on another device");
+  EXPECT_DEATH(
+      {
+        on(1);
+        const gpu::Stream stream;
+        on(0);
+        stream.wait("tests");
+      },
+      "waiting for a stream on device 0: what it works on is another device's");
+  EXPECT_DEATH(
+      {
+        on(2);
+        const gpu::DeviceMemory memory(100);
+        on(3);
+        std::byte bytes[8]{};
+        (void)cudaMemcpy(memory.as<std::byte>() + 92, bytes, 8, cudaMemcpyHostToDevice);
+      },
+      "copying memory on device 3: what it works on is another device's");
+}
+
+}  // namespace
+}  // namespace gsort
