@@ -29,6 +29,9 @@ class CudaEngine final : public Engine {
         ordinals_(std::move(ordinals)),
         memory_(memory),
         pinned_(memory, shape.threads) {}
+  CudaEngine(const CudaEngine&) = delete;
+  CudaEngine& operator=(const CudaEngine&) = delete;
+  ~CudaEngine() override { return_to_device(ordinals_.front()); }
 
   [[nodiscard]] std::string_view name() const override { return "cuda"; }
 

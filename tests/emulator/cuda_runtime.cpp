@@ -281,12 +281,14 @@ cudaError_t cudaFreeHost(void* memory) {
   return cudaSuccess;
 }
 
-// Registered memory is portable: every device uses it.
-cudaError_t cudaHostRegister(void* /*memory*/, std::size_t /*bytes*/, unsigned /*flags*/) {
+// Registered memory is portable: every device uses it, but one has made it so.
+cudaError_t cudaHostRegister(void* memory, std::size_t /*bytes*/, unsigned /*flags*/) {
+  objects().add(memory, 0, false);
   return cudaSuccess;
 }
 
-cudaError_t cudaHostUnregister(void* /*memory*/) {
+cudaError_t cudaHostUnregister(void* memory) {
+  objects().remove(memory, "unregistering memory");
   return cudaSuccess;
 }
 
