@@ -42,6 +42,7 @@ enum class Shape : std::uint8_t {
   kOneChunk,
   kSpilled,
   kOnDevice,
+  kOnTwoDevices,
   kSeveralPasses,
   kUnpacked,
   kPipes,
@@ -61,29 +62,29 @@ void PrintTo(const SortCase& sort, std::ostream* out) {
 }
 
 constexpr SortCase kCases[] = {
-    {"OneChunk", Shape::kOneChunk},
-    {"Spilled", Shape::kSpilled},
-    {"OnDevice", Shape::kOnDevice},
-    {"Unpacked", Shape::kUnpacked},
-    {"SeveralPasses", Shape::kSeveralPasses},
-    {"Pipes", Shape::kPipes},
-    {"Distinct", Shape::kDistinct},
-    {"Records", Shape::kRecords},
-    {"Arrays", Shape::kArrays},
+    {"OneChunk", Shape::kOneChunk}, {"Spilled", Shape::kSpilled},
+    {"OnDevice", Shape::kOnDevice}, {"OnTwoDevices", Shape::kOnTwoDevices},
+    {"Unpacked", Shape::kUnpacked}, {"SeveralPasses", Shape::kSeveralPasses},
+    {"Pipes", Shape::kPipes},       {"Distinct", Shape::kDistinct},
+    {"Records", Shape::kRecords},   {"Arrays", Shape::kArrays},
 };
 
 SortRequest request_for(Shape shape) {
   const bool spills = shape == Shape::kSpilled || shape == Shape::kOnDevice ||
-                      shape == Shape::kSeveralPasses || shape == Shape::kUnpacked;
+                      shape == Shape::kOnTwoDevices || shape == Shape::kSeveralPasses ||
+                      shape == Shape::kUnpacked;
   SortRequest request;
   request.format = kU32;
   request.input = test::generated(kU32, Distribution::kZipf, spills ? kManyKeys : kFewKeys);
   request.old_output = io::test::bytes_of("old");
-  test::use_engine(request, "cuda");
+  test::use_engine(request, shape == Shape::kOnTwoDevices ? "cuda_x2" : "cuda");
   switch (shape) {
     case Shape::kOnDevice:
-      request.make_tier = [](const DevicePlan&, std::uint64_t bytes) {
-        return gpu::make_device_tier(test::ordinals_of("cuda").front(), bytes);
+    case Shape::kOnTwoDevices:
+      // Of an invented plan: its second device is the second one of the engine.
+      request.make_tier = [](const DevicePlan& device, std::uint64_t bytes) {
+        const auto number = static_cast<std::size_t>(device.ordinal);
+        return gpu::make_device_tier(test::ordinals_of("cuda_x2").at(number), bytes);
       };
       request.device_buffers = 2;
       break;
