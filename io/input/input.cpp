@@ -73,7 +73,8 @@ Input::Input(std::string name, std::uint64_t bytes)
 void Input::choose_way(DirectIo policy) {
   if (policy == DirectIo::kOff || is_stream_ || size_ == 0) return;
   if (policy == DirectIo::kAuto) {
-    if (size_ < kLeastDirectBytes) return;
+    is_small_ = size_ < kLeastDirectBytes;
+    if (is_small_) return;
     is_cached_ = is_mostly_cached(file_, base_offset_, size_);
     if (is_cached_) return;
   }

@@ -49,8 +49,9 @@ class Input {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] std::uint64_t base_offset() const { return base_offset_; }
 
-  // Whether choose_way() found most of it in the page cache; a small input is not looked at.
-  [[nodiscard]] bool is_cached() const { return is_cached_; }
+  // Whether choose_way() found most of it in the page cache, or it is in memory. A small input is
+  // not looked at, and counts as cached.
+  [[nodiscard]] bool is_cached() const { return is_cached_ || is_small_ || is_in_memory_; }
 
   // Whether reads that start at a multiple of kDirectAlignment of the file go around the page
   // cache.
@@ -88,6 +89,7 @@ class Input {
   bool is_parked_ = false;
   bool is_stream_ = false;
   bool is_cached_ = false;
+  bool is_small_ = false;
   bool is_block_device_ = false;
   bool is_in_memory_ = false;
   std::uint64_t size_ = 0;

@@ -115,7 +115,7 @@ class Reader {
   // When it was opened; none for what cannot be read again: a pipe, a device.
   [[nodiscard]] std::optional<FileState> state_of(std::size_t input) const;
 
-  // Whether the page cache has most of every input, as far as they were looked at for that.
+  // Whether the page cache has most of every input that is not small.
   [[nodiscard]] bool is_cached() const;
 
   // What decompressing an input takes, as far as can be said without waiting for a stream; none

@@ -32,6 +32,15 @@ class BlockingQueue {
     return item;
   }
 
+  // The same without waiting: none if there is no item now.
+  std::optional<T> try_pop() {
+    const std::scoped_lock lock(mutex_);
+    if (items_.empty()) return std::nullopt;
+    T item = std::move(items_.front());
+    items_.pop_front();
+    return item;
+  }
+
   void close() {
     const std::scoped_lock lock(mutex_);
     closed_ = true;

@@ -1,6 +1,7 @@
 #include "pipeline/form_runs.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -30,6 +31,37 @@ struct FilledLane {
   ChunkLane* lane = nullptr;
   Fingerprint input;    // of its elements
   std::size_t run = 0;  // the number of the run that it becomes: runs are in the order of chunks
+};
+
+// A lane that is filled side by side with others, from several threads.
+class SharedFill {
+ public:
+  SharedFill(ChunkLane& lane, std::uint64_t room) : lane_(lane), left_(room) {}
+
+  [[nodiscard]] ChunkLane& lane() { return lane_; }
+  [[nodiscard]] Fingerprint input() const { return input_; }
+
+  // Sets room for so many elements aside, if there is so much; settle() gives back what of it was
+  // not needed, and returns where in the chunk the others go.
+  [[nodiscard]] bool reserve(std::uint64_t elements) {
+    const std::scoped_lock lock(mutex_);
+    if (left_ < elements) return false;
+    left_ -= elements;
+    return true;
+  }
+  std::uint64_t settle(std::uint64_t reserved, const Fingerprint& input) {
+    const std::scoped_lock lock(mutex_);
+    const std::uint64_t position = input_.count;
+    left_ += reserved - input.count;
+    input_ += input;
+    return position;
+  }
+
+ private:
+  ChunkLane& lane_;
+  std::mutex mutex_;
+  std::uint64_t left_;
+  Fingerprint input_;
 };
 
 class RunFormation {
@@ -72,6 +104,11 @@ class RunFormation {
     for (bool first = run == 0;; first = false) {
       const std::optional<ChunkLane*> lane = free_lane();
       if (!lane || failure_.failed()) return;
+      if (fills_side_by_side()) {
+        run = fill_with_others(**lane, run);
+        if (reader_.at_end()) return;
+        continue;
+      }
       const Fingerprint input = fill(**lane);
       if (input.count == 0 && !first) return;
       const bool all = first && reader_.at_end();
@@ -96,6 +133,78 @@ class RunFormation {
   void sort(ChunkLane& lane, KeyForm form) {
     const Span span(meter_, Stage::kSort);
     lane.sort(form);
+  }
+
+  // A bus takes less than memory gives. Keys, which are not told apart, may go into any chunk, so
+  // the lanes of several devices are filled at once; records keep their order only in chunks that
+  // follow each other.
+  [[nodiscard]] bool fills_side_by_side() const {
+    constexpr std::uint64_t kLeastBlocks = 4;  // of a chunk: the last one may not be filled
+    return plan_.chunk.spillers > 1 && plan_.is<Spill>() && !plan_.job.element.records &&
+           plan_.chunk.chunk_elements >= kLeastBlocks * block_elements() && reader_.is_cached();
+  }
+
+  [[nodiscard]] std::uint64_t block_elements() const {
+    return plan_.chunk.block_bytes / plan_.element_bytes;
+  }
+
+  // Fills the lane and as many others as are free, one for each device. Returns the number of the
+  // next run.
+  std::size_t fill_with_others(ChunkLane& lane, std::size_t run) {
+    std::deque<SharedFill> fills;
+    fills.emplace_back(lane, plan_.chunk.chunk_elements);
+    while (fills.size() < plan_.chunk.spillers) {
+      const std::optional<ChunkLane*> other = free_.try_pop();
+      if (!other) break;
+      fills.emplace_back(**other, plan_.chunk.chunk_elements);
+    }
+    const std::uint64_t begin = reader_.position();
+    fill_blocks(fills);
+    std::uint64_t elements = 0;
+    for (const SharedFill& fill : fills) elements += fill.input().count;
+    require_all_taken(begin, elements);
+    formed_.elements += elements;
+    for (SharedFill& fill : fills) {
+      if (fill.input().count == 0) {
+        free_.push(&fill.lane());
+        continue;
+      }
+      sort(fill.lane(), KeyForm::kOrdered);
+      hand_over({&fill.lane(), fill.input(), run++});
+    }
+    return run;
+  }
+
+  void fill_blocks(std::deque<SharedFill>& fills) {
+    for (SharedFill& fill : fills) fill.lane().begin({});
+    Failure failure;
+    run_workers(plan_.chunk.readers, [&](unsigned worker) {
+      try {
+        for (std::size_t turn = worker; !failure.failed() && !failure_.failed(); ++turn) {
+          if (!add_block_to_one(fills, turn)) return;
+        }
+      } catch (...) {
+        failure.capture();
+      }
+    });
+    failure.rethrow();
+  }
+
+  // To the first one with room, from that whose turn it is. Returns false where no lane has room,
+  // or there is no more to read.
+  bool add_block_to_one(std::deque<SharedFill>& fills, std::size_t turn) {
+    for (std::size_t i = 0; i < fills.size(); ++i) {
+      SharedFill& fill = fills[(turn + i) % fills.size()];
+      if (!fill.reserve(block_elements())) continue;
+      const ByteSpan block = acquire_block(fill.lane());
+      const auto read = read_next(reader_, meter_, block, *reader_.known_size());
+      const std::size_t bytes = read ? read->bytes : 0;
+      const Fingerprint input = proof_.add_input(block.first(bytes));
+      const std::uint64_t position = fill.settle(block_elements(), input);
+      put_block(fill.lane(), block, bytes, position);
+      return read.has_value();
+    }
+    return false;
   }
 
   // Reads one chunk into the lane; returns the fingerprint of its elements.
@@ -179,6 +288,10 @@ class RunFormation {
       const std::scoped_lock lock(filling_);
       filled_with_ += input;
     }
+    put_block(lane, block, bytes, position);
+  }
+
+  void put_block(ChunkLane& lane, ByteSpan block, std::size_t bytes, std::uint64_t position) {
     Span span(meter_, Stage::kPartition);
     span.add_bytes(bytes);
     lane.add(block, bytes, position);

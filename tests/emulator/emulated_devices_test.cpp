@@ -103,6 +103,19 @@ TEST_P(EmulatedDevices, SortKeysThroughRuns) {
   }
 }
 
+// Chunks that are filled side by side hold whole blocks alone, so there are more of them.
+TEST_P(EmulatedDevices, AreFilledSideBySide) {
+  SortRequest request = request_on(GetParam(), kU32, 60'000);
+  request.threads = 4;
+  make_chunks_short(request, 5'000);
+  const auto change = request.change_plan;
+  request.change_plan = [change](Plan& plan) {
+    change(plan);
+    plan.chunk.block_bytes = 4'096;
+  };
+  expect_sorted(request, test::sorted_copy(request.input, kU32), GetParam() == 1 ? 12 : 15);
+}
+
 TEST_P(EmulatedDevices, KeepRunsInTheirMemory) {
   SortRequest request = request_on(GetParam(), kU32, 60'000);
   make_chunks_short(request, 5'000);

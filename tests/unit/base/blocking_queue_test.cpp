@@ -61,6 +61,16 @@ TEST(BlockingQueue, PassesMovableItemsBetweenThreads) {
   EXPECT_EQ(expected, 1'000);
 }
 
+TEST(BlockingQueue, GivesAnItemWithoutWaitingIfThereIsOne) {
+  BlockingQueue<int> queue;
+  EXPECT_EQ(queue.try_pop(), std::nullopt);
+  queue.push(1);
+  queue.push(2);
+  EXPECT_EQ(queue.try_pop(), 1);
+  EXPECT_EQ(queue.try_pop(), 2);
+  EXPECT_EQ(queue.try_pop(), std::nullopt);
+}
+
 TEST(Failure, KeepsTheFirstException) {
   Failure failure;
   EXPECT_FALSE(failure.failed());

@@ -219,6 +219,32 @@ TEST(SortsWithADeviceTier, KeepRunsOnSeveralDevices) {
   EXPECT_EQ(result.outcome.spilled_bytes, 0U);
 }
 
+// Blocks are dealt out to the lanes of all devices as they come; the last ones leave lanes empty.
+TEST(SortsOnSeveralDevices, FillChunksSideBySide) {
+  const KeyFormat format{KeyType::kU64, false, false};
+  for (const std::uint64_t elements : {200'000U, 200'001U, 262'144U, 270'000U}) {
+    SCOPED_TRACE(elements);
+    SortRequest request = request_on_device(1'000);
+    request.format = format;
+    request.input = test::generated(format, Distribution::kSawtooth, elements);
+    request.devices = 3;
+    request.threads = 4;
+    request.change_plan = [](Plan& plan) {
+      plan.strategy = Spill{};
+      plan.chunk.block_bytes = 4'096;
+      plan.chunk.chunk_elements = 4'200;  // of which whole blocks take 4,096
+      plan.chunk.lanes = 9;
+      plan.chunk.spillers = 3;
+      plan.chunk.readers = 4;
+    };
+    const SortResult result = sort_in_folder(request);
+    expect_sorted(request, result);
+    EXPECT_GE(result.outcome.runs, elements / 4'096);
+    request.input.clear();
+    EXPECT_FALSE(sort_in_folder(request).error.has_value());
+  }
+}
+
 TEST(SortsWithADeviceTier, KeepRunsOnTheOthersWhereOneDeviceHasTooLittle) {
   SortRequest request = request_on_device(1'000);
   request.devices = 3;
