@@ -44,8 +44,8 @@
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/with_tuning.hpp"
 #include "gpu/merge/device_arrays.hpp"
-#include "gpu/merge/launch.hpp"
 #include "gpu/segmented/launch.hpp"
+#include "gpu/segmented/long_merges.hpp"
 #include "gpu/segmented/segmented_shape.hpp"
 #include "gpu/sort/device_sort.hpp"
 #include "gpu/sort/sort_shape.hpp"
@@ -56,59 +56,9 @@ namespace {
 constexpr const char* kEvenOperation = "sorting a batch on the GPU";
 constexpr const char* kSegmentedOperation = "sorting a segmented batch on the GPU";
 
-// What the merge passes of long arrays need: none if no array is longer than a tile.
-struct LongNeeds {
-  std::uint64_t keys = 0;   // of the second buffer
-  std::uint64_t tiles = 0;  // with room for samples
-  std::uint64_t row_numbers = 0;
-};
-
-template <class Key>
-struct LongScratch {
-  Key* buffer = nullptr;
-  Key* samples = nullptr;
-  std::uint64_t* rows = nullptr;
-
-  LongScratch(ScratchCutter& cutter, const LongNeeds& needs, const KernelTuning& tuning)
-      : buffer(cutter.take<Key>(needs.keys)),
-        samples(
-            cutter.take<Key>(needs.tiles * (tuning.block_sort_keys() >> kWrittenSampleShift<Key>))),
-        rows(cutter.take<std::uint64_t>(needs.row_numbers)) {}
-};
-
 template <class Key>
 bool is_vector_aligned(const Key* keys) {
   return reinterpret_cast<std::uintptr_t>(keys) % 16 == 0;
-}
-
-// The merge passes over long arrays. rows_of_pass(i, fan_in) sets what pass i needs in its arrays
-// and returns its rows of cuts.
-template <class Key, class RowsOfPass>
-void queue_long_merges(LongMergePass<Key> pass, const LongSortPass<Key>& tiles,
-                       const LongScratch<Key>& arrays, unsigned architecture, cudaStream_t stream,
-                       const RowsOfPass& rows_of_pass) {
-  pass.passes = tiles.passes;
-  pass.merge.samples = arrays.samples;
-  pass.merge.sample_shift = kWrittenSampleShift<Key>;
-  pass.merge.rows = arrays.rows;
-  pass.merge.store_map = tiles.maps.store_map;
-  for (unsigned i = 0; i < pass.passes.pass_count; ++i) {
-    const unsigned passes_after = pass.passes.pass_count - 1 - i;
-    const bool to_output = passes_after % 2 == 0;
-    pass.pass = i;
-    pass.merge.input = to_output ? tiles.after_odd_passes : tiles.after_even_passes;
-    pass.merge.output = to_output ? tiles.after_even_passes : tiles.after_odd_passes;
-    pass.merge.fan_in = pass.passes.fan_in(i);
-    pass.merge.writes_samples = passes_after > 0;
-    pass.merge.maps = passes_after == 0 && tiles.maps.stores_mapped;
-    pass.merge.row_count = rows_of_pass(pass.arrays, i, pass.merge.fan_in);
-    launch_long_partition(pass, architecture, stream);
-    if (pass.arrays.counts == nullptr) {
-      launch_kway_merge(pass.merge, architecture, stream);
-    } else {
-      launch_listed_merge(pass, architecture, stream);
-    }
-  }
 }
 
 // Arrays of one length.
