@@ -8,6 +8,7 @@
 
 #include "gpu/cuda/tuning.hpp"
 #include "gpu/device_memory.hpp"
+#include "gpu/distribute/device_distribute.hpp"
 #include "gpu/distributions.hpp"
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/sort/device_sort.hpp"
@@ -64,6 +65,29 @@ TYPED_TEST(EmulatedPasses, MergeTwoArrays) {
   std::merge(first.begin(), first.end(), second.begin(), second.end(), expected.begin());
   ASSERT_TRUE(output.values() == expected);
   ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
+}
+
+// With as many bins as the count asks for, and a sample that says nothing of most keys.
+TYPED_TEST(EmulatedPasses, DistributeKeysOfAnyShape) {
+  constexpr std::uint64_t kCount = 700'001;
+  for (const Shape shape : {Shape::kUniform, Shape::kZipf, Shape::kReversed}) {
+    for (const unsigned first_bits : {0U, 1U}) {
+      const DistributionChoice choice{5, DistributionPlan::kDistribute, 0, first_bits, first_bits};
+      std::vector<TypeParam> keys = make_keys<TypeParam>(shape, kCount, 7);
+      const DeviceArray<TypeParam> array(keys);
+      const std::size_t scratch_bytes =
+          sort_keys_by_distribution_scratch_bytes<TypeParam>(kCount, choice);
+      const DeviceArray<unsigned char> scratch(scratch_bytes, 256 - DeviceArray<char>::kGuard);
+      sort_keys_by_distribution<TypeParam>({.input = array.get(),
+                                            .output = array.get(),
+                                            .count = kCount,
+                                            .scratch = {scratch.get(), scratch_bytes}},
+                                           choice);
+      std::sort(keys.begin(), keys.end());
+      ASSERT_TRUE(array.values() == keys) << static_cast<int>(shape);
+      ASSERT_TRUE(array.guards_hold() && scratch.guards_hold());
+    }
+  }
 }
 
 }  // namespace

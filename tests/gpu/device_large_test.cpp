@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "device_memory.hpp"
+#include "gpu/distribute/device_distribute.hpp"
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/records/device_pairs.hpp"
 #include "gpu/segmented/device_batch.hpp"
@@ -48,6 +49,23 @@ TEST_F(DeviceLarge, KeysAreSorted) {
                     .output = keys.get(),
                     .count = count,
                     .scratch = {scratch.get(), bytes}});
+    EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
+  }
+}
+
+TEST_F(DeviceLarge, KeysAreDistributed) {
+  for (const std::uint64_t count : kCounts) {
+    const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<Key>(count);
+    if (lacks_memory(count * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
+    const DeviceArray<Key> keys(count);
+    const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+    const ScatteredKeys scattered{count, count, shift_for(count)};
+    fill_scattered(scattered, keys.get());
+    sort_keys_by_distribution<Key>({.input = keys.get(),
+                                    .output = keys.get(),
+                                    .count = count,
+                                    .scratch = {scratch.get(), bytes}},
+                                   {.plan = DistributionPlan::kDistribute});
     EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
   }
 }

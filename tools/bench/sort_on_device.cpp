@@ -3,6 +3,7 @@
 #include "bench/device_bench.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
+#include "gpu/distribute/device_distribute.hpp"
 #include "gpu/sort/device_sort.hpp"
 
 namespace gsort::bench {
@@ -35,6 +36,23 @@ void bench_device_sort(const Request& request, Report& report) {
                                    .scratch = {bench.scratch(), bench.scratch_bytes()}});
             },
             bench.map());
+        const auto distribute = [&](const char* name, gpu::DistributionPlan plan) {
+          bench.add(
+              name,
+              [&, plan](unsigned set) {
+                gpu::sort_keys_by_distribution<Key>(
+                    {.input = bench.raw(set),
+                     .output = bench.output(),
+                     .count = elements,
+                     .load_map = bench.map(),
+                     .store_map = bench.map(),
+                     .scratch = {bench.scratch(), bench.scratch_bytes()}},
+                    {.plan = plan});
+              },
+              bench.map());
+        };
+        distribute("distribute", gpu::DistributionPlan::kOfSample);
+        distribute("distribute always", gpu::DistributionPlan::kDistribute);
         report.add(group_of("sort of", type, distribution, elements), bench.results());
       });
 }

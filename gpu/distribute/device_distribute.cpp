@@ -1,0 +1,296 @@
+// Sorting keys on the GPU by distribution: a sample gives splitters, two passes send every key to a
+// bin of about a quarter of a tile, and a block sort of tiles ends the sort.
+//
+// Problem. The merge sort (device_sort.cpp) takes 15 two-way levels after its block sort for 2^28
+// u32 keys, in five passes, and each level costs 0.32 ms on an H200: 4.8 of 6.3 ms. They are
+// instructions, not bytes: no better pass removes them.
+//
+// Idea. Put the block sort last. If keys are in buckets that are in order already, and neighbouring
+// buckets together fill a tile, the block sort of these tiles leaves nothing to merge. A
+// distribution among 512 bins costs a look-up, a comparison and an atomic addition a key, and
+// replaces nine levels.
+//
+// Steps, all queued at once; sizes that depend on keys stay on the device.
+//   sample         keys at random places, sorted by sort_keys: the splitters of all bins
+//   bin tables     one for the first distribution, one for each of its buckets (bin_table.hpp)
+//   count, place   exact, so that bins need no spare room
+//   distribute     input -> buffer, then, after a second count, buffer -> output
+//   pack           neighbouring bins become tiles of the block sort (pack_kernel.cuh)
+//   block sort     in place; a tile is one list
+//   merge          only bins longer than a tile, by the passes of long arrays (long_arrays.hpp)
+//
+// Skew. Splitters are keys of the sample, so bins have equally many keys of any distribution; a key
+// that repeats has a bin of its own, which is not sorted, only moved. A sample that misleads makes
+// long bins: the more of them the more is merged, and nothing else changes. If the sample, in the
+// input's order, is nearly sorted, the whole input becomes one long array, and is merged as
+// sort_keys would; the kernels of the distributions then end at once.
+//
+// Deterministic. Atomic additions decide the order of keys within a bin and which block sorts which
+// tile. The output depends on neither: equal keys are equal bytes.
+//
+// Example. Keys 5 3 8 1 7 2 6 4, two bins each time, splitters 5, then 3 and 7: 3 1 2 4 | 5 8 7 6,
+// then 1 2 | 3 4 | 5 6 | 8 7; with tiles of 4 keys the block sort sorts 1 2 3 4 and 5 6 8 7.
+//
+// Cost. n keys of w bytes: two counts of wn, two distributions of 2wn, a block sort of 2wn: 8wn
+// bytes, where the merge sort of 2^28 u32 keys moves 12wn. Expected for 2^28 random keys, in ms:
+//                              bytes, H200 4.2 TB/s   H100 3.0 TB/s   expected, H200   H100
+//   u32: sample and tables              0.02               0.02           0.15         0.15
+//        two counts                     0.51               0.72           0.80         0.9
+//        two distributions              1.02               1.43           2.70         2.9
+//        block sort, tiles 0.88 full    0.51               0.72           2.1          2.1
+//        together                       2.1                2.9            5.75         6.05
+//   u64: together                       4.1                5.8            9.4         10.8
+// The counts and the room in tiles are what to save next. Of the block sort's launches those of the
+// merge passes remain, some microseconds each.
+//
+// Source. Sample sort: Frazer and McKellar, J. ACM 17 (1970), doi:10.1145/321592.321600; on GPUs
+// Leischner, Osipov and Sanders, IPDPS 2010, doi:10.1109/IPDPS.2010.5470444; buckets of equal keys:
+// Axtmann, Witt, Ferizovic and Sanders, ESA 2017, doi:10.4230/LIPIcs.ESA.2017.9.
+#include "gpu/distribute/device_distribute.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "gpu/cuda/architecture.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/distribute/distribute_shape.hpp"
+#include "gpu/distribute/launch.hpp"
+#include "gpu/merge/device_arrays.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+constexpr const char* kOperation = "sorting keys on the GPU by distribution";
+
+template <class Key>
+BinTables<Key> take_tables(ScratchCutter& cutter, std::uint64_t tables, unsigned bin_bits) {
+  BinTables<Key> taken;
+  taken.bin_bits = bin_bits;
+  taken.splitters = cutter.take<Key>(tables * taken.bins());
+  taken.cells = cutter.take<std::uint16_t>(tables * taken.cell_count());
+  taken.heads = cutter.take<BinHead<Key>>(tables);
+  return taken;
+}
+
+// What lies where the merge passes have samples and cuts later.
+template <class Key>
+struct EarlyScratch {
+  ScratchCutter cutter;
+  Key* sample;
+  BinTables<Key> first;
+  BinTables<Key> second;
+  std::uint64_t* first_rooms;
+  std::uint64_t* second_rooms;
+
+  EarlyScratch(void* memory, const DistributionShape& shape)
+      : cutter(memory),
+        sample(cutter.take<Key>(shape.sample_keys())),
+        first(take_tables<Key>(cutter, 1, shape.first_bits)),
+        second(take_tables<Key>(cutter, shape.first_bins(), shape.second_bits)),
+        first_rooms(cutter.take<std::uint64_t>(shape.first_bins())),
+        second_rooms(cutter.take<std::uint64_t>(shape.last_bins())) {}
+
+  [[nodiscard]] static std::uint64_t room_bytes(const DistributionShape& shape) {
+    return round_up(shape.first_bins() * sizeof(std::uint64_t), kScratchAlignment) +
+           shape.last_bins() * sizeof(std::uint64_t);
+  }
+};
+
+// All that follows from the count, the choice and the card.
+template <class Key>
+struct DistributionSort {
+  KernelTuning tuning;
+  DistributionShape shape;
+  SortShape passes;
+  DistributionBounds bounds;
+
+  DistributionSort(std::uint64_t count, const DistributionChoice& choice, unsigned architecture)
+      : tuning(tuning_for<Key>(architecture)),
+        shape(DistributionShape::of(count, choice)),
+        passes(shape_of(count, tuning)),
+        bounds(DistributionBounds::of(count, shape, packed_tile_keys<Key>(tuning.block_sort_keys()),
+                                      passes, tuning)) {}
+
+  [[nodiscard]] LongNeeds needs(std::uint64_t count) const {
+    return {count, bounds.long_tiles, bounds.rows * (kRowHeader + tuning.max_fan_in)};
+  }
+};
+
+template <class Key>
+struct DistributionScratch {
+  ScratchCutter cutter;
+  DistributionCounts* counts;
+  BucketPlace* whole;
+  BucketPlace* buckets;
+  LongArray* long_arrays;
+  LongArray* tile_arrays;
+  std::size_t before_merges;  // bytes
+  LongScratch<Key> merges;
+  EarlyScratch<Key> early;
+
+  DistributionScratch(void* scratch, std::uint64_t count, const DistributionSort<Key>& sort)
+      : cutter(scratch),
+        counts(cutter.take<DistributionCounts>(1)),
+        whole(cutter.take<BucketPlace>(2)),
+        buckets(cutter.take<BucketPlace>(sort.shape.first_bins() + 1)),
+        long_arrays(cutter.take<LongArray>(sort.bounds.long_arrays)),
+        tile_arrays(cutter.take<LongArray>(sort.bounds.tile_arrays)),
+        before_merges(cutter.used_bytes()),
+        merges(cutter, sort.needs(count), sort.tuning),
+        early(merges.samples, sort.shape) {}
+
+  [[nodiscard]] std::size_t bytes(std::uint64_t count) const {
+    const std::size_t buffer = round_up(count * sizeof(Key), kScratchAlignment);
+    return std::max(cutter.used_bytes(), before_merges + buffer + early.cutter.used_bytes());
+  }
+};
+
+// The sample, sorted, and the tables; the scratch of its sort is the array that is not used yet.
+template <class Key>
+void queue_tables(const KeySort<Key>& sort, const DistributionChoice& choice,
+                  const DistributionSort<Key>& plan, const DistributionScratch<Key>& places,
+                  unsigned architecture) {
+  const EarlyScratch<Key>& early = places.early;
+  SamplePass<Key> sample;
+  sample.input = sort.input;
+  sample.count = sort.count;
+  sample.maps = EndMaps<Key>::of(sort.load_map, {});
+  sample.sample = early.sample;
+  sample.sample_bits = plan.shape.sample_bits;
+  sample.seed = choice.seed ? *choice.seed : std::random_device{}();
+  sample.counts = places.counts;
+  launch_sample_keys(sample, architecture, sort.stream);
+  sort_keys<Key>({.input = early.sample,
+                  .output = early.sample,
+                  .count = plan.shape.sample_keys(),
+                  .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
+                  .stream = sort.stream});
+  TablePass<Key> tables;
+  tables.sample = early.sample;
+  tables.sample_bits = plan.shape.sample_bits;
+  tables.first = early.first;
+  tables.second = early.second;
+  tables.whole = places.whole;
+  tables.count = sort.count;
+  tables.plan = choice.plan;
+  tables.sort_tile_keys = plan.tuning.block_sort_keys();
+  tables.long_arrays = places.long_arrays;
+  tables.counts = places.counts;
+  launch_bin_tables(tables, architecture, sort.stream);
+}
+
+template <class Key>
+void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
+                         const DistributionScratch<Key>& places, unsigned architecture) {
+  const EarlyScratch<Key>& early = places.early;
+  constexpr unsigned kTileKeys = kDistribution<Key>.tile_keys();
+  DistributionPass<Key> first;
+  first.input = sort.input;
+  first.output = places.merges.buffer;
+  first.maps = EndMaps<Key>::of(sort.load_map, {});
+  first.tables = early.first;
+  first.buckets = places.whole;
+  first.bucket_count = 1;
+  first.tile_count = div_up(sort.count, kTileKeys);
+  first.rooms = early.first_rooms;
+  first.counts = places.counts;
+  launch_bin_counts(first, architecture, sort.stream);
+  launch_bucket_places<Key>(
+      {first.rooms, plan.shape.first_bins(), places.buckets, kTileKeys, places.counts},
+      architecture, sort.stream);
+  launch_distribution(first, architecture, sort.stream);
+
+  DistributionPass<Key> second = first;
+  second.input = places.merges.buffer;
+  second.output = sort.output;
+  second.maps = EndMaps<Key>::of({}, sort.store_map);
+  second.tables = early.second;
+  second.buckets = places.buckets;
+  second.bucket_count = plan.shape.first_bins();
+  second.tile_count = first.tile_count + second.bucket_count;
+  second.rooms = early.second_rooms;
+  launch_bin_counts(second, architecture, sort.stream);
+  PackPass<Key> pack;
+  pack.tables = early.second;
+  pack.buckets = places.buckets;
+  pack.bucket_count = second.bucket_count;
+  pack.rooms = early.second_rooms;
+  pack.sort_tile_keys = plan.tuning.block_sort_keys();
+  pack.long_arrays = places.long_arrays;
+  pack.tile_arrays = places.tile_arrays;
+  pack.counts = places.counts;
+  launch_pack_bins(pack, architecture, sort.stream);
+  launch_distribution(second, architecture, sort.stream);
+}
+
+template <class Key>
+void queue_tiles_and_merges(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
+                            const DistributionScratch<Key>& places, unsigned architecture) {
+  LongSortPass<Key> tiles;
+  tiles.input = sort.output;
+  tiles.after_even_passes = sort.output;
+  tiles.after_odd_passes = places.merges.buffer;
+  tiles.samples = places.merges.samples;
+  tiles.maps = EndMaps<Key>::of({}, sort.store_map);
+  tiles.passes = long_passes_of(plan.passes);
+  tiles.arrays.counts = &places.counts->lists;
+  tiles.arrays.long_arrays = places.long_arrays;
+  tiles.arrays.tile_arrays = places.tile_arrays;
+  tiles.arrays.slots = plan.bounds.slots;
+  tiles.tile_count = plan.bounds.tile_arrays + plan.bounds.long_tiles;
+  PackedSortPass<Key> pass{tiles, tiles, places.counts};
+  pass.whole.input = sort.input;
+  pass.whole.maps = EndMaps<Key>::of(sort.load_map, sort.store_map);
+  launch_packed_sort(pass, architecture, sort.stream);
+  LongMergePass<Key> merges;
+  merges.arrays = tiles.arrays;
+  queue_long_merges(merges, tiles, places.merges, architecture, sort.stream,
+                    [&](LongArrays&, unsigned, unsigned) { return plan.bounds.rows; });
+}
+
+}  // namespace
+
+template <class Key>
+std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count,
+                                                    const DistributionChoice& choice) {
+  std::size_t most = sort_keys_scratch_bytes<Key>(count);
+  if (!DistributionShape::of(count, choice).suits(count, choice)) return most;
+  for (const TuningRow& row : kTunings) {
+    const DistributionSort<Key> plan(count, choice, row.architecture);
+    most = std::max(most, DistributionScratch<Key>(nullptr, count, plan).bytes(count));
+  }
+  return most;
+}
+
+template <class Key>
+void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoice& choice) {
+  if (!DistributionShape::of(sort.count, choice).suits(sort.count, choice)) return sort_keys(sort);
+  const std::size_t needed = sort_keys_by_distribution_scratch_bytes<Key>(sort.count, choice);
+  require_sort_memory({.input = sort.input,
+                       .output = sort.output,
+                       .bytes = sort.count * sizeof(Key),
+                       .alignment = sizeof(Key),
+                       .scratch = sort.scratch,
+                       .scratch_needed = needed},
+                      kOperation);
+  const unsigned architecture = current_architecture();
+  const DistributionSort<Key> plan(sort.count, choice, architecture);
+  const DistributionScratch<Key> places(sort.scratch.memory, sort.count, plan);
+  check_cuda(cudaMemsetAsync(places.counts, 0, sizeof(DistributionCounts), sort.stream),
+             CudaCall::kMemory, "clearing the counts of a distribution");
+  check_cuda(cudaMemsetAsync(places.early.first_rooms, 0, EarlyScratch<Key>::room_bytes(plan.shape),
+                             sort.stream),
+             CudaCall::kMemory, "clearing the bins of a distribution");
+  queue_tables(sort, choice, plan, places, architecture);
+  queue_distributions(sort, plan, places, architecture);
+  queue_tiles_and_merges(sort, plan, places, architecture);
+}
+
+template std::size_t sort_keys_by_distribution_scratch_bytes<std::uint32_t>(
+    std::uint64_t, const DistributionChoice&);
+template std::size_t sort_keys_by_distribution_scratch_bytes<std::uint64_t>(
+    std::uint64_t, const DistributionChoice&);
+template void sort_keys_by_distribution(const KeySort<std::uint32_t>&, const DistributionChoice&);
+template void sort_keys_by_distribution(const KeySort<std::uint64_t>&, const DistributionChoice&);
+
+}  // namespace gsort::gpu

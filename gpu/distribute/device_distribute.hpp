@@ -1,0 +1,51 @@
+// Sorting keys that lie in device memory by two distributions and a block sort: what sort_keys
+// (device_sort.hpp) does, with other kernels. The essay is in device_distribute.cpp. Any host code
+// may include this file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "gpu/sort/device_sort.hpp"
+
+namespace gsort::gpu {
+
+enum class DistributionPlan : std::uint8_t {
+  kOfSample,    // nearly sorted keys are merged, all others distributed
+  kDistribute,  // whatever the sample says
+  kMerge,
+};
+
+// For tests and benchmarks; the defaults are for everything else.
+struct DistributionChoice {
+  // Of the sample's places; none: another one in every call.
+  std::optional<std::uint64_t> seed = std::nullopt;
+  DistributionPlan plan = DistributionPlan::kOfSample;
+  std::uint64_t least_keys = std::uint64_t{1} << 22;  // fewer are sorted by sort_keys
+  unsigned first_bits = 0;  // log2 of the bins of each distribution, 1 to 9; 0: by the count
+  unsigned second_bits = 0;
+};
+
+// Device memory that sort_keys_by_distribution needs for `count` keys and the same choice: one more
+// array of keys and, from 2^22 keys on, at most 6% of it. Throws: as sort_keys_scratch_bytes.
+template <class Key>
+[[nodiscard]] std::size_t sort_keys_by_distribution_scratch_bytes(
+    std::uint64_t count, const DistributionChoice& choice = {});
+
+// Does what sort_keys does, with the same arguments, requirements and errors; scratch of
+// sort_keys_by_distribution_scratch_bytes. The output is the same bytes, whatever the seed. The
+// call may be captured in a CUDA graph; replays take the sample at the same places.
+template <class Key>
+void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoice& choice = {});
+
+extern template std::size_t sort_keys_by_distribution_scratch_bytes<std::uint32_t>(
+    std::uint64_t, const DistributionChoice&);
+extern template std::size_t sort_keys_by_distribution_scratch_bytes<std::uint64_t>(
+    std::uint64_t, const DistributionChoice&);
+extern template void sort_keys_by_distribution(const KeySort<std::uint32_t>&,
+                                               const DistributionChoice&);
+extern template void sort_keys_by_distribution(const KeySort<std::uint64_t>&,
+                                               const DistributionChoice&);
+
+}  // namespace gsort::gpu

@@ -1,0 +1,83 @@
+// The shape of a sort by distribution: how many bins, how large a sample, and what the device may
+// list at most. Host code, but for the constant that kernels share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/units.hpp"
+#include "gpu/cuda/tuning.hpp"
+#include "gpu/distribute/bin_table.hpp"
+#include "gpu/distribute/device_distribute.hpp"
+#include "gpu/segmented/long_merges.hpp"
+#include "gpu/sort/sort_shape.hpp"
+
+namespace gsort::gpu {
+
+// A long array takes in what is behind it up to so many tiles: one pass merges as many.
+inline constexpr unsigned kLongTiles = 8;
+
+// Keys of a bin of the second distribution, at most on average; a quarter of a block sort's tile.
+inline constexpr std::uint64_t kBinKeys = 2048;
+// 2^3 keys of the sample for each of these bins: few bins of a thousand exceed a mean twice.
+inline constexpr unsigned kSampleBitsOfBin = 3;
+
+struct DistributionShape {
+  unsigned first_bits = 1;  // log2 of the bins of the first distribution
+  unsigned second_bits = 1;
+  unsigned sample_bits = 2;
+
+  [[nodiscard]] constexpr unsigned first_bins() const { return 1U << first_bits; }
+  [[nodiscard]] constexpr std::uint64_t last_bins() const {
+    return std::uint64_t{1} << (first_bits + second_bits);
+  }
+  [[nodiscard]] constexpr std::uint64_t sample_keys() const {
+    return std::uint64_t{1} << sample_bits;
+  }
+
+  [[nodiscard]] static constexpr DistributionShape of(std::uint64_t count,
+                                                      const DistributionChoice& choice) {
+    unsigned bits = 2;
+    while (bits < 2 * kMostBinBits && kBinKeys << bits < count) ++bits;
+    DistributionShape shape;
+    shape.first_bits = choice.first_bits != 0 ? choice.first_bits : (bits + 1) / 2;
+    shape.second_bits = choice.second_bits != 0 ? choice.second_bits : bits / 2;
+    shape.sample_bits = shape.first_bits + shape.second_bits + kSampleBitsOfBin;
+    return shape;
+  }
+
+  // Can so few keys be distributed? The sample is sorted in the array that they go to first.
+  [[nodiscard]] constexpr bool suits(std::uint64_t count, const DistributionChoice& choice) const {
+    return count >= std::max(choice.least_keys, 4 * sample_keys());
+  }
+};
+
+// What the device may list at most; pack_kernel.cuh says why. The array of all keys, which a plan
+// that merges lists, fits as well.
+struct DistributionBounds {
+  std::uint64_t tile_arrays = 0;
+  std::uint64_t long_arrays = 0;
+  std::uint64_t long_tiles = 0;
+  std::uint64_t rows = 0;
+  RowSlots slots;
+
+  [[nodiscard]] static DistributionBounds of(std::uint64_t count, const DistributionShape& shape,
+                                             std::uint64_t packed_keys, const SortShape& passes,
+                                             const KernelTuning& tuning) {
+    DistributionBounds bounds;
+    const std::uint64_t buckets = shape.first_bins();
+    bounds.tile_arrays = div_up(2 * count, packed_keys) + buckets;
+    // Of long arrays, each but a bucket's last is followed by a long bin of equal keys, or makes
+    // kLongTiles tiles together with the next one or the one that follows.
+    bounds.long_arrays = count / (2 * packed_keys) + buckets + 1;
+    bounds.long_tiles = div_up(count, passes.run_length) +
+                        div_up(2 * count, kLongTiles * packed_keys) + buckets + 1;
+    if (passes.fan_ins.empty()) return bounds;
+    bounds.slots = RowSlots::of(passes.run_length, tuning.merge_tile_keys(tuning.max_fan_in),
+                                passes.fan_ins.front());
+    bounds.rows = bounds.slots.first_row(bounds.long_tiles, bounds.long_arrays);
+    return bounds;
+  }
+};
+
+}  // namespace gsort::gpu

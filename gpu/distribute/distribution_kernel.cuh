@@ -1,0 +1,269 @@
+// bin_count_kernel: counts the keys of each bin. distribution_kernel: sends each key to its bin.
+//
+// Threads: a block counts a stretch of tiles, or distributes one tile: it finds the bin of each
+// key, and the key's rank among those of the same bin in the tile, by an atomic addition in shared
+// memory; takes room in each bin by one atomic addition in device memory; writes the keys to shared
+// memory bin by bin, and from there to the bins, so that keys of one bin leave as one stretch. The
+// order of keys within a bin is that of the additions: free, since equal keys cannot be told apart.
+// Shared memory: the tile's keys, 2 bytes more for each for its bin, and the table.
+// Device memory: counting reads each key once, distributing reads and writes it once; a tile adds
+// two numbers of 8 bytes a bin.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/cuda/programmatic_launch.cuh"
+#include "gpu/cuda/taken_jobs.cuh"
+#include "gpu/distribute/block_sum.cuh"
+#include "gpu/distribute/launch.hpp"
+
+namespace gsort::gpu {
+
+// The table of one bucket in shared memory.
+template <class Key>
+struct SharedBins {
+  Key splitters[kMostBins];
+  std::uint16_t cells[kMostCells];
+};
+
+// A tile of a bucket, as its block sees it. No initial values: it lies in shared memory.
+struct BucketTile {
+  std::uint64_t begin;      // of its keys
+  std::uint64_t tiles_end;  // of its bucket
+  unsigned bucket;
+  unsigned count;  // 0: there is no such tile
+};
+
+// All threads of the block call this, and none reads `found` of an earlier call any more.
+template <class Key>
+__device__ void block_find_tile(const DistributionPass<Key>& pass, std::uint64_t tile,
+                                BucketTile& found) {
+  constexpr unsigned kTileKeys = kDistribution<Key>.tile_keys();
+  if (threadIdx.x == 0) found.count = 0;
+  __syncthreads();  // a tile that nobody finds is seen as such
+  for (unsigned bucket = threadIdx.x; bucket < pass.bucket_count; bucket += blockDim.x) {
+    const BucketPlace place = pass.buckets[bucket];
+    const BucketPlace next = pass.buckets[bucket + 1];
+    if (tile < place.first_tile || tile >= next.first_tile) continue;
+    const std::uint64_t begin = place.begin + (tile - place.first_tile) * kTileKeys;
+    const std::uint64_t left = next.begin - begin;
+    found = {begin, next.first_tile, bucket,
+             left < kTileKeys ? static_cast<unsigned>(left) : kTileKeys};
+  }
+  __syncthreads();  // the tile is found
+}
+
+// Ends with no barrier: the caller's next one makes the table visible.
+template <class Key>
+__device__ BinTable<Key> block_load_bins(const BinTables<Key>& tables, unsigned bucket,
+                                         SharedBins<Key>& shared) {
+  const unsigned bins = tables.bins();
+  const Key* const splitters = tables.splitters + std::uint64_t{bucket} * bins;
+  for (unsigned i = threadIdx.x; i < bins; i += blockDim.x) shared.splitters[i] = splitters[i];
+  // Cells are read two at a time; there are at least 16.
+  const auto* const cells = reinterpret_cast<const std::uint32_t*>(
+      tables.cells + std::uint64_t{bucket} * tables.cell_count());
+  auto* const to = reinterpret_cast<std::uint32_t*>(shared.cells);
+  for (unsigned i = threadIdx.x; i < tables.cell_count() / 2; i += blockDim.x) to[i] = cells[i];
+  return {shared.splitters, shared.cells, bins, tables.cell_count() - 1};
+}
+
+inline constexpr unsigned kNoBin = 0xffff;
+
+// Do all lanes have keys of one bin, as in sorted stretches? Then they share one atomic addition.
+// All lanes call this.
+__device__ inline bool warp_shares_bin(unsigned bin) {
+  return __all_sync(kWholeWarp, bin == __shfl_sync(kWholeWarp, bin, 0)) != 0;
+}
+
+// Adds one to the count of the bin; kNoBin counts nowhere. All lanes call this.
+__device__ inline void thread_count_key(unsigned* counts, unsigned bin) {
+  if (warp_shares_bin(bin)) {
+    if (threadIdx.x % 32 == 0 && bin != kNoBin) atomicAdd(&counts[bin], 32U);
+  } else if (bin != kNoBin) {
+    atomicAdd(&counts[bin], 1U);
+  }
+}
+
+// The same; returns what the count was before this key.
+__device__ inline unsigned thread_rank_key(unsigned* counts, unsigned bin) {
+  const unsigned lane = threadIdx.x % 32;
+  unsigned rank = 0;
+  if (warp_shares_bin(bin)) {
+    if (lane == 0 && bin != kNoBin) rank = atomicAdd(&counts[bin], 32U);
+    return __shfl_sync(kWholeWarp, rank, 0) + lane;
+  }
+  if (bin != kNoBin) rank = atomicAdd(&counts[bin], 1U);
+  return rank;
+}
+
+// Loads the thread's keys of a tile, ordered; a key past the count is 0.
+template <class Key, unsigned kThreads, unsigned kKeys>
+__device__ void thread_load_keys(const DistributionPass<Key>& pass, std::uint64_t begin,
+                                 unsigned count, unsigned first, Key (&keys)[kKeys]) {
+  const Key* const from = pass.input + begin;
+#pragma unroll
+  for (unsigned i = 0; i < kKeys; ++i) {
+    const unsigned word = first + i * kThreads + threadIdx.x;
+    keys[i] = word < count ? from[word] : Key{0};
+  }
+  if (pass.maps.loads_mapped) {
+#pragma unroll
+    for (Key& key : keys) key = pass.maps.load_map.to_ordered(key);
+  }
+}
+
+// Adds the block's counts to those of the bucket's bins, and clears them.
+template <class Key>
+__device__ void block_add_counts(const DistributionPass<Key>& pass, unsigned bucket,
+                                 unsigned* counts) {
+  __syncthreads();  // all keys are counted
+  for (unsigned bin = threadIdx.x; bin < pass.tables.bins(); bin += blockDim.x) {
+    const unsigned count = counts[bin];
+    counts[bin] = 0;
+    if (count != 0) {
+      thread_add(&pass.rooms[std::uint64_t{bucket} * pass.tables.bins() + bin], count);
+    }
+  }
+  __syncthreads();  // the counts are clear
+}
+
+template <class Key>
+__global__ void __launch_bounds__(kDistribution<Key>.threads)
+    bin_count_kernel(const __grid_constant__ DistributionPass<Key> pass) {
+  constexpr unsigned kThreads = kDistribution<Key>.threads;
+  constexpr unsigned kTileKeys = kDistribution<Key>.tile_keys();
+  constexpr unsigned kKeys = 8;
+  static_assert(kTileKeys % (kThreads * kKeys) == 0);
+  __shared__ SharedBins<Key> shared_bins;
+  __shared__ unsigned counts[kMostBins];
+  __shared__ BucketTile found;
+  grid_begin();
+  if (pass.counts->merges != 0) return;
+  const std::uint64_t all_tiles = pass.buckets[pass.bucket_count].first_tile;
+  const std::uint64_t a_block = (all_tiles + gridDim.x - 1) / gridDim.x;
+  std::uint64_t tile = blockIdx.x * a_block;
+  const std::uint64_t end = tile + a_block < all_tiles ? tile + a_block : all_tiles;
+  for (unsigned bin = threadIdx.x; bin < kMostBins; bin += kThreads) counts[bin] = 0;
+#pragma unroll 1
+  while (tile < end) {
+    block_find_tile(pass, tile, found);
+    const BucketTile place = found;
+    const std::uint64_t bucket_end = place.tiles_end < end ? place.tiles_end : end;
+    const BinHead<Key> head = pass.tables.heads[place.bucket];
+    const std::uint64_t bucket_keys_end = pass.buckets[place.bucket + 1].begin;
+    std::uint64_t begin = place.begin;
+    if (!head.is_single()) {
+      const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, shared_bins);
+      __syncthreads();  // the table is loaded
+#pragma unroll 1
+      for (; tile < bucket_end; ++tile, begin += kTileKeys) {
+        const std::uint64_t left = bucket_keys_end - begin;
+        const unsigned count = left < kTileKeys ? static_cast<unsigned>(left) : kTileKeys;
+#pragma unroll 1
+        for (unsigned first = 0; first < count; first += kThreads * kKeys) {
+          Key keys[kKeys];
+          thread_load_keys<Key, kThreads>(pass, begin, count, first, keys);
+#pragma unroll
+          for (unsigned i = 0; i < kKeys; ++i) {
+            const bool counts_it = first + i * kThreads + threadIdx.x < count;
+            thread_count_key(counts, counts_it ? table.bin_of(head, keys[i]) : kNoBin);
+          }
+        }
+      }
+    }
+    block_add_counts(pass, place.bucket, counts);
+    tile = bucket_end;
+  }
+}
+
+// A tile whose keys are all the same stays as it is.
+template <class Key>
+__device__ void block_copy_tile(const DistributionPass<Key>& pass, std::uint64_t begin,
+                                unsigned count) {
+  for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
+    const Key key = pass.input[begin + i];
+    pass.output[begin + i] = pass.maps.stores_mapped ? pass.maps.store_map.to_raw(key) : key;
+  }
+}
+
+// Where the keys of each bin of a tile go.
+struct TileBins {
+  unsigned counts[kMostBins];       // keys of the tile; then where they begin in the tile
+  std::uint64_t places[kMostBins];  // of the tile's first word, if it were of this bin
+  bool is_final[kMostBins];
+  unsigned warp_sums[kMostBins / 32];
+};
+
+// Thread t takes room for the tile's keys of bin t. Requires: all keys are counted.
+template <class Key>
+__device__ void block_take_rooms(const DistributionPass<Key>& pass, unsigned bucket,
+                                 TileBins& bins) {
+  const unsigned bin = threadIdx.x;
+  const unsigned count = bins.counts[bin];
+  unsigned total = 0;
+  const unsigned begin = block_exclusive_sum<kMostBins>(count, bins.warp_sums, total);
+  bins.counts[bin] = begin;
+  if (count != 0) {
+    std::uint64_t room =
+        thread_add(&pass.rooms[std::uint64_t{bucket} * pass.tables.bins() + bin], count);
+    bins.is_final[bin] = (room & kFinalRoom) != 0;
+    room &= ~kFinalRoom;
+    bins.places[bin] = room - begin;
+  }
+}
+
+template <class Key, unsigned kThreads, unsigned kKeys>
+__global__ void __launch_bounds__(kThreads)
+    distribution_kernel(const __grid_constant__ DistributionPass<Key> pass) {
+  static_assert(kThreads == kMostBins && kThreads * kKeys < 1U << 16);
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  __shared__ SharedBins<Key> shared_bins;
+  __shared__ TileBins bins;
+  __shared__ BucketTile found;
+  Key* const tile_keys = reinterpret_cast<Key*>(shared_bytes);
+  auto* const tile_bins = reinterpret_cast<std::uint16_t*>(tile_keys + kThreads * kKeys);
+  grid_begin();
+  if (pass.counts->merges != 0) return;
+  block_find_tile(pass, blockIdx.x, found);
+  const BucketTile place = found;
+  if (place.count == 0) return;
+  const BinHead<Key> head = pass.tables.heads[place.bucket];
+  if (head.is_single()) return block_copy_tile(pass, place.begin, place.count);
+
+  Key keys[kKeys];
+  thread_load_keys<Key, kThreads>(pass, place.begin, place.count, 0, keys);
+  const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, shared_bins);
+  bins.counts[threadIdx.x] = 0;
+  __syncthreads();  // the table is loaded, the counts are clear
+
+  unsigned ranked[kKeys];  // bin << 16 | rank in it
+#pragma unroll
+  for (unsigned i = 0; i < kKeys; ++i) {
+    const bool exists = i * kThreads + threadIdx.x < place.count;
+    const unsigned bin = exists ? table.bin_of(head, keys[i]) : kNoBin;
+    ranked[i] = bin << 16 | thread_rank_key(bins.counts, bin);
+  }
+  __syncthreads();  // all keys are counted
+  block_take_rooms(pass, place.bucket, bins);
+  __syncthreads();  // all bins have their rooms
+#pragma unroll
+  for (unsigned i = 0; i < kKeys; ++i) {
+    if (i * kThreads + threadIdx.x < place.count) {
+      const unsigned bin = ranked[i] >> 16;
+      const unsigned word = bins.counts[bin] + (ranked[i] & 0xffffU);
+      tile_keys[word] = keys[i];
+      tile_bins[word] = static_cast<std::uint16_t>(bin);
+    }
+  }
+  __syncthreads();  // the tile lies bin by bin
+#pragma unroll 4
+  for (unsigned word = threadIdx.x; word < place.count; word += kThreads) {
+    const unsigned bin = tile_bins[word];
+    Key key = tile_keys[word];
+    if (pass.maps.stores_mapped && bins.is_final[bin]) key = pass.maps.store_map.to_raw(key);
+    pass.output[bins.places[bin] + word] = key;
+  }
+}
+
+}  // namespace gsort::gpu

@@ -1,0 +1,153 @@
+// What the kernels of the sort by distribution are told, and their launches. Each queues one kernel
+// on `stream`, with the shape that tuning.hpp or kDistribution has, and checks the launch. Throws:
+// Error(kDevice) naming the kernel.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+
+#include "element/key.hpp"
+#include "gpu/distribute/bin_table.hpp"
+#include "gpu/distribute/device_distribute.hpp"
+#include "gpu/segmented/launch.hpp"
+#include "gpu/sort/long_arrays.hpp"
+
+namespace gsort::gpu {
+
+// A distribution's tile: what a block reads, sorts by bins in shared memory, and writes.
+struct DistributionTuning {
+  unsigned threads;
+  unsigned keys_per_thread;
+
+  [[nodiscard]] constexpr unsigned tile_keys() const { return threads * keys_per_thread; }
+};
+
+// On an H200, a first distribution of 2^28 random keys without counts took 1.36 ms (u32, 32 keys a
+// thread) and 1.89 ms (u64, 24).
+template <class Key>
+inline constexpr DistributionTuning kDistribution{512, sizeof(Key) == 4 ? 32 : 24};
+
+// A packed tile has so many keys at most: it is loaded as vectors that may begin before it.
+template <class Key>
+[[nodiscard]] constexpr unsigned packed_tile_keys(unsigned tile_keys) {
+  return tile_keys - (16 / static_cast<unsigned>(sizeof(Key)) - 1);
+}
+
+// What the device counts and decides.
+struct DistributionCounts {
+  SegmentedCounts lists;
+  std::uint64_t steps = 0;   // of the sample, in the input's order: up << 32 | down
+  std::uint64_t merges = 0;  // not 0: the keys stay where they are, and are merged
+};
+
+// Tables of the same size, one for each bucket.
+template <class Key>
+struct BinTables {
+  Key* splitters = nullptr;
+  std::uint16_t* cells = nullptr;
+  BinHead<Key>* heads = nullptr;
+  unsigned bin_bits = 0;
+
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned bins() const { return 1U << bin_bits; }
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_count() const {
+    return bins() << kCellBitsMore;
+  }
+};
+
+// Keys that are distributed among bins of their own. Entry i + 1 is where bucket i ends.
+struct BucketPlace {
+  std::uint64_t begin = 0;       // of its keys
+  std::uint64_t first_tile = 0;  // of its tiles
+};
+
+template <class Key>
+struct SamplePass {
+  const Key* input = nullptr;
+  std::uint64_t count = 0;
+  EndMaps<Key> maps;
+  Key* sample = nullptr;
+  unsigned sample_bits = 0;  // 2^sample_bits keys are taken
+  std::uint64_t seed = 0;
+  DistributionCounts* counts = nullptr;
+};
+
+template <class Key>
+struct TablePass {
+  const Key* sample = nullptr;  // sorted
+  unsigned sample_bits = 0;
+  BinTables<Key> first;  // one table
+  BinTables<Key> second;
+  BucketPlace* whole = nullptr;  // two entries: the bucket that has all keys
+  std::uint64_t count = 0;
+  DistributionPlan plan = DistributionPlan::kOfSample;
+  unsigned sort_tile_keys = 0;
+  LongArray* long_arrays = nullptr;
+  DistributionCounts* counts = nullptr;
+};
+
+// One distribution: of each bucket's keys among its bins.
+template <class Key>
+struct DistributionPass {
+  const Key* input = nullptr;
+  Key* output = nullptr;
+  EndMaps<Key> maps;  // the store map is for keys that are not sorted any more
+  BinTables<Key> tables;
+  const BucketPlace* buckets = nullptr;
+  unsigned bucket_count = 0;
+  std::uint64_t tile_count = 0;  // at most
+  // Of each bucket's bins: how many keys they have, then where the next key goes, and kFinalRoom.
+  std::uint64_t* rooms = nullptr;
+  DistributionCounts* counts = nullptr;
+};
+inline constexpr std::uint64_t kFinalRoom = std::uint64_t{1} << 63;  // its keys are all the same
+
+// After the first count: the bins become buckets.
+struct BucketPass {
+  std::uint64_t* rooms = nullptr;
+  unsigned bins = 0;
+  BucketPlace* buckets = nullptr;
+  unsigned tile_keys = 0;
+  DistributionCounts* counts = nullptr;
+};
+
+// After the second one: bins are packed into tiles of the block sort, or become long arrays.
+template <class Key>
+struct PackPass {
+  BinTables<Key> tables;
+  const BucketPlace* buckets = nullptr;
+  unsigned bucket_count = 0;
+  std::uint64_t* rooms = nullptr;
+  unsigned sort_tile_keys = 0;
+  LongArray* long_arrays = nullptr;
+  LongArray* tile_arrays = nullptr;
+  DistributionCounts* counts = nullptr;
+};
+
+// The block sort of packed tiles and of the tiles of long arrays.
+template <class Key>
+struct PackedSortPass {
+  LongSortPass<Key> buckets;  // input: the distributed keys
+  LongSortPass<Key> whole;    // input: that of the sort, if all of it is one long array
+  DistributionCounts* counts = nullptr;
+};
+
+template <class Key>
+void launch_sample_keys(const SamplePass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Key>
+void launch_bin_tables(const TablePass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Key>
+void launch_bin_counts(const DistributionPass<Key>& pass, unsigned architecture,
+                       cudaStream_t stream);
+template <class Key>
+void launch_bucket_places(const BucketPass& pass, unsigned architecture, cudaStream_t stream);
+template <class Key>
+void launch_distribution(const DistributionPass<Key>& pass, unsigned architecture,
+                         cudaStream_t stream);
+template <class Key>
+void launch_pack_bins(const PackPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Key>
+void launch_packed_sort(const PackedSortPass<Key>& pass, unsigned architecture,
+                        cudaStream_t stream);
+
+}  // namespace gsort::gpu

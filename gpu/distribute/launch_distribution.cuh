@@ -1,0 +1,60 @@
+// The bodies of the launches of launch.hpp, but for the block sort; included by one .cu file a key
+// type.
+#pragma once
+
+#include "base/units.hpp"
+#include "gpu/cuda/programmatic_launch.cuh"
+#include "gpu/distribute/bin_table_kernel.cuh"
+#include "gpu/distribute/distribution_kernel.cuh"
+#include "gpu/distribute/pack_kernel.cuh"
+
+namespace gsort::gpu {
+
+template <class Key>
+void launch_sample_keys(const SamplePass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  const std::uint64_t blocks = div_up(std::uint64_t{1} << pass.sample_bits, kSampleThreads);
+  launch_kernel(sample_keys_kernel<Key>,
+                {static_cast<unsigned>(blocks), kSampleThreads, 0, architecture, stream},
+                "launching sample_keys_kernel", pass);
+}
+
+template <class Key>
+void launch_bin_tables(const TablePass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  launch_kernel(bin_table_kernel<Key>, {pass.first.bins() + 1, kMostBins, 0, architecture, stream},
+                "launching bin_table_kernel", pass);
+}
+
+// As many blocks as fit any card at once, for stretches of tiles that are equally long.
+template <class Key>
+void launch_bin_counts(const DistributionPass<Key>& pass, unsigned architecture,
+                       cudaStream_t stream) {
+  constexpr unsigned kThreads = kDistribution<Key>.threads;
+  launch_kernel(bin_count_kernel<Key>,
+                {taking_blocks(pass.tile_count, kThreads), kThreads, 0, architecture, stream},
+                "launching bin_count_kernel", pass);
+}
+
+template <class Key>
+void launch_bucket_places(const BucketPass& pass, unsigned architecture, cudaStream_t stream) {
+  launch_kernel(bucket_place_kernel<Key>, {1, kMostBins, 0, architecture, stream},
+                "launching bucket_place_kernel", pass);
+}
+
+template <class Key>
+void launch_distribution(const DistributionPass<Key>& pass, unsigned architecture,
+                         cudaStream_t stream) {
+  constexpr DistributionTuning kTuning = kDistribution<Key>;
+  constexpr unsigned kBytes = kTuning.tile_keys() * (sizeof(Key) + sizeof(std::uint16_t));
+  launch_kernel(
+      distribution_kernel<Key, kTuning.threads, kTuning.keys_per_thread>,
+      {static_cast<unsigned>(pass.tile_count), kTuning.threads, kBytes, architecture, stream},
+      "launching distribution_kernel", pass);
+}
+
+template <class Key>
+void launch_pack_bins(const PackPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  launch_kernel(pack_bins_kernel<Key>, {pass.bucket_count, kMostBins, 0, architecture, stream},
+                "launching pack_bins_kernel", pass);
+}
+
+}  // namespace gsort::gpu

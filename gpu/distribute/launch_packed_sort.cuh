@@ -1,0 +1,25 @@
+// The body of launch_packed_sort; included by one .cu file a key type.
+#pragma once
+
+#include "gpu/cuda/programmatic_launch.cuh"
+#include "gpu/cuda/with_tuning.hpp"
+#include "gpu/distribute/packed_sort_kernel.cuh"
+
+namespace gsort::gpu {
+
+template <class Key>
+void launch_packed_sort(const PackedSortPass<Key>& pass, unsigned architecture,
+                        cudaStream_t stream) {
+  with_tuning<Key>(architecture, [&](auto constant) {
+    constexpr KernelTuning kTuning = decltype(constant)::kTuning;
+    constexpr auto kKernel = packed_sort_kernel<Key, kTuning.block_sort_threads,
+                                                kTuning.keys_per_thread, kTuning.resident_threads>;
+    constexpr unsigned kBytes =
+        TileWords<Key, kTuning.keys_per_thread>::bytes(kTuning.block_sort_threads);
+    const unsigned blocks = taking_blocks(pass.buckets.tile_count, kTuning.block_sort_threads);
+    launch_kernel(kKernel, {blocks, kTuning.block_sort_threads, kBytes, architecture, stream},
+                  "launching packed_sort_kernel", pass);
+  });
+}
+
+}  // namespace gsort::gpu

@@ -1,0 +1,268 @@
+// sort_keys_by_distribution on the card, against std::sort of a copy taken before the call.
+#include "gpu/distribute/device_distribute.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "device_memory.hpp"
+#include "distributions.hpp"
+#include "gpu/cuda/tuning.hpp"
+#include "gpu/distribute/launch.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+template <class Key>
+class DeviceDistribute : public GpuTest {};
+
+using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(DeviceDistribute, KeyTypes);
+
+// Distributes as few keys as there are.
+DistributionChoice choice_of(unsigned first_bits, unsigned second_bits, std::uint64_t seed = 1) {
+  return {seed, DistributionPlan::kDistribute, 0, first_bits, second_bits};
+}
+
+template <class Key>
+struct Case {
+  DistributionChoice choice;
+  KeyMap<Key> load_map{};
+  KeyMap<Key> store_map{};
+  std::size_t misalign = 0;
+  bool in_place = false;
+};
+
+template <class Key>
+void sort_and_compare(const std::vector<Key>& keys, const Case<Key>& how, const std::string& what) {
+  if (are_too_many(keys.size())) return;
+  std::vector<Key> expected = keys;
+  for (Key& key : expected) key = how.load_map.to_ordered(key);
+  std::sort(expected.begin(), expected.end());
+  for (Key& key : expected) key = how.store_map.to_raw(key);
+
+  const DeviceArray<Key> input(keys, how.misalign);
+  const DeviceArray<Key> apart(how.in_place ? 0 : keys.size(), how.misalign);
+  const DeviceArray<Key>& output = how.in_place ? input : apart;
+  const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<Key>(keys.size(), how.choice);
+  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+  sort_keys_by_distribution<Key>({.input = input.get(),
+                                  .output = output.get(),
+                                  .count = keys.size(),
+                                  .load_map = how.load_map,
+                                  .store_map = how.store_map,
+                                  .scratch = {scratch.get(), bytes}},
+                                 how.choice);
+  ASSERT_TRUE(output.values() == expected) << what << ", " << keys.size() << " keys";
+  ASSERT_TRUE(output.guards_hold() && scratch.guards_hold()) << what;
+  ASSERT_TRUE(how.in_place || input.values() == keys) << what << ": the input changed";
+}
+
+// Around a tile of the distribution, a tile of the block sort, and several of each.
+template <class Key>
+std::vector<std::size_t> border_sizes() {
+  std::vector<std::size_t> sizes{128, 129, 255, 257, 1000, 2047, 2049, 1234567};
+  const std::size_t sort_tile = tuning_for<Key>(90).block_sort_keys();
+  for (const std::size_t tile : {std::size_t{kDistribution<Key>.tile_keys()}, sort_tile,
+                                 std::size_t{packed_tile_keys<Key>(sort_tile)}}) {
+    for (const std::size_t times : {1U, 2U, 3U, 8U, 9U, 33U}) {
+      for (const std::size_t near : {tile * times - 1, tile * times, tile * times + 1}) {
+        sizes.push_back(near);
+      }
+    }
+  }
+  return sizes;
+}
+
+TYPED_TEST(DeviceDistribute, SortsEverySizeAtABorder) {
+  for (const std::size_t size : border_sizes<TypeParam>()) {
+    sort_and_compare<TypeParam>(make_keys<TypeParam>(Shape::kUniform, size, size),
+                                {.choice = choice_of(2, 2)}, "uniform");
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(DeviceDistribute, SortsEveryShapeWithEveryPlan) {
+  for (const NamedShape& named : kShapes) {
+    for (const std::size_t size :
+         {std::size_t{9001}, std::size_t{29999}, std::size_t{1} << 20, std::size_t{5} << 20}) {
+      for (const DistributionPlan plan :
+           {DistributionPlan::kOfSample, DistributionPlan::kDistribute, DistributionPlan::kMerge}) {
+        DistributionChoice choice = choice_of(3, 3);
+        choice.plan = plan;
+        sort_and_compare<TypeParam>(make_keys<TypeParam>(named.shape, size, 5), {.choice = choice},
+                                    std::string(named.name));
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(DeviceDistribute, SortsWithAnyNumberOfBins) {
+  for (const auto& [first, second, size] : {std::tuple{1U, 1U, 5000},
+                                            {1U, 9U, 29999},
+                                            {9U, 1U, 29999},
+                                            {5U, 4U, 29000},
+                                            {9U, 2U, 300000},
+                                            {1U, 1U, 300000},
+                                            {9U, 9U, 9000000}}) {
+    for (const Shape shape : {Shape::kUniform, Shape::kZipf, Shape::kMaximum, Shape::kSorted}) {
+      sort_and_compare<TypeParam>(
+          make_keys<TypeParam>(shape, static_cast<std::size_t>(size), 3),
+          {.choice = choice_of(first, second)},
+          std::to_string(first) + " and " + std::to_string(second) + " bits");
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DeviceDistribute, SortsInPlaceAndAtAnyAlignment) {
+  for (const std::size_t size : {std::size_t{5000}, std::size_t{29998}, std::size_t{3000001}}) {
+    for (const std::size_t misalign : {0U, 1U, 2U, 3U}) {
+      for (const bool in_place : {false, true}) {
+        sort_and_compare<TypeParam>(
+            make_keys<TypeParam>(Shape::kUniform, size, misalign),
+            {.choice = choice_of(2, 3), .misalign = misalign, .in_place = in_place},
+            "misaligned by " + std::to_string(misalign));
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Keys of which most are equal have bins that are moved and mapped, but not sorted.
+template <class Key>
+std::vector<Key> mostly_equal(std::size_t size, Key often) {
+  std::vector<Key> keys = make_keys<Key>(Shape::kUniform, size, 11);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (i % 8 != 0) keys[i] = often;
+  }
+  return keys;
+}
+
+TYPED_TEST(DeviceDistribute, AppliesTheMapsOfEveryFormat) {
+  for (const KeyType type : kAllKeyTypes) {
+    if (bytes_of(type) != sizeof(TypeParam)) continue;
+    for (const bool big_endian : {false, true}) {
+      for (const bool descending : {false, true}) {
+        const auto map = KeyMap<TypeParam>::of({type, big_endian, descending});
+        for (const DistributionPlan plan :
+             {DistributionPlan::kDistribute, DistributionPlan::kMerge}) {
+          DistributionChoice choice = choice_of(2, 2);
+          choice.plan = plan;
+          for (const auto& keys : {make_keys<TypeParam>(Shape::kUniform, 29000, 9),
+                                   mostly_equal<TypeParam>(29000, TypeParam{0x80000000U})}) {
+            sort_and_compare<TypeParam>(keys, {choice, map, map, 0, true},
+                                        std::string(name_of(type)));
+            sort_and_compare<TypeParam>(keys, {choice, map, KeyMap<TypeParam>{}, 1, false},
+                                        std::string(name_of(type)));
+            if (this->HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(DeviceDistribute, SortsKeysThatRepeatBesideTheirNeighbours) {
+  constexpr auto kGreatest = static_cast<TypeParam>(~TypeParam{0});
+  for (const TypeParam often : {TypeParam{0}, TypeParam{1}, static_cast<TypeParam>(kGreatest / 2),
+                                static_cast<TypeParam>(kGreatest - 1), kGreatest}) {
+    for (const std::size_t size : {std::size_t{9000}, std::size_t{29997}, std::size_t{2000000}}) {
+      std::vector<TypeParam> keys = mostly_equal<TypeParam>(size, often);
+      for (std::size_t i = 1; i < size; i += 5) {
+        keys[i] = static_cast<TypeParam>(often + (i % 3) - 1U);  // wraps at both ends
+      }
+      sort_and_compare<TypeParam>(keys, {.choice = choice_of(3, 2)}, std::to_string(often));
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+// The sample's places, as the kernel takes them, get keys that say nothing of the others.
+std::uint64_t place_of_sample(std::uint64_t i, std::uint64_t count, unsigned bits,
+                              std::uint64_t seed) {
+  std::uint64_t x = seed + i + 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  const std::uint64_t random = (x ^ (x >> 31)) >> 32;
+  const std::uint64_t begin = i * count >> bits;
+  const std::uint64_t length = ((i + 1) * count >> bits) - begin;
+  return begin + (random * length >> 32);
+}
+
+TYPED_TEST(DeviceDistribute, SortsWhatTheSampleMisleadsAbout) {
+  constexpr auto kGreatest = static_cast<TypeParam>(~TypeParam{0});
+  constexpr unsigned kSampleBits = 2 + 3 + 3;  // of bins of both distributions, and of each bin
+  for (const std::size_t size : {std::size_t{29996}, std::size_t{1} << 20, std::size_t{3000003}}) {
+    for (const unsigned lie : {0U, 1U, 2U, 3U}) {
+      std::vector<TypeParam> keys = make_keys<TypeParam>(Shape::kUniform, size, 4);
+      for (std::uint64_t i = 0; i < std::uint64_t{1} << kSampleBits; ++i) {
+        const TypeParam of_lies[] = {0, kGreatest, static_cast<TypeParam>(i),
+                                     static_cast<TypeParam>(i % 2 == 0 ? 0U : kGreatest)};
+        keys[place_of_sample(i, size, kSampleBits, 1)] = of_lies[lie];
+      }
+      const auto map = KeyMap<TypeParam>::of({mapped_type<TypeParam>(), false, false});
+      sort_and_compare<TypeParam>(keys, {.choice = choice_of(2, 3)}, "lie " + std::to_string(lie));
+      sort_and_compare<TypeParam>(keys, {.choice = choice_of(2, 3), .store_map = map},
+                                  "mapped, lie " + std::to_string(lie));
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DeviceDistribute, SortsAlikeWhateverTheSeed) {
+  const auto keys = make_keys<TypeParam>(Shape::kZipf, 29000, 8);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    sort_and_compare<TypeParam>(keys, {.choice = choice_of(4, 3, seed)}, std::to_string(seed));
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(DeviceDistribute, SortsByDefaultWhatIsLarge) {
+  for (const std::size_t size : {(std::size_t{1} << 22) - 1, std::size_t{1} << 22,
+                                 (std::size_t{1} << 24) + 4321, (std::size_t{1} << 26) + 12345}) {
+    for (const Shape shape : {Shape::kUniform, Shape::kSorted, Shape::kZipf, Shape::kEqual}) {
+      sort_and_compare<TypeParam>(make_keys<TypeParam>(shape, size, 6), {}, "by default");
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(DeviceDistribute, NeedsLittleMoreThanASecondArray) {
+  for (std::uint64_t count = std::uint64_t{1} << 22; count < kMaxSortedKeys; count += count / 9) {
+    const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<TypeParam>(count);
+    EXPECT_LE(bytes - count * sizeof(TypeParam), count * sizeof(TypeParam) * 6 / 100) << count;
+    cases_of_test.run = 1;
+  }
+}
+
+TYPED_TEST(DeviceDistribute, RefusesBadArgumentsBeforeAnyLaunch) {
+  const std::size_t count = 20000;
+  const DistributionChoice choice = choice_of(2, 2);
+  const DeviceArray<TypeParam> keys(2 * count);
+  const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<TypeParam>(count, choice);
+  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+  const auto refused = [&](const TypeParam* input, TypeParam* output, void* memory,
+                           std::size_t memory_bytes) {
+    try {
+      sort_keys_by_distribution<TypeParam>(
+          {.input = input, .output = output, .count = count, .scratch = {memory, memory_bytes}},
+          choice);
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::kUsage;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused(nullptr, keys.get(), scratch.get(), bytes));
+  EXPECT_TRUE(refused(keys.get(), nullptr, scratch.get(), bytes));
+  EXPECT_TRUE(refused(keys.get(), keys.get(), nullptr, bytes));
+  EXPECT_TRUE(refused(keys.get(), keys.get(), scratch.get(), bytes - 1));
+  EXPECT_TRUE(refused(keys.get(), keys.get() + 5, scratch.get(), bytes));
+  EXPECT_TRUE(refused(keys.get(), keys.get(), scratch.get() + 8, bytes));
+  sort_keys_by_distribution<TypeParam>({.count = 0}, choice);
+}
+
+}  // namespace
+}  // namespace gsort::gpu

@@ -1,0 +1,124 @@
+// The table that finds a key's bin, against std::upper_bound over its splitters.
+#include "gpu/distribute/bin_table.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace gsort::gpu {
+namespace {
+
+template <class Key>
+class BinTables : public ::testing::Test {};
+
+using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(BinTables, KeyTypes);
+
+// Splitters as the kernel makes them of chosen keys, and their table.
+template <class Key>
+struct MadeTable {
+  std::vector<Key> splitters;
+  std::vector<std::uint16_t> cells;
+  BinHead<Key> head;
+
+  MadeTable(const std::vector<Key>& chosen, Key most, unsigned cell_count) : splitters(chosen) {
+    for (std::size_t i = 1; i < chosen.size(); ++i) {
+      splitters[i] = std::min(splitter_of(chosen[i - 1], chosen[i], most), most);
+    }
+    unsigned cell_bits = 0;
+    while (1U << cell_bits < cell_count) ++cell_bits;
+    head = {splitters[0], most, splitters[1],
+            cell_shift(splitters[1], splitters.back(), cell_bits)};
+    cells.resize(cell_count);
+    const BinTable<Key> bare = table();
+    for (unsigned cell = 0; cell < cell_count; ++cell) {
+      cells[cell] = static_cast<std::uint16_t>(cell_entry(bare, head, cell));
+    }
+  }
+
+  [[nodiscard]] BinTable<Key> table() const {
+    return {splitters.data(), cells.data(), static_cast<unsigned>(splitters.size()),
+            static_cast<unsigned>(cells.size()) - 1};
+  }
+};
+
+template <class Key>
+void expect_right_bins(std::vector<Key> chosen, Key most, const std::vector<Key>& more_keys) {
+  std::sort(chosen.begin() + 1, chosen.end());
+  const MadeTable<Key> made(chosen, most, static_cast<unsigned>(8 * chosen.size()));
+  ASSERT_TRUE(std::is_sorted(made.splitters.begin(), made.splitters.end()));
+  const auto expect_bin = [&](Key key) {
+    if (key < made.head.least || key > most) return;
+    const auto above = std::upper_bound(made.splitters.begin(), made.splitters.end(), key);
+    ASSERT_EQ(made.table().bin_of(made.head, key),
+              static_cast<unsigned>(above - made.splitters.begin()) - 1U)
+        << key;
+  };
+  for (const Key splitter : made.splitters) {
+    for (const int step : {-2, -1, 0, 1, 2}) expect_bin(splitter + static_cast<Key>(step));
+  }
+  for (unsigned cell = 0; cell <= 8 * chosen.size(); ++cell) {
+    const auto edge = static_cast<Key>(made.head.base + (Key{cell} << made.head.shift));
+    for (const int step : {-1, 0, 1}) expect_bin(edge + static_cast<Key>(step));
+  }
+  for (const Key key : more_keys) expect_bin(key);
+  expect_bin(most);
+}
+
+TYPED_TEST(BinTables, FindTheBinOfEveryKeyOfASmallRange) {
+  constexpr auto kGreatest = static_cast<TypeParam>(~TypeParam{0});
+  for (const TypeParam least : {TypeParam{0}, TypeParam{1000}, TypeParam{kGreatest - 9}}) {
+    std::vector<TypeParam> keys;
+    for (TypeParam i = 0; i < 10; ++i) keys.push_back(least + i);
+    // Any four splitters of ten keys, the first one being the least.
+    for (unsigned choice = 0; choice < 1000; ++choice) {
+      expect_right_bins<TypeParam>({least, static_cast<TypeParam>(least + choice % 10),
+                                    static_cast<TypeParam>(least + choice / 10 % 10),
+                                    static_cast<TypeParam>(least + choice / 100)},
+                                   least + 9, keys);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(BinTables, FindTheBinWhereverTheSplittersLie) {
+  std::mt19937_64 random(5);
+  for (unsigned round = 0; round < 300; ++round) {
+    const std::size_t bins = std::size_t{2} << round % 9;
+    std::vector<TypeParam> chosen(bins);
+    std::vector<TypeParam> keys(500);
+    // Uniform, crowded near one end, or of few values.
+    const unsigned shift = round / 9 % 4 * 7;
+    for (auto* const list : {&chosen, &keys}) {
+      for (TypeParam& key : *list) {
+        key = static_cast<TypeParam>(random()) >> random() % (shift + 1);
+        if (round % 5 == 0) key %= 50;
+        if (round % 7 == 0) key = static_cast<TypeParam>(~key);
+      }
+    }
+    chosen[0] = 0;
+    expect_right_bins<TypeParam>(chosen, static_cast<TypeParam>(~TypeParam{0}), keys);
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+TYPED_TEST(BinTables, GiveAKeyThatIsChosenTwiceABinOfItsOwn) {
+  constexpr auto kGreatest = static_cast<TypeParam>(~TypeParam{0});
+  for (const TypeParam often : {TypeParam{0}, TypeParam{20}, TypeParam{kGreatest - 1}, kGreatest}) {
+    const auto before = static_cast<TypeParam>(often / 2);
+    const MadeTable<TypeParam> made(
+        {0, before, often, often, often, kGreatest, kGreatest, kGreatest}, kGreatest, 64);
+    const BinTable<TypeParam> table = made.table();
+    EXPECT_TRUE(table.is_single_bin(made.head, table.bin_of(made.head, often))) << often;
+    EXPECT_TRUE(table.is_single_bin(made.head, table.bin_of(made.head, kGreatest))) << often;
+    if (often > 2 && often < kGreatest) {
+      EXPECT_FALSE(table.is_single_bin(made.head, table.bin_of(made.head, 1))) << often;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gsort::gpu
