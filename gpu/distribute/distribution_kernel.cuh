@@ -1,11 +1,12 @@
 // bin_count_kernel: counts the keys of each bin. distribution_kernel: sends each key to its bin.
 //
-// Threads: a block counts a stretch of tiles, or distributes one tile: it finds the bin of each
-// key, and the key's rank among those of the same bin in the tile, by an atomic addition in shared
-// memory; takes room in each bin by one atomic addition in device memory; writes the keys to shared
-// memory bin by bin, and from there to the bins, so that keys of one bin leave as one stretch. The
-// order of keys within a bin is that of the additions: free, since equal keys cannot be told apart.
-// Shared memory: the tile's keys, 2 bytes more for each for its bin, and the table.
+// Threads: a block counts or distributes a stretch of tiles. To distribute one, it finds the bin of
+// each key, and the key's rank among those of the same bin in the tile, by an atomic addition in
+// shared memory; takes room in each bin by one atomic addition in device memory; writes the keys to
+// shared memory bin by bin, and from there to the bins, a warp a bin, so that keys of one bin leave
+// as one stretch. The order of keys within a bin is that of the additions: free, since equal keys
+// cannot be told apart.
+// Shared memory: the tile's keys and the table.
 // Device memory: counting reads each key once, distributing reads and writes it once; a tile adds
 // two numbers of 8 bytes a bin.
 #pragma once
@@ -189,80 +190,149 @@ __device__ void block_copy_tile(const DistributionPass<Key>& pass, std::uint64_t
 
 // Where the keys of each bin of a tile go.
 struct TileBins {
-  unsigned counts[kMostBins];       // keys of the tile; then where they begin in the tile
+  unsigned begins[kMostBins + 1];   // in the tile; until they are known, how many keys a bin has
   std::uint64_t places[kMostBins];  // of the tile's first word, if it were of this bin
   bool is_final[kMostBins];
-  unsigned warp_sums[kMostBins / 32];
+  std::uint16_t crowded[kMostBins];  // bins that the whole block writes
+  unsigned crowded_count;
+  unsigned warp_sums[32];
 };
 
+// Bins of more keys of a tile are written by the whole block.
+inline constexpr unsigned kCrowd = 512;
+
 // Thread t takes room for the tile's keys of bin t. Requires: all keys are counted.
-template <class Key>
+template <unsigned kThreads, class Key>
 __device__ void block_take_rooms(const DistributionPass<Key>& pass, unsigned bucket,
                                  TileBins& bins) {
   const unsigned bin = threadIdx.x;
-  const unsigned count = bins.counts[bin];
-  unsigned total = 0;
-  const unsigned begin = block_exclusive_sum<kMostBins>(count, bins.warp_sums, total);
-  bins.counts[bin] = begin;
+  const unsigned count = bin < kMostBins ? bins.begins[bin] : 0;
+  std::uint64_t room = 0;
   if (count != 0) {
-    std::uint64_t room =
-        thread_add(&pass.rooms[std::uint64_t{bucket} * pass.tables.bins() + bin], count);
-    bins.is_final[bin] = (room & kFinalRoom) != 0;
-    room &= ~kFinalRoom;
-    bins.places[bin] = room - begin;
+    room = thread_add(&pass.rooms[std::uint64_t{bucket} * pass.tables.bins() + bin], count);
+  }
+  unsigned total = 0;
+  const unsigned begin = block_exclusive_sum<kThreads>(count, bins.warp_sums, total);
+  if (count > kCrowd) {
+    bins.crowded[atomicAdd(&bins.crowded_count, 1U)] = static_cast<std::uint16_t>(bin);
+  }
+  if (bin >= kMostBins) return;
+  bins.begins[bin] = begin;
+  if (bin == 0) bins.begins[kMostBins] = total;
+  bins.is_final[bin] = (room & kFinalRoom) != 0;
+  bins.places[bin] = (room & ~kFinalRoom) - begin;
+}
+
+// Threads `first`, first + step ... of those that share a bin write its keys.
+template <class Key>
+__device__ void thread_write_bin(const DistributionPass<Key>& pass, const Key* tile,
+                                 const TileBins& bins, unsigned bin, unsigned first,
+                                 unsigned step) {
+  const unsigned end = bins.begins[bin + 1];
+  const bool maps = pass.maps.stores_mapped && bins.is_final[bin];
+  Key* const to = pass.output + bins.places[bin];
+  for (unsigned word = bins.begins[bin] + first; word < end; word += step) {
+    to[word] = maps ? pass.maps.store_map.to_raw(tile[word]) : tile[word];
   }
 }
 
-template <class Key, unsigned kThreads, unsigned kKeys>
-__global__ void __launch_bounds__(kThreads)
-    distribution_kernel(const __grid_constant__ DistributionPass<Key> pass) {
-  static_assert(kThreads == kMostBins && kThreads * kKeys < 1U << 16);
-  extern __shared__ __align__(16) unsigned char shared_bytes[];
-  __shared__ SharedBins<Key> shared_bins;
-  __shared__ TileBins bins;
-  __shared__ BucketTile found;
-  Key* const tile_keys = reinterpret_cast<Key*>(shared_bytes);
-  auto* const tile_bins = reinterpret_cast<std::uint16_t*>(tile_keys + kThreads * kKeys);
-  grid_begin();
-  if (pass.counts->merges != 0) return;
-  block_find_tile(pass, blockIdx.x, found);
-  const BucketTile place = found;
-  if (place.count == 0) return;
-  const BinHead<Key> head = pass.tables.heads[place.bucket];
-  if (head.is_single()) return block_copy_tile(pass, place.begin, place.count);
+// A warp writes some neighbouring bins, four at a time: most have about as many keys as it has
+// lanes.
+template <unsigned kThreads, class Key>
+__device__ void warp_write_bins(const DistributionPass<Key>& pass, const Key* tile,
+                                const TileBins& bins) {
+  constexpr unsigned kBins = kMostBins / (kThreads / 32);
+  const unsigned first_bin = threadIdx.x / 32 * kBins;
+#pragma unroll 4
+  for (unsigned bin = first_bin; bin < first_bin + kBins; ++bin) {
+    if (bins.begins[bin + 1] - bins.begins[bin] > kCrowd) continue;
+    thread_write_bin(pass, tile, bins, bin, threadIdx.x % 32, 32);
+  }
+}
 
-  Key keys[kKeys];
-  thread_load_keys<Key, kThreads>(pass, place.begin, place.count, 0, keys);
-  const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, shared_bins);
-  bins.counts[threadIdx.x] = 0;
-  __syncthreads();  // the table is loaded, the counts are clear
-
+// Sends the keys of one tile to their bins; `keys` are its keys, then those of the next tile.
+template <class Key, unsigned kThreads, unsigned kKeys, class LoadNext>
+__device__ void block_distribute_tile(const DistributionPass<Key>& pass, const BucketTile& place,
+                                      const BinHead<Key>& head, const BinTable<Key>& table,
+                                      TileBins& bins, Key* tile, Key (&keys)[kKeys],
+                                      const LoadNext& load_next) {
   unsigned ranked[kKeys];  // bin << 16 | rank in it
 #pragma unroll
   for (unsigned i = 0; i < kKeys; ++i) {
     const bool exists = i * kThreads + threadIdx.x < place.count;
     const unsigned bin = exists ? table.bin_of(head, keys[i]) : kNoBin;
-    ranked[i] = bin << 16 | thread_rank_key(bins.counts, bin);
+    ranked[i] = bin << 16 | thread_rank_key(bins.begins, bin);
   }
   __syncthreads();  // all keys are counted
-  block_take_rooms(pass, place.bucket, bins);
+  block_take_rooms<kThreads>(pass, place.bucket, bins);
   __syncthreads();  // all bins have their rooms
 #pragma unroll
   for (unsigned i = 0; i < kKeys; ++i) {
     if (i * kThreads + threadIdx.x < place.count) {
-      const unsigned bin = ranked[i] >> 16;
-      const unsigned word = bins.counts[bin] + (ranked[i] & 0xffffU);
-      tile_keys[word] = keys[i];
-      tile_bins[word] = static_cast<std::uint16_t>(bin);
+      tile[bins.begins[ranked[i] >> 16] + (ranked[i] & 0xffffU)] = keys[i];
     }
   }
   __syncthreads();  // the tile lies bin by bin
-#pragma unroll 4
-  for (unsigned word = threadIdx.x; word < place.count; word += kThreads) {
-    const unsigned bin = tile_bins[word];
-    Key key = tile_keys[word];
-    if (pass.maps.stores_mapped && bins.is_final[bin]) key = pass.maps.store_map.to_raw(key);
-    pass.output[bins.places[bin] + word] = key;
+  load_next();
+  warp_write_bins<kThreads>(pass, tile, bins);
+  for (unsigned i = 0; i < bins.crowded_count; ++i) {
+    thread_write_bin(pass, tile, bins, bins.crowded[i], threadIdx.x, kThreads);
+  }
+  __syncthreads();  // the tile is written
+}
+
+// A block distributes a stretch of tiles. The keys of the next tile are on their way to registers
+// while those of this one leave shared memory.
+template <class Key, unsigned kThreads, unsigned kKeys>
+__global__ void __launch_bounds__(kThreads)
+    distribution_kernel(const __grid_constant__ DistributionPass<Key> pass) {
+  static_assert(kThreads >= kMostBins && kThreads * kKeys < 1U << 16);
+  constexpr unsigned kTileKeys = kThreads * kKeys;
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  __shared__ SharedBins<Key> shared_bins;
+  __shared__ TileBins bins;
+  __shared__ BucketTile found;
+  Key* const tile_keys = reinterpret_cast<Key*>(shared_bytes);
+  grid_begin();
+  if (pass.counts->merges != 0) return;
+  const std::uint64_t all_tiles = pass.buckets[pass.bucket_count].first_tile;
+  const std::uint64_t a_block = (all_tiles + gridDim.x - 1) / gridDim.x;
+  std::uint64_t tile = blockIdx.x * a_block;
+  const std::uint64_t end = tile + a_block < all_tiles ? tile + a_block : all_tiles;
+#pragma unroll 1
+  while (tile < end) {
+    block_find_tile(pass, tile, found);
+    BucketTile place = found;
+    const std::uint64_t bucket_end = place.tiles_end < end ? place.tiles_end : end;
+    const BinHead<Key> head = pass.tables.heads[place.bucket];
+    const std::uint64_t keys_end = pass.buckets[place.bucket + 1].begin;
+    const auto count_at = [keys_end](std::uint64_t begin) {
+      const std::uint64_t left = keys_end - begin;
+      return left < kTileKeys ? static_cast<unsigned>(left) : kTileKeys;
+    };
+    if (head.is_single()) {
+      for (; tile < bucket_end; ++tile, place.begin += kTileKeys) {
+        block_copy_tile(pass, place.begin, count_at(place.begin));
+      }
+      continue;
+    }
+    Key keys[kKeys];
+    thread_load_keys<Key, kThreads>(pass, place.begin, place.count, 0, keys);
+    const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, shared_bins);
+#pragma unroll 1
+    for (; tile < bucket_end; ++tile) {
+      if (threadIdx.x < kMostBins) bins.begins[threadIdx.x] = 0;
+      if (threadIdx.x == 0) bins.crowded_count = 0;
+      __syncthreads();  // the table is loaded, the counts are clear
+      const bool has_next = tile + 1 < bucket_end;
+      const std::uint64_t next = place.begin + kTileKeys;
+      block_distribute_tile<Key, kThreads, kKeys>(
+          pass, place, head, table, bins, tile_keys, keys, [&] {
+            if (has_next) thread_load_keys<Key, kThreads>(pass, next, count_at(next), 0, keys);
+          });
+      place.begin = next;
+      if (has_next) place.count = count_at(next);
+    }
   }
 }
 

@@ -24,13 +24,17 @@ void launch_bin_tables(const TablePass<Key>& pass, unsigned architecture, cudaSt
                 "launching bin_table_kernel", pass);
 }
 
-// As many blocks as fit any card at once, for stretches of tiles that are equally long.
+// Blocks for stretches of at least two tiles, and no more than fit any card at once.
+inline unsigned stretch_blocks(std::uint64_t tiles, unsigned threads) {
+  return taking_blocks(div_up(tiles, 2), threads);
+}
+
 template <class Key>
 void launch_bin_counts(const DistributionPass<Key>& pass, unsigned architecture,
                        cudaStream_t stream) {
   constexpr unsigned kThreads = kDistribution<Key>.threads;
   launch_kernel(bin_count_kernel<Key>,
-                {taking_blocks(pass.tile_count, kThreads), kThreads, 0, architecture, stream},
+                {stretch_blocks(pass.tile_count, kThreads), kThreads, 0, architecture, stream},
                 "launching bin_count_kernel", pass);
 }
 
@@ -44,11 +48,11 @@ template <class Key>
 void launch_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                          cudaStream_t stream) {
   constexpr DistributionTuning kTuning = kDistribution<Key>;
-  constexpr unsigned kBytes = kTuning.tile_keys() * (sizeof(Key) + sizeof(std::uint16_t));
-  launch_kernel(
-      distribution_kernel<Key, kTuning.threads, kTuning.keys_per_thread>,
-      {static_cast<unsigned>(pass.tile_count), kTuning.threads, kBytes, architecture, stream},
-      "launching distribution_kernel", pass);
+  constexpr unsigned kBytes = kTuning.tile_keys() * sizeof(Key);
+  const unsigned blocks = stretch_blocks(pass.tile_count, kTuning.threads);
+  launch_kernel(distribution_kernel<Key, kTuning.threads, kTuning.keys_per_thread>,
+                {blocks, kTuning.threads, kBytes, architecture, stream},
+                "launching distribution_kernel", pass);
 }
 
 template <class Key>
