@@ -314,6 +314,7 @@ __global__ void __launch_bounds__(kThreads)
       for (; tile < bucket_end; ++tile, place.begin += kTileKeys) {
         block_copy_tile(pass, place.begin, count_at(place.begin));
       }
+      __syncthreads();  // all threads have read which tile was found
       continue;
     }
     Key keys[kKeys];
