@@ -3,8 +3,8 @@
 //
 // Threads: a block sorts the tiles that it takes (taken_jobs.cuh), thread t makes row t.
 // Shared memory: the tile, rows of E words and a pad; one co-rank a thread.
-// Device memory: each key is read and written once. A tile begins anywhere: it is loaded as vectors
-// from the last multiple of 16 bytes on, and what is not its own becomes the greatest key.
+// Device memory: each key is read and written once. A tile begins anywhere: it is loaded and stored
+// as vectors from the last multiple of 16 bytes on; what is not its own becomes the greatest key.
 #pragma once
 
 #include <cstdint>
@@ -42,20 +42,49 @@ __device__ void thread_load_window(const Key* from, unsigned begin, unsigned cou
   }
 }
 
+// The reverse: key i of the tile, a list, goes to to[begin + i].
+template <unsigned kThreads, class Key, unsigned kRowWords>
+__device__ void block_store_window(TileWords<Key, kRowWords> tile, Key* to, unsigned begin,
+                                   unsigned count, const EndMaps<Key>& maps) {
+  using Vector = KeyVector<Key>;
+  auto* const vectors = reinterpret_cast<Vector*>(to);
+  const auto stored = [&](unsigned word) {
+    const Key key = tile.words[tile.place_of(word)];
+    return maps.stores_mapped ? maps.store_map.to_raw(key) : key;
+  };
+  __syncthreads();  // all rows are written: a vector may have keys of two warps
+#pragma unroll 4
+  for (unsigned i = 0; i < kRowWords / Vector::kKeys; ++i) {
+    const unsigned word = (i * kThreads + threadIdx.x) * Vector::kKeys;
+    if (word >= begin && word + Vector::kKeys <= begin + count) {
+      Vector vector;
+#pragma unroll
+      for (unsigned j = 0; j < Vector::kKeys; ++j) vector.keys[j] = stored(word - begin + j);
+      vectors[i * kThreads + threadIdx.x] = vector;
+    } else {
+#pragma unroll
+      for (unsigned j = 0; j < Vector::kKeys; ++j) {
+        const bool is_own = word + j >= begin && word + j < begin + count;
+        if (is_own) to[word + j] = stored(word + j - begin);
+      }
+    }
+  }
+}
+
 template <unsigned kThreads, unsigned kRowWords, class Key>
 __device__ void block_sort_packed_tile(const LongSortPass<Key>& pass, const LongArray& array,
                                        unsigned* co_ranks) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
   const auto count = static_cast<unsigned>(array.length);
-  const Key* const first = pass.input + array.begin;
-  const auto skipped = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(first) %
+  const Key* const from = pass.input + array.begin;
+  Key* const to = pass.after_even_passes + array.begin;
+  const auto skipped = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) %
                                              sizeof(KeyVector<Key>) / sizeof(Key));
   Key keys[kRowWords];
-  thread_load_window<Key, kThreads>(first - skipped, skipped, count, keys);
+  thread_load_window<Key, kThreads>(from - skipped, skipped, count, keys);
   block_sort_rows<kThreads>(tile, co_ranks, keys);
-  warp_store_tile(tile, TileTarget<Key>{pass.after_even_passes + array.begin, count, nullptr, 0,
-                                        pass.maps.stores_mapped, pass.maps.store_map});
+  block_store_window<kThreads>(tile, to - skipped, skipped, count, pass.maps);
 }
 
 template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
