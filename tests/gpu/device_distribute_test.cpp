@@ -212,6 +212,53 @@ TYPED_TEST(DeviceDistribute, SortsWhatTheSampleMisleadsAbout) {
   }
 }
 
+// What the device counted; it lies where the scratch memory begins.
+template <class Key>
+DistributionCounts counts_of_sort(const std::vector<Key>& keys, const DistributionChoice& choice) {
+  const DeviceArray<Key> array(keys);
+  const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<Key>(keys.size(), choice);
+  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+  sort_keys_by_distribution<Key>({.input = array.get(),
+                                  .output = array.get(),
+                                  .count = keys.size(),
+                                  .scratch = {scratch.get(), bytes}},
+                                 choice);
+  wait_for_device();
+  DistributionCounts counts;
+  check_cuda(cudaMemcpy(&counts, scratch.get(), sizeof(counts), cudaMemcpyDeviceToHost),
+             CudaCall::kCopy, "copying from the GPU");
+  cases_of_test.run = 1;
+  return counts;
+}
+
+TYPED_TEST(DeviceDistribute, MergesWhatTheSampleSaysIsNearlySorted) {
+  DistributionChoice choice = choice_of(3, 3);
+  choice.plan = DistributionPlan::kOfSample;
+  for (const NamedShape& named : kShapes) {
+    const auto keys = make_keys<TypeParam>(named.shape, 29000, 5);
+    const bool merges = counts_of_sort(keys, choice).merges != 0;
+    EXPECT_EQ(merges, named.shape == Shape::kSorted) << named.name;
+  }
+  auto keys = make_keys<TypeParam>(Shape::kSorted, 29000, 5);
+  for (std::size_t i = 0; i + 1 < keys.size(); i += 100) std::swap(keys[i], keys[i + 1]);
+  EXPECT_NE(counts_of_sort(keys, choice).merges, 0U);
+}
+
+TYPED_TEST(DeviceDistribute, SortsNothingOfKeysThatAreEqualAndLongBinsAlone) {
+  const DistributionCounts equal =
+      counts_of_sort(make_keys<TypeParam>(Shape::kEqual, 29000, 5), choice_of(3, 3));
+  EXPECT_EQ(equal.lists.tile_arrays, 0U);
+  EXPECT_EQ(equal.lists.long_ticket, 0U);
+  const DistributionCounts uniform =
+      counts_of_sort(make_keys<TypeParam>(Shape::kUniform, 29000, 5), choice_of(3, 3));
+  EXPECT_GE(uniform.lists.tile_arrays, 4U);  // 3.5 tiles of keys in 8 buckets
+  EXPECT_LE(uniform.lists.tile_arrays, 8U);
+  EXPECT_EQ(uniform.lists.long_ticket, 0U);
+  const DistributionCounts few_bins =
+      counts_of_sort(make_keys<TypeParam>(Shape::kUniform, 99000, 5), choice_of(1, 1));
+  EXPECT_EQ(LongTicket::arrays(few_bins.lists.long_ticket), 2U);  // a bucket's bins share one
+}
+
 TYPED_TEST(DeviceDistribute, SortsAlikeWhateverTheSeed) {
   const auto keys = make_keys<TypeParam>(Shape::kZipf, 29000, 8);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
