@@ -23,10 +23,10 @@ struct DistributionTuning {
   [[nodiscard]] constexpr unsigned tile_keys() const { return threads * keys_per_thread; }
 };
 
-// On an H200, a first distribution of 2^28 random keys without counts took 1.36 ms (u32, 32 keys a
-// thread) and 1.89 ms (u64, 24).
+// On an H100 the two distributions of 2^28 random keys took 1.53 and 1.62 ms (u32), 2.30 and 2.66
+// (u64); with 512 threads and 32 or 24 keys a thread 1.89 and 2.08, 2.35 and 2.62.
 template <class Key>
-inline constexpr DistributionTuning kDistribution{512, sizeof(Key) == 4 ? 32 : 24};
+inline constexpr DistributionTuning kDistribution{1024, 16};
 
 // A packed tile has so many keys at most: it is loaded as vectors that may begin before it.
 template <class Key>
