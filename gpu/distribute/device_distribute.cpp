@@ -13,8 +13,9 @@
 // Steps, all queued at once; sizes that depend on keys stay on the device.
 //   sample         keys at random places, sorted by sort_keys: the splitters of all bins
 //   bin tables     one for the first distribution, one for each of its buckets (bin_table.hpp)
-//   count, place   exact, so that bins need no spare room
-//   distribute     input -> buffer, then, after a second count, buffer -> output
+//   distribute     input -> buffer, where bins have chunks (bin_chunks.hpp): no count before
+//   count          exact, so that the last bins need no spare room
+//   distribute     buffer -> output
 //   pack           neighbouring bins become tiles of the block sort (pack_kernel.cuh)
 //   block sort     in place; a tile is one list
 //   merge          only bins longer than a tile, by the passes of long arrays (long_arrays.hpp)
@@ -31,17 +32,15 @@
 // Example. Keys 5 3 8 1 7 2 6 4, two bins each time, splitters 5, then 3 and 7: 3 1 2 4 | 5 8 7 6,
 // then 1 2 | 3 4 | 5 6 | 8 7; with tiles of 4 keys the block sort sorts 1 2 3 4 and 5 6 8 7.
 //
-// Cost. n keys of w bytes: two counts of wn, two distributions of 2wn, a block sort of 2wn: 8wn
-// bytes, where the merge sort of 2^28 u32 keys moves 12wn. Expected for 2^28 random keys, in ms:
-//                              bytes, H200 4.2 TB/s   H100 3.0 TB/s   expected, H200   H100
-//   u32: sample and tables              0.02               0.02           0.15         0.15
-//        two counts                     0.51               0.72           0.80         0.9
-//        two distributions              1.02               1.43           2.70         2.9
-//        block sort, tiles 0.88 full    0.51               0.72           2.1          2.1
-//        together                       2.1                2.9            5.75         6.05
-//   u64: together                       4.1                5.8            9.4         10.8
-// The counts and the room in tiles are what to save next. Of the block sort's launches those of the
-// merge passes remain, some microseconds each.
+// Cost. n keys of w bytes: a count of wn, two distributions of 2wn, a block sort of 2wn: 7wn bytes,
+// where the merge sort of 2^28 u32 keys moves 12wn. On an H100 (3.0 TB/s), 2^28 random keys, in ms:
+//                              bytes of u32   u32    bytes of u64   u64
+//   sample and tables              0.02       0.2        0.02       0.2
+//   count                          0.36       0.6        0.72       0.9
+//   two distributions              1.43       3.2        2.86       5.0
+//   block sort, tiles 0.88 full    0.72       2.0        1.43       5.0
+//   together                       2.5        6.0        5.0       11.1
+// Of the block sort's launches those of the merge passes remain, some microseconds each.
 //
 // Source. Sample sort: Frazer and McKellar, J. ACM 17 (1970), doi:10.1145/321592.321600; on GPUs
 // Leischner, Osipov and Sanders, IPDPS 2010, doi:10.1109/IPDPS.2010.5470444; buckets of equal keys:
@@ -72,11 +71,13 @@ BinTables<Key> take_tables(ScratchCutter& cutter, std::uint64_t tables, unsigned
   return taken;
 }
 
-// What lies where the merge passes have samples and cuts later.
+// What lies behind the chunks of the first distribution. The merge passes have samples and cuts
+// there later, and in the chunks that are more than an array.
 template <class Key>
 struct EarlyScratch {
   ScratchCutter cutter;
-  Key* sample;
+  // The sample is not read any more when chunks are taken.
+  std::byte* sample_or_chunks;
   BinTables<Key> first;
   BinTables<Key> second;
   std::uint64_t* first_rooms;
@@ -84,12 +85,20 @@ struct EarlyScratch {
 
   EarlyScratch(void* memory, const DistributionShape& shape)
       : cutter(memory),
-        sample(cutter.take<Key>(shape.sample_keys())),
+        sample_or_chunks(cutter.take<std::byte>(
+            std::max(shape.sample_keys() * sizeof(Key), chunk_bytes(shape)))),
         first(take_tables<Key>(cutter, 1, shape.first_bits)),
         second(take_tables<Key>(cutter, shape.first_bins(), shape.second_bits)),
         first_rooms(cutter.take<std::uint64_t>(shape.first_bins())),
         second_rooms(cutter.take<std::uint64_t>(shape.last_bins())) {}
 
+  [[nodiscard]] Key* sample() const { return reinterpret_cast<Key*>(sample_or_chunks); }
+  [[nodiscard]] std::uint16_t* chunks() const {
+    return reinterpret_cast<std::uint16_t*>(sample_or_chunks);
+  }
+  [[nodiscard]] static std::uint64_t chunk_bytes(const DistributionShape& shape) {
+    return shape.first_bins() * shape.chunks_of_bin * sizeof(std::uint16_t);
+  }
   [[nodiscard]] static std::uint64_t room_bytes(const DistributionShape& shape) {
     return round_up(shape.first_bins() * sizeof(std::uint64_t), kScratchAlignment) +
            shape.last_bins() * sizeof(std::uint64_t);
@@ -137,11 +146,12 @@ struct DistributionScratch {
         tile_arrays(cutter.take<LongArray>(sort.bounds.tile_arrays)),
         before_merges(cutter.used_bytes()),
         merges(cutter, sort.needs(count), sort.tuning),
-        early(merges.samples, sort.shape) {}
+        early(scratch == nullptr ? nullptr : merges.buffer + sort.shape.chunked_keys(),
+              sort.shape) {}
 
-  [[nodiscard]] std::size_t bytes(std::uint64_t count) const {
-    const std::size_t buffer = round_up(count * sizeof(Key), kScratchAlignment);
-    return std::max(cutter.used_bytes(), before_merges + buffer + early.cutter.used_bytes());
+  [[nodiscard]] std::size_t bytes(const DistributionShape& shape) const {
+    const std::size_t chunks = shape.chunked_keys() * sizeof(Key);
+    return std::max(cutter.used_bytes(), before_merges + chunks + early.cutter.used_bytes());
   }
 };
 
@@ -155,18 +165,18 @@ void queue_tables(const KeySort<Key>& sort, const DistributionChoice& choice,
   sample.input = sort.input;
   sample.count = sort.count;
   sample.maps = EndMaps<Key>::of(sort.load_map, {});
-  sample.sample = early.sample;
+  sample.sample = early.sample();
   sample.sample_bits = plan.shape.sample_bits;
   sample.seed = choice.seed ? *choice.seed : std::random_device{}();
   sample.counts = places.counts;
   launch_sample_keys(sample, architecture, sort.stream);
-  sort_keys<Key>({.input = early.sample,
-                  .output = early.sample,
+  sort_keys<Key>({.input = early.sample(),
+                  .output = early.sample(),
                   .count = plan.shape.sample_keys(),
                   .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
                   .stream = sort.stream});
   TablePass<Key> tables;
-  tables.sample = early.sample;
+  tables.sample = early.sample();
   tables.sample_bits = plan.shape.sample_bits;
   tables.first = early.first;
   tables.second = early.second;
@@ -183,7 +193,8 @@ template <class Key>
 void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& plan,
                          const DistributionScratch<Key>& places, unsigned architecture) {
   const EarlyScratch<Key>& early = places.early;
-  constexpr unsigned kTileKeys = kDistribution<Key>.tile_keys();
+  check_cuda(cudaMemsetAsync(early.chunks(), 0, early.chunk_bytes(plan.shape), sort.stream),
+             CudaCall::kMemory, "clearing the chunks of a distribution");
   DistributionPass<Key> first;
   first.input = sort.input;
   first.output = places.merges.buffer;
@@ -191,14 +202,15 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
   first.tables = early.first;
   first.buckets = places.whole;
   first.bucket_count = 1;
-  first.tile_count = div_up(sort.count, kTileKeys);
+  first.tile_count = div_up(sort.count, kFirstDistribution<Key>.tile_keys());
   first.rooms = early.first_rooms;
+  first.chunks = {early.chunks(), plan.shape.chunks_of_bin, plan.shape.chunk_shift};
   first.counts = places.counts;
-  launch_bin_counts(first, architecture, sort.stream);
+  launch_first_distribution(first, architecture, sort.stream);
+  constexpr unsigned kTileKeys = kSecondDistribution<Key>.tile_keys();
   launch_bucket_places<Key>(
       {first.rooms, plan.shape.first_bins(), places.buckets, kTileKeys, places.counts},
       architecture, sort.stream);
-  launch_distribution(first, architecture, sort.stream);
 
   DistributionPass<Key> second = first;
   second.input = places.merges.buffer;
@@ -207,7 +219,7 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
   second.tables = early.second;
   second.buckets = places.buckets;
   second.bucket_count = plan.shape.first_bins();
-  second.tile_count = first.tile_count + second.bucket_count;
+  second.tile_count = div_up(sort.count, kTileKeys) + second.bucket_count;
   second.rooms = early.second_rooms;
   launch_bin_counts(second, architecture, sort.stream);
   PackPass<Key> pack;
@@ -220,7 +232,7 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
   pack.tile_arrays = places.tile_arrays;
   pack.counts = places.counts;
   launch_pack_bins(pack, architecture, sort.stream);
-  launch_distribution(second, architecture, sort.stream);
+  launch_second_distribution(second, architecture, sort.stream);
 }
 
 template <class Key>
@@ -257,7 +269,7 @@ std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count,
   if (!DistributionShape::of(count, choice).suits(count, choice)) return most;
   for (const TuningRow& row : kTunings) {
     const DistributionSort<Key> plan(count, choice, row.architecture);
-    most = std::max(most, DistributionScratch<Key>(nullptr, count, plan).bytes(count));
+    most = std::max(most, DistributionScratch<Key>(nullptr, count, plan).bytes(plan.shape));
   }
   return most;
 }

@@ -7,6 +7,7 @@
 
 #include "base/units.hpp"
 #include "gpu/cuda/tuning.hpp"
+#include "gpu/distribute/bin_chunks.hpp"
 #include "gpu/distribute/bin_table.hpp"
 #include "gpu/distribute/device_distribute.hpp"
 #include "gpu/segmented/long_merges.hpp"
@@ -21,11 +22,17 @@ inline constexpr unsigned kLongTiles = 8;
 inline constexpr std::uint64_t kBinKeys = 2048;
 // 2^3 keys of the sample for each of these bins: few bins of a thousand exceed a mean twice.
 inline constexpr unsigned kSampleBitsOfBin = 3;
+// Of the keys, one in so many is room that bins of the first distribution may leave in their last
+// chunks. It decides how many bins there are, if the second distribution can have more of them.
+inline constexpr std::uint64_t kChunkRoomShare = 32;
 
 struct DistributionShape {
   unsigned first_bits = 1;  // log2 of the bins of the first distribution
   unsigned second_bits = 1;
   unsigned sample_bits = 2;
+  unsigned chunk_shift = kLeastChunkShift;  // log2 of the keys of a chunk (bin_chunks.hpp)
+  std::uint64_t chunks_of_bin = 1;          // at most
+  std::uint64_t chunk_count = 1;            // of all bins, at most
 
   [[nodiscard]] constexpr unsigned first_bins() const { return 1U << first_bits; }
   [[nodiscard]] constexpr std::uint64_t last_bins() const {
@@ -34,21 +41,36 @@ struct DistributionShape {
   [[nodiscard]] constexpr std::uint64_t sample_keys() const {
     return std::uint64_t{1} << sample_bits;
   }
+  // Of the array that the first distribution writes.
+  [[nodiscard]] constexpr std::uint64_t chunked_keys() const { return chunk_count << chunk_shift; }
 
   [[nodiscard]] static constexpr DistributionShape of(std::uint64_t count,
                                                       const DistributionChoice& choice) {
     unsigned bits = 2;
     while (bits < 2 * kMostBinBits && kBinKeys << bits < count) ++bits;
     DistributionShape shape;
-    shape.first_bits = choice.first_bits != 0 ? choice.first_bits : (bits + 1) / 2;
-    shape.second_bits = choice.second_bits != 0 ? choice.second_bits : bits / 2;
+    unsigned first_bits = (bits + 1) / 2;
+    while (first_bits > 1 && bits - first_bits < kMostBinBits &&
+           kChunkRoomShare << (first_bits + kLeastChunkShift) > count) {
+      --first_bits;
+    }
+    shape.first_bits = choice.first_bits != 0 ? choice.first_bits : first_bits;
+    shape.second_bits = choice.second_bits != 0 ? choice.second_bits : bits - first_bits;
     shape.sample_bits = shape.first_bits + shape.second_bits + kSampleBitsOfBin;
+    shape.add_chunks(count);
     return shape;
   }
 
   // Can so few keys be distributed? The sample is sorted in the array that they go to first.
   [[nodiscard]] constexpr bool suits(std::uint64_t count, const DistributionChoice& choice) const {
     return count >= std::max(choice.least_keys, 4 * sample_keys());
+  }
+
+ private:
+  constexpr void add_chunks(std::uint64_t count) {
+    while ((count >> chunk_shift) + first_bins() > kMostChunks) ++chunk_shift;
+    chunks_of_bin = (count >> chunk_shift) + 1;
+    chunk_count = (count >> chunk_shift) + first_bins();
   }
 };
 

@@ -8,12 +8,15 @@
 #include <cuda_runtime_api.h>
 
 #include "element/key.hpp"
+#include "gpu/distribute/bin_chunks.hpp"
 #include "gpu/distribute/bin_table.hpp"
 #include "gpu/distribute/device_distribute.hpp"
 #include "gpu/segmented/launch.hpp"
 #include "gpu/sort/long_arrays.hpp"
 
 namespace gsort::gpu {
+
+enum class DistributionStep : std::uint8_t { kFirst, kSecond };
 
 // A distribution's tile: what a block reads, sorts by bins in shared memory, and writes.
 struct DistributionTuning {
@@ -25,8 +28,14 @@ struct DistributionTuning {
 
 // On an H100 the two distributions of 2^28 random keys took 1.53 and 1.62 ms (u32), 2.30 and 2.66
 // (u64); with 512 threads and 32 or 24 keys a thread 1.89 and 2.08, 2.35 and 2.62.
-template <class Key>
+template <class Key, DistributionStep kStep>
 inline constexpr DistributionTuning kDistribution{1024, 16};
+template <class Key>
+inline constexpr DistributionTuning kFirstDistribution =
+    kDistribution<Key, DistributionStep::kFirst>;
+template <class Key>
+inline constexpr DistributionTuning kSecondDistribution =
+    kDistribution<Key, DistributionStep::kSecond>;
 
 // A packed tile has so many keys at most: it is loaded as vectors that may begin before it.
 template <class Key>
@@ -39,6 +48,7 @@ struct DistributionCounts {
   SegmentedCounts lists;
   std::uint64_t steps = 0;   // of the sample, in the input's order: up << 32 | down
   std::uint64_t merges = 0;  // not 0: the keys stay where they are, and are merged
+  std::uint64_t chunks = 0;  // that bins of the first distribution took
 };
 
 // Tables of the same size, one for each bucket.
@@ -57,7 +67,7 @@ struct BinTables {
 
 // Keys that are distributed among bins of their own. Entry i + 1 is where bucket i ends.
 struct BucketPlace {
-  std::uint64_t begin = 0;       // of its keys
+  std::uint64_t begin = 0;       // of its keys in the sorted array
   std::uint64_t first_tile = 0;  // of its tiles
 };
 
@@ -96,22 +106,24 @@ struct DistributionPass {
   const BucketPlace* buckets = nullptr;
   unsigned bucket_count = 0;
   std::uint64_t tile_count = 0;  // at most
-  // Of each bucket's bins: how many keys they have, then where the next key goes, and kFinalRoom.
+  // Of each bucket's bins. The first distribution: how many keys they have got. The second: how
+  // many they have, then where the next key goes, and kFinalRoom.
   std::uint64_t* rooms = nullptr;
+  BinChunks chunks;  // the first distribution writes them, the second one reads them
   DistributionCounts* counts = nullptr;
 };
 inline constexpr std::uint64_t kFinalRoom = std::uint64_t{1} << 63;  // its keys are all the same
 
-// After the first count: the bins become buckets.
+// After the first distribution: the bins become buckets.
 struct BucketPass {
-  std::uint64_t* rooms = nullptr;
+  const std::uint64_t* rooms = nullptr;
   unsigned bins = 0;
   BucketPlace* buckets = nullptr;
   unsigned tile_keys = 0;
   DistributionCounts* counts = nullptr;
 };
 
-// After the second one: bins are packed into tiles of the block sort, or become long arrays.
+// After the count: bins are packed into tiles of the block sort, or become long arrays.
 template <class Key>
 struct PackPass {
   BinTables<Key> tables;
@@ -142,8 +154,11 @@ void launch_bin_counts(const DistributionPass<Key>& pass, unsigned architecture,
 template <class Key>
 void launch_bucket_places(const BucketPass& pass, unsigned architecture, cudaStream_t stream);
 template <class Key>
-void launch_distribution(const DistributionPass<Key>& pass, unsigned architecture,
-                         cudaStream_t stream);
+void launch_first_distribution(const DistributionPass<Key>& pass, unsigned architecture,
+                               cudaStream_t stream);
+template <class Key>
+void launch_second_distribution(const DistributionPass<Key>& pass, unsigned architecture,
+                                cudaStream_t stream);
 template <class Key>
 void launch_pack_bins(const PackPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 template <class Key>

@@ -32,7 +32,7 @@ inline unsigned stretch_blocks(std::uint64_t tiles, unsigned threads) {
 template <class Key>
 void launch_bin_counts(const DistributionPass<Key>& pass, unsigned architecture,
                        cudaStream_t stream) {
-  constexpr unsigned kThreads = kDistribution<Key>.threads;
+  constexpr unsigned kThreads = kSecondDistribution<Key>.threads;
   launch_kernel(bin_count_kernel<Key>,
                 {stretch_blocks(pass.tile_count, kThreads), kThreads, 0, architecture, stream},
                 "launching bin_count_kernel", pass);
@@ -44,15 +44,27 @@ void launch_bucket_places(const BucketPass& pass, unsigned architecture, cudaStr
                 "launching bucket_place_kernel", pass);
 }
 
-template <class Key>
+template <DistributionStep kStep, class Key>
 void launch_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                          cudaStream_t stream) {
-  constexpr DistributionTuning kTuning = kDistribution<Key>;
+  constexpr DistributionTuning kTuning = kDistribution<Key, kStep>;
   constexpr unsigned kBytes = kTuning.tile_keys() * sizeof(Key);
   const unsigned blocks = stretch_blocks(pass.tile_count, kTuning.threads);
-  launch_kernel(distribution_kernel<Key, kTuning.threads, kTuning.keys_per_thread>,
+  launch_kernel(distribution_kernel<Key, kStep>,
                 {blocks, kTuning.threads, kBytes, architecture, stream},
                 "launching distribution_kernel", pass);
+}
+
+template <class Key>
+void launch_first_distribution(const DistributionPass<Key>& pass, unsigned architecture,
+                               cudaStream_t stream) {
+  launch_distribution<DistributionStep::kFirst>(pass, architecture, stream);
+}
+
+template <class Key>
+void launch_second_distribution(const DistributionPass<Key>& pass, unsigned architecture,
+                                cudaStream_t stream) {
+  launch_distribution<DistributionStep::kSecond>(pass, architecture, stream);
 }
 
 template <class Key>

@@ -44,10 +44,7 @@ __global__ void __launch_bounds__(kMostBins) bucket_place_kernel(const BucketPas
   std::uint64_t tiles = 0;
   const std::uint64_t first_tile = block_exclusive_sum<kMostBins>(
       (count + pass.tile_keys - 1) / pass.tile_keys, warp_sums, tiles);
-  if (bin < pass.bins) {
-    pass.rooms[bin] = begin;
-    pass.buckets[bin] = {begin, first_tile};
-  }
+  if (bin < pass.bins) pass.buckets[bin] = {begin, first_tile};
   if (bin == 0) pass.buckets[pass.bins] = {keys, tiles};
 }
 

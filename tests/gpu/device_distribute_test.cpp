@@ -64,7 +64,7 @@ template <class Key>
 std::vector<std::size_t> border_sizes() {
   std::vector<std::size_t> sizes{128, 129, 255, 257, 1000, 2047, 2049, 1234567};
   const std::size_t sort_tile = tuning_for<Key>(90).block_sort_keys();
-  for (const std::size_t tile : {std::size_t{kDistribution<Key>.tile_keys()}, sort_tile,
+  for (const std::size_t tile : {std::size_t{kFirstDistribution<Key>.tile_keys()}, sort_tile,
                                  std::size_t{packed_tile_keys<Key>(sort_tile)}}) {
     for (const std::size_t times : {1U, 2U, 3U, 8U, 9U, 33U}) {
       for (const std::size_t near : {tile * times - 1, tile * times, tile * times + 1}) {
