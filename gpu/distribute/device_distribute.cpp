@@ -48,6 +48,7 @@
 #include "gpu/distribute/device_distribute.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <random>
 
 #include "gpu/cuda/architecture.hpp"
@@ -60,6 +61,12 @@ namespace gsort::gpu {
 namespace {
 
 constexpr const char* kOperation = "sorting keys on the GPU by distribution";
+
+template <class Key>
+bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
+  const std::uint64_t least = choice.least_keys.value_or(kLeastDistributedKeys<Key>);
+  return DistributionShape::of(count, choice).suits(count, least);
+}
 
 template <class Key>
 BinTables<Key> take_tables(ScratchCutter& cutter, std::uint64_t tables, unsigned bin_bits) {
@@ -260,13 +267,11 @@ void queue_tiles_and_merges(const KeySort<Key>& sort, const DistributionSort<Key
                     [&](LongArrays&, unsigned, unsigned) { return plan.bounds.rows; });
 }
 
-}  // namespace
-
+// Of a distribution, on any architecture; 0 if there is none.
 template <class Key>
-std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count,
-                                                    const DistributionChoice& choice) {
-  std::size_t most = sort_keys_scratch_bytes<Key>(count);
-  if (!DistributionShape::of(count, choice).suits(count, choice)) return most;
+std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choice) {
+  if (!are_distributed<Key>(count, choice)) return 0;
+  std::size_t most = 0;
   for (const TuningRow& row : kTunings) {
     const DistributionSort<Key> plan(count, choice, row.architecture);
     most = std::max(most, DistributionScratch<Key>(nullptr, count, plan).bytes(plan.shape));
@@ -274,9 +279,19 @@ std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count,
   return most;
 }
 
+}  // namespace
+
+template <class Key>
+std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count,
+                                                    const DistributionChoice& choice) {
+  // Of a power of two more is needed than of one key more, which is distributed in another shape.
+  return std::max({sort_keys_scratch_bytes<Key>(count), scratch_bytes_of<Key>(count, choice),
+                   scratch_bytes_of<Key>(std::bit_floor(count), choice)});
+}
+
 template <class Key>
 void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoice& choice) {
-  if (!DistributionShape::of(sort.count, choice).suits(sort.count, choice)) return sort_keys(sort);
+  if (!are_distributed<Key>(sort.count, choice)) return sort_keys(sort);
   const std::size_t needed = sort_keys_by_distribution_scratch_bytes<Key>(sort.count, choice);
   require_sort_memory({.input = sort.input,
                        .output = sort.output,

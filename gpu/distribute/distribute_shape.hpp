@@ -61,9 +61,9 @@ struct DistributionShape {
     return shape;
   }
 
-  // Can so few keys be distributed? The sample is sorted in the array that they go to first.
-  [[nodiscard]] constexpr bool suits(std::uint64_t count, const DistributionChoice& choice) const {
-    return count >= std::max(choice.least_keys, 4 * sample_keys());
+  // Are so few keys distributed? The sample is sorted in the array that they go to first.
+  [[nodiscard]] constexpr bool suits(std::uint64_t count, std::uint64_t least_keys) const {
+    return count >= std::max(least_keys, 4 * sample_keys());
   }
 
  private:

@@ -5,11 +5,11 @@
 
 #include "engine/footprint.hpp"
 #include "gpu/cuda/architecture.hpp"
+#include "gpu/distribute/device_distribute.hpp"
 #include "gpu/engine/packed_blocks.hpp"
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/records/device_records.hpp"
 #include "gpu/segmented/device_batch.hpp"
-#include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -35,13 +35,13 @@ class KeySorter final : public ChunkSorter {
 
   [[nodiscard]] std::byte* input() override { return keys_.as<std::byte>(); }
   SortedElements sort(std::uint64_t count, KeyForm form, const Stream& stream) override {
-    sort_keys<Key>({.input = keys_.as<Key>(),
-                    .output = keys_.as<Key>(),
-                    .count = count,
-                    .load_map = map_,
-                    .store_map = form == KeyForm::kRaw ? map_ : KeyMap<Key>{},
-                    .scratch = {scratch_.as(), scratch_bytes_},
-                    .stream = stream.get()});
+    sort_keys_by_distribution<Key>({.input = keys_.as<Key>(),
+                                    .output = keys_.as<Key>(),
+                                    .count = count,
+                                    .load_map = map_,
+                                    .store_map = form == KeyForm::kRaw ? map_ : KeyMap<Key>{},
+                                    .scratch = {scratch_.as(), scratch_bytes_},
+                                    .stream = stream.get()});
     return {keys_.as<std::byte>(), count, room_for_packing(form, scratch_, scratch_bytes_)};
   }
 

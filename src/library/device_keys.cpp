@@ -1,8 +1,8 @@
 #include "library/device_keys.hpp"
 
+#include "gpu/distribute/device_distribute.hpp"
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/segmented/device_batch.hpp"
-#include "gpu/sort/device_sort.hpp"
 #include "gpu/sort/host_array_sort.hpp"
 #include "library/key_types.hpp"
 
@@ -28,20 +28,20 @@ library::Bits<Key>* bits(Key* keys) {
 
 template <DeviceKey Key>
 std::size_t device_sort_scratch_bytes(std::uint64_t count) {
-  return gpu::sort_keys_scratch_bytes<library::Bits<Key>>(count);
+  return gpu::sort_keys_by_distribution_scratch_bytes<library::Bits<Key>>(count);
 }
 
 template <DeviceKey Key>
 void sort_device_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                       const DeviceScratch& scratch, DeviceStream stream) {
   const auto map = map_of<Key>(order);
-  gpu::sort_keys<library::Bits<Key>>({.input = bits(input),
-                                      .output = bits(output),
-                                      .count = count,
-                                      .load_map = map,
-                                      .store_map = map,
-                                      .scratch = {scratch.memory, scratch.bytes},
-                                      .stream = stream});
+  gpu::sort_keys_by_distribution<library::Bits<Key>>({.input = bits(input),
+                                                      .output = bits(output),
+                                                      .count = count,
+                                                      .load_map = map,
+                                                      .store_map = map,
+                                                      .scratch = {scratch.memory, scratch.bytes},
+                                                      .stream = stream});
 }
 
 template <UnsignedDeviceKey Key>

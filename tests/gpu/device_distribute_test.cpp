@@ -267,22 +267,45 @@ TYPED_TEST(DeviceDistribute, SortsAlikeWhateverTheSeed) {
   }
 }
 
-TYPED_TEST(DeviceDistribute, SortsByDefaultWhatIsLarge) {
+TYPED_TEST(DeviceDistribute, SortsWhatIsLarge) {
   for (const std::size_t size : {(std::size_t{1} << 22) - 1, std::size_t{1} << 22,
                                  (std::size_t{1} << 24) + 4321, (std::size_t{1} << 26) + 12345}) {
+    if (are_too_many(size)) continue;
     for (const Shape shape : {Shape::kUniform, Shape::kSorted, Shape::kZipf, Shape::kEqual}) {
-      sort_and_compare<TypeParam>(make_keys<TypeParam>(shape, size, 6), {}, "by default");
+      sort_and_compare<TypeParam>(make_keys<TypeParam>(shape, size, 6),
+                                  {.choice = {.least_keys = std::uint64_t{1} << 22}}, "large");
       if (this->HasFatalFailure()) return;
     }
   }
 }
 
+TYPED_TEST(DeviceDistribute, SortsByDefaultWhateverTheCount) {
+  for (const std::size_t size : {std::size_t{29000}, (std::size_t{1} << 26) + 1}) {
+    if (are_too_many(size)) continue;
+    sort_and_compare<TypeParam>(make_keys<TypeParam>(Shape::kUniform, size, 6), {}, "by default");
+  }
+}
+
 TYPED_TEST(DeviceDistribute, NeedsLittleMoreThanASecondArray) {
-  for (std::uint64_t count = std::uint64_t{1} << 22; count < kMaxSortedKeys; count += count / 9) {
-    const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<TypeParam>(count);
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 22;
+  for (std::uint64_t count = kLeast; count < kMaxSortedKeys; count += count / 9) {
+    const std::size_t bytes =
+        sort_keys_by_distribution_scratch_bytes<TypeParam>(count, {.least_keys = kLeast});
     EXPECT_LE(bytes - count * sizeof(TypeParam), count * sizeof(TypeParam) * 6 / 100) << count;
     cases_of_test.run = 1;
   }
+}
+
+TYPED_TEST(DeviceDistribute, NeedsNoLessForMoreKeys) {
+  std::size_t least = 0;
+  for (std::uint64_t power = 1; power < kMaxSortedKeys; power *= 2) {
+    for (const std::uint64_t count : {power - 1, power, power + 1, power + power / 3}) {
+      const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<TypeParam>(count);
+      EXPECT_GE(bytes, least) << count;
+      least = bytes;
+    }
+  }
+  cases_of_test.run = 1;
 }
 
 TYPED_TEST(DeviceDistribute, RefusesBadArgumentsBeforeAnyLaunch) {

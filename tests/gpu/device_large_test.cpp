@@ -55,7 +55,8 @@ TEST_F(DeviceLarge, KeysAreSorted) {
 
 TEST_F(DeviceLarge, KeysAreDistributed) {
   for (const std::uint64_t count : kCounts) {
-    const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<Key>(count);
+    const DistributionChoice choice{.plan = DistributionPlan::kDistribute, .least_keys = 0};
+    const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<Key>(count, choice);
     if (lacks_memory(count * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
     const DeviceArray<Key> keys(count);
     const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
@@ -65,7 +66,7 @@ TEST_F(DeviceLarge, KeysAreDistributed) {
                                     .output = keys.get(),
                                     .count = count,
                                     .scratch = {scratch.get(), bytes}},
-                                   {.plan = DistributionPlan::kDistribute});
+                                   choice);
     EXPECT_EQ(count_wrong(scattered, keys.get()), 0U) << count;
   }
 }

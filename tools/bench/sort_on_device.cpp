@@ -47,7 +47,7 @@ void bench_device_sort(const Request& request, Report& report) {
                      .load_map = bench.map(),
                      .store_map = bench.map(),
                      .scratch = {bench.scratch(), bench.scratch_bytes()}},
-                    {.plan = plan});
+                    {.plan = plan, .least_keys = std::uint64_t{1} << 22});
               },
               bench.map());
         };

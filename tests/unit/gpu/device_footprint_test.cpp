@@ -7,10 +7,10 @@
 #include "engine/array_footprint.hpp"
 #include "engine/footprint.hpp"
 #include "engine/record_footprint.hpp"
+#include "gpu/distribute/device_distribute.hpp"
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/records/device_records.hpp"
 #include "gpu/segmented/device_batch.hpp"
-#include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -35,7 +35,7 @@ TYPED_TEST_SUITE(DeviceFootprint, Keys);
 
 TYPED_TEST(DeviceFootprint, HoldsWhatASortNeeds) {
   for_counts(kMostBytes / sizeof(TypeParam), [](std::uint64_t count) {
-    ASSERT_LE(sort_keys_scratch_bytes<TypeParam>(count),
+    ASSERT_LE(sort_keys_by_distribution_scratch_bytes<TypeParam>(count),
               CudaFootprint::scratch_bytes(count * sizeof(TypeParam)))
         << count;
   });
