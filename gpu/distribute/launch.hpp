@@ -26,8 +26,8 @@ struct DistributionTuning {
   [[nodiscard]] constexpr unsigned tile_keys() const { return threads * keys_per_thread; }
 };
 
-// On an H100 the two distributions of 2^28 random keys took 1.53 and 1.62 ms (u32), 2.30 and 2.66
-// (u64); with 512 threads and 32 or 24 keys a thread 1.89 and 2.08, 2.35 and 2.62.
+// On an H100 the two distributions of 2^28 random keys take 1.58 and 1.49 ms (u32), 2.32 and 2.70
+// (u64); with two blocks of 512 threads on a multiprocessor 1.48 and 1.61, 2.80 and 3.19.
 template <class Key, DistributionStep kStep>
 inline constexpr DistributionTuning kDistribution{1024, 16};
 template <class Key>
