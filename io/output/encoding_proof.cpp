@@ -20,12 +20,6 @@ namespace {
 constexpr std::size_t kBytesAtOnce = std::size_t{8}
                                      << 10;  // of keys: they and their lines are near
 
-Error differs(std::string_view form) {
-  return Error(ErrorKind::kCorrupt, fmt::format("checking the output encoded as {}", form),
-               "decoding it does not give the sorted elements back")
-      .hint("memory or a library corrupted it; it was not written, the input is unchanged");
-}
-
 // A member as a decoder reads it.
 class MemberStream final : public ByteStream {
  public:
@@ -81,6 +75,12 @@ bool lines_read_back(std::string_view text, ConstByteSpan raw_keys, const KeyFor
 
 }  // namespace
 
+Error encoded_otherwise(std::string_view form) {
+  return Error(ErrorKind::kCorrupt, fmt::format("checking the output encoded as {}", form),
+               "decoding it does not give the sorted elements back")
+      .hint("memory or a library corrupted it; it was not written, the input is unchanged");
+}
+
 bool reads_back(std::string_view text, ConstByteSpan raw_keys, const KeyFormat& format) {
   return with_value_of_type(format.type, [&](auto value) {
     return lines_read_back<decltype(value)>(text, raw_keys, format);
@@ -93,7 +93,7 @@ std::size_t format_proven(LineFormatter formatter, ConstByteSpan raw_keys, const
   while (!raw_keys.empty()) {
     const ConstByteSpan keys = raw_keys.first(std::min(raw_keys.size(), kBytesAtOnce));
     const std::size_t bytes = formatter(keys, format, at);
-    if (!reads_back({at, bytes}, keys, format)) throw differs(name_of(FileFormat::kText));
+    if (!reads_back({at, bytes}, keys, format)) throw encoded_otherwise(name_of(FileFormat::kText));
     at += bytes;
     raw_keys = raw_keys.subspan(keys.size());
   }
@@ -107,13 +107,13 @@ void require_decompresses(Codec codec, ConstByteSpan member, ConstByteSpan conte
   try {
     while (const std::size_t bytes = decoder->read(scratch)) {
       const ConstByteSpan wanted = content.first(std::min(bytes, content.size()));
-      if (!are_equal(scratch.first(bytes), wanted)) throw differs(name_of(codec));
+      if (!are_equal(scratch.first(bytes), wanted)) throw encoded_otherwise(name_of(codec));
       content = content.subspan(bytes);
     }
   } catch (const Error&) {  // the decoder takes it for damaged, or for too large
-    throw differs(name_of(codec));
+    throw encoded_otherwise(name_of(codec));
   }
-  if (!content.empty()) throw differs(name_of(codec));
+  if (!content.empty()) throw encoded_otherwise(name_of(codec));
 }
 
 }  // namespace gsort::io

@@ -5,6 +5,9 @@
 // encoding-proof.txt), so it is made only when it is asked for.
 #pragma once
 
+#include <string_view>
+
+#include "base/error.hpp"
 #include "element/key.hpp"
 #include "form/decimal.hpp"
 #include "form/file_form.hpp"
@@ -13,6 +16,9 @@
 namespace gsort::io {
 
 using LineFormatter = decltype(&format_lines);
+
+// For what `form` ("text", "gzip") is made of elements and does not decode to them.
+[[nodiscard]] Error encoded_otherwise(std::string_view form);
 
 // As format_lines, by `formatter`, a few lines at a time, each read again while it is near. NaNs,
 // whose payload text does not hold, must come back as NaNs of their sign.

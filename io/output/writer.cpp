@@ -10,7 +10,9 @@
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
+#include "element/counted_keys.hpp"
 #include "form/counted_file.hpp"
+#include "form/counted_lines.hpp"
 #include "form/decimal.hpp"
 #include "form/npy.hpp"
 
@@ -55,6 +57,10 @@ struct Writer::Scratch {
   std::vector<std::byte> text;
   std::vector<std::byte> compressed;
   std::vector<std::byte> decompressed;  // a stretch of it, to be compared
+  // Where keys have counts, on the way to text:
+  std::vector<std::byte> keys;
+  std::vector<std::uint64_t> counts;
+  std::vector<char> key_lines;
 };
 
 Writer::Writer(Output& output, const WriterOptions& options)
@@ -138,13 +144,12 @@ void Writer::put_frame(std::uint64_t position, ConstByteSpan keys) {
 ConstByteSpan Writer::encode(ConstByteSpan keys, Scratch& scratch) {
   ConstByteSpan encoded = keys;
   if (options_.form.format == FileFormat::kText) {
-    const std::size_t lines = options_.frame_elements;
-    scratch.text.resize(lines * most_line_bytes(options_.key.type) + kTextSlack);
+    const std::size_t line = most_line_bytes(options_.key.type);
+    const std::size_t most = line + (options_.counts ? kMostCountBytes : 0);
+    scratch.text.resize(options_.frame_elements * most + kTextSlack);
     char* const text = reinterpret_cast<char*>(scratch.text.data());
-    lost_nan_payloads_ += count_lost_nan_payloads(keys, options_.key);
-    const std::size_t bytes = options_.proves_encoding
-                                  ? format_proven(options_.formatter, keys, options_.key, text)
-                                  : options_.formatter(keys, options_.key, text);
+    const std::size_t bytes =
+        options_.counts ? format_counted(keys, scratch, text) : format(keys, text);
     encoded = ConstByteSpan(scratch.text).first(bytes);
   }
   if (options_.form.codec != Codec::kNone) {
@@ -152,6 +157,29 @@ ConstByteSpan Writer::encode(ConstByteSpan keys, Scratch& scratch) {
     encoded = compressed(encoded, scratch);
   }
   return encoded;
+}
+
+std::size_t Writer::format(ConstByteSpan keys, char* to) {
+  lost_nan_payloads_ += count_lost_nan_payloads(keys, options_.key);
+  return options_.proves_encoding ? format_proven(options_.formatter, keys, options_.key, to)
+                                  : options_.formatter(keys, options_.key, to);
+}
+
+// Lines of the keys first, then their counts in front of them.
+std::size_t Writer::format_counted(ConstByteSpan pairs, Scratch& scratch, char* to) {
+  const std::size_t key_bytes = bytes_of(options_.key.type);
+  const std::size_t count = pairs.size() / element_bytes_;
+  scratch.keys.resize(count * key_bytes);
+  scratch.counts.resize(count);
+  split_counts(pairs, key_bytes, options_.key.big_endian, scratch.keys.data(), scratch.counts);
+  scratch.key_lines.resize(count * most_line_bytes(options_.key.type) + kTextSlack);
+  const std::string_view key_lines(scratch.key_lines.data(),
+                                   format(scratch.keys, scratch.key_lines.data()));
+  const std::size_t bytes = put_counts_in_front(scratch.counts, key_lines, to);
+  if (options_.proves_encoding && !has_counts_in_front({to, bytes}, scratch.counts, key_lines)) {
+    throw encoded_otherwise(name_of(FileFormat::kText));
+  }
+  return bytes;
 }
 
 ConstByteSpan Writer::compressed(ConstByteSpan content, Scratch& scratch) const {
@@ -220,6 +248,14 @@ void Writer::finish_plain() {
   output_.write_at(0, counting_header(elements_put_));
 }
 
+// Not known before all was put that it is nothing.
+void Writer::write_empty_member() {
+  Scratch scratch;
+  const ConstByteSpan member = compressed({}, scratch);
+  output_.write_at(0, member);
+  next_offset_ = member.size();
+}
+
 void Writer::require_all_put(std::uint64_t elements) const {
   const std::uint64_t put = options_.form.is_plain() ? elements_put_.load() : claimed_.first_gap();
   if (put == elements) return;
@@ -230,6 +266,7 @@ void Writer::require_all_put(std::uint64_t elements) const {
 void Writer::commit(std::uint64_t elements) {
   require_all_put(elements);
   if (counts_elements_ && options_.form.is_plain()) finish_plain();
+  if (options_.form.codec != Codec::kNone && next_offset_ == 0) write_empty_member();
   output_.commit(next_offset_);
 }
 

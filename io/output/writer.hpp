@@ -35,7 +35,8 @@ struct WriterOptions {
   KeyFormat key;
   std::optional<StoredDtype> dtype;  // of an array, where the key does not say it
   std::uint64_t row_elements = 0;    // of an array of two dimensions
-  std::size_t element_bytes = 0;     // of a key, or of a record; records are written raw
+  std::size_t element_bytes = 0;     // of a key, with its count; or of a record, written raw
+  bool counts = false;               // elements are keys with their counts (counted_keys.hpp)
   WriteWindows windows;              // of direct writes
   // Only for outputs that are not plain:
   std::uint64_t frame_elements = 1;  // encoded in one go
@@ -56,7 +57,7 @@ class Writer {
 
   // To be called once, before the first piece: makes room for `elements` elements, as far as their
   // size is known, and writes the header: `header`, or that of an array. None: their number is
-  // known when all have been put, and is more than none; the header of an array is then written by
+  // known when all have been put; the header of an array is then written by
   // commit(), which needs an output that is no stream and not compressed.
   // Throws: Error(kResource); Error(kOutput).
   void begin(std::optional<std::uint64_t> elements, ConstByteSpan header);
@@ -86,6 +87,9 @@ class Writer {
   void put_frames(std::uint64_t position, ConstByteSpan keys);
   void put_frame(std::uint64_t position, ConstByteSpan keys);
   ConstByteSpan encode(ConstByteSpan keys, Scratch& scratch);
+  std::size_t format(ConstByteSpan keys, char* to);
+  std::size_t format_counted(ConstByteSpan pairs, Scratch& scratch, char* to);
+  void write_empty_member();
   ConstByteSpan compressed(ConstByteSpan content, Scratch& scratch) const;
   void wait_for_turn(std::unique_lock<std::mutex>& lock, std::uint64_t position);
   std::uint64_t take_place(std::uint64_t position, std::uint64_t elements, std::uint64_t bytes);

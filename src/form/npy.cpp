@@ -133,6 +133,12 @@ StoredDtype npy_dtype_of(const KeyFormat& key) {
   return {fmt::format("'{}{}{}'", order, npy_kind_of(key.type), bytes), 1};
 }
 
+StoredDtype counted_dtype_of(const KeyFormat& key, const std::optional<StoredDtype>& stored) {
+  const StoredDtype keys = stored.value_or(npy_dtype_of(key));
+  const char order = key.big_endian ? '>' : '<';
+  return {fmt::format("[('key', {}), ('count', '{}u8')]", keys.descr, order), keys.version};
+}
+
 bool is_same_dtype(const StoredDtype& a, const StoredDtype& b) {
   const auto in_utf8 = [](const StoredDtype& dtype) {
     return dtype.version < 3 ? utf8_of_latin1(dtype.descr) : dtype.descr;

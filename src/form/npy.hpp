@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,11 @@ struct NpyHeader {
 
 // The dtype of keys.
 [[nodiscard]] StoredDtype npy_dtype_of(const KeyFormat& key);
+
+// The dtype of keys with their counts (element/counted_keys.hpp): a record of `key` and `count`.
+// `stored` is the dtype of the keys where it says more than `key`.
+[[nodiscard]] StoredDtype counted_dtype_of(const KeyFormat& key,
+                                           const std::optional<StoredDtype>& stored);
 
 // Whether the two mean the same, whatever versions of the format they are written in.
 [[nodiscard]] bool is_same_dtype(const StoredDtype& a, const StoredDtype& b);

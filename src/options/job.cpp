@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "form/npy.hpp"
 #include "options/form_options.hpp"
 #include "options/record_options.hpp"
 #include "options/result_options.hpp"
@@ -37,6 +38,17 @@ std::uint64_t array_elements(const Options& options, std::uint64_t row_elements,
   return asked == 0 ? 0 : std::min(asked, kMostFileBytes / element_bytes);
 }
 
+// An array of counted keys is one of records.
+void adopt_counts(Job& job) {
+  if (job.output_form.format == FileFormat::kSosd) {
+    throw Error(ErrorKind::kUsage, "option --count with this output", "SOSD files hold only keys")
+        .hint("write raw keys and counts, --format=sosd:bin, or lines, --format=sosd:text");
+  }
+  if (job.output_form.format == FileFormat::kNpy) {
+    job.dtype = io::counted_dtype_of(job.element.key, job.dtype);
+  }
+}
+
 }  // namespace
 
 Job make_job(const Options& options, const StoredArray& stored) {
@@ -49,6 +61,8 @@ Job make_job(const Options& options, const StoredArray& stored) {
   refuse_result_contradictions(options, stored);
   refuse_beside_resume(options, stored);
   job.unique = options.unique || options.intersect || options.subtract;
+  job.counts = options.count;
+  job.min_count = options.min_count.value_or(1);
   job.top = options.top;
   job.merged_inputs = options.merge ? options.inputs.size() : 0;
   if (options.intersect) job.set_operation = SetOperation::kIntersect;
@@ -56,6 +70,7 @@ Job make_job(const Options& options, const StoredArray& stored) {
   job.output_form = output_form(options);
   job.header_bytes = options.input_form.skip_bytes;
   job.dtype = stored.dtype;
+  if (job.counts) adopt_counts(job);
   job.verify_encoding = options.verify_encoding;
   job.resumable = options.resume.has_value();
   job.resources = options;

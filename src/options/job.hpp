@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "element/counted_keys.hpp"
 #include "element/element.hpp"
 #include "form/file_form.hpp"
 #include "form/stored_array.hpp"
@@ -20,6 +21,8 @@ struct Job {
   TypeSource type_source = TypeSource::kCaller;
 
   bool unique = false;               // one of each element comes out, as of a set operation
+  bool counts = false;               // with unique, of keys: each comes out with its count
+  std::uint64_t min_count = 1;       // with counts: keys that occur less often do not come out
   std::optional<std::uint64_t> top;  // of the result, only so many elements
   std::uint64_t merged_inputs = 0;   // that are sorted already; 0: they are not
   SetOperation set_operation = SetOperation::kNone;  // on these
@@ -36,6 +39,11 @@ struct Job {
   bool resumable = false;  // runs outlive the process
 
   Resources resources;
+
+  // Of an element of the output, as raw bytes.
+  [[nodiscard]] std::size_t result_bytes() const {
+    return element.bytes() + (counts ? kCountBytes : 0);
+  }
 };
 
 // `stored` is what the headers of the inputs say; neither key nor records where there are none.

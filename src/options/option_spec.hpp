@@ -44,6 +44,9 @@ struct OptionSpec {
 // All options, in the order in which help shows them; groups are contiguous.
 [[nodiscard]] std::span<const OptionSpec> option_table();
 
+// Those of them that stand first.
+[[nodiscard]] std::span<const OptionSpec> order_and_job_rows();
+
 // "Files": the heading of a group.
 [[nodiscard]] std::string_view title_of(OptionGroup group);
 

@@ -98,6 +98,8 @@ struct Options : FileNames, Resources, Reporting {
 
   // Result.
   bool unique = false;                          // one of each key
+  bool count = false;                           // with unique: how often it occurs, too
+  std::optional<std::uint64_t> min_count;       // with count: only keys that occur so often
   bool merge = false;                           // every input is sorted already
   bool intersect = false;                       // with merge: the keys that all inputs have
   bool subtract = false;                        // with merge: those that only the first one has

@@ -80,10 +80,39 @@ void refuse_beside_set_operations(const Options& options, const StoredArray& sto
   }
 }
 
+void refuse_beside_count(const Options& options, const StoredArray& stored) {
+  const auto refuse = [&](std::string_view other, std::string_view hint) {
+    throw exclude_each_other(options, "--count", other, hint);
+  };
+  if (!options.unique) {
+    throw Error(ErrorKind::kUsage, "option --count", "needs --unique")
+        .hint("add -u: one of each key comes out, with its count");
+  }
+  if (options.check != CheckMode::kNone) refuse("--check", "--check -u says whether keys repeat");
+  if (options.intersect || options.subtract) {
+    refuse(options.intersect ? "--intersect" : "--subtract",
+           "write the result with -o first, and count keys in another run");
+  }
+  if (options.records || stored.records) {
+    refuse(stored.records ? "an array of records" : "--record",
+           "only keys are counted; make a file of the keys alone");
+  }
+  if (options.top) {
+    refuse("--top", "write all counts and take the first ones of them, as head does with lines");
+  }
+}
+
 }  // namespace
 
 void set_top(Options& options, std::string_view value) {
   options.top = parse_elements(value, "--top");
+}
+
+void set_min_count(Options& options, std::string_view value) {
+  options.min_count = parse_elements(value, "--min-count");
+  if (options.min_count != 0) return;
+  throw Error(ErrorKind::kUsage, "--min-count '0'", "is not a count of a key")
+      .hint("every key occurs at least once; --min-count=2 leaves out keys that occur once");
 }
 
 void set_batch_elements(Options& options, std::string_view value) {
@@ -98,6 +127,11 @@ void refuse_result_contradictions(const Options& options, const StoredArray& sto
   if (options.intersect || options.subtract) refuse_beside_set_operations(options, stored);
   if (options.check != CheckMode::kNone) refuse_beside_check(options);
   if (options.fingerprint) refuse_beside_fingerprint(options);
+  if (options.count) refuse_beside_count(options, stored);
+  if (options.min_count && !options.count) {
+    throw Error(ErrorKind::kUsage, "option --min-count", "needs --count")
+        .hint("add -u --count: each key comes out with its count");
+  }
   const std::string_view reads = reading_option(options);
   if (reads.empty() && options.expected) {
     throw Error(ErrorKind::kUsage, "option --expect", "needs --check or --fingerprint")

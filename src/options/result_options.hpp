@@ -10,6 +10,7 @@ namespace gsort {
 
 // The values of --top and --batch-elements. Throws: Error(kUsage).
 void set_top(Options& options, std::string_view value);
+void set_min_count(Options& options, std::string_view value);
 void set_batch_elements(Options& options, std::string_view value);
 
 // Throws: Error(kUsage) for options that cannot be combined, or do not go with what the headers of

@@ -58,6 +58,7 @@ class Sort {
     }
     job_.reader.check_unchanged();
     require_all_read();
+    output_.end();
     proof_.finish();
     if (job_.resumption != nullptr) job_.resumption->expect_commit();
     begin_phase(Phase::kSync, 0);

@@ -21,10 +21,10 @@ struct EncodePlan {
 
 // What `threads` threads need under a host budget: an eighth of it for frames, a quarter for
 // compressors, but one frame and one compressor at least. Proven: each compressor has a
-// decompressor beside it.
+// decompressor beside it. Counted: elements are keys with their counts.
 [[nodiscard]] EncodePlan plan_encoding(const OutputForm& form, KeyType type,
                                        std::uint64_t element_bytes, unsigned threads,
-                                       std::uint64_t host_bytes, bool proven);
+                                       std::uint64_t host_bytes, bool proven, bool counted = false);
 
 // What `threads` threads that put pieces need to write around the page cache: two windows each, one
 // in the making and one on its way, and some for the disk; a sixteenth of the budget at most.

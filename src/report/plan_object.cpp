@@ -30,6 +30,8 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   json["big_endian"] = element.key.big_endian;
   json["descending"] = element.key.descending;
   json["unique"] = plan.job.unique;
+  json["counts"] = plan.job.counts;
+  json["min_count"] = plan.job.min_count;
   json["top"] = plan.job.top ? nlohmann::ordered_json(*plan.job.top) : nullptr;
   json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
   json["engine_reason"] = plan.engine_reason;

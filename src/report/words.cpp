@@ -31,6 +31,11 @@ std::string result_words(const Plan& plan) {
                        format_count(plan.job.array_elements));
   }
   std::string words = plan.job.unique ? "one of each key" : "";
+  if (plan.job.counts) words += ", with its count";
+  if (plan.job.min_count > 1) {
+    words +=
+        fmt::format(", of those that occur {} times or more", format_count(plan.job.min_count));
+  }
   if (plan.job.set_operation == SetOperation::kIntersect) words += " that is in every input";
   if (plan.job.set_operation == SetOperation::kSubtract) words += " of only the first input";
   if (plan.job.top) {

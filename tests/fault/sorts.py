@@ -5,9 +5,11 @@ import bz2
 import gzip
 import lzma
 import shutil
+import struct
 import subprocess
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,6 +47,12 @@ def sorted_keys(*names: str, change=lambda keys: keys) -> Callable[[Path], bytes
     def wanted(folder: Path) -> bytes:
         keys = keys_of(folder, *names)
         return array(keys.typecode, change(sorted(keys))).tobytes()
+    return wanted
+
+
+def counted_keys(name: str) -> Callable[[Path], bytes]:
+    def wanted(folder: Path) -> bytes:
+        return b"".join(struct.pack("<IQ", key, count) for key, count in sorted(Counter(keys_of(folder, name)).items()))
     return wanted
 
 
@@ -108,6 +116,7 @@ def cpu_sorts() -> dict[str, Sort]:
         "merged": Sort("for i in 1 2 3; do gsort-gen -t u32 -d sorted -n 50000 --seed $i -o $i.u32; done",
                        ["-m", "1.u32", "2.u32", "3.u32"], sorted_keys("1.u32", "2.u32", "3.u32"), needs_threads=True),
         "distinct": small("u32", "-u", wanted=sorted_keys("in.u32", change=lambda keys: sorted(set(keys)))),
+        "counts": small("u32", "-u", "--count", wanted=counted_keys("in.u32")),
         "top": small("u32", "--top=1000", wanted=sorted_keys("in.u32", change=lambda keys: keys[:1000])),
         "told": spilling("u32", "-vv"),
         # The library that makes JSON may crash when memory runs out; the output is in place by then.

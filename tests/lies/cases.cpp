@@ -120,6 +120,12 @@ SortRequest with_repeats(SortRequest request) {
   return request;
 }
 
+SortRequest with_counts(SortRequest request, std::uint64_t min_count) {
+  request = with_repeats(std::move(request));
+  request.min_count = min_count;
+  return request;
+}
+
 SortRequest with_top(SortRequest request, std::uint64_t top) {
   request.top = top;
   return request;
@@ -248,6 +254,14 @@ std::vector<LieCase> make_cases() {
   SortRequest unique_records = request_of_records(use_runs);
   unique_records.unique = true;
   add("unique_records", unique_records, spilled);
+  const std::set<Seam> counts = {Seam::kCounts};
+  add("counts", with_counts(keys(use_one_chunk), 1), kOfChunks | counts | placed);
+  add("spilled_counts", with_counts(keys(use_runs), 1), spilled | counts);
+  add("frequent", with_counts(keys(use_runs), 3), spilled | counts);
+  add("counts_to_pipe", through_pipes(with_counts(keys(use_one_chunk), 2), false, true),
+      kOfChunks | counts);
+  add("text_of_counts", as(with_counts(keys(use_one_chunk), 1), FileFormat::kText, {}),
+      kOfChunks | lines);
   add("top", with_top(keys(use_small_blocks), 200), counted).may_repeat_blocks = true;
   add("unique_top", with_top(with_repeats(keys(use_small_blocks)), 200),
       counted | std::set{Seam::kRepeats});

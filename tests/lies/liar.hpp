@@ -37,6 +37,7 @@ enum class Seam : std::uint8_t {
   kSplitBlock,    // blocks that the splitter of parts reads from it
   kStored,        // packed keys between an engine and a run
   kRepeats,       // elements that are dropped because they repeat others
+  kCounts,        // keys with their counts
   kMembers,       // which keys another input has
   kTier,          // a device's memory
   kRunFileRead,   // pread of a temporary file

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "element/member_keys.hpp"
-#include "element/repeated_keys.hpp"
 #include "form/decimal.hpp"
 #include "io/codecs/compress.hpp"
 #include "io/input/reader.hpp"
@@ -21,10 +19,6 @@
 #include "pipeline/proof/proof.hpp"
 #include "support/vector_tier.hpp"
 
-// A function of gsort under the name that calls of it are given, and the one that calls it.
-// A member function takes its object as its first argument, as the ABI has it.
-#define GSORT_REAL(symbol) asm("__real_" symbol)
-#define GSORT_WRAP(symbol) asm("__wrap_" symbol)
 #define GSORT_BYTES "St4spanISt4byteLm18446744073709551615EE"
 #define GSORT_CONST_BYTES "St4spanIKSt4byteLm18446744073709551615EE"
 
@@ -275,48 +269,6 @@ ConstByteSpan lying_read_block(const io::Run& run, std::size_t block, ByteSpan o
   const ConstByteSpan keys = real_read_block(run, block, out, scratch);
   garble_at(Seam::kSplitBlock, writable(keys));
   return keys;
-}
-
-// ---- Repeats that are dropped ----
-
-#define GSORT_SPLIT_REPEATS \
-  "_ZN5gsort13split_repeatsIjEEmT_St4spanIKS1_Lm18446744073709551615EEPS1_S5_"
-using Keys = std::span<const std::uint32_t>;
-std::size_t real_split_repeats(std::uint32_t before, Keys keys, std::uint32_t* kept,
-                               std::uint32_t* repeats) GSORT_REAL(GSORT_SPLIT_REPEATS);
-std::size_t lying_split_repeats(std::uint32_t before, Keys keys, std::uint32_t* kept,
-                                std::uint32_t* repeats) GSORT_WRAP(GSORT_SPLIT_REPEATS);
-
-std::size_t lying_split_repeats(std::uint32_t before, Keys keys, std::uint32_t* kept,
-                                std::uint32_t* repeats) {
-  const std::size_t stay = real_split_repeats(before, keys, kept, repeats);
-  auto telling = the_liar().event(Seam::kRepeats);
-  if (!telling || stay == 0) return stay;
-  // One that stays counts as a repeat.
-  const std::size_t lost = telling->below(stay);
-  repeats[keys.size() - stay] = kept[lost];
-  std::copy(kept + lost + 1, kept + stay, kept + lost);
-  return stay - 1;
-}
-
-// ---- Keys that another input has ----
-
-#define GSORT_SPLIT_MEMBERS \
-  "_ZN5gsort13split_membersIjEEmSt4spanIKT_Lm18446744073709551615EES4_NS_4StayEPS2_S6_"
-std::size_t real_split_members(Keys keys, Keys others, Stay stay, std::uint32_t* kept,
-                               std::uint32_t* dropped) GSORT_REAL(GSORT_SPLIT_MEMBERS);
-std::size_t lying_split_members(Keys keys, Keys others, Stay stay, std::uint32_t* kept,
-                                std::uint32_t* dropped) GSORT_WRAP(GSORT_SPLIT_MEMBERS);
-
-std::size_t lying_split_members(Keys keys, Keys others, Stay stay, std::uint32_t* kept,
-                                std::uint32_t* dropped) {
-  auto telling = the_liar().event(Seam::kMembers);
-  std::vector<std::uint32_t> heard(others.begin(), others.end());
-  if (telling && !heard.empty()) {  // one of them is another one
-    heard[telling->below(heard.size())] = keys[telling->below(keys.size())];
-    std::ranges::sort(heard);
-  }
-  return real_split_members(keys, heard, stay, kept, dropped);
 }
 
 // ---- Temporary files ----

@@ -13,6 +13,7 @@ import struct
 import subprocess
 import zlib
 from array import array
+from itertools import groupby
 
 # The key types that gsort has (cli.random_jobs compares the names), as struct writes their numbers.
 TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q",
@@ -150,5 +151,37 @@ def keys_of_array(data: bytes, kind: str, big: bool) -> bytes:
     return raw
 
 
+def counted(raw: bytes, kind: str, big: bool, least: int) -> bytes:
+    """Each of the sorted keys that occurs so often, with its count in 64 bits."""
+    size = bytes_of(kind)
+    groups = ((key, sum(1 for _ in group)) for key, group in groupby(raw[at:at + size] for at in range(0, len(raw), size)))
+    return b"".join(key + count.to_bytes(8, "big" if big else "little") for key, count in groups if count >= least)
+
+
+def counts_of_text(text: bytes, kind: str, big: bool) -> bytes:
+    pairs = [line.split(b"\t") for line in text.split(b"\n")[:-1]]
+    if not all(len(pair) == 2 for pair in pairs):
+        raise ValueError("a line is no count and key")
+    raw, size = keys_of_text(b"".join(key + b"\n" for _, key in pairs), kind, big), bytes_of(kind)
+    counts = keys_of_text(b"".join(count + b"\n" for count, _ in pairs), "u64", big)
+    return b"".join(raw[i * size:(i + 1) * size] + counts[i * 8:(i + 1) * 8] for i in range(len(pairs)))
+
+
+def counts_of_array(data: bytes, kind: str, big: bool) -> bytes:
+    """The header is that of records with the two fields, but for how it calls the numbers of a key."""
+    begin = 10 + struct.unpack("<H", data[8:10])[0]
+    header = ast.literal_eval(data[10:begin].decode("ascii"))
+    (key, dtype), (count, count_dtype) = header["descr"]
+    if (key, count, count_dtype) != ("key", "count", ">u8" if big else "<u8"):
+        raise ValueError(f"the .npy file says {header}")
+    raw = data[begin:]
+    size = bytes_of(kind) + 8
+    if not dtype.startswith("|" if size == 9 else ">" if big else "<") or header["shape"] != (len(raw) // size,) or \
+            len(raw) % size:
+        raise ValueError(f"the .npy file says {header}, {len(raw)} bytes follow")
+    return raw
+
+
+COUNTS_FROM_FORM = {"bin": lambda data, *_: data, "text": counts_of_text, "npy": counts_of_array}
 TO_FORM = {"bin": lambda raw, *_: raw, "text": text_of, "npy": array_of}
 FROM_FORM = {"bin": lambda data, *_: data, "text": keys_of_text, "npy": keys_of_array}

@@ -21,6 +21,7 @@ class Input:
     big: bool = False
     reverse: bool = False
     unique: bool = False
+    min_count: int | None = None  # keys come out with their counts
     top: int | None = None
     array: int | None = None
     merge: bool = False
@@ -36,6 +37,7 @@ class Input:
 
     def options(self) -> list[str]:
         words = self.element_options() + ["--endian=big"] * self.big + ["-r"] * self.reverse + ["-u"] * self.unique
+        words += [] if self.min_count is None else ["--count"] + [f"--min-count={self.min_count}"] * (self.min_count > 1)
         words += [] if self.top is None else [f"--top={self.top}"]
         words += [] if self.array is None else [f"--batch-elements={self.array}"]
         words += ["-m"] * self.merge
@@ -74,16 +76,26 @@ class Input:
 
     def wanted(self, environment: dict) -> bytes:
         """The raw elements that must come out."""
-        words = self.reference_words() + ["unique"] * self.unique
+        words = self.reference_words() + ["unique"] * (self.unique and self.min_count is None)
         words += [] if self.array is None else [f"array={self.array}"]
         words += [] if self.top is None else [f"top={self.top}"]
         result = reference_sorted(words, b"".join(self.raw), environment)
+        if self.min_count is not None:
+            counts = forms.counted(result, self.kind, self.big, self.min_count)
+            return self.one_nan_of_counts(counts) if self.out_form == "text" else counts
         return forms.one_nan(result, self.kind, self.big) if self.out_form == "text" else result
+
+    def one_nan_of_counts(self, counts: bytes) -> bytes:
+        size = forms.bytes_of(self.kind)
+        pairs = [counts[at:at + size + 8] for at in range(0, len(counts), size + 8)]
+        keys = forms.one_nan(b"".join(pair[:size] for pair in pairs), self.kind, self.big)
+        return b"".join(keys[i * size:(i + 1) * size] + pair[size:] for i, pair in enumerate(pairs))
 
     def read_back(self, output: bytes) -> bytes:
         """The raw elements of an output; ValueError where it is none."""
         plain = forms.decompressed(output, self.out_codec)
-        return forms.FROM_FORM[self.out_form](plain, self.kind, self.big)
+        from_form = forms.FROM_FORM if self.min_count is None else forms.COUNTS_FROM_FORM
+        return from_form[self.out_form](plain, self.kind, self.big)
 
 
 def reference_sorted(words: list[str], raw: bytes, environment: dict) -> bytes:
@@ -121,6 +133,8 @@ def random_input(pick: Random, folder: Path, environment: dict) -> Input:
     given.out_codec = pick.choice([""] * 6 + list(forms.CODECS))
     what = pick.choice(["", "", "", "unique", "top", "both", "arrays", "merge"])
     given.unique = what in ("unique", "both")
+    if what == "unique" and not given.keys and pick.random() < 0.5:
+        given.min_count = pick.choice([1, 1, 2, 3])
     given.top = int(2 ** pick.uniform(0, 18)) if what in ("top", "both") else None
     given.array = int(2 ** pick.uniform(0, 18)) if what == "arrays" else None
     given.merge = what == "merge"

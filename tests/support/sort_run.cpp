@@ -83,6 +83,8 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
   options.parallel = request.threads;
   options.batch_size = request.batch_size;
   options.unique = request.unique;
+  options.count = request.min_count.has_value();
+  options.min_count = request.min_count;
   options.top = request.top;
   options.batch_elements = request.batch_elements;
   options.output_format = request.output_format.value_or(FileFormat::kBinary);

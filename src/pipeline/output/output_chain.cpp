@@ -9,7 +9,8 @@ io::WriterOptions writer_options(const Plan& plan) {
   io::WriterOptions options;
   options.form = plan.job.output_form;
   options.key = plan.job.element.key;
-  options.element_bytes = plan.element_bytes;
+  options.element_bytes = plan.job.result_bytes();
+  options.counts = plan.job.counts;
   options.dtype = plan.job.dtype;
   options.row_elements = plan.job.row_elements;
   options.windows = plan.output.windows;
@@ -29,6 +30,10 @@ OutputChain::OutputChain(const Plan& plan, io::Output& output, Proof& proof, Met
       output_sink_(writer_, meter),
       proving_sink_(proof, output_sink_),
       first_(&proving_sink_) {
+  if (plan.job.counts) {
+    first_ = &count_sink_.emplace(plan.job.element, plan.job.min_count, proof, output_sink_);
+    return;
+  }
   if (plan.job.top)
     first_ = &limit_sink_.emplace(*plan.job.top, plan.element_bytes, proof, *first_);
   // A set operation puts one of each key.
@@ -44,7 +49,8 @@ OutputChain::OutputChain(const Plan& plan, io::Output& output, Proof& proof, Met
 PieceSink& OutputChain::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) {
   const std::uint64_t limit = plan_.job.top.value_or(UINT64_MAX);
   const std::uint64_t most = std::min(elements.value_or(UINT64_MAX), limit);
-  const bool is_known = most == 0 || (elements && (most == 1 || !plan_.job.unique));
+  const bool is_sure_of_one = most == 1 && plan_.job.min_count <= 1;
+  const bool is_known = most == 0 || (elements && (is_sure_of_one || !plan_.job.unique));
   writer_.begin(is_known ? std::optional(most) : std::nullopt, header);
   return *first_;
 }
@@ -53,6 +59,10 @@ PieceSink& OutputChain::begin_unproven(std::optional<std::uint64_t> elements,
                                        ConstByteSpan header) {
   begin(elements, header);
   return output_sink_;
+}
+
+void OutputChain::end() {
+  if (count_sink_) count_sink_->end();
 }
 
 }  // namespace gsort

@@ -1,6 +1,6 @@
 // What stands between the engine and the output, put together for one job: keys that repeat are
-// dropped (-u), what lies behind the first N is dropped (--top), what is left is proven, and
-// written in the form of the output.
+// dropped (-u) or counted (--count), what lies behind the first N is dropped (--top), what is left
+// is proven, and written in the form of the output.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "base/meter.hpp"
 #include "io/output/writer.hpp"
+#include "pipeline/output/count_sink.hpp"
 #include "pipeline/output/limit_sink.hpp"
 #include "pipeline/output/sinks.hpp"
 #include "pipeline/output/unique_record_sink.hpp"
@@ -32,6 +33,9 @@ class OutputChain {
 
   [[nodiscard]] std::uint64_t lost_nan_payloads() const { return writer_.lost_nan_payloads(); }
 
+  // All has been put: puts what was held back until then. Throws: as the sink.
+  void end();
+
   // All has been put, and proven: makes the output real. Throws: Error(kOutput); Error(kCorrupt).
   void commit() { writer_.commit(proof_.output().count); }
 
@@ -44,6 +48,7 @@ class OutputChain {
   std::optional<LimitSink> limit_sink_;
   std::optional<UniqueSink> unique_sink_;
   std::optional<UniqueRecordSink> unique_record_sink_;
+  std::optional<CountSink> count_sink_;
   PieceSink* first_;
 };
 

@@ -22,21 +22,14 @@ namespace gsort {
       .hint(kDamageHint);
 }
 
-// Value: a key as a number, or a normalised key. Thread-safe.
-template <class Value>
-class UniqueTurns {
+// Lets pieces do something in the order of their positions. Thread-safe.
+class PieceTurns {
  public:
-  struct Place {
-    std::uint64_t position = 0;  // in the output
-    std::uint64_t elements = 0;  // that stay
-    bool repeats_last = false;   // whether the first element has been put already
-  };
-
-  // `distinct` of the piece's elements differ from the one in front of them, the first one
-  // included. Throws: Error(kOutput) after abandon(); Error(kCorrupt) for a piece that has been
-  // there, whose turn would never come.
-  Place take(std::uint64_t position, std::uint64_t elements, std::uint64_t distinct,
-             const Value& first, Value last) {
+  // Waits until it is the turn of the piece of `elements` elements at `position`, does `act`, and
+  // gives the turn away. Throws: Error(kOutput) after abandon(); Error(kCorrupt) for a piece that
+  // has been there, whose turn would never come.
+  template <class Act>
+  auto take(std::uint64_t position, std::uint64_t elements, const Act& act) {
     std::unique_lock lock(mutex_);
     turn_.wait(lock, [&] { return next_element_ >= position || abandoned_; });
     if (abandoned_) {
@@ -48,13 +41,10 @@ class UniqueTurns {
                   "elements from here on were already written")
           .hint(kDamageHint);
     }
-    const bool repeats_last = position > 0 && last_ == first;
-    const Place place{next_place_, distinct - (repeats_last ? 1 : 0), repeats_last};
+    auto result = act();
     next_element_ += elements;
-    next_place_ += place.elements;
-    last_ = std::move(last);
     turn_.notify_all();
-    return place;
+    return result;
   }
 
   // All who wait fail.
@@ -70,9 +60,38 @@ class UniqueTurns {
   std::mutex mutex_;
   std::condition_variable turn_;
   std::uint64_t next_element_ = 0;  // whose turn it is
-  std::uint64_t next_place_ = 0;    // in the output
-  Value last_{};                    // of the piece before, if there was one
   bool abandoned_ = false;
+};
+
+// Value: a key as a number, or a normalised key. Thread-safe.
+template <class Value>
+class UniqueTurns {
+ public:
+  struct Place {
+    std::uint64_t position = 0;  // in the output
+    std::uint64_t elements = 0;  // that stay
+    bool repeats_last = false;   // whether the first element has been put already
+  };
+
+  // `distinct` of the piece's elements differ from the one in front of them, the first one
+  // included. Throws: as PieceTurns.
+  Place take(std::uint64_t position, std::uint64_t elements, std::uint64_t distinct,
+             const Value& first, Value last) {
+    return turns_.take(position, elements, [&] {
+      const bool repeats_last = position > 0 && last_ == first;
+      const Place place{next_place_, distinct - (repeats_last ? 1 : 0), repeats_last};
+      next_place_ += place.elements;
+      last_ = std::move(last);
+      return place;
+    });
+  }
+  void abandon() noexcept { turns_.abandon(); }
+
+ private:
+  PieceTurns turns_;
+  // Of who has the turn:
+  std::uint64_t next_place_ = 0;  // in the output
+  Value last_{};                  // of the piece before, if there was one
 };
 
 }  // namespace gsort

@@ -101,6 +101,31 @@ void Proof::add_dropped(ConstByteSpan raw_keys) {
   repeats_ += seen;
 }
 
+void Proof::add_counted_output(std::uint64_t position, const CountedKeys& keys,
+                               std::uint64_t min_count) {
+  for (std::size_t i = 0; i < keys.counts.size(); ++i) {
+    if (keys.counts[i] < min_count) throw bad_element(position + i, "its count is too small");
+  }
+  add_output(position, keys.keys);
+  add_repeats(keys, 1);
+}
+
+void Proof::add_counted_dropped(const CountedKeys& keys, std::uint64_t min_count) {
+  if (!std::ranges::all_of(keys.counts, [&](std::uint64_t count) { return count < min_count; })) {
+    throw bad_element(0, "a key that occurs often enough was left out");
+  }
+  add_repeats(keys, 0);
+}
+
+// Those for which the keys stand, but for so many of each.
+void Proof::add_repeats(const CountedKeys& keys, std::uint64_t but) {
+  Span span(meter_, Stage::kProve);
+  const Fingerprint seen =
+      enabled_ ? fingerprint_of_counted(keys, but) : Fingerprint{sum_of_counts(keys, but)};
+  const std::scoped_lock lock(mutex_);
+  repeats_ += seen;
+}
+
 void Proof::add_left_out(const Fingerprint& keys, std::uint64_t least) {
   if (keys.count == 0) return;
   const std::scoped_lock lock(mutex_);

@@ -7,7 +7,8 @@
 //
 // Both sides are taken where the bytes meet the files, so that everything between is covered: maps,
 // engines, runs, the way through a GPU. Elements that shall not come out (-u, --top) are
-// fingerprinted where they are dropped: what was read is what came out and what was dropped. That
+// fingerprinted where they are dropped: what was read is what came out and what was dropped. A key
+// that comes out with its count stands for so many of those read, so that counts add up. That
 // what was put at an offset reaches that offset of the file is the output's own proof
 // (io/output/output.hpp). Which one of several equal records comes first is not proven.
 //
@@ -21,6 +22,7 @@
 
 #include "base/meter.hpp"
 #include "base/tiling.hpp"
+#include "element/counted_keys.hpp"
 #include "element/element.hpp"
 #include "element/fingerprint.hpp"
 #include "engine/engine.hpp"
@@ -79,6 +81,12 @@ class Proof {
   // Keys that were dropped because they repeat others.
   void add_dropped(ConstByteSpan raw_keys);
 
+  // Keys that come out with their counts (-u --count), each of which stands for as many keys that
+  // were read, none less than `min_count`. Throws: as add_output; Error(kCorrupt) for a count that
+  // is not wanted, also of those that do not come out.
+  void add_counted_output(std::uint64_t position, const CountedKeys& keys, std::uint64_t min_count);
+  void add_counted_dropped(const CountedKeys& keys, std::uint64_t min_count);
+
   // Keys that were left out because they come after all that will be put; `least` is the first of
   // them as an ordered number.
   void add_left_out(const Fingerprint& keys, std::uint64_t least);
@@ -99,6 +107,7 @@ class Proof {
   [[nodiscard]] bool enabled() const { return enabled_; }
 
  private:
+  void add_repeats(const CountedKeys& keys, std::uint64_t but);
   void add_ordered(Fingerprint& side, std::uint64_t position, ConstByteSpan raw_keys);
   [[nodiscard]] ArraysFingerprint look_at_arrays(ConstByteSpan raw_keys,
                                                  std::uint64_t array_elements) const;

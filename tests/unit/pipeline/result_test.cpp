@@ -1,6 +1,7 @@
 // Sorts of which only a part comes out: one of each key, the first N. What comes out is what
 // std::sort and std::unique of a copy say.
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,24 @@ Bytes without_repeats(const Bytes& sorted, std::size_t key_bytes) {
   return unique;
 }
 
+// Each key that occurs so often, and how often, in the byte order of the keys.
+Bytes counted(const Bytes& sorted, const KeyFormat& format, std::uint64_t min_count) {
+  const auto key_bytes = static_cast<std::ptrdiff_t>(bytes_of(format.type));
+  Bytes all;
+  for (auto key = sorted.begin(); key != sorted.end();) {
+    auto next = key + key_bytes;
+    while (next != sorted.end() && std::equal(key, key + key_bytes, next)) next += key_bytes;
+    const auto count = static_cast<std::uint64_t>((next - key) / key_bytes);
+    Bytes digits;
+    for (int i = 0; i < 8; ++i) digits.push_back(static_cast<std::byte>(count >> (8 * i)));
+    if (format.big_endian) std::ranges::reverse(digits);
+    if (count >= min_count) all.insert(all.end(), key, key + key_bytes);
+    if (count >= min_count) all.insert(all.end(), digits.begin(), digits.end());
+    key = next;
+  }
+  return all;
+}
+
 // Every array of the input by itself.
 Bytes sorted_arrays(const SortRequest& request, std::size_t array_bytes) {
   Bytes all;
@@ -44,6 +63,7 @@ Bytes wanted(const SortRequest& request) {
   const std::size_t key_bytes = bytes_of(request.format.type);
   if (request.batch_elements) return sorted_arrays(request, *request.batch_elements * key_bytes);
   Bytes want = test::sorted_copy(request.input, request.format);
+  if (request.min_count) return counted(want, request.format, *request.min_count);
   if (request.unique) want = without_repeats(want, key_bytes);
   if (request.top) want.resize(std::min<std::uint64_t>(want.size(), *request.top * key_bytes));
   return want;
@@ -56,7 +76,7 @@ void expect_right(const SortRequest& request) {
   ASSERT_TRUE(result.output.has_value());
   EXPECT_TRUE(*result.output == want);
   EXPECT_EQ(result.outcome.elements, request.input.size() / bytes_of(request.format.type));
-  EXPECT_EQ(result.outcome.output_elements, want.size() / bytes_of(request.format.type));
+  EXPECT_EQ(result.outcome.output_elements, want.size() / result.plan.job.result_bytes());
   EXPECT_TRUE(result.left_in_temporary.empty());
   EXPECT_TRUE(result.left_in_folder.empty());
 }
@@ -97,6 +117,27 @@ TEST_P(ResultOnEngine, OfUniqueKeysIsRightForEveryTypeWayInAndWayOut) {
   }
 }
 
+TEST_P(ResultOnEngine, OfCountedKeysIsRightForEveryTypeWayInAndWayOut) {
+  std::size_t turn = 0;
+  for (const KeyType type : kAllKeyTypes) {
+    for (const std::uint64_t elements : {0U, 1U, 65'537U, 1'000'003U}) {
+      const KeyFormat format = test::formats_of(type)[turn % 4];
+      const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
+      SCOPED_TRACE(testing::Message()
+                   << elements << ' ' << test::words_of(format) << ' ' << name_of(distribution));
+      SortRequest request = request_for(format, distribution, elements);
+      request.unique = true;
+      request.min_count = std::array{1, 2, 1, 5}[turn % 4];
+      request.from_pipe = turn % 3 == 0;
+      request.to_pipe = turn % 2 == 0;
+      request.budget = "14M";
+      request.threads = request.from_pipe ? 1 : 2;
+      request.verify = turn % 5 != 0;
+      expect_right(request);
+    }
+  }
+}
+
 TEST_P(ResultOnEngine, OfUniqueKeysIsRightAfterSeveralRounds) {
   SortRequest request = request_for({KeyType::kI32, true, true}, Distribution::kZipf, 4'000'000);
   request.unique = true;
@@ -104,6 +145,8 @@ TEST_P(ResultOnEngine, OfUniqueKeysIsRightAfterSeveralRounds) {
   request.batch_size = 2;
   expect_right(request);
   request.verify = false;
+  expect_right(request);
+  request.min_count = 3;
   expect_right(request);
 }
 

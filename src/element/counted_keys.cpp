@@ -1,0 +1,63 @@
+#include "element/counted_keys.hpp"
+
+#include <cstring>
+
+#include "element/key.hpp"
+
+namespace gsort {
+namespace {
+
+std::uint64_t in_file_order(std::uint64_t count, bool big_endian) {
+  return big_endian ? swap_bytes(count) : count;
+}
+
+}  // namespace
+
+void join_counts(const CountedKeys& from, bool big_endian, std::byte* pairs) {
+  const std::byte* key = from.keys.data();
+  for (const std::uint64_t number : from.counts) {
+    const std::uint64_t count = in_file_order(number, big_endian);
+    std::memcpy(pairs, key, from.key_bytes);
+    std::memcpy(pairs + from.key_bytes, &count, kCountBytes);
+    pairs += from.key_bytes + kCountBytes;
+    key += from.key_bytes;
+  }
+}
+
+void split_counts(std::span<const std::byte> pairs, std::size_t key_bytes, bool big_endian,
+                  std::byte* keys, std::span<std::uint64_t> counts) {
+  const std::byte* pair = pairs.data();
+  for (std::uint64_t& count : counts) {
+    std::memcpy(keys, pair, key_bytes);
+    std::memcpy(&count, pair + key_bytes, kCountBytes);
+    count = in_file_order(count, big_endian);
+    pair += key_bytes + kCountBytes;
+    keys += key_bytes;
+  }
+}
+
+// A sum modulo 2^64 of equal summands is a product.
+Fingerprint fingerprint_of_counted(const CountedKeys& keys, std::uint64_t but) {
+  Fingerprint all;
+  with_key_of_width(keys.key_bytes, [&](auto width) {
+    const std::byte* at = keys.keys.data();
+    for (const std::uint64_t count : keys.counts) {
+      decltype(width) key{};
+      std::memcpy(&key, at, sizeof(key));
+      at += sizeof(key);
+      const std::uint64_t times = count - but;
+      all.count += times;
+      all.first += times * fingerprint::mixed(key, fingerprint::kFirst);
+      all.second += times * fingerprint::mixed(key, fingerprint::kSecond);
+    }
+  });
+  return all;
+}
+
+std::uint64_t sum_of_counts(const CountedKeys& keys, std::uint64_t but) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t count : keys.counts) sum += count - but;
+  return sum;
+}
+
+}  // namespace gsort

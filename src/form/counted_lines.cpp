@@ -1,0 +1,44 @@
+#include "form/counted_lines.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace gsort {
+namespace {
+
+// The first line of the text with its end, which is taken away from the text.
+std::string_view take_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+  text.remove_prefix(line.size());
+  return line;
+}
+
+}  // namespace
+
+std::size_t put_counts_in_front(std::span<const std::uint64_t> counts, std::string_view key_lines,
+                                char* out) {
+  char* at = out;
+  for (const std::uint64_t count : counts) {
+    at = std::to_chars(at, at + kMostCountBytes, count).ptr;
+    *at++ = '\t';
+    at = std::ranges::copy(take_line(key_lines), at).out;
+  }
+  return static_cast<std::size_t>(at - out);
+}
+
+bool has_counts_in_front(std::string_view text, std::span<const std::uint64_t> counts,
+                         std::string_view key_lines) {
+  for (const std::uint64_t count : counts) {
+    if (text.empty() || key_lines.empty()) return false;
+    const std::string_view line = take_line(text);
+    std::uint64_t read = 0;
+    const auto [end, problem] = std::from_chars(line.data(), line.data() + line.size(), read);
+    const auto digits = static_cast<std::size_t>(end - line.data());
+    const bool is_right = problem == std::errc() && read == count && line[digits] == '\t' &&
+                          line.substr(digits + 1) == take_line(key_lines);
+    if (!is_right) return false;
+  }
+  return text.empty() && key_lines.empty();
+}
+
+}  // namespace gsort

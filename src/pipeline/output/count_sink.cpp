@@ -1,0 +1,201 @@
+#include "pipeline/output/count_sink.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "element/repeated_keys.hpp"
+
+namespace gsort {
+namespace {
+
+// Put at once: with its count, a key takes a few times its bytes on the way.
+constexpr std::size_t kBatchKeys = std::size_t{4} << 10;
+
+template <class Key>
+std::size_t first_run(std::span<const Key> keys) {
+  const auto end = std::ranges::find_if(keys, [&](Key key) { return key != keys.front(); });
+  return static_cast<std::size_t>(end - keys.begin());
+}
+
+template <class Key>
+std::size_t last_run(std::span<const Key> keys) {
+  std::size_t run = 1;
+  while (run < keys.size() && keys[keys.size() - run - 1] == keys.back()) ++run;
+  return run;
+}
+
+}  // namespace
+
+// Groups on their way to the output, in the order of their numbers and places.
+class CountSink::Batch {
+ public:
+  Batch(CountSink& sink, const Turn& turn) : sink_(sink), number_(turn.number), place_(turn.place) {
+    keys_.reserve(kBatchKeys * sink.key_bytes_);
+    counts_.reserve(kBatchKeys);
+  }
+
+  void add(const Group& group) {
+    if (group.count == 0) return;
+    const auto* const key = reinterpret_cast<const std::byte*>(&group.key);
+    keys_.insert(keys_.end(), key, key + sink_.key_bytes_);  // its first bytes: little endian
+    counts_.push_back(group.count);
+    if (counts_.size() == kBatchKeys) flush();
+  }
+
+  // Throws: Error(kCorrupt) unless all places up to `end` have been taken.
+  void finish(std::uint64_t end) {
+    flush();
+    if (place_ != end) throw dropped_others(end);
+  }
+
+ private:
+  void flush() {
+    if (counts_.empty()) return;
+    if (sink_.proof_of_all_) {
+      sink_.proof_of_all_->add_counted_output(number_, all(), 1);
+      number_ += counts_.size();
+      drop_rare();
+    }
+    put();
+    keys_.clear();
+    counts_.clear();
+  }
+
+  // Keeps the groups that come out.
+  void drop_rare() {
+    std::vector<std::byte> rare_keys;
+    std::vector<std::uint64_t> rare_counts;
+    const std::size_t size = sink_.key_bytes_;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      const std::byte* const key = keys_.data() + i * size;
+      if (counts_[i] < sink_.min_count_) {
+        rare_keys.insert(rare_keys.end(), key, key + size);
+        rare_counts.push_back(counts_[i]);
+      } else {
+        std::memmove(keys_.data() + kept * size, key, size);
+        counts_[kept++] = counts_[i];
+      }
+    }
+    keys_.resize(kept * size);
+    counts_.resize(kept);
+    sink_.proof_.add_counted_dropped({rare_keys, size, rare_counts}, sink_.min_count_);
+  }
+
+  // The proof takes apart again what was put together.
+  void put() {
+    if (counts_.empty()) return;
+    const bool big_endian = sink_.key_.big_endian;
+    pairs_.resize(keys_.size() + counts_.size() * kCountBytes);
+    join_counts(all(), big_endian, pairs_.data());
+    split_counts(pairs_, sink_.key_bytes_, big_endian, keys_.data(), counts_);
+    sink_.proof_.add_counted_output(place_, all(), sink_.min_count_);
+    sink_.next_.put(place_, pairs_);
+    place_ += counts_.size();
+  }
+
+  [[nodiscard]] CountedKeys all() const { return {keys_, sink_.key_bytes_, counts_}; }
+
+  CountSink& sink_;
+  std::uint64_t number_;
+  std::uint64_t place_;
+  std::vector<std::byte> keys_;
+  std::vector<std::uint64_t> counts_;
+  std::vector<std::byte> pairs_;
+};
+
+CountSink::CountSink(const ElementFormat& format, std::uint64_t min_count, Proof& proof,
+                     PieceSink& next)
+    : key_(format.key),
+      key_bytes_(format.bytes()),
+      min_count_(min_count),
+      proof_(proof),
+      next_(next) {
+  if (min_count > 1) proof_of_all_.emplace(format, proof.enabled(), nullptr, OrderKind::kStrict);
+}
+
+void CountSink::put(std::uint64_t position, ConstByteSpan keys) {
+  if (keys.empty()) return;
+  with_key_of_width(key_bytes_, [&](auto width) {
+    using Key = decltype(width);
+    put_keys<Key>(position, {reinterpret_cast<const Key*>(keys.data()), keys.size() / sizeof(Key)});
+  });
+}
+
+template <class Key>
+void CountSink::put_keys(std::uint64_t position, std::span<const Key> keys) {
+  const Ends ends = ends_of(keys);
+  const Turn turn = turns_.take(position, keys.size(), [&] { return take_turn(ends); });
+  Batch batch(*this, turn);
+  batch.add(turn.before);
+  batch.add(turn.first);
+  std::span<const Key> between = keys.subspan(ends.first.count);
+  between = between.first(between.size() - ends.last.count);
+  while (!between.empty()) {
+    const std::size_t run = first_run(between);
+    batch.add({between.front(), run});
+    between = between.subspan(run);
+  }
+  batch.finish(turn.end);
+}
+
+template <class Key>
+CountSink::Ends CountSink::ends_of(std::span<const Key> keys) const {
+  Ends ends;
+  ends.first = {keys.front(), first_run(keys)};
+  std::span<const Key> rest = keys.subspan(ends.first.count);
+  if (rest.empty()) return ends;
+  ends.last = {rest.back(), last_run(rest)};
+  rest = rest.first(rest.size() - ends.last.count);
+  ends.between = rest.empty() ? 0 : count_changes(rest) + 1;
+  if (min_count_ <= 1) ends.often_between = ends.between;
+  while (min_count_ > 1 && !rest.empty()) {
+    const std::size_t run = first_run(rest);
+    if (run >= min_count_) ++ends.often_between;
+    rest = rest.subspan(run);
+  }
+  return ends;
+}
+
+CountSink::Turn CountSink::take_turn(const Ends& ends) {
+  Turn turn{next_number_, next_place_, next_place_, {}, {}};
+  Group first = ends.first;
+  if (held_.count > 0 && held_.key == first.key) {
+    first.count += held_.count;
+  } else if (held_.count > 0) {
+    turn.before = held_;
+    count_groups(1, is_often(held_) ? 1 : 0);
+  }
+  if (ends.last.count == 0) {
+    held_ = first;
+  } else {
+    turn.first = first;
+    count_groups(1, is_often(first) ? 1 : 0);
+    count_groups(ends.between, ends.often_between);
+    held_ = ends.last;
+  }
+  turn.end = next_place_;
+  return turn;
+}
+
+void CountSink::count_groups(std::uint64_t groups, std::uint64_t often) {
+  next_number_ += groups;
+  next_place_ += often;
+}
+
+void CountSink::abandon() noexcept {
+  turns_.abandon();
+  next_.abandon();
+}
+
+void CountSink::end() {
+  Batch batch(*this, {next_number_, next_place_, next_place_, {}, {}});
+  batch.add(held_);
+  batch.finish(next_place_ + (held_.count > 0 && is_often(held_) ? 1 : 0));
+  if (!proof_of_all_) return;
+  proof_of_all_->add_input_of_before(proof_.input());
+  proof_of_all_->finish();
+}
+
+}  // namespace gsort

@@ -1,0 +1,87 @@
+// CountSink: puts one of each key with how often it occurs. For -u --count; see unique_sink.hpp for
+// how pieces find their places.
+//
+// The last key of a piece may go on in the next one. So its count is held back until a turn brings
+// another key, whose piece then puts both; end() puts the last one of all.
+//
+//   pieces   3 3 5 | 5 5 | 5 7 7
+//   turns    3 x2  | -   | 5 x4      then 7 x2
+//   places   0     | 1   | 1              2
+//
+// With a least count, keys that occur less often are dropped. That the keys that come out are in
+// order then says nothing about the others, so all keys with their counts are proven for themselves
+// as well: a key in the wrong place would be taken for two that occur less often.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "element/counted_keys.hpp"
+#include "element/element.hpp"
+#include "engine/engine.hpp"
+#include "pipeline/output/unique_turns.hpp"
+#include "pipeline/proof/proof.hpp"
+
+namespace gsort {
+
+// Thread-safe, but for end(). Calls are held back until all earlier pieces have been counted.
+// `proof` and `next` outlive it. It proves what it puts.
+class CountSink final : public PieceSink {
+ public:
+  // Elements are keys, `next` takes keys with their counts.
+  CountSink(const ElementFormat& format, std::uint64_t min_count, Proof& proof, PieceSink& next);
+
+  // Throws: Error(kOutput) after abandon(); Error(kCorrupt); what `next` throws.
+  void put(std::uint64_t position, ConstByteSpan keys) override;
+  void abandon() noexcept override;
+
+  // Puts what is held back. To be called once, when all keys have been put and read.
+  // Throws: as put(); Error(kCorrupt) where the counts do not add up.
+  void end();
+
+ private:
+  // Equal keys; the key in the bits of a file.
+  struct Group {
+    std::uint64_t key = 0;
+    std::uint64_t count = 0;  // 0: there is none
+  };
+  // What others must know of a piece. A piece of one group has no last one.
+  struct Ends {
+    Group first;
+    Group last;
+    std::uint64_t between = 0;        // groups between these two
+    std::uint64_t often_between = 0;  // those of them that come out
+  };
+  // What a piece puts, and where.
+  struct Turn {
+    std::uint64_t number = 0;  // of the first group among all
+    std::uint64_t place = 0;   // in the output
+    std::uint64_t end = 0;     // of its places
+    Group before;              // held back until now
+    Group first;               // with what came before; none where the piece goes on to be held
+  };
+  class Batch;
+
+  template <class Key>
+  void put_keys(std::uint64_t position, std::span<const Key> keys);
+  template <class Key>
+  [[nodiscard]] Ends ends_of(std::span<const Key> keys) const;
+  [[nodiscard]] Turn take_turn(const Ends& ends);
+  void count_groups(std::uint64_t groups, std::uint64_t often);
+  [[nodiscard]] bool is_often(const Group& group) const { return group.count >= min_count_; }
+
+  const KeyFormat key_;
+  const std::size_t key_bytes_;
+  const std::uint64_t min_count_;
+  Proof& proof_;
+  std::optional<Proof> proof_of_all_;  // of keys that do not come out, too
+  PieceSink& next_;
+
+  PieceTurns turns_;
+  // Of who has the turn:
+  Group held_;
+  std::uint64_t next_number_ = 0;
+  std::uint64_t next_place_ = 0;
+};
+
+}  // namespace gsort

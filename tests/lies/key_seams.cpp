@@ -1,0 +1,88 @@
+// The seams within what becomes of sorted keys: repeats, counts, keys that another input has.
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "element/counted_keys.hpp"
+#include "element/member_keys.hpp"
+#include "element/repeated_keys.hpp"
+#include "lies/liar.hpp"
+#include "lies/seams.hpp"
+
+namespace gsort::test {
+
+// ---- Repeats that are dropped ----
+
+#define GSORT_SPLIT_REPEATS \
+  "_ZN5gsort13split_repeatsIjEEmT_St4spanIKS1_Lm18446744073709551615EEPS1_S5_"
+using Keys = std::span<const std::uint32_t>;
+std::size_t real_split_repeats(std::uint32_t before, Keys keys, std::uint32_t* kept,
+                               std::uint32_t* repeats) GSORT_REAL(GSORT_SPLIT_REPEATS);
+std::size_t lying_split_repeats(std::uint32_t before, Keys keys, std::uint32_t* kept,
+                                std::uint32_t* repeats) GSORT_WRAP(GSORT_SPLIT_REPEATS);
+
+std::size_t lying_split_repeats(std::uint32_t before, Keys keys, std::uint32_t* kept,
+                                std::uint32_t* repeats) {
+  const std::size_t stay = real_split_repeats(before, keys, kept, repeats);
+  auto telling = the_liar().event(Seam::kRepeats);
+  if (!telling || stay == 0) return stay;
+  // One that stays counts as a repeat.
+  const std::size_t lost = telling->below(stay);
+  repeats[keys.size() - stay] = kept[lost];
+  std::copy(kept + lost + 1, kept + stay, kept + lost);
+  return stay - 1;
+}
+
+// ---- Keys with their counts ----
+
+#define GSORT_JOIN_COUNTS "_ZN5gsort11join_countsERKNS_11CountedKeysEbPSt4byte"
+void real_join_counts(const CountedKeys& from, bool big_endian, std::byte* pairs)
+    GSORT_REAL(GSORT_JOIN_COUNTS);
+void lying_join_counts(const CountedKeys& from, bool big_endian, std::byte* pairs)
+    GSORT_WRAP(GSORT_JOIN_COUNTS);
+
+void lying_join_counts(const CountedKeys& from, bool big_endian, std::byte* pairs) {
+  auto telling = the_liar().event(Seam::kCounts);
+  std::vector<std::uint64_t> counts(from.counts.begin(), from.counts.end());
+  Bytes keys(from.keys.begin(), from.keys.end());
+  if (telling && telling->below(2) == 0) {
+    telling->garble(keys);
+  } else if (telling) {  // one more, less, or of another key
+    std::uint64_t& count = counts[telling->below(counts.size())];
+    switch (telling->below(3)) {
+      case 0:
+        ++count;
+        break;
+      case 1:
+        --count;
+        break;
+      default:
+        std::swap(count, counts[telling->below(counts.size())]);
+    }
+  }
+  real_join_counts({keys, from.key_bytes, counts}, big_endian, pairs);
+}
+
+// ---- Keys that another input has ----
+
+#define GSORT_SPLIT_MEMBERS \
+  "_ZN5gsort13split_membersIjEEmSt4spanIKT_Lm18446744073709551615EES4_NS_4StayEPS2_S6_"
+std::size_t real_split_members(Keys keys, Keys others, Stay stay, std::uint32_t* kept,
+                               std::uint32_t* dropped) GSORT_REAL(GSORT_SPLIT_MEMBERS);
+std::size_t lying_split_members(Keys keys, Keys others, Stay stay, std::uint32_t* kept,
+                                std::uint32_t* dropped) GSORT_WRAP(GSORT_SPLIT_MEMBERS);
+
+std::size_t lying_split_members(Keys keys, Keys others, Stay stay, std::uint32_t* kept,
+                                std::uint32_t* dropped) {
+  auto telling = the_liar().event(Seam::kMembers);
+  std::vector<std::uint32_t> heard(others.begin(), others.end());
+  if (telling && !heard.empty()) {  // one of them is another one
+    heard[telling->below(heard.size())] = keys[telling->below(keys.size())];
+    std::ranges::sort(heard);
+  }
+  return real_split_members(keys, heard, stay, kept, dropped);
+}
+
+}  // namespace gsort::test

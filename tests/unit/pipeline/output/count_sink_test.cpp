@@ -1,0 +1,130 @@
+#include "pipeline/output/count_sink.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "support/sinks.hpp"
+#include "support/sorted_copy.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+using Keys = std::vector<std::uint32_t>;
+
+constexpr ElementFormat kFormat{{KeyType::kU32, false, false}, {}};
+constexpr std::size_t kPairBytes = 12;
+
+ConstByteSpan bytes_of(std::span<const std::uint32_t> keys) {
+  return std::as_bytes(keys);
+}
+
+// Keys with their counts, as a map has them.
+Bytes counted(const Keys& keys, std::uint64_t min_count) {
+  std::map<std::uint32_t, std::uint64_t> counts;
+  for (const std::uint32_t key : keys) ++counts[key];
+  Bytes all;
+  for (const auto& [key, count] : counts) {
+    if (count < min_count) continue;
+    const auto* const key_at = reinterpret_cast<const std::byte*>(&key);
+    const auto* const count_at = reinterpret_cast<const std::byte*>(&count);
+    all.insert(all.end(), key_at, key_at + sizeof(key));
+    all.insert(all.end(), count_at, count_at + sizeof(count));
+  }
+  return all;
+}
+
+// Puts `keys` in pieces of `piece_keys` from several threads, which start in order, and ends.
+void put_all(CountSink& sink, const Keys& keys, std::size_t piece_keys) {
+  std::atomic<std::size_t> next{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        for (;;) {
+          const std::size_t begin = next.fetch_add(piece_keys);
+          if (begin >= keys.size()) return;
+          sink.put(begin, bytes_of(std::span(keys).subspan(
+                              begin, std::min(piece_keys, keys.size() - begin))));
+        }
+      });
+    }
+  }
+  sink.end();
+}
+
+// Each number below `numbers` as often as its remainder by `most` says, and once more.
+Keys some_keys(std::uint32_t numbers, std::uint32_t most) {
+  Keys keys;
+  for (std::uint32_t key = 0; key < numbers; ++key) keys.insert(keys.end(), 1 + key % most, key);
+  return keys;
+}
+
+TEST(CountSink, PutsEachKeyWithItsCountHoweverPiecesCutThem) {
+  for (const Keys& keys : {Keys{}, Keys{7}, Keys(100'000, 7), some_keys(100'000, 1),
+                           some_keys(30'000, 5), some_keys(7, 9), Keys{0, ~0U, ~0U}}) {
+    for (const std::size_t piece_keys : {1U, 2U, 999U, 40'000U, 300'000U}) {
+      if (piece_keys == 1 && keys.size() > 1'000) continue;
+      for (const std::uint64_t min_count : {1U, 2U, 4U, 200'000U}) {
+        SCOPED_TRACE(testing::Message() << keys.size() << " keys, " << piece_keys
+                                        << " in a piece, at least " << min_count);
+        const Bytes want = counted(keys, min_count);
+        Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
+        proof.add_input(bytes_of(keys));
+        test::CollectingSink collected(want.size() / kPairBytes, kPairBytes);
+        CountSink sink(kFormat, min_count, proof, collected);
+        put_all(sink, keys, piece_keys);
+        proof.finish();
+        EXPECT_EQ(collected.complaint(), "");
+        EXPECT_TRUE(collected.bytes() == want);
+        EXPECT_EQ(proof.output().count, want.size() / kPairBytes);
+      }
+    }
+  }
+}
+
+// What the counts say is compared with what was read, also where nothing else is verified.
+TEST(CountSink, FailsWhereCountsDoNotAddUp) {
+  for (const bool verify : {true, false}) {
+    Proof proof(kFormat, verify, nullptr, OrderKind::kStrict);
+    proof.add_input(bytes_of(Keys{1, 1, 2}));
+    test::CollectingSink collected(2, kPairBytes);
+    CountSink sink(kFormat, 1, proof, collected);
+    sink.put(0, bytes_of(Keys{1, 1, 2, 2}));
+    sink.end();
+    EXPECT_EQ(io::test::error_of([&] { proof.finish(); }).kind(), ErrorKind::kCorrupt);
+  }
+}
+
+TEST(CountSink, FailsWhereAKeyIsTakenForTwoThatAreRare) {
+  const Keys keys{1, 1, 3, 2, 3};
+  Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
+  proof.add_input(bytes_of(keys));
+  test::CollectingSink collected(1, kPairBytes);
+  CountSink sink(kFormat, 2, proof, collected);
+  EXPECT_EQ(io::test::error_of([&] {
+              sink.put(0, bytes_of(keys));
+              sink.end();
+            }).kind(),
+            ErrorKind::kCorrupt);
+}
+
+TEST(CountSink, EndsCallsThatWaitWhenTheEngineGivesUp) {
+  Proof proof(kFormat, true, nullptr, OrderKind::kStrict);
+  test::StreamSink next(kPairBytes);
+  CountSink sink(kFormat, 1, proof, next);
+  std::jthread waiting([&] { EXPECT_THROW(sink.put(2, bytes_of(Keys{1, 2})), Error); });
+  sink.abandon();
+  waiting.join();
+  EXPECT_TRUE(next.was_abandoned());
+}
+
+}  // namespace
+}  // namespace gsort
