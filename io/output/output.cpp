@@ -13,6 +13,7 @@
 
 #include "base/units.hpp"
 #include "io/output/output_impl.hpp"
+#include "io/system/held_signals.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -26,6 +27,14 @@ Error cannot_open(const std::string& path, int error_number) {
   return Error::from_errno(ErrorKind::kOutput, "opening", error_number)
       .path(path)
       .hint(hint_for(error_number));
+}
+
+Error exists_already(const std::string& path) {
+  return Error(ErrorKind::kOutput, "creating", "it exists already")
+      .path(path)
+      .hint(
+          "all parts of an output must be new, so that they appear together or not at all: "
+          "remove it, or name other parts");
 }
 
 // The descriptor that a name such as /dev/stdout or /proc/self/fd/7 stands for.
@@ -81,6 +90,7 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
   std::string resolved = path;
   for (int links = 0; links <= kMostLinks; ++links) {
     if (const auto fd = descriptor_named(resolved)) {
+      if (options.must_be_new) throw exists_already(path);
       return make_stream_output(duplicate_of(*fd, path));
     }
     struct stat found = {};
@@ -90,6 +100,7 @@ std::unique_ptr<Output::Impl> open_path(const std::string& path, const OutputOpt
       if (name.empty()) throw cannot_open(path, ENOENT);
       return make_regular_output({path, std::move(folder), std::move(name), std::nullopt}, options);
     }
+    if (options.must_be_new) throw exists_already(path);
     if (S_ISLNK(found.st_mode)) {
       resolved = pointed_to(resolved, path);
       continue;
@@ -163,6 +174,22 @@ void Output::cancel() noexcept {
 void Output::commit(std::uint64_t size_bytes) {
   impl_->commit(size_bytes);
 }
+void Output::finish(std::uint64_t size_bytes) {
+  impl_->finish(size_bytes);
+}
+
+void commit_all(std::span<Output> outputs) {
+  const HeldSignals held;
+  std::size_t placed = 0;
+  try {
+    for (; placed < outputs.size(); ++placed) outputs[placed].impl_->put_in_place();
+  } catch (...) {
+    for (Output& output : outputs.first(placed)) output.impl_->take_back();
+    throw;
+  }
+  outputs.back().impl_->sync_name();
+}
+
 std::vector<std::string> Output::notes() const {
   return impl_->notes();
 }

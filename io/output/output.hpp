@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ namespace gsort::io {
 
 struct OutputOptions {
   DirectIo direct_io = DirectIo::kAuto;
+  bool must_be_new = false;  // nothing may have the name, so that a regular file can be taken back
 };
 
 // Memory that takes an output.
@@ -93,14 +95,24 @@ class Output {
   // after which the new file is in place and may not survive a power cut: the hint says so.
   void commit(std::uint64_t size_bytes);
 
+  // The first part of commit(): all but the name. For outputs that become real together.
+  // Throws: as commit(), but nothing has changed.
+  void finish(std::uint64_t size_bytes);
+
   // Fallbacks taken and choices made, for -v.
   [[nodiscard]] std::vector<std::string> notes() const;
 
   class Impl;  // output_impl.hpp
 
  private:
+  friend void commit_all(std::span<Output> outputs);
+
   std::unique_ptr<Impl> impl_;
 };
+
+// Makes outputs real that must be new, and are finished: all or none, unless the process is killed
+// meanwhile. Throws: as Output::commit().
+void commit_all(std::span<Output> outputs);
 
 // Whether an output of `bytes` is written around the page cache. One function, so that the policy
 // can be read, tested and changed in one place.

@@ -27,6 +27,11 @@ class Output::Impl {
   virtual void write_at(std::uint64_t offset, ConstByteSpan bytes) = 0;
   virtual void cancel() noexcept = 0;
   virtual void commit(std::uint64_t size_bytes) = 0;
+  // The steps of a regular output's commit(), and a way back from the second.
+  virtual void finish(std::uint64_t /*size_bytes*/) {}
+  virtual void put_in_place() {}
+  virtual void sync_name() const {}
+  virtual void take_back() noexcept {}
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
 
   std::uint64_t next_offset = 0;  // of write_next

@@ -50,6 +50,10 @@ class RegularOutput : public Output::Impl {
   void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
   void cancel() noexcept override {}
   void commit(std::uint64_t size_bytes) override;
+  void finish(std::uint64_t size_bytes) override;
+  void put_in_place() override;
+  void sync_name() const override;
+  void take_back() noexcept override;
   [[nodiscard]] std::vector<std::string> notes() const override;
 
  private:
@@ -59,11 +63,11 @@ class RegularOutput : public Output::Impl {
   void set_rights(mode_t mode, const AccessList& list) const;
   void set_mode(mode_t mode) const;
   [[nodiscard]] bool takes_list(const AccessList& list) const;
-  void sync_name() const;
   [[nodiscard]] Error failed(std::string_view operation, int error_number) const;
 
   OutputTarget target_;
   DirectIo policy_;
+  bool must_be_new_;
   mode_t mode_of_new_;
   // None: they cannot be read.
   std::optional<AccessList> list_of_folder_;  // what new files in it begin with
@@ -71,13 +75,16 @@ class RegularOutput : public Output::Impl {
   Folder folder_;
   LinkableFile new_file_;
   const std::string hidden_name_;       // that it had at first
-  bool direct_refused_ = false;         // at open
+  bool direct_refused_ = false;         // at open, or when it had finished
+  bool was_direct_ = false;             // when it had finished
+  std::uint64_t size_bytes_ = 0;        // when finished
   std::optional<DirectWriter> direct_;  // last: it writes to new_file_
 };
 
 RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
     : target_(std::move(target)),
       policy_(options.direct_io),
+      must_be_new_(options.must_be_new),
       mode_of_new_(kModeOfNew & ~sys::file_mode_mask()),
       list_of_folder_(default_list_of(target_.folder)),
       list_of_replaced_(target_.replaced ? list_of(target_.folder + "/" + target_.name)
@@ -135,15 +142,36 @@ void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) cons
 }
 
 void RegularOutput::commit(std::uint64_t size_bytes) {
+  finish(size_bytes);
+  put_in_place();
+  sync_name();
+}
+
+void RegularOutput::finish(std::uint64_t size_bytes) {
   const File& file = new_file_.file();
   if (direct_) direct_->finish();
   file.truncate(size_bytes);
   take_over_rights();
   file.sync();
+  was_direct_ = direct_.has_value();
+  direct_refused_ = direct_refused_ || (direct_ && direct_->refused());
+  direct_.reset();  // with its buffers
+  size_bytes_ = size_bytes;
+}
+
+void RegularOutput::put_in_place() {
   // The descriptor is needed to link. Its close comes when the output is there, and has nothing to
   // report any more: fsync has answered for the bytes.
-  new_file_.put_in_place(target_.replaced.has_value(), size_bytes);
-  sync_name();
+  if (must_be_new_) {
+    new_file_.put_in_free_place(size_bytes_);
+  } else {
+    new_file_.put_in_place(target_.replaced.has_value(), size_bytes_);
+  }
+}
+
+// Whoever sees the name from now on sees that it is gone, or a file of somebody else.
+void RegularOutput::take_back() noexcept {
+  sys::unlink_at(folder_.file.fd(), target_.name.c_str());
 }
 
 void RegularOutput::sync_name() const {
@@ -219,7 +247,8 @@ Error RegularOutput::failed(std::string_view operation, int error_number) const 
 std::vector<std::string> RegularOutput::notes() const {
   std::vector<std::string> notes;
   const bool refused = direct_refused_ || (direct_ && direct_->refused());
-  if (direct_ && !refused) notes.push_back(path() + ": written around the page cache (O_DIRECT)");
+  if ((direct_ || was_direct_) && !refused)
+    notes.push_back(path() + ": written around the page cache (O_DIRECT)");
   if (refused) {
     notes.push_back(path() + ": O_DIRECT is not supported here, using the page cache");
   }

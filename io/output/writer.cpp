@@ -264,10 +264,19 @@ void Writer::require_all_put(std::uint64_t elements) const {
 }
 
 void Writer::commit(std::uint64_t elements) {
+  output_.commit(write_last(elements));
+}
+
+void Writer::finish(std::uint64_t elements) {
+  output_.finish(write_last(elements));
+}
+
+// Returns the bytes of the whole output.
+std::uint64_t Writer::write_last(std::uint64_t elements) {
   require_all_put(elements);
   if (counts_elements_ && options_.form.is_plain()) finish_plain();
   if (options_.form.codec != Codec::kNone && next_offset_ == 0) write_empty_member();
-  output_.commit(next_offset_);
+  return next_offset_;
 }
 
 }  // namespace gsort::io

@@ -78,10 +78,14 @@ class Writer {
   // output real. Throws: Error(kOutput); Error(kCorrupt) when others have come here.
   void commit(std::uint64_t elements);
 
+  // The same for an output that becomes real with others: all but its name (Output::finish).
+  void finish(std::uint64_t elements);
+
  private:
   struct Scratch;
 
   [[nodiscard]] std::vector<std::byte> counting_header(std::uint64_t elements) const;
+  std::uint64_t write_last(std::uint64_t elements);
   void finish_plain();
   void require_all_put(std::uint64_t elements) const;
   void put_frames(std::uint64_t position, ConstByteSpan keys);

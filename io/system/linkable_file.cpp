@@ -47,6 +47,17 @@ void LinkableFile::put_in_place(bool replaces, std::uint64_t bytes) {
   new_file_.name.clear();
 }
 
+void LinkableFile::put_in_free_place(std::uint64_t bytes) {
+  require_written(bytes);
+  const HeldSignals held;  // none leaves both names
+  if (new_file_.name.empty()) remove_left_name(folder_, target_);
+  const int refused = link_as(new_file_.file, folder_, target_);
+  if (refused != 0) throw failed(refused);
+  if (new_file_.name.empty()) return;
+  sys::unlink_at(folder_.file.fd(), new_file_.name.c_str());
+  new_file_.name.clear();
+}
+
 void LinkableFile::require_written(std::uint64_t bytes) const {
   const auto wrong = [&](std::string reason, std::uint64_t offset) {
     return Error(ErrorKind::kCorrupt, "verifying what was written to", std::move(reason))

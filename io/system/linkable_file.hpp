@@ -31,6 +31,9 @@ class LinkableFile {
   // each byte of it has been written once, at its offset.
   void put_in_place(bool replaces, std::uint64_t bytes);
 
+  // The same for a name that must be free. Throws: as put_in_place, also where it is taken.
+  void put_in_free_place(std::uint64_t bytes);
+
  private:
   void require_written(std::uint64_t bytes) const;
   [[nodiscard]] Error failed(int error_number) const;

@@ -67,9 +67,11 @@ void refuse_shared_report(const FileNames& names, std::string_view option,
   if (!path) return;
   const std::string what = fmt::format("{} '{}'", option, *path);
   const std::string name = name_of_output(*path);
-  const std::string output = name_of_output(names.output.value_or("-"));
-  if (name == output || io::same_file(name, output)) {
-    throw shared(what, "the output", kHintForReports);
+  for (const std::string& written : names.outputs()) {
+    const std::string output = name_of_output(written);
+    if (name == output || io::same_file(name, output)) {
+      throw shared(what, "the output", kHintForReports);
+    }
   }
   for (const std::string& input : names.inputs) {
     if (io::same_file(name, name_of_input(input))) throw shared(what, "an input", kHintForReports);

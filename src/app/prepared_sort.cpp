@@ -91,12 +91,21 @@ std::optional<double> look_for_gpus(const Job& job, Machine& machine) {
 }
 
 // A stream is not opened to be explained: it may be a terminal, or have nobody at its other end.
-std::optional<io::Output> open_output(const Options& options, const OutputForm& form) {
+std::vector<io::Output> open_outputs(const Options& options, const OutputForm& form) {
+  std::vector<io::Output> outputs;
   const bool stream = options.output.value_or("-") == "-";
-  if (options.explain != ExplainMode::kNone && stream) return std::nullopt;
+  if (options.explain != ExplainMode::kNone && stream) return outputs;
   // Text is for people: a terminal may show it unasked.
   const bool readable = form.format == FileFormat::kText && form.codec == Codec::kNone;
-  return io::Output(options.output.value_or(readable ? "-" : ""), {options.direct_io});
+  if (!options.split_output) {
+    outputs.emplace_back(options.output.value_or(readable ? "-" : ""),
+                         io::OutputOptions{options.direct_io});
+    return outputs;
+  }
+  for (const std::string& part : options.outputs()) {
+    outputs.emplace_back(part, io::OutputOptions{options.direct_io, true});
+  }
+  return outputs;
 }
 
 io::ResumeAccess resume_access(const Options& options) {
@@ -114,16 +123,16 @@ std::string folder_of(const std::string& path) {
 }  // namespace
 
 PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader)
-    : PreparedSort(options, job, reader, open_output(options, job.output_form)) {}
+    : PreparedSort(options, job, reader, open_outputs(options, job.output_form)) {}
 
 PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader,
-                           std::optional<io::Output> output)
-    : options_(options), reader_(reader), output_(std::move(output)) {
+                           std::vector<io::Output> outputs)
+    : options_(options), reader_(reader), outputs_(std::move(outputs)) {
   refuse_files_of_resume(options);
-  if (output_) {
-    refuse_writing_into_inputs(options, *output_, reader);
+  if (!outputs_.empty()) {
+    refuse_writing_into_inputs(options, outputs_.front(), reader);
     if (type_is_assumed(options, job)) {
-      refuse_replacing_by_assumption(options, job.element, *output_, reader);
+      refuse_replacing_by_assumption(options, job.element, outputs_.front(), reader);
     }
   }
   if (options.resume) {
@@ -131,10 +140,11 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
                         resumable_job(job.element, options.input_form, options.verify),
                         job.element.bytes(), reader);
   }
-  const std::string folder = output_ ? output_->folder() : "";
+  const std::string folder = outputs_.empty() ? "" : outputs_.front().folder();
   temporary_folders_ = folders_for_runs(folder);
   machine_ = survey(temporary_folders_, folder, reader);
-  if (output_ && !output_->is_stream() && folder.empty()) count_output_in_memory();
+  if (!outputs_.empty() && !outputs_.front().is_stream() && folder.empty())
+    count_output_in_memory();
   if (resumption_) machine_.resumed = resumption_->found();
   if (options.keep_rates && rates_matter(machine_)) {
     rates_file_.emplace(rates_file());
@@ -149,7 +159,7 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
 // It is a place with room for what is written, and takes as much from the memory that is available.
 void PreparedSort::count_output_in_memory() {
   constexpr std::uint64_t kNoFileSystem = UINT64_MAX;
-  machine_.output = Folder{output_->path(), kNoFileSystem, UINT64_MAX, true};
+  machine_.output = Folder{outputs_.front().path(), kNoFileSystem, UINT64_MAX, true};
   machine_.available_bytes -= std::min(machine_.available_bytes, machine_.input_bytes.value_or(0));
 }
 
@@ -161,9 +171,9 @@ std::vector<std::string> PreparedSort::folders_for_runs(const std::string& outpu
 }
 
 Outcome PreparedSort::run(Meter* meter) {
-  return run_sort({plan_, reader_, *output_, temporary_folders_, options_.direct_io,
+  return run_sort({plan_, reader_, outputs_.front(), temporary_folders_, options_.direct_io,
                    options_.packing, options_.verify, make_engine, meter,
-                   resumption_ ? &*resumption_ : nullptr, make_tier});
+                   resumption_ ? &*resumption_ : nullptr, make_tier, outputs_});
 }
 
 void PreparedSort::remember_rates(Outcome& outcome) const {

@@ -25,9 +25,9 @@ class PreparedSort {
   // Throws: Error, also when no plan can work.
   PreparedSort(const Options& options, const Job& job, io::Reader& reader);
 
-  // The same with an output that is open, which may be memory.
+  // The same with an output that is open, which may be memory; or with all parts of it; or none.
   PreparedSort(const Options& options, const Job& job, io::Reader& reader,
-               std::optional<io::Output> output);
+               std::vector<io::Output> outputs);
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
@@ -48,7 +48,7 @@ class PreparedSort {
 
   const Options& options_;
   io::Reader& reader_;
-  std::optional<io::Output> output_;
+  std::vector<io::Output> outputs_;  // one, or all parts of it; none where it is not to be opened
   std::optional<Resumption> resumption_;
   std::vector<std::string> temporary_folders_;
   Machine machine_;

@@ -68,6 +68,7 @@ Job make_job(const Options& options, const StoredArray& stored) {
   if (options.intersect) job.set_operation = SetOperation::kIntersect;
   if (options.subtract) job.set_operation = SetOperation::kSubtract;
   job.output_form = output_form(options);
+  job.output_parts = options.split_output.value_or(1);
   job.header_bytes = options.input_form.skip_bytes;
   job.dtype = stored.dtype;
   if (job.counts) adopt_counts(job);

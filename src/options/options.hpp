@@ -82,7 +82,11 @@ struct Reporting {
 struct FileNames {
   std::vector<std::string> inputs;
   std::optional<std::string> output;
-  std::optional<std::string> resume;  // the folder of a sort that can be resumed
+  std::optional<std::string> resume;     // the folder of a sort that can be resumed
+  std::optional<unsigned> split_output;  // into so many parts; `output` then has "{}" once
+
+  // The names that are written: of all parts, or of the output, "-" being stdout.
+  [[nodiscard]] std::vector<std::string> outputs() const;
 };
 
 // A layer that needs one of these parts alone takes that, not all options.

@@ -15,6 +15,8 @@ using enum OptionGroup;
 using enum ValueKind;
 using Text = std::string_view;
 
+constexpr unsigned kMostParts = 256;  // each is an open file until the end
+
 constexpr Choice<bool> kEndians[] = {{"little", false}, {"big", true}};
 constexpr Choice<ExplainMode> kExplainModes[] = {{"text", ExplainMode::kText},
                                                  {"json", ExplainMode::kJson}};
@@ -93,8 +95,8 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .help = "with -u: each key with how often it occurs",
      .more = "An element of the output is the key, then its count as an unsigned number of 64 bits "
              "in the byte order of the files (--endian). A line of text is the count, a tab and "
-             "the key; a .npy output has the fields key and count. The proof covers the counts: "
-             "they add up to the elements read. Works with all key types, but not with --record or "
+             "the key; a .npy output has the fields key and count. The proof covers the counts. "
+             "Works with all key types, but not with --record or "
              "--top.",
      .apply = [](Options& o, Text) { o.count = true; }},
     {.name = "min-count",
@@ -185,6 +187,20 @@ constexpr auto kRows = std::to_array<OptionSpec>({
              "is more than a quarter of all elements, gsort sorts everything and writes the first "
              "N. Works with --record, too.",
      .apply = set_top},
+    {.name = "split-output",
+     .value_kind = kRequired,
+     .value_name = "N",
+     .group = kJob,
+     .help = "write the result as N files of equal size",
+     .more =
+         "-o names them: in part-{}.u64, {} becomes 0 to N-1, with zeros in front so that names "
+         "sort as the parts do. The parts follow each other, and differ by one element at most: "
+         "cat part-*.u64 is what one output would be; .npy and SOSD parts are arrays of their "
+         "own. All of them appear or none, so none may exist before. Works with all formats "
+         "and compression, but not with -u, --intersect, --subtract or --resume, whose number "
+         "of elements is known too late.",
+     .apply = [](Options& o,
+                 Text v) { o.split_output = parse_count(v, 1, kMostParts, "--split-output"); }},
     {.name = "explain",
      .value_kind = kOptional,
      .value_name = "text|json",

@@ -10,6 +10,8 @@
 namespace gsort {
 namespace {
 
+constexpr std::string_view kPlaceOfNumber = "{}";
+
 std::uint64_t parse_elements(std::string_view text, std::string_view option) {
   std::uint64_t elements = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), elements);
@@ -102,7 +104,43 @@ void refuse_beside_count(const Options& options, const StoredArray& stored) {
   }
 }
 
+void refuse_beside_split_output(const Options& options, const StoredArray& stored) {
+  const auto refuse = [&](std::string_view other, std::string_view hint) {
+    throw exclude_each_other(options, "--split-output", other, hint);
+  };
+  constexpr std::string_view kUnknown =
+      "how many keys there are is known too late; write one output, and split it in another run";
+  const std::string_view reads = reading_option(options);
+  if (!reads.empty()) refuse(reads, "only a sort has an output; leave out one of them");
+  if (options.unique) refuse("--unique", kUnknown);
+  if (options.intersect) refuse("--intersect", kUnknown);
+  if (options.subtract) refuse("--subtract", kUnknown);
+  if (options.resume) refuse("--resume", "sort into one output, and split it in another run");
+  if (stored.row_elements > 0) {
+    refuse("rows of an array", "save array.ravel(), or write one output");
+  }
+  const std::string_view name = options.output ? std::string_view(*options.output) : "";
+  const auto place = name.find(kPlaceOfNumber);
+  if (place != std::string_view::npos && name.find(kPlaceOfNumber, place + 1) == name.npos) return;
+  throw Error(ErrorKind::kUsage, "option --split-output",
+              "needs --output with {} in the name, once")
+      .hint("it becomes the number of the part, as in -o part-{}.u64");
+}
+
 }  // namespace
+
+std::vector<std::string> FileNames::outputs() const {
+  const std::string name = output.value_or("-");
+  if (!split_output) return {name};
+  const std::size_t place = name.find(kPlaceOfNumber);
+  const std::size_t digits = std::to_string(*split_output - 1).size();
+  std::vector<std::string> names;
+  for (unsigned part = 0; part < *split_output; ++part) {
+    names.push_back(fmt::format("{}{:0{}}{}", name.substr(0, place), part, digits,
+                                name.substr(place + kPlaceOfNumber.size())));
+  }
+  return names;
+}
 
 void set_top(Options& options, std::string_view value) {
   options.top = parse_elements(value, "--top");
@@ -127,6 +165,7 @@ void refuse_result_contradictions(const Options& options, const StoredArray& sto
   if (options.intersect || options.subtract) refuse_beside_set_operations(options, stored);
   if (options.check != CheckMode::kNone) refuse_beside_check(options);
   if (options.fingerprint) refuse_beside_fingerprint(options);
+  if (options.split_output) refuse_beside_split_output(options, stored);
   if (options.count) refuse_beside_count(options, stored);
   if (options.min_count && !options.count) {
     throw Error(ErrorKind::kUsage, "option --min-count", "needs --count")

@@ -37,6 +37,10 @@ OrderKind order_of(const Plan& plan) {
   return plan.job.unique ? OrderKind::kStrict : OrderKind::kAscending;
 }
 
+std::span<io::Output> outputs_of(const SortJob& job) {
+  return job.parts.empty() ? std::span(&job.output, 1) : job.parts;
+}
+
 // One sort, with what its stages share.
 class Sort {
  public:
@@ -45,7 +49,7 @@ class Sort {
         plan_(job.plan),
         meter_(job.meter != nullptr ? *job.meter : own_meter_),
         proof_(job.plan.job.element, job.verify, &meter_, order_of(job.plan), job.plan.job.top),
-        output_(job.plan, job.output, proof_, &meter_) {}
+        output_(job.plan, outputs_of(job), proof_, &meter_) {}
 
   Outcome run() {
     const std::uint64_t begin_ns = meter_.now_ns();
@@ -313,7 +317,7 @@ class Sort {
     };
     take_notes(job_.reader.notes());
     if (run_store_) take_notes(run_store_->notes());
-    take_notes(job_.output.notes());
+    for (const io::Output& output : outputs_of(job_)) take_notes(output.notes());
     if (job_.resumption != nullptr) take_notes(job_.resumption->notes());
   }
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct SortJob {
   Meter* meter = nullptr;            // is told of all phases and stages
   Resumption* resumption = nullptr;  // keeps runs, which else are gone with the process
   TierMaker make_tier = nullptr;     // called for each device if the plan has a tier there
+  std::span<io::Output> parts = {};  // that the output is split into; `output` is the first one
 };
 
 // Throws: Error. The output is then as it was before (what a stream took is gone), nothing is left

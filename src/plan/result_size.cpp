@@ -17,6 +17,13 @@ std::uint64_t least_elements(const Job& job, std::uint64_t elements) {
 
 void refuse_unknown_count(const Job& job, const Machine& machine) {
   const bool is_put_while_read = job.merged_inputs > 0 || job.array_elements > 0;
+  if (job.output_parts > 1 && is_put_while_read && !machine.input_bytes) {
+    throw Error(ErrorKind::kUsage, "splitting the output",
+                "the number of elements is not known until all are written")
+        .hint(
+            "-m and --batch-elements need files that are neither text nor compressed here; write "
+            "one output, and split it in another run");
+  }
   if (!job.unique && !(is_put_while_read && !machine.input_bytes)) return;
   if (!has_header(job.output_form.format)) return;
   if (machine.output && job.output_form.codec == Codec::kNone) return;

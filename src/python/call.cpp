@@ -60,14 +60,14 @@ std::string Call::dtype() const {
 }
 
 Report Call::sort(std::optional<io::MemoryResult> memory, Meter& meter) {
-  std::optional<io::Output> output;
+  std::vector<io::Output> outputs;
   if (memory) {
     job_.output_form = {};
-    output.emplace(std::move(*memory));
+    outputs.emplace_back(std::move(*memory));
   } else {
-    output.emplace(options_.output.value(), io::OutputOptions{options_.direct_io});
+    outputs.emplace_back(options_.output.value(), io::OutputOptions{options_.direct_io});
   }
-  PreparedSort prepared(options_, job_, reader_, std::move(output));
+  PreparedSort prepared(options_, job_, reader_, std::move(outputs));
   Outcome outcome = prepared.run(&meter);
   prepared.remember_rates(outcome);
   Report report;

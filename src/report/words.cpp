@@ -8,6 +8,30 @@
 #include "element/record_text.hpp"
 
 namespace gsort {
+namespace {
+
+// Which elements come out.
+std::string elements_words(const Plan& plan) {
+  if (plan.job.array_elements > 0) {
+    return fmt::format("arrays of {} elements, each sorted on its own",
+                       format_count(plan.job.array_elements));
+  }
+  std::string words = plan.job.unique ? "one of each key" : "";
+  if (plan.job.counts) words += ", with its count";
+  if (plan.job.min_count > 1) {
+    words +=
+        fmt::format(", of those that occur {} times or more", format_count(plan.job.min_count));
+  }
+  if (plan.job.set_operation == SetOperation::kIntersect) words += " that is in every input";
+  if (plan.job.set_operation == SetOperation::kSubtract) words += " of only the first input";
+  if (plan.job.top) {
+    words += fmt::format("{}the first {}", words.empty() ? "" : "; of these ",
+                         format_count(*plan.job.top));
+  }
+  return words;
+}
+
+}  // namespace
 
 std::string element_words(const ElementFormat& element) {
   return element.records ? fmt::format("records of {} bytes", element.records->bytes)
@@ -26,21 +50,10 @@ std::string key_words(const Job& job) {
 }
 
 std::string result_words(const Plan& plan) {
-  if (plan.job.array_elements > 0) {
-    return fmt::format("arrays of {} elements, each sorted on its own",
-                       format_count(plan.job.array_elements));
-  }
-  std::string words = plan.job.unique ? "one of each key" : "";
-  if (plan.job.counts) words += ", with its count";
-  if (plan.job.min_count > 1) {
-    words +=
-        fmt::format(", of those that occur {} times or more", format_count(plan.job.min_count));
-  }
-  if (plan.job.set_operation == SetOperation::kIntersect) words += " that is in every input";
-  if (plan.job.set_operation == SetOperation::kSubtract) words += " of only the first input";
-  if (plan.job.top) {
-    words += fmt::format("{}the first {}", words.empty() ? "" : "; of these ",
-                         format_count(*plan.job.top));
+  std::string words = elements_words(plan);
+  if (plan.job.output_parts > 1) {
+    words += fmt::format("{}{} parts of equal size", words.empty() ? "" : ", in ",
+                         plan.job.output_parts);
   }
   return words;
 }

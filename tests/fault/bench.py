@@ -59,6 +59,7 @@ class Bench:
         self.shim, self.hit, self.was_hit = options.shim.resolve(), self.root / "hit", False
         self.place.bash(self.sort.make, check=True)
         self.out = self.place.work / (self.sort.over or "out")
+        self.outs = [self.place.work / f"out{i}" for i in range(self.sort.parts)] or [self.out]
         self.old = self.out.read_bytes() if self.sort.over else OLD
         wanted = self.sort.wanted(self.place.work)
         begin = time.monotonic()
@@ -77,12 +78,16 @@ class Bench:
     def files(self) -> dict:
         """All files but the output, with what changes when they do: nobody can set the last of them."""
         return {path: (path.stat().st_size, path.stat().st_mtime_ns, path.stat().st_ctime_ns)
-                for folder in self.folders for path in folder.rglob("*") if path != self.out}
+                for folder in self.folders for path in folder.rglob("*") if path not in self.outs}
 
     def start(self, variables: dict | None = None) -> subprocess.Popen:
         self.hit.unlink(missing_ok=True)
         command = [self.place.gsort, *self.sort.arguments]
-        if not self.sort.to_pipe:
+        if self.sort.parts:
+            for part in self.outs:
+                part.unlink(missing_ok=True)
+            command += ["-o", "out{}"]
+        elif not self.sort.to_pipe:
             self.out.write_bytes(self.old)
             command += ["-o", self.out.name]
         feed = None
@@ -107,7 +112,14 @@ class Bench:
             process.communicate()
             return HANGS, "it hangs", b""
         return (process.returncode, stderr.decode(errors="backslashreplace"),
-                stdout if self.sort.to_pipe else self.out.read_bytes())
+                stdout if self.sort.to_pipe else self.output())
+
+    def output(self) -> bytes:
+        """Of parts all, one behind the other; none at all are what was there before."""
+        there = [part for part in self.outs if part.exists()]
+        if self.sort.parts and len(there) < len(self.outs):
+            return f"only {len(there)} of the parts".encode() if there else self.old
+        return b"".join(part.read_bytes() for part in self.outs)
 
     def run(self, variables: dict | None = None) -> tuple[int, str, bytes]:
         return self.finish(self.start(variables))

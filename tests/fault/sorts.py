@@ -31,6 +31,7 @@ class Sort:
     decoded: Callable[[bytes], bytes] = bytes
     needs_threads: bool = False  # one of -m that merges while another reads; those of xz's library
     over: str | None = None  # the output: one of the inputs
+    parts: int = 0  # that the output is split into, if it is; they must be new
     resumes: str | None = None  # the folder of the runs, which may stay until the sort is given again
     without: tuple[str, ...] = ()  # calls that are left out
     on_gpu: bool = False  # needs one
@@ -118,6 +119,8 @@ def cpu_sorts() -> dict[str, Sort]:
         "distinct": small("u32", "-u", wanted=sorted_keys("in.u32", change=lambda keys: sorted(set(keys)))),
         "counts": small("u32", "-u", "--count", wanted=counted_keys("in.u32")),
         "top": small("u32", "--top=1000", wanted=sorted_keys("in.u32", change=lambda keys: keys[:1000])),
+        "parts": Sort("gsort-gen -t u32 --size 3M -o in.u32", ["-S", "3M", "--split-output=3", "in.u32"],
+                      sorted_keys("in.u32"), parts=3),
         "told": spilling("u32", "-vv"),
         # The library that makes JSON may crash when memory runs out; the output is in place by then.
         "reported": small("u32", "--stats=/dev/null", without=("malloc",)),

@@ -143,6 +143,11 @@ SortRequest as(SortRequest request, std::optional<FileFormat> format, std::optio
   return request;
 }
 
+SortRequest in_parts(SortRequest request, unsigned parts) {
+  request.parts = parts;
+  return request;
+}
+
 SortRequest through_pipes(SortRequest request, bool from, bool to) {
   request.from_pipe = from;
   request.to_pipe = to;
@@ -298,6 +303,9 @@ std::vector<LieCase> make_cases() {
   add("zstd", as(keys(use_runs), {}, Codec::kZstd), spilled | members);
   add("gzip_of_text", as(keys(use_one_chunk), FileFormat::kText, Codec::kGzip),
       kOfChunks | lines | members);
+  add("parts", in_parts(keys(use_one_chunk), 3), kOfChunks | placed);
+  add("spilled_parts", in_parts(keys(use_runs), 7), spilled | placed);
+  add("parts_of_text", in_parts(as(keys(use_runs), FileFormat::kText, {}), 3), spilled | lines);
   add("from_pipe", through_pipes(keys(use_one_chunk), true, false), kOfChunks).may_repeat_blocks =
       true;
   add("to_pipe", through_pipes(keys(use_one_chunk), false, true), kOfChunks);

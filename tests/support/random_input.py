@@ -24,6 +24,7 @@ class Input:
     min_count: int | None = None  # keys come out with their counts
     top: int | None = None
     array: int | None = None
+    parts: int = 0  # that the output is split into, if it is
     merge: bool = False
     form: str = "bin"
     out_form: str = "bin"
@@ -40,6 +41,7 @@ class Input:
         words += [] if self.min_count is None else ["--count"] + [f"--min-count={self.min_count}"] * (self.min_count > 1)
         words += [] if self.top is None else [f"--top={self.top}"]
         words += [] if self.array is None else [f"--batch-elements={self.array}"]
+        words += [f"--split-output={self.parts}"] * (self.parts > 0)
         words += ["-m"] * self.merge
         if (self.form, self.out_form) != ("bin", "bin"):
             words.append(f"--format={self.form}:{self.out_form}")
@@ -48,6 +50,8 @@ class Input:
     def can_come_through_a_pipe(self) -> bool:
         """All inputs as one, of which nobody knows the size."""
         is_raw = self.form == "bin" and all(name.endswith(".raw") for name in self.names)
+        if self.parts and (self.merge or self.array is not None):
+            return False
         return is_raw and not (self.merge and len(self.names) > 1) and not self.counts_late(True)
 
     def counts_late(self, size_is_unknown: bool) -> bool:
@@ -64,6 +68,9 @@ class Input:
             reasons.append("gsort: --record with this output: ")
         if self.counts_late(self.form == "text" or not all(name.endswith((".raw", ".npy")) for name in self.names)):
             reasons.append("gsort: writing an array")
+        if self.parts and (self.merge or self.array is not None) and \
+                (self.form == "text" or not all(name.endswith((".raw", ".npy")) for name in self.names)):
+            reasons.append("gsort: splitting the output: ")
         return tuple(reasons)
 
     def can_be_sorted_on_gpu(self) -> bool:
@@ -138,6 +145,8 @@ def random_input(pick: Random, folder: Path, environment: dict) -> Input:
     given.top = int(2 ** pick.uniform(0, 18)) if what in ("top", "both") else None
     given.array = int(2 ** pick.uniform(0, 18)) if what == "arrays" else None
     given.merge = what == "merge"
+    if not given.unique and given.out_form != "npy" and pick.random() < 0.15:
+        given.parts = pick.choice([2, 3, 11, 100])
     count = int(2 ** pick.uniform(0, 20)) - 1
     if "text" in (given.form, given.out_form):
         count = min(count, pick.randrange(MOST_TEXT))

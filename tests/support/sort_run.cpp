@@ -89,6 +89,10 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
   options.batch_elements = request.batch_elements;
   options.output_format = request.output_format.value_or(FileFormat::kBinary);
   options.compress = request.compress;
+  if (request.parts > 1) {
+    options.split_output = request.parts;
+    options.output = "{}";
+  }
   options.verify_encoding = request.verify_encoding;
   options.compress_level = request.compress ? levels_of(*request.compress).usual : 0;
   options.merge = !request.merged.empty();
@@ -129,6 +133,29 @@ std::vector<std::string> make_inputs(const SortRequest& request, const io::test:
   return names;
 }
 
+std::vector<std::string> names_of_parts(const SortRequest& request, const std::string& out) {
+  if (request.parts == 1) return {out};
+  std::vector<std::string> names;
+  for (unsigned part = 0; part < request.parts; ++part) {
+    names.push_back(out + "." + std::to_string(part));
+  }
+  return names;
+}
+
+// Makes those that are there the output; where there are none, it stays as it was.
+void join_parts(const std::vector<std::string>& names, const std::string& out) {
+  Bytes all;
+  bool any = false;
+  for (const std::string& name : names) {
+    if (!std::filesystem::exists(name)) continue;
+    any = true;
+    const Bytes part = io::test::read_file(name);
+    all.insert(all.end(), part.begin(), part.end());
+    std::filesystem::remove(name);
+  }
+  if (any) io::test::write_file(out, all);
+}
+
 // Runs the plan; the inputs and the output are gone when it returns.
 void run(const SortRequest& request, const std::vector<std::string>& in, const std::string& out,
          const std::string& temporary, SortResult& result) {
@@ -143,11 +170,15 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
     result.plan.run.kept_buffers = 0;
     if (result.plan.devices.empty()) result.plan.devices.resize(request.devices);
   }
-  io::Output output(out);
+  const std::vector<std::string> names = names_of_parts(request, out);
+  std::vector<io::Output> outputs;
+  for (const std::string& name : names) {
+    outputs.emplace_back(name, io::OutputOptions{DirectIo::kAuto, request.parts > 1});
+  }
   try {
     result.outcome = run_sort({result.plan,
                                reader,
-                               output,
+                               outputs.front(),
                                {temporary},
                                DirectIo::kAuto,
                                request.packing,
@@ -155,10 +186,12 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
                                request.make_engine,
                                request.meter,
                                nullptr,
-                               request.make_tier});
+                               request.make_tier,
+                               outputs});
   } catch (const Error& error) {
     result.error = error;
   }
+  if (request.parts > 1) join_parts(names, out);
 }
 
 }  // namespace

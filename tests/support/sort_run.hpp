@@ -39,6 +39,7 @@ struct SortRequest {
   std::optional<std::uint64_t> batch_elements;
   std::optional<FileFormat> output_format;
   std::optional<Codec> compress;
+  unsigned parts = 1;                      // that a file is split into; the result has them joined
   std::function<void(Plan&)> change_plan;  // for sizes that no budget would give
   std::optional<Bytes> old_output;         // what the output's name holds before
   EngineMaker make_engine;

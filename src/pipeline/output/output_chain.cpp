@@ -23,15 +23,15 @@ io::WriterOptions writer_options(const Plan& plan) {
 
 }  // namespace
 
-OutputChain::OutputChain(const Plan& plan, io::Output& output, Proof& proof, Meter* meter)
+OutputChain::OutputChain(const Plan& plan, std::span<io::Output> outputs, Proof& proof,
+                         Meter* meter)
     : plan_(plan),
       proof_(proof),
-      writer_(output, writer_options(plan)),
-      output_sink_(writer_, meter),
-      proving_sink_(proof, output_sink_),
+      parts_(outputs, writer_options(plan), meter),
+      proving_sink_(proof, parts_),
       first_(&proving_sink_) {
   if (plan.job.counts) {
-    first_ = &count_sink_.emplace(plan.job.element, plan.job.min_count, proof, output_sink_);
+    first_ = &count_sink_.emplace(plan.job.element, plan.job.min_count, proof, parts_);
     return;
   }
   if (plan.job.top)
@@ -51,14 +51,14 @@ PieceSink& OutputChain::begin(std::optional<std::uint64_t> elements, ConstByteSp
   const std::uint64_t most = std::min(elements.value_or(UINT64_MAX), limit);
   const bool is_sure_of_one = most == 1 && plan_.job.min_count <= 1;
   const bool is_known = most == 0 || (elements && (is_sure_of_one || !plan_.job.unique));
-  writer_.begin(is_known ? std::optional(most) : std::nullopt, header);
+  parts_.begin(is_known ? std::optional(most) : std::nullopt, header);
   return *first_;
 }
 
 PieceSink& OutputChain::begin_unproven(std::optional<std::uint64_t> elements,
                                        ConstByteSpan header) {
   begin(elements, header);
-  return output_sink_;
+  return parts_;
 }
 
 void OutputChain::end() {

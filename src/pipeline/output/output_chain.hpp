@@ -10,6 +10,7 @@
 #include "io/output/writer.hpp"
 #include "pipeline/output/count_sink.hpp"
 #include "pipeline/output/limit_sink.hpp"
+#include "pipeline/output/parts_sink.hpp"
 #include "pipeline/output/sinks.hpp"
 #include "pipeline/output/unique_record_sink.hpp"
 #include "pipeline/output/unique_sink.hpp"
@@ -18,10 +19,11 @@
 
 namespace gsort {
 
-// `output`, `proof` and `meter` (which may be null) outlive it.
+// `outputs`, `proof` and `meter` (which may be null) outlive it.
 class OutputChain {
  public:
-  OutputChain(const Plan& plan, io::Output& output, Proof& proof, Meter* meter);
+  // `outputs` are one, or all parts of it.
+  OutputChain(const Plan& plan, std::span<io::Output> outputs, Proof& proof, Meter* meter);
 
   // To be called once, with the elements that will be put, or none if there are some: the sink
   // that takes them.
@@ -31,19 +33,18 @@ class OutputChain {
   // The same for who proves what it puts: nothing is dropped or proven here.
   PieceSink& begin_unproven(std::optional<std::uint64_t> elements, ConstByteSpan header);
 
-  [[nodiscard]] std::uint64_t lost_nan_payloads() const { return writer_.lost_nan_payloads(); }
+  [[nodiscard]] std::uint64_t lost_nan_payloads() const { return parts_.lost_nan_payloads(); }
 
   // All has been put: puts what was held back until then. Throws: as the sink.
   void end();
 
   // All has been put, and proven: makes the output real. Throws: Error(kOutput); Error(kCorrupt).
-  void commit() { writer_.commit(proof_.output().count); }
+  void commit() { parts_.commit(proof_.output().count); }
 
  private:
   const Plan& plan_;
   const Proof& proof_;
-  io::Writer writer_;
-  OutputSink output_sink_;
+  PartsSink parts_;
   ProvingSink proving_sink_;
   std::optional<LimitSink> limit_sink_;
   std::optional<UniqueSink> unique_sink_;

@@ -11,26 +11,10 @@
 #include "base/error.hpp"
 #include "base/meter.hpp"
 #include "engine/engine.hpp"
-#include "io/output/writer.hpp"
 #include "io/runs/run_store.hpp"
 #include "pipeline/proof/damage_hint.hpp"
 
 namespace gsort {
-
-class OutputSink final : public PieceSink {
- public:
-  OutputSink(io::Writer& writer, Meter* meter) : writer_(writer), meter_(meter) {}
-  void put(std::uint64_t position, ConstByteSpan keys) override {
-    Span span(meter_, Stage::kWrite);
-    span.add_bytes(keys.size());
-    writer_.put(position, keys);
-  }
-  void abandon() noexcept override { writer_.cancel(); }
-
- private:
-  io::Writer& writer_;
-  Meter* meter_;
-};
 
 // Puts a sequence behind what has been put before it.
 class OffsetSink final : public PieceSink {

@@ -138,6 +138,25 @@ TEST_P(ResultOnEngine, OfCountedKeysIsRightForEveryTypeWayInAndWayOut) {
   }
 }
 
+TEST_P(ResultOnEngine, InPartsIsRightForEveryTypeAndWayIn) {
+  std::size_t turn = 0;
+  for (const KeyType type : kAllKeyTypes) {
+    for (const std::uint64_t elements : {0U, 1U, 65'537U, 1'500'003U}) {
+      const KeyFormat format = test::formats_of(type)[turn % 4];
+      const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
+      SCOPED_TRACE(testing::Message()
+                   << elements << ' ' << test::words_of(format) << ' ' << name_of(distribution));
+      SortRequest request = request_for(format, distribution, elements);
+      request.parts = std::array{2U, 3U, 64U}[turn % 3];
+      request.from_pipe = turn % 3 == 0;
+      request.budget = "14M";
+      request.threads = request.from_pipe ? 1 : 2;
+      if (turn % 4 == 0) request.top = 50'000;
+      expect_right(request);
+    }
+  }
+}
+
 TEST_P(ResultOnEngine, OfUniqueKeysIsRightAfterSeveralRounds) {
   SortRequest request = request_for({KeyType::kI32, true, true}, Distribution::kZipf, 4'000'000);
   request.unique = true;

@@ -1,0 +1,64 @@
+// PartsSink: the end of the way: writes elements to the output, or to the parts that it is split
+// into, each of which is a file of its own.
+//
+// Parts are consecutive, and differ by one element at most: of 11 elements in 4 parts they are
+// [0, 3) [3, 6) [6, 9) [9, 11). Pieces come about in order. So a part is begun by its first piece,
+// and finished, buffers given back and on the disk, by its last one: few parts have buffers at the
+// same time. All of them get their names at the end.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/meter.hpp"
+#include "engine/engine.hpp"
+#include "io/output/writer.hpp"
+
+namespace gsort {
+
+// Thread-safe, but for begin() and commit(). `outputs` and `meter`, which may be null, outlive it.
+class PartsSink final : public PieceSink {
+ public:
+  PartsSink(std::span<io::Output> outputs, const io::WriterOptions& options, Meter* meter);
+
+  // As Writer::begin. Requires: of several parts, the number of elements is known.
+  void begin(std::optional<std::uint64_t> elements, ConstByteSpan header);
+
+  // As Writer::put.
+  void put(std::uint64_t position, ConstByteSpan elements) override;
+  void abandon() noexcept override;
+
+  [[nodiscard]] std::uint64_t lost_nan_payloads() const;
+
+  // As Writer::commit. All parts become real, or none.
+  void commit(std::uint64_t elements);
+
+ private:
+  struct Part {
+    Part(io::Output& output, const io::WriterOptions& options) : writer(output, options) {}
+    io::Writer writer;
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;  // UINT64_MAX: not known
+    std::once_flag begun;
+    std::atomic<std::uint64_t> put{0};
+    bool is_finished = false;
+  };
+
+  [[nodiscard]] bool is_split() const { return parts_.size() > 1; }
+  void put_in(Part& part, std::uint64_t position, ConstByteSpan elements);
+  void begin_part(Part& part);
+  void finish(Part& part);
+
+  const std::uint64_t element_bytes_;
+  std::span<io::Output> outputs_;
+  Meter* meter_;
+  std::deque<Part> parts_;
+  std::vector<std::byte> header_;  // of the first part
+};
+
+}  // namespace gsort
