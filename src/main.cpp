@@ -1,10 +1,13 @@
 // gsort: parse, plan, run, report, exit code. The only place that exits; what is below throws.
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <string>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -85,22 +88,61 @@ int sort(const Options& options, const Job& job, io::Reader& reader) {
   return all_told ? kDone : kTrouble;
 }
 
-// `color` becomes what was asked for, as soon as that is known.
-int run(int argc, const char* const* argv, ColorMode& color) {
-  io::occupy_standard_descriptors();
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
-  const Options options = parse_options(
-      argc, argv, [](auto name) { return std::getenv(name); }, io::read_name_list);
-  color = options.color;
-  if (options.show != Show::kNone) {
-    print(stdout, text_of(options.show));
-    return kDone;
-  }
+const char* environment(const char* name) {
+  return std::getenv(name);
+}
+
+// A sort or a check, as the options say.
+int run_one(const Options& options) {
   io::Reader reader(options.inputs, reader_options(options));
   const Job job = job_of(options, reader);
   if (options.fingerprint) return fingerprint(options, job, reader);
   return options.check == CheckMode::kNone ? sort(options, job, reader)
                                            : check(options, job, reader);
+}
+
+// Says what is being handled, and which file it is about.
+void tell_trouble_of(const std::string& input, ColorMode color) {
+  const Error error = current_error();
+  const bool is_named = std::string_view(error.what()).find(input) != std::string_view::npos;
+  const Error named =
+      is_named ? error
+               : Error(error.kind(), error.operation() + " (for " + input + ")", error.reason())
+                     .path(error.path())
+                     .hint(error.hint());
+  print(stderr, error_text(named.what(), stderr_color(color)));
+}
+
+// Every file by itself. Returns the worst status.
+int run_each(const Options& options) {
+  if (options.output && !std::filesystem::is_directory(*options.output)) {
+    throw Error(ErrorKind::kUsage, "--output '" + *options.output + "'", "is not a folder")
+        .hint("with --each, results go into a folder that exists, or replace the FILEs");
+  }
+  int worst = kDone;
+  for (const std::string& input : options.inputs) {
+    try {
+      output_is_in_place = false;
+      worst = std::max(worst, run_one(options_of_each(options, input, environment)));
+    } catch (...) {
+      tell_trouble_of(input, options.color);
+      worst = kTrouble;
+    }
+  }
+  return worst;
+}
+
+// `color` becomes what was asked for, as soon as that is known.
+int run(int argc, const char* const* argv, ColorMode& color) {
+  io::occupy_standard_descriptors();
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
+  const Options options = parse_options(argc, argv, environment, io::read_name_list);
+  color = options.color;
+  if (options.show != Show::kNone) {
+    print(stdout, text_of(options.show));
+    return kDone;
+  }
+  return options.each ? run_each(options) : run_one(options);
 }
 
 // Says what is being handled.

@@ -110,6 +110,8 @@ struct Options : FileNames, Resources, Reporting {
   std::optional<std::uint64_t> top;             // only the first so many elements
   std::optional<std::uint64_t> batch_elements;  // arrays sorted on their own; at least 1
 
+  bool each = false;  // every input by itself: see options_of_each()
+
   // Job. With show other than kNone, nothing else is to be done and no more was checked.
   Show show = Show::kNone;
   CheckMode check = CheckMode::kNone;
@@ -148,6 +150,12 @@ using NameList = std::function<std::vector<std::string>(const std::string& list)
 // malformed or contradictory; what name_list throws.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv,
                                     const Environment& environment, const NameList& name_list = {});
+
+// The options of a sort of `input` alone, as --each asks for: with the type that its own name says,
+// its output is the file of its name in the folder --output, or itself. `options` are those of
+// parse_options(), whose `each` is set. Throws: Error(kUsage).
+[[nodiscard]] Options options_of_each(const Options& options, const std::string& input,
+                                      const Environment& environment);
 
 // "-t", "the suffix of the first input", "GSORT_TYPE", "the default": for reports.
 [[nodiscard]] const char* describe(TypeSource source);

@@ -187,6 +187,15 @@ constexpr auto kRows = std::to_array<OptionSpec>({
              "is more than a quarter of all elements, gsort sorts everything and writes the first "
              "N. Works with --record, too.",
      .apply = set_top},
+    {.name = "each",
+     .group = kJob,
+     .help = "sort every FILE by itself",
+     .more = "Each is replaced by its result, or with -o, which then is a folder that exists, "
+             "written there under its name. Each appears whole or not at all, and has the type "
+             "that its own suffix says. If one fails, a message names it, the others are sorted "
+             "all the same, and the exit status is 2. With -c, each is checked, and the status is "
+             "the worst of all.",
+     .apply = [](Options& o, Text) { o.each = true; }},
     {.name = "split-output",
      .value_kind = kRequired,
      .value_name = "N",

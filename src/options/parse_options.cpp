@@ -271,10 +271,27 @@ Options parse_options(int argc, const char* const* argv, const Environment& envi
     options.keep_rates = parse_choice(text, kSwitch, "GSORT_CACHE");
   }
   resolve_inputs(options, name_list);
+  if (options.each) {
+    refuse_beside_each(options);
+    return options;
+  }
   resolve_type(options, environment);
   resolve_records(options);
   refuse_contradictions(options);
   return options;
+}
+
+Options options_of_each(const Options& options, const std::string& input,
+                        const Environment& environment) {
+  Options one = options;
+  one.inputs = {input};
+  if (one.check == CheckMode::kNone) {
+    one.output = options.output ? *options.output + '/' + name_in_folder(input) : input;
+  }
+  resolve_type(one, environment);
+  resolve_records(one);
+  refuse_contradictions(one);
+  return one;
 }
 
 const char* describe(TypeSource source) {

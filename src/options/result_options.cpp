@@ -1,6 +1,8 @@
 #include "options/result_options.hpp"
 
 #include <charconv>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -151,6 +153,38 @@ void set_min_count(Options& options, std::string_view value) {
   if (options.min_count != 0) return;
   throw Error(ErrorKind::kUsage, "--min-count '0'", "is not a count of a key")
       .hint("every key occurs at least once; --min-count=2 leaves out keys that occur once");
+}
+
+std::string name_in_folder(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);  // from 0 where there is none
+}
+
+void refuse_beside_each(const Options& options) {
+  const auto refuse = [&](std::string_view other, std::string_view hint) {
+    throw exclude_each_other(options, "--each", other, hint);
+  };
+  if (options.merge)
+    refuse("--merge", "a merge makes one output of all FILEs; leave out one of them");
+  if (options.fingerprint) refuse("--fingerprint", "run it once for each FILE");
+  if (options.explain != ExplainMode::kNone) refuse("--explain", "explain one FILE at a time");
+  if (options.resume) refuse("--resume", "resume one FILE at a time");
+  if (options.split_output) refuse("--split-output", "split one FILE at a time");
+  if (options.stats) refuse("--stats", "sort one FILE at a time to measure it");
+  if (options.trace) refuse("--trace", "sort one FILE at a time to measure it");
+  if (options.expected) refuse("--expect", "check one FILE at a time");
+  std::set<std::string> names;
+  for (const std::string& input : options.inputs) {
+    const std::string name = name_in_folder(input);
+    if (input == "-" || name.empty()) {
+      throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
+                  "cannot be sorted by --each")
+          .hint("name files; each is replaced, or written under its name into the folder of -o");
+    }
+    if (!options.output || names.insert(name).second) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
+                fmt::format("is the second one that would become {} in {}", name, *options.output))
+        .hint("sort them into folders of their own");
+  }
 }
 
 void set_batch_elements(Options& options, std::string_view value) {

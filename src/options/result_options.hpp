@@ -11,6 +11,12 @@ namespace gsort {
 // The values of --top and --batch-elements. Throws: Error(kUsage).
 void set_top(Options& options, std::string_view value);
 void set_min_count(Options& options, std::string_view value);
+// "c" of "a/b/c".
+[[nodiscard]] std::string name_in_folder(const std::string& path);
+
+// What does not go together with --each, whatever the files are. Throws: Error(kUsage).
+void refuse_beside_each(const Options& options);
+
 void set_batch_elements(Options& options, std::string_view value);
 
 // Throws: Error(kUsage) for options that cannot be combined, or do not go with what the headers of
