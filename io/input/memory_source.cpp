@@ -20,6 +20,10 @@ Claim MemorySource::claim(ByteSpan /*room*/, std::size_t wanted_bytes) {
   return {std::exchange(taken_, taken_ + bytes), bytes};
 }
 
+void MemorySource::skip(std::uint64_t bytes) {
+  taken_ += std::min(bytes, memory_.bytes - taken_);
+}
+
 void MemorySource::fill(ByteSpan room, const Claim& claim) {
   memory_.read(room.first(claim.bytes), claim.begin);
 }

@@ -1,6 +1,7 @@
 // Memory of the caller: every byte has its place, and nothing is synced.
 #include <utility>
 
+#include "base/checked.hpp"
 #include "base/tiling.hpp"
 #include "base/units.hpp"
 #include "io/output/output_impl.hpp"
@@ -34,15 +35,12 @@ class MemoryOutput : public Output::Impl {
 void MemoryOutput::require_room(std::uint64_t bytes) const {
   if (bytes <= result_.bytes) return;
   throw Error(ErrorKind::kUsage, "writing to " + result_.name,
-              "the result has " + format_count(bytes) + " bytes, more than its " +
-                  format_count(result_.bytes))
-      .hint("give an array of as many elements as the inputs have");
+              "the array holds " + format_count(result_.bytes) + " bytes, the result needs more")
+      .hint("give an array of as many elements as the sources have");
 }
 
 void MemoryOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
-  if (offset > result_.bytes || bytes.size() > result_.bytes - offset) {
-    throw misplaced("data was written past the end", offset);
-  }
+  require_room(capped_sum(offset, bytes.size()));
   {
     const std::lock_guard lock(mutex_);
     if (!written_.add(offset, offset + bytes.size())) {

@@ -50,6 +50,14 @@ TEST(MemorySource, GivesItsBytesBetweenThoseOfFiles) {
   EXPECT_NO_THROW(reader.check_unchanged());
 }
 
+TEST(MemorySource, SkipsNoFurtherThanItsEnd) {
+  const Bytes array = random_bytes(800);
+  MemorySource source(array_of("a", array));
+  source.skip(300);
+  source.skip(UINT64_MAX);
+  EXPECT_TRUE(source.at_end());
+}
+
 TEST(MemorySource, SaysWhatItsKeysAre) {
   const Bytes array = random_bytes(800);
   Reader reader({"a"}, {.memory = {array_of("a", array, KeyType::kF64)}});

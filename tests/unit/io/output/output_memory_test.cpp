@@ -41,8 +41,9 @@ TEST_F(MemoryOutput, TakesFewerBytesThanItHasRoomFor) {
 TEST_F(MemoryOutput, RefusesMoreThanItHasRoomFor) {
   const Error error = error_of([&] { output_.prepare(1'001); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_EQ(error_of([&] { output_.write_at(1, data_); }).kind(), ErrorKind::kCorrupt);
-  EXPECT_EQ(error_of([&] { output_.write_at(UINT64_MAX, data_); }).kind(), ErrorKind::kCorrupt);
+  EXPECT_EQ(error_of([&] { output_.write_at(1, data_); }).kind(), ErrorKind::kUsage);
+  EXPECT_EQ(error_of([&] { output_.write_at(UINT64_MAX, data_); }).kind(), ErrorKind::kUsage);
+  EXPECT_EQ(error.reason(), "the array holds 1,000 bytes, the result needs more");
 }
 
 TEST_F(MemoryOutput, NoticesGapsAndOverlaps) {
