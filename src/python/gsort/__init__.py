@@ -25,9 +25,10 @@ import numpy
 from . import _device, _native
 from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Error, FileError, MissingFileError,
                       ResourceError, UsageError, usage)
+from ._overlap import refuse_overlap
 from ._progress import Progress, Watch, Watching
 from ._sources import (Inputs, Path, Source, Sources, bytes_of, dtype_of, is_big_endian, is_path, key_type,
-                       option_words, path_word, result_shape)
+                       listed, option_words, path_word, result_shape)
 
 __version__ = metadata.version("gsort-external")
 __all__ = ["argsort", "check", "intersect1d", "merge", "setdiff1d", "sort", "unique", "Checked", "Progress", "Summary",
@@ -114,8 +115,7 @@ def _usable(array: numpy.ndarray, dtype: numpy.dtype, inputs: Inputs) -> numpy.n
         refuse(f"the array holds {array.dtype}, the elements are {dtype}", "give an array of the same dtype")
     if not array.flags.c_contiguous or not array.flags.writeable:
         refuse("the array is not contiguous, or read-only", "give numpy.empty(...), or a memmap of mode w+ or r+")
-    if inputs.shares_memory(array):
-        refuse("the array is also an input", "an error would lose it; give another array, or none")
+    refuse_overlap(array, inputs.items)
     return array
 
 
@@ -154,7 +154,8 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
         output: a path (the file appears whole or not at all, and may be a source); an array, also a writable memmap,
             that takes the result; None for a new array.
         dtype: of the elements of raw files, in NumPy's terms; else the suffix says it (dump.u64).
-        order: fields of records to sort by, "-name" for descending ones; all fields if None.
+        order: a field of records to sort by, or several; "-name" for descending order, where no field is named so; all
+            fields if None.
         descending: the whole order is reversed.
         unique: one of each key; keys are equal if their bits are.
         top: only the first so many elements of the result.
@@ -239,8 +240,9 @@ def argsort(array: numpy.ndarray, output: Optional[numpy.ndarray] = None, *, mem
     dtype = numpy.dtype(numpy.uint32 if keys.size < 1 << 32 else numpy.uint64)
     indices = numpy.empty(keys.size, dtype) if output is None else output
     if indices.dtype != dtype or indices.size != keys.size or not indices.flags.c_contiguous \
-            or not indices.flags.writeable or numpy.may_share_memory(indices, keys):
-        raise usage("output", f"no contiguous, writable array of {keys.size} elements of {dtype} beside the keys")
+            or not indices.flags.writeable:
+        raise usage("output", f"no contiguous, writable array of {keys.size} elements of {dtype}")
+    refuse_overlap(indices, [array])
     words = option_words(memory=memory, gpu_memory=gpu_memory, threads=threads, engine=engine, temporary=temporary)
     with Watching(progress) as watch:
         _native.argsort([*words, b"--", b"<array>"], str(key_type(keys.dtype)), is_big_endian(keys.dtype),
@@ -264,6 +266,8 @@ def _folder_beside(temporary: Any) -> "tempfile.TemporaryDirectory[str]":
 
 
 def _compared(operation: bytes, a: Any, b: Any, output: Output, assume_sorted: bool, options: dict) -> Any:
+    if isinstance(output, numpy.ndarray):
+        refuse_overlap(output, [*listed(a), *listed(b)])
     with _folder_beside(options.get("temporary")) as folder:
         sides = [a, b] if assume_sorted else [_sorted_distinct(side, folder, options) for side in (a, b)]
         inputs = Inputs(sides, options.get("dtype") if assume_sorted else None)

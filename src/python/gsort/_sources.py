@@ -9,6 +9,7 @@ import numpy
 
 from . import _native
 from ._errors import usage
+from ._overlap import mapped_at
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Source = Union[Path, numpy.ndarray]
@@ -59,15 +60,8 @@ def bytes_of(array: numpy.ndarray) -> numpy.ndarray:
 
 def _is_mapped(address: int, path: str) -> bool:
     """Whether the file of this name is what is mapped at an address: it may have been replaced."""
-    found = os.stat(path)
-    with open("/proc/self/maps") as maps:
-        for line in maps:
-            place, _, _, device, inode = line.split()[:5]
-            begin, end = (int(number, 16) for number in place.split("-"))
-            if begin <= address < end:
-                major, minor = (int(number, 16) for number in device.split(":"))
-                return (os.makedev(major, minor), int(inode)) == (found.st_dev, found.st_ino)
-    return False
+    found, mapped = os.stat(path), mapped_at(address, 1)
+    return mapped is not None and mapped.file == (found.st_dev, found.st_ino)
 
 
 def _file_of(array: numpy.ndarray) -> Tuple[Optional[bytes], int]:
@@ -158,9 +152,6 @@ class Inputs:
     @property
     def only_array(self) -> Optional[numpy.ndarray]:
         return self._held[0] if len(self._held) == len(self.items) == 1 else None
-
-    def shares_memory(self, array: numpy.ndarray) -> bool:
-        return any(numpy.may_share_memory(array, held) for held in self._held)
 
     def call(self, words: Sequence[bytes]) -> _native.Call:
         keys = [word[len(_KEY):] for word in words if word.startswith(_KEY) and self.arrays]

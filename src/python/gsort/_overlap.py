@@ -1,0 +1,81 @@
+"""Whether an output array and the sources have memory or bytes of a file in common: an error would lose the source."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Iterable, List, NamedTuple, Optional, Tuple
+
+import numpy
+
+from ._errors import usage
+
+
+class _Stretch(NamedTuple):
+    """Bytes of a file that an array is mapped from."""
+
+    file: Tuple[int, int]  # device and inode
+    begin: int
+    end: int
+    is_shared: bool        # what is written into the array goes into the file
+
+    def overlaps(self, other: "_Stretch") -> bool:
+        return self.file == other.file and self.begin < other.end and other.begin < self.end
+
+
+def mapped_at(address: int, size: int) -> Optional[_Stretch]:
+    """Of the mapping that an address is in; None if it is not one of a file."""
+    with open("/proc/self/maps", "rb") as maps:
+        for line in maps:
+            place, access, offset, device, inode = line.split()[:5]
+            begin, end = (int(number, 16) for number in place.split(b"-"))
+            if not begin <= address < end:
+                continue
+            if inode == b"0":
+                return None
+            major, minor = (int(number, 16) for number in device.split(b":"))
+            first = int(offset, 16) + address - begin
+            return _Stretch((os.makedev(major, minor), int(inode)), first, first + size, access.endswith(b"s"))
+    return None
+
+
+def _bounds(array: numpy.ndarray) -> Tuple[int, int]:
+    """The address of the lowest byte, and how many bytes there are to the highest one."""
+    steps = [(length - 1) * stride for length, stride in zip(array.shape, array.strides)]
+    first = array.ctypes.data + sum(step for step in steps if step < 0)
+    return first, sum(abs(step) for step in steps) + array.dtype.itemsize
+
+
+def _stretches_of(array: numpy.ndarray) -> List[_Stretch]:
+    """As the kernel numbers the file, and as os.stat does: some file systems have two numbers for a device."""
+    found = mapped_at(*_bounds(array)) if array.size else None
+    if found is None:
+        return []
+    root: Any = array
+    while isinstance(root.base, numpy.ndarray):
+        root = root.base
+    name = getattr(root, "filename", None)
+    return [found] + ([found._replace(file=file) for file in _file_named(name)] if name else [])
+
+
+def _file_named(path: Any) -> List[Tuple[int, int]]:
+    try:
+        facts = os.stat(path)
+    except (OSError, ValueError):  # opening it says why
+        return []
+    return [(facts.st_dev, facts.st_ino)]
+
+
+def _whole_file(path: Any) -> List[_Stretch]:
+    return [_Stretch(file, 0, 1 << 64, True) for file in _file_named(path)]
+
+
+def refuse_overlap(output: numpy.ndarray, sources: Iterable[Any], hint: str = "give another array, or None") -> None:
+    """Raises UsageError if one of the sources, paths and arrays, is also the output."""
+    written = [stretch for stretch in _stretches_of(output) if stretch.is_shared]
+    for source in sources:
+        is_array = isinstance(source, numpy.ndarray)
+        if is_array and numpy.may_share_memory(output, source):
+            raise usage("output", "the array shares memory with a source", hint)
+        read = _stretches_of(source) if is_array else _whole_file(source) if written else []
+        if any(one.overlaps(other) for one in written for other in read):
+            raise usage("output", "the array is mapped from the file of a source", hint)

@@ -1,0 +1,66 @@
+"""An output array that is also a source is an error, and the source stays as it was."""
+
+import numpy
+import pytest
+from support import assert_same, random_array
+
+import gsort
+
+KEYS = random_array("i4", 20_000)
+
+
+@pytest.fixture
+def file(tmp_path):
+    KEYS.tofile(tmp_path / "keys.i32")
+    yield tmp_path / "keys.i32"
+    assert (numpy.fromfile(tmp_path / "keys.i32", "i4") == KEYS).all()
+
+
+def refused(call):
+    with pytest.raises(gsort.UsageError, match="^output: .*source"):
+        call()
+
+
+def test_a_map_of_the_file_that_is_read(file):
+    output = numpy.memmap(file, "i4", mode="r+")
+    refused(lambda: gsort.sort(file, output))
+    refused(lambda: gsort.sort([KEYS, str(file)], numpy.memmap(file, "i4", mode="r+")))
+
+
+def test_two_maps_of_a_file(file):
+    source = numpy.memmap(file, "i4", mode="r")
+    refused(lambda: gsort.sort(source, numpy.memmap(file, "i4", mode="r+")))
+    refused(lambda: gsort.sort(source[10_000:], numpy.memmap(file, "i4", mode="r+")[:10_001]))
+    refused(lambda: gsort.sort(source[::2], numpy.memmap(file, "i4", mode="r+")[:10_000]))
+    refused(lambda: gsort.sort(numpy.memmap(file, "i4", mode="c"), numpy.memmap(file, "i4", mode="r+")))
+    refused(lambda: gsort.argsort(source, numpy.memmap(file, "u4", mode="r+")))
+    (file.parent / "link").hardlink_to(file)
+    refused(lambda: gsort.sort(source, numpy.memmap(file.parent / "link", "i4", mode="r+")))
+
+
+def test_other_parts_of_a_file_and_private_maps_are_no_overlap(tmp_path):
+    KEYS.tofile(tmp_path / "keys")
+    source = numpy.memmap(tmp_path / "keys", "i4", mode="r")
+    output = numpy.memmap(tmp_path / "keys", "i4", mode="r+")
+    assert_same(numpy.array(gsort.sort(source[:10_000], output[10_000:])), numpy.sort(KEYS[:10_000]))
+    assert (source[:10_000] == KEYS[:10_000]).all()
+    private = numpy.memmap(tmp_path / "keys", "i4", mode="c")
+    expected = numpy.sort(numpy.array(source))
+    assert (gsort.sort(source, private) == expected).all()
+
+
+def test_views_of_the_output():
+    array = KEYS.copy()
+    for source in array, array[::-1], array[1:], [KEYS, array[:5]]:
+        refused(lambda: gsort.sort(source, array))
+    assert (array == KEYS).all()
+
+
+@pytest.mark.parametrize("function", [gsort.intersect1d, gsort.setdiff1d])
+def test_outputs_of_sets(function, file):
+    array = KEYS.copy()
+    for sorted_already in False, True:
+        refused(lambda: function(array, KEYS[:5], array, assume_sorted=sorted_already))
+        refused(lambda: function(KEYS[:5], [array], array, assume_sorted=sorted_already))
+        refused(lambda: function(file, KEYS[:5], numpy.memmap(file, "i4", mode="r+"), assume_sorted=sorted_already))
+    assert (array == KEYS).all()
