@@ -99,6 +99,7 @@ struct Options : FileNames, Resources, Reporting {
   std::optional<RecordFormat> records;
   std::optional<std::uint32_t> record_bytes;
   std::vector<std::string> record_keys;
+  std::vector<std::string> order;  // of Python: fields as NAME, or -NAME for descending order
 
   // Result.
   bool unique = false;                          // one of each key

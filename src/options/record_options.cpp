@@ -102,6 +102,15 @@ bool names_its_type(std::string_view key) {
   return key.find(':') != std::string_view::npos;
 }
 
+void add_field(RecordFormat& format, const StoredField& field, std::string_view key,
+               bool descending) {
+  require_comparable(field);
+  for (KeyField part : field.keys) {
+    part.descending = descending;
+    add_record_key(format, part, key);
+  }
+}
+
 // NAME, NAMEr, or the bytes of the record that OFFSET says. Returns whether that gives the key a
 // type of its own.
 bool add_named_key(RecordFormat& format, const StoredRecords& records, std::string_view key,
@@ -121,12 +130,22 @@ bool add_named_key(RecordFormat& format, const StoredRecords& records, std::stri
     throw bad_key(key, "has no order of its own",
                   fmt::format("{}:bytesN compares its bytes as they are", field->offset));
   }
-  require_comparable(*field);
-  for (KeyField part : field->keys) {
-    part.descending = reversed != options.key.descending;
-    add_record_key(format, part, key);
-  }
+  add_field(format, *field, key, reversed != options.key.descending);
   return true;
+}
+
+// NAME, or -NAME for descending order.
+void add_ordered_field(RecordFormat& format, const StoredRecords& records, std::string_view name,
+                       const Options& options) {
+  const StoredField* field = field_named(records, name);
+  const bool reversed = field == nullptr && name.starts_with('-');
+  if (reversed) field = field_named(records, name.substr(1));
+  if (field == nullptr || field->keys.empty()) {
+    throw bad_key(name,
+                  field == nullptr ? "is not a field of the records" : "has no order of its own",
+                  "these can be sorted by: " + names_of(records));
+  }
+  add_field(format, *field, name, reversed != options.key.descending);
 }
 
 // Nobody needs to give a type where every key of the records has one.
@@ -189,7 +208,12 @@ void adopt_records(Job& job, const Options& options, const StoredRecords& record
   require_files_of_records(options, true);
   RecordFormat format;
   format.bytes = records.bytes;
-  if (options.record_keys.empty()) add_all_fields(format, records, options);
+  if (options.record_keys.empty() && options.order.empty()) {
+    add_all_fields(format, records, options);
+  }
+  for (const std::string& name : options.order) {
+    add_ordered_field(format, records, name, options);
+  }
   bool all_have_types = true;
   for (const std::string& key : options.record_keys) {
     if (!add_named_key(format, records, key, options)) all_have_types = false;
@@ -199,8 +223,13 @@ void adopt_records(Job& job, const Options& options, const StoredRecords& record
 }
 
 void refuse_records_of_keys(const Options& options) {
-  if (!options.record_bytes && options.record_keys.empty()) return;
+  if (!options.record_bytes && options.record_keys.empty() && options.order.empty()) return;
   if (options.records) return;
+  if (!options.order.empty()) {
+    throw Error(ErrorKind::kUsage, "sorting by fields", "the elements are not records")
+        .path(options.inputs.front())
+        .hint("sort by fields where a .npy file or a dtype has them");
+  }
   throw Error(ErrorKind::kUsage,
               fmt::format("{} with {}", options.record_bytes ? "--record" : "--key",
                           options.inputs.front()),

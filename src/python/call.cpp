@@ -17,16 +17,23 @@
 namespace gsort::python {
 namespace {
 
-const char* heard_variable(const char* name) {
+const char* allowed_variable(const char* name) {
   return std::string_view(name) == "GSORT_CACHE" ? std::getenv(name) : nullptr;
 }
 
-Options parsed(const std::vector<std::string>& words, const std::vector<std::string>& keys) {
+// The parser takes strings that end with a null byte.
+const char* whole_word(const std::string& word) {
+  if (word.find('\0') == std::string::npos) return word.c_str();
+  throw Error(ErrorKind::kUsage, "argument '" + word + "'", "has a null byte")
+      .hint("remove it, and what follows it");
+}
+
+Options parsed(const std::vector<std::string>& words, const std::vector<std::string>& order) {
   std::vector<const char*> arguments = {"gsort"};
-  for (const std::string& word : words) arguments.push_back(word.c_str());
+  for (const std::string& word : words) arguments.push_back(whole_word(word));
   Options options =
-      parse_options(static_cast<int>(arguments.size()), arguments.data(), heard_variable);
-  options.record_keys.insert(options.record_keys.end(), keys.begin(), keys.end());
+      parse_options(static_cast<int>(arguments.size()), arguments.data(), allowed_variable);
+  options.order = order;
   return options;
 }
 
@@ -46,8 +53,8 @@ void require_type(const Options& options, const Job& job) {
 }  // namespace
 
 Call::Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> arrays,
-           const std::vector<std::string>& keys)
-    : options_(parsed(words, keys)),
+           const std::vector<std::string>& order)
+    : options_(parsed(words, order)),
       reader_(options_.inputs, opened_with(options_, std::move(arrays))),
       job_(job_of(options_, reader_)) {
   require_type(options_, job_);
@@ -59,7 +66,14 @@ std::string Call::dtype() const {
   return io::npy_dtype_of(job_.element.key).descr;
 }
 
+void Call::use() {
+  if (!std::exchange(used_, true)) return;
+  throw Error(ErrorKind::kUsage, "calling gsort", "this call has read its inputs already")
+      .hint("make a new one");
+}
+
 Report Call::sort(std::optional<io::MemoryResult> memory, Meter& meter) {
+  use();
   std::vector<io::Output> outputs;
   if (memory) {
     job_.output_form = {};
@@ -85,6 +99,7 @@ Report Call::sort(std::optional<io::MemoryResult> memory, Meter& meter) {
 }
 
 CheckOutcome Call::check(Meter& meter) {
+  use();
   limit_decoders_of_check(options_, reader_);
   const WantedOrder order{job_.unique ? OrderKind::kStrict : OrderKind::kAscending,
                           job_.array_elements > 0 ? job_.array_elements : WantedOrder::kOneArray};

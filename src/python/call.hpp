@@ -32,10 +32,10 @@ class Call {
  public:
   // Opens the inputs. `words` are those of a command line behind the program's name; of the
   // environment only GSORT_CACHE and TMPDIR count. Operands that are names of `arrays` are these,
-  // and `keys` are values of --key for them: a command line would have to give --record, too.
+  // and `order` are the fields to sort by: NAME, or -NAME for descending order.
   // Throws: Error, also where nobody has given the type of raw keys.
   Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> arrays,
-       const std::vector<std::string>& keys = {});
+       const std::vector<std::string>& order = {});
 
   // All bytes of the elements; none for text and for what is compressed.
   [[nodiscard]] std::optional<std::uint64_t> bytes() const { return reader_.known_size(); }
@@ -43,16 +43,20 @@ class Call {
   // The dtype of the elements, as the header of a .npy file has it.
   [[nodiscard]] std::string dtype() const;
 
-  // Sorts into `memory`, or into the output that the words name. Once. Throws: Error.
+  // Sorts into `memory`, or into the output that the words name. A call sorts or checks once.
+  // Throws: Error; of kUsage for a second time.
   Report sort(std::optional<io::MemoryResult> memory, Meter& meter);
 
-  // What -c finds. Once. Throws: Error.
+  // What -c finds. Throws: as sort.
   CheckOutcome check(Meter& meter);
 
  private:
+  void use();
+
   Options options_;
   io::Reader reader_;
   Job job_;
+  bool used_ = false;
 };
 
 }  // namespace gsort::python

@@ -14,6 +14,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/current_error.hpp"
 #include "base/error.hpp"
 #include "element/fingerprint.hpp"
 #include "form/npy.hpp"
@@ -61,12 +62,20 @@ struct Array {
 
 using ArrayReader = decltype(io::MemoryInput::read);
 
+// A reference that threads without the interpreter's lock may drop.
+std::shared_ptr<const Bytes> held(const Bytes& bytes) {
+  return {new Bytes(bytes), [](const Bytes* last) {
+            const nb::gil_scoped_acquire lock;
+            delete last;
+          }};
+}
+
+// The reader owns the array: what Python made of the caller's may have no other owner.
 // Reading a file costs less than a fault for each of its pages, and leaves memory to others.
 ArrayReader reader_of(const Array& array) {
-  const ConstByteSpan bytes = span_of(array.bytes);
   if (!array.path) {
-    return [bytes](ByteSpan to, std::uint64_t at) {
-      std::memcpy(to.data(), bytes.data() + at, to.size());
+    return [bytes = held(array.bytes)](ByteSpan to, std::uint64_t at) {
+      std::memcpy(to.data(), bytes->data() + at, to.size());
     };
   }
   const auto file = std::make_shared<io::Input>(text_of(*array.path));
@@ -97,13 +106,17 @@ std::vector<std::string> texts_of(const std::vector<nb::bytes>& words) {
 
 // To open a FIFO is to wait for who writes to it.
 void make_call(Call* place, const std::vector<nb::bytes>& words, const std::vector<Array>& arrays,
-               const std::vector<nb::bytes>& keys) {
+               const std::vector<nb::bytes>& order) {
   std::vector<io::MemoryInput> inputs(arrays.size());
   std::ranges::transform(arrays, inputs.begin(), input_of);
   const std::vector<std::string> texts = texts_of(words);
-  const std::vector<std::string> key_texts = texts_of(keys);
+  const std::vector<std::string> fields = texts_of(order);
   const nb::gil_scoped_release released;
-  new (place) Call(texts, std::move(inputs), key_texts);
+  try {
+    new (place) Call(texts, std::move(inputs), fields);
+  } catch (...) {
+    throw current_error();
+  }
 }
 
 Report sort(Call& call, const std::optional<Room>& room, const nb::object& watch) {
@@ -219,7 +232,7 @@ NB_MODULE(_native, module) {
       .def_ro("value", &CheckOutcome::value)
       .def_ro("value_before", &CheckOutcome::value_before);
   nb::class_<Call>(module, "Call")
-      .def("__init__", make_call, "words"_a, "arrays"_a, "keys"_a)
+      .def("__init__", make_call, "words"_a, "arrays"_a, "order"_a)
       .def_prop_ro("bytes", &Call::bytes)
       .def_prop_ro("dtype", &Call::dtype)
       .def("sort", sort, "room"_a.none(), "watch"_a.none())

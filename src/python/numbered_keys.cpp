@@ -42,6 +42,11 @@ StoredArray array_of_records(std::uint32_t record_bytes) {
   return array;
 }
 
+Error part_of_element(const char* operation) {
+  return Error(ErrorKind::kCorrupt, operation, "the bytes are not whole elements")
+      .hint("this is a bug in gsort, please report it");
+}
+
 }  // namespace
 
 NumberedKeys::NumberedKeys(ConstByteSpan keys, const KeyFormat& format)
@@ -63,7 +68,12 @@ io::MemoryInput NumberedKeys::input(const std::string& name) const {
           [this](ByteSpan to, std::uint64_t at) { read(to, at); }};
 }
 
+bool NumberedKeys::are_whole(std::uint64_t offset, std::uint64_t bytes) const {
+  return offset % element_bytes_ == 0 && bytes % element_bytes_ == 0;
+}
+
 void NumberedKeys::read(ByteSpan to, std::uint64_t at) const {
+  if (!are_whole(at, to.size())) throw part_of_element("reading the keys");
   with_key_of_width(bytes_of(format_.type), [&](auto key) {
     using Key = decltype(key);
     wide_ ? read_elements<Key, std::uint64_t>(to, at / element_bytes_)
@@ -98,10 +108,7 @@ io::MemoryResult NumberedKeys::result(ByteSpan indices) const {
 
 // The index is at the start of a number, which is little-endian, and behind the key of a record.
 void NumberedKeys::write(ByteSpan indices, std::uint64_t offset, ConstByteSpan elements) const {
-  if (offset % element_bytes_ != 0 || elements.size() % element_bytes_ != 0) {
-    throw Error(ErrorKind::kCorrupt, "writing the indices", "part of an element came")
-        .hint("this is a bug in gsort, please report it");
-  }
+  if (!are_whole(offset, elements.size())) throw part_of_element("writing the indices");
   const std::uint64_t bytes = index_bytes();
   const std::byte* from = elements.data() + (packed_ ? 0 : sizeof(std::uint64_t));
   std::byte* to = indices.data() + offset / element_bytes_ * bytes;

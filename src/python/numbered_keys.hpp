@@ -1,5 +1,5 @@
-// Argsort as a sort: elements are made of each key and its index, sorted as any others, and of the
-// result only the indices are kept.
+// Turns an argsort into a sort of (key, index) pairs: elements are made of each key and its index,
+// sorted as any others, and of the result only the indices are kept.
 //
 //   keys       30 10 20                       of 32 bits and less: numbers of 64 bits,
 //   elements   30:0 10:1 20:2                 the index in the low half
@@ -34,6 +34,7 @@ class NumberedKeys {
   [[nodiscard]] io::MemoryResult result(ByteSpan indices) const;
 
  private:
+  [[nodiscard]] bool are_whole(std::uint64_t offset, std::uint64_t bytes) const;
   void read(ByteSpan to, std::uint64_t at) const;
   template <class Key, class Index>
   void read_elements(ByteSpan to, std::uint64_t first) const;

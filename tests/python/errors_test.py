@@ -64,6 +64,22 @@ def test_wrong_arguments(tmp_path):
     assert (NUMBERS == [3, 1, 2]).all() and os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("call", [
+    lambda folder: gsort.sort(NUMBERS, f"{folder}/out\0evil"), lambda folder: gsort.sort(f"{folder}/in.u4\0"),
+    lambda folder: gsort.sort(NUMBERS, temporary=f"{folder}\0evil"), lambda _: gsort.sort(NUMBERS, engine="cpu\0x"),
+    lambda _: gsort.sort(NUMBERS, memory="1G\0"), lambda _: gsort.argsort(NUMBERS, engine="cpu\0x")])
+def test_null_bytes(tmp_path, call):
+    assert "has a null byte" in raised(gsort.UsageError, lambda: call(tmp_path)).reason
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_output_that_is_too_small():
+    for call in (lambda: gsort.unique(NUMBERS, numpy.empty(2, "u4")), lambda: gsort.sort(NUMBERS, numpy.empty(2, "u4"))):
+        error = raised(gsort.UsageError, call)
+        assert "the array holds" in error.reason and error.hint.startswith("give an array of as many")
+    assert (gsort.sort(NUMBERS, numpy.empty(2, "u4"), top=2) == [1, 2]).all()
+
+
 def test_no_type_is_assumed(tmp_path):
     (tmp_path / "data").write_bytes(bytes(8))
     error = raised(ValueError, lambda: gsort.sort(tmp_path / "data"))

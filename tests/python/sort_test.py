@@ -8,6 +8,7 @@ from hypothesis import given, strategies
 from support import NUMBERS, OTHERS, arrays_of, assert_same, random_array, skip_without_gpu, sorted_by_numpy
 
 import gsort
+from gsort._sources import Inputs, _file_of
 
 RECORDS = numpy.dtype([("key", "<u4"), ("text", "S3"), ("value", ">f8")])
 
@@ -59,6 +60,48 @@ def test_records():
     order = numpy.lexsort([-array["key"].astype("i8"), array["text"]])
     assert_same(gsort.sort(array, order=["text", "-key"]), array[order])
     assert gsort.check(stable, order="value") and not gsort.check(array, order="value")
+
+
+def test_fields_whose_names_look_like_options():
+    array = numpy.zeros(50, [("a", "i4"), ("ar", "i4"), ("-b", "i4"), ("b", "i4"), ("c,d", "i4")])
+    random = numpy.random.default_rng(1)
+    for name in array.dtype.names:
+        array[name] = random.permutation(50)
+    for order, field in ("ar", "ar"), ("-b", "-b"), ("b", "b"), ("c,d", "c,d"):
+        assert_same(gsort.sort(array, order=order), array[numpy.argsort(array[field])])
+    for order, field in ("-a", "a"), ("-ar", "ar"), ("--b", "-b"):
+        assert_same(gsort.sort(array, order=order), array[numpy.argsort(-array[field])])
+    for order in "4:i32", "r", "-", "":
+        with pytest.raises(gsort.UsageError, match="not a field"):
+            gsort.sort(array, order=order)
+
+
+def test_records_of_files_by_fields(tmp_path):
+    array = numpy.zeros(50, [("a", "i4"), ("ar", "i4")])
+    array["a"] = numpy.random.default_rng(1).permutation(50)
+    numpy.save(tmp_path / "in.npy", array)
+    assert_same(gsort.sort(tmp_path / "in.npy", order="-a"), array[numpy.argsort(-array["a"])])
+    array["a"].tofile(tmp_path / "in.i32")
+    for keys in tmp_path / "in.i32", array["a"]:
+        with pytest.raises(gsort.UsageError, match="not records"):
+            gsort.sort(keys, order="a")
+
+
+def test_copies_that_only_the_call_owns():
+    array = numpy.arange(400_000)
+    for _ in range(5):
+        assert gsort.check(array[::2]) and gsort.check(array[:1_000:2])
+        assert gsort.check(numpy.asfortranarray(array.reshape(4, -1)))
+    inputs = Inputs(array[::-1].copy())
+    call = inputs.call([])
+    del inputs
+    filler = [numpy.full(400_000, 9) for _ in range(5)]
+    room = numpy.empty(array.nbytes, "u1")
+    call.sort(room, None)
+    assert (room.view(array.dtype) == array).all() and len(filler) == 5
+    for again in lambda: call.sort(room, None), lambda: call.check(None):
+        with pytest.raises(gsort.UsageError, match="already"):
+            again()
 
 
 def test_rows():
@@ -176,7 +219,6 @@ def test_a_memmap_is_read_as_the_file_that_it_is(tmp_path):
     array = random_array("u8", 1 << 20)
     numpy.save(tmp_path / "in.npy", array)
     mapped = numpy.load(tmp_path / "in.npy", mmap_mode="r")
-    from gsort._sources import _file_of
     assert _file_of(mapped[100:]) == (bytes(tmp_path / "in.npy"), 128 + 800)
     assert _file_of(array) == (None, 0)
     assert_same(gsort.sort(mapped[100:]), numpy.sort(array[100:]))

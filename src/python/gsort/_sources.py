@@ -15,7 +15,7 @@ Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Source = Union[Path, numpy.ndarray]
 Sources = Union[Source, Sequence[Source]]
 
-_KEY = b"--key="
+_ORDER = b"order="  # a field, which is no word of a command line
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -26,6 +26,8 @@ def is_path(source: object) -> bool:
 def path_word(path: Path) -> bytes:
     """A name as an operand: "-" is a file of that name, not standard input."""
     name = os.fsencode(path)
+    if b"\0" in name:
+        raise usage(f"path {path!r}", "has a null byte", "check the path")
     return b"./" + name if name == b"-" or name.startswith(b"<") else name
 
 
@@ -154,9 +156,10 @@ class Inputs:
         return self._held[0] if len(self._held) == len(self.items) == 1 else None
 
     def call(self, words: Sequence[bytes]) -> _native.Call:
-        keys = [word[len(_KEY):] for word in words if word.startswith(_KEY) and self.arrays]
-        options = [word for word in words if not keys or not word.startswith(_KEY)]
-        return _native.Call([*self.words, *options, b"--", *self.operands], self.arrays, keys)
+        """`words` are options, as option_words makes them."""
+        fields = [word[len(_ORDER):] for word in words if word.startswith(_ORDER)]
+        options = [word for word in words if not word.startswith(_ORDER)]
+        return _native.Call([*self.words, *options, b"--", *self.operands], self.arrays, fields)
 
 
 def option_words(*, order: Any = None, descending: bool = False, unique: bool = False, top: Optional[int] = None,
@@ -174,7 +177,7 @@ def option_words(*, order: Any = None, descending: bool = False, unique: bool = 
     for folder in [] if temporary is None else [temporary] if is_path(temporary) else temporary:
         words.append(b"--temporary-directory=" + os.fsencode(folder))
     for field in [] if order is None else [order] if isinstance(order, str) else order:
-        words.append(_KEY + (field[1:] + "r" if field.startswith("-") else field).encode())
+        words.append(_ORDER + field.encode())
     return words
 
 
