@@ -43,6 +43,9 @@ class Call {
   // The dtype of the elements, as the header of a .npy file has it.
   [[nodiscard]] std::string dtype() const;
 
+  // Of a row of an array of two dimensions, as its header has it; 0: there are no rows.
+  [[nodiscard]] std::uint64_t row_elements() const { return job_.row_elements; }
+
   // Sorts into `memory`, or into the output that the words name. A call sorts or checks once.
   // Throws: Error; of kUsage for a second time.
   Report sort(std::optional<io::MemoryResult> memory, Meter& meter);

@@ -235,6 +235,7 @@ NB_MODULE(_native, module) {
       .def("__init__", make_call, "words"_a, "arrays"_a, "order"_a)
       .def_prop_ro("bytes", &Call::bytes)
       .def_prop_ro("dtype", &Call::dtype)
+      .def_prop_ro("row_elements", &Call::row_elements)
       .def("sort", sort, "room"_a.none(), "watch"_a.none())
       .def("check", check, "watch"_a.none());
   module.def("sort_on_device", sort_device_array, "address"_a, "rows"_a, "row_keys"_a, "type"_a,

@@ -59,8 +59,7 @@ class Worker {
   std::jthread thread_;
 };
 
-void look(const nb::object& watch, StatusTracker& tracker, const Meter& meter) {
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+void tell(const nb::object& watch, StatusTracker& tracker, const Meter& meter) {
   if (watch.is_none()) return;
   const Status status =
       tracker.look(meter.current_phase(), static_cast<double>(meter.now_ns()) * 1e-9);
@@ -69,13 +68,14 @@ void look(const nb::object& watch, StatusTracker& tracker, const Meter& meter) {
 }
 
 // What ended the watching early, if anything did.
-std::exception_ptr watch_until_end(Worker& worker, const nb::object& watch, Meter& meter) {
-  StatusTracker tracker;
+std::exception_ptr watch_until_end(Worker& worker, const nb::object& watch, StatusTracker& tracker,
+                                   Meter& meter) {
   const nb::gil_scoped_release released;
   while (!worker.wait()) {
     const nb::gil_scoped_acquire held;
     try {
-      look(watch, tracker, meter);
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      tell(watch, tracker, meter);
     } catch (...) {
       meter.request_stop();
       return std::current_exception();
@@ -94,11 +94,13 @@ std::exception_ptr join_without_lock(Worker& worker) {
 void run_watched(const nb::object& watch, const std::function<void(Meter&)>& work) {
   try {
     Meter meter;
+    StatusTracker tracker;
     Worker worker(work, meter);
-    const std::exception_ptr raised = watch_until_end(worker, watch, meter);
+    const std::exception_ptr raised = watch_until_end(worker, watch, tracker, meter);
     const std::exception_ptr failure = join_without_lock(worker);
     if (raised) std::rethrow_exception(raised);
     if (failure) std::rethrow_exception(failure);
+    tell(watch, tracker, meter);
   } catch (nb::python_error&) {
     throw;
   } catch (...) {

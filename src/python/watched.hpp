@@ -12,9 +12,9 @@ namespace gsort::python {
 
 // Runs `work(meter)`. Meanwhile, ten times a second, looks for signals and calls `watch`, unless it
 // is None, with how far the work is: (phase, bytes, total bytes or None, seconds, bytes a second,
-// seconds left or None, the status line). What either raises ends the work, and is raised when it
-// has ended. Requires: the interpreter's lock is held.
-// Throws: Error, from the work; nanobind::python_error.
+// seconds left or None, the status line), and once more when the work is done. What either raises
+// ends the work, and is raised when it has ended. Requires: the interpreter's lock is held. Throws:
+// Error, from the work; nanobind::python_error.
 void run_watched(const nanobind::object& watch, const std::function<void(Meter&)>& work);
 
 }  // namespace gsort::python

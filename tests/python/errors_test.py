@@ -74,7 +74,8 @@ def test_null_bytes(tmp_path, call):
 
 
 def test_an_output_that_is_too_small():
-    for call in (lambda: gsort.unique(NUMBERS, numpy.empty(2, "u4")), lambda: gsort.sort(NUMBERS, numpy.empty(2, "u4"))):
+    room = numpy.empty(2, "u4")
+    for call in lambda: gsort.unique(NUMBERS, room), lambda: gsort.sort(NUMBERS, room):
         error = raised(gsort.UsageError, call)
         assert "the array holds" in error.reason and error.hint.startswith("give an array of as many")
     assert (gsort.sort(NUMBERS, numpy.empty(2, "u4"), top=2) == [1, 2]).all()
@@ -112,10 +113,71 @@ def test_no_gpu_is_an_error_where_cuda_is_asked_for():
 def test_the_words_are_those_of_the_program(tmp_path, gsort_program):
     (tmp_path / "odd.u64").write_bytes(bytes(20))
     for call, words in ((lambda: gsort.sort(tmp_path / "odd.u64", tmp_path / "out"), [tmp_path / "odd.u64"]),
-                        (lambda: gsort.sort(tmp_path / "none", tmp_path / "out"), [tmp_path / "none"]),
-                        (lambda: gsort.sort(tmp_path / "odd.u64", memory="1X"), ["-S1X", tmp_path / "odd.u64"])):
+                        (lambda: gsort.sort(tmp_path / "none", tmp_path / "out"), [tmp_path / "none"])):
         said = subprocess.run([gsort_program, *words, "-o", tmp_path / "out"], capture_output=True, text=True).stderr
-        assert f"gsort: {raised(gsort.Error, call)}\n" == said
+        assert f"gsort: {raised(gsort.Error, call)}".splitlines()[0] == said.splitlines()[0]
+
+
+RECORDS = numpy.zeros(3, [("a", "i4"), ("b", "i4")])
+
+
+@pytest.mark.parametrize("call, expected", [
+    (lambda: gsort.sort(NUMBERS, memory="1X"), "memory '1X': "),
+    (lambda: gsort.sort(NUMBERS, threads=0), "threads '0': "),
+    (lambda: gsort.sort(NUMBERS, engine="fpga"), "engine 'fpga': "),
+    (lambda: gsort.sort(RECORDS, order="c"), "order 'c': "),
+    (lambda: gsort.sort(NUMBERS, temporary="/none"), "\n  give an existing folder with temporary"),
+    (lambda: gsort.sort(NUMBERS, memory=1), "memory 1 B: is too small"),
+    (lambda: gsort.sort("/dev/null", dtype="u4", order="a"), ": the elements are not records"),
+    (lambda: gsort.sort(NUMBERS, temporary="/-S/-T"), "/-S/-T: No such file or directory"),
+    (lambda: gsort.sort(5), "sources: a source is an int\n  give a path, an array, or a list of paths and arrays"),
+    (lambda: gsort.sort([NUMBERS, [1]]), "sources: a source is a list\n"),
+    (lambda: gsort.sort(NUMBERS, 5), "output: has type int\n  give a path, an array, or None"),
+    (lambda: gsort.argsort(numpy.zeros(3, "f2")),
+     "not float16 with 1 dimension\n  for records, give one field: array["),
+    (lambda: gsort.argsort(numpy.zeros((3, 2))), "booleans or times, not float64 with 2 dimensions\n"),
+    (lambda: gsort.sort(numpy.array(3)), "the array has no dimensions\n  give array.reshape(1)"),
+    (lambda: gsort.sort(NUMBERS, numpy.zeros(3, "i4")), "output: the array has dtype int32, the result uint32\n"),
+    (lambda: gsort.sort(NUMBERS, numpy.zeros(6, "u4")[::2]), "output: the array is not contiguous\n"),
+    (lambda: gsort.sort(NUMBERS, numpy.frombuffer(bytes(12), "u4")), "output: the array is read-only\n"),
+    (lambda: gsort.sort(numpy.zeros(1_000, "u4"), numpy.zeros(999, "u4")),
+     "output: the array holds 999 elements, the result has 1,000\n"),
+    (lambda: gsort.argsort(NUMBERS, numpy.zeros(4, "u4")), "output: the array holds 4 elements, the result has 3\n")])
+def test_messages_are_in_terms_of_arguments(call, expected):
+    error = raised(gsort.Error, call)
+    assert expected in f"{error}", str(error)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: gsort.sort(RECORDS, order=5), lambda: gsort.sort(RECORDS, order=[5]), lambda: gsort.sort(RECORDS, order=[]),
+    lambda: gsort.sort(RECORDS, order="\udcff"), lambda: gsort.sort(NUMBERS, temporary=5),
+    lambda: gsort.sort(NUMBERS, temporary=[]), lambda: gsort.sort(NUMBERS, temporary=[5]),
+    lambda: gsort.intersect1d(NUMBERS, NUMBERS, temporary=[]), lambda: gsort.sort(NUMBERS, memory="\udcff"),
+    lambda: gsort.sort(NUMBERS, memory=[1]), lambda: gsort.sort(NUMBERS, threads="many"),
+    lambda: gsort.sort("\ud800"), lambda: gsort.argsort(NUMBERS, [1]), lambda: gsort.argsort(NUMBERS, "x.u4"),
+    lambda: gsort.sort(NUMBERS, progress=3), lambda: gsort.sort(NUMBERS, progress="yes"),
+    lambda: gsort.sort(numpy.ones(3, "u4"), numpy.ma.zeros(3, "u4"))])
+def test_arguments_of_wrong_types(call):
+    assert raised(gsort.UsageError, call).hint
+
+
+@pytest.mark.parametrize("dtype", ["S", "foo", object, "V", [("a", "O")], ("i4", (2,)), 5])
+def test_dtypes_without_a_size(tmp_path, dtype):
+    (tmp_path / "in").write_bytes(bytes(8))
+    assert raised(gsort.UsageError, lambda: gsort.sort(tmp_path / "in", dtype=dtype)).hint
+
+
+def test_errors_of_files_that_are_mapped(tmp_path):
+    (tmp_path / "bad.npy").write_bytes(b"no array")
+    raised(FileNotFoundError, lambda: gsort.sort(tmp_path / "none", dtype="S4"))
+    raised(FileNotFoundError, lambda: gsort.sort(tmp_path / "none.npy", dtype="S4"))
+    raised(OSError, lambda: gsort.sort(tmp_path, dtype="S4"))
+    raised(gsort.DataError, lambda: gsort.sort(tmp_path / "bad.npy", dtype="S4"))
+    raised(FileNotFoundError, lambda: gsort.intersect1d(NUMBERS, NUMBERS, temporary=tmp_path / "none"))
+    summaries = [gsort.sort(NUMBERS, tmp_path / name) for name in ("out.u32", "out.npy")]
+    for summary in summaries:
+        os.remove(summary.path)
+        assert raised(FileNotFoundError, summary.memmap).path == summary.path
 
 
 def test_names_of_any_bytes(tmp_path, monkeypatch):

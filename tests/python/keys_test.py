@@ -59,6 +59,14 @@ def test_sets_equal_those_of_numpy(dtype, data):
     assert_same(gsort.unique(a), expected_keys)
 
 
+@pytest.mark.parametrize("dtype", ["S1", "S3", "S5", "S8", "S16", "<U1", "<U3"])
+def test_counts_of_texts(dtype):
+    array = numpy.array(["b", "a", "b", "c", "a", "b"]).astype(dtype)
+    keys, counts = gsort.unique(array, counts=True)
+    assert_same(keys, numpy.unique(array))
+    assert (counts == [2, 3, 1]).all()
+
+
 def test_sets_of_files(tmp_path):
     a, b = random_array("u2", 30_000, 1), random_array("u2", 30_000, 2)
     a.tofile(tmp_path / "a.u16")

@@ -140,7 +140,16 @@ def test_a_callback_sees_progress(tmp_path):
         summary = gsort.sort(pipe.path, tmp_path / "out.u64", memory="64M", progress=look)
     assert summary.elements == 200_000
     assert progresses and {progress.phase for progress in progresses} <= {"read", "merge", "write", "sync"}
+    assert progresses[-1].seconds == max(progress.seconds for progress in progresses)
     assert all(progress.text and progress.seconds > 0 and progress.bytes >= 0 for progress in progresses)
+
+
+def test_a_callback_is_called_at_the_end():
+    progresses = []
+    gsort.sort(numpy.arange(10), progress=progresses.append)
+    gsort.argsort(numpy.arange(10), progress=progresses.append)
+    gsort.check(numpy.arange(10), progress=progresses.append)
+    assert len(progresses) >= 3 and all(isinstance(progress, gsort.Progress) for progress in progresses)
 
 
 def test_a_callback_may_end_the_sort(tmp_path):

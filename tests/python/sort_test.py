@@ -1,6 +1,7 @@
 """sort, merge and check of arrays, memmaps, files and lists of them, compared with NumPy."""
 
 import gzip
+import tempfile
 
 import numpy
 import pytest
@@ -185,7 +186,7 @@ def test_text_and_compressed_files(tmp_path):
     assert_same(gsort.sort(tmp_path / "in.i32.gz", result), numpy.sort(array))
     summary = gsort.sort(array, tmp_path / "out.txt")
     assert (tmp_path / "out.txt").read_text() == "".join(f"{key}\n" for key in numpy.sort(array))
-    with pytest.raises(ValueError, match="not raw"):
+    with pytest.raises(ValueError, match="cannot be mapped"):
         summary.memmap()
 
 
@@ -222,6 +223,54 @@ def test_a_memmap_is_read_as_the_file_that_it_is(tmp_path):
     assert _file_of(mapped[100:]) == (bytes(tmp_path / "in.npy"), 128 + 800)
     assert _file_of(array) == (None, 0)
     assert_same(gsort.sort(mapped[100:]), numpy.sort(array[100:]))
+
+
+def test_files_keep_their_shapes(tmp_path):
+    array = random_array("u2", 60)
+    for shape in (12, 5), (1, 60), (60,):
+        numpy.save(tmp_path / "in.npy", array.reshape(shape))
+        assert_same(gsort.sort(tmp_path / "in.npy"), numpy.sort(array.reshape(shape)))
+        summary = gsort.sort(tmp_path / "in.npy", tmp_path / "out.npy")
+        assert_same(numpy.array(summary.memmap()), numpy.sort(array.reshape(shape)))
+    numpy.save(tmp_path / "in.npy", numpy.empty((0, 5), "u2"))
+    assert gsort.sort(tmp_path / "in.npy").shape == (0, 5)
+    assert gsort.sort(array.reshape(3, 4, 5), tmp_path / "out.npy").memmap().shape == (12, 5)
+
+
+def test_text_is_not_mapped_where_its_size_is_that_of_the_numbers(tmp_path):
+    summary = gsort.sort(numpy.array([200, 100], "i4"), tmp_path / "out.txt")
+    with pytest.raises(gsort.UsageError, match="cannot be mapped"):
+        summary.memmap()
+
+
+def test_temporary_files_are_where_they_are_wanted(tmp_path, monkeypatch):
+    keys = random_array("i4", 1_000)
+    (tmp_path / "in.i32.gz").write_bytes(gzip.compress(keys.tobytes()))
+    keys.tofile(tmp_path / "in.i32")
+    places = []
+
+    class Recorded(tempfile.TemporaryDirectory):
+        def __init__(self, prefix, dir):
+            places.append(dir)
+            super().__init__(prefix=prefix, dir=dir)
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", Recorded)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    for name in "tmp", "wanted":
+        (tmp_path / name).mkdir()
+    calls = (lambda **more: gsort.sort(tmp_path / "in.i32.gz", **more),
+             lambda **more: gsort.merge([gsort.sort(keys), tmp_path / "one.i32.gz"], **more),
+             lambda **more: gsort.unique(tmp_path / "in.i32", counts=True, **more),
+             lambda **more: gsort.setdiff1d(tmp_path / "in.i32", keys[:5], tmp_path / "out.i32", **more))
+    (tmp_path / "one.i32.gz").write_bytes(gzip.compress(keys[:1].tobytes()))
+    for call in calls:
+        call(temporary=[tmp_path / "wanted", tmp_path])
+        call()
+    monkeypatch.delenv("TMPDIR")
+    calls[-1]()
+    wanted, tmp = str(tmp_path / "wanted"), str(tmp_path / "tmp")
+    assert places == [wanted, tmp] * 4 + [str(tmp_path)]
+    assert list((tmp_path / "tmp").iterdir()) == list((tmp_path / "wanted").iterdir()) == []
 
 
 def test_beyond_memory(tmp_path):

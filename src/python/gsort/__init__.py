@@ -8,7 +8,8 @@
 Sources are paths, arrays (numpy.memmap, too), or lists of them. Every result is verified: count, fingerprint, order.
 Floats are in IEEE total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. Sizes of memory are bytes, or texts such as
 "2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function that is called with
-a Progress ten times a second, and may raise to end the sort. Ctrl-C ends a sort, too, and leaves no output.
+a Progress ten times a second and once at the end, and may raise to end the sort. Ctrl-C ends a sort, too, and leaves
+no output.
 Functions may be called from several threads; they do not hold the interpreter's lock while they work.
 """
 
@@ -24,11 +25,11 @@ import numpy
 
 from . import _device, _native
 from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Error, FileError, MissingFileError,
-                      ResourceError, UsageError, usage)
-from ._overlap import refuse_overlap
+                      ResourceError, UsageError, file_errors, has_type, usage)
+from ._outputs import refuse_overlap, require_room, require_usable
 from ._progress import Progress, Watch, Watching
-from ._sources import (Inputs, Path, Source, Sources, bytes_of, dtype_of, is_big_endian, is_path, key_type,
-                       listed, option_words, path_word, result_shape)
+from ._sources import (Inputs, Path, Source, Sources, bytes_of, dtype_of, folders_of, is_big_endian, is_path, is_raw,
+                       key_type, listed, mapped_npy, option_words, path_word, result_shape)
 
 __version__ = metadata.version("gsort-external")
 __all__ = ["argsort", "check", "intersect1d", "merge", "setdiff1d", "sort", "unique", "Checked", "Progress", "Summary",
@@ -38,6 +39,7 @@ __all__ = ["argsort", "check", "intersect1d", "merge", "setdiff1d", "sort", "uni
 Size = Union[int, str, None]
 Output = Union[Path, numpy.ndarray, None]
 _CHUNK = 1 << 20
+_SHORTENING = (b"--unique", b"--top", b"--intersect", b"--subtract")
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,14 @@ class Summary:
     def memmap(self) -> numpy.ndarray:
         """The file's elements, read-only, mapped into memory. Raises ValueError for text and compressed files."""
         if self.path.endswith(".npy"):
-            return numpy.load(self.path, mmap_mode="r")
-        if os.path.getsize(self.path) != self.bytes:
-            raise usage(f"mapping {self.path}", "is not raw", "write a raw or .npy file")
-        if self.bytes == 0:
-            return numpy.empty(0, self.dtype)
-        return numpy.memmap(self.path, self.dtype, mode="r")
+            return mapped_npy(self.path)
+        if not is_raw(self.path):
+            raise usage(f"mapping {self.path}", "text and compressed files cannot be mapped",
+                        "write a raw or .npy file")
+        with file_errors("mapping", self.path):
+            if os.path.getsize(self.path) != self.bytes:
+                raise usage(f"mapping {self.path}", "the file has changed since the sort", "sort again")
+            return numpy.memmap(self.path, self.dtype, mode="r") if self.bytes else numpy.empty(0, self.dtype)
 
 
 @dataclass(frozen=True)
@@ -89,13 +93,18 @@ def _into_file(inputs: Inputs, words: List[bytes], output: Path, progress: Any) 
                    done.fingerprint, done.engine, done.spilled_bytes)
 
 
-def _into_array(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarray], progress: Any) -> numpy.ndarray:
+def _into_array(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarray], progress: Any,
+                temporary: Any) -> numpy.ndarray:
     call = inputs.call(words)
     dtype = dtype_of(call)
+    if given is not None:
+        require_usable(given, dtype, inputs.items)
     if call.bytes is None:
-        return _through_file(inputs, words, given, progress)
+        return _through_file(inputs, words, given, progress, temporary)
     elements = call.bytes // dtype.itemsize
-    result = numpy.empty(elements, dtype) if given is None else _usable(given, dtype, inputs)
+    if given is not None and not any(word.startswith(_SHORTENING) for word in words):
+        require_room(given, elements)
+    result = numpy.empty(elements, dtype) if given is None else given
     room = bytes_of(result)
     with Watching(progress) as watch:
         done = call.sort(room, watch)
@@ -104,40 +113,28 @@ def _into_array(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarra
         return given if done.elements == given.size else given.reshape(-1)[:done.elements]
     if done.elements < elements:
         result.resize(done.elements, refcheck=False)  # gives the memory behind it back
-    return result.reshape(result_shape(inputs, done.elements))
+    return result.reshape(result_shape(inputs, done.elements, call.row_elements))
 
 
-def _usable(array: numpy.ndarray, dtype: numpy.dtype, inputs: Inputs) -> numpy.ndarray:
-    def refuse(why: str, hint: str) -> None:
-        raise usage("output", why, hint)
-
-    if array.dtype != dtype:
-        refuse(f"the array holds {array.dtype}, the elements are {dtype}", "give an array of the same dtype")
-    if not array.flags.c_contiguous or not array.flags.writeable:
-        refuse("the array is not contiguous, or read-only", "give numpy.empty(...), or a memmap of mode w+ or r+")
-    refuse_overlap(array, inputs.items)
-    return array
-
-
-def _through_file(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarray], progress: Any) -> numpy.ndarray:
+def _through_file(inputs: Inputs, words: List[bytes], given: Optional[numpy.ndarray], progress: Any,
+                  temporary: Any) -> numpy.ndarray:
     """For inputs whose size nobody knows: text, and what is compressed."""
-    with tempfile.TemporaryDirectory(prefix="gsort-") as folder:
+    with _temporary_folder(temporary) as folder:
         array = _into_file(inputs, words, os.path.join(folder, "sorted.npy"), progress).memmap()
         if given is None:
             return numpy.array(array)
-        usable = _usable(given, array.dtype, inputs).reshape(-1)
-        if usable.size < array.size:
-            raise usage("output", f"the array has {usable.size} elements, the result {array.size}")
-        usable[:array.size] = array
-        return usable[:array.size]
+        require_room(given, array.size)
+        flat = given.reshape(-1)
+        flat[:array.size] = array.reshape(-1)
+        return given if array.size == given.size else flat[:array.size]
 
 
-def _run(inputs: Inputs, words: List[bytes], output: Output, progress: Any) -> Any:
+def _run(inputs: Inputs, words: List[bytes], output: Output, progress: Any, temporary: Any) -> Any:
     if output is None or isinstance(output, numpy.ndarray):
-        return _into_array(inputs, words, output, progress)
+        return _into_array(inputs, words, output, progress, temporary)
     if is_path(output):
         return _into_file(inputs, words, output, progress)
-    raise usage("output", f"a {type(output).__name__} is no output", "give a path, an array, or nothing")
+    raise has_type("output", output, "give a path, an array, or None")
 
 
 def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Union[str, Sequence[str], None] = None,
@@ -148,7 +145,8 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
 
     Args:
         source: a path, an array, or a list of them, together one sequence. An array of several dimensions is sorted
-            along the last one, as are the rows of a two-dimensional .npy file. An array in device memory of keys of
+            along the last one, as are the rows of a two-dimensional .npy file; written to a .npy file, it is rows:
+            (2, 3, 4) becomes (6, 4). An array in device memory of keys of
             32 or 64 bits is sorted there, on the stream of its library, into output or a new array of that library;
             of the other arguments only descending counts.
         output: a path (the file appears whole or not at all, and may be a source); an array, also a writable memmap,
@@ -156,7 +154,7 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
         dtype: of the elements of raw files, in NumPy's terms; else the suffix says it (dump.u64).
         order: a field of records to sort by, or several; "-name" for descending order, where no field is named so; all
             fields if None.
-        descending: the whole order is reversed.
+        descending: the greatest first; records with equal fields stay in the order of the source.
         unique: one of each key; keys are equal if their bits are.
         top: only the first so many elements of the result.
         memory: the most host memory to work in, beside the arrays; None: half of what is available.
@@ -180,20 +178,21 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
         return _device.sort(source, output, descending)
     words = option_words(order=order, descending=descending, unique=unique, top=top, memory=memory,
                          gpu_memory=gpu_memory, threads=threads, engine=engine, temporary=temporary)
-    return _run(Inputs(source, dtype), words, output, progress)
+    return _run(Inputs(source, dtype), words, output, progress, temporary)
 
 
 def merge(sources: Sequence[Source], output: Output = None, *, dtype: Any = None,
           order: Union[str, Sequence[str], None] = None, descending: bool = False, unique: bool = False,
           top: Optional[int] = None, memory: Size = None, threads: Optional[int] = None, temporary: Any = None,
           progress: Union[bool, Watch, None] = None) -> Any:
-    """Merges sources that are sorted already. Arguments and result are those of sort.
+    """Merges sources that are sorted already. Arguments and result are those of sort; the CPU merges, so that there is
+    no engine and no gpu_memory.
 
     Raises: as sort; ValueError where a source is not sorted.
     """
     words = option_words(order=order, descending=descending, unique=unique, top=top, memory=memory, threads=threads,
                          temporary=temporary)
-    return _run(Inputs(sources, dtype), [*words, b"--merge"], output, progress)
+    return _run(Inputs(sources, dtype), [*words, b"--merge"], output, progress, temporary)
 
 
 def check(source: Source, *, dtype: Any = None, order: Union[str, Sequence[str], None] = None,
@@ -210,6 +209,12 @@ def check(source: Source, *, dtype: Any = None, order: Union[str, Sequence[str],
     if found.in_order:
         return Checked(True, found.elements, found.distinct, found.fingerprint, None, None, None)
     return Checked(False, None, None, None, found.position, found.value, found.value_before)
+
+
+def _described(array: Any) -> str:
+    if not isinstance(array, numpy.ndarray) or isinstance(array, numpy.ma.MaskedArray):
+        return f"a {type(array).__name__}"
+    return f"{array.dtype} with {array.ndim} dimension{'' if array.ndim == 1 else 's'}"
 
 
 def argsort(array: numpy.ndarray, output: Optional[numpy.ndarray] = None, *, memory: Size = None,
@@ -234,15 +239,16 @@ def argsort(array: numpy.ndarray, output: Optional[numpy.ndarray] = None, *, mem
         return _device.argsort(array, output)
     if not isinstance(array, numpy.ndarray) or isinstance(array, numpy.ma.MaskedArray) or array.ndim != 1 \
             or key_type(array.dtype) is None:
-        raise usage("argsort", "the keys are no one-dimensional array of numbers or times",
-                    "of records, give the field that decides")
+        raise usage("argsort", "needs a one-dimensional NumPy array of integers, float32, float64, booleans or times, "
+                    f"not {_described(array)}", 'for records, give one field: array["name"]')
     keys = numpy.ascontiguousarray(array)
     dtype = numpy.dtype(numpy.uint32 if keys.size < 1 << 32 else numpy.uint64)
     indices = numpy.empty(keys.size, dtype) if output is None else output
-    if indices.dtype != dtype or indices.size != keys.size or not indices.flags.c_contiguous \
-            or not indices.flags.writeable:
-        raise usage("output", f"no contiguous, writable array of {keys.size} elements of {dtype}")
-    refuse_overlap(indices, [array])
+    require_usable(indices, dtype, [array])
+    require_room(indices, keys.size)
+    if indices.size > keys.size:
+        raise usage("output", f"the array holds {indices.size:,} elements, the result has {keys.size:,}",
+                    f"give output[:{keys.size}]")
     words = option_words(memory=memory, gpu_memory=gpu_memory, threads=threads, engine=engine, temporary=temporary)
     with Watching(progress) as watch:
         _native.argsort([*words, b"--", b"<array>"], str(key_type(keys.dtype)), is_big_endian(keys.dtype),
@@ -260,19 +266,24 @@ def _sorted_distinct(source: Sources, folder: str, options: dict) -> Any:
     return path
 
 
-def _folder_beside(temporary: Any) -> "tempfile.TemporaryDirectory[str]":
-    first = temporary if temporary is None or is_path(temporary) else temporary[0]
-    return tempfile.TemporaryDirectory(prefix="gsort-", dir=None if first is None else os.fsdecode(first))
+def _temporary_folder(temporary: Any, output: Any = None) -> "tempfile.TemporaryDirectory[str]":
+    """A folder for a sorted source or result, in the place that sort documents."""
+    beside = os.path.dirname(os.path.abspath(os.fsdecode(output))) if is_path(output) else "/var/tmp"
+    named = [os.fsdecode(path_word(folder)) for folder in folders_of(temporary)]
+    place = named[0] if named else os.environ.get("TMPDIR") or beside
+    with file_errors("creating a folder in", place):
+        return tempfile.TemporaryDirectory(prefix="gsort-", dir=place)
 
 
 def _compared(operation: bytes, a: Any, b: Any, output: Output, assume_sorted: bool, options: dict) -> Any:
     if isinstance(output, numpy.ndarray):
         refuse_overlap(output, [*listed(a), *listed(b)])
-    with _folder_beside(options.get("temporary")) as folder:
+    with _temporary_folder(options.get("temporary"), output) as folder:
         sides = [a, b] if assume_sorted else [_sorted_distinct(side, folder, options) for side in (a, b)]
         inputs = Inputs(sides, options.get("dtype") if assume_sorted else None)
         rest = {name: value for name, value in options.items() if name not in ("dtype", "progress")}
-        return _run(inputs, [*option_words(**rest), b"--merge", operation], output, options.get("progress"))
+        return _run(inputs, [*option_words(**rest), b"--merge", operation], output, options.get("progress"),
+                    options.get("temporary"))
 
 
 def intersect1d(a: Sources, b: Sources, output: Output = None, *, assume_sorted: bool = False, dtype: Any = None,
@@ -302,7 +313,8 @@ def setdiff1d(a: Sources, b: Sources, output: Output = None, *, assume_sorted: b
 
 def _begins_of_groups(keys: numpy.ndarray) -> numpy.ndarray:
     """Where a key differs from the one before it, looked for in pieces."""
-    bits = keys.view(f"V{keys.dtype.itemsize}" if keys.dtype.itemsize > 8 else f"u{keys.dtype.itemsize}")
+    size = keys.dtype.itemsize
+    bits = keys.view(f"u{size}" if size in (1, 2, 4, 8) else f"V{size}")
     begins = [numpy.zeros(min(keys.size, 1), numpy.intp)]
     for begin in range(1, keys.size, _CHUNK):
         end = min(begin + _CHUNK, keys.size)
@@ -333,7 +345,7 @@ def unique(source: Sources, output: Output = None, *, counts: bool = False, dtyp
 
 
 def _counted(source: Sources, options: dict) -> Tuple[numpy.ndarray, numpy.ndarray]:
-    with _folder_beside(options["temporary"]) as folder:
+    with _temporary_folder(options["temporary"]) as folder:
         if Inputs(source, options["dtype"]).are_files:
             keys = sort(source, os.path.join(folder, "sorted.npy"), **options).memmap()
         else:

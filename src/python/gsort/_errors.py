@@ -1,10 +1,12 @@
-"""Errors of a sort, with the words of the program. Each is also an exception of Python's that says what kind it is."""
+"""Errors of a sort, with the messages of the program. Each is also one of Python's exceptions."""
 
 from __future__ import annotations
 
 import errno
 import os
-from typing import Optional, Tuple, Type
+import re
+from contextlib import contextmanager
+from typing import Iterator, Optional, Tuple, Type
 
 
 class Error(Exception):
@@ -87,14 +89,72 @@ def _class_of(kind: str, number: int, path: Optional[str]) -> Type[Error]:
     return _OF_KINDS.get(kind, FileError)
 
 
+# Options of the program as the arguments that they are here.
+_ARGUMENTS = [(re.compile(r"(?<![\w-])" + f"(?:{option})" + r"(?![\w-])"), argument) for option, argument in (
+    (r"gsort -h shows the common options, gsort --help all", "help(gsort.sort) explains the arguments"),
+    (r"memory with -S", "memory"),
+    (r"less with -S", "less memory"),
+    (r"-S|--buffer-size", "memory"),
+    (r"-T|--temporary-directory", "temporary"),
+    (r"--gpu-memory", "gpu_memory"),
+    (r"--parallel", "threads"),
+    (r"--engine[ =](cpu|cuda|auto)", r'engine="\1"'),
+    (r"--engine", "engine"),
+    (r"--key=OFFSET:TYPE or -t", "dtype"),
+    (r"\(-t, --record\), or a header comes first \(--skip\)", "(dtype), or a header comes first"),
+    (r"-t|--type|--endian", "dtype"),
+    (r"--key", "order"),
+    (r"--batch-elements \(the rows of the array\)", "the rows of an array"),
+    (r"--(top|unique)", r"\1"),
+    (r"--reverse", "descending"),
+    (r"--(merge|check)", r"gsort.\1"),
+    (r"--intersect", "gsort.intersect1d"),
+    (r"--subtract", "gsort.setdiff1d"))]
+
+
+def _with_arguments(text: str) -> str:
+    for option, argument in _ARGUMENTS:
+        text = option.sub(argument, text)
+    return text
+
+
+def _for_python(text: str, path: Optional[str]) -> str:
+    """A text of the program in Python's terms, but for the name of a file in it."""
+    if not path:
+        return _with_arguments(text)
+    return path.join(_with_arguments(part) for part in text.split(path))
+
+
 def error_of(kind: str, message: bytes, reason: bytes, path: bytes, hint: bytes, offset: Optional[int],
              number: int) -> Error:
     """The exception for an error of the native module."""
     name = os.fsdecode(path) or None
-    text = [part.decode(errors="replace") for part in (message, reason, hint)]
+    text = [_for_python(part.decode(errors="replace"), name) for part in (message, reason, hint)]
     return _class_of(kind, number, name)(text[0], text[1], name, text[2], offset, number or None)
 
 
 def usage(what: str, why: str, hint: str = "") -> UsageError:
     """An error of the program's form that is found here."""
     return UsageError(f"{what}: {why}" + (f"\n  {hint}" if hint else ""), why, None, hint)
+
+
+def has_type(what: str, value: object, hint: str) -> UsageError:
+    """An error for an argument of a wrong type."""
+    return usage(what, f"has type {type(value).__name__}", hint)
+
+
+@contextmanager
+def file_errors(operation: str, path: str) -> Iterator[None]:
+    """Errors of the system and of numpy.load, as errors of this package."""
+    try:
+        yield
+    except Error:
+        raise
+    except OSError as error:
+        why = error.strerror or str(error)
+        hint = "check the path" if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EISDIR) else ""
+        message = f"{operation} {path}: {why}" + (f"\n  {hint}" if hint else "")
+        raise _class_of("output", error.errno or 0, path)(message, why, path, hint, None, error.errno) from None
+    except (ValueError, EOFError) as error:
+        hint = "is it a whole .npy file?"
+        raise DataError(f"{operation} {path}: {error}\n  {hint}", str(error), path, hint) from None

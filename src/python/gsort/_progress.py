@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Callable, NamedTuple, Optional, Union
 
+import numpy
+
+from ._errors import has_type
+
 
 class Progress(NamedTuple):
     """A sort under way."""
@@ -56,9 +60,11 @@ class Watching:
 
     def __init__(self, progress: Union[bool, Watch, None]) -> None:
         self._bar = None
+        if progress is not None and not isinstance(progress, (bool, numpy.bool_)) and not callable(progress):
+            raise has_type("progress", progress, "give True, False, None, or a function")
         if progress is None:
             progress = sys.stderr is not None and (sys.stderr.isatty() or _in_notebook())
-        if progress is True:
+        if isinstance(progress, (bool, numpy.bool_)) and progress:
             self._bar = progress = Bar()
         self._watch = progress or None
 

@@ -8,14 +8,15 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 import numpy
 
 from . import _native
-from ._errors import usage
-from ._overlap import mapped_at
+from ._errors import UsageError, file_errors, has_type, usage
+from ._outputs import mapped_at
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Source = Union[Path, numpy.ndarray]
 Sources = Union[Source, Sequence[Source]]
 
 _ORDER = b"order="  # a field, which is no word of a command line
+_SOURCES = "give a path, an array, or a list of paths and arrays"
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -23,9 +24,16 @@ def is_path(source: object) -> bool:
     return isinstance(source, (str, bytes, os.PathLike))
 
 
+def is_raw(name: str) -> bool:
+    return not name.endswith((".txt", ".npy", *_COMPRESSED))
+
+
 def path_word(path: Path) -> bytes:
     """A name as an operand: "-" is a file of that name, not standard input."""
-    name = os.fsencode(path)
+    try:
+        name = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise usage(f"path {path!r}", "cannot be encoded", "check the path") from None
     if b"\0" in name:
         raise usage(f"path {path!r}", "has a null byte", "check the path")
     return b"./" + name if name == b"-" or name.startswith(b"<") else name
@@ -37,8 +45,13 @@ def listed(source: Sources) -> List[Any]:
     if isinstance(source, (list, tuple)):
         if source:
             return list(source)
-        raise usage("sort", "no input is given", "give a path, an array, or a list of them")
-    raise usage("sort", f"a {type(source).__name__} is no input", "give a path, an array, or a list of them")
+        raise usage("sources", "the list is empty", _SOURCES)
+    raise _no_source(source)
+
+
+def _no_source(source: object) -> UsageError:
+    name = type(source).__name__
+    return usage("sources", f"a source is {'an' if name[0] in 'aeiou' else 'a'} {name}", _SOURCES)
 
 
 def key_type(dtype: numpy.dtype) -> Optional[str]:
@@ -88,23 +101,46 @@ def _dictionary(array: numpy.ndarray) -> str:
     return repr({"descr": descr, "fortran_order": False, "shape": shape})
 
 
+def has_elements(dtype: numpy.dtype) -> bool:
+    """Whether bytes of a fixed number are all that an element is."""
+    return dtype.itemsize > 0 and not dtype.hasobject and dtype.subdtype is None
+
+
+def _wanted_dtype(dtype: Any) -> numpy.dtype:
+    try:
+        wanted: numpy.dtype = numpy.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError):
+        raise usage("dtype", f"NumPy has no dtype {dtype!r}", "give one of NumPy's, as numpy.uint64 or 'f8'") from None
+    if not has_elements(wanted):
+        raise usage("dtype", f"elements of {dtype!r} have no fixed size, or are objects",
+                    "give a dtype with a size, as 'S8'")
+    return wanted
+
+
+def mapped_npy(name: str) -> numpy.ndarray:
+    with file_errors("reading", name):
+        array: numpy.ndarray = numpy.load(name, mmap_mode="r")
+        return array
+
+
 def _mapped(path: Path, dtype: numpy.dtype) -> numpy.ndarray:
     """A raw file of a type that the command line has no name for."""
-    name = os.fsdecode(path)
+    name = os.fsdecode(path_word(path))
     if name.endswith(_COMPRESSED):
         raise usage(f"reading {name}", f"elements of dtype {dtype} are not read from compressed files",
                     "decompress it first")
     if name.endswith(".npy"):
-        array: numpy.ndarray = numpy.load(name, mmap_mode="r")
+        array = mapped_npy(name)
         if array.dtype != dtype:
             raise usage(f"reading {name}", f"holds elements of dtype {array.dtype}, but {dtype} is asked for")
         return array
-    if os.path.getsize(name) == 0:
-        return numpy.empty(0, dtype)
-    if os.path.getsize(name) % dtype.itemsize:
-        raise usage(f"reading {name}", f"the size, {os.path.getsize(name)} bytes, is not a multiple of the element "
-                    f"size, {dtype.itemsize}")
-    return numpy.memmap(name, dtype, mode="r")
+    with file_errors("reading", name):
+        size = os.path.getsize(name)
+        if size % dtype.itemsize:
+            raise usage(f"reading {name}", f"the size, {size} bytes, is not a multiple of the element size, "
+                        f"{dtype.itemsize}", "check the dtype")
+        open(name, "rb").close()  # folders, too, have a size
+        return numpy.memmap(name, dtype, mode="r") if size else numpy.empty(0, dtype)
 
 
 class Inputs:
@@ -116,7 +152,7 @@ class Inputs:
         self.operands: List[bytes] = []
         self._held: List[numpy.ndarray] = []
         self.arrays: List[_native.Array] = []
-        wanted = None if dtype is None else numpy.dtype(dtype)
+        wanted = None if dtype is None else _wanted_dtype(dtype)
         named = False
         if wanted is not None and wanted.kind in "uif" and key_type(wanted) is not None:
             named = True
@@ -132,13 +168,15 @@ class Inputs:
 
     def _add_array(self, array: Any, wanted: Optional[numpy.dtype]) -> None:
         if not isinstance(array, numpy.ndarray):
-            raise usage("sort", f"a {type(array).__name__} is no input", "give a path, an array, or a list of them")
+            raise _no_source(array)
         if wanted is not None and array.dtype != wanted:
             raise usage("dtype", f"the array holds {array.dtype}, not {wanted}", "leave it out")
         if isinstance(array, numpy.ma.MaskedArray):
             raise usage("sort", "the array has a mask", "give array.compressed(), or array.data")
-        if array.ndim == 0 or array.dtype.itemsize == 0 or array.dtype.hasobject:
-            raise usage("sort", f"an array of dtype {array.dtype} and {array.ndim} dimensions cannot be sorted",
+        if array.ndim == 0:
+            raise usage("sort", "the array has no dimensions", "give array.reshape(1)")
+        if not has_elements(array.dtype):
+            raise usage("sort", f"an array of dtype {array.dtype} cannot be sorted",
                         "give one of numbers, times, texts or records")
         array = numpy.ascontiguousarray(array)
         name = b"<array>" if len(self.items) == 1 else b"<array %d>" % (len(self.operands) + 1)
@@ -166,19 +204,43 @@ def option_words(*, order: Any = None, descending: bool = False, unique: bool = 
                  memory: Union[int, str, None] = None, gpu_memory: Union[int, str, None] = None,
                  threads: Optional[int] = None, engine: str = "auto", temporary: Any = None) -> List[bytes]:
     """The options of a command line. Sizes are bytes, or texts such as "2G" and "50%"."""
-    words = [b"--engine=" + str(engine).encode()]
+    words = [_word("engine", engine)]
     words += [b"--reverse"] * bool(descending) + [b"--unique"] * bool(unique)
     for name, size in (("buffer-size", memory), ("gpu-memory", gpu_memory)):
         if size is not None:
-            words.append(f"--{name}={size}{'' if isinstance(size, str) else 'B'}".encode())
+            words.append(_word(name, size if isinstance(size, str) else f"{size}B"))
     for name, count in (("top", top), ("parallel", threads)):
         if count is not None:
-            words.append(f"--{name}={count}".encode())
-    for folder in [] if temporary is None else [temporary] if is_path(temporary) else temporary:
-        words.append(b"--temporary-directory=" + os.fsencode(folder))
-    for field in [] if order is None else [order] if isinstance(order, str) else order:
-        words.append(_ORDER + field.encode())
-    return words
+            words.append(_word(name, count))
+    words += [b"--temporary-directory=" + path_word(folder) for folder in folders_of(temporary)]
+    return words + [_ORDER + _encoded("order", field) for field in _fields_of(order)]
+
+
+def _encoded(name: str, text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise usage(f"{name} {text!r}", "is not valid Unicode", "check its spelling") from None
+
+
+def _word(name: str, value: object) -> bytes:
+    return f"--{name}=".encode() + _encoded(name, str(value))
+
+
+def folders_of(temporary: Any) -> List[Path]:
+    if temporary is None or is_path(temporary):
+        return [] if temporary is None else [temporary]
+    if not isinstance(temporary, (list, tuple)) or not temporary or not all(map(is_path, temporary)):
+        raise has_type("temporary", temporary, "give a folder, a list of at least one, or None")
+    return list(temporary)
+
+
+def _fields_of(order: Any) -> List[str]:
+    if order is None or isinstance(order, str):
+        return [] if order is None else [order]
+    if not isinstance(order, (list, tuple)) or not order or not all(isinstance(field, str) for field in order):
+        raise has_type("order", order, "give the name of a field, a list of at least one, or None")
+    return list(order)
 
 
 def dtype_of(call: _native.Call) -> numpy.dtype:
@@ -187,6 +249,11 @@ def dtype_of(call: _native.Call) -> numpy.dtype:
     return numpy.lib.format.descr_to_dtype(ast.literal_eval(call.dtype))
 
 
-def result_shape(inputs: Inputs, elements: int) -> Tuple[int, ...]:
+def result_shape(inputs: Inputs, elements: int, row_elements: int) -> Tuple[int, ...]:
+    """That of the source if there is only one; `row_elements` is what the header of a file says, or 0."""
     array = inputs.only_array
-    return array.shape if array is not None and array.ndim > 1 and array.size == elements else (elements,)
+    if array is not None and array.ndim > 1 and array.size == elements:
+        return array.shape
+    if len(inputs.items) == 1 and row_elements and elements % row_elements == 0:
+        return elements // row_elements, row_elements
+    return (elements,)

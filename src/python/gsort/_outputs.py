@@ -1,4 +1,4 @@
-"""Whether an output array and the sources have memory or bytes of a file in common: an error would lose the source."""
+"""Arrays that take a result: of the right dtype, writable, and no part of a source, which an error would lose."""
 
 from __future__ import annotations
 
@@ -79,3 +79,23 @@ def refuse_overlap(output: numpy.ndarray, sources: Iterable[Any], hint: str = "g
         read = _stretches_of(source) if is_array else _whole_file(source) if written else []
         if any(one.overlaps(other) for one in written for other in read):
             raise usage("output", "the array is mapped from the file of a source", hint)
+
+
+def require_usable(output: Any, dtype: numpy.dtype, sources: Iterable[Any]) -> None:
+    """Raises UsageError where a result of this dtype cannot be written into the output."""
+    if not isinstance(output, numpy.ndarray) or isinstance(output, numpy.ma.MaskedArray):
+        raise usage("output", f"has type {type(output).__name__}", "give an array, or None")
+    if output.dtype != dtype:
+        raise usage("output", f"the array has dtype {output.dtype}, the result {dtype}",
+                    f"give an array of dtype {dtype}")
+    if not output.flags.c_contiguous:
+        raise usage("output", "the array is not contiguous", "give numpy.empty(...), or a memmap")
+    if not output.flags.writeable:
+        raise usage("output", "the array is read-only", "give a writable array, or a memmap of mode r+ or w+")
+    refuse_overlap(output, sources)
+
+
+def require_room(output: numpy.ndarray, elements: int) -> None:
+    if output.size < elements:
+        raise usage("output", f"the array holds {output.size:,} elements, the result has {elements:,}",
+                    "give an array of as many elements")
