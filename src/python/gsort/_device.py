@@ -90,7 +90,8 @@ def sort(array: Any, output: Any, descending: bool) -> Any:
 def argsort(array: Any, output: Any) -> Any:
     keys = DeviceArray(array, "argsort")
     if len(keys.shape) != 1:
-        raise usage("argsort", "the keys are no one-dimensional array of numbers or times")
+        raise usage("argsort", f"needs a one-dimensional array, not one with {len(keys.shape)} dimensions",
+                    "give one row, as array[0]")
     result = output
     if output is None:
         library = _made_by_library(array, "output")

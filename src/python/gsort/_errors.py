@@ -101,6 +101,13 @@ _ARGUMENTS = [(re.compile(r"(?<![\w-])" + f"(?:{option})" + r"(?![\w-])"), argum
     (r"--engine[ =](cpu|cuda|auto)", r'engine="\1"'),
     (r"--engine", "engine"),
     (r"--key=OFFSET:TYPE or -t", "dtype"),
+    (r"(?:-t|--type) ([uif])8", r"dtype \g<1>1"),
+    (r"(?:-t|--type) ([uif])16", r"dtype \g<1>2"),
+    (r"(?:-t|--type) ([uif])32", r"dtype \g<1>4"),
+    (r"(?:-t|--type) ([uif])64", r"dtype \g<1>8"),
+    (r"--format=text reads", "a file named .txt holds"),
+    (r"save array\.ravel\(\)", "give array.ravel()"),
+    (r"--merge needs sorted inputs; without it gsort sorts them", "gsort.sort sorts them"),
     (r"\(-t, --record\), or a header comes first \(--skip\)", "(dtype), or a header comes first"),
     (r"-t|--type|--endian", "dtype"),
     (r"--key", "order"),
@@ -112,7 +119,7 @@ _ARGUMENTS = [(re.compile(r"(?<![\w-])" + f"(?:{option})" + r"(?![\w-])"), argum
     (r"--subtract", "gsort.setdiff1d"))]
 
 
-def _with_arguments(text: str) -> str:
+def with_arguments(text: str) -> str:
     for option, argument in _ARGUMENTS:
         text = option.sub(argument, text)
     return text
@@ -121,8 +128,8 @@ def _with_arguments(text: str) -> str:
 def _for_python(text: str, path: Optional[str]) -> str:
     """A text of the program in Python's terms, but for the name of a file in it."""
     if not path:
-        return _with_arguments(text)
-    return path.join(_with_arguments(part) for part in text.split(path))
+        return with_arguments(text)
+    return path.join(with_arguments(part) for part in text.split(path))
 
 
 def error_of(kind: str, message: bytes, reason: bytes, path: bytes, hint: bytes, offset: Optional[int],

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy
 
 from . import _native
-from ._errors import UsageError, file_errors, has_type, usage
+from ._errors import UsageError, file_errors, has_type, usage, with_arguments
 from ._outputs import mapped_at
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
@@ -50,8 +50,7 @@ def listed(source: Sources) -> List[Any]:
 
 
 def _no_source(source: object) -> UsageError:
-    name = type(source).__name__
-    return usage("sources", f"a source is {'an' if name[0] in 'aeiou' else 'a'} {name}", _SOURCES)
+    return usage("sources", f"a source is {_with_article(type(source).__name__)}", _SOURCES)
 
 
 def key_type(dtype: numpy.dtype) -> Optional[str]:
@@ -224,23 +223,37 @@ def _encoded(name: str, text: str) -> bytes:
 
 
 def _word(name: str, value: object) -> bytes:
-    return f"--{name}=".encode() + _encoded(name, str(value))
+    argument, text = with_arguments(f"--{name}"), str(value)
+    if "\0" in text:
+        raise usage(f"{argument} {text!r}", "has a null byte", "check its spelling")
+    return f"--{name}=".encode() + _encoded(argument, text)
 
 
 def folders_of(temporary: Any) -> List[Path]:
     if temporary is None or is_path(temporary):
         return [] if temporary is None else [temporary]
-    if not isinstance(temporary, (list, tuple)) or not temporary or not all(map(is_path, temporary)):
-        raise has_type("temporary", temporary, "give a folder, a list of at least one, or None")
-    return list(temporary)
+    return _list_of(temporary, "temporary", is_path, "give a folder, a list of folders, or None")
+
+
+def _list_of(value: Any, name: str, is_item: Callable[[object], bool], hint: str) -> List[Any]:
+    if not isinstance(value, (list, tuple)):
+        raise has_type(name, value, hint)
+    if not value:
+        raise usage(name, "the list is empty", hint)
+    for item in value:
+        if not is_item(item):
+            raise usage(name, f"the list holds {_with_article(type(item).__name__)}", hint)
+    return list(value)
+
+
+def _with_article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def _fields_of(order: Any) -> List[str]:
     if order is None or isinstance(order, str):
         return [] if order is None else [order]
-    if not isinstance(order, (list, tuple)) or not order or not all(isinstance(field, str) for field in order):
-        raise has_type("order", order, "give the name of a field, a list of at least one, or None")
-    return list(order)
+    return _list_of(order, "order", lambda field: isinstance(field, str), "give a name, a list of names, or None")
 
 
 def dtype_of(call: _native.Call) -> numpy.dtype:
