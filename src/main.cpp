@@ -47,10 +47,8 @@ bool is_expected(const Options& options, const Fingerprint& found) {
 int check(const Options& options, const Job& job, io::Reader& reader) {
   limit_decoders_of_check(options, reader);
   Observer observer(options, note_of_types(options, job));
-  const WantedOrder order{job.unique ? OrderKind::kStrict : OrderKind::kAscending,
-                          job.array_elements > 0 ? job.array_elements : WantedOrder::kOneArray};
-  const CheckOutcome outcome =
-      check_order(job.element, order, reader, cores_for(options.parallel), &observer.meter());
+  const CheckOutcome outcome = check_order(job.element, wanted_order(job), reader,
+                                           cores_for(options.parallel), &observer.meter());
   observer.check_is_done(outcome.elements * job.element.bytes());
   if (outcome.in_order && !is_expected(options, outcome.fingerprint)) return kRefuted;
   if (options.check != CheckMode::kQuiet) {

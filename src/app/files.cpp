@@ -37,6 +37,11 @@ std::string note_of_types(const Options& options, const Job& job) {
   return warning.empty() ? assumed_type_note(options, job) : warning;
 }
 
+WantedOrder wanted_order(const Job& job) {
+  return {job.unique ? OrderKind::kStrict : OrderKind::kAscending,
+          job.array_elements > 0 ? job.array_elements : WantedOrder::kOneArray};
+}
+
 void limit_decoders_of_check(const Resources& resources, io::Reader& reader) {
   Machine machine;
   machine.compressed = compressed_inputs(reader);

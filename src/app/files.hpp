@@ -7,6 +7,7 @@
 #include "io/input/reader.hpp"
 #include "options/job.hpp"
 #include "options/options.hpp"
+#include "pipeline/check_order.hpp"
 
 namespace gsort {
 
@@ -17,6 +18,9 @@ namespace gsort {
 
 // Says what the keys are read as where that may not be what they are; empty with -q and -C.
 [[nodiscard]] std::string note_of_types(const Options& options, const Job& job);
+
+// The order that -c looks for.
+[[nodiscard]] WantedOrder wanted_order(const Job& job);
 
 // For inputs that are read once and not sorted, which needs no plan: their decoders stay within -S.
 // Throws: Error(kUsage) where they cannot.

@@ -4,6 +4,8 @@
 #include "app/prepared_sort.hpp"
 #include "base/current_error.hpp"
 #include "io/input/reader.hpp"
+#include "library/run_sort.hpp"
+#include "options/assumed_type.hpp"
 
 namespace gsort {
 namespace {
@@ -16,20 +18,32 @@ void require_a_sort(const Options& options) {
   if (!options.output) refuse("no output is given", "name one in Options::output");
   if (options.check != CheckMode::kNone || options.fingerprint ||
       options.explain != ExplainMode::kNone || options.show != Show::kNone || options.stats ||
-      options.trace) {
+      options.trace || options.each) {
     refuse("the options ask for more than a sort",
-           "leave out check, fingerprint, explain, show, stats, trace");
+           "leave out check, each, fingerprint, explain, show, stats, trace");
   }
 }
 
 }  // namespace
 
-SortedFile sort_file(const Options& options) {
+void require_known_type(const Options& options, const Job& job) {
+  if (!type_is_assumed(options, job)) return;
+  throw Error(ErrorKind::kUsage, "reading", "no type is given")
+      .path(options.inputs.front())
+      .hint("give it with -t, or by the suffix, as in dump.u64");
+}
+
+Outcome run_sort(const Options& options, AssumedType assumed) {
   require_a_sort(options);
+  io::Reader reader(options.inputs, reader_options(options));
+  const Job job = job_of(options, reader);
+  if (assumed == AssumedType::kRefused) require_known_type(options, job);
+  return PreparedSort(options, job, reader).run(nullptr);
+}
+
+SortedFile sort_file(const Options& options) {
   try {
-    io::Reader reader(options.inputs, reader_options(options));
-    const Job job = job_of(options, reader);
-    const Outcome outcome = PreparedSort(options, job, reader).run(nullptr);
+    const Outcome outcome = run_sort(options, AssumedType::kAllowed);
     return {outcome.elements,      outcome.bytes,    outcome.runs,
             outcome.spilled_bytes, outcome.verified, outcome.total_seconds};
   } catch (...) {

@@ -35,9 +35,9 @@ struct SortedFile {
 // Thread-safe; sorts at the same time share the machine unasked, so give each a buffer_size.
 // SIGXFSZ should be ignored where the size of files is limited, else it ends the process.
 // Throws: Error(kUsage) for no input or no output, and for options that ask for something else than
-// a sort (check, explain, show, stats, trace); Error of any kind from the sort: then no output has
-// appeared, unless the hint says that it is in place (a failed sync of its folder), and nothing
-// temporary is left.
+// a sort (check, each, explain, show, stats, trace); Error of any kind from the sort: then no
+// output has appeared, unless the hint says that it is in place (a failed sync of its folder), and
+// nothing temporary is left.
 SortedFile sort_file(const Options& options);
 
 }  // namespace gsort

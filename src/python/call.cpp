@@ -101,9 +101,8 @@ Report Call::sort(std::optional<io::MemoryResult> memory, Meter& meter) {
 CheckOutcome Call::check(Meter& meter) {
   use();
   limit_decoders_of_check(options_, reader_);
-  const WantedOrder order{job_.unique ? OrderKind::kStrict : OrderKind::kAscending,
-                          job_.array_elements > 0 ? job_.array_elements : WantedOrder::kOneArray};
-  return check_order(job_.element, order, reader_, cores_for(options_.parallel), &meter);
+  return check_order(job_.element, wanted_order(job_), reader_, cores_for(options_.parallel),
+                     &meter);
 }
 
 }  // namespace gsort::python

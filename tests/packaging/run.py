@@ -17,6 +17,7 @@ import exports
 
 SOURCE = Path(__file__).resolve().parents[2]
 # A user's environment: nothing that would lead a program to the build folder.
+C99 = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
 PLAIN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": ""}
 # What belongs to the C library and the kernel; a tar cannot bring it.
 SYSTEM_LIBRARY = re.compile(r"(lib(c|m|dl|rt|pthread)|ld-linux-x86-64|linux-vdso)\.so\.\d")
@@ -120,7 +121,8 @@ def case_debian(options, folder: Path) -> None:
     usr = folder / program.stem / "usr"
     require_sorts(usr / "bin/gsort", folder)
     require_pages(usr, "vendor-completions")
-    require((folder / library.stem / "usr/include/gsort/sort_file.hpp").exists(), "the library has its headers")
+    for header in "gsort.h", "gsort/sort_file.hpp":
+        require((folder / library.stem / "usr/include" / header).exists(), f"the library has {header}")
 
 
 def case_tar(options, folder: Path) -> None:
@@ -140,8 +142,12 @@ def case_tar(options, folder: Path) -> None:
 
 
 def case_headers(options, folder: Path) -> None:
-    """Every public header can be included alone."""
+    """Every public header can be included alone, and that for C in both languages."""
     usr = install(options, folder)
+    (folder / "alone.c").write_text("#include <gsort.h>\n")
+    output_of("cc", *C99, "-fsyntax-only", f"-I{usr}/include", "alone.c", cwd=folder)
+    output_of("c++", "-xc++", "-std=c++98", *C99[1:], "-Wno-long-long", "-fsyntax-only", f"-I{usr}/include", "alone.c",
+              cwd=folder)
     headers = sorted((usr / "include/gsort").glob("*.hpp"))
     require(len(headers) > 4, "headers are installed")
     for header in headers:
@@ -158,6 +164,14 @@ def link_of_all(usr: Path, folder: Path) -> tuple[subprocess.CompletedProcess, i
     command = ["c++", "-std=c++20", f"-I{usr}/include", "all.cpp", library, "-Wl,-z,now", "-o", "all"]
     done = subprocess.run(command, cwd=folder, env=PLAIN, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done, functions
+
+
+def link_of_c(usr: Path, folder: Path) -> subprocess.CompletedProcess:
+    """The same in C."""
+    (folder / "all.c").write_text(exports.c_program_of((usr / "include/gsort.h").read_text()))
+    library, = usr.rglob("libgsort.so")
+    return subprocess.run(["cc", *C99, f"-I{usr}/include", "all.c", library, "-o", "all_c"], cwd=folder, env=PLAIN,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def case_exports(options, folder: Path) -> None:
@@ -186,21 +200,36 @@ class Forgotten {
     for name in "_function", "_template<float>", "_member", "_static":
         require(f"forgotten{name}" in done.stdout, f"forgotten{name} is not missed: {done.stdout}")
     require("Forgotten::Forgotten(int)" in done.stdout, done.stdout)
+    require_c_exports(usr, folder)
     print(f"{functions} functions are shown")
+
+
+def require_c_exports(usr: Path, folder: Path) -> None:
+    """The library shows exactly what gsort.h declares, and a forgotten function is noticed."""
+    done = link_of_c(usr, folder)
+    require(done.returncode == 0, done.stdout)
+    header = usr / "include/gsort.h"
+    library, = usr.rglob("libgsort.so")
+    shown = re.findall(r" (gsort_\w+)$", output_of("nm", "-D", "--defined-only", library), re.M)
+    require(shown and set(shown) == set(exports.c_functions(header.read_text())), f"gsort.h declares {shown}")
+    header.write_text(header.read_text() + "int gsort_forgotten(const char* a,\n                    int b);\n")
+    require("gsort_forgotten" in link_of_c(usr, folder).stdout, "gsort_forgotten is missed")
 
 
 def blocks_of(document: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", document.read_text(), re.M | re.S)
 
 
-def build_example(options, usr: Path, folder: Path, name: str, source: str) -> Path:
+def build_example(options, usr: Path, folder: Path, name: str, source: str, language: str = "CXX") -> Path:
     """The program that the guide's CMakeLists.txt makes of one of its examples."""
     project = folder / name
     project.mkdir()
     lists, = blocks_of(SOURCE / "src/library/README.md", "cmake")
-    (project / "CMakeLists.txt").write_text(lists)
-    (project / "example.cpp").write_text(source)
-    output_of(options.cmake, "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={usr}")
+    suffix = {"CXX": "cpp", "C": "c"}[language]
+    (project / "CMakeLists.txt").write_text(lists.replace("CXX", language).replace(".cpp", f".{suffix}"))
+    (project / f"example.{suffix}").write_text(source)
+    output_of(options.cmake, "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={usr}",
+              f"-DCMAKE_C_FLAGS={' '.join(C99)}")
     output_of(options.cmake, "--build", project / "build")
     return project / "build/example"
 
@@ -208,19 +237,28 @@ def build_example(options, usr: Path, folder: Path, name: str, source: str) -> P
 def case_library(options, folder: Path) -> None:
     """The examples of the guide, built against the installed package."""
     usr = install(options, folder)
+    in_c, = blocks_of(SOURCE / "src/library/README.md", "c")
+    require_sorts_dump(options, build_example(options, usr, folder, "c", in_c, "C"), folder)
     files, memory = blocks_of(SOURCE / "src/library/README.md", "cpp")
-    sort_file = build_example(options, usr, folder, "files", files)
+    require_sorts_dump(options, build_example(options, usr, folder, "files", files), folder)
+    output_of(build_example(options, usr, folder, "memory", memory), cwd=folder)
+
+
+def require_sorts_dump(options, example: Path, folder: Path) -> None:
+    """An example sorts dump.u64 downwards into sorted.u64, and says what is wrong if there is none."""
+    (folder / "sorted.u64").unlink(missing_ok=True)
     keys = [0, 5, 1 << 63, 7]
     (folder / "dump.u64").write_bytes(b"".join(key.to_bytes(8, "little") for key in keys))
-    said = output_of(sort_file, cwd=folder)
+    said = output_of(example, cwd=folder)
     require(said == "4 keys, 0 bytes spilled\n", said)
     expected = b"".join(key.to_bytes(8, "little") for key in sorted(keys, reverse=True))
     require((folder / "sorted.u64").read_bytes() == expected, "the example sorts its file")
     (folder / "dump.u64").unlink()
-    failed = subprocess.run([sort_file], cwd=folder, env=PLAIN, capture_output=True, text=True)
+    failed = subprocess.run([example], cwd=folder, env=PLAIN, capture_output=True, text=True)
     require(failed.returncode == 2 and "opening dump.u64: No such file" in failed.stderr, failed.stderr)
-    output_of(build_example(options, usr, folder, "memory", memory), cwd=folder)
-    require_nothing_of(options.build, sort_file)
+    require_nothing_of(options.build, example)
+    needed = re.findall(r"NEEDED.*\[(libgsort.*)\]", output_of("readelf", "-d", example))
+    require(len(needed) == 1 and re.fullmatch(r"libgsort\.so\.\d+\.\d+", needed[0]), f"it needs {needed}")
 
 
 def python_with_numpy() -> str:

@@ -80,6 +80,7 @@ TEST(SortFile, RefusesWhatIsNoSort) {
       [](Options& o) { o.expected.emplace(); },
       [](Options& o) { o.explain = ExplainMode::kText; },
       [](Options& o) { o.show = Show::kVersion; },
+      [](Options& o) { o.each = true; },
       [](Options& o) { o.stats = "stats"; },
       [](Options& o) { o.trace = "trace"; },
   };

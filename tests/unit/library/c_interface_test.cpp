@@ -1,0 +1,214 @@
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "library/gsort.h"
+#include "options/pages/help.hpp"
+#include "support/sorted_copy.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort {
+namespace {
+
+using io::test::read_file;
+using io::test::TempFolder;
+using io::test::write_file;
+using test::Bytes;
+using Words = std::vector<const char*>;
+
+constexpr KeyFormat kU32{KeyType::kU32};
+
+Bytes keys_of(std::size_t count) {
+  return test::generated(kU32, Distribution::kUniform, count);
+}
+
+gsort_report empty_report() {
+  gsort_report report{};
+  report.size = sizeof report;
+  return report;
+}
+
+// `words` gets the NULL at its end.
+gsort_status sort(const std::string& input, const std::string& output, Words words,
+                  gsort_report* report = nullptr) {
+  words.push_back(nullptr);
+  const char* const inputs[] = {input.c_str()};
+  return gsort_sort(inputs, 1, output.c_str(), words.data(), report);
+}
+
+gsort_status check(const std::string& input, Words words, gsort_report* report = nullptr) {
+  words.push_back(nullptr);
+  return gsort_check(input.c_str(), words.data(), report);
+}
+
+std::string message() {
+  return gsort_error_message();
+}
+
+TEST(CInterface, SortsAFileAndReportsWhatItDid) {
+  const TempFolder folder;
+  const Bytes raw = keys_of(50'000);
+  write_file(folder / "in.u32", raw);
+  gsort_report report = empty_report();
+  EXPECT_EQ(sort(folder / "in.u32", folder / "out", {}, &report), GSORT_DONE) << message();
+  EXPECT_EQ(read_file(folder / "out"), test::sorted_copy(raw, kU32));
+  EXPECT_EQ(report.elements, 50'000U);
+  EXPECT_EQ(report.output_elements, 50'000U);
+  EXPECT_EQ(report.bytes, 200'000U);
+  EXPECT_EQ(report.verified, 1);
+  EXPECT_EQ(gsort_last_error(), GSORT_ERROR_NONE);
+  EXPECT_EQ(message(), "");
+
+  gsort_report checked = empty_report();
+  EXPECT_EQ(check(folder / "out", {"-t", "u32"}, &checked), GSORT_DONE) << message();
+  EXPECT_EQ(checked.elements, 50'000U);
+  EXPECT_STREQ(checked.fingerprint, report.fingerprint);
+  const std::string expected = std::string("--expect=") + report.fingerprint;
+  EXPECT_EQ(check(folder / "out", {"-t", "u32", expected.c_str()}), GSORT_DONE) << message();
+}
+
+TEST(CInterface, TakesTheOptionsOfTheCommandLine) {
+  const TempFolder folder;
+  const Bytes raw = keys_of(10'000);
+  write_file(folder / "-in", raw);
+  KeyFormat descending = kU32;
+  descending.descending = true;
+  EXPECT_EQ(sort(folder / "-in", folder / "out", {"-rt", "u32", "--parallel=2", "-S", "64M"}),
+            GSORT_DONE)
+      << message();
+  EXPECT_EQ(read_file(folder / "out"), test::sorted_copy(raw, descending));
+}
+
+TEST(CInterface, MergesSortedFiles) {
+  const TempFolder folder;
+  const Bytes one = keys_of(3'000);
+  const Bytes other = test::generated(kU32, Distribution::kFewDistinct, 2'000);
+  write_file(folder / "a.u32", test::sorted_copy(one, kU32));
+  write_file(folder / "b.u32", test::sorted_copy(other, kU32));
+  const std::string names[] = {folder / "a.u32", folder / "b.u32"};
+  const char* const inputs[] = {names[0].c_str(), names[1].c_str()};
+  const std::string output = folder / "out";
+  gsort_report report = empty_report();
+  EXPECT_EQ(gsort_merge(inputs, 2, output.c_str(), nullptr, &report), GSORT_DONE) << message();
+  Bytes both = one;
+  both.insert(both.end(), other.begin(), other.end());
+  EXPECT_EQ(read_file(output), test::sorted_copy(both, kU32));
+  EXPECT_EQ(report.output_elements, 5'000U);
+
+  write_file(folder / "b.u32", other);
+  EXPECT_EQ(gsort_merge(inputs, 2, output.c_str(), nullptr, nullptr), GSORT_ERROR);
+  EXPECT_EQ(gsort_last_error(), GSORT_ERROR_INPUT);
+  EXPECT_NE(message().find("b.u32"), std::string::npos) << message();
+  EXPECT_EQ(read_file(output), test::sorted_copy(both, kU32));
+}
+
+TEST(CInterface, SaysWhereTheOrderBreaks) {
+  const TempFolder folder;
+  write_file(folder / "in.u8", Bytes{std::byte{1}, std::byte{9}, std::byte{4}, std::byte{5}});
+  gsort_report report = empty_report();
+  EXPECT_EQ(check(folder / "in.u8", {}, &report), GSORT_REFUTED);
+  EXPECT_EQ(report.disorder_element, 2U);
+  EXPECT_NE(message().find("in.u8: element 2 is out of order: 4 after 9"), std::string::npos)
+      << message();
+  EXPECT_EQ(gsort_last_error(), GSORT_ERROR_NONE);
+  EXPECT_EQ(check(folder / "in.u8", {"-r"}, &report), GSORT_REFUTED);
+  EXPECT_EQ(report.disorder_element, 1U);
+}
+
+TEST(CInterface, SaysThatOtherElementsWereExpected) {
+  const TempFolder folder;
+  write_file(folder / "in.u8", Bytes(3));
+  EXPECT_EQ(check(folder / "in.u8", {"--expect=3:0000000000000000:0000000000000000"}),
+            GSORT_REFUTED);
+  EXPECT_NE(message().find("expected 3:"), std::string::npos) << message();
+}
+
+TEST(CInterface, TellsErrorsByKindTextAndHint) {
+  const TempFolder folder;
+  gsort_report report = empty_report();
+  report.elements = 7;
+  EXPECT_EQ(sort(folder / "none.u8", folder / "out", {}, &report), GSORT_ERROR);
+  EXPECT_EQ(gsort_last_error(), GSORT_ERROR_INPUT);
+  EXPECT_EQ(gsort_error_number(), ENOENT);
+  EXPECT_NE(message().find("none.u8: No such file"), std::string::npos) << message();
+  EXPECT_EQ(message().find('\n'), std::string::npos);
+  EXPECT_STRNE(gsort_error_hint(), "");
+  EXPECT_EQ(report.elements, 0U);
+  EXPECT_TRUE(folder.entries().empty());
+}
+
+TEST(CInterface, RefusesWhatIsNoSort) {
+  const TempFolder folder;
+  const std::string input = folder / "in.u8";
+  write_file(input, Bytes(4));
+  const Words refused[] = {{"--check"}, {"--each"},    {"--fingerprint"}, {"--explain"},
+                           {"--help"},  {"--stats=s"}, {"--trace=t"},     {"--nonsense"},
+                           {"file"},    {"-t"},        {"-t", "u7"},      {"-o", "other"},
+                           {"--"}};
+  for (const Words& words : refused) {
+    EXPECT_EQ(sort(input, folder / "out", words), GSORT_ERROR) << words.front();
+    EXPECT_EQ(gsort_last_error(), GSORT_ERROR_USAGE) << words.front() << message();
+  }
+  for (const Words& words : {Words{"--explain"}, {"--fingerprint"}, {"--help"}, {"-o", "out"}}) {
+    EXPECT_EQ(check(input, words), GSORT_ERROR) << words.front();
+    EXPECT_EQ(gsort_last_error(), GSORT_ERROR_USAGE) << words.front() << message();
+  }
+  EXPECT_EQ(folder.entries().size(), 1U);
+}
+
+TEST(CInterface, RefusesKeysOfAnUnknownType) {
+  const TempFolder folder;
+  write_file(folder / "in", Bytes(8));
+  EXPECT_EQ(sort(folder / "in", folder / "out", {}), GSORT_ERROR);
+  EXPECT_NE(message().find("no type is given"), std::string::npos) << message();
+  EXPECT_EQ(check(folder / "in", {}), GSORT_ERROR);
+  EXPECT_EQ(gsort_last_error(), GSORT_ERROR_USAGE);
+}
+
+TEST(CInterface, RefusesNullAndReportsWithoutASize) {
+  const char* const inputs[] = {"in.u8", nullptr};
+  gsort_report report{};
+  EXPECT_EQ(gsort_sort(nullptr, 1, "out", nullptr, nullptr), GSORT_ERROR);
+  EXPECT_EQ(gsort_sort(inputs, 0, "out", nullptr, nullptr), GSORT_ERROR);
+  EXPECT_EQ(gsort_sort(inputs, 2, "out", nullptr, nullptr), GSORT_ERROR);
+  EXPECT_EQ(gsort_sort(inputs, 1, nullptr, nullptr, nullptr), GSORT_ERROR);
+  EXPECT_EQ(gsort_check(nullptr, nullptr, nullptr), GSORT_ERROR);
+  EXPECT_EQ(gsort_check("in.u8", nullptr, &report), GSORT_ERROR);
+  EXPECT_EQ(gsort_last_error(), GSORT_ERROR_USAGE);
+  EXPECT_NE(message().find("no size"), std::string::npos) << message();
+}
+
+// A caller compiled with an older header has a shorter report.
+TEST(CInterface, WritesNoMoreThanTheCallersReport) {
+  const TempFolder folder;
+  write_file(folder / "in.u8", Bytes(5));
+  gsort_report report;
+  std::memset(&report, 0x5A, sizeof report);
+  report.size = offsetof(gsort_report, bytes);
+  EXPECT_EQ(check(folder / "in.u8", {}, &report), GSORT_DONE) << message();
+  EXPECT_EQ(report.elements, 5U);
+  EXPECT_EQ(report.bytes, 0x5A5A5A5A5A5A5A5AU);
+}
+
+TEST(CInterface, HasTheVersionOfTheProgram) {
+  EXPECT_EQ(std::string("gsort ") + gsort_version() + '\n', text_of(Show::kVersion));
+}
+
+TEST(CInterface, KeepsTheErrorsOfThreadsApart) {
+  EXPECT_EQ(gsort_check(nullptr, nullptr, nullptr), GSORT_ERROR);
+  const std::string mine = message();
+  std::thread([] {
+    EXPECT_EQ(message(), "");
+    EXPECT_EQ(gsort_check("/none.u8", nullptr, nullptr), GSORT_ERROR);
+    EXPECT_NE(message().find("/none.u8"), std::string::npos) << message();
+  }).join();
+  EXPECT_EQ(message(), mine);
+}
+
+}  // namespace
+}  // namespace gsort
