@@ -56,6 +56,21 @@ def libraries_of(binary: Path) -> dict[str, str]:
     return found
 
 
+def require_tools(options, usr: Path, gsort: Path, folder: Path) -> list[Path]:
+    """gsort-gen makes an input for gsort, and gsort-bench is there if it was built. Returns what is there."""
+    bench = usr / "bin/gsort-bench"
+    require(bench.exists() == (options.build / "bin/gsort-bench").exists(), f"{bench} is there if it was built")
+    tools = [usr / "bin/gsort-gen"] + [bench] * bench.exists()
+    for tool in tools:
+        output_of(tool, "--help")
+        require_nothing_of(options.build, tool)
+    output_of(tools[0], "-t", "u16", "-n", "1000", "-o", "made.u16", cwd=folder)
+    output_of(gsort, "made.u16", "-o", "made.u16", cwd=folder)
+    require((folder / "made.u16").stat().st_size == 2000, "gsort-gen makes as many keys as it is told")
+    require((usr / "share/doc/gsort-tools/copyright").exists(), "the tools have their licence")
+    return tools
+
+
 def require_nothing_of(build: Path, binary: Path) -> None:
     for name, path in libraries_of(binary).items():
         inside = path.startswith("/") and Path(path).resolve().is_relative_to(build)
@@ -84,6 +99,7 @@ def case_install(options, folder: Path) -> None:
     require_sorts(usr / "bin/gsort", folder)
     require_nothing_of(options.build, usr / "bin/gsort")
     require_pages(usr, "site-functions")
+    require_tools(options, usr, usr / "bin/gsort", folder)
     require((usr / "share/doc/gsort-binary/copyright").read_text() == (SOURCE / "LICENSE").read_text(),
             "the licence is installed")
 
@@ -93,11 +109,11 @@ def fields_of(package: Path) -> dict[str, str]:
     return dict(re.findall(r"^(\S+): (.*(?:\n .*)*)", text, re.M))
 
 
-def shared_dependencies(binary: Path, folder: Path) -> set[str]:
-    """The packages that dpkg-shlibdeps finds a binary to need."""
+def shared_dependencies(binaries: list[Path], folder: Path) -> set[str]:
+    """The packages that dpkg-shlibdeps finds binaries to need."""
     (folder / "debian").mkdir(exist_ok=True)
     (folder / "debian/control").write_text("Source: gsort\n\nPackage: gsort-binary\nArchitecture: any\n")
-    text = output_of("dpkg-shlibdeps", "-O", "--ignore-missing-info", binary, cwd=folder)
+    text = output_of("dpkg-shlibdeps", "-O", "--ignore-missing-info", *binaries, cwd=folder)
     return set(re.search(r"shlibs:Depends=(.*)", text)[1].split(", "))
 
 
@@ -105,14 +121,19 @@ def case_debian(options, folder: Path) -> None:
     output_of("cpack", "--config", options.build / "CPackConfig.cmake", "-B", folder / "packages", cwd=folder)
     program, = (folder / "packages").glob("gsort-binary_*.deb")
     library, = (folder / "packages").glob("libgsort-dev_*.deb")
-    for package, binary in (program, "bin/gsort"), (library, "lib/libgsort.so"):
-        place = folder / package.stem
-        output_of("dpkg-deb", "--extract", package, place)
-        binary = (place / "usr" / binary).resolve()
-        require_nothing_of(options.build, binary)
+    tools, = (folder / "packages").glob("gsort-tools_*.deb")
+    for package in program, library, tools:
+        usr = folder / package.stem / "usr"
+        output_of("dpkg-deb", "--extract", package, usr.parent)
+        if package == tools:
+            binaries = require_tools(options, usr, folder / program.stem / "usr/bin/gsort", folder)
+        else:
+            binaries = [(usr / ("bin/gsort" if package == program else "lib/libgsort.so")).resolve()]
+            require_nothing_of(options.build, *binaries)
         depends = set(fields_of(package)["Depends"].split(", "))
-        require(depends == shared_dependencies(binary, folder), f"{package.name} depends on {depends}")
-        require({"libc6", "libtbb12"} <= {name.split()[0] for name in depends}, "the C library and oneTBB are among them")
+        require(depends == shared_dependencies(binaries, folder), f"{package.name} depends on {depends}")
+        names = {name.split()[0] for name in depends}
+        require("libc6" in names and ("libtbb12" in names or package == tools), f"{package.name} depends on {names}")
         for owner in re.findall(r"^\S+ (\S+)", output_of("dpkg-deb", "--contents", package), re.M):
             require(owner == "root/root", f"{package.name} belongs to root, not {owner}")
     fields = fields_of(program)

@@ -1,5 +1,6 @@
-# cmake --install: the program with its manual page and completions, and the library with its headers and its
-# CMake package. A relocatable build has the libraries of the program beside it, and no library of its own.
+# cmake --install: the program with its manual page and completions, the library with its headers and its CMake
+# package, and the tools that repeat its measurements. A relocatable build has the libraries of the program beside it,
+# no library of its own, and no tools.
 set(pages ${PROJECT_BINARY_DIR}/generated)
 file(MAKE_DIRECTORY ${pages})
 
@@ -18,7 +19,7 @@ add_custom_command(OUTPUT ${pages}/gsort.1.gz
 add_custom_target(gsort_pages ALL
   DEPENDS ${pages}/gsort.1.gz ${pages}/gsort.bash ${pages}/_gsort ${pages}/gsort.fish)
 
-# Everything that is installed, and nothing else: cmake --install and cpack need no tests and no benchmarks.
+# Everything that must be built to install: cmake --install and cpack need no tests and no benchmarks.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 add_custom_target(gsort_installed)
 add_dependencies(gsort_installed gsort gsort_pages)
@@ -44,7 +45,11 @@ if(GSORT_RELOCATABLE)
   return()
 endif()
 
-add_dependencies(gsort_installed gsort_shared)
+add_dependencies(gsort_installed gsort_shared gsort-gen)
+install(TARGETS gsort-gen RUNTIME COMPONENT tools)
+install(TARGETS gsort-bench RUNTIME COMPONENT tools OPTIONAL)  # takes minutes to build with CUDA: if it is there
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-tools
+  RENAME copyright COMPONENT tools)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/gsort)
 install(TARGETS gsort_shared EXPORT gsortTargets

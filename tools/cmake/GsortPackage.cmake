@@ -1,6 +1,6 @@
-# cpack: two Debian packages from the usual build (the program, and the library), a tar from a relocatable one.
+# cpack: three Debian packages from the usual build (the program, the library, the tools), a tar from a relocatable one.
 #
-# The packages are called gsort-binary and libgsort-dev: Debian has a package gsort, a tool for genomic files,
+# The packages are called gsort-binary, libgsort-dev and gsort-tools: Debian has a package gsort, a tool for genomic files,
 # whose program has the same name.
 set(CPACK_PACKAGE_NAME gsort)
 set(CPACK_PACKAGE_VENDOR gsort)
@@ -24,7 +24,7 @@ install(FILES ${PROJECT_BINARY_DIR}/generated/_gsort DESTINATION ${CMAKE_INSTALL
   COMPONENT debian EXCLUDE_FROM_ALL)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL program debian library)
+set(CPACK_COMPONENTS_ALL program debian library tools)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
@@ -34,15 +34,19 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_COMPONENT_PROGRAM_GROUP program)
 set(CPACK_COMPONENT_DEBIAN_GROUP program)
 set(CPACK_COMPONENT_LIBRARY_GROUP library)
+set(CPACK_COMPONENT_TOOLS_GROUP tools)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME gsort-binary)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONFLICTS gsort)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libgsort-dev)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME gsort-tools)
 # CPack would put the project's description in front of these.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "sorts files of binary numbers larger than memory
 Integers and floating-point numbers of 8 to 64 bits, on an NVIDIA GPU where there is one and on all cores
 otherwise. Every result is proved before it appears.")
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "sorts and merges binary numbers in files and in memory
-The C++ library of gsort, its headers, and its CMake package.")
+The library of gsort for C++ and C, its headers, and its CMake package.")
+set(CPACK_DEBIAN_TOOLS_DESCRIPTION "makes inputs for gsort and measures it
+gsort-gen, and gsort-bench if the build had it.")
 include(CPack)
