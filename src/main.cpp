@@ -115,7 +115,7 @@ void tell_trouble_of(const std::string& input, ColorMode color) {
 int run_each(const Options& options) {
   if (options.output && !std::filesystem::is_directory(*options.output)) {
     throw Error(ErrorKind::kUsage, "--output '" + *options.output + "'", "is not a folder")
-        .hint("with --each, results go into a folder that exists, or replace the FILEs");
+        .hint("with --each, -o names an existing folder; without -o, results replace the FILEs");
   }
   int worst = kDone;
   for (const std::string& input : options.inputs) {

@@ -187,7 +187,10 @@ void commit_all(std::span<Output> outputs) {
     for (Output& output : outputs.first(placed)) output.impl_->take_back();
     throw;
   }
-  outputs.back().impl_->sync_name();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {  // a folder with several of them once
+    const bool is_last = i + 1 == outputs.size();
+    if (is_last || outputs[i].folder() != outputs[i + 1].folder()) outputs[i].impl_->sync_name();
+  }
 }
 
 std::vector<std::string> Output::notes() const {

@@ -57,8 +57,8 @@ void take_gpus(const gpu::Devices& found, Machine& machine) {
   }
 }
 
-// Of the GPUs that there are, as many as the sort uses if all their memory is free. Where others
-// use half of it, the next one is looked at, too.
+// Starts as many GPUs as the sort would use if all of their memory were free. For each one that has
+// less than half of its memory free, it starts one more.
 gpu::Devices find_chosen_devices(const Job& job, Machine& machine) {
   take_gpus(gpu::list_devices(), machine);
   if (machine.gpus.empty()) return gpu::find_devices({});  // which says why

@@ -42,7 +42,7 @@ std::uint64_t array_elements(const Options& options, std::uint64_t row_elements,
 void adopt_counts(Job& job) {
   if (job.output_form.format == FileFormat::kSosd) {
     throw Error(ErrorKind::kUsage, "option --count with this output", "SOSD files hold only keys")
-        .hint("write raw keys and counts, --format=sosd:bin, or lines, --format=sosd:text");
+        .hint("write raw keys and counts (--format=IN:bin) or text (--format=IN:text)");
   }
   if (job.output_form.format == FileFormat::kNpy) {
     job.dtype = io::counted_dtype_of(job.element.key, job.dtype);

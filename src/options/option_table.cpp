@@ -174,12 +174,12 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .value_name = "N,...",
      .group = kResources,
      .in_environment = true,
-     .help = "the GPUs to use, by CUDA device number; or all; or auto (auto)",
+     .help = "GPUs to use: CUDA device numbers, all or auto (auto)",
      .more =
-         "auto uses as many GPUs as make the sort faster: mostly one, more where the runs do not "
-         "fit the memory of one. all uses every GPU. An input that fits one GPU is sorted by the "
-         "first. A number given twice makes two devices of one GPU, each with half of its "
-         "memory.",
+         "auto uses one GPU, or more if that is predicted to be faster, mostly if the runs do not "
+         "fit in the memory of one. all uses every GPU. An input that fits in the memory of one "
+         "GPU is sorted on one. A number that is given twice counts as two devices, each with "
+         "half of that GPU's memory.",
      .apply = [](Options& o, Text v) { o.devices = parse_devices(v, "--device"); }},
     {.name = "direct-io",
      .value_kind = kRequired,

@@ -58,8 +58,8 @@ DeviceChoice parse_devices(std::string_view text, std::string_view option) {
     const auto [last, problem] = std::from_chars(text.data() + begin, text.data() + end, device);
     if (problem != std::errc() || last != text.data() + end || device > kMostDevice) {
       throw bad_value(text, option, "is not a list of device numbers")
-          .hint(fmt::format("give numbers from 0 to {} with commas between them, as in {}=0,1, or "
-                            "all, or auto",
+          .hint(fmt::format("give numbers from 0 to {} separated by commas, as in {}=0,1, or all, "
+                            "or auto",
                             kMostDevice, option));
     }
     choice.listed.push_back(device);

@@ -92,12 +92,11 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .apply = [](Options& o, Text) { o.unique = true; }},
     {.name = "count",
      .group = kOrder,
-     .help = "with -u: each key with how often it occurs",
-     .more = "An element of the output is the key, then its count as an unsigned number of 64 bits "
-             "in the byte order of the files (--endian). A line of text is the count, a tab and "
-             "the key; a .npy output has the fields key and count. The proof covers the counts. "
-             "Works with all key types, but not with --record or "
-             "--top.",
+     .help = "with -u: write each key with its count",
+     .more = "Each element of the output is a key followed by its count, an unsigned 64-bit "
+             "number in the byte order of the keys. A line of text is the count, a tab and the "
+             "key; a .npy output has the fields key and count. gsort verifies the counts, too. "
+             "Works with all key types, but not with --record or --top.",
      .apply = [](Options& o, Text) { o.count = true; }},
     {.name = "min-count",
      .value_kind = kRequired,
@@ -189,12 +188,12 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .apply = set_top},
     {.name = "each",
      .group = kJob,
-     .help = "sort every FILE by itself",
-     .more = "Each is replaced by its result, or with -o, which then is a folder that exists, "
-             "written there under its name. Each appears whole or not at all, and has the type "
-             "that its own suffix says. If one fails, a message names it, the others are sorted "
-             "all the same, and the exit status is 2. With -c, each is checked, and the status is "
-             "the worst of all.",
+     .help = "sort each FILE separately",
+     .more = "The result replaces FILE; with -o DIR, an existing folder, it is written there "
+             "under the name of FILE. Each output appears whole or not at all. Without -t, the "
+             "suffix of each FILE gives its type. If a FILE fails, a message names it, gsort "
+             "continues with the next one, and the exit status is 2. With -c, each FILE is "
+             "checked, and the exit status is the highest of all.",
      .apply = [](Options& o, Text) { o.each = true; }},
     {.name = "split-output",
      .value_kind = kRequired,
@@ -202,12 +201,13 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kJob,
      .help = "write the result as N files of equal size",
      .more =
-         "-o names them: in part-{}.u64, {} becomes 0 to N-1, with zeros in front so that names "
-         "sort as the parts do. The parts follow each other, and differ by one element at most: "
-         "cat part-*.u64 is what one output would be; .npy and SOSD parts are arrays of their "
-         "own. All of them appear or none, so none may exist before. Works with all formats "
-         "and compression, but not with -u, --intersect, --subtract or --resume, whose number "
-         "of elements is known too late.",
+         "-o gives the names: in part-{}.u64, gsort replaces {} by 0 to N-1, with leading zeros. "
+         "The numbers of elements differ by one at most. Raw keys and text: cat part-*.u64 prints "
+         "what one output would hold. Each .npy or SOSD file is complete by itself. Either all "
+         "files appear or none, unless SIGKILL or a power cut interrupts the last step; a file "
+         "that exists already is an error. Works with all formats and compression, but not with "
+         "--resume, rows of an array, or an unknown number of elements: -u, --intersect, "
+         "--subtract, and -m and --batch-elements of pipes, text and compressed inputs.",
      .apply = [](Options& o,
                  Text v) { o.split_output = parse_count(v, 1, kMostParts, "--split-output"); }},
     {.name = "explain",

@@ -102,7 +102,7 @@ void refuse_beside_count(const Options& options, const StoredArray& stored) {
            "only keys are counted; make a file of the keys alone");
   }
   if (options.top) {
-    refuse("--top", "write all counts and take the first ones of them, as head does with lines");
+    refuse("--top", "write all counts, then take the first ones, for lines of text with head");
   }
 }
 
@@ -111,7 +111,7 @@ void refuse_beside_split_output(const Options& options, const StoredArray& store
     throw exclude_each_other(options, "--split-output", other, hint);
   };
   constexpr std::string_view kUnknown =
-      "how many keys there are is known too late; write one output, and split it in another run";
+      "the number of keys is not known in advance; write one output, then split it in a second run";
   const std::string_view reads = reading_option(options);
   if (!reads.empty()) refuse(reads, "only a sort has an output; leave out one of them");
   if (options.unique) refuse("--unique", kUnknown);
@@ -126,7 +126,7 @@ void refuse_beside_split_output(const Options& options, const StoredArray& store
   if (place != std::string_view::npos && name.find(kPlaceOfNumber, place + 1) == name.npos) return;
   throw Error(ErrorKind::kUsage, "option --split-output",
               "needs --output with {} in the name, once")
-      .hint("it becomes the number of the part, as in -o part-{}.u64");
+      .hint("{} becomes the number of the part, as in -o part-{}.u64");
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ void set_top(Options& options, std::string_view value) {
 void set_min_count(Options& options, std::string_view value) {
   options.min_count = parse_elements(value, "--min-count");
   if (options.min_count != 0) return;
-  throw Error(ErrorKind::kUsage, "--min-count '0'", "is not a count of a key")
+  throw Error(ErrorKind::kUsage, "--min-count '0'", "must be at least 1")
       .hint("every key occurs at least once; --min-count=2 leaves out keys that occur once");
 }
 
@@ -182,8 +182,8 @@ void refuse_beside_each(const Options& options) {
     }
     if (!options.output || names.insert(name).second) continue;
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
-                fmt::format("is the second one that would become {} in {}", name, *options.output))
-        .hint("sort them into folders of their own");
+                fmt::format("has the output of an earlier FILE: {} in {}", name, *options.output))
+        .hint("sort them in separate runs, each with its own folder");
   }
 }
 

@@ -26,10 +26,10 @@ void require_asked_engine(const Resources& resources, const Machine& machine);
 // Keys of one and two bytes, which no engine sorts.
 [[nodiscard]] bool is_counted(const Job& job);
 
-// Of the machine's GPUs, those that a sort uses: all that were asked for, or the first ones, as
-// many as make it fastest. More devices hold more runs that would else be spilled, and copy to and
-// from the host at the same time; each takes time to start. GPUs with less than half of the memory
-// of the first are left out: every device gets as much to do as the least one can.
+// The GPUs that a sort uses: those of --device, or with auto the first ones, as many as are
+// predicted to be fastest. More devices keep more runs in memory and copy to and from the host at
+// the same time, but each takes time to start. auto leaves out GPUs with less than half of the free
+// memory of the first: all devices get equal shares, which must fit the smallest.
 [[nodiscard]] std::span<const GpuFacts> choose_devices(const Job& job, const Machine& machine);
 
 struct EngineDecision {

@@ -21,8 +21,8 @@ void refuse_unknown_count(const Job& job, const Machine& machine) {
     throw Error(ErrorKind::kUsage, "splitting the output",
                 "the number of elements is not known until all are written")
         .hint(
-            "-m and --batch-elements need files that are neither text nor compressed here; write "
-            "one output, and split it in another run");
+            "give -m and --batch-elements files that are neither text nor compressed, or write "
+            "one output and split it in a second run");
   }
   if (!job.unique && !(is_put_while_read && !machine.input_bytes)) return;
   if (!has_header(job.output_form.format)) return;

@@ -45,6 +45,7 @@ inline constexpr Described kExitStatuses[] = {
     {"0", "done"},
     {"1", "--check found disorder, or --expect a difference"},
     {"2", "error, reported on stderr; output and inputs unchanged",
+     "With --each, the other FILEs are sorted all the same. "
      "There are two exceptions, and the message names them: if the folder of the output cannot be "
      "synced, the new output is in place, but may not survive a power cut; if only a report cannot "
      "be written, the sorted output is in place."},

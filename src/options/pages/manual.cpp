@@ -21,12 +21,14 @@ constexpr std::size_t kColumns = 79;
 
 constexpr std::string_view kDescription =
     R"(gsort sorts files of binary integers and floating-point numbers that may be
-larger than memory, on an NVIDIA GPU if there is one and it is faster, else on
+larger than memory, on NVIDIA GPUs if there are any and they are faster, else on
 all cores.
 No
 .IR FILE ,
 or \-, is standard input.
-Several inputs are sorted as if they were one.
+Several inputs are sorted as if they were one, unless
+.B \-\-each
+is given.
 The result goes to standard output, or to the file that
 .B \-o
 names, which may be an input.
@@ -179,7 +181,7 @@ to look into binary files,
 README.md, in the folder doc/gsort\-binary of the installation.
 )";
 
-constexpr std::string_view kBugs = R"(A sort uses one GPU, even if there are several.
+constexpr std::string_view kBugs = R"(Sorts have been tested with at most two GPUs.
 .PP
 A report of a bug helps most with the command, its messages with
 .BR \-vv ,

@@ -8,9 +8,9 @@
 //   turns    3 x2  | -   | 5 x4      then 7 x2
 //   places   0     | 1   | 1              2
 //
-// With a least count, keys that occur less often are dropped. That the keys that come out are in
-// order then says nothing about the others, so all keys with their counts are proven for themselves
-// as well: a key in the wrong place would be taken for two that occur less often.
+// With --min-count, keys that occur less often are dropped. The order of the written keys says
+// nothing about the dropped ones, so a second proof covers all keys and counts. Without it, a key
+// in the wrong place could be counted as two keys, each too rare to be written.
 #pragma once
 
 #include <cstdint>

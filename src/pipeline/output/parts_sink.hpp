@@ -1,10 +1,10 @@
-// PartsSink: the end of the way: writes elements to the output, or to the parts that it is split
-// into, each of which is a file of its own.
+// PartsSink: the last sink. It writes elements to the output, or to the parts of a split output,
+// each of which is a separate file.
 //
 // Parts are consecutive, and differ by one element at most: of 11 elements in 4 parts they are
-// [0, 3) [3, 6) [6, 9) [9, 11). Pieces come about in order. So a part is begun by its first piece,
-// and finished, buffers given back and on the disk, by its last one: few parts have buffers at the
-// same time. All of them get their names at the end.
+// [0, 3) [3, 6) [6, 9) [9, 11). Pieces arrive roughly in order. The first piece of a part opens it;
+// the last one syncs it and frees its buffers. So few parts hold buffers at the same time. All
+// parts get their names at the end.
 #pragma once
 
 #include <atomic>
