@@ -375,6 +375,23 @@ TEST(Output, SaysThatItsNameMayNotBeOnTheDisk) {
   EXPECT_EQ(read_file(folder / "out"), bytes_of("new"));
 }
 
+TEST(Output, OfSeveralSyncsTheFolderOfEachName) {
+  for (std::uint64_t nth = 1; nth <= 2; ++nth) {  // sync of a folder
+    const TempFolder first;
+    const TempFolder second;
+    std::vector<Output> outputs;
+    for (const TempFolder* folder : {&first, &second}) {
+      outputs.emplace_back(*folder / "out").prepare(3);
+      outputs.back().write_at(0, bytes_of("new"));
+      outputs.back().finish(3);
+    }
+    const FaultScope fault({sys::Call::kFsync, nth, EIO});
+    EXPECT_EQ(error_of([&] { commit_all(outputs); }).error_number(), EIO) << nth;
+    EXPECT_EQ(read_file(first / "out"), bytes_of("new"));
+    EXPECT_EQ(read_file(second / "out"), bytes_of("new"));
+  }
+}
+
 TEST(Output, SyncsTheFileSystemWhereItsFolderMayNotBeRead) {
   const TempFolder folder;
   const auto unreadable = [&] {
