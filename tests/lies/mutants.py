@@ -138,9 +138,12 @@ def end_of_group(code, begin, pair):
     raise ValueError("a bracket is not closed")
 
 
-def region(code, text):
-    """Of the function, block or statement that begins with the text."""
-    begin = code.index(text)
+def regions(code, text):
+    """Of the functions, blocks or statements that begin with the text."""
+    return [region(code, found.start(), text) for found in re.finditer(re.escape(text), code)]
+
+
+def region(code, begin, text):
     depth = 0
     for at in range(begin, len(code)):
         depth += {"(": 1, ")": -1}.get(code[at], 0)
@@ -157,7 +160,7 @@ class Finder:
     def __init__(self, file, source, texts, first_number):
         self.file, self.source, self.next = file, source, first_number
         self.code = without_words(source)
-        self.regions = [region(self.code, text) for text in texts or []] or [(0, len(source))]
+        self.regions = [place for text in texts or [] for place in regions(self.code, text)] or [(0, len(source))]
         self.mutants, self.edits = [], []
         for begin, end in self.regions:
             self.find(begin, end)
