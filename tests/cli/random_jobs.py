@@ -240,7 +240,8 @@ class Runner:
     def execute_once(self, options, names, stdin):
         command = [self.gsort, *options, *names]
         self.command = shlex.join(["gsort", *options, *names])
-        environment = {"PATH": "/usr/bin:/bin", "TMPDIR": str(self.folder), "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": "/usr/bin:/bin", "TMPDIR": str(self.folder), "LC_ALL": "C.UTF-8",
+                       **{name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}}
         return subprocess.run(command, cwd=self.folder, input=stdin if stdin is not None else b"", env=environment,
                               capture_output=True, timeout=120)
 
