@@ -36,10 +36,10 @@
 // where the merge sort of 2^28 u32 keys moves 12wn. On an H100 (3.0 TB/s), 2^28 random keys, in ms:
 //                              bytes of u32   u32    bytes of u64   u64
 //   sample and tables              0.02       0.2        0.02       0.2
-//   count                          0.36       0.6        0.72       0.9
-//   two distributions              1.43       3.2        2.86       5.0
+//   count                          0.36       0.7        0.72       1.0
+//   two distributions              1.43       3.3        2.86       4.9
 //   block sort, tiles 0.88 full    0.72       2.0        1.43       5.0
-//   together                       2.5        6.0        5.0       11.1
+//   together                       2.5        6.2        5.0       11.1
 // Of the block sort's launches those of the merge passes remain, some microseconds each.
 //
 // Source. Sample sort: Frazer and McKellar, J. ACM 17 (1970), doi:10.1145/321592.321600; on GPUs

@@ -18,8 +18,8 @@ enum class DistributionPlan : std::uint8_t {
 };
 
 // So many keys or more are distributed, fewer are sorted by sort_keys. On an H100, u64: 2^26 keys
-// 2.91 ms instead of 3.46, 2^28 11.1 instead of 13.8, 2^30 50.2 instead of 61.2, but 2^24 0.88 and
-// 0.89. Of u32, 2^28 keys take 6.0 ms instead of 6.4, but scratch would exceed what engines plan.
+// 2.91 ms instead of 3.46, 2^28 11.1 instead of 13.8, 2^30 50.2 instead of 61.2, but 2^24 0.92
+// instead of 0.89. Of u32, 2^28 keys take 6.2 ms instead of 6.4, but 2^26 1.71 instead of 1.66.
 template <class Key>
 inline constexpr std::uint64_t kLeastDistributedKeys = sizeof(Key) == 8 ? std::uint64_t{1} << 26
                                                                         : ~std::uint64_t{0};

@@ -4,10 +4,10 @@
 // Threads: a block counts or distributes a stretch of tiles. To distribute one, it finds the bin of
 // each key, and the key's rank among those of the same bin in the tile, by an atomic addition in
 // shared memory; takes room in each bin by one atomic addition in device memory; writes the keys to
-// shared memory bin by bin, and from there to the bins, so that keys of one bin leave as one
-// stretch, or two: bins of the first distribution have chunks (bin_chunks.hpp). The order of keys
-// within a bin is that of the additions: free, since equal keys cannot be told apart.
-// Shared memory: the tile's keys, 2 bytes more for each for its bin, and the table.
+// shared memory bin by bin, and from there to the bins, a warp a bin, so that keys of one bin leave
+// as one stretch, or two: bins of the first distribution have chunks (bin_chunks.hpp). The order of
+// keys within a bin is that of the additions: free, since equal keys cannot be told apart.
+// Shared memory: the tile's keys and the table.
 // Device memory: counting reads each key once, distributing reads and writes it once; a tile adds
 // a number of 8 bytes a bin.
 #pragma once
@@ -211,9 +211,14 @@ struct TileBins {
   // The first distribution: from this word on they are in another chunk, with another place.
   unsigned splits[kMostBins];
   std::uint64_t later_places[kMostBins];
-  bool is_final[kMostBins];  // the second one
+  bool is_final[kMostBins];          // the second one
+  std::uint16_t crowded[kMostBins];  // bins that the whole block writes
+  unsigned crowded_count;
   unsigned warp_sums[32];
 };
+
+// Bins of more keys of a tile are written by the whole block.
+inline constexpr unsigned kCrowd = 512;
 
 // Adds `count` keys to the bin; returns how many it had. Takes the chunk that begins among them.
 template <class Key>
@@ -270,6 +275,9 @@ __device__ std::uint64_t block_take_rooms(const DistributionPass<Key>& pass, uns
   }
   unsigned total = 0;
   const unsigned begin = block_exclusive_sum<kThreads>(count, bins.warp_sums, total);
+  if (count > kCrowd) {
+    bins.crowded[atomicAdd(&bins.crowded_count, 1U)] = static_cast<std::uint16_t>(bin);
+  }
   if (bin < kMostBins) bins.begins[bin] = begin;
   if (bin == 0) bins.begins[kMostBins] = total;
   return room;
@@ -291,30 +299,37 @@ __device__ void thread_place_bin(const DistributionPass<Key>& pass, std::uint64_
   }
 }
 
-// A tile in shared memory, and the bin of each of its words.
-template <class Key>
-struct BinnedTile {
-  Key* keys;
-  std::uint16_t* bins;
-};
-
-// Writes the tile to the bins, neighbouring words by neighbouring threads.
-template <DistributionStep kStep, unsigned kThreads, unsigned kKeys, class Key>
-__device__ void block_write_tile(const DistributionPass<Key>& pass, const BinnedTile<Key>& tile,
-                                 unsigned count, const TileBins& bins) {
-#pragma unroll
-  for (unsigned i = 0; i < kKeys; ++i) {
-    const unsigned word = i * kThreads + threadIdx.x;
-    if (word >= count) break;
-    const unsigned bin = tile.bins[word];
-    const Key key = tile.keys[word];
-    if constexpr (kStep == DistributionStep::kFirst) {
-      const bool is_later = word >= bins.splits[bin];
-      pass.output[(is_later ? bins.later_places : bins.places)[bin] + word] = key;
-    } else {
-      const bool maps = pass.maps.stores_mapped && bins.is_final[bin];
-      pass.output[bins.places[bin] + word] = maps ? pass.maps.store_map.to_raw(key) : key;
+// Threads `first`, first + step ... of those that share a bin write its keys.
+template <DistributionStep kStep, class Key>
+__device__ void thread_write_bin(const DistributionPass<Key>& pass, const Key* tile,
+                                 const TileBins& bins, unsigned bin, unsigned first,
+                                 unsigned step) {
+  const unsigned end = bins.begins[bin + 1];
+  Key* const to = pass.output + bins.places[bin];
+  if constexpr (kStep == DistributionStep::kFirst) {
+    const unsigned split = bins.splits[bin];
+    for (unsigned word = bins.begins[bin] + first; word < end; word += step) {
+      (word < split ? to : pass.output + bins.later_places[bin])[word] = tile[word];
     }
+  } else {
+    const bool maps = pass.maps.stores_mapped && bins.is_final[bin];
+    for (unsigned word = bins.begins[bin] + first; word < end; word += step) {
+      to[word] = maps ? pass.maps.store_map.to_raw(tile[word]) : tile[word];
+    }
+  }
+}
+
+// A warp writes some neighbouring bins, four at a time: most have about as many keys as it has
+// lanes.
+template <DistributionStep kStep, unsigned kThreads, class Key>
+__device__ void warp_write_bins(const DistributionPass<Key>& pass, const Key* tile,
+                                const TileBins& bins) {
+  constexpr unsigned kBins = kMostBins / (kThreads / 32);
+  const unsigned first_bin = threadIdx.x / 32 * kBins;
+#pragma unroll 4
+  for (unsigned bin = first_bin; bin < first_bin + kBins; ++bin) {
+    if (bins.begins[bin + 1] - bins.begins[bin] > kCrowd) continue;
+    thread_write_bin<kStep>(pass, tile, bins, bin, threadIdx.x % 32, 32);
   }
 }
 
@@ -322,9 +337,8 @@ __device__ void block_write_tile(const DistributionPass<Key>& pass, const Binned
 template <DistributionStep kStep, class Key, unsigned kThreads, unsigned kKeys, class LoadNext>
 __device__ void block_distribute_tile(const DistributionPass<Key>& pass, unsigned bucket,
                                       unsigned count, const BinHead<Key>& head,
-                                      const BinTable<Key>& table, TileBins& bins,
-                                      const BinnedTile<Key>& tile, Key (&keys)[kKeys],
-                                      const LoadNext& load_next) {
+                                      const BinTable<Key>& table, TileBins& bins, Key* tile,
+                                      Key (&keys)[kKeys], const LoadNext& load_next) {
   unsigned ranked[kKeys];  // bin << 16 | rank in it
 #pragma unroll
   for (unsigned i = 0; i < kKeys; ++i) {
@@ -338,16 +352,16 @@ __device__ void block_distribute_tile(const DistributionPass<Key>& pass, unsigne
 #pragma unroll
   for (unsigned i = 0; i < kKeys; ++i) {
     if (i * kThreads + threadIdx.x < count) {
-      const unsigned bin = ranked[i] >> 16;
-      const unsigned word = bins.begins[bin] + (ranked[i] & 0xffffU);
-      tile.keys[word] = keys[i];
-      tile.bins[word] = static_cast<std::uint16_t>(bin);
+      tile[bins.begins[ranked[i] >> 16] + (ranked[i] & 0xffffU)] = keys[i];
     }
   }
   thread_place_bin<kStep>(pass, room, bins);  // now, as the additions take about that long
   __syncthreads();  // the tile lies bin by bin, all bins have their places
   load_next();
-  block_write_tile<kStep, kThreads, kKeys>(pass, tile, count, bins);
+  warp_write_bins<kStep, kThreads>(pass, tile, bins);
+  for (unsigned i = 0; i < bins.crowded_count; ++i) {
+    thread_write_bin<kStep>(pass, tile, bins, bins.crowded[i], threadIdx.x, kThreads);
+  }
   __syncthreads();  // the tile is written
 }
 
@@ -366,7 +380,6 @@ __global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
   __shared__ TileBins bins;
   __shared__ BucketTile found;
   Key* const tile_keys = reinterpret_cast<Key*>(shared_bytes);
-  const BinnedTile<Key> binned{tile_keys, reinterpret_cast<std::uint16_t*>(tile_keys + kTileKeys)};
   grid_begin();
   if (pass.counts->merges != 0) return;
   const std::uint64_t all_tiles = pass.buckets[pass.bucket_count].first_tile;
@@ -395,6 +408,7 @@ __global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
 #pragma unroll 1
     for (; tile < bucket_end; ++tile) {
       if (threadIdx.x < kMostBins) bins.begins[threadIdx.x] = 0;
+      if (threadIdx.x == 0) bins.crowded_count = 0;
       __syncthreads();  // the table is loaded, the counts are clear
       const bool has_next = tile + 1 < bucket_end;
       place.position += kTileKeys;
@@ -402,7 +416,7 @@ __global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
       const std::uint64_t next =
           has_next ? thread_find_keys<kStep>(pass, place.bucket, place.position) : 0;
       block_distribute_tile<kStep, Key, kThreads, kKeys>(
-          pass, place.bucket, count, head, table, bins, binned, keys, [&] {
+          pass, place.bucket, count, head, table, bins, tile_keys, keys, [&] {
             if (has_next) thread_load_keys<Key, kThreads>(pass, next, next_count, 0, keys);
           });
       count = next_count;

@@ -26,8 +26,8 @@ struct DistributionTuning {
   [[nodiscard]] constexpr unsigned tile_keys() const { return threads * keys_per_thread; }
 };
 
-// On an H100 the two distributions of 2^28 random keys take 1.58 and 1.49 ms (u32), 2.32 and 2.70
-// (u64); with two blocks of 512 threads on a multiprocessor 1.48 and 1.61, 2.80 and 3.19.
+// On an H100 the two distributions of 2^28 random keys take 1.75 and 1.57 ms (u32), 2.34 and 2.59
+// (u64); with two blocks of 512 threads on a multiprocessor 2.04 and 1.82, 2.70 and 3.09.
 template <class Key, DistributionStep kStep>
 inline constexpr DistributionTuning kDistribution{1024, 16};
 template <class Key>

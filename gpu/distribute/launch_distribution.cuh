@@ -48,7 +48,7 @@ template <DistributionStep kStep, class Key>
 void launch_distribution(const DistributionPass<Key>& pass, unsigned architecture,
                          cudaStream_t stream) {
   constexpr DistributionTuning kTuning = kDistribution<Key, kStep>;
-  constexpr unsigned kBytes = kTuning.tile_keys() * (sizeof(Key) + sizeof(std::uint16_t));
+  constexpr unsigned kBytes = kTuning.tile_keys() * sizeof(Key);
   const unsigned blocks = stretch_blocks(pass.tile_count, kTuning.threads);
   launch_kernel(distribution_kernel<Key, kStep>,
                 {blocks, kTuning.threads, kBytes, architecture, stream},
