@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "io/runs/run_store.hpp"
-#include "pipeline/part_splitter.hpp"
+#include "pipeline/split/part_splitter.hpp"
 
 namespace gsort {
 

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "pipeline/record_ties.hpp"
+#include "pipeline/split/record_ties.hpp"
 
 namespace gsort {
 namespace {

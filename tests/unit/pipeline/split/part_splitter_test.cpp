@@ -1,4 +1,4 @@
-#include "pipeline/part_splitter.hpp"
+#include "pipeline/split/part_splitter.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -17,8 +17,7 @@
 #include <vector>
 
 #include "element/record.hpp"
-#include "engine/engine.hpp"
-#include "pipeline/run_view.hpp"
+#include "pipeline/split/run_counter.hpp"
 
 namespace gsort {
 
@@ -44,18 +43,11 @@ class PartSplitter {
     std::uint64_t low;
     std::uint64_t high;
   };
-  struct CachedBlock {
-    std::size_t block = ~std::size_t{0};
-    ConstByteSpan keys;
-  };
 
   // Narrows the range of the key at the position, and low_/high_, as far as the fences tell.
   [[nodiscard]] Range bracket_by_fences(std::uint64_t position, Range range);
   // Narrows them by two counts near the guessed key.
   void narrow_by_guess(std::uint64_t position, Range& range);
-  // How many elements are probably <= value, of a run and of all.
-  [[nodiscard]] double expected_in(std::size_t run, std::uint64_t value) const;
-  [[nodiscard]] double expected_up_to(std::uint64_t value) const;
   // The least value in the range up to which so many elements are expected.
   [[nodiscard]] std::uint64_t expected_at(double position, Range range) const;
   // Counts the elements <= value, narrows by that, and returns their number.
@@ -63,22 +55,8 @@ class PartSplitter {
   // counts[i]: the elements <= value of run i, which lie in [low[i], high[i]].
   void count_all(std::uint64_t value, const std::uint64_t* low, const std::uint64_t* high,
                  std::uint64_t* counts);
-  [[nodiscard]] std::uint64_t count_up_to(std::uint32_t run, std::uint64_t value, std::uint64_t low,
-                                          std::uint64_t high);
-  // How many of the elements [from, to) of a block, from its start, are <= value.
-  [[nodiscard]] std::uint64_t count_in_block(ConstByteSpan block, std::uint64_t from,
-                                             std::uint64_t to, std::uint64_t value) const;
-  [[nodiscard]] const std::byte* record_at(std::uint32_t run, std::uint64_t position);
-  [[nodiscard]] ConstByteSpan block_of(std::uint32_t run, std::size_t block);
 
-  RunViewSpan runs_;
-  std::vector<io::RunFences> fences_;
-  std::optional<RecordOrder> records_;
-  std::uint64_t element_bytes_;
-  std::uint64_t block_bytes_;
-  std::vector<std::byte> memory_;
-  ByteSpan scratch_;  // of memory_; the blocks are behind it
-  std::vector<CachedBlock> cache_;
+  RunCounter runs_;
   std::vector<std::uint64_t> low_;
   std::vector<std::uint64_t> high_;
   std::vector<std::uint64_t> probe_;

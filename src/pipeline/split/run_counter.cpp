@@ -1,0 +1,116 @@
+#include "pipeline/split/run_counter.hpp"
+
+#include <algorithm>
+
+#include "base/units.hpp"
+#include "element/kway_split.hpp"
+
+namespace gsort {
+namespace {
+
+// Records as an array of their prefixes.
+struct PrefixesOf {
+  const RecordOrder& order;
+  const std::byte* records;
+
+  std::uint64_t operator[](std::uint64_t i) const {
+    return order.prefix_of(records + i * order.record_bytes());
+  }
+};
+
+}  // namespace
+
+RunCounter::RunCounter(RunViewSpan runs, std::uint64_t element_bytes, std::uint64_t block_bytes,
+                       std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records)
+    : runs_(runs),
+      records_(records),
+      element_bytes_(element_bytes),
+      block_bytes_(round_up(block_bytes, sizeof(std::uint64_t))),
+      memory_(runs.size() * block_bytes_ + scratch_bytes + kBufferAlignment),
+      cache_(runs.size()) {
+  for (const auto& run : runs) fences_.push_back(run->fences());
+  const auto base = reinterpret_cast<std::uintptr_t>(memory_.data());
+  scratch_ = ByteSpan(memory_).subspan(round_up(base, kBufferAlignment) - base, scratch_bytes);
+}
+
+std::uint64_t RunCounter::greatest_value() const {
+  return records_ || element_bytes_ == 8 ? ~std::uint64_t{0}
+                                         : (std::uint64_t{1} << (8 * element_bytes_)) - 1;
+}
+
+// Of a run's elements, all blocks before the last one whose first key is <= v are <= v, and that
+// first key itself; none behind that block are.
+RunCounter::Bounds RunCounter::bounds_by_fences(std::size_t run, std::uint64_t value) const {
+  const std::size_t blocks = fences_[run].blocks_up_to(value);
+  if (blocks == 0) return {};
+  return {fences_[run].first_position(blocks - 1) + 1, fences_[run].end_position(blocks - 1)};
+}
+
+double RunCounter::expected_in(std::size_t run, std::uint64_t value) const {
+  const std::size_t blocks = fences_[run].blocks_up_to(value);
+  if (blocks == 0) return 0;
+  const std::size_t block = blocks - 1;
+  const std::uint64_t first = fences_[run].first_key(block);
+  // Behind the last fence keys are taken to be as far apart as before it.
+  const std::uint64_t width = blocks < fences_[run].block_count()
+                                  ? fences_[run].first_key(blocks) - first
+                                  : first - fences_[run].first_key(block > 0 ? block - 1 : 0);
+  const double share =
+      std::min(1.0, static_cast<double>(value - first) / std::max(1.0, static_cast<double>(width)));
+  const auto begin = static_cast<double>(fences_[run].first_position(block));
+  const auto end = static_cast<double>(fences_[run].end_position(block));
+  return begin + share * (end - begin);
+}
+
+double RunCounter::expected_up_to(std::uint64_t value) const {
+  double sum = 0;
+  for (std::size_t run = 0; run < runs_.size(); ++run) sum += expected_in(run, value);
+  return sum;
+}
+
+std::uint64_t RunCounter::count_up_to(std::size_t run, std::uint64_t value, std::uint64_t low,
+                                      std::uint64_t high) {
+  const std::size_t blocks = fences_[run].blocks_up_to(value);
+  if (blocks == 0 || low == high) return low;
+  const std::size_t block = blocks - 1;
+  const std::uint64_t begin = fences_[run].first_position(block);
+  const std::uint64_t end = fences_[run].end_position(block);
+  if (end <= low) return low;
+  if (begin >= high) return high;
+  return begin + count_in_block(block_of(run, block), std::max(low, begin) - begin,
+                                std::min(high, end) - begin, value);
+}
+
+std::uint64_t RunCounter::count_in_block(ConstByteSpan block, std::uint64_t from, std::uint64_t to,
+                                         std::uint64_t value) const {
+  if (records_) {
+    const PrefixesOf prefixes{*records_, block.data()};
+    return upper_bound_in(prefixes, from, to, value);
+  }
+  return with_key_of_width(element_bytes_, [&](auto width) {
+    using Key = decltype(width);
+    const auto* const keys = reinterpret_cast<const Key*>(block.data());
+    return upper_bound_in(keys, from, to, static_cast<Key>(value));
+  });
+}
+
+const std::byte* RunCounter::element_at(std::size_t run, std::uint64_t position) {
+  const std::size_t block = fences_[run].block_of(position);
+  const std::uint64_t at = position - fences_[run].first_position(block);
+  return block_of(run, block).data() + at * element_bytes_;
+}
+
+ConstByteSpan RunCounter::block_of(std::size_t run, std::size_t block) {
+  CachedBlock& cached = cache_[run];
+  if (cached.block != block) {
+    const ByteSpan blocks =
+        ByteSpan(scratch_.data() + scratch_.size(), runs_.size() * block_bytes_);
+    cached.block = ~std::size_t{0};
+    cached.keys =
+        runs_[run]->read_block(block, blocks.subspan(run * block_bytes_, block_bytes_), scratch_);
+    cached.block = block;
+  }
+  return cached.keys;
+}
+
+}  // namespace gsort

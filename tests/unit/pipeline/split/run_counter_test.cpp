@@ -1,0 +1,90 @@
+#include "pipeline/split/run_counter.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/run_elsewhere.hpp"
+
+namespace gsort {
+namespace {
+
+constexpr std::uint64_t kBlockElements = 6;
+constexpr std::uint64_t kGreatest = 99;
+
+// Three sorted runs, one of them empty, and a counter of them.
+class RunCounterTest : public testing::Test {
+ protected:
+  RunCounterTest() {
+    std::mt19937_64 random(5);
+    for (const std::size_t elements : {50U, 0U, 73U}) {
+      auto& run = keys_.emplace_back(elements);
+      for (auto& key : run) key = static_cast<std::uint32_t>(random() % (kGreatest + 1));
+      std::ranges::sort(run);
+      views_.push_back(std::make_unique<const test::RunElsewhere>(
+          std::as_bytes(std::span(run)), sizeof(std::uint32_t), kBlockElements));
+    }
+  }
+
+  // How many keys of a run are <= value.
+  [[nodiscard]] std::uint64_t count(std::size_t run, std::uint64_t value) const {
+    return static_cast<std::uint64_t>(
+        std::ranges::count_if(keys_[run], [value](std::uint32_t key) { return key <= value; }));
+  }
+
+  [[nodiscard]] RunCounter counter() const {
+    return {views_, sizeof(std::uint32_t), kBlockElements * sizeof(std::uint32_t), 0};
+  }
+
+  std::vector<std::vector<std::uint32_t>> keys_;
+  RunViews views_;
+};
+
+TEST_F(RunCounterTest, CountsWhatComesUpToAValue) {
+  RunCounter counter = this->counter();
+  ASSERT_EQ(counter.runs(), keys_.size());
+  EXPECT_EQ(counter.greatest_value(), ~std::uint32_t{0});
+  for (std::size_t run = 0; run < keys_.size(); ++run) {
+    ASSERT_EQ(counter.elements(run), keys_[run].size());
+    for (std::uint64_t value = 0; value <= kGreatest + 1; ++value) {
+      ASSERT_EQ(counter.count_up_to(run, value, 0, keys_[run].size()), count(run, value));
+    }
+  }
+}
+
+TEST_F(RunCounterTest, CountsBetweenTheBracketsItIsGiven) {
+  RunCounter counter = this->counter();
+  for (std::uint64_t value = 0; value <= kGreatest; ++value) {
+    for (const std::uint64_t low : {0U, 13U, 50U}) {
+      ASSERT_EQ(counter.count_up_to(0, value, low, 50), std::max(count(0, value), low));
+      ASSERT_EQ(counter.count_up_to(0, value, 0, low), std::min(count(0, value), low));
+    }
+  }
+}
+
+TEST_F(RunCounterTest, KnowsBoundsFromFencesAlone) {
+  const RunCounter counter = this->counter();
+  for (std::size_t run = 0; run < keys_.size(); ++run) {
+    for (std::uint64_t value = 0; value <= kGreatest; ++value) {
+      const RunCounter::Bounds bounds = counter.bounds_by_fences(run, value);
+      ASSERT_LE(bounds.least, count(run, value));
+      ASSERT_GE(bounds.most, count(run, value));
+      ASSERT_LE(bounds.most - bounds.least, kBlockElements);
+    }
+  }
+}
+
+TEST_F(RunCounterTest, ReturnsElementsByPosition) {
+  RunCounter counter = this->counter();
+  for (std::size_t at = 0; at < keys_[2].size(); ++at) {
+    std::uint32_t key = 0;
+    std::memcpy(&key, counter.element_at(2, at), sizeof(key));
+    ASSERT_EQ(key, keys_[2][at]);
+  }
+}
+
+}  // namespace
+}  // namespace gsort
