@@ -73,6 +73,7 @@ class RunFormation {
         proof_(context.proof),
         meter_(context.meter),
         resumption_(context.resumption),
+        always_runs_(context.always_runs),
         run_store_(run_store),
         output_(output),
         lanes_(context.engine.make_chunk_lanes()) {
@@ -110,8 +111,8 @@ class RunFormation {
         continue;
       }
       const Fingerprint input = fill(**lane);
-      if (input.count == 0 && !first) return;
-      const bool all = first && reader_.at_end();
+      if (input.count == 0 && (always_runs_ || !first)) return;
+      const bool all = !always_runs_ && first && reader_.at_end();
       sort(**lane, all ? KeyForm::kRaw : KeyForm::kOrdered);
       formed_.elements += input.count;
       if (all) return put_out(**lane, input.count);
@@ -368,6 +369,7 @@ class RunFormation {
   Proof& proof_;
   Meter* meter_;
   Resumption* resumption_;
+  const bool always_runs_;
   const RunStoreMaker& run_store_;
   const OutputMaker& output_;
   std::vector<std::unique_ptr<ChunkLane>> lanes_;

@@ -1,6 +1,7 @@
 // Run formation: the input is read chunk by chunk; each chunk is sorted and becomes a run in the
 // store, while the next one is being read into another lane. If the first chunk turns out to be all
-// there is, it goes straight to the output. Runs that an earlier process has left come first.
+// there is, it goes straight to the output, unless runs are all that is wanted. Runs that an
+// earlier process has left come first.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +39,9 @@ struct FormContext {
   Engine& engine;
   io::Reader& reader;
   Proof& proof;
-  Meter* meter;            // may be null
-  Resumption* resumption;  // may be null: runs are then gone with the process
+  Meter* meter;              // may be null
+  Resumption* resumption;    // may be null: runs are then gone with the process
+  bool always_runs = false;  // the only chunk becomes a run, too, and none of no elements
 };
 
 // Throws: Error from reading, sorting, writing, or the proof; all threads have ended by then.

@@ -1,0 +1,89 @@
+#include "pipeline/form_runs.hpp"
+
+#include <algorithm>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/cpu/cpu_engine.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort {
+namespace {
+
+using Keys = std::vector<std::uint32_t>;
+
+Keys random_keys(std::size_t count) {
+  Keys keys(count);
+  std::mt19937 random(1);
+  for (auto& key : keys) key = static_cast<std::uint32_t>(random());
+  return keys;
+}
+
+// Forms runs where runs are all that is wanted. Returns their keys.
+std::vector<Keys> runs_of(const Keys& input, std::uint64_t chunk_elements) {
+  const io::test::TempFolder folder;
+  io::test::write_file(folder / "in", std::as_bytes(std::span(input)));
+  io::Reader reader(
+      {folder / "in"},
+      {sizeof(Keys::value_type), DirectIo::kAuto, {FileFormat::kBinary, Codec::kNone}});
+  Plan plan;
+  plan.job.element.key = {KeyType::kU32, false, false};
+  plan.element_bytes = sizeof(Keys::value_type);
+  plan.chunk.block_bytes = 4096;
+  plan.chunk.chunk_elements = chunk_elements;
+  EngineShape shape;
+  shape.format = plan.job.element.key;
+  shape.threads = 1;
+  shape.block_bytes = plan.chunk.block_bytes;
+  shape.chunk_elements = chunk_elements;
+  shape.chunk_lanes = 1;
+  const io::Arena arena(64 << 20, "the test");
+  const auto engine = cpu::make_cpu_engine(shape, arena.bytes());
+  Proof proof(plan.job.element, true);
+  io::RunStoreOptions options;
+  options.block_elements = 1000;
+  io::RunStore store({folder.path()}, plan.element_bytes, options);
+  FormContext context{plan, *engine, reader, proof, nullptr, nullptr};
+  context.always_runs = true;
+  const FormedRuns formed = form_runs(
+      context, [&]() -> io::RunStore& { return store; },
+      [](auto) -> PieceSink& { throw std::logic_error("nothing goes to the output"); });
+  EXPECT_EQ(formed.elements, input.size());
+  EXPECT_EQ(proof.input().count, input.size());
+  std::vector<Keys> runs;
+  const io::Arena scratch(store.scratch_bytes(), "the test");
+  for (const io::Run& run : formed.runs) {
+    runs.emplace_back(run.elements());
+    run.read_range(0, run.elements(), std::as_writable_bytes(std::span(runs.back())),
+                   scratch.bytes());
+  }
+  return runs;
+}
+
+Keys sorted(Keys keys) {
+  std::ranges::sort(keys);
+  return keys;
+}
+
+TEST(FormRuns, MakesARunOfTheOnlyChunkWhereRunsAreWanted) {
+  const Keys input = random_keys(5000);
+  EXPECT_EQ(runs_of(input, 8192), std::vector<Keys>{sorted(input)});
+}
+
+TEST(FormRuns, MakesNoRunOfNothing) {
+  EXPECT_TRUE(runs_of({}, 8192).empty());
+}
+
+TEST(FormRuns, MakesNoRunOfWhatIsBehindTheLastChunk) {
+  const Keys input = random_keys(16384);
+  const Keys first(input.begin(), input.begin() + 8192);
+  const Keys second(input.begin() + 8192, input.end());
+  EXPECT_EQ(runs_of(input, 8192), (std::vector<Keys>{sorted(first), sorted(second)}));
+}
+
+}  // namespace
+}  // namespace gsort
