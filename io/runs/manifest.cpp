@@ -22,6 +22,8 @@ constexpr std::uint64_t kInputBytes = 20;  // without its path
 constexpr std::uint64_t kRunBytes = 56;
 constexpr std::uint16_t kFolderIsMade = 1;
 constexpr std::uint16_t kIsCommitting = 2;
+constexpr std::uint16_t kHasOwnInputs = 4;
+constexpr std::uint64_t kShareBytes = 24;  // without its dtype
 
 class Encoder {
  public:
@@ -74,6 +76,7 @@ class Decoder {
 std::uint64_t bytes_of(const Manifest& manifest) {
   std::uint64_t bytes = kHeaderBytes + manifest.job.size() + kChecksumBytes;
   for (const ManifestInput& input : manifest.inputs) bytes += kInputBytes + input.path.size();
+  if (manifest.share) bytes += kShareBytes + manifest.share->dtype.size();
   return bytes + manifest.runs.size() * kRunBytes;
 }
 
@@ -114,6 +117,26 @@ ManifestRun take_run(Decoder& from) {
   return run;
 }
 
+void put_share(Encoder& to, const ManifestShare& share) {
+  to.put(share.number);
+  to.put(share.shares);
+  to.put(share.first_element);
+  to.put(share.dtype_version);
+  to.put(static_cast<std::uint32_t>(share.dtype.size()));
+  to.put_text(share.dtype);
+}
+
+ManifestShare take_share(Decoder& from, std::uint16_t flags) {
+  ManifestShare share;
+  share.has_own_inputs = (flags & kHasOwnInputs) != 0;
+  share.number = from.take<std::uint32_t>();
+  share.shares = from.take<std::uint32_t>();
+  share.first_element = from.take<std::uint64_t>();
+  share.dtype_version = from.take<std::uint32_t>();
+  share.dtype = from.take_text(from.take<std::uint32_t>());
+  return share;
+}
+
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::int64_t>::max();  // of a file
 
 // Whether an index may be there: its end, too, is an offset of a file.
@@ -145,6 +168,11 @@ bool runs_can_be(const Manifest& manifest) {
   return manifest.next_run <= kMostBytes && numbers_differ(manifest.runs);
 }
 
+bool can_be(const ManifestShare& share) {
+  return share.number < share.shares && share.first_element <= kMostBytes &&
+         (share.dtype_version > 0 || share.dtype.empty());
+}
+
 bool can_be(const BlockEntry& block, const std::vector<BlockEntry>& before,
             const IndexBounds& bounds) {
   const bool follows =
@@ -156,7 +184,8 @@ bool can_be(const BlockEntry& block, const std::vector<BlockEntry>& before,
 }
 
 // What stands behind the numbers that every version begins with.
-std::string_view parse_fields(Decoder& from, std::uint16_t flags, Manifest& manifest) {
+std::string_view parse_fields(Decoder& from, std::uint16_t version, std::uint16_t flags,
+                              Manifest& manifest) {
   manifest.folder_is_made = (flags & kFolderIsMade) != 0;
   manifest.is_committing = (flags & kIsCommitting) != 0;
   manifest.store = from.take<std::uint64_t>();
@@ -174,12 +203,14 @@ std::string_view parse_fields(Decoder& from, std::uint16_t flags, Manifest& mani
   for (std::uint32_t i = 0; i < runs && !from.is_short(); ++i) {
     manifest.runs.push_back(take_run(from));
   }
+  if (version == kManifestVersionOfShare) manifest.share = take_share(from, flags);
   if (from.is_short() || from.left() != 0) return "its size does not match its contents";
   constexpr std::uint64_t kMostInBlock = std::numeric_limits<std::uint32_t>::max();
   const std::uint64_t most_elements =
       manifest.element_bytes == 0 ? 0 : kMostInBlock / manifest.element_bytes;
   const bool can_be = manifest.block_elements > 0 && manifest.block_elements <= most_elements &&
-                      runs_can_be(manifest);
+                      runs_can_be(manifest) &&
+                      (!manifest.share || gsort::io::can_be(*manifest.share));
   return can_be ? std::string_view() : "its contents are inconsistent";
 }
 
@@ -189,9 +220,11 @@ std::vector<std::byte> encode_manifest(const Manifest& manifest) {
   Encoder to;
   to.bytes().reserve(bytes_of(manifest));
   to.put(kMagic);
-  to.put(kManifestVersion);
+  to.put(manifest.share ? kManifestVersionOfShare : kManifestVersion);
+  const bool has_own_inputs = manifest.share && manifest.share->has_own_inputs;
   const unsigned flags = (manifest.folder_is_made ? kFolderIsMade : 0U) |
-                         (manifest.is_committing ? kIsCommitting : 0U);
+                         (manifest.is_committing ? kIsCommitting : 0U) |
+                         (has_own_inputs ? kHasOwnInputs : 0U);
   to.put(static_cast<std::uint16_t>(flags));
   to.put(bytes_of(manifest));
   to.put(manifest.store);
@@ -205,6 +238,7 @@ std::vector<std::byte> encode_manifest(const Manifest& manifest) {
   to.put_text(manifest.job);
   for (const ManifestInput& input : manifest.inputs) put_input(to, input);
   for (const ManifestRun& run : manifest.runs) put_run(to, run);
+  if (manifest.share) put_share(to, *manifest.share);
   to.put(std::uint64_t{XXH3_64bits(to.bytes().data(), to.bytes().size())});
   return std::move(to.bytes());
 }
@@ -215,15 +249,18 @@ std::string_view parse_manifest(ConstByteSpan bytes, Manifest& manifest) {
   const ConstByteSpan covered = bytes.first(bytes.size() - kChecksumBytes);
   Decoder from(covered);
   if (from.take<std::uint32_t>() != kMagic) return "it is not a manifest";
-  if (from.take<std::uint16_t>() != kManifestVersion) return "it has an unknown version";
+  const auto version = from.take<std::uint16_t>();
+  const bool has_share = version == kManifestVersionOfShare;
+  if (version != kManifestVersion && !has_share) return "it has an unknown version";
   const auto flags = from.take<std::uint16_t>();
   if (from.take<std::uint64_t>() != bytes.size()) return "it is truncated or too long";
   const std::uint64_t checksum = XXH3_64bits(covered.data(), covered.size());
   if (Decoder(bytes.last(kChecksumBytes)).take<std::uint64_t>() != checksum) {
     return "its checksum does not match";
   }
-  if ((flags & ~(kFolderIsMade | kIsCommitting)) != 0) return "it has unknown flags";
-  return parse_fields(from, flags, manifest);
+  const unsigned known = kFolderIsMade | kIsCommitting | (has_share ? kHasOwnInputs : 0U);
+  if ((flags & ~known) != 0) return "it has unknown flags";
+  return parse_fields(from, version, flags, manifest);
 }
 
 std::vector<std::byte> encode_index(std::span<const BlockEntry> blocks) {

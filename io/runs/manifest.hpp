@@ -4,9 +4,10 @@
 //
 //   at  bytes  field
 //    0      4  magic: 'G' 'S' 'R' 'M' (0x47 0x53 0x52 0x4d)
-//    4      2  version: 2; 1 had other fingerprints
+//    4      2  version: 2, or 3 with a share; 1 had other fingerprints
 //    6      2  flags: bit 0: gsort made the folder, and removes it at the end; bit 1: the output is
-//              written, and put in its place next, which may be the place of an input
+//              written, and put in its place next, which may be the place of an input; bit 2, in
+//              version 3: the inputs are those of this share alone
 //    8      8  bytes of the manifest, header and checksum included
 //   16      8  store: as in the blocks of the runs (run_format.hpp)
 //   24      8  next run: the number of the run in the making, more than that of any complete one
@@ -30,6 +31,13 @@
 //                8  index: its offset in the file of the runs, a multiple of 4096
 //                8  blocks
 //                8  checksum of the index: XXH3-64
+//              in version 3, the share of a sort that the runs are all of; they stay:
+//                4  its number, from 0
+//                4  shares
+//                8  the number of its first element, of all that the inputs hold
+//                4  version of a NumPy array's format; 0: the elements are not of such an array
+//                4  bytes of the dtype
+//                   the dtype, as the array's header has it
 //    end-8  8  checksum: XXH3-64 of all bytes before it
 //
 // The index of a run lies in the file of the runs, behind its blocks; each block has 32 bytes
@@ -61,6 +69,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,6 +82,7 @@
 namespace gsort::io {
 
 inline constexpr std::uint16_t kManifestVersion = 2;
+inline constexpr std::uint16_t kManifestVersionOfShare = 3;
 inline constexpr std::uint64_t kIndexEntryBytes = 32;
 
 struct ManifestInput {
@@ -100,6 +110,18 @@ struct ManifestRun {
   friend bool operator==(const ManifestRun&, const ManifestRun&) = default;
 };
 
+// What the runs are all of, where others make the output of them and of other shares.
+struct ManifestShare {
+  std::uint32_t number = 0;
+  std::uint32_t shares = 1;
+  bool has_own_inputs = false;
+  std::uint64_t first_element = 0;  // 0 where it has its own inputs
+  std::uint32_t dtype_version = 0;
+  std::string dtype;
+
+  friend bool operator==(const ManifestShare&, const ManifestShare&) = default;
+};
+
 struct Manifest {
   bool folder_is_made = false;
   bool is_committing = false;
@@ -111,6 +133,7 @@ struct Manifest {
   std::uint64_t sample = 0;
   std::vector<ManifestInput> inputs;
   std::vector<ManifestRun> runs;
+  std::optional<ManifestShare> share;
 
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };

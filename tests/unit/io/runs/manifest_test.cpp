@@ -99,7 +99,48 @@ Manifest any_manifest(std::mt19937_64& random) {
                              {elements, random(), random()},
                              {below(std::uint64_t{1} << 40) * 4096, blocks, random()}});
   }
+  if (below(2) == 0) {
+    const auto shares = static_cast<std::uint32_t>(1 + below(UINT32_MAX));
+    ManifestShare share{
+        static_cast<std::uint32_t>(below(shares)), shares, below(2) == 0, random() >> 1U, 0, {}};
+    if (below(2) == 0) share.dtype_version = static_cast<std::uint32_t>(1 + below(3));
+    if (share.dtype_version > 0) share.dtype = text(50);
+    manifest.share = share;
+  }
   return manifest;
+}
+
+// The one of the header's comment as the second of three shares.
+Manifest example_of_share() {
+  Manifest manifest = example();
+  manifest.share = {1, 3, true, 0, 1, "'<u4'"};
+  return manifest;
+}
+
+TEST(ManifestFormat, HasAShareBehindTheRuns) {
+  constexpr unsigned kShare[] = {1, 0, 0, 0, 3, 0, 0, 0, 0, 0,    0,    0,    0,    0,   0,
+                                 0, 1, 0, 0, 0, 5, 0, 0, 0, 0x27, 0x3c, 0x75, 0x34, 0x27};
+  const Bytes bytes = encoded(example_of_share());
+  const std::size_t begin = encoded(example()).size() - 8;
+  ASSERT_EQ(bytes.size(), begin + std::size(kShare) + 8);
+  EXPECT_EQ(std::to_integer<unsigned>(bytes[4]), 3U);
+  EXPECT_EQ(std::to_integer<unsigned>(bytes[6]), 1U | 4U);
+  for (std::size_t i = 0; i < std::size(kShare); ++i) {
+    EXPECT_EQ(std::to_integer<unsigned>(bytes[begin + i]), kShare[i]) << "byte " << i;
+  }
+}
+
+TEST(ManifestFormat, RefusesSharesThatCannotBe) {
+  const auto refused = [](const std::function<void(ManifestShare&)>& change) {
+    Manifest manifest = example_of_share();
+    change(*manifest.share);
+    return problem_of(encoded(manifest)) == "its contents are inconsistent";
+  };
+  EXPECT_FALSE(refused([](ManifestShare&) {}));
+  EXPECT_TRUE(refused([](ManifestShare& share) { share.number = 3; }));
+  EXPECT_TRUE(refused([](ManifestShare& share) { share.number = share.shares = 0; }));
+  EXPECT_TRUE(refused([](ManifestShare& share) { share.first_element = UINT64_MAX; }));
+  EXPECT_TRUE(refused([](ManifestShare& share) { share.dtype_version = 0; }));
 }
 
 TEST(ManifestFormat, GivesBackWhatWasWritten) {
@@ -147,7 +188,7 @@ TEST(ManifestFormat, TellsWhatIsNoneAndWhatIsOfAnotherVersion) {
   const Bytes bytes = encoded(example());
   EXPECT_EQ(problem_of(Bytes(1000)), "it is not a manifest");
   EXPECT_EQ(problem_of(with(bytes, 0, std::uint32_t{0x42525347})), "it is not a manifest");
-  for (const unsigned version : {0U, 1U, 3U, 0x100U, 0xffffU}) {
+  for (const unsigned version : {0U, 1U, 4U, 0x100U, 0xffffU}) {
     EXPECT_EQ(problem_of(with(bytes, 4, static_cast<std::uint16_t>(version))),
               "it has an unknown version")
         << version;
