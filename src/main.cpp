@@ -16,6 +16,7 @@
 #include "app/observer.hpp"
 #include "app/own_files.hpp"
 #include "app/prepared_sort.hpp"
+#include "app/shares.hpp"
 #include "base/current_error.hpp"
 #include "element/fingerprint.hpp"
 #include "io/input/name_list.hpp"
@@ -90,8 +91,40 @@ const char* environment(const char* name) {
   return std::getenv(name);
 }
 
+// Reports a share or a part, unless another process had made it before.
+int report_share(Observer& observer, const Options& options, const ShareDone& done) {
+  output_is_in_place = true;
+  if (done.was_there) {
+    observer.check_is_done(0);
+    if (options.verbosity > 0) print(stderr, "gsort: it is there already\n");
+    return kDone;
+  }
+  return observer.sort_is_done({options, done.outcome, done.plan, done.machine}) ? kDone : kTrouble;
+}
+
+// Runs of a share, a part, or the join of parts.
+int run_share(const Options& options) {
+  if (options.join) {
+    const JoinedParts joined = join(options);
+    if (options.verbosity > 0) {
+      print(stderr, "gsort: joined " + std::to_string(joined.elements) + " elements, fingerprint " +
+                        to_string(joined.fingerprint) + '\n');
+    }
+    return kDone;
+  }
+  if (options.take) {
+    Observer observer(options, "");
+    return report_share(observer, options, take(options, observer.meter()));
+  }
+  io::Reader reader(options.inputs, reader_options(options));
+  const Job job = job_of(options, reader);
+  Observer observer(options, note_of_types(options, job));
+  return report_share(observer, options, form(options, job, reader, observer.meter()));
+}
+
 // A sort or a check, as the options say.
 int run_one(const Options& options) {
+  if (options.form || options.take || options.join) return run_share(options);
   io::Reader reader(options.inputs, reader_options(options));
   const Job job = job_of(options, reader);
   if (options.fingerprint) return fingerprint(options, job, reader);

@@ -44,7 +44,7 @@ ResumeFolder::ResumeFolder(std::string path, ResumeAccess access) : path_(std::m
           .path(path_)
           .hint("--resume needs a folder, or a path where one can be created");
     }
-  } else {
+  } else if (access == ResumeAccess::kLook) {
     struct stat facts = {};
     if (sys::stat_at(AT_FDCWD, path_.c_str(), &facts, 0) != 0 && errno == ENOENT) return;
   }
@@ -134,6 +134,12 @@ void ResumeFolder::begin(Manifest& manifest) {
   runs_.truncate(runs_end_);
   folder_.file.sync();
   if (manifest.folder_is_made) sync_folder_above();
+}
+
+void ResumeFolder::open_runs() {
+  runs_ = open_file(kRunsName, O_RDONLY);
+  runs_end_ = found_ ? end_of_runs(*found_) : 0;
+  require_runs();
 }
 
 // Without it, a power cut may take the new folder with everything in it.

@@ -22,6 +22,7 @@ namespace gsort::io {
 enum class ResumeAccess : std::uint8_t {
   kUse,   // makes the folder if it is missing, with mode 0700, and locks it
   kLook,  // reads what is there, if anything
+  kRead,  // reads what others have completed, without a lock; it must be there
 };
 
 class ResumeFolder {
@@ -48,6 +49,10 @@ class ResumeFolder {
   // After begin(). The bytes of the file that are in use, at the beginning.
   [[nodiscard]] const File& runs() const { return runs_; }
   [[nodiscard]] std::uint64_t runs_end() const { return runs_end_; }
+
+  // After kRead: opens the file of the runs to be read, all of which are then in it.
+  // Throws: Error(kTemporary).
+  void open_runs();
 
   // Replaces the manifest; on return it is on the disk. Throws: Error(kTemporary).
   void save(const Manifest& manifest);

@@ -23,7 +23,6 @@
 #include "plan/make_plan.hpp"
 
 namespace gsort {
-namespace {
 
 std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, ByteSpan memory) {
   if (plan.engine == EngineKind::kCuda) {
@@ -33,6 +32,8 @@ std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, 
   }
   return cpu::make_cpu_engine(shape, memory);
 }
+
+namespace {
 
 std::unique_ptr<TierMemory> make_tier(const DevicePlan& device, std::uint64_t bytes) {
   return gpu::make_device_tier(device.ordinal, bytes);
@@ -78,8 +79,8 @@ gpu::Devices find_chosen_devices(const Job& job, Machine& machine) {
   return found;
 }
 
-// Looks for GPUs only where one could be used: that costs a fraction of a second. Returns how long
-// it took to start one.
+}  // namespace
+
 std::optional<double> look_for_gpus(const Job& job, Machine& machine) {
   if (!wants_gpu(job, machine)) return std::nullopt;
   const auto begin = std::chrono::steady_clock::now();
@@ -89,6 +90,8 @@ std::optional<double> look_for_gpus(const Job& job, Machine& machine) {
   if (machine.gpus.size() != 1) return std::nullopt;
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
+
+namespace {
 
 // A stream is not opened to be explained: it may be a terminal, or have nobody at its other end.
 std::vector<io::Output> open_outputs(const Options& options, const OutputForm& form) {

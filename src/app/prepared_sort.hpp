@@ -2,12 +2,14 @@
 // What the program and the library do alike.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/rates_file.hpp"
 #include "base/meter.hpp"
+#include "engine/engine.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
 #include "options/job.hpp"
@@ -18,6 +20,14 @@
 #include "plan/plan.hpp"
 
 namespace gsort {
+
+// Makes the plan's engine.
+[[nodiscard]] std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape,
+                                                  ByteSpan memory);
+
+// Looks for GPUs only where one could be used: that costs a fraction of a second. Returns how long
+// it took to start one.
+std::optional<double> look_for_gpus(const Job& job, Machine& machine);
 
 class PreparedSort {
  public:

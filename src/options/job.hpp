@@ -37,7 +37,8 @@ struct Job {
   std::uint64_t row_elements = 0;    // of an array of two dimensions, put out as one
   std::optional<StoredDtype> dtype;  // of the output, if that is an array and the key does not say
   bool verify_encoding = false;
-  bool resumable = false;  // runs outlive the process
+  bool resumable = false;    // runs outlive the process
+  bool forms_share = false;  // runs are all that is made
 
   Resources resources;
 

@@ -58,6 +58,14 @@ struct DeviceChoice {
   friend bool operator==(const DeviceChoice&, const DeviceChoice&) = default;
 };
 
+// "2/8": number 2, counted from 0, of 8.
+struct NumberOf {
+  unsigned number = 0;
+  unsigned of = 1;
+
+  friend bool operator==(const NumberOf&, const NumberOf&) = default;
+};
+
 // What a sort may take of the machine. Sizes as typed: "512M", "50%".
 struct Resources {
   std::optional<std::string> buffer_size;
@@ -110,6 +118,14 @@ struct Options : FileNames, Resources, Reporting {
   bool subtract = false;                        // with merge: those that only the first one has
   std::optional<std::uint64_t> top;             // only the first so many elements
   std::optional<std::uint64_t> batch_elements;  // arrays sorted on their own; at least 1
+
+  // A sort by several processes: what this one does of it.
+  std::optional<std::string> form;  // the folder that gets the runs of a share
+  std::optional<NumberOf> share;    // with form
+  bool inputs_here = false;         // with form: the inputs are those of this share alone
+  std::optional<NumberOf> take;     // a part of the output
+  std::vector<std::string> from;    // with take: the folders of all shares
+  std::optional<unsigned> join;     // so many parts
 
   bool each = false;  // every input by itself: see options_of_each()
 

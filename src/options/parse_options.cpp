@@ -20,6 +20,7 @@
 #include "options/record_options.hpp"
 #include "options/result_options.hpp"
 #include "options/resume_options.hpp"
+#include "options/share_options.hpp"
 #include "options/suggest.hpp"
 
 namespace gsort {
@@ -235,6 +236,7 @@ void refuse_contradictions(const Options& options) {
   refuse_report_contradictions(options);
   refuse_result_contradictions(options);
   refuse_beside_resume(options);
+  refuse_beside_shares(options);
   const std::string_view reads = reading_option(options);
   if (!reads.empty() && options.output) {
     throw exclude_each_other(options, reads, "--output",

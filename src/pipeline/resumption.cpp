@@ -53,13 +53,19 @@ Fingerprint fingerprint_of(const std::vector<io::ManifestRun>& runs) {
 
 }  // namespace
 
+io::Manifest manifest_of(const std::string& job, std::uint64_t element_bytes,
+                         const io::Reader& reader) {
+  io::Manifest manifest;
+  manifest.job = job;
+  manifest.element_bytes = static_cast<std::uint32_t>(element_bytes);
+  manifest.inputs = inputs_of(reader);
+  manifest.sample = sample_of(reader);
+  return manifest;
+}
+
 Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const std::string& job,
                        std::uint64_t element_bytes, io::Reader& reader)
-    : reader_(reader), folder_(folder, access) {
-  manifest_.job = job;
-  manifest_.element_bytes = static_cast<std::uint32_t>(element_bytes);
-  manifest_.inputs = inputs_of(reader);
-  manifest_.sample = sample_of(reader);
+    : reader_(reader), folder_(folder, access), manifest_(manifest_of(job, element_bytes, reader)) {
   const std::optional<io::Manifest>& found = folder_.found();
   if (!found) {
     manifest_.store = io::sys::random_number();
@@ -98,6 +104,7 @@ Resumption::~Resumption() {
 }
 
 void Resumption::require_same_job(const io::Manifest& found) const {
+  if (found.share) throw folder_.refusal("it holds runs of --form");
   if (found.job != manifest_.job || found.element_bytes != manifest_.element_bytes) {
     throw folder_.refusal(fmt::format("the saved sort differs: it was '{}', this one is '{}'",
                                       found.job, manifest_.job));
@@ -189,6 +196,19 @@ void Resumption::expect_commit() {
   if (!has_begun_) return;
   manifest_.is_committing = true;
   folder_.save(manifest_);
+}
+
+void Resumption::complete(const io::ManifestShare& share, std::uint64_t sample) {
+  manifest_.share = share;
+  manifest_.sample = sample;
+  folder_.save(manifest_);
+  has_begun_ = false;  // nothing is removed
+}
+
+void Resumption::discard() {
+  manifest_.share.reset();
+  has_begun_ = true;
+  finish();
 }
 
 void Resumption::finish() {

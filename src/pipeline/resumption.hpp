@@ -27,6 +27,11 @@
 
 namespace gsort {
 
+// What a folder is told of a job and its inputs, without runs. Requires: nothing has been taken
+// from the reader. Throws: Error(kUsage) when an input cannot be read a second time.
+[[nodiscard]] io::Manifest manifest_of(const std::string& job, std::uint64_t element_bytes,
+                                       const io::Reader& reader);
+
 class Resumption {
  public:
   // `job` says what is in the runs: see resumable_job(). Requires: the reader outlives it, and
@@ -63,6 +68,13 @@ class Resumption {
 
   // The output is there. What cannot be removed becomes a note.
   void finish();
+
+  // The runs are all of `share`: they stay, for those who make the output of them. `sample` is that
+  // of the inputs of all shares.
+  void complete(const io::ManifestShare& share, std::uint64_t sample);
+
+  // Removes all that this process has kept.
+  void discard();
 
   // For -v: "dir: continuing after 3 runs of 4,000 elements".
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }

@@ -123,7 +123,7 @@ class Sort {
       const OutputMaker output = [this](std::optional<std::uint64_t> elements) -> PieceSink& {
         return output_.begin_unproven(elements, job_.reader.header());
       };
-      const auto engine = job_.make_engine(plan_, engine_shape(), arena.bytes());
+      const auto engine = job_.make_engine(plan_, engine_shape_of(plan_, &meter_), arena.bytes());
       outcome_.elements = sort_arrays(plan_, *engine, job_.reader, proof_, &meter_, output);
     } else if (plan_.job.array_elements > 0) {
       sort_array_by_array(arena.bytes());
@@ -186,7 +186,7 @@ class Sort {
     // A folder that cannot keep runs is refused now, not when the first one is ready; and whatever
     // ends the process from here on, the next one knows who made the folder.
     if (job_.resumption != nullptr && !plan_.is<OneChunk>()) run_store();
-    const auto engine = job_.make_engine(plan_, engine_shape(), memory);
+    const auto engine = job_.make_engine(plan_, engine_shape_of(plan_, &meter_), memory);
     const RunStoreMaker store = [this]() -> io::RunStore& { return run_store(); };
     FormedRuns formed =
         merges_inputs
@@ -240,31 +240,9 @@ class Sort {
     return merged + formed.elements;
   }
 
-  [[nodiscard]] EngineShape engine_shape() const {
-    EngineShape shape;
-    shape.format = plan_.job.element.key;
-    shape.records = plan_.job.element.records;
-    shape.threads = std::max(plan_.threads, plan_.chunk.readers);
-    shape.block_bytes = plan_.chunk.block_bytes;
-    shape.chunk_elements = plan_.chunk.chunk_elements;
-    shape.chunk_lanes = plan_.chunk.lanes;
-    shape.device_bytes = plan_.device_budget_bytes();
-    shape.meter = &meter_;
-    return shape;
-  }
-
   io::RunStore& run_store() {
     if (!run_store_) {
-      io::RunStoreOptions options;
-      options.block_elements = plan_.run.block_elements;
-      options.write_buffer_bytes = plan_.run.write_buffer_bytes;
-      options.write_buffers = plan_.run.write_buffers;
-      options.kept_buffers = plan_.run.kept_buffers;
-      options.packing = job_.packing;
-      if (plan_.job.element.records) options.records.emplace(*plan_.job.element.records);
-      options.direct_io = job_.direct_io;
-      options.left_in_page_cache =
-          plan_.run.through_page_cache && job_.direct_io == io::DirectIo::kAuto;
+      io::RunStoreOptions options = run_store_options(plan_, job_.packing, job_.direct_io);
       if (plan_.run.device_buffers > 0) add_device_tier(options);
       if (job_.resumption != nullptr) {
         options.persistent = job_.resumption->begin(options.block_elements);
@@ -335,6 +313,32 @@ class Sort {
 };
 
 }  // namespace
+
+EngineShape engine_shape_of(const Plan& plan, Meter* meter) {
+  EngineShape shape;
+  shape.format = plan.job.element.key;
+  shape.records = plan.job.element.records;
+  shape.threads = std::max(plan.threads, plan.chunk.readers);
+  shape.block_bytes = plan.chunk.block_bytes;
+  shape.chunk_elements = plan.chunk.chunk_elements;
+  shape.chunk_lanes = plan.chunk.lanes;
+  shape.device_bytes = plan.device_budget_bytes();
+  shape.meter = meter;
+  return shape;
+}
+
+io::RunStoreOptions run_store_options(const Plan& plan, Packing packing, io::DirectIo direct_io) {
+  io::RunStoreOptions options;
+  options.block_elements = plan.run.block_elements;
+  options.write_buffer_bytes = plan.run.write_buffer_bytes;
+  options.write_buffers = plan.run.write_buffers;
+  options.kept_buffers = plan.run.kept_buffers;
+  options.packing = packing;
+  if (plan.job.element.records) options.records.emplace(*plan.job.element.records);
+  options.direct_io = direct_io;
+  options.left_in_page_cache = plan.run.through_page_cache && direct_io == io::DirectIo::kAuto;
+  return options;
+}
 
 Outcome run_sort(const SortJob& job) {
   return Sort(job).run();

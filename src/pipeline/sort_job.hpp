@@ -44,6 +44,13 @@ struct SortJob {
   std::span<io::Output> parts = {};  // that the output is split into; `output` is the first one
 };
 
+// What an engine for the plan is made with.
+[[nodiscard]] EngineShape engine_shape_of(const Plan& plan, Meter* meter);
+
+// Those of the plan's runs, without a tier.
+[[nodiscard]] io::RunStoreOptions run_store_options(const Plan& plan, Packing packing,
+                                                    io::DirectIo direct_io);
+
 // Throws: Error. The output is then as it was before (what a stream took is gone), nothing is left
 // in the temporary folders but what a resumption keeps, and all threads have ended.
 Outcome run_sort(const SortJob& job);

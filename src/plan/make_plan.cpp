@@ -35,7 +35,8 @@ SizeQuestion question_for(const Plan& plan) {
   SizeQuestion q = question_of(plan);
   q.size_known = !plan.is<UnknownSize>();
   q.elements = q.size_known ? plan.elements : pipe_guess(q);
-  q.spills = plan.job.merged_inputs > 0 || plan.resumed.runs > 0;  // groups of inputs become runs
+  // Groups of inputs become runs.
+  q.spills = plan.job.merged_inputs > 0 || plan.resumed.runs > 0 || plan.job.forms_share;
   q.keeps_tier = !plan.job.resumable;
   q.fixed_block_elements = plan.resumed.block_elements;
   q.most_fan_in = plan.job.resources.batch_size.value_or(0);
@@ -51,7 +52,8 @@ void take_sizes(Plan& plan, const Sizes& sizes) {
   plan.run.count =
       plan.resumed.runs + div_up(plan.elements - plan.resumed.elements, chunk_elements);
   plan.strategy = OneChunk{};
-  if (plan.run.count > 1 || plan.resumed.runs > 0) plan.strategy = Spill{};
+  const bool has_runs = plan.resumed.runs > 0 || plan.job.forms_share;
+  if (plan.run.count > 1 || has_runs) plan.strategy = Spill{};
   plan.run.rounds = plan_rounds(plan.run.count, plan.run.fan_in);
 }
 

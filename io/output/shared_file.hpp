@@ -1,0 +1,76 @@
+// SharedFile: an output that several processes write together, each its own range: a hidden file
+// beside the place where the output will be, which they find by its name. Who knows that all of it
+// is there gives it the output's name.
+//
+// A process that is killed leaves the file; the next one goes on with it. Writing a range again,
+// also at the same time, is harmless as long as all write the same bytes. Writes go through the
+// page cache: direct writes of whole pages would put back what others have written beside them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/system/bytes.hpp"
+#include "io/system/temporary_file.hpp"
+
+namespace gsort::io {
+
+// Where an output and the hidden files beside it are.
+struct OutputPlace {
+  std::string folder;
+  std::string name;
+};
+[[nodiscard]] OutputPlace place_of(const std::string& path);
+
+// The names in the folder that begin with `prefix`, in order. Throws: Error(kOutput).
+[[nodiscard]] std::vector<std::string> names_with(const OutputPlace& place,
+                                                  const std::string& prefix);
+
+// A small text under a name beside the output; what has the name is replaced as a whole. On return
+// it is on the disk. Throws: Error(kOutput).
+void write_record(const OutputPlace& place, const std::string& name, const std::string& text);
+// None where there is no such file. Throws: Error(kOutput).
+[[nodiscard]] std::optional<std::string> read_record(const OutputPlace& place,
+                                                     const std::string& name);
+// Of a file that may be gone. Throws: Error(kOutput).
+void remove_beside(const OutputPlace& place, const std::string& name);
+
+// const functions are thread-safe.
+class SharedFile {
+ public:
+  enum class Access : std::uint8_t { kWrite, kLook };
+
+  // Opens the file `name` in the folder of `place`; kWrite makes it, with mode 0600, if it is not
+  // there. Throws: Error(kOutput), also where it is no regular file of this user, or a link.
+  SharedFile(const OutputPlace& place, const std::string& name, Access access);
+
+  // kLook: whether the file is there.
+  [[nodiscard]] bool exists() const { return file_.is_open(); }
+  [[nodiscard]] std::uint64_t bytes() const;
+  [[nodiscard]] std::uint64_t number() const;  // of the file on its file system
+
+  // Makes it so long, if it is shorter. Throws: Error(kOutput).
+  void grow_to(std::uint64_t bytes) const;
+  void write_at(std::uint64_t offset, ConstByteSpan bytes) const {
+    file_.write_full_at(bytes, offset);
+  }
+  // What was written is on the disk. Throws: Error(kOutput).
+  void sync() const { file_.sync(); }
+
+  // Makes it the output, with the mode and, where possible, the owner of the file it replaces, or
+  // the mode of a new one; access lists stay behind. Returns false where it has lost its name
+  // meanwhile. On return the name is on the disk. Throws: Error(kOutput).
+  [[nodiscard]] bool put_in_place() const;
+
+ private:
+  void take_over_rights() const;
+
+  OutputPlace place_;
+  std::string name_;
+  Folder folder_;
+  File file_;
+};
+
+}  // namespace gsort::io

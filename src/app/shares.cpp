@@ -1,0 +1,147 @@
+#include "app/shares.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/prepared_sort.hpp"
+#include "base/checked.hpp"
+#include "base/error.hpp"
+#include "io/output/shared_file.hpp"
+#include "io/system/host_facts.hpp"
+#include "options/form_options.hpp"
+#include "options/resume_options.hpp"
+#include "options/share_options.hpp"
+#include "pipeline/share/form_share.hpp"
+#include "pipeline/share/take_part.hpp"
+#include "pipeline/survey.hpp"
+#include "plan/make_plan.hpp"
+
+namespace gsort {
+namespace {
+
+ShareNumber number_of(const NumberOf& typed) {
+  return {typed.number, typed.of};
+}
+
+// The stretch of the inputs that is the share's.
+std::optional<std::uint64_t> hold_to_share(const Options& options, std::uint64_t element_bytes,
+                                           io::Reader& reader) {
+  const auto bytes = reader.known_size();
+  if (options.inputs_here) return bytes;
+  if (!bytes) {
+    throw Error(ErrorKind::kUsage, "option --share",
+                "needs inputs whose elements have known places")
+        .hint("text and compressed files: give each share its own ones, with --inputs-here");
+  }
+  const OutputRange mine = share_of(*bytes / element_bytes, number_of(*options.share));
+  reader.begin_at(mine.begin * element_bytes);
+  reader.end_at(mine.end * element_bytes);
+  return mine.elements() * element_bytes;
+}
+
+// The folder in which that of --form appears.
+std::string folder_above(const std::string& folder) {
+  std::filesystem::path path(folder);
+  if (!path.has_filename()) path = path.parent_path();
+  const std::string above = path.parent_path();
+  return above.empty() ? "." : above;
+}
+
+void require_plain(const OutputForm& form) {
+  if (form.is_plain()) return;
+  throw Error(ErrorKind::kUsage, "--take with this output",
+              "text and compressed parts have no known places")
+      .hint("write raw keys, a .npy or a SOSD file, and convert it in another run");
+}
+
+Machine machine_for_part(const FormedShares& shares, const std::string& folder) {
+  Machine machine;
+  const io::HostFacts host = io::host_facts();
+  machine.cores = host.cores;
+  machine.memory_bytes = host.memory_bytes;
+  machine.available_bytes = host.available_bytes;
+  machine.no_gpu_reason = "no GPU was looked for";
+  machine.input_bytes = checked_product(shares.elements(), shares.element_bytes());
+  machine.resumed = {shares.runs(), shares.elements(), shares.block_elements()};
+  const auto facts = io::folder_facts(folder);
+  if (!facts) {
+    throw Error(ErrorKind::kOutput, "opening the folder of the output", "it cannot be read")
+        .path(folder)
+        .hint("check the path");
+  }
+  machine.output = Folder{folder, facts->file_system, UINT64_MAX, facts->is_tmpfs};
+  machine.temporary = {{folder, facts->file_system, UINT64_MAX, facts->is_tmpfs}};
+  return machine;
+}
+
+}  // namespace
+
+ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter) {
+  if (reader.row_elements() > 0) {
+    throw Error(ErrorKind::kUsage, "option --form", "does not sort rows of an array")
+        .hint("save array.ravel() to sort all of it");
+  }
+  const std::uint64_t element_bytes = job.element.bytes();
+  ShareJob share{*options.form,
+                 number_of(*options.share),
+                 options.inputs_here,
+                 manifest_of(resumable_job(job.element, options.input_form, options.verify),
+                             element_bytes, reader),
+                 options.direct_io,
+                 options.packing,
+                 options.verify};
+  ShareDone done;
+  done.was_there = is_formed(share, job.dtype);
+  if (done.was_there) return done;
+  const auto bytes = hold_to_share(options, element_bytes, reader);
+  job.element = format_in_runs(job.element);
+  job.output_form = {};
+  job.resumable = job.forms_share = true;
+  done.machine = survey({folder_above(*options.form)}, "", reader);
+  done.machine.input_bytes = bytes;
+  look_for_gpus(job, done.machine);
+  done.plan = make_plan(job, done.machine);
+  done.outcome = form_share(share, done.plan, make_engine, reader, meter);
+  return done;
+}
+
+ShareDone take(const Options& options, Meter& meter) {
+  FormedShares shares(options.from);
+  const ElementFormat element = element_of_job(shares.description());
+  Job job;
+  job.element = format_in_runs(element);
+  job.output_form = output_form(options);
+  job.dtype = shares.dtype();
+  job.resumable = true;
+  job.resources = options;
+  require_plain(job.output_form);
+  if (element.records && !job.dtype && has_header(job.output_form.format)) {
+    throw Error(ErrorKind::kUsage, "--take with this output", "records have only their raw form")
+        .hint("name an output without a suffix of another form, or give --format=IN:bin");
+  }
+  const PartJob part{*options.output, number_of(*options.take),
+                     shares.description().ends_with("; verified")};
+  ShareDone done;
+  const std::uint64_t header_bytes = header_of_output(job, shares.elements()).size();
+  done.was_there = is_taken(part, shares, job.output_form, header_bytes);
+  if (done.was_there) return done;
+  done.machine = machine_for_part(shares, io::place_of(*options.output).folder);
+  look_for_gpus(job, done.machine);
+  done.plan = make_plan(job, done.machine);
+  if (!done.plan.run.rounds.empty()) {
+    throw Error(ErrorKind::kResource, "taking a part",
+                fmt::format("there are {} runs, and memory to merge {} of them", shares.runs(),
+                            done.plan.run.fan_in))
+        .hint("give more memory with -S, or form the shares again with more, in fewer runs");
+  }
+  done.outcome = take_part(part, done.plan, make_engine, shares, meter);
+  return done;
+}
+
+JoinedParts join(const Options& options) {
+  return join_parts(*options.output, *options.join);
+}
+
+}  // namespace gsort

@@ -1,0 +1,32 @@
+// What one process does of a sort by several: forms the runs of a share, takes a part, joins parts.
+#pragma once
+
+#include "base/meter.hpp"
+#include "io/input/reader.hpp"
+#include "options/job.hpp"
+#include "options/options.hpp"
+#include "pipeline/share/join_parts.hpp"
+#include "plan/machine.hpp"
+#include "plan/outcome.hpp"
+#include "plan/plan.hpp"
+
+namespace gsort {
+
+// What was done, for reports.
+struct ShareDone {
+  Machine machine;
+  Plan plan;
+  Outcome outcome;
+  bool was_there = false;  // another process has done it before; the rest is then empty
+};
+
+// Requires: options.form; the reader has the inputs of all shares. Throws: Error.
+ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter);
+
+// Requires: options.take. Throws: Error.
+ShareDone take(const Options& options, Meter& meter);
+
+// Requires: options.join. Throws: Error.
+JoinedParts join(const Options& options);
+
+}  // namespace gsort

@@ -1,0 +1,24 @@
+// The options of a sort by several processes: --form, --take and --join, and what goes with them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "element/element.hpp"
+#include "options/options.hpp"
+
+namespace gsort {
+
+// All throw Error(kUsage) with a hint that says what would do.
+void set_share(Options& options, std::string_view value);  // "2/8"
+void set_take(Options& options, std::string_view value);
+void set_from(Options& options, std::string_view value);  // "a,b"
+void set_join(Options& options, std::string_view value);
+
+// Throws: Error(kUsage) for options that do not go with these, or that these need.
+void refuse_beside_shares(const Options& options);
+
+// The elements that resumable_job() has described. Throws: Error(kTemporary) for any other text.
+[[nodiscard]] ElementFormat element_of_job(const std::string& description);
+
+}  // namespace gsort

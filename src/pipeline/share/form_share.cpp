@@ -1,0 +1,228 @@
+#include "pipeline/share/form_share.hpp"
+
+#include <memory>
+#include <optional>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "io/output/shared_file.hpp"
+#include "io/runs/resume_folder.hpp"
+#include "io/system/host_facts.hpp"
+#include "io/system/memory.hpp"
+#include "io/system/sys.hpp"
+#include "pipeline/form_runs.hpp"
+#include "pipeline/proof/damage_hint.hpp"
+
+namespace gsort {
+namespace {
+
+std::string without_slash(std::string folder) {
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  return folder;
+}
+
+Error other_folder(const std::string& folder, const std::string& reason) {
+  return Error(ErrorKind::kTemporary, "forming runs in", reason)
+      .path(folder)
+      .hint("name a folder that is not there, or remove this one");
+}
+
+io::ManifestShare share_of_manifest(const ShareJob& job, const std::optional<StoredDtype>& dtype,
+                                    std::uint64_t first_element) {
+  io::ManifestShare share{job.share.number, job.share.of, job.has_own_inputs, first_element, 0, {}};
+  if (dtype) {
+    share.dtype_version = static_cast<std::uint32_t>(dtype->version);
+    share.dtype = dtype->descr;
+  }
+  return share;
+}
+
+bool is_there(const std::string& path) {
+  struct stat facts = {};
+  return io::sys::stat_at(AT_FDCWD, path.c_str(), &facts, 0) == 0;
+}
+
+// Whether `found` is what this process would make, but for how it is divided into runs.
+bool is_same(const io::Manifest& found, const io::Manifest& wanted,
+             const io::ManifestShare& share) {
+  return found.share && found.job == wanted.job && found.element_bytes == wanted.element_bytes &&
+         found.inputs == wanted.inputs && found.sample == wanted.sample &&
+         found.share->number == share.number && found.share->shares == share.shares &&
+         found.share->has_own_inputs == share.has_own_inputs && found.share->dtype == share.dtype;
+}
+
+bool holds(const std::string& folder, const io::Manifest& wanted, const io::ManifestShare& share) {
+  if (!is_there(folder)) return false;
+  const io::ResumeFolder there(folder, io::ResumeAccess::kRead);
+  if (!there.found()) {
+    if (io::names_with({folder, ""}, "").empty()) return false;  // an empty one is replaced
+    throw other_folder(folder, "it holds other files");
+  }
+  if (!is_same(*there.found(), wanted, share)) {
+    throw other_folder(folder, "it holds another share, or one of other inputs or options");
+  }
+  return true;
+}
+
+// What processes that were killed have left of this folder, unless one of them still lives.
+void remove_left(const io::OutputPlace& place) {
+  for (const std::string& name : io::names_with(place, "." + place.name + ".gsort-")) {
+    try {
+      const std::string path = place.folder + "/" + name;
+      {
+        io::ResumeFolder left(path, io::ResumeAccess::kUse);
+        if (left.found()) left.remove(*left.found());
+      }
+      io::sys::remove_folder(path.c_str());
+    } catch (const Error&) {  // it is in use, or of somebody else
+    }
+  }
+}
+
+class ShareForming {
+ public:
+  ShareForming(const ShareJob& job, const Plan& plan, io::Reader& reader, Meter& meter)
+      : job_(job),
+        plan_(plan),
+        reader_(reader),
+        meter_(meter),
+        folder_(without_slash(job.folder)),
+        place_(io::place_of(folder_)),
+        share_(share_of_manifest(job, plan.job.dtype, reader.position() / plan.element_bytes)),
+        proof_(plan.job.element, job.verify, &meter) {}
+
+  Outcome form(const EngineMaker& make_engine) {
+    const std::uint64_t begin_ns = meter_.now_ns();
+    remove_left(place_);
+    begin_folder();
+    try {
+      const io::Arena arena(plan_.arena_bytes, "sorting");
+      reader_.limit_decoders(plan_.decoding.limit);
+      const auto engine = make_engine(plan_, engine_shape_of(plan_, &meter_), arena.bytes());
+      meter_.begin_phase(Phase::kRead, plan_.elements * plan_.element_bytes, 0);
+      const FormedRuns formed = form_runs(
+          {plan_, *engine, reader_, proof_, &meter_, &*resumption_, true},
+          [this]() -> io::RunStore& { return *store_; },
+          [](std::optional<std::uint64_t>) -> PieceSink& {
+            throw Error(ErrorKind::kCorrupt, "forming runs", "a chunk was to be put out")
+                .hint(kDefectHint);
+          });
+      require_all_read(formed);
+      take_totals(formed);
+      resumption_->complete(share_, job_.manifest.sample);
+      put_in_place();
+    } catch (...) {
+      discard();
+      throw;
+    }
+    meter_.end_phase();
+    outcome_.phases = meter_.phases();
+    outcome_.total_seconds = static_cast<double>(meter_.now_ns() - begin_ns) * 1e-9;
+    outcome_.peak_memory_bytes = io::peak_resident_bytes();
+    return std::move(outcome_);
+  }
+
+ private:
+  // Another process may remove what it takes for left over before it is locked.
+  void begin_folder() {
+    constexpr int kAttempts = 5;
+    for (int attempt = 1; !store_; ++attempt) {
+      try {
+        hidden_ = fmt::format(".{}.gsort-{:016x}", place_.name, io::sys::random_number());
+        const std::string path = place_.folder + "/" + hidden_;
+        resumption_.emplace(path, io::ResumeAccess::kUse, job_.manifest.job, plan_.element_bytes,
+                            reader_);
+        io::RunStoreOptions options = run_store_options(plan_, job_.packing, job_.direct_io);
+        options.persistent = resumption_->begin(options.block_elements);
+        store_.emplace(std::vector<std::string>{path}, plan_.element_bytes, options);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kTemporary || attempt == kAttempts) throw;
+      }
+    }
+  }
+
+  void require_all_read(const FormedRuns& formed) const {
+    reader_.check_unchanged();
+    const std::uint64_t read = proof_.input().count;
+    const bool is_known = plan_.elements > 0 || reader_.known_size();
+    if (formed.elements == read && (!is_known || read == plan_.elements)) return;
+    throw Error(ErrorKind::kCorrupt, "verifying what was read",
+                fmt::format("the share has {} elements, but {} were sorted",
+                            format_count(plan_.elements), format_count(read)))
+        .hint(kDefectHint);
+  }
+
+  void take_totals(const FormedRuns& formed) {
+    outcome_.elements = formed.elements;
+    outcome_.output_elements = formed.elements;
+    outcome_.bytes = formed.elements * plan_.element_bytes;
+    outcome_.runs = formed.runs.size();
+    outcome_.verified = job_.verify;
+    outcome_.fingerprint = proof_.input();
+    outcome_.run_key_bytes = store_->key_bytes_put();
+    outcome_.spilled_bytes = store_->bytes_written();
+    outcome_.peak_spilled_bytes = store_->peak_bytes_in_use();
+  }
+
+  // The folder that is there already may be that of another process with the same share.
+  void put_in_place() {
+    const io::Folder above = io::open_folder(place_.folder, ErrorKind::kTemporary);
+    if (io::sys::rename_at(above.file.fd(), hidden_.c_str(), place_.name.c_str()) == 0) {
+      if (above.readable) above.file.sync();
+      return;
+    }
+    const int problem = errno;
+    if (!holds(folder_, job_.manifest, share_)) {
+      throw Error::from_errno(ErrorKind::kTemporary, "making the folder", problem)
+          .path(folder_)
+          .hint("name a folder that is not there, or remove this one");
+    }
+    discard();
+  }
+
+  void discard() {
+    store_.reset();
+    resumption_->discard();
+    resumption_.reset();
+    io::sys::remove_folder((place_.folder + "/" + hidden_).c_str());
+  }
+
+  const ShareJob& job_;
+  const Plan& plan_;
+  io::Reader& reader_;
+  Meter& meter_;
+  const std::string folder_;
+  const io::OutputPlace place_;
+  const io::ManifestShare share_;
+  Proof proof_;
+  std::string hidden_;
+  std::optional<Resumption> resumption_;
+  std::optional<io::RunStore> store_;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+ElementFormat format_in_runs(const ElementFormat& element) {
+  constexpr std::size_t kLeastBytes = 4;  // that engines sort as keys
+  ElementFormat format = element;
+  if (element.records || element.bytes() >= kLeastBytes) return format;
+  const auto bytes = static_cast<std::uint32_t>(element.bytes());
+  const KeyFormat& key = element.key;
+  format.records = RecordFormat{bytes, {{0, bytes, key.type, key.big_endian, key.descending}}};
+  return format;
+}
+
+bool is_formed(const ShareJob& job, const std::optional<StoredDtype>& dtype) {
+  return holds(without_slash(job.folder), job.manifest, share_of_manifest(job, dtype, 0));
+}
+
+Outcome form_share(const ShareJob& job, const Plan& plan, const EngineMaker& make_engine,
+                   io::Reader& reader, Meter& meter) {
+  return ShareForming(job, plan, reader, meter).form(make_engine);
+}
+
+}  // namespace gsort

@@ -1,0 +1,25 @@
+// Joins the parts of an output: compares what the processes that wrote them have proven, and gives
+// the shared file its name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "element/fingerprint.hpp"
+
+namespace gsort {
+
+struct JoinedParts {
+  std::uint64_t elements = 0;
+  std::uint64_t bytes = 0;
+  Fingerprint fingerprint;
+  bool verified = false;
+};
+
+// Afterwards nothing hidden is left beside the output but one record, by which a second call, now
+// or at the same time, sees that all is done. Throws: Error(kOutput) where parts are missing, or do
+// not belong together; Error(kCorrupt) where they are not all that the shares hold, or not in
+// order. The output is then as it was.
+JoinedParts join_parts(const std::string& output, std::uint32_t parts);
+
+}  // namespace gsort

@@ -1,0 +1,48 @@
+// PartRecord: what a process that has written a part of an output leaves beside it, for who joins
+// the parts: a line of text with a checksum. Also the names of the hidden files beside an output.
+//
+//   gsort-part 1 JOB PART PARTS ELEMENTS BYTES FILE VERIFIED INPUT OUTPUT BEGIN END FIRST LAST SUM
+//
+// INPUT and OUTPUT are fingerprints, three numbers each; FIRST and LAST the normalised keys at the
+// ends of the part, in hexadecimal digits behind a dot; SUM is XXH3-64 of all before it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "pipeline/proof/proof.hpp"
+
+namespace gsort {
+
+struct PartRecord {
+  std::uint64_t job = 0;  // the same for all parts of the same shares in the same form
+  std::uint32_t part = 0;
+  std::uint32_t parts = 1;
+  std::uint64_t elements = 0;     // of the whole output
+  std::uint64_t file_bytes = 0;   // the same
+  std::uint64_t file_number = 0;  // of the shared file, as long as that is there
+  bool verified = false;
+  Fingerprint input;  // of all shares
+  Fingerprint output;
+  std::uint64_t begin = 0;  // of the part's elements
+  std::uint64_t end = 0;
+  std::string first;  // empty unless verified, or without elements
+  std::string last;
+
+  friend bool operator==(const PartRecord&, const PartRecord&) = default;
+};
+
+[[nodiscard]] std::string encode_part(const PartRecord& record);
+// None for any other text.
+[[nodiscard]] std::optional<PartRecord> parse_part(const std::string& text);
+
+// The beginning of the names of all hidden files beside the output `name`, and of these: the shared
+// file, a record, and the record of the output when it has got its name.
+[[nodiscard]] std::string hidden_prefix(const std::string& name);
+[[nodiscard]] std::string shared_name(const std::string& name, std::uint64_t job);
+[[nodiscard]] std::string record_prefix(const std::string& name);
+[[nodiscard]] std::string record_name(const std::string& name, const PartRecord& record);
+[[nodiscard]] std::string joined_name(const std::string& name);
+
+}  // namespace gsort

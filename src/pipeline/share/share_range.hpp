@@ -1,0 +1,50 @@
+// Which elements a share or a part has: floor(N * I / P) to floor(N * (I + 1) / P) of N elements.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "base/page.hpp"
+#include "pipeline/part_queue.hpp"
+
+namespace gsort {
+
+// One of several equal shares, numbered from 0.
+struct ShareNumber {
+  std::uint32_t number = 0;
+  std::uint32_t of = 1;
+
+  friend bool operator==(const ShareNumber&, const ShareNumber&) = default;
+};
+
+[[nodiscard]] inline std::uint64_t share_border(std::uint64_t elements, std::uint64_t number,
+                                                std::uint64_t of) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>(Wide{elements} * number / of);
+}
+
+[[nodiscard]] inline OutputRange share_of(std::uint64_t elements, const ShareNumber& share) {
+  return {share_border(elements, share.number, share.of),
+          share_border(elements, std::uint64_t{share.number} + 1, share.of)};
+}
+
+// Where part `number` begins in a file that several hosts write: not within a page where elements
+// allow that and parts are long, since two hosts that write into one page of a network file system
+// may lose data. `header_bytes` come before the first element.
+[[nodiscard]] inline std::uint64_t part_border(std::uint64_t elements, std::uint64_t number,
+                                               std::uint64_t of, std::uint64_t element_bytes,
+                                               std::uint64_t header_bytes) {
+  constexpr std::uint64_t kLeastSteps = 16;  // of a part
+  const std::uint64_t border = share_border(elements, number, of);
+  const std::uint64_t step = kMemoryPageBytes / std::gcd(kMemoryPageBytes, element_bytes);
+  if (border == elements || elements / of < kLeastSteps * step) return border;
+  for (std::uint64_t back = 0; back < std::min(step, border); ++back) {
+    if ((header_bytes + (border - back) * element_bytes) % kMemoryPageBytes == 0) {
+      return border - back;
+    }
+  }
+  return border;
+}
+
+}  // namespace gsort

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Sorts by several processes that share files: --form, --take, --join. Random inputs, shares and parts, against one
+gsort; and processes that are killed at random times, repeated, and run twice at once, with the same bytes each time.
+
+Usage: shares.py --gsort PROGRAM [--seconds S] [--seed N]"""
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+KINDS = [["-t", "u32"], ["-t", "u64", "-r"], ["-t", "f64"], ["-t", "i16"], ["-t", "u8", "-r"],
+         ["--record=12", "--key=4:u32"], ["--record=20", "--key=0:bytes3", "-r"]]
+
+
+class Sort:
+    """One sort by several processes, in a folder of its own."""
+
+    def __init__(self, gsort: str, folder: Path, chance: random.Random, elements: int):
+        self.gsort, self.folder, self.chance = gsort, folder, chance
+        self.kind = chance.choice(KINDS)
+        self.shares, self.parts = chance.randint(1, 6), chance.randint(1, 6)
+        self.memory = ["-S", "16M"]
+        size = 12 * 20 * (elements // 20)  # whole elements of every kind
+        alphabet = chance.choice([b"\0\1", bytes(range(256)), b"\0\0\0\7"])
+        data = os.urandom(size) if len(alphabet) == 256 else bytes(chance.choices(alphabet, k=size))
+        (folder / "in").write_bytes(data)
+        self.run([*self.kind, "in", "-o", "want"], check=True)
+
+    def run(self, arguments: list[str], check: bool = False) -> int:
+        done = subprocess.run([self.gsort, *self.memory, *arguments], cwd=self.folder, capture_output=True, text=True,
+                              check=False)
+        if check and done.returncode != 0:
+            sys.exit(f"{self.gsort} {' '.join(arguments)}: status {done.returncode}\n{done.stderr}")
+        return done.returncode
+
+    def form(self, share: int) -> list[str]:
+        return [*self.kind, f"--form=runs{share}", f"--share={share}/{self.shares}", "in"]
+
+    def take(self, part: int) -> list[str]:
+        folders = [f"runs{share}" for share in range(self.shares)]
+        self.chance.shuffle(folders)
+        return [f"--take={part}/{self.parts}", f"--from={','.join(folders)}", "-o", "out"]
+
+    def join(self) -> list[str]:
+        return [f"--join={self.parts}", "-o", "out"]
+
+    def steps(self) -> list[list[list[str]]]:
+        """What may run at once, in the order of what may not."""
+        return [[self.form(i) for i in range(self.shares)], [self.take(i) for i in range(self.parts)], [self.join()]]
+
+    def require_output(self, what: str) -> None:
+        if (self.folder / "out").read_bytes() != (self.folder / "want").read_bytes():
+            sys.exit(f"{what}: other bytes than one gsort: {self.kind}, {self.shares} shares, {self.parts} parts")
+        left = {path.name for path in self.folder.iterdir()}
+        left -= {"in", "want", "out", ".out.gsort-joined", *(f"runs{share}" for share in range(self.shares))}
+        if left:
+            sys.exit(f"{what}: left behind: {sorted(left)}")
+
+
+def kill_after(sort: Sort, arguments: list[str], seconds: float) -> bool:
+    """Runs gsort for so long. Returns whether it came to its end before."""
+    process = subprocess.Popen([sort.gsort, *sort.memory, *arguments], cwd=sort.folder, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    try:
+        return process.wait(seconds) == 0
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        return False
+
+
+def killed_and_repeated(sort: Sort) -> int:
+    """Kills every process a few times. Returns how often."""
+    kills = 0
+    for step in sort.steps():
+        for arguments in step:
+            for _ in range(sort.chance.randint(1, 4)):
+                kills += not kill_after(sort, arguments, sort.chance.uniform(0.0005, 0.06))
+            sort.run(arguments, check=True)
+    # What a last kill has left is gone when the same has run again.
+    sort.require_output("killed")
+    return kills
+
+
+def twice_at_once(sort: Sort) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        for step in sort.steps():
+            list(pool.map(lambda arguments: sort.run(arguments, check=True), step + step))
+    sort.require_output("twice at once")
+
+
+def plain(sort: Sort) -> None:
+    for step in sort.steps():
+        for arguments in step:
+            sort.run(arguments, check=True)
+    sort.require_output("one after the other")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--gsort", required=True)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
+    options = parser.parse_args()
+    gsort = str(Path(options.gsort).resolve())
+    print(f"seed {options.seed}", flush=True)
+    chance = random.Random(options.seed)
+    end = time.monotonic() + options.seconds
+    sorts = kills = 0
+    while sorts < 3 or time.monotonic() < end:
+        folder = Path(tempfile.mkdtemp(prefix="gsort-shares-"))
+        try:
+            elements = chance.choice([0, 20, 100, 5000, 100_000])
+            sort = Sort(gsort, folder, chance, elements)
+            way = sorts % 3
+            if way == 0:
+                plain(sort)
+            elif way == 1:
+                kills += killed_and_repeated(sort)
+            else:
+                twice_at_once(sort)
+        finally:
+            shutil.rmtree(folder)
+        sorts += 1
+    print(f"{sorts} sorts, {kills} kills: all bytes are those of one gsort")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
