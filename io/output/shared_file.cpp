@@ -26,6 +26,20 @@ OutputPlace place_of(const std::string& path) {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
+OutputPlace place_of_output(const std::string& path) {
+  const auto refuse = [&](const char* reason) {
+    throw Error(ErrorKind::kOutput, "opening", reason)
+        .path(path)
+        .hint("parts are joined in a regular file: name one, or a path where there is nothing");
+  };
+  OutputPlace place = place_of(path);
+  struct stat found = {};
+  if (place.name.empty()) refuse("is a folder");
+  if (sys::stat_at(AT_FDCWD, path.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return place;
+  if (!S_ISREG(found.st_mode)) refuse("is not a regular file");
+  return place;
+}
+
 std::vector<std::string> names_with(const OutputPlace& place, const std::string& prefix) {
   std::vector<std::string> names;
   std::error_code problem;

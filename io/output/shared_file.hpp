@@ -23,6 +23,8 @@ struct OutputPlace {
   std::string name;
 };
 [[nodiscard]] OutputPlace place_of(const std::string& path);
+// The same of an output. Throws: Error(kOutput) where `path` is a link, a folder or a device.
+[[nodiscard]] OutputPlace place_of_output(const std::string& path);
 
 // The names in the folder that begin with `prefix`, in order. Throws: Error(kOutput).
 [[nodiscard]] std::vector<std::string> names_with(const OutputPlace& place,

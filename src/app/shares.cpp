@@ -127,7 +127,7 @@ ShareDone take(const Options& options, Meter& meter) {
   const std::uint64_t header_bytes = header_of_output(job, shares.elements()).size();
   done.was_there = is_taken(part, shares, job.output_form, header_bytes);
   if (done.was_there) return done;
-  done.machine = machine_for_part(shares, io::place_of(*options.output).folder);
+  done.machine = machine_for_part(shares, io::place_of_output(*options.output).folder);
   look_for_gpus(job, done.machine);
   done.plan = make_plan(job, done.machine);
   if (!done.plan.run.rounds.empty()) {

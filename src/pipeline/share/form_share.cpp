@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <ranges>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -72,9 +73,10 @@ void remove_left(const io::OutputPlace& place) {
   for (const std::string& name : io::names_with(place, "." + place.name + ".gsort-")) {
     try {
       const std::string path = place.folder + "/" + name;
-      {
-        io::ResumeFolder left(path, io::ResumeAccess::kUse);
-        if (left.found()) left.remove(*left.found());
+      const io::ResumeFolder locked(path, io::ResumeAccess::kUse);
+      // The runs before the manifest: runs alone would be refused here.
+      for (const std::string& file : io::names_with({path, ""}, "") | std::views::reverse) {
+        io::remove_beside({path, ""}, file);
       }
       io::sys::remove_folder(path.c_str());
     } catch (const Error&) {  // it is in use, or of somebody else

@@ -131,7 +131,7 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
 }  // namespace
 
 JoinedParts join_parts(const std::string& output, std::uint32_t parts) {
-  const io::OutputPlace place = io::place_of(output);
+  const io::OutputPlace place = io::place_of_output(output);
   std::optional<PartRecord> joined;
   try {
     joined = join_now(output, place, parts);

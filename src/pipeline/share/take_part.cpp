@@ -236,7 +236,7 @@ OutputRange range_of_part(const PartJob& job, const FormedShares& shares,
 
 bool is_taken(const PartJob& job, const FormedShares& shares, const OutputForm& form,
               std::uint64_t header_bytes) {
-  const io::OutputPlace place = io::place_of(job.output);
+  const io::OutputPlace place = io::place_of_output(job.output);
   const PartRecord wanted = record_of(job, shares, form, header_bytes);
   const auto text = io::read_record(place, record_name(place.name, wanted));
   const auto found = text ? parse_part(*text) : std::nullopt;
@@ -251,7 +251,7 @@ Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_
   const std::uint64_t begin_ns = meter.now_ns();
   const std::vector<std::byte> header = header_of_output(plan.job, shares.elements());
   PartRecord record = record_of(job, shares, plan.job.output_form, header.size());
-  const io::OutputPlace place = io::place_of(job.output);
+  const io::OutputPlace place = io::place_of_output(job.output);
   const io::SharedFile file(place, shared_name(place.name, record.job),
                             io::SharedFile::Access::kWrite);
   file.grow_to(record.file_bytes);
