@@ -164,6 +164,12 @@ void Output::prepare(std::uint64_t bytes, const WriteWindows& windows) {
 void Output::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   impl_->write_at(offset, bytes);
 }
+std::string Output::hidden_path() const {
+  return impl_->hidden_path();
+}
+void Output::note_written(std::uint64_t offset, std::uint64_t bytes) {
+  impl_->note_written(offset, bytes);
+}
 void Output::write_next(ConstByteSpan bytes) {
   impl_->write_at(impl_->next_offset, bytes);
   impl_->next_offset += bytes.size();

@@ -29,6 +29,9 @@ namespace gsort::io {
 struct OutputOptions {
   DirectIo direct_io = DirectIo::kAuto;
   bool must_be_new = false;  // nothing may have the name, so that a regular file can be taken back
+  // A regular file has a hidden name from the start, by which other processes write to it, too:
+  // see output_share.hpp. Nobody then writes around the page cache.
+  bool is_shared = false;
 };
 
 // Memory that takes an output.
@@ -80,6 +83,11 @@ class Output {
   // commit(). Throws: Error(kOutput) naming the path and the offset. On a stream every later and
   // waiting call then throws, too.
   void write_at(std::uint64_t offset, ConstByteSpan bytes);
+
+  // Of a shared regular file: its hidden path; and what other processes have written and synced.
+  // Throws: Error(kCorrupt) when any of it was written before.
+  [[nodiscard]] std::string hidden_path() const;
+  void note_written(std::uint64_t offset, std::uint64_t bytes);
 
   // Writes `bytes` behind everything that was written so far; for one thread.
   void write_next(ConstByteSpan bytes);

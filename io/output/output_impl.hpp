@@ -25,6 +25,8 @@ class Output::Impl {
   [[nodiscard]] virtual const std::string& folder() const = 0;
   virtual void prepare(std::uint64_t bytes, const WriteWindows& windows) = 0;
   virtual void write_at(std::uint64_t offset, ConstByteSpan bytes) = 0;
+  [[nodiscard]] virtual std::string hidden_path() const { return {}; }
+  virtual void note_written(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) {}
   virtual void cancel() noexcept = 0;
   virtual void commit(std::uint64_t size_bytes) = 0;
   // The steps of a regular output's commit(), and a way back from the second.

@@ -48,6 +48,12 @@ class RegularOutput : public Output::Impl {
   [[nodiscard]] const std::string& folder() const override { return target_.folder; }
   void prepare(std::uint64_t bytes, const WriteWindows& windows) override;
   void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
+  [[nodiscard]] std::string hidden_path() const override {
+    return target_.folder + "/" + new_file_.hidden_name();
+  }
+  void note_written(std::uint64_t offset, std::uint64_t bytes) override {
+    new_file_.note_written(offset, bytes);
+  }
   void cancel() noexcept override {}
   void commit(std::uint64_t size_bytes) override;
   void finish(std::uint64_t size_bytes) override;
@@ -68,6 +74,7 @@ class RegularOutput : public Output::Impl {
   OutputTarget target_;
   DirectIo policy_;
   bool must_be_new_;
+  bool is_shared_;
   mode_t mode_of_new_;
   // None: they cannot be read.
   std::optional<AccessList> list_of_folder_;  // what new files in it begin with
@@ -83,14 +90,15 @@ class RegularOutput : public Output::Impl {
 
 RegularOutput::RegularOutput(OutputTarget target, const OutputOptions& options)
     : target_(std::move(target)),
-      policy_(options.direct_io),
+      policy_(options.is_shared ? DirectIo::kOff : options.direct_io),
       must_be_new_(options.must_be_new),
+      is_shared_(options.is_shared),
       mode_of_new_(kModeOfNew & ~sys::file_mode_mask()),
       list_of_folder_(default_list_of(target_.folder)),
       list_of_replaced_(target_.replaced ? list_of(target_.folder + "/" + target_.name)
                                          : std::optional(AccessList())),
       folder_(open_folder(target_.folder, ErrorKind::kOutput)),
-      new_file_(folder_, target_.name, target_.path),
+      new_file_(folder_, target_.name, target_.path, options.is_shared),
       hidden_name_(new_file_.hidden_name()) {
   if (!list_of_folder_ && !target_.replaced) {
     mode_of_new_ = mode_of_new_file(folder_, kModeOfNew).value_or(kModeOfOwner);
@@ -252,7 +260,7 @@ std::vector<std::string> RegularOutput::notes() const {
   if (refused) {
     notes.push_back(path() + ": O_DIRECT is not supported here, using the page cache");
   }
-  if (!hidden_name_.empty()) {
+  if (!hidden_name_.empty() && !is_shared_) {
     notes.push_back(path() + ": the file system has no unnamed files, written as " + hidden_name_);
   }
   if (!list_of_folder_ && !target_.replaced) {

@@ -10,10 +10,12 @@
 
 namespace gsort::io {
 
-LinkableFile::LinkableFile(const Folder& folder, std::string target, const std::string& path)
+LinkableFile::LinkableFile(const Folder& folder, std::string target, const std::string& path,
+                           bool is_hidden)
     : folder_(folder),
       target_(std::move(target)),
-      new_file_(create_linkable(folder, target_, path)) {
+      new_file_(is_hidden ? create_hidden(folder, target_, path)
+                          : create_linkable(folder, target_, path)) {
   new_file_.file.note_places_in(written_);
 }
 
@@ -58,15 +60,20 @@ void LinkableFile::put_in_free_place(std::uint64_t bytes) {
   new_file_.name.clear();
 }
 
+void LinkableFile::note_written(std::uint64_t offset, std::uint64_t bytes) {
+  if (!written_.add(offset, bytes)) throw wrong("data was written twice", offset);
+}
+
+Error LinkableFile::wrong(std::string reason, std::uint64_t offset) const {
+  return Error(ErrorKind::kCorrupt, "verifying what was written to", std::move(reason))
+      .path(new_file_.file.path())
+      .at(offset)
+      .hint(
+          "this is a bug in gsort, please report it; the output was discarded, the input is "
+          "unchanged");
+}
+
 void LinkableFile::require_written(std::uint64_t bytes) const {
-  const auto wrong = [&](std::string reason, std::uint64_t offset) {
-    return Error(ErrorKind::kCorrupt, "verifying what was written to", std::move(reason))
-        .path(new_file_.file.path())
-        .at(offset)
-        .hint(
-            "this is a bug in gsort, please report it; the output was discarded, the input is "
-            "unchanged");
-  };
   if (!written_.covers(bytes)) {
     const std::uint64_t gap = written_.first_gap();
     if (gap < bytes) throw wrong("data is missing here", gap);

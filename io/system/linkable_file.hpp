@@ -14,8 +14,10 @@ namespace gsort::io {
 class LinkableFile {
  public:
   // To become `target` in `folder`, which outlives it. `path` is what messages call it.
+  // is_hidden: it has a hidden name from the start, for other processes.
   // Throws: Error of the folder's kind.
-  LinkableFile(const Folder& folder, std::string target, const std::string& path);
+  LinkableFile(const Folder& folder, std::string target, const std::string& path,
+               bool is_hidden = false);
   ~LinkableFile();  // without put_in_place(): nothing is left of it
   LinkableFile(const LinkableFile&) = delete;
   LinkableFile& operator=(const LinkableFile&) = delete;
@@ -24,6 +26,10 @@ class LinkableFile {
 
   // Empty when the file has no name, or has become the target.
   [[nodiscard]] const std::string& hidden_name() const { return new_file_.name; }
+
+  // Another process has written these bytes. Thread-safe.
+  // Throws: Error(kCorrupt) when any of them has been written before.
+  void note_written(std::uint64_t offset, std::uint64_t bytes);
 
   // Gives it the name, in place of a file that has it; `replaces` says whether there was one, which
   // spares a call. Neither the file nor the folder is synced.
@@ -36,6 +42,7 @@ class LinkableFile {
 
  private:
   void require_written(std::uint64_t bytes) const;
+  [[nodiscard]] Error wrong(std::string reason, std::uint64_t offset) const;
   [[nodiscard]] Error failed(int error_number) const;
 
   const Folder& folder_;

@@ -127,6 +127,10 @@ NewFile create_linkable(const Folder& folder, const std::string& target, const s
     const std::string self = fmt::format("/proc/self/fd/{}", file.fd());
     if (sys::stat_at(AT_FDCWD, self.c_str(), &facts, 0) == 0) return {std::move(file), {}};
   }
+  return create_hidden(folder, target, path);
+}
+
+NewFile create_hidden(const Folder& folder, const std::string& target, const std::string& path) {
   const HeldSignals held;
   return create_named(folder, target, path);
 }

@@ -35,6 +35,10 @@ struct NewFile {
 [[nodiscard]] NewFile create_linkable(const Folder& folder, const std::string& target,
                                       const std::string& path);
 
+// The same with a hidden name from the start, by which other processes can open it.
+[[nodiscard]] NewFile create_hidden(const Folder& folder, const std::string& target,
+                                    const std::string& path);
+
 // A file that never gets a name. Where that is refused, the name is removed before anybody sees it,
 // with signals held back meanwhile.
 // Throws: Error of the folder's kind.

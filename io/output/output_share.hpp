@@ -1,0 +1,42 @@
+// OutputShare: what a process writes of an output that another one has made (OutputOptions::
+// is_shared), on this host or on another that sees the same file system.
+//
+// Life: the maker creates the file and calls mark(), the others open it and compare the mark, so
+// that a folder that is another one on some host is found before anything is sorted. All write; all
+// but the maker finish(), and tell it what they wrote (Output::note_written); it commits.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "io/system/file.hpp"
+#include "io/system/written_places.hpp"
+
+namespace gsort::io {
+
+// Writes a number that nobody can guess into the hidden file of a shared output, which the output
+// itself overwrites later, and returns it. Throws: Error(kOutput).
+[[nodiscard]] std::uint64_t mark_shared_output(const std::string& hidden_path);
+
+// Not movable. write_at is thread-safe.
+class OutputShare {
+ public:
+  // `path` is what messages call it. Throws: Error(kOutput) when the file cannot be opened, or has
+  // not that mark.
+  OutputShare(const std::string& hidden_path, const std::string& path, std::uint64_t mark);
+  OutputShare(const OutputShare&) = delete;
+  OutputShare& operator=(const OutputShare&) = delete;
+
+  // Throws: Error(kOutput); Error(kCorrupt) when any of it was written here before.
+  void write_at(std::uint64_t offset, ConstByteSpan bytes);
+
+  // All has been written, which is [begin, end) of the file: returns when it is on the disk.
+  // Throws: Error(kOutput); Error(kCorrupt) when it is not that.
+  void finish(std::uint64_t begin, std::uint64_t end);
+
+ private:
+  File file_;
+  WrittenPlaces places_;
+};
+
+}  // namespace gsort::io
