@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "options/options.hpp"
 
@@ -41,8 +42,11 @@ struct OptionSpec {
   void (*apply)(Options& options, std::string_view value) = nullptr;
 };
 
-// All options, in the order in which help shows them; groups are contiguous.
-[[nodiscard]] std::span<const OptionSpec> option_table();
+// All options of a program, in the order in which help shows them; groups are contiguous.
+[[nodiscard]] std::span<const OptionSpec> option_table(Program program = Program::kGsort);
+
+// Those of gsort-mpi: some of gsort's `rows`, and its own.
+[[nodiscard]] std::vector<OptionSpec> cluster_rows(std::span<const OptionSpec> rows);
 
 // Those of them that stand first.
 [[nodiscard]] std::span<const OptionSpec> order_and_job_rows();

@@ -290,14 +290,15 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
 
 }  // namespace
 
-std::span<const OptionSpec> option_table() {
+std::span<const OptionSpec> option_table(Program program) {
   static const std::vector<OptionSpec> kTable = [] {
     const std::span<const OptionSpec> first = order_and_job_rows();
     std::vector<OptionSpec> all(first.begin(), first.end());
     all.insert(all.end(), kFurtherRows.begin(), kFurtherRows.end());
     return all;
   }();
-  return kTable;
+  static const std::vector<OptionSpec> kClusterTable = cluster_rows(kTable);
+  return program == Program::kGsort ? kTable : kClusterTable;
 }
 
 std::string_view title_of(OptionGroup group) {

@@ -36,6 +36,9 @@ enum class Show : std::uint8_t {
   kFish,
 };
 
+// Which program is called: it decides which options there are.
+enum class Program : std::uint8_t { kGsort, kCluster };  // gsort, gsort-mpi
+
 // Who decided the key type, so that it can be shown with the type. kDefault: nobody, so that what
 // is read may have another one; parse_options() alone says so.
 enum class TypeSource : std::uint8_t {
@@ -144,6 +147,9 @@ struct Options : FileNames, Resources, Reporting {
   int compress_level = 0;                          // with compress
   std::vector<std::string> temporary_directories;  // as given; empty: the default of the plan
 
+  // Of gsort-mpi: how long a host may be silent.
+  unsigned peer_timeout_seconds = 60;
+
   bool keep_rates = true;  // GSORT_CACHE: whether the file of measured rates is read and written
 
   DirectIo direct_io = DirectIo::kAuto;
@@ -166,7 +172,8 @@ using NameList = std::function<std::vector<std::string>(const std::string& list)
 // `name_list` is called for --files0-from only. Throws: Error(kUsage) for anything unknown,
 // malformed or contradictory; what name_list throws.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv,
-                                    const Environment& environment, const NameList& name_list = {});
+                                    const Environment& environment, const NameList& name_list = {},
+                                    Program program = Program::kGsort);
 
 // The options of a sort of `input` alone, as --each asks for: with the type that its own name says,
 // its output is the file of its name in the folder --output, or itself. `options` are those of

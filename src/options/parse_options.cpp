@@ -32,14 +32,19 @@ using Words = std::vector<std::string>;
 constexpr Choice<bool> kSwitch[] = {{"on", true}, {"off", false}};
 
 constexpr const char* kSeeHelp = "gsort -h shows the common options, gsort --help all";
+constexpr const char* kSeeClusterHelp = "gsort-mpi --help shows all options";
+
+const char* see_help(Program program) {
+  return program == Program::kGsort ? kSeeHelp : kSeeClusterHelp;
+}
 
 // Where words come from: which decides whether files may be among them, and what errors say.
 enum class Origin : std::uint8_t { kEnvironment, kArguments };
 
 // The table in Boost's terms: "name,letter", and how many values.
-po::options_description describe_to_boost() {
+po::options_description describe_to_boost(Program program) {
   po::options_description description;
-  for (const OptionSpec& spec : option_table()) {
+  for (const OptionSpec& spec : option_table(program)) {
     std::string names(spec.name);
     if (spec.letter != '\0') names += std::string(",") + spec.letter;
     if (spec.value_kind == ValueKind::kNone) {
@@ -56,54 +61,70 @@ po::options_description describe_to_boost() {
 }
 
 // The row that Boost's key ("output", or "-C" for a letter without a name) stands for.
-const OptionSpec& row_of(std::string_view key) {
-  const auto rows = option_table();
+const OptionSpec& row_of(std::string_view key, Program program) {
+  const auto rows = option_table(program);
   return *std::ranges::find_if(rows, [key](const OptionSpec& spec) {
     return spec.name.empty() ? display_name(spec) == key : spec.name == key;
   });
 }
 
-Error unknown_long_option(std::string_view typed) {
+// What gsort has, and gsort-mpi has not.
+Error only_on_one_machine(std::string_view typed) {
+  return Error(ErrorKind::kUsage, fmt::format("option '{}'", typed),
+               "gsort-mpi does not have it yet")
+      .hint("gsort has it, on one machine; gsort-mpi --help lists the options for several");
+}
+
+Error unknown_long_option(std::string_view typed, Program program) {
   std::vector<std::string_view> names;
-  for (const OptionSpec& spec : option_table()) {
+  for (const OptionSpec& spec : option_table(program)) {
     if (!spec.name.empty()) names.push_back(spec.name);
   }
+  const bool gsort_has_it =
+      std::ranges::find(option_table(), typed.substr(2), &OptionSpec::name) != option_table().end();
+  if (program == Program::kCluster && gsort_has_it) return only_on_one_machine(typed);
   const auto nearest = nearest_name(typed.substr(2), names);
   return Error(ErrorKind::kUsage, fmt::format("option '{}'", typed), "is unknown")
-      .hint(nearest ? fmt::format("did you mean --{}?", *nearest) : kSeeHelp);
+      .hint(nearest ? fmt::format("did you mean --{}?", *nearest) : see_help(program));
 }
 
 // `typed` is a word of letters, "-rx", without what follows a '='.
-Error unknown_letter(std::string_view typed) {
+Error unknown_letter(std::string_view typed, Program program) {
+  const auto has = [](std::span<const OptionSpec> rows, char letter) {
+    return std::ranges::find(rows, letter, &OptionSpec::letter) != rows.end();
+  };
   for (const char letter : typed.substr(1)) {
-    if (std::ranges::find(option_table(), letter, &OptionSpec::letter) == option_table().end()) {
+    if (!has(option_table(program), letter)) {
+      if (has(option_table(), letter)) return only_on_one_machine(fmt::format("-{}", letter));
       return Error(ErrorKind::kUsage, fmt::format("option '-{}'", letter), "is unknown")
-          .hint(kSeeHelp);
+          .hint(see_help(program));
     }
   }
   return Error(ErrorKind::kUsage, fmt::format("option '{}'", typed), "takes no value")
-      .hint(kSeeHelp);
+      .hint(see_help(program));
 }
 
 // What Boost refuses, in gsort's words.
-Error in_our_words(const po::error_with_option_name& refused) {
+Error in_our_words(const po::error_with_option_name& refused, Program program) {
   std::string name = refused.get_option_name();  // "--output", "-o", at times with its value
   name.resize(std::min(name.find('='), name.size()));
   if (dynamic_cast<const po::unknown_option*>(&refused) != nullptr) {
-    return name.starts_with("--") ? unknown_long_option(name) : unknown_letter(name);
+    return name.starts_with("--") ? unknown_long_option(name, program)
+                                  : unknown_letter(name, program);
   }
   const auto* const syntax = dynamic_cast<const po::invalid_syntax*>(&refused);
   const bool takes_none =
       syntax != nullptr && syntax->kind() == po::invalid_syntax::extra_parameter;
   return Error(ErrorKind::kUsage, fmt::format("option '{}'", name),
                takes_none ? "takes no value" : "needs a value")
-      .hint(kSeeHelp);
+      .hint(see_help(program));
 }
 
 // Reads "--explain" as "--explain=text". Left to itself, Boost would take the next word for the
 // value of an option whose value may be left out.
-std::pair<std::string, std::string> complete_optional_value(const std::string& word) {
-  for (const OptionSpec& spec : option_table()) {
+std::pair<std::string, std::string> complete_optional_value(const std::string& word,
+                                                            Program program) {
+  for (const OptionSpec& spec : option_table(program)) {
     if (spec.value_kind == ValueKind::kOptional && word == display_name(spec)) {
       return {std::string(spec.name), std::string(spec.implicit_value)};
     }
@@ -111,16 +132,18 @@ std::pair<std::string, std::string> complete_optional_value(const std::string& w
   return {};
 }
 
-std::vector<po::option> tokenize(const Words& words) {
+std::vector<po::option> tokenize(const Words& words, Program program) {
   using Style = po::command_line_style::style_t;
   constexpr int kStyle = Style::unix_style & ~Style::allow_guessing;
-  const po::options_description description = describe_to_boost();
+  const po::options_description description = describe_to_boost(program);
   po::command_line_parser parser(words);
-  parser.options(description).style(kStyle).extra_parser(complete_optional_value);
+  parser.options(description).style(kStyle).extra_parser([program](const std::string& word) {
+    return complete_optional_value(word, program);
+  });
   try {
     return parser.run().options;
   } catch (const po::error_with_option_name& refused) {
-    throw in_our_words(refused);
+    throw in_our_words(refused, program);
   }
 }
 
@@ -166,10 +189,10 @@ void note_origin(Options& options, const OptionSpec& row, Origin origin) {
   if (origin == Origin::kEnvironment) options.from_environment.push_back(name);
 }
 
-void apply_words(Options& options, const Words& words, Origin origin) {
-  for (const po::option& option : tokenize(words)) {
+void apply_words(Options& options, const Words& words, Origin origin, Program program) {
+  for (const po::option& option : tokenize(words, program)) {
     if (!option.string_key.empty()) {
-      const OptionSpec& row = row_of(option.string_key);
+      const OptionSpec& row = row_of(option.string_key, program);
       require_origin(row, origin);
       row.apply(options, option.value.empty() ? "" : option.value.front());
       note_origin(options, row, origin);
@@ -185,10 +208,10 @@ void apply_words(Options& options, const Words& words, Origin origin) {
 
 // Whatever is wrong with an option of the environment, the message says where it is: it is not on
 // the command line that the user sees.
-void apply_environment(Options& options, const char* text) {
+void apply_environment(Options& options, const char* text, Program program) {
   const Words words = split_words(text);
   try {
-    apply_words(options, words, Origin::kEnvironment);
+    apply_words(options, words, Origin::kEnvironment, program);
   } catch (const Error& error) {
     throw Error(error.kind(), error.operation() + " in GSORT_OPTIONS", error.reason())
         .hint(error.hint());
@@ -262,12 +285,12 @@ void refuse_contradictions(const Options& options) {
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv, const Environment& environment,
-                      const NameList& name_list) {
+                      const NameList& name_list, Program program) {
   Options options;
   if (const char* const words = environment("GSORT_OPTIONS"); words != nullptr) {
-    apply_environment(options, words);
+    apply_environment(options, words, program);
   }
-  apply_words(options, Words(argv + std::min(argc, 1), argv + argc), Origin::kArguments);
+  apply_words(options, Words(argv + std::min(argc, 1), argv + argc), Origin::kArguments, program);
   if (options.show != Show::kNone) return options;
   if (const char* const text = environment("GSORT_CACHE"); text != nullptr && *text != 0) {
     options.keep_rates = parse_choice(text, kSwitch, "GSORT_CACHE");

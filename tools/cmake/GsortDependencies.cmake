@@ -12,6 +12,17 @@ find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
+# Without MPI there is no gsort-mpi.
+set(MPI_CXX_SKIP_MPICXX TRUE)  # its C interface alone
+if(NOT GSORT_RELOCATABLE)  # an MPI is that of its site
+  find_package(MPI QUIET COMPONENTS CXX)
+endif()
+if(MPI_CXX_FOUND)
+  message(STATUS "MPI: ${MPI_CXX_LIBRARIES}; gsort-mpi is built")
+else()
+  message(STATUS "MPI: not found, or not wanted: gsort-mpi is left out (libopenmpi-dev, libmpich-dev)")
+endif()
+
 if(GSORT_RELOCATABLE)
   # A static Boost does not say which codecs it calls.
   find_package(BZip2 REQUIRED)

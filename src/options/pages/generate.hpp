@@ -7,7 +7,8 @@
 
 namespace gsort {
 
-[[nodiscard]] std::string manual_page();  // roff, man macros
+[[nodiscard]] std::string manual_page();          // roff, man macros
+[[nodiscard]] std::string cluster_manual_page();  // of gsort-mpi
 [[nodiscard]] std::string bash_completion();
 [[nodiscard]] std::string zsh_completion();
 [[nodiscard]] std::string fish_completion();

@@ -50,9 +50,10 @@ std::string line_of(const OptionSpec& spec) {
   return wrapped(spec.help, kColumns, term.size()).replace(0, term.size(), term);
 }
 
-std::string examples() {
+template <std::size_t kCount>
+std::string examples(const Example (&rows)[kCount]) {
   std::string text = "Examples:\n";
-  for (const Example& example : kExamples) {
+  for (const Example& example : rows) {
     text += fmt::format("  {:<36} {}\n", example.command, example.meaning);
   }
   return text;
@@ -66,11 +67,23 @@ std::string described(std::string_view title, const Described (&rows)[kCount], i
   return text;
 }
 
+std::string all_options(Program program) {
+  std::string text;
+  for (const OptionGroup group : kAllOptionGroups) {
+    std::string rows;
+    for (const OptionSpec& spec : option_table(program)) {
+      if (spec.group == group) rows += line_of(spec) + wrapped(spec.more, kColumns, kMoreIndent);
+    }
+    if (!rows.empty()) text += fmt::format("\n{}:\n{}", title_of(group), rows);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string short_help() {
   std::string text = "gsort sorts files of binary numbers of any size.\n\n";
-  text += fmt::format("{}\n{}\nCommon options:\n", kUsage, examples());
+  text += fmt::format("{}\n{}\nCommon options:\n", kUsage, examples(kExamples));
   for (const OptionSpec& spec : option_table()) {
     if (spec.common) text += line_of(spec);
   }
@@ -80,23 +93,30 @@ std::string short_help() {
 std::string full_help() {
   std::string text =
       "gsort sorts files of binary numbers of any size, on a GPU where there is one.\n";
-  text += fmt::format("\n{}\n{}", kUsage, examples());
-  for (const OptionGroup group : kAllOptionGroups) {
-    text += fmt::format("\n{}:\n", title_of(group));
-    for (const OptionSpec& spec : option_table()) {
-      if (spec.group == group) text += line_of(spec) + wrapped(spec.more, kColumns, kMoreIndent);
-    }
-  }
+  text += fmt::format("\n{}\n{}", kUsage, examples(kExamples));
+  text += all_options(Program::kGsort);
   text += fmt::format("\n{}", kSizes);
   return text + described("Environment", kVariables, 21) +
          described("Exit status", kExitStatuses, 2);
 }
 
-std::string version_text() {
-  return "gsort " GSORT_VERSION "\n";
+std::string cluster_help() {
+  return "gsort-mpi sorts files of binary numbers on several machines.\n\n" +
+         std::string(kClusterUsage) + "\n" + examples(kClusterExamples) + "\n" +
+         wrapped(kClusterNotes, kColumns) + all_options(Program::kCluster) +
+         described("Environment", kClusterVariables, 21) +
+         described("Exit status", kClusterExitStatuses, 2);
 }
 
-std::string text_of(Show show) {
+std::string version_text(Program program) {
+  return program == Program::kGsort ? "gsort " GSORT_VERSION "\n" : "gsort-mpi " GSORT_VERSION "\n";
+}
+
+std::string text_of(Show show, Program program) {
+  if (program == Program::kCluster) {
+    if (show == Show::kManual) return cluster_manual_page();
+    return show == Show::kVersion ? version_text(program) : cluster_help();
+  }
   switch (show) {
     case Show::kHelp:
       return short_help();

@@ -9,9 +9,10 @@ namespace gsort {
 
 [[nodiscard]] std::string short_help();    // one screen, examples first
 [[nodiscard]] std::string full_help();     // every option by group, sizes, environment, status
-[[nodiscard]] std::string version_text();  // "gsort 0.1.0"
+[[nodiscard]] std::string cluster_help();  // the same of gsort-mpi
+[[nodiscard]] std::string version_text(Program program = Program::kGsort);  // "gsort 0.1.0"
 
 // What `show` asks for. Requires: show is not kNone.
-[[nodiscard]] std::string text_of(Show show);
+[[nodiscard]] std::string text_of(Show show, Program program = Program::kGsort);
 
 }  // namespace gsort

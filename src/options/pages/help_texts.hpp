@@ -20,6 +20,22 @@ inline constexpr Example kExamples[] = {
     {"gsort --explain -S 1G big.u64", "what would happen with 1 GiB of memory"},
 };
 
+// Of gsort-mpi.
+inline constexpr std::string_view kClusterUsage =
+    "Usage: mpirun ... gsort-mpi [OPTION]... FILE... -o OUTPUT     one process on each host\n";
+
+inline constexpr Example kClusterExamples[] = {
+    {"srun gsort-mpi big.u64 -o sorted.u64", "one task on each node of the job"},
+    {"mpirun -n 8 --map-by node gsort-mpi", "... on eight hosts"},
+    {"gsort-mpi -T /local a.f32 -o b.f32", "runs in a folder of each host"},
+};
+
+inline constexpr std::string_view kClusterNotes =
+    "All hosts see the inputs and the folder of the output under the same paths. Every host reads "
+    "an equal share of the input, and writes an equal share of the output, up to 4 MiB. Not yet: "
+    "stdin, stdout and pipes, text and compressed files, -u, --top, --check, --merge, --resume, "
+    "--explain, --stats, GPUs.";
+
 struct Described {
   std::string_view name;
   std::string_view brief;      // for --help: a line of at most 56 characters
@@ -49,6 +65,19 @@ inline constexpr Described kExitStatuses[] = {
      "There are two exceptions, and the message names them: if the folder of the output cannot be "
      "synced, the new output is in place, but may not survive a power cut; if only a report cannot "
      "be written, the sorted output is in place."},
+};
+
+inline constexpr Described kClusterVariables[] = {
+    {"GSORT_OPTIONS", "default options of resources and reporting",
+     "Of rank 0: all processes use them."},
+    {"GSORT_TYPE", "default type if neither -t nor a suffix gives one", "Of rank 0, too."},
+    {"TMPDIR", "folder for runs if -T is not given; of each host", ""},
+};
+
+inline constexpr Described kClusterExitStatuses[] = {
+    {"0", "done"},
+    {"2", "error on some host; output and inputs unchanged",
+     "One message names the host. What mpirun or srun return may be another number."},
 };
 
 }  // namespace gsort

@@ -243,16 +243,17 @@ std::string term_of(const OptionSpec& spec) {
   return term;
 }
 
-std::string options_section() {
+std::string options_section(Program program = Program::kGsort) {
   std::string text = section("OPTIONS");
   for (const OptionGroup group : kAllOptionGroups) {
-    text += fmt::format(".SS {}\n", title_of(group));
-    for (const OptionSpec& spec : option_table()) {
+    std::string rows;
+    for (const OptionSpec& spec : option_table(program)) {
       if (spec.group != group) continue;
       const char* const stop = spec.help.ends_with('.') || spec.more.empty() ? "" : ".";
-      text += fmt::format(".TP\n{}\n{}{}\n{}", term_of(spec), literal(spec.help), stop,
+      rows += fmt::format(".TP\n{}\n{}{}\n{}", term_of(spec), literal(spec.help), stop,
                           sentences(spec.more));
     }
+    if (!rows.empty()) text += fmt::format(".SS {}\n{}", title_of(group), rows);
   }
   return text;
 }
@@ -277,13 +278,14 @@ std::string options_of_the_environment() {
   return ".PP\n" + sentences("GSORT_OPTIONS takes " + names + ".");
 }
 
-std::string examples_section() {
+template <std::size_t kCount>
+std::string examples_section(const Example (&rows)[kCount]) {
   std::string text = section("EXAMPLES");
-  for (const Example& example : kExamples) {
+  for (const Example& example : rows) {
     text +=
         fmt::format(".TP\n\\fB{}\\fR\n{}\n", literal(example.command), literal(example.meaning));
   }
-  return text.append(kFingerprintExample);
+  return text;
 }
 
 }  // namespace
@@ -300,10 +302,27 @@ std::string manual_page() {
   text += described_section("ENVIRONMENT", kVariables) + options_of_the_environment();
   text += section("FILES") + std::string(kFiles);
   text += described_section("EXIT STATUS", kExitStatuses);
-  text += examples_section();
+  text += examples_section(kExamples) + std::string(kFingerprintExample);
   text += section("NOTES") + std::string(kNotes);
   text += section("SEE ALSO") + std::string(kSeeAlso);
   return text + section("BUGS") + std::string(kBugs);
+}
+
+std::string cluster_manual_page() {
+  std::string text = fmt::format(
+      ".\\\" Made by gsort-mpi --generate=man from the table of options.\n"
+      ".TH GSORT\\-MPI 1 {} \"gsort " GSORT_VERSION "\"\n",
+      kDate);
+  text += section("NAME") + "gsort\\-mpi \\- sort files of binary numbers on several machines\n";
+  text += section("SYNOPSIS") +
+          ".B mpirun\n.RI [ OPTION ]...\n.B gsort\\-mpi\n.RI [ OPTION ]...\n"
+          ".IR FILE ...\n.B \\-o\n.I OUTPUT\n";
+  text += section("DESCRIPTION") + sentences(kClusterNotes);
+  text += options_section(Program::kCluster);
+  text += described_section("ENVIRONMENT", kClusterVariables);
+  text += described_section("EXIT STATUS", kClusterExitStatuses);
+  text += examples_section(kClusterExamples);
+  return text + section("SEE ALSO") + ".BR gsort (1),\n.BR mpirun (1),\n.BR srun (1).\n";
 }
 
 }  // namespace gsort

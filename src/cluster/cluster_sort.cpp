@@ -1,0 +1,401 @@
+#include "cluster/cluster_sort.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "app/files.hpp"
+#include "app/own_files.hpp"
+#include "base/checked.hpp"
+#include "base/units.hpp"
+#include "cluster/exchange_plan.hpp"
+#include "cluster/proof_message.hpp"
+#include "cluster/run_blocks.hpp"
+#include "cluster/same_sort.hpp"
+#include "engine/cpu/cpu_engine.hpp"
+#include "form/counted_file.hpp"
+#include "form/npy.hpp"
+#include "io/input/reader.hpp"
+#include "io/output/output.hpp"
+#include "io/output/output_share.hpp"
+#include "io/runs/run_store.hpp"
+#include "io/system/host_facts.hpp"
+#include "io/system/memory.hpp"
+#include "io/system/space.hpp"
+#include "io/system/sys.hpp"
+#include "pipeline/form_runs.hpp"
+#include "pipeline/survey.hpp"
+#include "plan/budget.hpp"
+#include "plan/make_plan.hpp"
+#include "plan/merge_plan.hpp"
+#include "plan/sizes.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+// Two hosts that write to one page of a network file system may lose data, and on Lustre they wait
+// for each other's locks.
+constexpr std::uint64_t kBorderBytes = 4 * kMiB;
+// Shares that are so much longer than that are still nearly equal when they end there.
+constexpr std::uint64_t kBordersInAShare = 16;
+
+Error not_yet(std::string what) {
+  return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet")
+      .hint("use gsort on one machine; gsort-mpi --help says what works on several");
+}
+
+void refuse_by_options(const Options& options) {
+  if (std::ranges::count(options.inputs, "-") > 0) throw not_yet("reading standard input");
+  if (options.output.value_or("-") == "-") throw not_yet("writing standard output");
+}
+
+void refuse_by_job(const Job& job, const io::Reader& reader) {
+  if (!reader.known_size()) {
+    throw not_yet("sorting pipes, text and compressed files");
+  }
+  if (job.output_form.codec != Codec::kNone || job.output_form.format == FileFormat::kText) {
+    throw not_yet("writing text and compressed files");
+  }
+  if (job.array_elements > 0) throw not_yet("sorting the rows of an array");
+  if (!job.element.records && job.element.bytes() < sizeof(std::uint32_t)) {
+    throw not_yet("sorting keys of 8 and 16 bits");
+  }
+}
+
+std::vector<std::byte> header_of(const Job& job, const io::Reader& reader, std::uint64_t elements) {
+  switch (job.output_form.format) {
+    case FileFormat::kNpy:
+      return io::make_npy_header(job.dtype.value_or(io::npy_dtype_of(job.element.key)), elements);
+    case FileFormat::kSosd:
+      return io::make_sosd_header(elements);
+    default:
+      return {reader.header().begin(), reader.header().end()};
+  }
+}
+
+// The output as this process writes it: rank 0 has made it, the others have opened it.
+class ClusterOutput final : public PieceSink {
+ public:
+  ClusterOutput(Team& team, const std::string& path, std::function<void()>& on_leave)
+      : rank_(team.rank()) {
+    MessageWriter writer;
+    if (rank_ == 0) {
+      output_.emplace(path, io::OutputOptions{io::DirectIo::kOff, false, true});
+      if (output_->is_stream()) throw not_yet("writing to a pipe or a device");
+      hidden_path_ = output_->hidden_path();
+      on_leave = [hidden = hidden_path_] { io::sys::unlink_at(AT_FDCWD, hidden.c_str()); };
+      writer.put_text(hidden_path_);
+      writer.put(io::mark_shared_output(hidden_path_));
+    }
+    const Message place = team.broadcast(writer.take());
+    MessageReader reader(place);
+    hidden_path_ = reader.take_text();
+    if (rank_ != 0) share_.emplace(hidden_path_, path, reader.take<std::uint64_t>());
+    team.meet();
+  }
+
+  // Of rank 0; empty in the others.
+  [[nodiscard]] const std::string& folder() const {
+    static const std::string kNone;
+    return output_ ? output_->folder() : kNone;
+  }
+  [[nodiscard]] const std::optional<io::Output>& output() const { return output_; }
+
+  void begin(ConstByteSpan header, std::uint64_t elements, std::uint64_t element_bytes) {
+    header_bytes_ = header.size();
+    element_bytes_ = element_bytes;
+    bytes_ = checked_sum(header_bytes_, checked_product(elements, element_bytes));
+    if (!output_) return;
+    output_->prepare(bytes_);
+    if (!header.empty()) output_->write_at(0, header);
+  }
+
+  void put(std::uint64_t position, ConstByteSpan elements) override {
+    const std::uint64_t offset = header_bytes_ + position * element_bytes_;
+    output_ ? output_->write_at(offset, elements) : share_->write_at(offset, elements);
+  }
+
+  // All but rank 0: the range of this process is written, and on the disk.
+  void finish(const PartTable& parts) {
+    if (share_) share_->finish(offset_of(parts.begin_of(rank_)), offset_of(parts.end_of(rank_)));
+  }
+
+  // Rank 0: all ranges are.
+  void commit(const PartTable& parts) {
+    if (!output_) return;
+    for (unsigned rank = 1; rank < parts.ranks(); ++rank) {
+      const std::uint64_t begin = offset_of(parts.begin_of(rank));
+      output_->note_written(begin, offset_of(parts.end_of(rank)) - begin);
+    }
+    output_->commit(bytes_);
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t offset_of(std::uint64_t element) const {
+    return header_bytes_ + element * element_bytes_;
+  }
+
+  const unsigned rank_;
+  std::string hidden_path_;
+  std::optional<io::Output> output_;
+  std::optional<io::OutputShare> share_;
+  std::uint64_t header_bytes_ = 0;
+  std::uint64_t element_bytes_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+class ClusterSort {
+ public:
+  ClusterSort(Team& team, const Options& options, std::function<void()>& on_leave)
+      : team_(team), options_(options), on_leave_(on_leave) {}
+
+  ClusterOutcome run() {
+    look();
+    form();
+    plan_the_exchange();
+    cut();
+    exchange_and_merge();
+    prove_and_name();
+    return std::move(outcome_);
+  }
+
+ private:
+  // Everything that can be known before anything is read.
+  void look() {
+    refuse_by_options(options_);
+    reader_.emplace(options_.inputs, reader_options(options_));
+    job_ = job_of(options_, *reader_);
+    refuse_by_job(job_, *reader_);
+    outcome_.note = note_of_types(options_, job_);
+    require_same_sort(team_, *reader_, job_);
+    outcome_.bytes = *reader_->known_size();
+    outcome_.elements = outcome_.bytes / job_.element.bytes();
+    header_ = header_of(job_, *reader_, outcome_.elements);
+    output_.emplace(team_, *options_.output, on_leave_);
+    if (output_->output()) {
+      refuse_writing_into_inputs(options_, *output_->output(), *reader_);
+      if (job_.type_source == TypeSource::kDefault) {
+        refuse_replacing_by_assumption(options_, job_.element, *output_->output(), *reader_);
+      }
+    }
+    take_share();
+    proof_.emplace(job_.element, options_.verify);
+    output_->begin(header_, outcome_.elements, job_.element.bytes());
+    require_room_for_runs();
+    team_.meet();
+  }
+
+  void take_share() {
+    const std::uint64_t begin = share_begin(outcome_.elements, team_.rank(), team_.count());
+    const std::uint64_t end = share_begin(outcome_.elements, team_.rank() + 1, team_.count());
+    share_ = end - begin;
+    reader_->begin_at(begin * job_.element.bytes());
+    reader_->end_at(end * job_.element.bytes());
+    job_.forms_share = true;
+    folders_ =
+        temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), output_->folder());
+    Machine machine = survey(folders_, output_->folder(), *reader_);
+    machine.input_bytes = share_ * job_.element.bytes();
+    plan_ = make_plan(job_, machine);
+  }
+
+  void require_room_for_runs() const {
+    if (plan_.temporary_bytes == 0) return;
+    const io::SpaceNeed need{folders_, plan_.temporary_bytes, "runs"};
+    io::require_space(std::span(&need, 1));
+  }
+
+  [[nodiscard]] EngineShape engine_shape() const {
+    EngineShape shape;
+    shape.format = job_.element.key;
+    shape.records = job_.element.records;
+    shape.threads = std::max(plan_.threads, plan_.chunk.readers);
+    shape.block_bytes = plan_.chunk.block_bytes;
+    shape.chunk_elements = plan_.chunk.chunk_elements;
+    shape.chunk_lanes = plan_.chunk.lanes;
+    return shape;
+  }
+
+  io::RunStore& run_store() {
+    if (!store_) {
+      io::RunStoreOptions options;
+      options.block_elements = plan_.run.block_elements;
+      options.write_buffer_bytes = plan_.run.write_buffer_bytes;
+      options.write_buffers = plan_.run.write_buffers;
+      options.kept_buffers = plan_.run.kept_buffers;
+      options.packing = options_.packing;
+      if (job_.element.records) options.records.emplace(*job_.element.records);
+      options.direct_io = options_.direct_io;
+      options.left_in_page_cache =
+          plan_.run.through_page_cache && options_.direct_io == io::DirectIo::kAuto;
+      store_.emplace(folders_, plan_.element_bytes, options);
+    }
+    return *store_;
+  }
+
+  // A local sort, but for the merge.
+  void form() {
+    const auto begin = now();
+    team_.work([this] {
+      if (share_ > 0) {
+        const io::Arena arena(plan_.chunk.arena_bytes, "sorting");
+        const auto engine = cpu::make_cpu_engine(engine_shape(), arena.bytes());
+        FormContext context{plan_, *engine, *reader_, *proof_, nullptr, nullptr};
+        context.always_runs = true;
+        const OutputMaker none = [](std::optional<std::uint64_t>) -> PieceSink& {
+          throw Error(ErrorKind::kCorrupt, "forming runs", "a chunk did not become one");
+        };
+        runs_ = form_runs(
+                    context, [this]() -> io::RunStore& { return run_store(); }, none)
+                    .runs;
+      }
+      require_all_read();
+    });
+    views_ = views_of(runs_);
+    outcome_.runs = runs_.size();
+    team_.sum(std::span(&outcome_.runs, 1));
+    outcome_.form_seconds = now() - begin;
+  }
+
+  void require_all_read() const {
+    reader_->check_unchanged();
+    const std::uint64_t read = proof_->input().count;
+    if (read == share_) return;
+    throw Error(ErrorKind::kCorrupt, "verifying what was read",
+                fmt::format("the share of this host has {} elements, but {} were sorted",
+                            format_count(share_), format_count(read)));
+  }
+
+  [[nodiscard]] std::uint64_t scratch_bytes() const { return store_ ? store_->scratch_bytes() : 0; }
+
+  void plan_the_exchange() {
+    ExchangeQuestion q;
+    q.element = element_size_of(plan_);
+    q.threads = plan_.threads;
+    q.ranks = team_.count();
+    q.elements = outcome_.elements;
+    q.runs_here = runs_.size();
+    q.runs = outcome_.runs;
+    q.block_bytes = plan_.run.block_elements * plan_.element_bytes;
+    q.run_scratch_bytes = scratch_bytes();
+    const std::uint64_t budget = sorting_budget(plan_, plan_.host_budget_bytes);
+    const std::uint64_t taken = plan_.run.tier_bytes + plan_.run.write_buffers_bytes() +
+                                fence_bytes(plan_.run, share_, plan_.host_budget_bytes);
+    q.host_bytes = budget - std::min(budget, taken);
+    const std::optional<ExchangePlan> sizes = plan_exchange(q);
+    if (!sizes) {
+      throw Error(ErrorKind::kUsage, fmt::format("merging {} runs of {} hosts", q.runs, q.ranks),
+                  fmt::format("{} of memory are too little", format_bytes(q.host_bytes)))
+          .hint("give each process more memory with -S");
+    }
+    sizes_ = *sizes;
+    std::uint64_t least[] = {sizes_.part_elements, sizes_.slots};
+    team_.least(least);
+    sizes_.part_elements = least[0];
+    sizes_.slots = static_cast<unsigned>(least[1]);
+    sizes_.arena_bytes = sizes_.lanes * q.engine->merge_lane(q.element, least[0]).arena;
+  }
+
+  // Borders lie at multiples in the file where elements end there, and shares are long enough.
+  [[nodiscard]] PartSizes part_sizes() const {
+    const std::uint64_t bytes = job_.element.bytes();
+    PartSizes sizes{outcome_.elements, team_.count(), sizes_.part_elements, 1, 0};
+    const std::uint64_t aligned = std::lcm(kBorderBytes, bytes) / bytes;
+    const bool fits =
+        capped_product(aligned, kBordersInAShare) <= outcome_.elements / team_.count();
+    if (!fits || header_.size() % bytes != 0) return sizes;
+    sizes.aligned = aligned;
+    sizes.shift = header_.size() / bytes;
+    return sizes;
+  }
+
+  void cut() {
+    parts_.emplace(part_sizes());
+    RunBlocks blocks(
+        views_,
+        {plan_.element_bytes, plan_.run.block_elements * plan_.element_bytes, scratch_bytes()},
+        job_.element.records, sizes_.slots);
+    cuts_ = find_cuts(team_, blocks, parts_->borders(), &outcome_.cuts);
+  }
+
+  void exchange_and_merge() {
+    const auto begin = now();
+    const io::Arena arena(sizes_.arena_bytes, "merging");
+    const io::Arena scratch(sizes_.workers * sizes_.scratch_bytes, "loading");
+    const auto engine = cpu::make_cpu_engine(engine_shape(), arena.bytes());
+    const auto lanes = engine->make_merge_lanes(sizes_.lanes, sizes_.part_elements);
+    ExchangeContext context{views_, *parts_, cuts_, plan_.element_bytes, true, lanes, {}};
+    context.packs = options_.packing != Packing::kOff && !job_.element.records;
+    context.backlog = sizes_.backlog;
+    for (unsigned worker = 0; worker < sizes_.workers; ++worker) {
+      context.scratch.push_back(
+          scratch.bytes().subspan(worker * sizes_.scratch_bytes, sizes_.scratch_bytes));
+    }
+    ProvingSink sink(*proof_, *output_);
+    outcome_.exchange = exchange(team_, context, sink);
+    outcome_.exchange_seconds = now() - begin;
+  }
+
+  // Everybody has synced before rank 0 gives the name.
+  void prove_and_name() {
+    team_.work([this] { output_->finish(*parts_); });
+    Proof whole(job_.element, options_.verify);
+    for (const Message& share : team_.gather(to_message(proof_->summary()))) {
+      whole.add_share(to_summary(share));
+    }
+    if (team_.rank() == 0) {
+      whole.finish();
+      if (whole.output().count != outcome_.elements) {
+        throw Error(ErrorKind::kCorrupt, "verifying the output", "elements are missing");
+      }
+    }
+    team_.work([this] { output_->commit(*parts_); });
+    on_leave_ = nullptr;
+    team_.meet();
+  }
+
+  static double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+  Team& team_;
+  const Options& options_;
+  std::function<void()>& on_leave_;
+  ClusterOutcome outcome_;
+  std::optional<io::Reader> reader_;
+  Job job_;
+  std::vector<std::byte> header_;
+  std::vector<std::string> folders_;
+  Plan plan_;
+  std::uint64_t share_ = 0;  // elements of the input
+  std::optional<ClusterOutput> output_;
+  std::optional<Proof> proof_;
+  std::optional<io::RunStore> store_;
+  std::vector<io::Run> runs_;
+  RunViews views_;
+  ExchangePlan sizes_;
+  std::optional<PartTable> parts_;
+  std::vector<Cuts> cuts_;
+};
+
+}  // namespace
+
+ClusterOutcome sort_on_cluster(Team& team, const Options& options,
+                               std::function<void()>& on_leave) {
+  const auto begin = std::chrono::steady_clock::now();
+  ClusterOutcome outcome = ClusterSort(team, options, on_leave).run();
+  outcome.total_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return outcome;
+}
+
+}  // namespace gsort::cluster

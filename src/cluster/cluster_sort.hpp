@@ -1,0 +1,35 @@
+// A sort on several machines, top to bottom: look, form runs, cut, exchange and merge, prove and
+// name. Every process reads an equal share of the input into runs of its own, and merges an equal
+// share of the output from the runs of all. README.md is the page about it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "cluster/cuts.hpp"
+#include "cluster/exchange.hpp"
+#include "cluster/team.hpp"
+#include "options/options.hpp"
+
+namespace gsort::cluster {
+
+struct ClusterOutcome {
+  std::uint64_t elements = 0;  // of all
+  std::uint64_t bytes = 0;
+  std::uint64_t runs = 0;  // of all
+  CutCost cuts;
+  ExchangeCost exchange;  // of this process
+  double form_seconds = 0;
+  double exchange_seconds = 0;
+  double total_seconds = 0;
+  std::string note;  // on types; for standard error
+};
+
+// Together, with the same options. Returns when the output is in place, in all processes.
+// `on_leave` is set to what removes the hidden output of this process, for who ends it at once.
+// Throws: Error; as Team. The output is then as it was before.
+[[nodiscard]] ClusterOutcome sort_on_cluster(Team& team, const Options& options,
+                                             std::function<void()>& on_leave);
+
+}  // namespace gsort::cluster

@@ -1,0 +1,298 @@
+#include "cluster/cuts.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+// Values tried at once for each cut: few of many cuts, so that sums stay short.
+constexpr std::uint64_t kMostProbes = 255;
+constexpr std::uint64_t kLeastProbes = 15;
+constexpr std::uint64_t kSumValues = 8192;
+
+std::uint64_t sum_of(const Cuts& cuts) {
+  return std::accumulate(cuts.begin(), cuts.end(), std::uint64_t{0});
+}
+
+Error not_in_order(std::uint64_t position) {
+  return Error(ErrorKind::kCorrupt, fmt::format("cutting at element {} of the output", position),
+               "the runs are not in order")
+      .hint("memory or a disk corrupted data; the old output is unchanged, repeat the sort");
+}
+
+// The search for one cut. Values are all processes' alike, windows [low, high] this one's own.
+struct Search {
+  std::uint64_t position = 0;
+  std::size_t word = 0;
+  std::uint64_t least = 0;  // the value lies in [least, greatest]
+  std::uint64_t greatest = 0;
+  Cuts low;   // of each run: elements that are before the cut for certain
+  Cuts high;  // those that may be
+  bool uses_fences = true;
+  bool is_found = false;  // low holds the cuts
+  unsigned slot = 0;
+
+  [[nodiscard]] bool is_narrowed() const { return is_found || least == greatest; }
+};
+
+// Of the values that a search tries in a round, number i of `count`: below the greatest, spread
+// evenly, ascending.
+struct Probes {
+  Probes(const Search& search, std::uint64_t most)
+      : least(search.least),
+        width(search.greatest - search.least),
+        count(std::min(width, most)),
+        steps(count < width ? count + 1 : 0) {}
+
+  [[nodiscard]] std::uint64_t operator[](std::uint64_t i) const {
+    if (steps == 0) return least + i;
+    const std::uint64_t at = i + 1;
+    return least + (width / steps) * at + (width % steps) * at / steps;
+  }
+
+  std::uint64_t least;
+  std::uint64_t width;
+  std::uint64_t count;
+  std::uint64_t steps;
+};
+
+class CutSearch {
+ public:
+  CutSearch(Team& team, RunCounts& counts, CutCost& cost)
+      : team_(team), counts_(counts), cost_(cost) {}
+
+  // At most as many positions as there are slots.
+  std::vector<Cuts> find(std::span<const std::uint64_t> positions, std::uint64_t total) {
+    searches_.clear();
+    for (const std::uint64_t position : positions) begin(position, total);
+    probes_ = std::clamp(kSumValues / searches_.size(), kLeastProbes, kMostProbes);
+    narrow_by_fences();
+    while (std::ranges::any_of(searches_, [](const Search& s) { return !s.is_found; })) {
+      narrow_by_counts();
+      settle();
+    }
+    require_positions();
+    std::vector<Cuts> cuts;
+    for (Search& search : searches_) cuts.push_back(std::move(search.low));
+    return cuts;
+  }
+
+ private:
+  void begin(std::uint64_t position, std::uint64_t total) {
+    Search search;
+    search.position = position;
+    search.greatest = counts_.greatest();
+    search.slot = static_cast<unsigned>(searches_.size());
+    search.low.assign(counts_.runs(), 0);
+    for (std::size_t run = 0; run < counts_.runs(); ++run) {
+      search.high.push_back(counts_.elements(run));
+    }
+    search.is_found = position == 0 || position == total;
+    if (position == total) search.low = search.high;
+    searches_.push_back(std::move(search));
+  }
+
+  std::uint64_t add_up(std::vector<std::uint64_t>& values) {
+    team_.sum(values);
+    cost_.sum_bytes += values.size() * sizeof(std::uint64_t);
+    return 1;
+  }
+
+  void narrow_by_fences() {
+    while (true) {
+      std::vector<std::uint64_t> totals;
+      for (const Search& search : searches_) {
+        if (search.is_narrowed() || !search.uses_fences) continue;
+        const Probes probes(search, probes_);
+        for (std::uint64_t i = 0; i < probes.count; ++i) {
+          totals.push_back(sum_of(bounds_of(search, probes[i], &RunCounts::Bounds::least)));
+          totals.push_back(sum_of(bounds_of(search, probes[i], &RunCounts::Bounds::most)));
+        }
+      }
+      if (totals.empty()) return;
+      cost_.fence_rounds += add_up(totals);
+      std::span<const std::uint64_t> next = totals;
+      for (Search& search : searches_) {
+        if (search.is_narrowed() || !search.uses_fences) continue;
+        const Probes probes(search, probes_);
+        narrow_by_fences(search, probes, next.first(2 * probes.count));
+        next = next.subspan(2 * probes.count);
+      }
+    }
+  }
+
+  [[nodiscard]] Cuts bounds_of(const Search& search, std::uint64_t value,
+                               std::uint64_t RunCounts::Bounds::*which) const {
+    Cuts cuts(counts_.runs());
+    for (std::size_t run = 0; run < cuts.size(); ++run) {
+      cuts[run] = std::clamp(counts_.bounds(run, value).*which, search.low[run], search.high[run]);
+    }
+    return cuts;
+  }
+
+  // Stops where a round leaves more than half of the values: the fences cannot decide more.
+  void narrow_by_fences(Search& search, const Probes& probes,
+                        std::span<const std::uint64_t> totals) const {
+    std::optional<std::uint64_t> above;
+    std::optional<std::uint64_t> below;
+    for (std::uint64_t i = 0; i < probes.count; ++i) {
+      if (totals[2 * i] >= search.position && !above) above = probes[i];
+      if (totals[2 * i + 1] < search.position) below = probes[i];
+    }
+    if (above && below && *above <= *below) throw not_in_order(search.position);
+    if (above) search.high = bounds_of(search, *above, &RunCounts::Bounds::most);
+    if (below) search.low = bounds_of(search, *below, &RunCounts::Bounds::least);
+    if (above) search.greatest = *above;
+    if (below) search.least = *below + 1;
+    search.uses_fences = search.greatest - search.least <= probes.width / 2;
+  }
+
+  [[nodiscard]] Cuts counts_at(const Search& search, std::uint64_t value, const Cuts& low) const {
+    Cuts cuts(counts_.runs());
+    for (std::size_t run = 0; run < cuts.size(); ++run) {
+      cuts[run] = counts_.count(search.slot, run, search.word, value, low[run], search.high[run]);
+    }
+    return cuts;
+  }
+
+  void narrow_by_counts() {
+    while (true) {
+      std::vector<std::uint64_t> totals;
+      std::vector<Cuts> here;
+      for (const Search& search : searches_) {
+        if (search.is_narrowed()) continue;
+        const Probes probes(search, probes_);
+        for (std::uint64_t i = 0; i < probes.count; ++i) {
+          here.push_back(counts_at(search, probes[i], i == 0 ? search.low : here.back()));
+          totals.push_back(sum_of(here.back()));
+        }
+      }
+      if (totals.empty()) return;
+      cost_.rounds += add_up(totals);
+      std::size_t next = 0;
+      for (Search& search : searches_) {
+        if (search.is_narrowed()) continue;
+        const Probes probes(search, probes_);
+        narrow_by_counts(search, probes, std::span(totals).subspan(next, probes.count),
+                         std::span(here).subspan(next, probes.count));
+        next += probes.count;
+      }
+    }
+  }
+
+  static void narrow_by_counts(Search& search, const Probes& probes,
+                               std::span<const std::uint64_t> totals, std::span<Cuts> here) {
+    const auto reached = static_cast<std::size_t>(
+        std::ranges::lower_bound(totals, search.position) - totals.begin());
+    if (reached > 0) {
+      search.low = here[reached - 1];
+      search.least = probes[reached - 1] + 1;
+    }
+    if (reached == totals.size()) return;
+    search.high = here[reached];
+    search.greatest = probes[reached];
+    if (totals[reached] != search.position) return;
+    search.low = search.high;
+    search.is_found = true;
+  }
+
+  // One value is left: what is below it, and what up to it. Ties go to the next word, or are dealt
+  // out.
+  void settle() {
+    std::vector<std::uint64_t> totals;
+    std::vector<Search*> open;
+    for (Search& search : searches_) {
+      if (search.is_found) continue;
+      open.push_back(&search);
+      if (search.least > 0) search.low = counts_at(search, search.least - 1, search.low);
+      search.high = counts_at(search, search.least, search.low);
+      totals.push_back(sum_of(search.low));
+      totals.push_back(sum_of(search.high));
+    }
+    if (open.empty()) return;
+    cost_.rounds += add_up(totals);
+    std::vector<std::uint64_t> missing;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      missing.push_back(missing_of(*open[i], totals[2 * i], totals[2 * i + 1]));
+    }
+    deal_out(open, missing);
+  }
+
+  // How many ties of the value are before the cut, if that is not all or none.
+  static std::uint64_t missing_of(Search& search, std::uint64_t below, std::uint64_t up_to) {
+    if (search.position < below || search.position > up_to) throw not_in_order(search.position);
+    search.is_found = search.position == below || search.position == up_to;
+    if (search.position == up_to) search.low = search.high;
+    return search.position - below;
+  }
+
+  void deal_out(const std::vector<Search*>& open, const std::vector<std::uint64_t>& missing) {
+    std::vector<std::uint64_t> before;
+    for (const Search* search : open) before.push_back(sum_of(search->high) - sum_of(search->low));
+    team_.sum_before(before);
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      Search& search = *open[i];
+      if (search.is_found) continue;
+      if (search.word + 1 < counts_.words()) {
+        ++search.word;
+        search.least = 0;
+        search.greatest = ~std::uint64_t{0};
+        continue;
+      }
+      std::uint64_t left = missing[i] - std::min(missing[i], before[i]);
+      for (std::size_t run = 0; run < counts_.runs(); ++run) {
+        const std::uint64_t taken = std::min(left, search.high[run] - search.low[run]);
+        search.low[run] += taken;
+        left -= taken;
+      }
+      search.is_found = true;
+    }
+  }
+
+  void require_positions() {
+    std::vector<std::uint64_t> totals;
+    for (const Search& search : searches_) totals.push_back(sum_of(search.low));
+    team_.sum(totals);
+    for (std::size_t i = 0; i < totals.size(); ++i) {
+      if (totals[i] != searches_[i].position) throw not_in_order(searches_[i].position);
+    }
+  }
+
+  Team& team_;
+  RunCounts& counts_;
+  CutCost& cost_;
+  std::vector<Search> searches_;
+  std::uint64_t probes_ = kLeastProbes;
+};
+
+}  // namespace
+
+std::vector<Cuts> find_cuts(Team& team, RunCounts& counts, std::span<const std::uint64_t> positions,
+                            CutCost* cost) {
+  CutCost own;
+  CutSearch search(team, counts, cost != nullptr ? *cost : own);
+  std::uint64_t total = 0;
+  for (std::size_t run = 0; run < counts.runs(); ++run) total += counts.elements(run);
+  team.sum(std::span(&total, 1));
+  std::vector<Cuts> cuts;
+  for (std::size_t at = 0; at < positions.size(); at += counts.slots()) {
+    const auto some =
+        positions.subspan(at, std::min<std::size_t>(counts.slots(), positions.size() - at));
+    for (Cuts& found : search.find(some, total)) {
+      const Cuts& before = cuts.empty() ? found : cuts.back();
+      if (!std::ranges::equal(before, found, std::ranges::less_equal{})) {
+        throw not_in_order(some[cuts.size() - at]);
+      }
+      cuts.push_back(std::move(found));
+    }
+  }
+  return cuts;
+}
+
+}  // namespace gsort::cluster

@@ -1,0 +1,78 @@
+// Exact cuts over runs of many processes: for a position of the whole output, how many elements
+// each run of this process gives to what lies before it.
+//
+// Problem. The runs of all processes, merged, are cut at position T. Elements are ordered by key,
+// then by process, run and place in it: so equal records keep their order, as the shares of
+// processes are in the order of the input. No process knows the runs of another.
+//
+// Idea. c(v), the number of elements <= v, is a sum over the processes. All of them bisect v with
+// the same sums, many values a round, until c(v) = T, which is the cut, or one value v is left with
+// c(v - 1) < T < c(v). The T - c(v - 1) ties that are missing go to the processes in order: a sum
+// over lower ranks says what is left for this one. Fences, which are in memory, narrow the values
+// first, by the least and the most that c(v) can be; then blocks are read.
+//
+// Example, T = 3. Process 0: 1 5 5, process 1: 5 5 9. c(4) = 1, c(5) = 5: v is 5, two ties are
+// missing, and process 0, which has two, gives both. Cuts: 3 and 0.
+//
+// Records are cut by the first word of their keys, and the ties of a word by the next one.
+//
+// Cost. B values a round narrow 64 bits in 64 / log2(B) rounds at most, usually in as many as tell
+// neighbours apart; a round is one sum of 8 B bytes a cut, 16 B with fences.
+//
+// Source: M. Rahn, P. Sanders, J. Singler, "Scalable Distributed-Memory External Sorting" (2010),
+// doi:10.1109/ICDE.2010.5447825, splits exactly, too.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cluster/team.hpp"
+
+namespace gsort::cluster {
+
+// What is counted: the runs of this process. Several searches run at once, each with a number below
+// slots(), so that each can keep the blocks it has read.
+class RunCounts {
+ public:
+  struct Bounds {
+    std::uint64_t least = 0;
+    std::uint64_t most = 0;
+  };
+
+  virtual ~RunCounts() = default;
+  [[nodiscard]] virtual std::size_t runs() const = 0;
+  [[nodiscard]] virtual std::uint64_t elements(std::size_t run) const = 0;
+  [[nodiscard]] virtual unsigned slots() const = 0;
+  // A key has so many words, and the first one is no greater than that.
+  [[nodiscard]] virtual std::size_t words() const = 0;
+  [[nodiscard]] virtual std::uint64_t greatest() const = 0;
+  // Between how many and how many elements have a first word <= value; known without reading.
+  [[nodiscard]] virtual Bounds bounds(std::size_t run, std::uint64_t value) const = 0;
+  // How many elements have a word <= value, all before `low` counted; the answer lies in [low,
+  // high]. Requires: the elements [low, high) of the run are in order of this word.
+  [[nodiscard]] virtual std::uint64_t count(unsigned slot, std::size_t run, std::size_t word,
+                                            std::uint64_t value, std::uint64_t low,
+                                            std::uint64_t high) = 0;
+};
+
+// What a search of cuts took.
+struct CutCost {
+  std::uint64_t fence_rounds = 0;  // each a sum over all processes
+  std::uint64_t rounds = 0;
+  std::uint64_t sum_bytes = 0;  // of these sums
+};
+
+// The cuts of one position: for each run, the elements before it.
+using Cuts = std::vector<std::uint64_t>;
+
+// Together, with the same positions: the cuts of each, in ascending order, of this process's runs.
+// Requires: counts.slots() is the same in all processes, at least 1; positions are at most the sum
+// of all elements of all processes. Ensures: cuts of a position lie in their runs, not before those
+// of the position in front of it, and add up to it over all processes.
+// Throws: as RunCounts::count; Error(kCorrupt) when runs are not in order.
+[[nodiscard]] std::vector<Cuts> find_cuts(Team& team, RunCounts& counts,
+                                          std::span<const std::uint64_t> positions,
+                                          CutCost* cost = nullptr);
+
+}  // namespace gsort::cluster

@@ -1,0 +1,56 @@
+// The exchange: every process merges its parts of the output from slices of the runs of all.
+//
+// A lane that is free takes the next part of this process: all others get a credit for it, and send
+// their slices in frames, in any order, since the counts, which were sent before, say where in the
+// lane's input each goes. A lane whose slices are there is merged while others fill. Nobody sends
+// what was not asked for, so a receiver's memory is that of its lanes, however slow it is; and a
+// sender has few frames on the way to each receiver, so that a slow one holds up no other.
+//
+// Parts are taken in rotated order (part_table.hpp). Frames are packed and unpacked, and parts
+// merged, by threads (workers.hpp); the calling thread alone sends and receives, and waits for
+// nothing.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/meter.hpp"
+#include "cluster/cuts.hpp"
+#include "cluster/part_table.hpp"
+#include "cluster/team.hpp"
+#include "engine/engine.hpp"
+#include "pipeline/run_view.hpp"
+
+namespace gsort::cluster {
+
+struct ExchangeContext {
+  RunViewSpan runs;  // of this process
+  const PartTable& parts;
+  std::span<const Cuts> cuts;  // of these runs, at all borders of the table
+  std::uint64_t element_bytes = 0;
+  bool packs = true;  // keys of 4 or 8 bytes, on the way
+  std::span<const std::unique_ptr<MergeLane>> lanes;
+  std::vector<ByteSpan> scratch;  // one for each thread that loads; see exchange_scratch_bytes()
+  std::size_t backlog = 64;       // frames that have arrived and wait to be unpacked, at most
+  Meter* meter = nullptr;         // may be null
+};
+
+struct ExchangeCost {
+  std::uint64_t frames = 0;      // sent
+  std::uint64_t bytes = 0;       // in them
+  std::uint64_t own_bytes = 0;   // of elements that stayed here
+  std::uint64_t sent_bytes = 0;  // of elements that did not, before packing
+};
+
+// The scratch of a thread: a frame's elements, and what reading them takes.
+[[nodiscard]] std::uint64_t exchange_scratch_bytes(std::uint64_t run_scratch_bytes,
+                                                   std::uint64_t element_bytes);
+
+// Together: merges the parts of this process into `sink`, positions as of the whole output, and
+// sends what the others want. Returns when all have got all.
+// Throws: Error from reading runs, from the sink, or Error(kCorrupt) for what arrives damaged; as
+// Team. All threads have ended then.
+ExchangeCost exchange(Team& team, const ExchangeContext& context, PieceSink& sink);
+
+}  // namespace gsort::cluster

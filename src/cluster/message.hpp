@@ -1,0 +1,90 @@
+// What messages are made of: an envelope, then numbers and texts. All processes of a job run the
+// same program on the same kind of machine: numbers are sent as they lie in memory.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "base/bytes.hpp"
+#include "base/error.hpp"
+#include "cluster/peers.hpp"
+
+namespace gsort::cluster {
+
+enum class MessageKind : std::uint32_t {
+  kBeat,        // the sender lives
+  kCollective,  // a step of a sum, a gathering, ...; number: of the step
+  kCounts,      // how many elements the sender has for parts of the receiver
+  kCredit,      // the receiver may send its slices of a part
+  kFrame,       // a stretch of a slice
+  kError,       // to rank 0: the sender has failed
+  kEnd,         // from rank 0: the job has failed
+  kBye,         // the sender sends nothing more
+};
+
+struct Envelope {
+  MessageKind kind = MessageKind::kBeat;
+  std::uint32_t number = 0;
+};
+
+[[noreturn]] inline void throw_malformed() {
+  throw Error(ErrorKind::kCorrupt, "reading a message of another host", "it is malformed")
+      .hint("the network or memory corrupted data; the old output is unchanged, repeat the sort");
+}
+
+// Puts a message together.
+class MessageWriter {
+ public:
+  MessageWriter() = default;
+  explicit MessageWriter(const Envelope& envelope) { put(envelope); }
+
+  template <class Value>
+  requires std::is_trivially_copyable_v<Value>
+  void put(const Value& value) { put_bytes(std::as_bytes(std::span(&value, 1))); }
+  void put_text(std::string_view text) {
+    put<std::uint64_t>(text.size());
+    put_bytes(std::as_bytes(std::span(text)));
+  }
+  void put_bytes(ConstByteSpan bytes) {
+    message_.insert(message_.end(), bytes.begin(), bytes.end());
+  }
+
+  [[nodiscard]] Message take() { return std::move(message_); }
+
+ private:
+  Message message_;
+};
+
+// Takes it apart. All throw: Error(kCorrupt) when the message is too short.
+class MessageReader {
+ public:
+  explicit MessageReader(ConstByteSpan message) : rest_(message) {}
+
+  template <class Value>
+  requires std::is_trivially_copyable_v<Value>
+  [[nodiscard]] Value take() {
+    Value value;
+    std::memcpy(&value, take_bytes(sizeof value).data(), sizeof value);
+    return value;
+  }
+  [[nodiscard]] std::string take_text() {
+    const auto text = take_bytes(take<std::uint64_t>());
+    return {reinterpret_cast<const char*>(text.data()), text.size()};
+  }
+  [[nodiscard]] ConstByteSpan take_bytes(std::uint64_t bytes) {
+    if (bytes > rest_.size()) throw_malformed();
+    const ConstByteSpan taken = rest_.first(bytes);
+    rest_ = rest_.subspan(bytes);
+    return taken;
+  }
+  [[nodiscard]] ConstByteSpan rest() const { return rest_; }
+
+ private:
+  ConstByteSpan rest_;
+};
+
+}  // namespace gsort::cluster

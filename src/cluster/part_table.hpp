@@ -1,0 +1,54 @@
+// PartTable: which range of the output each process merges, and in which parts. A pure function of
+// a few numbers, so that all processes have the same table.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace gsort::cluster {
+
+struct PartSizes {
+  std::uint64_t elements = 0;  // of the whole output
+  unsigned ranks = 1;
+  std::uint64_t part_elements = 1;  // of a part, at most
+  // Borders between ranks lie `shift` elements before a multiple of that: where the file has
+  // multiples of what two hosts must not write to at once.
+  std::uint64_t aligned = 1;
+  std::uint64_t shift = 0;
+};
+
+class PartTable {
+ public:
+  // Requires: all sizes but elements and shift are at least 1.
+  explicit PartTable(const PartSizes& sizes);
+
+  // The borders of all parts of all ranks, from 0 to all elements, ascending. Part i lies between
+  // border i and border i + 1.
+  [[nodiscard]] const std::vector<std::uint64_t>& borders() const { return borders_; }
+
+  // The parts of a rank are those from first(rank) to first(rank + 1).
+  [[nodiscard]] std::uint64_t first(unsigned rank) const { return first_[rank]; }
+  [[nodiscard]] std::uint64_t parts(unsigned rank) const { return first_[rank + 1] - first_[rank]; }
+  [[nodiscard]] unsigned ranks() const { return static_cast<unsigned>(first_.size() - 1); }
+
+  [[nodiscard]] std::uint64_t elements(std::uint64_t part) const {
+    return borders_[part + 1] - borders_[part];
+  }
+  [[nodiscard]] std::uint64_t begin_of(unsigned rank) const { return borders_[first_[rank]]; }
+  [[nodiscard]] std::uint64_t end_of(unsigned rank) const { return borders_[first_[rank + 1]]; }
+
+  // The order in which a rank merges its parts, numbered from 0: each rank begins elsewhere, or all
+  // would want the same elements of the same rank at the same time.
+  [[nodiscard]] std::uint64_t in_turn(unsigned rank, std::uint64_t turn) const {
+    return (turn + rank * parts(rank) / ranks()) % parts(rank);
+  }
+
+ private:
+  std::vector<std::uint64_t> borders_;
+  std::vector<std::uint64_t> first_;
+};
+
+// Element floor(elements * rank / ranks).
+[[nodiscard]] std::uint64_t share_begin(std::uint64_t elements, unsigned rank, unsigned ranks);
+
+}  // namespace gsort::cluster

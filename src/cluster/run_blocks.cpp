@@ -1,0 +1,39 @@
+#include "cluster/run_blocks.hpp"
+
+namespace gsort::cluster {
+
+RunBlocks::RunBlocks(RunViewSpan runs, const BlockSizes& sizes,
+                     const std::optional<RecordFormat>& records, unsigned slots) {
+  for (unsigned slot = 0; slot < slots; ++slot) {
+    counters_.emplace_back(runs, sizes.element_bytes, sizes.block_bytes, sizes.scratch_bytes,
+                           records);
+  }
+}
+
+std::size_t RunBlocks::words() const {
+  const auto& records = counters_.front().records();
+  return records ? records->words().size() : 1;
+}
+
+RunCounts::Bounds RunBlocks::bounds(std::size_t run, std::uint64_t value) const {
+  const RunCounter::Bounds bounds = counters_.front().bounds_by_fences(run, value);
+  return {bounds.least, bounds.most};
+}
+
+std::uint64_t RunBlocks::count(unsigned slot, std::size_t run, std::size_t word,
+                               std::uint64_t value, std::uint64_t low, std::uint64_t high) {
+  RunCounter& counter = counters_[slot];
+  if (word == 0) return counter.count_up_to(run, value, low, high);
+  const RecordWord& of_key = counter.records()->words()[word];
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (of_key.of(counter.element_at(run, middle)) <= value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+}  // namespace gsort::cluster

@@ -1,0 +1,372 @@
+#include "cluster/team.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/current_error.hpp"
+#include "base/thread.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+constexpr std::size_t kMostPayload = Peers::kMostMessageBytes - sizeof(Envelope);
+constexpr int kMostMessagesAStep = 64;
+constexpr int kBeatsATimeout = 8;
+// How long a process that has failed waits for the others, which may be in a system call.
+constexpr std::chrono::seconds kGoodbye{3};
+
+ConstByteSpan bytes_of(std::span<const std::uint64_t> values) {
+  return std::as_bytes(values);
+}
+
+std::string text_of(ConstByteSpan bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Message message_of(const Envelope& envelope, ConstByteSpan payload = {}) {
+  MessageWriter writer(envelope);
+  writer.put_bytes(payload);
+  return writer.take();
+}
+
+void add_to(std::span<std::uint64_t> values, ConstByteSpan others) {
+  if (others.size() != values.size_bytes()) throw_malformed();
+  MessageReader reader(others);
+  for (std::uint64_t& value : values) value += reader.take<std::uint64_t>();
+}
+
+}  // namespace
+
+Team::Team(Peers& peers, TeamOptions options)
+    : peers_(peers),
+      options_(std::move(options)),
+      hosts_(peers.count(), "a host that is not known yet"),
+      heard_(peers.count(), Clock::now()),
+      has_left_(peers.count(), false),
+      beaten_(Clock::now()),
+      looked_(Clock::now()) {
+  hosts_[rank()] = options_.host;
+}
+
+std::string Team::name_of(unsigned rank) const {
+  return fmt::format("{} (rank {})", hosts_[rank], rank);
+}
+
+std::optional<Verdict> Team::run_job(const std::function<void()>& job) {
+  std::optional<Verdict> verdict;
+  try {
+    introduce();
+    job();
+  } catch (const JobEnded& ended) {
+    verdict.emplace(Verdict{ended.what()});
+  } catch (...) {
+    verdict.emplace(tell(current_error()));
+  }
+  can_leave_ = say_goodbye();
+  if (verdict) verdict->can_leave = can_leave_;
+  return verdict;
+}
+
+void Team::introduce() {
+  MessageWriter writer;
+  for (const Message& host : gather(std::as_bytes(std::span(options_.host)))) {
+    writer.put_text(text_of(host));
+  }
+  const Message all = broadcast(writer.take());
+  MessageReader reader(all);
+  for (std::string& host : hosts_) host = reader.take_text();
+}
+
+// What failed here is told to rank 0; the others hear from it. If it has heard of another failure
+// before, that is the verdict.
+Verdict Team::tell(const Error& error) {
+  const bool is_of_a_host = count() > 1 && error.kind() != ErrorKind::kUsage;
+  const std::string text =
+      is_of_a_host ? fmt::format("on {}: {}", name_of(rank()), error.what()) : error.what();
+  if (rank() == 0) {
+    end_job(text);
+    return {text};
+  }
+  try {
+    send(0, message_of({MessageKind::kError}, std::as_bytes(std::span(text))));
+    const auto limit = Clock::now() + options_.peer_timeout + kGoodbye;
+    wait_until([&] { return has_left_[0] || Clock::now() > limit; });
+  } catch (const JobEnded& ended) {
+    return {ended.what()};
+  } catch (...) {  // rank 0 does not answer
+  }
+  return {text, false};
+}
+
+void Team::end_job(const std::string& text) {
+  is_over_ = true;
+  is_told_ = true;
+  const std::size_t length = std::min(text.size(), kMostPayload);
+  for (unsigned to = 1; to < count(); ++to) {
+    send(to, message_of({MessageKind::kEnd}, std::as_bytes(std::span(text)).first(length)));
+  }
+}
+
+// Messages arrive in order: who has had everybody's goodbye has had all, and may end MPI.
+bool Team::say_goodbye() {
+  is_over_ = true;
+  for (unsigned to = 0; to < count(); ++to) {
+    if (to != rank()) send(to, message_of({MessageKind::kBye}));
+  }
+  const auto is_done = [&] {
+    for (unsigned other = 0; other < count(); ++other) {
+      if (other != rank() && (!has_left_[other] || peers_.unsent(other) > 0)) return false;
+    }
+    return true;
+  };
+  const auto limit = Clock::now() + kGoodbye;
+  while (!is_done()) {
+    if (Clock::now() > limit) return false;
+    while (auto arrival = peers_.receive()) {
+      Envelope envelope;
+      std::memcpy(&envelope, arrival->message.data(),
+                  std::min(sizeof envelope, arrival->message.size()));
+      if (envelope.kind == MessageKind::kBye) has_left_[arrival->from] = true;
+    }
+    pause();
+  }
+  return true;
+}
+
+void Team::sum(std::span<std::uint64_t> values) {
+  constexpr std::size_t kMost = std::size_t{1} << 16;
+  for (std::size_t at = 0; at < values.size(); at += kMost) {
+    const auto some = values.subspan(at, std::min(kMost, values.size() - at));
+    sum_up(some, next_number_++);
+    Message total(bytes_of(some).begin(), bytes_of(some).end());
+    pass_down(total, next_number_++);
+    std::ranges::fill(some, 0);
+    add_to(some, total);
+  }
+}
+
+// A binomial tree: each process adds up what those with its rank and higher bits have.
+void Team::sum_up(std::span<std::uint64_t> values, std::uint32_t number) {
+  for (unsigned bit = 1; bit < count(); bit <<= 1) {
+    if ((rank() & bit) != 0) return send_whole(rank() - bit, number, bytes_of(values));
+    if (rank() + bit < count()) add_to(values, take_whole(rank() + bit, number));
+  }
+}
+
+// The same tree, downwards.
+void Team::pass_down(Message& bytes, std::uint32_t number) {
+  unsigned bit = 1;
+  while (bit < count() && (rank() & bit) == 0) bit <<= 1;
+  if (rank() != 0) bytes = take_whole(rank() - bit, number);
+  for (bit >>= 1; bit > 0; bit >>= 1) {
+    if (rank() + bit < count()) send_whole(rank() + bit, number, bytes);
+  }
+}
+
+// After the step of distance d every process knows the sum over the 2d ranks up to its own.
+void Team::sum_before(std::span<std::uint64_t> values) {
+  std::vector<std::uint64_t> up_to_here(values.begin(), values.end());
+  std::ranges::fill(values, 0);
+  for (unsigned distance = 1; distance < count(); distance <<= 1) {
+    const std::uint32_t number = next_number_++;
+    if (rank() + distance < count()) send_whole(rank() + distance, number, bytes_of(up_to_here));
+    if (rank() < distance) continue;
+    const Message before = take_whole(rank() - distance, number);
+    add_to(values, before);
+    add_to(up_to_here, before);
+  }
+}
+
+std::vector<Message> Team::gather(ConstByteSpan bytes) {
+  const std::uint32_t number = next_number_++;
+  std::vector<Message> all;
+  if (rank() != 0) {
+    send_whole(0, number, bytes);
+    return all;
+  }
+  all.emplace_back(bytes.begin(), bytes.end());
+  for (unsigned from = 1; from < count(); ++from) all.push_back(take_whole(from, number));
+  return all;
+}
+
+Message Team::broadcast(ConstByteSpan bytes) {
+  Message message(bytes.begin(), bytes.end());
+  pass_down(message, next_number_++);
+  return message;
+}
+
+void Team::least(std::span<std::uint64_t> values) {
+  const ConstByteSpan own = bytes_of(values);
+  std::vector<std::uint64_t> least(values.begin(), values.end());
+  for (const Message& other : gather(own)) {
+    MessageReader reader(other);
+    for (std::uint64_t& value : least) value = std::min(value, reader.take<std::uint64_t>());
+  }
+  const Message result = broadcast(bytes_of(least));
+  MessageReader reader(result);
+  for (std::uint64_t& value : values) value = reader.take<std::uint64_t>();
+}
+
+void Team::meet() {
+  std::uint64_t nothing = 0;
+  sum(std::span(&nothing, 1));
+}
+
+void Team::send_whole(unsigned to, std::uint32_t number, ConstByteSpan bytes) {
+  const Envelope envelope{MessageKind::kCollective, number};
+  const std::uint64_t size = bytes.size();
+  send(to, message_of(envelope, std::as_bytes(std::span(&size, 1))));
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(kMostPayload, bytes.size()))) {
+    send(to, message_of(envelope, bytes.first(std::min(kMostPayload, bytes.size()))));
+  }
+}
+
+Message Team::take_whole(unsigned from, std::uint32_t number) {
+  const auto key = std::pair(from, number);
+  const auto next = [&] {
+    wait_until([&] { return !collective_[key].empty(); });
+    Message message = std::move(collective_[key].front());
+    collective_[key].pop_front();
+    message.erase(message.begin(), message.begin() + sizeof(Envelope));
+    return message;
+  };
+  const Message head = next();
+  const auto size = MessageReader(head).take<std::uint64_t>();
+  Message whole;
+  while (whole.size() < size) {
+    const Message piece = next();
+    whole.insert(whole.end(), piece.begin(), piece.end());
+  }
+  if (whole.size() != size) throw_malformed();
+  collective_.erase(key);
+  return whole;
+}
+
+void Team::work(const std::function<void()>& work) {
+  std::atomic<bool> is_done{false};
+  std::exception_ptr failure;
+  std::jthread thread = start_thread("the work of this host", [&] {
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    is_done.store(true, std::memory_order_release);
+  });
+  try {
+    wait_until([&] { return is_done.load(std::memory_order_acquire); });
+  } catch (...) {
+    if (options_.leave) {
+      Verdict verdict;
+      try {
+        throw;
+      } catch (const JobEnded& ended) {
+        verdict.text = ended.what();
+      } catch (...) {
+        verdict = tell(current_error());
+      }
+      verdict.can_leave = say_goodbye();
+      options_.leave(verdict);
+    }
+    throw;  // when the thread has ended
+  }
+  thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+void Team::send(unsigned to, Message message) {
+  peers_.send(to, std::move(message));
+}
+
+std::optional<Arrival> Team::take() {
+  if (others_.empty()) return std::nullopt;
+  Arrival arrival = std::move(others_.front());
+  others_.pop_front();
+  return arrival;
+}
+
+void Team::step(bool receives) {
+  for (int taken = 0; receives && taken < kMostMessagesAStep; ++taken) {
+    auto arrival = peers_.receive();
+    if (!arrival) break;
+    rested();
+    sort_in(std::move(*arrival));
+  }
+  const auto now = Clock::now();
+  send_beats(now);
+  if (receives) watch(now);
+}
+
+template <class Done>
+void Team::wait_until(const Done& done) {
+  rested();
+  while (!done()) {
+    step();
+    if (!done()) pause();
+  }
+}
+
+void Team::pause() {
+  std::this_thread::sleep_for(pause_);
+  pause_ = std::min(2 * pause_, kLongestPause);
+}
+
+void Team::sort_in(Arrival arrival) {
+  heard_[arrival.from] = Clock::now();
+  MessageReader reader(arrival.message);
+  const auto envelope = reader.take<Envelope>();
+  switch (envelope.kind) {
+    case MessageKind::kBeat:
+      return;
+    case MessageKind::kCollective:
+      if (!is_over_) {
+        collective_[{arrival.from, envelope.number}].push_back(std::move(arrival.message));
+      }
+      return;
+    case MessageKind::kError:
+      if (!is_told_) end_job(text_of(reader.rest()));
+      throw JobEnded(text_of(reader.rest()));
+    case MessageKind::kEnd:
+      is_over_ = true;
+      throw JobEnded(text_of(reader.rest()));
+    case MessageKind::kBye:
+      has_left_[arrival.from] = true;
+      return;
+    case MessageKind::kCounts:
+    case MessageKind::kCredit:
+    case MessageKind::kFrame:
+      if (!is_over_) others_.push_back(std::move(arrival));
+      return;
+  }
+  throw_malformed();
+}
+
+void Team::send_beats(Clock::time_point now) {
+  if (now - beaten_ < options_.peer_timeout / kBeatsATimeout) return;
+  beaten_ = now;
+  for (unsigned to = 0; to < count(); ++to) {
+    // What waits to be sent says as much.
+    if (to != rank() && peers_.unsent(to) == 0) send(to, message_of({MessageKind::kBeat}));
+  }
+}
+
+// Who was stopped itself for a while has heard of nobody, and first looks at what has arrived.
+void Team::watch(Clock::time_point now) {
+  const bool was_away = now - looked_ > options_.peer_timeout / 2;
+  looked_ = now;
+  if (was_away) std::ranges::fill(heard_, now);
+  for (unsigned other = 0; other < count(); ++other) {
+    if (other == rank() || has_left_[other]) continue;
+    if (now - heard_[other] < options_.peer_timeout) continue;
+    heard_[other] = now;  // once
+    throw Error(ErrorKind::kResource, "waiting for " + name_of(other),
+                fmt::format("it has not answered for {} seconds",
+                            static_cast<double>(options_.peer_timeout.count()) / 1000))
+        .hint("check this host and the network; --peer-timeout sets how long to wait");
+  }
+}
+
+}  // namespace gsort::cluster

@@ -1,0 +1,140 @@
+// Team: what the processes of a job do together on top of messages: sums, gatherings, one verdict.
+//
+// A process that fails tells rank 0, which tells all others; whatever they are waiting for then
+// ends with JobEnded, so that all of them unwind and one error is printed. A process that is not
+// heard of for the time limit is an error that names its host: everybody sends beats while waiting.
+//
+// Waiting is polling with pauses, as processes may share cores: a call that blocks inside MPI would
+// keep a core busy, and could not see that another process failed. Long work therefore runs in a
+// thread of its own, and work() waits for it here.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/error.hpp"
+#include "cluster/message.hpp"
+#include "cluster/peers.hpp"
+
+namespace gsort::cluster {
+
+// What ended the job, as all processes know it.
+struct Verdict {
+  std::string text;       // as Error::what()
+  bool is_known = true;   // to all: rank 0 has answered
+  bool can_leave = true;  // all processes have said goodbye
+};
+
+struct TeamOptions {
+  std::chrono::milliseconds peer_timeout{60'000};
+  std::string host = "localhost";  // of this process
+  // The job has ended while a thread of work() is running, which cannot be stopped and uses what
+  // would be destroyed now. Must not return. Null: the thread is waited for.
+  std::function<void(const Verdict&)> leave;
+};
+
+// Ends what a process does because the job has failed. Not an Error: it is not to be told.
+class JobEnded : public std::exception {
+ public:
+  explicit JobEnded(std::string text) : text_(std::move(text)) {}
+  [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+// For one thread. All processes call the same functions that say so, in the same order.
+// All throw JobEnded, and Error(kResource) when a process does not answer.
+class Team {
+ public:
+  // The peers outlive it.
+  Team(Peers& peers, TeamOptions options);
+
+  [[nodiscard]] unsigned rank() const { return peers_.rank(); }
+  [[nodiscard]] unsigned count() const { return peers_.count(); }
+  // "node7 (rank 3)".
+  [[nodiscard]] std::string name_of(unsigned rank) const;
+  [[nodiscard]] const std::string& host_of(unsigned rank) const { return hosts_[rank]; }
+
+  // Once the command has been read.
+  void set_peer_timeout(std::chrono::milliseconds timeout) { options_.peer_timeout = timeout; }
+
+  // Whether all processes have said goodbye, after run_job().
+  [[nodiscard]] bool can_leave() const { return can_leave_; }
+
+  // Runs the job of this process. Returns the error that ended it, which is the same in all
+  // processes; none if it went well here. To be called once, by all.
+  [[nodiscard]] std::optional<Verdict> run_job(const std::function<void()>& job);
+
+  // Together: adds up in place, over all processes, or over those with a lower rank.
+  void sum(std::span<std::uint64_t> values);
+  void sum_before(std::span<std::uint64_t> values);
+  // Together: returns everybody's bytes by rank, in rank 0; nothing in the others.
+  [[nodiscard]] std::vector<Message> gather(ConstByteSpan bytes);
+  // Together: returns the bytes of rank 0.
+  [[nodiscard]] Message broadcast(ConstByteSpan bytes);
+  // Together: the least of everybody's values, each by itself.
+  void least(std::span<std::uint64_t> values);
+  // Together: returns when all have come here.
+  void meet();
+
+  // Calls `work` in a thread, and waits for it while the team lives on. Throws: what it throws.
+  void work(const std::function<void()>& work);
+
+  // For what is built on messages by itself: sending, taking what has arrived, and a step of the
+  // team, after which nothing may have arrived. `receives`: false leaves messages where they are.
+  void send(unsigned to, Message message);
+  [[nodiscard]] std::size_t unsent(unsigned to) const { return peers_.unsent(to); }
+  [[nodiscard]] std::optional<Arrival> take();
+  void step(bool receives = true);
+  // Sleeps, the longer the more often it was called since rested().
+  void pause();
+  void rested() { pause_ = kShortestPause; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::microseconds kShortestPause{1};
+  static constexpr std::chrono::microseconds kLongestPause{200};
+
+  template <class Done>
+  void wait_until(const Done& done);
+  void sort_in(Arrival arrival);
+  void send_beats(Clock::time_point now);
+  void watch(Clock::time_point now);
+  void introduce();
+  void end_job(const std::string& text);
+  [[nodiscard]] Verdict tell(const Error& error);
+  [[nodiscard]] bool say_goodbye();
+  // Sends bytes of any length as messages of a step, and takes them.
+  void send_whole(unsigned to, std::uint32_t number, ConstByteSpan bytes);
+  [[nodiscard]] Message take_whole(unsigned from, std::uint32_t number);
+  void sum_up(std::span<std::uint64_t> values, std::uint32_t number);
+  void pass_down(Message& bytes, std::uint32_t number);
+
+  Peers& peers_;
+  TeamOptions options_;
+  std::vector<std::string> hosts_;
+  std::uint32_t next_number_ = 0;
+  std::map<std::pair<unsigned, std::uint32_t>, std::deque<Message>> collective_;
+  std::deque<Arrival> others_;
+  std::vector<Clock::time_point> heard_;
+  std::vector<bool> has_left_;
+  Clock::time_point beaten_;
+  Clock::time_point looked_;
+  std::chrono::microseconds pause_ = kShortestPause;
+  bool is_over_ = false;  // the job has ended: what arrives is dropped
+  bool is_told_ = false;  // rank 0 has said so
+  bool can_leave_ = false;
+};
+
+}  // namespace gsort::cluster

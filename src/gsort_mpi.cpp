@@ -1,0 +1,159 @@
+// gsort-mpi: one process on each host; parse, sort together, tell, exit code. As main.cpp is for
+// gsort, the only place that exits.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/console.hpp"
+#include "app/observer.hpp"
+#include "base/current_error.hpp"
+#include "base/units.hpp"
+#include "cluster/cluster_sort.hpp"
+#include "cluster/mpi_peers.hpp"
+#include "cluster/team.hpp"
+#include "io/input/name_list.hpp"
+#include "io/system/standard_descriptors.hpp"
+#include "options/pages/help.hpp"
+#include "report/style.hpp"
+
+namespace gsort {
+namespace {
+
+constexpr int kTrouble = 2;
+constexpr const char* kVariables[] = {"GSORT_OPTIONS", "GSORT_TYPE"};
+
+// What decides about the options: those of rank 0 are everybody's.
+struct Command {
+  std::vector<std::string> words;
+  std::map<std::string, std::string> variables;
+};
+
+Command own_command(int argc, const char* const* argv) {
+  Command command{{argv, argv + argc}, {}};
+  for (const char* const name : kVariables) {
+    if (const char* const value = std::getenv(name)) command.variables[name] = value;
+  }
+  return command;
+}
+
+cluster::Message to_message(const Command& command) {
+  cluster::MessageWriter writer;
+  writer.put<std::uint64_t>(command.words.size());
+  for (const std::string& word : command.words) writer.put_text(word);
+  writer.put<std::uint64_t>(command.variables.size());
+  for (const auto& [name, value] : command.variables) {
+    writer.put_text(name);
+    writer.put_text(value);
+  }
+  return writer.take();
+}
+
+Command to_command(const cluster::Message& message) {
+  cluster::MessageReader reader(message);
+  Command command;
+  for (auto left = reader.take<std::uint64_t>(); left > 0; --left) {
+    command.words.push_back(reader.take_text());
+  }
+  for (auto left = reader.take<std::uint64_t>(); left > 0; --left) {
+    const std::string name = reader.take_text();
+    command.variables[name] = reader.take_text();
+  }
+  return command;
+}
+
+Options options_of(const Command& command) {
+  std::vector<const char*> argv;
+  for (const std::string& word : command.words) argv.push_back(word.c_str());
+  const Environment environment = [&](const char* name) -> const char* {
+    const auto found = command.variables.find(name);
+    return found == command.variables.end() ? nullptr : found->second.c_str();
+  };
+  return parse_options(static_cast<int>(argv.size()), argv.data(), environment, io::read_name_list,
+                       Program::kCluster);
+}
+
+std::string summary_of(const cluster::ClusterOutcome& outcome, unsigned hosts) {
+  return fmt::format(
+      "gsort-mpi: {} elements ({}) sorted by {} processes in {:.2f} s: {} runs formed in {:.2f} s, "
+      "exchanged and merged in {:.2f} s; rank 0 sent {} in {} frames\n",
+      format_count(outcome.elements), format_bytes(outcome.bytes), hosts, outcome.total_seconds,
+      outcome.runs, outcome.form_seconds, outcome.exchange_seconds,
+      format_bytes(outcome.exchange.bytes), outcome.exchange.frames);
+}
+
+// What one process does.
+class Process {
+ public:
+  explicit Process(cluster::MpiPeers& peers) : peers_(peers) {}
+
+  int run(int argc, const char* const* argv) {
+    cluster::TeamOptions team_options;
+    team_options.host = peers_.host();
+    team_options.leave = [this](const cluster::Verdict& verdict) { leave_at_once(verdict); };
+    cluster::Team team(peers_, team_options);
+    const auto verdict = team.run_job([&] { work(team, own_command(argc, argv)); });
+    if (verdict) tell(*verdict);
+    if (!team.can_leave() && verdict) peers_.abort(kTrouble);
+    if (!team.can_leave()) std::_Exit(0);  // the output is in place
+    peers_.leave();
+    return verdict ? kTrouble : 0;
+  }
+
+ private:
+  void work(cluster::Team& team, const Command& own) {
+    const Options options = options_of(to_command(team.broadcast(to_message(own))));
+    color_ = options.color;
+    if (options.show != Show::kNone) {
+      if (team.rank() == 0) print(stdout, text_of(options.show, Program::kCluster));
+      team.meet();
+      return;
+    }
+    team.set_peer_timeout(std::chrono::seconds(options.peer_timeout_seconds));
+    const cluster::ClusterOutcome outcome = sort_on_cluster(team, options, on_leave_);
+    if (team.rank() != 0) return;
+    put_to_stderr(outcome.note);
+    if (options.verbosity > 0) put_to_stderr(summary_of(outcome, team.count()));
+  }
+
+  // Rank 0 tells for all, unless it cannot be asked.
+  void tell(const cluster::Verdict& verdict) const {
+    if (peers_.rank() != 0 && verdict.is_known) return;
+    const std::string text = error_text(verdict.text.c_str(), stderr_color(color_));
+    std::fputs(text.c_str(), stderr);
+    std::fflush(stderr);
+  }
+
+  // A thread that cannot be stopped is at work.
+  [[noreturn]] void leave_at_once(const cluster::Verdict& verdict) {
+    tell(verdict);
+    if (on_leave_) on_leave_();
+    if (!verdict.can_leave) peers_.abort(kTrouble);
+    peers_.leave();
+    std::_Exit(kTrouble);
+  }
+
+  cluster::MpiPeers& peers_;
+  ColorMode color_ = ColorMode::kAuto;
+  std::function<void()> on_leave_;
+};
+
+}  // namespace
+}  // namespace gsort
+
+int main(int argc, char** argv) {
+  try {
+    gsort::io::occupy_standard_descriptors();
+    std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
+    gsort::cluster::MpiPeers peers;
+    return gsort::Process(peers).run(argc, argv);
+  } catch (...) {
+    const std::string text = gsort::error_text(gsort::current_error().what(), false);
+    std::fputs(text.c_str(), stderr);
+    return gsort::kTrouble;
+  }
+}

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""Sorts by gsort-mpi with several processes on this machine: the output must have the bytes of gsort's, bad commands
+must end with one message before anything is read, and a process that is killed must leave the old output, and nothing
+else that the next sort does not remove. Skips with status 77 where there is no mpirun."""
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SKIPPED = 77
+TYPES = {"u32": "I", "i32": "i", "u64": "Q", "i64": "q", "f32": "f", "f64": "d"}
+# Each process has a folder of its own for runs, as hosts have.
+EACH = 'r=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}; mkdir -p "$FOLDERS/$r"; TMPDIR="$FOLDERS/$r" exec "$@"'
+
+
+def keys(kind: str, code: str, count: int, rng: random.Random) -> bytes:
+    """Keys of a distribution as raw bytes."""
+    width = struct.calcsize(code)
+    if kind == "random":
+        return rng.randbytes(count * width)
+    if kind == "equal":
+        return rng.randbytes(width) * count
+    numbers = [rng.randrange(3 if kind == "few" else count + 1) for _ in range(count)]
+    if kind in ("sorted", "reversed", "by_rank"):
+        numbers.sort(reverse=kind == "reversed")
+    if kind == "by_rank":  # every process has the same stretch of every range
+        numbers = [n for start in range(4) for n in numbers[start::4]]
+    return struct.pack(f"<{count}{code}", *numbers)
+
+
+class Bed:
+    """A folder, the programs, and ways to call them."""
+
+    def __init__(self, programs: Path):
+        self.gsort, self.gsort_mpi = programs / "gsort", programs / "gsort-mpi"
+        self.folder = Path(tempfile.mkdtemp(prefix="gsort-cluster-"))
+        self.environment = os.environ | {
+            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+            "FOLDERS": str(self.folder / "hosts")}
+        for name in ("GSORT_OPTIONS", "GSORT_TYPE"):
+            self.environment.pop(name, None)
+        self.failures = 0
+        self.sorts = 0
+
+    def mpi(self, processes: int, *words: str) -> list[str]:
+        return ["mpirun", "-n", str(processes), "sh", "-c", EACH, "sh", str(self.gsort_mpi), *words]
+
+    def run(self, command: list[str]) -> subprocess.CompletedProcess:
+        return subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True,
+                              timeout=120, check=False)
+
+    def fail(self, what: str, done: subprocess.CompletedProcess | None = None) -> None:
+        self.failures += 1
+        print(f"FAILED: {what}", *([f"status {done.returncode}", done.stderr] if done else []), sep="\n  ")
+
+    def write(self, name: str, content: bytes) -> str:
+        (self.folder / name).write_bytes(content)
+        return name
+
+    def expect_same(self, processes: int, what: str, inputs: list[str], *options: str, output: str = "out") -> None:
+        """gsort-mpi makes of the inputs what gsort makes of them."""
+        expected = f"expected-{output}"
+        self.run([str(self.gsort), *options, *inputs, "-o", expected]).check_returncode()
+        done = self.run(self.mpi(processes, *options, *inputs, "-o", output))
+        self.sorts += 1
+        if done.returncode != 0:
+            self.fail(f"{what}, {processes} processes", done)
+        elif (self.folder / output).read_bytes() != (self.folder / expected).read_bytes():
+            self.fail(f"{what}, {processes} processes: other bytes than gsort's")
+
+    def left_names(self) -> list[str]:
+        return [name for name in os.listdir(self.folder) if name.startswith(".gsort-")]
+
+    def processes(self) -> list[str]:
+        found = subprocess.run(["pgrep", "-f", str(self.folder)], capture_output=True, text=True, check=False)
+        return found.stdout.split()
+
+
+def sort_keys(bed: Bed) -> None:
+    rng = random.Random(1)
+    kinds = ["random", "equal", "few", "sorted", "reversed", "by_rank"]
+    for number, (name, code) in enumerate(TYPES.items()):
+        for kind in kinds[number % 3::3]:
+            count = rng.randrange(50_000, 100_000)
+            data = bed.write(f"in.{name}", keys(kind, code, count, rng))
+            bed.expect_same(rng.randrange(1, 5), f"{kind} {name}", [data], "-S", rng.choice(["24M", "64M"]))
+    for count in (0, 1, 2, 5, 1000):
+        data = bed.write("in.u64", keys("random", "Q", count, rng))
+        bed.expect_same(rng.choice([3, 4]), f"{count} elements", [data])
+    bed.write("a.u32", keys("random", "I", 70_001, rng))
+    bed.write("b.u32", keys("few", "I", 30_003, rng))
+    bed.expect_same(3, "two inputs, descending", ["a.u32", "b.u32"], "-r")
+    bed.expect_same(2, "big endian, not packed", ["a.u32"], "--endian=big", "--pack-runs=off", "-t", "i32")
+    bed.expect_same(3, "an input that is the output", ["a.u32", "b.u32"], output="c.u32")
+    bed.write("large.u64", keys("random", "Q", 3_000_000, rng))
+    bed.expect_same(4, "several runs of every process", ["large.u64"], "-S", "24M", "--parallel=1")
+    bed.expect_same(2, "not verified", ["large.u64"], "-S", "40M", "--no-verify")
+
+
+def sort_in_place(bed: Bed) -> None:
+    rng = random.Random(4)
+    bed.write("same.u64", keys("random", "Q", 40_000, rng))
+    bed.run([str(bed.gsort), "same.u64", "-o", "wanted"]).check_returncode()
+    os.chmod(bed.folder / "same.u64", 0o640)
+    done = bed.run(bed.mpi(3, "same.u64", "-o", "same.u64"))
+    if done.returncode != 0 or (bed.folder / "same.u64").read_bytes() != (bed.folder / "wanted").read_bytes():
+        bed.fail("a sort in place", done)
+    if (bed.folder / "same.u64").stat().st_mode & 0o777 != 0o640:
+        bed.fail("a sort in place changed the mode")
+
+
+def sort_records(bed: Bed) -> None:
+    rng = random.Random(2)
+    for key in ("0:bytes2", "4:u32", "1:bytes12r", "2:i16,8:f64"):
+        keys_of_it = [f"--key={one}" for one in key.split(",")]
+        records = b"".join(bytes([rng.randrange(2)]) * 12 + rng.randbytes(8) for _ in range(20_000))
+        data = bed.write("in.dat", records)
+        bed.expect_same(rng.randrange(2, 5), f"records by {key}", [data], "--record=20", *keys_of_it)
+
+
+def npy(descr: str, count: int, content: bytes) -> bytes:
+    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({count},), }}"
+    text += " " * (-(10 + len(text) + 1) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + content
+
+
+def sort_arrays(bed: Bed) -> None:
+    rng = random.Random(3)
+    bed.write("in.npy", npy("<f8", 60_001, keys("few", "d", 60_001, rng)))
+    bed.expect_same(3, "a NumPy array", ["in.npy"], output="out.npy")
+    bed.write("empty.npy", npy("<i4", 0, b""))
+    bed.expect_same(2, "an empty NumPy array", ["empty.npy"], output="empty-out.npy")
+    bed.write("head.bin", b"\x01" * 24 + keys("random", "Q", 9_000, rng))
+    bed.expect_same(2, "a header that is kept", ["head.bin"], "--skip=24", "-t", "u64")
+    # So long that the borders of processes lie at multiples of 4 MiB of the file.
+    bed.write("long.npy", npy("<u8", 18_000_000, keys("random", "Q", 18_000_000, rng)))
+    bed.expect_same(2, "a long NumPy array", ["long.npy"], "-S", "256M", output="long-out.npy")
+
+
+def refuse(bed: Bed) -> None:
+    rng = random.Random(5)
+    bed.write("in.u64", keys("random", "Q", 1000, rng))
+    bed.write("in.u8", keys("random", "B", 1000, rng))
+    bed.write("in.txt", b"3\n1\n2\n")
+    bed.write("odd.u64", b"123456789")
+    bed.write("old", b"the old output")
+    for words, reason in (
+            (["in.u64"], "writing standard output: gsort-mpi cannot do this yet"),
+            (["-t", "u64", "-o", "old"], "reading standard input: gsort-mpi cannot do this yet"),
+            (["in.u8", "-o", "old"], "sorting keys of 8 and 16 bits: gsort-mpi cannot do this yet"),
+            (["in.txt", "-t", "u64", "-o", "old"], "text and compressed files: gsort-mpi cannot do this yet"),
+            (["--top=3", "in.u64", "-o", "old"], "option '--top': gsort-mpi does not have it yet"),
+            (["-u", "in.u64", "-o", "old"], "option '-u': gsort-mpi does not have it yet"),
+            (["--nonsense", "in.u64", "-o", "old"], "option '--nonsense': is unknown"),
+            (["-S", "1M", "in.u64", "-o", "old"], "of memory are too little"),
+            (["odd.u64", "-o", "old"], "odd.u64"),
+            (["missing.u64", "-o", "old"], "missing.u64: No such file or directory"),
+            (["in.u64", "-o", "nowhere/out"], "nowhere"),
+            (["-T", "nowhere", "in.u64", "-o", "old"], "nowhere")):
+        done = bed.run(bed.mpi(3, *words))
+        messages = [line for line in done.stderr.splitlines() if line.startswith("gsort")]
+        if done.returncode == 0 or len(messages) != 1 or reason not in messages[0]:
+            bed.fail(f"refusing {' '.join(words)}", done)
+        if (bed.folder / "old").read_bytes() != b"the old output" or bed.left_names():
+            bed.fail(f"refusing {' '.join(words)}: changed or left something", done)
+    for words, wanted in ((["--help"], "--peer-timeout"), (["--version"], "gsort-mpi "),
+                          (["--generate=man"], ".TH GSORT")):
+        done = bed.run(bed.mpi(2, *words))
+        if done.returncode != 0 or done.stdout.count(wanted) != 1:
+            bed.fail(f"gsort-mpi {words[0]}", done)
+
+
+def differ(bed: Bed) -> None:
+    """Hosts that see other inputs under the same path."""
+    for rank, count in ((0, 100), (1, 99)):
+        (bed.folder / "hosts" / str(rank)).mkdir(parents=True, exist_ok=True)
+        (bed.folder / "hosts" / str(rank) / "in.u64").write_bytes(bytes(8 * count))
+    command = ["mpirun", "-n", "2", "sh", "-c",
+               'cd "$FOLDERS/${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" && exec "$@"', "sh", str(bed.gsort_mpi), "in.u64", "-o", "out"]
+    done = bed.run(command)
+    if done.returncode == 0 or "comparing the bytes of the inputs: 800 on" not in done.stderr:
+        bed.fail("inputs that differ between hosts", done)
+    (bed.folder / "hosts" / "1" / "in.u64").write_bytes(bytes(800))
+    shutil.copystat(bed.folder / "hosts" / "0" / "in.u64", bed.folder / "hosts" / "1" / "in.u64")
+    done = bed.run(command)
+    if done.returncode == 0 or "all hosts must see the folder of the output" not in done.stderr:
+        bed.fail("output folders that differ between hosts", done)
+
+
+def kill(bed: Bed) -> None:
+    """A process is killed at some time of the sort: while it starts, forms runs, exchanges, syncs."""
+    rng = random.Random(6)
+    data = bed.write("large.u64", keys("random", "Q", 4_000_000, rng))
+    command = bed.mpi(3, "-S", "24M", "--parallel=1", data, "-o", "old")
+    begin = time.monotonic()
+    done = bed.run(command)
+    seconds = time.monotonic() - begin
+    if done.returncode != 0:
+        bed.fail("the sort that is to be killed", done)
+        return
+    killed = 0
+    for part in range(5):
+        bed.write("old", b"the old output")
+        running = subprocess.Popen(command, cwd=bed.folder, env=bed.environment, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(seconds * (0.2 + 0.15 * part))
+        found = subprocess.run(["pgrep", "-x", "gsort-mpi", "-P", ",".join(descendants(running.pid))],
+                               capture_output=True, text=True, check=False).stdout.split()
+        for victim in found[part % 3:part % 3 + 1]:
+            os.kill(int(victim), signal.SIGKILL)
+            killed += 1
+        try:
+            status = running.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            bed.fail(f"a killed process, try {part}: mpirun goes on")
+            continue
+        output = (bed.folder / "old").read_bytes()
+        if output != b"the old output" and len(output) != 32_000_000:
+            bed.fail(f"a killed process, try {part}: the output is neither old nor new")
+        if output == b"the old output" and status == 0:
+            bed.fail(f"a killed process, try {part}: status 0 without an output")
+        time.sleep(0.2)
+        if bed.processes():
+            bed.fail(f"a killed process, try {part}: processes are left")
+    if killed < 3:
+        bed.fail(f"only {killed} processes were killed")
+    bed.expect_same(3, "the sort after killed ones", [data], output="old")
+    if bed.left_names():
+        bed.fail(f"names are left: {bed.left_names()}")
+
+
+def descendants(process: int) -> list[str]:
+    """A process and its children: mpirun, and what it has started."""
+    children = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False)
+    return [str(process), *children.stdout.split()]
+
+
+CASES = {case.__name__: case for case in (sort_keys, sort_in_place, sort_records, sort_arrays, refuse, differ, kill)}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", type=Path, required=True, help="the folder of the programs")
+    parser.add_argument("cases", nargs="*", choices=[*CASES, []], help="all, if none is named")
+    arguments = parser.parse_args()
+    if shutil.which("mpirun") is None or not (arguments.bin / "gsort-mpi").exists():
+        print("skipped: no mpirun, or gsort-mpi was not built; tools/setup installs Open MPI")
+        return SKIPPED
+    bed = Bed(arguments.bin.resolve())
+    try:
+        for name in arguments.cases or CASES:
+            begin = time.monotonic()
+            CASES[name](bed)
+            print(f"{name}: {time.monotonic() - begin:.1f} s")
+    finally:
+        shutil.rmtree(bed.folder, ignore_errors=True)
+    print(f"{bed.sorts} sorts compared with gsort, {bed.failures} failures")
+    return 1 if bed.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,243 @@
+#include "cluster/cuts.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "cluster/part_table.hpp"
+#include "unit/cluster/local_peers.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+using test::LocalNetwork;
+
+// An element as words of its key; the last word may be all that tells elements apart.
+using Words = std::vector<std::uint64_t>;
+using SortedRun = std::vector<Words>;
+
+// Runs in memory, with a fence at every `block` elements.
+class MemoryCounts final : public RunCounts {
+ public:
+  MemoryCounts(const std::vector<SortedRun>& runs, std::size_t words, unsigned slots,
+               std::size_t block)
+      : runs_(runs), words_(words), slots_(slots), block_(block) {}
+
+  [[nodiscard]] std::size_t runs() const override { return runs_.size(); }
+  [[nodiscard]] std::uint64_t elements(std::size_t run) const override { return runs_[run].size(); }
+  [[nodiscard]] unsigned slots() const override { return slots_; }
+  [[nodiscard]] std::size_t words() const override { return words_; }
+  [[nodiscard]] std::uint64_t greatest() const override { return ~std::uint64_t{0}; }
+  [[nodiscard]] Bounds bounds(std::size_t run, std::uint64_t value) const override {
+    const SortedRun& elements = runs_[run];
+    std::size_t begin = 0;
+    while (begin < elements.size() && elements[begin][0] <= value) begin += block_;
+    if (begin == 0) return {};
+    return {begin - block_ + 1, std::min(begin, elements.size())};
+  }
+  [[nodiscard]] std::uint64_t count(unsigned slot, std::size_t run, std::size_t word,
+                                    std::uint64_t value, std::uint64_t low,
+                                    std::uint64_t high) override {
+    EXPECT_LT(slot, slots_);
+    EXPECT_LE(low, high);
+    const SortedRun& elements = runs_[run];
+    while (low < high && elements[low][word] <= value) ++low;
+    return low;
+  }
+
+ private:
+  const std::vector<SortedRun>& runs_;
+  std::size_t words_;
+  unsigned slots_;
+  std::size_t block_;
+};
+
+struct Place {
+  const Words* key;
+  unsigned rank;
+  std::size_t run;
+};
+
+// For every position: the elements before it, of each run of each rank.
+std::vector<std::vector<Cuts>> cuts_one_by_one(const std::vector<std::vector<SortedRun>>& ranks,
+                                               const std::vector<std::uint64_t>& positions) {
+  std::vector<Place> all;
+  std::vector<Cuts> cuts;
+  for (unsigned rank = 0; rank < ranks.size(); ++rank) {
+    cuts.emplace_back(ranks[rank].size(), 0);
+    for (std::size_t run = 0; run < ranks[rank].size(); ++run) {
+      for (const Words& key : ranks[rank][run]) all.push_back({&key, rank, run});
+    }
+  }
+  std::ranges::stable_sort(all, [](const Place& a, const Place& b) { return *a.key < *b.key; });
+  std::vector<std::vector<Cuts>> found;
+  std::size_t at = 0;
+  for (const std::uint64_t position : positions) {
+    for (; at < position; ++at) ++cuts[all[at].rank][all[at].run];
+    found.push_back(cuts);
+  }
+  return found;
+}
+
+std::uint64_t total_of(const std::vector<std::vector<SortedRun>>& ranks) {
+  std::uint64_t total = 0;
+  for (const auto& runs : ranks) {
+    for (const auto& run : runs) total += run.size();
+  }
+  return total;
+}
+
+CutCost expect_exact(const std::vector<std::vector<SortedRun>>& ranks, std::size_t words,
+                     const std::vector<std::uint64_t>& positions, std::uint64_t seed,
+                     std::size_t block = 5) {
+  const auto expected = cuts_one_by_one(ranks, positions);
+  LocalNetwork network(static_cast<unsigned>(ranks.size()), seed);
+  CutCost cost;
+  test::run_together(network, [&](Peers& peers) {
+    Team team(peers, {});
+    CutCost own;
+    const auto verdict = team.run_job([&] {
+      MemoryCounts counts(ranks[team.rank()], words, static_cast<unsigned>(1 + seed * 7 % 16),
+                          block);
+      const std::vector<Cuts> cuts = find_cuts(team, counts, positions, &own);
+      ASSERT_EQ(cuts.size(), positions.size());
+      for (std::size_t i = 0; i < cuts.size(); ++i) {
+        ASSERT_EQ(cuts[i], expected[i][team.rank()])
+            << "position " << positions[i] << " rank " << team.rank() << " seed " << seed;
+      }
+    });
+    EXPECT_FALSE(verdict) << verdict->text;
+    if (peers.rank() == 0) cost = own;
+  });
+  return cost;
+}
+
+template <class MakeWord>
+std::vector<std::vector<SortedRun>> made_ranks(unsigned ranks, std::size_t words,
+                                               std::size_t most_elements, std::mt19937_64& random,
+                                               const MakeWord& make) {
+  std::vector<std::vector<SortedRun>> made(ranks);
+  for (auto& runs : made) {
+    runs.resize(random() % 4);
+    for (SortedRun& run : runs) {
+      run.resize(random() % most_elements);
+      for (Words& key : run) {
+        for (std::size_t word = 0; word < words; ++word) key.push_back(make(random));
+      }
+      std::ranges::sort(run);
+    }
+  }
+  return made;
+}
+
+std::vector<std::uint64_t> all_up_to(std::uint64_t total) {
+  std::vector<std::uint64_t> positions;
+  for (std::uint64_t position = 0; position <= total; ++position) positions.push_back(position);
+  return positions;
+}
+
+TEST(Cuts, AreThoseOfOneProcess) {
+  std::mt19937_64 random(7);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto ranks = static_cast<unsigned>(1 + random() % 5);
+    const std::uint64_t values = std::uint64_t{1} << (random() % 64);
+    const auto runs = made_ranks(ranks, 1, 20, random,
+                                 [&](auto& r) { return r() & 1 ? r() % values : ~(r() % values); });
+    expect_exact(runs, 1, all_up_to(total_of(runs)), seed);
+  }
+}
+
+TEST(Cuts, KeepTheOrderOfRanksAmongTies) {
+  std::mt19937_64 random(8);
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const auto runs = made_ranks(4, 1, 20, random, [](auto& r) { return r() % 2; });
+    expect_exact(runs, 1, all_up_to(total_of(runs)), seed);
+  }
+}
+
+TEST(Cuts, GoOnToTheNextWordAmongTies) {
+  std::mt19937_64 random(9);
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const auto runs = made_ranks(3, 3, 20, random, [](auto& r) { return r() % 2 * ~0ULL; });
+    expect_exact(runs, 3, all_up_to(total_of(runs)), seed);
+  }
+}
+
+TEST(Cuts, TakeTheLeastAndTheGreatestValue) {
+  expect_exact({{{{0}, {~0ULL}}}, {{{0}, {0}, {~0ULL}}}, {}}, 1, all_up_to(5), 1);
+  expect_exact({{{{~0ULL}, {~0ULL}}}, {{{~0ULL}}}}, 1, all_up_to(3), 2);
+  expect_exact({{}, {{}}}, 1, {0, 0}, 3);
+}
+
+TEST(Cuts, TakeFewRoundsOfRandomKeys) {
+  std::mt19937_64 random(10);
+  std::vector<std::vector<SortedRun>> ranks(3);
+  for (auto& runs : ranks) {
+    SortedRun& run = runs.emplace_back(3000);
+    for (Words& key : run) key.push_back(random());
+    std::ranges::sort(run);
+  }
+  const CutCost cost = expect_exact(ranks, 1, {3000}, 0, 64);
+  EXPECT_LE(cost.fence_rounds + cost.rounds, 10);
+  EXPECT_LE(cost.sum_bytes, 26'000);
+}
+
+TEST(Cuts, RefuseRunsThatAreNotInOrder) {
+  const std::vector<std::vector<SortedRun>> ranks = {{{{9}, {3}, {7}, {1}}}, {{{2}, {4}}}};
+  LocalNetwork network(2);
+  std::vector<std::optional<Verdict>> verdicts(2);
+  test::run_together(network, [&](Peers& peers) {
+    Team team(peers, {});
+    verdicts[peers.rank()] = team.run_job([&] {
+      MemoryCounts counts(ranks[team.rank()], 1, 1, 2);
+      const std::vector<std::uint64_t> positions = all_up_to(6);
+      const std::vector<Cuts> cuts = find_cuts(team, counts, positions);
+      // What comes out nevertheless adds up to the positions.
+      for (std::size_t i = 0; i < cuts.size(); ++i) {
+        std::uint64_t total = cuts[i].front();
+        team.sum(std::span(&total, 1));
+        EXPECT_EQ(total, positions[i]);
+      }
+    });
+  });
+  if (verdicts[0]) {
+    EXPECT_NE(verdicts[0]->text.find("not in order"), std::string::npos);
+  }
+}
+
+TEST(PartTable, GivesEveryRankItsShare) {
+  for (const std::uint64_t elements : {0U, 1U, 2U, 5U, 1000U, 1001U}) {
+    for (unsigned ranks = 1; ranks <= 8; ++ranks) {
+      const PartTable table({elements, ranks, 7, 1, 0});
+      EXPECT_EQ(table.borders().front(), 0);
+      EXPECT_EQ(table.borders().back(), elements);
+      for (unsigned rank = 0; rank < ranks; ++rank) {
+        EXPECT_EQ(table.begin_of(rank), elements * rank / ranks);
+        std::vector<std::uint64_t> turns;
+        for (std::uint64_t turn = 0; turn < table.parts(rank); ++turn) {
+          turns.push_back(table.in_turn(rank, turn));
+          EXPECT_LE(table.elements(table.first(rank) + turn), 7);
+          EXPECT_GT(table.elements(table.first(rank) + turn), 0);
+        }
+        std::ranges::sort(turns);
+        for (std::uint64_t turn = 0; turn < turns.size(); ++turn) EXPECT_EQ(turns[turn], turn);
+      }
+    }
+  }
+}
+
+TEST(PartTable, PutsBordersOfRanksWhereTheFileHasMultiples) {
+  const PartTable table({1000, 4, 33, 64, 16});
+  for (unsigned rank = 1; rank < 4; ++rank) {
+    EXPECT_EQ((table.begin_of(rank) + 16) % 64, 0);
+    EXPECT_LT(1000 * rank / 4 - table.begin_of(rank), 64);
+  }
+  EXPECT_EQ(table.borders().back(), 1000);
+  const PartTable small({10, 4, 33, 64, 16});
+  EXPECT_EQ(small.parts(3), 1);
+  EXPECT_EQ(small.parts(0), 0);
+}
+
+}  // namespace
+}  // namespace gsort::cluster

@@ -1,0 +1,366 @@
+// Whole exchanges in one process: every rank has runs in a folder of its own, cuts them with the
+// others, and merges its parts. Messages take random times, so every test sees other schedules.
+#include "cluster/exchange.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "cluster/run_blocks.hpp"
+#include "engine/cpu/cpu_engine.hpp"
+#include "engine/footprint.hpp"
+#include "engine/record_footprint.hpp"
+#include "io/runs/run_store.hpp"
+#include "unit/cluster/local_peers.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+using test::LocalNetwork;
+using Bytes = std::vector<std::byte>;
+
+constexpr std::uint64_t kBlockElements = 50;
+
+// What is exchanged: elements by rank and run, each run in order.
+struct Elements {
+  KeyFormat key{KeyType::kU64};
+  std::optional<RecordFormat> records;
+  std::vector<std::vector<Bytes>> runs;
+
+  [[nodiscard]] std::uint64_t bytes() const {
+    return records ? records->bytes : bytes_of(key.type);
+  }
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t total = 0;
+    for (const auto& rank : runs) {
+      for (const Bytes& run : rank) total += run.size() / bytes();
+    }
+    return total;
+  }
+  // All of them in order, equal ones as they are.
+  [[nodiscard]] Bytes merged() const {
+    std::vector<Bytes> all;
+    for (const auto& rank : runs) {
+      for (const Bytes& run : rank) {
+        for (std::size_t at = 0; at < run.size(); at += bytes()) {
+          const auto begin = run.begin() + static_cast<std::ptrdiff_t>(at);
+          all.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(bytes()));
+        }
+      }
+    }
+    std::ranges::stable_sort(all, [&](const Bytes& a, const Bytes& b) { return before(a, b); });
+    Bytes merged;
+    for (const Bytes& element : all) merged.insert(merged.end(), element.begin(), element.end());
+    return merged;
+  }
+  [[nodiscard]] bool before(const Bytes& a, const Bytes& b) const {
+    if (records) return RecordOrder(*records).compare(a.data(), b.data()) < 0;
+    std::uint64_t left = 0;
+    std::uint64_t right = 0;
+    std::memcpy(&left, a.data(), a.size());
+    std::memcpy(&right, b.data(), b.size());
+    return left < right;
+  }
+};
+
+// The whole output, in memory.
+class OutputInMemory final : public PieceSink {
+ public:
+  OutputInMemory(Bytes& output, std::uint64_t element_bytes)
+      : output_(output), element_bytes_(element_bytes) {}
+  void put(std::uint64_t position, ConstByteSpan keys) override {
+    ASSERT_LE(position * element_bytes_ + keys.size(), output_.size());
+    std::memcpy(output_.data() + position * element_bytes_, keys.data(), keys.size());
+  }
+
+ private:
+  Bytes& output_;
+  std::uint64_t element_bytes_;
+};
+
+// The runs of one rank, on its disk.
+class RunsOnDisk {
+ public:
+  RunsOnDisk(const Elements& elements, unsigned rank)
+      : store_({folder_.path()}, elements.bytes(), options(elements)) {
+    for (const Bytes& run : elements.runs[rank]) {
+      io::RunWriter writer = store_.begin_run(run.size() / elements.bytes());
+      if (!run.empty()) writer.put(0, run);
+      runs_.push_back(writer.finish());
+    }
+    views_ = views_of(runs_);
+  }
+  [[nodiscard]] RunViewSpan views() const { return views_; }
+  [[nodiscard]] std::uint64_t scratch_bytes() const { return store_.scratch_bytes(); }
+
+ private:
+  static io::RunStoreOptions options(const Elements& elements) {
+    io::RunStoreOptions options;
+    options.block_elements = kBlockElements;
+    options.write_buffer_bytes = 64 << 10;
+    if (elements.records) options.records.emplace(*elements.records);
+    return options;
+  }
+
+  io::test::TempFolder folder_;
+  io::RunStore store_;
+  std::vector<io::Run> runs_;
+  RunViews views_;
+};
+
+struct Exchanged {
+  Bytes output;
+  std::vector<std::optional<Verdict>> verdicts;
+  std::vector<ExchangeCost> costs;
+};
+
+void exchange_one(Team& team, const Elements& elements, std::uint64_t part_elements,
+                  unsigned lane_count, Exchanged& exchanged) {
+  const RunsOnDisk runs(elements, team.rank());
+  const BlockSizes sizes{elements.bytes(), kBlockElements * elements.bytes(), runs.scratch_bytes()};
+  const PartTable parts({elements.count(), team.count(), part_elements, 1, 0});
+  RunBlocks counts(runs.views(), sizes, elements.records, 3);
+  const std::vector<Cuts> cuts = find_cuts(team, counts, parts.borders());
+  const std::uint64_t lane_bytes =
+      elements.records ? CpuRecordMergeFootprint::of(part_elements, elements.bytes()).arena_bytes()
+                       : CpuMergeFootprint::of(part_elements, elements.bytes()).arena_bytes();
+  const io::Arena arena(lane_bytes * lane_count, "the test");
+  EngineShape shape;
+  shape.format = elements.key;
+  shape.records = elements.records;
+  const auto engine = cpu::make_cpu_engine(shape, arena.bytes());
+  const auto lanes = engine->make_merge_lanes(lane_count, part_elements);
+  const std::uint64_t scratch = exchange_scratch_bytes(runs.scratch_bytes(), elements.bytes());
+  const io::Arena scratches(2 * scratch, "the test");
+  OutputInMemory sink(exchanged.output, elements.bytes());
+  const ExchangeContext context{
+      runs.views(),
+      parts,
+      cuts,
+      elements.bytes(),
+      true,
+      lanes,
+      {scratches.bytes().first(scratch), scratches.bytes().subspan(scratch)}};
+  exchanged.costs[team.rank()] = exchange(team, context, sink);
+}
+
+Exchanged exchanged(const Elements& elements, LocalNetwork& network, std::uint64_t part_elements,
+                    unsigned lanes = 2) {
+  Exchanged result;
+  result.output.resize(elements.count() * elements.bytes());
+  result.verdicts.resize(network.count());
+  result.costs.resize(network.count());
+  test::run_together(network, [&](Peers& peers) {
+    TeamOptions options;
+    options.peer_timeout = std::chrono::seconds(20);
+    Team team(peers, options);
+    result.verdicts[team.rank()] =
+        team.run_job([&] { exchange_one(team, elements, part_elements, lanes, result); });
+  });
+  return result;
+}
+
+void expect_merged(const Elements& elements, std::uint64_t seed, std::uint64_t part_elements) {
+  LocalNetwork network(static_cast<unsigned>(elements.runs.size()), seed);
+  const Exchanged result = exchanged(elements, network, part_elements);
+  for (const auto& verdict : result.verdicts) ASSERT_FALSE(verdict) << verdict->text;
+  EXPECT_TRUE(result.output == elements.merged()) << "seed " << seed;
+}
+
+template <class Key, class Make>
+Elements keys_of(unsigned ranks, std::size_t most, std::mt19937_64& random, const Make& make) {
+  Elements elements;
+  elements.key.type = sizeof(Key) == 8 ? KeyType::kU64 : KeyType::kU32;
+  for (unsigned rank = 0; rank < ranks; ++rank) {
+    auto& runs = elements.runs.emplace_back();
+    for (std::uint64_t run = random() % 4; run > 0; --run) {
+      std::vector<Key> keys(random() % most);
+      for (Key& key : keys) key = static_cast<Key>(make(random, rank));
+      std::ranges::sort(keys);
+      const auto bytes = std::as_bytes(std::span(keys));
+      runs.emplace_back(bytes.begin(), bytes.end());
+    }
+  }
+  return elements;
+}
+
+// How many random schedules of each kind; GSORT_SCHEDULES asks for more.
+std::uint64_t schedules() {
+  const char* const asked = std::getenv("GSORT_SCHEDULES");
+  return asked != nullptr ? std::strtoull(asked, nullptr, 10) : 6;
+}
+
+TEST(Exchange, MergesRandomKeysOfAllRanks) {
+  std::mt19937_64 random(1);
+  for (std::uint64_t seed = 0; seed < schedules(); ++seed) {
+    const auto ranks = static_cast<unsigned>(1 + seed % 5);
+    expect_merged(keys_of<std::uint64_t>(ranks, 700, random, [](auto& r, auto) { return r(); }),
+                  seed, 1 + random() % 100);
+    expect_merged(
+        keys_of<std::uint32_t>(ranks, 700, random, [](auto& r, auto) { return r() % 1000; }), seed,
+        1 + random() % 100);
+  }
+}
+
+TEST(Exchange, MergesKeysThatAllLieInOnePlace) {
+  std::mt19937_64 random(2);
+  for (std::uint64_t seed = 0; seed < schedules(); ++seed) {
+    expect_merged(keys_of<std::uint64_t>(4, 500, random, [](auto&, auto) { return 7; }), seed, 64);
+    expect_merged(keys_of<std::uint64_t>(
+                      4, 500, random, [](auto& r, auto rank) { return rank * 1000 + r() % 900; }),
+                  seed, 64);
+    expect_merged(
+        keys_of<std::uint64_t>(4, 500, random,
+                               [](auto& r, auto rank) { return (3 - rank) * 1000 + r() % 900; }),
+        seed, 64);
+  }
+}
+
+TEST(Exchange, MergesFewElements) {
+  std::mt19937_64 random(3);
+  for (std::uint64_t seed = 0; seed < schedules(); ++seed) {
+    expect_merged(keys_of<std::uint32_t>(5, 3, random, [](auto& r, auto) { return r() % 4; }), seed,
+                  1 + random() % 3);
+  }
+}
+
+TEST(Exchange, KeepsTheOrderOfEqualRecords) {
+  std::mt19937_64 random(4);
+  RecordFormat format;
+  format.bytes = 24;
+  format.keys = {KeyField{2, 12, {}, false, false}};
+  const RecordOrder order(format);
+  for (std::uint64_t seed = 0; seed < schedules(); ++seed) {
+    Elements elements;
+    elements.records = format;
+    std::uint64_t number = 0;  // tells equal records apart
+    for (unsigned rank = 0; rank < 4; ++rank) {
+      auto& runs = elements.runs.emplace_back();
+      for (std::uint64_t run = random() % 3; run > 0; --run) {
+        std::vector<Bytes> records(random() % 300, Bytes(format.bytes));
+        for (Bytes& record : records) {
+          record[9] = std::byte(random() % 2);
+          record[13] = std::byte(random() % 3);
+          std::memcpy(record.data() + 16, &number, sizeof number);
+          ++number;
+        }
+        std::ranges::stable_sort(records, [&](const Bytes& a, const Bytes& b) {
+          return order.compare(a.data(), b.data()) < 0;
+        });
+        Bytes& bytes = runs.emplace_back();
+        for (const Bytes& record : records) {
+          bytes.insert(bytes.end(), record.begin(), record.end());
+        }
+      }
+    }
+    expect_merged(elements, seed, 1 + random() % 80);
+  }
+}
+
+TEST(Exchange, SendsNothingOfSortedInput) {
+  Elements elements;
+  for (std::uint64_t rank = 0; rank < 3; ++rank) {
+    const std::vector<std::uint64_t> keys(1000, 5);
+    const auto bytes = std::as_bytes(std::span(keys));
+    elements.runs.push_back({Bytes(bytes.begin(), bytes.end())});
+  }
+  LocalNetwork network(3);
+  for (const ExchangeCost& cost : exchanged(elements, network, 100).costs) {
+    EXPECT_EQ(cost.frames, 0);
+    EXPECT_EQ(cost.own_bytes, 8000);
+  }
+}
+
+TEST(Exchange, PacksKeysOnTheWay) {
+  std::mt19937_64 random(5);
+  Elements elements = keys_of<std::uint32_t>(2, 2, random, [](auto&, auto) { return 0; });
+  for (auto& runs : elements.runs) {
+    std::vector<std::uint32_t> keys(40'000);
+    for (std::uint32_t& key : keys) key = static_cast<std::uint32_t>(random());
+    std::ranges::sort(keys);
+    const auto bytes = std::as_bytes(std::span(keys));
+    runs = {Bytes(bytes.begin(), bytes.end())};
+  }
+  LocalNetwork network(2);
+  for (const ExchangeCost& cost : exchanged(elements, network, 40'000).costs) {
+    EXPECT_GT(cost.sent_bytes, 60'000);
+    EXPECT_LT(cost.bytes, cost.sent_bytes * 3 / 4);
+  }
+}
+
+// What a network may do to one frame of many.
+class ExchangeOverABadNetwork : public testing::Test {
+ protected:
+  static void expect_error(const std::function<unsigned(Message&)>& lie, const char* reason) {
+    std::mt19937_64 random(6);
+    const Elements elements =
+        keys_of<std::uint64_t>(3, 2, random, [](auto& r, auto) { return r(); });
+    Elements full = elements;
+    for (auto& runs : full.runs) {
+      std::vector<std::uint64_t> keys(2000);
+      for (std::uint64_t& key : keys) key = random();
+      std::ranges::sort(keys);
+      const auto bytes = std::as_bytes(std::span(keys));
+      runs = {Bytes(bytes.begin(), bytes.end())};
+    }
+    LocalNetwork network(3);
+    int frames = 0;
+    network.set_liar([&](unsigned from, unsigned, Message& message) {
+      Envelope envelope;
+      std::memcpy(&envelope, message.data(), sizeof envelope);
+      const bool is_chosen = envelope.kind == MessageKind::kFrame && from == 1 && ++frames == 3;
+      return is_chosen ? lie(message) : 1U;
+    });
+    const Exchanged result = exchanged(full, network, 64);
+    ASSERT_TRUE(result.verdicts[0]);
+    EXPECT_NE(result.verdicts[0]->text.find(reason), std::string::npos) << result.verdicts[0]->text;
+    for (const auto& verdict : result.verdicts) {
+      ASSERT_TRUE(verdict);
+      EXPECT_EQ(verdict->text, result.verdicts[0]->text);
+    }
+  }
+};
+
+TEST_F(ExchangeOverABadNetwork, FindsAFlippedBit) {
+  for (const std::size_t at : {100U, 60U}) {
+    expect_error(
+        [at](Message& message) {
+          message[std::min(at, message.size() - 1)] ^= std::byte{4};
+          return 1U;
+        },
+        "a frame is not intact");
+  }
+}
+
+TEST_F(ExchangeOverABadNetwork, FindsAFrameThatClaimsAnotherPlace) {
+  expect_error(
+      [](Message& message) {
+        message[sizeof(Envelope) + 8] ^= std::byte{0x40};  // the part
+        return 1U;
+      },
+      "a frame belongs nowhere");
+}
+
+TEST_F(ExchangeOverABadNetwork, FindsAFrameThatIsCutShort) {
+  expect_error(
+      [](Message& message) {
+        message.resize(message.size() / 2);
+        return 1U;
+      },
+      "");
+}
+
+TEST_F(ExchangeOverABadNetwork, FindsALostFrame) {
+  expect_error([](Message&) { return 0U; }, "a frame was lost or came twice");
+}
+
+TEST_F(ExchangeOverABadNetwork, FindsAFrameThatComesTwice) {
+  expect_error([](Message&) { return 2U; }, "a frame was lost or came twice");
+}
+
+}  // namespace
+}  // namespace gsort::cluster

@@ -1,0 +1,194 @@
+#include "cluster/team.hpp"
+
+#include <atomic>
+#include <map>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "unit/cluster/local_peers.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+using test::LocalNetwork;
+
+TeamOptions options_of(const Peers& peers, std::chrono::milliseconds timeout = {}) {
+  TeamOptions options;
+  if (timeout.count() > 0) options.peer_timeout = timeout;
+  options.host = "host" + std::to_string(peers.rank());
+  return options;
+}
+
+// The verdict of each process on `job`.
+std::vector<std::optional<Verdict>> verdicts_of(LocalNetwork& network,
+                                                const std::function<void(Team&)>& job,
+                                                std::chrono::milliseconds timeout = {}) {
+  std::vector<std::optional<Verdict>> verdicts(network.count());
+  test::run_together(network, [&](Peers& peers) {
+    Team team(peers, options_of(peers, timeout));
+    verdicts[peers.rank()] = team.run_job([&] { job(team); });
+  });
+  return verdicts;
+}
+
+void expect_no_verdict(const std::vector<std::optional<Verdict>>& verdicts) {
+  for (const auto& verdict : verdicts) EXPECT_FALSE(verdict) << verdict->text;
+}
+
+TEST(Team, AddsUpOverAllProcesses) {
+  for (unsigned count = 1; count <= 9; ++count) {
+    LocalNetwork network(count, count);
+    expect_no_verdict(verdicts_of(network, [&](Team& team) {
+      for (std::uint64_t round = 0; round < 5; ++round) {
+        std::vector<std::uint64_t> values{team.rank() + round, 1, team.rank() == count - 1};
+        team.sum(values);
+        EXPECT_EQ(values[0], count * (count - 1) / 2 + round * count);
+        EXPECT_EQ(values[1], count);
+        EXPECT_EQ(values[2], 1);
+      }
+    }));
+  }
+}
+
+TEST(Team, AddsUpMoreThanAMessageHolds) {
+  LocalNetwork network(3);
+  expect_no_verdict(verdicts_of(network, [&](Team& team) {
+    std::vector<std::uint64_t> values(200'000);
+    std::iota(values.begin(), values.end(), team.rank());
+    team.sum(values);
+    EXPECT_EQ(values.front(), 3);
+    EXPECT_EQ(values.back(), 3 * 199'999 + 3);
+  }));
+}
+
+TEST(Team, AddsUpOverLowerRanks) {
+  for (unsigned count = 1; count <= 9; ++count) {
+    LocalNetwork network(count, count);
+    expect_no_verdict(verdicts_of(network, [&](Team& team) {
+      std::vector<std::uint64_t> values{team.rank() + 1, 7};
+      team.sum_before(values);
+      EXPECT_EQ(values[0], team.rank() * (team.rank() + 1) / 2);
+      EXPECT_EQ(values[1], 7 * team.rank());
+    }));
+  }
+}
+
+TEST(Team, GathersInTheOrderOfRanksAndKnowsAllHosts) {
+  for (unsigned count = 1; count <= 6; ++count) {
+    LocalNetwork network(count, count);
+    expect_no_verdict(verdicts_of(network, [&](Team& team) {
+      const Message own(team.rank() * 100'000, std::byte(team.rank()));
+      const std::vector<Message> all = team.gather(own);
+      ASSERT_EQ(all.size(), team.rank() == 0 ? count : 0);
+      for (unsigned rank = 0; rank < all.size(); ++rank) {
+        EXPECT_EQ(all[rank], Message(rank * 100'000, std::byte(rank)));
+      }
+      EXPECT_EQ(team.host_of(count - 1), "host" + std::to_string(count - 1));
+      EXPECT_EQ(team.broadcast(Message(team.rank() == 0 ? 300'000 : 1)).size(), 300'000);
+    }));
+  }
+}
+
+TEST(Team, EndsEverybodyWithTheFirstError) {
+  for (unsigned failing = 0; failing < 5; ++failing) {
+    LocalNetwork network(5, failing);
+    const auto verdicts = verdicts_of(network, [&](Team& team) {
+      team.meet();
+      if (team.rank() == failing) throw Error(ErrorKind::kInput, "reading", "it is broken");
+      team.meet();
+      ADD_FAILURE() << "the others wait for the one that failed";
+    });
+    for (const auto& verdict : verdicts) {
+      ASSERT_TRUE(verdict);
+      const std::string rank = std::to_string(failing);
+      EXPECT_EQ(verdict->text, "on host" + rank + " (rank " + rank + "): reading: it is broken");
+      EXPECT_TRUE(verdict->is_known);
+      EXPECT_TRUE(verdict->can_leave);
+    }
+  }
+}
+
+TEST(Team, AgreesOnOneErrorWhereAllFail) {
+  LocalNetwork network(6);
+  const auto verdicts = verdicts_of(network, [&](Team& team) {
+    throw Error(ErrorKind::kInput, "reading", "bad block " + std::to_string(team.rank()));
+  });
+  for (const auto& verdict : verdicts) {
+    ASSERT_TRUE(verdict);
+    EXPECT_EQ(verdict->text, verdicts.front()->text);
+  }
+}
+
+TEST(Team, ShowsAnErrorOfTheCommandWithoutAHost) {
+  LocalNetwork network(2);
+  const auto verdicts = verdicts_of(network, [&](Team& team) {
+    if (team.rank() == 0) throw Error(ErrorKind::kUsage, "option '--x'", "is unknown");
+    team.meet();
+  });
+  EXPECT_EQ(verdicts[1]->text, "option '--x': is unknown");
+}
+
+TEST(Team, NamesAHostThatDoesNotAnswer) {
+  LocalNetwork network(3);
+  std::atomic<bool> is_over{false};
+  std::vector<std::optional<Verdict>> verdicts(3);
+  test::run_together(network, [&](Peers& peers) {
+    Team team(peers, options_of(peers, std::chrono::milliseconds(300)));
+    verdicts[peers.rank()] = team.run_job([&] {
+      team.meet();
+      if (team.rank() == 1) {
+        while (!is_over) std::this_thread::yield();  // as if the host were stopped
+      }
+      team.meet();
+    });
+    if (peers.rank() == 0) is_over = true;
+  });
+  ASSERT_TRUE(verdicts[0]);
+  EXPECT_NE(verdicts[0]->text.find("waiting for host1 (rank 1): it has not answered for 0.3"),
+            std::string::npos)
+      << verdicts[0]->text;
+  EXPECT_FALSE(verdicts[0]->can_leave);
+  ASSERT_TRUE(verdicts[2]);
+}
+
+TEST(Team, WaitsForLongWorkWithoutLosingItsPeers) {
+  LocalNetwork network(3);
+  expect_no_verdict(verdicts_of(
+      network,
+      [&](Team& team) {
+        std::atomic<int> done{0};
+        team.work([&] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(team.rank() == 0 ? 900 : 0));
+          ++done;
+        });
+        EXPECT_EQ(done, 1);
+        team.meet();
+      },
+      std::chrono::milliseconds(300)));
+}
+
+TEST(Team, PassesOnWhatWorkThrows) {
+  LocalNetwork network(2);
+  const auto verdicts = verdicts_of(network, [&](Team& team) {
+    team.work([&] {
+      if (team.rank() == 1) throw Error(ErrorKind::kTemporary, "writing run 3", "disk full");
+    });
+    team.meet();
+  });
+  EXPECT_EQ(verdicts[0]->text, "on host1 (rank 1): writing run 3: disk full");
+}
+
+TEST(Team, EndsAtMessagesThatAreNone) {
+  LocalNetwork network(2);
+  network.set_liar([](unsigned from, unsigned, Message& message) {
+    if (from == 1 && message.size() == sizeof(Envelope) + 8) message.resize(3);
+    return 1U;
+  });
+  const auto verdicts = verdicts_of(network, [](Team& team) { team.meet(); });
+  ASSERT_TRUE(verdicts[0]);
+  EXPECT_NE(verdicts[0]->text.find("malformed"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gsort::cluster
