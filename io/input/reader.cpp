@@ -46,7 +46,8 @@ class Reader::Impl {
   [[nodiscard]] std::uint64_t row_elements() const { return sources_.front()->row_elements(); }
   [[nodiscard]] ConstByteSpan header() const { return sources_.front()->header(); }
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
-  [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer, std::uint64_t limit_position);
+  [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer, std::uint64_t limit_position,
+                                               std::size_t most_bytes);
   void end_at(std::uint64_t position_bytes);
   void begin_at(std::uint64_t position_bytes);
   [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
@@ -217,14 +218,15 @@ std::optional<std::uint64_t> Reader::Impl::known_size() const {
   return std::min(size, end_);
 }
 
-std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limit_position) {
+std::optional<InputBlock> Reader::Impl::next(ByteSpan buffer, std::uint64_t limit_position,
+                                             std::size_t most_bytes) {
   std::vector<Fill> fills;
   InputBlock block;
   {
     const std::lock_guard lock(mutex_);
     const std::uint64_t limit = std::min(limit_position, end_);
     const std::uint64_t before_limit = limit - std::min(limit, position_);
-    const std::size_t wanted = std::min(round_down(buffer.size(), element_bytes_), before_limit);
+    const std::size_t wanted = std::min(round_down(most_bytes, element_bytes_), before_limit);
     block.position_bytes = position_;
     block.bytes = claim(buffer, wanted, fills);
     position_ += block.bytes;
@@ -364,16 +366,35 @@ ConstByteSpan Reader::header() const {
   return impl_->header();
 }
 std::optional<std::uint64_t> Reader::known_size() const {
-  return impl_->known_size();
+  const auto bytes = impl_->known_size();
+  return bytes ? std::optional(in_records(*bytes)) : std::nullopt;
 }
 std::optional<InputBlock> Reader::next(ByteSpan buffer, std::uint64_t limit_position) {
-  return impl_->next(buffer, limit_position);
+  if (!numbering_) return impl_->next(buffer, limit_position, buffer.size());
+  const std::size_t room = buffer.size() / numbering_->record_bytes();
+  const std::uint64_t limit = limit_position == kNoLimit ? kNoLimit : in_elements(limit_position);
+  const auto block = impl_->next(buffer, limit, room * numbering_->element_bytes);
+  if (!block) return block;
+  gsort::number_elements(buffer, *numbering_, block->position_bytes / numbering_->element_bytes,
+                         block->bytes / numbering_->element_bytes);
+  return InputBlock{in_records(block->position_bytes), in_records(block->bytes)};
+}
+void Reader::number_elements(const Numbering& numbering) {
+  numbering_ = numbering;
+}
+std::uint64_t Reader::in_records(std::uint64_t bytes) const {
+  if (!numbering_) return bytes;
+  return bytes / numbering_->element_bytes * numbering_->record_bytes();
+}
+std::uint64_t Reader::in_elements(std::uint64_t bytes) const {
+  if (!numbering_) return bytes;
+  return bytes / numbering_->record_bytes() * numbering_->element_bytes;
 }
 void Reader::end_at(std::uint64_t position_bytes) {
-  impl_->end_at(position_bytes);
+  impl_->end_at(in_elements(position_bytes));
 }
 void Reader::begin_at(std::uint64_t position_bytes) {
-  impl_->begin_at(position_bytes);
+  impl_->begin_at(in_elements(position_bytes));
 }
 std::size_t Reader::next_of(std::size_t input, ByteSpan buffer) {
   return impl_->next_of(input, buffer);
@@ -397,13 +418,18 @@ void Reader::limit_decoders(const DecoderLimit& limit) {
   impl_->limit_decoders(limit);
 }
 std::uint64_t Reader::position() const {
-  return impl_->position();
+  return in_records(impl_->position());
 }
 bool Reader::at_end() const {
   return impl_->at_end();
 }
 std::size_t Reader::sample(ByteSpan out, std::uint64_t begin, std::uint64_t end) const {
-  return impl_->sample(out, begin, end);
+  if (!numbering_) return impl_->sample(out, begin, end);
+  const std::size_t room = out.size() / numbering_->record_bytes();
+  const std::size_t bytes = impl_->sample(out.first(room * numbering_->element_bytes),
+                                          in_elements(begin), in_elements(end));
+  gsort::number_elements(out, *numbering_, 0, bytes / numbering_->element_bytes);
+  return in_records(bytes);
 }
 void Reader::check_unchanged() const {
   impl_->check_unchanged();

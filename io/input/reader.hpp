@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "element/key.hpp"
+#include "element/numbered_elements.hpp"
 #include "form/decoding.hpp"
 #include "form/file_form.hpp"
 #include "form/stored_array.hpp"
@@ -103,6 +104,12 @@ class Reader {
   // Requires: nothing has been taken; a multiple of element_bytes, at most known_size().
   void begin_at(std::uint64_t position_bytes);
 
+  // From now on elements are records of `numbering`: each has its position in the sequence behind
+  // it. All sizes and positions in bytes, element_bytes and the least buffer included, are then
+  // those of records. next_of() gives elements as before. To be called before anything has been
+  // taken.
+  void number_elements(const Numbering& numbering);
+
   // The inputs one by one, for who does not want them as one sequence: next() and what belongs to
   // it must then not be used. Takes the next bytes of input `input` into `buffer`: whole elements,
   // not always as many as there is room for; 0 at its end. Bytes of the buffer behind them may be
@@ -136,7 +143,8 @@ class Reader {
 
   // Fills `out` with elements drawn evenly from [begin, end) of the sequence, by page-sized reads
   // at up to 256 places; takes nothing from the sequence. Returns the bytes filled, a multiple of
-  // element_bytes; 0 when there are pipes among the inputs. Thread-safe.
+  // element_bytes; 0 when there are pipes among the inputs. Numbered elements have positions in
+  // the sample. Thread-safe.
   // Requires: begin and end are multiples of element_bytes, begin <= end <= known_size().
   [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end) const;
 
@@ -151,7 +159,11 @@ class Reader {
 
  private:
   class Impl;
+  [[nodiscard]] std::uint64_t in_records(std::uint64_t bytes) const;
+  [[nodiscard]] std::uint64_t in_elements(std::uint64_t bytes) const;
+
   std::unique_ptr<Impl> impl_;
+  std::optional<Numbering> numbering_;
 };
 
 }  // namespace gsort::io

@@ -28,7 +28,7 @@ Job job_of(const Options& options, const io::Reader& reader) {
   stored.records = reader.stored_records();
   stored.dtype = reader.stored_dtype();
   stored.row_elements = reader.row_elements();
-  return make_job(options, stored);
+  return make_job(options, stored, reader.known_size());
 }
 
 std::string note_of_types(const Options& options, const Job& job) {

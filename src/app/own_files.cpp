@@ -123,6 +123,17 @@ void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat&
   }
 }
 
+void refuse_replacing_by_positions(const FileNames& names, const io::Output& output,
+                                   const io::Reader& reader) {
+  if (output.is_stream() || !names.output) return;
+  for (std::size_t input = 0; input < names.inputs.size(); ++input) {
+    if (!io::same_file(*names.output, name_of_input(names.inputs[input]))) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("replacing {}", reader.path_of(input)),
+                "--argsort would write positions over the elements that they refer to")
+        .hint("give the positions a file of their own with -o");
+  }
+}
+
 void refuse_shared_reports(const FileNames& names, const Reporting& reports) {
   refuse_shared_report(names, "--stats", reports.stats);
   refuse_shared_report(names, "--trace", reports.trace);

@@ -26,6 +26,10 @@ void refuse_explaining_into_inputs(const FileNames& names, const io::Reader& rea
 void refuse_replacing_by_assumption(const FileNames& names, const ElementFormat& assumed,
                                     const io::Output& output, const io::Reader& reader);
 
+// Throws: Error(kUsage) when an input would be replaced by the positions of its elements.
+void refuse_replacing_by_positions(const FileNames& names, const io::Output& output,
+                                   const io::Reader& reader);
+
 // Throws: Error(kUsage) when a report is the output, an input, a file of the folder of --resume, or
 // the other report.
 void refuse_shared_reports(const FileNames& names, const Reporting& reports);

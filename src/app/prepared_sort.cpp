@@ -131,17 +131,19 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
 PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader,
                            std::vector<io::Output> outputs)
     : options_(options), reader_(reader), outputs_(std::move(outputs)) {
+  if (job.numbered) reader.number_elements(job.numbering());
   refuse_files_of_resume(options);
   if (!outputs_.empty()) {
     refuse_writing_into_inputs(options, outputs_.front(), reader);
     if (type_is_assumed(options, job)) {
-      refuse_replacing_by_assumption(options, job.element, outputs_.front(), reader);
+      refuse_replacing_by_assumption(options, job.input_element(), outputs_.front(), reader);
     }
+    if (job.numbered) refuse_replacing_by_positions(options, outputs_.front(), reader);
   }
   if (options.resume) {
     resumption_.emplace(*options.resume, resume_access(options),
-                        resumable_job(job.element, options.input_form, options.verify),
-                        job.element.bytes(), reader);
+                        resumable_job(job, options.input_form, options.verify), job.element.bytes(),
+                        reader);
   }
   const std::string folder = outputs_.empty() ? "" : outputs_.front().folder();
   temporary_folders_ = folders_for_runs(folder);

@@ -16,7 +16,8 @@ bool is_text(const Options& options, const std::string& input) {
 }
 
 bool puts_out_text(const Options& options, const Job& job) {
-  return options.check != CheckMode::kNone || job.output_form.format == FileFormat::kText;
+  return options.check != CheckMode::kNone || job.output_form.format == FileFormat::kText ||
+         job.numbered;
 }
 
 }  // namespace
@@ -40,7 +41,8 @@ std::string assumed_type_note(const Options& options, const Job& job) {
   return fmt::format("gsort: {}{}: no type given, {}read as {} (-t TYPE)\n",
                      first == "-" ? "standard input" : printable(first),
                      others > 0 ? fmt::format(" and {} more", others) : "",
-                     job.element.records ? "keys " : "", name_of(job.element.key.type));
+                     job.input_element().records ? "keys " : "",
+                     name_of(job.input_element().key.type));
 }
 
 }  // namespace gsort

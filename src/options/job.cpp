@@ -49,9 +49,32 @@ void adopt_counts(Job& job) {
   }
 }
 
+// The positions of an input whose size is not known may need eight bytes.
+void adopt_positions(Job& job, std::optional<std::uint64_t> input_bytes) {
+  constexpr bool kIsKey = false;
+  const ElementFormat input = job.element;
+  constexpr std::uint64_t kMost = UINT64_MAX;
+  job.index_bytes = index_bytes_for(input_bytes ? *input_bytes / input.bytes() : kMost);
+  job.numbered = input;
+  const Numbering numbering = job.numbering();
+  if (numbering.record_bytes() > RecordFormat::kMostBytes) {
+    throw Error(ErrorKind::kUsage, fmt::format("--argsort of records of {} bytes", input.bytes()),
+                "with their positions they are too long")
+        .hint(fmt::format("records have at most {} bytes, {} of them for the position",
+                          RecordFormat::kMostBytes, job.index_bytes));
+  }
+  if (input_bytes && *input_bytes / input.bytes() > kMostFileBytes / numbering.record_bytes()) {
+    throw Error(ErrorKind::kUsage, "--argsort", "the inputs have too many elements")
+        .hint("sort parts of them in separate runs");
+  }
+  job.element = numbered(input, numbering, kIsKey);
+  job.dtype.reset();
+}
+
 }  // namespace
 
-Job make_job(const Options& options, const StoredArray& stored) {
+Job make_job(const Options& options, const StoredArray& stored,
+             std::optional<std::uint64_t> input_bytes) {
   Job job;
   job.element = {options.key, options.records};
   job.type_source = options.type_source;
@@ -69,9 +92,10 @@ Job make_job(const Options& options, const StoredArray& stored) {
   if (options.subtract) job.set_operation = SetOperation::kSubtract;
   job.output_form = output_form(options);
   job.output_parts = options.split_output.value_or(1);
-  job.header_bytes = options.input_form.skip_bytes;
+  job.header_bytes = options.argsort ? 0 : options.input_form.skip_bytes;
   job.dtype = stored.dtype;
   if (job.counts) adopt_counts(job);
+  if (options.argsort) adopt_positions(job, input_bytes);
   job.verify_encoding = options.verify_encoding;
   job.resumable = options.resume.has_value();
   job.resources = options;

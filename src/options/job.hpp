@@ -7,6 +7,7 @@
 
 #include "element/counted_keys.hpp"
 #include "element/element.hpp"
+#include "element/numbered_elements.hpp"
 #include "form/file_form.hpp"
 #include "form/stored_array.hpp"
 #include "options/options.hpp"
@@ -17,8 +18,13 @@ namespace gsort {
 enum class SetOperation : std::uint8_t { kNone, kIntersect, kSubtract };
 
 struct Job {
-  ElementFormat element;
+  ElementFormat element;  // what is sorted
   TypeSource type_source = TypeSource::kCaller;
+
+  // --argsort: what an element of the input is. It is sorted together with its position, which
+  // alone comes out.
+  std::optional<ElementFormat> numbered;
+  std::size_t index_bytes = 0;  // of a position in memory and in runs
 
   bool unique = false;               // one of each element comes out, as of a set operation
   bool counts = false;               // with unique, of keys: each comes out with its count
@@ -42,14 +48,39 @@ struct Job {
 
   Resources resources;
 
-  // Of an element of the output, as raw bytes.
+  [[nodiscard]] const ElementFormat& input_element() const {
+    return numbered ? *numbered : element;
+  }
+
+  // Requires: `numbered` is set.
+  [[nodiscard]] Numbering numbering() const {
+    return {numbered->bytes(), index_bytes, numbered->key.big_endian};
+  }
+
+  // Of the elements, the order that is proven: of equal ones also that of their positions, unless
+  // only the first one of them comes out.
+  [[nodiscard]] ElementFormat proven_element() const {
+    constexpr bool kIsKey = true;
+    return numbered && !unique ? gsort::numbered(*numbered, numbering(), kIsKey) : element;
+  }
+
+  // Of an element of the output, as raw bytes; of a position the most.
   [[nodiscard]] std::size_t result_bytes() const {
+    if (numbered) return index_bytes;
     return element.bytes() + (counts ? kCountBytes : 0);
+  }
+
+  // The keys of the output; of positions the widest.
+  [[nodiscard]] KeyFormat result_key() const {
+    if (!numbered) return element.key;
+    return {index_bytes == 4 ? KeyType::kU32 : KeyType::kU64, numbered->key.big_endian, false};
   }
 };
 
 // `stored` is what the headers of the inputs say; neither key nor records where there are none.
-// Throws: Error(kUsage) where they do not go together.
-[[nodiscard]] Job make_job(const Options& options, const StoredArray& stored = {});
+// `input_bytes` are those of all elements, if known. Throws: Error(kUsage) where they do not go
+// together.
+[[nodiscard]] Job make_job(const Options& options, const StoredArray& stored = {},
+                           std::optional<std::uint64_t> input_bytes = {});
 
 }  // namespace gsort

@@ -187,6 +187,17 @@ constexpr auto kRows = std::to_array<OptionSpec>({
              "is more than a quarter of all elements, gsort sorts everything and writes the first "
              "N. Works with --record, too.",
      .apply = set_top},
+    {.name = "argsort",
+     .group = kJob,
+     .help = "write the positions of the elements in order",
+     .more = "Position 0 is the first element of the first FILE, and all FILEs count as one "
+             "sequence. The output has unsigned numbers: 32 bits if the FILEs have at most 2^32 "
+             "elements, else 64 bits, in the byte order of the keys; .npy and text outputs "
+             "work, too. Equal elements keep the order of the input, also with -r, as with "
+             "numpy.argsort(kind=\"stable\"). With --top N, the positions of the first N; with -u, "
+             "the position where each key occurs first. A header (--skip) is not copied, and the "
+             "output cannot be one of the FILEs.",
+     .apply = [](Options& o, Text) { o.argsort = true; }},
     {.name = "each",
      .group = kJob,
      .help = "sort each FILE separately",

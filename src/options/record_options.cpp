@@ -31,7 +31,7 @@ void require_files_of_records(const Options& options, bool arrays_hold_them) {
                                : "--format=bin takes all files as raw bytes");
   };
   for (const std::string& path : options.inputs) require(path, format_of_input(options, path));
-  require("this output", output_form(options).format);
+  if (!options.argsort) require("this output", output_form(options).format);
 }
 
 // "a, b" of the fields that have an order.

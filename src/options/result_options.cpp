@@ -106,6 +106,20 @@ void refuse_beside_count(const Options& options, const StoredArray& stored) {
   }
 }
 
+void refuse_beside_argsort(const Options& options, const StoredArray& stored) {
+  const auto refuse = [&](std::string_view other, std::string_view hint) {
+    throw exclude_each_other(options, "--argsort", other, hint);
+  };
+  const std::string_view reads = reading_option(options);
+  if (!reads.empty()) refuse(reads, "only a sort has an output; leave out one of them");
+  if (options.merge) refuse("--merge", "leave out -m: all FILEs are sorted as one sequence");
+  if (options.count) refuse("--count", "-u --argsort writes where each key occurs first");
+  if (stored.row_elements > 0) refuse("rows of an array", "save array.ravel() to sort all of it");
+  if (options.batch_elements) {
+    refuse("--batch-elements", "sort one array at a time, or all elements as one");
+  }
+}
+
 void refuse_beside_split_output(const Options& options, const StoredArray& stored) {
   const auto refuse = [&](std::string_view other, std::string_view hint) {
     throw exclude_each_other(options, "--split-output", other, hint);
@@ -200,6 +214,7 @@ void refuse_result_contradictions(const Options& options, const StoredArray& sto
   if (options.check != CheckMode::kNone) refuse_beside_check(options);
   if (options.fingerprint) refuse_beside_fingerprint(options);
   if (options.split_output) refuse_beside_split_output(options, stored);
+  if (options.argsort) refuse_beside_argsort(options, stored);
   if (options.count) refuse_beside_count(options, stored);
   if (options.min_count && !options.count) {
     throw Error(ErrorKind::kUsage, "option --min-count", "needs --count")

@@ -31,8 +31,9 @@ std::string element_text(const ElementFormat& element) {
 
 }  // namespace
 
-std::string resumable_job(const ElementFormat& element, const InputForm& form, bool verify) {
-  return fmt::format("{}; input as {}, {}; skip {}; {}", element_text(element),
+std::string resumable_job(const Job& job, const InputForm& form, bool verify) {
+  return fmt::format("{}{}; input as {}, {}; skip {}; {}", element_text(job.input_element()),
+                     job.numbered ? " with positions" : "",
                      form.format ? name_of(*form.format) : "its name says",
                      form.codec ? name_of(*form.codec) : "its bytes say", form.skip_bytes,
                      verify ? "verified" : "not verified");

@@ -3,17 +3,16 @@
 
 #include <string>
 
-#include "element/element.hpp"
 #include "form/file_form.hpp"
 #include "form/stored_array.hpp"
+#include "options/job.hpp"
 #include "options/options.hpp"
 
 namespace gsort {
 
 // What decides what is in the runs, as text: equal for sorts whose runs are the same. The output,
 // its form, -u, --top and all resources may differ.
-[[nodiscard]] std::string resumable_job(const ElementFormat& element, const InputForm& form,
-                                        bool verify);
+[[nodiscard]] std::string resumable_job(const Job& job, const InputForm& form, bool verify);
 
 // Throws: Error(kUsage) for options that --resume does not go with, or headers of the inputs.
 void refuse_beside_resume(const Options& options, const StoredArray& stored = {});

@@ -24,15 +24,15 @@ bool is_named_like_an_input(const std::vector<std::string>& inputs, KeyType type
 
 std::string warning(const Job& job, const std::string& path, std::string_view what) {
   return fmt::format("gsort: {} {} {} (type from {}), but its suffix says {}\n", printable(path),
-                     what, name_of(job.element.key.type), describe(job.type_source),
+                     what, name_of(job.input_element().key.type), describe(job.type_source),
                      name_of(*key_type_of_path(path)));
 }
 
 }  // namespace
 
 std::string suffix_warning(const Options& options, const Job& job) {
-  if (job.element.records) return {};
-  const KeyType type = job.element.key.type;
+  if (job.input_element().records) return {};
+  const KeyType type = job.input_element().key.type;
   const bool is_asked = job.type_source == TypeSource::kOption;
   if (!is_asked) {
     for (const std::string& input : options.inputs) {
@@ -41,7 +41,7 @@ std::string suffix_warning(const Options& options, const Job& job) {
       }
     }
   }
-  if (!options.output) return {};
+  if (!options.output || job.numbered) return {};
   const auto named = key_type_of_path(*options.output);
   const bool is_other = named && *named != type;
   if (!is_other || (is_asked && is_named_like_an_input(options.inputs, *named))) return {};

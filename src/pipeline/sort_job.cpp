@@ -48,7 +48,8 @@ class Sort {
       : job_(job),
         plan_(job.plan),
         meter_(job.meter != nullptr ? *job.meter : own_meter_),
-        proof_(job.plan.job.element, job.verify, &meter_, order_of(job.plan), job.plan.job.top),
+        proof_(job.plan.job.proven_element(), job.verify, &meter_, order_of(job.plan),
+               job.plan.job.top),
         output_(job.plan, outputs_of(job), proof_, &meter_) {}
 
   Outcome run() {
@@ -271,7 +272,7 @@ class Sort {
   }
 
   void take_totals() noexcept {
-    outcome_.bytes = outcome_.elements * plan_.element_bytes;
+    outcome_.bytes = outcome_.elements * plan_.job.input_element().bytes();
     outcome_.verified = job_.verify;
     outcome_.fingerprint = proof_.input();
     outcome_.output_elements = proof_.output().count;

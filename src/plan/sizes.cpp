@@ -157,7 +157,7 @@ std::uint64_t least_device_budget(const Plan& plan) {
 }
 
 EncodePlan encode_plan(const Job& job, unsigned threads, std::uint64_t host_bytes) {
-  return plan_encoding(job.output_form, job.element.key.type, job.result_bytes(), threads,
+  return plan_encoding(job.output_form, job.result_key().type, job.result_bytes(), threads,
                        host_bytes, job.verify_encoding, job.counts);
 }
 

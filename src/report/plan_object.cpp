@@ -19,7 +19,7 @@ nlohmann::ordered_json devices_array(const Plan& plan) {
 }
 
 nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
-  const ElementFormat& element = plan.job.element;
+  const ElementFormat& element = plan.job.input_element();
   const auto* const merge = std::get_if<InputMergePlan>(&plan.strategy);
   nlohmann::ordered_json json;
   json["input_bytes"] =
@@ -29,6 +29,7 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   if (element.records) json["record_keys"] = describe_keys(*element.records);
   json["big_endian"] = element.key.big_endian;
   json["descending"] = element.key.descending;
+  json["positions"] = plan.job.numbered.has_value();
   json["unique"] = plan.job.unique;
   json["counts"] = plan.job.counts;
   json["min_count"] = plan.job.min_count;

@@ -29,7 +29,7 @@ Json input_object(const Outcome& outcome, const Job& job, const FileNames& names
   return {{"files", names.inputs},
           {"bytes", outcome.bytes},
           {"elements", outcome.elements},
-          {"type", element_words(job.element)},
+          {"type", element_words(job.input_element())},
           {"type_from", describe(job.type_source)}};
 }
 

@@ -61,8 +61,9 @@ std::string rate_words(const Outcome& outcome, const Plan& plan) {
 std::string summary_line(const Outcome& outcome, const Plan& plan) {
   const double seconds = outcome.total_seconds;
   const auto bytes = static_cast<double>(outcome.bytes);
-  std::string text = fmt::format("sorted {} of {} in {:.{}f} s", decimal_bytes(bytes),
-                                 element_words(plan.job.element), seconds, seconds < 10 ? 2 : 1);
+  std::string text =
+      fmt::format("sorted {} of {} in {:.{}f} s", decimal_bytes(bytes),
+                  element_words(plan.job.input_element()), seconds, seconds < 10 ? 2 : 1);
   if (seconds > 0) text += fmt::format(" ({})", rate_words(outcome, plan));
   if (outcome.runs > 0) {
     text += fmt::format(", {} runs, {} in temporary files", outcome.runs,

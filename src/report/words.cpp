@@ -16,7 +16,8 @@ std::string elements_words(const Plan& plan) {
     return fmt::format("arrays of {} elements, each sorted on its own",
                        format_count(plan.job.array_elements));
   }
-  std::string words = plan.job.unique ? "one of each key" : "";
+  std::string words = plan.job.numbered ? "positions in the input" : "";
+  if (plan.job.unique) words += plan.job.numbered ? ", one of each key" : "one of each key";
   if (plan.job.counts) words += ", with its count";
   if (plan.job.min_count > 1) {
     words +=
@@ -39,10 +40,10 @@ std::string element_words(const ElementFormat& element) {
 }
 
 std::string key_words(const Job& job) {
-  const auto& [key, records] = job.element;
+  const auto& [key, records] = job.input_element();
   const char* const endian = key.big_endian ? "big" : "little";
   if (records) {
-    return fmt::format("{}, {} endian: {}", element_words(job.element), endian,
+    return fmt::format("{}, {} endian: {}", element_words(job.input_element()), endian,
                        describe_keys(*records));
   }
   return fmt::format("{}, {} endian, {} (type from {})", name_of(key.type), endian,

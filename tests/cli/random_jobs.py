@@ -3,7 +3,7 @@
 Python, which share nothing with gsort, make of the same elements.
 
 A job is elements (keys of any type, or records), inputs (files, stdin, text, arrays, compressed), a result (-u, --top,
--m, --batch-elements, -c, -C, --fingerprint) and a way out; each is drawn by a seed of its own, so that one job can be
+--argsort, -m, --batch-elements, -c, -C, --fingerprint) and a way out; each is drawn by a seed of its own, so that one job can be
 run again:
 
 Records of one or two bytes need up to twice the memory given here where the size of the input is not known before its
@@ -63,6 +63,7 @@ class Job:
     top: int | None = None
     merge: bool = False
     array: int | None = None
+    argsort: bool = False
     check: str = ""
 
     def key(self, element: bytes) -> bytes:
@@ -74,6 +75,8 @@ class Job:
     def wanted(self) -> bytes:
         """What is to come out of a sort."""
         elements, step = self.all(), self.array or sys.maxsize
+        if self.argsort:
+            return self.positions(elements)
         result = []
         for begin in range(0, len(elements), step):
             result += sorted(elements[begin:begin + step], key=self.key)
@@ -81,6 +84,13 @@ class Job:
             keys = list(map(self.key, result))
             result = [element for i, element in enumerate(result) if i == 0 or keys[i] != keys[i - 1]]
         return b"".join(result[:self.top])
+
+    def positions(self, elements: list[bytes]) -> bytes:
+        keys = list(map(self.key, elements))
+        result = sorted(range(len(keys)), key=keys.__getitem__)
+        if self.unique:
+            result = [at for i, at in enumerate(result) if i == 0 or keys[at] != keys[result[i - 1]]]
+        return b"".join(at.to_bytes(4, "big" if self.keys[0].big else "little") for at in result[:self.top])
 
     def first_disorder(self, elements: list[bytes]) -> int | None:
         for i in range(1, len(elements)):
@@ -212,6 +222,8 @@ class Runner:
         options += ["-u"] * job.unique + ["-m"] * job.merge
         options += [] if job.top is None else [f"--top={job.top}"]
         options += [] if job.array is None else [f"--batch-elements={job.array}"]
+        is_plain = not job.merge and not job.check and job.array is None
+        job.argsort = is_plain and random.Random(-seed - 2).random() < 0.2  # as below
         if job.merge and rng.random() < 0.3:
             options.append("--batch-size=2")
         expecting = random.Random(-seed - 1)  # so that other jobs stay as they are
@@ -219,6 +231,7 @@ class Runner:
             return self.check(job, [*options, job.check], names, stdin, expecting)
         if expecting.random() < 0.1:
             return self.fingerprint(job, [*options, "--fingerprint"], names, stdin, expecting)
+        options += ["--argsort"] * job.argsort
         options += ["--pack-runs=" + rng.choice(["auto", "on", "off"])] + ["--no-verify"] * (rng.random() < 0.2)
         out = rng.choice(["out.bin", "out.bin", "out.bin.gz", "-"])
         options += ["--format=" + ("npy:bin" if names[0].split(".")[1:2] == ["npy"] else "bin")] if out == "-" and all(

@@ -66,6 +66,13 @@ def sorted_records(name: str, size: int) -> Callable[[Path], bytes]:
     return wanted
 
 
+def positions_of(name: str) -> Callable[[Path], bytes]:
+    def wanted(folder: Path) -> bytes:
+        keys = keys_of(folder, name)
+        return array("I", sorted(range(len(keys)), key=keys.__getitem__)).tobytes()
+    return wanted
+
+
 def sorted_arrays(name: str, elements: int) -> Callable[[Path], bytes]:
     def wanted(folder: Path) -> bytes:
         keys = keys_of(folder, name)
@@ -118,6 +125,8 @@ def cpu_sorts() -> dict[str, Sort]:
                        ["-m", "1.u32", "2.u32", "3.u32"], sorted_keys("1.u32", "2.u32", "3.u32"), needs_threads=True),
         "distinct": small("u32", "-u", wanted=sorted_keys("in.u32", change=lambda keys: sorted(set(keys)))),
         "counts": small("u32", "-u", "--count", wanted=counted_keys("in.u32")),
+        "positions": Sort("gsort-gen -t u64 -d zipf --size 2M -o in.u64", ["-S", "3M", "--argsort", "in.u64"],
+                          positions_of("in.u64")),
         "top": small("u32", "--top=1000", wanted=sorted_keys("in.u32", change=lambda keys: keys[:1000])),
         "parts": Sort("gsort-gen -t u32 --size 3M -o in.u32", ["-S", "3M", "--split-output=3", "in.u32"],
                       sorted_keys("in.u32"), parts=3),
@@ -154,6 +163,8 @@ def gpu_sorts() -> dict[str, Sort]:
         "gpu_unpacked": on_gpu(spilling("u64", "--pack-runs=off", size="16M", memory="160M"), spill),
         "gpu_records": on_gpu(Sort("gsort-gen -t u64 --size 3M -o in.u64", ["--record=16", "--key=0:u64", "in.u64"],
                                    sorted_records("in.u64", 16))),
+        "gpu_positions": on_gpu(Sort("gsort-gen -t u64 -d zipf --size 3M -o in.u64", ["--argsort", "in.u64"],
+                                     positions_of("in.u64"))),
         "gpu_pipes": on_gpu(Sort("gsort-gen -t u64 --size 32M -o in.u64", ["-t", "u64", "-S", "256M"],
                                  sorted_keys("in.u64"), stdin="in.u64", to_pipe=True), "--gpu-memory=64M"),
     }

@@ -126,6 +126,13 @@ SortRequest with_counts(SortRequest request, std::uint64_t min_count) {
   return request;
 }
 
+// Of keys with many equal ones: only the positions tell these apart.
+SortRequest with_positions(SortRequest request) {
+  if (!request.records) request.input = generated(request.format, Distribution::kZipf, kKeys);
+  request.argsort = true;
+  return request;
+}
+
 SortRequest with_top(SortRequest request, std::uint64_t top) {
   request.top = top;
   return request;
@@ -267,6 +274,13 @@ std::vector<LieCase> make_cases() {
       kOfChunks | counts);
   add("text_of_counts", as(with_counts(keys(use_one_chunk), 1), FileFormat::kText, {}),
       kOfChunks | lines);
+  const std::set<Seam> indexes = {Seam::kIndexes, Seam::kOutput};
+  add("positions", with_positions(keys(use_one_chunk)), kOfChunks | indexes);
+  add("spilled_positions", with_positions(keys(use_runs)), spilled | indexes);
+  add("positions_of_records", with_positions(request_of_records(use_runs)), spilled | indexes);
+  add("positions_to_pipe", through_pipes(with_positions(keys(use_runs)), true, true),
+      spilled | std::set{Seam::kIndexes})
+      .request.budget = "24M";
   add("top", with_top(keys(use_small_blocks), 200), counted).may_repeat_blocks = true;
   add("unique_top", with_top(with_repeats(keys(use_small_blocks)), 200),
       counted | std::set{Seam::kRepeats});
@@ -372,7 +386,8 @@ const std::vector<LieCase>& lie_cases() {
 }
 
 std::size_t element_bytes_of(const SortRequest& request) {
-  return request.records ? request.records->bytes : bytes_of(request.format.type);
+  const std::size_t index = request.argsort ? (request.from_pipe ? 8 : 4) : 0;
+  return index + (request.records ? request.records->bytes : bytes_of(request.format.type));
 }
 
 const Bytes& old_output() {

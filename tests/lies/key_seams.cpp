@@ -1,4 +1,5 @@
-// The seams within what becomes of sorted keys: repeats, counts, keys that another input has.
+// The seams within what becomes of sorted keys: repeats, counts, positions, keys that another input
+// has.
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -7,6 +8,7 @@
 
 #include "element/counted_keys.hpp"
 #include "element/member_keys.hpp"
+#include "element/numbered_elements.hpp"
 #include "element/repeated_keys.hpp"
 #include "lies/liar.hpp"
 #include "lies/seams.hpp"
@@ -63,6 +65,30 @@ void lying_join_counts(const CountedKeys& from, bool big_endian, std::byte* pair
     }
   }
   real_join_counts({keys, from.key_bytes, counts}, big_endian, pairs);
+}
+
+// ---- Positions of elements ----
+
+#define GSORT_TAKE_INDEXES \
+  "_ZN5gsort12take_indexesESt4spanIKSt4byteLm18446744073709551615EERKNS_9NumberingEmPS1_"
+void real_take_indexes(ConstByteSpan records, const Numbering& numbering, std::size_t to_bytes,
+                       std::byte* to) GSORT_REAL(GSORT_TAKE_INDEXES);
+void lying_take_indexes(ConstByteSpan records, const Numbering& numbering, std::size_t to_bytes,
+                        std::byte* to) GSORT_WRAP(GSORT_TAKE_INDEXES);
+
+void lying_take_indexes(ConstByteSpan records, const Numbering& numbering, std::size_t to_bytes,
+                        std::byte* to) {
+  real_take_indexes(records, numbering, to_bytes, to);
+  const std::size_t count = records.size() / numbering.record_bytes();
+  auto telling = the_liar().event(Seam::kIndexes);
+  if (!telling) return;
+  std::byte* const one = to + telling->below(count) * to_bytes;
+  std::byte* const other = to + telling->below(count) * to_bytes;
+  if (one == other || telling->below(2) == 0) {
+    one[telling->below(to_bytes)] ^= std::byte{1} << telling->below(8);
+  } else {
+    std::swap_ranges(one, one + to_bytes, other);
+  }
 }
 
 // ---- Keys that another input has ----

@@ -38,6 +38,7 @@ enum class Seam : std::uint8_t {
   kStored,        // packed keys between an engine and a run
   kRepeats,       // elements that are dropped because they repeat others
   kCounts,        // keys with their counts
+  kIndexes,       // positions that are taken from elements
   kMembers,       // which keys another input has
   kTier,          // a device's memory
   kRunFileRead,   // pread of a temporary file

@@ -42,6 +42,8 @@ PLACES = [
                                              "void UniqueSink::put_some("]),
     ("src/pipeline/output/unique_record_sink.cpp", ["void UniqueRecordSink::put(",
                                                     "void UniqueRecordSink::put_some("]),
+    ("src/pipeline/output/index_sink.cpp", ["void IndexSink::put("]),
+    ("src/element/numbered_elements.cpp", ["std::size_t first_other_index("]),
     ("src/pipeline/compare_inputs.cpp", ["  void compare(Piece& piece"]),
     ("src/pipeline/select_top.cpp", ["  void drop_repeats() {"]),
 ]
@@ -52,7 +54,7 @@ RUNS = [("unit_io", "RunFormat*:*Run*:*Block*")]
 OUTPUTS = [("unit_io", "File.*:*Output*:DirectWriter.*:Writer.*:EncodingProof.*")]
 TESTS = {
     "src/base/": [("unit_base", "Tiling.*")],
-    "src/element/": [("unit_element", "Fingerprint.*")],
+    "src/element/": [("unit_element", "Fingerprint.*:*Numbered*")],
     "io/runs/": RUNS,
     "io/system/": OUTPUTS,
     "io/output/": OUTPUTS,

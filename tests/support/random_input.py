@@ -24,6 +24,7 @@ class Input:
     min_count: int | None = None  # keys come out with their counts
     top: int | None = None
     array: int | None = None
+    argsort: bool = False  # positions come out
     parts: int = 0  # that the output is split into, if it is
     merge: bool = False
     form: str = "bin"
@@ -42,7 +43,7 @@ class Input:
         words += [] if self.top is None else [f"--top={self.top}"]
         words += [] if self.array is None else [f"--batch-elements={self.array}"]
         words += [f"--split-output={self.parts}"] * (self.parts > 0)
-        words += ["-m"] * self.merge
+        words += ["-m"] * self.merge + ["--argsort"] * self.argsort
         if (self.form, self.out_form) != ("bin", "bin"):
             words.append(f"--format={self.form}:{self.out_form}")
         return words + ([f"--compress={self.out_codec}"] if self.out_codec else [])
@@ -62,9 +63,9 @@ class Input:
     def refused_as(self) -> tuple[str, ...]:
         """What the message may begin with where options drawn here do not go together; these are all."""
         reasons = []
-        if self.keys and self.form == "npy" and self.out_form == "text":  # an array of records is written as one, too
+        if self.keys and not self.argsort and self.form == "npy" and self.out_form == "text":  # an array of records is written as one, too
             reasons.append("gsort: records with this output: ")
-        if self.keys and self.form != "npy" and self.out_form != "bin":
+        if self.keys and not self.argsort and self.form != "npy" and self.out_form != "bin":
             reasons.append("gsort: --record with this output: ")
         if self.counts_late(self.form == "text" or not all(name.endswith((".raw", ".npy")) for name in self.names)):
             reasons.append("gsort: writing an array")
@@ -86,11 +87,22 @@ class Input:
         words = self.reference_words() + ["unique"] * (self.unique and self.min_count is None)
         words += [] if self.array is None else [f"array={self.array}"]
         words += [] if self.top is None else [f"top={self.top}"]
+        if self.argsort:
+            return self.wanted_positions(words, environment)
         result = reference_sorted(words, b"".join(self.raw), environment)
         if self.min_count is not None:
             counts = forms.counted(result, self.kind, self.big, self.min_count)
             return self.one_nan_of_counts(counts) if self.out_form == "text" else counts
         return forms.one_nan(result, self.kind, self.big) if self.out_form == "text" else result
+
+    def wanted_positions(self, words: list[str], environment: dict) -> bytes:
+        """Of records that have their positions behind them, and are sorted by the same keys."""
+        size, raw = forms.bytes_of(self.kind), b"".join(self.raw)
+        order = "big" if self.big else "little"
+        records = b"".join(raw[at:at + size] + (at // size).to_bytes(4, order) for at in range(0, len(raw), size))
+        words = [f"record={size + 4}", f"key={self.keys or f'0:{self.kind}'}", *words[2 if self.keys else 1:]]
+        result = reference_sorted(words, records, environment)
+        return b"".join(result[at + size:at + size + 4] for at in range(0, len(result), size + 4))
 
     def one_nan_of_counts(self, counts: bytes) -> bytes:
         size = forms.bytes_of(self.kind)
@@ -102,7 +114,7 @@ class Input:
         """The raw elements of an output; ValueError where it is none."""
         plain = forms.decompressed(output, self.out_codec)
         from_form = forms.FROM_FORM if self.min_count is None else forms.COUNTS_FROM_FORM
-        return from_form[self.out_form](plain, self.kind, self.big)
+        return from_form[self.out_form](plain, "u32" if self.argsort else self.kind, self.big)
 
 
 def reference_sorted(words: list[str], raw: bytes, environment: dict) -> bytes:
@@ -145,10 +157,11 @@ def random_input(pick: Random, folder: Path, environment: dict) -> Input:
     given.top = int(2 ** pick.uniform(0, 18)) if what in ("top", "both") else None
     given.array = int(2 ** pick.uniform(0, 18)) if what == "arrays" else None
     given.merge = what == "merge"
+    given.argsort = what in ("", "unique", "top", "both") and given.min_count is None and pick.random() < 0.2
     if not given.unique and given.out_form != "npy" and pick.random() < 0.15:
         given.parts = pick.choice([2, 3, 11, 100])
     count = int(2 ** pick.uniform(0, 20)) - 1
-    if "text" in (given.form, given.out_form):
+    if given.argsort or "text" in (given.form, given.out_form):
         count = min(count, pick.randrange(MOST_TEXT))
     if given.keys:
         count //= forms.bytes_of(given.kind) // 8 + 1

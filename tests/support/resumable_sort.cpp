@@ -49,7 +49,7 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
   io::Output output(*options.output);
   const Job job = make_job(options);
   Resumption resumption(*options.resume, io::ResumeAccess::kUse,
-                        resumable_job(job.element, options.input_form, options.verify),
+                        resumable_job(job, options.input_form, options.verify),
                         element_bytes(options), reader);
   Machine machine = invented_machine(reader.known_size(), *options.parallel, kTiB);
   machine.resumed = resumption.found();

@@ -76,7 +76,7 @@ class ServedPipe {
   std::jthread server_;
 };
 
-Plan plan_for(const SortRequest& request, const io::Reader& reader) {
+Plan plan_for(const SortRequest& request, io::Reader& reader) {
   Options options = options_for(request.format.type, request.budget);
   options.key = request.format;
   options.records = request.records;
@@ -85,6 +85,7 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
   options.unique = request.unique;
   options.count = request.min_count.has_value();
   options.min_count = request.min_count;
+  options.argsort = request.argsort;
   options.top = request.top;
   options.batch_elements = request.batch_elements;
   options.output_format = request.output_format.value_or(FileFormat::kBinary);
@@ -99,6 +100,10 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
   if (options.merge) options.inputs.resize(request.merged.size());
   options.intersect = request.set_operation == SetOperation::kIntersect;
   options.subtract = request.set_operation == SetOperation::kSubtract;
+  const auto input_bytes = reader.known_size();
+  if (options.argsort) {
+    reader.number_elements(make_job(options, {}, input_bytes).numbering());
+  }
   Machine machine = invented_machine(reader.known_size(), request.threads, kTiB);
   if (request.gpu_memory) {
     options.engine = EngineChoice::kCuda;
@@ -109,7 +114,7 @@ Plan plan_for(const SortRequest& request, const io::Reader& reader) {
     options.devices.all = true;
   }
   if (request.to_pipe) machine.output.reset();
-  Plan plan = plan_of(options, machine);
+  Plan plan = make_plan(make_job(options, {}, input_bytes), machine);
   if (request.change_plan) request.change_plan(plan);
   return plan;
 }

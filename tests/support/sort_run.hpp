@@ -35,6 +35,7 @@ struct SortRequest {
   bool verify_encoding = false;
   bool unique = false;
   std::optional<std::uint64_t> min_count;  // with unique: keys come out with their counts
+  bool argsort = false;                    // positions come out
   std::optional<std::uint64_t> top;
   std::optional<std::uint64_t> batch_elements;
   std::optional<FileFormat> output_format;

@@ -5,11 +5,12 @@
 namespace gsort {
 namespace {
 
-io::WriterOptions writer_options(const Plan& plan) {
+io::WriterOptions writer_options(const Plan& plan, std::size_t result_bytes) {
   io::WriterOptions options;
   options.form = plan.job.output_form;
-  options.key = plan.job.element.key;
-  options.element_bytes = plan.job.result_bytes();
+  options.key = plan.job.result_key();
+  if (plan.job.numbered) options.key.type = result_bytes == 4 ? KeyType::kU32 : KeyType::kU64;
+  options.element_bytes = result_bytes;
   options.counts = plan.job.counts;
   options.dtype = plan.job.dtype;
   options.row_elements = plan.job.row_elements;
@@ -25,40 +26,47 @@ io::WriterOptions writer_options(const Plan& plan) {
 
 OutputChain::OutputChain(const Plan& plan, std::span<io::Output> outputs, Proof& proof,
                          Meter* meter)
-    : plan_(plan),
-      proof_(proof),
-      parts_(outputs, writer_options(plan), meter),
-      proving_sink_(proof, parts_),
-      first_(&proving_sink_) {
-  if (plan.job.counts) {
-    first_ = &count_sink_.emplace(plan.job.element, plan.job.min_count, proof, parts_);
+    : plan_(plan), outputs_(outputs), proof_(proof), meter_(meter) {}
+
+// From the last sink to the first. How wide positions are is known with the number of elements.
+void OutputChain::build(std::optional<std::uint64_t> elements) {
+  const Job& job = plan_.job;
+  const std::size_t result_bytes =
+      job.numbered && elements ? index_bytes_for(*elements) : job.result_bytes();
+  PartsSink& parts = parts_.emplace(outputs_, writer_options(plan_, result_bytes), meter_);
+  if (job.counts) {
+    first_ = &count_sink_.emplace(job.element, job.min_count, proof_, parts);
     return;
   }
-  if (plan.job.top)
-    first_ = &limit_sink_.emplace(*plan.job.top, plan.element_bytes, proof, *first_);
+  first_ = &parts;
+  if (job.numbered) first_ = &index_sink_.emplace(job.numbering(), result_bytes, parts);
+  first_ = &proving_sink_.emplace(proof_, *first_);
+  if (job.top) first_ = &limit_sink_.emplace(*job.top, plan_.element_bytes, proof_, *first_);
   // A set operation puts one of each key.
-  if (!plan.job.unique || plan.job.set_operation != SetOperation::kNone) return;
-  if (plan.job.element.records) {
-    first_ = &unique_record_sink_.emplace(*plan.job.element.records, proof, *first_);
+  if (!job.unique || job.set_operation != SetOperation::kNone) return;
+  if (job.element.records) {
+    first_ = &unique_record_sink_.emplace(*job.element.records, proof_, *first_);
   } else {
-    first_ = &unique_sink_.emplace(plan.element_bytes, proof, *first_);
+    first_ = &unique_sink_.emplace(plan_.element_bytes, proof_, *first_);
   }
 }
 
 // Of distinct keys it is known that there are any, if there are keys at all.
 PieceSink& OutputChain::begin(std::optional<std::uint64_t> elements, ConstByteSpan header) {
+  build(elements);
   const std::uint64_t limit = plan_.job.top.value_or(UINT64_MAX);
   const std::uint64_t most = std::min(elements.value_or(UINT64_MAX), limit);
   const bool is_sure_of_one = most == 1 && plan_.job.min_count <= 1;
   const bool is_known = most == 0 || (elements && (is_sure_of_one || !plan_.job.unique));
-  parts_.begin(is_known ? std::optional(most) : std::nullopt, header);
+  parts_->begin(is_known ? std::optional(most) : std::nullopt,
+                plan_.job.numbered ? ConstByteSpan() : header);
   return *first_;
 }
 
 PieceSink& OutputChain::begin_unproven(std::optional<std::uint64_t> elements,
                                        ConstByteSpan header) {
   begin(elements, header);
-  return parts_;
+  return *parts_;
 }
 
 void OutputChain::end() {

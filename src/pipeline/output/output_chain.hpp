@@ -1,6 +1,6 @@
 // What stands between the engine and the output, put together for one job: keys that repeat are
 // dropped (-u) or counted (--count), what lies behind the first N is dropped (--top), what is left
-// is proven, and written in the form of the output.
+// is proven, and written in the form of the output, of --argsort the positions alone.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include "base/meter.hpp"
 #include "io/output/writer.hpp"
 #include "pipeline/output/count_sink.hpp"
+#include "pipeline/output/index_sink.hpp"
 #include "pipeline/output/limit_sink.hpp"
 #include "pipeline/output/parts_sink.hpp"
 #include "pipeline/output/sinks.hpp"
@@ -33,24 +34,30 @@ class OutputChain {
   // The same for who proves what it puts: nothing is dropped or proven here.
   PieceSink& begin_unproven(std::optional<std::uint64_t> elements, ConstByteSpan header);
 
-  [[nodiscard]] std::uint64_t lost_nan_payloads() const { return parts_.lost_nan_payloads(); }
+  [[nodiscard]] std::uint64_t lost_nan_payloads() const { return parts_->lost_nan_payloads(); }
 
   // All has been put: puts what was held back until then. Throws: as the sink.
   void end();
 
   // All has been put, and proven: makes the output real. Throws: Error(kOutput); Error(kCorrupt).
-  void commit() { parts_.commit(proof_.output().count); }
+  void commit() { parts_->commit(proof_.output().count); }
 
  private:
+  void build(std::optional<std::uint64_t> elements);
+
   const Plan& plan_;
-  const Proof& proof_;
-  PartsSink parts_;
-  ProvingSink proving_sink_;
+  std::span<io::Output> outputs_;
+  Proof& proof_;
+  Meter* meter_;
+  // Made by begin():
+  std::optional<PartsSink> parts_;
+  std::optional<IndexSink> index_sink_;
+  std::optional<ProvingSink> proving_sink_;
   std::optional<LimitSink> limit_sink_;
   std::optional<UniqueSink> unique_sink_;
   std::optional<UniqueRecordSink> unique_record_sink_;
   std::optional<CountSink> count_sink_;
-  PieceSink* first_;
+  PieceSink* first_ = nullptr;
 };
 
 }  // namespace gsort

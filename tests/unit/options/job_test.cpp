@@ -64,6 +64,40 @@ TEST(MakeJob, TakesTheRowsOfAnArray) {
   EXPECT_NE(complaint(resume, rows_of(7)).find("rows"), std::string::npos);
 }
 
+TEST(MakeJob, SortsElementsWithTheirPositions) {
+  Options options = options_of_one_input();
+  options.argsort = true;
+  options.key.type = KeyType::kU16;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
+  EXPECT_EQ(make_job(options, {}, 2 * kMost).element.bytes(), 6U);
+  EXPECT_EQ(make_job(options, {}, 2 * kMost + 2).element.bytes(), 10U);
+  const Job job = make_job(options);  // of a pipe
+  EXPECT_EQ(job.element.bytes(), 10U);
+  EXPECT_EQ(job.result_key().type, KeyType::kU64);
+  EXPECT_EQ(job.input_element().key.type, KeyType::kU16);
+  EXPECT_EQ(job.proven_element().records->keys.size(), 2U);
+  options.unique = true;  // which positions are left out, no order of theirs tells
+  EXPECT_EQ(make_job(options).proven_element().records->keys.size(), 1U);
+}
+
+TEST(MakeJob, RefusesPositionsThatHaveNoRoom) {
+  Options options = options_of_one_input();
+  options.argsort = true;
+  options.records =
+      RecordFormat{RecordFormat::kMostBytes - 8, {{0, 1, KeyType::kU8, false, false}}};
+  EXPECT_EQ(make_job(options).element.bytes(), RecordFormat::kMostBytes);
+  options.records->bytes += 1;
+  EXPECT_NE(complaint(options, {}).find("too long"), std::string::npos);
+  options.records.reset();
+  options.key.type = KeyType::kU8;
+  try {
+    (void)make_job(options, {}, kMostFileBytes);
+    FAIL() << "no such number of bytes can be counted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  }
+}
+
 TEST(MakeJob, TakesTypeAndByteOrderOfAHeader) {
   const Job job = make_job(options_of_one_input(), rows_of(0));
   EXPECT_EQ(job.element.key, (KeyFormat{KeyType::kF32, true, false}));

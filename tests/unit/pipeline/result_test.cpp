@@ -1,9 +1,12 @@
-// Sorts of which only a part comes out: one of each key, the first N. What comes out is what
-// std::sort and std::unique of a copy say.
+// Sorts of which something else than all elements comes out: one of each key, the first N,
+// positions. What comes out is what std::sort and std::unique of a copy say.
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -59,7 +62,33 @@ Bytes sorted_arrays(const SortRequest& request, std::size_t array_bytes) {
   return all;
 }
 
+// Equal keys have their positions in the order of the input.
+Bytes positions(const SortRequest& request) {
+  const std::size_t key_bytes = bytes_of(request.format.type);
+  const auto key_at = [key_bytes](const Bytes& keys, std::size_t at) {
+    return std::string(reinterpret_cast<const char*>(keys.data() + at), key_bytes);
+  };
+  std::map<std::string, std::vector<std::uint32_t>> places;
+  for (std::size_t at = 0; at < request.input.size(); at += key_bytes) {
+    places[key_at(request.input, at)].push_back(static_cast<std::uint32_t>(at / key_bytes));
+  }
+  Bytes all;
+  const Bytes sorted = without_repeats(test::sorted_copy(request.input, request.format), key_bytes);
+  for (std::size_t at = 0; at < sorted.size(); at += key_bytes) {
+    const auto& of_key = places[key_at(sorted, at)];
+    for (std::size_t i = 0; i < (request.unique ? 1 : of_key.size()); ++i) {
+      std::array<std::byte, 4> bytes{};
+      std::memcpy(bytes.data(), &of_key[i], bytes.size());
+      if (request.format.big_endian) std::ranges::reverse(bytes);
+      all.insert(all.end(), bytes.begin(), bytes.end());
+    }
+  }
+  if (request.top) all.resize(std::min<std::uint64_t>(all.size(), *request.top * 4));
+  return all;
+}
+
 Bytes wanted(const SortRequest& request) {
+  if (request.argsort) return positions(request);
   const std::size_t key_bytes = bytes_of(request.format.type);
   if (request.batch_elements) return sorted_arrays(request, *request.batch_elements * key_bytes);
   Bytes want = test::sorted_copy(request.input, request.format);
@@ -76,7 +105,8 @@ void expect_right(const SortRequest& request) {
   ASSERT_TRUE(result.output.has_value());
   EXPECT_TRUE(*result.output == want);
   EXPECT_EQ(result.outcome.elements, request.input.size() / bytes_of(request.format.type));
-  EXPECT_EQ(result.outcome.output_elements, want.size() / result.plan.job.result_bytes());
+  const std::size_t result_bytes = request.argsort ? 4 : result.plan.job.result_bytes();
+  EXPECT_EQ(result.outcome.output_elements, want.size() / result_bytes);
   EXPECT_TRUE(result.left_in_temporary.empty());
   EXPECT_TRUE(result.left_in_folder.empty());
 }
@@ -133,6 +163,32 @@ TEST_P(ResultOnEngine, OfCountedKeysIsRightForEveryTypeWayInAndWayOut) {
       request.budget = "14M";
       request.threads = request.from_pipe ? 1 : 2;
       request.verify = turn % 5 != 0;
+      expect_right(request);
+    }
+  }
+}
+
+// Positions are of records, which the engine "std" does not sort.
+class PositionsOnEngine : public ResultOnEngine {};
+
+TEST_P(PositionsOnEngine, AreRightForEveryTypeWayInAndWayOut) {
+  std::size_t turn = 0;
+  for (const KeyType type : kAllKeyTypes) {
+    for (const std::uint64_t elements : {0U, 1U, 30'011U, 400'003U}) {
+      const KeyFormat format = test::formats_of(type)[turn % 4];
+      const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
+      SCOPED_TRACE(testing::Message()
+                   << elements << ' ' << test::words_of(format) << ' ' << name_of(distribution));
+      SortRequest request = request_for(format, distribution, elements);
+      request.argsort = true;
+      request.unique = turn % 5 == 0;
+      if (turn % 4 == 0) request.top = 20'000;
+      request.from_pipe = turn % 3 == 0;
+      request.to_pipe = turn % 2 == 0;
+      if (!request.unique && !request.to_pipe) request.parts = 3;
+      request.budget = request.from_pipe ? "24M" : "12M";
+      request.threads = request.from_pipe ? 1 : 2;
+      request.verify = turn % 7 != 0;
       expect_right(request);
     }
   }
@@ -247,6 +303,8 @@ TEST(Selection, TakesNewCandidatesAllTheTimeWhereKeysFall) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Engines, PositionsOnEngine, testing::Values("cpu", "cuda", "cuda_x2"),
+                         [](const auto& engine) { return std::string(engine.param); });
 INSTANTIATE_TEST_SUITE_P(Engines, ResultOnEngine,
                          testing::Values("cpu", "cuda", "cuda_x2", "std", "std_x3"),
                          [](const auto& engine) { return std::string(engine.param); });

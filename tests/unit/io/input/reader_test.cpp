@@ -251,6 +251,52 @@ TEST(Reader, RefusesMoreThanAnyFileCanHold) {
   EXPECT_EQ(error->kind(), ErrorKind::kInput);
 }
 
+TEST_P(ReaderOf, NumbersTheElementsOfAllInputs) {
+  const Bytes first = random_bytes(3 * 100'001, 1);
+  const Bytes second = random_bytes(3 * 70'000, 2);
+  write_file(folder_ / "first", first);
+  write_file(folder_ / "second", second);
+  Bytes all = first;
+  all.insert(all.end(), second.begin(), second.end());
+  const Numbering numbering{3, 4, false};
+  for (const unsigned threads : {1U, 3U}) {
+    Reader reader({folder_ / "first", folder_ / "second"}, options(3));
+    reader.number_elements(numbering);
+    EXPECT_EQ(reader.known_size(), 170'001U * 7);
+    Bytes sample(7'000);
+    EXPECT_EQ(reader.sample(sample, 0, *reader.known_size()) % 7, 0U);
+    reader.begin_at(std::uint64_t{7} * 50);
+    EXPECT_EQ(reader.position(), 50U * 7);
+    const Bytes records = read_all(reader, 64 << 10, threads);
+    EXPECT_TRUE(reader.at_end());
+    ASSERT_EQ(records.size(), 170'001U * 7);
+    for (std::size_t i = 50; i < 170'001; ++i) {
+      std::uint32_t index = 0;
+      std::memcpy(&index, records.data() + i * 7 + 3, sizeof(index));
+      ASSERT_EQ(index, i);
+      ASSERT_EQ(std::memcmp(records.data() + i * 7, all.data() + i * 3, 3), 0) << i;
+    }
+  }
+}
+
+TEST_P(ReaderOf, EndsNumberedElementsWhereItIsTold) {
+  write_file(folder_ / "in", random_bytes(1'000));
+  Reader reader({folder_ / "in"}, options(1));
+  reader.number_elements({1, 8, false});
+  Bytes buffer(4096);
+  const auto block = reader.next(buffer, std::uint64_t{9} * 10);
+  ASSERT_TRUE(block);
+  EXPECT_EQ(block->bytes, 90U);
+  reader.end_at(std::uint64_t{9} * 600);
+  EXPECT_EQ(reader.known_size(), 9U * 600);
+  std::uint64_t bytes = 90;
+  while (const auto more = reader.next(buffer)) {
+    EXPECT_EQ(more->position_bytes, bytes);
+    bytes += more->bytes;
+  }
+  EXPECT_EQ(bytes, 9U * 600);
+}
+
 TEST(Reader, ReadsFilesThatSayTheyAreEmpty) {
   Reader reader({"/proc/self/status"});
   EXPECT_EQ(reader.known_size(), std::nullopt);

@@ -1,0 +1,118 @@
+#include "element/numbered_elements.hpp"
+
+#include <cstring>
+
+namespace gsort {
+namespace {
+
+template <class Index>
+Index in_file_order(Index index, bool big_endian) {
+  return big_endian ? swap_bytes(index) : index;
+}
+
+template <class Index>
+std::uint64_t index_at(const std::byte* at, bool big_endian) {
+  Index index = 0;
+  std::memcpy(&index, at, sizeof(index));
+  return in_file_order(index, big_endian);
+}
+
+// Calls use(Index{}) with the number of that many bytes.
+template <class Use>
+auto with_index_of(std::size_t bytes, const Use& use) {
+  return bytes == sizeof(std::uint32_t) ? use(std::uint32_t{}) : use(std::uint64_t{});
+}
+
+// From the last one to the first: none is overwritten before it has moved. Bytes: of an element,
+// 0 for numbering.element_bytes of them.
+template <std::size_t kBytes, class Index>
+void number_all(std::byte* room, const Numbering& numbering, std::uint64_t first,
+                std::size_t count) {
+  const std::size_t bytes = kBytes > 0 ? kBytes : numbering.element_bytes;
+  for (std::size_t i = count; i-- > 0;) {
+    std::byte* const record = room + i * (bytes + sizeof(Index));
+    const Index index = in_file_order(static_cast<Index>(first + i), numbering.big_endian);
+    std::memmove(record, room + i * bytes, bytes);
+    std::memcpy(record + bytes, &index, sizeof(index));
+  }
+}
+
+}  // namespace
+
+std::size_t index_bytes_for(std::uint64_t elements) {
+  constexpr std::uint64_t kMostOfFourBytes = std::uint64_t{1} << 32;
+  return elements <= kMostOfFourBytes ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
+}
+
+ElementFormat numbered(const ElementFormat& element, const Numbering& numbering, bool is_key) {
+  const KeyFormat& key = element.key;
+  const auto bytes = static_cast<std::uint32_t>(numbering.element_bytes);
+  RecordFormat records;
+  if (element.records) {
+    records = *element.records;
+  } else {
+    records.keys = {{0, bytes, key.type, key.big_endian, key.descending}};
+  }
+  records.bytes = static_cast<std::uint32_t>(numbering.record_bytes());
+  if (is_key) {
+    const KeyType type = numbering.index_bytes == 4 ? KeyType::kU32 : KeyType::kU64;
+    const auto index_bytes = static_cast<std::uint32_t>(numbering.index_bytes);
+    records.keys.push_back({bytes, index_bytes, type, numbering.big_endian, false});
+  }
+  return {key, records};
+}
+
+void number_elements(std::span<std::byte> room, const Numbering& numbering, std::uint64_t first,
+                     std::size_t count) {
+  with_index_of(numbering.index_bytes, [&](auto index) {
+    using Index = decltype(index);
+    std::byte* const to = room.data();
+    switch (numbering.element_bytes) {
+      case 1:
+        return number_all<1, Index>(to, numbering, first, count);
+      case 2:
+        return number_all<2, Index>(to, numbering, first, count);
+      case 4:
+        return number_all<4, Index>(to, numbering, first, count);
+      case 8:
+        return number_all<8, Index>(to, numbering, first, count);
+      default:
+        return number_all<0, Index>(to, numbering, first, count);
+    }
+  });
+}
+
+void take_indexes(std::span<const std::byte> records, const Numbering& numbering,
+                  std::size_t to_bytes, std::byte* to) {
+  const std::size_t count = records.size() / numbering.record_bytes();
+  const std::byte* at = records.data() + numbering.element_bytes;
+  with_index_of(numbering.index_bytes, [&](auto from) {
+    with_index_of(to_bytes, [&](auto narrow) {
+      for (std::size_t i = 0; i < count; ++i, at += numbering.record_bytes()) {
+        const auto index =
+            static_cast<decltype(narrow)>(index_at<decltype(from)>(at, numbering.big_endian));
+        const auto stored = in_file_order(index, numbering.big_endian);
+        std::memcpy(to + i * sizeof(stored), &stored, sizeof(stored));
+      }
+    });
+  });
+}
+
+std::size_t first_other_index(std::span<const std::byte> records, const Numbering& numbering,
+                              std::size_t taken_bytes, const std::byte* taken) {
+  const std::size_t count = records.size() / numbering.record_bytes();
+  const std::byte* at = records.data() + numbering.element_bytes;
+  return with_index_of(numbering.index_bytes, [&](auto from) {
+    return with_index_of(taken_bytes, [&](auto narrow) -> std::size_t {
+      using Taken = decltype(narrow);
+      const bool big_endian = numbering.big_endian;
+      for (std::size_t i = 0; i < count; ++i, at += numbering.record_bytes()) {
+        const std::uint64_t index = index_at<Taken>(taken + i * sizeof(Taken), big_endian);
+        if (index_at<decltype(from)>(at, big_endian) != index) return i;
+      }
+      return count;
+    });
+  });
+}
+
+}  // namespace gsort

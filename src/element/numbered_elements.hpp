@@ -1,0 +1,48 @@
+// Elements with their positions, which --argsort sorts: each element of the input becomes a record
+// of its bytes and its index, a number in the byte order of the keys.
+//
+// Example: the u32 keys 9 7 9 become the records (9, 0) (7, 1) (9, 2). Sorted by key and then by
+// index they are (7, 1) (9, 0) (9, 2); the positions that come out are 1 0 2.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "element/element.hpp"
+
+namespace gsort {
+
+struct Numbering {
+  std::size_t element_bytes = 0;  // of the input
+  std::size_t index_bytes = 0;    // 4 or 8
+  bool big_endian = false;
+
+  [[nodiscard]] std::size_t record_bytes() const { return element_bytes + index_bytes; }
+};
+
+// The bytes of an index where there are so many elements: 4 as long as they suffice.
+[[nodiscard]] std::size_t index_bytes_for(std::uint64_t elements);
+
+// Records of these elements. With is_key, the index is their last key, so that no two are equal in
+// order. Requires: the records are not too long (RecordFormat::kMostBytes).
+[[nodiscard]] ElementFormat numbered(const ElementFormat& element, const Numbering& numbering,
+                                     bool is_key);
+
+// The first `count` elements of `room` become records, in place, with indexes from `first` on.
+// Requires: room for the records.
+void number_elements(std::span<std::byte> room, const Numbering& numbering, std::uint64_t first,
+                     std::size_t count);
+
+// Writes the indexes of all records as numbers of `to_bytes` bytes, 4 or 8, in the same byte order.
+// Requires: each has room for its index.
+void take_indexes(std::span<const std::byte> records, const Numbering& numbering,
+                  std::size_t to_bytes, std::byte* to);
+
+// The number of the first record whose index is not the one in `taken`; the count of records if
+// there is none.
+[[nodiscard]] std::size_t first_other_index(std::span<const std::byte> records,
+                                            const Numbering& numbering, std::size_t taken_bytes,
+                                            const std::byte* taken);
+
+}  // namespace gsort
