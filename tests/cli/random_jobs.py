@@ -3,7 +3,7 @@
 Python, which share nothing with gsort, make of the same elements.
 
 A job is elements (keys of any type, or records), inputs (files, stdin, text, arrays, compressed), a result (-u, --top,
---argsort, -m, --batch-elements, -c, -C, --fingerprint) and a way out; each is drawn by a seed of its own, so that one job can be
+--argsort, --each, -m, --batch-elements, -c, -C, --fingerprint) and a way out; each is drawn by a seed of its own, so that one job can be
 run again:
 
 Records of one or two bytes need up to twice the memory given here where the size of the input is not known before its
@@ -21,16 +21,18 @@ import os
 import random
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import forms  # noqa: E402  found by the line above
 
+UNPACKERS = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 TOO_SMALL = re.compile(r"gsort: -S \d+ MiB: is too small for this sort\n  use at least (\d+)M\n")
@@ -215,7 +217,7 @@ class Runner:
         rng = random.Random(seed)
         job = random_job(rng, large)
         for path in self.folder.iterdir():
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         names, stdin = self.write_inputs(rng, job)
         options = [*job.options, "-S", "40M" if large else rng.choice(["64M", "128M"])]
         options += ["--parallel=%d" % rng.choice([1, 2, 3])] + ["--decompress=auto"] * rng.choice([0, 1])
@@ -232,6 +234,8 @@ class Runner:
         if expecting.random() < 0.1:
             return self.fingerprint(job, [*options, "--fingerprint"], names, stdin, expecting)
         options += ["--argsort"] * job.argsort
+        if self.may_be_each(job, names) and random.Random(-seed - 3).random() < 0.2:
+            return self.sort_each(job, options, names)
         options += ["--pack-runs=" + rng.choice(["auto", "on", "off"])] + ["--no-verify"] * (rng.random() < 0.2)
         out = rng.choice(["out.bin", "out.bin", "out.bin.gz", "-"])
         options += ["--format=" + ("npy:bin" if names[0].split(".")[1:2] == ["npy"] else "bin")] if out == "-" and all(
@@ -269,6 +273,27 @@ class Runner:
         if out.endswith(".gz"):
             result = gzip.decompress(result)
         return None if result == job.wanted() else f"{len(result)} bytes came out, {len(job.wanted())} others are right"
+
+    def may_be_each(self, job: Job, names: list[str]) -> bool:
+        """No header must be written before it is known what it says."""
+        late = (job.unique or job.array is not None) and any(".npy." in name for name in names)
+        return not job.merge and not late and "-" not in names
+
+    def sort_each(self, job: Job, options, names) -> str | None:
+        """Outputs have the names and the forms of the inputs."""
+        (self.folder / "outs").mkdir()
+        done = self.execute(job, [*options, "--each", "-o", "outs"], names, None)
+        if done.returncode != 0:
+            return f"status {done.returncode}: {done.stderr.decode()}"
+        kind, big = "u32" if job.argsort else type_of(job), job.keys[0].big
+        for name, elements in zip(names, job.inputs):
+            content = (self.folder / "outs" / name).read_bytes()
+            for suffix, unpack in UNPACKERS.items():
+                content = unpack(content) if name.endswith(suffix) else content
+            form = "npy" if ".npy" in name else "text" if ".txt" in name else "bin"
+            if forms.FROM_FORM[form](content, kind, big) != replace(job, inputs=[elements]).wanted():
+                return f"the output of {name} is wrong"
+        return None
 
     def refused(self, done, names, disorders, out) -> str | None:
         """A merge of what is not sorted: the message names one of the inputs and its first disorder."""

@@ -61,12 +61,17 @@ class Bench:
         self.out = self.place.work / (self.sort.over or "out")
         self.outs = [self.place.work / f"out{i}" for i in range(self.sort.parts)] or [self.out]
         self.old = self.out.read_bytes() if self.sort.over else OLD
+        if self.sort.each:
+            (self.place.work / "outs").mkdir()
+            self.outs = [self.place.work / "outs" / name for name in self.sort.each]
+        self.wholes: list[bytes] = []  # what each output of several sorts is to be
         wanted = self.sort.wanted(self.place.work)
         begin = time.monotonic()
         status, message, self.wanted = self.run()
         self.seconds = time.monotonic() - begin
         if status != 0 or self.sort.decoded(self.wanted) != wanted:
             raise SystemExit(f"{name}: wrong before anything was done to it: {status} {message}")
+        self.wholes = [out.read_bytes() for out in self.outs] if self.sort.each else []
         self.before = self.files()
 
     def __enter__(self):
@@ -77,8 +82,9 @@ class Bench:
 
     def files(self) -> dict:
         """All files but the output, with what changes when they do: nobody can set the last of them."""
+        outputs = {*self.outs, self.outs[0].parent}
         return {path: (path.stat().st_size, path.stat().st_mtime_ns, path.stat().st_ctime_ns)
-                for folder in self.folders for path in folder.rglob("*") if path not in self.outs}
+                for folder in self.folders for path in folder.rglob("*") if path not in outputs}
 
     def start(self, variables: dict | None = None) -> subprocess.Popen:
         self.hit.unlink(missing_ok=True)
@@ -87,6 +93,10 @@ class Bench:
             for part in self.outs:
                 part.unlink(missing_ok=True)
             command += ["-o", "out{}"]
+        elif self.sort.each:
+            for out in self.outs:
+                out.write_bytes(self.old)
+            command += ["-o", "outs"]
         elif not self.sort.to_pipe:
             self.out.write_bytes(self.old)
             command += ["-o", self.out.name]
@@ -115,11 +125,16 @@ class Bench:
                 stdout if self.sort.to_pipe else self.output())
 
     def output(self) -> bytes:
-        """Of parts all, one behind the other; none at all are what was there before."""
+        """Of parts all, one behind the other; none at all are what was there before. Of several sorts the same; if one of
+        them has kept its old output, the others may, too."""
         there = [part for part in self.outs if part.exists()]
         if self.sort.parts and len(there) < len(self.outs):
             return f"only {len(there)} of the parts".encode() if there else self.old
-        return b"".join(part.read_bytes() for part in self.outs)
+        contents = [part.read_bytes() for part in self.outs]
+        if self.wholes and contents != self.wholes:
+            both = [content in (self.old, whole) for content, whole in zip(contents, self.wholes)]
+            return self.old if all(both) else b"one output is neither old nor new"
+        return b"".join(contents)
 
     def run(self, variables: dict | None = None) -> tuple[int, str, bytes]:
         return self.finish(self.start(variables))

@@ -116,8 +116,9 @@ def problems_of(place: bench.Bench, fault: Fault, nth: int) -> list[str]:
             problems.append("it failed, but the old output is gone")
         if fault.call == "pthread_create" and could_do_without(place.sort, message):
             problems.append("it could have done without the thread")
-        unexpected = verdicts.problem_of(message, fault, place.sort.on_gpu)
-        problems += filter(None, [bench.run.message_problem(message), unexpected])
+        for one in (verdicts.single_messages(message) if place.sort.each else []) or [message]:
+            unexpected = verdicts.problem_of(one, fault, place.sort.on_gpu)
+            problems += filter(None, [bench.run.message_problem(one), unexpected])
     else:
         problems.append(f"status {status}")
     return [*problems, f"message: {message!r}"] if problems else []

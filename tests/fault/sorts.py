@@ -32,6 +32,7 @@ class Sort:
     needs_threads: bool = False  # one of -m that merges while another reads; those of xz's library
     over: str | None = None  # the output: one of the inputs
     parts: int = 0  # that the output is split into, if it is; they must be new
+    each: tuple[str, ...] = ()  # inputs of which every one has an output; `wanted` are all of these, joined
     resumes: str | None = None  # the folder of the runs, which may stay until the sort is given again
     without: tuple[str, ...] = ()  # calls that are left out
     on_gpu: bool = False  # needs one
@@ -55,6 +56,10 @@ def counted_keys(name: str) -> Callable[[Path], bytes]:
     def wanted(folder: Path) -> bytes:
         return b"".join(struct.pack("<IQ", key, count) for key, count in sorted(Counter(keys_of(folder, name)).items()))
     return wanted
+
+
+def sorted_by_themselves(*names: str) -> Callable[[Path], bytes]:
+    return lambda folder: b"".join(sorted_keys(name)(folder) for name in names)
 
 
 def sorted_records(name: str, size: int) -> Callable[[Path], bytes]:
@@ -130,6 +135,9 @@ def cpu_sorts() -> dict[str, Sort]:
         "top": small("u32", "--top=1000", wanted=sorted_keys("in.u32", change=lambda keys: keys[:1000])),
         "parts": Sort("gsort-gen -t u32 --size 3M -o in.u32", ["-S", "3M", "--split-output=3", "in.u32"],
                       sorted_keys("in.u32"), parts=3),
+        "each": Sort("for i in 1 2 3; do gsort-gen -t u32 -d zipf -n 50003 --seed $i -o $i.u32; done",
+                     ["--each", "-S", "2M", "1.u32", "2.u32", "3.u32"],
+                     sorted_by_themselves("1.u32", "2.u32", "3.u32"), each=("1.u32", "2.u32", "3.u32")),
         "told": spilling("u32", "-vv"),
         # The library that makes JSON may crash when memory runs out; the output is in place by then.
         "reported": small("u32", "--stats=/dev/null", without=("malloc",)),

@@ -7,7 +7,7 @@ import errno
 import os
 import re
 
-TOO_SMALL = re.compile(r"gsort: -S [\d.]+ [KMG]iB: is too small for this sort\n  (.+)\n")
+TOO_SMALL = re.compile(r"gsort: -S [\d.]+ [KMG]iB(?: \(for \S+\))?: is too small for this sort\n  (.+)\n")
 # Of a decoder, by what the header of the input asks for.
 TOO_SMALL_TO_DECODE = re.compile(
     r"gsort: reading \S+\.(?:xz|bz2|zst): its (?:dictionary|block|window) needs [\d.]+ [KMG]iB"
@@ -55,9 +55,13 @@ def is_refusal(message: str) -> bool:
 
 
 def least_named(message: str) -> str | None:
-    """The memory that a refusal says is enough."""
-    found = LEAST.search(message)
-    return found[1] if found else None
+    """The memory that a refusal says is enough, or all refusals of several sorts."""
+    return max(LEAST.findall(message), key=lambda size: int(size.rstrip("M")), default=None)
+
+
+def single_messages(text: str) -> list[str]:
+    """Those of several sorts, one by one."""
+    return re.split("^(?=gsort: )", text, flags=re.MULTILINE)[1:]
 
 
 def reason_of(fault) -> str:

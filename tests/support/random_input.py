@@ -2,7 +2,7 @@
 nothing with gsort, of the raw elements; files in another form are made of these, and read back, without gsort."""
 
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -27,6 +27,7 @@ class Input:
     argsort: bool = False  # positions come out
     parts: int = 0  # that the output is split into, if it is
     merge: bool = False
+    each: bool = False  # every input by itself
     form: str = "bin"
     out_form: str = "bin"
     out_codec: str = ""
@@ -46,11 +47,13 @@ class Input:
         words += ["-m"] * self.merge + ["--argsort"] * self.argsort
         if (self.form, self.out_form) != ("bin", "bin"):
             words.append(f"--format={self.form}:{self.out_form}")
+        if self.each:  # the names of the outputs, which are those of the inputs, do not say it
+            return [*words, "--each", f"--compress={self.out_codec or 'none'}"]
         return words + ([f"--compress={self.out_codec}"] if self.out_codec else [])
 
     def can_come_through_a_pipe(self) -> bool:
         """All inputs as one, of which nobody knows the size."""
-        is_raw = self.form == "bin" and all(name.endswith(".raw") for name in self.names)
+        is_raw = not self.each and self.form == "bin" and all(name.endswith(".raw") for name in self.names)
         if self.parts and (self.merge or self.array is not None):
             return False
         return is_raw and not (self.merge and len(self.names) > 1) and not self.counts_late(True)
@@ -81,6 +84,12 @@ class Input:
     def reference_words(self) -> list[str]:
         words = [f"record={forms.bytes_of(self.kind)}", f"key={self.keys}"] if self.keys else [self.kind]
         return words + ["big"] * self.big + ["descending"] * self.reverse
+
+    def alone(self) -> list["Input"]:
+        """Each of the inputs, if each is sorted by itself; else all as one."""
+        if not self.each:
+            return [self]
+        return [replace(self, each=False, names=[name], raw=[raw]) for name, raw in zip(self.names, self.raw)]
 
     def wanted(self, environment: dict) -> bytes:
         """The raw elements that must come out."""
@@ -167,6 +176,7 @@ def random_input(pick: Random, folder: Path, environment: dict) -> Input:
         count //= forms.bytes_of(given.kind) // 8 + 1
     for number in range(pick.choice([1, 1, 1, 2, 3])):
         write_one(pick, given, number, folder, random_raw(pick, given, count, environment), environment)
+    given.each = not given.merge and not given.parts and not given.refused_as() and pick.random() < 0.15
     return given
 
 
