@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "io/system/interruption.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -67,6 +68,8 @@ std::size_t File::read_full(ByteSpan to) const {
       sys::wait_ready(fd_, false);
     } else if (errno != EINTR) {
       throw error("reading", errno);
+    } else {
+      Interruption::look();
     }
   }
   return done;

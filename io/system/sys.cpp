@@ -18,6 +18,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "io/system/interruption.hpp"
+
 namespace gsort::io::sys {
 namespace {
 
@@ -102,11 +104,11 @@ std::uint64_t counted_calls() {
 }
 
 int open_at(int folder, const char* path, int flags, mode_t mode) {
-  int fd = -1;
-  do {
-    fd = fails(Call::kOpen) ? -1 : ::openat(folder, path, flags | O_CLOEXEC, mode);
-  } while (fd < 0 && errno == EINTR);
-  return fd;
+  while (true) {
+    const int fd = fails(Call::kOpen) ? -1 : ::openat(folder, path, flags | O_CLOEXEC, mode);
+    if (fd >= 0 || errno != EINTR) return fd;
+    Interruption::look();
+  }
 }
 
 ssize_t read(int fd, void* to, std::size_t bytes) {

@@ -2,6 +2,7 @@
 // bytes, names and words as bytes of the file system's encoding; gsort/__init__.py makes them.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "element/fingerprint.hpp"
 #include "form/npy.hpp"
 #include "io/input/input.hpp"
+#include "io/system/interruption.hpp"
 #include "options/option_values.hpp"
 #include "python/call.hpp"
 #include "python/device_arrays.hpp"
@@ -104,16 +106,25 @@ std::vector<std::string> texts_of(const std::vector<nb::bytes>& words) {
   return texts;
 }
 
-// To open a FIFO is to wait for who writes to it.
+void look_for_signals() {
+  const nb::gil_scoped_acquire held;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// To open a FIFO is to wait for who writes to it, and so is to read the header of an array there.
 void make_call(Call* place, const std::vector<nb::bytes>& words, const std::vector<Array>& arrays,
                const std::vector<nb::bytes>& order) {
   std::vector<io::MemoryInput> inputs(arrays.size());
   std::ranges::transform(arrays, inputs.begin(), input_of);
   const std::vector<std::string> texts = texts_of(words);
   const std::vector<std::string> fields = texts_of(order);
+  const std::function<void()> look = look_for_signals;
   const nb::gil_scoped_release released;
+  const io::Interruption interruption(look);
   try {
     new (place) Call(texts, std::move(inputs), fields);
+  } catch (nb::python_error&) {
+    throw;
   } catch (...) {
     throw current_error();
   }

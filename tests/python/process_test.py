@@ -1,9 +1,12 @@
 """The package in a process: threads, limits, Ctrl-C, progress, notebooks."""
 
+import contextlib
 import os
+import pathlib
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 
@@ -201,6 +204,41 @@ def test_ctrl_c_leaves_nothing(tmp_path):
     assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in stderr, stderr
     assert os.listdir(tmp_path / "results") == ["out.u64"]
     assert (tmp_path / "results/out.u64").read_bytes() == b"the old one"
+
+
+WAITING = """
+    import signal, sys, gsort
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    print("about to open", flush=True)
+    gsort.sort(sys.argv[1], sys.argv[2])
+"""
+
+
+def wait_until_asleep(process):
+    """Its only thread waits for something that does not come."""
+    looks = 0
+    while looks < 5:
+        assert process.poll() is None
+        state = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        looks = looks + 1 if state == "S" else 0
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("name", ["pipe.u64", "pipe.npy"])
+def test_ctrl_c_ends_the_opening_of_a_fifo(tmp_path, name):
+    """Nobody has opened it for writing, or has written a header."""
+    os.mkfifo(tmp_path / name)
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(WAITING), tmp_path / name, tmp_path / "out.u64"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "about to open\n"
+    with contextlib.ExitStack() as stack:
+        if name == "pipe.npy":
+            stack.enter_context(open(tmp_path / name, "wb"))
+        wait_until_asleep(process)
+        process.send_signal(signal.SIGINT)
+        stderr = process.communicate(timeout=60)[1]
+    assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in stderr, stderr
+    assert os.listdir(tmp_path) == [name]
 
 
 def test_the_bar_is_gone_in_the_end(tmp_path, capsys):
