@@ -6,6 +6,7 @@
 
 #include "app/files.hpp"
 #include "app/prepared_sort.hpp"
+#include "base/checked.hpp"
 #include "base/error.hpp"
 #include "element/fingerprint.hpp"
 #include "form/npy.hpp"
@@ -58,9 +59,16 @@ Call::Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> a
       reader_(options_.inputs, opened_with(options_, std::move(arrays))),
       job_(job_of(options_, reader_)) {
   require_type(options_, job_);
+  if (const auto size = reader_.known_size()) {
+    bytes_ = checked_product(*size / job_.input_element().bytes(), job_.result_bytes());
+  }
 }
 
 std::string Call::dtype() const {
+  if (job_.numbered) return io::npy_dtype_of(job_.result_key()).descr;
+  if (job_.counts && job_.output_form.format != FileFormat::kNpy) {
+    return io::counted_dtype_of(job_.element.key, job_.dtype).descr;
+  }
   if (job_.dtype) return job_.dtype->descr;
   if (job_.element.records) return "'|V" + std::to_string(job_.element.bytes()) + "'";
   return io::npy_dtype_of(job_.element.key).descr;
@@ -84,9 +92,10 @@ Report Call::sort(std::optional<io::MemoryResult> memory, Meter& meter) {
   PreparedSort prepared(options_, job_, reader_, std::move(outputs));
   Outcome outcome = prepared.run(&meter);
   prepared.remember_rates(outcome);
+  if (job_.numbered) job_.index_bytes = index_bytes_for(outcome.elements);
   Report report;
   report.elements = outcome.output_elements;
-  report.bytes = outcome.output_elements * job_.element.bytes();
+  report.bytes = outcome.output_elements * job_.result_bytes();
   report.seconds = outcome.total_seconds;
   if (const auto busiest = busiest_of(outcome, prepared.plan().threads)) {
     report.bound_seconds = busiest->seconds;

@@ -37,10 +37,12 @@ class Call {
   Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> arrays,
        const std::vector<std::string>& order = {});
 
-  // All bytes of the elements; none for text and for what is compressed.
-  [[nodiscard]] std::optional<std::uint64_t> bytes() const { return reader_.known_size(); }
+  // All bytes of the result if none of its elements is left out; none for text and for what is
+  // compressed.
+  [[nodiscard]] std::optional<std::uint64_t> bytes() const { return bytes_; }
 
-  // The dtype of the elements, as the header of a .npy file has it.
+  // The dtype of the result, as the header of a .npy file has it. Of positions whose number is not
+  // known before the sort, the widest until then.
   [[nodiscard]] std::string dtype() const;
 
   // Of a row of an array of two dimensions, as its header has it; 0: there are no rows.
@@ -59,6 +61,7 @@ class Call {
   Options options_;
   io::Reader reader_;
   Job job_;
+  std::optional<std::uint64_t> bytes_;
   bool used_ = false;
 };
 

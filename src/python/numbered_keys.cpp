@@ -1,10 +1,10 @@
 #include "python/numbered_keys.hpp"
 
 #include <cstring>
-#include <limits>
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "element/numbered_elements.hpp"
 
 namespace gsort::python {
 namespace {
@@ -53,7 +53,7 @@ NumberedKeys::NumberedKeys(ConstByteSpan keys, const KeyFormat& format)
     : keys_(keys),
       format_(format),
       count_(keys.size() / bytes_of(format.type)),
-      wide_(count_ > std::numeric_limits<std::uint32_t>::max()),
+      wide_(index_bytes_for(count_) == sizeof(std::uint64_t)),
       packed_(!wide_ && bytes_of(format.type) <= sizeof(std::uint32_t)),
       element_bytes_(packed_ ? 8 : 8 + index_bytes()) {}
 

@@ -57,7 +57,7 @@ def test_wrong_arguments(tmp_path):
                  lambda: gsort.sort([NUMBERS, NUMBERS.astype("i4")]), lambda: gsort.sort(numpy.array(1)),
                  lambda: gsort.sort(numpy.array([1, "a"], object)), lambda: gsort.sort(numpy.zeros(3, "c8")),
                  lambda: gsort.sort(NUMBERS.reshape(1, 3), unique=True), lambda: gsort.merge([NUMBERS]),
-                 lambda: gsort.unique(NUMBERS, tmp_path / "out", counts=True),
+                 lambda: gsort.unique(NUMBERS, NUMBERS.copy(), counts=True),
                  lambda: gsort.sort(numpy.zeros(3, "f2")), lambda: gsort.sort(numpy.ma.array([2, 1], mask=[0, 1])),
                  lambda: gsort.argsort(numpy.ma.array([2, 1], mask=[0, 1]))):
         assert raised(ValueError, call).args
@@ -140,8 +140,10 @@ RECORDS = numpy.zeros(3, [("a", "i4"), ("b", "i4")])
     (lambda: gsort.sort([NUMBERS, [1]]), "sources: a source is a list\n"),
     (lambda: gsort.sort(NUMBERS, 5), "output: has type int\n  give a path, an array, or None"),
     (lambda: gsort.argsort(numpy.zeros(3, "f2")),
-     "not float16 with 1 dimension\n  for records, give one field: array["),
-    (lambda: gsort.argsort(numpy.zeros((3, 2))), "booleans or times, not float64 with 2 dimensions\n"),
+     "not float16 with 1 dimension\n  or a list of such sources"),
+    (lambda: gsort.argsort(numpy.zeros((3, 2))), "texts or records, not float64 with 2 dimensions\n"),
+    (lambda: gsort.argsort([numpy.zeros((3, 2))]), "argsort and rows of an array: cannot be combined\n"),
+    (lambda: gsort.unique(RECORDS, counts=True), "counts and an array of records: cannot be combined\n"),
     (lambda: gsort.sort(numpy.array(3)), "the array has no dimensions\n  give array.reshape(1)"),
     (lambda: gsort.sort(NUMBERS, numpy.zeros(3, "i4")), "output: the array has dtype int32, the result uint32\n"),
     (lambda: gsort.sort(NUMBERS, numpy.zeros(6, "u4")[::2]), "output: the array is not contiguous\n"),
@@ -160,7 +162,7 @@ def test_messages_are_in_terms_of_arguments(call, expected):
     lambda: gsort.sort(NUMBERS, temporary=[]), lambda: gsort.sort(NUMBERS, temporary=[5]),
     lambda: gsort.intersect1d(NUMBERS, NUMBERS, temporary=[]), lambda: gsort.sort(NUMBERS, memory="\udcff"),
     lambda: gsort.sort(NUMBERS, memory=[1]), lambda: gsort.sort(NUMBERS, threads="many"),
-    lambda: gsort.sort("\ud800"), lambda: gsort.argsort(NUMBERS, [1]), lambda: gsort.argsort(NUMBERS, "x.u4"),
+    lambda: gsort.sort("\ud800"), lambda: gsort.argsort(NUMBERS, [1]), lambda: gsort.argsort(["\ud800"]),
     lambda: gsort.sort(NUMBERS, progress=3), lambda: gsort.sort(NUMBERS, progress="yes"),
     lambda: gsort.sort(numpy.ones(3, "u4"), numpy.ma.zeros(3, "u4"))])
 def test_arguments_of_wrong_types(call):

@@ -37,8 +37,51 @@ def test_argsort_of_views():
     assert (gsort.argsort(array[::-3, 1]) == numpy.argsort(array[::-3, 1], kind="stable")).all()
 
 
+@pytest.mark.parametrize("dtype", INTEGERS + TIMES, ids=str)
+@given(data=strategies.data())
+def test_argsort_of_several_sources_equals_numpy(dtype, data):
+    parts = [data.draw(arrays_of(dtype, 60)) for _ in range(data.draw(strategies.integers(1, 3)))]
+    indices = gsort.argsort(parts)
+    assert indices.dtype == numpy.dtype("uint32")
+    assert (indices == numpy.argsort(numpy.concatenate(parts), kind="stable")).all()
+
+
+@given(data=strategies.data())
+def test_argsort_of_records_equals_numpy(data):
+    array = data.draw(arrays_of([("a", ">i2"), ("b", "S2"), ("c", "u1")]))
+    assert (gsort.argsort(array) == numpy.argsort(array, kind="stable")).all()
+    assert (gsort.argsort(array, order=["b", "a"]) == numpy.argsort(array, order=["b", "a"], kind="stable")).all()
+
+
+def test_argsort_of_files(tmp_path):
+    array = random_array("u8", 1 << 20) % 1_000
+    array.tofile(tmp_path / "in.u64")
+    expected = numpy.argsort(array, kind="stable")
+    for source in tmp_path / "in.u64", [str(tmp_path / "in.u64")], [array[:7], array[7:]]:
+        assert (gsort.argsort(source, memory="12M", temporary=tmp_path) == expected).all()
+    for source in tmp_path / "in.u64", array:
+        for name in "order.u32", "order.npy":
+            summary = gsort.argsort(source, tmp_path / name, memory="12M", temporary=tmp_path)
+            assert (summary.elements, summary.dtype) == (array.size, "u4")
+            assert (summary.memmap() == expected).all()
+            (tmp_path / name).unlink()
+    numpy.save(tmp_path / "in.npy", array.astype(">u8"))
+    output = numpy.empty(array.size, ">u4")
+    assert gsort.argsort(tmp_path / "in.npy", output) is output and (output == expected).all()
+    with pytest.raises(ValueError, match="positions over the elements"):
+        gsort.argsort(tmp_path / "in.u64", tmp_path / "in.u64")
+
+
+def test_argsort_of_text(tmp_path):
+    (tmp_path / "in.txt").write_text("30\n10\n20\n10\n")
+    assert gsort.argsort(tmp_path / "in.txt", dtype="i4").tolist() == [1, 3, 2, 0]
+    output = numpy.empty(4, "u8")
+    assert gsort.argsort(tmp_path / "in.txt", output, dtype="i4").tolist() == [1, 3, 2, 0]
+    assert gsort.argsort(tmp_path / "in.txt", tmp_path / "out.u32", dtype="i4").memmap().tolist() == [1, 3, 2, 0]
+
+
 def test_argsort_refuses_what_has_no_such_order():
-    for wrong in numpy.zeros((2, 2)), numpy.zeros(3, "c8"), numpy.zeros(3, "f2"), numpy.array(["a"]), [1, 2]:
+    for wrong in numpy.zeros((2, 2)), numpy.zeros(3, "c8"), numpy.zeros(3, "f2"), 5:
         with pytest.raises(ValueError, match="one-dimensional"):
             gsort.argsort(wrong)
     for wrong in numpy.empty(3, "i8"), numpy.empty(2, "u4"), numpy.empty(6, "u4")[::2]:
@@ -65,6 +108,30 @@ def test_counts_of_texts(dtype):
     keys, counts = gsort.unique(array, counts=True)
     assert_same(keys, numpy.unique(array))
     assert (counts == [2, 3, 1]).all()
+
+
+@pytest.mark.parametrize("name", ["counts.raw", "counts.npy"])
+@pytest.mark.parametrize("dtype", ["u1", ">i2", "u4", "f8", "?", "M8[s]"])
+def test_counts_into_a_file(tmp_path, name, dtype):
+    array = (random_array("u1", 30_000) % 9).astype("u2").astype(dtype)
+    summary = gsort.unique(array, tmp_path / name, counts=True, memory="16M")
+    keys, counts = numpy.unique(array, return_counts=True)
+    found = summary.memmap()
+    assert summary.elements == keys.size
+    assert_same(numpy.array(found["key"]), keys.astype(dtype))
+    assert (found["count"] == counts).all()
+
+
+def test_counts_of_files_beyond_memory(tmp_path):
+    array = random_array("u8", 1 << 20) % 100_000
+    numpy.save(tmp_path / "in.npy", array)
+    keys, counts = gsort.unique([tmp_path / "in.npy", array], counts=True, memory="12M", temporary=tmp_path)
+    expected, expected_counts = numpy.unique(array, return_counts=True)
+    assert_same(keys, expected)
+    assert (counts == 2 * expected_counts).all() and counts.dtype == numpy.int64
+    numpy.save(tmp_path / "texts.npy", numpy.array([b"b", b"a", b"b"]))
+    keys, counts = gsort.unique(tmp_path / "texts.npy", counts=True)
+    assert keys.tolist() == [b"a", b"b"] and counts.tolist() == [1, 2]
 
 
 def test_sets_of_files(tmp_path):

@@ -260,7 +260,7 @@ def test_temporary_files_are_where_they_are_wanted(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
     calls = (lambda **more: gsort.sort(tmp_path / "in.i32.gz", **more),
              lambda **more: gsort.merge([gsort.sort(keys), tmp_path / "one.i32.gz"], **more),
-             lambda **more: gsort.unique(tmp_path / "in.i32", counts=True, **more),
+             lambda **more: gsort.unique(tmp_path / "in.i32.gz", counts=True, **more),
              lambda **more: gsort.setdiff1d(tmp_path / "in.i32", keys[:5], tmp_path / "out.i32", **more))
     (tmp_path / "one.i32.gz").write_bytes(gzip.compress(keys[:1].tobytes()))
     for call in calls:

@@ -17,9 +17,11 @@ assert_type(gsort.sort(keys), numpy.ndarray)
 assert_type(gsort.sort("a.u64", "b.u64", memory="1G").memmap(), numpy.ndarray)
 assert_type(gsort.merge([keys, "a.npy"], "out.npy"), gsort.Summary)
 assert_type(gsort.unique(keys, counts=True), tuple[numpy.ndarray, numpy.ndarray])
+assert_type(gsort.unique(keys, "out.npy", counts=True), gsort.Summary)
+assert_type(gsort.argsort(["a.u64", keys], "order.u32"), gsort.Summary)
 assert_type(gsort.check(keys).position, int | None)
 gsort.argsort(keys, progress=lambda progress: print(progress.seconds_left))
 
 gsort.sort(keys, memori=1)  # type: ignore[call-overload]
 gsort.sort(7)  # type: ignore[call-overload]
-gsort.argsort("a.u64")  # type: ignore[call-overload]
+gsort.argsort(5)  # type: ignore[call-overload]

@@ -217,39 +217,61 @@ def _described(array: Any) -> str:
     return f"{array.dtype} with {array.ndim} dimension{'' if array.ndim == 1 else 's'}"
 
 
-def argsort(array: numpy.ndarray, output: Optional[numpy.ndarray] = None, *, memory: Size = None,
-            gpu_memory: Size = None, threads: Optional[int] = None, engine: str = "auto", temporary: Any = None,
-            progress: Union[bool, Watch, None] = None) -> numpy.ndarray:
-    """The indices that sort a one-dimensional array of numbers or times, as numpy.argsort(array, kind="stable").
+def argsort(source: Any, output: Output = None, *, dtype: Any = None, order: Union[str, Sequence[str], None] = None,
+            memory: Size = None, gpu_memory: Size = None, threads: Optional[int] = None, engine: str = "auto",
+            temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
+    """The indices that sort a one-dimensional array, a file, or a list of them, as numpy.argsort(kind="stable").
 
-    The order is NumPy's: NaN and NaT last, -0 equal to +0. Arrays larger than memory may be memmaps. The indices of an
+    Of an array of numbers or times the order is NumPy's: NaN and NaT last, -0 equal to +0. Of files and lists, and
+    if output is a path, it is that of sort. Arrays larger than memory may be memmaps. The indices of an
     array in device memory are made there, of 32 bits, in the total order of sort; of the other arguments only output
     counts.
 
     Args:
-        output: an array for the indices, also a writable memmap; None for a new one.
+        source: as for sort; the elements of a list count as one sequence.
+        output: a path; an array for the indices, also a writable memmap; None for a new one.
+        dtype, order: as for sort.
         memory: the most host memory to work in, beside the arrays; None: half of what is available.
 
     Returns:
-        Indices of dtype uint32, or uint64 for 2**32 elements and more.
+        Indices of dtype uint32, or uint64 for more than 2**32 elements; a Summary if output is a path. An output array
+        for text or compressed files has dtype uint64.
 
     Raises: as sort.
     """
-    if _device.is_on_device(array):
-        return _device.argsort(array, output)
-    if not isinstance(array, numpy.ndarray) or isinstance(array, numpy.ma.MaskedArray) or array.ndim != 1 \
-            or key_type(array.dtype) is None:
-        raise usage("argsort", "needs a one-dimensional NumPy array of integers, float32, float64, booleans or times, "
-                    f"not {_described(array)}", 'for records, give one field: array["name"]')
+    if _device.is_on_device(source):
+        if (dtype, order) != (None, None):
+            raise usage("argsort", "in device memory there is no dtype and order", "leave them out")
+        return _device.argsort(source, output)
+    words = option_words(order=order, memory=memory, gpu_memory=gpu_memory, threads=threads, engine=engine,
+                         temporary=temporary)
+    if is_path(source) or isinstance(source, (list, tuple)):
+        return _positions(Inputs(source, dtype), words, output, progress, temporary)
+    if not isinstance(source, numpy.ndarray) or isinstance(source, numpy.ma.MaskedArray) or source.ndim != 1 \
+            or not (source.dtype.kind in "SUV" or key_type(source.dtype)):
+        raise usage("argsort", "needs a path, or a one-dimensional NumPy array of integers, float32, float64, "
+                    f"booleans, times, texts or records, not {_described(source)}", "or a list of such sources")
+    if is_path(output) or key_type(source.dtype) is None or (dtype, order) != (None, None):
+        return _positions(Inputs(source, dtype), words, output, progress, temporary)
+    return _indices(source, words, output, progress)
+
+
+def _positions(inputs: Inputs, words: List[bytes], output: Output, progress: Any, temporary: Any) -> Any:
+    """By the program's --argsort. A new array is in the machine's byte order."""
+    result = _run(inputs, [*words, b"--argsort"], output, progress, temporary)
+    return result.astype(result.dtype.newbyteorder("="), copy=False) if output is None else result
+
+
+def _indices(array: numpy.ndarray, words: List[bytes], output: Any, progress: Any) -> numpy.ndarray:
+    """Of numbers in NumPy's order."""
     keys = numpy.ascontiguousarray(array)
-    dtype = numpy.dtype(numpy.uint32 if keys.size < 1 << 32 else numpy.uint64)
+    dtype = numpy.dtype(numpy.uint32 if keys.size <= 1 << 32 else numpy.uint64)
     indices = numpy.empty(keys.size, dtype) if output is None else output
     require_usable(indices, dtype, [array])
     require_room(indices, keys.size)
     if indices.size > keys.size:
         raise usage("output", f"the array holds {indices.size:,} elements, the result has {keys.size:,}",
                     f"give output[:{keys.size}]")
-    words = option_words(memory=memory, gpu_memory=gpu_memory, threads=threads, engine=engine, temporary=temporary)
     with Watching(progress) as watch:
         _native.argsort([*words, b"--", b"<array>"], str(key_type(keys.dtype)), is_big_endian(keys.dtype),
                         bytes_of(keys), bytes_of(indices), watch)
@@ -313,8 +335,7 @@ def setdiff1d(a: Sources, b: Sources, output: Output = None, *, assume_sorted: b
 
 def _begins_of_groups(keys: numpy.ndarray) -> numpy.ndarray:
     """Where a key differs from the one before it, looked for in pieces."""
-    size = keys.dtype.itemsize
-    bits = keys.view(f"u{size}" if size in (1, 2, 4, 8) else f"V{size}")
+    bits = keys.view(f"V{keys.dtype.itemsize}")
     begins = [numpy.zeros(min(keys.size, 1), numpy.intp)]
     for begin in range(1, keys.size, _CHUNK):
         end = min(begin + _CHUNK, keys.size)
@@ -328,29 +349,30 @@ def unique(source: Sources, output: Output = None, *, counts: bool = False, dtyp
     """The distinct keys, sorted, as numpy.unique. Keys are equal if their bits are.
 
     Args:
-        counts: also count how often each occurs. The result is then arrays, and what is sorted before is kept in a
-            temporary folder if the sources are files.
+        counts: also count how often each occurs.
 
-    Returns: as sort; with counts a pair of arrays, the keys and their counts (int64).
+    Returns: as sort; with counts a pair of arrays, the keys and their counts (int64), or the Summary of a file that
+        has both: records of `key` and `count`, or lines of the count, a tab and the key.
 
     Raises: as sort.
     """
     options = {"memory": memory, "gpu_memory": gpu_memory, "threads": threads, "engine": engine,
-               "temporary": temporary, "progress": progress, "dtype": dtype}
+               "temporary": temporary}
     if not counts:
-        return sort(source, output, unique=True, **options)
+        return sort(source, output, unique=True, dtype=dtype, progress=progress, **options)
+    if output is not None and not is_path(output):
+        raise usage("output", "counts come as a pair of new arrays", "leave out output, or give a path")
+    inputs = Inputs(source, dtype)
+    if output is None and inputs.of_texts:
+        return _counted_texts(sort(source, progress=progress, **options))
+    words = option_words(unique=True, **options)
+    result = _run(inputs, [*words, b"--count"], output, progress, temporary)
     if output is not None:
-        raise usage("output", "counts come as arrays", "leave out output, or counts")
-    return _counted(source, options)
+        return result
+    return result["key"].copy(), result["count"].astype(numpy.int64)
 
 
-def _counted(source: Sources, options: dict) -> Tuple[numpy.ndarray, numpy.ndarray]:
-    with _temporary_folder(options["temporary"]) as folder:
-        if Inputs(source, options["dtype"]).are_files:
-            keys = sort(source, os.path.join(folder, "sorted.npy"), **options).memmap()
-        else:
-            keys = sort(source, **options)
-        if keys.dtype.names is not None or keys.ndim > 1:
-            raise usage("unique", "only one-dimensional arrays of keys are counted", "give one field, or ravel()")
-        begins = _begins_of_groups(keys)
-        return numpy.array(keys[begins]), numpy.diff(begins, append=keys.size).astype(numpy.int64)
+def _counted_texts(keys: numpy.ndarray) -> Tuple[numpy.ndarray, numpy.ndarray]:
+    """Of sorted texts, which the program sorts as records, and does not count."""
+    begins = _begins_of_groups(keys.ravel())
+    return keys.ravel()[begins], numpy.diff(begins, append=keys.size).astype(numpy.int64)

@@ -47,6 +47,10 @@ class _Sort(_Engine, total=False):
     unique: bool
     top: Optional[int]
 
+class _Argsort(_Engine, total=False):
+    dtype: Optional[DTypeLike]
+    order: Union[str, Sequence[str], None]
+
 class _Unique(_Engine, total=False):
     dtype: Optional[DTypeLike]
 
@@ -92,9 +96,11 @@ def check(source: Source, *, dtype: Optional[DTypeLike] = None, order: Union[str
           descending: bool = False, unique: bool = False, threads: Optional[int] = None,
           progress: Union[bool, Watch, None] = None) -> Checked: ...
 @overload
-def argsort(array: Array, output: Optional[Array] = None, **options: Unpack[_Engine]) -> Array: ...
+def argsort(source: Sources, output: Optional[Array] = None, **options: Unpack[_Argsort]) -> Array: ...
 @overload
-def argsort(array: _OnDevice, output: Optional[_OnDevice] = None) -> _OnDevice: ...
+def argsort(source: Sources, output: Path, **options: Unpack[_Argsort]) -> Summary: ...
+@overload
+def argsort(source: _OnDevice, output: Optional[_OnDevice] = None) -> _OnDevice: ...
 @overload
 def intersect1d(a: Sources, b: Sources, output: Optional[Array] = None, **options: Unpack[_Sets]) -> Array: ...
 @overload
@@ -112,3 +118,5 @@ def unique(source: Sources, output: Path, *, counts: "Literal[False]" = False,
 @overload
 def unique(source: Sources, output: None = None, *, counts: "Literal[True]",
            **options: Unpack[_Unique]) -> Tuple[Array, Array]: ...
+@overload
+def unique(source: Sources, output: Path, *, counts: "Literal[True]", **options: Unpack[_Unique]) -> Summary: ...

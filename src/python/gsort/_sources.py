@@ -189,6 +189,13 @@ class Inputs:
         return not self.arrays
 
     @property
+    def of_texts(self) -> bool:
+        """Whether the elements are texts, as far as arrays and .npy files say it."""
+        files = [mapped_npy(os.fsdecode(item)) for item in self.items if is_path(item)
+                 and os.fsdecode(item).endswith(".npy") and os.path.isfile(item)]
+        return any(array.dtype.kind in "SU" for array in [*self._held, *files])
+
+    @property
     def only_array(self) -> Optional[numpy.ndarray]:
         return self._held[0] if len(self._held) == len(self.items) == 1 else None
 
