@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
 
 namespace gsort {
@@ -30,9 +28,10 @@ void refuse_unknown_count(const Job& job, const Machine& machine) {
   throw Error(ErrorKind::kUsage,
               job.unique ? "writing an array of distinct keys" : "writing an array",
               "the header must give the number of keys, which is not known until all are written")
-      .hint(fmt::format(
-          "name a file that is not compressed with -o, or write raw keys: --format={}:bin",
-          name_of(job.output_form.format)));
+      .hint(
+          "name a file that is not compressed with -o, or write raw keys: --format=IN:bin, where "
+          "IN is "
+          "the format of the FILEs");
 }
 
 }  // namespace gsort
