@@ -2,6 +2,9 @@
 // the device that it was made on, leave nothing behind, stay within each device's memory, and come
 // out as std::sort would have them.
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,13 +57,14 @@ void make_chunks_short(SortRequest& request, std::uint64_t chunk_elements) {
   Options options = test::options_for(request.format.type, "1G");
   options.key = request.format;
   options.records = request.records;
+  options.argsort = request.argsort;
   options.engine = EngineChoice::kCuda;
   options.gpu_memory = request.gpu_memory;
   options.devices.all = true;
   options.parallel = request.threads;
   Machine machine = test::invented_machine(kGiB, request.threads, kTiB);
   for (unsigned device = 0; device < request.devices; ++device) test::add_gpu(machine);
-  const Plan large = test::plan_of(options, machine);
+  const Plan large = make_plan(make_job(options, {}, request.input.size()), machine);
   request.change_plan = [large, chunk_elements](Plan& plan) {
     const std::uint64_t elements = plan.elements;
     const OutputPlan output = plan.output;
@@ -134,6 +138,22 @@ TEST_P(EmulatedDevices, SortRecordsStably) {
   request.records->keys = {{.offset = 0, .bytes = 4, .type = KeyType::kU32}};
   make_chunks_short(request, 1'000);
   expect_sorted(request, test::stably_sorted(request.input, *request.records), 10);
+}
+
+// Of keys of which every one is there many times: their order is that of their positions.
+TEST_P(EmulatedDevices, SortPositionsStably) {
+  SortRequest request = request_on(GetParam(), kU32, 20'000);
+  for (std::size_t at = 0; at < request.input.size(); ++at) {
+    request.input[at] &= at % 4 == 3 ? std::byte{15} : std::byte{0};
+  }
+  request.argsort = true;
+  make_chunks_short(request, 2'000);
+  const auto keys = test::keys_in<std::uint32_t>(request.input);
+  std::vector<std::uint32_t> positions(keys.size());
+  std::iota(positions.begin(), positions.end(), 0U);
+  std::ranges::stable_sort(positions, {}, [&](std::uint32_t at) { return keys[at]; });
+  const auto raw = std::as_bytes(std::span(positions));
+  expect_sorted(request, Bytes(raw.begin(), raw.end()), 10);
 }
 
 TEST_P(EmulatedDevices, MergeInSeveralRounds) {
