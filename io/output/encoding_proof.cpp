@@ -50,11 +50,11 @@ bool are_equal(ConstByteSpan one, ConstByteSpan other) {
 template <class Value>
 bool are_same(ConstByteSpan keys, ConstByteSpan others, bool swaps_bytes) {
   if (are_equal(keys, others)) return true;
-  if constexpr (std::is_floating_point_v<Value>) {
+  if constexpr (kIsFloat<Value>) {
     for (std::size_t at = 0; at < keys.size(); at += sizeof(Value)) {
       if (std::memcmp(keys.data() + at, others.data() + at, sizeof(Value)) == 0) continue;
-      const auto key = value_at<Value>(keys, at, swaps_bytes);
-      const auto other = value_at<Value>(others, at, swaps_bytes);
+      const auto key = printable(value_at<Value>(keys, at, swaps_bytes));
+      const auto other = printable(value_at<Value>(others, at, swaps_bytes));
       const bool are_nans = std::isnan(key) && std::isnan(other);
       if (!are_nans || std::signbit(key) != std::signbit(other)) return false;
     }

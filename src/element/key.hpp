@@ -21,6 +21,7 @@
 #include <type_traits>
 
 #include "base/host_device.hpp"
+#include "element/short_float.hpp"
 
 namespace gsort {
 
@@ -42,9 +43,11 @@ enum class KeyFold : std::uint8_t { kNone, kFloat, kTime };
   ROW(kI64, "i64", std::int64_t, kNone)  \
   ROW(kF32, "f32", float, kFloat)        \
   ROW(kF64, "f64", double, kFloat)
-#define GSORT_KEY_TYPES(ROW) \
-  GSORT_NUMBER_TYPES(ROW)    \
-  ROW(kTime64, "time64", std::int64_t, kTime)
+#define GSORT_KEY_TYPES(ROW)                  \
+  GSORT_NUMBER_TYPES(ROW)                     \
+  ROW(kTime64, "time64", std::int64_t, kTime) \
+  ROW(kF16, "f16", Float16, kFloat)           \
+  ROW(kBF16, "bf16", BFloat16, kFloat)
 
 enum class KeyType : std::uint8_t {
 #define GSORT_ENUMERATOR(type, ...) type,
@@ -77,7 +80,7 @@ struct KeyTypeFacts {
 
 inline constexpr KeyTypeFacts kKeyTypeFacts[] = {
 #define GSORT_FACTS(type, name, Value, fold) \
-  {name, sizeof(Value), std::is_floating_point_v<Value>, std::is_signed_v<Value>, KeyFold::fold},
+  {name, sizeof(Value), kIsFloat<Value>, std::is_signed_v<Value>, KeyFold::fold},
     GSORT_KEY_TYPES(GSORT_FACTS)
 #undef GSORT_FACTS
 };

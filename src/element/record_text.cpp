@@ -19,7 +19,7 @@ std::string text_of_key(const KeyField& key, const std::byte* at) {
     using Value = decltype(zero);
     KeyOf<Value> raw = 0;
     std::memcpy(&raw, at, sizeof(raw));
-    return fmt::format("{}", std::bit_cast<Value>(key.big_endian ? swap_bytes(raw) : raw));
+    return fmt::format("{}", printable(std::bit_cast<Value>(key.big_endian ? swap_bytes(raw) : raw)));
   });
 }
 

@@ -1,6 +1,7 @@
 // The C++ types that keys stand for, where their values matter: decimal text, messages.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <type_traits>
 
@@ -26,6 +27,34 @@ decltype(auto) with_value_of_type(KeyType type, F&& f) {
 #undef GSORT_CASE
   }
   __builtin_unreachable();
+}
+
+// What a value is printed as: a number that fmt and std::to_chars know.
+template <class Value>
+[[nodiscard]] auto printable(Value value) {
+  if constexpr (kIsShortFloat<Value>) {
+    return shortest(value);
+  } else {
+    return value;
+  }
+}
+
+// As std::from_chars. Numbers of 16 bits are read as double and rounded, as NumPy does.
+template <class Value>
+std::from_chars_result read_value(const char* begin, const char* end, Value& value) {
+  if constexpr (kIsShortFloat<Value>) {
+    double number = 0;
+    std::from_chars_result result = std::from_chars(begin, end, number);
+    if (result.ec != std::errc()) return result;
+    if (const auto nearest = Value::nearest(number)) {
+      value = *nearest;
+    } else {
+      result.ec = std::errc::result_out_of_range;
+    }
+    return result;
+  } else {
+    return std::from_chars(begin, end, value);
+  }
 }
 
 }  // namespace gsort

@@ -48,8 +48,8 @@ char* put_unsigned(char* out, std::uint64_t value) {
 
 template <class Value>
 char* put_value(char* out, Value value) {
-  if constexpr (std::is_floating_point_v<Value>) {
-    return std::to_chars(out, out + most_line_bytes(KeyType::kF64), value).ptr;
+  if constexpr (kIsFloat<Value>) {
+    return std::to_chars(out, out + most_line_bytes(KeyType::kF64), printable(value)).ptr;
   } else if constexpr (std::is_signed_v<Value>) {
     using Unsigned = std::make_unsigned_t<Value>;
     const auto bits = static_cast<Unsigned>(value);
@@ -86,7 +86,7 @@ std::uint64_t count_odd_nans(std::span<const std::byte> raw_keys, bool swaps_byt
   for (std::size_t at = 0; at + sizeof(Key) <= raw_keys.size(); at += sizeof(Key)) {
     Key key{};
     std::memcpy(&key, raw_keys.data() + at, sizeof(Key));
-    const Key bits = (swaps_bytes ? swap_bytes(key) : key) & kMagnitude;
+    const auto bits = static_cast<Key>((swaps_bytes ? swap_bytes(key) : key) & kMagnitude);
     count += bits > kInfinity && bits != kUsual ? 1U : 0U;
   }
   return count;
@@ -98,7 +98,7 @@ std::uint64_t count_lost_nan_payloads(std::span<const std::byte> raw_keys,
                                       const KeyFormat& format) {
   return with_value_of_type(format.type, [&](auto value) -> std::uint64_t {
     using Value = decltype(value);
-    if constexpr (std::is_floating_point_v<Value>) {
+    if constexpr (kIsFloat<Value>) {
       return count_odd_nans<Value>(raw_keys, format.big_endian);
     } else {
       return 0;

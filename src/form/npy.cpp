@@ -129,8 +129,10 @@ NpyHeader parse_npy_dictionary(std::string_view text, const std::string& path, i
 
 StoredDtype npy_dtype_of(const KeyFormat& key) {
   const std::size_t bytes = bytes_of(key.type);
-  const char order = bytes == 1 ? '|' : key.big_endian ? '>' : '<';
-  return {fmt::format("'{}{}{}'", order, npy_kind_of(key.type), bytes), 1};
+  const char kind = npy_kind_of(key.type);
+  const bool has_order = bytes > 1 && kind != 'V';
+  const char order = !has_order ? '|' : key.big_endian ? '>' : '<';
+  return {fmt::format("'{}{}{}'", order, kind, bytes), 1};
 }
 
 StoredDtype counted_dtype_of(const KeyFormat& key, const std::optional<StoredDtype>& stored) {

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t kMostItemBytes = std::numeric_limits<std::int32_t>::max();  // NumPy's own
 constexpr int kMostNesting = 32;
+constexpr char kVoid = 'V';  // bytes without an order
 
 // What a word such as "<M8[ns]" says.
 struct SimpleDtype {
@@ -24,7 +25,7 @@ std::optional<KeyType> type_of(char kind, std::uint32_t bytes) {
   if (kind == 'b' && bytes == 1) return KeyType::kU8;
   if ((kind == 'm' || kind == 'M') && bytes == 8) return KeyType::kTime64;
   for (const KeyType type : kAllKeyTypes) {
-    if (npy_kind_of(type) == kind && bytes_of(type) == bytes) return type;
+    if (kind != kVoid && npy_kind_of(type) == kind && bytes_of(type) == bytes) return type;
   }
   return std::nullopt;
 }
@@ -78,11 +79,11 @@ Error without_order(const std::string& path, std::string_view word) {
   };
   return bad_array(
       path, fmt::format("its dtype is '{}'", word.substr(0, 16)),
-      kind_is("f2")  ? "array.astype('f4') has the same values, which can be sorted"
-      : kind_is("c") ? "array.view([('real', 'f4'), ('imag', 'f4')]), or f8 for c16, is sorted as "
-                       "numpy.sort does"
-                     : "integers of 8 to 64 bits, float32, float64, booleans, times and texts are "
-                       "sorted; convert it with array.astype() or array.view()");
+      kind_is("c")
+          ? "array.view([('real', 'f4'), ('imag', 'f4')]), or f8 for c16, is sorted as "
+            "numpy.sort does"
+          : "integers of 8 to 64 bits, float16, float32, float64, booleans, times and texts are "
+            "sorted; convert it with array.astype() or array.view()");
 }
 
 // Reads the fields of records, and adds up their bytes.
@@ -172,6 +173,7 @@ void require_length(const StoredRecords& records, const std::string& path) {
 }  // namespace
 
 char npy_kind_of(KeyType type) {
+  if (type == KeyType::kBF16) return kVoid;
   return is_float(type) ? 'f' : is_signed_integer(type) ? 'i' : 'u';
 }
 

@@ -15,7 +15,7 @@
 namespace gsort::io {
 
 // The letter for the numbers that keys of a type are: of times, too, since those of NumPy have a
-// unit, which keys do not have.
+// unit, which keys do not have. Of bf16, which NumPy lacks, V: bytes, as ml_dtypes saves them.
 [[nodiscard]] char npy_kind_of(KeyType type);
 
 // Reads a dtype; only the parts of the result that follow from it are set.

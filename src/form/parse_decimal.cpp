@@ -64,7 +64,7 @@ Digits read_long_digits(const char* at) {
 // The line [begin, end) by the library: every case there is, and the last word on each.
 template <class Value>
 bool read_any(const char* begin, const char* end, Value& value) {
-  const auto [stop, problem] = std::from_chars(begin, end, value);
+  const auto [stop, problem] = read_value(begin, end, value);
   return problem == std::errc() && stop == end;
 }
 

@@ -35,8 +35,8 @@ std::size_t first_wrong_byte(std::string_view line, bool sign_allowed) {
 std::string range_of(KeyType type) {
   return with_value_of_type(type, [&](auto value) {
     using Limits = std::numeric_limits<decltype(value)>;
-    return fmt::format("{} holds numbers from {} to {}", name_of(type), Limits::lowest(),
-                       Limits::max());
+    return fmt::format("{} holds numbers from {} to {}", name_of(type), printable(Limits::lowest()),
+                       printable(Limits::max()));
   });
 }
 
@@ -64,7 +64,7 @@ bool is_only_out_of_range(std::string_view line, KeyType type) {
   }
   return with_value_of_type(type, [line](auto value) {
     const char* const end = line.data() + line.size();
-    const auto [stop, problem] = std::from_chars(line.data(), end, value);
+    const auto [stop, problem] = read_value(line.data(), end, value);
     return problem == std::errc::result_out_of_range && stop == end;
   });
 }
@@ -80,7 +80,7 @@ bool is_near_zero(std::string_view line) {
 std::string next_to_zero(KeyType type) {
   return with_value_of_type(type, [&](auto value) {
     return fmt::format("{} has no value between 0 and {}", name_of(type),
-                       std::numeric_limits<decltype(value)>::denorm_min());
+                       printable(std::numeric_limits<decltype(value)>::denorm_min()));
   });
 }
 

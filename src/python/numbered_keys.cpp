@@ -15,9 +15,9 @@ constexpr unsigned kHalf = 32;
 template <class Key>
 std::uint64_t numpy_order(Key raw, const KeyMap<Key>& map) {
   if (map.fold != KeyFold::kFloat) return map.to_ordered(raw);
-  constexpr bool kIsDouble = sizeof(Key) == 8;
   constexpr Key kSign = KeyMap<Key>::kSignBit;
-  constexpr auto kInfinity = static_cast<Key>(kIsDouble ? 0x7ff0'0000'0000'0000 : 0x7f80'0000);
+  constexpr unsigned kFractionBits = sizeof(Key) == 8 ? 52 : sizeof(Key) == 4 ? 23 : 10;
+  constexpr auto kInfinity = static_cast<Key>(kSign - (Key{1} << kFractionBits));
   if (map.swaps_bytes) raw = swap_bytes(raw);
   const auto magnitude = static_cast<Key>(raw & static_cast<Key>(~kSign));
   if (magnitude > kInfinity) return static_cast<Key>(~Key{0});

@@ -58,7 +58,7 @@ def test_wrong_arguments(tmp_path):
                  lambda: gsort.sort(numpy.array([1, "a"], object)), lambda: gsort.sort(numpy.zeros(3, "c8")),
                  lambda: gsort.sort(NUMBERS.reshape(1, 3), unique=True), lambda: gsort.merge([NUMBERS]),
                  lambda: gsort.unique(NUMBERS, NUMBERS.copy(), counts=True),
-                 lambda: gsort.sort(numpy.zeros(3, "f2")), lambda: gsort.sort(numpy.ma.array([2, 1], mask=[0, 1])),
+                 lambda: gsort.sort(numpy.zeros(3, "g")), lambda: gsort.sort(numpy.ma.array([2, 1], mask=[0, 1])),
                  lambda: gsort.argsort(numpy.ma.array([2, 1], mask=[0, 1]))):
         assert raised(ValueError, call).args
     assert (NUMBERS == [3, 1, 2]).all() and os.listdir(tmp_path) == []
@@ -139,8 +139,8 @@ RECORDS = numpy.zeros(3, [("a", "i4"), ("b", "i4")])
     (lambda: gsort.sort(5), "sources: a source is an int\n  give a path, an array, or a list of paths and arrays"),
     (lambda: gsort.sort([NUMBERS, [1]]), "sources: a source is a list\n"),
     (lambda: gsort.sort(NUMBERS, 5), "output: has type int\n  give a path, an array, or None"),
-    (lambda: gsort.argsort(numpy.zeros(3, "f2")),
-     "not float16 with 1 dimension\n  or a list of such sources"),
+    (lambda: gsort.argsort(numpy.zeros(3, "g")),
+     "not float128 with 1 dimension\n  or a list of such sources"),
     (lambda: gsort.argsort(numpy.zeros((3, 2))), "texts or records, not float64 with 2 dimensions\n"),
     (lambda: gsort.argsort([numpy.zeros((3, 2))]), "argsort and rows of an array: cannot be combined\n"),
     (lambda: gsort.unique(RECORDS, counts=True), "counts and an array of records: cannot be combined\n"),

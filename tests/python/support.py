@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies
 from hypothesis.extra import numpy as arrays
 
-NUMBERS = [numpy.dtype(order + name) for name in "u1 i1 u2 i2 u4 i4 u8 i8 f4 f8".split() for order in "<>"]
+NUMBERS = [numpy.dtype(order + name) for name in "u1 i1 u2 i2 u4 i4 u8 i8 f2 f4 f8".split() for order in "<>"]
 OTHERS = [numpy.dtype(name) for name in ("?", "M8[s]", ">m8[ms]", "S5", "<U3")]
 
 

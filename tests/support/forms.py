@@ -15,9 +15,13 @@ import zlib
 from array import array
 from itertools import groupby
 
-# The key types that gsort has (cli.random_jobs compares the names), as struct writes their numbers.
+# The key types that gsort has (cli.random_jobs compares the names), as struct writes their numbers; bf16, which it does
+# not know, as the upper half of an f32.
 TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q",
-         "f32": "f", "f64": "d", "time64": "q"}
+         "f32": "f", "f64": "d", "time64": "q", "f16": "e", "bf16": "H"}
+
+# Of floats: the bits of the fraction, and the digits that tell all numbers apart.
+FLOATS = {"f16": (10, 5), "bf16": (7, 4), "f32": (23, 9), "f64": (52, 17)}
 
 
 def bytes_of(kind: str) -> int:
@@ -25,11 +29,11 @@ def bytes_of(kind: str) -> int:
 
 
 def is_float(kind: str) -> bool:
-    return TYPES.get(kind, "") in ("f", "d")
+    return kind in FLOATS
 
 
 def npy_kind(kind: str) -> str:
-    return "f" if is_float(kind) else "u" if TYPES[kind].isupper() else "i"
+    return "V" if kind == "bf16" else "f" if is_float(kind) else "u" if TYPES[kind].isupper() else "i"
 
 
 def has_dtype(kind: str) -> bool:
@@ -79,10 +83,12 @@ def one_nan(raw: bytes, kind: str, big: bool) -> bytes:
     """The keys with the one NaN of each sign that text knows."""
     if not is_float(kind):
         return raw
-    keys = array("I" if kind == "f32" else "Q", raw)
+    size, (fraction, _) = bytes_of(kind), FLOATS[kind]
+    keys = array({2: "H", 4: "I", 8: "Q"}[size], raw)
     if big:
         keys.byteswap()
-    sign, infinity, quiet = (1 << 31, 0xff << 23, 1 << 22) if kind == "f32" else (1 << 63, 0x7ff << 52, 1 << 51)
+    sign, quiet = 1 << (8 * size - 1), 1 << (fraction - 1)
+    infinity = sign - (1 << fraction)
     for i, key in enumerate(keys):
         if key & ~sign > infinity:
             keys[i] = key & sign | infinity | quiet
@@ -95,11 +101,25 @@ def code_of(kind: str, big: bool, count: int) -> str:
     return f"{'>' if big else '<'}{count}{TYPES[kind]}"
 
 
-def text_of(raw: bytes, kind: str, big: bool) -> bytes:
+def numbers_of(raw: bytes, kind: str, big: bool) -> tuple:
     numbers = struct.unpack(code_of(kind, big, len(raw) // bytes_of(kind)), raw)
+    if kind != "bf16":
+        return numbers
+    return struct.unpack(f"<{len(numbers)}f", b"".join(struct.pack("<HH", 0, number) for number in numbers))
+
+
+def raw_of(numbers: list, kind: str, big: bool) -> bytes:
+    if kind == "bf16":  # to the nearest, of two the even one
+        wide = struct.unpack(f"<{len(numbers)}I", struct.pack(f"<{len(numbers)}f", *numbers))
+        numbers = [number + 0x7fff + (number >> 16 & 1) >> 16 for number in wide]
+    return struct.pack(code_of(kind, big, len(numbers)), *numbers)
+
+
+def text_of(raw: bytes, kind: str, big: bool) -> bytes:
+    numbers = numbers_of(raw, kind, big)
     if not is_float(kind):
         return b"".join(b"%d\n" % number for number in numbers)
-    digits = 9 if kind == "f32" else 17
+    digits = FLOATS[kind][1]
     return b"".join(b"%.*g\n" % (digits, number) if number == number else
                     b"-nan\n" if math.copysign(1, number) < 0 else b"nan\n" for number in numbers)
 
@@ -112,15 +132,20 @@ def keys_of_text(text: bytes, kind: str, big: bool) -> bytes:
         raise ValueError("a line is no number")
     try:
         numbers = [float(line) if is_float(kind) else int(line) for line in lines]
-        return struct.pack(code_of(kind, big, len(numbers)), *numbers)
+        return raw_of(numbers, kind, big)
     except (struct.error, OverflowError) as problem:
         raise ValueError(f"a number is none of {kind}: {problem}") from None
+
+
+def order_of(kind: str, big: bool) -> str:
+    """The sign of the byte order in a dtype."""
+    return "|" if bytes_of(kind) == 1 or kind == "bf16" else ">" if big else "<"
 
 
 def array_of(raw: bytes, kind: str, big: bool) -> bytes:
     """A .npy file; of a kind that is no type of keys (bytesN), of records that are N bytes each."""
     size = bytes_of(kind)
-    order = "|" if size == 1 else ">" if big else "<"
+    order = order_of(kind, big)
     if kind.startswith("bytes"):
         descr = f"[('all', '|V{size}')]"
     else:
@@ -139,7 +164,7 @@ def keys_of_array(data: bytes, kind: str, big: bool) -> bytes:
     except (SyntaxError, TypeError, KeyError) as problem:
         raise ValueError(f"the header of the .npy file cannot be read: {problem}") from None
     raw, size = data[begin:], bytes_of(kind)
-    order = "|" if size == 1 else ">" if big else "<"
+    order = order_of(kind, big)
     of_records = kind.startswith("bytes")
     letters = "iM" if kind == "time64" else "V" if of_records else npy_kind(kind)
     if of_records and descr != [("all", f"|V{size}")]:
@@ -176,7 +201,7 @@ def counts_of_array(data: bytes, kind: str, big: bool) -> bytes:
         raise ValueError(f"the .npy file says {header}")
     raw = data[begin:]
     size = bytes_of(kind) + 8
-    if not dtype.startswith("|" if size == 9 else ">" if big else "<") or header["shape"] != (len(raw) // size,) or \
+    if not dtype.startswith(order_of(kind, big)) or header["shape"] != (len(raw) // size,) or \
             len(raw) % size:
         raise ValueError(f"the .npy file says {header}, {len(raw)} bytes follow")
     return raw

@@ -2,6 +2,9 @@
 // list is the tests' own: it shares nothing with gsort.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <limits>
@@ -27,6 +30,31 @@ struct Time64 {
   }
 };
 
+// Numbers of 16 bits, as the floats that have the same sign and payload.
+template <unsigned kExponentBits>
+struct Short {
+  std::uint16_t bits;
+
+  [[nodiscard]] float value() const {
+    constexpr unsigned kFractionBits = 15 - kExponentBits;
+    const unsigned exponent = (bits & 0x7fffU) >> kFractionBits;
+    const unsigned fraction = bits & ((1U << kFractionBits) - 1);
+    const auto sign = std::uint32_t{bits & 0x8000U} << 16;
+    if (exponent == (1U << kExponentBits) - 1) {
+      return std::bit_cast<float>(sign | 0x7f800000U | fraction << (23 - kFractionBits));
+    }
+    const double significand = fraction + (exponent == 0 ? 0.0 : std::exp2(kFractionBits));
+    const double power =
+        std::max(1, static_cast<int>(exponent)) - std::exp2(kExponentBits - 1) + 1 - kFractionBits;
+    const auto magnitude = static_cast<float>(significand * std::exp2(power));
+    return sign == 0 ? magnitude : -magnitude;
+  }
+  friend bool operator==(Short, Short) = default;
+  friend std::strong_ordering operator<=>(Short left, Short right) {
+    return std::strong_order(left.value(), right.value());
+  }
+};
+
 template <class Value>
 struct NamedValue {
   std::string_view name;
@@ -38,7 +66,8 @@ inline constexpr std::tuple kNamedValues = {
     NamedValue<std::uint32_t>{"u32"}, NamedValue<std::int32_t>{"i32"},
     NamedValue<std::uint64_t>{"u64"}, NamedValue<std::int64_t>{"i64"},
     NamedValue<float>{"f32"},         NamedValue<double>{"f64"},
-    NamedValue<Time64>{"time64"}};
+    NamedValue<Time64>{"time64"},     NamedValue<Short<5>>{"f16"},
+    NamedValue<Short<8>>{"bf16"}};
 
 // Calls f(Value{}) with what keys of the type of this name stand for.
 template <class F>

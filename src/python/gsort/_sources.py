@@ -58,7 +58,7 @@ def key_type(dtype: numpy.dtype) -> Optional[str]:
     if dtype.kind in "mM":
         return "time64"
     name = f"{dtype.kind}{8 * dtype.itemsize}"
-    if dtype.kind in "ui" or (dtype.kind == "f" and dtype.itemsize in (4, 8)):
+    if dtype.kind in "ui" or (dtype.kind == "f" and dtype.itemsize in (2, 4, 8)):
         return name
     return "u8" if dtype.kind == "b" else None
 

@@ -109,7 +109,7 @@ TEST(KeyMap, OrdersKeysAsTheirTypeDoes) {
     for (std::size_t i = 1; i < numbers.size(); ++i) {
       const Key before = map.to_ordered(raw_of<Key>(numbers[i - 1], format.big_endian));
       const Key after = map.to_ordered(raw_of<Key>(numbers[i], format.big_endian));
-      const bool equal = std::is_eq(std::strong_order(numbers[i - 1], numbers[i]));
+      const bool equal = std::memcmp(&numbers[i - 1], &numbers[i], sizeof(number)) == 0;
       ASSERT_TRUE(equal ? before == after : before < after) << "between " << i - 1 << " and " << i;
     }
   });

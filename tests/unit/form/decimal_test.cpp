@@ -108,6 +108,43 @@ TEST(Decimal, WritesAndReadsFloatsExactly) {
   expect_exact_floats<double>(KeyType::kF64);
 }
 
+template <class Value>
+std::vector<Value> all_short_floats() {
+  std::vector<Value> values;
+  for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
+    const Value value{static_cast<std::uint16_t>(bits)};
+    if (!std::isnan(value.value())) values.push_back(value);
+  }
+  return values;
+}
+
+TEST(Decimal, WritesAndReadsAllFloatsOf16Bits) {
+  const Bytes halves = bytes_of_values(all_short_floats<Float16>());
+  EXPECT_EQ(parse(format_of(halves, {KeyType::kF16}), {KeyType::kF16}).keys, halves);
+  const Bytes brains = bytes_of_values(all_short_floats<BFloat16>());
+  EXPECT_EQ(parse(format_of(brains, {KeyType::kBF16}), {KeyType::kBF16}).keys, brains);
+}
+
+// As NumPy and ml_dtypes print them.
+TEST(Decimal, WritesFloatsOf16BitsWithAsFewDigitsAsTellThemApart) {
+  const std::vector<std::uint16_t> halves = {0x2e66, 0x7bff, 0x0001, 0xc248,
+                                             0x3555, 0xfc00, 0xfe00};
+  EXPECT_EQ(format_of(bytes_of_values(halves), {KeyType::kF16}),
+            "0.1\n65500\n6e-08\n-3.14\n0.3333\n-inf\n-nan\n");
+  const std::vector<std::uint16_t> brains = {0x3dcd, 0x7f7f, 0x0001, 0xc049, 0x3eab, 0x7fc0};
+  EXPECT_EQ(format_of(bytes_of_values(brains), {KeyType::kBF16}),
+            "0.1\n3.39e+38\n9e-41\n-3.14\n0.334\nnan\n");
+}
+
+TEST(Decimal, RefusesNumbersThatFloatsOf16BitsDoNotHold) {
+  for (const char* const bad : {"65520", "-1e9", "2e-8", "1e999"}) {
+    EXPECT_TRUE(parse(std::string(bad) + "\n", {KeyType::kF16}).bad) << bad;
+  }
+  EXPECT_EQ(parse("65519\n", {KeyType::kF16}).keys, bytes_of_values<std::uint16_t>({0x7bff}));
+  EXPECT_TRUE(parse("3.4e38\n", {KeyType::kBF16}).bad);
+  EXPECT_FALSE(parse("3.39e38\n", {KeyType::kBF16}).bad);
+}
+
 TEST(Decimal, KeepsTheSignOfNanAndOfZero) {
   const Parsed parsed = parse("nan\n-nan\n-0\n0\n", {KeyType::kF64});
   ASSERT_FALSE(parsed.bad);

@@ -70,12 +70,11 @@ TEST(NpyDtype, OfRecordsHasFieldsAtTheirOffsets) {
   EXPECT_TRUE(records.fields[3].keys.empty());
   EXPECT_EQ(records.fields[4].name, "it's");
   EXPECT_EQ(records.fields[4].keys, std::vector{number(65, KeyType::kI16, true)});
-  EXPECT_TRUE(records.fields[5].keys.empty());
+  EXPECT_EQ(records.fields[5].keys, std::vector{number(67, KeyType::kF16)});
   EXPECT_FALSE(records.fields[5].is_padding);
 }
 
 TEST(NpyDtype, SaysTheWayOutOfWhatHasNoOrder) {
-  EXPECT_TRUE(contains(complaint("'<f2'"), "array.astype('f4')"));
   EXPECT_TRUE(contains(complaint("'<c16'"), "array.view([('real', 'f4')"));
   EXPECT_TRUE(contains(complaint("[('a', '|O')]"), "field 'a' holds no plain bytes"));
 }
