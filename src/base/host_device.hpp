@@ -4,6 +4,9 @@
 
 #ifdef __CUDACC__
 #define GSORT_HOST_DEVICE __host__ __device__
+#define GSORT_ALWAYS_INLINE __forceinline__
 #else
 #define GSORT_HOST_DEVICE
+// Into functions that are compiled for another instruction set, too.
+#define GSORT_ALWAYS_INLINE inline __attribute__((always_inline))
 #endif

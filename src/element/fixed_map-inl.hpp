@@ -25,6 +25,34 @@ struct FixedMap {
   }
 };
 
+// That of a tuple, where all bytes move together.
+template <class Key>
+struct RotatingMap {
+  Key flip;
+  unsigned bytes;
+
+  HWY_INLINE Key to_ordered(Key raw) const {
+    return static_cast<Key>(TupleMap<Key>::rotate_left(raw, bytes) ^ flip);
+  }
+  HWY_INLINE Key to_raw(Key ordered) const {
+    return TupleMap<Key>::rotate_left(static_cast<Key>(ordered ^ flip), sizeof(Key) - bytes);
+  }
+};
+
+// That of any tuple.
+template <class Key>
+struct MovingMap {
+  Key flip;
+  TupleMap<Key> tuple;
+
+  HWY_INLINE Key to_ordered(Key raw) const {
+    return static_cast<Key>(tuple.to_ordered(raw) ^ flip);
+  }
+  HWY_INLINE Key to_raw(Key ordered) const {
+    return tuple.to_raw(static_cast<Key>(ordered ^ flip));
+  }
+};
+
 template <KeyFold kFold, class Key, class F>
 HWY_INLINE auto with_fold(KeyMap<Key> map, const F& f) {
   return map.swaps_bytes ? f(FixedMap<Key, true, kFold>{map.flip})
@@ -33,6 +61,13 @@ HWY_INLINE auto with_fold(KeyMap<Key> map, const F& f) {
 
 template <class Key, class F>
 HWY_INLINE auto with_fixed_map(KeyMap<Key> map, const F& f) {
+  if constexpr (sizeof(Key) > 1) {
+    if (map.fold == KeyFold::kTuple) {
+      const auto rotation = map.tuple.rotation();
+      return rotation ? f(RotatingMap<Key>{map.flip, *rotation})
+                      : f(MovingMap<Key>{map.flip, map.tuple});
+    }
+  }
   // Of the folds that keys of this width have.
 #define GSORT_TRY_FOLD(type, name, Value, fold_of_type) \
   if constexpr (sizeof(Value) == sizeof(Key)) {         \

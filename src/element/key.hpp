@@ -9,11 +9,15 @@
 //   time              signed, less one, so that the least number (NumPy's NaT) comes last
 //   descending        all bits flipped, last
 //   other byte order  bytes swapped, first
+//   tuple             a record that is nothing but keys (KeyTuple): their maps, the first key where
+//   it
+//                     counts most
 //
 // The map is applied where data enters an engine and undone where it leaves; nothing between knows
 // types. Source of the float map: M. Herf, "Radix tricks" (2001); IEEE 754-2019, totalOrder.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,11 +26,12 @@
 
 #include "base/host_device.hpp"
 #include "element/short_float.hpp"
+#include "element/tuple_map.hpp"
 
 namespace gsort {
 
 // What is done to a number beside flipping the same bits of every number.
-enum class KeyFold : std::uint8_t { kNone, kFloat, kTime };
+enum class KeyFold : std::uint8_t { kNone, kFloat, kTime, kTuple };
 
 // The key types. All else that is said of them, in the options too, is made from these rows: the
 // enumerator, the name, the C++ type whose size, sign and text it has, and what orders it. The
@@ -120,11 +125,34 @@ inline constexpr bool kIsNumberType =
   return std::nullopt;
 }
 
+// One key of a record.
+struct KeyField {
+  std::uint32_t offset = 0;
+  std::uint32_t bytes = 0;
+  std::optional<KeyType> type;  // none: bytes, compared as memcmp does
+  bool big_endian = false;      // of numbers
+  bool descending = false;
+
+  friend bool operator==(const KeyField&, const KeyField&) = default;
+};
+
+// The keys of a record that has no other bytes: all of it is one key, an unsigned number of its
+// width. Records that are equal in order are then equal.
+struct KeyTuple {
+  static constexpr std::size_t kMostBytes = 16;
+
+  std::array<KeyField, kMostBytes> fields{};  // the first one decides
+  std::size_t count = 0;                      // 0: the key is a number of its type
+
+  friend bool operator==(const KeyTuple&, const KeyTuple&) = default;
+};
+
 // How keys lie in a file and which order is wanted.
 struct KeyFormat {
   KeyType type = KeyType::kI32;
-  bool big_endian = false;
+  bool big_endian = false;  // of a tuple, too, what was asked for; the fields say what holds
   bool descending = false;
+  KeyTuple tuple = {};
 
   friend bool operator==(const KeyFormat&, const KeyFormat&) = default;
 };
@@ -138,6 +166,10 @@ template <class Key>
   } else if constexpr (sizeof(Key) == 4) {
     key = ((key & 0x00ff00ffU) << 8) | ((key >> 8) & 0x00ff00ffU);
     return (key << 16) | (key >> 16);
+  } else if constexpr (sizeof(Key) == 16) {
+    const auto low = swap_bytes(static_cast<std::uint64_t>(key));
+    const auto high = swap_bytes(static_cast<std::uint64_t>(key >> 64));
+    return static_cast<Key>(low) << 64 | high;
   } else {
     key = ((key & 0x00ff00ff00ff00ffULL) << 8) | ((key >> 8) & 0x00ff00ff00ff00ffULL);
     key = ((key & 0x0000ffff0000ffffULL) << 16) | ((key >> 16) & 0x0000ffff0000ffffULL);
@@ -178,11 +210,13 @@ struct KeyMap {
   Key flip = 0;  // xor-ed to every key: the sign bit, complemented when descending
   bool swaps_bytes = false;
   KeyFold fold = KeyFold::kNone;
+  TupleMap<Key> tuple = {};  // where the fold is kTuple
 
   static constexpr unsigned kSignShift = 8 * sizeof(Key) - 1;
   static constexpr Key kSignBit = static_cast<Key>(Key{1} << kSignShift);
 
   [[nodiscard]] static constexpr KeyMap of(const KeyFormat& format) {
+    if (format.tuple.count > 0) return of_tuple(format.tuple);
     KeyMap map;
     map.fold = fold_of(format.type);
     const bool flips_sign = is_signed_integer(format.type) && map.fold == KeyFold::kNone;
@@ -197,13 +231,71 @@ struct KeyMap {
   }
 
   [[nodiscard]] GSORT_HOST_DEVICE constexpr Key to_ordered(Key raw) const {
+    if (fold == KeyFold::kTuple) return static_cast<Key>(tuple.to_ordered(raw) ^ flip);
     if (swaps_bytes) raw = swap_bytes(raw);
     return static_cast<Key>(fold_number(fold, raw, kSignShift) ^ flip);
   }
 
   [[nodiscard]] GSORT_HOST_DEVICE constexpr Key to_raw(Key ordered) const {
+    if (fold == KeyFold::kTuple) return tuple.to_raw(static_cast<Key>(ordered ^ flip));
     const Key raw = unfold_number(fold, static_cast<Key>(ordered ^ flip), kSignShift);
     return swaps_bytes ? swap_bytes(raw) : raw;
+  }
+
+ private:
+  // Requires: the fields are as_one_key()'s.
+  [[nodiscard]] static constexpr KeyMap of_tuple(const KeyTuple& keys) {
+    const KeyField& first = keys.fields[0];
+    if (keys.count == 1 && first.type) return of({*first.type, first.big_endian, first.descending});
+    KeyMap map;
+    map.fold = KeyFold::kTuple;
+    unsigned end = sizeof(Key);  // of the ordered number, whose bytes from there on are taken
+    for (std::size_t i = 0; i < keys.count; ++i) {
+      map.add(keys.fields[i], end);
+      end -= keys.fields[i].bytes;
+    }
+    return map.simplified();
+  }
+
+  // A field that ends below byte `end` of the ordered number, counted from the least one.
+  constexpr void add(const KeyField& field, unsigned end) {
+    const unsigned bytes = field.bytes;
+    const bool is_big = !field.type || field.big_endian;
+    for (unsigned i = 0; i < bytes; ++i) {  // from the most significant byte on
+      const unsigned from = field.offset + (is_big ? i : bytes - 1 - i);
+      const unsigned distance = (end - 1 - i + sizeof(Key) - from) % sizeof(Key);
+      tuple.taken[distance] = static_cast<Key>(tuple.taken[distance] | Key{0xff} << (8 * from));
+    }
+    const auto sign = static_cast<Key>(Key{1} << (8 * end - 1));
+    const auto least = static_cast<Key>(Key{1} << (8 * (end - bytes)));
+    const bool flips_sign = field.type && (is_float(*field.type) || is_signed_integer(*field.type));
+    if (flips_sign) flip = static_cast<Key>(flip ^ sign);
+    if (field.descending) flip = static_cast<Key>(flip ^ sign ^ static_cast<Key>(sign - least));
+    if (field.type && is_float(*field.type)) {
+      Key& signs = tuple.sign_bits[bytes == 2 ? 0 : bytes == 4 ? 1 : 2];
+      signs = static_cast<Key>(signs | sign);
+    }
+  }
+
+  // Without the tuple, where bytes all stay or are swapped.
+  [[nodiscard]] constexpr KeyMap simplified() const {
+    KeyMap map = *this;
+    map.tuple = {};
+    map.fold = KeyFold::kNone;
+    if (tuple.rotation() == 0U) return map;
+    map.swaps_bytes = sizeof(Key) > 1;
+    return swaps_all_bytes() ? map : *this;
+  }
+
+  [[nodiscard]] constexpr bool swaps_all_bytes() const {
+    for (const Key signs : tuple.sign_bits) {
+      if (signs != 0) return false;
+    }
+    for (unsigned from = 0; from < sizeof(Key); ++from) {
+      const unsigned distance = (2 * sizeof(Key) - 1 - 2 * from) % sizeof(Key);
+      if ((tuple.taken[distance] >> (8 * from) & 0xffU) == 0) return false;
+    }
+    return true;
   }
 };
 

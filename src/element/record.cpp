@@ -2,10 +2,41 @@
 
 #include <algorithm>
 
+#include "element/element.hpp"
+
 namespace gsort {
 namespace {
 
 constexpr std::uint32_t kWordBytes = sizeof(std::uint64_t);
+
+std::optional<KeyType> number_of_width(std::uint32_t bytes) {
+  switch (bytes) {
+    case 1:
+      return KeyType::kU8;
+    case 2:
+      return KeyType::kU16;
+    case 4:
+      return KeyType::kU32;
+    case 8:
+      return KeyType::kU64;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Times beside other keys would need a subtraction within the number.
+bool can_be_in_tuple(const RecordFormat& records, const KeyField& key) {
+  return key.type != KeyType::kTime64 || records.keys.size() == 1;
+}
+
+bool is_tuple(const RecordFormat& records) {
+  std::uint64_t key_bytes = 0;
+  for (const KeyField& key : records.keys) {
+    if (!can_be_in_tuple(records, key)) return false;
+    key_bytes += key.bytes;
+  }
+  return key_bytes == records.bytes;
+}
 
 }  // namespace
 
@@ -72,6 +103,23 @@ std::size_t RecordOrder::first_disorder(std::span<const std::byte> records, bool
     prefix = next_prefix;
   }
   return count;
+}
+
+std::optional<RecordFormat> ElementFormat::shown_records() const {
+  if (records || key.tuple.count == 0) return records;
+  const auto* const first = key.tuple.fields.data();
+  return RecordFormat{static_cast<std::uint32_t>(bytes()), {first, first + key.tuple.count}};
+}
+
+ElementFormat ElementFormat::as_keys() const {
+  if (!records || !is_tuple(*records)) return *this;
+  const auto type = number_of_width(records->bytes);
+  if (!type) return *this;
+  ElementFormat keys{key, std::nullopt};
+  keys.key.type = *type;
+  std::ranges::copy(records->keys, keys.key.tuple.fields.begin());
+  keys.key.tuple.count = records->keys.size();
+  return keys;
 }
 
 }  // namespace gsort

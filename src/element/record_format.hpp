@@ -4,23 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "element/key.hpp"
 
 namespace gsort {
-
-// One key of a record.
-struct KeyField {
-  std::uint32_t offset = 0;
-  std::uint32_t bytes = 0;
-  std::optional<KeyType> type;  // none: bytes, compared as memcmp does
-  bool big_endian = false;      // of numbers
-  bool descending = false;
-
-  friend bool operator==(const KeyField&, const KeyField&) = default;
-};
 
 struct RecordFormat {
   static constexpr std::uint32_t kMostBytes = 16 << 10;

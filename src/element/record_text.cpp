@@ -19,7 +19,8 @@ std::string text_of_key(const KeyField& key, const std::byte* at) {
     using Value = decltype(zero);
     KeyOf<Value> raw = 0;
     std::memcpy(&raw, at, sizeof(raw));
-    return fmt::format("{}", printable(std::bit_cast<Value>(key.big_endian ? swap_bytes(raw) : raw)));
+    return fmt::format("{}",
+                       printable(std::bit_cast<Value>(key.big_endian ? swap_bytes(raw) : raw)));
   });
 }
 
@@ -41,12 +42,13 @@ std::string describe_keys(const RecordFormat& format) {
 }
 
 std::string order_words(const ElementFormat& format) {
-  if (format.records) return "by " + describe_keys(*format.records);
+  if (const auto records = format.shown_records()) return "by " + describe_keys(*records);
   return std::string(direction(format.key.descending));
 }
 
 std::string text_of_keys(const ElementFormat& format, const std::byte* element) {
-  const auto& [key, records] = format;
+  const KeyFormat& key = format.key;
+  const auto records = format.shown_records();
   if (!records) {
     return text_of_key({.bytes = static_cast<std::uint32_t>(format.bytes()),
                         .type = key.type,

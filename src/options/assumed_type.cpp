@@ -10,6 +10,8 @@
 namespace gsort {
 namespace {
 
+constexpr KeyType kAssumedType = KeyFormat{}.type;
+
 bool is_text(const Options& options, const std::string& input) {
   const auto format = options.input_form.format ? options.input_form.format : format_of_path(input);
   return format == FileFormat::kText;
@@ -29,8 +31,8 @@ bool type_is_assumed(const Options& options, const Job& job) {
 }
 
 std::string how_to_give_the_type(const ElementFormat& element) {
-  const std::string_view type = name_of(element.key.type);
-  if (element.records) return fmt::format("give it with --key=OFFSET:TYPE or -t {}", type);
+  const std::string_view type = name_of(kAssumedType);
+  if (element.shown_records()) return fmt::format("give it with --key=OFFSET:TYPE or -t {}", type);
   return fmt::format("give it with -t {}, a suffix, as in FILE.{}, or GSORT_TYPE", type, type);
 }
 
@@ -41,8 +43,7 @@ std::string assumed_type_note(const Options& options, const Job& job) {
   return fmt::format("gsort: {}{}: no type given, {}read as {} (-t TYPE)\n",
                      first == "-" ? "standard input" : printable(first),
                      others > 0 ? fmt::format(" and {} more", others) : "",
-                     job.input_element().records ? "keys " : "",
-                     name_of(job.input_element().key.type));
+                     job.input_element().shown_records() ? "keys " : "", name_of(kAssumedType));
 }
 
 }  // namespace gsort

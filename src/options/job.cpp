@@ -21,6 +21,7 @@ void adopt_elements(Job& job, const Options& options, const StoredArray& stored)
   } else {
     refuse_records_of_keys(options);
   }
+  if (!options.argsort) job.element = job.element.as_keys();
   if (!stored.key) return;
   job.element.key = *stored.key;
   job.type_source = TypeSource::kHeader;

@@ -16,12 +16,13 @@ std::string_view endian_name(bool big_endian) {
 }
 
 std::string element_text(const ElementFormat& element) {
-  if (!element.records) {
+  const auto records = element.shown_records();
+  if (!records) {
     return fmt::format("{} {} endian {}", name_of(element.key.type),
                        endian_name(element.key.big_endian), order_name(element.key.descending));
   }
-  std::string text = fmt::format("records of {} bytes", element.records->bytes);
-  for (const KeyField& key : element.records->keys) {
+  std::string text = fmt::format("records of {} bytes", records->bytes);
+  for (const KeyField& key : records->keys) {
     text +=
         fmt::format(", {} of {} at {} {} endian {}", key.type ? name_of(*key.type) : "bytes",
                     key.bytes, key.offset, endian_name(key.big_endian), order_name(key.descending));

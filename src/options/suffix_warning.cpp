@@ -31,7 +31,7 @@ std::string warning(const Job& job, const std::string& path, std::string_view wh
 }  // namespace
 
 std::string suffix_warning(const Options& options, const Job& job) {
-  if (job.input_element().records) return {};
+  if (job.input_element().shown_records()) return {};
   const KeyType type = job.input_element().key.type;
   const bool is_asked = job.type_source == TypeSource::kOption;
   if (!is_asked) {

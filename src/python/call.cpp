@@ -70,7 +70,7 @@ std::string Call::dtype() const {
     return io::counted_dtype_of(job_.element.key, job_.dtype).descr;
   }
   if (job_.dtype) return job_.dtype->descr;
-  if (job_.element.records) return "'|V" + std::to_string(job_.element.bytes()) + "'";
+  if (job_.element.shown_records()) return "'|V" + std::to_string(job_.element.bytes()) + "'";
   return io::npy_dtype_of(job_.element.key).descr;
 }
 

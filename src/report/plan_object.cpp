@@ -26,7 +26,7 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
       machine.input_bytes ? nlohmann::ordered_json(*machine.input_bytes) : nullptr;
   json["elements"] = machine.input_bytes ? nlohmann::ordered_json(plan.elements) : nullptr;
   json["type"] = element_words(element);
-  if (element.records) json["record_keys"] = describe_keys(*element.records);
+  if (const auto records = element.shown_records()) json["record_keys"] = describe_keys(*records);
   json["big_endian"] = element.key.big_endian;
   json["descending"] = element.key.descending;
   json["positions"] = plan.job.numbered.has_value();

@@ -35,12 +35,13 @@ std::string elements_words(const Plan& plan) {
 }  // namespace
 
 std::string element_words(const ElementFormat& element) {
-  return element.records ? fmt::format("records of {} bytes", element.records->bytes)
-                         : std::string(name_of(element.key.type));
+  return element.shown_records() ? fmt::format("records of {} bytes", element.bytes())
+                                 : std::string(name_of(element.key.type));
 }
 
 std::string key_words(const Job& job) {
-  const auto& [key, records] = job.input_element();
+  const KeyFormat& key = job.input_element().key;
+  const auto records = job.input_element().shown_records();
   const char* const endian = key.big_endian ? "big" : "little";
   if (records) {
     return fmt::format("{}, {} endian: {}", element_words(job.input_element()), endian,

@@ -8,8 +8,10 @@
 #include "base/error.hpp"
 #include "device_memory.hpp"
 #include "distributions.hpp"
+#include "element/record_text.hpp"
 #include "gpu/cuda/tuning.hpp"
 #include "gpu/distribute/launch.hpp"
+#include "support/tuples.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -161,6 +163,19 @@ TYPED_TEST(DeviceDistribute, AppliesTheMapsOfEveryFormat) {
           }
         }
       }
+    }
+  }
+}
+
+TYPED_TEST(DeviceDistribute, AppliesTheMapsOfRecordsThatAreOneKey) {
+  for (const RecordFormat& records : test::tuples_of_width(sizeof(TypeParam))) {
+    const auto map = KeyMap<TypeParam>::of(ElementFormat{{}, records}.as_keys().key);
+    for (const DistributionPlan plan : {DistributionPlan::kDistribute, DistributionPlan::kMerge}) {
+      DistributionChoice choice = choice_of(2, 2);
+      choice.plan = plan;
+      const auto keys = make_keys<TypeParam>(Shape::kUniform, 29000, 9);
+      sort_and_compare<TypeParam>(keys, {choice, map, map, 0, true}, describe_keys(records));
+      if (this->HasFatalFailure()) return;
     }
   }
 }

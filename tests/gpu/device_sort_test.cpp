@@ -8,7 +8,9 @@
 #include "base/error.hpp"
 #include "device_memory.hpp"
 #include "distributions.hpp"
+#include "element/record_text.hpp"
 #include "gpu/cuda/tuning.hpp"
+#include "support/tuples.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -118,6 +120,18 @@ TYPED_TEST(DeviceSort, AppliesTheMapsOfEveryFormat) {
           if (this->HasFatalFailure()) return;
         }
       }
+    }
+  }
+}
+
+TYPED_TEST(DeviceSort, AppliesTheMapsOfRecordsThatAreOneKey) {
+  for (const RecordFormat& records : test::tuples_of_width(sizeof(TypeParam))) {
+    const auto map = KeyMap<TypeParam>::of(ElementFormat{{}, records}.as_keys().key);
+    for (const std::size_t size : {std::size_t{3001}, std::size_t{200000}}) {
+      const auto keys = make_keys<TypeParam>(Shape::kUniform, size, 9);
+      sort_and_compare(keys, map, map, 0, true, describe_keys(records));
+      sort_and_compare(keys, map, KeyMap<TypeParam>{}, 1, false, describe_keys(records));
+      if (this->HasFatalFailure()) return;
     }
   }
 }

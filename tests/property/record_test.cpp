@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "element/element.hpp"
 #include "pipeline/split/record_ties.hpp"
 
 namespace gsort {
@@ -87,6 +88,56 @@ TEST(AnyRecords, OfOneNumberCompareAsTheKeysOfASort) {
     const bool before = map.to_ordered(raw[0]) < map.to_ordered(raw[1]);
     RC_ASSERT((order.compare(at, at + 4) < 0) == before);
   }));
+}
+
+// Keys that lie side by side in any order and fill a record.
+RecordFormat any_tuple(std::uint32_t bytes) {
+  std::vector<KeyField> fields;
+  for (std::uint32_t at = 0; at < bytes;) {
+    KeyField key;
+    key.offset = at;
+    key.type = kAllKeyTypes[*rc::gen::inRange<std::size_t>(0, std::size(kAllKeyTypes))];
+    key.bytes = static_cast<std::uint32_t>(bytes_of(*key.type));
+    key.big_endian = *rc::gen::arbitrary<bool>();
+    key.descending = *rc::gen::arbitrary<bool>();
+    if (at + key.bytes > bytes || *rc::gen::inRange(0, 5) == 0) {
+      key.type = std::nullopt;
+      key.bytes = *rc::gen::inRange(1U, bytes - at + 1);
+    }
+    at += key.bytes;
+    fields.push_back(key);
+  }
+  for (std::size_t i = fields.size(); i > 1; --i) {
+    std::swap(fields[i - 1], fields[*rc::gen::inRange<std::size_t>(0, i)]);
+  }
+  return {bytes, fields};
+}
+
+template <class Key>
+void expect_one_key() {
+  const RecordFormat format = any_tuple(sizeof(Key));
+  const ElementFormat element = ElementFormat{{}, format}.as_keys();
+  const bool holds_time = std::ranges::any_of(
+      format.keys, [](const KeyField& key) { return key.type == KeyType::kTime64; });
+  RC_ASSERT(!element.records == (!holds_time || format.keys.size() == 1));
+  if (element.records) return;
+  RC_ASSERT(element.bytes() == sizeof(Key));
+  RC_ASSERT(element.shown_records() == format);
+  const auto map = KeyMap<Key>::of(element.key);
+  const RecordOrder order(format);
+  const auto raw = *rc::gen::arbitrary<Key>();
+  const Key ordered = map.to_ordered(raw);
+  std::string as_bytes;
+  for (unsigned i = sizeof(Key); i > 0; --i) as_bytes += static_cast<char>(ordered >> (8 * i - 8));
+  RC_ASSERT(as_bytes == order.normalised_key(reinterpret_cast<const std::byte*>(&raw)));
+  RC_ASSERT(map.to_raw(ordered) == raw);
+}
+
+TEST(AnyRecords, ThatAreNothingButKeysAreOneKeyWithTheSameOrder) {
+  EXPECT_TRUE(rc::check([] { expect_one_key<std::uint8_t>(); }));
+  EXPECT_TRUE(rc::check([] { expect_one_key<std::uint16_t>(); }));
+  EXPECT_TRUE(rc::check([] { expect_one_key<std::uint32_t>(); }));
+  EXPECT_TRUE(rc::check([] { expect_one_key<std::uint64_t>(); }));
 }
 
 TEST(AnyRecords, AreSplitAsAStableMergeWould) {

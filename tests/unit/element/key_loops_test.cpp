@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "element/record_text.hpp"
+#include "support/tuples.hpp"
+
 namespace gsort {
 namespace {
 
@@ -28,6 +31,10 @@ void for_all_maps(const Check& check) {
         check(KeyMap<Key>::of({type, big_endian, descending}));
       }
     }
+  }
+  for (const RecordFormat& records : test::tuples_of_width(sizeof(Key))) {
+    SCOPED_TRACE(describe_keys(records));
+    check(KeyMap<Key>::of(ElementFormat{{}, records}.as_keys().key));
   }
 }
 
