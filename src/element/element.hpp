@@ -1,7 +1,9 @@
 // What a sort sorts: keys alone, or records that hold keys.
 #pragma once
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "element/key.hpp"
@@ -23,5 +25,25 @@ struct ElementFormat {
   // their runs as small, as numbers; that equal ones keep their order is nothing to see.
   [[nodiscard]] ElementFormat as_keys() const;
 };
+
+// Records of 16 bytes that are nothing but keys are numbers of 128 bits for the CPU engine alone:
+// runs, splits and the proof see records.
+__extension__ typedef unsigned __int128 UInt128;  // NOLINT(modernize-use-using)
+
+[[nodiscard]] bool is_wide_key(const RecordFormat& records);
+// Requires: is_wide_key(records).
+[[nodiscard]] KeyMap<UInt128> wide_map_of(const RecordFormat& records);
+
+// The bits of a number without leading zeros.
+template <class Key>
+[[nodiscard]] constexpr unsigned bit_width_of(Key key) {
+  if constexpr (sizeof(Key) > sizeof(std::uint64_t)) {
+    const auto high = static_cast<std::uint64_t>(key >> 64);
+    const auto low = static_cast<std::uint64_t>(key);
+    return static_cast<unsigned>(high != 0 ? 64 + std::bit_width(high) : std::bit_width(low));
+  } else {
+    return static_cast<unsigned>(std::bit_width(key));
+  }
+}
 
 }  // namespace gsort

@@ -5,6 +5,8 @@
 
 #include <tuple>
 
+#include "element/element.hpp"
+
 #ifndef GSORT_BASE_KEY_LOOPS_TABLE
 #define GSORT_BASE_KEY_LOOPS_TABLE
 namespace gsort {
@@ -18,7 +20,7 @@ struct KeyLoops {
 };
 
 using AllKeyLoops = std::tuple<KeyLoops<std::uint8_t>, KeyLoops<std::uint16_t>,
-                               KeyLoops<std::uint32_t>, KeyLoops<std::uint64_t>>;
+                               KeyLoops<std::uint32_t>, KeyLoops<std::uint64_t>, KeyLoops<UInt128>>;
 
 }  // namespace gsort
 #endif  // GSORT_BASE_KEY_LOOPS_TABLE
@@ -85,7 +87,7 @@ constexpr KeyLoops<Key> loops_of() {
 
 AllKeyLoops all_key_loops() {
   return {loops_of<std::uint8_t>(), loops_of<std::uint16_t>(), loops_of<std::uint32_t>(),
-          loops_of<std::uint64_t>()};
+          loops_of<std::uint64_t>(), loops_of<UInt128>()};
 }
 
 }  // namespace gsort::HWY_NAMESPACE
@@ -128,6 +130,7 @@ template void map_to_ordered(std::span<const std::uint32_t>, std::span<std::uint
                              KeyMap<std::uint32_t>);
 template void map_to_ordered(std::span<const std::uint64_t>, std::span<std::uint64_t>,
                              KeyMap<std::uint64_t>);
+template void map_to_ordered(std::span<const UInt128>, std::span<UInt128>, KeyMap<UInt128>);
 template void map_to_raw(std::span<const std::uint8_t>, std::span<std::uint8_t>,
                          KeyMap<std::uint8_t>);
 template void map_to_raw(std::span<const std::uint16_t>, std::span<std::uint16_t>,
@@ -136,10 +139,12 @@ template void map_to_raw(std::span<const std::uint32_t>, std::span<std::uint32_t
                          KeyMap<std::uint32_t>);
 template void map_to_raw(std::span<const std::uint64_t>, std::span<std::uint64_t>,
                          KeyMap<std::uint64_t>);
+template void map_to_raw(std::span<const UInt128>, std::span<UInt128>, KeyMap<UInt128>);
 template std::size_t first_disorder(std::span<const std::uint8_t>, KeyMap<std::uint8_t>);
 template std::size_t first_disorder(std::span<const std::uint16_t>, KeyMap<std::uint16_t>);
 template std::size_t first_disorder(std::span<const std::uint32_t>, KeyMap<std::uint32_t>);
 template std::size_t first_disorder(std::span<const std::uint64_t>, KeyMap<std::uint64_t>);
+template std::size_t first_disorder(std::span<const UInt128>, KeyMap<UInt128>);
 
 }  // namespace gsort
 #endif  // HWY_ONCE

@@ -38,6 +38,14 @@ bool is_tuple(const RecordFormat& records) {
   return key_bytes == records.bytes;
 }
 
+// Requires: is_tuple(records); at most KeyTuple::kMostBytes.
+KeyTuple tuple_of(const RecordFormat& records) {
+  KeyTuple tuple;
+  std::ranges::copy(records.keys, tuple.fields.begin());
+  tuple.count = records.keys.size();
+  return tuple;
+}
+
 }  // namespace
 
 RecordOrder::RecordOrder(const RecordFormat& format) : format_(format) {
@@ -117,9 +125,16 @@ ElementFormat ElementFormat::as_keys() const {
   if (!type) return *this;
   ElementFormat keys{key, std::nullopt};
   keys.key.type = *type;
-  std::ranges::copy(records->keys, keys.key.tuple.fields.begin());
-  keys.key.tuple.count = records->keys.size();
+  keys.key.tuple = tuple_of(*records);
   return keys;
+}
+
+bool is_wide_key(const RecordFormat& records) {
+  return records.bytes == sizeof(UInt128) && is_tuple(records);
+}
+
+KeyMap<UInt128> wide_map_of(const RecordFormat& records) {
+  return KeyMap<UInt128>::of({.tuple = tuple_of(records)});
 }
 
 }  // namespace gsort

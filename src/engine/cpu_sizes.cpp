@@ -9,6 +9,10 @@
 namespace gsort {
 namespace {
 
+bool sorts_records(const ElementSize& element) {
+  return element.is_record && !element.is_wide_key;
+}
+
 class CpuSizes final : public EngineSizes {
  public:
   [[nodiscard]] unsigned chunk_lanes() const override { return 2; }
@@ -24,16 +28,16 @@ class CpuSizes final : public EngineSizes {
                                           unsigned /*lanes*/, unsigned threads) const override {
     const std::uint64_t wanted = std::clamp<std::uint64_t>(
         std::bit_floor(host_bytes / (std::uint64_t{32} * threads)), 64 * kKiB, 256 * kKiB);
-    return element.is_record ? record_block_bytes(element.bytes, wanted) : wanted;
+    return sorts_records(element) ? record_block_bytes(element.bytes, wanted) : wanted;
   }
 
   [[nodiscard]] std::uint64_t most_chunk_elements(const ElementSize& element) const override {
-    return element.is_record ? CpuRecordChunkFootprint::kMostElements : UINT64_MAX;
+    return sorts_records(element) ? CpuRecordChunkFootprint::kMostElements : UINT64_MAX;
   }
 
   [[nodiscard]] LaneBytes chunk_lane(const ElementSize& element, std::uint64_t elements,
                                      unsigned readers, std::uint64_t block_bytes) const override {
-    if (element.is_record) {
+    if (sorts_records(element)) {
       const auto lane = CpuRecordChunkFootprint::of(elements, element.bytes, readers, block_bytes);
       return {lane.arena_bytes(), lane.heap_bytes()};
     }
@@ -47,8 +51,9 @@ class CpuSizes final : public EngineSizes {
 
   [[nodiscard]] LaneBytes merge_lane(const ElementSize& element,
                                      std::uint64_t elements) const override {
-    return {element.is_record ? CpuRecordMergeFootprint::of(elements, element.bytes).arena_bytes()
-                              : CpuMergeFootprint::of(elements, element.bytes).arena_bytes()};
+    return {sorts_records(element)
+                ? CpuRecordMergeFootprint::of(elements, element.bytes).arena_bytes()
+                : CpuMergeFootprint::of(elements, element.bytes).arena_bytes()};
   }
 
   [[nodiscard]] unsigned array_lanes(unsigned threads) const override { return threads; }
@@ -64,7 +69,7 @@ class CpuSizes final : public EngineSizes {
   [[nodiscard]] LaneBytes array_lane(const ElementSize& element, std::uint64_t longest_array,
                                      std::uint64_t block_elements) const override {
     const std::uint64_t block = block_elements * element.bytes;
-    return {element.is_record
+    return {sorts_records(element)
                 ? CpuArrayFootprint::of_records(longest_array, block).arena_bytes()
                 : CpuArrayFootprint::of_keys(longest_array * element.bytes, block).arena_bytes()};
   }

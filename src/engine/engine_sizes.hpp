@@ -13,6 +13,7 @@ namespace gsort {
 struct ElementSize {
   std::uint64_t bytes = 4;
   bool is_record = false;
+  bool is_wide_key = false;  // a record that is one key of 16 bytes
 };
 
 // The memory of one lane.

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "element/element.hpp"
 #include "engine/engine_sizes.hpp"
 #include "plan/budget.hpp"
 
@@ -34,7 +35,9 @@ DeviceFacts device_facts(const Job& job, const Machine& machine) {
   const double disk_read = limits ? limits->disk_read_bytes_per_second : Rates::kUsualDiskRead;
   const double disk_write = limits ? limits->disk_write_bytes_per_second : Rates::kUsualDiskWrite;
   const unsigned cores = job.resources.parallel.value_or(machine.cores);
-  const ElementSize element{job.element.bytes(), job.element.records.has_value()};
+  const auto& records = job.element.records;
+  const ElementSize element{job.element.bytes(), records.has_value(),
+                            records && is_wide_key(*records)};
   DeviceFacts facts;
   facts.bytes = *machine.input_bytes;
   facts.device_bytes = device_budget(job.resources, machine.gpus.front());

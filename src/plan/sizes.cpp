@@ -5,6 +5,7 @@
 
 #include "base/checked.hpp"
 #include "base/page.hpp"
+#include "element/element.hpp"
 #include "plan/budget.hpp"
 #include "plan/rounds.hpp"
 
@@ -148,7 +149,8 @@ const EngineSizes& sizes_of(EngineKind kind) {
 }
 
 ElementSize element_size_of(const Plan& plan) {
-  return {plan.element_bytes, plan.job.element.records.has_value()};
+  const auto& records = plan.job.element.records;
+  return {plan.element_bytes, records.has_value(), records && is_wide_key(*records)};
 }
 
 std::uint64_t least_device_budget(const Plan& plan) {

@@ -113,24 +113,36 @@ RecordFormat any_tuple(std::uint32_t bytes) {
   return {bytes, fields};
 }
 
+bool holds_time_beside_others(const RecordFormat& format) {
+  return format.keys.size() > 1 && std::ranges::any_of(format.keys, [](const KeyField& key) {
+           return key.type == KeyType::kTime64;
+         });
+}
+
+// The map makes a number of any record whose bytes, most significant first, are the normalised key.
+template <class Key>
+void expect_normalised_key(const KeyMap<Key>& map, const RecordFormat& format) {
+  Key raw = 0;
+  for (unsigned i = 0; i < sizeof(Key); ++i) {
+    raw = static_cast<Key>(raw | static_cast<Key>(*rc::gen::arbitrary<std::uint8_t>()) << (8 * i));
+  }
+  const Key ordered = map.to_ordered(raw);
+  std::string as_bytes;
+  for (unsigned i = sizeof(Key); i > 0; --i) as_bytes += static_cast<char>(ordered >> (8 * i - 8));
+  const RecordOrder order(format);
+  RC_ASSERT(as_bytes == order.normalised_key(reinterpret_cast<const std::byte*>(&raw)));
+  RC_ASSERT(map.to_raw(ordered) == raw);
+}
+
 template <class Key>
 void expect_one_key() {
   const RecordFormat format = any_tuple(sizeof(Key));
   const ElementFormat element = ElementFormat{{}, format}.as_keys();
-  const bool holds_time = std::ranges::any_of(
-      format.keys, [](const KeyField& key) { return key.type == KeyType::kTime64; });
-  RC_ASSERT(!element.records == (!holds_time || format.keys.size() == 1));
+  RC_ASSERT(element.records.has_value() == holds_time_beside_others(format));
   if (element.records) return;
   RC_ASSERT(element.bytes() == sizeof(Key));
   RC_ASSERT(element.shown_records() == format);
-  const auto map = KeyMap<Key>::of(element.key);
-  const RecordOrder order(format);
-  const auto raw = *rc::gen::arbitrary<Key>();
-  const Key ordered = map.to_ordered(raw);
-  std::string as_bytes;
-  for (unsigned i = sizeof(Key); i > 0; --i) as_bytes += static_cast<char>(ordered >> (8 * i - 8));
-  RC_ASSERT(as_bytes == order.normalised_key(reinterpret_cast<const std::byte*>(&raw)));
-  RC_ASSERT(map.to_raw(ordered) == raw);
+  expect_normalised_key(KeyMap<Key>::of(element.key), format);
 }
 
 TEST(AnyRecords, ThatAreNothingButKeysAreOneKeyWithTheSameOrder) {
@@ -138,6 +150,11 @@ TEST(AnyRecords, ThatAreNothingButKeysAreOneKeyWithTheSameOrder) {
   EXPECT_TRUE(rc::check([] { expect_one_key<std::uint16_t>(); }));
   EXPECT_TRUE(rc::check([] { expect_one_key<std::uint32_t>(); }));
   EXPECT_TRUE(rc::check([] { expect_one_key<std::uint64_t>(); }));
+  EXPECT_TRUE(rc::check([] {
+    const RecordFormat format = any_tuple(sizeof(UInt128));
+    RC_ASSERT(is_wide_key(format) == !holds_time_beside_others(format));
+    if (is_wide_key(format)) expect_normalised_key(wide_map_of(format), format);
+  }));
 }
 
 TEST(AnyRecords, AreSplitAsAStableMergeWould) {

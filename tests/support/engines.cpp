@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/units.hpp"
+#include "element/element.hpp"
 #include "engine/array_footprint.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "engine/footprint.hpp"
@@ -22,12 +23,17 @@ std::uint64_t element_bytes(const EngineShape& shape) {
   return shape.records ? shape.records->bytes : bytes_of(shape.format.type);
 }
 
+// As the CPU engine does.
+bool sorts_records(const EngineShape& shape) {
+  return shape.records && !is_wide_key(*shape.records);
+}
+
 std::uint64_t array_host_bytes(const std::string& name, const EngineShape& shape,
                                const ArrayShape& arrays) {
   const std::uint64_t block = arrays.block_elements * element_bytes(shape);
   if (is_cuda_engine(name)) return CudaArrayFootprint::host_bytes(block);
   if (name == "std") return 1;
-  return shape.records
+  return sorts_records(shape)
              ? CpuArrayFootprint::of_records(arrays.array_elements, block).arena_bytes()
              : CpuArrayFootprint::of_keys(arrays.array_elements * element_bytes(shape), block)
                    .arena_bytes();
@@ -36,7 +42,7 @@ std::uint64_t array_host_bytes(const std::string& name, const EngineShape& shape
 std::uint64_t host_bytes(const std::string& name, const EngineShape& shape, unsigned merge_lanes,
                          std::uint64_t part_elements) {
   const std::uint64_t bytes = element_bytes(shape);
-  if (name == "cpu" && shape.records) {
+  if (name == "cpu" && sorts_records(shape)) {
     const auto chunk =
         CpuRecordChunkFootprint::of(shape.chunk_elements, bytes, shape.threads, shape.block_bytes);
     const auto merge = CpuRecordMergeFootprint::of(part_elements, bytes);

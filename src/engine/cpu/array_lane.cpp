@@ -7,17 +7,23 @@
 #include "element/key_loops.hpp"
 #include "engine/array_footprint.hpp"
 #include "engine/cpu/cache_sort.hpp"
+#include "engine/cpu/key_map_of.hpp"
 #include "engine/cpu/lane_memory.hpp"
 #include "engine/cpu/record_entries.hpp"
 
 namespace gsort::cpu {
 namespace {
 
+bool sorts_records(const EngineShape& shape) {
+  return shape.records && !is_wide_key(*shape.records);
+}
+
 CpuArrayFootprint footprint_of(const EngineShape& shape, const ArrayShape& arrays) {
   const std::uint64_t bytes = shape.records ? shape.records->bytes : bytes_of(shape.format.type);
   const std::uint64_t block_bytes = arrays.block_elements * bytes;
-  return shape.records ? CpuArrayFootprint::of_records(arrays.array_elements, block_bytes)
-                       : CpuArrayFootprint::of_keys(arrays.array_elements * bytes, block_bytes);
+  return sorts_records(shape)
+             ? CpuArrayFootprint::of_records(arrays.array_elements, block_bytes)
+             : CpuArrayFootprint::of_keys(arrays.array_elements * bytes, block_bytes);
 }
 
 // Keys of one and two bytes are counted where there are enough of them to pay for the table.
@@ -40,7 +46,7 @@ template <class Key>
 class KeyArrayLane final : public ArrayLane {
  public:
   KeyArrayLane(const EngineShape& shape, const ArrayShape& arrays, ByteSpan memory)
-      : map_(KeyMap<Key>::of(shape.format)), array_elements_(arrays.array_elements) {
+      : map_(map_of<Key>(shape)), array_elements_(arrays.array_elements) {
     const auto footprint = footprint_of(shape, arrays);
     LaneMemory layout(memory);
     block_ = layout.take(footprint.block_bytes);
@@ -129,7 +135,8 @@ std::uint64_t array_lane_bytes(const EngineShape& shape, const ArrayShape& array
 
 std::unique_ptr<ArrayLane> make_array_lane(const EngineShape& shape, const ArrayShape& arrays,
                                            ByteSpan memory) {
-  if (shape.records) return std::make_unique<RecordArrayLane>(shape, arrays, memory);
+  if (sorts_records(shape)) return std::make_unique<RecordArrayLane>(shape, arrays, memory);
+  if (shape.records) return std::make_unique<KeyArrayLane<UInt128>>(shape, arrays, memory);
   return with_key_of_width(
       bytes_of(shape.format.type), [&](auto width) -> std::unique_ptr<ArrayLane> {
         return std::make_unique<KeyArrayLane<decltype(width)>>(shape, arrays, memory);

@@ -23,7 +23,7 @@ constexpr std::size_t kSteps = 64;
 template <class Key>
 void BucketMap<Key>::set_range(Key least, Key greatest) {
   constexpr auto kCellBits = static_cast<unsigned>(std::countr_zero(kCells));
-  const auto width = static_cast<unsigned>(std::bit_width(static_cast<Key>(greatest - least)));
+  const unsigned width = bit_width_of(static_cast<Key>(greatest - least));
   base_ = least;
   shift_ = width > kCellBits ? width - kCellBits : 0;
 }
@@ -86,5 +86,6 @@ BucketMap<Key>::BucketMap(std::span<Key> sample, std::size_t buckets) : BucketMa
 
 template class BucketMap<std::uint32_t>;
 template class BucketMap<std::uint64_t>;
+template class BucketMap<UInt128>;
 
 }  // namespace gsort::cpu

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "element/element.hpp"
+
 namespace gsort::cpu {
 
 template <class Key>
@@ -46,5 +48,6 @@ class BucketMap {
 
 extern template class BucketMap<std::uint32_t>;
 extern template class BucketMap<std::uint64_t>;
+extern template class BucketMap<UInt128>;
 
 }  // namespace gsort::cpu

@@ -48,9 +48,9 @@ Look<Key> look_at(std::span<const PageOfKeys> pages, std::size_t from_each, cons
   Look<Key> look;
   for (const PageOfKeys& page : pages) {
     const std::span<const Key> keys = keys_of<Key>(page, pool);
-    const KeyRange range = range_of(keys);
-    look.least = std::min(look.least, static_cast<Key>(range.least));
-    look.greatest = std::max(look.greatest, static_cast<Key>(range.greatest));
+    const auto range = range_of(keys);
+    look.least = std::min(look.least, range.least);
+    look.greatest = std::max(look.greatest, range.greatest);
     const std::size_t stride = div_up(keys.size(), from_each);
     for (std::size_t at = 0; at < keys.size(); at += stride) look.sample.push_back(keys[at]);
   }
@@ -170,5 +170,7 @@ template void split_large_buckets<std::uint32_t>(std::vector<Bucket>&, std::uint
                                                  TaskArena&);
 template void split_large_buckets<std::uint64_t>(std::vector<Bucket>&, std::uint64_t, PagePool&,
                                                  TaskArena&);
+template void split_large_buckets<UInt128>(std::vector<Bucket>&, std::uint64_t, PagePool&,
+                                           TaskArena&);
 
 }  // namespace gsort::cpu

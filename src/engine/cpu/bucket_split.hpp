@@ -20,6 +20,8 @@ void split_large_buckets(std::vector<Bucket>& buckets, std::uint64_t limit, Page
 
 extern template void split_large_buckets<std::uint32_t>(std::vector<Bucket>&, std::uint64_t,
                                                         PagePool&, TaskArena&);
+extern template void split_large_buckets<UInt128>(std::vector<Bucket>&, std::uint64_t, PagePool&,
+                                                  TaskArena&);
 extern template void split_large_buckets<std::uint64_t>(std::vector<Bucket>&, std::uint64_t,
                                                         PagePool&, TaskArena&);
 

@@ -274,15 +274,26 @@ template void use_cache_sorter<std::uint64_t>(CacheSorter);
 template CacheSorter faster_cache_sorter<std::uint32_t>();
 template CacheSorter faster_cache_sorter<std::uint64_t>();
 
-KeyRange range_of(std::span<const std::uint32_t> keys) {
-  std::uint32_t least = 0;
-  std::uint32_t greatest = 0;
-  HWY_DYNAMIC_DISPATCH(range_u32)(keys.data(), keys.size(), least, greatest);
-  return {least, greatest};
+// The two have the same bytes: the less significant half comes first.
+void cache_sort(std::span<UInt128> keys, std::span<UInt128> /*scratch*/) {
+  static_assert(sizeof(hwy::uint128_t) == sizeof(UInt128) &&
+                std::endian::native == std::endian::little);
+  kSorters.own()(reinterpret_cast<hwy::uint128_t*>(keys.data()), keys.size(), hwy::SortAscending());
 }
 
-KeyRange range_of(std::span<const std::uint64_t> keys) {
-  KeyRange range{};
+KeyRange<std::uint32_t> range_of(std::span<const std::uint32_t> keys) {
+  KeyRange<std::uint32_t> range{};
+  HWY_DYNAMIC_DISPATCH(range_u32)(keys.data(), keys.size(), range.least, range.greatest);
+  return range;
+}
+
+KeyRange<UInt128> range_of(std::span<const UInt128> keys) {
+  const auto [least, greatest] = std::minmax_element(keys.begin(), keys.end());
+  return {*least, *greatest};
+}
+
+KeyRange<std::uint64_t> range_of(std::span<const std::uint64_t> keys) {
+  KeyRange<std::uint64_t> range{};
   HWY_DYNAMIC_DISPATCH(range_u64)(keys.data(), keys.size(), range.least, range.greatest);
   return range;
 }

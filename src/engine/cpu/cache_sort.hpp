@@ -28,6 +28,8 @@
 #include <cstdint>
 #include <span>
 
+#include "element/element.hpp"
+
 namespace gsort::cpu {
 
 enum class CacheSorter : std::uint8_t {
@@ -49,13 +51,16 @@ template <class Key>
 // Throws: std::bad_alloc when there is no memory for what VQSort keeps for each thread.
 void cache_sort(std::span<std::uint32_t> keys, std::span<std::uint32_t> scratch);
 void cache_sort(std::span<std::uint64_t> keys, std::span<std::uint64_t> scratch);
+void cache_sort(std::span<UInt128> keys, std::span<UInt128> scratch);  // VQSort, always
 
 // The least and the greatest of `keys`. Requires: not empty.
+template <class Key>
 struct KeyRange {
-  std::uint64_t least;
-  std::uint64_t greatest;
+  Key least;
+  Key greatest;
 };
-[[nodiscard]] KeyRange range_of(std::span<const std::uint32_t> keys);
-[[nodiscard]] KeyRange range_of(std::span<const std::uint64_t> keys);
+[[nodiscard]] KeyRange<std::uint32_t> range_of(std::span<const std::uint32_t> keys);
+[[nodiscard]] KeyRange<std::uint64_t> range_of(std::span<const std::uint64_t> keys);
+[[nodiscard]] KeyRange<UInt128> range_of(std::span<const UInt128> keys);
 
 }  // namespace gsort::cpu

@@ -21,9 +21,9 @@ KeptRange kept_among(const Bucket& bucket, const KeptBlocks<Key>& kept, const Pa
   Key greatest = 0;
   for (const PageChain& chain : bucket.chains) {
     for_each_page<Key>(pool, chain, [&](PagePool::Page, std::span<const Key> page) {
-      const KeyRange range = range_of(page);
-      least = std::min(least, static_cast<Key>(range.least));
-      greatest = std::max(greatest, static_cast<Key>(range.greatest));
+      const auto range = range_of(page);
+      least = std::min(least, range.least);
+      greatest = std::max(greatest, range.greatest);
     });
   }
   const std::uint64_t begin = kept.up_to(least);
@@ -109,6 +109,8 @@ std::vector<Group> group_chunk(const std::vector<Bucket>& buckets, const KeptBlo
 template std::vector<Group> group_chunk(const std::vector<Bucket>&,
                                         const KeptBlocks<std::uint32_t>&, const PagePool&,
                                         std::uint64_t, TaskArena&);
+template std::vector<Group> group_chunk(const std::vector<Bucket>&, const KeptBlocks<UInt128>&,
+                                        const PagePool&, std::uint64_t, TaskArena&);
 template std::vector<Group> group_chunk(const std::vector<Bucket>&,
                                         const KeptBlocks<std::uint64_t>&, const PagePool&,
                                         std::uint64_t, TaskArena&);

@@ -38,6 +38,9 @@ extern template std::vector<Group> group_chunk(const std::vector<Bucket>&,
                                                const KeptBlocks<std::uint32_t>&, const PagePool&,
                                                std::uint64_t, TaskArena&);
 extern template std::vector<Group> group_chunk(const std::vector<Bucket>&,
+                                               const KeptBlocks<UInt128>&, const PagePool&,
+                                               std::uint64_t, TaskArena&);
+extern template std::vector<Group> group_chunk(const std::vector<Bucket>&,
                                                const KeptBlocks<std::uint64_t>&, const PagePool&,
                                                std::uint64_t, TaskArena&);
 

@@ -6,6 +6,7 @@
 
 #include "element/key_loops.hpp"
 #include "engine/cpu/cache_sort.hpp"
+#include "engine/cpu/key_map_of.hpp"
 
 namespace gsort::cpu {
 namespace {
@@ -34,7 +35,8 @@ CpuChunkLane<Key>::CpuChunkLane(const EngineShape& shape, ByteSpan memory)
                                        shape.block_bytes)),
       tasks_(footprint_.workers),
       meter_(shape.meter),
-      map_(KeyMap<Key>::of(shape.format)),
+      map_(map_of<Key>(shape)),
+      keys_are_records_(shape.records.has_value()),
       pool_(LaneMemory(memory).take(footprint_.pool_bytes()), footprint_.page_bytes),
       kept_(footprint_.block_bytes / sizeof(Key)) {
   LaneMemory layout(memory);
@@ -139,7 +141,7 @@ void CpuChunkLane<Key>::deal_out_kept() {
 
 template <class Key>
 void CpuChunkLane<Key>::sort(KeyForm form) {
-  form_ = form;
+  form_ = keys_are_records_ ? KeyForm::kRaw : form;
   kept_.finish();
   if (kept_.count() * kLeastKeptShare < dealt_out_) deal_out_kept();
   buckets_.assign(bucket_map_->buckets(), Bucket{});
@@ -267,5 +269,6 @@ void CpuChunkLane<Key>::put(std::uint64_t position, std::span<Key> keys, PieceSi
 
 template class CpuChunkLane<std::uint32_t>;
 template class CpuChunkLane<std::uint64_t>;
+template class CpuChunkLane<UInt128>;
 
 }  // namespace gsort::cpu

@@ -62,6 +62,7 @@ class CpuChunkLane final : public ChunkLane {
   TaskArena tasks_;
   Meter* meter_;
   KeyMap<Key> map_;
+  bool keys_are_records_;  // they leave as such, in the form in which they came
   KeyForm form_ = KeyForm::kRaw;
   PagePool pool_;
   KeptBlocks<Key> kept_;
@@ -78,5 +79,6 @@ class CpuChunkLane final : public ChunkLane {
 
 extern template class CpuChunkLane<std::uint32_t>;
 extern template class CpuChunkLane<std::uint64_t>;
+extern template class CpuChunkLane<UInt128>;
 
 }  // namespace gsort::cpu

@@ -30,8 +30,7 @@ struct KeyLanes {
   }
   static std::unique_ptr<MergeLane> make_merge_lane(const EngineShape& shape,
                                                     std::uint64_t part_elements, ByteSpan memory) {
-    return std::make_unique<CpuMergeLane<Key>>(KeyMap<Key>::of(shape.format), part_elements,
-                                               memory);
+    return std::make_unique<CpuMergeLane<Key>>(shape, part_elements, memory);
   }
 };
 
@@ -149,6 +148,9 @@ std::unique_ptr<Engine> make_key_engine(const EngineShape& shape, ByteSpan memor
 }  // namespace
 
 std::unique_ptr<Engine> make_cpu_engine(const EngineShape& shape, ByteSpan memory) {
+  if (shape.records && is_wide_key(*shape.records)) {
+    return std::make_unique<CpuEngine<KeyLanes<UInt128>>>(shape, memory);
+  }
   if (shape.records) return std::make_unique<CpuEngine<RecordLanes>>(shape, memory);
   switch (bytes_of(shape.format.type)) {
     case 4:

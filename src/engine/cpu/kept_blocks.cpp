@@ -73,5 +73,6 @@ std::span<Key> KeptBlocks<Key>::stretch(std::uint64_t begin, std::uint64_t end) 
 
 template class KeptBlocks<std::uint32_t>;
 template class KeptBlocks<std::uint64_t>;
+template class KeptBlocks<UInt128>;
 
 }  // namespace gsort::cpu

@@ -24,6 +24,8 @@
 #include <utility>
 #include <vector>
 
+#include "element/element.hpp"
+
 namespace gsort::cpu {
 
 template <class Key>
@@ -63,5 +65,6 @@ class KeptBlocks {
 
 extern template class KeptBlocks<std::uint32_t>;
 extern template class KeptBlocks<std::uint64_t>;
+extern template class KeptBlocks<UInt128>;
 
 }  // namespace gsort::cpu

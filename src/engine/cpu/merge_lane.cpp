@@ -5,13 +5,15 @@
 #include "element/key_loops.hpp"
 #include "element/kway_split.hpp"
 #include "engine/cpu/cache_sort.hpp"
+#include "engine/cpu/key_map_of.hpp"
 #include "engine/cpu/lane_memory.hpp"
 
 namespace gsort::cpu {
 
 template <class Key>
-CpuMergeLane<Key>::CpuMergeLane(KeyMap<Key> map, std::uint64_t part_elements, ByteSpan memory)
-    : map_(map) {
+CpuMergeLane<Key>::CpuMergeLane(const EngineShape& shape, std::uint64_t part_elements,
+                                ByteSpan memory)
+    : map_(map_of<Key>(shape)), keys_are_records_(shape.records.has_value()) {
   const auto footprint = CpuMergeFootprint::of(part_elements, sizeof(Key));
   LaneMemory layout(memory);
   const auto keys = [&](std::uint64_t bytes) {
@@ -32,6 +34,11 @@ void CpuMergeLane<Key>::merge(std::span<const std::uint64_t> slice_counts, std::
     if (count > 0) slices.push_back({next, count});
     next += count;
     total += count;
+  }
+  if (keys_are_records_) {
+    const std::span<Key> all(reinterpret_cast<Key*>(input_.data()), total);
+    map_to_ordered<Key>(all, all, map_);
+    form = KeyForm::kRaw;
   }
   cuts_.assign(slices.size(), 0);
   std::vector<std::uint64_t> begin(slices.size(), 0);
@@ -89,5 +96,6 @@ void CpuMergeLane<Key>::advance_cuts(const std::vector<Slice>& slices, std::uint
 
 template class CpuMergeLane<std::uint32_t>;
 template class CpuMergeLane<std::uint64_t>;
+template class CpuMergeLane<UInt128>;
 
 }  // namespace gsort::cpu

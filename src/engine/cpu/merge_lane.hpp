@@ -5,11 +5,13 @@
 // scratch. A stretch is a few sorted slices of known range, and the fastest way measured to merge
 // them is cache_sort: its cost does not grow with the number of slices, where a tree of losers
 // takes a mispredicted step a key for each doubling. What one slice gives alone is not even copied,
-// and slices that follow each other are not sorted.
+// and slices that follow each other are not sorted. Slices of records that are one key are mapped
+// first.
 #pragma once
 
 #include <vector>
 
+#include "element/element.hpp"
 #include "engine/engine.hpp"
 #include "engine/footprint.hpp"
 
@@ -18,7 +20,7 @@ namespace gsort::cpu {
 template <class Key>
 class CpuMergeLane final : public MergeLane {
  public:
-  CpuMergeLane(KeyMap<Key> map, std::uint64_t part_elements, ByteSpan memory);
+  CpuMergeLane(const EngineShape& shape, std::uint64_t part_elements, ByteSpan memory);
 
   [[nodiscard]] ByteSpan input() override { return input_; }
   void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position, KeyForm form,
@@ -37,6 +39,7 @@ class CpuMergeLane final : public MergeLane {
                                const std::vector<std::uint64_t>& begin, std::uint64_t count);
 
   KeyMap<Key> map_;
+  bool keys_are_records_;  // they come and leave as such, in the form of the files
   ByteSpan input_;
   std::span<Key> stretch_;
   std::span<Key> scratch_;
@@ -47,5 +50,6 @@ class CpuMergeLane final : public MergeLane {
 
 extern template class CpuMergeLane<std::uint32_t>;
 extern template class CpuMergeLane<std::uint64_t>;
+extern template class CpuMergeLane<UInt128>;
 
 }  // namespace gsort::cpu

@@ -176,5 +176,6 @@ void Partitioner<Key>::finish(std::span<Bucket> buckets) {
 
 template class Partitioner<std::uint32_t>;
 template class Partitioner<std::uint64_t>;
+template class Partitioner<UInt128>;
 
 }  // namespace gsort::cpu

@@ -92,5 +92,6 @@ void for_each_page(const PagePool& pool, const PageChain& chain, const F& f) {
 
 extern template class Partitioner<std::uint32_t>;
 extern template class Partitioner<std::uint64_t>;
+extern template class Partitioner<UInt128>;
 
 }  // namespace gsort::cpu

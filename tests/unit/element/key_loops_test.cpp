@@ -34,13 +34,17 @@ void for_all_maps(const Check& check) {
   }
   for (const RecordFormat& records : test::tuples_of_width(sizeof(Key))) {
     SCOPED_TRACE(describe_keys(records));
-    check(KeyMap<Key>::of(ElementFormat{{}, records}.as_keys().key));
+    if constexpr (sizeof(Key) == sizeof(UInt128)) {
+      check(wide_map_of(records));
+    } else {
+      check(KeyMap<Key>::of(ElementFormat{{}, records}.as_keys().key));
+    }
   }
 }
 
 template <class Key>
 class KeyLoops : public testing::Test {};
-using Widths = testing::Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+using Widths = testing::Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, UInt128>;
 TYPED_TEST_SUITE(KeyLoops, Widths);
 
 TYPED_TEST(KeyLoops, MapAsTheMapDoesAtEveryLengthAndMisalignment) {

@@ -112,7 +112,7 @@ TYPED_TEST(CacheSort, SortsOneKeyFarFromAllOthers) {
 TYPED_TEST(CacheSort, FindsTheRangeOfKeys) {
   for (std::size_t count = 1; count < 200; ++count) {
     const auto keys = this->keys_of(Distribution::kUniform, count);
-    const KeyRange range = range_of(std::span<const TypeParam>(keys));
+    const auto range = range_of(std::span<const TypeParam>(keys));
     EXPECT_EQ(range.least, *std::min_element(keys.begin(), keys.end()));
     EXPECT_EQ(range.greatest, *std::max_element(keys.begin(), keys.end()));
   }

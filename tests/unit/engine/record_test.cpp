@@ -21,7 +21,8 @@ KeyField text(std::uint32_t offset, std::uint32_t bytes) {
   return {offset, bytes, std::nullopt, false, false};
 }
 
-// A key of one byte, several keys, keys of more than one word, and a record as long as any.
+// A key of one byte, several keys, keys of more than one word, a record as long as any, and some
+// that are nothing but keys.
 const RecordFormat kFormats[] = {
     {1, {text(0, 1)}},
     {12, {{4, 8, KeyType::kF64, true, true}}},
@@ -29,6 +30,8 @@ const RecordFormat kFormats[] = {
     {100, {text(0, 10)}},
     {40, {text(3, 32), {36, 2, KeyType::kU16, false, true}}},
     {RecordFormat::kMostBytes, {text(16'000, 9)}},
+    {16, {text(0, 16)}},
+    {16, {{8, 8, KeyType::kI64, false, false}, {0, 8, KeyType::kF64, true, true}}},
 };
 
 // Bytes below `values`, the first 16 of each record alike: the fewer, the more keys are equal.
