@@ -8,12 +8,15 @@
 //   gsort::sort_device_keys(keys, keys, count, gsort::Order::kAscending, {scratch, bytes}, stream);
 //
 // Holds for all of them. The work is queued on `stream`, of the current device; no call waits for
-// the device, and calls on several streams may overlap when each has scratch of its own. Requires:
+// the device, and calls on several streams may overlap when each has scratch of its own. All but
+// sort_host_keys can be captured in a CUDA graph, which then sorts whatever the arrays hold when it
+// is launched. The same input gives the same bytes every time, on every GPU. Requires:
 // keys aligned to their size, scratch to 256 bytes (as cudaMalloc does); arrays are apart unless
 // said otherwise, and stay alive and untouched until the stream has passed the work. Throws:
 // Error(kUsage), with nothing queued, for null pointers with a count, overlap, misalignment, more
 // than 2^35 keys in one call (the sizes of scratch memory are refused for these, too) and too
 // little scratch; Error(kDevice), naming the operation, when CUDA fails. Thread-safe.
+// error_of.hpp gives errors as results.
 #pragma once
 
 #include <concepts>

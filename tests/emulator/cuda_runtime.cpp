@@ -10,7 +10,7 @@
 
 // NOLINTBEGIN(readability-identifier-naming): the names are CUDA's
 
-struct CudaStream {};
+struct CUstream_st {};
 struct CudaEvent {};
 
 namespace {

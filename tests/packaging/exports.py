@@ -3,6 +3,7 @@ links only against a library that shows them all. What this reader of C++ does n
 
 import re
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 # What templates of the headers may be made for.
@@ -13,7 +14,7 @@ NAME_BEFORE_PARAMETERS = re.compile(r"(operator\s*\S+|~?\w+)\s*$")
 
 @dataclass
 class Function:
-    template: str  # "DeviceKey Key"; empty: it is none
+    template: str  # "DeviceKey Key, DeviceWord Value"; empty: it is none
     scope: str     # the class; empty: it is no member
     result: str    # empty: a constructor
     name: str
@@ -118,11 +119,14 @@ def reference_to(function: Function, number: int) -> str:
     name = f"{function.scope}::{function.name}" if function.scope else function.name
     if not function.template:
         return f"{function.result} ({pointer}volatile link{number})({parameters}) {function.qualifiers} = &{name};"
-    concept, key = function.template.split()
-    body = f"{function.result} ({pointer}volatile link)({parameters}) = &{name}<{key}>; (void)link;"
-    return (f"template <class {key}> bool link_of{number}() {{ if constexpr ({concept}<{key}>) {{ {body} }} "
-            f"return {concept}<{key}>; }}\nint links{number} = "
-            + " + ".join(f"link_of{number}<{each}>()" for each in KEYS) + ";")
+    types = [parameter.split() for parameter in function.template.split(", ")]
+    names = ", ".join(key for _, key in types)
+    holds = " && ".join(f"{concept}<{key}>" for concept, key in types)
+    classes = ", ".join(f"class {key}" for _, key in types)
+    body = f"{function.result} ({pointer}volatile link)({parameters}) = &{name}<{names}>; (void)link;"
+    return (f"template <{classes}> bool link_of{number}() {{ if constexpr ({holds}) {{ {body} }} "
+            f"return {holds}; }}\nint links{number} = "
+            + " + ".join(f"link_of{number}<{', '.join(each)}>()" for each in product(KEYS, repeat=len(types))) + ";")
 
 
 def c_functions(header: str) -> list[str]:

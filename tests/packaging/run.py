@@ -19,6 +19,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 # A user's environment: nothing that would lead a program to the build folder.
 C99 = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
 PLAIN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": ""}
+DEVICE_GUIDE = SOURCE / "src/library/DEVICE.md"
 # What belongs to the C library and the kernel; a tar cannot bring it.
 SYSTEM_LIBRARY = re.compile(r"(lib(c|m|dl|rt|pthread)|ld-linux-x86-64|linux-vdso)\.so\.\d")
 
@@ -263,6 +264,52 @@ def case_library(options, folder: Path) -> None:
     files, memory = blocks_of(SOURCE / "src/library/README.md", "cpp")
     require_sorts_dump(options, build_example(options, usr, folder, "files", files), folder)
     output_of(build_example(options, usr, folder, "memory", memory), cwd=folder)
+
+
+def device_project(names: list[str]) -> str:
+    """The guide's CMakeLists.txt for programs in device memory, for all examples."""
+    lists, = blocks_of(DEVICE_GUIDE, "cmake")
+    found, made = lists[:lists.index("add_executable")], lists[lists.index("add_executable"):]
+    without_exceptions = "target_compile_options(error_of PRIVATE -fno-exceptions)\n"
+    return found + "".join(made.replace("example", name) for name in names) + without_exceptions
+
+
+def example_name(source: str) -> str:
+    """The function that an example is about: the last of the guide's that it calls, or error_of."""
+    if "error_of(" in source:
+        return "error_of"
+    return re.findall(r"gsort::(\w+)\(", source)[-1]
+
+
+def case_device(options, folder: Path) -> None:
+    """The examples in device memory, one for each function, built against the installed package; they run if there is
+    a GPU."""
+    usr = install(options, folder)
+    headers = sorted((usr / "include/gsort").glob("device_*.hpp"))
+    if not headers:
+        print("no headers for device memory: built without CUDA")
+        return
+    common, *examples = blocks_of(DEVICE_GUIDE, "cpp")
+    sources = {example_name(source): source for source in examples}
+    functions = {function.name for header in headers for function in exports.declared_functions(header.read_text())}
+    functions = {name for name in functions if not name.endswith("_scratch_bytes")}
+    require(set(sources) == functions | {"error_of"}, f"examples: {sorted(sources)}, functions: {sorted(functions)}")
+    project = folder / "device"
+    project.mkdir()
+    (project / "example.hpp").write_text(common)
+    for name, source in sources.items():
+        (project / f"{name}.cpp").write_text(source)
+    (project / "CMakeLists.txt").write_text(device_project(list(sources)))
+    compiler = re.search(r"^CMAKE_CUDA_COMPILER:\w+=(.+)$", (options.build / "CMakeCache.txt").read_text(), re.M)[1]
+    output_of(options.cmake, "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={usr}",
+              f"-DCUDAToolkit_ROOT={Path(compiler).resolve().parents[1]}",
+              "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wpedantic -Werror")
+    output_of(options.cmake, "--build", project / "build", "-j2")
+    if os.environ.get("GSORT_TEST_GPU", "1" if os.path.exists("/dev/nvidiactl") else "0") == "0":
+        print(f"{len(sources)} examples are built; no GPU to run them")
+        return
+    for name in sources:  # the driver may be where the environment says
+        output_of(project / "build" / name, env={**os.environ, "LC_ALL": "C.UTF-8"})
 
 
 def require_sorts_dump(options, example: Path, folder: Path) -> None:

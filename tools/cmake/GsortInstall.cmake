@@ -61,7 +61,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/src/library/gsort.h TYPE INCLUDE COMPONENT l
 install(EXPORT gsortTargets FILE gsortConfig.cmake NAMESPACE gsort:: DESTINATION ${package} COMPONENT library)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/gsortConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/gsortConfigVersion.cmake DESTINATION ${package} COMPONENT library)
-install(FILES ${PROJECT_SOURCE_DIR}/src/library/README.md
+install(FILES ${PROJECT_SOURCE_DIR}/src/library/README.md ${PROJECT_SOURCE_DIR}/src/library/DEVICE.md
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libgsort-dev COMPONENT library)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libgsort-dev
   RENAME copyright COMPONENT library)

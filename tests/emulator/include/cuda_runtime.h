@@ -63,7 +63,7 @@ enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor, cudaDevAttrComputeCapab
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization };
 enum cudaMemoryType { cudaMemoryTypeDevice, cudaMemoryTypeManaged };
-using cudaStream_t = struct CudaStream*;
+using cudaStream_t = struct CUstream_st*;
 using cudaEvent_t = struct CudaEvent*;
 
 struct cudaDeviceProp {

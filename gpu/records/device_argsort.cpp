@@ -1,0 +1,83 @@
+// See device_argsort.hpp. The numbers are written to the output and sorted there; the keys go to
+// scratch memory.
+#include "gpu/records/device_argsort.hpp"
+
+#include <limits>
+
+#include "base/error.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/records/device_pairs.hpp"
+#include "gpu/records/launch.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+constexpr const char* kOperation = "sorting indices on the GPU";
+
+template <class Index>
+void require_numbers(std::uint64_t count) {
+  if (count <= std::uint64_t{std::numeric_limits<Index>::max()}) return;
+  throw Error(ErrorKind::kUsage, kOperation, "2^32 keys or more do not have numbers of 32 bits")
+      .hint("take indices of 64 bits");
+}
+
+template <class Key, class Index>
+struct ArgsortScratch {
+  Key* sorted;
+  std::size_t sort_begin;
+  std::size_t sort_bytes;
+
+  ArgsortScratch(void* memory, std::uint64_t count)
+      : sort_bytes(sort_pairs_scratch_bytes<Key, Index>(count)) {
+    ScratchCutter cutter(memory);
+    sorted = cutter.take<Key>(count);
+    sort_begin = cutter.used_bytes();
+  }
+};
+
+}  // namespace
+
+template <class Key, class Index>
+std::size_t argsort_scratch_bytes(std::uint64_t count) {
+  require_numbers<Index>(count);
+  const ArgsortScratch<Key, Index> scratch(nullptr, count);
+  return scratch.sort_begin + scratch.sort_bytes;
+}
+
+template <class Key, class Index>
+void argsort(const KeyArgsort<Key, Index>& sort) {
+  const auto& [keys, indices, count, load_map, scratch, stream] = sort;
+  if (count == 0) return;
+  const std::size_t needed = argsort_scratch_bytes<Key, Index>(count);
+  const std::uint64_t key_bytes = count * sizeof(Key);
+  const std::uint64_t index_bytes = count * sizeof(Index);
+  require_memory(keys, key_bytes, sizeof(Key), kOperation, "the keys");
+  require_memory(indices, index_bytes, sizeof(Index), kOperation, "the indices");
+  require_scratch(scratch, needed, kOperation);
+  require_apart(keys, key_bytes, indices, index_bytes, kOperation, "keys and indices");
+  require_apart(keys, key_bytes, scratch.memory, needed, kOperation, "keys and scratch memory");
+  require_apart(indices, index_bytes, scratch.memory, needed, kOperation,
+                "indices and scratch memory");
+
+  const ArgsortScratch<Key, Index> places(scratch.memory, count);
+  launch_count_up(indices, count, stream);
+  sort_pairs<Key, Index>(
+      {.input = {keys, indices},
+       .output = {places.sorted, indices},
+       .count = count,
+       .load_map = load_map,
+       .store_map = {},
+       .scratch = {static_cast<std::byte*>(scratch.memory) + places.sort_begin, places.sort_bytes},
+       .stream = stream});
+}
+
+#define GSORT_ARGSORT(Key, Index)                                        \
+  template std::size_t argsort_scratch_bytes<Key, Index>(std::uint64_t); \
+  template void argsort(const KeyArgsort<Key, Index>&)
+GSORT_ARGSORT(std::uint32_t, std::uint32_t);
+GSORT_ARGSORT(std::uint32_t, std::uint64_t);
+GSORT_ARGSORT(std::uint64_t, std::uint32_t);
+GSORT_ARGSORT(std::uint64_t, std::uint64_t);
+#undef GSORT_ARGSORT
+
+}  // namespace gsort::gpu

@@ -1,0 +1,185 @@
+// Sorting many arrays of pairs at once, by the sort of many arrays of keys (device_batch.cpp).
+//
+// Problem. Stable sorts of short arrays of pairs, in few launches whatever the lengths.
+//
+// Idea. A word of 64 bits holds 32 bits of a key and below them the number of its pair. Words are
+// distinct, so that sorting each array of words is stable, and there is one right result. Keys of
+// 32 bits take one round: words are sorted, then each fetches its value by the number. Keys of 64
+// bits take two, as a radix sort of two digits does: by the lower halves, then by the upper halves,
+// with numbers that count the order after the first round.
+//
+// Example, two digits a key, one array: keys 31 12 32 11. Words of the lower digits 1|0 2|1 2|2
+// 1|3, sorted 1|0 1|3 2|1 2|2: pairs 0 3 1 2. Words of their upper digits 3|0 1|1 1|2 3|3, sorted
+// 1|1 1|2 3|0 3|3: pairs 3 1 0 2, keys 11 12 31 32.
+//
+// Cost. A round is a sort of as many u64 keys in such arrays, and reads and writes of each pair
+// before and after it; values and keys of 64 bits are fetched from their array, which for short
+// arrays is in the cache. Not measured on a card yet.
+#include "gpu/segmented/device_pair_batch.hpp"
+
+#include <string>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/segmented/launch_pair_words.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+constexpr const char* kOperation = "sorting a batch of pairs on the GPU";
+
+// Pairs of all arrays.
+std::uint64_t count_of(const ArrayPlaces& arrays) {
+  const std::uint64_t length = arrays.array_keys;
+  std::uint64_t count = arrays.count;
+  if (arrays.offsets == nullptr) {
+    const bool fits = length == 0 || arrays.array_count <= kMostBatchPairs / length;
+    count = fits ? arrays.array_count * length : kMostBatchPairs + 1;
+  }
+  if (count <= kMostBatchPairs) return count;
+  throw Error(ErrorKind::kUsage, kOperation,
+              "more than " + format_count(kMostBatchPairs) + " pairs in one call");
+}
+
+std::size_t sort_words_scratch_bytes(const ArrayPlaces& arrays) {
+  using Word = std::uint64_t;
+  if (arrays.offsets == nullptr) {
+    return sort_batch_scratch_bytes<Word>(arrays.array_count, arrays.array_keys);
+  }
+  return sort_segmented_batch_scratch_bytes<Word>(arrays.array_count, arrays.count, arrays.longest);
+}
+
+void sort_words(std::uint64_t* words, const ArrayPlaces& arrays, const ScratchMemory& scratch,
+                cudaStream_t stream) {
+  if (arrays.offsets == nullptr) {
+    sort_batch<std::uint64_t>({.input = words,
+                               .output = words,
+                               .array_count = arrays.array_count,
+                               .array_keys = arrays.array_keys,
+                               .scratch = scratch,
+                               .stream = stream});
+    return;
+  }
+  sort_segmented_batch<std::uint64_t>({.input = words,
+                                       .output = words,
+                                       .offsets = arrays.offsets,
+                                       .array_count = arrays.array_count,
+                                       .count = arrays.count,
+                                       .longest = arrays.longest,
+                                       .scratch = scratch,
+                                       .stream = stream});
+}
+
+struct PairBatchScratch {
+  std::uint64_t* words;
+  std::uint32_t* numbers;  // of pairs, after the first of two rounds
+  std::size_t sort_begin;
+  std::size_t sort_bytes;
+
+  PairBatchScratch(void* memory, const ArrayPlaces& arrays, bool two_rounds)
+      : sort_bytes(sort_words_scratch_bytes(arrays)) {
+    const std::uint64_t count = count_of(arrays);
+    ScratchCutter cutter(memory);
+    words = cutter.take<std::uint64_t>(count);
+    numbers = cutter.take<std::uint32_t>(two_rounds ? count : 0);
+    sort_begin = cutter.used_bytes();
+  }
+
+  [[nodiscard]] ScratchMemory for_sort(const ScratchMemory& scratch) const {
+    return {static_cast<std::byte*>(scratch.memory) + sort_begin, sort_bytes};
+  }
+};
+
+// An array that is read or written; its name is for messages.
+struct Extent {
+  const void* memory;
+  std::uint64_t bytes;
+  std::size_t alignment;
+  const char* name;
+};
+
+template <class T>
+Extent extent_of(const T* memory, std::uint64_t count, const char* name) {
+  return {memory, count * sizeof(T), sizeof(T), name};
+}
+
+void require_written(const Extent& written, const Extent& other) {
+  const std::string names = std::string(written.name) + " and " + other.name;
+  require_apart(written.memory, written.bytes, other.memory, other.bytes, kOperation, names);
+}
+
+template <class Key, class Value>
+void require_arrays(const PairBatchSort<Key, Value>& sort, std::uint64_t count,
+                    std::size_t scratch_needed) {
+  const ArrayPlaces& arrays = sort.arrays;
+  require_scratch(sort.scratch, scratch_needed, kOperation);
+  const Extent scratch{sort.scratch.memory, scratch_needed, kScratchAlignment, "scratch memory"};
+  const Extent outputs[] = {
+      extent_of(sort.values_out, count, "the output's values"),
+      extent_of(sort.keys_out, sort.keys_out == nullptr ? 0 : count, "the output's keys")};
+  const Extent inputs[] = {
+      extent_of(sort.keys_in, count, "the input's keys"),
+      extent_of(sort.values_in, sort.takes_numbers ? 0 : count, "the input's values"),
+      extent_of(arrays.offsets, arrays.offsets == nullptr ? 0 : arrays.array_count + 1,
+                "the offsets")};
+  for (const Extent& input : inputs) {
+    require_memory(input.memory, input.bytes, input.alignment, kOperation, input.name);
+    require_written(scratch, input);
+  }
+  for (const Extent& output : outputs) {
+    require_memory(output.memory, output.bytes, output.alignment, kOperation, output.name);
+    require_written(scratch, output);
+    for (const Extent& input : inputs) require_written(output, input);
+  }
+  require_written(outputs[0], outputs[1]);
+}
+
+}  // namespace
+
+template <class Key>
+std::size_t sort_pair_batch_scratch_bytes(const ArrayPlaces& arrays) {
+  if (count_of(arrays) == 0) return 0;
+  const PairBatchScratch scratch(nullptr, arrays, sizeof(Key) == 8);
+  return scratch.sort_begin + scratch.sort_bytes;
+}
+
+template <class Key, class Value>
+void sort_pair_batch(const PairBatchSort<Key, Value>& sort) {
+  const ArrayPlaces& arrays = sort.arrays;
+  const std::uint64_t count = count_of(arrays);
+  if (count == 0) return;
+  if (arrays.array_count == 0) throw Error(ErrorKind::kUsage, kOperation, "pairs, but no arrays");
+  const std::size_t needed = sort_pair_batch_scratch_bytes<Key>(arrays);
+  require_arrays(sort, count, needed);
+
+  const PairBatchScratch places(sort.scratch.memory, arrays, sizeof(Key) == 8);
+  PairWordPass<Key, Value> pass;
+  pass.keys_in = sort.keys_in;
+  pass.keys_out = sort.keys_out;
+  if (!sort.takes_numbers) pass.values_in = sort.values_in;
+  pass.values_out = sort.values_out;
+  pass.map = sort.map;
+  pass.count = count;
+  pass.array_count = arrays.array_count;
+  pass.array_keys = arrays.array_keys;
+  pass.offsets = arrays.offsets;
+  pass.words = places.words;
+  pass.numbers = places.numbers;
+  launch_write_pair_words(pass, sort.stream);
+  sort_words(places.words, arrays, places.for_sort(sort.scratch), sort.stream);
+  if constexpr (sizeof(Key) == 8) {
+    launch_write_upper_words(pass, sort.stream);
+    sort_words(places.words, arrays, places.for_sort(sort.scratch), sort.stream);
+  }
+  launch_place_pairs(pass, sort.stream);
+}
+
+template std::size_t sort_pair_batch_scratch_bytes<std::uint32_t>(const ArrayPlaces&);
+template std::size_t sort_pair_batch_scratch_bytes<std::uint64_t>(const ArrayPlaces&);
+template void sort_pair_batch(const PairBatchSort<std::uint32_t, std::uint32_t>&);
+template void sort_pair_batch(const PairBatchSort<std::uint32_t, std::uint64_t>&);
+template void sort_pair_batch(const PairBatchSort<std::uint64_t, std::uint32_t>&);
+template void sort_pair_batch(const PairBatchSort<std::uint64_t, std::uint64_t>&);
+
+}  // namespace gsort::gpu

@@ -1,0 +1,41 @@
+// From arrays of keys in device memory, as the public headers have them, to what the GPU engine
+// takes. Not installed.
+#pragma once
+
+#include "library/device_keys.hpp"
+#include "library/key_types.hpp"
+
+namespace gsort::library {
+
+template <DeviceKey Key>
+[[nodiscard]] KeyMap<Bits<Key>> map_of(Order order) {
+  return KeyMap<Bits<Key>>::of(format_of<Key>(order));
+}
+
+template <DeviceKey Key>
+[[nodiscard]] const Bits<Key>* bits_at(const Key* keys) {
+  return reinterpret_cast<const Bits<Key>*>(keys);
+}
+
+template <DeviceKey Key>
+[[nodiscard]] Bits<Key>* bits_at(Key* keys) {
+  return reinterpret_cast<Bits<Key>*>(keys);
+}
+
+}  // namespace gsort::library
+
+// ROW(Key) for each type that is a DeviceKey.
+#define GSORT_FOR_DEVICE_KEYS(ROW) \
+  ROW(std::uint32_t)               \
+  ROW(std::int32_t)                \
+  ROW(std::uint64_t)               \
+  ROW(std::int64_t)                \
+  ROW(float)                       \
+  ROW(double)
+
+// ROW(Key, Index) for each type that is a DeviceIndex.
+#define GSORT_FOR_INDICES(ROW, Key) \
+  ROW(Key, std::uint32_t)           \
+  ROW(Key, std::int32_t)            \
+  ROW(Key, std::uint64_t)           \
+  ROW(Key, std::int64_t)

@@ -1,0 +1,86 @@
+#include "library/device_pairs.hpp"
+
+#include <limits>
+#include <string>
+
+#include "base/units.hpp"
+#include "gpu/records/device_argsort.hpp"
+#include "gpu/records/device_pairs.hpp"
+#include "library/device_bits.hpp"
+
+namespace gsort {
+
+using library::Bits;
+using library::bits_at;
+using library::map_of;
+
+namespace {
+
+template <DeviceIndex Index>
+void require_indices(std::uint64_t count) {
+  if (count <= static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) return;
+  throw Error(ErrorKind::kUsage, "sorting indices on the GPU",
+              "the numbers of " + format_count(count) + " keys do not fit in " +
+                  std::to_string(std::numeric_limits<Index>::digits) + " bits")
+      .hint("take indices of 64 bits");
+}
+
+}  // namespace
+
+template <DeviceKey Key, DeviceWord Value>
+std::size_t device_pairs_scratch_bytes(std::uint64_t count) {
+  return gpu::sort_pairs_scratch_bytes<Bits<Key>, Value>(count);
+}
+
+template <DeviceKey Key, DeviceWord Value>
+void sort_device_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,
+                       std::uint64_t count, Order order, const DeviceScratch& scratch,
+                       DeviceStream stream) {
+  const auto map = map_of<Key>(order);
+  gpu::sort_pairs<Bits<Key>, Value>({.input = {bits_at(keys_in), values_in},
+                                     .output = {bits_at(keys_out), values_out},
+                                     .count = count,
+                                     .load_map = map,
+                                     .store_map = map,
+                                     .scratch = {scratch.memory, scratch.bytes},
+                                     .stream = stream});
+}
+
+template <DeviceKey Key, DeviceIndex Index>
+std::size_t device_argsort_scratch_bytes(std::uint64_t count) {
+  require_indices<Index>(count);
+  return gpu::argsort_scratch_bytes<Bits<Key>, WordOf<Index>>(count);
+}
+
+template <DeviceKey Key, DeviceIndex Index>
+void argsort_device_keys(const Key* keys, Index* indices, std::uint64_t count, Order order,
+                         const DeviceScratch& scratch, DeviceStream stream) {
+  require_indices<Index>(count);
+  gpu::argsort<Bits<Key>, WordOf<Index>>({.keys = bits_at(keys),
+                                          .indices = reinterpret_cast<WordOf<Index>*>(indices),
+                                          .count = count,
+                                          .load_map = map_of<Key>(order),
+                                          .scratch = {scratch.memory, scratch.bytes},
+                                          .stream = stream});
+}
+
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
+#define GSORT_FOR_VALUE(Key, Value)                                                             \
+  template std::size_t device_pairs_scratch_bytes<Key, Value>(std::uint64_t);                   \
+  template void sort_device_pairs(const Key*, Key*, const Value*, Value*, std::uint64_t, Order, \
+                                  const DeviceScratch&, DeviceStream);
+#define GSORT_FOR_INDEX(Key, Index)                                             \
+  template std::size_t device_argsort_scratch_bytes<Key, Index>(std::uint64_t); \
+  template void argsort_device_keys(const Key*, Index*, std::uint64_t, Order,   \
+                                    const DeviceScratch&, DeviceStream);
+#define GSORT_FOR_KEY(Key)            \
+  GSORT_FOR_VALUE(Key, std::uint32_t) \
+  GSORT_FOR_VALUE(Key, std::uint64_t) \
+  GSORT_FOR_INDICES(GSORT_FOR_INDEX, Key)
+GSORT_FOR_DEVICE_KEYS(GSORT_FOR_KEY)
+#undef GSORT_FOR_KEY
+#undef GSORT_FOR_INDEX
+#undef GSORT_FOR_VALUE
+// NOLINTEND(bugprone-macro-parentheses)
+
+}  // namespace gsort

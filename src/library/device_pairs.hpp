@@ -1,0 +1,76 @@
+// Stable sorts of pairs in device memory, and the order of keys as their numbers, queued on a
+// stream. Only where the library was built with CUDA. Pair i is keys[i] with values[i]; a value is
+// anything of 4 or 8 bytes, and arrives as it is.
+//
+//   scratch.bytes = gsort::device_pairs_scratch_bytes<float, int>(count);
+//   gsort::sort_device_pairs(keys, keys, values, values, count, gsort::Order::kDescending, scratch,
+//                            stream);
+//
+// What device_keys.hpp says of memory, streams, errors, graphs and results holds here, too. Results
+// are stable, so that a call gives the same bytes every time.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "library/device_keys.hpp"
+
+namespace gsort {
+
+// The types of values for which the library has code, and those that are moved as these.
+template <class Value>
+concept DeviceWord = std::same_as<Value, std::uint32_t> || std::same_as<Value, std::uint64_t>;
+
+template <class Value>
+concept DeviceMoved = !DeviceWord<Value> && std::is_trivially_copyable_v<Value> &&
+                      (sizeof(Value) == 4 || sizeof(Value) == 8) && alignof(Value) == sizeof(Value);
+
+// Numbers of keys.
+template <class Index>
+concept DeviceIndex =
+    DeviceWord<Index> || std::same_as<Index, std::int32_t> || std::same_as<Index, std::int64_t>;
+
+template <class Value>
+using WordOf = std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>;
+
+// One more array of keys and of values, and a few per cent; never less for a larger count.
+template <DeviceKey Key, DeviceWord Value>
+[[nodiscard]] std::size_t device_pairs_scratch_bytes(std::uint64_t count);
+
+// Sorts the pairs of keys_in and values_in into keys_out and values_out, pairs of equal keys in
+// their order. The keys may be sorted in place, and so may the values.
+template <DeviceKey Key, DeviceWord Value>
+void sort_device_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,
+                       std::uint64_t count, Order order, const DeviceScratch& scratch,
+                       DeviceStream stream);
+
+// As device_pairs_scratch_bytes, and one more array of keys.
+template <DeviceKey Key, DeviceIndex Index>
+[[nodiscard]] std::size_t device_argsort_scratch_bytes(std::uint64_t count);
+
+// Writes the numbers 0 to count - 1 of the keys in their order; equal keys in order of the numbers.
+// Throws: Error(kUsage) also, as the size of scratch memory does, for more keys than the greatest
+// Index.
+template <DeviceKey Key, DeviceIndex Index>
+void argsort_device_keys(const Key* keys, Index* indices, std::uint64_t count, Order order,
+                         const DeviceScratch& scratch, DeviceStream stream);
+
+// The same for other types of values.
+
+template <DeviceKey Key, DeviceMoved Value>
+[[nodiscard]] std::size_t device_pairs_scratch_bytes(std::uint64_t count) {
+  return device_pairs_scratch_bytes<Key, WordOf<Value>>(count);
+}
+
+template <DeviceKey Key, DeviceMoved Value>
+void sort_device_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,
+                       std::uint64_t count, Order order, const DeviceScratch& scratch,
+                       DeviceStream stream) {
+  using Word = WordOf<Value>;
+  sort_device_pairs(keys_in, keys_out, reinterpret_cast<const Word*>(values_in),
+                    reinterpret_cast<Word*>(values_out), count, order, scratch, stream);
+}
+
+}  // namespace gsort

@@ -1,0 +1,37 @@
+// What device_keys.hpp has for keys in host memory.
+#include "gpu/sort/host_array_sort.hpp"
+#include "library/device_bits.hpp"
+
+namespace gsort {
+
+using library::bits_at;
+using library::map_of;
+
+template <DeviceKey Key>
+std::size_t host_sort_scratch_bytes(std::uint64_t count) {
+  return gpu::sort_host_array_scratch_bytes<library::Bits<Key>>(count);
+}
+
+template <DeviceKey Key>
+void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
+                    const DeviceScratch& scratch, DeviceStream stream) {
+  const auto map = map_of<Key>(order);
+  gpu::sort_host_array<library::Bits<Key>>({.input = bits_at(input),
+                                            .output = bits_at(output),
+                                            .count = count,
+                                            .load_map = map,
+                                            .store_map = map,
+                                            .scratch = {scratch.memory, scratch.bytes},
+                                            .stream = stream});
+}
+
+// NOLINTBEGIN(bugprone-macro-parentheses): a type
+#define GSORT_FOR_KEY(Key)                                                                   \
+  template std::size_t host_sort_scratch_bytes<Key>(std::uint64_t);                          \
+  template void sort_host_keys(const Key*, Key*, std::uint64_t, Order, const DeviceScratch&, \
+                               DeviceStream);
+GSORT_FOR_DEVICE_KEYS(GSORT_FOR_KEY)
+#undef GSORT_FOR_KEY
+// NOLINTEND(bugprone-macro-parentheses)
+
+}  // namespace gsort

@@ -1,0 +1,248 @@
+// The library's pairs, numbers and segments: every type and order, against std::stable_sort of a
+// copy. What the kernels do at the borders of their tiles is tested beside them.
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "device_memory.hpp"
+#include "library/device_bits.hpp"
+#include "library/device_segments.hpp"
+
+namespace gsort {
+namespace {
+
+using gpu::DeviceArray;
+using library::Bits;
+
+using AllKeys =
+    ::testing::Types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>;
+
+constexpr Order kOrders[] = {Order::kAscending, Order::kDescending};
+constexpr std::size_t kScratchShift = 256 - DeviceArray<std::byte>::kGuard;
+
+// Of `distinct` bit patterns; the least and the greatest number, and NaNs, are among them.
+template <class Key>
+std::vector<Key> keys_of_few(std::size_t count, std::size_t distinct) {
+  std::mt19937_64 random(count + distinct);
+  std::vector<Key> patterns(distinct);
+  for (Key& pattern : patterns) pattern = std::bit_cast<Key>(static_cast<Bits<Key>>(random()));
+  patterns[0] = std::bit_cast<Key>(static_cast<Bits<Key>>(~Bits<Key>{0}));
+  patterns[1] = Key{0};
+  std::vector<Key> keys(count);
+  for (Key& key : keys) key = patterns[random() % distinct];
+  return keys;
+}
+
+// The numbers of keys in their stable order.
+template <class Key>
+std::vector<std::uint64_t> order_of(std::span<const Key> keys, Order order) {
+  const auto map = library::map_of<Key>(order);
+  std::vector<std::uint64_t> numbers(keys.size());
+  std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
+  std::ranges::stable_sort(numbers, {}, [&](std::uint64_t i) {
+    return map.to_ordered(std::bit_cast<Bits<Key>>(keys[i]));
+  });
+  return numbers;
+}
+
+template <class T>
+std::vector<T> gathered(std::span<const T> from, std::span<const std::uint64_t> numbers) {
+  std::vector<T> result;
+  for (const std::uint64_t number : numbers) result.push_back(from[number]);
+  return result;
+}
+
+// NaN equals the same NaN.
+template <class T>
+void expect_same(const std::vector<T>& actual, const std::vector<T>& expected) {
+  const auto same = [](const T& a, const T& b) {
+    return std::bit_cast<WordOf<T>>(a) == std::bit_cast<WordOf<T>>(b);
+  };
+  EXPECT_TRUE(std::ranges::equal(actual, expected, same));
+}
+
+template <class Key>
+class DeviceLibrary : public gpu::GpuTest {
+ protected:
+  struct Arrays {
+    std::vector<std::uint64_t> offsets;
+    std::vector<std::uint64_t> order;    // of all keys, array by array, counted from the first key
+    std::vector<std::uint64_t> numbers;  // the same, counted from the array's first key
+  };
+
+  static Arrays arrays_of(const std::vector<Key>& keys, std::vector<std::uint64_t> lengths,
+                          Order order) {
+    Arrays arrays{{0}, {}, {}};
+    for (const std::uint64_t length : lengths) {
+      const std::uint64_t begin = arrays.offsets.back();
+      for (const std::uint64_t number :
+           order_of<Key>(std::span(keys).subspan(begin, length), order)) {
+        arrays.order.push_back(begin + number);
+        arrays.numbers.push_back(number);
+      }
+      arrays.offsets.push_back(begin + length);
+    }
+    return arrays;
+  }
+};
+TYPED_TEST_SUITE(DeviceLibrary, AllKeys);
+
+// A value that is no number.
+struct Color {
+  alignas(4) std::uint8_t rgba[4];
+};
+template <class Value>
+Value value_of(std::size_t i) {
+  return std::bit_cast<Value>(static_cast<WordOf<Value>>(i * 0x9e3779b97f4a7c15ULL));
+}
+
+template <class Key, class Value>
+void sort_pairs_in_place_and_apart(const std::vector<Key>& keys, Order order) {
+  const std::size_t count = keys.size();
+  std::vector<Value> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = value_of<Value>(i);
+  const auto numbers = order_of<Key>(keys, order);
+  const DeviceArray<Key> keys_in(keys);
+  const DeviceArray<Value> values_in(values);
+  const DeviceArray<Key> keys_out(count);
+  const std::size_t bytes = device_pairs_scratch_bytes<Key, Value>(count);
+  const DeviceArray<std::byte> scratch(bytes, kScratchShift);
+  for (Key* const to : {keys_out.get(), keys_in.get()}) {
+    const DeviceArray<Value> values_out(count);
+    sort_device_pairs(keys_in.get(), to, values_in.get(), values_out.get(), count, order,
+                      {scratch.get(), bytes}, nullptr);
+    expect_same(values_out.values(), gathered<Value>(values, numbers));
+  }
+  expect_same(keys_out.values(), gathered<Key>(keys, numbers));
+  expect_same(keys_in.values(), gathered<Key>(keys, numbers));
+  expect_same(values_in.values(), values);
+  EXPECT_TRUE(scratch.guards_hold() && keys_out.guards_hold());
+}
+
+TYPED_TEST(DeviceLibrary, SortsPairsStably) {
+  for (const Order order : kOrders) {
+    for (const std::size_t count : {0U, 1U, 700U, 20'000U}) {
+      const auto keys = keys_of_few<TypeParam>(count, 97);
+      sort_pairs_in_place_and_apart<TypeParam, std::uint32_t>(keys, order);
+      sort_pairs_in_place_and_apart<TypeParam, double>(keys, order);
+      sort_pairs_in_place_and_apart<TypeParam, Color>(keys, order);
+    }
+  }
+}
+
+template <class Key, class Index>
+void argsort_all(const std::vector<Key>& keys, Order order) {
+  const auto numbers = order_of<Key>(keys, order);
+  const DeviceArray<Key> input(keys);
+  const DeviceArray<Index> indices(keys.size());
+  const std::size_t bytes = device_argsort_scratch_bytes<Key, Index>(keys.size());
+  const DeviceArray<std::byte> scratch(bytes, kScratchShift);
+  argsort_device_keys(input.get(), indices.get(), keys.size(), order, {scratch.get(), bytes},
+                      nullptr);
+  EXPECT_EQ(indices.values(), std::vector<Index>(numbers.begin(), numbers.end()));
+  expect_same(input.values(), keys);
+}
+
+TYPED_TEST(DeviceLibrary, GivesNumbersOfEveryType) {
+  for (const Order order : kOrders) {
+    const auto keys = keys_of_few<TypeParam>(9'001, 300);
+    argsort_all<TypeParam, std::uint32_t>(keys, order);
+    argsort_all<TypeParam, std::int32_t>(keys, order);
+    argsort_all<TypeParam, std::uint64_t>(keys, order);
+    argsort_all<TypeParam, std::int64_t>(keys, order);
+  }
+}
+
+TYPED_TEST(DeviceLibrary, SortsSegments) {
+  const std::vector<std::uint64_t> lengths{0, 3, 9'000, 1, 0, 0, 500, 2};
+  const auto keys = keys_of_few<TypeParam>(9'506, 300);
+  for (const Order order : kOrders) {
+    const auto arrays = this->arrays_of(keys, lengths, order);
+    const DeviceArray<TypeParam> input(keys);
+    const DeviceArray<std::uint64_t> offsets(arrays.offsets);
+    const DeviceSegments segments{
+        .array_count = lengths.size(), .offsets = offsets.get(), .count = keys.size()};
+    const std::size_t bytes = device_segments_scratch_bytes<TypeParam>(segments);
+    const DeviceArray<std::byte> scratch(bytes, kScratchShift);
+    sort_device_segments(input.get(), input.get(), segments, order, {scratch.get(), bytes},
+                         nullptr);
+    expect_same(input.values(), gathered<TypeParam>(keys, arrays.order));
+    EXPECT_TRUE(scratch.guards_hold() && input.guards_hold());
+  }
+}
+
+TYPED_TEST(DeviceLibrary, SortsSegmentsOfOneLength) {
+  const auto keys = keys_of_few<TypeParam>(7 * 130, 90);
+  const DeviceArray<TypeParam> input(keys);
+  const DeviceArray<TypeParam> output(keys.size());
+  const DeviceSegments segments{.array_count = 7, .array_keys = 130};
+  EXPECT_EQ(device_segments_scratch_bytes<TypeParam>(segments), 0U);
+  sort_device_segments(input.get(), output.get(), segments, Order::kDescending, {}, nullptr);
+  const auto arrays = this->arrays_of(keys, std::vector<std::uint64_t>(7, 130), Order::kDescending);
+  expect_same(output.values(), gathered<TypeParam>(keys, arrays.order));
+}
+
+TYPED_TEST(DeviceLibrary, SortsPairsOfSegmentsAndGivesTheirNumbers) {
+  const std::vector<std::uint64_t> lengths{0, 3, 9'000, 1, 0, 0, 500, 2};
+  const auto keys = keys_of_few<TypeParam>(9'506, 300);
+  std::vector<float> values(keys.size());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = value_of<float>(i);
+  const DeviceArray<TypeParam> keys_in(keys);
+  const DeviceArray<float> values_in(values);
+  for (const Order order : kOrders) {
+    const auto arrays = this->arrays_of(keys, lengths, order);
+    const DeviceArray<std::uint64_t> offsets(arrays.offsets);
+    const DeviceSegments segments{.array_count = lengths.size(),
+                                  .offsets = offsets.get(),
+                                  .count = keys.size(),
+                                  .longest = 9'000};
+    const std::size_t bytes = device_segment_pairs_scratch_bytes<TypeParam>(segments);
+    const DeviceArray<std::byte> scratch(bytes, kScratchShift);
+    const DeviceArray<TypeParam> keys_out(keys.size());
+    const DeviceArray<float> values_out(keys.size());
+    sort_device_segment_pairs(keys_in.get(), keys_out.get(), values_in.get(), values_out.get(),
+                              segments, order, {scratch.get(), bytes}, nullptr);
+    expect_same(keys_out.values(), gathered<TypeParam>(keys, arrays.order));
+    expect_same(values_out.values(), gathered<float>(values, arrays.order));
+    const DeviceArray<std::int64_t> indices(keys.size());
+    argsort_device_segments(keys_in.get(), indices.get(), segments, order, {scratch.get(), bytes},
+                            nullptr);
+    EXPECT_EQ(indices.values(),
+              std::vector<std::int64_t>(arrays.numbers.begin(), arrays.numbers.end()));
+    EXPECT_TRUE(scratch.guards_hold());
+  }
+}
+
+// No GPU is asked.
+TEST(DeviceLibraryErrors, NumbersThatAnIndexDoesNotHaveAreRefused) {
+  const auto expect_refusal = [](const auto& call, const std::string& reason) {
+    try {
+      call();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_NE(error.reason().find(reason), std::string::npos) << error.what();
+    }
+  };
+  constexpr std::uint64_t kTwoToThe31 = std::uint64_t{1} << 31;
+  expect_refusal([] { (void)device_argsort_scratch_bytes<float, std::int32_t>(kTwoToThe31); },
+                 "the numbers of 2,147,483,648 keys do not fit in 31 bits");
+  expect_refusal(
+      [] {
+        argsort_device_keys<float, std::uint32_t>(nullptr, nullptr, 2 * kTwoToThe31,
+                                                  Order::kAscending, {}, nullptr);
+      },
+      "do not fit in 32 bits");
+  EXPECT_GT((device_argsort_scratch_bytes<float, std::uint32_t>(kTwoToThe31)), kTwoToThe31);
+  const DeviceSegments many{.array_count = kTwoToThe31, .array_keys = 3};
+  expect_refusal([&] { (void)device_segment_pairs_scratch_bytes<double>(many); },
+                 "more than 4,294,967,296 pairs");
+}
+
+}  // namespace
+}  // namespace gsort
