@@ -41,7 +41,7 @@ struct PairBatchSort {
   const Value* values_in = nullptr;
   Value* values_out = nullptr;
   bool takes_numbers = false;  // in place of values_in: a pair's number in its array
-  ArrayPlaces arrays;
+  ArrayPlaces arrays{};
   KeyMap<Key> map{};  // from keys to ordered keys; they are written as they were
   ScratchMemory scratch{};
   cudaStream_t stream = nullptr;

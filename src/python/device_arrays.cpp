@@ -1,16 +1,14 @@
 #include "python/device_arrays.hpp"
 
-#include <limits>
-
 #include <cuda_runtime_api.h>
 
-#include "base/checked.hpp"
 #include "base/error.hpp"
-#include "base/units.hpp"
 #include "gpu/cuda/cuda_check.hpp"
+#include "gpu/distribute/device_distribute.hpp"
+#include "gpu/records/device_argsort.hpp"
 #include "gpu/records/device_pairs.hpp"
-#include "gpu/records/launch.hpp"
 #include "gpu/segmented/device_batch.hpp"
+#include "gpu/segmented/device_pair_batch.hpp"
 
 namespace gsort::python {
 namespace {
@@ -29,22 +27,32 @@ cudaStream_t stream_of(std::uintptr_t handle) {
   return reinterpret_cast<cudaStream_t>(handle);  // NOLINT(performance-no-int-to-ptr)
 }
 
-// Makes the device that holds `address` the current one, until the end of the scope.
-class DeviceOf {
- public:
-  explicit DeviceOf(std::uintptr_t address) {
-    cudaPointerAttributes facts{};
-    check_cuda(cudaPointerGetAttributes(&facts, pointer_to<void>(address)), CudaCall::kQuery,
-               kOperation);
-    if (facts.type != cudaMemoryTypeDevice && facts.type != cudaMemoryTypeManaged) {
-      throw Error(ErrorKind::kUsage, kOperation, "the array is not in device memory");
-    }
-    check_cuda(cudaGetDevice(&before_), CudaCall::kQuery, kOperation);
-    check_cuda(cudaSetDevice(facts.device), CudaCall::kQuery, kOperation);
+// The current device for an empty array, which may have no address.
+int device_of(std::uintptr_t address) {
+  if (address == 0) {
+    int device = 0;
+    check_cuda(cudaGetDevice(&device), CudaCall::kQuery, kOperation);
+    return device;
   }
-  ~DeviceOf() { static_cast<void>(cudaSetDevice(before_)); }
-  DeviceOf(const DeviceOf&) = delete;
-  DeviceOf& operator=(const DeviceOf&) = delete;
+  cudaPointerAttributes facts{};
+  check_cuda(cudaPointerGetAttributes(&facts, pointer_to<void>(address)), CudaCall::kQuery,
+             kOperation);
+  if (facts.type == cudaMemoryTypeDevice || facts.type == cudaMemoryTypeManaged) {
+    return facts.device;
+  }
+  throw Error(ErrorKind::kUsage, kOperation, "the array is not in device memory");
+}
+
+// Makes a device the current one, until the end of the scope.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device) {
+    check_cuda(cudaGetDevice(&before_), CudaCall::kQuery, kOperation);
+    check_cuda(cudaSetDevice(device), CudaCall::kQuery, kOperation);
+  }
+  ~CurrentDevice() { static_cast<void>(cudaSetDevice(before_)); }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
 
  private:
   int before_ = 0;
@@ -64,10 +72,7 @@ class StreamMemory {
   StreamMemory(const StreamMemory&) = delete;
   StreamMemory& operator=(const StreamMemory&) = delete;
 
-  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(memory_); }
-  [[nodiscard]] gpu::ScratchMemory from(std::size_t begin) const {
-    return {data() + begin, bytes_ - begin};
-  }
+  [[nodiscard]] gpu::ScratchMemory all() const { return {memory_, bytes_}; }
 
  private:
   void* memory_ = nullptr;
@@ -85,8 +90,47 @@ void with_device_key(const KeyFormat& format, const F& f) {
   bytes_of(format.type) == 4 ? f(std::uint32_t{}) : f(std::uint64_t{});
 }
 
+// The same for values and numbers.
+template <class F>
+void with_word(const DeviceWords& words, const F& f) {
+  if (words.bytes != 4 && words.bytes != 8) {
+    throw Error(ErrorKind::kUsage, kOperation, "values have 4 or 8 bytes there")
+        .hint("sort indices (argsort), and take the values by them");
+  }
+  words.bytes == 4 ? f(std::uint32_t{}) : f(std::uint64_t{});
+}
+
+bool is_empty(const DeviceKeys& keys) {
+  return keys.rows == 0 || keys.row_keys == 0;
+}
+
+bool is_one_row(const DeviceKeys& keys) {
+  return keys.rows == 1 && keys.offsets == 0;
+}
+
+gpu::ArrayPlaces places_of(const DeviceKeys& keys) {
+  if (keys.offsets == 0) return {.array_count = keys.rows, .array_keys = keys.row_keys};
+  return {.array_count = keys.rows,
+          .offsets = pointer_to<const std::uint64_t>(keys.offsets),
+          .count = keys.row_keys};
+}
+
 template <class Key>
-void sort_rows(const DeviceKeys& keys, std::uintptr_t output, cudaStream_t stream) {
+void sort_row(const DeviceKeys& keys, std::uintptr_t output, cudaStream_t stream) {
+  const auto map = KeyMap<Key>::of(keys.format);
+  const StreamMemory scratch(gpu::sort_keys_by_distribution_scratch_bytes<Key>(keys.row_keys),
+                             stream);
+  gpu::sort_keys_by_distribution<Key>({.input = pointer_to<const Key>(keys.address),
+                                       .output = pointer_to<Key>(output),
+                                       .count = keys.row_keys,
+                                       .load_map = map,
+                                       .store_map = map,
+                                       .scratch = scratch.all(),
+                                       .stream = stream});
+}
+
+template <class Key>
+void sort_even_rows(const DeviceKeys& keys, std::uintptr_t output, cudaStream_t stream) {
   const auto map = KeyMap<Key>::of(keys.format);
   const StreamMemory scratch(gpu::sort_batch_scratch_bytes<Key>(keys.rows, keys.row_keys), stream);
   gpu::sort_batch<Key>({.input = pointer_to<const Key>(keys.address),
@@ -95,49 +139,148 @@ void sort_rows(const DeviceKeys& keys, std::uintptr_t output, cudaStream_t strea
                         .array_keys = keys.row_keys,
                         .load_map = map,
                         .store_map = map,
-                        .scratch = scratch.from(0),
+                        .scratch = scratch.all(),
                         .stream = stream});
 }
 
-// The sorted keys are scratch, too.
 template <class Key>
-void sort_indices(const DeviceKeys& keys, std::uint32_t* indices, cudaStream_t stream) {
-  const std::uint64_t count = keys.row_keys;
-  const std::uint64_t sorted_bytes =
-      round_up(checked_product(count, sizeof(Key)), gpu::kScratchAlignment);
-  const std::uint64_t more = gpu::sort_pairs_scratch_bytes<Key, std::uint32_t>(count);
-  const StreamMemory memory(checked_sum(sorted_bytes, more), stream);
-  gpu::launch_count_up(indices, count, stream);
-  gpu::check_launch(kOperation);
-  gpu::sort_pairs<Key, std::uint32_t>({.input = {pointer_to<const Key>(keys.address), indices},
-                                       .output = {reinterpret_cast<Key*>(memory.data()), indices},
-                                       .count = count,
-                                       .load_map = KeyMap<Key>::of(keys.format),
-                                       .store_map = {},
-                                       .scratch = memory.from(sorted_bytes),
-                                       .stream = stream});
+void sort_rows_by_offsets(const DeviceKeys& keys, std::uintptr_t output, cudaStream_t stream) {
+  const auto map = KeyMap<Key>::of(keys.format);
+  const StreamMemory scratch(gpu::sort_segmented_batch_scratch_bytes<Key>(keys.rows, keys.row_keys),
+                             stream);
+  gpu::sort_segmented_batch<Key>({.input = pointer_to<const Key>(keys.address),
+                                  .output = pointer_to<Key>(output),
+                                  .offsets = pointer_to<const std::uint64_t>(keys.offsets),
+                                  .array_count = keys.rows,
+                                  .count = keys.row_keys,
+                                  .load_map = map,
+                                  .store_map = map,
+                                  .scratch = scratch.all(),
+                                  .stream = stream});
 }
+
+// What both calls of rows with words beside them share.
+template <class Key, class Word>
+void sort_rows_of_pairs(gpu::PairBatchSort<Key, Word> sort, const DeviceKeys& keys,
+                        cudaStream_t stream) {
+  sort.keys_in = pointer_to<const Key>(keys.address);
+  sort.arrays = places_of(keys);
+  sort.map = KeyMap<Key>::of(keys.format);
+  const StreamMemory scratch(gpu::sort_pair_batch_scratch_bytes<Key>(sort.arrays), stream);
+  sort.scratch = scratch.all();
+  sort.stream = stream;
+  gpu::sort_pair_batch(sort);
+}
+
+template <class Key, class Index>
+void argsort_rows(const DeviceKeys& keys, Index* indices, cudaStream_t stream) {
+  if (!is_one_row(keys)) {
+    return sort_rows_of_pairs<Key, Index>({.values_out = indices, .takes_numbers = true}, keys,
+                                          stream);
+  }
+  const StreamMemory scratch(gpu::argsort_scratch_bytes<Key, Index>(keys.row_keys), stream);
+  gpu::argsort<Key, Index>({.keys = pointer_to<const Key>(keys.address),
+                            .indices = indices,
+                            .count = keys.row_keys,
+                            .load_map = KeyMap<Key>::of(keys.format),
+                            .scratch = scratch.all(),
+                            .stream = stream});
+}
+
+template <class Key, class Value>
+void sort_row_pairs(const DeviceKeys& keys, gpu::Pairs<Key, Value> output, const Value* values,
+                    cudaStream_t stream) {
+  const auto map = KeyMap<Key>::of(keys.format);
+  const StreamMemory scratch(gpu::sort_pairs_scratch_bytes<Key, Value>(keys.row_keys), stream);
+  gpu::sort_pairs<Key, Value>({.input = {pointer_to<const Key>(keys.address), values},
+                               .output = output,
+                               .count = keys.row_keys,
+                               .load_map = map,
+                               .store_map = map,
+                               .scratch = scratch.all(),
+                               .stream = stream});
+}
+
+class Event {
+ public:
+  Event() {
+    check_cuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), CudaCall::kEvent,
+               "making an event");
+  }
+  ~Event() { static_cast<void>(cudaEventDestroy(event_)); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  [[nodiscard]] cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
 
 }  // namespace
 
 void sort_on_device(const DeviceKeys& keys, std::uintptr_t output, std::uintptr_t stream) {
   with_device_key(keys.format, [&](auto key) {
-    if (keys.rows == 0 || keys.row_keys == 0) return;
-    const DeviceOf device(keys.address);
-    sort_rows<decltype(key)>(keys, output, stream_of(stream));
+    using Key = decltype(key);
+    if (is_empty(keys)) return;
+    const CurrentDevice device(device_of(keys.address));
+    if (keys.offsets != 0) return sort_rows_by_offsets<Key>(keys, output, stream_of(stream));
+    if (is_one_row(keys)) return sort_row<Key>(keys, output, stream_of(stream));
+    sort_even_rows<Key>(keys, output, stream_of(stream));
   });
 }
 
-void argsort_on_device(const DeviceKeys& keys, std::uintptr_t indices, std::uintptr_t stream) {
-  if (keys.rows > 1 || keys.row_keys > std::numeric_limits<std::uint32_t>::max()) {
-    throw Error(ErrorKind::kUsage, kOperation, "too many keys for indices of 32 bits, or rows")
-        .hint("give one row of fewer than 2^32 keys, or copy the array to the host");
-  }
+void argsort_on_device(const DeviceKeys& keys, const DeviceWords& indices, std::uintptr_t stream) {
   with_device_key(keys.format, [&](auto key) {
-    if (keys.rows == 0 || keys.row_keys == 0) return;
-    const DeviceOf device(keys.address);
-    sort_indices<decltype(key)>(keys, pointer_to<std::uint32_t>(indices), stream_of(stream));
+    with_word(indices, [&](auto index) {
+      if (is_empty(keys)) return;
+      const CurrentDevice device(device_of(keys.address));
+      argsort_rows<decltype(key)>(keys, pointer_to<decltype(index)>(indices.address),
+                                  stream_of(stream));
+    });
   });
+}
+
+void sort_pairs_on_device(const DeviceKeys& keys, std::uintptr_t keys_output,
+                          const DeviceWords& values, std::uintptr_t values_output,
+                          std::uintptr_t stream) {
+  with_device_key(keys.format, [&](auto key) {
+    with_word(values, [&](auto value) {
+      using Key = decltype(key);
+      using Value = decltype(value);
+      if (is_empty(keys)) return;
+      const CurrentDevice device(device_of(keys.address));
+      const auto* const from = pointer_to<const Value>(values.address);
+      const gpu::Pairs<Key, Value> to{pointer_to<Key>(keys_output),
+                                      pointer_to<Value>(values_output)};
+      if (is_one_row(keys)) return sort_row_pairs(keys, to, from, stream_of(stream));
+      sort_rows_of_pairs<Key, Value>(
+          {.keys_out = to.keys, .values_in = from, .values_out = to.values}, keys,
+          stream_of(stream));
+    });
+  });
+}
+
+DeviceMemory::DeviceMemory(std::size_t bytes, std::uintptr_t neighbour)
+    : device_(device_of(neighbour)) {
+  const CurrentDevice current(device_);
+  void* memory = nullptr;
+  check_cuda(cudaMalloc(&memory, bytes > 0 ? bytes : 1), CudaCall::kMemory,
+             "reserving device memory");
+  address_ = reinterpret_cast<std::uintptr_t>(memory);
+}
+
+DeviceMemory::~DeviceMemory() {
+  static_cast<void>(cudaFree(pointer_to<void>(address_)));
+}
+
+void DeviceMemory::order(std::uintptr_t earlier, std::uintptr_t later) const {
+  if (earlier == later) return;
+  const CurrentDevice current(device_);
+  const Event event;
+  check_cuda(cudaEventRecord(event.get(), stream_of(earlier)), CudaCall::kEvent,
+             "recording an event");
+  check_cuda(cudaStreamWaitEvent(stream_of(later), event.get()), CudaCall::kStream,
+             "waiting for an event");
 }
 
 }  // namespace gsort::python

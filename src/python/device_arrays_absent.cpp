@@ -17,9 +17,21 @@ void sort_on_device(const DeviceKeys& /*keys*/, std::uintptr_t /*output*/,
   refuse();
 }
 
-void argsort_on_device(const DeviceKeys& /*keys*/, std::uintptr_t /*indices*/,
+void argsort_on_device(const DeviceKeys& /*keys*/, const DeviceWords& /*indices*/,
                        std::uintptr_t /*stream*/) {
   refuse();
 }
+
+void sort_pairs_on_device(const DeviceKeys& /*keys*/, std::uintptr_t /*keys_output*/,
+                          const DeviceWords& /*values*/, std::uintptr_t /*values_output*/,
+                          std::uintptr_t /*stream*/) {
+  refuse();
+}
+
+DeviceMemory::DeviceMemory(std::size_t /*bytes*/, std::uintptr_t /*neighbour*/) {
+  refuse();
+}
+DeviceMemory::~DeviceMemory() = default;
+void DeviceMemory::order(std::uintptr_t /*earlier*/, std::uintptr_t /*later*/) const {}
 
 }  // namespace gsort::python

@@ -158,23 +158,57 @@ void argsort(const std::vector<nb::bytes>& words, const std::string& type, bool 
 }
 
 DeviceKeys device_keys(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
-                       const std::string& type, bool big_endian, bool descending) {
-  return {address, rows, row_keys, {parse_key_type(type, "dtype"), big_endian, descending}};
+                       const std::string& type, bool big_endian, bool descending,
+                       std::uintptr_t offsets) {
+  return {
+      address, rows, row_keys, {parse_key_type(type, "dtype"), big_endian, descending}, offsets};
 }
 
 void sort_device_array(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
                        const std::string& type, bool big_endian, bool descending,
-                       std::uintptr_t output, std::uintptr_t stream) {
+                       std::uintptr_t offsets, std::uintptr_t output, std::uintptr_t stream) {
   const nb::gil_scoped_release released;
-  sort_on_device(device_keys(address, rows, row_keys, type, big_endian, descending), output,
-                 stream);
+  sort_on_device(device_keys(address, rows, row_keys, type, big_endian, descending, offsets),
+                 output, stream);
 }
 
 void argsort_device_array(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
-                          const std::string& type, bool big_endian, std::uintptr_t indices,
+                          const std::string& type, bool big_endian, bool descending,
+                          std::uintptr_t offsets, std::uintptr_t indices, std::size_t index_bytes,
                           std::uintptr_t stream) {
   const nb::gil_scoped_release released;
-  argsort_on_device(device_keys(address, rows, row_keys, type, big_endian, false), indices, stream);
+  argsort_on_device(device_keys(address, rows, row_keys, type, big_endian, descending, offsets),
+                    {indices, index_bytes}, stream);
+}
+
+void sort_device_pairs(std::uintptr_t address, std::uint64_t rows, std::uint64_t row_keys,
+                       const std::string& type, bool big_endian, bool descending,
+                       std::uintptr_t offsets, std::uintptr_t keys_output, std::uintptr_t values,
+                       std::size_t value_bytes, std::uintptr_t values_output,
+                       std::uintptr_t stream) {
+  const nb::gil_scoped_release released;
+  sort_pairs_on_device(device_keys(address, rows, row_keys, type, big_endian, descending, offsets),
+                       keys_output, {values, value_bytes}, values_output, stream);
+}
+
+// The memory as an array that keeps `owner`; "__dlpack__" of it gives the capsule. `kind` is
+// NumPy's letter.
+nb::ndarray<> tensor_of(const nb::handle_t<DeviceMemory>& owner,
+                        const std::vector<std::size_t>& shape, const std::string& kind,
+                        std::uint8_t bits) {
+  const auto& memory = nb::cast<const DeviceMemory&>(owner);
+  const auto code = kind == "f"   ? nb::dlpack::dtype_code::Float
+                    : kind == "u" ? nb::dlpack::dtype_code::UInt
+                                  : nb::dlpack::dtype_code::Int;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): Python's form of it
+  return {reinterpret_cast<void*>(memory.address()),
+          shape.size(),
+          shape.data(),
+          owner,
+          nullptr,
+          {static_cast<std::uint8_t>(code), bits, 1},
+          nb::device::cuda::value,
+          memory.device()};
 }
 
 const char* name_of_kind(ErrorKind kind) {
@@ -250,9 +284,19 @@ NB_MODULE(_native, module) {
       .def("sort", sort, "room"_a.none(), "watch"_a.none())
       .def("check", check, "watch"_a.none());
   module.def("sort_on_device", sort_device_array, "address"_a, "rows"_a, "row_keys"_a, "type"_a,
-             "big_endian"_a, "descending"_a, "output"_a, "stream"_a);
+             "big_endian"_a, "descending"_a, "offsets"_a, "output"_a, "stream"_a);
   module.def("argsort_on_device", argsort_device_array, "address"_a, "rows"_a, "row_keys"_a,
-             "type"_a, "big_endian"_a, "indices"_a, "stream"_a);
+             "type"_a, "big_endian"_a, "descending"_a, "offsets"_a, "indices"_a, "index_bytes"_a,
+             "stream"_a);
+  module.def("sort_pairs_on_device", sort_device_pairs, "address"_a, "rows"_a, "row_keys"_a,
+             "type"_a, "big_endian"_a, "descending"_a, "offsets"_a, "keys_output"_a, "values"_a,
+             "value_bytes"_a, "values_output"_a, "stream"_a);
+  nb::class_<DeviceMemory>(module, "DeviceMemory")
+      .def(nb::init<std::size_t, std::uintptr_t>(), "bytes"_a, "neighbour"_a)
+      .def_prop_ro("address", &DeviceMemory::address)
+      .def_prop_ro("device", &DeviceMemory::device)
+      .def("order", &DeviceMemory::order, "earlier"_a, "later"_a)
+      .def("tensor", tensor_of, "shape"_a, "kind"_a, "bits"_a);
   module.def("argsort", argsort, "words"_a, "type"_a, "big_endian"_a, "keys"_a, "indices"_a,
              "watch"_a.none());
 }

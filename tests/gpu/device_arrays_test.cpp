@@ -79,20 +79,134 @@ TYPED_TEST(DeviceArrays, GiveTheirIndicesStably) {
                              [&](std::uint32_t index) { return values[index]; });
     const DeviceArray<TypeParam> keys(values);
     const DeviceArray<std::uint32_t> indices(count);
-    argsort_on_device({address_of(keys), 1, count, this->format(false)}, address_of(indices), 0);
+    argsort_on_device({address_of(keys), 1, count, this->format(false)}, {address_of(indices), 4},
+                      0);
     EXPECT_EQ(indices.values(), expected);
     EXPECT_EQ(keys.values(), values);
     EXPECT_TRUE(indices.guards_hold() && keys.guards_hold());
   }
 }
 
+// Rows of one length, and the same rows by offsets.
+struct Rows {
+  std::uint64_t rows = 5;
+  std::uint64_t row_keys = 1'201;
+  std::vector<std::uint64_t> offsets{0, 1'201, 2'402, 3'603, 4'804, 6'005};
+
+  [[nodiscard]] std::uint64_t count() const { return rows * row_keys; }
+  [[nodiscard]] DeviceKeys even(std::uintptr_t address, const KeyFormat& format) const {
+    return {address, rows, row_keys, format};
+  }
+  [[nodiscard]] DeviceKeys by_offsets(std::uintptr_t address, const KeyFormat& format,
+                                      const DeviceArray<std::uint64_t>& on_device) const {
+    return {address, rows, count(), format, address_of(on_device)};
+  }
+  // The numbers of keys, each row's in its order.
+  template <class Key, class Less>
+  [[nodiscard]] std::vector<std::uint64_t> order(const std::vector<Key>& keys,
+                                                 const Less& less) const {
+    std::vector<std::uint64_t> numbers(count());
+    std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      std::ranges::stable_sort(std::span(numbers).subspan(row * row_keys, row_keys), less,
+                               [&](std::uint64_t number) { return keys[number]; });
+    }
+    return numbers;
+  }
+};
+
+TYPED_TEST(DeviceArrays, SortRowsByOffsets) {
+  const Rows rows;
+  const KeyFormat format = this->format(true);
+  const std::vector<TypeParam> values = random_keys<TypeParam>(rows.count(), 97);
+  const DeviceArray<std::uint64_t> offsets(rows.offsets);
+  const DeviceArray<TypeParam> keys(values);
+  std::vector<TypeParam> expected;
+  for (const std::uint64_t number : rows.order(values, this->order_of(format))) {
+    expected.push_back(values[number]);
+  }
+  sort_on_device(rows.by_offsets(address_of(keys), format, offsets), address_of(keys), 0);
+  EXPECT_EQ(keys.values(), expected);
+}
+
+TYPED_TEST(DeviceArrays, GiveIndicesOfEachRow) {
+  const Rows rows;
+  const KeyFormat format = this->format(true, true);
+  const std::vector<TypeParam> values = random_keys<TypeParam>(rows.count(), 97);
+  const DeviceArray<std::uint64_t> offsets(rows.offsets);
+  const DeviceArray<TypeParam> keys(values);
+  const DeviceArray<std::uint64_t> indices(rows.count());
+  std::vector<std::uint64_t> expected = rows.order(values, this->order_of(format));
+  for (std::uint64_t& number : expected) number %= rows.row_keys;
+  for (const DeviceKeys& what :
+       {rows.even(address_of(keys), format), rows.by_offsets(address_of(keys), format, offsets)}) {
+    argsort_on_device(what, {address_of(indices), 8}, 0);
+    EXPECT_EQ(indices.values(), expected);
+  }
+  EXPECT_TRUE(indices.guards_hold());
+}
+
+TYPED_TEST(DeviceArrays, SortPairsOfEachRow) {
+  const Rows rows;
+  const KeyFormat format = this->format(false);
+  const std::vector<TypeParam> values = random_keys<TypeParam>(rows.count(), 97);
+  std::vector<std::uint32_t> positions(rows.count());
+  std::iota(positions.begin(), positions.end(), 0U);
+  const DeviceArray<std::uint64_t> offsets(rows.offsets);
+  const DeviceArray<TypeParam> keys(values);
+  const DeviceArray<std::uint32_t> data(positions);
+  const std::vector<std::uint64_t> expected = rows.order(values, this->order_of(format));
+  for (const DeviceKeys& what :
+       {rows.even(address_of(keys), format), rows.by_offsets(address_of(keys), format, offsets)}) {
+    const DeviceArray<TypeParam> sorted(rows.count());
+    const DeviceArray<std::uint32_t> moved(rows.count());
+    sort_pairs_on_device(what, address_of(sorted), {address_of(data), 4}, address_of(moved), 0);
+    EXPECT_EQ(moved.values(), std::vector<std::uint32_t>(expected.begin(), expected.end()));
+    EXPECT_TRUE(std::ranges::equal(sorted.values(), expected, {}, {},
+                                   [&](std::uint64_t number) { return values[number]; }));
+  }
+}
+
+TYPED_TEST(DeviceArrays, SortPairsOfOneRowInPlace) {
+  const Rows one{1, 9'001, {}};
+  const KeyFormat format = this->format(true);
+  const std::vector<TypeParam> values = random_keys<TypeParam>(one.count(), 97);
+  std::vector<std::uint64_t> positions(one.count());
+  std::iota(positions.begin(), positions.end(), std::uint64_t{0});
+  const DeviceArray<TypeParam> keys(values);
+  const DeviceArray<std::uint64_t> data(positions);
+  sort_pairs_on_device(one.even(address_of(keys), format), address_of(keys), {address_of(data), 8},
+                       address_of(data), 0);
+  EXPECT_EQ(data.values(), one.order(values, this->order_of(format)));
+}
+
+TYPED_TEST(DeviceArrays, ResultsHaveMemoryOfTheirOwn) {
+  const DeviceArray<TypeParam> keys(5);
+  const DeviceMemory memory(8'000, address_of(keys));
+  const DeviceMemory none(0, address_of(keys));
+  EXPECT_NE(memory.address(), none.address());
+  EXPECT_EQ(memory.device(), 0);
+  memory.order(0, 0);
+  std::vector<TypeParam> values = random_keys<TypeParam>(1'000, 97);
+  const DeviceArray<TypeParam> source(values);
+  sort_on_device({address_of(source), 1, 1'000, this->format(false)}, memory.address(), 0);
+  std::ranges::sort(values, this->order_of(this->format(false)));
+  std::vector<TypeParam> sorted(1'000);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): Python's form of it
+  gpu::check_cuda(cudaMemcpy(sorted.data(), reinterpret_cast<const void*>(memory.address()),
+                             1'000 * sizeof(TypeParam), cudaMemcpyDeviceToHost),
+                  gpu::CudaCall::kCopy, "copying from the GPU");
+  EXPECT_EQ(sorted, values);
+}
+
 class RefusedDeviceArrays : public gpu::GpuTest {};
 
 TEST_F(RefusedDeviceArrays, AreThoseOfShortKeysAndTooManyIndices) {
   EXPECT_THROW(sort_on_device({256, 1, 10, {KeyType::kU16}}, 256, 0), Error);
-  EXPECT_THROW(argsort_on_device({256, 1, 10, {KeyType::kU8}}, 256, 0), Error);
-  EXPECT_THROW(argsort_on_device({256, 2, 10, {KeyType::kU32}}, 256, 0), Error);
-  EXPECT_THROW(argsort_on_device({256, 1, 1ULL << 32, {KeyType::kU32}}, 256, 0), Error);
+  EXPECT_THROW(argsort_on_device({256, 1, 10, {KeyType::kU8}}, {256, 4}, 0), Error);
+  EXPECT_THROW(argsort_on_device({256, 1, 10, {KeyType::kU32}}, {256, 2}, 0), Error);
+  EXPECT_THROW(argsort_on_device({256, 1, 1ULL << 32, {KeyType::kU32}}, {256, 4}, 0), Error);
+  EXPECT_THROW(sort_pairs_on_device({256, 1, 10, {KeyType::kU32}}, 256, {256, 16}, 256, 0), Error);
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 """Arrays in device memory: on a GPU by CUDA's driver alone, and what is refused without one."""
 
 import ctypes
+import math
+import sys
+import types
 
 import numpy
 import pytest
 from support import assert_same, random_array, skip_without_gpu, sorted_by_numpy
 
 import gsort
+from gsort import _device, _native
 
 DTYPES = [numpy.dtype(name) for name in "u4 i4 f4 u8 i8 f8 >u4 >f8 M8[s]".split()]
 
@@ -56,6 +60,42 @@ class FakeArray:
                 **self.more}
 
 
+class DlpackArray:
+    """An array that has nothing but DLPack, of the form before version 1 or of that."""
+
+    def __init__(self, array, versioned=True, read_only=False, strides=None, device=2):
+        self.array, self.dtype, self.shape, self.address = array, array.dtype, array.shape, array.address
+        self.versioned, self.read_only, self.strides, self.device = versioned, read_only, strides, device
+        self.streams = []
+
+    def __dlpack_device__(self):
+        return self.device, 0
+
+    def __dlpack__(self, *, stream=None, max_version=None):
+        if max_version is not None and not self.versioned:
+            raise TypeError("unexpected keyword argument")
+        self.streams.append(stream)
+        return capsule_of(self)
+
+
+def capsule_of(array):
+    """Its tensor in a capsule; what that points to is kept."""
+    shape = (ctypes.c_int64 * len(array.shape))(*array.shape)
+    strides = None if array.strides is None else (ctypes.c_int64 * len(array.shape))(*array.strides)
+    tensor = _device._Tensor(array.address - 8, array.device, 0, len(array.shape), "iuf".index(array.dtype.kind),
+                             8 * array.dtype.itemsize, 1, shape, strides, 8)
+    name = b"dltensor"
+    if array.versioned:
+        name += b"_versioned"
+        tensor = _device._Versioned(1, 0, None, None, int(array.read_only), tensor)
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    capsule_of.kept.append((shape, strides, tensor, name))
+    return make(ctypes.addressof(tensor), name, None)
+
+
+capsule_of.kept = []
+
 def array_on(driver, array, dtype=None):
     """A copy on the device, with the driver's stream."""
     address = ctypes.c_uint64()
@@ -67,11 +107,109 @@ def array_on(driver, array, dtype=None):
 
 def on_host(driver, array):
     """What the array holds when its stream has passed all work."""
-    result = numpy.empty(array.shape, array.dtype)
-    driver.cuMemcpyDtoHAsync_v2(result.ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(array.address), result.nbytes,
-                                driver.stream)
+    facts = array.__cuda_array_interface__
+    result = numpy.empty(facts["shape"], facts["typestr"])
+    driver.cuMemcpyDtoHAsync_v2(result.ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(facts["data"][0]),
+                                result.nbytes, driver.stream)
     driver.cuStreamSynchronize(driver.stream)
     return result
+
+
+class HostDevice:
+    """A device whose memory is the host's, so that arrays of NumPy can be on it, and whose sorts are NumPy's. It
+    stands where the native module is, and notes the streams."""
+
+    def __init__(self):
+        self.streams = []
+        self.orders = []
+
+    @staticmethod
+    def at(address, dtype, count):
+        buffer = (ctypes.c_char * (count * numpy.dtype(dtype).itemsize)).from_address(address) if count else b""
+        return numpy.frombuffer(buffer, dtype)
+
+    def rows_of(self, address, rows, row_keys, kind, big_endian, descending, offsets):
+        """Keys as they are compared, all rows, and their bounds."""
+        dtype = numpy.dtype({"time64": "i8"}.get(kind, f"{kind[0]}{int(kind[1:]) // 8}"))
+        dtype = dtype.newbyteorder(">" if big_endian else "<")
+        bounds = [row * row_keys for row in range(rows + 1)]
+        if offsets:
+            bounds = self.at(offsets, "i8", rows + 1).tolist()
+            assert bounds[-1] == row_keys
+        keys = self.at(address, dtype, bounds[-1] if rows else 0)
+        return keys, list(zip(bounds, bounds[1:]))
+
+    def order(self, words):
+        """The numbers of each row's keys, stably."""
+        keys, rows = self.rows_of(*words)
+        for begin, end in rows:
+            compared = keys[begin:end].astype(keys.dtype.newbyteorder("="))
+            ranks = numpy.unique(compared, return_inverse=True)[1].astype("i8")
+            yield begin, end, numpy.argsort(-ranks if words[5] else ranks, kind="stable")
+
+    def sort_on_device(self, *call):
+        *words, output, stream = call
+        self.streams.append(stream)
+        keys = self.rows_of(*words)[0].copy()
+        for begin, end, order in self.order(words):
+            self.at(output, keys.dtype, keys.size)[begin:end] = keys[begin:end][order]
+
+    def argsort_on_device(self, *call):
+        *words, indices, index_bytes, stream = call
+        self.streams.append(stream)
+        found = self.at(indices, f"u{index_bytes}", self.rows_of(*words)[0].size)
+        for begin, end, order in self.order(words):
+            found[begin:end] = order
+
+    def sort_pairs_on_device(self, *call):
+        *words, keys_output, values, value_bytes, values_output, stream = call
+        self.streams.append(stream)
+        keys = self.rows_of(*words)[0].copy()
+        data = self.at(values, f"V{value_bytes}", keys.size).copy()
+        for begin, end, order in self.order(words):
+            self.at(keys_output, keys.dtype, keys.size)[begin:end] = keys[begin:end][order]
+            self.at(values_output, data.dtype, keys.size)[begin:end] = data[begin:end][order]
+
+    def DeviceMemory(self, size, neighbour):
+        return HostMemory(self, size)
+
+
+class HostMemory:
+    """What a result lies in."""
+
+    device = 0
+
+    def __init__(self, device, size):
+        self.owner, self.array = device, numpy.full(max(size, 1), 0xa5, "u1")
+        self.address = self.array.ctypes.data
+
+    def order(self, earlier, later):
+        self.owner.orders.append((earlier, later))
+
+    def tensor(self, shape, kind, bits):
+        return DlpackArray(FakeArray(f"{kind}{bits // 8}", shape, self.address), versioned=False)
+
+
+@pytest.fixture
+def host_device(monkeypatch):
+    device = HostDevice()
+    for name in "sort_on_device", "argsort_on_device", "sort_pairs_on_device", "DeviceMemory":
+        monkeypatch.setattr(_native, name, getattr(device, name))
+    return device
+
+
+def on_fake(array, **more):
+    """A copy of a NumPy array as one on the HostDevice."""
+    kept = array.copy()
+    fake = FakeArray(array.dtype, array.shape, kept.ctypes.data, 7, **more)
+    fake.kept = kept
+    return fake
+
+
+def from_fake(array):
+    facts = array.__cuda_array_interface__
+    size = math.prod(facts["shape"])
+    return HostDevice.at(facts["data"][0], facts["typestr"], size).reshape(facts["shape"]).copy()
 
 
 def expected_order(array, descending):
@@ -105,31 +243,180 @@ def test_argsort_is_stable(driver, dtype, count):
     assert_same(on_host(driver, source), array)
 
 
+OFFSETS = numpy.array([0, 3, 3, 5_003, 5_004, 20_000], "i8")
+
+
+def segments_of(array):
+    return [array[begin:end] for begin, end in zip(OFFSETS, OFFSETS[1:])]
+
+
+def stable_order(array, descending=False):
+    """Of each segment, from 0 on."""
+    ranks = [numpy.unique(segment, return_inverse=True)[1].astype("i8") for segment in segments_of(array)]
+    return numpy.concatenate([numpy.argsort(-rank if descending else rank, kind="stable") for rank in ranks])
+
+
+def in_order(array, order):
+    return numpy.concatenate([segment[order[begin:end]] for segment, begin, end in
+                              zip(segments_of(array), OFFSETS, OFFSETS[1:])]).astype(array.dtype)
+
+
+def few_numbers(dtype, count=20_000):
+    """Numbers whose order NumPy has, too."""
+    return (random_array("u1", count) % 97).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", "u4 i4 f4 u8 >i8 f8".split())
+@pytest.mark.parametrize("descending", [False, True])
+def test_segments_and_pairs(driver, dtype, descending):
+    check_segments_and_pairs(lambda array: array_on(driver, array), lambda array: on_host(driver, array),
+                             few_numbers(dtype), descending)
+
+
+@pytest.mark.parametrize("dtype", "u4 i4 f4 u8 >i8 f8".split())
+@pytest.mark.parametrize("descending", [False, True])
+def test_segments_and_pairs_on_a_fake(host_device, dtype, descending):
+    check_segments_and_pairs(on_fake, from_fake, few_numbers(dtype), descending)
+    assert set(host_device.streams) == {7}
+
+
+def check_segments_and_pairs(put, get, keys, descending):
+    source, offsets = put(keys), put(OFFSETS)
+    order = stable_order(keys, descending)
+    assert_same(get(gsort.segmented_sort(source, offsets, descending=descending)), in_order(keys, order))
+    assert_same(get(gsort.segmented_argsort(source, offsets, descending=descending)), order)
+    for dtype in "u4 i4 u8".split():
+        found = gsort.segmented_argsort(source, offsets, put(numpy.zeros(keys.size, dtype)), descending=descending)
+        assert_same(get(found), order.astype(dtype))
+    for values in numpy.arange(keys.size, dtype="f8"), numpy.arange(keys.size, dtype=">i4"):
+        found = gsort.sort_pairs(source, put(values), offsets=offsets, descending=descending)
+        assert_same(get(found[0]), in_order(keys, order))
+        assert_same(get(found[1]), in_order(values, order))
+    rows = keys.reshape(4, 50, 100)
+    ranks = numpy.unique(rows, return_inverse=True)[1].reshape(rows.shape).astype("i8")
+    order = numpy.argsort(-ranks if descending else ranks, axis=-1, kind="stable")
+    assert_same(get(gsort.segmented_argsort(put(rows), None, descending=descending)), order)
+    found = gsort.sort_pairs(put(rows), put(numpy.arange(keys.size, dtype="u4").reshape(rows.shape)),
+                             descending=descending)
+    assert_same(get(found[0]), numpy.take_along_axis(rows, order, -1))
+    whole = put(keys), put(numpy.arange(keys.size, dtype="i8"))
+    assert gsort.sort_pairs(*whole, whole, descending=descending) == whole
+    ranks = ranks.ravel()
+    order = numpy.argsort(-ranks if descending else ranks, kind="stable")
+    assert_same(get(whole[0]), keys[order])
+    assert_same(get(whole[1]), order)
+    assert_same(get(source), keys)
+    assert_same(get(gsort.argsort(put(rows))), numpy.argsort(rows, axis=-1, kind="stable"))
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+def test_dlpack_alone_is_enough(driver, versioned):
+    source = array_on(driver, few_numbers("f4"))
+    given = DlpackArray(source, versioned)
+    result = gsort.sort(given, stream=driver.stream.value)
+    assert given.streams == [driver.stream.value]
+    assert_same(on_host(driver, result), numpy.sort(few_numbers("f4")))
+    capsule = result.__dlpack__(stream=driver.stream.value)  # of the module itself
+    tensor = _device._Tensor.from_address(_device._pointer_of(capsule, b"dltensor"))
+    assert (tensor.device_type, tensor.code, tensor.bits, tensor.shape[0]) == (2, 2, 32, 20_000)
+    assert tensor.data == result.__cuda_array_interface__["data"][0]
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+def test_dlpack_alone_is_enough_on_a_fake(host_device, versioned):
+    keys = few_numbers("f8").reshape(20, 1_000)
+    given = DlpackArray(on_fake(keys), versioned, strides=(1_000, 1))
+    result = gsort.sort(given, descending=True)
+    assert given.streams == [1] and host_device.streams == [0]  # both are the default stream
+    assert_same(from_fake(result), numpy.sort(keys)[:, ::-1])
+    output = on_fake(numpy.zeros_like(keys))
+    assert gsort.sort(given, DlpackArray(output, versioned), stream=9).address == output.address
+    assert given.streams[1:] == [9] and host_device.streams[1:] == [9]
+    assert_same(output.kept, numpy.sort(keys))
+    handed = _device.DeviceArray(DlpackArrayOf(result, 5), "sort", 5)
+    assert handed.address == result.__cuda_array_interface__["data"][0] and handed.dtype == keys.dtype
+    assert host_device.orders == [(0, 5)]
+
+
+def test_empty_arrays_and_other_byte_orders(host_device):
+    for result in gsort.sort(FakeArray("u4", (0,))), gsort.sort(FakeArray("u4", (3, 0))):
+        assert from_fake(result).size == 0
+    keys = few_numbers(">f8")
+    result = gsort.sort(on_fake(keys))
+    assert_same(from_fake(result), numpy.sort(keys))
+    with pytest.raises(BufferError):
+        result.__dlpack__()
+
+
+class DlpackArrayOf:
+    """What is asked of a result by a library that takes it over on a stream."""
+
+    def __init__(self, result, stream):
+        self.result, self.stream = result, stream
+
+    def __dlpack_device__(self):
+        return self.result.__dlpack_device__()
+
+    def __dlpack__(self, *, stream, max_version=None):
+        return self.result.__dlpack__(stream=stream, max_version=max_version)
+
+
+def test_streams_of_libraries_are_understood(host_device):
+    keys = on_fake(few_numbers("u4"))
+    pointer = ctypes.c_void_p(12)
+    for stream in (12, types.SimpleNamespace(cuda_stream=12), types.SimpleNamespace(ptr=12),
+                   types.SimpleNamespace(handle=pointer), types.SimpleNamespace(__cuda_stream__=lambda: (0, 12))):
+        gsort.sort(keys, keys, stream=stream)
+    assert host_device.streams == [12] * 5
+    for call in (lambda: gsort.sort(keys, keys, stream="default"), lambda: gsort.sort(few_numbers("u4"), stream=1),
+                 lambda: gsort.argsort(few_numbers("u4"), stream=1)):
+        with pytest.raises(ValueError, match="stream"):
+            call()
+
+
 def test_what_is_refused():
     keys = FakeArray("u4", (10,))
-    for call in (lambda: gsort.sort(keys), lambda: gsort.argsort(keys), lambda: gsort.sort(keys, top=3),
+    offsets = FakeArray("i8", (3,))
+    rows = FakeArray("u4", (2, 5))
+    for call in (lambda: gsort.sort(keys, top=3),
                  lambda: gsort.sort(keys, FakeArray("u4", (9,))), lambda: gsort.sort(keys, FakeArray("i4", (10,))),
+                 lambda: gsort.sort(keys, FakeArray("u4", (10,), data=(0, True))),
+                 lambda: gsort.sort(keys, DlpackArray(keys, read_only=True)),
                  lambda: gsort.sort(FakeArray("u4", (10,), strides=(8,)), keys),
+                 lambda: gsort.sort(DlpackArray(rows, strides=(1, 2)), rows),
                  lambda: gsort.sort(FakeArray("c8", (10,)), FakeArray("c8", (10,))),
-                 lambda: gsort.argsort(FakeArray("u4", (2, 5)), keys),
-                 lambda: gsort.argsort(keys, FakeArray("i8", (10,)))):
+                 lambda: gsort.sort(FakeArray("u2", (10,)), FakeArray("u2", (10,))),
+                 lambda: gsort.sort(FakeArray("u4", ()), FakeArray("u4", ())),
+                 lambda: gsort.argsort(keys, FakeArray("i2", (10,))),
+                 lambda: gsort.argsort(keys, FakeArray("i8", (9,))),
+                 lambda: gsort.sort_pairs(keys, FakeArray("u4", (9,))),
+                 lambda: gsort.sort_pairs(keys, FakeArray("u2", (10,))),
+                 lambda: gsort.sort_pairs(keys, keys, (keys, FakeArray("u8", (10,)))),
+                 lambda: gsort.sort_pairs(keys, numpy.arange(10)),
+                 lambda: gsort.sort_pairs(numpy.arange(10), keys),
+                 lambda: gsort.segmented_sort(numpy.arange(10), offsets),
+                 lambda: gsort.segmented_sort(keys, numpy.array([0, 10])),
+                 lambda: gsort.segmented_sort(keys, FakeArray("i4", (3,))),
+                 lambda: gsort.segmented_sort(keys, FakeArray("i8", (1,))),
+                 lambda: gsort.segmented_argsort(rows, offsets)):
         with pytest.raises(ValueError):
             call()
 
 
+def test_dlpack_in_host_memory_is_no_device_array():
+    assert not _device.is_on_device(numpy.arange(3))
+    assert not _device.is_on_device(DlpackArray(FakeArray("u4", (3,)), device=1))
+    assert _device.is_on_device(DlpackArray(FakeArray("u4", (3,)), device=13))
+
+
 def test_contiguous_strides_are_not_refused():
-    from gsort._device import DeviceArray
     for shape, strides in ((10,), (4,)), ((2, 5), (20, 4)), ((1, 5), (99, 4)), ((2, 5), None), ((0, 5), (1, 1)):
-        assert DeviceArray(FakeArray("u4", shape, strides=strides), "sort").shape == shape
+        assert _device.DeviceArray(FakeArray("u4", shape, strides=strides), "sort", 0).shape == shape
 
 
 def test_arrays_of_a_library_come_back_as_its_own(monkeypatch):
-    """A new array of the library; torch's indices are signed, and its stream is the current one."""
-    import sys
-    import types
-
+    """A new array of the library, on its current stream."""
     calls = []
-    from gsort import _native
     monkeypatch.setattr(_native, "sort_on_device", lambda *words: calls.append(words))
     monkeypatch.setattr(_native, "argsort_on_device", lambda *words: calls.append(words))
 
@@ -139,11 +426,50 @@ def test_arrays_of_a_library_come_back_as_its_own(monkeypatch):
     Tensor.__module__ = "torch"
     stream = types.SimpleNamespace(cuda_stream=77)
     torch = types.SimpleNamespace(
-        __name__="torch", Tensor=Tensor, int32="i4", cuda=types.SimpleNamespace(current_stream=lambda device: stream),
-        empty_like=lambda array: Tensor(array.dtype, array.shape, 55),
-        empty=lambda size, dtype, device: Tensor(dtype, (size,), 66))
+        __name__="torch", Tensor=Tensor, int64="i8", cuda=types.SimpleNamespace(current_stream=lambda device: stream),
+        empty_like=lambda array, dtype=None: Tensor(dtype or array.dtype, array.shape, 66 if dtype else 55))
     monkeypatch.setitem(sys.modules, "torch", torch)
     keys = Tensor("<f8", (3, 4), 44)
     assert gsort.sort(keys, descending=True).address == 55
     assert gsort.argsort(Tensor("<u4", (12,), 44, 2)).address == 66
-    assert calls == [(44, 3, 4, "f64", False, True, 55, 77), (44, 1, 12, "u32", False, 66, 2)]
+    assert calls == [(44, 3, 4, "f64", False, True, 0, 55, 77), (44, 1, 12, "u32", False, False, 0, 66, 8, 2)]
+
+
+def test_arrays_of_jax_come_back_by_dlpack(host_device, monkeypatch):
+    """They are never written."""
+    class Array(DlpackArray):
+        pass
+
+    Array.__module__ = "jaxlib._jax"
+    taken = []
+    dlpack = types.SimpleNamespace(from_dlpack=lambda result: taken.append(result) or "an array of jax")
+    monkeypatch.setitem(sys.modules, "jax", types.SimpleNamespace(dlpack=dlpack))
+    keys = few_numbers("f4")
+    given = Array(on_fake(keys))
+    assert gsort.sort(given) == "an array of jax"
+    assert_same(from_fake(taken[0]), numpy.sort(keys))
+    with pytest.raises(ValueError, match="read-only"):
+        gsort.sort(given, given)
+
+
+@pytest.mark.parametrize("name", ["cupy", "torch", "jax"])
+def test_a_library_that_is_here(driver, name):
+    library = pytest.importorskip(name)
+    keys, offsets = few_numbers("f4"), OFFSETS
+    if name == "torch":
+        put, get = (lambda array: library.from_numpy(array).cuda()), (lambda array: array.cpu().numpy())
+    elif name == "cupy":
+        put, get = library.asarray, library.asnumpy
+    else:
+        library.config.update("jax_enable_x64", True)
+        put, get = library.numpy.asarray, numpy.asarray
+    source = put(keys)
+    for result in gsort.sort(source), gsort.argsort(source), *gsort.sort_pairs(source, source), \
+            gsort.segmented_sort(source, put(offsets)), gsort.segmented_argsort(source, put(offsets)):
+        assert type(result) is type(source)
+    assert_same(get(gsort.sort(source)), numpy.sort(keys))
+    assert_same(get(gsort.argsort(source)), numpy.argsort(keys, kind="stable"))
+    assert_same(get(gsort.segmented_argsort(source, put(offsets))), stable_order(keys))
+    found = gsort.sort_pairs(source, put(numpy.arange(keys.size)), descending=True)
+    assert_same(get(found[0]), numpy.sort(keys)[::-1])
+    assert_same(keys[get(found[1])], numpy.sort(keys)[::-1])

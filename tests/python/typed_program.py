@@ -11,8 +11,18 @@ class Tensor:
     __cuda_array_interface__: dict[str, object]
 
 
+class Array:
+    def __dlpack__(self, *, stream: object = None) -> object:
+        return stream
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+
 keys = numpy.arange(10)
 assert_type(gsort.sort(Tensor(), descending=True), Tensor)
+assert_type(gsort.sort_pairs(Tensor(), Array(), descending=True), tuple[Tensor, Array])
+assert_type(gsort.segmented_argsort(Array(), Tensor(), stream=7), Array)
 assert_type(gsort.sort(keys), numpy.ndarray)
 assert_type(gsort.sort("a.u64", "b.u64", memory="1G").memmap(), numpy.ndarray)
 assert_type(gsort.merge([keys, "a.npy"], "out.npy"), gsort.Summary)
@@ -25,3 +35,4 @@ gsort.argsort(keys, progress=lambda progress: print(progress.seconds_left))
 gsort.sort(keys, memori=1)  # type: ignore[call-overload]
 gsort.sort(7)  # type: ignore[call-overload]
 gsort.argsort(5)  # type: ignore[call-overload]
+gsort.sort_pairs("a.u64", keys)  # type: ignore[type-var]

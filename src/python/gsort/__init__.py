@@ -24,6 +24,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 import numpy
 
 from . import _device, _native
+from ._device import segmented_argsort, segmented_sort, sort_pairs
 from ._errors import (CorruptError, DataError, DeniedFileError, DeviceError, Error, FileError, MissingFileError,
                       ResourceError, UsageError, file_errors, has_type, usage)
 from ._outputs import refuse_overlap, require_room, require_usable
@@ -32,8 +33,8 @@ from ._sources import (Inputs, Path, Source, Sources, bytes_of, dtype_of, folder
                        key_type, listed, mapped_npy, option_words, path_word, result_shape)
 
 __version__ = metadata.version("gsort-external")
-__all__ = ["argsort", "check", "intersect1d", "merge", "setdiff1d", "sort", "unique", "Checked", "Progress", "Summary",
-           "Error", "UsageError", "DataError", "FileError", "MissingFileError", "DeniedFileError", "ResourceError",
+__all__ = ["argsort", "check", "intersect1d", "merge", "segmented_argsort", "segmented_sort", "setdiff1d", "sort",
+           "sort_pairs", "unique", "Checked", "Progress", "Summary", "Error", "UsageError", "DataError", "FileError", "MissingFileError", "DeniedFileError", "ResourceError",
            "DeviceError", "CorruptError"]
 
 Size = Union[int, str, None]
@@ -140,15 +141,15 @@ def _run(inputs: Inputs, words: List[bytes], output: Output, progress: Any, temp
 def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Union[str, Sequence[str], None] = None,
          descending: bool = False, unique: bool = False, top: Optional[int] = None, memory: Size = None,
          gpu_memory: Size = None, threads: Optional[int] = None, engine: str = "auto", temporary: Any = None,
-         progress: Union[bool, Watch, None] = None) -> Any:
+         progress: Union[bool, Watch, None] = None, stream: Any = None) -> Any:
     """Sorts files and arrays into one result.
 
     Args:
         source: a path, an array, or a list of them, together one sequence. An array of several dimensions is sorted
             along the last one, as are the rows of a two-dimensional .npy file; written to a .npy file, it is rows:
             (2, 3, 4) becomes (6, 4). An array in device memory of keys of
-            32 or 64 bits is sorted there, on the stream of its library, into output or a new array of that library;
-            of the other arguments only descending counts.
+            32 or 64 bits (CuPy, PyTorch, JAX: __cuda_array_interface__ or __dlpack__) is sorted there, into output or a
+            new array of that library; of the other arguments only descending and stream count.
         output: a path (the file appears whole or not at all, and may be a source); an array, also a writable memmap,
             that takes the result; None for a new array.
         dtype: of the elements of raw files, in NumPy's terms; else the suffix says it (dump.u64).
@@ -164,6 +165,7 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
         temporary: a folder, or several, for what does not fit in memory; None: $TMPDIR, else beside the output file,
             else /var/tmp.
         progress: see the module.
+        stream: for an array in device memory, as segmented_sort.
 
     Returns:
         A Summary if output is a path; output, or its first elements if the result is shorter; a new array.
@@ -175,7 +177,9 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
     if _device.is_on_device(source):
         if (dtype, order, top, unique) != (None, None, None, False):
             raise usage("sort", "in device memory there is no dtype, order, top and unique", "leave them out")
-        return _device.sort(source, output, descending)
+        return _device.sort_keys("sort", source, output, descending, stream)
+    if stream is not None:
+        raise usage("stream", "the source is not in device memory", "leave it out")
     words = option_words(order=order, descending=descending, unique=unique, top=top, memory=memory,
                          gpu_memory=gpu_memory, threads=threads, engine=engine, temporary=temporary)
     return _run(Inputs(source, dtype), words, output, progress, temporary)
@@ -219,13 +223,13 @@ def _described(array: Any) -> str:
 
 def argsort(source: Any, output: Output = None, *, dtype: Any = None, order: Union[str, Sequence[str], None] = None,
             memory: Size = None, gpu_memory: Size = None, threads: Optional[int] = None, engine: str = "auto",
-            temporary: Any = None, progress: Union[bool, Watch, None] = None) -> Any:
+            temporary: Any = None, progress: Union[bool, Watch, None] = None, stream: Any = None) -> Any:
     """The indices that sort a one-dimensional array, a file, or a list of them, as numpy.argsort(kind="stable").
 
     Of an array of numbers or times the order is NumPy's: NaN and NaT last, -0 equal to +0. Of files and lists, and
     if output is a path, it is that of sort. Arrays larger than memory may be memmaps. The indices of an
-    array in device memory are made there, of 32 bits, in the total order of sort; of the other arguments only output
-    counts.
+    array in device memory are made there, in the total order of sort, for each row of the last dimension: int64, or
+    what output is; of the other arguments only output and stream count.
 
     Args:
         source: as for sort; the elements of a list count as one sequence.
@@ -242,7 +246,9 @@ def argsort(source: Any, output: Output = None, *, dtype: Any = None, order: Uni
     if _device.is_on_device(source):
         if (dtype, order) != (None, None):
             raise usage("argsort", "in device memory there is no dtype and order", "leave them out")
-        return _device.argsort(source, output)
+        return _device.argsort_keys("argsort", source, output, False, stream)
+    if stream is not None:
+        raise usage("stream", "the array is not in device memory", "leave it out")
     words = option_words(order=order, memory=memory, gpu_memory=gpu_memory, threads=threads, engine=engine,
                          temporary=temporary)
     if is_path(source) or isinstance(source, (list, tuple)):

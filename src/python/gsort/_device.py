@@ -1,9 +1,15 @@
-"""Arrays in device memory, by the interface that CuPy, PyTorch, Numba and JAX share: __cuda_array_interface__."""
+"""Arrays in device memory, by the interfaces that CuPy, PyTorch, JAX and Numba share: __cuda_array_interface__, or
+__dlpack__ and __dlpack_device__. Nothing is copied, and nothing waits for the device.
+
+All calls queue their work on one stream: `stream` if it is given, else that of the interface, else the current one of
+CuPy or PyTorch, else the default stream."""
 
 from __future__ import annotations
 
+import ctypes
 import math
 import sys
+from contextlib import nullcontext
 from typing import Any, Optional, Tuple
 
 import numpy
@@ -12,93 +18,303 @@ from . import _native
 from ._errors import usage
 from ._sources import is_big_endian, key_type
 
+_CUDA, _CUDA_MANAGED = 2, 13  # of DLPack's devices
+_READ_ONLY = 1  # of DLPack's flags
+_LEGACY_STREAM = 1  # DLPack's and CUDA's number of the default stream
+_KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}  # of DLPack's types
+_NOT_CONTIGUOUS = "copy it: array.copy(), .contiguous()"
+
+
+class _Tensor(ctypes.Structure):
+    """DLTensor of dlpack.h."""
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+class _Versioned(ctypes.Structure):
+    """DLManagedTensorVersioned; before version 1 the tensor comes first, and there are no flags."""
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("manager", ctypes.c_void_p),
+                ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", _Tensor)]
+
+
+def _pointer_of(capsule: Any, name: bytes) -> int:
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return int(get(capsule, name))
+
+
+def _dlpack_device(source: Any) -> Optional[int]:
+    """The kind of device that an array with __dlpack__ is on."""
+    if not hasattr(source, "__dlpack__") or not hasattr(source, "__dlpack_device__"):
+        return None
+    return int(source.__dlpack_device__()[0])
+
 
 def is_on_device(source: object) -> bool:
-    return hasattr(source, "__cuda_array_interface__")  # PyTorch's arrays in host memory say no
+    if isinstance(source, numpy.ndarray):
+        return False
+    return hasattr(source, "__cuda_array_interface__") or _dlpack_device(source) in (_CUDA, _CUDA_MANAGED)
+
+
+def _module_of(array: Any) -> str:
+    return type(array).__module__.partition(".")[0]
+
+
+def _current_stream(array: Any) -> Optional[int]:
+    """Of the library that an array belongs to, if it has one."""
+    library = sys.modules.get(_module_of(array))
+    if _module_of(array) == "torch" and library is not None:
+        return int(library.cuda.current_stream(array.device).cuda_stream)
+    if _module_of(array) == "cupy" and library is not None:
+        return int(library.cuda.get_current_stream().ptr)
+    return None
+
+
+def stream_handle(stream: Any) -> Optional[int]:
+    """A cudaStream_t: a number, or an object of PyTorch, CuPy, Numba or cuda.core."""
+    if stream is None or isinstance(stream, int):
+        return stream
+    if hasattr(stream, "__cuda_stream__"):
+        protocol = stream.__cuda_stream__
+        return int((protocol() if callable(protocol) else protocol)[1])
+    for name in ("cuda_stream", "ptr", "handle"):
+        if hasattr(stream, name):
+            handle = getattr(stream, name)
+            return int(getattr(handle, "value", handle) or 0)
+    raise usage("stream", f"a stream is not a {type(stream).__name__}", "give a number, or an object with __cuda_stream__")
 
 
 class DeviceArray:
-    """What an array says about itself."""
+    """What an array says about itself: shape, dtype, address, size, and whether it is only read."""
 
-    def __init__(self, array: Any, name: str) -> None:
-        facts = array.__cuda_array_interface__
+    def __init__(self, array: Any, name: str, stream: Optional[int]) -> None:
+        """With a stream the array is ready for work that is queued there."""
+        self.stream = stream
+        self._kept: Any = array  # DLPack's tensor lives as long
+        if hasattr(array, "__cuda_array_interface__"):
+            self._read_interface(array.__cuda_array_interface__, array, name)
+        else:
+            self._read_dlpack(array, name)
+        self.size = math.prod(self.shape)
+        if _module_of(array) in ("jax", "jaxlib"):
+            self.is_read_only = True
+
+    def _read_interface(self, facts: Any, array: Any, name: str) -> None:
         self.shape: Tuple[int, ...] = tuple(facts["shape"])
         self.dtype = numpy.dtype(facts["typestr"])
         self.address, self.is_read_only = facts["data"]
-        self.size = math.prod(self.shape)
-        self.stream = facts.get("stream")
-        if not self._is_contiguous(facts.get("strides")) or facts.get("mask") is not None:
-            raise usage(name, "the array in device memory is not contiguous", "copy it: array.copy(), .contiguous()")
+        if self.stream is None:
+            self.stream = facts.get("stream") or _current_stream(array)
+        if not self._is_contiguous(facts.get("strides"), self.dtype.itemsize) or facts.get("mask") is not None:
+            raise usage(name, "the array in device memory is not contiguous", _NOT_CONTIGUOUS)
 
-    def _is_contiguous(self, strides: Optional[Tuple[int, ...]]) -> bool:
-        expected = self.dtype.itemsize
+    def _read_dlpack(self, array: Any, name: str) -> None:
+        if self.stream is None:
+            self.stream = _current_stream(array)
+        ready_on = self.stream or _LEGACY_STREAM
+        try:
+            capsule = array.__dlpack__(stream=ready_on, max_version=(1, 0))
+        except TypeError:  # an older library
+            capsule = array.__dlpack__(stream=ready_on)
+        self._kept = capsule
+        if '"dltensor_versioned"' in repr(capsule):
+            managed = _Versioned.from_address(_pointer_of(capsule, b"dltensor_versioned"))
+            tensor, flags = managed.tensor, managed.flags
+        else:
+            tensor, flags = _Tensor.from_address(_pointer_of(capsule, b"dltensor")), 0
+        if tensor.device_type not in (_CUDA, _CUDA_MANAGED):
+            raise usage(name, "the array is not in CUDA's device memory")
+        if tensor.lanes != 1 or tensor.code not in _KINDS or tensor.bits % 8:
+            raise usage(name, "the array's type is not one of NumPy's", "give one of numbers of 32 or 64 bits")
+        self.shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
+        self.dtype = numpy.dtype(f"{_KINDS[tensor.code]}{tensor.bits // 8}")
+        self.address = (tensor.data or 0) + tensor.byte_offset
+        self.is_read_only = bool(flags & _READ_ONLY)
+        if not self._is_contiguous(tensor.strides[:tensor.ndim] if tensor.strides else None, 1):
+            raise usage(name, "the array in device memory is not contiguous", _NOT_CONTIGUOUS)
+
+    def _is_contiguous(self, strides: Any, unit: int) -> bool:
+        expected = unit
         for length, stride in reversed(list(zip(self.shape, strides or ()))):
-            if length != 1 and stride != expected and self.size:
+            if length != 1 and stride != expected and math.prod(self.shape):
                 return False
             expected *= length
         return True
 
-    def words(self) -> Tuple[int, int, int, str, bool]:
-        """Address, rows, keys of a row, type, byte order."""
-        name = key_type(self.dtype)
-        if name is None or not self.shape:
-            raise usage("sorting in device memory", f"an array of dtype {self.dtype} and {len(self.shape)} dimensions",
+    def words(self, name: str, descending: bool,
+              offsets: Optional["DeviceArray"]) -> Tuple[int, int, int, str, bool, bool, int]:
+        """Address, rows, keys of a row, type, byte order, direction, offsets: what the native calls begin with."""
+        found = key_type(self.dtype)
+        if found is None or self.dtype.itemsize < 4 or not self.shape:
+            raise usage(name, f"an array of dtype {self.dtype} and {len(self.shape)} dimensions",
                         "give one of numbers of 32 or 64 bits")
         row = self.shape[-1]
-        return self.address, self.size // row if row else 0, row, name, is_big_endian(self.dtype)
+        rows = self.size // row if row else 0
+        if offsets is not None:
+            rows, row = offsets.size - 1, self.size
+        return (self.address, rows, row, found, is_big_endian(self.dtype), descending,
+                0 if offsets is None else offsets.address)
 
 
-def _library_of(array: Any) -> Any:
-    """The module of an array, if it can make others: numpy's functions under the same names."""
-    module = sys.modules.get(type(array).__module__.partition(".")[0])
-    return module if hasattr(module, "empty_like") and hasattr(module, "empty") else None
+class DeviceResult:
+    """An array in device memory for users whose library makes none: it has __cuda_array_interface__ and __dlpack__."""
+
+    def __init__(self, like: DeviceArray, dtype: numpy.dtype) -> None:
+        self.shape, self.dtype = like.shape, dtype
+        self._stream = like.stream or 0
+        self._memory = _native.DeviceMemory(like.size * dtype.itemsize, like.address)
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        return {"version": 3, "typestr": self.dtype.str, "shape": self.shape, "data": (self._memory.address, False),
+                "strides": None, "stream": self._stream or _LEGACY_STREAM}
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        return _CUDA, self._memory.device
+
+    def __dlpack__(self, *, stream: Optional[int] = None, **more: Any) -> Any:
+        if is_big_endian(self.dtype):
+            raise BufferError("DLPack has no numbers of the other byte order")
+        if stream != -1:  # which asks for no order
+            self._memory.order(self._stream, stream or 0)
+        return self._memory.tensor(self.shape, self.dtype.kind, 8 * self.dtype.itemsize).__dlpack__()
 
 
-def _made_by_library(array: Any, name: str) -> Any:
-    library = _library_of(array)
-    if library is None:
-        raise usage(name, "no array in device memory is given", "give one as output; it may be the source of a sort")
-    return library
+def _new_like(array: Any, facts: DeviceArray, dtype: numpy.dtype) -> Any:
+    """An array of the same library, if that makes any, on the same device."""
+    library = sys.modules.get(_module_of(array))
+    if library is None or _module_of(array) not in ("torch", "cupy"):
+        return DeviceResult(facts, dtype)
+    with array.device if _module_of(array) == "cupy" else nullcontext():
+        if dtype == facts.dtype:
+            return library.empty_like(array)
+        return library.empty_like(array, dtype=getattr(library, dtype.name))
 
 
-def _stream_of(array: Any, facts: DeviceArray) -> int:
-    """The caller's: of the interface, or PyTorch's current one."""
-    if facts.stream is not None:
-        return int(facts.stream)
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(array, torch.Tensor):
-        return int(torch.cuda.current_stream(array.device).cuda_stream)
-    return 0
+def _as_of(result: Any, array: Any) -> Any:
+    """A DeviceResult as an array of the library of `array`, once its work is queued."""
+    if not isinstance(result, DeviceResult):
+        return result
+    if _module_of(array) in ("jax", "jaxlib"):
+        import jax  # type: ignore[import-not-found]
+        return jax.dlpack.from_dlpack(result)
+    if hasattr(array, "__array_namespace__"):
+        namespace = array.__array_namespace__()
+        if hasattr(namespace, "from_dlpack"):
+            return namespace.from_dlpack(result)
+    return result
 
 
-def _writable(output: Any, shape: Tuple[int, ...], dtypes: Tuple[str, ...]) -> DeviceArray:
-    facts = DeviceArray(output, "output")
-    if facts.shape != shape or facts.dtype not in [numpy.dtype(name) for name in dtypes] or facts.is_read_only:
-        raise usage("output", f"an array of dtype {facts.dtype} and shape {facts.shape}, or read-only",
-                    f"give a writable one of {' or '.join(dtypes)} and shape {shape}")
+def _writable(output: Any, name: str, like: DeviceArray, dtypes: Tuple[Any, ...]) -> DeviceArray:
+    facts = DeviceArray(output, name, like.stream or 0)
+    wanted = [numpy.dtype(dtype) for dtype in dtypes]
+    if facts.shape != like.shape or facts.dtype not in wanted or facts.is_read_only:
+        raise usage(name, f"an array of dtype {facts.dtype} and shape {facts.shape}, or read-only",
+                    f"give a writable one of {' or '.join(str(dtype) for dtype in wanted)} and shape {like.shape}")
     return facts
 
 
-def sort(array: Any, output: Any, descending: bool) -> Any:
-    keys = DeviceArray(array, "sort")
-    result = _made_by_library(array, "output").empty_like(array) if output is None else output
-    place = _writable(result, keys.shape, (keys.dtype.str,))
-    _native.sort_on_device(*keys.words(), descending, place.address, _stream_of(array, keys))
-    return result
+def require_on_device(array: Any, name: str) -> None:
+    if not is_on_device(array):
+        raise usage(name, f"needs an array in device memory, not a {type(array).__name__}",
+                    "give one of CuPy, PyTorch or JAX, on the GPU")
 
 
-def argsort(array: Any, output: Any) -> Any:
-    keys = DeviceArray(array, "argsort")
+def _keys_of(array: Any, name: str, stream: Any) -> DeviceArray:
+    require_on_device(array, name)
+    return DeviceArray(array, name, stream_handle(stream))
+
+
+def _offsets_of(offsets: Any, name: str, keys: DeviceArray) -> Optional[DeviceArray]:
+    if offsets is None:
+        return None
+    require_on_device(offsets, "offsets")
+    facts = DeviceArray(offsets, "offsets", keys.stream or 0)
+    if facts.dtype not in (numpy.dtype("i8"), numpy.dtype("u8")) or len(facts.shape) != 1 or facts.size < 2:
+        raise usage("offsets", f"an array of dtype {facts.dtype} and shape {facts.shape}",
+                    "give int64, one more than segments, from 0 to the number of keys")
     if len(keys.shape) != 1:
-        raise usage("argsort", f"needs a one-dimensional array, not one with {len(keys.shape)} dimensions",
-                    "give one row, as array[0]")
-    result = output
+        raise usage(name, f"keys of {len(keys.shape)} dimensions have no offsets", "give a one-dimensional array")
+    return facts
+
+
+def sort_keys(name: str, array: Any, output: Any, descending: bool, stream: Any, offsets: Any = None) -> Any:
+    keys = _keys_of(array, name, stream)
+    words = keys.words(name, descending, _offsets_of(offsets, name, keys))
+    result = _new_like(array, keys, keys.dtype) if output is None else output
+    place = _writable(result, "output", keys, (keys.dtype,))
+    _native.sort_on_device(*words, place.address, keys.stream or 0)
+    return _as_of(result, array)
+
+
+def argsort_keys(name: str, array: Any, output: Any, descending: bool, stream: Any, offsets: Any = None) -> Any:
+    keys = _keys_of(array, name, stream)
+    words = keys.words(name, descending, _offsets_of(offsets, name, keys))
+    result = _new_like(array, keys, numpy.dtype("i8")) if output is None else output
+    place = _writable(result, "output", keys, ("i8", "u8", "i4", "u4"))
+    if place.dtype == numpy.dtype("i4") and keys.shape[-1] > 1 << 31:
+        raise usage("output", f"{keys.shape[-1]} indices do not fit in int32", "give int64")
+    _native.argsort_on_device(*words, place.address, place.dtype.itemsize, keys.stream or 0)
+    return _as_of(result, array)
+
+
+def segmented_sort(array: Any, offsets: Any, output: Any = None, *, descending: bool = False,
+                   stream: Any = None) -> Any:
+    """Sorts segments of a one-dimensional array in device memory, each by itself.
+
+    Args:
+        array: keys of 32 or 64 bits, by __cuda_array_interface__ or __dlpack__.
+        offsets: int64 in device memory; segment i is array[offsets[i]:offsets[i + 1]]. The first is 0, the last the
+            number of keys: only the device looks at them, and with others the result is undefined. Or None: the
+            segments are the rows of the last dimension.
+        output: an array for the result, which may be `array`; None for a new one of the same library.
+        stream: queue the work there, a number or an object of CuPy, PyTorch or cuda.core; None: the stream of the
+            array's library. The call returns at once.
+
+    Raises: as sort.
+    """
+    return sort_keys("segmented_sort", array, output, descending, stream, offsets)
+
+
+def segmented_argsort(array: Any, offsets: Any, output: Any = None, *, descending: bool = False,
+                      stream: Any = None) -> Any:
+    """The indices that sort each segment of an array in device memory, from 0 on in each, stably.
+
+    Args: as segmented_sort; output: int64, uint64, int32 or uint32; None for int64.
+
+    Raises: as sort.
+    """
+    return argsort_keys("segmented_argsort", array, output, descending, stream, offsets)
+
+
+def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None, *, offsets: Any = None,
+               descending: bool = False, stream: Any = None) -> Tuple[Any, Any]:
+    """Sorts keys in device memory, and their values with them, stably.
+
+    Args:
+        array: keys of 32 or 64 bits. Of several dimensions each row of the last one is sorted by itself.
+        values: as many elements of 4 or 8 bytes.
+        output: two arrays, for keys and values, which may be those given if there is one row and no offsets; None for
+            new ones.
+        offsets, stream: as segmented_sort.
+
+    Returns: keys and values.
+
+    Raises: as sort.
+    """
+    keys = _keys_of(array, "sort_pairs", stream)
+    words = keys.words("sort_pairs", descending, _offsets_of(offsets, "sort_pairs", keys))
+    require_on_device(values, "values")
+    data = DeviceArray(values, "values", keys.stream or 0)
+    if data.shape != keys.shape or data.dtype.itemsize not in (4, 8):
+        raise usage("values", f"an array of dtype {data.dtype} and shape {data.shape}",
+                    f"give one of elements of 4 or 8 bytes and shape {keys.shape}")
     if output is None:
-        library = _made_by_library(array, "output")
-        result = (library.empty(keys.size, dtype=library.int32, device=array.device) if library.__name__ == "torch"
-                  else library.empty(keys.size, dtype="u4"))
-    place = _writable(result, keys.shape, ("u4", "i4"))
-    if place.dtype.kind == "i" and keys.size > 1 << 31:
-        raise usage("output", f"{keys.size} indices do not fit in int32")
-    _native.argsort_on_device(*keys.words(), place.address, _stream_of(array, keys))
-    return result
+        output = _new_like(array, keys, keys.dtype), _new_like(values, data, data.dtype)
+    keys_place = _writable(output[0], "output", keys, (keys.dtype,))
+    values_place = _writable(output[1], "output", keys, (data.dtype,))
+    _native.sort_pairs_on_device(*words, keys_place.address, data.address, data.dtype.itemsize, values_place.address,
+                                 keys.stream or 0)
+    return _as_of(output[0], array), _as_of(output[1], values)
