@@ -72,6 +72,7 @@ void queue_two_way(MergePass<Key> pass, void* scratch, cudaStream_t stream) {
   pass.fan_in = 2;
   pass.group_count = 1;
   pass.maps = !pass.store_map.is_identity();
+  pass.loads_mapped = !pass.load_map.is_identity();
   if (total <= small.most_merged_keys) {
     pass.rows_per_group = div_up(total, small.kernels.merge_tile_keys(2));
     launch_small_merge(pass, architecture, stream);
@@ -90,8 +91,8 @@ void queue_slices(const SliceMerge<Key>& merge, std::uint64_t total) {
   const KernelTuning tuning = tuning_for<Key>(architecture);
   const MergeArrays<Key> arrays =
       cut_scratch<Key>(merge.scratch.memory, total, merge.slice_count, tuning);
-  MergePasses<Key> all =
-      make_passes(merge.slice_counts, merge.slice_count, arrays.scratch, tuning, merge.store_map);
+  MergePasses<Key> all = make_passes(merge.slice_counts, merge.slice_count, arrays.scratch, tuning,
+                                     merge.load_map, merge.store_map);
   launch_table_copy(all.numbers.data(), all.numbers.size(), arrays.scratch.tables, architecture,
                     merge.stream);
   launch_sample(merge.input, all.passes.front().runs, arrays.scratch.samples, architecture,
@@ -123,7 +124,7 @@ std::size_t merge_arrays_scratch_bytes(std::uint64_t total) {
 
 template <class Key>
 void merge_arrays(const ArrayMerge<Key>& merge) {
-  const auto& [a, a_count, b, b_count, output, store_map, scratch, stream] = merge;
+  const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
   const std::array<std::uint64_t, 2> counts{a_count, b_count};
   const std::uint64_t total = sum_of_slices(counts.data(), 2, kArrays);
   if (total == 0) return;
@@ -143,6 +144,7 @@ void merge_arrays(const ArrayMerge<Key>& merge) {
   MergePass<Key> pass;
   pass.input = a_count > 0 ? a : b;
   pass.output = output;
+  pass.load_map = load_map;
   pass.store_map = store_map;
   pass.apart = two_runs_of(a, a_count, b, b_count);
   queue_two_way(pass, scratch.memory, stream);
@@ -162,7 +164,8 @@ std::size_t merge_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_
 
 template <class Key>
 void merge_slices(const SliceMerge<Key>& merge) {
-  const auto& [input, slice_counts, slice_count, output, store_map, scratch, stream] = merge;
+  const auto& [input, slice_counts, slice_count, output, load_map, store_map, scratch, stream] =
+      merge;
   require_memory(slice_counts, slice_count, 1, kOperation, "the table of slice counts");
   const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kOperation);
   if (total == 0) return;
@@ -178,6 +181,7 @@ void merge_slices(const SliceMerge<Key>& merge) {
   MergePass<Key> pass;
   pass.input = input;
   pass.output = output;
+  pass.load_map = load_map;
   pass.store_map = store_map;
   pass.apart = {0, slice_counts[0], slice_counts[0], total - slice_counts[0]};
   queue_two_way(pass, scratch.memory, stream);

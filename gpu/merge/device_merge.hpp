@@ -20,13 +20,15 @@ template <class Key>
 [[nodiscard]] std::size_t merge_slices_scratch_bytes(std::uint64_t total,
                                                      std::uint32_t slice_count);
 
-// What merge_slices is given: ascending slices, one behind the other in device memory.
+// What merge_slices is given: slices, ascending by load_map.to_ordered, one behind the other in
+// device memory.
 template <class Key>
 struct SliceMerge {
-  const Key* input = nullptr;                   // ordered keys, as many as all slices have
+  const Key* input = nullptr;                   // as many keys as all slices have
   const std::uint64_t* slice_counts = nullptr;  // host memory: keys of each slice
   std::uint32_t slice_count = 0;
   Key* output = nullptr;    // as many keys as the input
+  KeyMap<Key> load_map{};   // from keys of the input to ordered keys
   KeyMap<Key> store_map{};  // to_raw is applied to keys as they leave
   ScratchMemory scratch{};  // of merge_slices_scratch_bytes(all keys, slice_count)
   cudaStream_t stream = nullptr;
@@ -46,14 +48,16 @@ void merge_slices(const SliceMerge<Key>& merge);
 template <class Key>
 [[nodiscard]] std::size_t merge_arrays_scratch_bytes(std::uint64_t total);
 
-// What merge_arrays is given: two ascending arrays anywhere in device memory.
+// What merge_arrays is given: two arrays, ascending by load_map.to_ordered, anywhere in device
+// memory.
 template <class Key>
 struct ArrayMerge {
-  const Key* a = nullptr;  // a_count ordered keys
+  const Key* a = nullptr;  // a_count keys
   std::uint64_t a_count = 0;
-  const Key* b = nullptr;  // b_count ordered keys; a and b may overlap
+  const Key* b = nullptr;  // b_count keys; a and b may overlap
   std::uint64_t b_count = 0;
   Key* output = nullptr;    // a_count + b_count keys
+  KeyMap<Key> load_map{};   // from keys of the inputs to ordered keys
   KeyMap<Key> store_map{};  // to_raw is applied to keys as they leave
   ScratchMemory scratch{};  // of merge_arrays_scratch_bytes(a_count + b_count)
   cudaStream_t stream = nullptr;

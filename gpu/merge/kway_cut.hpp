@@ -91,11 +91,11 @@ struct SerialTeam {
 };
 
 // One sorted run and its samples: samples[j] == keys[j << sample_shift], for all j with a key
-// there.
-template <class Key>
+// there. Keys: a pointer, or what reads keys in its place (merge_pass.hpp).
+template <class Key, class Keys = const Key*>
 struct SampledRun {
-  const Key* keys = nullptr;
-  const Key* samples = nullptr;
+  Keys keys{};
+  Keys samples{};
   std::uint64_t length = 0;
 };
 
@@ -133,9 +133,11 @@ inline constexpr float kPivotMargin = 0.5F;
 // How many keys of run[low, high) precede the pivot, plus low; keys equal to it precede it if
 // `ties`. The count is expected at `place`, a share of the window; two reads at once see whether it
 // is near there.
-template <class Key>
-[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t rank_in_window(
-    const Key* run, std::uint32_t low, std::uint32_t high, Key pivot, bool ties, float place) {
+template <class Key, class Keys>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint32_t rank_in_window(Keys run, std::uint32_t low,
+                                                                       std::uint32_t high,
+                                                                       Key pivot, bool ties,
+                                                                       float place) {
   if (!ties) {
     if (pivot == 0) return low;
     --pivot;
@@ -196,9 +198,9 @@ struct CutWindows {
 };
 
 // Narrows the windows around the cuts of `rank` until none is wider than 2^kNearLevel.
-template <class Team, class Key>
+template <class Team, class Key, class Keys>
 GSORT_HOST_DEVICE constexpr void kway_narrow(const Team& team, std::uint32_t rank,
-                                             typename Team::template Each<const Key*>& runs,
+                                             typename Team::template Each<Keys>& runs,
                                              CutWindows<Team>& windows) {
   typename Team::template Each<std::uint32_t> width;
   typename Team::template Each<std::uint32_t> count;
@@ -252,9 +254,9 @@ GSORT_HOST_DEVICE constexpr void kway_narrow(const Team& team, std::uint32_t ran
 
 // A run's cut on one level, whose elements are `step` places apart. Places count from `elements`,
 // which lies somewhere in the run.
-template <class Key>
+template <class Key, class Keys>
 struct LevelCut {
-  const Key* elements = nullptr;
+  Keys elements{};
   std::int32_t low = 0;   // where the run begins, or a place far before
   std::int32_t high = 0;  // where it ends, or a place far behind
   std::int32_t cut = 0;   // a multiple of the step; may lie behind `high`
@@ -264,9 +266,9 @@ struct LevelCut {
 
 // From a cut of the level with twice the step, whose prefix has `size` elements, to one of this
 // level. Returns: the size of its prefix.
-template <class Team, class Key>
+template <class Team, class Key, class Keys>
 GSORT_HOST_DEVICE constexpr std::uint32_t kway_halve(
-    const Team& team, typename Team::template Each<LevelCut<Key>>& cuts, std::int32_t step,
+    const Team& team, typename Team::template Each<LevelCut<Key, Keys>>& cuts, std::int32_t step,
     std::uint32_t size) {
   typename Team::template Each<Key> offer;
   typename Team::template Each<bool> says;
@@ -278,7 +280,7 @@ GSORT_HOST_DEVICE constexpr std::uint32_t kway_halve(
   team.each([&](unsigned lane) { says[lane] = says[lane] && cuts[lane].left == greatest; });
   const std::uint32_t ties = team.ballot(says);
   team.each([&](unsigned lane) {
-    LevelCut<Key>& cut = cuts[lane];
+    LevelCut<Key, Keys>& cut = cuts[lane];
     says[lane] = false;  // that the new element is left out
     if (cut.cut <= cut.low) return;
     const std::int32_t place = cut.cut - step;
@@ -298,9 +300,9 @@ GSORT_HOST_DEVICE constexpr std::uint32_t kway_halve(
 
 // Lets the least elements behind the cuts join the prefix, so many as it misses; or the greatest
 // leave it, if `missing` is negative. Returns: how many it still misses, there being no more.
-template <class Team, class Key>
+template <class Team, class Key, class Keys>
 GSORT_HOST_DEVICE constexpr std::int32_t kway_change_sides(
-    const Team& team, typename Team::template Each<LevelCut<Key>>& cuts, std::int32_t step,
+    const Team& team, typename Team::template Each<LevelCut<Key, Keys>>& cuts, std::int32_t step,
     std::int32_t missing) {
   // Elements go from the outer side to the inner one. Those that leave are complemented, so that
   // the greatest is the least.
@@ -315,7 +317,7 @@ GSORT_HOST_DEVICE constexpr std::int32_t kway_change_sides(
   typename Team::template Each<bool> offers;
   typename Team::template Each<std::uint32_t> first_lanes;  // whose equal keys go before
   team.each([&](unsigned lane) {
-    const LevelCut<Key>& cut = cuts[lane];
+    const LevelCut<Key, Keys>& cut = cuts[lane];
     outer[lane] = (forward ? cut.right : cut.left) ^ flip;
     inner[lane] = (forward ? cut.left : cut.right) ^ flip;
     place[lane] = forward ? cut.cut : cut.cut - step;
@@ -343,7 +345,7 @@ GSORT_HOST_DEVICE constexpr std::int32_t kway_change_sides(
     left = ties != 0 ? left - 1 : 0;
   }
   team.each([&](unsigned lane) {
-    LevelCut<Key>& cut = cuts[lane];
+    LevelCut<Key, Keys>& cut = cuts[lane];
     cut.left = (forward ? inner[lane] : outer[lane]) ^ flip;
     cut.right = (forward ? outer[lane] : inner[lane]) ^ flip;
     cut.cut = forward ? place[lane] : place[lane] + step;
@@ -353,20 +355,19 @@ GSORT_HOST_DEVICE constexpr std::int32_t kway_change_sides(
 
 // From a cut of `level` to one of level 0, by way of all between. `size` counts the elements of its
 // prefix, wanted(level) those that it shall have.
-template <class Team, class Key, class Wanted>
-GSORT_HOST_DEVICE constexpr void kway_refine(const Team& team,
-                                             typename Team::template Each<LevelCut<Key>>& cuts,
-                                             unsigned level, std::uint32_t size,
-                                             const Wanted& wanted) {
+template <class Team, class Key, class Keys, class Wanted>
+GSORT_HOST_DEVICE constexpr void kway_refine(
+    const Team& team, typename Team::template Each<LevelCut<Key, Keys>>& cuts, unsigned level,
+    std::uint32_t size, const Wanted& wanted) {
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
   while (level-- > 0) {
     const auto step = static_cast<std::int32_t>(1U << level);
-    size = kway_halve<Team, Key>(team, cuts, step, size);
+    size = kway_halve<Team, Key, Keys>(team, cuts, step, size);
     const auto missing = static_cast<std::int32_t>(wanted(level) - size);
-    size = wanted(level) -
-           static_cast<std::uint32_t>(kway_change_sides<Team, Key>(team, cuts, step, missing));
+    size = wanted(level) - static_cast<std::uint32_t>(
+                               kway_change_sides<Team, Key, Keys>(team, cuts, step, missing));
   }
 }
 
@@ -380,15 +381,15 @@ template <class Size>
 
 // cuts: how many keys of each lane's run are among the first d of all, ties to lower runs.
 // Requires: d <= the sum of lengths; all runs together have fewer than 2^31 samples.
-template <class Team, class Key>
+template <class Team, class Key, class Keys = const Key*>
 GSORT_HOST_DEVICE constexpr void kway_cut(const Team& team, std::uint64_t d,
                                           std::uint32_t sample_shift,
-                                          typename Team::template Each<SampledRun<Key>>& runs,
+                                          typename Team::template Each<SampledRun<Key, Keys>>& runs,
                                           typename Team::template Each<std::uint64_t>& cuts) {
   constexpr unsigned kLeftOut = Team::kLanes / 2 + 1;  // half of them, and the greatest run's
-  typename Team::template Each<const Key*> samples;
+  typename Team::template Each<Keys> samples;
   typename Team::template Each<std::uint32_t> counts;  // of samples
-  typename Team::template Each<LevelCut<Key>> near;
+  typename Team::template Each<LevelCut<Key, Keys>> near;
   CutWindows<Team> windows;
   team.each([&](unsigned lane) {
     const std::uint64_t step_less_one = (std::uint64_t{1} << sample_shift) - 1;
@@ -400,11 +401,11 @@ GSORT_HOST_DEVICE constexpr void kway_cut(const Team& team, std::uint64_t d,
   const std::uint32_t all = team.sum(counts);
   const auto bound = static_cast<std::uint32_t>(level_size(d, kLeftOut, sample_shift));
   const std::uint32_t rank = bound < all ? bound : all;
-  kway_narrow<Team, Key>(team, rank, samples, windows);
+  kway_narrow<Team, Key, Keys>(team, rank, samples, windows);
 
   // On the level above the first no run has an element.
   team.each([&](unsigned lane) {
-    LevelCut<Key>& cut = near[lane];
+    LevelCut<Key, Keys>& cut = near[lane];
     cut.elements = samples[lane] + windows.low[lane];
     cut.high = static_cast<std::int32_t>(windows.high[lane] - windows.low[lane]);
     if (cut.high > 0) cut.right = cut.elements[0];
@@ -414,16 +415,16 @@ GSORT_HOST_DEVICE constexpr void kway_cut(const Team& team, std::uint64_t d,
     return level_size(inner, Team::kLanes / 2, level);
   };
   const std::int32_t begin =
-      kway_change_sides<Team, Key>(team, near, std::int32_t{1} << kNearLevel,
-                                   static_cast<std::int32_t>(wanted_samples(kNearLevel)));
-  kway_refine<Team, Key>(team, near, kNearLevel,
-                         wanted_samples(kNearLevel) - static_cast<std::uint32_t>(begin),
-                         wanted_samples);
+      kway_change_sides<Team, Key, Keys>(team, near, std::int32_t{1} << kNearLevel,
+                                         static_cast<std::int32_t>(wanted_samples(kNearLevel)));
+  kway_refine<Team, Key, Keys>(team, near, kNearLevel,
+                               wanted_samples(kNearLevel) - static_cast<std::uint32_t>(begin),
+                               wanted_samples);
 
   // The keys around the samples; beyond a window's end there may be more.
   constexpr std::uint64_t kFar = std::uint64_t{1} << 20;
   team.each([&](unsigned lane) {
-    LevelCut<Key>& cut = near[lane];
+    LevelCut<Key, Keys>& cut = near[lane];
     const std::uint32_t before = windows.low[lane] + static_cast<std::uint32_t>(cut.cut);
     if (cut.cut == 0 && before > 0) cut.left = samples[lane][before - 1];
     if (cut.cut == cut.high && before < counts[lane]) cut.right = samples[lane][before];
@@ -437,7 +438,7 @@ GSORT_HOST_DEVICE constexpr void kway_cut(const Team& team, std::uint64_t d,
   });
   // Beyond those that the samples of the prefix stand for; it is at most a few samples a lane.
   const auto excess = static_cast<std::int32_t>(d - (std::uint64_t{rank} << sample_shift));
-  kway_refine<Team, Key>(team, near, sample_shift, rank, [&](unsigned level) {
+  kway_refine<Team, Key, Keys>(team, near, sample_shift, rank, [&](unsigned level) {
     return (rank << (sample_shift - level)) +
            static_cast<std::uint32_t>(level_size(excess, kLeftOut, level));
   });

@@ -63,7 +63,7 @@ __device__ void block_lay_out_slices(TileSlices<kFanIn>& slices) {
 // partition_kernel wrote, or by searching for them, which only pays for two runs in the L2 cache.
 // Both return false for a tile that has nothing to merge, and hold a barrier for all others.
 struct WrittenCuts {
-  template <unsigned kTileKeys, unsigned kRowWords, class Key, unsigned kFanIn>
+  template <unsigned kTileKeys, unsigned kRowWords, bool kMapped, class Key, unsigned kFanIn>
   static __device__ bool block_find_slices(const MergePass<Key>& pass, std::uint64_t tile,
                                            TileSlices<kFanIn>& slices) {
     constexpr std::uint64_t kRowNumbers = kRowHeader + kFanIn;
@@ -85,7 +85,7 @@ struct WrittenCuts {
 
 template <unsigned kLanes>
 struct SearchedCuts {
-  template <unsigned kTileKeys, unsigned kRowWords, class Key, unsigned kFanIn>
+  template <unsigned kTileKeys, unsigned kRowWords, bool kMapped, class Key, unsigned kFanIn>
   static __device__ bool block_find_slices(const MergePass<Key>& pass, std::uint64_t number,
                                            TileSlices<kFanIn>& slices) {
     static_assert(kFanIn == 2);
@@ -95,10 +95,10 @@ struct SearchedCuts {
     __shared__ std::uint64_t ends[2];
     const unsigned team = threadIdx.x / kLanes;
     if (team < 2) {
-      const std::uint64_t cut =
-          wide_co_rank(WarpLanes<kLanes>{}, team == 0 ? tile.begin : tile.end,
-                       pass.input + tile.runs.first_begin, tile.runs.first_length,
-                       pass.input + tile.runs.second_begin, tile.runs.second_length);
+      const auto keys = pass.template reader<kMapped>(pass.input);
+      const std::uint64_t cut = wide_co_rank(
+          WarpLanes<kLanes>{}, team == 0 ? tile.begin : tile.end, keys + tile.runs.first_begin,
+          tile.runs.first_length, keys + tile.runs.second_begin, tile.runs.second_length);
       if (threadIdx.x % kLanes == 0) ends[team] = cut;
     }
     __syncthreads();  // both ends are found
@@ -114,25 +114,34 @@ struct SearchedCuts {
   }
 };
 
+template <class Key>
+__device__ void thread_copy_key(Key* to, const Key* from) {
+  thread_copy_async(to, from);
+}
+template <class Key>
+__device__ void thread_copy_key(Key* to, MappedReader<Key> from) {
+  *to = from[0];
+}
+
 // Copies words [from, to) of the tile, all of one slice; the first goes to `word` of the shared
 // tile, the others behind it or, for kReversed, before it. 32 words further is a constant number of
 // places further.
-template <bool kReversed, class Key, unsigned kRowWords>
-__device__ void warp_copy_slice(TileWords<Key, kRowWords> tile, const Key* source, unsigned count,
+template <bool kReversed, class Key, unsigned kRowWords, class Keys>
+__device__ void warp_copy_slice(TileWords<Key, kRowWords> tile, Keys source, unsigned count,
                                 unsigned word) {
   const unsigned lane = threadIdx.x % 32;
   constexpr int kStep = static_cast<int>(TileWords<Key, kRowWords>::kWarpStride);
   constexpr int kSignedStep = kReversed ? -kStep : kStep;
   Key* to = tile.words + tile.place_of(kReversed ? word - lane : word + lane);
-  source += lane;
+  source = source + lane;
   constexpr int kAtOnce = 8;
 #pragma unroll 1
   for (int left = static_cast<int>(count - lane); left > 0; left -= 32 * kAtOnce) {
 #pragma unroll
     for (int j = 0; j < kAtOnce; ++j) {
-      if (left > 32 * j) thread_copy_async(to + j * kSignedStep, source + 32 * j);
+      if (left > 32 * j) thread_copy_key(to + j * kSignedStep, source + 32 * j);
     }
-    source += 32 * kAtOnce;
+    source = source + 32 * kAtOnce;
     to += kAtOnce * kSignedStep;
   }
 }
@@ -235,17 +244,21 @@ __device__ void block_merge_slices(TileWords<Key, kRowWords> tile, const TileSli
 }
 
 // Merges tile `number` of the pass, if it exists.
-template <class Cuts, unsigned kThreads, unsigned kRowWords, unsigned kFanIn, class Key>
+template <class Cuts, unsigned kThreads, unsigned kRowWords, unsigned kFanIn, bool kMapped,
+          class Key>
 __device__ void block_merge_tile(const MergePass<Key>& pass, std::uint64_t number) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ TileSlices<kFanIn> slices;
   __shared__ unsigned co_ranks[kThreads + 1];
   const TileWords<Key, kRowWords> tile{reinterpret_cast<Key*>(shared_bytes)};
   constexpr unsigned kTileKeys = merge_tile_keys(kThreads, kRowWords, kFanIn);
-  if (!Cuts::template block_find_slices<kTileKeys, kRowWords>(pass, number, slices)) return;
+  if (!Cuts::template block_find_slices<kTileKeys, kRowWords, kMapped>(pass, number, slices)) {
+    return;
+  }
+  const auto input = pass.template reader<kMapped>(pass.input);
   warp_visit_slices<kRowWords>(slices, [&](auto reversed, std::uint64_t source,
                                            unsigned /*position*/, unsigned count, unsigned word) {
-    warp_copy_slice<decltype(reversed)::value>(tile, pass.input + source, count, word);
+    warp_copy_slice<decltype(reversed)::value>(tile, input + source, count, word);
   });
   warp_fill_holes(tile, slices);
   thread_wait_for_copies();
@@ -266,11 +279,11 @@ __device__ void block_merge_tile(const MergePass<Key>& pass, std::uint64_t numbe
 }
 
 template <class Key, unsigned kThreads, unsigned kRowWords, unsigned kFanIn,
-          unsigned kResidentThreads, class Cuts = WrittenCuts>
+          unsigned kResidentThreads, class Cuts, bool kMapped>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    kway_merge_kernel(const MergePass<Key> pass) {
+    kway_merge_kernel(const __grid_constant__ MergePass<Key> pass) {
   grid_begin();
-  block_merge_tile<Cuts, kThreads, kRowWords, kFanIn>(pass, blockIdx.x);
+  block_merge_tile<Cuts, kThreads, kRowWords, kFanIn, kMapped>(pass, blockIdx.x);
 }
 
 }  // namespace gsort::gpu

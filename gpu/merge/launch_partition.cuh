@@ -25,7 +25,8 @@ void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStr
       constexpr unsigned kFanIn = decltype(fan_in)::value;
       constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(kFanIn);
       const auto blocks = static_cast<unsigned>(div_up(pass.row_count * kFanIn, kPartitionThreads));
-      launch_kernel(partition_kernel<Key, kTileKeys, kFanIn>,
+      launch_kernel(pass.loads_mapped ? partition_kernel<Key, kTileKeys, kFanIn, true>
+                                      : partition_kernel<Key, kTileKeys, kFanIn, false>,
                     {.blocks = blocks,
                      .threads = kPartitionThreads,
                      .architecture = architecture,
@@ -42,7 +43,8 @@ void launch_two_way_partition(const MergePass<Key>& pass, unsigned architecture,
   with_tuning<Element>(architecture, [&](auto constant) {
     constexpr unsigned kTileKeys = decltype(constant)::kTuning.two_way_tile_keys();
     const auto blocks = static_cast<unsigned>(div_up(pass.row_count, kPartitionThreads));
-    launch_kernel(two_way_partition_kernel<Key, kTileKeys>,
+    launch_kernel(pass.loads_mapped ? two_way_partition_kernel<Key, kTileKeys, true>
+                                    : two_way_partition_kernel<Key, kTileKeys, false>,
                   {blocks, kPartitionThreads, 0, architecture, stream},
                   "launching two_way_partition_kernel", pass);
   });

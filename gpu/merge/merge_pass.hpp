@@ -90,6 +90,23 @@ struct TileOfTwo {
   std::uint64_t end = 0;  // == begin: this tile has no keys
 };
 
+// Reads keys as they were given as ordered ones. Stands where a pointer to ordered keys stands.
+template <class Key>
+struct MappedReader {
+  const Key* keys = nullptr;
+  const KeyMap<Key>* map = nullptr;
+
+  template <class Place>
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr Key operator[](Place place) const {
+    return map->to_ordered(keys[place]);
+  }
+  template <class Distance>
+  [[nodiscard]] friend GSORT_HOST_DEVICE constexpr MappedReader operator+(MappedReader keys,
+                                                                          Distance distance) {
+    return {keys.keys + distance, keys.map};
+  }
+};
+
 template <class Key>
 struct MergePass {
   const Key* input = nullptr;
@@ -99,6 +116,10 @@ struct MergePass {
   bool writes_samples = false;  // false in the last pass; kWrittenSampleShift<Key> of the others
   bool maps = false;            // store_map is not the identity
   KeyMap<Key> store_map;
+  // load_map is not the identity: the input and its samples are keys as they were given. Only of
+  // the first pass, of launch_small_merge and launch_two_way_merge.
+  bool loads_mapped = false;
+  KeyMap<Key> load_map;
   RunTable runs;
   std::uint32_t fan_in = 2;
   std::uint64_t group_count = 0;
@@ -108,6 +129,16 @@ struct MergePass {
   std::uint64_t* rows = nullptr;
   bool two_arrays = false;  // `apart` is the only group
   TwoRuns apart;
+
+  // `keys` of the input or of its samples, as what reads them: a pointer unless they are mapped.
+  template <bool kMapped>
+  [[nodiscard]] GSORT_HOST_DEVICE constexpr auto reader(const Key* keys) const {
+    if constexpr (kMapped) {
+      return MappedReader<Key>{keys, &load_map};
+    } else {
+      return keys;
+    }
+  }
 
   // The tile of a pass of fan-in 2 whose rows_per_group are tiles alone, none for a group's end.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr TileOfTwo tile_of_two(std::uint64_t tile,

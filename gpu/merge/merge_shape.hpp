@@ -93,7 +93,8 @@ template <class Key>
 [[nodiscard]] MergePasses<Key> make_passes(const std::uint64_t* slice_counts,
                                            std::uint32_t slice_count,
                                            const MergeScratch<Key>& scratch,
-                                           const KernelTuning& tuning, KeyMap<Key> store_map) {
+                                           const KernelTuning& tuning, KeyMap<Key> load_map,
+                                           KeyMap<Key> store_map) {
   const MergeShape shape = merge_shape_of(slice_count, tuning);
   const std::uint64_t tile_keys = tuning.merge_tile_keys(shape.fan_in);
   MergePasses<Key> all;
@@ -104,6 +105,7 @@ template <class Key>
   MergePass<Key> pass;
   pass.samples = scratch.samples;
   pass.rows = scratch.rows;
+  pass.load_map = load_map;
   pass.store_map = store_map;
   pass.fan_in = shape.fan_in;
   pass.runs.total = all.numbers.back();
@@ -125,6 +127,7 @@ template <class Key>
     pass.sample_shift = i == 0 ? kReadSampleShift : kWrittenSampleShift<Key>;
     pass.writes_samples = !last;
     pass.maps = last && !store_map.is_identity();
+    pass.loads_mapped = i == 0 && !load_map.is_identity();
     all.passes.push_back(pass);
     pass.runs.run_count = pass.group_count;
     pass.runs.stride *= shape.fan_in;

@@ -77,10 +77,11 @@ struct LaneTeam {
   }
 };
 
-template <class Key, std::uint32_t kTileKeys, unsigned kFanIn>
+template <class Key, std::uint32_t kTileKeys, unsigned kFanIn, bool kMapped>
 __global__ void __launch_bounds__(kPartitionThreads, 12)
-    partition_kernel(const MergePass<Key> pass) {
+    partition_kernel(const __grid_constant__ MergePass<Key> pass) {
   using Team = LaneTeam<kFanIn>;
+  using Keys = decltype(pass.template reader<kMapped>(nullptr));
   grid_begin();
   const unsigned lane = threadIdx.x % kFanIn;
   const std::uint64_t row = (std::uint64_t{blockIdx.x} * kPartitionThreads + threadIdx.x) / kFanIn;
@@ -105,10 +106,12 @@ __global__ void __launch_bounds__(kPartitionThreads, 12)
   const std::uint64_t wanted = exists ? (row - first_row) * kTileKeys : 0;
   const std::uint64_t position = wanted < group_length ? wanted : group_length;
 
-  typename Team::template Each<SampledRun<Key>> runs;
+  typename Team::template Each<SampledRun<Key, Keys>> runs;
   typename Team::template Each<std::uint64_t> cuts;
-  runs[lane] = {pass.input + begin, pass.samples + (begin >> pass.sample_shift) + run, end - begin};
-  kway_cut<Team, Key>(Team{}, position, pass.sample_shift, runs, cuts);
+  const Key* const samples = pass.samples + (begin >> pass.sample_shift) + run;
+  runs[lane] = {pass.template reader<kMapped>(pass.input + begin),
+                pass.template reader<kMapped>(samples), end - begin};
+  kway_cut<Team, Key, Keys>(Team{}, position, pass.sample_shift, runs, cuts);
   if (!exists) return;
 
   std::uint64_t* const out = pass.rows + row * (kRowHeader + kFanIn);
@@ -121,9 +124,9 @@ __global__ void __launch_bounds__(kPartitionThreads, 12)
 }
 
 // One thread a row: two runs need no samples, since a guided search reads as little.
-template <class Key, std::uint32_t kTileKeys>
+template <class Key, std::uint32_t kTileKeys, bool kMapped>
 __global__ void __launch_bounds__(kPartitionThreads)
-    two_way_partition_kernel(const MergePass<Key> pass) {
+    two_way_partition_kernel(const __grid_constant__ MergePass<Key> pass) {
   grid_begin();
   const std::uint64_t row = std::uint64_t{blockIdx.x} * kPartitionThreads + threadIdx.x;
   if (row >= pass.row_count) return;
@@ -131,9 +134,9 @@ __global__ void __launch_bounds__(kPartitionThreads)
   const std::uint64_t length = runs.length();
   const std::uint64_t wanted = row * kTileKeys;
   const std::uint64_t position = wanted < length ? wanted : length;
-  const std::uint64_t cut =
-      guided_co_rank(position, pass.input + runs.first_begin, runs.first_length,
-                     pass.input + runs.second_begin, runs.second_length);
+  const auto keys = pass.template reader<kMapped>(pass.input);
+  const std::uint64_t cut = guided_co_rank(position, keys + runs.first_begin, runs.first_length,
+                                           keys + runs.second_begin, runs.second_length);
   std::uint64_t* const out = pass.rows + row * (kRowHeader + 2);
   out[kOutputPosition] = wanted < length ? position : kGroupEnd;
   out[kGroupPosition] = position;

@@ -34,12 +34,12 @@ struct SerialLanes {
 };
 
 // The co-rank of position d of merge(a, b): how many of the first d keys come from a, ties from a
-// first. Requires: a[0, a_count) and b[0, b_count) ascending; d <= a_count + b_count < 2^59.
-template <class Lanes, class Key>
+// first. `a` and `b` are anything that operator[] reads keys from. Requires: a[0, a_count) and b[0,
+// b_count) ascending; d <= a_count + b_count < 2^59.
+template <class Lanes, class Keys>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr std::uint64_t wide_co_rank(const Lanes& lanes,
-                                                                     std::uint64_t d, const Key* a,
-                                                                     std::uint64_t a_count,
-                                                                     const Key* b,
+                                                                     std::uint64_t d, Keys a,
+                                                                     std::uint64_t a_count, Keys b,
                                                                      std::uint64_t b_count) {
   std::uint64_t low = d > b_count ? d - b_count : 0;
   std::uint64_t high = d < a_count ? d : a_count;

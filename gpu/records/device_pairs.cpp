@@ -167,7 +167,7 @@ void queue_pass(const MergePass<Key>& keys, ConstPairs<Key, Value> from, Pairs<K
 // Requires: not both arrays are empty.
 template <class Key, class Value>
 void queue_two_arrays(const PairArrayMerge<Key, Value>& merge) {
-  const auto& [a, a_count, b, b_count, output, store_map, scratch, stream] = merge;
+  const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
   const unsigned architecture = current_architecture();
   const std::uint64_t tile = tuning_for<PairOf<Key, Value>>(architecture).two_way_tile_keys();
   const std::uint64_t total = a_count + b_count;
@@ -177,6 +177,8 @@ void queue_two_arrays(const PairArrayMerge<Key, Value>& merge) {
   pass.keys.output = output.keys;
   pass.keys.store_map = store_map;
   pass.keys.maps = !store_map.is_identity();
+  pass.keys.load_map = load_map;
+  pass.keys.loads_mapped = !load_map.is_identity();
   pass.keys.two_arrays = true;
   pass.keys.fan_in = 2;
   pass.keys.group_count = 1;
@@ -258,7 +260,8 @@ std::size_t merge_pair_slices_scratch_bytes(std::uint64_t total, std::uint32_t s
 
 template <class Key, class Value>
 void merge_pair_slices(const PairSliceMerge<Key, Value>& merge) {
-  const auto& [input, slice_counts, slice_count, output, store_map, scratch, stream] = merge;
+  const auto& [input, slice_counts, slice_count, output, load_map, store_map, scratch, stream] =
+      merge;
   require_memory(slice_counts, slice_count, 1, kMerging, "the table of slice counts");
   const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kMerging, "pairs");
   if (total == 0) return;
@@ -272,6 +275,7 @@ void merge_pair_slices(const PairSliceMerge<Key, Value>& merge) {
                                    .b = second,
                                    .b_count = total - first,
                                    .output = output,
+                                   .load_map = load_map,
                                    .store_map = store_map,
                                    .scratch = scratch,
                                    .stream = stream});
@@ -285,7 +289,7 @@ void merge_pair_slices(const PairSliceMerge<Key, Value>& merge) {
   const KernelTuning tuning = tuning_for<PairOf<Key, Value>>(architecture);
   const auto arrays = cut_merge_arrays<Key, Value>(scratch.memory, total, slice_count, tuning);
   const MergePasses<Key> all =
-      make_passes(slice_counts, slice_count, arrays.scratch, tuning, store_map);
+      make_passes(slice_counts, slice_count, arrays.scratch, tuning, load_map, store_map);
   launch_table_copy(all.numbers.data(), all.numbers.size(), arrays.scratch.tables, architecture,
                     stream);
   launch_sample(input.keys, all.passes.front().runs, arrays.scratch.samples, architecture, stream);
@@ -313,7 +317,7 @@ std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total) {
 
 template <class Key, class Value>
 void merge_pair_arrays(const PairArrayMerge<Key, Value>& merge) {
-  const auto& [a, a_count, b, b_count, output, store_map, scratch, stream] = merge;
+  const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
   const std::array<std::uint64_t, 2> counts{a_count, b_count};
   const std::uint64_t total = sum_of_slices(counts.data(), 2, kMergingArrays, "pairs");
   if (total == 0) return;

@@ -72,13 +72,15 @@ template <class Key, class Value>
 [[nodiscard]] std::size_t merge_pair_slices_scratch_bytes(std::uint64_t total,
                                                           std::uint32_t slice_count);
 
-// What merge_pair_slices is given: slices, each ascending by its keys, one behind the other.
+// What merge_pair_slices is given: slices, each ascending by load_map.to_ordered of its keys, one
+// behind the other.
 template <class Key, class Value>
 struct PairSliceMerge {
-  ConstPairs<Key, Value> input{};               // ordered keys; pairs of all slices
+  ConstPairs<Key, Value> input{};               // pairs of all slices
   const std::uint64_t* slice_counts = nullptr;  // host memory: pairs of each slice
   std::uint32_t slice_count = 0;
   Pairs<Key, Value> output{};  // as many pairs as the input
+  KeyMap<Key> load_map{};      // from keys of the input to ordered keys
   KeyMap<Key> store_map{};     // to_raw is applied to keys as they leave
   ScratchMemory scratch{};     // of merge_pair_slices_scratch_bytes(all pairs, slice_count)
   cudaStream_t stream = nullptr;
@@ -94,14 +96,16 @@ void merge_pair_slices(const PairSliceMerge<Key, Value>& merge);
 template <class Key, class Value>
 [[nodiscard]] std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total);
 
-// What merge_pair_arrays is given: two arrays of pairs anywhere, each ascending by its keys.
+// What merge_pair_arrays is given: two arrays of pairs anywhere, each ascending by
+// load_map.to_ordered of its keys.
 template <class Key, class Value>
 struct PairArrayMerge {
-  ConstPairs<Key, Value> a{};  // a_count pairs of ordered keys
+  ConstPairs<Key, Value> a{};  // a_count pairs
   std::uint64_t a_count = 0;
   ConstPairs<Key, Value> b{};  // b_count pairs; a and b may overlap
   std::uint64_t b_count = 0;
   Pairs<Key, Value> output{};  // a_count + b_count pairs
+  KeyMap<Key> load_map{};      // from keys of the inputs to ordered keys
   KeyMap<Key> store_map{};     // to_raw is applied to keys as they leave
   ScratchMemory scratch{};     // of merge_pair_arrays_scratch_bytes(a_count + b_count)
   cudaStream_t stream = nullptr;

@@ -31,9 +31,13 @@ void launch_pair_merge_as(const PairMergePass<Key, Value>& pass, std::uint64_t b
   static_assert(kTuning.two_way_threads == kTuning.merge_threads);  // one kernel for two runs
   constexpr unsigned kBytes =
       kPairTileBytes<Key, Value, kTuning.merge_threads, kTuning.keys_per_thread>;
+  constexpr unsigned kRowWords = kTuning.keys_per_thread;
+  constexpr unsigned kResident = kTuning.resident_threads;
   launch_kernel(
-      pair_merge_kernel<Key, Value, kTuning.merge_threads, kTuning.keys_per_thread, kFanIn,
-                        kTuning.resident_threads, Cuts>,
+      pass.keys.loads_mapped ? pair_merge_kernel<Key, Value, kTuning.merge_threads, kRowWords,
+                                                 kFanIn, kResident, Cuts, true>
+                             : pair_merge_kernel<Key, Value, kTuning.merge_threads, kRowWords,
+                                                 kFanIn, kResident, Cuts, false>,
       {static_cast<unsigned>(blocks), kTuning.merge_threads, kBytes, architecture, stream},
       "launching pair_merge_kernel", pass);
 }

@@ -28,7 +28,7 @@ namespace gsort::gpu {
 // A thread's pairs of the tile, on their way to shared memory: those at positions first, first + 32
 // ... of the slices laid end to end, kAtOnce at a time. All loads of these are issued before one of
 // them is waited for.
-template <class Key, class Value, unsigned kRowWords, unsigned kFanIn>
+template <class Key, class Value, unsigned kRowWords, unsigned kFanIn, bool kMapped>
 class ThreadPairs {
  public:
   static constexpr unsigned kAtOnce = sizeof(Key) == 4 ? 16 : 8;
@@ -47,7 +47,7 @@ class ThreadPairs {
       const unsigned position = position_ + 32 * i;
       if (position >= count) break;
       if (position >= slice_end_) enter_slice_of(position);
-      keys_[i] = keys_from_[32 * i];
+      keys_[i] = pairs_->keys.template reader<kMapped>(keys_from_)[32 * i];
       thread_copy_async(staged + 32 * i, values_from_ + 32 * i);
       places_[i] = first_place_ + step_ * static_cast<int>(i);
     }
@@ -116,7 +116,7 @@ class ThreadPairs {
 };
 
 // The range of the tile's keys, from the ends of its slices. The same in all lanes of the block.
-template <class Key, unsigned kFanIn>
+template <bool kMapped, class Key, unsigned kFanIn>
 __device__ KeyRange<Key> warp_find_range(const MergePass<Key>& pass,
                                          const TileSlices<kFanIn>& slices) {
   const unsigned lane = threadIdx.x % 32;
@@ -124,7 +124,7 @@ __device__ KeyRange<Key> warp_find_range(const MergePass<Key>& pass,
   if (lane < kFanIn) {
     const unsigned count = slices.first[lane + 1] - slices.first[lane];
     if (count > 0) {
-      const Key* const slice = pass.input + slices.source[lane];
+      const auto slice = pass.template reader<kMapped>(pass.input) + slices.source[lane];
       range = {slice[0], slice[count - 1]};
     }
   }
@@ -133,12 +133,12 @@ __device__ KeyRange<Key> warp_find_range(const MergePass<Key>& pass,
 
 // Merges the tile's slices with words of `code`, and stores them. False, with nothing stored, if
 // the code does not suit the keys. Requires: the first keys of `mine` are loaded.
-template <unsigned kThreads, unsigned kRowWords, class Code, class Value, unsigned kFanIn>
-__device__ bool block_merge_pairs(const Code& code,
-                                  const PairMergePass<typename Code::Key, Value>& pairs,
-                                  ThreadPairs<typename Code::Key, Value, kRowWords, kFanIn> mine,
-                                  const TileSlices<kFanIn>& slices, unsigned* co_ranks,
-                                  unsigned char* shared_bytes) {
+template <unsigned kThreads, unsigned kRowWords, class Code, class Value, unsigned kFanIn,
+          bool kMapped>
+__device__ bool block_merge_pairs(
+    const Code& code, const PairMergePass<typename Code::Key, Value>& pairs,
+    ThreadPairs<typename Code::Key, Value, kRowWords, kFanIn, kMapped> mine,
+    const TileSlices<kFanIn>& slices, unsigned* co_ranks, unsigned char* shared_bytes) {
   using Key = typename Code::Key;
   const MergePass<Key>& pass = pairs.keys;
   const unsigned count = slices.first[kFanIn];
@@ -167,30 +167,31 @@ __device__ bool block_merge_pairs(const Code& code,
 }
 
 // The thread's pairs, of which the first ones are on their way.
-template <unsigned kRowWords, class Key, class Value, unsigned kFanIn>
-__device__ ThreadPairs<Key, Value, kRowWords, kFanIn> thread_load_pairs(
+template <unsigned kRowWords, bool kMapped, class Key, class Value, unsigned kFanIn>
+__device__ ThreadPairs<Key, Value, kRowWords, kFanIn, kMapped> thread_load_pairs(
     const PairMergePass<Key, Value>& pairs, const TileSlices<kFanIn>& slices,
     unsigned char* shared_bytes) {
   const unsigned first = threadIdx.x / 32 * 32 * kRowWords + threadIdx.x % 32;
-  ThreadPairs<Key, Value, kRowWords, kFanIn> mine(pairs, slices, first);
+  ThreadPairs<Key, Value, kRowWords, kFanIn, kMapped> mine(pairs, slices, first);
   mine.load(reinterpret_cast<Value*>(shared_bytes));
   return mine;
 }
 
 // Merges the tile's slices with words of whole keys, and stores them. A function of its own, so
 // that what it needs in registers does not cost the kernel others.
-template <unsigned kThreads, unsigned kRowWords, class Key, class Value, unsigned kFanIn>
+template <unsigned kThreads, unsigned kRowWords, bool kMapped, class Key, class Value,
+          unsigned kFanIn>
 __device__ __noinline__ void block_merge_whole_keys(const PairMergePass<Key, Value>& pairs,
                                                     const TileSlices<kFanIn>& slices,
                                                     unsigned* co_ranks,
                                                     unsigned char* shared_bytes) {
   thread_wait_for_copies();  // of values, which are copied anew
-  const auto mine = thread_load_pairs<kRowWords>(pairs, slices, shared_bytes);
+  const auto mine = thread_load_pairs<kRowWords, kMapped>(pairs, slices, shared_bytes);
   block_merge_pairs<kThreads>(WholeKeyCode<Key>{}, pairs, mine, slices, co_ranks, shared_bytes);
 }
 
 template <class Key, class Value, unsigned kThreads, unsigned kRowWords, unsigned kFanIn,
-          unsigned kResidentThreads, class Cuts = WrittenCuts>
+          unsigned kResidentThreads, class Cuts, bool kMapped>
 __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     pair_merge_kernel(const __grid_constant__ PairMergePass<Key, Value> pairs) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
@@ -202,15 +203,17 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   // A tile of two slices that has a pair with the index of a fill has no holes.
   static_assert(kTilePairs <= Prefixes::kMaxIndex + (kFanIn == 2 ? 1 : 0));
   grid_begin();
-  if (!Cuts::template block_find_slices<kTilePairs, kRowWords>(pairs.keys, blockIdx.x, slices))
+  if (!Cuts::template block_find_slices<kTilePairs, kRowWords, kMapped>(pairs.keys, blockIdx.x,
+                                                                        slices)) {
     return;
-  const auto mine = thread_load_pairs<kRowWords>(pairs, slices, shared_bytes);
+  }
+  const auto mine = thread_load_pairs<kRowWords, kMapped>(pairs, slices, shared_bytes);
   const auto code =
-      Prefixes::of(warp_find_range(pairs.keys, slices), Tile::staged_in(shared_bytes));
+      Prefixes::of(warp_find_range<kMapped>(pairs.keys, slices), Tile::staged_in(shared_bytes));
   if (!code.may_misplace() || !block_expects_many_ties<kThreads>(mine.finds_tie(code))) {
     if (block_merge_pairs<kThreads>(code, pairs, mine, slices, co_ranks, shared_bytes)) return;
   }
-  block_merge_whole_keys<kThreads, kRowWords>(pairs, slices, co_ranks, shared_bytes);
+  block_merge_whole_keys<kThreads, kRowWords, kMapped>(pairs, slices, co_ranks, shared_bytes);
 }
 
 }  // namespace gsort::gpu

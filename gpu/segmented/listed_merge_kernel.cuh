@@ -18,7 +18,8 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   grid_begin();
   block_take_jobs(pass.arrays.listed_rows(), &pass.arrays.counts->taken_rows[pass.pass],
                   [&](std::uint64_t row) {
-                    block_merge_tile<WrittenCuts, kThreads, kRowWords, kFanIn>(pass.merge, row);
+                    block_merge_tile<WrittenCuts, kThreads, kRowWords, kFanIn, false>(pass.merge,
+                                                                                      row);
                   });
 }
 

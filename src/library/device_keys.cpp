@@ -28,21 +28,45 @@ void sort_device_keys(const Key* input, Key* output, std::uint64_t count, Order 
                                                       .stream = stream});
 }
 
-template <UnsignedDeviceKey Key>
+template <DeviceKey Key>
 std::size_t device_merge_scratch_bytes(std::uint64_t total) {
-  return gpu::merge_arrays_scratch_bytes<Key>(total);
+  return gpu::merge_arrays_scratch_bytes<library::Bits<Key>>(total);
 }
 
-template <UnsignedDeviceKey Key>
+template <DeviceKey Key>
 void merge_device_keys(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
-                       Key* output, const DeviceScratch& scratch, DeviceStream stream) {
-  gpu::merge_arrays<Key>({.a = a,
-                          .a_count = a_count,
-                          .b = b,
-                          .b_count = b_count,
-                          .output = output,
-                          .scratch = {scratch.memory, scratch.bytes},
-                          .stream = stream});
+                       Key* output, Order order, const DeviceScratch& scratch,
+                       DeviceStream stream) {
+  const auto map = map_of<Key>(order);
+  gpu::merge_arrays<library::Bits<Key>>({.a = bits_at(a),
+                                         .a_count = a_count,
+                                         .b = bits_at(b),
+                                         .b_count = b_count,
+                                         .output = bits_at(output),
+                                         .load_map = map,
+                                         .store_map = map,
+                                         .scratch = {scratch.memory, scratch.bytes},
+                                         .stream = stream});
+}
+
+template <DeviceKey Key>
+std::size_t device_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
+  return gpu::merge_slices_scratch_bytes<library::Bits<Key>>(total, slice_count);
+}
+
+template <DeviceKey Key>
+void merge_device_slices(const Key* input, const std::uint64_t* slice_counts,
+                         std::uint32_t slice_count, Key* output, Order order,
+                         const DeviceScratch& scratch, DeviceStream stream) {
+  const auto map = map_of<Key>(order);
+  gpu::merge_slices<library::Bits<Key>>({.input = bits_at(input),
+                                         .slice_counts = slice_counts,
+                                         .slice_count = slice_count,
+                                         .output = bits_at(output),
+                                         .load_map = map,
+                                         .store_map = map,
+                                         .scratch = {scratch.memory, scratch.bytes},
+                                         .stream = stream});
 }
 
 template <DeviceKey Key>
@@ -67,22 +91,21 @@ void sort_device_batch(const Key* input, Key* output, std::uint64_t array_count,
 
 // All that is there for every type of key.
 // NOLINTBEGIN(bugprone-macro-parentheses): a type
-#define GSORT_FOR_KEY(Key)                                                                     \
-  template std::size_t device_sort_scratch_bytes<Key>(std::uint64_t);                          \
-  template void sort_device_keys(const Key*, Key*, std::uint64_t, Order, const DeviceScratch&, \
-                                 DeviceStream);                                                \
-  template std::size_t device_batch_scratch_bytes<Key>(std::uint64_t, std::uint64_t);          \
-  template void sort_device_batch(const Key*, Key*, std::uint64_t, std::uint64_t, Order,       \
+#define GSORT_FOR_KEY(Key)                                                                        \
+  template std::size_t device_sort_scratch_bytes<Key>(std::uint64_t);                             \
+  template void sort_device_keys(const Key*, Key*, std::uint64_t, Order, const DeviceScratch&,    \
+                                 DeviceStream);                                                   \
+  template std::size_t device_merge_scratch_bytes<Key>(std::uint64_t);                            \
+  template void merge_device_keys(const Key*, std::uint64_t, const Key*, std::uint64_t, Key*,     \
+                                  Order, const DeviceScratch&, DeviceStream);                     \
+  template std::size_t device_slices_scratch_bytes<Key>(std::uint64_t, std::uint32_t);            \
+  template void merge_device_slices(const Key*, const std::uint64_t*, std::uint32_t, Key*, Order, \
+                                    const DeviceScratch&, DeviceStream);                          \
+  template std::size_t device_batch_scratch_bytes<Key>(std::uint64_t, std::uint64_t);             \
+  template void sort_device_batch(const Key*, Key*, std::uint64_t, std::uint64_t, Order,          \
                                   const DeviceScratch&, DeviceStream);
 GSORT_FOR_DEVICE_KEYS(GSORT_FOR_KEY)
 #undef GSORT_FOR_KEY
 // NOLINTEND(bugprone-macro-parentheses)
-
-template std::size_t device_merge_scratch_bytes<std::uint32_t>(std::uint64_t);
-template std::size_t device_merge_scratch_bytes<std::uint64_t>(std::uint64_t);
-template void merge_device_keys(const std::uint32_t*, std::uint64_t, const std::uint32_t*,
-                                std::uint64_t, std::uint32_t*, const DeviceScratch&, DeviceStream);
-template void merge_device_keys(const std::uint64_t*, std::uint64_t, const std::uint64_t*,
-                                std::uint64_t, std::uint64_t*, const DeviceScratch&, DeviceStream);
 
 }  // namespace gsort

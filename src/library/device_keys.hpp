@@ -19,7 +19,6 @@
 // error_of.hpp gives errors as results.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -41,10 +40,6 @@ struct DeviceScratch {
 template <class Key>
 concept DeviceKey = SortableKey<Key> && sizeof(Key) >= 4;
 
-// Ordered as they are, so that merging needs no look at what they mean.
-template <class Key>
-concept UnsignedDeviceKey = std::same_as<Key, std::uint32_t> || std::same_as<Key, std::uint64_t>;
-
 // One more array of keys and a few per cent; never less for a larger count.
 template <DeviceKey Key>
 [[nodiscard]] std::size_t device_sort_scratch_bytes(std::uint64_t count);
@@ -55,13 +50,25 @@ void sort_device_keys(const Key* input, Key* output, std::uint64_t count, Order 
                       const DeviceScratch& scratch, DeviceStream stream);
 
 // 5 bytes for every 1,000 keys of 32 bits in both arrays together, 10 of 64 bits.
-template <UnsignedDeviceKey Key>
+template <DeviceKey Key>
 [[nodiscard]] std::size_t device_merge_scratch_bytes(std::uint64_t total);
 
-// Merges two ascending arrays, which may overlap each other.
-template <UnsignedDeviceKey Key>
+// Merges two arrays that are sorted in `order`, and may overlap each other.
+template <DeviceKey Key>
 void merge_device_keys(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
-                       Key* output, const DeviceScratch& scratch, DeviceStream stream);
+                       Key* output, Order order, const DeviceScratch& scratch, DeviceStream stream);
+
+// The same for two slices; a few per cent of the keys for up to 8, and else one more array of keys.
+template <DeviceKey Key>
+[[nodiscard]] std::size_t device_slices_scratch_bytes(std::uint64_t total,
+                                                      std::uint32_t slice_count);
+
+// Merges any number of slices that are sorted in `order` and lie back to back in input. How many
+// keys each has is in slice_counts, in host memory, which is read before the call returns.
+template <DeviceKey Key>
+void merge_device_slices(const Key* input, const std::uint64_t* slice_counts,
+                         std::uint32_t slice_count, Key* output, Order order,
+                         const DeviceScratch& scratch, DeviceStream stream);
 
 // None for arrays of up to 8,192 keys; else about what a sort of all of them needs.
 template <DeviceKey Key>

@@ -46,6 +46,49 @@ void sort_device_pairs(const Key* keys_in, Key* keys_out, const Value* values_in
                                      .stream = stream});
 }
 
+template <DeviceKey Key, DeviceWord Value>
+std::size_t device_pair_merge_scratch_bytes(std::uint64_t total) {
+  return gpu::merge_pair_arrays_scratch_bytes<Bits<Key>, Value>(total);
+}
+
+template <DeviceKey Key, DeviceWord Value>
+void merge_device_pairs(const Key* a_keys, const Value* a_values, std::uint64_t a_count,
+                        const Key* b_keys, const Value* b_values, std::uint64_t b_count,
+                        Key* keys_out, Value* values_out, Order order, const DeviceScratch& scratch,
+                        DeviceStream stream) {
+  const auto map = map_of<Key>(order);
+  gpu::merge_pair_arrays<Bits<Key>, Value>({.a = {bits_at(a_keys), a_values},
+                                            .a_count = a_count,
+                                            .b = {bits_at(b_keys), b_values},
+                                            .b_count = b_count,
+                                            .output = {bits_at(keys_out), values_out},
+                                            .load_map = map,
+                                            .store_map = map,
+                                            .scratch = {scratch.memory, scratch.bytes},
+                                            .stream = stream});
+}
+
+template <DeviceKey Key, DeviceWord Value>
+std::size_t device_pair_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
+  return gpu::merge_pair_slices_scratch_bytes<Bits<Key>, Value>(total, slice_count);
+}
+
+template <DeviceKey Key, DeviceWord Value>
+void merge_device_pair_slices(const Key* keys_in, const Value* values_in,
+                              const std::uint64_t* slice_counts, std::uint32_t slice_count,
+                              Key* keys_out, Value* values_out, Order order,
+                              const DeviceScratch& scratch, DeviceStream stream) {
+  const auto map = map_of<Key>(order);
+  gpu::merge_pair_slices<Bits<Key>, Value>({.input = {bits_at(keys_in), values_in},
+                                            .slice_counts = slice_counts,
+                                            .slice_count = slice_count,
+                                            .output = {bits_at(keys_out), values_out},
+                                            .load_map = map,
+                                            .store_map = map,
+                                            .scratch = {scratch.memory, scratch.bytes},
+                                            .stream = stream});
+}
+
 template <DeviceKey Key, DeviceIndex Index>
 std::size_t device_argsort_scratch_bytes(std::uint64_t count) {
   require_indices<Index>(count);
@@ -65,9 +108,18 @@ void argsort_device_keys(const Key* keys, Index* indices, std::uint64_t count, O
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type
-#define GSORT_FOR_VALUE(Key, Value)                                                             \
-  template std::size_t device_pairs_scratch_bytes<Key, Value>(std::uint64_t);                   \
-  template void sort_device_pairs(const Key*, Key*, const Value*, Value*, std::uint64_t, Order, \
+#define GSORT_FOR_VALUE(Key, Value)                                                                \
+  template std::size_t device_pair_merge_scratch_bytes<Key, Value>(std::uint64_t);                 \
+  template void merge_device_pairs(const Key*, const Value*, std::uint64_t, const Key*,            \
+                                   const Value*, std::uint64_t, Key*, Value*, Order,               \
+                                   const DeviceScratch&, DeviceStream);                            \
+  template std::size_t device_pair_slices_scratch_bytes<Key, Value>(std::uint64_t, std::uint32_t); \
+  template void merge_device_pair_slices(const Key*, const Value*, const std::uint64_t*,           \
+                                         std::uint32_t, Key*, Value*, Order, const DeviceScratch&, \
+                                         DeviceStream);                                            \
+                                                                                                   \
+  template std::size_t device_pairs_scratch_bytes<Key, Value>(std::uint64_t);                      \
+  template void sort_device_pairs(const Key*, Key*, const Value*, Value*, std::uint64_t, Order,    \
                                   const DeviceScratch&, DeviceStream);
 #define GSORT_FOR_INDEX(Key, Index)                                             \
   template std::size_t device_argsort_scratch_bytes<Key, Index>(std::uint64_t); \

@@ -44,27 +44,36 @@ TYPED_TEST(EmulatedPasses, SortKeysOfAnyShape) {
   sort_and_compare<TypeParam>(Shape::kFewDistinct, small + small / 8 + 77);
 }
 
-TYPED_TEST(EmulatedPasses, MergeTwoArrays) {
-  const std::uint64_t count = small_tuning_for<TypeParam>(90).most_merged_keys / 2 + 4321;
-  std::vector<TypeParam> first = make_keys<TypeParam>(Shape::kUniform, count, 8);
-  std::vector<TypeParam> second = make_keys<TypeParam>(Shape::kUniform, count, 9);
-  std::sort(first.begin(), first.end());
-  std::sort(second.begin(), second.end());
-  const DeviceArray<TypeParam> a(first);
-  const DeviceArray<TypeParam> b(second);
-  const DeviceArray<TypeParam> output(2 * count);
-  const std::size_t scratch_bytes = merge_arrays_scratch_bytes<TypeParam>(2 * count);
+template <class Key>
+void merge_and_compare(KeyMap<Key> map) {
+  const std::uint64_t count = small_tuning_for<Key>(90).most_merged_keys / 2 + 4321;
+  const auto precedes = [&](Key x, Key y) { return map.to_ordered(x) < map.to_ordered(y); };
+  std::vector<Key> first = make_keys<Key>(Shape::kUniform, count, 8);
+  std::vector<Key> second = make_keys<Key>(Shape::kUniform, count, 9);
+  std::sort(first.begin(), first.end(), precedes);
+  std::sort(second.begin(), second.end(), precedes);
+  const DeviceArray<Key> a(first);
+  const DeviceArray<Key> b(second);
+  const DeviceArray<Key> output(2 * count);
+  const std::size_t scratch_bytes = merge_arrays_scratch_bytes<Key>(2 * count);
   const DeviceArray<unsigned char> scratch(scratch_bytes, 256 - DeviceArray<char>::kGuard);
-  merge_arrays<TypeParam>({.a = a.get(),
-                           .a_count = count,
-                           .b = b.get(),
-                           .b_count = count,
-                           .output = output.get(),
-                           .scratch = {scratch.get(), scratch_bytes}});
-  std::vector<TypeParam> expected(2 * count);
-  std::merge(first.begin(), first.end(), second.begin(), second.end(), expected.begin());
+  merge_arrays<Key>({.a = a.get(),
+                     .a_count = count,
+                     .b = b.get(),
+                     .b_count = count,
+                     .output = output.get(),
+                     .load_map = map,
+                     .store_map = map,
+                     .scratch = {scratch.get(), scratch_bytes}});
+  std::vector<Key> expected(2 * count);
+  std::merge(first.begin(), first.end(), second.begin(), second.end(), expected.begin(), precedes);
   ASSERT_TRUE(output.values() == expected);
   ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
+}
+
+TYPED_TEST(EmulatedPasses, MergeTwoArrays) {
+  merge_and_compare<TypeParam>({});
+  merge_and_compare(KeyMap<TypeParam>::of({mapped_type<TypeParam>(), true, true}));
 }
 
 // With as many bins as the count asks for, and a sample that says nothing of most keys.

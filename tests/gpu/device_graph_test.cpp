@@ -198,5 +198,34 @@ TEST_F(LibraryGraph, ReplaysSegments) {
                  offsets, true);
 }
 
+TEST_F(LibraryGraph, ReplaysMergesOfSlices) {
+  const std::vector<std::uint64_t> offsets{0, 40'000, 40'001, 90'000, 90'000, 150'000};
+  const std::uint64_t count = offsets.back();
+  if (are_too_many(count)) return;
+  std::vector<std::uint64_t> counts(offsets.size() - 1);
+  std::adjacent_difference(offsets.begin() + 1, offsets.end(), counts.begin());
+  const auto slice_count = static_cast<std::uint32_t>(counts.size());
+  const DeviceArray<double> input(count);
+  const DeviceArray<double> output(count);
+  const std::size_t bytes = device_slices_scratch_bytes<double>(count, slice_count);
+  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
+  const CapturedGraph graph([&](cudaStream_t stream) {
+    merge_device_slices(input.get(), counts.data(), slice_count, output.get(), Order::kDescending,
+                        {scratch.get(), bytes}, stream);
+  });
+  std::ranges::fill(counts, 0);  // they have been read
+  for (const Shape shape : {Shape::kUniform, Shape::kEqual, Shape::kZipf, Shape::kUniform}) {
+    std::vector<double> keys = doubles_of(shape, count);
+    for (std::size_t slice = 0; slice + 1 < offsets.size(); ++slice) {
+      std::sort(keys.begin() + static_cast<std::ptrdiff_t>(offsets[slice]),
+                keys.begin() + static_cast<std::ptrdiff_t>(offsets[slice + 1]), std::greater<>());
+    }
+    graph.replay(input.get(), keys);
+    std::ranges::sort(keys, std::greater<>());
+    ASSERT_TRUE(output.values() == keys) << static_cast<int>(shape);
+    ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
+  }
+}
+
 }  // namespace
 }  // namespace gsort::gpu

@@ -105,8 +105,8 @@ TYPED_TEST(DeviceKeysMerged, EqualsStdSortOfBoth) {
   const DeviceArray<TypeParam> merged(kCount + 5'003);
   const std::size_t bytes = device_merge_scratch_bytes<TypeParam>(kCount + 5'003);
   const DeviceArray<std::byte> scratch(bytes, kScratchShift);
-  merge_device_keys(left.get(), kCount, right.get(), 5'003, merged.get(), {scratch.get(), bytes},
-                    nullptr);
+  merge_device_keys(left.get(), kCount, right.get(), 5'003, merged.get(), Order::kAscending,
+                    {scratch.get(), bytes}, nullptr);
   EXPECT_EQ(test::bytes_of_keys<TypeParam>(merged.values()), test::sorted_copy(both, format));
 }
 

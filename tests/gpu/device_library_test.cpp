@@ -135,6 +135,118 @@ TYPED_TEST(DeviceLibrary, SortsPairsStably) {
   }
 }
 
+// Slices that are sorted each, what they are merged into, and the numbers of the merged keys.
+template <class Key>
+struct SortedSlices {
+  std::vector<std::uint64_t> counts;
+  std::vector<Key> keys;
+  std::vector<std::uint64_t> merged;
+
+  static SortedSlices of(std::vector<std::uint64_t> counts, Order order) {
+    SortedSlices slices;
+    slices.keys =
+        keys_of_few<Key>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}), 5'000);
+    std::span<Key> left(slices.keys);
+    for (const std::uint64_t count : counts) {
+      const std::vector<Key> slice(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(count));
+      std::ranges::copy(gathered<Key>(slice, order_of<Key>(slice, order)), left.begin());
+      left = left.subspan(count);
+    }
+    slices.merged = order_of<Key>(slices.keys, order);
+    slices.counts = std::move(counts);
+    return slices;
+  }
+};
+
+template <class Key>
+void merge_two(std::uint64_t a_count, std::uint64_t b_count, Order order) {
+  if (gpu::are_too_many(a_count + b_count)) return;
+  const auto slices = SortedSlices<Key>::of({a_count, b_count}, order);
+  const std::uint64_t count = a_count + b_count;
+  const DeviceArray<Key> input(slices.keys);
+  const DeviceArray<Key> output(count);
+  const std::size_t bytes = device_merge_scratch_bytes<Key>(count);
+  const DeviceArray<std::byte> scratch(bytes, kScratchShift);
+  merge_device_keys(input.get(), a_count, input.get() + a_count, b_count, output.get(), order,
+                    {scratch.get(), bytes}, nullptr);
+  expect_same(output.values(), gathered<Key>(slices.keys, slices.merged));
+
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = value_of<float>(i);
+  const DeviceArray<float> values_in(values);
+  const DeviceArray<float> values_out(count);
+  const std::size_t pair_bytes = device_pair_merge_scratch_bytes<Key, float>(count);
+  const DeviceArray<std::byte> pair_scratch(pair_bytes, kScratchShift);
+  merge_device_pairs(input.get(), values_in.get(), a_count, input.get() + a_count,
+                     values_in.get() + a_count, b_count, output.get(), values_out.get(), order,
+                     {pair_scratch.get(), pair_bytes}, nullptr);
+  expect_same(output.values(), gathered<Key>(slices.keys, slices.merged));
+  expect_same(values_out.values(), gathered<float>(values, slices.merged));
+  expect_same(input.values(), slices.keys);
+  EXPECT_TRUE(output.guards_hold() && scratch.guards_hold() && pair_scratch.guards_hold());
+}
+
+TYPED_TEST(DeviceLibrary, MergesTwoArraysStably) {
+  for (const Order order : kOrders) {
+    merge_two<TypeParam>(0, 5, order);
+    merge_two<TypeParam>(700, 1, order);
+    merge_two<TypeParam>(9'000, 5'003, order);
+    merge_two<TypeParam>(1'300'007, 900'000, order);  // with a kernel for the cuts
+  }
+}
+
+template <class Key>
+void merge_slices_of(std::vector<std::uint64_t> counts, Order order) {
+  const auto slices = SortedSlices<Key>::of(std::move(counts), order);
+  const std::uint64_t count = slices.keys.size();
+  if (gpu::are_too_many(count)) return;
+  const auto slice_count = static_cast<std::uint32_t>(slices.counts.size());
+  const DeviceArray<Key> input(slices.keys);
+  const DeviceArray<Key> output(count);
+  const std::size_t bytes = device_slices_scratch_bytes<Key>(count, slice_count);
+  const DeviceArray<std::byte> scratch(bytes, kScratchShift);
+  merge_device_slices(input.get(), slices.counts.data(), slice_count, output.get(), order,
+                      {scratch.get(), bytes}, nullptr);
+  expect_same(output.values(), gathered<Key>(slices.keys, slices.merged));
+
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = value_of<double>(i);
+  const DeviceArray<double> values_in(values);
+  const DeviceArray<double> values_out(count);
+  const std::size_t pair_bytes = device_pair_slices_scratch_bytes<Key, double>(count, slice_count);
+  const DeviceArray<std::byte> pair_scratch(pair_bytes, kScratchShift);
+  merge_device_pair_slices(input.get(), values_in.get(), slices.counts.data(), slice_count,
+                           output.get(), values_out.get(), order, {pair_scratch.get(), pair_bytes},
+                           nullptr);
+  expect_same(output.values(), gathered<Key>(slices.keys, slices.merged));
+  expect_same(values_out.values(), gathered<double>(values, slices.merged));
+  expect_same(input.values(), slices.keys);
+  EXPECT_TRUE(output.guards_hold() && scratch.guards_hold() && pair_scratch.guards_hold());
+}
+
+TYPED_TEST(DeviceLibrary, MergesAnyNumberOfSlicesStably) {
+  for (const Order order : kOrders) {
+    merge_slices_of<TypeParam>({900}, order);
+    merge_slices_of<TypeParam>({9'000, 5'003}, order);
+    merge_slices_of<TypeParam>({0, 4'000, 1, 9'001}, order);
+    merge_slices_of<TypeParam>({3'000, 0, 2'999, 3'001, 1, 5'000, 77}, order);
+    merge_slices_of<TypeParam>(std::vector<std::uint64_t>(70, 250), order);  // two passes
+    merge_slices_of<TypeParam>(std::vector<std::uint64_t>(8, 200'003), order);
+  }
+}
+
+// Every way to cut every sorted sequence of a few keys in two.
+TYPED_TEST(DeviceLibrary, MergesEverySmallInput) {
+  for (const Order order : kOrders) {
+    for (std::uint64_t a_count = 0; a_count <= 4; ++a_count) {
+      for (std::uint64_t b_count = 0; a_count + b_count <= 7; ++b_count) {
+        merge_two<TypeParam>(a_count, b_count, order);
+        merge_slices_of<TypeParam>({a_count, b_count, 1}, order);
+      }
+    }
+  }
+}
+
 template <class Key, class Index>
 void argsort_all(const std::vector<Key>& keys, Order order) {
   const auto numbers = order_of<Key>(keys, order);

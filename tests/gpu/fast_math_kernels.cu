@@ -22,12 +22,14 @@ template __global__ void
 batch_sort_kernel<std::uint64_t, k64.block_sort_threads, k64.keys_per_thread, k64.keys_per_thread,
                   k64.resident_threads>(const BatchSortPass<std::uint64_t>);
 template __global__ void kway_merge_kernel<std::uint64_t, k64.merge_threads, k64.keys_per_thread, 8,
-                                           k64.resident_threads>(const MergePass<std::uint64_t>);
+                                           k64.resident_threads, WrittenCuts, false>(
+    const __grid_constant__ MergePass<std::uint64_t>);
 template __global__ void pair_sort_kernel<std::uint64_t, std::uint32_t, kPairs.block_sort_threads,
                                           kPairs.keys_per_thread, kPairs.resident_threads>(
     const __grid_constant__ PairSortPass<std::uint64_t, std::uint32_t>);
-template __global__ void pair_merge_kernel<std::uint64_t, std::uint32_t, kPairs.merge_threads,
-                                           kPairs.keys_per_thread, 8, kPairs.resident_threads>(
+template __global__ void
+pair_merge_kernel<std::uint64_t, std::uint32_t, kPairs.merge_threads, kPairs.keys_per_thread, 8,
+                  kPairs.resident_threads, WrittenCuts, false>(
     const __grid_constant__ PairMergePass<std::uint64_t, std::uint32_t>);
 
 }  // namespace gsort::gpu

@@ -43,7 +43,9 @@ TEST(MergePasses, TellsEachPassWhereItsGroupsBegin) {
     const auto scratch = cut_merge_scratch<std::uint32_t>(cutter, total, slice_count, kTuning);
     ASSERT_EQ(cutter.used_bytes(), measure.used_bytes());
 
-    const auto all = make_passes<std::uint32_t>(counts.data(), slice_count, scratch, kTuning, {});
+    const auto map = KeyMap<std::uint32_t>::of({KeyType::kI32});
+    const auto all =
+        make_passes<std::uint32_t>(counts.data(), slice_count, scratch, kTuning, map, {});
     const MergeShape shape = merge_shape_of(slice_count, kTuning);
     ASSERT_EQ(all.passes.size(), shape.passes);
     ASSERT_EQ(all.numbers.size(), table_numbers(slice_count, shape));
@@ -53,6 +55,7 @@ TEST(MergePasses, TellsEachPassWhereItsGroupsBegin) {
     for (const auto& pass : all.passes) {
       const std::uint64_t* first_row = all.numbers.data() + (pass.group_first_row - scratch.tables);
       EXPECT_EQ(first_row[0], 0U);
+      EXPECT_EQ(pass.loads_mapped, &pass == &all.passes.front());
       for (std::uint64_t group = 1; group < pass.group_count; ++group) {
         EXPECT_GT(first_row[group], first_row[group - 1]) << "a row for the end of each group";
       }
