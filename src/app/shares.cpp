@@ -109,7 +109,7 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
 
 ShareDone take(const Options& options, Meter& meter) {
   FormedShares shares(options.from);
-  const ElementFormat element = element_of_job(shares.description());
+  const ElementFormat element = element_of_job(shares.description()).as_keys();
   Job job;
   job.element = format_in_runs(element);
   job.output_form = output_form(options);
@@ -117,7 +117,7 @@ ShareDone take(const Options& options, Meter& meter) {
   job.resumable = true;
   job.resources = options;
   require_plain(job.output_form);
-  if (element.records && !job.dtype && has_header(job.output_form.format)) {
+  if (element.shown_records() && !job.dtype && has_header(job.output_form.format)) {
     throw Error(ErrorKind::kUsage, "--take with this output", "records have only their raw form")
         .hint("name an output without a suffix of another form, or give --format=IN:bin");
   }

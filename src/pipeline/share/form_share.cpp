@@ -214,7 +214,9 @@ ElementFormat format_in_runs(const ElementFormat& element) {
   if (element.records || element.bytes() >= kLeastBytes) return format;
   const auto bytes = static_cast<std::uint32_t>(element.bytes());
   const KeyFormat& key = element.key;
-  format.records = RecordFormat{bytes, {{0, bytes, key.type, key.big_endian, key.descending}}};
+  format.records = element.shown_records().value_or(
+      RecordFormat{bytes, {{0, bytes, key.type, key.big_endian, key.descending}}});
+  format.key.tuple = {};
   return format;
 }
 
