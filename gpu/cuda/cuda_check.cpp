@@ -6,11 +6,13 @@
 #include <mutex>
 #include <string>
 
-#include "base/error.hpp"
+#include "base/device_error.hpp"
 #include "base/units.hpp"
 
 namespace gsort::gpu {
 namespace {
+
+constexpr int kAnyDevice = -1;
 
 // One fault at a time; `calls_left` is 0 when none is planned, or it has come.
 struct PlannedFault {
@@ -18,12 +20,17 @@ struct PlannedFault {
   std::atomic<CudaCall> call{CudaCall::kQuery};
   std::atomic<cudaError_t> result{cudaSuccess};
   std::atomic<bool> from_then_on{false};
+  std::atomic<int> ordinal{kAnyDevice};
   std::atomic<bool> was_met{false};
 };
 
 PlannedFault& planned() {
   static PlannedFault fault;
   return fault;
+}
+
+bool is_on_device_of(const PlannedFault& fault) {
+  return fault.ordinal == kAnyDevice || current_ordinal() == fault.ordinal;
 }
 
 struct DeviceNames {
@@ -44,24 +51,26 @@ void remember_device_name(int ordinal, std::string_view name) {
   known.names[ordinal] = name;
 }
 
-std::string device_words(int ordinal) {
+std::string device_words(std::optional<int> ordinal) {
+  if (!ordinal) return "on the GPU";
   DeviceNames& known = device_names();
   const std::scoped_lock lock(known.mutex);
-  const auto found = known.names.find(ordinal);
-  const std::string number = "on device " + std::to_string(ordinal);
+  const auto found = known.names.find(*ordinal);
+  const std::string number = "on device " + std::to_string(*ordinal);
   return found == known.names.end() ? number : number + " (" + found->second + ")";
 }
 
-std::string current_device_words() {
+std::optional<int> current_ordinal() {
   int ordinal = 0;
-  return cudaGetDevice(&ordinal) == cudaSuccess ? device_words(ordinal) : "on the GPU";
+  return cudaGetDevice(&ordinal) == cudaSuccess ? std::optional(ordinal) : std::nullopt;
 }
 
 cudaError_t planned_cuda_failure(CudaCall kind) {
   PlannedFault& fault = planned();
-  if (fault.was_met && fault.from_then_on) return fault.result;
+  if (fault.was_met && fault.from_then_on && is_on_device_of(fault)) return fault.result;
   std::uint64_t left = fault.calls_left;
-  while (left != 0 && fault.call == kind) {
+  if (left == 0 || fault.call != kind || !is_on_device_of(fault)) return cudaSuccess;
+  while (left != 0) {
     if (!fault.calls_left.compare_exchange_weak(left, left - 1)) continue;
     if (left > 1) break;
     fault.was_met = true;
@@ -75,14 +84,17 @@ void check_cuda(cudaError_t result, CudaCall kind, std::string_view operation) {
   check_cuda_result(failure != cudaSuccess ? failure : result, operation);
 }
 
-void check_cuda_result(cudaError_t result, std::string_view operation, const std::string& where) {
+void check_cuda_result(cudaError_t result, std::string_view operation, std::optional<int> ordinal) {
   if (result == cudaSuccess) return;
+  if (!ordinal) ordinal = current_ordinal();
   const auto error_kind =
       result == cudaErrorMemoryAllocation ? ErrorKind::kResource : ErrorKind::kDevice;
-  throw Error(error_kind, std::string(operation),
-              std::string(cudaGetErrorString(result)) + " (" + cudaGetErrorName(result) + ")")
-      .path(where.empty() ? current_device_words() : where)
-      .hint("check the GPU with 'nvidia-smi' and 'dmesg', or use --engine cpu");
+  throw DeviceError(
+      ordinal,
+      Error(error_kind, std::string(operation),
+            std::string(cudaGetErrorString(result)) + " (" + cudaGetErrorName(result) + ")")
+          .path(device_words(ordinal))
+          .hint("check the GPU with 'nvidia-smi' and 'dmesg', or use --engine cpu"));
 }
 
 void check_launch(std::string_view operation) {
@@ -94,6 +106,7 @@ void inject_cuda_fault(const CudaFault& fault) {
   planned().call = fault.call;
   planned().result = fault.result;
   planned().from_then_on = fault.from_then_on;
+  planned().ordinal = fault.ordinal.value_or(kAnyDevice);
   planned().calls_left = fault.nth;
 }
 

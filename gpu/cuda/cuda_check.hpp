@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,22 +24,24 @@ inline constexpr std::size_t kCudaCallKinds = static_cast<std::size_t>(CudaCall:
 // The failure planned for this call, or cudaSuccess. Counts it. Thread-safe.
 [[nodiscard]] cudaError_t planned_cuda_failure(CudaCall kind);
 
-// As check_cuda(), for the result of try_cuda(): no test plans for it. `where` names the device if
+// As check_cuda(), for the result of try_cuda(): no test plans for it. `ordinal` is the device if
 // it is not the calling thread's.
 void check_cuda_result(cudaError_t result, std::string_view operation,
-                       const std::string& where = "");
+                       std::optional<int> ordinal = std::nullopt);
 
-// Throws: Error(kDevice) "OPERATION on device 0 (NAME): the CUDA error's text" unless `result` is
-// cudaSuccess; Error(kResource) for a lack of device memory.
+// Throws: DeviceError(kDevice) "OPERATION on device 0 (NAME): the CUDA error's text" unless
+// `result` is cudaSuccess; DeviceError(kResource) for a lack of device memory.
 void check_cuda(cudaError_t result, CudaCall kind, std::string_view operation);
 
 // For errors: device `ordinal` is called so. Thread-safe.
 void remember_device_name(int ordinal, std::string_view name);
 
 // "on device 1 (NVIDIA H100)", as the path of an Error, or without the name if nobody has told it;
-// and the same for the calling thread's device.
-[[nodiscard]] std::string device_words(int ordinal);
-[[nodiscard]] std::string current_device_words();
+// "on the GPU" where there is no ordinal.
+[[nodiscard]] std::string device_words(std::optional<int> ordinal);
+
+// The calling thread's device; none if CUDA does not tell.
+[[nodiscard]] std::optional<int> current_ordinal();
 
 // The same for a kernel just launched: asks for the launch's error.
 void check_launch(std::string_view operation);
@@ -57,6 +60,7 @@ struct CudaFault {
   std::uint64_t nth = 1;  // the first checked call of that kind to fail, counted from 1
   cudaError_t result = cudaErrorUnknown;
   bool from_then_on = false;  // and all calls of any kind after it, as after a kernel that crashed
+  std::optional<int> ordinal = std::nullopt;  // of calls on this device alone
 };
 
 // Plans it, in place of an earlier one.

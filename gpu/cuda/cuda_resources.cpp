@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
+#include "base/device_error.hpp"
 #include "base/page.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
@@ -13,8 +13,10 @@
 namespace gsort::gpu {
 
 void use_device(int ordinal) {
-  check_cuda_result(try_cuda(CudaCall::kQuery, [&] { return cudaSetDevice(ordinal); }),
-                    "selecting the CUDA device", device_words(ordinal));
+  const cudaError_t result = cudaSetDevice(ordinal);
+  const cudaError_t planned = planned_cuda_failure(CudaCall::kQuery);
+  check_cuda_result(planned != cudaSuccess ? planned : result, "selecting the CUDA device",
+                    ordinal);
 }
 
 void return_to_device(int ordinal) noexcept {
@@ -64,11 +66,12 @@ DeviceMemory::DeviceMemory(std::uint64_t bytes) {
     std::size_t free_bytes = 0;
     std::size_t total_bytes = 0;
     static_cast<void>(cudaMemGetInfo(&free_bytes, &total_bytes));
-    throw Error(
-        ErrorKind::kResource, "allocating device memory",
-        fmt::format("{} are needed, {} are free", format_bytes(bytes), format_bytes(free_bytes)))
-        .path(current_device_words())
-        .hint("give less with --gpu-memory, or use --engine cpu");
+    const std::optional<int> ordinal = current_ordinal();
+    throw DeviceError(ordinal, Error(ErrorKind::kResource, "allocating device memory",
+                                     fmt::format("{} are needed, {} are free", format_bytes(bytes),
+                                                 format_bytes(free_bytes)))
+                                   .path(device_words(ordinal))
+                                   .hint("give less with --gpu-memory, or use --engine cpu"));
   }
   check_cuda_result(result, "allocating device memory");
 }
@@ -90,9 +93,10 @@ PinnedMemory::PinnedMemory(ByteSpan memory, unsigned threads) : memory_(memory) 
   });
   if (result == cudaErrorMemoryAllocation || result == cudaErrorNotPermitted) {
     static_cast<void>(cudaGetLastError());
-    throw Error(ErrorKind::kResource, "pinning host memory for the GPU",
-                fmt::format("the driver refused {}", format_bytes(memory.size())))
-        .hint("give less with -S, or use --engine cpu");
+    throw DeviceError(std::nullopt,
+                      Error(ErrorKind::kResource, "pinning host memory for the GPU",
+                            fmt::format("the driver refused {}", format_bytes(memory.size())))
+                          .hint("give less with -S, or use --engine cpu"));
   }
   check_cuda_result(result, "pinning host memory for the GPU");
 }

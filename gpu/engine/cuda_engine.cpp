@@ -93,7 +93,7 @@ Device device_at(int ordinal) {
   cudaDeviceProp properties{};
   check_cuda_result(
       try_cuda(CudaCall::kQuery, [&] { return cudaGetDeviceProperties(&properties, ordinal); }),
-      "asking for the device's properties", device_words(ordinal));
+      "asking for the device's properties", ordinal);
   Device device;
   device.ordinal = ordinal;
   device.name = properties.name;

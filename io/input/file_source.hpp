@@ -27,6 +27,10 @@ class FileSource final : public Source {
   void fill(ByteSpan room, const Claim& claim) override;
   [[nodiscard]] bool at_end() const override { return taken_ == size_; }
   void skip(std::uint64_t bytes) override { taken_ += bytes; }
+  [[nodiscard]] bool rewind() override {
+    taken_ = 0;
+    return true;
+  }
   void sample_at(ByteSpan to, std::uint64_t at) override;
   [[nodiscard]] ConstByteSpan header() const override { return header_; }
 

@@ -32,6 +32,10 @@ class MemorySource final : public Source {
   void fill(ByteSpan room, const Claim& claim) override;
   [[nodiscard]] bool at_end() const override { return taken_ == memory_.bytes; }
   void skip(std::uint64_t bytes) override;
+  [[nodiscard]] bool rewind() override {
+    taken_ = 0;
+    return true;
+  }
   void sample_at(ByteSpan to, std::uint64_t at) override { memory_.read(to, at); }
   [[nodiscard]] ConstByteSpan header() const override { return {}; }
 

@@ -50,6 +50,7 @@ class Reader::Impl {
                                                std::size_t most_bytes);
   void end_at(std::uint64_t position_bytes);
   void begin_at(std::uint64_t position_bytes);
+  [[nodiscard]] bool rewind();
   [[nodiscard]] std::size_t next_of(std::size_t input, ByteSpan buffer);
   [[nodiscard]] std::size_t inputs() const { return sources_.size(); }
   [[nodiscard]] const std::string& path_of(std::size_t input) const {
@@ -272,6 +273,14 @@ void Reader::Impl::begin_at(std::uint64_t position_bytes) {
   }
 }
 
+bool Reader::Impl::rewind() {
+  const std::lock_guard lock(mutex_);
+  current_ = 0;
+  position_ = 0;
+  end_ = kNoLimit;
+  return std::ranges::all_of(sources_, [](const auto& source) { return source->rewind(); });
+}
+
 std::size_t Reader::Impl::next_of(std::size_t input, ByteSpan buffer) {
   Source& source = *sources_[input];
   const Claim claim = source.claim(buffer, round_down(buffer.size(), element_bytes_));
@@ -395,6 +404,9 @@ void Reader::end_at(std::uint64_t position_bytes) {
 }
 void Reader::begin_at(std::uint64_t position_bytes) {
   impl_->begin_at(in_elements(position_bytes));
+}
+bool Reader::rewind() {
+  return impl_->rewind();
 }
 std::size_t Reader::next_of(std::size_t input, ByteSpan buffer) {
   return impl_->next_of(input, buffer);

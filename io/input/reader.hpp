@@ -110,6 +110,11 @@ class Reader {
   // taken.
   void number_elements(const Numbering& numbering);
 
+  // Begins again with the first byte, as if nothing had been taken. Returns false if an input
+  // cannot be read again; then this Reader is of no further use. Requires: no other call is under
+  // way.
+  [[nodiscard]] bool rewind();
+
   // The inputs one by one, for who does not want them as one sequence: next() and what belongs to
   // it must then not be used. Takes the next bytes of input `input` into `buffer`: whole elements,
   // not always as many as there is room for; 0 at its end. Bytes of the buffer behind them may be

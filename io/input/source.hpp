@@ -85,6 +85,9 @@ class Source {
   // Claims its first `bytes` bytes for nobody. Requires: size() is known, nothing has been claimed.
   virtual void skip(std::uint64_t /*bytes*/) {}
 
+  // As before the first claim. Returns false for what cannot be read again.
+  [[nodiscard]] virtual bool rewind() { return false; }
+
   // Elements from byte `at` on, without claiming them. Thread-safe. Requires: size() is known.
   virtual void sample_at(ByteSpan /*to*/, std::uint64_t /*at*/) {}
 

@@ -174,6 +174,12 @@ void Output::write_next(ConstByteSpan bytes) {
   impl_->write_at(impl_->next_offset, bytes);
   impl_->next_offset += bytes.size();
 }
+bool Output::restart() {
+  std::unique_ptr<Impl> renewed = impl_->renewed();
+  if (!renewed) return false;
+  impl_ = std::move(renewed);
+  return true;
+}
 void Output::cancel() noexcept {
   impl_->cancel();
 }

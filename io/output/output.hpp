@@ -92,6 +92,12 @@ class Output {
   // Writes `bytes` behind everything that was written so far; for one thread.
   void write_next(ConstByteSpan bytes);
 
+  // Begins again, as if just opened: nothing has been written or prepared. Returns false if what
+  // was written cannot be taken back, that is, if a stream or memory has taken some. Requires: no
+  // other call is under way, and neither commit() nor finish() has been called.
+  // Throws: Error(kOutput).
+  [[nodiscard]] bool restart();
+
   // Some other stage failed: calls waiting in write_at for bytes that will never come throw
   // Error(kOutput). Thread-safe.
   void cancel() noexcept;

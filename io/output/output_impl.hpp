@@ -27,6 +27,9 @@ class Output::Impl {
   virtual void write_at(std::uint64_t offset, ConstByteSpan bytes) = 0;
   [[nodiscard]] virtual std::string hidden_path() const { return {}; }
   virtual void note_written(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) {}
+  // The same output, not yet written to; null where what was written cannot be taken back. This
+  // one is then of no further use.
+  [[nodiscard]] virtual std::unique_ptr<Impl> renewed() = 0;
   virtual void cancel() noexcept = 0;
   virtual void commit(std::uint64_t size_bytes) = 0;
   // The steps of a regular output's commit(), and a way back from the second.

@@ -18,6 +18,11 @@ class MemoryOutput : public Output::Impl {
   [[nodiscard]] const std::string& folder() const override { return no_folder_; }
   void prepare(std::uint64_t bytes, const WriteWindows&) override { require_room(bytes); }
   void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
+  // Memory that was written to may have been an input's.
+  [[nodiscard]] std::unique_ptr<Output::Impl> renewed() override {
+    if (!written_.covers(0)) return nullptr;
+    return std::make_unique<MemoryOutput>(result_);
+  }
   void cancel() noexcept override {}
   void commit(std::uint64_t size_bytes) override;
   [[nodiscard]] std::vector<std::string> notes() const override { return {}; }

@@ -54,6 +54,9 @@ class RegularOutput : public Output::Impl {
   void note_written(std::uint64_t offset, std::uint64_t bytes) override {
     new_file_.note_written(offset, bytes);
   }
+  [[nodiscard]] std::unique_ptr<Output::Impl> renewed() override {
+    return std::make_unique<RegularOutput>(target_, OutputOptions{policy_, must_be_new_});
+  }
   void cancel() noexcept override {}
   void commit(std::uint64_t size_bytes) override;
   void finish(std::uint64_t size_bytes) override;

@@ -28,6 +28,7 @@ class StreamOutput : public Output::Impl {
   [[nodiscard]] const std::string& folder() const override { return no_folder_; }
   void prepare(std::uint64_t, const WriteWindows&) override {}
   void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
+  [[nodiscard]] std::unique_ptr<Output::Impl> renewed() override;
   void cancel() noexcept override;
   void commit(std::uint64_t size_bytes) override;
   [[nodiscard]] std::vector<std::string> notes() const override { return {}; }
@@ -80,6 +81,13 @@ void StreamOutput::stop(const std::exception_ptr& why) noexcept {
     if (!stopped_) stopped_ = why;
   }
   turn_.notify_all();
+}
+
+// A write that failed may have written some.
+std::unique_ptr<Output::Impl> StreamOutput::renewed() {
+  const bool has_failed = stopped_ && stopped_ != cancelled_;
+  if (written_ > 0 || has_failed) return nullptr;
+  return make_stream_output(std::move(file_));
 }
 
 void StreamOutput::cancel() noexcept {

@@ -178,7 +178,17 @@ std::vector<std::string> PreparedSort::folders_for_runs(const std::string& outpu
 Outcome PreparedSort::run(Meter* meter) {
   return run_sort({plan_, reader_, outputs_.front(), temporary_folders_, options_.direct_io,
                    options_.packing, options_.verify, make_engine, meter,
-                   resumption_ ? &*resumption_ : nullptr, make_tier, outputs_});
+                   resumption_ ? &*resumption_ : nullptr, make_tier, outputs_,
+                   [this](const DeviceError& failure) { return plan_without(failure); }});
+}
+
+// The devices were a choice of gsort's, unless the engine was asked for.
+bool PreparedSort::plan_without(const DeviceError& failure) {
+  if (options_.engine != EngineChoice::kAuto) return false;
+  machine_ = without_device(std::move(machine_), failure.ordinal(),
+                            "after a failure: " + failure.operation() + ": " + failure.reason());
+  plan_ = make_plan(Job(plan_.job), machine_);
+  return true;
 }
 
 void PreparedSort::remember_rates(Outcome& outcome) const {

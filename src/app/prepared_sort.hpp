@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/rates_file.hpp"
+#include "base/device_error.hpp"
 #include "base/meter.hpp"
 #include "engine/engine.hpp"
 #include "io/input/reader.hpp"
@@ -52,6 +53,7 @@ class PreparedSort {
   void remember_rates(Outcome& outcome) const;
 
  private:
+  [[nodiscard]] bool plan_without(const DeviceError& failure);
   void count_output_in_memory();
   [[nodiscard]] std::vector<std::string> folders_for_runs(const std::string& output_folder) const;
   void keep_rates(Outcome& outcome) const;

@@ -1,6 +1,7 @@
 #include "pipeline/sort_job.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <new>
 #include <numeric>
@@ -313,6 +314,12 @@ class Sort {
   std::uint64_t later_arrays_ = 0;       // elements to move after the array at hand
 };
 
+// Whether input and output are as they were before the sort.
+bool begin_again(const SortJob& job) {
+  if (job.resumption != nullptr || !job.reader.rewind()) return false;
+  return std::ranges::all_of(outputs_of(job), [](io::Output& output) { return output.restart(); });
+}
+
 }  // namespace
 
 EngineShape engine_shape_of(const Plan& plan, Meter* meter) {
@@ -342,7 +349,22 @@ io::RunStoreOptions run_store_options(const Plan& plan, Packing packing, io::Dir
 }
 
 Outcome run_sort(const SortJob& job) {
-  return Sort(job).run();
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<LostDevice> lost;
+  for (;;) {
+    try {
+      Outcome outcome = Sort(job).run();
+      outcome.lost_devices = std::move(lost);
+      const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin;
+      outcome.total_seconds = all.count();
+      return outcome;
+    } catch (const DeviceError& failure) {
+      if (!job.plan_without || !begin_again(job) || !job.plan_without(failure)) throw;
+      lost.push_back({failure.ordinal(), fmt::format("{}{}{}: {}", failure.operation(),
+                                                     failure.path().empty() ? "" : " ",
+                                                     failure.path(), failure.reason())});
+    }
+  }
 }
 
 }  // namespace gsort

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/device_error.hpp"
 #include "base/meter.hpp"
 #include "base/tier_memory.hpp"
 #include "element/packing.hpp"
@@ -29,8 +30,12 @@ using EngineMaker =
 using TierMaker =
     std::function<std::unique_ptr<TierMemory>(const DevicePlan&, std::uint64_t bytes)>;
 
+// A device has failed: makes the job's plan one that does not use it. Returns false if that may not
+// be. Throws: Error when there is no such plan.
+using PlanWithout = std::function<bool(const DeviceError&)>;
+
 struct SortJob {
-  const Plan& plan;
+  const Plan& plan;  // plan_without may change it
   io::Reader& reader;
   io::Output& output;
   std::vector<std::string> temporary_folders;
@@ -38,10 +43,11 @@ struct SortJob {
   Packing packing = Packing::kAuto;
   bool verify = true;
   EngineMaker make_engine;
-  Meter* meter = nullptr;            // is told of all phases and stages
-  Resumption* resumption = nullptr;  // keeps runs, which else are gone with the process
-  TierMaker make_tier = nullptr;     // called for each device if the plan has a tier there
-  std::span<io::Output> parts = {};  // that the output is split into; `output` is the first one
+  Meter* meter = nullptr;              // is told of all phases and stages
+  Resumption* resumption = nullptr;    // keeps runs, which else are gone with the process
+  TierMaker make_tier = nullptr;       // called for each device if the plan has a tier there
+  std::span<io::Output> parts = {};    // that the output is split into; `output` is the first one
+  PlanWithout plan_without = nullptr;  // null: a device that fails ends the sort
 };
 
 // What an engine for the plan is made with.
@@ -51,6 +57,9 @@ struct SortJob {
 [[nodiscard]] io::RunStoreOptions run_store_options(const Plan& plan, Packing packing,
                                                     io::DirectIo direct_io);
 
+// If a device fails, sorts all of the input again by the plan without it. A device that is lost
+// takes something of every run with it: their buffers go round over the devices. Inputs that cannot
+// be read again, a resumption and an output that has taken bytes for good end the sort instead.
 // Throws: Error. The output is then as it was before (what a stream took is gone), nothing is left
 // in the temporary folders but what a resumption keeps, and all threads have ended.
 Outcome run_sort(const SortJob& job);

@@ -29,7 +29,7 @@ double core_seconds_of(const Outcome& outcome) {
 
 Rates learned_from(const Outcome& outcome, const Plan& plan,
                    std::optional<double> cuda_start_seconds, Rates rates) {
-  if (outcome.bytes < kLeastBytesToLearnFrom) return rates;
+  if (outcome.bytes < kLeastBytesToLearnFrom || !outcome.lost_devices.empty()) return rates;
   if (cuda_start_seconds && *cuda_start_seconds > 0 &&
       (!rates.cuda_start_seconds || *cuda_start_seconds * kBetter < *rates.cuda_start_seconds)) {
     rates.cuda_start_seconds = cuda_start_seconds;

@@ -54,4 +54,13 @@ struct Machine {
   Rates rates;  // of earlier sorts
 };
 
+// The machine as it is when device `ordinal`, or each of them, has failed with `reason`.
+[[nodiscard]] inline Machine without_device(Machine machine, std::optional<int> ordinal,
+                                            const std::string& reason) {
+  std::erase_if(machine.gpus,
+                [&](const GpuFacts& gpu) { return !ordinal || gpu.device == *ordinal; });
+  if (machine.gpus.empty()) machine.no_gpu_reason = reason;
+  return machine;
+}
+
 }  // namespace gsort

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,12 @@
 #include "element/fingerprint.hpp"
 
 namespace gsort {
+
+// A device without which a sort was begun again.
+struct LostDevice {
+  std::optional<int> ordinal;  // none: of all of them
+  std::string failure;         // "OPERATION on device 1 (NAME): REASON"
+};
 
 struct Outcome {
   std::uint64_t elements = 0;  // read
@@ -30,6 +37,7 @@ struct Outcome {
   // False if memory ran out when the output was in place: phases and notes then lack some.
   bool is_whole = true;
   std::vector<PhaseRecord> phases;
+  std::vector<LostDevice> lost_devices;
   std::vector<std::string> notes;  // choices and fallbacks of the stages, for -v
 };
 

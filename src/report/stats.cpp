@@ -92,6 +92,15 @@ Json limit_object(const Outcome& outcome, const Machine& machine) {
   return {{"seconds", *seconds}, {"ratio", ratio(outcome.total_seconds, *seconds)}};
 }
 
+Json lost_devices_array(const Outcome& outcome) {
+  Json array = Json::array();
+  for (const LostDevice& lost : outcome.lost_devices) {
+    array.push_back({{"ordinal", lost.ordinal ? Json(*lost.ordinal) : Json(nullptr)},
+                     {"failure", lost.failure}});
+  }
+  return array;
+}
+
 // All phases together: spans outside of phases there are none.
 ByStage<StageTotals> sums_of(const Outcome& outcome) {
   ByStage<StageTotals> sums;
@@ -135,6 +144,7 @@ std::string stats_json(const Outcome& outcome, const Plan& plan, const FileNames
                     {"device_budget_bytes", plan.device_budget_bytes()}};
   json["verified"] = outcome.verified;
   json["fingerprint"] = outcome.verified ? Json(to_string(outcome.fingerprint)) : Json(nullptr);
+  json["lost_devices"] = lost_devices_array(outcome);
   json["notes"] = outcome.notes;
   json["plan"] = plan_object(plan, machine);
   return json_text(json);

@@ -45,6 +45,17 @@ std::string run_words(const Outcome& outcome) {
                                   : fmt::format("{} runs of {}", outcome.runs, bytes);
 }
 
+// What a user must know even without -v: a device needs a look.
+std::string lost_device_lines(const Outcome& outcome) {
+  std::string text;
+  for (const LostDevice& lost : outcome.lost_devices) {
+    text += fmt::format("gsort: sorted again without {}: {}\n",
+                        lost.ordinal ? fmt::format("device {}", *lost.ordinal) : "a GPU",
+                        printable(lost.failure));
+  }
+  return text;
+}
+
 std::string rate_words(const Outcome& outcome, const Plan& plan) {
   const double rate = static_cast<double>(outcome.bytes) / outcome.total_seconds;
   std::string words = fmt::format("{}/s", decimal_bytes(rate));
@@ -105,10 +116,12 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions
 }
 
 std::string sort_lines(const Outcome& outcome, const Plan& plan, int verbosity, bool at_terminal) {
+  if (verbosity < 0) return "";
+  const std::string lost = lost_device_lines(outcome);
   if (verbosity > 0) {
-    return phase_lines(outcome, plan, verbosity > 1) + summary_line(outcome, plan);
+    return lost + phase_lines(outcome, plan, verbosity > 1) + summary_line(outcome, plan);
   }
-  return at_terminal && verbosity == 0 ? summary_line(outcome, plan) : "";
+  return lost + (at_terminal ? summary_line(outcome, plan) : "");
 }
 
 std::string check_lines(const CheckOutcome& outcome, const Job& job, const std::string& name) {

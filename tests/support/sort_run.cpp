@@ -1,5 +1,6 @@
 #include "support/sort_run.hpp"
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <filesystem>
@@ -76,7 +77,9 @@ class ServedPipe {
   std::jthread server_;
 };
 
-Plan plan_for(const SortRequest& request, io::Reader& reader) {
+// The plan if the devices in `lost` cannot be used; without a device it is the CPU's.
+Plan plan_for(const SortRequest& request, io::Reader& reader,
+              const std::vector<int>& lost = {}) {
   Options options = options_for(request.format.type, request.budget);
   options.key = request.format;
   options.records = request.records;
@@ -111,11 +114,16 @@ Plan plan_for(const SortRequest& request, io::Reader& reader) {
     // A pipe may bring anything, and is planned for with that in mind.
     options.gpu_memory = request.from_pipe ? "48M" : request.gpu_memory;
     for (unsigned device = 0; device < request.devices; ++device) add_gpu(machine);
+    for (const int ordinal : lost) machine = without_device(std::move(machine), ordinal, "lost");
     options.devices.all = true;
+    if (machine.gpus.empty()) options.engine = EngineChoice::kCpu;
   }
   if (request.to_pipe) machine.output.reset();
   Plan plan = make_plan(make_job(options, {}, input_bytes), machine);
   if (request.change_plan) request.change_plan(plan);
+  std::erase_if(plan.devices, [&](const DevicePlan& device) {
+    return std::ranges::find(lost, device.ordinal) != lost.end();
+  });
   return plan;
 }
 
@@ -161,6 +169,13 @@ void join_parts(const std::vector<std::string>& names, const std::string& out) {
   if (any) io::test::write_file(out, all);
 }
 
+void keep_runs_on_devices(const SortRequest& request, Plan& plan) {
+  if (request.device_buffers == 0) return;
+  plan.run.device_buffers = request.device_buffers;
+  plan.run.kept_buffers = 0;
+  if (plan.devices.empty()) plan.devices.resize(request.devices);
+}
+
 // Runs the plan; the inputs and the output are gone when it returns.
 void run(const SortRequest& request, const std::vector<std::string>& in, const std::string& out,
          const std::string& temporary, SortResult& result) {
@@ -170,11 +185,18 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
       request.records ? request.records->bytes : bytes_of(request.format.type);
   io::Reader reader(in, {element, DirectIo::kAuto, raw});
   result.plan = plan_for(request, reader);
-  if (request.device_buffers > 0) {
-    result.plan.run.device_buffers = request.device_buffers;
-    result.plan.run.kept_buffers = 0;
-    if (result.plan.devices.empty()) result.plan.devices.resize(request.devices);
-  }
+  keep_runs_on_devices(request, result.plan);
+  std::vector<int> lost;
+  const PlanWithout plan_without = [&](const DeviceError& failure) {
+    for (const DevicePlan& device : result.plan.devices) {
+      if (!failure.ordinal() || device.ordinal == *failure.ordinal()) {
+        lost.push_back(device.ordinal);
+      }
+    }
+    result.plan = plan_for(request, reader, lost);
+    if (!result.plan.devices.empty()) keep_runs_on_devices(request, result.plan);
+    return true;
+  };
   const std::vector<std::string> names = names_of_parts(request, out);
   std::vector<io::Output> outputs;
   for (const std::string& name : names) {
@@ -192,7 +214,8 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
                                request.meter,
                                nullptr,
                                request.make_tier,
-                               outputs});
+                               outputs,
+                               request.may_lose_devices ? plan_without : nullptr});
   } catch (const Error& error) {
     result.error = error;
   }

@@ -47,6 +47,7 @@ struct SortRequest {
   TierMaker make_tier;  // none: runs do not stay on a device
   // Of the tier of each device, in place of what stays in host memory.
   std::uint64_t device_buffers = 0;
+  bool may_lose_devices = false;  // a device that fails is left out, as with --engine=auto
   Meter* meter = nullptr;
 };
 

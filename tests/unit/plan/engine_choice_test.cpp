@@ -184,5 +184,16 @@ TEST(ChooseEngine, GoesByTheRatesThatWereSeen) {
   EXPECT_TRUE(choose_engine(make_job(options), machine).cuda);
 }
 
+TEST(WithoutDevice, IsTheMachineWithTheOthers) {
+  Machine machine = test::invented_machine(kGiB, 4, kTiB);
+  for (int device = 0; device < 3; ++device) test::add_gpu(machine);
+  machine = without_device(std::move(machine), 1, "lost");
+  ASSERT_EQ(machine.gpus.size(), 2U);
+  EXPECT_EQ(machine.gpus[1].device, 2);
+  machine = without_device(std::move(machine), std::nullopt, "not pinned");
+  EXPECT_TRUE(machine.gpus.empty());
+  EXPECT_EQ(machine.no_gpu_reason, "not pinned");
+}
+
 }  // namespace
 }  // namespace gsort

@@ -120,6 +120,20 @@ TEST(PhaseLines, SayWhereRunsWereKept) {
   EXPECT_NE(lines().find(": 3 MiB on the device, 1 MiB in memory, "), std::string::npos) << lines();
 }
 
+TEST(SortLines, SayWhichDevicesWereLostUnlessQuiet) {
+  const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
+  const Plan plan = test::plan_of(test::options_for(KeyType::kF32), machine);
+  Outcome outcome = outcome_of_a_sort();
+  outcome.lost_devices = {{1, "sorting on device 1 (a\x1b): lost"},
+                          {std::nullopt, "pinning: refused"}};
+  const std::string lines =
+      "gsort: sorted again without device 1: sorting on device 1 (a\\x1b): lost\n"
+      "gsort: sorted again without a GPU: pinning: refused\n";
+  EXPECT_EQ(sort_lines(outcome, plan, 0, false), lines);
+  EXPECT_TRUE(sort_lines(outcome, plan, 1, false).starts_with(lines));
+  EXPECT_EQ(sort_lines(outcome, plan, -1, true), "");
+}
+
 TEST(CheckLines, NameTheFirstElementOutOfOrder) {
   CheckOutcome outcome;
   outcome.in_order = false;

@@ -76,6 +76,8 @@ TEST(MemorySource, MayBeSampledAndBegunLater) {
   EXPECT_TRUE(std::equal(sample.end() - 4, sample.end(), array.end() - 4));
   reader.begin_at(4'000);
   EXPECT_EQ(read_all(reader, 4'000), Bytes(array.begin() + 4'000, array.end()));
+  ASSERT_TRUE(reader.rewind());
+  EXPECT_EQ(read_all(reader, 4'000), array);
 }
 
 TEST(MemorySource, DisagreesWithAnotherType) {

@@ -76,6 +76,22 @@ TEST_P(ReaderOf, GivesEveryByteOnceOverSizesAndBuffers) {
   }
 }
 
+TEST_P(ReaderOf, BeginsAgainWithTheFirstByte) {
+  const Bytes a = random_bytes(40'000, 1);
+  const Bytes b = random_bytes(8'000, 2);
+  write_file(folder_ / "a", a);
+  write_file(folder_ / "b", b);
+  Bytes both = a;
+  both.insert(both.end(), b.begin(), b.end());
+  Reader reader({folder_ / "a", folder_ / "b"}, options(8));
+  reader.end_at(44'000);
+  EXPECT_EQ(read_all(reader, 4096), Bytes(both.begin(), both.begin() + 44'000));
+  ASSERT_TRUE(reader.rewind());
+  EXPECT_EQ(reader.position(), 0U);
+  EXPECT_EQ(read_all(reader, 4096, 3), both);
+  reader.check_unchanged();
+}
+
 TEST_P(ReaderOf, JoinsSeveralFiles) {
   Bytes all;
   std::vector<std::string> paths;

@@ -30,6 +30,16 @@ TEST_F(MemoryOutput, TakesBytesAtAnyOffsets) {
   EXPECT_EQ(output_.folder(), "");
 }
 
+TEST_F(MemoryOutput, BeginsAgainUnlessItHasTakenBytes) {
+  output_.prepare(data_.size());
+  ASSERT_TRUE(output_.restart());
+  output_.write_at(10, ConstByteSpan(data_).subspan(10));
+  EXPECT_FALSE(output_.restart());
+  output_.write_at(0, ConstByteSpan(data_).first(10));
+  output_.commit(data_.size());
+  EXPECT_EQ(room_, data_);
+}
+
 TEST_F(MemoryOutput, TakesFewerBytesThanItHasRoomFor) {
   output_.write_next(ConstByteSpan(data_).first(300));
   output_.write_next(ConstByteSpan(data_).subspan(300, 100));

@@ -81,6 +81,16 @@ TEST(OutputStream, PutsPiecesOfManyThreadsInOrder) {
   EXPECT_TRUE(std::filesystem::is_fifo(path));
 }
 
+TEST(OutputStream, BeginsAgainUnlessItHasTakenBytes) {
+  Output output("/dev/null");
+  output.cancel();
+  EXPECT_THROW(output.write_at(0, bytes_of("x")), Error);
+  ASSERT_TRUE(output.restart());
+  output.write_at(0, bytes_of("x"));
+  EXPECT_FALSE(output.restart());
+  output.commit(1);
+}
+
 TEST(OutputStream, WakesWaitersWhenCancelled) {
   Output output("/dev/null");
   std::atomic<int> stopped{0};

@@ -55,6 +55,21 @@ TEST(Output, AppearsWholeWhenCommitted) {
   EXPECT_EQ(folder.entries().size(), 1U);
 }
 
+TEST(Output, MayBeginAgain) {
+  const TempFolder folder;
+  const Bytes data = random_bytes(100'000);
+  Output output(folder / "out");
+  output.prepare(200'000);
+  output.write_at(50'000, random_bytes(150'000, 2));
+  ASSERT_TRUE(output.restart());
+  output.prepare(data.size());
+  output.write_at(0, data);
+  EXPECT_TRUE(folder.entries().empty());
+  output.commit(data.size());
+  EXPECT_EQ(read_file(folder / "out"), data);
+  EXPECT_EQ(folder.entries().size(), 1U);
+}
+
 TEST(Output, LeavesNothingAndTheOldFileWithoutCommit) {
   const TempFolder folder;
   write_file(folder / "old", bytes_of("old content"));
