@@ -9,26 +9,14 @@
 
 #include "base/units.hpp"
 #include "gpu/cuda/cuda_check.hpp"
-#include "gpu/cuda/cuda_resources.hpp"
 #include "gpu/merge/device_arrays.hpp"
-#include "gpu/merge/device_merge.hpp"
+#include "gpu/sort/arriving_keys.hpp"
 #include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
 namespace {
 
 constexpr const char* kOperation = "sorting host memory on the GPU";
-
-// As many as one pass merges, and none so short that its launches would take longer than its copy.
-constexpr std::uint64_t kMostChunks = 8;
-constexpr std::uint64_t kLeastChunkKeys = std::uint64_t{1} << 21;
-
-std::vector<std::uint64_t> chunk_counts(std::uint64_t count) {
-  const std::uint64_t chunks = std::clamp<std::uint64_t>(count / kLeastChunkKeys, 1, kMostChunks);
-  std::vector<std::uint64_t> counts(chunks, count / chunks);
-  counts.back() += count % chunks;
-  return counts;
-}
 
 template <class Key>
 struct HostSortArrays {
@@ -45,27 +33,11 @@ HostSortArrays<Key> cut_scratch(void* scratch, const std::vector<std::uint64_t>&
   HostSortArrays<Key> arrays;
   ScratchCutter cutter(scratch);
   arrays.arrived = cutter.take<Key>(count);
-  arrays.others_bytes = sort_keys_scratch_bytes<Key>(chunks.back());
-  if (chunks.size() > 1) {
-    arrays.merged = cutter.take<Key>(count);
-    arrays.others_bytes =
-        std::max(arrays.others_bytes,
-                 merge_slices_scratch_bytes<Key>(count, static_cast<std::uint32_t>(chunks.size())));
-  }
+  if (chunks.size() > 1) arrays.merged = cutter.take<Key>(count);
+  arrays.others_bytes = arriving_scratch_bytes<Key>(chunks);
   arrays.others = cutter.take<std::byte>(arrays.others_bytes);
   arrays.bytes = cutter.used_bytes();
   return arrays;
-}
-
-void order_streams(cudaStream_t first, cudaStream_t second) {
-  const Event event;
-  check_cuda(cudaEventRecord(event.get(), first), CudaCall::kEvent, kOperation);
-  check_cuda(cudaStreamWaitEvent(second, event.get()), CudaCall::kEvent, kOperation);
-}
-
-void copy(void* to, const void* from, std::uint64_t bytes, cudaMemcpyKind kind,
-          cudaStream_t stream) {
-  check_cuda(cudaMemcpyAsync(to, from, bytes, kind, stream), CudaCall::kCopy, kOperation);
 }
 
 template <class Key>
@@ -84,11 +56,11 @@ template <class Key>
 std::size_t sort_host_array_scratch_bytes(std::uint64_t count) {
   require_count(count, kOperation);
   // More keys may make more, shorter chunks, which need less: what more chunks would need counts.
-  std::size_t most = cut_scratch<Key>(nullptr, chunk_counts(count), count).bytes;
-  for (std::uint64_t chunks = 1; chunks < kMostChunks; ++chunks) {
-    const std::uint64_t longest = (chunks + 1) * kLeastChunkKeys - 1;  // cut into so many
+  std::size_t most = cut_scratch<Key>(nullptr, arriving_chunks(count), count).bytes;
+  for (std::uint64_t chunks = 1; chunks < kMostArrivingChunks; ++chunks) {
+    const std::uint64_t longest = (chunks + 1) * kLeastArrivingKeys - 1;  // cut into so many
     if (longest >= count) break;
-    most = std::max(most, cut_scratch<Key>(nullptr, chunk_counts(longest), longest).bytes);
+    most = std::max(most, cut_scratch<Key>(nullptr, arriving_chunks(longest), longest).bytes);
   }
   return most;
 }
@@ -98,37 +70,20 @@ void sort_host_array(const KeySort<Key>& sort) {
   const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
   if (count == 0) return;
   require_count(count, kOperation);
-  const std::vector<std::uint64_t> chunks = chunk_counts(count);
+  const std::vector<std::uint64_t> chunks = arriving_chunks(count);
   const HostSortArrays<Key> arrays = cut_scratch<Key>(scratch.memory, chunks, count);
   require_arguments(sort, arrays.bytes);
-  const bool merges = chunks.size() > 1;
-  const Stream arrivals;  // destroyed when its work is done
-  order_streams(stream, arrivals.get());
-  std::uint64_t position = 0;
-  for (const std::uint64_t keys : chunks) {
-    Key* const chunk = arrays.arrived + position;
-    copy(chunk, input + position, keys * sizeof(Key), cudaMemcpyHostToDevice, arrivals.get());
-    order_streams(arrivals.get(), stream);
-    sort_keys<Key>({.input = chunk,
-                    .output = chunk,
-                    .count = keys,
-                    .load_map = load_map,
-                    .store_map = merges ? KeyMap<Key>{} : store_map,
-                    .scratch = {arrays.others, arrays.others_bytes},
-                    .stream = stream});
-    position += keys;
-  }
-  if (merges) {
-    merge_slices<Key>({.input = arrays.arrived,
-                       .slice_counts = chunks.data(),
-                       .slice_count = static_cast<std::uint32_t>(chunks.size()),
-                       .output = arrays.merged,
-                       .store_map = store_map,
-                       .scratch = {arrays.others, arrays.others_bytes},
-                       .stream = stream});
-  }
-  copy(output, merges ? arrays.merged : arrays.arrived, count * sizeof(Key), cudaMemcpyDeviceToHost,
-       stream);
+  const Key* const sorted =
+      sort_arriving_keys<Key>({.input = input,
+                               .chunks = chunks,
+                               .arrived = arrays.arrived,
+                               .merged = arrays.merged,
+                               .load_map = load_map,
+                               .store_map = store_map,
+                               .scratch = {arrays.others, arrays.others_bytes},
+                               .stream = stream});
+  check_cuda(cudaMemcpyAsync(output, sorted, count * sizeof(Key), cudaMemcpyDeviceToHost, stream),
+             CudaCall::kCopy, kOperation);
 }
 
 template std::size_t sort_host_array_scratch_bytes<std::uint32_t>(std::uint64_t);

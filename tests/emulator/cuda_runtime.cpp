@@ -1,10 +1,12 @@
 #include "cuda_runtime.h"
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "devices.hpp"
 
@@ -18,6 +20,13 @@ namespace {
 constexpr std::size_t kAlignment = 256;  // of cudaMalloc
 
 thread_local int current = 0;
+std::atomic<bool> has_peers{true};
+std::array<std::atomic<std::size_t>, emulator::kDevices> device_bytes = {
+    emulator::kDeviceBytes, emulator::kDeviceBytes, emulator::kDeviceBytes, emulator::kDeviceBytes};
+
+std::size_t bytes_of(int device) {
+  return device_bytes[static_cast<std::size_t>(device)];
+}
 
 // What was made, and where.
 struct Object {
@@ -82,6 +91,12 @@ class Objects {
       use.launches = 0;
     }
   }
+  // Returns false if it has been allowed before.
+  bool allow_peer(int peer) {
+    const std::scoped_lock lock(mutex_);
+    bool& allowed = peers_[static_cast<std::size_t>(current)][static_cast<std::size_t>(peer)];
+    return !std::exchange(allowed, true);
+  }
   void count_launch() {
     const std::scoped_lock lock(mutex_);
     ++uses_[static_cast<std::size_t>(current)].launches;
@@ -91,6 +106,7 @@ class Objects {
   std::mutex mutex_;
   std::map<const void*, Object> objects_;
   std::array<emulator::DeviceUse, emulator::kDevices> uses_{};
+  std::array<std::array<bool, emulator::kDevices>, emulator::kDevices> peers_{};
 };
 
 // Never destroyed: what frees at exit finds it.
@@ -119,6 +135,12 @@ namespace emulator {
 
 DeviceUse use_of(int device) {
   return objects().use_of(device);
+}
+void set_peer_access(bool possible) {
+  has_peers = possible;
+}
+void set_device_bytes(int device, std::size_t bytes) {
+  device_bytes[static_cast<std::size_t>(device)] = bytes;
 }
 void restart_counts() {
   objects().restart_counts();
@@ -174,7 +196,7 @@ cudaError_t cudaSetDevice(int device) {
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   std::snprintf(properties->name, sizeof(properties->name), "emulated %d", device);
-  properties->totalGlobalMem = emulator::kDeviceBytes;
+  properties->totalGlobalMem = bytes_of(device);
   properties->major = 9;
   properties->minor = 0;
   return cudaSuccess;
@@ -246,7 +268,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   *memory = nullptr;
   if (bytes == 0) return cudaSuccess;
   const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  if (whole > emulator::kDeviceBytes - emulator::use_of(current).bytes) {
+  if (whole > bytes_of(current) - emulator::use_of(current).bytes) {
     return cudaErrorMemoryAllocation;
   }
   *memory = std::aligned_alloc(kAlignment, whole);
@@ -293,8 +315,8 @@ cudaError_t cudaHostUnregister(void* memory) {
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  *free = emulator::kDeviceBytes - emulator::use_of(current).bytes;
-  *total = emulator::kDeviceBytes;
+  *free = bytes_of(current) - emulator::use_of(current).bytes;
+  *total = bytes_of(current);
   return cudaSuccess;
 }
 
@@ -320,6 +342,27 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
                             cudaStream_t stream) {
   emulator::require_own(stream, "copying memory");
   return cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                                std::size_t bytes, cudaStream_t stream) {
+  emulator::require_own(stream, "copying between devices");
+  if (bytes == 0) return cudaSuccess;
+  if (objects().device_of(to) != to_device || objects().device_of(from) != from_device) {
+    misused("copying between devices", "the memory is not on the devices that were named");
+  }
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  *can = has_peers && device != peer ? 1 : 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned /*flags*/) {
+  if (!has_peers || peer == current) misused("enabling peer access", "there is none");
+  return objects().allow_peer(peer) ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
 }
 
 // NOLINTEND(readability-identifier-naming)

@@ -22,6 +22,13 @@ struct DeviceUse {
 
 [[nodiscard]] DeviceUse use_of(int device);
 
+// From now on every device, or none, can have access to the memory of others. At first all can.
+// Copies between devices name both (cudaMemcpyPeerAsync), and need no access.
+void set_peer_access(bool possible);
+
+// From now on the device has so much memory; at first kDeviceBytes. Requires: not yet in use.
+void set_device_bytes(int device, std::size_t bytes);
+
 // Forgets peaks and launches.
 void restart_counts();
 

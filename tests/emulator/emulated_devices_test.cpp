@@ -18,6 +18,7 @@
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/cuda_resources.hpp"
 #include "gpu/engine/gpu.hpp"
+#include "gpu/shares/peer_access.hpp"
 #include "support/invented.hpp"
 #include "support/sort_run.hpp"
 #include "support/sorted_copy.hpp"
@@ -344,6 +345,26 @@ TEST(EmulatedDevice, ThatIsNotThereIsAnErrorThatListsThoseThatAre) {
 TEST(EmulatedDevice, IsListedWithoutBeingStarted) {
   EXPECT_EQ(gpu::list_devices().devices.size(), 4U);
   EXPECT_EQ(gpu::find_devices({}).devices.size(), 4U);
+}
+
+TEST(EmulatedDevice, WithTheMostMemoryIsTheFirst) {
+  emulator::set_device_bytes(0, emulator::kDeviceBytes / 4);
+  const gpu::Devices found = gpu::find_devices({});
+  emulator::set_device_bytes(0, emulator::kDeviceBytes);
+  ASSERT_EQ(found.devices.size(), 4U);
+  EXPECT_EQ(found.devices[0].ordinal, 1);
+  EXPECT_EQ(found.devices[3].ordinal, 0);
+  EXPECT_EQ(found.devices[3].free_bytes, emulator::kDeviceBytes / 4);
+}
+
+// The emulator ends the process if access is enabled where there is none.
+TEST(EmulatedDevice, MayBeGivenAccessTwiceOrHaveNone) {
+  const std::vector<int> all = {0, 1, 2, 3, 1};
+  gpu::allow_peer_access(all);
+  gpu::allow_peer_access(all);
+  emulator::set_peer_access(false);
+  gpu::allow_peer_access(all);
+  emulator::set_peer_access(true);
 }
 
 // What the emulator is for.

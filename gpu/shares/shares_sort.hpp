@@ -1,0 +1,83 @@
+// Sorting over several devices in one call: keys that lie in the memories of several devices, and
+// keys in host memory. Any host code may include this file.
+//
+// Each device sorts its share, in ordered form. share_cuts.hpp finds which slice of each share
+// belongs to which device: device i gets as many keys as it had, those that come after the keys of
+// the devices before it. Slices go from device to device, over NVLink or the bus between the
+// devices where these have access to each other, else through host memory. Then each device merges
+// the slices that it got. Phases follow each other; within one all devices work at once.
+//
+//   shares      7 1 5 | 3 9 2     sorted   1 5 7 | 2 3 9
+//   cuts at 3   1 | 2                      1 - 5 7 | 2 3 - 9
+//   slices      1, 2 3 | 5 7, 9   merged   1 2 3 | 5 7 9
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "element/key.hpp"
+#include "gpu/cuda/scratch.hpp"
+
+namespace gsort::gpu {
+
+// What one device holds of the keys.
+template <class Key>
+struct DeviceShare {
+  int ordinal = 0;
+  Key* keys = nullptr;      // count keys in its memory
+  std::uint64_t count = 0;  // may be 0
+  ScratchMemory scratch{};  // its memory, of sort_shares_scratch_bytes(count, shares)
+};
+
+// Memory of a device with `count` of the keys: one more array of keys and a few per cent.
+template <class Key>
+[[nodiscard]] std::size_t sort_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares);
+
+// Sorts the keys of all shares as one sequence, in place: the first share then has the first keys.
+// Returns when it is done; what was queued for the keys before the call must be done by then. A
+// device may have several shares. The calling thread's current device stays.
+// Requires: Key is std::uint32_t or std::uint64_t; keys aligned to sizeof(Key), all memory apart.
+// Throws: Error(kUsage), with nothing done, for no shares, null pointers with a count,
+// misalignment, more than 2^35 keys in a share, and too little scratch; DeviceError when CUDA
+// fails: the shares then hold keys, but not all keys that they held.
+template <class Key>
+void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& map);
+
+// A device that takes a share of a sort of host memory.
+struct SharingDevice {
+  int ordinal = 0;
+  ScratchMemory scratch{};  // its memory, of sort_host_shares_scratch_bytes(count, devices)
+};
+
+// Memory of each device for a sort of `count` keys in host memory: two arrays of its share of the
+// keys, and an eighth.
+template <class Key>
+[[nodiscard]] std::size_t sort_host_shares_scratch_bytes(std::uint64_t count,
+                                                         std::uint32_t devices);
+
+// Keys in host memory; the output may be the input.
+template <class Key>
+struct HostShareSort {
+  const Key* input = nullptr;
+  Key* output = nullptr;
+  std::uint64_t count = 0;
+  KeyMap<Key> map{};
+};
+
+// Sorts keys in host memory on several devices, whose links to the host add up. Fast only if the
+// memory is pinned (cudaHostRegister, cudaMallocHost). Returns when it is done. Requires and
+// throws: as sort_shares, but that after a DeviceError the output alone may have changed.
+template <class Key>
+void sort_host_shares(const HostShareSort<Key>& sort, std::span<const SharingDevice> devices);
+
+#define GSORT_DECLARE(Key)                                                                       \
+  extern template std::size_t sort_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t);      \
+  extern template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&);       \
+  extern template std::size_t sort_host_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t); \
+  extern template void sort_host_shares(const HostShareSort<Key>&, std::span<const SharingDevice>);
+GSORT_DECLARE(std::uint32_t)
+GSORT_DECLARE(std::uint64_t)
+#undef GSORT_DECLARE
+
+}  // namespace gsort::gpu

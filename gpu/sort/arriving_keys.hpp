@@ -1,0 +1,51 @@
+// Keys that arrive from host memory in chunks: each is sorted while the next ones are on the bus,
+// and one pass merges them. Any host code may include this file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include "element/key.hpp"
+#include "gpu/cuda/scratch.hpp"
+
+namespace gsort::gpu {
+
+// As many as one pass merges, and none so short that its launches would take longer than its copy.
+inline constexpr std::uint64_t kMostArrivingChunks = 8;
+inline constexpr std::uint64_t kLeastArrivingKeys = std::uint64_t{1} << 21;
+
+// The keys of each chunk of `count` keys.
+[[nodiscard]] std::vector<std::uint64_t> arriving_chunks(std::uint64_t count);
+
+// What sorting and merging the chunks needs beside the arrays of keys.
+template <class Key>
+[[nodiscard]] std::size_t arriving_scratch_bytes(const std::vector<std::uint64_t>& chunks);
+
+template <class Key>
+struct Arrival {
+  const Key* input = nullptr;  // host memory, of all chunks
+  std::vector<std::uint64_t> chunks;
+  Key* arrived = nullptr;  // device memory for as many keys
+  Key* merged = nullptr;   // the same; needed for more than one chunk
+  KeyMap<Key> load_map{};
+  KeyMap<Key> store_map{};
+  ScratchMemory scratch{};  // of arriving_scratch_bytes
+  cudaStream_t stream = nullptr;
+};
+
+// Queues all of it on the stream; returns the array that will hold the sorted keys.
+// Throws: Error(kDevice).
+template <class Key>
+[[nodiscard]] Key* sort_arriving_keys(const Arrival<Key>& arrival);
+
+extern template std::size_t arriving_scratch_bytes<std::uint32_t>(
+    const std::vector<std::uint64_t>&);
+extern template std::size_t arriving_scratch_bytes<std::uint64_t>(
+    const std::vector<std::uint64_t>&);
+extern template std::uint32_t* sort_arriving_keys(const Arrival<std::uint32_t>&);
+extern template std::uint64_t* sort_arriving_keys(const Arrival<std::uint64_t>&);
+
+}  // namespace gsort::gpu

@@ -1,0 +1,60 @@
+// One sort over several devices: keys that lie in the memories of several devices, and keys in host
+// memory. Only where the library was built with CUDA. The caller owns all memory, as in
+// device_keys.hpp; the calls wait until the sort is done.
+//
+//   std::vector<gsort::DeviceShare<float>> shares = {{0, keys_on_0, count_0, scratch_on_0},
+//                                                    {1, keys_on_1, count_1, scratch_on_1}};
+//   gsort::sort_device_shares<float>(shares);
+//
+// Devices exchange keys directly where they have access to each other's memory, which the calls
+// enable (cudaDeviceEnablePeerAccess), else through host memory. A device may be named several
+// times. The current device stays as it is.
+// Throws: Error(kUsage), with nothing done, for no devices, null pointers with a count, overlap,
+// misalignment, more than 2^35 keys on one device, and too little scratch; Error(kDevice), naming
+// the operation and the device, when CUDA fails. Thread-safe on disjoint memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "library/device_keys.hpp"
+
+namespace gsort {
+
+// What a device holds of the keys.
+template <DeviceKey Key>
+struct DeviceShare {
+  int device = 0;
+  Key* keys = nullptr;  // count keys in its memory
+  std::uint64_t count = 0;
+  DeviceScratch scratch;  // in its memory, of device_share_scratch_bytes(count, shares)
+};
+
+// For a device with `count` keys, of so many shares: one more array of keys and a few per cent.
+template <DeviceKey Key>
+[[nodiscard]] std::size_t device_share_scratch_bytes(std::uint64_t count, unsigned shares);
+
+// Sorts the keys of all shares as one sequence, in place. Each share has as many keys as before:
+// the first one the first keys, exactly, whatever the keys are. What was queued for the keys must
+// be done before the call. After Error(kDevice) the shares do not hold all of their keys.
+template <DeviceKey Key>
+void sort_device_shares(std::span<const DeviceShare<Key>> shares, Order order = Order::kAscending);
+
+// A device that takes a share of keys in host memory.
+struct HostSortDevice {
+  int device = 0;
+  DeviceScratch scratch;  // in its memory, of host_sort_scratch_bytes(count, devices)
+};
+
+// For each of so many devices: two arrays of its share of `count` keys, and an eighth.
+template <DeviceKey Key>
+[[nodiscard]] std::size_t host_sort_scratch_bytes(std::uint64_t count, unsigned devices);
+
+// Sorts input[0, count) in host memory into output, which may be the same array. The links of the
+// devices to the host work at once, if the memory is pinned (cudaHostRegister, cudaMallocHost).
+template <DeviceKey Key>
+void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
+                    std::span<const HostSortDevice> devices);
+
+}  // namespace gsort

@@ -1,0 +1,267 @@
+// Sorts over several devices, against std::sort of a copy: shares of every size, ties that lie
+// across all shares, and calls that fail on one device. Where there are fewer devices than shares,
+// a device has several.
+#include "gpu/shares/shares_sort.hpp"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include "base/device_error.hpp"
+#include "device_memory.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/cuda_resources.hpp"
+#include "library/device_shares.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+template <class Key>
+class SharesSort : public GpuTest {};
+
+using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(SharesSort, KeyTypes);
+
+class DeviceShares : public GpuTest {};
+
+int device_of(std::size_t share) {
+  int count = 0;
+  EXPECT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
+  return static_cast<int>(share % static_cast<std::size_t>(count));
+}
+
+// Memory on one device.
+class OnDevice {
+ public:
+  OnDevice(int ordinal, std::size_t bytes) : ordinal_(ordinal) {
+    use_device(ordinal);
+    if (cudaMalloc(&memory_, std::max<std::size_t>(bytes, 1)) != cudaSuccess) {
+      throw std::runtime_error("no device memory");
+    }
+  }
+  OnDevice(OnDevice&& other) noexcept
+      : ordinal_(other.ordinal_), memory_(std::exchange(other.memory_, nullptr)) {}
+  OnDevice& operator=(OnDevice&&) = delete;
+  ~OnDevice() {
+    return_to_device(ordinal_);
+    if (memory_ != nullptr) static_cast<void>(cudaFree(memory_));
+  }
+  void put(const void* from, std::size_t bytes) const {
+    use_device(ordinal_);
+    ASSERT_EQ(cudaMemcpy(memory_, from, bytes, cudaMemcpyHostToDevice), cudaSuccess);
+  }
+  void get(void* to, std::size_t bytes) const {
+    use_device(ordinal_);
+    ASSERT_EQ(cudaMemcpy(to, memory_, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+  }
+  [[nodiscard]] void* get() const { return memory_; }
+  [[nodiscard]] int ordinal() const { return ordinal_; }
+
+ private:
+  int ordinal_;
+  void* memory_ = nullptr;
+};
+
+// Keys, dealt out to shares of these sizes.
+template <class Key>
+class Shared {
+ public:
+  Shared(const std::vector<Key>& keys, const std::vector<std::uint64_t>& counts) {
+    const Key* next = keys.data();
+    const auto number = static_cast<std::uint32_t>(counts.size());
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const std::size_t scratch = sort_shares_scratch_bytes<Key>(counts[i], number);
+      keys_.emplace_back(device_of(i), counts[i] * sizeof(Key));
+      keys_.back().put(next, counts[i] * sizeof(Key));
+      scratch_.emplace_back(device_of(i), scratch);
+      shares_.push_back({device_of(i),
+                         static_cast<Key*>(keys_.back().get()),
+                         counts[i],
+                         {scratch_.back().get(), scratch}});
+      next += counts[i];
+    }
+  }
+
+  [[nodiscard]] std::vector<Key> all() const {
+    std::vector<Key> keys;
+    for (std::size_t i = 0; i < shares_.size(); ++i) {
+      std::vector<Key> share(shares_[i].count);
+      keys_[i].get(share.data(), share.size() * sizeof(Key));
+      keys.insert(keys.end(), share.begin(), share.end());
+    }
+    return keys;
+  }
+
+  [[nodiscard]] const std::vector<DeviceShare<Key>>& shares() const { return shares_; }
+
+ private:
+  std::vector<OnDevice> keys_;
+  std::vector<OnDevice> scratch_;
+  std::vector<DeviceShare<Key>> shares_;
+};
+
+// Keys of so many values, each share with more of some of them than others.
+template <class Key>
+std::vector<Key> keys_of(std::uint64_t count, std::uint64_t values, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Key> keys(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t value = values == 0 ? random() : random() % values;
+    keys[i] = static_cast<Key>(value + (values > 1 ? i * values / (2 * count + 1) : 0));
+  }
+  return keys;
+}
+
+template <class Key>
+std::vector<Key> sorted_copy(std::vector<Key> keys, const KeyMap<Key>& map) {
+  std::ranges::sort(keys, {}, [&](Key key) { return map.to_ordered(key); });
+  return keys;
+}
+
+template <class Key>
+KeyMap<Key> signed_descending() {
+  return KeyMap<Key>::of(
+      {sizeof(Key) == 4 ? KeyType::kI32 : KeyType::kI64, /*descending=*/true, false});
+}
+
+const std::vector<std::vector<std::uint64_t>> kCounts = {
+    {1'000},
+    {3'000, 2'000},
+    {1, 4'999},
+    {0, 2'000, 0},
+    {700, 900, 1'100, 0},
+    {64, 65, 63, 1'000, 1},
+    {2'000, 1, 2'000, 5, 1'000, 0, 300, 700, 64},
+};
+
+std::uint64_t sum_of(const std::vector<std::uint64_t>& counts) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t count : counts) sum += count;
+  return sum;
+}
+
+TYPED_TEST(SharesSort, SortsSharesAsOneSequence) {
+  for (const auto& counts : kCounts) {
+    for (const std::uint64_t values : {0U, 1U, 2U, 100U}) {
+      const auto keys = keys_of<TypeParam>(sum_of(counts), values, counts.size());
+      for (const auto& map : {KeyMap<TypeParam>{}, signed_descending<TypeParam>()}) {
+        SCOPED_TRACE(testing::Message() << counts.size() << " shares, " << values << " values");
+        const Shared<TypeParam> shared(keys, counts);
+        use_device(device_of(1));
+        sort_shares<TypeParam>(shared.shares(), map);
+        EXPECT_EQ(current_ordinal(), device_of(1));
+        ASSERT_TRUE(shared.all() == sorted_copy(keys, map));
+      }
+    }
+  }
+}
+
+TYPED_TEST(SharesSort, SortsHostMemoryOnSeveralDevices) {
+  for (const std::uint32_t devices : {1U, 2U, 3U, 4U}) {
+    for (const std::uint64_t count : {0U, 1U, 2U, 5'003U}) {
+      const auto map = signed_descending<TypeParam>();
+      auto keys = keys_of<TypeParam>(count, devices % 2 == 0 ? 0 : 20, count);
+      const auto expected = sorted_copy(keys, map);
+      const std::size_t bytes = sort_host_shares_scratch_bytes<TypeParam>(count, devices);
+      std::vector<OnDevice> scratch;
+      std::vector<SharingDevice> sharing;
+      for (std::uint32_t i = 0; i < devices; ++i) {
+        scratch.emplace_back(device_of(i), bytes);
+        sharing.push_back({device_of(i), {scratch.back().get(), bytes}});
+      }
+      std::vector<TypeParam> apart(count);
+      sort_host_shares<TypeParam>({keys.data(), apart.data(), count, map}, sharing);
+      ASSERT_TRUE(apart == expected) << devices << " devices, " << count << " keys";
+      sort_host_shares<TypeParam>({keys.data(), keys.data(), count, map}, sharing);
+      ASSERT_TRUE(keys == expected) << devices << " devices, in place";
+    }
+  }
+}
+
+TEST_F(DeviceShares, AreSortedByTheLibrary) {
+  std::vector<float> keys = {2.5F, -1.0F, 7.0F, 0.5F, -3.0F};
+  const OnDevice first(device_of(0), 2 * sizeof(float));
+  const OnDevice second(device_of(1), 3 * sizeof(float));
+  first.put(keys.data(), 2 * sizeof(float));
+  second.put(keys.data() + 2, 3 * sizeof(float));
+  const std::size_t bytes = device_share_scratch_bytes<float>(3, 2);
+  const OnDevice scratch_of_first(device_of(0), bytes);
+  const OnDevice scratch_of_second(device_of(1), bytes);
+  const std::vector<gsort::DeviceShare<float>> shares = {
+      {device_of(0), static_cast<float*>(first.get()), 2, {scratch_of_first.get(), bytes}},
+      {device_of(1), static_cast<float*>(second.get()), 3, {scratch_of_second.get(), bytes}}};
+  sort_device_shares<float>(shares, Order::kDescending);
+  first.get(keys.data(), 2 * sizeof(float));
+  second.get(keys.data() + 2, 3 * sizeof(float));
+  EXPECT_EQ(keys, (std::vector<float>{7.0F, 2.5F, 0.5F, -1.0F, -3.0F}));
+
+  const std::size_t host_bytes = host_sort_scratch_bytes<float>(5, 2);
+  const OnDevice host_first(device_of(0), host_bytes);
+  const OnDevice host_second(device_of(1), host_bytes);
+  const std::vector<HostSortDevice> devices = {{device_of(0), {host_first.get(), host_bytes}},
+                                               {device_of(1), {host_second.get(), host_bytes}}};
+  std::vector<float> sorted(5);
+  sort_host_keys<float>(keys.data(), sorted.data(), 5, Order::kAscending, devices);
+  EXPECT_EQ(sorted, (std::vector<float>{-3.0F, -1.0F, 0.5F, 2.5F, 7.0F}));
+}
+
+// Every call of every kind fails once, on each device in turn.
+TEST_F(DeviceShares, SayWhichDeviceFailed) {
+  const std::vector<std::uint64_t> counts = {700, 900, 400};
+  const auto keys = keys_of<std::uint32_t>(sum_of(counts), 0, 1);
+  const auto expected = sorted_copy(keys, {});
+  int met = 0;
+  for (std::size_t failing = 0; failing < counts.size(); ++failing) {
+    const int ordinal = device_of(failing);
+    for (std::size_t kind = 0; kind < kCudaCallKinds; ++kind) {
+      bool hit = true;
+      for (std::uint64_t nth = 1; hit; ++nth) {
+        const Shared<std::uint32_t> shared(keys, counts);
+        inject_cuda_fault(
+            {static_cast<CudaCall>(kind), nth, cudaErrorLaunchFailure, false, ordinal});
+        std::string words;
+        try {
+          sort_shares<std::uint32_t>(shared.shares(), {});
+        } catch (const DeviceError& error) {
+          EXPECT_EQ(error.ordinal(), ordinal);
+          words = error.what();
+        }
+        hit = cuda_fault_was_met();
+        clear_cuda_fault();
+        met += hit ? 1 : 0;
+        EXPECT_EQ(words.empty(), !hit) << "kind " << kind << ", call " << nth;
+        EXPECT_TRUE(hit || shared.all() == expected);
+        if (HasFailure()) return;
+      }
+    }
+  }
+  EXPECT_GT(met, 30);
+}
+
+TEST_F(DeviceShares, RefuseWhatCannotBe) {
+  const auto kind_of = [](const auto& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.kind();
+    }
+    return ErrorKind::kStopped;
+  };
+  std::uint32_t key = 0;
+  EXPECT_EQ(kind_of([] { sort_shares<std::uint32_t>({}, {}); }), ErrorKind::kUsage);
+  EXPECT_EQ(kind_of([&] {
+              sort_host_shares<std::uint32_t>({&key, &key, 1, {}}, {});
+            }),
+            ErrorKind::kUsage);
+  const std::vector<DeviceShare<std::uint32_t>> no_keys = {{0, nullptr, 5, {}}};
+  EXPECT_EQ(kind_of([&] { sort_shares<std::uint32_t>(no_keys, {}); }), ErrorKind::kUsage);
+  const std::vector<DeviceShare<std::uint32_t>> no_scratch = {{0, &key, 1, {}}};
+  EXPECT_EQ(kind_of([&] { sort_shares<std::uint32_t>(no_scratch, {}); }), ErrorKind::kUsage);
+}
+
+}  // namespace
+}  // namespace gsort::gpu
