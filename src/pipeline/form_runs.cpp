@@ -87,7 +87,7 @@ class RunFormation {
     } catch (...) {
       failure_.capture();
     }
-    filled_.close();
+    for (BlockingQueue<FilledLane>& filled : filled_) filled.close();
     for (std::jthread& spiller : spillers_) spiller.join();
     failure_.rethrow();
     return std::move(formed_);
@@ -298,15 +298,17 @@ class RunFormation {
     lane.add(block, bytes, position);
   }
 
-  // The first chunk that is spilled starts the threads: one for each device, so that each can empty
-  // a lane. Where the system allows none, chunks are spilled between one another.
+  // The first chunk that is spilled starts the threads: one for each device, which empties the
+  // lanes of that device alone, so that none waits for a slower one. Where the system allows none,
+  // chunks are spilled between one another.
   void start_spillers() {
     has_begun_to_spill_ = true;
     run_store_();  // made by one thread
     try {
       spillers_.reserve(plan_.chunk.spillers);
       while (spillers_.size() < plan_.chunk.spillers) {
-        spillers_.emplace_back([this] { spill_all(); });
+        BlockingQueue<FilledLane>& filled = filled_.emplace_back();
+        spillers_.emplace_back([this, &filled] { spill_all(filled); });
       }
     } catch (const std::system_error&) {
     }
@@ -317,8 +319,14 @@ class RunFormation {
     if (spillers_.empty()) {
       spill(filled);
     } else {
-      filled_.push(filled);
+      filled_[number_of(*filled.lane) % spillers_.size()].push(filled);
     }
+  }
+
+  // Lanes are spread over the devices in turn.
+  [[nodiscard]] std::size_t number_of(const ChunkLane& lane) const {
+    const auto found = std::ranges::find(lanes_, &lane, &std::unique_ptr<ChunkLane>::get);
+    return static_cast<std::size_t>(found - lanes_.begin());
   }
 
   void spill(const FilledLane& filled) {
@@ -336,9 +344,9 @@ class RunFormation {
     keep(formed_.runs[filled.run], filled.input);
   }
 
-  void spill_all() {
+  void spill_all(BlockingQueue<FilledLane>& lanes) {
     try {
-      while (const auto filled = filled_lane()) {
+      while (const auto filled = next_of(lanes)) {
         if (failure_.failed()) return;
         spill(*filled);
       }
@@ -348,9 +356,9 @@ class RunFormation {
     free_.close();  // no lane is needed any more, or one will never be free
   }
 
-  std::optional<FilledLane> filled_lane() {
+  std::optional<FilledLane> next_of(BlockingQueue<FilledLane>& lanes) {
     const Wait wait(meter_, Stage::kSpill);
-    return filled_.pop();
+    return lanes.pop();
   }
 
   io::Run finish(io::RunWriter& writer) {
@@ -374,7 +382,7 @@ class RunFormation {
   const OutputMaker& output_;
   std::vector<std::unique_ptr<ChunkLane>> lanes_;
   BlockingQueue<ChunkLane*> free_;
-  BlockingQueue<FilledLane> filled_;
+  std::deque<BlockingQueue<FilledLane>> filled_;  // one for each spiller
   Failure failure_;
   FormedRuns formed_;
   bool has_begun_to_spill_ = false;

@@ -245,7 +245,7 @@ class Sort {
   io::RunStore& run_store() {
     if (!run_store_) {
       io::RunStoreOptions options = run_store_options(plan_, job_.packing, job_.direct_io);
-      if (plan_.run.device_buffers > 0) add_device_tier(options);
+      if (plan_.device_run_bytes() > 0) add_device_tier(options);
       if (job_.resumption != nullptr) {
         options.persistent = job_.resumption->begin(options.block_elements);
       }
@@ -256,10 +256,13 @@ class Sort {
 
   // A device that has less than it said when the plan was made costs time alone.
   void add_device_tier(io::RunStoreOptions& options) {
-    std::vector<std::unique_ptr<TierMemory>> tiers;
+    std::vector<io::TierGroup::Member> tiers;
     for (const DevicePlan& device : plan_.devices) {
+      const std::uint64_t buffers = plan_.run.device_buffers + device.more_buffers;
+      if (buffers == 0) continue;
       try {
-        tiers.push_back(job_.make_tier(device, plan_.run.device_bytes()));
+        tiers.push_back(
+            {job_.make_tier(device, plan_.run.device_bytes(device.more_buffers)), buffers});
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::kResource) throw;
         outcome_.notes.push_back(
@@ -267,8 +270,8 @@ class Sort {
       }
     }
     if (tiers.empty()) return;
-    options.tier_buffers = tiers.size() * plan_.run.device_buffers;
     tier_.emplace(std::move(tiers), plan_.run.write_buffer_bytes);
+    options.tier_buffers = tier_->buffers();
     options.tier = &*tier_;
   }
 

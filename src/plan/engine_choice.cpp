@@ -19,15 +19,20 @@ bool is_of_record_arrays(const Job& job) {
 
 // What counts for the number of devices.
 struct DeviceFacts {
-  std::uint64_t bytes = 0;         // of the input
-  std::uint64_t device_bytes = 0;  // of each device
-  std::uint64_t host_bytes = 0;    // for runs in host memory
-  bool fits_one = false;           // as one chunk
-  bool keeps_runs = true;          // in memory
-  double read_rate = 0;            // of the input, bytes a second
-  double link_rate = 0;            // of each device
-  double spill_seconds = 0;        // for each byte that is spilled and read again
+  std::uint64_t bytes = 0;                  // of the input
+  std::vector<std::uint64_t> device_bytes;  // of the devices, the most first
+  std::uint64_t host_bytes = 0;             // for runs in host memory
+  bool fits_one = false;                    // as one chunk
+  bool keeps_runs = true;                   // in memory
+  double read_rate = 0;                     // of the input, bytes a second
+  double link_rate = 0;                     // of each device
+  double spill_seconds = 0;                 // for each byte that is spilled and read again
 };
+
+bool has_budget(const Resources& resources, const GpuFacts& gpu) {
+  return !resources.gpu_memory ||
+         parse_size(*resources.gpu_memory, gpu.total_bytes, "--gpu-memory") <= gpu.free_bytes;
+}
 
 DeviceFacts device_facts(const Job& job, const Machine& machine) {
   const Rates& rates = machine.rates;
@@ -40,16 +45,33 @@ DeviceFacts device_facts(const Job& job, const Machine& machine) {
                             records && is_wide_key(*records)};
   DeviceFacts facts;
   facts.bytes = *machine.input_bytes;
-  facts.device_bytes = device_budget(job.resources, machine.gpus.front());
+  for (const GpuFacts& gpu : machine.gpus) {
+    // The first one is used in any case, and its lack is an Error.
+    if (!facts.device_bytes.empty() && !has_budget(job.resources, gpu)) break;
+    facts.device_bytes.push_back(device_budget(job.resources, gpu));
+  }
+  const std::uint64_t best = facts.device_bytes.front();
   facts.host_bytes = cuda_sizes().host_tier_bytes(host_budget(job.resources, machine), facts.bytes);
-  facts.fits_one = facts.bytes <= facts.device_bytes &&
-                   cuda_sizes().chunk_lane(element, facts.bytes / element.bytes, 1, 0).device <=
-                       facts.device_bytes;
+  facts.fits_one =
+      facts.bytes <= best &&
+      cuda_sizes().chunk_lane(element, facts.bytes / element.bytes, 1, 0).device <= best;
   facts.keeps_runs = !job.resumable;
   facts.read_rate = machine.input_is_cached ? Rates::kUsualCachedRead * cores : disk_read;
   facts.link_rate = rates.gpu_bytes_per_second.value_or(Rates::kUsualGpu);
   facts.spill_seconds = 1 / disk_read + 1 / disk_write;
   return facts;
+}
+
+// Room for runs on the first devices: what each has more than the last one is for runs.
+double tier_bytes(const DeviceFacts& facts, std::size_t devices) {
+  const std::uint64_t least = facts.device_bytes[devices - 1];
+  const std::uint64_t each = cuda_sizes().device_tier_bytes(least, div_up(facts.bytes, devices));
+  double sum = 0;
+  for (std::size_t i = 0; i < devices; ++i) {
+    sum +=
+        static_cast<double>(each + facts.device_bytes[i] - std::min(least, facts.device_bytes[i]));
+  }
+  return sum;
 }
 
 // An input that fits one device is sorted by one, whatever others there are.
@@ -60,11 +82,8 @@ double predicted_seconds(const DeviceFacts& facts, std::size_t devices) {
   if (facts.fits_one) return start;
   const double copy = bytes / std::min(facts.read_rate, count * facts.link_rate);
   if (!facts.keeps_runs) return start + copy;
-  const std::uint64_t tier =
-      cuda_sizes().device_tier_bytes(facts.device_bytes, div_up(facts.bytes, devices));
   constexpr double kFull = 0.9;  // of the buffers that stay in memory
-  const double kept =
-      (static_cast<double>(tier) * count + static_cast<double>(facts.host_bytes)) * kFull;
+  const double kept = (tier_bytes(facts, devices) + static_cast<double>(facts.host_bytes)) * kFull;
   return start + copy + std::max(bytes - kept, 0.0) * facts.spill_seconds;
 }
 
@@ -106,9 +125,10 @@ std::span<const GpuFacts> choose_devices(const Job& job, const Machine& machine)
   if (!job.resources.devices.is_auto() || all.empty()) return all;
   if (!shares_pay) return all.first(1);
   const DeviceFacts facts = device_facts(job, machine);
+  constexpr std::uint64_t kLeastPart = 4;  // of the best: others use what has less
   std::size_t best = 1;
-  for (std::size_t count = 2; count <= all.size(); ++count) {
-    if (all[count - 1].free_bytes < all.front().free_bytes / 2) break;
+  for (std::size_t count = 2; count <= facts.device_bytes.size(); ++count) {
+    if (all[count - 1].free_bytes < all.front().free_bytes / kLeastPart) break;
     if (predicted_seconds(facts, count) < predicted_seconds(facts, best)) best = count;
   }
   return all.first(best);

@@ -130,6 +130,23 @@ bool choose_threads(Plan& plan, const PlanWith& plan_with) {
   return best.has_value();
 }
 
+// Lanes are of the sizes that the device with the least memory has room for, chunks and parts go to
+// whichever is free. What others have more keeps runs, as far as there are any.
+void keep_more_runs(Plan& plan) {
+  if (plan.devices.size() < 2 || plan.is<OneChunk>() || plan.job.resumable) return;
+  const std::uint64_t least = least_device_budget(plan);
+  const std::uint64_t input = capped_product(plan.elements, plan.element_bytes);
+  std::uint64_t wanted =
+      plan.is<UnknownSize>() ? UINT64_MAX : capped_sum(input, input / 16);  // with padding
+  wanted -= std::min(wanted, plan.device_run_bytes());
+  for (DevicePlan& device : plan.devices) {
+    const std::uint64_t more =
+        round_down(std::min(device.budget_bytes - least, wanted), CudaFootprint::kDevicePageBytes);
+    device.more_buffers = more / plan.run.write_buffer_bytes;
+    wanted -= device.more_buffers * plan.run.write_buffer_bytes;
+  }
+}
+
 // All that follow return false where no sizes fit the budgets.
 bool plan_chunks_and_runs_for_devices(Plan& plan) {
   const bool fits = choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
@@ -139,6 +156,7 @@ bool plan_chunks_and_runs_for_devices(Plan& plan) {
     return sizes->cost;
   });
   if (!fits) return false;
+  keep_more_runs(plan);
   plan.temporary_bytes = temporary_need(plan);
   plan.arena_bytes = plan.chunk.arena_bytes;
   if (!plan.is<OneChunk>()) {

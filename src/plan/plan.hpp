@@ -31,6 +31,9 @@ struct DevicePlan {
   int ordinal = 0;
   std::string name;
   std::uint64_t budget_bytes = 0;  // of its memory
+  // Of the tier in its memory, beside the plan's run.device_buffers: what the device has more than
+  // the one with the least.
+  std::uint64_t more_buffers = 0;
 };
 
 // How elements are sorted, each way with the sizes that it alone has.
@@ -102,7 +105,7 @@ struct RunPlan {
   std::uint64_t block_elements = 0;
   std::uint64_t write_buffer_bytes = 0;
   unsigned write_buffers = 0;
-  std::uint64_t device_buffers = 0;  // the tier of device memory, of each device
+  std::uint64_t device_buffers = 0;  // the tier of device memory, of each device at least
   std::uint64_t kept_buffers = 0;    // the tier of host memory; only what does not fit is written
   std::uint64_t tier_bytes = 0;      // set aside for these buffers, and no less than kept_bytes()
   bool through_page_cache = false;   // what is written, unless --direct-io says otherwise
@@ -110,9 +113,9 @@ struct RunPlan {
   std::uint32_t fan_in = 0;          // the most runs of one merge
   std::vector<MergeRound> rounds;    // before the last merge, which writes the output
 
-  // Of each device.
-  [[nodiscard]] std::uint64_t device_bytes() const {
-    return CudaFootprint::allocated_bytes(device_buffers * write_buffer_bytes);
+  // Of a device that has so many buffers more than the others.
+  [[nodiscard]] std::uint64_t device_bytes(std::uint64_t more_buffers = 0) const {
+    return CudaFootprint::allocated_bytes((device_buffers + more_buffers) * write_buffer_bytes);
   }
   [[nodiscard]] std::uint64_t kept_bytes() const { return kept_buffers * write_buffer_bytes; }
   [[nodiscard]] std::uint64_t write_buffers_bytes() const {
@@ -165,7 +168,9 @@ struct Plan {
 
   // What may be kept of runs on all devices.
   [[nodiscard]] std::uint64_t device_run_bytes() const {
-    return devices.size() * run.device_bytes();
+    std::uint64_t sum = 0;
+    for (const DevicePlan& device : devices) sum += run.device_bytes(device.more_buffers);
+    return sum;
   }
 
   template <class Way>

@@ -71,7 +71,7 @@ struct Steps {
 std::string place_of_runs(const Plan& plan) {
   if (!plan.job.resumable) {
     std::string words;
-    if (plan.run.device_buffers > 0) {
+    if (plan.device_run_bytes() > 0) {
       words =
           fmt::format("up to {} stay on the device{}, then ", format_bytes(plan.device_run_bytes()),
                       plan.devices.size() == 1 ? "" : "s");

@@ -13,7 +13,7 @@ nlohmann::ordered_json devices_array(const Plan& plan) {
     devices.push_back({{"ordinal", device.ordinal},
                        {"name", device.name},
                        {"budget_bytes", device.budget_bytes},
-                       {"run_bytes", plan.run.device_bytes()}});
+                       {"run_bytes", plan.run.device_bytes(device.more_buffers)}});
   }
   return devices;
 }

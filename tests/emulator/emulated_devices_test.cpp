@@ -2,10 +2,12 @@
 // the device that it was made on, leave nothing behind, stay within each device's memory, and come
 // out as std::sort would have them.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -174,6 +176,78 @@ TEST_P(EmulatedDevices, MergeInSeveralRounds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Counts, EmulatedDevices, testing::Values(1U, 2U, 3U, 4U));
+
+// A lane that takes its time to give its chunk away.
+class SlowedLane final : public ChunkLane {
+ public:
+  explicit SlowedLane(std::unique_ptr<ChunkLane> lane) : lane_(std::move(lane)) {}
+  void begin(ConstByteSpan sample) override { lane_->begin(sample); }
+  [[nodiscard]] ByteSpan acquire_block() override { return lane_->acquire_block(); }
+  void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override {
+    lane_->add(block, bytes, position);
+  }
+  void sort(KeyForm form) override { lane_->sort(form); }
+  void emit(PieceSink& sink) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    lane_->emit(sink);
+  }
+
+ private:
+  std::unique_ptr<ChunkLane> lane_;
+};
+
+// The engine on two devices, of which the second one is slow.
+class HalfSlowedEngine final : public Engine {
+ public:
+  explicit HalfSlowedEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  [[nodiscard]] std::string_view name() const override { return engine_->name(); }
+  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
+    auto lanes = engine_->make_chunk_lanes();
+    for (std::size_t lane = 1; lane < lanes.size(); lane += 2) {
+      lanes[lane] = std::make_unique<SlowedLane>(std::move(lanes[lane]));
+    }
+    return lanes;
+  }
+  [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
+      unsigned lanes, std::uint64_t part_elements) override {
+    return engine_->make_merge_lanes(lanes, part_elements);
+  }
+  [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
+      unsigned lanes, const ArrayShape& arrays) override {
+    return engine_->make_array_lanes(lanes, arrays);
+  }
+
+ private:
+  std::unique_ptr<Engine> engine_;
+};
+
+// Chunks go to the device that is free, runs to the memory that there is.
+TEST(EmulatedDevice, ThatIsSlowAndSmallTakesWhatItCan) {
+  SortRequest request = request_on(2, kU32, 100'000);
+  make_chunks_short(request, 2'000);
+  request.device_buffers = 2;
+  const auto change = request.change_plan;
+  request.change_plan = [change](Plan& plan) {
+    change(plan);
+    plan.devices[0].more_buffers = 10;
+  };
+  const auto make_engine = request.make_engine;
+  request.make_engine = [make_engine](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+    return std::make_unique<HalfSlowedEngine>(make_engine(plan, shape, memory));
+  };
+  std::uint64_t tier_bytes[2] = {0, 0};
+  request.make_tier = [&](const DevicePlan& device, std::uint64_t bytes) {
+    tier_bytes[device.ordinal] = bytes;
+    return gpu::make_device_tier(device.ordinal, bytes);
+  };
+  const SortResult result = sort_on_devices(request, 50);
+  ASSERT_FALSE(result.error.has_value()) << result.error->what();
+  EXPECT_TRUE(result.output == test::sorted_copy(request.input, kU32));
+  EXPECT_GT(emulator::use_of(0).launches, 2 * emulator::use_of(1).launches);
+  EXPECT_EQ(tier_bytes[0], result.plan.run.device_bytes(10));
+  EXPECT_EQ(tier_bytes[1], result.plan.run.device_bytes());
+  EXPECT_GT(result.outcome.device_bytes, 0U);
+}
 
 // A sort that meets the fault ends with an Error that names a device, and the old output, or it can
 // do without what it was refused.

@@ -139,10 +139,18 @@ TEST(ChooseDevices, TakesMoreWhereTheHostReadsFasterThanOneLink) {
   EXPECT_EQ(chosen(machine), 1U);
 }
 
-TEST(ChooseDevices, LeavesOutThoseWithLessThanHalfOfTheMemory) {
-  Machine machine = machine_with_gpus(600 * kGiB, 3);
-  test::add_gpu(machine, 39 * kGiB);
-  EXPECT_EQ(chosen(machine), 3U);
+TEST(ChooseDevices, LeavesOutThoseWithLessThanAQuarterOfTheMemory) {
+  Machine machine = machine_with_gpus(100 * kGiB, 1);
+  machine.rates.gpu_bytes_per_second = 10e9;
+  machine.input_is_cached = true;
+  Machine with_less = machine;
+  test::add_gpu(machine, 20 * kGiB);
+  EXPECT_EQ(chosen(machine), 2U);
+  test::add_gpu(with_less, 19 * kGiB);
+  EXPECT_EQ(chosen(with_less), 1U);
+  Options options = asking_for(EngineChoice::kAuto);
+  options.gpu_memory = "30G";
+  EXPECT_EQ(chosen(machine, options), 1U) << "the other one has less";
 }
 
 TEST(ChooseDevices, TakesOneWhereNobodyKnowsHowMuchComes) {

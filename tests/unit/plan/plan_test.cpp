@@ -280,7 +280,7 @@ TEST(MakePlan, SortsOnOneDeviceWhatFitsOne) {
   EXPECT_EQ(plan.devices.size(), 1U);
 }
 
-TEST(MakePlan, UsesOfUnequalDevicesAsMuchAsTheLeastHas) {
+TEST(MakePlan, KeepsRunsInAllThatUnequalDevicesHave) {
   Options options = options_for(KeyType::kU32);
   options.engine = EngineChoice::kCuda;
   options.devices.all = true;
@@ -288,6 +288,25 @@ TEST(MakePlan, UsesOfUnequalDevicesAsMuchAsTheLeastHas) {
       test::plan_of(options, machine_with_gpus(200 * kGiB, {80 * kGiB, 24 * kGiB, 48 * kGiB}));
   ASSERT_EQ(plan.devices.size(), 3U);
   EXPECT_EQ(plan.devices[1].budget_bytes, 24 * kGiB / 10 * 9);
+  EXPECT_EQ(plan.devices[1].more_buffers, 0U);
+  const std::uint64_t more = plan.devices[0].more_buffers * plan.run.write_buffer_bytes;
+  EXPECT_GT(more, 50 * kGiB);
+  EXPECT_LE(more, 56 * kGiB / 10 * 9 + kMiB);
+  EXPECT_GT(plan.device_run_bytes(), 3 * plan.run.device_bytes() + more);
+  test::expect_sound(plan, options);
+}
+
+TEST(MakePlan, KeepsNoMoreRunsThanThereAre) {
+  Options options = options_for(KeyType::kU32);
+  options.engine = EngineChoice::kCuda;
+  options.devices.all = true;
+  const Plan plan =
+      test::plan_of(options, machine_with_gpus(40 * kGiB, {8 * kGiB, 80 * kGiB, 80 * kGiB}));
+  ASSERT_TRUE(plan.is<Spill>());
+  EXPECT_EQ(plan.devices[0].more_buffers, 0U);
+  EXPECT_GT(plan.devices[1].more_buffers, 0U);
+  EXPECT_LE(plan.device_run_bytes(), 44 * kGiB);
+  EXPECT_GE(plan.device_run_bytes(), 42 * kGiB);
   test::expect_sound(plan, options);
 }
 

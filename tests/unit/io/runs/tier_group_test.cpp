@@ -22,12 +22,14 @@ constexpr std::uint64_t kBuffer = 4096;
 
 // Memories of `buffers` buffers each, which the test looks into.
 struct Group {
-  Group(std::size_t count, std::uint64_t buffers) {
-    std::vector<std::unique_ptr<TierMemory>> owned;
-    for (std::size_t i = 0; i < count; ++i) {
+  Group(std::size_t count, std::uint64_t buffers)
+      : Group(std::vector<std::uint64_t>(count, buffers)) {}
+  explicit Group(const std::vector<std::uint64_t>& sizes) {
+    std::vector<TierGroup::Member> owned;
+    for (const std::uint64_t buffers : sizes) {
       auto member = std::make_unique<VectorTier>(buffers * kBuffer);
       members.push_back(member.get());
-      owned.push_back(std::move(member));
+      owned.push_back({std::move(member), buffers});
     }
     tier = std::make_unique<TierGroup>(std::move(owned), kBuffer);
   }
@@ -68,6 +70,27 @@ TEST(TierGroup, PutsNeighbouringBuffersIntoDifferentMemories) {
     EXPECT_EQ(member[buffer / 3 * kBuffer], static_cast<std::byte>(buffer));
     EXPECT_EQ(member[(buffer / 3 + 1) * kBuffer - 1], static_cast<std::byte>(buffer));
   }
+}
+
+TEST(TierGroup, PassesOverMemoriesThatAreFull) {
+  const Group group({1, 3, 0, 2});
+  ASSERT_EQ(group.tier->buffers(), 6U);
+  for (std::size_t buffer = 0; buffer < 6; ++buffer) {
+    group.tier->put(buffer * kBuffer, Bytes(kBuffer, static_cast<std::byte>(buffer + 1)));
+  }
+  const auto holds = [&](std::size_t member, std::size_t place) {
+    return static_cast<int>((*group.members[member])[place * kBuffer]) - 1;
+  };
+  EXPECT_EQ(holds(0, 0), 0);
+  EXPECT_EQ(std::vector<int>({holds(1, 0), holds(1, 1), holds(1, 2)}), std::vector<int>({1, 3, 5}));
+  EXPECT_EQ(std::vector<int>({holds(3, 0), holds(3, 1)}), std::vector<int>({2, 4}));
+}
+
+TEST(TierGroup, GivesBackWhatUnlikeMemoriesWereGiven) {
+  const Group group({5, 1, 9, 5, 2});
+  const Bytes all = random_bytes(22 * kBuffer, 1);
+  group.tier->put(7, ConstByteSpan(all).first(all.size() - 7));
+  EXPECT_EQ(read(*group.tier, 7, all.size() - 7), Bytes(all.begin(), all.end() - 7));
 }
 
 TEST(TierGroup, FillsAllMemoriesOfATierFromManyThreads) {
