@@ -87,7 +87,7 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   ShareJob share{*options.form,
                  number_of(*options.share),
                  options.inputs_here,
-                 manifest_of(resumable_job(job.element, options.input_form, options.verify),
+                 manifest_of(resumable_job(job, options.input_form, options.verify),
                              element_bytes, reader),
                  options.direct_io,
                  options.packing,

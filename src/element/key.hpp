@@ -25,7 +25,7 @@
 #include <type_traits>
 
 #include "base/host_device.hpp"
-#include "element/short_float.hpp"
+#include "base/short_float.hpp"
 #include "element/tuple_map.hpp"
 
 namespace gsort {

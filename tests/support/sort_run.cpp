@@ -78,8 +78,7 @@ class ServedPipe {
 };
 
 // The plan if the devices in `lost` cannot be used; without a device it is the CPU's.
-Plan plan_for(const SortRequest& request, io::Reader& reader,
-              const std::vector<int>& lost = {}) {
+Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<int>& lost = {}) {
   Options options = options_for(request.format.type, request.budget);
   options.key = request.format;
   options.records = request.records;

@@ -9,7 +9,9 @@ namespace gsort {
 namespace {
 
 ElementFormat again(const ElementFormat& element) {
-  return element_of_job(resumable_job(element, {}, true));
+  Job job;
+  job.element = element;
+  return element_of_job(resumable_job(job, {}, true));
 }
 
 TEST(ShareOptions, KnowEveryKeyAgainByItsDescription) {

@@ -1,4 +1,4 @@
-#include "element/short_float.hpp"
+#include "base/short_float.hpp"
 
 #include <cmath>
 #include <limits>
