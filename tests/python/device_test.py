@@ -187,7 +187,7 @@ class HostMemory:
         self.owner.orders.append((earlier, later))
 
     def tensor(self, shape, kind, bits):
-        return DlpackArray(FakeArray(f"{kind}{bits // 8}", shape, self.address), versioned=False)
+        return DlpackArray(FakeArray(f"{kind}{bits // 8}", shape, self.address), versioned=False).__dlpack__()
 
 
 @pytest.fixture

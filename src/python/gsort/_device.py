@@ -179,7 +179,7 @@ class DeviceResult:
             raise BufferError("DLPack has no numbers of the other byte order")
         if stream != -1:  # which asks for no order
             self._memory.order(self._stream, stream or 0)
-        return self._memory.tensor(self.shape, self.dtype.kind, 8 * self.dtype.itemsize).__dlpack__()
+        return self._memory.tensor(self.shape, self.dtype.kind, 8 * self.dtype.itemsize)
 
 
 def _new_like(array: Any, facts: DeviceArray, dtype: numpy.dtype) -> Any:
