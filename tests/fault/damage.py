@@ -146,7 +146,8 @@ def run_real(command: list[str]) -> tuple[int, bytes]:
 
 def main(real: str, kind: str, log: str) -> None:
     words = sys.argv[1:]
-    if kind not in KINDS or "-o" not in words or "/dev/null" in words:
+    several_outputs = "--each" in words  # then -o names their folder
+    if kind not in KINDS or "-o" not in words or "/dev/null" in words or several_outputs:
         os.execv(real, [real, *words])
     out = Path(words[words.index("-o") + 1])
     old = out.read_bytes() if out.exists() else None
