@@ -27,7 +27,7 @@ class Sort:
         self.gsort, self.folder, self.chance = gsort, folder, chance
         self.kind = chance.choice(KINDS)
         self.shares, self.parts = chance.randint(1, 6), chance.randint(1, 6)
-        self.memory = ["-S", "16M", "--threads=2"]
+        self.memory = ["-S", "16M", "--parallel=2"]
         size = 12 * 20 * (elements // 20)  # whole elements of every kind
         alphabet = chance.choice([b"\0\1", bytes(range(256)), b"\0\0\0\7"])
         data = os.urandom(size) if len(alphabet) == 256 else bytes(chance.choices(alphabet, k=size))
