@@ -206,14 +206,22 @@ TYPED_TEST(DevicePairBatch, KeepsTheKeysOfEveryFormat) {
   }
 }
 
-class DevicePairBatchErrors : public GpuTest {
- protected:
+using DevicePairBatchErrors = GpuTest;
+
+/** Four arrays of 100 pairs and all that a sort of them needs. */
+struct RightSort {
   using Sort = PairBatchSort<std::uint64_t, std::uint32_t>;
   static constexpr std::uint64_t kArrays = 4;
   static constexpr std::uint64_t kLength = 100;
   static constexpr std::uint64_t kCount = kArrays * kLength;
 
-  [[nodiscard]] Sort right() const {
+  DeviceArray<std::uint64_t> keys{2 * kCount};
+  DeviceArray<std::uint32_t> values{2 * kCount};
+  std::size_t bytes =
+      sort_pair_batch_scratch_bytes<std::uint64_t>({.array_count = kArrays, .array_keys = kLength});
+  DeviceArray<unsigned char> scratch{bytes, 256 - DeviceArray<char>::kGuard};
+
+  [[nodiscard]] Sort sort() const {
     return {.keys_in = keys.get(),
             .keys_out = keys.get() + kCount,
             .values_in = values.get(),
@@ -221,49 +229,49 @@ class DevicePairBatchErrors : public GpuTest {
             .arrays = {.array_count = kArrays, .array_keys = kLength},
             .scratch = {scratch.get(), bytes}};
   }
-  static void expect_refusal(const Sort& sort, const std::string& reason) {
-    try {
-      sort_pair_batch(sort);
-      ADD_FAILURE() << "no error: " << reason;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-      EXPECT_NE(error.reason().find(reason), std::string::npos) << error.what();
-    }
-  }
-
-  DeviceArray<std::uint64_t> keys{2 * kCount};
-  DeviceArray<std::uint32_t> values{2 * kCount};
-  std::size_t bytes =
-      sort_pair_batch_scratch_bytes<std::uint64_t>({.array_count = kArrays, .array_keys = kLength});
-  DeviceArray<unsigned char> scratch{bytes, 256 - DeviceArray<char>::kGuard};
 };
 
+void expect_refusal(const RightSort::Sort& sort, const std::string& reason) {
+  try {
+    sort_pair_batch(sort);
+    ADD_FAILURE() << "no error: " << reason;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_NE(error.reason().find(reason), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(DevicePairBatchErrors, NameTheArrayThatIsWrong) {
+  using Sort = RightSort::Sort;
+  constexpr std::uint64_t kCount = RightSort::kCount;
+  const RightSort right;
+  std::uint64_t* const keys = right.keys.get();
   const auto with = [&](auto change) {
-    Sort sort = right();
+    Sort sort = right.sort();
     change(sort);
     return sort;
   };
   expect_refusal(with([](Sort& sort) { sort.keys_in = nullptr; }), "the input's keys is null");
   expect_refusal(with([](Sort& sort) { sort.values_out = nullptr; }),
                  "the output's values is null");
-  expect_refusal(with([&](Sort& sort) { sort.keys_out = keys.get() + kCount - 1; }),
+  expect_refusal(with([&](Sort& sort) { sort.keys_out = keys + kCount - 1; }),
                  "the output's keys and the input's keys overlap");
-  expect_refusal(with([&](Sort& sort) { sort.values_out = values.get() + 1; }),
+  expect_refusal(with([&](Sort& sort) { sort.values_out = right.values.get() + 1; }),
                  "the output's values and the input's values overlap");
-  expect_refusal(with([&](Sort& sort) { sort.scratch.memory = keys.get(); }), "overlap");
-  expect_refusal(with([&](Sort& sort) { sort.scratch.bytes = bytes - 1; }), "of scratch memory");
+  expect_refusal(with([&](Sort& sort) { sort.scratch.memory = keys; }), "overlap");
+  expect_refusal(with([&](Sort& sort) { sort.scratch.bytes = right.bytes - 1; }),
+                 "of scratch memory");
   expect_refusal(with([](Sort& sort) { sort.arrays.array_count = ~std::uint64_t{0} / 4; }),
                  "more than 4,294,967,296 pairs");
   expect_refusal(
-      with([&](Sort& sort) { sort.arrays = {.offsets = keys.get() + kCount, .count = kCount}; }),
+      with([&](Sort& sort) { sort.arrays = {.offsets = keys + kCount, .count = kCount}; }),
       "pairs, but no arrays");
   expect_refusal(with([&](Sort& sort) {
-                   sort.arrays = {.array_count = 1, .offsets = keys.get() + kCount, .count = 100};
+                   sort.arrays = {.array_count = 1, .offsets = keys + kCount, .count = 100};
                  }),
                  "the output's keys and the offsets overlap");
-  EXPECT_EQ(keys.values(), std::vector<std::uint64_t>(2 * kCount, 0xa5a5a5a5a5a5a5a5U));
-  sort_pair_batch(right());
+  EXPECT_EQ(right.keys.values(), std::vector<std::uint64_t>(2 * kCount, 0xa5a5a5a5a5a5a5a5U));
+  sort_pair_batch(right.sort());
 }
 
 }  // namespace
