@@ -119,6 +119,7 @@ inline constexpr TuningRow kTunings[] = {
     {89, kKeys32, kKeys64, kSmall32, kSmall64, kPairTunings},
     {90, kKeys32, kKeys64, kSmall32, kSmall64, kLargePairTunings},
     {100, kKeys32, kKeys64, kSmall32, kSmall64, kLargePairTunings},
+    {103, kKeys32, kKeys64, kSmall32, kSmall64, kLargePairTunings},
     {120, kKeys32, kKeys64, kSmall32, kSmall64, kPairTunings},
 };
 

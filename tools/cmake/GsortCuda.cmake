@@ -3,7 +3,7 @@
 set(GSORT_HAS_CUDA FALSE)
 
 # What packages are compiled for, oldest first; later cards compile the code of the last one when a program starts.
-set(GSORT_ALL_ARCHITECTURES 80 86 89 90 100 120)
+set(GSORT_ALL_ARCHITECTURES 80 86 89 90 100 103 120)
 
 # gsort_cuda_architectures(RESULT): what GSORT_CUDA_ARCHITECTURES asks for, as CMake's list.
 function(gsort_cuda_architectures result)
