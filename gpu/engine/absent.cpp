@@ -22,9 +22,13 @@ Devices find_devices(const std::vector<unsigned>& /*wanted*/) {
   return {{}, kReason};
 }
 
+std::string pci_address_of(int /*ordinal*/) {
+  return "";
+}
+
 std::unique_ptr<Engine> make_cuda_engine(const EngineShape& /*shape*/,
-                                         const std::vector<int>& /*ordinals*/,
-                                         ByteSpan /*memory*/) {
+                                         const std::vector<int>& /*ordinals*/, ByteSpan /*memory*/,
+                                         const MemoryPlacer& /*place*/) {
   throw Error(ErrorKind::kDevice, "making the CUDA engine", kReason).hint(kWayOut);
 }
 

@@ -1,5 +1,6 @@
 // The CUDA engine and the look for devices; see gpu.hpp.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "engine/array_footprint.hpp"
 #include "engine/footprint.hpp"
 #include "gpu/cuda/cuda_check.hpp"
@@ -22,13 +24,16 @@ namespace {
 // The oldest architecture the kernels are built for: compute capability 8.0.
 constexpr int kLeastCapability = 8;
 
+constexpr std::uint64_t kHugePageBytes = 2 * kMiB;  // which a border would divide into small ones
+
 class CudaEngine final : public Engine {
  public:
-  CudaEngine(const EngineShape& shape, std::vector<int> ordinals, ByteSpan memory)
+  CudaEngine(const EngineShape& shape, std::vector<int> ordinals, ByteSpan memory,
+             const MemoryPlacer& place)
       : shape_(shape),
         ordinals_(std::move(ordinals)),
         memory_(memory),
-        pinned_(memory, shape.threads) {}
+        pinned_(placed(place), shape.threads) {}
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
   ~CudaEngine() override { return_to_device(ordinals_.front()); }
@@ -66,20 +71,38 @@ class CudaEngine final : public Engine {
   std::vector<std::unique_ptr<Lane>> make_lanes(unsigned count, std::uint64_t need,
                                                 const Make& make) const {
     std::vector<std::unique_ptr<Lane>> lanes;
+    if (count * need > memory_.size()) {
+      throw Error(ErrorKind::kUsage, "making a lane of the CUDA engine",
+                  "the memory given is too small for the shape");
+    }
     for (unsigned lane = 0; lane < count; ++lane) {
-      const int ordinal = ordinals_[lane % ordinals_.size()];
-      use_device(ordinal);
-      lanes.push_back(make(ordinal, stretch(lane, need)));
+      const std::size_t device = lane % ordinals_.size();
+      const std::uint64_t place = lanes_before(device, count) + lane / ordinals_.size();
+      use_device(ordinals_[device]);
+      lanes.push_back(make(ordinals_[device], memory_.subspan(place * need, need)));
     }
     return lanes;
   }
 
-  ByteSpan stretch(unsigned lane, std::uint64_t bytes) const {
-    if ((std::uint64_t{lane} + 1) * bytes > memory_.size()) {
-      throw Error(ErrorKind::kUsage, "making a lane of the CUDA engine",
-                  "the memory given is too small for the shape");
+  // Those of the devices before it, whose stretches of the memory are in front of its own: so each
+  // device keeps to one region, whatever lanes there are.
+  [[nodiscard]] std::uint64_t lanes_before(std::size_t device, unsigned count) const {
+    return device * (count / ordinals_.size()) + std::min(device, count % ordinals_.size());
+  }
+
+  // The memory, each region near its device.
+  ByteSpan placed(const MemoryPlacer& place) const {
+    if (!place) return memory_;
+    const unsigned lanes = std::max(shape_.chunk_lanes, 1U);
+    const auto border = [&](std::size_t device) {
+      const std::uint64_t share = memory_.size() / lanes * lanes_before(device, lanes);
+      return device == ordinals_.size() ? memory_.size() : round_down(share, kHugePageBytes);
+    };
+    for (std::size_t device = 0; device < ordinals_.size(); ++device) {
+      const std::uint64_t begin = border(device);
+      place(ordinals_[device], memory_.subspan(begin, border(device + 1) - begin));
     }
-    return memory_.subspan(lane * bytes, bytes);
+    return memory_;
   }
 
   EngineShape shape_;
@@ -210,14 +233,23 @@ Devices find_devices(const std::vector<unsigned>& wanted) {
   return found;
 }
 
+std::string pci_address_of(int ordinal) {
+  constexpr int kMostLetters = 32;
+  std::array<char, kMostLetters> address{};
+  const cudaError_t result = cudaDeviceGetPCIBusId(address.data(), kMostLetters, ordinal);
+  if (result == cudaSuccess) return address.data();
+  static_cast<void>(cudaGetLastError());
+  return "";
+}
+
 std::unique_ptr<Engine> make_cuda_engine(const EngineShape& shape, const std::vector<int>& ordinals,
-                                         ByteSpan memory) {
+                                         ByteSpan memory, const MemoryPlacer& place) {
   use_device(ordinals.front());
   if (!shape.records && bytes_of(shape.format.type) < 4) {
     throw Error(ErrorKind::kUsage, "making the CUDA engine",
                 "keys of 1 and 2 bytes are counted, not sorted");
   }
-  return std::make_unique<CudaEngine>(shape, ordinals, memory);
+  return std::make_unique<CudaEngine>(shape, ordinals, memory, place);
 }
 
 std::unique_ptr<TierMemory> make_device_tier(int ordinal, std::uint64_t bytes) {

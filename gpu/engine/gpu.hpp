@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,14 +38,22 @@ struct Devices {
 // wanted devices cannot be used.
 [[nodiscard]] Devices find_devices(const std::vector<unsigned>& wanted);
 
+// Where a device is on the PCI bus, "0000:17:00.0"; empty if CUDA does not say.
+[[nodiscard]] std::string pci_address_of(int ordinal);
+
+// Makes memory that nobody has touched come from near the device.
+using MemoryPlacer = std::function<void(int ordinal, ByteSpan memory)>;
+
 // The CUDA engine on the devices `ordinals`, over which its lanes are spread in turn. `memory` is
 // pinned while the engine lives; it must hold CudaFootprint::chunk_host_bytes for each chunk lane,
 // part_host_bytes for each merge lane, CudaArrayFootprint::host_bytes for each array lane (of keys;
-// arrays of records are the CPU's). Requires: there is an ordinal.
-// Throws: Error(kDevice) when a device cannot be used; Error(kResource) when memory cannot be had.
+// arrays of records are the CPU's). Calls `place`, if there is one, with what of it each device
+// will use, before it touches the memory. Requires: there is an ordinal. Throws: Error(kDevice)
+// when a device cannot be used; Error(kResource) when memory cannot be had.
 [[nodiscard]] std::unique_ptr<Engine> make_cuda_engine(const EngineShape& shape,
                                                        const std::vector<int>& ordinals,
-                                                       ByteSpan memory);
+                                                       ByteSpan memory,
+                                                       const MemoryPlacer& place = nullptr);
 
 // Memory of device `ordinal` for runs, beside the engine's.
 // Throws: Error(kResource) when the device has not so much; Error(kDevice).

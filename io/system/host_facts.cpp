@@ -1,6 +1,7 @@
 #include "io/system/host_facts.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 
 #include <fcntl.h>
@@ -67,6 +68,19 @@ MemoryLimit memory_of_process() {
       std::min({bytes_of("MemAvailable:", _SC_AVPHYS_PAGES), group.left, address_space_left()})};
 }
 
+// "0" is one node; "0-1" and "0,2" are several.
+bool has_several_nodes(const std::string& sysfs) {
+  const std::string online = kernel_text(sysfs + "/devices/system/node/online");
+  return online.find_first_of("-,") != std::string::npos;
+}
+
+// Only what an address consists of may become part of a path.
+bool is_address(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char letter) {
+    return std::isxdigit(letter) != 0 || letter == ':' || letter == '.';
+  });
+}
+
 }  // namespace
 
 std::uint64_t available_memory_bytes() {
@@ -112,6 +126,19 @@ std::optional<FolderFacts> folder_facts(const std::string& path) {
   facts.block_bytes = space.f_frsize;
   facts.is_tmpfs = ::fstatfs(fd, &kind) == 0 && kind.f_type == TMPFS_MAGIC;
   return facts;
+}
+
+std::optional<unsigned> node_of_pci_device(std::string_view address, const std::string& sysfs) {
+  constexpr std::uint64_t kMostNodes = 1024;  // of any Linux
+  if (!is_address(address) || !has_several_nodes(sysfs)) return std::nullopt;
+  std::string name(address);
+  std::ranges::transform(name, name.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
+  // -1 where the firmware does not say, which is no number here.
+  const auto node = number_at_start(kernel_text(sysfs + "/bus/pci/devices/" + name + "/numa_node"));
+  if (!node || *node >= kMostNodes) return std::nullopt;
+  return static_cast<unsigned>(*node);
 }
 
 }  // namespace gsort::io

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace gsort::io {
 
@@ -29,6 +30,11 @@ struct HostFacts {
 
 // The most memory this process has had resident so far.
 [[nodiscard]] std::uint64_t peak_resident_bytes();
+
+// The NUMA node that the PCI device at `address`, such as "0000:17:00.0", is attached to; none if
+// the machine has a single node, or the kernel does not say. `sysfs` is another folder in tests.
+[[nodiscard]] std::optional<unsigned> node_of_pci_device(std::string_view address,
+                                                         const std::string& sysfs = "/sys");
 
 struct FolderFacts {
   std::uint64_t file_system = 0;  // folders with the same number share their space

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/error.hpp"
+#include "base/page.hpp"
 #include "base/units.hpp"
 #include "io/system/sys.hpp"
 
@@ -64,6 +65,14 @@ void Arena::discard(ByteSpan part) noexcept {
   if (part.size() < skipped) return;
   const std::uint64_t whole = round_down(part.size() - skipped, kDirectAlignment);
   if (whole != 0) sys::madvise(part.data() + skipped, whole, MADV_DONTNEED);
+}
+
+bool prefer_node(ByteSpan memory, unsigned node) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::uintptr_t begin = round_up(address, kMemoryPageBytes);
+  const std::uintptr_t end = round_down(address + memory.size(), kMemoryPageBytes);
+  if (begin >= end) return true;
+  return sys::prefer_node(memory.data() + (begin - address), end - begin, node) == 0;
 }
 
 }  // namespace gsort::io

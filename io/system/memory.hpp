@@ -42,4 +42,8 @@ class Arena {
   std::size_t mapping_bytes_ = 0;
 };
 
+// Whole pages of `memory` that are touched for the first time from now on come from the NUMA node,
+// while it has free ones. Returns false where the kernel refuses that, which costs time alone.
+bool prefer_node(ByteSpan memory, unsigned node) noexcept;
+
 }  // namespace gsort::io

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -204,6 +205,15 @@ int remove_attribute(int fd, const char* name) {
   return fails(Call::kAttribute) ? -1 : ::fremovexattr(fd, name);
 }
 
+int prefer_node(void* memory, std::size_t bytes, unsigned node) {
+  constexpr int kPreferred = 1;  // MPOL_PREFERRED
+  constexpr std::size_t kBitsOfWord = 8 * sizeof(unsigned long);
+  std::array<unsigned long, 16> nodes{};
+  if (fails(Call::kMmap)) return -1;
+  nodes.at(node / kBitsOfWord) = 1UL << (node % kBitsOfWord);
+  return static_cast<int>(::syscall(SYS_mbind, memory, bytes, kPreferred, nodes.data(),
+                                    nodes.size() * kBitsOfWord + 1, 0));
+}
 void* mmap(std::size_t bytes, int protection, int flags, int fd, off_t offset) {
   if (fails(Call::kMmap)) return MAP_FAILED;
   return ::mmap(nullptr, bytes, protection, flags, fd, offset);

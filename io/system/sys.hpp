@@ -36,7 +36,7 @@ enum class Call : std::uint8_t {
   kFtruncate,  // ftruncate
   kFallocate,  // fallocate
   kMode,       // fchmod, fchown
-  kMmap,       // mmap
+  kMmap,       // mmap, mbind
   kStat,       // fstat, fstatat
   kStatvfs,    // fstatvfs
   kMkdir,      // mkdirat
@@ -86,6 +86,8 @@ int remove_folder(const char* path);  // counts as unlinkat
                                     std::size_t bytes);
 [[nodiscard]] int set_attribute(int fd, const char* name, const void* from, std::size_t bytes);
 [[nodiscard]] int remove_attribute(int fd, const char* name);
+// mbind: pages of the memory are to come from the node, or others if it has none.
+[[nodiscard]] int prefer_node(void* memory, std::size_t bytes, unsigned node);
 [[nodiscard]] void* mmap(std::size_t bytes, int protection, int flags, int fd, off_t offset);
 int munmap(void* address, std::size_t bytes);
 int madvise(void* address, std::size_t bytes, int advice);

@@ -14,6 +14,8 @@
 #include "app/own_files.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "gpu/engine/gpu.hpp"
+#include "io/system/host_facts.hpp"
+#include "io/system/memory.hpp"
 #include "options/assumed_type.hpp"
 #include "options/resume_options.hpp"
 #include "pipeline/sort_job.hpp"
@@ -24,11 +26,16 @@
 
 namespace gsort {
 
+void place_near(int ordinal, ByteSpan memory) {
+  const auto node = io::node_of_pci_device(gpu::pci_address_of(ordinal));
+  if (node) io::prefer_node(memory, *node);
+}
+
 std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, ByteSpan memory) {
   if (plan.engine == EngineKind::kCuda) {
     std::vector<int> ordinals;
     for (const DevicePlan& device : plan.devices) ordinals.push_back(device.ordinal);
-    return gpu::make_cuda_engine(shape, ordinals, memory);
+    return gpu::make_cuda_engine(shape, ordinals, memory, place_near);
   }
   return cpu::make_cpu_engine(shape, memory);
 }

@@ -202,6 +202,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return cudaSuccess;
 }
 
+cudaError_t cudaDeviceGetPCIBusId(char* address, int bytes, int device) {
+  std::snprintf(address, static_cast<std::size_t>(bytes), "0000:%02X:00.0", 0xA0 + device);
+  return cudaSuccess;
+}
+
 cudaError_t cudaDriverGetVersion(int* version) {
   *version = 0;
   return cudaSuccess;

@@ -15,12 +15,15 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "device_sorts.hpp"
 #include "devices.hpp"
 #include "engine/cpu/cpu_engine.hpp"
+#include "engine/footprint.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/cuda_resources.hpp"
 #include "gpu/engine/gpu.hpp"
 #include "gpu/shares/peer_access.hpp"
+#include "io/system/memory.hpp"
 #include "support/invented.hpp"
 #include "support/sort_run.hpp"
 #include "support/sorted_copy.hpp"
@@ -30,75 +33,12 @@ namespace gsort {
 namespace {
 
 using test::Bytes;
+using test::kU32;
+using test::make_chunks_short;
+using test::request_on;
+using test::sort_on_devices;
 using test::SortRequest;
 using test::SortResult;
-
-constexpr KeyFormat kU32{KeyType::kU32, false, false};
-constexpr const char* kGpuMemory = "48M";
-constexpr std::uint64_t kGpuBytes = 48 * kMiB;  // runs in the tests' tiers included
-
-// The engine on the first devices.
-SortRequest request_on(unsigned devices, const KeyFormat& format, std::uint64_t elements) {
-  SortRequest request;
-  request.format = format;
-  request.input = test::generated(format, Distribution::kZipf, elements);
-  request.old_output = Bytes(3, std::byte{7});
-  request.gpu_memory = kGpuMemory;
-  request.devices = devices;
-  request.make_engine = [](const Plan& plan, const EngineShape& shape,
-                           ByteSpan memory) -> std::unique_ptr<Engine> {
-    if (plan.engine == EngineKind::kCpu) return cpu::make_cpu_engine(shape, memory);
-    std::vector<int> ordinals;
-    for (const DevicePlan& device : plan.devices) ordinals.push_back(device.ordinal);
-    return gpu::make_cuda_engine(shape, ordinals, memory);
-  };
-  request.make_tier = [](const DevicePlan& device, std::uint64_t bytes) {
-    return gpu::make_device_tier(device.ordinal, bytes);
-  };
-  return request;
-}
-
-// By the plan for a larger input, but with chunks of so many elements: the emulator is slow.
-void make_chunks_short(SortRequest& request, std::uint64_t chunk_elements) {
-  Options options = test::options_for(request.format.type, "512M");
-  options.key = request.format;
-  options.records = request.records;
-  options.argsort = request.argsort;
-  options.engine = EngineChoice::kCuda;
-  options.gpu_memory = request.gpu_memory;
-  options.devices.all = true;
-  options.parallel = request.threads;
-  Machine machine = test::invented_machine(kGiB, request.threads, kTiB);
-  for (unsigned device = 0; device < request.devices; ++device) test::add_gpu(machine);
-  const Plan large = make_plan(make_job(options, {}, request.input.size()), machine);
-  request.change_plan = [large, chunk_elements](Plan& plan) {
-    if (plan.engine == EngineKind::kCpu) return;
-    const std::uint64_t elements = plan.elements;
-    const OutputPlan output = plan.output;
-    plan = large;
-    plan.elements = elements;
-    plan.output = output;
-    plan.chunk.chunk_elements = chunk_elements;
-  };
-}
-
-// Nothing is left on the devices, which have kept to their budgets, whatever came of the sort.
-SortResult sort_on_devices(const SortRequest& request, std::uint64_t least_runs) {
-  emulator::restart_counts();
-  SortResult result = sort_in_folder(request);
-  for (int device = 0; device < emulator::kDevices; ++device) {
-    SCOPED_TRACE(testing::Message() << "device " << device);
-    const emulator::DeviceUse use = emulator::use_of(device);
-    const bool may_sort = static_cast<unsigned>(device) < request.devices;
-    EXPECT_EQ(use.objects, 0U);
-    EXPECT_LE(use.peak_bytes, may_sort ? kGpuBytes : 0);
-    const bool all_sort = !result.error && result.outcome.lost_devices.empty();
-    EXPECT_TRUE(!all_sort || (use.launches > 0) == may_sort);
-  }
-  EXPECT_TRUE(result.error || result.outcome.runs >= least_runs);
-  return result;
-}
-
 void expect_sorted(const SortRequest& request, const Bytes& wanted, std::uint64_t least_runs) {
   const SortResult result = sort_on_devices(request, least_runs);
   ASSERT_FALSE(result.error.has_value()) << result.error->what();
@@ -294,109 +234,6 @@ TEST(EmulatedDevice, IsNamedWhereACallFails) {
   EXPECT_GT(met, 60);
 }
 
-// Once, or from then on, and only of calls on device `ordinal`.
-std::vector<gpu::CudaFault> faults_of(int ordinal, std::size_t kind, std::uint64_t nth) {
-  const auto call = static_cast<gpu::CudaCall>(kind);
-  const cudaError_t failure =
-      call == gpu::CudaCall::kMemory ? cudaErrorMemoryAllocation : cudaErrorLaunchFailure;
-  return {{call, nth, failure, false, ordinal}, {call, nth, failure, true, ordinal}};
-}
-
-// Sorts with each of these faults until the call does not come any more.
-template <class Expect>
-int sort_with_faults_of(int ordinal, const SortRequest& request, const Expect& expect) {
-  int met = 0;
-  for (std::size_t kind = 0; kind < gpu::kCudaCallKinds; ++kind) {
-    bool hit = true;
-    for (std::uint64_t nth = 1; hit; nth *= 4) {
-      for (const gpu::CudaFault& fault : faults_of(ordinal, kind, nth)) {
-        SCOPED_TRACE(testing::Message()
-                     << "kind " << kind << ", call " << nth << " on device " << ordinal << " fails"
-                     << (fault.from_then_on ? " on" : ""));
-        gpu::inject_cuda_fault(fault);
-        const SortResult result = sort_on_devices(request, 0);
-        hit = gpu::cuda_fault_was_met();
-        gpu::clear_cuda_fault();
-        met += hit ? 1 : 0;
-        expect(result, hit);
-        if (testing::Test::HasFailure()) return met;
-      }
-    }
-  }
-  return met;
-}
-
-SortRequest request_with_faults() {
-  SortRequest request = request_on(3, kU32, 12'000);
-  make_chunks_short(request, 1'000);
-  request.device_buffers = 3;
-  return request;
-}
-
-class LostDevice : public testing::TestWithParam<int> {};
-
-TEST_P(LostDevice, IsLeftOutAndNamed) {
-  const int lost = GetParam();
-  SortRequest request = request_with_faults();
-  request.may_lose_devices = true;
-  const Bytes whole = test::sorted_copy(request.input, kU32);
-  int left_out = 0;
-  const int met = sort_with_faults_of(lost, request, [&](const SortResult& result, bool) {
-    ASSERT_FALSE(result.error.has_value()) << result.error->what();
-    EXPECT_TRUE(result.output == whole);
-    for (const auto& [ordinal, failure] : result.outcome.lost_devices) {
-      ++left_out;
-      if (!ordinal) continue;  // host memory was not pinned
-      EXPECT_EQ(*ordinal, lost) << failure;
-      EXPECT_NE(failure.find("on device " + std::to_string(lost)), std::string::npos) << failure;
-      for (const DevicePlan& device : result.plan.devices) EXPECT_NE(device.ordinal, lost);
-    }
-  });
-  EXPECT_GT(met, 30);
-  EXPECT_GT(left_out, 20);
-}
-
-TEST_P(LostDevice, EndsASortThatMayNotDoWithoutIt) {
-  const int lost = GetParam();
-  SortRequest request = request_with_faults();
-  const Bytes whole = test::sorted_copy(request.input, kU32);
-  const int met = sort_with_faults_of(lost, request, [&](const SortResult& result, bool) {
-    if (!result.error) {
-      EXPECT_TRUE(result.output == whole);
-      return;
-    }
-    const std::string words = result.error->what();
-    EXPECT_TRUE(result.output == request.old_output);
-    EXPECT_TRUE(words.find("on device " + std::to_string(lost)) != std::string::npos ||
-                words.find("pinning host memory") != std::string::npos)
-        << words;
-  });
-  EXPECT_GT(met, 30);
-}
-
-// Of a pipe nobody can read again.
-TEST_P(LostDevice, EndsASortOfWhatCannotBeReadAgain) {
-  const int lost = GetParam();
-  SortRequest request = request_with_faults();
-  request.may_lose_devices = true;
-  request.to_pipe = true;  // has taken the first bytes when the last ones are merged
-  const Bytes whole = test::sorted_copy(request.input, kU32);
-  int ended = 0;
-  const int met = sort_with_faults_of(lost, request, [&](const SortResult& result, bool) {
-    if (!result.error) {
-      EXPECT_TRUE(result.output == whole);
-      return;
-    }
-    ++ended;
-    EXPECT_LT(result.output->size(), whole.size());
-    const std::string words = result.error->what();
-    EXPECT_NE(words.find("on device " + std::to_string(lost)), std::string::npos) << words;
-  });
-  EXPECT_GT(met, ended);
-}
-
-INSTANTIATE_TEST_SUITE_P(Each, LostDevice, testing::Values(0, 1, 2));
-
 TEST(EmulatedDevice, ThatIsNamedTwiceIsTwoWithHalfOfTheMemory) {
   const gpu::Devices found = gpu::find_devices({2, 1, 2});
   ASSERT_EQ(found.devices.size(), 3U);
@@ -414,6 +251,36 @@ TEST(EmulatedDevice, ThatIsNotThereIsAnErrorThatListsThoseThatAre) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "--device 4: there is no such device\n  devices 0 to 3 are there");
   }
+}
+
+// What the lanes of a device use is in its region, of which it was told.
+TEST(EmulatedDevice, HasItsPartOfTheHostMemoryNearIt) {
+  EngineShape shape;
+  shape.format = kU32;
+  shape.threads = 1;
+  shape.block_bytes = 2 * kMiB;
+  shape.chunk_elements = 1'000;
+  shape.chunk_lanes = 6;
+  const std::vector<int> ordinals = {2, 0, 1};
+  const io::Arena memory(6 * CudaFootprint::chunk_host_bytes(1, shape.block_bytes), "tests");
+  std::vector<std::pair<int, ByteSpan>> regions;
+  const auto place = [&](int ordinal, ByteSpan region) { regions.emplace_back(ordinal, region); };
+  const auto engine = gpu::make_cuda_engine(shape, ordinals, memory.bytes(), place);
+  ASSERT_EQ(regions.size(), 3U);
+  const std::byte* next = memory.data();
+  for (std::size_t device = 0; device < 3; ++device) {
+    EXPECT_EQ(regions[device].first, ordinals[device]);
+    EXPECT_EQ(regions[device].second.data(), next);
+    next += regions[device].second.size();
+  }
+  EXPECT_EQ(next, memory.data() + memory.size());
+  const auto lanes = engine->make_chunk_lanes();
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    const ByteSpan region = regions[lane % 3].second;
+    const std::byte* const block = lanes[lane]->acquire_block().data();
+    EXPECT_TRUE(block >= region.data() && block < region.data() + region.size()) << lane;
+  }
+  EXPECT_EQ(gpu::pci_address_of(1), "0000:A1:00.0");
 }
 
 TEST(EmulatedDevice, IsListedWithoutBeingStarted) {

@@ -1,6 +1,7 @@
 #include "io/system/host_facts.hpp"
 
 #include <cerrno>
+#include <filesystem>
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -78,6 +79,45 @@ TEST(HostFacts, TellTmpfsApart) {
   if (!memory) GTEST_SKIP() << "no /dev/shm here";
   EXPECT_TRUE(memory->is_tmpfs);
   EXPECT_FALSE(folder_facts("/proc")->is_tmpfs);
+}
+
+constexpr const char* kAddress = "0000:17:00.0";
+
+// A sysfs of a machine with such nodes, and a device that says this of its node.
+struct FakeMachine {
+  FakeMachine(const char* nodes, const char* node) {
+    const std::string device = folder.path() + "/bus/pci/devices/0000:ab:00.0";
+    for (const std::string& path : {device, folder.path() + "/bus/pci/devices/" + kAddress,
+                                    folder.path() + "/devices/system/node"}) {
+      std::filesystem::create_directories(path);
+    }
+    test::write_file(folder.path() + "/devices/system/node/online", test::bytes_of(nodes));
+    test::write_file(folder.path() + "/bus/pci/devices/" + kAddress + "/numa_node",
+                     test::bytes_of(node));
+    test::write_file(device + "/numa_node", test::bytes_of("3\n"));
+  }
+  [[nodiscard]] std::optional<unsigned> node_of(std::string_view address) const {
+    return node_of_pci_device(address, folder.path());
+  }
+  test::TempFolder folder;
+};
+
+TEST(NodeOfPciDevice, KnowsTheNodeOfADevice) {
+  EXPECT_EQ(FakeMachine("0-1\n", "1\n").node_of(kAddress), 1U);
+  EXPECT_EQ(FakeMachine("0-1\n", "0\n").node_of(kAddress), 0U);
+  EXPECT_EQ(FakeMachine("0,2-3\n", "1\n").node_of("0000:AB:00.0"), 3U) << "as CUDA writes it";
+}
+
+TEST(NodeOfPciDevice, HasNoNodeWhereNoneIsTold) {
+  EXPECT_EQ(FakeMachine("0\n", "0\n").node_of(kAddress), std::nullopt) << "a single node";
+  EXPECT_EQ(FakeMachine("", "0\n").node_of(kAddress), std::nullopt);
+  EXPECT_EQ(FakeMachine("0-1\n", "-1\n").node_of(kAddress), std::nullopt);
+  EXPECT_EQ(FakeMachine("0-1\n", "").node_of(kAddress), std::nullopt);
+  EXPECT_EQ(FakeMachine("0-1\n", "4096\n").node_of(kAddress), std::nullopt);
+  const FakeMachine machine("0-1\n", "1\n");
+  for (const char* const address : {"", "0000:18:00.0", "../devices/0000:17:00.0"}) {
+    EXPECT_EQ(machine.node_of(address), std::nullopt) << address;
+  }
 }
 
 }  // namespace

@@ -70,5 +70,15 @@ TEST(Arena, RefusesAbsurdSizes) {
             ErrorKind::kResource);
 }
 
+TEST(PreferNode, LeavesMemoryUsableWhateverTheKernelSays) {
+  const Arena memory(1 << 20, "tests");
+  static_cast<void>(prefer_node(memory.bytes().subspan(100), 0));
+  EXPECT_FALSE(prefer_node(memory.bytes(), 1023));
+  EXPECT_TRUE(prefer_node(memory.bytes().first(100), 0)) << "no whole page";
+  const test::FaultScope fault({sys::Call::kMmap, 1, EPERM});
+  EXPECT_FALSE(prefer_node(memory.bytes(), 0));
+  memory.bytes()[memory.size() - 1] = std::byte{1};
+}
+
 }  // namespace
 }  // namespace gsort::io

@@ -1,0 +1,88 @@
+// Whole sorts by the CUDA engine on emulated devices, for tests: requests, and the look at what is
+// left on the devices.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/units.hpp"
+#include "devices.hpp"
+#include "engine/cpu/cpu_engine.hpp"
+#include "gpu/engine/gpu.hpp"
+#include "support/invented.hpp"
+#include "support/sort_run.hpp"
+#include "support/sorted_copy.hpp"
+
+namespace gsort::test {
+
+inline constexpr KeyFormat kU32{KeyType::kU32, false, false};
+inline constexpr const char* kGpuMemory = "48M";
+inline constexpr std::uint64_t kGpuBytes = 48 * kMiB;  // runs in the tests' tiers included
+
+// The engine on the first devices.
+inline SortRequest request_on(unsigned devices, const KeyFormat& format, std::uint64_t elements) {
+  SortRequest request;
+  request.format = format;
+  request.input = generated(format, Distribution::kZipf, elements);
+  request.old_output = Bytes(3, std::byte{7});
+  request.gpu_memory = kGpuMemory;
+  request.devices = devices;
+  request.make_engine = [](const Plan& plan, const EngineShape& shape,
+                           ByteSpan memory) -> std::unique_ptr<Engine> {
+    if (plan.engine == EngineKind::kCpu) return cpu::make_cpu_engine(shape, memory);
+    std::vector<int> ordinals;
+    for (const DevicePlan& device : plan.devices) ordinals.push_back(device.ordinal);
+    return gpu::make_cuda_engine(shape, ordinals, memory);
+  };
+  request.make_tier = [](const DevicePlan& device, std::uint64_t bytes) {
+    return gpu::make_device_tier(device.ordinal, bytes);
+  };
+  return request;
+}
+
+// By the plan for a larger input, but with chunks of so many elements: the emulator is slow.
+inline void make_chunks_short(SortRequest& request, std::uint64_t chunk_elements) {
+  Options options = options_for(request.format.type, "512M");
+  options.key = request.format;
+  options.records = request.records;
+  options.argsort = request.argsort;
+  options.engine = EngineChoice::kCuda;
+  options.gpu_memory = request.gpu_memory;
+  options.devices.all = true;
+  options.parallel = request.threads;
+  Machine machine = invented_machine(kGiB, request.threads, kTiB);
+  for (unsigned device = 0; device < request.devices; ++device) add_gpu(machine);
+  const Plan large = make_plan(make_job(options, {}, request.input.size()), machine);
+  request.change_plan = [large, chunk_elements](Plan& plan) {
+    if (plan.engine == EngineKind::kCpu) return;
+    const std::uint64_t elements = plan.elements;
+    const OutputPlan output = plan.output;
+    plan = large;
+    plan.elements = elements;
+    plan.output = output;
+    plan.chunk.chunk_elements = chunk_elements;
+  };
+}
+
+// Nothing is left on the devices, which have kept to their budgets, whatever came of the sort.
+inline SortResult sort_on_devices(const SortRequest& request, std::uint64_t least_runs) {
+  emulator::restart_counts();
+  SortResult result = sort_in_folder(request);
+  for (int device = 0; device < emulator::kDevices; ++device) {
+    SCOPED_TRACE(testing::Message() << "device " << device);
+    const emulator::DeviceUse use = emulator::use_of(device);
+    const bool may_sort = static_cast<unsigned>(device) < request.devices;
+    EXPECT_EQ(use.objects, 0U);
+    EXPECT_LE(use.peak_bytes, may_sort ? kGpuBytes : 0);
+    const bool all_sort = !result.error && result.outcome.lost_devices.empty();
+    EXPECT_TRUE(!all_sort || (use.launches > 0) == may_sort);
+  }
+  EXPECT_TRUE(result.error || result.outcome.runs >= least_runs);
+  return result;
+}
+
+}  // namespace gsort::test

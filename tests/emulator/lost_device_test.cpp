@@ -1,0 +1,128 @@
+// Sorts on emulated devices of which one fails: every call on each device in turn, once or from
+// then on. The sort does without the device and says so, or ends with an Error that names it.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include "device_sorts.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+using test::kU32;
+using test::make_chunks_short;
+using test::request_on;
+using test::sort_on_devices;
+using test::SortRequest;
+using test::SortResult;
+
+// Once, or from then on, and only of calls on device `ordinal`.
+std::vector<gpu::CudaFault> faults_of(int ordinal, std::size_t kind, std::uint64_t nth) {
+  const auto call = static_cast<gpu::CudaCall>(kind);
+  const cudaError_t failure =
+      call == gpu::CudaCall::kMemory ? cudaErrorMemoryAllocation : cudaErrorLaunchFailure;
+  return {{call, nth, failure, false, ordinal}, {call, nth, failure, true, ordinal}};
+}
+
+// Sorts with each of these faults until the call does not come any more.
+template <class Expect>
+int sort_with_faults_of(int ordinal, const SortRequest& request, const Expect& expect) {
+  int met = 0;
+  for (std::size_t kind = 0; kind < gpu::kCudaCallKinds; ++kind) {
+    bool hit = true;
+    for (std::uint64_t nth = 1; hit; nth *= 4) {
+      for (const gpu::CudaFault& fault : faults_of(ordinal, kind, nth)) {
+        SCOPED_TRACE(testing::Message()
+                     << "kind " << kind << ", call " << nth << " on device " << ordinal << " fails"
+                     << (fault.from_then_on ? " on" : ""));
+        gpu::inject_cuda_fault(fault);
+        const SortResult result = sort_on_devices(request, 0);
+        hit = gpu::cuda_fault_was_met();
+        gpu::clear_cuda_fault();
+        met += hit ? 1 : 0;
+        expect(result, hit);
+        if (testing::Test::HasFailure()) return met;
+      }
+    }
+  }
+  return met;
+}
+
+SortRequest request_with_faults() {
+  SortRequest request = request_on(3, kU32, 12'000);
+  make_chunks_short(request, 1'000);
+  request.device_buffers = 3;
+  return request;
+}
+
+class LostDevice : public testing::TestWithParam<int> {};
+
+TEST_P(LostDevice, IsLeftOutAndNamed) {
+  const int lost = GetParam();
+  SortRequest request = request_with_faults();
+  request.may_lose_devices = true;
+  const Bytes whole = test::sorted_copy(request.input, kU32);
+  int left_out = 0;
+  const int met = sort_with_faults_of(lost, request, [&](const SortResult& result, bool) {
+    ASSERT_FALSE(result.error.has_value()) << result.error->what();
+    EXPECT_TRUE(result.output == whole);
+    for (const auto& [ordinal, failure] : result.outcome.lost_devices) {
+      ++left_out;
+      if (!ordinal) continue;  // host memory was not pinned
+      EXPECT_EQ(*ordinal, lost) << failure;
+      EXPECT_NE(failure.find("on device " + std::to_string(lost)), std::string::npos) << failure;
+      for (const DevicePlan& device : result.plan.devices) EXPECT_NE(device.ordinal, lost);
+    }
+  });
+  EXPECT_GT(met, 30);
+  EXPECT_GT(left_out, 20);
+}
+
+TEST_P(LostDevice, EndsASortThatMayNotDoWithoutIt) {
+  const int lost = GetParam();
+  SortRequest request = request_with_faults();
+  const Bytes whole = test::sorted_copy(request.input, kU32);
+  const int met = sort_with_faults_of(lost, request, [&](const SortResult& result, bool) {
+    if (!result.error) {
+      EXPECT_TRUE(result.output == whole);
+      return;
+    }
+    const std::string words = result.error->what();
+    EXPECT_TRUE(result.output == request.old_output);
+    EXPECT_TRUE(words.find("on device " + std::to_string(lost)) != std::string::npos ||
+                words.find("pinning host memory") != std::string::npos)
+        << words;
+  });
+  EXPECT_GT(met, 30);
+}
+
+// Of a pipe nobody can read again.
+TEST_P(LostDevice, EndsASortOfWhatCannotBeReadAgain) {
+  const int lost = GetParam();
+  SortRequest request = request_with_faults();
+  request.may_lose_devices = true;
+  request.to_pipe = true;  // has taken the first bytes when the last ones are merged
+  const Bytes whole = test::sorted_copy(request.input, kU32);
+  int ended = 0;
+  const int met = sort_with_faults_of(lost, request, [&](const SortResult& result, bool) {
+    if (!result.error) {
+      EXPECT_TRUE(result.output == whole);
+      return;
+    }
+    ++ended;
+    EXPECT_LT(result.output->size(), whole.size());
+    const std::string words = result.error->what();
+    EXPECT_NE(words.find("on device " + std::to_string(lost)), std::string::npos) << words;
+  });
+  EXPECT_GT(met, ended);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, LostDevice, testing::Values(0, 1, 2));
+
+}  // namespace
+}  // namespace gsort
