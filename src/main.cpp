@@ -96,7 +96,8 @@ int report_share(Observer& observer, const Options& options, const ShareDone& do
   output_is_in_place = true;
   if (done.was_there) {
     observer.check_is_done(0);
-    if (options.verbosity > 0) print(stderr, "gsort: it is there already\n");
+    const std::string what = options.form ? "share" : "part";
+    if (options.verbosity > 0) print(stderr, "gsort: the " + what + " is complete already\n");
     return kDone;
   }
   return observer.sort_is_done({options, done.outcome, done.plan, done.machine}) ? kDone : kTrouble;

@@ -30,7 +30,7 @@ OutputPlace place_of_output(const std::string& path) {
   const auto refuse = [&](const char* reason) {
     throw Error(ErrorKind::kOutput, "opening", reason)
         .path(path)
-        .hint("parts are joined in a regular file: name one, or a path where there is nothing");
+        .hint("-o must name a regular file, or a path that does not exist");
   };
   OutputPlace place = place_of(path);
   struct stat found = {};
@@ -107,7 +107,7 @@ SharedFile::SharedFile(const OutputPlace& place, const std::string& name, Access
   const struct stat facts = file_.facts();
   if (S_ISREG(facts.st_mode) && facts.st_uid == sys::effective_user() && facts.st_nlink <= 1)
     return;
-  throw Error(ErrorKind::kOutput, "opening", "it is not a file that gsort has made for this user")
+  throw Error(ErrorKind::kOutput, "opening", "it is not a file that gsort made for this user")
       .path(path)
       .hint("remove it, or name another output");
 }

@@ -32,8 +32,8 @@ std::optional<std::uint64_t> hold_to_share(const Options& options, std::uint64_t
   if (options.inputs_here) return bytes;
   if (!bytes) {
     throw Error(ErrorKind::kUsage, "option --share",
-                "needs inputs whose elements have known places")
-        .hint("text and compressed files: give each share its own ones, with --inputs-here");
+                "needs raw, .npy or SOSD inputs that are not compressed")
+        .hint("with --inputs-here each share has its own FILEs, also text or compressed ones");
   }
   const OutputRange mine = share_of(*bytes / element_bytes, number_of(*options.share));
   reader.begin_at(mine.begin * element_bytes);
@@ -52,7 +52,7 @@ std::string folder_above(const std::string& folder) {
 void require_plain(const OutputForm& form) {
   if (form.is_plain()) return;
   throw Error(ErrorKind::kUsage, "--take with this output",
-              "text and compressed parts have no known places")
+              "text and compressed files cannot be written in parts")
       .hint("write raw keys, a .npy or a SOSD file, and convert it in another run");
 }
 
@@ -84,14 +84,14 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
         .hint("save array.ravel() to sort all of it");
   }
   const std::uint64_t element_bytes = job.element.bytes();
-  ShareJob share{*options.form,
-                 number_of(*options.share),
-                 options.inputs_here,
-                 manifest_of(resumable_job(job, options.input_form, options.verify),
-                             element_bytes, reader),
-                 options.direct_io,
-                 options.packing,
-                 options.verify};
+  ShareJob share{
+      *options.form,
+      number_of(*options.share),
+      options.inputs_here,
+      manifest_of(resumable_job(job, options.input_form, options.verify), element_bytes, reader),
+      options.direct_io,
+      options.packing,
+      options.verify};
   ShareDone done;
   done.was_there = is_formed(share, job.dtype);
   if (done.was_there) return done;
@@ -119,7 +119,7 @@ ShareDone take(const Options& options, Meter& meter) {
   require_plain(job.output_form);
   if (element.shown_records() && !job.dtype && has_header(job.output_form.format)) {
     throw Error(ErrorKind::kUsage, "--take with this output", "records have only their raw form")
-        .hint("name an output without a suffix of another form, or give --format=IN:bin");
+        .hint("give the output a name without that suffix, or add --format=bin");
   }
   const PartJob part{*options.output, number_of(*options.take),
                      shares.description().ends_with("; verified")};

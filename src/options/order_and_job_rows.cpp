@@ -251,50 +251,53 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kJob,
      .help = "form the runs of a --share in DIR, and stop",
      .more = "Several processes, on hosts that see the same files, sort together: each forms the "
-             "runs of its share, then each takes a part of the output from all of them (--take), "
-             "then one joins the parts (--join). Any scheduler can start them, in this order, and "
-             "repeat them after a failure, also while another process does the same. DIR appears "
-             "when all runs are in it; a share that is there already is not read again. The "
-             "output is that of one gsort. Remove the folders when the parts are joined.",
+             "runs of a share, then each takes a part of the output from the runs of all shares "
+             "(--take), then one joins the parts (--join). Any scheduler can start the commands, "
+             "in this order, and repeat any of them after a failure, even while another process "
+             "runs the same one. DIR appears when all its runs are complete. If DIR already "
+             "holds this share, nothing is read. The output has the same bytes as that of one "
+             "gsort. Remove the folders after the join.",
      .apply = [](Options& o, Text v) { o.form = checked_path(v, "--form"); }},
     {.name = "share",
      .value_kind = kRequired,
      .value_name = "I/P",
      .group = kJob,
      .help = "with --form: share I, from 0, of P of the input",
-     .more = "All shares name the same FILEs, raw or .npy or SOSD, not compressed, and the same "
-             "type and order.",
+     .more = "Give every share the same FILEs, type and order. The FILEs are raw, .npy or SOSD, "
+             "and not compressed.",
      .apply = set_share},
     {.name = "inputs-here",
      .group = kJob,
      .help = "with --form: the FILEs are this share's alone",
-     .more = "Equal records come in the order of the shares. Works with all regular FILEs.",
+     .more = "FILEs may also be text or compressed, but not pipes. Equal records keep the order of "
+             "the shares.",
      .apply = [](Options& o, Text) { o.inputs_here = true; }},
     {.name = "take",
      .value_kind = kRequired,
      .value_name = "I/P",
      .group = kJob,
      .help = "write part I, from 0, of P parts of the output",
-     .more = "--from names the folders of all shares; P need not be their number. Parts have the "
-             "same number of elements, except that they begin at pages of the file. The part goes "
-             "to a hidden file beside the output, and is verified. Raw, .npy and SOSD outputs, "
-             "not compressed.",
+     .more = "--from names the folders of all shares; P may differ from their number. Parts have "
+             "equal numbers of elements, except that long ones begin at a page of the file. The "
+             "part is verified and written to a hidden file beside the output. The output is raw, "
+             ".npy or SOSD, and not compressed.",
      .apply = set_take},
     {.name = "from",
      .value_kind = kRequired,
      .value_name = "DIR,...",
      .group = kJob,
-     .help = "with --take: the folders of --form",
-     .more = "In any order; a repeated --from adds more.",
+     .help = "with --take: the folders that --form made",
+     .more = "In any order; a repeated --from adds folders.",
      .apply = set_from},
     {.name = "join",
      .value_kind = kRequired,
      .value_name = "P",
      .group = kJob,
      .help = "join P parts that --take has written",
-     .more = "The parts must be all that the shares hold, in order, by what each process has "
-             "verified; otherwise the old output stays. A small hidden file stays beside the "
-             "output, by which a repeated --join sees that all is done.",
+     .more = "Compares what each process verified: together, the parts must hold all elements of "
+             "the shares, in order. Otherwise --join fails and the old output stays. A small "
+             "hidden file stays beside the output, so that a repeated --join finds the sort "
+             "complete.",
      .apply = set_join},
 });
 

@@ -39,6 +39,7 @@ NumberOf parse_number_of(std::string_view text, std::string_view option) {
 // The first of the options that change what a sort makes.
 std::string_view result_option(const Options& options) {
   if (options.unique) return "--unique";
+  if (options.argsort) return "--argsort";
   if (options.top) return "--top";
   if (options.merge) return "--merge";
   if (options.batch_elements) return "--batch-elements";
@@ -54,12 +55,13 @@ void refuse_beside_form(const Options& options) {
   const auto refuse = [&](std::string_view other, std::string_view hint) {
     throw exclude_each_other(options, "--form", other, hint);
   };
-  if (!options.share)
-    throw needs("--form", "--share=I/P", "which share of the input? --share=0/1 is all");
+  if (!options.share) throw needs("--form", "--share=I/P", "--share=0/1 is the whole input");
   if (options.output) refuse("--output", "give -o with --take and --join");
   if (!options.temporary_directories.empty()) {
-    refuse("--temporary-directory", "runs are kept in the folder of --form; leave out -T");
+    refuse("--temporary-directory", "leave out -T: the runs stay in the folder of --form");
   }
+  if (options.compress)
+    refuse("--compress", "leave out --compress: parts are written uncompressed");
   if (options.input_form.skip_bytes > 0)
     refuse("--skip", "remove the headers from the files first");
 }
@@ -67,7 +69,8 @@ void refuse_beside_form(const Options& options) {
 // What the folders say already.
 void refuse_order_beside(const Options& options, std::string_view name) {
   const auto refuse = [&](std::string_view other) {
-    throw exclude_each_other(options, name, other, "the runs say it: give it with --form alone");
+    throw exclude_each_other(options, name, other,
+                             "give it with --form only, which records it with the runs");
   };
   if (options.type_source == TypeSource::kOption) refuse("--type");
   if (options.byte_order_is_asked) refuse("--endian");
@@ -78,18 +81,18 @@ void refuse_order_beside(const Options& options, std::string_view name) {
   if (options.input_form.skip_bytes > 0) refuse("--skip");
   if (!options.temporary_directories.empty()) {
     throw exclude_each_other(options, name, "--temporary-directory",
-                             "nothing is spilled; leave out -T");
+                             "leave out -T: there are no temporary files");
   }
 }
 
 void refuse_beside_output_of(const Options& options, std::string_view name) {
   if (options.output.value_or("-") == "-") {
-    throw needs(name, "--output", "all parts and --join name the same output with -o");
+    throw needs(name, "--output", "give every part and --join the same -o");
   }
   if (options.inputs != std::vector<std::string>{"-"} || options.files0_from) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs.front()),
                 fmt::format("cannot be combined with {}", name))
-        .hint("inputs are read by --form alone");
+        .hint("give inputs with --form only");
   }
   refuse_order_beside(options, name);
 }
@@ -178,12 +181,13 @@ void refuse_beside_shares(const Options& options) {
                                 : options.join ? "--join"
                                                : "";
   if (options.share && !options.form)
-    throw needs("--share", "--form", "it says which runs to form");
+    throw needs("--share", "--form", "--share=I/P is the share of the input that --form reads");
   if (options.inputs_here && !options.form) {
-    throw needs("--inputs-here", "--form", "it says which inputs a share has");
+    throw needs("--inputs-here", "--form",
+                "--inputs-here says that the FILEs are those of one share");
   }
   if (!options.from.empty() && !options.take) {
-    throw needs("--from", "--take=I/P", "it says where the runs of a part are");
+    throw needs("--from", "--take=I/P", "--from names the folders that --take reads");
   }
   if (name.empty()) return;
   if (options.form && options.take)
@@ -194,16 +198,17 @@ void refuse_beside_shares(const Options& options) {
     throw exclude_each_other(options, "--take", "--join", "run gsort twice");
   const std::string_view result = result_option(options);
   if (!result.empty()) {
-    throw exclude_each_other(options, name, result, "it needs one process that sees all elements");
+    throw exclude_each_other(options, name, result,
+                             fmt::format("leave out {}: only one process alone can do it", result));
   }
   if (options.form) return refuse_beside_form(options);
   refuse_beside_output_of(options, name);
   if (options.take && options.from.empty()) {
-    throw needs("--take", "--from=DIR,...", "name the folders of --form of all shares");
+    throw needs("--take", "--from=DIR,...", "name the folders of all shares, which --form made");
   }
   if (options.join && (options.stats || options.trace)) {
     throw exclude_each_other(options, "--join", options.stats ? "--stats" : "--trace",
-                             "only --form and --take have something to measure");
+                             "--join sorts nothing; measure --form and --take");
   }
 }
 
@@ -212,7 +217,7 @@ ElementFormat element_of_job(const std::string& description) {
   if (element) return *element;
   throw Error(ErrorKind::kTemporary, "reading what the runs hold",
               fmt::format("'{}' is unknown", description))
-      .hint("form and take with the same version of gsort");
+      .hint("use the same version of gsort with --form and --take");
 }
 
 }  // namespace gsort

@@ -28,7 +28,7 @@ std::string without_slash(std::string folder) {
 Error other_folder(const std::string& folder, const std::string& reason) {
   return Error(ErrorKind::kTemporary, "forming runs in", reason)
       .path(folder)
-      .hint("name a folder that is not there, or remove this one");
+      .hint("name a folder that does not exist, or remove this one");
 }
 
 io::ManifestShare share_of_manifest(const ShareJob& job, const std::optional<StoredDtype>& dtype,
@@ -63,7 +63,7 @@ bool holds(const std::string& folder, const io::Manifest& wanted, const io::Mani
     throw other_folder(folder, "it holds other files");
   }
   if (!is_same(*there.found(), wanted, share)) {
-    throw other_folder(folder, "it holds another share, or one of other inputs or options");
+    throw other_folder(folder, "it holds another share, or a share of other inputs or options");
   }
   return true;
 }
@@ -109,7 +109,8 @@ class ShareForming {
           {plan_, *engine, reader_, proof_, &meter_, &*resumption_, true},
           [this]() -> io::RunStore& { return *store_; },
           [](std::optional<std::uint64_t>) -> PieceSink& {
-            throw Error(ErrorKind::kCorrupt, "forming runs", "a chunk was to be put out")
+            throw Error(ErrorKind::kCorrupt, "forming runs",
+                        "a chunk was to be written to the output")
                 .hint(kDefectHint);
           });
       require_all_read(formed);
@@ -180,7 +181,7 @@ class ShareForming {
     if (!holds(folder_, job_.manifest, share_)) {
       throw Error::from_errno(ErrorKind::kTemporary, "making the folder", problem)
           .path(folder_)
-          .hint("name a folder that is not there, or remove this one");
+          .hint("name a folder that does not exist, or remove this one");
     }
     discard();
   }

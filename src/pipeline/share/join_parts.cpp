@@ -49,20 +49,20 @@ Records whole_job(const std::string& output, const io::OutputPlace& place, std::
     if (records.size() != parts) continue;
     if (whole != nullptr) {
       throw cannot_join(output, "there are parts of two jobs",
-                        fmt::format("remove {} of the job that is not wanted in {}, or all and "
-                                    "take the parts again",
-                                    record_prefix(place.name) + "*", place.folder));
+                        fmt::format("in {}, remove the {}* of the job that is not wanted, or all "
+                                    "of them, and take the parts again",
+                                    place.folder, record_prefix(place.name)));
     }
     whole = &records;
   }
   if (whole != nullptr) return *whole;
   if (most == nullptr) {
-    throw cannot_join(output, fmt::format("none of {} parts is there", parts),
+    throw cannot_join(output, fmt::format("0 of {} parts exist", parts),
                       "write them first: --take=I/P --from=DIR,... with the same -o");
   }
-  throw cannot_join(
-      output, fmt::format("of {} parts, these are missing: {}", parts, missing_parts(*most, parts)),
-      "run their --take again");
+  throw cannot_join(output,
+                    fmt::format("parts are missing: {} of {}", missing_parts(*most, parts), parts),
+                    "run their --take again");
 }
 
 // Throws where the parts are not, together, all elements of all shares in order.
@@ -74,7 +74,7 @@ Fingerprint prove(const Records& records) {
     if (record.input != any.input || record.elements != any.elements ||
         record.file_bytes != any.file_bytes) {
       throw Error(ErrorKind::kCorrupt, fmt::format("joining part {}", part),
-                  "it is of other shares than part 0")
+                  "it was made from other shares than part 0")
           .hint("take all parts again");
     }
     ProofSummary summary;
@@ -117,14 +117,14 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
   joined.output = prove(records);
   const std::string name = shared_name(place.name, joined.job);
   const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
-  if (!file.exists()) throw cannot_join(output, name + " is gone", "take all parts again");
+  if (!file.exists()) throw cannot_join(output, name + " is missing", "take all parts again");
   for (const auto& [part, record] : records) {
     if (record.file_number == file.number() && file.bytes() == record.file_bytes) continue;
     throw cannot_join(output, fmt::format("part {} was written to another file", part),
                       fmt::format("run --take={}/{} again", part, parts));
   }
   io::write_record(place, joined_name(place.name), encode_part(joined));
-  if (!file.put_in_place()) throw cannot_join(output, name + " is gone", "take all parts again");
+  if (!file.put_in_place()) throw cannot_join(output, name + " is missing", "take all parts again");
   return joined;
 }
 

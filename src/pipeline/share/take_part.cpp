@@ -118,7 +118,7 @@ void take_proof(const Proof& proof, PartRecord& record) {
   if (!is_whole) {
     throw Error(ErrorKind::kCorrupt, fmt::format("verifying part {}", record.part),
                 "elements of it are missing")
-        .hint("take the part again; if that fails, too, form the shares again");
+        .hint("run this --take again; if it fails again, form the shares again");
   }
   record.first = stretches.begin()->second.first;
   record.last = stretches.begin()->second.last;
@@ -142,7 +142,7 @@ FormedShares::FormedShares(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     const io::ResumeFolder& share = folders_.emplace_back(folder, io::ResumeAccess::kRead);
     if (share.found() && share.found()->share) continue;
-    throw not_of_one_job(folder, "there are no runs of --form");
+    throw not_of_one_job(folder, "it holds no runs of --form");
   }
   folders_.sort([](const io::ResumeFolder& a, const io::ResumeFolder& b) {
     return a.found()->share->number < b.found()->share->number;
@@ -165,7 +165,7 @@ void FormedShares::require_all_of_one_job() const {
     if (found.job != first().job || found.element_bytes != first().element_bytes ||
         share.dtype != wanted.dtype || share.shares != wanted.shares ||
         share.has_own_inputs != wanted.has_own_inputs || !same_inputs) {
-      throw not_of_one_job(folder.path(), "it is of another job than the other folders");
+      throw not_of_one_job(folder.path(), "it belongs to another job than the other folders");
     }
     if (share.number != number++) {
       throw not_of_one_job(folder.path(),
@@ -181,8 +181,8 @@ void FormedShares::require_all_of_one_job() const {
   }
   if (number == wanted.shares) return;
   throw not_of_one_job(folders_.back().path(),
-                       fmt::format("it holds share {} of {}, and the next one is missing",
-                                   number - 1, wanted.shares));
+                       fmt::format("it holds share {}, but share {} of {} is missing", number - 1,
+                                   number, wanted.shares));
 }
 
 std::optional<StoredDtype> FormedShares::dtype() const {

@@ -125,7 +125,7 @@ TEST_F(Joined, RefusesAPartInAnotherFile) {
 
 TEST_F(Joined, RefusesAMissingPart) {
   const Error error = error_with([](PartRecord& record) { record.part = 0; });
-  EXPECT_TRUE(io::test::contains(error.what(), "these are missing: 1"));
+  EXPECT_TRUE(io::test::contains(error.what(), "parts are missing: 1 of "));
 }
 
 TEST_F(Joined, KnowsARecordByItsChecksum) {
