@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+"""gsort-mpi on several hosts, which are namespaces of this machine (network.py): equal bytes, processes that are killed in each
+phase, links that fail, a scratch folder that is full. After every failure the old output must be there, no process may be
+left, and the next sort must remove what else is.
+
+Skips with status 77 and a list of what is left out where the machine allows no namespaces."""
+
+import argparse
+import os
+import random
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import network
+
+SKIPPED = 77
+OLD = b"the old output"
+ENDS_WITHIN = 10  # seconds
+SMALL = ["-S", "24M", "--parallel=1"]
+
+
+class Failed(Exception):
+    """What a test has found, as a sentence."""
+
+
+class Bed:
+    """The hosts with the programs, and sorts on them."""
+
+    def __init__(self, hosts: network.Network, programs: Path, seed: int):
+        self.hosts = hosts
+        self.folder = hosts.folder
+        self.random = random.Random(seed)
+        for name in ("gsort", "gsort-mpi"):
+            shutil.copy(programs / name, self.folder / name)
+        self.sorts = 0
+
+    def write_keys(self, name: str, count: int, width: int = 8) -> None:
+        (self.folder / name).write_bytes(self.random.randbytes(count * width))
+
+    def expect(self, name: str, *words: str) -> bytes:
+        """What gsort makes of an input."""
+        subprocess.run(["./gsort", *words, name, "-o", "wanted"], cwd=self.folder, check=True)
+        return (self.folder / "wanted").read_bytes()
+
+    def start(self, processes: int, *words: str) -> subprocess.Popen:
+        """A sort with a process on each of the first hosts, begun on h1. Its messages are in the file `said`."""
+        command = ["mpirun", "--hostfile", "hosts", "--map-by", "node", "-n", str(processes), "./gsort-mpi", "-T", "scratch",
+                   *words, "-o", "out"]
+        with open(self.folder / "said", "w", encoding="utf-8") as said:
+            return subprocess.Popen(self.hosts.entering("h1", *command), cwd=self.folder, env=self.hosts.environment,
+                                    stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+
+    def said(self) -> str:
+        return (self.folder / "said").read_text(encoding="utf-8", errors="replace")
+
+    def finish(self, running: subprocess.Popen, seconds: float) -> int:
+        try:
+            return running.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"mpirun has not ended after {seconds:.0f} s") from None
+
+    def sort(self, processes: int, *words: str) -> None:
+        """Must go well."""
+        self.sorts += 1
+        status = self.finish(self.start(processes, *words), 60)
+        if status != 0:
+            raise Failed(f"a sort with {processes} processes: status {status}")
+
+    def require_output(self, wanted: bytes, what: str) -> None:
+        if (self.folder / "out").read_bytes() != wanted:
+            raise Failed(f"{what}: the output has other bytes")
+
+    def require_no_process(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while self.hosts.processes():
+            if time.monotonic() > end:
+                raise Failed(f"processes are left after {seconds:.0f} s: {self.where()}")
+            time.sleep(0.05)
+
+    def where(self) -> str:
+        return ", ".join(f"{name} on {self.hosts.host_of(process)}" for process, name in self.hosts.processes().items())
+
+    def require_nothing_left(self) -> None:
+        """No hidden output, and no file of a run on any host."""
+        left = [path.name for path in self.folder.glob(".gsort-*")]
+        for name in self.hosts.names:
+            left += [f"{name}: {found}" for found in self.hosts.on(name, "find /tmp scratch -mindepth 1 -name '*gsort*'").split()]
+        if left:
+            raise Failed(f"names are left: {', '.join(left)}")
+
+    def require_failure(self, running: subprocess.Popen, seconds: float) -> None:
+        """It ends with an error in that time; the old output stays, and no process."""
+        begin = time.monotonic()
+        status = self.finish(running, seconds)
+        if status == 0:
+            raise Failed("status 0 after a failure")
+        self.require_output(OLD, "after a failure")
+        self.require_no_process(begin + seconds - time.monotonic())
+
+    def ranks(self) -> list[int]:
+        return sorted(process for process, name in self.hosts.processes().items() if name == "gsort-mpi")
+
+    def hidden(self) -> set[Path]:
+        return set(self.folder.glob(".gsort-*"))
+
+
+def phases(bed: Bed, processes: int, size: int) -> dict[str, Callable[[], bool]]:
+    """How each phase is seen from outside: it has begun when this is true. In order."""
+    before = bed.hosts.sent_bytes("h2")
+    while_forming: list[int] = []
+
+    def is_forming() -> bool:
+        return bool(bed.hidden())
+
+    def is_cutting() -> bool:  # nothing but beats crosses the network while runs are formed
+        if not is_forming():
+            return False
+        while_forming.append(bed.hosts.sent_bytes("h2"))
+        return while_forming[-1] > while_forming[0] + 3_000
+
+    def is_exchanging() -> bool:
+        return bed.hosts.sent_bytes("h2") - before > 1_000_000
+
+    def is_writing() -> bool:
+        return is_exchanging() and any(path.stat().st_blocks * 512 > size * 3 // 4 for path in bed.hidden())
+
+    return {"starting": lambda: len(bed.ranks()) == processes, "forming": is_forming, "cutting": is_cutting,
+            "exchanging": is_exchanging, "writing": is_writing}
+
+
+def kill_in(bed: Bed, phase: str, victim: str, size: int) -> bool:
+    """Kills a random process of gsort-mpi, or mpirun, when the phase begins. False: the sort was over before."""
+    for left in bed.hidden():  # of the one before
+        left.unlink()
+    (bed.folder / "out").write_bytes(OLD)
+    has_begun = phases(bed, 3, size)[phase]
+    running = bed.start(3, *SMALL, "--peer-timeout=4", "in.u64")
+    while not has_begun():
+        if running.poll() is not None:
+            return False
+        time.sleep(0.002)
+    try:
+        for process in [bed.random.choice(bed.ranks())] if victim == "rank" else [
+                process for process, name in bed.hosts.processes().items() if name == "mpirun"]:
+            os.kill(process, signal.SIGKILL)
+    except (IndexError, ProcessLookupError):
+        return False
+    bed.require_failure(running, ENDS_WITHIN)
+    return True
+
+
+def equal_bytes(bed: Bed) -> None:
+    bed.write_keys("in.u64", 300_000)
+    bed.write_keys("in.u32", 500_001, 4)
+    wanted = {name: bed.expect(name) for name in ("in.u64", "in.u32")}
+    for processes in range(1, len(bed.hosts.names) + 1):
+        name = "in.u64" if processes % 2 == 0 else "in.u32"
+        bed.sort(processes, *SMALL, name)
+        bed.require_output(wanted[name], f"{name}, {processes} processes")
+    bed.require_no_process(5)
+    bed.require_nothing_left()
+
+
+def killed(bed: Bed, rounds: int) -> None:
+    size = 12_000_000
+    bed.write_keys("in.u64", size // 8)
+    wanted = bed.expect("in.u64")
+    bed.hosts.shape("40mbit")
+    missed = []
+    for number in range(rounds):
+        for phase in ("starting", "forming", "cutting", "exchanging", "writing"):
+            for victim in ("rank", "mpirun"):
+                try:
+                    if not kill_in(bed, phase, victim, size):
+                        missed.append(f"{victim} {phase}")
+                        bed.require_no_process(ENDS_WITHIN)
+                except Failed as failure:
+                    raise Failed(f"{victim} killed while {phase}, round {number}: {failure}") from None
+    print(f"  missed: {', '.join(missed) or 'none'}")
+    if len(missed) > 2 * rounds:
+        raise Failed(f"too few processes were killed; missed: {', '.join(missed)}")
+    bed.sort(3, *SMALL, "in.u64")
+    bed.require_output(wanted, "the sort after killed ones")
+    bed.require_no_process(5)
+    bed.require_nothing_left()
+
+
+def start_exchange(bed: Bed, *words: str) -> subprocess.Popen:
+    """A sort of 3 hosts over slow links, in the middle of its exchange."""
+    bed.write_keys("in.u64", 1_500_000)
+    bed.hosts.shape("20mbit")
+    (bed.folder / "out").write_bytes(OLD)
+    has_begun = phases(bed, 3, 12_000_000)["exchanging"]
+    running = bed.start(3, *SMALL, *words, "in.u64")
+    while not has_begun():
+        if running.poll() is not None:
+            raise Failed(f"the sort has ended, status {running.returncode}")
+        time.sleep(0.01)
+    return running
+
+
+def link_interrupted(bed: Bed) -> None:
+    running = start_exchange(bed)
+    wanted = bed.expect("in.u64")
+    bed.hosts.link("h3", "down")
+    time.sleep(4)
+    bed.hosts.link("h3", "up")
+    if bed.finish(running, 60) != 0:
+        raise Failed("a sort whose link was down for 4 s has failed")
+    bed.require_output(wanted, "a link that was down")
+
+
+def link_lost(bed: Bed) -> None:
+    """gsort-mpi ends everywhere. mpirun does not: it waits until TCP gives up the host that it tells to stop."""
+    running = start_exchange(bed, "--peer-timeout=3")
+    bed.hosts.link("h3", "down")
+    end = time.monotonic() + ENDS_WITHIN
+    while bed.ranks():
+        if time.monotonic() > end:
+            raise Failed(f"a sort whose link is down goes on: {bed.where()}")
+        time.sleep(0.05)
+    bed.require_output(OLD, "a link that is down")
+    if "h3 (rank 2)" not in bed.said() or "has not answered for 3" not in bed.said():
+        raise Failed("the host that does not answer is not named")
+    bed.hosts.kill_all()
+    running.wait()
+
+
+def link_lost_early(bed: Bed) -> None:
+    """mpirun notices before gsort-mpi does, and ends all."""
+    for name, value in (("time", "1"), ("intvl", "1"), ("probes", "2")):
+        bed.hosts.environment[f"OMPI_MCA_oob_tcp_keepalive_{name}"] = value
+    running = start_exchange(bed)
+    bed.hosts.link("h3", "down")
+    bed.require_failure(running, ENDS_WITHIN)
+
+
+def scratch_full(bed: Bed) -> None:
+    bed.write_keys("in.u64", 6_000_000)
+    (bed.folder / "out").write_bytes(OLD)
+    bed.hosts.on("h2", "mount -t tmpfs -o size=1m none scratch")
+    bed.require_failure(bed.start(3, *SMALL, "in.u64"), ENDS_WITHIN)
+    bed.hosts.on("h2", "umount scratch")
+    messages = [line for line in bed.said().splitlines() if line.startswith("gsort")]
+    if len(messages) != 1 or "h2 (rank 1)" not in messages[0]:
+        raise Failed(f"not one message that names h2: {messages}")
+    bed.require_nothing_left()
+
+
+def memory_limited(bed: Bed) -> None:
+    """A host has little more memory than -S, and its links are slow: what waits to be sent is bounded, too."""
+    if not bed.hosts.limit_memory("h2", 80 << 20):
+        print("left out: memory_limited: the kernel allows no memory groups (cgroup v1) here")
+        return
+    bed.write_keys("in.u64", 6_000_000)
+    wanted = bed.expect("in.u64")
+    bed.hosts.shape("200mbit")
+    bed.sort(2, *SMALL, "in.u64")
+    bed.require_output(wanted, "little memory")
+
+
+CASES: dict[str, Callable[[Bed], None]] = {
+    "equal_bytes": equal_bytes, "memory_limited": memory_limited, "scratch_full": scratch_full, "link_interrupted": link_interrupted,
+    "link_lost": link_lost, "link_lost_early": link_lost_early, "killed": lambda bed: killed(bed, 1)}
+LONG_CASES: dict[str, Callable[[Bed], None]] = {"killed_often": lambda bed: killed(bed, 10)}
+
+
+def run(name: str, case: Callable[[Bed], None], programs: Path, seed: int) -> bool:
+    begin = time.monotonic()
+    with network.Network(4) as hosts:
+        bed = Bed(hosts, programs, seed)
+        try:
+            case(bed)
+        except Failed as failure:
+            said = bed.said() if (bed.folder / "said").exists() else ""
+            print(f"FAILED: {name}: {failure}", *(f"  {line}" for line in said.splitlines()), sep="\n")
+            return False
+    print(f"{name}: {time.monotonic() - begin:.1f} s", flush=True)
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", type=Path, required=True, help="the folder of the programs")
+    parser.add_argument("--long", action="store_true", help="the cases that take many minutes")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("cases", nargs="*", help="all, if none is named")
+    options = parser.parse_args()
+    cases = {name: case for name, case in (CASES | LONG_CASES).items()
+             if name in options.cases or (not options.cases and name in (LONG_CASES if options.long else CASES))}
+    reason = "there is no mpirun, or gsort-mpi was not built; tools/setup installs Open MPI" \
+        if shutil.which("mpirun") is None or not (options.bin / "gsort-mpi").exists() else network.why_not()
+    if reason:
+        print(f"skipped: {reason}. Left out: {', '.join(cases)}")
+        return SKIPPED
+    if network.is_inside():
+        return 0 if run(options.cases[0], cases[options.cases[0]], options.bin.resolve(), options.seed) else 1
+    common = ["--bin", str(options.bin), "--seed", str(options.seed)]
+    return max(network.go_inside(*common, name) for name in cases)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

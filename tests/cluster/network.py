@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Hosts for tests: network namespaces behind a bridge, each with its own /tmp, scratch folder, hostname and, where the kernel
+allows it, memory limit. Links can be shaped and taken down.
+
+All of it, the bridge too, is in namespaces of one process: the machine's own network and mounts stay as they are, and all
+ends with that process, however it ends. The hosts share a folder in /var/tmp, which is removed.
+
+As a program it runs one command on the first host, to try things by hand:
+
+  tests/cluster/network.py --hosts 3 --rate 100mbit -- mpirun --hostfile hosts -n 3 hostname
+"""
+
+import argparse
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FOLDER = "GSORT_NETWORK_FOLDER"  # a variable that is set inside: the shared folder
+MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")  # cgroup v1
+# What mpirun calls instead of ssh: options, the host's name, words for a shell.
+ENTER = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+host=$1
+shift
+cd "$GSORT_NETWORK_FOLDER"
+if [ -e ".$host.group" ]; then echo $$ > "$(cat ".$host.group")/cgroup.procs"; fi
+exec nsenter --target "$(cat ".$host.pid")" --net --uts --mount --ipc --wdns="$PWD" sh -c "$*"
+"""
+# One interface and no shared memory, as hosts have. Both ends notice a lost connection after 11 seconds.
+OPEN_MPI = {
+    "plm": "rsh", "pml": "ob1", "btl": "tcp,self", "btl_tcp_if_include": "eth0", "oob_tcp_if_include": "eth0",
+    "oob_tcp_keepalive_time": "5", "oob_tcp_keepalive_intvl": "2", "oob_tcp_keepalive_probes": "3",
+    "hwloc_base_binding_policy": "none", "rmaps_base_oversubscribe": "1"}
+
+
+def call(*words: object, check: bool = True) -> str:
+    return subprocess.run([str(word) for word in words], check=check, text=True, stdout=subprocess.PIPE).stdout
+
+
+def unshare(*words: str) -> list[str]:
+    """A command in namespaces of its own, in which it is root."""
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    return ["setpriv", "--pdeathsig", "KILL", "unshare", *user, "--net", "--mount", "--uts", "--pid", "--fork", "--kill-child",
+            "--mount-proc", *words]
+
+
+def why_not() -> str:
+    """Why hosts cannot be made here; empty if they can."""
+    for program in ("unshare", "nsenter", "setpriv", "ip", "tc"):
+        if shutil.which(program) is None:
+            return f"there is no program {program} (packages util-linux, iproute2)"
+    tried = subprocess.run(unshare("sh", "-c", "ip link add bridge0 type bridge && mount -t tmpfs none /tmp"),
+                           capture_output=True, text=True, check=False)
+    return f"namespaces cannot be made: {tried.stderr.strip()}" if tried.returncode else ""
+
+
+def is_inside() -> bool:
+    return FOLDER in os.environ
+
+
+def go_inside(*words: str) -> int:
+    """Calls this program again in namespaces, with a folder for its hosts, and these words. Returns its status."""
+    folder = tempfile.mkdtemp(prefix="gsort-network-", dir="/var/tmp")
+    try:
+        return subprocess.run(unshare(sys.executable, sys.argv[0], *words), env=os.environ | {FOLDER: folder}, check=False).returncode
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Network:
+    """Hosts h1, h2, ... Only inside."""
+
+    def __init__(self, hosts: int):
+        self.names = [f"h{number}" for number in range(1, hosts + 1)]
+        self.folder = Path(os.environ[FOLDER])
+        self.scratch = self.folder / "scratch"  # on each host its own
+        self.holders: dict[str, subprocess.Popen] = {}
+        self.environment = os.environ | {f"OMPI_MCA_{name}": value for name, value in OPEN_MPI.items()} | {
+            "OMPI_MCA_plm_rsh_agent": str(self.folder / "enter"),
+            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        for name in ("TMPDIR", "GSORT_OPTIONS", "GSORT_TYPE"):
+            self.environment.pop(name, None)
+
+    def __enter__(self) -> "Network":
+        self.scratch.mkdir()
+        (self.folder / "enter").write_text(ENTER)
+        (self.folder / "enter").chmod(0o755)
+        (self.folder / "hosts").write_text("".join(f"{name} slots=1\n" for name in self.names))
+        addresses = [f"{self.address(name)} {name}\n" for name in self.names]
+        (self.folder / ".addresses").write_text("".join(["127.0.0.1 localhost\n", *addresses]))
+        call("mount", "--bind", self.folder / ".addresses", "/etc/hosts")
+        call("ip", "link", "set", "lo", "up")
+        call("ip", "link", "add", "bridge0", "type", "bridge")
+        call("ip", "link", "set", "bridge0", "up")
+        for name in self.names:
+            self.make_host(name)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill_all()
+        for holder in self.holders.values():
+            holder.kill()
+            holder.wait()
+        for group in self.folder.glob(".*.group"):
+            Path(group.read_text()).rmdir()
+
+    def address(self, name: str) -> str:
+        return f"10.88.0.{self.names.index(name) + 1}"
+
+    def make_host(self, name: str) -> None:
+        own = self.folder / f".{name}.scratch"
+        own.mkdir()
+        holder = subprocess.Popen(["unshare", "--net", "--uts", "--mount", "--ipc", "sh", "-c", "echo; exec sleep infinity"],
+                                  stdout=subprocess.PIPE)
+        holder.stdout.readline()  # it is in its namespaces
+        self.holders[name] = holder
+        (self.folder / f".{name}.pid").write_text(str(holder.pid))
+        call("ip", "link", "add", f"to-{name}", "type", "veth", "peer", "name", "eth0", "netns", holder.pid)
+        call("ip", "link", "set", f"to-{name}", "master", "bridge0", "up")
+        self.on(name, f"hostname {name}; mount -t tmpfs none /tmp; mount --bind {own} {self.scratch}; ip link set lo up; "
+                      f"ip address add {self.address(name)}/24 dev eth0; ip link set eth0 up")
+
+    def entering(self, name: str, *words: object) -> list[str]:
+        """A command that runs these words on a host, in the shared folder."""
+        return [str(self.folder / "enter"), name, "exec " + shlex.join(map(str, words))]
+
+    def on(self, name: str, script: str) -> str:
+        return call(*self.entering(name, "sh", "-e", "-c", script))
+
+    def shape(self, rate: str) -> None:
+        """All links carry so much each way, with queues of 50 ms: a deep queue would hide who waits."""
+        shaped = f"root tbf rate {rate} burst 64kb latency 50ms"
+        for name in self.names:
+            call("tc", "qdisc", "replace", "dev", f"to-{name}", *shaped.split())
+            self.on(name, f"tc qdisc replace dev eth0 {shaped}")
+
+    def limit_memory(self, name: str, limit: int) -> bool:
+        """What runs on a host from now on may take so many bytes, all together. False: the kernel does not allow it."""
+        group = MEMORY_GROUPS / f"{self.folder.name}-{name}"
+        try:
+            group.mkdir(exist_ok=True)
+            (group / "memory.limit_in_bytes").write_text(str(limit))
+        except OSError:
+            return False
+        (self.folder / f".{name}.group").write_text(str(group))
+        return True
+
+    def link(self, name: str, state: str) -> None:
+        """A cable is pulled out ("down") or plugged in ("up")."""
+        call("ip", "link", "set", f"to-{name}", state)
+
+    def sent_bytes(self, name: str) -> int:
+        """What a host has sent since it was made."""
+        return json.loads(call("ip", "-s", "-j", "link", "show", f"to-{name}"))[0]["stats64"]["rx"]["bytes"]
+
+    def processes(self) -> dict[int, str]:
+        """The numbers and names of what runs on the hosts."""
+        own = {os.getpid(), *(holder.pid for holder in self.holders.values())}
+        found = {}
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit() or int(entry.name) in own:
+                continue
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:  # it has just ended
+                continue
+            if stat[stat.rindex(")") + 2] != "Z":
+                found[int(entry.name)] = stat[stat.index("(") + 1:stat.rindex(")")]
+        return found
+
+    def host_of(self, process: int) -> str:
+        """Where a process runs; empty if it has ended."""
+        try:
+            namespace = os.readlink(f"/proc/{process}/ns/net")
+        except OSError:
+            return ""
+        return next((name for name, holder in self.holders.items()
+                     if os.readlink(f"/proc/{holder.pid}/ns/net") == namespace), "")
+
+    def kill_all(self) -> None:
+        for process in self.processes():
+            os.kill(process, signal.SIGKILL)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hosts", type=int, default=2)
+    parser.add_argument("--rate", help="of all links, such as 100mbit")
+    parser.add_argument("command", nargs="+", help="what runs on h1; its folder holds the file hosts, for mpirun")
+    options = parser.parse_args()
+    if not is_inside():
+        reason = why_not()
+        return print(reason, file=sys.stderr) or 1 if reason else go_inside(*sys.argv[1:])
+    with Network(options.hosts) as network:
+        if options.rate:
+            network.shape(options.rate)
+        command = network.entering("h1", *options.command)
+        return subprocess.run(command, cwd=network.folder, env=network.environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
