@@ -1,5 +1,7 @@
 // gsort-mpi: one process on each host; parse, sort together, tell, exit code. As main.cpp is for
 // gsort, the only place that exits.
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -86,6 +88,25 @@ std::string summary_of(const cluster::ClusterOutcome& outcome, unsigned hosts) {
       format_bytes(outcome.exchange.bytes), outcome.exchange.frames);
 }
 
+// Whether a launcher of MPI jobs has started this process: Open MPI's, MPICH's, or Slurm's.
+bool is_launched() {
+  return std::ranges::any_of(std::array{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"},
+                             [](const char* name) { return std::getenv(name) != nullptr; });
+}
+
+// Help, the version and pages need no MPI, which may not be usable where a package is built.
+bool show_without_mpi(int argc, const char* const* argv) {
+  if (is_launched()) return false;
+  try {
+    const Options options = options_of(own_command(argc, argv));
+    if (options.show == Show::kNone) return false;
+    print(stdout, text_of(options.show, Program::kCluster));
+    return true;
+  } catch (const Error&) {  // is told by rank 0
+    return false;
+  }
+}
+
 // What one process does.
 class Process {
  public:
@@ -149,6 +170,7 @@ int main(int argc, char** argv) {
   try {
     gsort::io::occupy_standard_descriptors();
     std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
+    if (gsort::show_without_mpi(argc, argv)) return 0;
     gsort::cluster::MpiPeers peers;
     return gsort::Process(peers).run(argc, argv);
   } catch (...) {

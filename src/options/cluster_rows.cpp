@@ -24,14 +24,15 @@ constexpr std::string_view kShared[] = {"type",        "endian",    "reverse",
                                         "v",           "color",     "h",
                                         "help",        "version"};
 
-constexpr Choice<Show> kGenerated[] = {{"man", Show::kManual}};
+constexpr Choice<Show> kGenerated[] = {
+    {"man", Show::kManual}, {"bash", Show::kBash}, {"zsh", Show::kZsh}, {"fish", Show::kFish}};
 
 constexpr auto kOwnRows = std::to_array<OptionSpec>({
     {.name = "generate",
      .value_kind = kRequired,
-     .value_name = "man",
+     .value_name = "man|bash|zsh|fish",
      .group = kReporting,
-     .help = "a manual page",
+     .help = "a manual page, or a shell's completion",
      .apply = [](Options& o, Text v) { o.show = parse_choice(v, kGenerated, "--generate"); }},
     {.name = "peer-timeout",
      .value_kind = kRequired,

@@ -72,6 +72,11 @@ def require_tools(options, usr: Path, gsort: Path, folder: Path) -> list[Path]:
     return tools
 
 
+def has_cluster(options) -> bool:
+    """Whether the build has found MPI."""
+    return "/gsort-mpi" in (options.build / "cmake_install.cmake").read_text()
+
+
 def require_nothing_of(build: Path, binary: Path) -> None:
     for name, path in libraries_of(binary).items():
         inside = path.startswith("/") and Path(path).resolve().is_relative_to(build)
@@ -85,14 +90,30 @@ def install(options, folder: Path) -> Path:
     return folder / "usr"
 
 
-def require_pages(usr: Path, zsh_folder: str) -> None:
+def require_pages(usr: Path, zsh_folder: str, program: str = "gsort") -> None:
     """The manual page and the completions are what the installed program generates."""
-    for path, form in {"bash-completion/completions/gsort": "bash", f"zsh/{zsh_folder}/_gsort": "zsh",
-                       "fish/vendor_completions.d/gsort.fish": "fish"}.items():
+    for path, form in {f"bash-completion/completions/{program}": "bash", f"zsh/{zsh_folder}/_{program}": "zsh",
+                       f"fish/vendor_completions.d/{program}.fish": "fish"}.items():
         text = (usr / "share" / path).read_text()
-        require(text == output_of(usr / "bin/gsort", f"--generate={form}"), f"{path} is the completion for {form}")
-    page = gzip.decompress((usr / "share/man/man1/gsort.1.gz").read_bytes()).decode()
-    require(page == output_of(usr / "bin/gsort", "--generate=man"), "gsort.1.gz is the manual page")
+        require(text == output_of(usr / "bin" / program, f"--generate={form}"), f"{path} is the completion for {form}")
+    page = gzip.decompress((usr / f"share/man/man1/{program}.1.gz").read_bytes()).decode()
+    require(page == output_of(usr / "bin" / program, "--generate=man"), f"{program}.1.gz is the manual page")
+
+
+def require_cluster(options, usr: Path, zsh_folder: str, folder: Path) -> None:
+    """gsort-mpi sorts with two processes, and has its pages, its guide and its licence."""
+    program = usr / "bin/gsort-mpi"
+    require_nothing_of(options.build, program)
+    require_pages(usr, zsh_folder, "gsort-mpi")
+    for name in "README.md", "copyright":
+        require((usr / "share/doc/gsort-mpi" / name).exists(), f"gsort-mpi has its {name}")
+    mpirun = "mpirun.mpich" if any("mpich" in name for name in libraries_of(program)) else "mpirun.openmpi"
+    (folder / "in.u32").write_bytes(bytes(range(255, -1, -1)))
+    allowed = {f"OMPI_{name}": "1" for name in ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM",
+                                                "MCA_rmaps_base_oversubscribe")}
+    output_of(mpirun, "-n", "2", program, "--endian=big", "in.u32", "-o", "out.u32", cwd=folder, env={**PLAIN, **allowed})
+    words = [bytes(range(first + 3, first - 1, -1)) for first in range(0, 256, 4)]
+    require((folder / "out.u32").read_bytes() == b"".join(words), "gsort-mpi sorts")
 
 
 def case_install(options, folder: Path) -> None:
@@ -101,6 +122,8 @@ def case_install(options, folder: Path) -> None:
     require_nothing_of(options.build, usr / "bin/gsort")
     require_pages(usr, "site-functions")
     require_tools(options, usr, usr / "bin/gsort", folder)
+    if has_cluster(options):
+        require_cluster(options, usr, "site-functions", folder)
     require((usr / "share/doc/gsort-binary/copyright").read_text() == (SOURCE / "LICENSE").read_text(),
             "the licence is installed")
 
@@ -123,17 +146,23 @@ def case_debian(options, folder: Path) -> None:
     program, = (folder / "packages").glob("gsort-binary_*.deb")
     library, = (folder / "packages").glob("libgsort-dev_*.deb")
     tools, = (folder / "packages").glob("gsort-tools_*.deb")
-    for package in program, library, tools:
+    cluster = list((folder / "packages").glob("gsort-mpi_*.deb"))
+    require(len(cluster) == has_cluster(options), "there is a package gsort-mpi if it was built")
+    for package in program, library, tools, *cluster:
         usr = folder / package.stem / "usr"
         output_of("dpkg-deb", "--extract", package, usr.parent)
         if package == tools:
             binaries = require_tools(options, usr, folder / program.stem / "usr/bin/gsort", folder)
+        elif package in cluster:
+            binaries = [usr / "bin/gsort-mpi"]
+            require_cluster(options, usr, "vendor-completions", folder)
         else:
             binaries = [(usr / ("bin/gsort" if package == program else "lib/libgsort.so")).resolve()]
             require_nothing_of(options.build, *binaries)
         depends = set(fields_of(package)["Depends"].split(", "))
         require(depends == shared_dependencies(binaries, folder), f"{package.name} depends on {depends}")
         names = {name.split()[0] for name in depends}
+        require(package not in cluster or names & {"libopenmpi3", "libmpich12"}, f"{package.name} depends on {names}")
         require("libc6" in names and ("libtbb12" in names or package == tools), f"{package.name} depends on {names}")
         for owner in re.findall(r"^\S+ (\S+)", output_of("dpkg-deb", "--contents", package), re.M):
             require(owner == "root/root", f"{package.name} belongs to root, not {owner}")

@@ -1,37 +1,42 @@
-# cmake --install: the program with its manual page and completions, the library with its headers and its CMake
+# cmake --install: the programs with their manual pages and completions, the library with its headers and its CMake
 # package, and the tools that repeat its measurements. A relocatable build has the libraries of the program beside it,
 # no library of its own, and no tools.
 set(pages ${PROJECT_BINARY_DIR}/generated)
 file(MAKE_DIRECTORY ${pages})
 
-# generated_page(FILE FORM): what gsort --generate=FORM prints.
-function(generated_page file form)
+# generated_page(PROGRAM FILE FORM): what PROGRAM --generate=FORM prints.
+function(generated_page program file form)
   add_custom_command(OUTPUT ${pages}/${file}
-    COMMAND gsort --generate=${form} > ${pages}/${file} VERBATIM DEPENDS gsort)
+    COMMAND ${program} --generate=${form} > ${pages}/${file} VERBATIM DEPENDS ${program})
 endfunction()
-generated_page(gsort.1 man)
-generated_page(gsort.bash bash)
-generated_page(_gsort zsh)
-generated_page(gsort.fish fish)
-# Without a time stamp, so that equal sources make equal packages.
-add_custom_command(OUTPUT ${pages}/gsort.1.gz
-  COMMAND gzip -9nkf ${pages}/gsort.1 DEPENDS ${pages}/gsort.1)
-add_custom_target(gsort_pages ALL
-  DEPENDS ${pages}/gsort.1.gz ${pages}/gsort.bash ${pages}/_gsort ${pages}/gsort.fish)
+
+# pages_of(PROGRAM COMPONENT COMPONENT_OF_ZSH): makes and installs its manual page and its completions.
+function(pages_of program component zsh)
+  generated_page(${program} ${program}.1 man)
+  generated_page(${program} ${program}.bash bash)
+  generated_page(${program} _${program} zsh)
+  generated_page(${program} ${program}.fish fish)
+  # Without a time stamp, so that equal sources make equal packages.
+  add_custom_command(OUTPUT ${pages}/${program}.1.gz
+    COMMAND gzip -9nkf ${pages}/${program}.1 DEPENDS ${pages}/${program}.1)
+  add_custom_target(${program}_pages ALL
+    DEPENDS ${pages}/${program}.1.gz ${pages}/${program}.bash ${pages}/_${program} ${pages}/${program}.fish)
+  add_dependencies(gsort_installed ${program} ${program}_pages)
+  install(FILES ${pages}/${program}.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${component})
+  install(FILES ${pages}/${program}.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    RENAME ${program} COMPONENT ${component})
+  install(FILES ${pages}/${program}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+    COMPONENT ${component})
+  # zsh looks elsewhere for what packages of a distribution bring (GsortPackage.cmake) than for all else.
+  install(FILES ${pages}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT ${zsh})
+endfunction()
 
 # Everything that must be built to install: cmake --install and cpack need no tests and no benchmarks.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 add_custom_target(gsort_installed)
-add_dependencies(gsort_installed gsort gsort_pages)
 
 install(TARGETS gsort RUNTIME COMPONENT program)
-install(FILES ${pages}/gsort.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
-install(FILES ${pages}/gsort.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-  RENAME gsort COMPONENT program)
-install(FILES ${pages}/gsort.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
-  COMPONENT program)
-# zsh looks elsewhere for what packages of a distribution bring (GsortPackage.cmake) than for all else.
-install(FILES ${pages}/_gsort DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT zsh)
+pages_of(gsort program zsh)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-binary
   COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-binary
@@ -46,6 +51,14 @@ if(GSORT_RELOCATABLE)
 endif()
 
 add_dependencies(gsort_installed gsort_shared gsort-gen)
+if(TARGET gsort-mpi)
+  install(TARGETS gsort-mpi RUNTIME COMPONENT cluster)
+  pages_of(gsort-mpi cluster cluster_zsh)
+  install(FILES ${PROJECT_SOURCE_DIR}/src/cluster/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-mpi
+    COMPONENT cluster)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-mpi
+    RENAME copyright COMPONENT cluster)
+endif()
 install(TARGETS gsort-gen RUNTIME COMPONENT tools)
 install(TARGETS gsort-bench RUNTIME COMPONENT tools OPTIONAL)  # takes minutes to build with CUDA: if it is there
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-tools

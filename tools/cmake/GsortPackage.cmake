@@ -1,6 +1,7 @@
-# cpack: three Debian packages from the usual build (the program, the library, the tools), a tar from a relocatable one.
+# cpack: Debian packages from the usual build (the program, the library, the tools, and gsort-mpi where it was built), a tar
+# from a relocatable one.
 #
-# The packages are called gsort-binary, libgsort-dev and gsort-tools: Debian has a package gsort, a tool for genomic files,
+# The packages are called gsort-binary, libgsort-dev, gsort-tools and gsort-mpi: Debian has a package gsort, a tool for genomic files,
 # whose program has the same name.
 set(CPACK_PACKAGE_NAME gsort)
 set(CPACK_PACKAGE_VENDOR gsort)
@@ -31,6 +32,21 @@ set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
+if(TARGET gsort-mpi)
+  install(FILES ${PROJECT_BINARY_DIR}/generated/_gsort-mpi DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions
+    COMPONENT cluster_debian EXCLUDE_FROM_ALL)
+  list(APPEND CPACK_COMPONENTS_ALL cluster cluster_debian)
+  # The library of MPI is a dependency that CPack finds; its launcher is not.
+  if(MPI_CXX_LIBRARIES MATCHES mpich)
+    set(CPACK_DEBIAN_CLUSTER_PACKAGE_RECOMMENDS mpich)
+  else()
+    set(CPACK_DEBIAN_CLUSTER_PACKAGE_RECOMMENDS openmpi-bin)
+  endif()
+endif()
+
+set(CPACK_COMPONENT_CLUSTER_GROUP cluster)
+set(CPACK_COMPONENT_CLUSTER_DEBIAN_GROUP cluster)
+set(CPACK_DEBIAN_CLUSTER_PACKAGE_NAME gsort-mpi)
 set(CPACK_COMPONENT_PROGRAM_GROUP program)
 set(CPACK_COMPONENT_DEBIAN_GROUP program)
 set(CPACK_COMPONENT_LIBRARY_GROUP library)
@@ -47,6 +63,8 @@ Integers and floating-point numbers of 8 to 64 bits, on an NVIDIA GPU where ther
 otherwise. Every result is proved before it appears.")
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "sorts and merges binary numbers in files and in memory
 The library of gsort for C++ and C, its headers, and its CMake package.")
+set(CPACK_DEBIAN_CLUSTER_DESCRIPTION "sorts files of binary numbers on several machines
+One process on each host, by MPI. The output has the bytes that gsort makes.")
 set(CPACK_DEBIAN_TOOLS_DESCRIPTION "makes inputs for gsort and measures it
 gsort-gen, and gsort-bench if the build had it.")
 include(CPack)

@@ -6,15 +6,16 @@
 
 #include "options/option_spec.hpp"
 #include "options/pages/generate.hpp"
+#include "options/pages/help.hpp"
 #include "options/pages/value_hint.hpp"
 
 namespace gsort {
 namespace {
 
 // Readline takes "--type=u" apart into "--type", "=", "u". `before` becomes "--type=" then, and is
-// the last word otherwise.
-constexpr std::string_view kHead = R"(# bash completion for gsort; made by gsort --generate=bash
-_gsort() {
+// the last word otherwise. @ is the program.
+constexpr std::string_view kHead = R"(# bash completion for @; made by @ --generate=bash
+_@() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
   if [[ $word == = ]]; then
     word='' before+='='
@@ -38,8 +39,16 @@ constexpr std::string_view kTail = R"(' -- "$word")
   [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace 2>/dev/null
   return 0
 }
-complete -F _gsort gsort
+complete -F _@ @
 )";
+
+std::string with_name(std::string_view text, Program program) {
+  std::string out;
+  for (const char letter : text) {
+    out += letter == '@' ? name_of(program) : std::string_view(&letter, 1);
+  }
+  return out;
+}
 
 // "-t | --type | --type=": what stands before a value.
 std::string names_of(const OptionSpec& spec) {
@@ -75,9 +84,9 @@ std::string case_of(const OptionSpec& spec) {
       names_of(spec), generator);
 }
 
-std::vector<std::string> offered_names() {
+std::vector<std::string> offered_names(Program program) {
   std::vector<std::string> names;
-  for (const OptionSpec& spec : option_table()) {
+  for (const OptionSpec& spec : option_table(program)) {
     const char* const joint = spec.value_kind == ValueKind::kRequired ? "=" : "";
     if (spec.letter != '\0') names.push_back(fmt::format("-{}", spec.letter));
     if (!spec.name.empty()) names.push_back(fmt::format("--{}{}", spec.name, joint));
@@ -87,14 +96,14 @@ std::vector<std::string> offered_names() {
 
 }  // namespace
 
-std::string bash_completion() {
-  std::string text(kHead);
-  for (const OptionSpec& spec : option_table()) {
+std::string bash_completion(Program program) {
+  std::string text = with_name(kHead, program);
+  for (const OptionSpec& spec : option_table(program)) {
     if (spec.value_kind != ValueKind::kNone) text += case_of(spec);
   }
   text += kMiddle;
-  text += fmt::format("{}", fmt::join(offered_names(), " "));
-  return text + std::string(kTail);
+  text += fmt::format("{}", fmt::join(offered_names(program), " "));
+  return text + with_name(kTail, program);
 }
 
 }  // namespace gsort

@@ -5,6 +5,7 @@
 
 #include "options/option_spec.hpp"
 #include "options/pages/generate.hpp"
+#include "options/pages/help.hpp"
 #include "options/pages/value_hint.hpp"
 
 namespace gsort {
@@ -38,10 +39,11 @@ std::string value_of(const OptionSpec& spec) {
 
 }  // namespace
 
-std::string fish_completion() {
-  std::string text = "# fish completion for gsort; made by gsort --generate=fish\n";
-  for (const OptionSpec& spec : option_table()) {
-    text += "complete -c gsort";
+std::string fish_completion(Program program) {
+  std::string text =
+      fmt::format("# fish completion for {0}; made by {0} --generate=fish\n", name_of(program));
+  for (const OptionSpec& spec : option_table(program)) {
+    text += fmt::format("complete -c {}", name_of(program));
     if (spec.letter != '\0') text += fmt::format(" -s {}", spec.letter);
     if (!spec.name.empty()) text += fmt::format(" -l {}", spec.name);
     text += fmt::format("{} -d {}\n", value_of(spec), quoted(spec.help));

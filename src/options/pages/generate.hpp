@@ -5,12 +5,14 @@
 
 #include <string>
 
+#include "options/options.hpp"
+
 namespace gsort {
 
 [[nodiscard]] std::string manual_page();          // roff, man macros
 [[nodiscard]] std::string cluster_manual_page();  // of gsort-mpi
-[[nodiscard]] std::string bash_completion();
-[[nodiscard]] std::string zsh_completion();
-[[nodiscard]] std::string fish_completion();
+[[nodiscard]] std::string bash_completion(Program program = Program::kGsort);
+[[nodiscard]] std::string zsh_completion(Program program = Program::kGsort);
+[[nodiscard]] std::string fish_completion(Program program = Program::kGsort);
 
 }  // namespace gsort

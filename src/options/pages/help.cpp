@@ -108,30 +108,31 @@ std::string cluster_help() {
          described("Exit status", kClusterExitStatuses, 2);
 }
 
+std::string_view name_of(Program program) {
+  return program == Program::kGsort ? "gsort" : "gsort-mpi";
+}
+
 std::string version_text(Program program) {
-  return program == Program::kGsort ? "gsort " GSORT_VERSION "\n" : "gsort-mpi " GSORT_VERSION "\n";
+  return fmt::format("{} " GSORT_VERSION "\n", name_of(program));
 }
 
 std::string text_of(Show show, Program program) {
-  if (program == Program::kCluster) {
-    if (show == Show::kManual) return cluster_manual_page();
-    return show == Show::kVersion ? version_text(program) : cluster_help();
-  }
+  const bool is_cluster = program == Program::kCluster;
   switch (show) {
     case Show::kHelp:
-      return short_help();
+      return is_cluster ? cluster_help() : short_help();
     case Show::kFullHelp:
-      return full_help();
+      return is_cluster ? cluster_help() : full_help();
     case Show::kManual:
-      return manual_page();
+      return is_cluster ? cluster_manual_page() : manual_page();
     case Show::kBash:
-      return bash_completion();
+      return bash_completion(program);
     case Show::kZsh:
-      return zsh_completion();
+      return zsh_completion(program);
     case Show::kFish:
-      return fish_completion();
+      return fish_completion(program);
     default:
-      return version_text();
+      return version_text(program);
   }
 }
 

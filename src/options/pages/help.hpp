@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "options/options.hpp"
 
@@ -10,6 +11,7 @@ namespace gsort {
 [[nodiscard]] std::string short_help();    // one screen, examples first
 [[nodiscard]] std::string full_help();     // every option by group, sizes, environment, status
 [[nodiscard]] std::string cluster_help();  // the same of gsort-mpi
+[[nodiscard]] std::string_view name_of(Program program);                    // "gsort-mpi"
 [[nodiscard]] std::string version_text(Program program = Program::kGsort);  // "gsort 0.1.0"
 
 // What `show` asks for. Requires: show is not kNone.

@@ -5,6 +5,7 @@
 
 #include "options/option_spec.hpp"
 #include "options/pages/generate.hpp"
+#include "options/pages/help.hpp"
 #include "options/pages/value_hint.hpp"
 
 namespace gsort {
@@ -62,13 +63,14 @@ std::string lines_of(const OptionSpec& spec) {
 
 }  // namespace
 
-std::string zsh_completion() {
-  std::string text =
-      "#compdef gsort\n"
-      "# zsh completion for gsort; made by gsort --generate=zsh\n"
+std::string zsh_completion(Program program) {
+  std::string text = fmt::format(
+      "#compdef {0}\n"
+      "# zsh completion for {0}; made by {0} --generate=zsh\n"
       "# Every option may repeat.\n"
-      "_arguments -s -S \\\n";
-  for (const OptionSpec& spec : option_table()) text += lines_of(spec);
+      "_arguments -s -S \\\n",
+      name_of(program));
+  for (const OptionSpec& spec : option_table(program)) text += lines_of(spec);
   return text + "  '*:FILE:_files'\n";
 }
 

@@ -46,21 +46,33 @@ TEST(ManualPage, ShowsTheExamplesOfTheHelp) {
 }
 
 // What is offered is tested in the shells themselves: tests/cli/golden/completion.txt.
-TEST(Completions, NameEveryOption) {
-  for (const OptionSpec& spec : option_table()) {
+void expect_every_option_in_completions(Program program) {
+  for (const OptionSpec& spec : option_table(program)) {
     const std::string name(spec.name);
     const std::string letter(1, spec.letter);
     if (!name.empty()) {
-      EXPECT_TRUE(holds(bash_completion(), "--" + name)) << name;
-      EXPECT_TRUE(holds(zsh_completion(), "'*--" + name)) << name;
-      EXPECT_TRUE(holds(fish_completion(), " -l " + name + " ")) << name;
+      EXPECT_TRUE(holds(bash_completion(program), "--" + name)) << name;
+      EXPECT_TRUE(holds(zsh_completion(program), "'*--" + name)) << name;
+      EXPECT_TRUE(holds(fish_completion(program), " -l " + name + " ")) << name;
     }
     if (spec.letter != '\0') {
-      EXPECT_TRUE(holds(bash_completion(), " -" + letter + " ")) << letter;
-      EXPECT_TRUE(holds(zsh_completion(), "'*-" + letter)) << letter;
-      EXPECT_TRUE(holds(fish_completion(), " -s " + letter + " ")) << letter;
+      EXPECT_TRUE(holds(bash_completion(program), " -" + letter + " ")) << letter;
+      EXPECT_TRUE(holds(zsh_completion(program), "'*-" + letter)) << letter;
+      EXPECT_TRUE(holds(fish_completion(program), " -s " + letter + " ")) << letter;
     }
   }
+}
+
+TEST(Completions, NameEveryOption) {
+  expect_every_option_in_completions(Program::kGsort);
+  expect_every_option_in_completions(Program::kCluster);
+}
+
+TEST(Completions, AreForTheirProgram) {
+  EXPECT_TRUE(bash_completion().ends_with("complete -F _gsort gsort\n"));
+  EXPECT_TRUE(bash_completion(Program::kCluster).ends_with("complete -F _gsort-mpi gsort-mpi\n"));
+  EXPECT_TRUE(zsh_completion(Program::kCluster).starts_with("#compdef gsort-mpi\n"));
+  EXPECT_FALSE(holds(fish_completion(Program::kCluster), "-c gsort "));
 }
 
 TEST(Completions, QuoteWhatTheShellsWouldRead) {
