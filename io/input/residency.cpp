@@ -7,6 +7,7 @@
 
 #include "base/units.hpp"
 #include "io/system/host_facts.hpp"
+#include "io/system/memory.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -27,16 +28,17 @@ bool is_mostly_cached(const File& file, std::uint64_t offset, std::uint64_t byte
   const std::uint64_t end = offset + bytes;
   void* const mapping = sys::mmap(end, PROT_READ, MAP_SHARED, file.fd(), 0);
   if (mapping == MAP_FAILED) return false;
-  const std::uint64_t pages = div_up(end, kDirectAlignment);
-  const std::uint64_t first = offset / kDirectAlignment;
+  const std::uint64_t page_bytes = memory_page_bytes();
+  const std::uint64_t pages = div_up(end, page_bytes);
+  const std::uint64_t first = offset / page_bytes;
   const std::uint64_t places = pages - first < kPlaces ? pages - first : kPlaces;
   std::uint64_t cached = 0;
   for (std::uint64_t i = 0; i < places; ++i) {
     // In this order the product cannot overflow, and the last place is not past the end.
     const std::uint64_t page = first + (pages - first) / places * i;
     unsigned char resident = 0;
-    auto* const at = static_cast<std::byte*>(mapping) + page * kDirectAlignment;
-    if (sys::mincore(at, kDirectAlignment, &resident) == 0) cached += resident & 1U;
+    auto* const at = static_cast<std::byte*>(mapping) + page * page_bytes;
+    if (sys::mincore(at, page_bytes, &resident) == 0) cached += resident & 1U;
   }
   sys::munmap(mapping, end);
   return cached * 2 >= places;

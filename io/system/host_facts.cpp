@@ -17,6 +17,7 @@
 #include "io/system/control_groups.hpp"
 #include "io/system/file.hpp"
 #include "io/system/kernel_text.hpp"
+#include "io/system/memory.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::io {
@@ -29,7 +30,7 @@ std::uint64_t limit_named(int which) {
 }
 
 std::uint64_t bytes_of_pages(std::uint64_t pages) {
-  return capped_product(pages, static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+  return capped_product(pages, memory_page_bytes());
 }
 
 std::uint64_t address_space_left() {

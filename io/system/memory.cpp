@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
-#include "base/page.hpp"
 #include "base/units.hpp"
 #include "io/system/sys.hpp"
 
@@ -59,20 +59,21 @@ void Arena::release() noexcept {
   if (mapping_ != nullptr) sys::munmap(mapping_, mapping_bytes_);
 }
 
-void Arena::discard(ByteSpan part) noexcept {
-  const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
-  const std::uint64_t skipped = round_up(begin, kDirectAlignment) - begin;
-  if (part.size() < skipped) return;
-  const std::uint64_t whole = round_down(part.size() - skipped, kDirectAlignment);
-  if (whole != 0) sys::madvise(part.data() + skipped, whole, MADV_DONTNEED);
+std::uint64_t memory_page_bytes() noexcept {
+  static const auto bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+ByteSpan whole_pages_of(ByteSpan memory, std::uint64_t page_bytes) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::uint64_t skipped = round_up(address, page_bytes) - address;
+  if (memory.size() < skipped) return {};
+  return memory.subspan(skipped, round_down(memory.size() - skipped, page_bytes));
 }
 
 bool prefer_node(ByteSpan memory, unsigned node) noexcept {
-  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
-  const std::uintptr_t begin = round_up(address, kMemoryPageBytes);
-  const std::uintptr_t end = round_down(address + memory.size(), kMemoryPageBytes);
-  if (begin >= end) return true;
-  return sys::prefer_node(memory.data() + (begin - address), end - begin, node) == 0;
+  const ByteSpan pages = whole_pages_of(memory, memory_page_bytes());
+  return pages.empty() || sys::prefer_node(pages.data(), pages.size(), node) == 0;
 }
 
 }  // namespace gsort::io

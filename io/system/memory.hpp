@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "io/system/bytes.hpp"
@@ -30,10 +31,6 @@ class Arena {
   [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
   [[nodiscard]] std::byte* data() const noexcept { return bytes_.data(); }
 
-  // Gives the pages of a part back to the system; the part reads as zero afterwards and may be used
-  // again. Only whole pages inside `part` are given back.
-  static void discard(ByteSpan part) noexcept;
-
  private:
   void release() noexcept;
 
@@ -41,6 +38,12 @@ class Arena {
   void* mapping_ = nullptr;
   std::size_t mapping_bytes_ = 0;
 };
+
+// Of this system: 4 KiB, or 16 or 64 KiB on some ARM64 kernels.
+[[nodiscard]] std::uint64_t memory_page_bytes() noexcept;
+
+// The whole pages in `memory`, perhaps none. Requires: a power of two.
+[[nodiscard]] ByteSpan whole_pages_of(ByteSpan memory, std::uint64_t page_bytes) noexcept;
 
 // Whole pages of `memory` that are touched for the first time from now on come from the NUMA node,
 // while it has free ones. Returns false where the kernel refuses that, which costs time alone.

@@ -44,16 +44,27 @@ TEST(Arena, Moves) {
   EXPECT_EQ(second.size(), 8192U);
 }
 
-TEST(Arena, DiscardsWholePages) {
-  const Arena arena(4 * 4096, "tests");
-  std::ranges::fill(arena.bytes(), std::byte{7});
-  Arena::discard(arena.bytes().subspan(1, 2 * 4096));  // holds one whole page
-  EXPECT_EQ(arena.bytes()[4095], std::byte{7});
-  EXPECT_EQ(arena.bytes()[4096], std::byte{0});
-  EXPECT_EQ(arena.bytes()[8191], std::byte{0});
-  EXPECT_EQ(arena.bytes()[8192], std::byte{7});
-  Arena::discard(arena.bytes().subspan(1, 10));  // none
-  EXPECT_EQ(arena.bytes()[5], std::byte{7});
+TEST(WholePages, LieInsideThePart) {
+  for (const std::uint64_t page : {std::uint64_t{4096}, std::uint64_t{65536}}) {
+    const Arena arena(4 * page, "tests");
+    const ByteSpan bytes = arena.bytes();
+    const ByteSpan one = whole_pages_of(bytes.subspan(1, 2 * page), page);
+    EXPECT_EQ(one.data(), bytes.data() + page);
+    EXPECT_EQ(one.size(), page);
+    EXPECT_EQ(whole_pages_of(bytes, page).size(), 4 * page);
+    EXPECT_TRUE(whole_pages_of(bytes.first(page - 1), page).empty());
+    EXPECT_TRUE(whole_pages_of(bytes.subspan(1, 10), page).empty());
+    EXPECT_TRUE(whole_pages_of(bytes.subspan(1, page - 1), page).empty());
+  }
+}
+
+TEST(MemoryPages, AreThoseOfTheKernel) {
+  const std::uint64_t page = memory_page_bytes();
+  EXPECT_TRUE(page >= 4096 && (page & (page - 1)) == 0) << page;
+  const Arena arena(2 * page, "tests");
+  unsigned char resident = 0;
+  EXPECT_EQ(sys::mincore(arena.data() + page, page, &resident), 0);
+  EXPECT_NE(sys::mincore(arena.data() + page / 2, page, &resident), 0) << "half a page";
 }
 
 TEST(Arena, SaysWhatWasRefused) {
