@@ -115,10 +115,10 @@ class Process {
   int run(int argc, const char* const* argv) {
     cluster::TeamOptions team_options;
     team_options.host = peers_.host();
+    team_options.tell = [this](const cluster::Verdict& verdict) { tell(verdict); };
     team_options.leave = [this](const cluster::Verdict& verdict) { leave_at_once(verdict); };
     cluster::Team team(peers_, team_options);
     const auto verdict = team.run_job([&] { work(team, own_command(argc, argv)); });
-    if (verdict) tell(*verdict);
     if (!team.can_leave() && verdict) peers_.abort(kTrouble);
     if (!team.can_leave()) std::_Exit(0);  // the output is in place
     peers_.leave();
@@ -151,7 +151,6 @@ class Process {
 
   // A thread that cannot be stopped is at work.
   [[noreturn]] void leave_at_once(const cluster::Verdict& verdict) {
-    tell(verdict);
     if (on_leave_) on_leave_();
     if (!verdict.can_leave) peers_.abort(kTrouble);
     peers_.leave();

@@ -1,22 +1,33 @@
-// Messages are sent by MPI_Isend from the vectors that hold them. Several receives are posted: MPI
-// matches messages in the order in which they were posted, so the first one that was posted has the
-// next message of whoever it is from.
+// Messages are sent by MPI_Isend from the vectors that hold them. Several receives are posted, for
+// messages of anybody. They end in any order: a long message, which MPI has announced, waits for
+// its sender, and must not hold up what others have sent since. So every message has a number at
+// its end, by which those of one sender are put in order.
 #include "cluster/mpi_peers.hpp"
 
 #include <array>
+#include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <list>
+#include <map>
+#include <span>
 #include <vector>
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
+#include "cluster/message.hpp"
 
 namespace gsort::cluster {
 namespace {
 
-constexpr std::size_t kPosted = 16;
+constexpr int kPosted = 16;
+constexpr std::size_t kMostBytes = Peers::kMostMessageBytes + sizeof(std::uint32_t);
+// How long MPI may take to end a job that has lost a host.
+constexpr unsigned kAbortSeconds = 2;
 constexpr int kTag = 0;
 
 // Open MPI's answers to long messages wait behind bulk data on the same socket: below its eager
@@ -49,23 +60,61 @@ struct MpiPeers::Impl {
     unsigned to = 0;
     MPI_Request request = MPI_REQUEST_NULL;
   };
-  struct Receiving {
-    Message message;
-    MPI_Request request = MPI_REQUEST_NULL;
+  // From one process.
+  struct Inbox {
+    std::uint32_t next = 0;
+    std::map<std::uint32_t, Message> early;
   };
 
   unsigned rank = 0;
   unsigned count = 1;
   std::list<Sending> sending;
   std::vector<std::size_t> unsent;
-  std::deque<Receiving> receiving;
+  std::vector<std::uint32_t> next_numbers;  // of what is sent to each
+  std::array<Message, kPosted> posted;
+  std::array<MPI_Request, kPosted> requests{};
+  std::vector<Inbox> inboxes;
+  std::deque<Arrival> arrived;
 
-  void post() {
-    Receiving& next = receiving.emplace_back();
-    next.message.resize(Peers::kMostMessageBytes);
-    check(MPI_Irecv(next.message.data(), static_cast<int>(next.message.size()), MPI_BYTE,
-                    MPI_ANY_SOURCE, kTag, MPI_COMM_WORLD, &next.request),
+  void post(std::size_t slot) {
+    posted[slot].resize(kMostBytes);
+    check(MPI_Irecv(posted[slot].data(), static_cast<int>(kMostBytes), MPI_BYTE, MPI_ANY_SOURCE,
+                    kTag, MPI_COMM_WORLD, &requests[slot]),
           "receiving from other hosts");
+  }
+
+  void complete_receives() {
+    std::array<int, kPosted> slots{};
+    std::array<MPI_Status, kPosted> statuses{};
+    int completed = 0;
+    check(MPI_Testsome(kPosted, requests.data(), &completed, slots.data(), statuses.data()),
+          "receiving from other hosts");
+    for (int i = 0; i < completed; ++i) {
+      const auto slot = static_cast<std::size_t>(slots[static_cast<std::size_t>(i)]);
+      const MPI_Status& status = statuses[static_cast<std::size_t>(i)];
+      int bytes = 0;
+      check(MPI_Get_count(&status, MPI_BYTE, &bytes), "receiving from other hosts");
+      Message message = std::move(posted[slot]);
+      message.resize(static_cast<std::size_t>(bytes));
+      post(slot);
+      put_in_order(static_cast<unsigned>(status.MPI_SOURCE), std::move(message));
+    }
+  }
+
+  void put_in_order(unsigned from, Message message) {
+    std::uint32_t number = 0;
+    if (message.size() < sizeof number) throw_malformed();
+    const std::size_t size = message.size() - sizeof number;
+    std::memcpy(&number, message.data() + size, sizeof number);
+    message.resize(size);
+    Inbox& inbox = inboxes[from];
+    inbox.early.emplace(number, std::move(message));
+    for (auto first = inbox.early.find(inbox.next); first != inbox.early.end();
+         first = inbox.early.find(inbox.next)) {
+      arrived.push_back({from, std::move(first->second)});
+      inbox.early.erase(first);
+      ++inbox.next;
+    }
   }
 
   void complete_sends() {
@@ -98,7 +147,10 @@ MpiPeers::MpiPeers() : impl_(std::make_unique<Impl>()) {
   impl_->rank = static_cast<unsigned>(rank);
   impl_->count = static_cast<unsigned>(count);
   impl_->unsent.assign(impl_->count, 0);
-  for (std::size_t i = 0; i < kPosted && impl_->count > 1; ++i) impl_->post();
+  impl_->next_numbers.assign(impl_->count, 0);
+  impl_->inboxes.resize(impl_->count);
+  impl_->requests.fill(MPI_REQUEST_NULL);
+  for (std::size_t slot = 0; slot < kPosted && impl_->count > 1; ++slot) impl_->post(slot);
 }
 
 MpiPeers::~MpiPeers() = default;
@@ -122,6 +174,9 @@ void MpiPeers::send(unsigned to, Message message) {
   Impl::Sending& sending = impl_->sending.emplace_back();
   sending.message = std::move(message);
   sending.to = to;
+  const std::uint32_t number = impl_->next_numbers[to]++;
+  const auto bytes = std::as_bytes(std::span(&number, 1));
+  sending.message.insert(sending.message.end(), bytes.begin(), bytes.end());
   ++impl_->unsent[to];
   check(MPI_Isend(sending.message.data(), static_cast<int>(sending.message.size()), MPI_BYTE,
                   static_cast<int>(to), kTag, MPI_COMM_WORLD, &sending.request),
@@ -134,32 +189,25 @@ std::size_t MpiPeers::unsent(unsigned to) const {
 
 std::optional<Arrival> MpiPeers::receive() {
   impl_->complete_sends();
-  if (impl_->receiving.empty()) return std::nullopt;
-  int has_arrived = 0;
-  MPI_Status status;
-  check(MPI_Test(&impl_->receiving.front().request, &has_arrived, &status),
-        "receiving from other hosts");
-  if (has_arrived == 0) return std::nullopt;
-  int bytes = 0;
-  check(MPI_Get_count(&status, MPI_BYTE, &bytes), "receiving from other hosts");
-  Arrival arrival{static_cast<unsigned>(status.MPI_SOURCE),
-                  std::move(impl_->receiving.front().message)};
-  arrival.message.resize(static_cast<std::size_t>(bytes));
-  impl_->receiving.pop_front();
-  impl_->post();
+  if (impl_->arrived.empty() && impl_->count > 1) impl_->complete_receives();
+  if (impl_->arrived.empty()) return std::nullopt;
+  Arrival arrival = std::move(impl_->arrived.front());
+  impl_->arrived.pop_front();
   return arrival;
 }
 
 void MpiPeers::leave() {
-  for (Impl::Receiving& receiving : impl_->receiving) {
-    MPI_Cancel(&receiving.request);
-    MPI_Wait(&receiving.request, MPI_STATUS_IGNORE);
+  for (MPI_Request& request : impl_->requests) {
+    if (request == MPI_REQUEST_NULL) continue;
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
-  impl_->receiving.clear();
   MPI_Finalize();
 }
 
 void MpiPeers::abort(int status) {
+  std::signal(SIGALRM, SIG_DFL);
+  ::alarm(kAbortSeconds);  // MPI may wait for hosts that are lost
   MPI_Abort(MPI_COMM_WORLD, status);
   std::_Exit(status);
 }

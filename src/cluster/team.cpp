@@ -65,6 +65,7 @@ std::optional<Verdict> Team::run_job(const std::function<void()>& job) {
   } catch (...) {
     verdict.emplace(tell(current_error()));
   }
+  if (verdict && options_.tell) options_.tell(*verdict);
   can_leave_ = say_goodbye();
   if (verdict) verdict->can_leave = can_leave_;
   return verdict;
@@ -268,6 +269,7 @@ void Team::work(const std::function<void()>& work) {
       } catch (...) {
         verdict = tell(current_error());
       }
+      if (options_.tell) options_.tell(verdict);
       verdict.can_leave = say_goodbye();
       options_.leave(verdict);
     }

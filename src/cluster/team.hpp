@@ -38,6 +38,9 @@ struct Verdict {
 struct TeamOptions {
   std::chrono::milliseconds peer_timeout{60'000};
   std::string host = "localhost";  // of this process
+  // What ended the job, for the user. It comes before the goodbye: when a host is lost, the others
+  // end each other as soon as they have waited for its goodbye. May be null.
+  std::function<void(const Verdict&)> tell;
   // The job has ended while a thread of work() is running, which cannot be stopped and uses what
   // would be destroyed now. Must not return. Null: the thread is waited for.
   std::function<void(const Verdict&)> leave;

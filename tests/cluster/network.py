@@ -7,7 +7,7 @@ ends with that process, however it ends. The hosts share a folder in /var/tmp, w
 
 As a program it runs one command on the first host, to try things by hand:
 
-  tests/cluster/network.py --hosts 3 --rate 100mbit -- mpirun --hostfile hosts -n 3 hostname
+  tests/cluster/network.py --hosts 3 --rate 100mbit -- mpirun --host h1,h2,h3 -n 3 hostname
 """
 
 import argparse
@@ -23,7 +23,7 @@ from pathlib import Path
 
 FOLDER = "GSORT_NETWORK_FOLDER"  # a variable that is set inside: the shared folder
 MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")  # cgroup v1
-# What mpirun calls instead of ssh: options, the host's name, words for a shell.
+# What MPI's launchers call instead of ssh: options, the host's name, words for a shell.
 ENTER = """#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1
@@ -37,10 +37,18 @@ OPEN_MPI = {
     "plm": "rsh", "pml": "ob1", "btl": "tcp,self", "btl_tcp_if_include": "eth0", "oob_tcp_if_include": "eth0",
     "oob_tcp_keepalive_time": "5", "oob_tcp_keepalive_intvl": "2", "oob_tcp_keepalive_probes": "3",
     "hwloc_base_binding_policy": "none", "rmaps_base_oversubscribe": "1"}
+MPICH = {"HYDRA_LAUNCHER": "ssh", "HYDRA_IFACE": "eth0", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
 
 
 def call(*words: object, check: bool = True) -> str:
     return subprocess.run([str(word) for word in words], check=check, text=True, stdout=subprocess.PIPE).stdout
+
+
+def launcher_of(program: Path) -> str | None:
+    """The mpirun of the MPI that a program was built with; none if there is no such program, or no launcher."""
+    if not program.exists():
+        return None
+    return shutil.which("mpirun.mpich" if "libmpich" in call("ldd", program) else "mpirun.openmpi") or shutil.which("mpirun")
 
 
 def unshare(*words: str) -> list[str]:
@@ -81,8 +89,8 @@ class Network:
         self.folder = Path(os.environ[FOLDER])
         self.scratch = self.folder / "scratch"  # on each host its own
         self.holders: dict[str, subprocess.Popen] = {}
-        self.environment = os.environ | {f"OMPI_MCA_{name}": value for name, value in OPEN_MPI.items()} | {
-            "OMPI_MCA_plm_rsh_agent": str(self.folder / "enter"),
+        self.environment = os.environ | {f"OMPI_MCA_{name}": value for name, value in OPEN_MPI.items()} | MPICH | {
+            "OMPI_MCA_plm_rsh_agent": str(self.folder / "enter"), "HYDRA_LAUNCHER_EXEC": str(self.folder / "enter"),
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         for name in ("TMPDIR", "GSORT_OPTIONS", "GSORT_TYPE"):
             self.environment.pop(name, None)
@@ -91,7 +99,6 @@ class Network:
         self.scratch.mkdir()
         (self.folder / "enter").write_text(ENTER)
         (self.folder / "enter").chmod(0o755)
-        (self.folder / "hosts").write_text("".join(f"{name} slots=1\n" for name in self.names))
         addresses = [f"{self.address(name)} {name}\n" for name in self.names]
         (self.folder / ".addresses").write_text("".join(["127.0.0.1 localhost\n", *addresses]))
         call("mount", "--bind", self.folder / ".addresses", "/etc/hosts")
@@ -125,6 +132,10 @@ class Network:
         call("ip", "link", "set", f"to-{name}", "master", "bridge0", "up")
         self.on(name, f"hostname {name}; mount -t tmpfs none /tmp; mount --bind {own} {self.scratch}; ip link set lo up; "
                       f"ip address add {self.address(name)}/24 dev eth0; ip link set eth0 up")
+
+    def processes_on(self, count: int) -> list[str]:
+        """Words for a launcher of either kind: as many processes, each on a host of its own."""
+        return ["--host", ",".join(self.names[:count]), "-n", str(count)]
 
     def entering(self, name: str, *words: object) -> list[str]:
         """A command that runs these words on a host, in the shared folder."""
@@ -192,7 +203,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, default=2)
     parser.add_argument("--rate", help="of all links, such as 100mbit")
-    parser.add_argument("command", nargs="+", help="what runs on h1; its folder holds the file hosts, for mpirun")
+    parser.add_argument("command", nargs="+", help="what runs on h1")
     options = parser.parse_args()
     if not is_inside():
         reason = why_not()

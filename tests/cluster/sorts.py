@@ -15,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from network import launcher_of
+
 SKIPPED = 77
 TYPES = {"u32": "I", "i32": "i", "u64": "Q", "i64": "q", "f32": "f", "f64": "d"}
 # Each process has a folder of its own for runs, as hosts have.
@@ -41,6 +43,7 @@ class Bed:
 
     def __init__(self, programs: Path):
         self.gsort, self.gsort_mpi = programs / "gsort", programs / "gsort-mpi"
+        self.mpirun = launcher_of(self.gsort_mpi)
         self.folder = Path(tempfile.mkdtemp(prefix="gsort-cluster-"))
         self.environment = os.environ | {
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -52,7 +55,7 @@ class Bed:
         self.sorts = 0
 
     def mpi(self, processes: int, *words: str) -> list[str]:
-        return ["mpirun", "-n", str(processes), "sh", "-c", EACH, "sh", str(self.gsort_mpi), *words]
+        return [self.mpirun, "-n", str(processes), "sh", "-c", EACH, "sh", str(self.gsort_mpi), *words]
 
     def run(self, command: list[str]) -> subprocess.CompletedProcess:
         return subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True,
@@ -184,7 +187,7 @@ def differ(bed: Bed) -> None:
     for rank, count in ((0, 100), (1, 99)):
         (bed.folder / "hosts" / str(rank)).mkdir(parents=True, exist_ok=True)
         (bed.folder / "hosts" / str(rank) / "in.u64").write_bytes(bytes(8 * count))
-    command = ["mpirun", "-n", "2", "sh", "-c",
+    command = [bed.mpirun, "-n", "2", "sh", "-c",
                'cd "$FOLDERS/${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" && exec "$@"', "sh", str(bed.gsort_mpi), "in.u64", "-o", "out"]
     done = bed.run(command)
     if done.returncode == 0 or "comparing the bytes of the inputs: 800 on" not in done.stderr:
@@ -240,9 +243,9 @@ def kill(bed: Bed) -> None:
 
 
 def descendants(process: int) -> list[str]:
-    """A process and its children: mpirun, and what it has started."""
-    children = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False)
-    return [str(process), *children.stdout.split()]
+    """A process and what it has started, itself or by others."""
+    children = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False).stdout.split()
+    return [str(process), *(each for child in children for each in descendants(int(child)))]
 
 
 CASES = {case.__name__: case for case in (sort_keys, sort_in_place, sort_records, sort_arrays, refuse, differ, kill)}
@@ -253,7 +256,7 @@ def main() -> int:
     parser.add_argument("--bin", type=Path, required=True, help="the folder of the programs")
     parser.add_argument("cases", nargs="*", choices=[*CASES, []], help="all, if none is named")
     arguments = parser.parse_args()
-    if shutil.which("mpirun") is None or not (arguments.bin / "gsort-mpi").exists():
+    if launcher_of(arguments.bin / "gsort-mpi") is None:
         print("skipped: no mpirun, or gsort-mpi was not built; tools/setup installs Open MPI")
         return SKIPPED
     bed = Bed(arguments.bin.resolve())
