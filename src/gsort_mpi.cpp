@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <fmt/format.h>
@@ -17,8 +18,10 @@
 #include "base/units.hpp"
 #include "cluster/cluster_sort.hpp"
 #include "cluster/mpi_peers.hpp"
+#include "cluster/rank_report.hpp"
 #include "cluster/team.hpp"
 #include "io/input/name_list.hpp"
+#include "io/output/output.hpp"
 #include "io/system/standard_descriptors.hpp"
 #include "options/pages/help.hpp"
 #include "report/style.hpp"
@@ -84,8 +87,17 @@ std::string summary_of(const cluster::ClusterOutcome& outcome, unsigned hosts) {
       "gsort-mpi: {} elements ({}) sorted by {} processes in {:.2f} s: {} runs formed in {:.2f} s, "
       "exchanged and merged in {:.2f} s; rank 0 sent {} in {} frames\n",
       format_count(outcome.elements), format_bytes(outcome.bytes), hosts, outcome.total_seconds,
-      outcome.runs, outcome.form_seconds, outcome.exchange_seconds,
-      format_bytes(outcome.exchange.bytes), outcome.exchange.frames);
+      outcome.runs, outcome.own.form_seconds, outcome.own.exchange_seconds,
+      format_bytes(outcome.own.exchange.bytes), outcome.own.exchange.frames);
+}
+
+void write_report(io::Output& output, const std::string& text) {
+  try {
+    output.write_next(std::as_bytes(std::span(text)));
+    output.commit(text.size());
+  } catch (const Error& error) {
+    throw Error(error).hint("the sorted output is in place; only this report could not be written");
+  }
 }
 
 // Whether a launcher of MPI jobs has started this process: Open MPI's, MPICH's, or Slurm's.
@@ -135,8 +147,12 @@ class Process {
       return;
     }
     team.set_peer_timeout(std::chrono::seconds(options.peer_timeout_seconds));
+    // Opened at once, so that what is wrong with it is known before anything is sorted.
+    std::optional<io::Output> stats;
+    if (team.rank() == 0 && options.stats) stats.emplace(*options.stats);
     const cluster::ClusterOutcome outcome = sort_on_cluster(team, options, on_leave_);
     if (team.rank() != 0) return;
+    if (stats) write_report(*stats, cluster_stats(team, outcome, options));
     put_to_stderr(outcome.note);
     if (options.verbosity > 0) put_to_stderr(summary_of(outcome, team.count()));
   }

@@ -18,6 +18,7 @@
 #include "base/units.hpp"
 #include "cluster/exchange_plan.hpp"
 #include "cluster/proof_message.hpp"
+#include "cluster/rank_report.hpp"
 #include "cluster/run_blocks.hpp"
 #include "cluster/same_sort.hpp"
 #include "engine/cpu/cpu_engine.hpp"
@@ -262,7 +263,7 @@ class ClusterSort {
     views_ = views_of(runs_);
     outcome_.runs = runs_.size();
     team_.sum(std::span(&outcome_.runs, 1));
-    outcome_.form_seconds = now() - begin;
+    outcome_.own.form_seconds = now() - begin;
   }
 
   void require_all_read() const {
@@ -318,12 +319,14 @@ class ClusterSort {
   }
 
   void cut() {
+    const auto begin = now();
     parts_.emplace(part_sizes());
     RunBlocks blocks(
         views_,
         {plan_.element_bytes, plan_.run.block_elements * plan_.element_bytes, scratch_bytes()},
         job_.element.records, sizes_.slots);
     cuts_ = find_cuts(team_, blocks, parts_->borders(), &outcome_.cuts);
+    outcome_.cut_seconds = now() - begin;
   }
 
   void exchange_and_merge() {
@@ -340,13 +343,15 @@ class ClusterSort {
           scratch.bytes().subspan(worker * sizes_.scratch_bytes, sizes_.scratch_bytes));
     }
     ProvingSink sink(*proof_, *output_);
-    outcome_.exchange = exchange(team_, context, sink);
-    outcome_.exchange_seconds = now() - begin;
+    outcome_.own.exchange = exchange(team_, context, sink);
+    outcome_.own.exchange_seconds = now() - begin;
   }
 
   // Everybody has synced before rank 0 gives the name.
   void prove_and_name() {
+    const auto begin = now();
     team_.work([this] { output_->finish(*parts_); });
+    outcome_.own.sync_seconds = now() - begin;
     Proof whole(job_.element, options_.verify);
     for (const Message& share : team_.gather(to_message(proof_->summary()))) {
       whole.add_share(to_summary(share));
@@ -357,9 +362,24 @@ class ClusterSort {
         throw Error(ErrorKind::kCorrupt, "verifying the output", "elements are missing");
       }
     }
+    report();
     team_.work([this] { output_->commit(*parts_); });
     on_leave_ = nullptr;
     team_.meet();
+  }
+
+  void report() {
+    RankReport& own = outcome_.own;
+    own.elements_read = share_;
+    own.elements_written = parts_->end_of(team_.rank()) - parts_->begin_of(team_.rank());
+    own.runs = runs_.size();
+    if (store_) {
+      own.kept_bytes = store_->bytes_kept();
+      own.spilled_bytes = store_->bytes_written();
+      own.loaded_bytes = store_->bytes_read();
+    }
+    own.peak_resident_bytes = io::peak_resident_bytes();
+    outcome_.ranks = gather_reports(team_, own);
   }
 
   static double now() {

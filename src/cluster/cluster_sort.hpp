@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "cluster/cuts.hpp"
 #include "cluster/exchange.hpp"
@@ -14,14 +15,29 @@
 
 namespace gsort::cluster {
 
+// What one process did.
+struct RankReport {
+  std::uint64_t elements_read = 0;
+  std::uint64_t elements_written = 0;
+  std::uint64_t runs = 0;
+  std::uint64_t kept_bytes = 0;     // of runs as stored, in memory
+  std::uint64_t spilled_bytes = 0;  // the same, in temporary folders
+  std::uint64_t loaded_bytes = 0;   // read from temporary folders
+  std::uint64_t peak_resident_bytes = 0;
+  ExchangeCost exchange;
+  double form_seconds = 0;
+  double exchange_seconds = 0;
+  double sync_seconds = 0;
+};
+
 struct ClusterOutcome {
   std::uint64_t elements = 0;  // of all
   std::uint64_t bytes = 0;
   std::uint64_t runs = 0;  // of all
   CutCost cuts;
-  ExchangeCost exchange;  // of this process
-  double form_seconds = 0;
-  double exchange_seconds = 0;
+  double cut_seconds = 0;
+  RankReport own;                 // of this process
+  std::vector<RankReport> ranks;  // in rank 0: of all
   double total_seconds = 0;
   std::string note;  // on types; for standard error
 };

@@ -1,6 +1,7 @@
 #include "cluster/exchange.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <numeric>
@@ -59,6 +60,10 @@ struct Filling {
   std::uint64_t awaited = 0;             // those of them that have not been received
 };
 
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 class Exchange {
  public:
   Exchange(Team& team, const ExchangeContext& context, PieceSink& sink)
@@ -86,7 +91,9 @@ class Exchange {
       if (moved) {
         team_.rested();
       } else {
+        const auto begin = std::chrono::steady_clock::now();
         team_.pause();
+        if (!workers_.is_busy()) cost_.waiting_seconds += seconds_since(begin);
       }
     }
     team_.meet();

@@ -41,6 +41,7 @@ struct ExchangeCost {
   std::uint64_t bytes = 0;       // in them
   std::uint64_t own_bytes = 0;   // of elements that stayed here
   std::uint64_t sent_bytes = 0;  // of elements that did not, before packing
+  double waiting_seconds = 0;    // for other processes: nothing was loaded or merged here
 };
 
 // The scratch of a thread: a frame's elements, and what reading them takes.

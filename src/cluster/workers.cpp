@@ -30,7 +30,9 @@ void Workers::stop() {
 
 std::optional<Workers::Completion> Workers::finished() {
   if (failure_.failed()) failure_.rethrow();
-  return finished_.try_pop();
+  auto completion = finished_.try_pop();
+  if (completion) --unfinished_;
+  return completion;
 }
 
 void Workers::work(BlockingQueue<Task>& tasks, ByteSpan scratch) {

@@ -25,8 +25,17 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  void load(Task task) { loads_.push(std::move(task)); }
-  void merge(Task task) { merges_.push(std::move(task)); }
+  // These and finished() are for one thread.
+  void load(Task task) {
+    loads_.push(std::move(task));
+    ++unfinished_;
+  }
+  void merge(Task task) {
+    merges_.push(std::move(task));
+    ++unfinished_;
+  }
+  // Whether there is a task whose completion finished() has not returned.
+  [[nodiscard]] bool is_busy() const { return unfinished_ > 0; }
 
   // What the next task that has ended wants to be called, if there is one.
   // Throws: what a task has thrown.
@@ -39,6 +48,7 @@ class Workers {
   BlockingQueue<Task> loads_;
   BlockingQueue<Task> merges_;
   BlockingQueue<Completion> finished_;
+  std::size_t unfinished_ = 0;
   Failure failure_;
   std::atomic<bool> stopped_{false};
   std::vector<std::jthread> threads_;  // last: they end before the rest goes

@@ -22,7 +22,7 @@ constexpr std::string_view kShared[] = {"type",        "endian",    "reverse",
                                         "buffer-size", "parallel",  "direct-io",
                                         "pack-runs",   "no-verify", "q",
                                         "v",           "color",     "h",
-                                        "help",        "version"};
+                                        "help",        "version",   "stats"};
 
 constexpr Choice<Show> kGenerated[] = {
     {"man", Show::kManual}, {"bash", Show::kBash}, {"zsh", Show::kZsh}, {"fish", Show::kFish}};

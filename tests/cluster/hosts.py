@@ -6,9 +6,10 @@ left, and the next sort must remove what else is.
 Skips with status 77 and a list of what is left out where the machine allows no namespaces."""
 
 import argparse
+import json
 import os
 import random
-import shlex
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from pathlib import Path
 import network
 
 SKIPPED = 77
+GUIDE = Path(__file__).resolve().parents[2] / "src/cluster/README.md"
 OLD = b"the old output"
 ENDS_WITHIN = 10  # seconds
 SMALL = ["-S", "24M", "--parallel=1"]
@@ -167,6 +169,35 @@ def equal_bytes(bed: Bed) -> None:
     bed.require_nothing_left()
 
 
+def fields_of(value: object, name: str = "") -> set[str]:
+    """The names of all fields, as the guide writes them."""
+    if isinstance(value, dict):
+        return {field for key, each in value.items() for field in fields_of(each, f"{name}.{key}" if name else key)}
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return {field for each in value for field in fields_of(each, f"{name}[]")}
+    return {name}
+
+
+def stats(bed: Bed) -> None:
+    """The report of all hosts says what happened, and the guide describes it."""
+    bed.write_keys("in.u64", 300_000)
+    bed.sort(3, *SMALL, "in.u64", "--stats=stats")
+    report = json.loads((bed.folder / "stats").read_text())
+    ranks = report["ranks"]
+    if [rank["host"] for rank in ranks] != bed.hosts.names[:3]:
+        raise Failed(f"the hosts are {ranks}")
+    for name, expected in (("elements_read", 300_000), ("elements_written", 300_000), ("runs", report["runs"])):
+        if sum(rank[name] for rank in ranks) != expected:
+            raise Failed(f"{name} do not add up: {ranks}")
+    for rank in ranks:  # random keys: a third stays, and frames are packed
+        sent = 8 * rank["elements_written"] - rank["own_bytes"]
+        if abs(rank["sent_bytes"] - sent) > sent // 10 or not 0 < rank["sent_frame_bytes"] < rank["sent_bytes"]:
+            raise Failed(f"what was sent is {rank}")
+    described = set(re.findall(r"`([a-z_.\[\]]+)`", re.search(r"\| field \|.*?\n\n", GUIDE.read_text(), re.S)[0]))
+    if described != fields_of(report):
+        raise Failed(f"described or written, but not both: {described ^ fields_of(report)}")
+
+
 def killed(bed: Bed, rounds: int) -> None:
     size = 12_000_000
     bed.write_keys("in.u64", size // 8)
@@ -269,8 +300,9 @@ def memory_limited(bed: Bed) -> None:
 
 
 CASES: dict[str, Callable[[Bed], None]] = {
-    "equal_bytes": equal_bytes, "memory_limited": memory_limited, "scratch_full": scratch_full, "link_interrupted": link_interrupted,
-    "link_lost": link_lost, "link_lost_early": link_lost_early, "killed": lambda bed: killed(bed, 1)}
+    "equal_bytes": equal_bytes, "stats": stats, "memory_limited": memory_limited, "scratch_full": scratch_full,
+    "link_interrupted": link_interrupted, "link_lost": link_lost, "link_lost_early": link_lost_early,
+    "killed": lambda bed: killed(bed, 1)}
 LONG_CASES: dict[str, Callable[[Bed], None]] = {"killed_often": lambda bed: killed(bed, 10)}
 
 

@@ -1,0 +1,69 @@
+#include "cluster/rank_report.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "options/pages/help.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+
+Json object_of(unsigned rank, const std::string& host, const RankReport& report) {
+  return {{"rank", rank},
+          {"host", host},
+          {"elements_read", report.elements_read},
+          {"elements_written", report.elements_written},
+          {"runs", report.runs},
+          {"kept_bytes", report.kept_bytes},
+          {"spilled_bytes", report.spilled_bytes},
+          {"loaded_bytes", report.loaded_bytes},
+          {"own_bytes", report.exchange.own_bytes},
+          {"sent_bytes", report.exchange.sent_bytes},
+          {"sent_frame_bytes", report.exchange.bytes},
+          {"sent_frames", report.exchange.frames},
+          {"form_seconds", report.form_seconds},
+          {"exchange_seconds", report.exchange_seconds},
+          {"waiting_seconds", report.exchange.waiting_seconds},
+          {"sync_seconds", report.sync_seconds},
+          {"peak_resident_bytes", report.peak_resident_bytes}};
+}
+
+}  // namespace
+
+std::vector<RankReport> gather_reports(Team& team, const RankReport& own) {
+  std::vector<RankReport> reports;
+  for (const Message& message : team.gather(std::as_bytes(std::span(&own, 1)))) {
+    reports.push_back(MessageReader(message).take<RankReport>());
+  }
+  return reports;
+}
+
+std::string cluster_stats(const Team& team, const ClusterOutcome& outcome, const Options& options) {
+  std::string program = version_text(Program::kCluster);
+  program.pop_back();  // its newline
+  Json ranks = Json::array();
+  for (unsigned rank = 0; rank < outcome.ranks.size(); ++rank) {
+    ranks.push_back(object_of(rank, team.host_of(rank), outcome.ranks[rank]));
+  }
+  const Json all = {{"version", kVersion},
+                    {"program", program},
+                    {"inputs", options.inputs},
+                    {"output", *options.output},
+                    {"bytes", outcome.bytes},
+                    {"elements", outcome.elements},
+                    {"seconds", outcome.total_seconds},
+                    {"runs", outcome.runs},
+                    {"cuts",
+                     {{"seconds", outcome.cut_seconds},
+                      {"rounds", outcome.cuts.fence_rounds + outcome.cuts.rounds},
+                      {"sum_bytes", outcome.cuts.sum_bytes}}},
+                    {"verified", options.verify},
+                    {"ranks", ranks}};
+  // A name need not be UTF-8.
+  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gsort::cluster
