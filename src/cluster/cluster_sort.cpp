@@ -201,8 +201,8 @@ class ClusterSort {
     reader_->begin_at(begin * job_.element.bytes());
     reader_->end_at(end * job_.element.bytes());
     job_.forms_share = true;
-    folders_ =
-        temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), output_->folder());
+    // Not the folder of the output, which is on a disk that all hosts share.
+    folders_ = temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), "");
     Machine machine = survey(folders_, output_->folder(), *reader_);
     machine.input_bytes = share_ * job_.element.bytes();
     plan_ = make_plan(job_, machine);
@@ -252,7 +252,7 @@ class ClusterSort {
         FormContext context{plan_, *engine, *reader_, *proof_, nullptr, nullptr};
         context.always_runs = true;
         const OutputMaker none = [](std::optional<std::uint64_t>) -> PieceSink& {
-          throw Error(ErrorKind::kCorrupt, "forming runs", "a chunk did not become one");
+          throw Error(ErrorKind::kCorrupt, "forming runs", "a chunk was not kept as a run");
         };
         runs_ = form_runs(
                     context, [this]() -> io::RunStore& { return run_store(); }, none)
@@ -294,7 +294,7 @@ class ClusterSort {
     const std::optional<ExchangePlan> sizes = plan_exchange(q);
     if (!sizes) {
       throw Error(ErrorKind::kUsage, fmt::format("merging {} runs of {} hosts", q.runs, q.ranks),
-                  fmt::format("{} of memory are too little", format_bytes(q.host_bytes)))
+                  fmt::format("{} of memory are not enough", format_bytes(q.host_bytes)))
           .hint("give each process more memory with -S");
     }
     sizes_ = *sizes;

@@ -205,7 +205,7 @@ class Exchange {
     Outbox& outbox = outboxes_[from];
     const std::uint64_t number = part - context_.parts.first(from);
     if (number >= outbox.asked.size() || outbox.asked[number]) {
-      throw damaged(team_.name_of(from), "it asked for a part that it cannot want");
+      throw damaged(team_.name_of(from), "it asked for a part of another host, or twice for one");
     }
     outbox.asked[number] = true;
     outbox.requests.push_back({part});
@@ -215,7 +215,7 @@ class Exchange {
   void take_frame(Arrival arrival, std::uint32_t number) {
     const std::string sender = team_.name_of(arrival.from);
     if (number != inboxes_[arrival.from].next_number++) {
-      throw damaged(sender, "a frame was lost or came twice");
+      throw damaged(sender, "a frame was lost or arrived twice");
     }
     auto message = std::make_shared<Message>(std::move(arrival.message));
     const FramePlace place = Frame(*message).place();
@@ -225,7 +225,7 @@ class Exchange {
         place.begin > filling->counts[slice_number] ||
         place.count > filling->counts[slice_number] - place.begin ||
         place.count > filling->awaited || place.count == 0) {
-      throw damaged(sender, "a frame belongs nowhere");
+      throw damaged(sender, "a frame has a place that was not asked for");
     }
     filling->awaited -= place.count;
     const ByteSpan out = place_in(*filling, slice_number, place.begin, place.count);
@@ -234,7 +234,7 @@ class Exchange {
       try {
         Frame(*message).unpack(context_.element_bytes, out);
       } catch (const Error&) {
-        throw damaged(sender, "a frame is not intact");
+        throw damaged(sender, "a frame is damaged");
       }
       return [this, filling, count] {
         --backlog_;

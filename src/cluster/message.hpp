@@ -32,7 +32,7 @@ struct Envelope {
 };
 
 [[noreturn]] inline void throw_malformed() {
-  throw Error(ErrorKind::kCorrupt, "reading a message of another host", "it is malformed")
+  throw Error(ErrorKind::kCorrupt, "reading a message from another host", "it is malformed")
       .hint("the network or memory corrupted data; the old output is unchanged, repeat the sort");
 }
 

@@ -1,5 +1,5 @@
-// The options of gsort-mpi: those of gsort that act on several machines as on one, and its own.
-// What is not named here is refused with a message that says so.
+// The options of gsort-mpi: those of gsort that act on several machines as on one, and its own. Any
+// other option of gsort is an error that says so.
 #include <algorithm>
 #include <array>
 
@@ -24,6 +24,28 @@ constexpr std::string_view kShared[] = {"type",        "endian",    "reverse",
                                         "v",           "color",     "h",
                                         "help",        "version",   "stats"};
 
+// What differs from the help of gsort: by long name.
+struct OwnText {
+  Text name;
+  Text more;
+};
+constexpr OwnText kOwnTexts[] = {
+    {"output",
+     "A regular file, in a folder that all hosts see under the same path. FILE may be an input."},
+    {"format",
+     "Raw keys, NumPy arrays (of records, too) of one dimension, or SOSD files, which are raw keys "
+     "behind their number in 64 bits, little endian. Without it, suffixes decide (.npy, else raw), "
+     "for each FILE and for the output; an output without such a suffix gets the format of the "
+     "first FILE. One value is for input and output; --format=npy:bin reads arrays and writes raw "
+     "keys. An array's header gives type and byte order; -t gives the type of a SOSD file."},
+    {"temporary-directory",
+     "Name a local disk: each host keeps the runs of its share there. The default is $TMPDIR, "
+     "else /var/tmp."},
+    {"buffer-size",
+     "Of each process: 512M, 4G, or 50% of the host's memory. The default is half of the available "
+     "memory, within the container's limits."},
+};
+
 constexpr Choice<Show> kGenerated[] = {
     {"man", Show::kManual}, {"bash", Show::kBash}, {"zsh", Show::kZsh}, {"fish", Show::kFish}};
 
@@ -40,9 +62,8 @@ constexpr auto kOwnRows = std::to_array<OptionSpec>({
      .group = kReporting,
      .in_environment = true,
      .help = "how long a host may be silent (60)",
-     .more =
-         "A host that sends nothing for so long ends the sort with an error that names it. Every "
-         "host sends something while it works.",
+     .more = "If a host sends nothing for this long, the sort ends with an error that names the "
+             "host. Hosts that work send messages all the time.",
      .apply =
          [](Options& o, Text v) {
            o.peer_timeout_seconds = parse_count(v, 1, kMostSeconds, "--peer-timeout");
@@ -59,6 +80,10 @@ bool is_shared(const OptionSpec& row) {
 std::vector<OptionSpec> cluster_rows(std::span<const OptionSpec> rows) {
   std::vector<OptionSpec> shared;
   std::ranges::copy_if(rows, std::back_inserter(shared), is_shared);
+  for (OptionSpec& row : shared) {
+    const auto own = std::ranges::find(kOwnTexts, row.name, &OwnText::name);
+    if (own != std::end(kOwnTexts)) row.more = own->more;
+  }
   shared.insert(shared.end(), kOwnRows.begin(), kOwnRows.end());
   return shared;
 }

@@ -68,11 +68,11 @@ const OptionSpec& row_of(std::string_view key, Program program) {
   });
 }
 
-// What gsort has, and gsort-mpi has not.
+// An option of gsort that gsort-mpi does not have.
 Error only_on_one_machine(std::string_view typed) {
   return Error(ErrorKind::kUsage, fmt::format("option '{}'", typed),
                "gsort-mpi does not have it yet")
-      .hint("gsort has it, on one machine; gsort-mpi --help lists the options for several");
+      .hint("use gsort on one machine; gsort-mpi --help lists the options of gsort-mpi");
 }
 
 Error unknown_long_option(std::string_view typed, Program program) {

@@ -164,7 +164,7 @@ def refuse(bed: Bed) -> None:
             (["--top=3", "in.u64", "-o", "old"], "option '--top': gsort-mpi does not have it yet"),
             (["-u", "in.u64", "-o", "old"], "option '-u': gsort-mpi does not have it yet"),
             (["--nonsense", "in.u64", "-o", "old"], "option '--nonsense': is unknown"),
-            (["-S", "1M", "in.u64", "-o", "old"], "of memory are too little"),
+            (["-S", "1M", "in.u64", "-o", "old"], "of memory are not enough"),
             (["odd.u64", "-o", "old"], "odd.u64"),
             (["missing.u64", "-o", "old"], "missing.u64: No such file or directory"),
             (["in.u64", "-o", "nowhere/out"], "nowhere"),

@@ -25,15 +25,16 @@ inline constexpr std::string_view kClusterUsage =
     "Usage: mpirun ... gsort-mpi [OPTION]... FILE... -o OUTPUT     one process on each host\n";
 
 inline constexpr Example kClusterExamples[] = {
-    {"srun gsort-mpi big.u64 -o sorted.u64", "one task on each node of the job"},
-    {"mpirun -n 8 --map-by node gsort-mpi", "... on eight hosts"},
-    {"gsort-mpi -T /local a.f32 -o b.f32", "runs in a folder of each host"},
+    {"srun gsort-mpi big.u64 -o sorted.u64", "a job with one task on each node"},
+    {"mpirun -N 1 gsort-mpi a.u64 -o b.u64", "the same with Open MPI"},
+    {"gsort-mpi -T /local a.f32 -o b.f32", "runs on a local disk of each host"},
 };
 
 inline constexpr std::string_view kClusterNotes =
-    "All hosts see the inputs and the folder of the output under the same paths. Every host reads "
-    "an equal share of the input, and writes an equal share of the output, up to 4 MiB. Not yet: "
-    "stdin, stdout and pipes, text and compressed files, -u, --top, --check, --merge, --resume, "
+    "All hosts must see the inputs and the folder of the output under the same paths. Each host "
+    "reads an equal share of the input and writes an equal share of the output, to within 4 MiB. "
+    "Not supported yet: stdin, stdout and pipes, text and compressed files, -u, --top, --check, "
+    "--merge, --resume, "
     "--explain, --stats, GPUs.";
 
 struct Described {
@@ -69,9 +70,10 @@ inline constexpr Described kExitStatuses[] = {
 
 inline constexpr Described kClusterVariables[] = {
     {"GSORT_OPTIONS", "default options of resources and reporting",
-     "Of rank 0: all processes use them."},
-    {"GSORT_TYPE", "default type if neither -t nor a suffix gives one", "Of rank 0, too."},
-    {"TMPDIR", "folder for runs if -T is not given; of each host", ""},
+     "Of rank 0: all processes use it."},
+    {"GSORT_TYPE", "default type if neither -t nor a suffix gives one",
+     "Of rank 0: all processes use it."},
+    {"TMPDIR", "folder for runs if -T is not given, on each host", ""},
 };
 
 inline constexpr Described kClusterExitStatuses[] = {

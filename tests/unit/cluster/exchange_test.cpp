@@ -332,7 +332,7 @@ TEST_F(ExchangeOverABadNetwork, FindsAFlippedBit) {
           message[std::min(at, message.size() - 1)] ^= std::byte{4};
           return 1U;
         },
-        "a frame is not intact");
+        "a frame is damaged");
   }
 }
 
@@ -342,7 +342,7 @@ TEST_F(ExchangeOverABadNetwork, FindsAFrameThatClaimsAnotherPlace) {
         message[sizeof(Envelope) + 8] ^= std::byte{0x40};  // the part
         return 1U;
       },
-      "a frame belongs nowhere");
+      "a frame has a place that was not asked for");
 }
 
 TEST_F(ExchangeOverABadNetwork, FindsAFrameThatIsCutShort) {
@@ -355,11 +355,11 @@ TEST_F(ExchangeOverABadNetwork, FindsAFrameThatIsCutShort) {
 }
 
 TEST_F(ExchangeOverABadNetwork, FindsALostFrame) {
-  expect_error([](Message&) { return 0U; }, "a frame was lost or came twice");
+  expect_error([](Message&) { return 0U; }, "a frame was lost or arrived twice");
 }
 
 TEST_F(ExchangeOverABadNetwork, FindsAFrameThatComesTwice) {
-  expect_error([](Message&) { return 2U; }, "a frame was lost or came twice");
+  expect_error([](Message&) { return 2U; }, "a frame was lost or arrived twice");
 }
 
 }  // namespace
