@@ -17,7 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 KINDS = [["-t", "u32"], ["-t", "u64", "-r"], ["-t", "f64"], ["-t", "i16"], ["-t", "u8", "-r"],
-         ["--record=12", "--key=4:u32"], ["--record=20", "--key=0:bytes3", "-r"]]
+         ["--record=12", "--key=4:u32"], ["--record=20", "--key=0:bytes3", "-r"],
+         # Nothing but keys:
+         ["--record=8", "--key=0:u32", "--key=4:u32"], ["--record=8", "--key=4:i32r", "--key=0:bytes4"],
+         ["--record=16", "--key=0:u64", "--key=8:u64"], ["--record=16", "--key=0:bytes16", "-r"]]
 
 
 class Sort:

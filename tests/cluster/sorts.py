@@ -128,6 +128,12 @@ def sort_records(bed: Bed) -> None:
         records = b"".join(bytes([rng.randrange(2)]) * 12 + rng.randbytes(8) for _ in range(20_000))
         data = bed.write("in.dat", records)
         bed.expect_same(rng.randrange(2, 5), f"records by {key}", [data], "--record=20", *keys_of_it)
+    # Nothing but keys: numbers of 64 and of 128 bits.
+    for size, key in ((8, "0:u32,4:u32"), (8, "4:i32r,0:bytes4"), (16, "0:u64,8:u64"), (16, "0:bytes16r")):
+        kind = rng.choice(["random", "few"])
+        data = bed.write("in.dat", keys(kind, "Q", 100_000, rng))
+        bed.expect_same(rng.randrange(2, 5), f"{kind} records of nothing but {key}", [data], f"--record={size}",
+                        f"--key={key}", "-S", "24M")
 
 
 def npy(descr: str, count: int, content: bytes) -> bytes:
