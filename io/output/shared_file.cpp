@@ -104,6 +104,7 @@ SharedFile::SharedFile(const OutputPlace& place, const std::string& name, Access
     throw Error::from_errno(ErrorKind::kOutput, "opening", errno).path(path).hint(hint_for(errno));
   }
   file_ = File(fd, path, ErrorKind::kOutput);
+  file_.note_places_in(places_);
   const struct stat facts = file_.facts();
   if (S_ISREG(facts.st_mode) && facts.st_uid == sys::effective_user() && facts.st_nlink <= 1)
     return;
@@ -123,6 +124,20 @@ std::uint64_t SharedFile::number() const {
 // Of two who do this at once both make it as long.
 void SharedFile::grow_to(std::uint64_t bytes) const {
   if (this->bytes() < bytes) file_.truncate(bytes);
+}
+
+void SharedFile::write_at(std::uint64_t offset, ConstByteSpan bytes) const {
+  file_.write_full_at(bytes, offset);
+}
+
+void SharedFile::finish(std::uint64_t begin, std::uint64_t end) {
+  file_.sync();
+  // All of [0, end) is there, once, when what lies before `begin` is added.
+  if (places_.add(0, begin) && places_.covers(end)) return;
+  throw Error(ErrorKind::kCorrupt, "verifying what was written to",
+              "data is missing, or lies elsewhere")
+      .path(file_.path())
+      .hint("this is a bug in gsort, please report it; the part was not taken");
 }
 
 void SharedFile::take_over_rights() const {

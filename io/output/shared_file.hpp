@@ -14,6 +14,7 @@
 
 #include "io/system/bytes.hpp"
 #include "io/system/temporary_file.hpp"
+#include "io/system/written_places.hpp"
 
 namespace gsort::io {
 
@@ -55,11 +56,11 @@ class SharedFile {
 
   // Makes it so long, if it is shorter. Throws: Error(kOutput).
   void grow_to(std::uint64_t bytes) const;
-  void write_at(std::uint64_t offset, ConstByteSpan bytes) const {
-    file_.write_full_at(bytes, offset);
-  }
-  // What was written is on the disk. Throws: Error(kOutput).
-  void sync() const { file_.sync(); }
+  // Throws: Error(kOutput); Error(kCorrupt) when any of it was written here before.
+  void write_at(std::uint64_t offset, ConstByteSpan bytes) const;
+  // All has been written here that is to be, which is [begin, end) of the file: returns when it is
+  // on the disk. Throws: Error(kOutput); Error(kCorrupt) when it is not that.
+  void finish(std::uint64_t begin, std::uint64_t end);
 
   // Makes it the output, with the mode and, where possible, the owner of the file it replaces, or
   // the mode of a new one; access lists stay behind. Returns false where it has lost its name
@@ -72,7 +73,8 @@ class SharedFile {
   OutputPlace place_;
   std::string name_;
   Folder folder_;
-  File file_;
+  WrittenPlaces places_;
+  File file_;  // after what it notes its places in
 };
 
 }  // namespace gsort::io

@@ -7,6 +7,7 @@
 #include "base/units.hpp"
 #include "io/codecs/decompress.hpp"
 #include "lies/seams.hpp"
+#include "lies/shares_case.hpp"
 #include "plan/rounds.hpp"
 #include "support/resumable_sort.hpp"
 #include "support/stably_sorted.hpp"
@@ -344,6 +345,9 @@ std::vector<LieCase> make_cases() {
   add("resumed", keys(use_runs), spilled).resumes = true;
   add("resumed_in_rounds", keys(use_rounds), spilled).resumes = true;
   add("resumed_reading", keys(use_runs), {Seam::kReader}).resumes = true;
+  const std::set<Seam> shared = spilled | std::set{Seam::kOutput};
+  add("shares", keys(use_runs), shared).in_shares = true;
+  add("shares_of_records", request_of_records(use_runs), shared).in_shares = true;
   return cases;
 }
 
@@ -400,6 +404,7 @@ SortResult run_case(const LieCase& lie_case) {
   if (lie_case.resumes) return run_resumed(lie_case);
   SortRequest request = lie_case.request;
   request.make_engine = lying_engine(lie_case);
+  if (lie_case.in_shares) return sort_in_shares(request);
   SortResult result = sort_in_folder(request);
   // The members of a compressed output are cut where pieces are.
   if (request.compress && !result.error) {

@@ -18,6 +18,7 @@ struct LieCase {
   std::set<Seam> seams;            // where lies are told; each must have events
   bool may_repeat_blocks = false;  // a chunk has room for a block that the reader gives twice
   bool resumes = false;            // the sort is ended midway, and a second one resumes it
+  bool in_shares = false;          // shares and parts are sorted each by itself
 };
 
 // Its name, for the list of tests.

@@ -23,6 +23,8 @@ PLACES = [
     ("io/output/output_stream.cpp", ["    written_ += ", "void StreamOutput::wait_for_turn(",
                                      "if (written_ < size_bytes)", "if (written_ > size_bytes)"]),
     ("io/output/encoding_proof.cpp", None),
+    ("io/output/shared_file.cpp", ["  file_.note_places_in(", "  if (places_.add(0, begin)",
+                                    "  throw Error(ErrorKind::kCorrupt,"]),
     ("io/runs/run_format.cpp", None),
     ("io/runs/run.cpp", ["void Run::require_whole() const {"]),
     ("io/runs/run_index.cpp", ["run.require_whole();"]),
@@ -32,6 +34,9 @@ PLACES = [
                                    "      proof_.add_all_of("]),
     ("src/pipeline/form_runs.cpp", ["  void require_all_taken(", "    require_all_taken(begin",
                                     "filled_with_ += input;"]),
+    ("src/pipeline/share/take_part.cpp", ["  record.output = summary", "  record.first = stretches",
+                                          "  take_proof(proof, record);", "  file.finish("]),
+    ("src/pipeline/share/join_parts.cpp", ["Fingerprint prove(", "  joined.output = prove("]),
     ("src/pipeline/split/part_splitter.cpp", ["void require_reached(", "    require_reached(position",
                                               "\n  require_reached(position"]),
     ("src/pipeline/output/sinks.hpp", ["class StagingSink"]),
@@ -60,7 +65,7 @@ TESTS = {
     "io/output/": OUTPUTS,
 }
 USUAL_TESTS = [
-    ("unit_pipeline", "*Proof*:OrderLedger.*:*Sink.*:*Staging*:PartSplitter.Makes*:GapWatch*"),
+    ("unit_pipeline", "*Proof*:Joined.*:OrderLedger.*:*Sink.*:*Staging*:PartSplitter.Makes*:GapWatch*"),
     ("lying_sorts", "*"),
     ("unit_pipeline", "*Damage*:*Lying*:*Arrays*:*Result*:*Top*:Selection*:Unique*:*Check*"),
 ]

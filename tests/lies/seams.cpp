@@ -12,6 +12,7 @@
 #include "io/codecs/compress.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
+#include "io/output/shared_file.hpp"
 #include "io/output/writer.hpp"
 #include "io/runs/run_store.hpp"
 #include "io/system/sys.hpp"
@@ -402,6 +403,19 @@ void lying_write_at(io::Output& output, std::uint64_t offset, ConstByteSpan byte
   if (!telling) return real_write_at(output, offset, bytes);
   put_lying(*telling, offset, bytes, 1,
             [&](std::uint64_t at, ConstByteSpan some) { real_write_at(output, at, some); });
+}
+
+#define GSORT_SHARED_WRITE_AT "_ZNK5gsort2io10SharedFile8write_atEm" GSORT_CONST_BYTES
+void real_shared_write_at(const io::SharedFile& file, std::uint64_t offset, ConstByteSpan bytes)
+    GSORT_REAL(GSORT_SHARED_WRITE_AT);
+void lying_shared_write_at(const io::SharedFile& file, std::uint64_t offset, ConstByteSpan bytes)
+    GSORT_WRAP(GSORT_SHARED_WRITE_AT);
+
+void lying_shared_write_at(const io::SharedFile& file, std::uint64_t offset, ConstByteSpan bytes) {
+  auto telling = the_liar().event(Seam::kOutput, bytes);
+  if (!telling) return real_shared_write_at(file, offset, bytes);
+  put_lying(*telling, offset, bytes, 1,
+            [&](std::uint64_t at, ConstByteSpan some) { real_shared_write_at(file, at, some); });
 }
 
 #define GSORT_FORMAT_LINES "_ZN5gsort12format_linesE" GSORT_CONST_BYTES "RKNS_9KeyFormatEPc"

@@ -252,8 +252,7 @@ Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_
   const std::vector<std::byte> header = header_of_output(plan.job, shares.elements());
   PartRecord record = record_of(job, shares, plan.job.output_form, header.size());
   const io::OutputPlace place = io::place_of_output(job.output);
-  const io::SharedFile file(place, shared_name(place.name, record.job),
-                            io::SharedFile::Access::kWrite);
+  io::SharedFile file(place, shared_name(place.name, record.job), io::SharedFile::Access::kWrite);
   file.grow_to(record.file_bytes);
   record.file_number = file.number();
   Outcome outcome;
@@ -267,7 +266,11 @@ Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_
   }
   take_proof(proof, record);
   meter.begin_phase(Phase::kSync, 0, 0);
-  file.sync();
+  const auto offset_of = [&](std::uint64_t element) {
+    return header.size() + element * plan.element_bytes;
+  };
+  const std::uint64_t begin = record.part == 0 ? 0 : offset_of(record.begin);
+  file.finish(begin, offset_of(record.end));
   io::write_record(place, record_name(place.name, record), encode_part(record));
   meter.end_phase();
   outcome.phases = meter.phases();

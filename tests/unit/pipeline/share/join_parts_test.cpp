@@ -102,8 +102,25 @@ TEST_F(Joined, RefusesOtherElementsThanTheSharesHave) {
 }
 
 TEST_F(Joined, RefusesPartsOfOtherShares) {
-  EXPECT_EQ(error_with([](PartRecord& record) { ++record.input.second; }).kind(),
-            ErrorKind::kCorrupt);
+  for (const auto& change : std::initializer_list<void (*)(PartRecord&)>{
+           [](PartRecord& record) { ++record.input.second; },
+           [](PartRecord& record) { ++record.elements; },
+           [](PartRecord& record) { ++record.file_bytes; }}) {
+    const PartRecord whole = records_[1];
+    EXPECT_EQ(error_with(change).kind(), ErrorKind::kCorrupt);
+    records_[1] = whole;
+  }
+}
+
+TEST_F(Joined, TakesAPartWithoutElements) {
+  records_[0].output = records_[0].input;
+  records_[0].end = 4;
+  records_[0].last = "dd";
+  records_[1].output = {};
+  records_[1].begin = 4;
+  records_[1].first = records_[1].last = "";
+  leave_records();
+  EXPECT_EQ(join_parts(output_, 2).fingerprint, records_[0].output);
 }
 
 TEST_F(Joined, RefusesGapsAndOverlaps) {
