@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <numeric>
 
-#include "base/page.hpp"
 #include "pipeline/part_queue.hpp"
 
 namespace gsort {
@@ -29,6 +28,9 @@ struct ShareNumber {
           share_border(elements, std::uint64_t{share.number} + 1, share.of)};
 }
 
+// The largest page of memory of any Linux kernel (ARM64); all hosts must use one number.
+inline constexpr std::uint64_t kLargestPageBytes = 65536;
+
 // Where part `number` begins in a file that several hosts write: not within a page where elements
 // allow that and parts are long, since two hosts that write into one page of a network file system
 // may lose data. `header_bytes` come before the first element.
@@ -37,10 +39,10 @@ struct ShareNumber {
                                                std::uint64_t header_bytes) {
   constexpr std::uint64_t kLeastSteps = 16;  // of a part
   const std::uint64_t border = share_border(elements, number, of);
-  const std::uint64_t step = kMemoryPageBytes / std::gcd(kMemoryPageBytes, element_bytes);
+  const std::uint64_t step = kLargestPageBytes / std::gcd(kLargestPageBytes, element_bytes);
   if (border == elements || elements / of < kLeastSteps * step) return border;
   for (std::uint64_t back = 0; back < std::min(step, border); ++back) {
-    if ((header_bytes + (border - back) * element_bytes) % kMemoryPageBytes == 0) {
+    if ((header_bytes + (border - back) * element_bytes) % kLargestPageBytes == 0) {
       return border - back;
     }
   }

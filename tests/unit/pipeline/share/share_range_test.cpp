@@ -29,8 +29,8 @@ TEST(ShareRange, PartsOfAFileBeginAtPages) {
         const std::uint64_t begin = part_border(kElements, part, 7, element_bytes, header_bytes);
         ASSERT_GE(begin, next);
         ASSERT_LE(begin, share_border(kElements, part, 7));
-        ASSERT_GT(begin + 4096, share_border(kElements, part, 7));
-        ASSERT_TRUE(part == 0 || (header_bytes + begin * element_bytes) % 4096 == 0);
+        ASSERT_GT(begin + 65536, share_border(kElements, part, 7));
+        ASSERT_TRUE(part == 0 || (header_bytes + begin * element_bytes) % 65536 == 0);
         next = begin;
       }
       ASSERT_EQ(part_border(kElements, 7, 7, element_bytes, header_bytes), kElements);
