@@ -14,8 +14,8 @@
 // keys aligned to their size, scratch to 256 bytes (as cudaMalloc does); arrays are apart unless
 // said otherwise, and stay alive and untouched until the stream has passed the work. Throws:
 // Error(kUsage), with nothing queued, for null pointers with a count, overlap, misalignment, more
-// than 2^35 keys in one call (the sizes of scratch memory are refused for these, too) and too
-// little scratch; Error(kDevice), naming the operation, when CUDA fails. Thread-safe.
+// than 2^35 keys in one call (the ..._scratch_bytes functions throw it, too) and too little
+// scratch; Error(kDevice), naming the operation, when CUDA fails. Thread-safe.
 // error_of.hpp gives errors as results.
 #pragma once
 
@@ -58,7 +58,7 @@ template <DeviceKey Key>
 void merge_device_keys(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
                        Key* output, Order order, const DeviceScratch& scratch, DeviceStream stream);
 
-// The same for two slices; a few per cent of the keys for up to 8, and else one more array of keys.
+// The same for two slices; for up to 8 a few per cent of the keys, for more one more array of keys.
 template <DeviceKey Key>
 [[nodiscard]] std::size_t device_slices_scratch_bytes(std::uint64_t total,
                                                       std::uint32_t slice_count);
@@ -70,7 +70,7 @@ void merge_device_slices(const Key* input, const std::uint64_t* slice_counts,
                          std::uint32_t slice_count, Key* output, Order order,
                          const DeviceScratch& scratch, DeviceStream stream);
 
-// None for arrays of up to 8,192 keys; else about what a sort of all of them needs.
+// 0 for arrays of up to 8,192 keys; else about what a sort of all of them needs.
 template <DeviceKey Key>
 [[nodiscard]] std::size_t device_batch_scratch_bytes(std::uint64_t array_count,
                                                      std::uint64_t array_keys);

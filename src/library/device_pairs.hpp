@@ -1,5 +1,5 @@
-// Stable sorts and merges of pairs in device memory, and the order of keys as their numbers, queued
-// on a stream. Only where the library was built with CUDA. Pair i is keys[i] with values[i]; a
+// Stable sorts and merges of pairs in device memory, and the indices that sort keys, queued on a
+// stream. Only where the library was built with CUDA. Pair i is keys[i] with values[i]; a
 // value is anything of 4 or 8 bytes, and arrives as it is.
 //
 //   scratch.bytes = gsort::device_pairs_scratch_bytes<float, int>(count);
@@ -27,7 +27,7 @@ template <class Value>
 concept DeviceMoved = !DeviceWord<Value> && std::is_trivially_copyable_v<Value> &&
                       (sizeof(Value) == 4 || sizeof(Value) == 8) && alignof(Value) == sizeof(Value);
 
-// Numbers of keys.
+// Types of indices.
 template <class Index>
 concept DeviceIndex =
     DeviceWord<Index> || std::same_as<Index, std::int32_t> || std::same_as<Index, std::int64_t>;
@@ -57,8 +57,8 @@ void merge_device_pairs(const Key* a_keys, const Value* a_values, std::uint64_t 
                         Key* keys_out, Value* values_out, Order order, const DeviceScratch& scratch,
                         DeviceStream stream);
 
-// The same for two slices; a few per cent of the pairs for up to 8, and else one more array of keys
-// and of values.
+// The same for two slices; for up to 8, a few per cent of the pairs; for more, one more array of
+// keys and of values.
 template <DeviceKey Key, DeviceWord Value>
 [[nodiscard]] std::size_t device_pair_slices_scratch_bytes(std::uint64_t total,
                                                            std::uint32_t slice_count);
@@ -75,8 +75,8 @@ void merge_device_pair_slices(const Key* keys_in, const Value* values_in,
 template <DeviceKey Key, DeviceIndex Index>
 [[nodiscard]] std::size_t device_argsort_scratch_bytes(std::uint64_t count);
 
-// Writes the numbers 0 to count - 1 of the keys in their order; equal keys in order of the numbers.
-// Throws: Error(kUsage) also, as the size of scratch memory does, for more keys than the greatest
+// Writes the indices, from 0 to count - 1, that sort the keys; those of equal keys ascend. This and
+// device_argsort_scratch_bytes also throw Error(kUsage) if count is greater than the greatest
 // Index.
 template <DeviceKey Key, DeviceIndex Index>
 void argsort_device_keys(const Key* keys, Index* indices, std::uint64_t count, Order order,

@@ -1,5 +1,5 @@
-// Sorting many arrays in device memory in one call, each by itself: keys, pairs, or the order of
-// keys as their numbers, queued on a stream. Only where the library was built with CUDA. Arrays lie
+// Sorting many arrays in device memory in one call, each by itself: keys, pairs, or the indices
+// that sort the keys, queued on a stream. Only where the library was built with CUDA. Arrays lie
 // back to back and have one length, or begin at offsets that only the device knows.
 //
 //   const gsort::DeviceSegments rows{.array_count = 1000, .array_keys = 512};
@@ -32,8 +32,8 @@ struct DeviceSegments {
   std::uint64_t longest = kUnknownLength;
 };
 
-// None for arrays of one length of up to 8,192 keys; else at most what a sort of all keys needs,
-// and a tenth, and 12 bytes for every 190 arrays. For exactly these numbers.
+// 0 for arrays of one length of up to 8,192 keys; else at most 1.1 times what a sort of all keys
+// needs, and 12 bytes for every 190 arrays. Valid only for exactly these segments.
 template <DeviceKey Key>
 [[nodiscard]] std::size_t device_segments_scratch_bytes(const DeviceSegments& segments);
 
@@ -43,7 +43,8 @@ void sort_device_segments(const Key* input, Key* output, const DeviceSegments& s
                           Order order, const DeviceScratch& scratch, DeviceStream stream);
 
 // For keys of 32 bits 8 bytes a pair, of 64 bits 12, and what segments of as many 64-bit keys need.
-// For exactly these numbers. This and the calls below throw Error(kUsage) for more than 2^32 pairs.
+// Valid only for exactly these segments. This and the calls below throw Error(kUsage) for more than
+// 2^32 pairs.
 template <DeviceKey Key>
 [[nodiscard]] std::size_t device_segment_pairs_scratch_bytes(const DeviceSegments& segments);
 
@@ -54,9 +55,9 @@ void sort_device_segment_pairs(const Key* keys_in, Key* keys_out, const Value* v
                                Value* values_out, const DeviceSegments& segments, Order order,
                                const DeviceScratch& scratch, DeviceStream stream);
 
-// Writes in each array's place the numbers of its keys, from 0 on, in their order; equal keys in
-// order of the numbers. Scratch is of device_segment_pairs_scratch_bytes. Requires: an Index has
-// the numbers of the longest array.
+// Writes in each array's place the indices, from 0 on, that sort its keys; those of equal keys
+// ascend. Scratch memory is of device_segment_pairs_scratch_bytes. Requires: an Index holds the
+// indices of the longest array.
 template <DeviceKey Key, DeviceIndex Index>
 void argsort_device_segments(const Key* keys, Index* indices, const DeviceSegments& segments,
                              Order order, const DeviceScratch& scratch, DeviceStream stream);
