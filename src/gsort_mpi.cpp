@@ -147,6 +147,10 @@ class Process {
       return;
     }
     team.set_peer_timeout(std::chrono::seconds(options.peer_timeout_seconds));
+    if (options.explain != ExplainMode::kNone) {
+      print(stdout, explain_on_cluster(team, options));
+      return;
+    }
     // Opened at once, so that what is wrong with it is known before anything is sorted.
     std::optional<io::Output> stats;
     if (team.rank() == 0 && options.stats) stats.emplace(*options.stats);

@@ -16,6 +16,7 @@
 #include "app/own_files.hpp"
 #include "base/checked.hpp"
 #include "base/units.hpp"
+#include "cluster/cluster_plan.hpp"
 #include "cluster/exchange_plan.hpp"
 #include "cluster/proof_message.hpp"
 #include "cluster/rank_report.hpp"
@@ -27,6 +28,7 @@
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
 #include "io/output/output_share.hpp"
+#include "io/output/shared_file.hpp"
 #include "io/runs/run_store.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
@@ -158,8 +160,26 @@ class ClusterSort {
   ClusterSort(Team& team, const Options& options, std::function<void()>& on_leave)
       : team_(team), options_(options), on_leave_(on_leave) {}
 
+  // What run() would do; empty in all but rank 0.
+  std::string explained() {
+    look_at_inputs();
+    const Machine machine = take_share(io::place_of(*options_.output).folder);
+    const HostPlan own = host_plan(plan_, machine);
+    ClusterPlan all;
+    all.bytes = outcome_.bytes;
+    all.elements = outcome_.elements;
+    all.element_bytes = job_.element.bytes();
+    for (const Message& host : team_.gather(std::as_bytes(std::span(&own, 1)))) {
+      all.names.push_back(team_.host_of(static_cast<unsigned>(all.hosts.size())));
+      all.hosts.push_back(MessageReader(host).take<HostPlan>());
+    }
+    team_.meet();
+    return all.hosts.empty() ? std::string() : explain(all, options_.explain);
+  }
+
   ClusterOutcome run() {
-    look();
+    look_at_inputs();
+    open_output();
     form();
     plan_the_exchange();
     cut();
@@ -169,8 +189,8 @@ class ClusterSort {
   }
 
  private:
-  // Everything that can be known before anything is read.
-  void look() {
+  // Everything that can be known before anything is read or changed.
+  void look_at_inputs() {
     refuse_by_options(options_);
     reader_.emplace(options_.inputs, reader_options(options_));
     job_ = job_of(options_, *reader_);
@@ -180,6 +200,9 @@ class ClusterSort {
     outcome_.bytes = *reader_->known_size();
     outcome_.elements = outcome_.bytes / job_.element.bytes();
     header_ = header_of(job_, *reader_, outcome_.elements);
+  }
+
+  void open_output() {
     output_.emplace(team_, *options_.output, on_leave_);
     if (output_->output()) {
       refuse_writing_into_inputs(options_, *output_->output(), *reader_);
@@ -187,14 +210,15 @@ class ClusterSort {
         refuse_replacing_by_assumption(options_, job_.element, *output_->output(), *reader_);
       }
     }
-    take_share();
+    take_share(output_->folder());
     proof_.emplace(job_.element, options_.verify);
     output_->begin(header_, outcome_.elements, job_.element.bytes());
     require_room_for_runs();
     team_.meet();
   }
 
-  void take_share() {
+  // Plans for this process. The output's folder is known to rank 0, and empty in the others.
+  Machine take_share(const std::string& output_folder) {
     const std::uint64_t begin = share_begin(outcome_.elements, team_.rank(), team_.count());
     const std::uint64_t end = share_begin(outcome_.elements, team_.rank() + 1, team_.count());
     share_ = end - begin;
@@ -203,9 +227,10 @@ class ClusterSort {
     job_.forms_share = true;
     // Not the folder of the output, which is on a disk that all hosts share.
     folders_ = temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), "");
-    Machine machine = survey(folders_, output_->folder(), *reader_);
+    Machine machine = survey(folders_, output_folder, *reader_);
     machine.input_bytes = share_ * job_.element.bytes();
     plan_ = make_plan(job_, machine);
+    return machine;
   }
 
   void require_room_for_runs() const {
@@ -408,6 +433,11 @@ class ClusterSort {
 };
 
 }  // namespace
+
+std::string explain_on_cluster(Team& team, const Options& options) {
+  std::function<void()> nothing;
+  return ClusterSort(team, options, nothing).explained();
+}
 
 ClusterOutcome sort_on_cluster(Team& team, const Options& options,
                                std::function<void()>& on_leave) {

@@ -42,6 +42,10 @@ struct ClusterOutcome {
   std::string note;  // on types; for standard error
 };
 
+// Together, with the same options. Returns what sort_on_cluster() would do, in rank 0, as
+// options.explain wants it; empty in the others. Changes nothing. Throws: as that.
+[[nodiscard]] std::string explain_on_cluster(Team& team, const Options& options);
+
 // Together, with the same options. Returns when the output is in place, in all processes.
 // `on_leave` is set to what removes the hidden output of this process, for who ends it at once.
 // Throws: Error; as Team. The output is then as it was before.

@@ -22,7 +22,8 @@ constexpr std::string_view kShared[] = {"type",        "endian",    "reverse",
                                         "buffer-size", "parallel",  "direct-io",
                                         "pack-runs",   "no-verify", "q",
                                         "v",           "color",     "h",
-                                        "help",        "version",   "stats"};
+                                        "help",        "version",   "stats",
+                                        "explain"};
 
 // What differs from the help of gsort: by long name.
 struct OwnText {

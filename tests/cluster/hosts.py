@@ -198,6 +198,21 @@ def stats(bed: Bed) -> None:
         raise Failed(f"described or written, but not both: {described ^ fields_of(report)}")
 
 
+def explained(bed: Bed) -> None:
+    """The plan of every host is printed, and nothing is made."""
+    bed.write_keys("in.u64", 300_000)
+    if bed.finish(bed.start(3, *SMALL, "in.u64", "--explain=json"), 60) != 0:
+        raise Failed("--explain fails")
+    plan = json.loads(bed.said())
+    if [host["name"] for host in plan["hosts"]] != bed.hosts.names[:3]:
+        raise Failed(f"the hosts are {plan['hosts']}")
+    if sum(host["elements"] for host in plan["hosts"]) != 300_000 or plan["network_bytes"] != 1_600_000:
+        raise Failed(f"the plan is {plan}")
+    if (bed.folder / "out").exists():
+        raise Failed("--explain has made the output")
+    bed.require_nothing_left()
+
+
 def killed(bed: Bed, rounds: int) -> None:
     size = 12_000_000
     bed.write_keys("in.u64", size // 8)
@@ -300,8 +315,8 @@ def memory_limited(bed: Bed) -> None:
 
 
 CASES: dict[str, Callable[[Bed], None]] = {
-    "equal_bytes": equal_bytes, "stats": stats, "memory_limited": memory_limited, "scratch_full": scratch_full,
-    "link_interrupted": link_interrupted, "link_lost": link_lost, "link_lost_early": link_lost_early,
+    "equal_bytes": equal_bytes, "stats": stats, "explained": explained, "memory_limited": memory_limited,
+    "scratch_full": scratch_full, "link_interrupted": link_interrupted, "link_lost": link_lost, "link_lost_early": link_lost_early,
     "killed": lambda bed: killed(bed, 1)}
 LONG_CASES: dict[str, Callable[[Bed], None]] = {"killed_often": lambda bed: killed(bed, 10)}
 

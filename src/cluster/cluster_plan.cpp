@@ -1,0 +1,163 @@
+#include "cluster/cluster_plan.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/checked.hpp"
+#include "base/units.hpp"
+#include "options/pages/help.hpp"
+#include "plan/rates.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// 14 ns for a key of 8 bytes, up to 256 slices. Zen 4.
+constexpr double kMergeCore = 0.55e9;
+
+double as_double(std::uint64_t number) {
+  return static_cast<double>(number);
+}
+
+std::uint64_t share_bytes(const ClusterPlan& plan, const HostPlan& host) {
+  return host.elements * plan.element_bytes;
+}
+
+// Of a host's share of the output, what other hosts have read.
+double received_bytes(const ClusterPlan& plan) {
+  const double hosts = as_double(plan.hosts.size());
+  return as_double(plan.bytes) / hosts * (hosts - 1) / hosts;
+}
+
+PhaseTime longest(std::initializer_list<PhaseTime> times) {
+  return std::ranges::max(times, {}, &PhaseTime::seconds);
+}
+
+PhaseTime slowest(const ClusterPlan& plan,
+                  PhaseTime (*of_host)(const ClusterPlan&, const HostPlan&)) {
+  PhaseTime slowest;
+  for (const HostPlan& host : plan.hosts) slowest = longest({slowest, of_host(plan, host)});
+  return slowest;
+}
+
+PhaseTime forming_of(const ClusterPlan& plan, const HostPlan& host) {
+  const double bytes = as_double(share_bytes(plan, host));
+  return longest({{bytes / Rates::kUsualDiskRead, "reading the input"},
+                  {bytes / (host.threads * Rates::kUsualCore), "sorting"},
+                  {as_double(host.temporary_bytes) / Rates::kUsualDiskWrite, "writing runs"}});
+}
+
+PhaseTime merging_of(const ClusterPlan& plan, const HostPlan& host) {
+  const double bytes = as_double(plan.bytes) / as_double(plan.hosts.size());
+  return longest({{bytes / Rates::kUsualDiskWrite, "writing the output"},
+                  {bytes / (host.threads * kMergeCore), "merging"},
+                  {received_bytes(plan) / kNetworkBytesPerSecond, "the network"},
+                  {as_double(host.temporary_bytes) / Rates::kUsualDiskRead, "reading runs"}});
+}
+
+std::string host_words(const ClusterPlan& plan, const HostPlan& host) {
+  const std::string disk =
+      host.temporary_bytes == 0
+          ? std::string("no temporary files")
+          : fmt::format("up to {} of temporary files ({} free)", format_bytes(host.temporary_bytes),
+                        format_bytes(host.free_bytes));
+  return fmt::format("reads {}, {} run{}, {}; {} thread{}, at most {} of memory",
+                     format_bytes(share_bytes(plan, host)), format_count(host.runs),
+                     host.runs == 1 ? "" : "s", disk, host.threads, host.threads == 1 ? "" : "s",
+                     format_bytes(host.memory_bytes));
+}
+
+std::string time_words(const char* phase, const PhaseTime& time) {
+  return fmt::format("{} {:.3g} s ({})", phase, time.seconds, time.bound);
+}
+
+std::string text_of(const ClusterPlan& plan) {
+  std::size_t width = std::string_view("network").size();
+  for (const std::string& name : plan.names) width = std::max(width, name.size());
+  std::string text;
+  const auto add = [&](std::string_view label, const std::string& words) {
+    text += fmt::format("{:<{}}  {}\n", label, width, words);
+  };
+  add("input", fmt::format("{}, {} elements, on {} processes", format_bytes(plan.bytes),
+                           format_count(plan.elements), plan.hosts.size()));
+  for (std::size_t rank = 0; rank < plan.hosts.size(); ++rank) {
+    add(plan.names[rank], host_words(plan, plan.hosts[rank]));
+  }
+  add("network", fmt::format("{} if the input is in random order, {} out of each host; packing "
+                             "makes it less",
+                             format_bytes(network_bytes(plan)),
+                             format_bytes(network_bytes(plan) / plan.hosts.size())));
+  add("time", time_words("forming runs", forming_time(plan)) + ", " +
+                  time_words("merging", merging_time(plan)));
+  add("", fmt::format("at {:.1f} GB/s from a disk, {:.1f} to it, {:.1f} out of a host",
+                      Rates::kUsualDiskRead / 1e9, Rates::kUsualDiskWrite / 1e9,
+                      kNetworkBytesPerSecond / 1e9));
+  return text;
+}
+
+Json phase_object(const char* name, const PhaseTime& time) {
+  return {{"name", name}, {"seconds", time.seconds}, {"bound", time.bound}};
+}
+
+std::string json_of(const ClusterPlan& plan) {
+  std::string program = version_text(Program::kCluster);
+  program.pop_back();  // its newline
+  Json hosts = Json::array();
+  for (std::size_t rank = 0; rank < plan.hosts.size(); ++rank) {
+    const HostPlan& host = plan.hosts[rank];
+    hosts.push_back({{"name", plan.names[rank]},
+                     {"elements", host.elements},
+                     {"runs", host.runs},
+                     {"temporary_bytes", host.temporary_bytes},
+                     {"free_bytes", host.free_bytes},
+                     {"memory_bytes", host.memory_bytes},
+                     {"threads", host.threads}});
+  }
+  const Json all = {
+      {"program", program},
+      {"bytes", plan.bytes},
+      {"elements", plan.elements},
+      {"network_bytes", network_bytes(plan)},
+      {"phases",
+       {phase_object("form", forming_time(plan)), phase_object("merge", merging_time(plan))}},
+      {"hosts", hosts}};
+  return all.dump(2) + "\n";
+}
+
+}  // namespace
+
+HostPlan host_plan(const Plan& plan, const Machine& machine) {
+  HostPlan host;
+  host.elements = plan.elements;
+  host.runs = plan.elements == 0 ? 0 : std::max<std::uint64_t>(plan.run.count, 1);
+  host.temporary_bytes = plan.temporary_bytes;
+  host.memory_bytes = plan.host_budget_bytes;
+  host.threads = plan.threads;
+  std::map<std::uint64_t, std::uint64_t> free;  // by file system
+  for (const Folder& folder : machine.temporary) free[folder.file_system] = folder.free_bytes;
+  for (const auto& [system, bytes] : free) host.free_bytes = capped_sum(host.free_bytes, bytes);
+  return host;
+}
+
+PhaseTime forming_time(const ClusterPlan& plan) {
+  return slowest(plan, forming_of);
+}
+
+PhaseTime merging_time(const ClusterPlan& plan) {
+  return slowest(plan, merging_of);
+}
+
+std::uint64_t network_bytes(const ClusterPlan& plan) {
+  return plan.bytes - plan.bytes / plan.hosts.size();
+}
+
+std::string explain(const ClusterPlan& plan, ExplainMode mode) {
+  return mode == ExplainMode::kJson ? json_of(plan) : text_of(plan);
+}
+
+}  // namespace gsort::cluster

@@ -1,0 +1,52 @@
+// --explain of a sort on several machines: what each host would do, what crosses the network, and
+// what bounds the time. Pure functions of what the hosts say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "options/options.hpp"
+#include "plan/machine.hpp"
+#include "plan/plan.hpp"
+
+namespace gsort::cluster {
+
+// What a process plans, as it is sent to rank 0.
+struct HostPlan {
+  std::uint64_t elements = 0;         // of its share of the input
+  std::uint64_t runs = 0;             // of these, as many as planned
+  std::uint64_t temporary_bytes = 0;  // the most on disk at once
+  std::uint64_t free_bytes = 0;       // in its temporary folders
+  std::uint64_t memory_bytes = 0;     // -S
+  unsigned threads = 1;
+};
+
+[[nodiscard]] HostPlan host_plan(const Plan& plan, const Machine& machine);
+
+struct ClusterPlan {
+  std::uint64_t bytes = 0;  // of the input
+  std::uint64_t elements = 0;
+  std::uint64_t element_bytes = 1;
+  std::vector<std::string> names;
+  std::vector<HostPlan> hosts;  // by rank
+};
+
+// What a phase of all hosts takes, and why: of what happens at the same time, the longest.
+struct PhaseTime {
+  double seconds = 0;
+  const char* bound = "";
+};
+
+// At the rates of hosts that were measured, and kNetworkBytesPerSecond out of each host.
+inline constexpr double kNetworkBytesPerSecond = 25e9 / 8;
+[[nodiscard]] PhaseTime forming_time(const ClusterPlan& plan);
+[[nodiscard]] PhaseTime merging_time(const ClusterPlan& plan);
+
+// Unpacked, with keys in random order: no host has any of what others read.
+[[nodiscard]] std::uint64_t network_bytes(const ClusterPlan& plan);
+
+// Requires: mode is not kNone.
+[[nodiscard]] std::string explain(const ClusterPlan& plan, ExplainMode mode);
+
+}  // namespace gsort::cluster

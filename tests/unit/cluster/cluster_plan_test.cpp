@@ -1,0 +1,52 @@
+#include "cluster/cluster_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "plan/rates.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+ClusterPlan plan_of(std::uint64_t hosts, std::uint64_t elements_each, unsigned threads) {
+  ClusterPlan plan;
+  plan.elements = hosts * elements_each;
+  plan.element_bytes = 8;
+  plan.bytes = plan.elements * 8;
+  for (std::uint64_t host = 0; host < hosts; ++host) {
+    plan.names.push_back("h" + std::to_string(host + 1));
+    plan.hosts.push_back({.elements = elements_each, .runs = 3, .threads = threads});
+  }
+  return plan;
+}
+
+TEST(ClusterPlan, SendsAllButTheShareOfEachHost) {
+  EXPECT_EQ(network_bytes(plan_of(1, 1000, 4)), 0);
+  EXPECT_EQ(network_bytes(plan_of(4, 1000, 4)), 3 * 8000);
+}
+
+TEST(ClusterPlan, IsBoundByTheCoresOfAHostThatHasFew) {
+  ClusterPlan plan = plan_of(3, 1'000'000'000, 64);
+  EXPECT_STREQ(forming_time(plan).bound, "reading the input");
+  EXPECT_NEAR(forming_time(plan).seconds, 8e9 / Rates::kUsualDiskRead, 1e-6);
+  plan.hosts[2].threads = 1;
+  EXPECT_STREQ(forming_time(plan).bound, "sorting");
+  EXPECT_NEAR(forming_time(plan).seconds, 8e9 / Rates::kUsualCore, 1e-6);
+  EXPECT_STREQ(merging_time(plan).bound, "merging");
+}
+
+TEST(ClusterPlan, NamesEveryHostInBothForms) {
+  const ClusterPlan plan = plan_of(3, 1000, 2);
+  for (const ExplainMode mode : {ExplainMode::kText, ExplainMode::kJson}) {
+    const std::string text = explain(plan, mode);
+    for (const std::string& name : plan.names)
+      EXPECT_NE(text.find(name), std::string::npos) << text;
+  }
+}
+
+TEST(ClusterPlan, PlansNoElements) {
+  EXPECT_EQ(forming_time(plan_of(3, 0, 2)).seconds, 0);
+  EXPECT_NE(explain(plan_of(3, 0, 2), ExplainMode::kText), "");
+}
+
+}  // namespace
+}  // namespace gsort::cluster
