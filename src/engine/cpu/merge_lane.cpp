@@ -1,6 +1,7 @@
 #include "engine/cpu/merge_lane.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "element/key_loops.hpp"
 #include "element/kway_split.hpp"
@@ -9,6 +10,30 @@
 #include "engine/cpu/lane_memory.hpp"
 
 namespace gsort::cpu {
+namespace {
+
+constexpr int kGuesses = 3;
+
+// upper_bound_in where the bound is expected near `low`.
+template <class Key>
+std::uint64_t upper_bound_near(const Key* keys, std::uint64_t low, std::uint64_t high, Key value) {
+  for (std::uint64_t step = 1; step <= high - low; step *= 2) {
+    if (value < keys[low + step - 1]) return upper_bound_in(keys, low, low + step - 1, value);
+    low += step;
+  }
+  return upper_bound_in(keys, low, high, value);
+}
+
+// value + step, but no greater than any key. Requires: step >= 0.
+template <class Key>
+Key advanced(Key value, double step) {
+  constexpr Key kGreatest = static_cast<Key>(~Key{0});
+  if (step >= std::ldexp(1.0, 8 * sizeof(Key))) return kGreatest;
+  const Key by = static_cast<Key>(step);
+  return by < kGreatest - value ? static_cast<Key>(value + by) : kGreatest;
+}
+
+}  // namespace
 
 template <class Key>
 CpuMergeLane<Key>::CpuMergeLane(const EngineShape& shape, std::uint64_t part_elements,
@@ -41,15 +66,17 @@ void CpuMergeLane<Key>::merge(std::span<const std::uint64_t> slice_counts, std::
     form = KeyForm::kRaw;
   }
   cuts_.assign(slices.size(), 0);
+  high_.resize(slices.size());
+  probe_.resize(slices.size());
+  key_density_ = 0;
   std::vector<std::uint64_t> begin(slices.size(), 0);
   for (std::uint64_t done = 0; done < total;) {
-    const std::uint64_t end = std::min<std::uint64_t>(done + stretch_.size(), total);
     begin = cuts_;
-    advance_cuts(slices, end);
-    const std::span<Key> keys = merge_stretch(slices, begin, end - done);
+    const std::uint64_t count = advance_cuts(slices, done, total);
+    const std::span<Key> keys = merge_stretch(slices, begin, count);
     if (form == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);
     sink.put(position + done, std::as_bytes(keys));
-    done = end;
+    done += count;
   }
 }
 
@@ -73,11 +100,47 @@ std::span<Key> CpuMergeLane<Key>::merge_stretch(const std::vector<Slice>& slices
 }
 
 template <class Key>
-void CpuMergeLane<Key>::advance_cuts(const std::vector<Slice>& slices, std::uint64_t end) {
+std::uint64_t CpuMergeLane<Key>::advance_cuts(const std::vector<Slice>& slices, std::uint64_t done,
+                                              std::uint64_t total) {
+  const std::uint64_t left = total - done;
+  if (left <= stretch_.size()) {
+    for (std::size_t i = 0; i < slices.size(); ++i) cuts_[i] = slices[i].count;
+    return left;
+  }
+  if (const std::uint64_t count = guess_cuts(slices); count > 0) return count;
+  split_at(slices, done + stretch_.size());
+  return stretch_.size();
+}
+
+template <class Key>
+std::uint64_t CpuMergeLane<Key>::guess_cuts(const std::vector<Slice>& slices) {
+  if (key_density_ == 0) return 0;
+  const std::uint64_t most = stretch_.size();
+  const double wanted = 0.875 * static_cast<double>(most);
+  double step = wanted / key_density_;
+  for (int guess = 0; guess < kGuesses; ++guess) {
+    const Key value = advanced(last_value_, step);
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      probe_[i] = upper_bound_near(slices[i].keys, cuts_[i], slices[i].count, value);
+      count += probe_[i] - cuts_[i];
+    }
+    const double counted = std::max(static_cast<double>(count), 1.0);
+    if (count >= most / 2 && count <= most) {
+      key_density_ = counted / step;
+      last_value_ = value;
+      cuts_.swap(probe_);
+      return count;
+    }
+    step *= std::min(wanted / counted, 16.0);
+  }
+  return 0;
+}
+
+template <class Key>
+void CpuMergeLane<Key>::split_at(const std::vector<Slice>& slices, std::uint64_t end) {
   Key least = static_cast<Key>(~Key{0});
   Key greatest = 0;
-  high_.resize(slices.size());
-  probe_.resize(slices.size());
   for (std::size_t i = 0; i < slices.size(); ++i) {
     high_[i] = slices[i].count;
     if (cuts_[i] == slices[i].count) continue;
@@ -92,6 +155,13 @@ void CpuMergeLane<Key>::advance_cuts(const std::vector<Slice>& slices, std::uint
           counts[i] = upper_bound_in(slices[i].keys, low[i], high[i], value);
         }
       });
+  last_value_ = least;
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    if (cuts_[i] > 0) last_value_ = std::max(last_value_, slices[i].keys[cuts_[i] - 1]);
+  }
+  key_density_ = last_value_ == least ? 0
+                                      : static_cast<double>(stretch_.size()) /
+                                            static_cast<double>(last_value_ - least);
 }
 
 template class CpuMergeLane<std::uint32_t>;

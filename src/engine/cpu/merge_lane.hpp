@@ -1,12 +1,15 @@
 // CpuMergeLane: merges the slices of one part on one core; the pipeline runs as many lanes as there
 // are cores.
 //
-// The part is cut by exact splits (kway_split.hpp) into stretches that fit the cache with their
-// scratch. A stretch is a few sorted slices of known range, and the fastest way measured to merge
-// them is cache_sort: its cost does not grow with the number of slices, where a tree of losers
-// takes a mispredicted step a key for each doubling. What one slice gives alone is not even copied,
-// and slices that follow each other are not sorted. Slices of records that are one key are mapped
-// first.
+// The part is cut into stretches that fit the cache with their scratch. Equal keys are the same, so
+// a cut may lie after any key that ends a stretch of half its room or more: its value is guessed
+// from how dense the last keys were, and only where guesses fail, as within ties, an exact split
+// (kway_split.hpp) finds it. With many slices the cuts are what costs: a guess searches each slice
+// once, close to its last cut, where a split searches it for every bit of the key. A stretch is a
+// few sorted slices of known range, and the fastest way measured to merge them is cache_sort: its
+// cost does not grow with the number of slices, where a tree of losers takes a mispredicted step a
+// key for each doubling. What one slice gives alone is not even copied, and slices that follow each
+// other are not sorted. Slices of records that are one key are mapped first.
 #pragma once
 
 #include <vector>
@@ -32,8 +35,14 @@ class CpuMergeLane final : public MergeLane {
     std::uint64_t count;
   };
 
-  // Moves `cuts_` on, so that the keys before them are the first `end` of the part.
-  void advance_cuts(const std::vector<Slice>& slices, std::uint64_t end);
+  // Moves cuts_ by one stretch: no key after them is less than one before them. Returns how many
+  // keys of the part's `total` it has; `done` are before it.
+  std::uint64_t advance_cuts(const std::vector<Slice>& slices, std::uint64_t done,
+                             std::uint64_t total);
+  // The same by guesses. Returns 0, and leaves cuts_ as they are, if none was good.
+  std::uint64_t guess_cuts(const std::vector<Slice>& slices);
+  // The same by a split: `end` keys are before the cuts then.
+  void split_at(const std::vector<Slice>& slices, std::uint64_t end);
   // The `count` keys from the cuts at `begin` to cuts_, in order: where they were, or in stretch_.
   std::span<Key> merge_stretch(const std::vector<Slice>& slices,
                                const std::vector<std::uint64_t>& begin, std::uint64_t count);
@@ -44,6 +53,8 @@ class CpuMergeLane final : public MergeLane {
   std::span<Key> stretch_;
   std::span<Key> scratch_;
   std::vector<std::uint64_t> cuts_;
+  Key last_value_ = 0;      // the last stretch has no greater key
+  double key_density_ = 0;  // its keys for each value in its range; 0: not known
   std::vector<std::uint64_t> high_;
   std::vector<std::uint64_t> probe_;
 };
