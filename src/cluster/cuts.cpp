@@ -153,7 +153,9 @@ class CutSearch {
     search.uses_fences = search.greatest - search.least <= probes.width / 2;
   }
 
+  // Reads blocks: the others must hear of this process meanwhile.
   [[nodiscard]] Cuts counts_at(const Search& search, std::uint64_t value, const Cuts& low) const {
+    team_.step();
     Cuts cuts(counts_.runs());
     for (std::size_t run = 0; run < cuts.size(); ++run) {
       cuts[run] = counts_.count(search.slot, run, search.word, value, low[run], search.high[run]);

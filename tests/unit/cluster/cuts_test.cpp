@@ -1,7 +1,9 @@
 #include "cluster/cuts.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <random>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -237,6 +239,55 @@ TEST(PartTable, PutsBordersOfRanksWhereTheFileHasMultiples) {
   const PartTable small({10, 4, 33, 64, 16});
   EXPECT_EQ(small.parts(3), 1);
   EXPECT_EQ(small.parts(0), 0);
+}
+
+// A disk that takes longer for the first counts than the others wait for a silent process.
+class SlowCounts final : public RunCounts {
+ public:
+  explicit SlowCounts(RunCounts& counts) : counts_(counts) {}
+  [[nodiscard]] std::size_t runs() const override { return counts_.runs(); }
+  [[nodiscard]] std::uint64_t elements(std::size_t run) const override {
+    return counts_.elements(run);
+  }
+  [[nodiscard]] unsigned slots() const override { return counts_.slots(); }
+  [[nodiscard]] std::size_t words() const override { return counts_.words(); }
+  [[nodiscard]] std::uint64_t greatest() const override { return counts_.greatest(); }
+  [[nodiscard]] Bounds bounds(std::size_t run, std::uint64_t value) const override {
+    return counts_.bounds(run, value);
+  }
+  [[nodiscard]] std::uint64_t count(unsigned slot, std::size_t run, std::size_t word,
+                                    std::uint64_t value, std::uint64_t low,
+                                    std::uint64_t high) override {
+    if (slow_left_ > 0) {
+      --slow_left_;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return counts_.count(slot, run, word, value, low, high);
+  }
+
+ private:
+  RunCounts& counts_;
+  int slow_left_ = 200;
+};
+
+TEST(Cuts, TellOthersOfAProcessThatReadsForLong) {
+  std::vector<SortedRun> runs(1);
+  for (std::uint64_t key = 0; key < 1000; ++key) runs[0].push_back({key << 50U});
+  LocalNetwork network(2, 1);
+  test::run_together(network, [&](Peers& peers) {
+    TeamOptions options;
+    options.peer_timeout = std::chrono::seconds(1);
+    Team team(peers, options);
+    const auto verdict = team.run_job([&] {
+      MemoryCounts counts(runs, 1, 1, 1000);
+      SlowCounts slow(counts);
+      const std::uint64_t position = 1001;
+      const auto cuts = team.rank() == 0 ? find_cuts(team, counts, std::span(&position, 1))
+                                         : find_cuts(team, slow, std::span(&position, 1));
+      EXPECT_EQ(cuts[0][0], team.rank() == 0 ? 501U : 500U);
+    });
+    EXPECT_FALSE(verdict) << verdict->text;
+  });
 }
 
 }  // namespace
