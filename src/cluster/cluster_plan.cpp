@@ -30,8 +30,7 @@ std::uint64_t share_bytes(const ClusterPlan& plan, const HostPlan& host) {
 
 // Of a host's share of the output, what other hosts have read.
 double received_bytes(const ClusterPlan& plan) {
-  const double hosts = as_double(plan.hosts.size());
-  return as_double(plan.bytes) / hosts * (hosts - 1) / hosts;
+  return as_double(network_bytes(plan)) / as_double(plan.hosts.size());
 }
 
 PhaseTime longest(std::initializer_list<PhaseTime> times) {
@@ -76,6 +75,14 @@ std::string time_words(const char* phase, const PhaseTime& time) {
   return fmt::format("{} {:.3g} s ({})", phase, time.seconds, time.bound);
 }
 
+std::string network_words(const ClusterPlan& plan) {
+  if (plan.is_counted) return "sums of counts: keys of one and two bytes are counted";
+  const std::uint64_t bytes = network_bytes(plan);
+  return fmt::format(
+      "{} if the input is in random order, {} out of each host; packing makes it less",
+      format_bytes(bytes), format_bytes(bytes / plan.hosts.size()));
+}
+
 std::string text_of(const ClusterPlan& plan) {
   std::size_t width = std::string_view("network").size();
   for (const std::string& name : plan.names) width = std::max(width, name.size());
@@ -88,10 +95,7 @@ std::string text_of(const ClusterPlan& plan) {
   for (std::size_t rank = 0; rank < plan.hosts.size(); ++rank) {
     add(plan.names[rank], host_words(plan, plan.hosts[rank]));
   }
-  add("network", fmt::format("{} if the input is in random order, {} out of each host; packing "
-                             "makes it less",
-                             format_bytes(network_bytes(plan)),
-                             format_bytes(network_bytes(plan) / plan.hosts.size())));
+  add("network", network_words(plan));
   add("time", time_words("forming runs", forming_time(plan)) + ", " +
                   time_words("merging", merging_time(plan)));
   add("", fmt::format("at {:.1f} GB/s from a disk, {:.1f} to it, {:.1f} out of a host",
@@ -134,7 +138,8 @@ std::string json_of(const ClusterPlan& plan) {
 HostPlan host_plan(const Plan& plan, const Machine& machine) {
   HostPlan host;
   host.elements = plan.elements;
-  host.runs = plan.elements == 0 ? 0 : std::max<std::uint64_t>(plan.run.count, 1);
+  host.runs =
+      plan.elements == 0 || plan.is<CountKeys>() ? 0 : std::max<std::uint64_t>(plan.run.count, 1);
   host.temporary_bytes = plan.temporary_bytes;
   host.memory_bytes = plan.host_budget_bytes;
   host.threads = plan.threads;
@@ -153,7 +158,7 @@ PhaseTime merging_time(const ClusterPlan& plan) {
 }
 
 std::uint64_t network_bytes(const ClusterPlan& plan) {
-  return plan.bytes - plan.bytes / plan.hosts.size();
+  return plan.is_counted ? 0 : plan.bytes - plan.bytes / plan.hosts.size();
 }
 
 std::string explain(const ClusterPlan& plan, ExplainMode mode) {

@@ -28,6 +28,7 @@ struct ClusterPlan {
   std::uint64_t bytes = 0;  // of the input
   std::uint64_t elements = 0;
   std::uint64_t element_bytes = 1;
+  bool is_counted = false;  // no element moves
   std::vector<std::string> names;
   std::vector<HostPlan> hosts;  // by rank
 };
@@ -43,7 +44,8 @@ inline constexpr double kNetworkBytesPerSecond = 25e9 / 8;
 [[nodiscard]] PhaseTime forming_time(const ClusterPlan& plan);
 [[nodiscard]] PhaseTime merging_time(const ClusterPlan& plan);
 
-// Unpacked, with keys in random order: no host has any of what others read.
+// Unpacked, with keys in random order: no host has any of what others read. 0 where keys are
+// counted.
 [[nodiscard]] std::uint64_t network_bytes(const ClusterPlan& plan);
 
 // Requires: mode is not kNone.

@@ -34,9 +34,11 @@
 #include "io/system/memory.hpp"
 #include "io/system/space.hpp"
 #include "io/system/sys.hpp"
+#include "pipeline/count_keys.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/budget.hpp"
+#include "plan/engine_choice.hpp"
 #include "plan/make_plan.hpp"
 #include "plan/merge_plan.hpp"
 #include "plan/sizes.hpp"
@@ -68,9 +70,6 @@ void refuse_by_job(const Job& job, const io::Reader& reader) {
     throw not_yet("writing text and compressed files");
   }
   if (job.array_elements > 0) throw not_yet("sorting the rows of an array");
-  if (!job.element.records && job.element.bytes() < sizeof(std::uint32_t)) {
-    throw not_yet("sorting keys of 8 and 16 bits");
-  }
 }
 
 std::vector<std::byte> header_of(const Job& job, const io::Reader& reader, std::uint64_t elements) {
@@ -169,6 +168,7 @@ class ClusterSort {
     all.bytes = outcome_.bytes;
     all.elements = outcome_.elements;
     all.element_bytes = job_.element.bytes();
+    all.is_counted = plan_.is<CountKeys>();
     for (const Message& host : team_.gather(std::as_bytes(std::span(&own, 1)))) {
       all.names.push_back(team_.host_of(static_cast<unsigned>(all.hosts.size())));
       all.hosts.push_back(MessageReader(host).take<HostPlan>());
@@ -180,10 +180,7 @@ class ClusterSort {
   ClusterOutcome run() {
     look_at_inputs();
     open_output();
-    form();
-    plan_the_exchange();
-    cut();
-    exchange_and_merge();
+    plan_.is<CountKeys>() ? count() : form_and_merge();
     prove_and_name();
     return std::move(outcome_);
   }
@@ -217,6 +214,13 @@ class ClusterSort {
     team_.meet();
   }
 
+  void form_and_merge() {
+    form();
+    plan_the_exchange();
+    cut();
+    exchange_and_merge();
+  }
+
   // Plans for this process. The output's folder is known to rank 0, and empty in the others.
   Machine take_share(const std::string& output_folder) {
     const std::uint64_t begin = share_begin(outcome_.elements, team_.rank(), team_.count());
@@ -224,7 +228,7 @@ class ClusterSort {
     share_ = end - begin;
     reader_->begin_at(begin * job_.element.bytes());
     reader_->end_at(end * job_.element.bytes());
-    job_.forms_share = true;
+    job_.forms_share = !is_counted(job_);
     // Not the folder of the output, which is on a disk that all hosts share.
     folders_ = temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), "");
     Machine machine = survey(folders_, output_folder, *reader_);
@@ -298,6 +302,30 @@ class ClusterSort {
     throw Error(ErrorKind::kCorrupt, "verifying what was read",
                 fmt::format("the share of this host has {} elements, but {} were sorted",
                             format_count(share_), format_count(read)));
+  }
+
+  // Narrow keys do not move: counts are added up, and everybody writes a range of what they say.
+  void count() {
+    const io::Arena arena(plan_.arena_bytes, "counting");
+    KeyCounts counts;
+    const auto begin = now();
+    team_.work([&] {
+      const BlockReader blocks = blocks_of(*reader_, *proof_, nullptr);
+      counts = read_counts(plan_, blocks, nullptr, arena.bytes());
+      require_all_read();
+    });
+    team_.sum(counts);
+    const auto counted = now();
+    outcome_.own.form_seconds = counted - begin;
+    sizes_.part_elements = std::max<std::uint64_t>(outcome_.elements, 1);
+    parts_.emplace(part_sizes());
+    ProvingSink sink(*proof_, *output_);
+    team_.work([&] {
+      const unsigned rank = team_.rank();
+      put_counted(plan_, counts, {parts_->begin_of(rank), parts_->end_of(rank)}, nullptr,
+                  arena.bytes(), sink);
+    });
+    outcome_.own.exchange_seconds = now() - counted;
   }
 
   [[nodiscard]] std::uint64_t scratch_bytes() const { return store_ ? store_->scratch_bytes() : 0; }

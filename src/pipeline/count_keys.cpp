@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <numeric>
 #include <vector>
 
 #include "base/failure.hpp"
@@ -12,8 +13,6 @@
 
 namespace gsort {
 namespace {
-
-using Counts = std::vector<std::uint64_t>;  // by ordered key
 
 // Four tables, so that equal neighbours do not wait for each other's increment.
 template <class Key>
@@ -30,7 +29,7 @@ void count_block(std::span<const Key> raw, std::array<std::vector<std::uint32_t>
 
 template <class Key>
 void add_tables(std::array<std::vector<std::uint32_t>, 4>& tables, KeyMap<Key> map,
-                Counts& counts) {
+                KeyCounts& counts) {
   for (auto& table : tables) {
     for (std::size_t raw = 0; raw < table.size(); ++raw) {
       counts[map.to_ordered(static_cast<Key>(raw))] += table[raw];
@@ -40,12 +39,12 @@ void add_tables(std::array<std::vector<std::uint32_t>, 4>& tables, KeyMap<Key> m
 }
 
 template <class Key>
-Counts count_all(const Plan& plan, const BlockReader& read, Meter* meter, ByteSpan memory) {
+KeyCounts count_all(const Plan& plan, const BlockReader& read, Meter* meter, ByteSpan memory) {
   constexpr std::size_t kValues = std::size_t{1} << (8 * sizeof(Key));
   // A 32-bit counter cannot run over before this many keys have been added to it.
   constexpr std::uint64_t kKeysBeforeAdding = std::uint64_t{1} << 31;
   const auto map = KeyMap<Key>::of(plan.job.element.key);
-  Counts counts(kValues, 0);
+  KeyCounts counts(kValues, 0);
   std::mutex mutex;
   Failure failure;
   run_workers(plan.chunk.readers, [&](unsigned worker) {
@@ -82,7 +81,8 @@ Counts count_all(const Plan& plan, const BlockReader& read, Meter* meter, ByteSp
 // Fills `piece` with the keys from element `begin` on. before[k] is the number of keys below
 // ordered key k.
 template <class Key>
-void fill_piece(const Counts& before, KeyMap<Key> map, std::uint64_t begin, std::span<Key> piece) {
+void fill_piece(const KeyCounts& before, KeyMap<Key> map, std::uint64_t begin,
+                std::span<Key> piece) {
   auto key = static_cast<std::size_t>(std::ranges::upper_bound(before, begin) - before.begin()) - 1;
   for (std::size_t at = 0; at < piece.size(); ++key) {
     const std::uint64_t end = key + 1 < before.size() ? before[key + 1] : begin + piece.size();
@@ -95,24 +95,20 @@ void fill_piece(const Counts& before, KeyMap<Key> map, std::uint64_t begin, std:
 }
 
 template <class Key>
-void put_all(const Plan& plan, const Counts& counts, Meter* meter, ByteSpan memory,
-             PieceSink& sink) {
-  Counts before(counts.size());
-  std::uint64_t elements = 0;
-  for (std::size_t key = 0; key < counts.size(); ++key) {
-    before[key] = elements;
-    elements += counts[key];
-  }
+void put_range(const Plan& plan, const KeyCounts& counts, OutputRange range, Meter* meter,
+               ByteSpan memory, PieceSink& sink) {
+  KeyCounts before(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), before.begin(), std::uint64_t{0});
   const auto map = KeyMap<Key>::of(plan.job.element.key);
   const std::uint64_t piece_elements = plan.chunk.block_bytes / sizeof(Key);
   TaskArena(plan.chunk.readers)
       .for_each_in_order(
-          div_up(elements, piece_elements),
+          div_up(range.elements(), piece_elements),
           [&](std::size_t number, unsigned worker) {
-            const std::uint64_t begin = number * piece_elements;
+            const std::uint64_t begin = range.begin + number * piece_elements;
             const std::span<Key> piece(
                 reinterpret_cast<Key*>(memory.data() + worker * plan.chunk.block_bytes),
-                std::min(piece_elements, elements - begin));
+                std::min(piece_elements, range.end - begin));
             {
               const Span span(meter, Stage::kSort);
               fill_piece<Key>(before, map, begin, piece);
@@ -124,17 +120,23 @@ void put_all(const Plan& plan, const Counts& counts, Meter* meter, ByteSpan memo
 
 }  // namespace
 
+KeyCounts read_counts(const Plan& plan, const BlockReader& read, Meter* meter, ByteSpan memory) {
+  return plan.element_bytes == 1 ? count_all<std::uint8_t>(plan, read, meter, memory)
+                                 : count_all<std::uint16_t>(plan, read, meter, memory);
+}
+
+void put_counted(const Plan& plan, const KeyCounts& counts, OutputRange range, Meter* meter,
+                 ByteSpan memory, PieceSink& sink) {
+  const auto put = plan.element_bytes == 1 ? put_range<std::uint8_t> : put_range<std::uint16_t>;
+  put(plan, counts, range, meter, memory, sink);
+}
+
 std::uint64_t count_keys(const Plan& plan, const BlockReader& read, Meter* meter, ByteSpan memory,
                          const OutputMaker& output) {
-  const auto run = [&](auto width) {
-    using Key = decltype(width);
-    const Counts counts = count_all<Key>(plan, read, meter, memory);
-    std::uint64_t elements = 0;
-    for (const std::uint64_t count : counts) elements += count;
-    put_all<Key>(plan, counts, meter, memory, output(elements));
-    return elements;
-  };
-  return plan.element_bytes == 1 ? run(std::uint8_t{}) : run(std::uint16_t{});
+  const KeyCounts counts = read_counts(plan, read, meter, memory);
+  const std::uint64_t elements = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  put_counted(plan, counts, {0, elements}, meter, memory, output(elements));
+  return elements;
 }
 
 }  // namespace gsort

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "engine/engine.hpp"
 #include "io/input/reader.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/input/block_reader.hpp"
+#include "pipeline/part_queue.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "plan/plan.hpp"
 
@@ -17,5 +19,16 @@ namespace gsort {
 // may be null. Returns the elements. Throws: Error from reading or from the output.
 std::uint64_t count_keys(const Plan& plan, const BlockReader& read, Meter* meter, ByteSpan memory,
                          const OutputMaker& output);
+
+// The two halves, for a sort of several processes, which add their counts up in between.
+//
+// How often each key occurs, by ordered key.
+using KeyCounts = std::vector<std::uint64_t>;
+[[nodiscard]] KeyCounts read_counts(const Plan& plan, const BlockReader& read, Meter* meter,
+                                    ByteSpan memory);
+
+// Puts a range of the sorted keys. Requires: it lies in what all counts add up to.
+void put_counted(const Plan& plan, const KeyCounts& counts, OutputRange range, Meter* meter,
+                 ByteSpan memory, PieceSink& sink);
 
 }  // namespace gsort

@@ -21,7 +21,10 @@ ClusterPlan plan_of(std::uint64_t hosts, std::uint64_t elements_each, unsigned t
 
 TEST(ClusterPlan, SendsAllButTheShareOfEachHost) {
   EXPECT_EQ(network_bytes(plan_of(1, 1000, 4)), 0);
-  EXPECT_EQ(network_bytes(plan_of(4, 1000, 4)), 3 * 8000);
+  ClusterPlan plan = plan_of(4, 1000, 4);
+  EXPECT_EQ(network_bytes(plan), 3 * 8000);
+  plan.is_counted = true;
+  EXPECT_EQ(network_bytes(plan), 0);
 }
 
 TEST(ClusterPlan, IsBoundByTheCoresOfAHostThatHasFew) {

@@ -34,20 +34,24 @@ class CountKeys : public testing::Test {
  protected:
   // Counts with four workers what `raw_` holds.
   std::uint64_t count(PieceSink& sink) {
-    const Plan plan = plan_of_workers(4);
-    std::vector<std::byte> memory(plan.chunk.arena_bytes);
     std::atomic<std::size_t> next{0};
-    const BlockReader read = [&](unsigned, ByteSpan block) -> std::size_t {
+    return count_keys(plan_, blocks_from(next), nullptr, memory_,
+                      [&](std::optional<std::uint64_t>) -> PieceSink& { return sink; });
+  }
+
+  // The blocks of `raw_` from number `next` on.
+  BlockReader blocks_from(std::atomic<std::size_t>& next) {
+    return [this, &next](unsigned, ByteSpan block) -> std::size_t {
       const std::size_t begin = kBlockBytes * next++;
       if (begin >= raw_.size()) return 0;
       const auto some = ConstByteSpan(raw_).subspan(begin, kBlockBytes);
       std::ranges::copy(some, block.begin());
       return some.size();
     };
-    return count_keys(plan, read, nullptr, memory,
-                      [&](std::optional<std::uint64_t>) -> PieceSink& { return sink; });
   }
 
+  const Plan plan_ = plan_of_workers(4);
+  test::Bytes memory_ = test::Bytes(plan_.chunk.arena_bytes);
   const test::Bytes raw_ = test::generated(kFormat, Distribution::kUniform, kBlocks* kBlockBytes);
 };
 
@@ -55,6 +59,20 @@ TEST_F(CountKeys, PutsEachAsOftenAsItWasRead) {
   test::StreamSink sink(1);
   EXPECT_EQ(count(sink), raw_.size());
   EXPECT_TRUE(sink.bytes() == test::sorted_copy(raw_, kFormat));
+}
+
+TEST_F(CountKeys, PutsAnyRangeOfWhatWasCounted) {
+  std::atomic<std::size_t> next{0};
+  const KeyCounts counts = read_counts(plan_, blocks_from(next), nullptr, memory_);
+  const test::Bytes sorted = test::sorted_copy(raw_, kFormat);
+  const std::uint64_t borders[] = {0, 0, 1, 70'000, 70'000, raw_.size() - 1, raw_.size()};
+  for (std::size_t i = 0; i + 1 < std::size(borders); ++i) {
+    const OutputRange range{borders[i], borders[i + 1]};
+    test::StreamSink sink(1, range.begin);
+    put_counted(plan_, counts, range, nullptr, memory_, sink);
+    const auto wanted = std::span(sorted).subspan(range.begin, range.elements());
+    EXPECT_TRUE(std::ranges::equal(sink.bytes(), wanted)) << range.begin;
+  }
 }
 
 TEST_F(CountKeys, PassesTheFailureOfTheSinkOn) {
