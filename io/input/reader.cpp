@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <string_view>
 #include <utility>
 
@@ -70,7 +71,8 @@ class Reader::Impl {
   }
   [[nodiscard]] std::uint64_t position() const;
   [[nodiscard]] bool at_end() const;
-  [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end);
+  [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
+                                   Places places);
   void check_unchanged() const;
   [[nodiscard]] std::vector<std::string> notes() const;
 
@@ -302,7 +304,8 @@ bool Reader::Impl::at_end() const {
                      [](const auto& source) { return source->at_end(); });
 }
 
-std::size_t Reader::Impl::sample(ByteSpan out, std::uint64_t begin, std::uint64_t end) {
+std::size_t Reader::Impl::sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
+                                 Places where) {
   constexpr std::uint64_t kMostPlaces = 256;
   const std::uint64_t page = std::max(round_down(kDirectAlignment, element_bytes_), element_bytes_);
   const std::uint64_t available = end - begin;
@@ -314,10 +317,14 @@ std::size_t Reader::Impl::sample(ByteSpan out, std::uint64_t begin, std::uint64_
   // The first place starts at `begin`, the last ends at `end`; elements / places first: no
   // overflow.
   const std::uint64_t room = (available - each) / element_bytes_;
+  const std::uint64_t gaps = std::max<std::uint64_t>(places - 1, 1);
+  const auto even_step = [&](std::uint64_t i) { return room / gaps * i + room % gaps * i / gaps; };
+  std::mt19937_64 random(where == Places::kAnywhere ? sys::random_number() : 0);
   std::size_t filled = 0;
   for (std::uint64_t i = 0; i < places; ++i) {
-    const std::uint64_t gaps = std::max<std::uint64_t>(places - 1, 1);
-    const std::uint64_t step = room / gaps * i + room % gaps * i / gaps;
+    const std::uint64_t least = even_step(i == 0 ? 0 : i - 1);
+    const std::uint64_t step =
+        where == Places::kEven ? even_step(i) : least + random() % (even_step(i) - least + 1);
     sample_sequence(begin + step * element_bytes_, out.subspan(filled, each));
     filled += each;
   }
@@ -435,11 +442,12 @@ std::uint64_t Reader::position() const {
 bool Reader::at_end() const {
   return impl_->at_end();
 }
-std::size_t Reader::sample(ByteSpan out, std::uint64_t begin, std::uint64_t end) const {
-  if (!numbering_) return impl_->sample(out, begin, end);
+std::size_t Reader::sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
+                           Places places) const {
+  if (!numbering_) return impl_->sample(out, begin, end, places);
   const std::size_t room = out.size() / numbering_->record_bytes();
   const std::size_t bytes = impl_->sample(out.first(room * numbering_->element_bytes),
-                                          in_elements(begin), in_elements(end));
+                                          in_elements(begin), in_elements(end), places);
   gsort::number_elements(out, *numbering_, 0, bytes / numbering_->element_bytes);
   return in_records(bytes);
 }

@@ -34,6 +34,9 @@ struct InputBlock {
   std::size_t bytes = 0;
 };
 
+// Where a sample is taken from.
+enum class Places : std::uint8_t { kEven, kAnywhere };
+
 struct ReaderOptions {
   std::size_t element_bytes = 1;  // every input must hold a whole number of elements
   DirectIo direct_io = DirectIo::kAuto;
@@ -149,9 +152,11 @@ class Reader {
   // Fills `out` with elements drawn evenly from [begin, end) of the sequence, by page-sized reads
   // at up to 256 places; takes nothing from the sequence. Returns the bytes filled, a multiple of
   // element_bytes; 0 when there are pipes among the inputs. Numbered elements have positions in
-  // the sample. Thread-safe.
+  // the sample. With kAnywhere, each place is drawn from its stretch of the sequence, anew in each
+  // call, so that nobody can know beforehand which elements are seen. Thread-safe.
   // Requires: begin and end are multiples of element_bytes, begin <= end <= known_size().
-  [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end) const;
+  [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
+                                   Places places = Places::kEven) const;
 
   // To be called after the last block and before the output is committed: a regular file whose size
   // or modification time is no longer what it was at the start has been written to by somebody.

@@ -239,7 +239,7 @@ class RunFormation {
   ConstByteSpan sample_of(std::uint64_t begin, std::uint64_t end) {
     const Span span(meter_, Stage::kRead);
     sample_.resize(kSampleBytes);
-    return ConstByteSpan(sample_).first(reader_.sample(sample_, begin, end));
+    return ConstByteSpan(sample_).first(reader_.sample(sample_, begin, end, io::Places::kAnywhere));
   }
 
   // A pipe cannot be sampled ahead: its first block stands for the chunk.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <vector>
 
 #include "base/units.hpp"
@@ -17,6 +18,85 @@ constexpr std::size_t kOutlierShare = 512;
 // In how many steps the sample is gone through for what lies between its keys: as many as the
 // places that a chunk's sample is drawn from.
 constexpr std::size_t kSteps = 64;
+
+// A cell of more than so many buckets' weight cannot be divided by the table; the tree is used
+// where such cells have more than this share of all weight.
+constexpr double kFullCell = 3;
+constexpr double kLeastFullShare = 1.0 / 16;
+
+// The bounds between buckets, for the tree: where the weight passed from the least key on reaches
+// the share of one bucket, of two, and so on. Each sample key weighs one; half of that is spread
+// evenly over its step, as in weigh_cells(). Where a key weighs more than a share, its bucket holds
+// nothing else.
+template <class Key>
+class BucketBounds {
+ public:
+  BucketBounds(std::span<const Key> sorted_sample, std::size_t buckets)
+      : sample_(sorted_sample),
+        step_(div_up(sorted_sample.size(), kSteps)),
+        share_(static_cast<double>(sorted_sample.size()) / static_cast<double>(buckets)),
+        wanted_(buckets - 1) {}
+
+  [[nodiscard]] std::vector<Key> take() {
+    for (std::size_t at = 0; at < sample_.size();) {
+      double weight = 0;
+      std::size_t end = at;
+      for (; end < sample_.size() && sample_[end] == sample_[at]; ++end) {
+        weight += step_width(end) == 0 ? 1.0 : 0.5;
+      }
+      pass_key(sample_[at], weight);
+      if (end < sample_.size()) pass_gap(end - 1);
+      at = end;
+    }
+    bounds_.resize(wanted_, static_cast<Key>(~Key{0}));
+    return std::move(bounds_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t step_begin(std::size_t at) const { return at / step_ * step_; }
+  [[nodiscard]] std::size_t step_end(std::size_t at) const {
+    return std::min(step_begin(at) + step_, sample_.size());
+  }
+  [[nodiscard]] Key step_width(std::size_t at) const {
+    const std::size_t last = std::min(step_end(at), sample_.size() - 1);
+    return static_cast<Key>(sample_[last] - sample_[step_begin(at)]);
+  }
+
+  [[nodiscard]] double next_weight() const {
+    return share_ * static_cast<double>(bounds_.size() + 1);
+  }
+
+  void add(Key bound) {
+    bounds_.push_back(bounds_.empty() ? bound : std::max(bound, bounds_.back()));
+  }
+
+  void pass_key(Key key, double weight) {
+    const std::size_t before = bounds_.size();
+    passed_ += weight;
+    while (bounds_.size() < wanted_ && next_weight() <= passed_) add(key);
+    if (bounds_.size() - before > 1 && key != static_cast<Key>(~Key{0})) ++bounds_.back();
+  }
+
+  // What is spread between the sample key `at` and the next one.
+  void pass_gap(std::size_t at) {
+    const auto width = static_cast<double>(sample_[at + 1] - sample_[at]);
+    const double weight = 0.5 * static_cast<double>(step_end(at) - step_begin(at)) * width /
+                          static_cast<double>(step_width(at));
+    for (; bounds_.size() < wanted_ && next_weight() <= passed_ + weight;) {
+      const double part = std::max(next_weight() - passed_, 0.0) / weight;
+      add(part < 1 ? static_cast<Key>(sample_[at] + static_cast<Key>(part * width))
+                   : sample_[at + 1]);
+    }
+    passed_ += weight;
+  }
+
+  std::span<const Key> sample_;
+  std::size_t step_;
+  double share_;
+  std::size_t wanted_;
+  double passed_ = 0;
+  std::vector<Key> bounds_;
+};
 
 }  // namespace
 
@@ -73,15 +153,55 @@ BucketMap<Key>::BucketMap(std::span<Key> sample, std::size_t buckets) : BucketMa
   }
 
   const std::vector<double> weight = weigh_cells(sample);
-  double total = 0;
-  for (const double w : weight) total += w;
+  const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
+  const double share = total / static_cast<double>(buckets);
+  if (weight_of_full_cells(sample, weight, kFullCell * share) > kLeastFullShare * total) {
+    bounds_ = BucketBounds<Key>(sample, buckets).take();
+    tree_ = BucketTree<Key>(bounds_);
+  } else {
+    fill_table(weight, total);
+  }
+}
+
+template <class Key>
+void BucketMap<Key>::fill_table(std::span<const double> weight, double total) {
   double before = 0;
   for (std::size_t cell = 0; cell < kCells; ++cell) {
     const double middle = before + weight[cell] / 2;
     table_[cell] = static_cast<std::uint16_t>(std::min(
-        buckets - 1, static_cast<std::size_t>(middle / total * static_cast<double>(buckets))));
+        buckets_ - 1, static_cast<std::size_t>(middle / total * static_cast<double>(buckets_))));
     before += weight[cell];
   }
+}
+
+// The weight of all cells that weigh more than `most` and hold more than one key.
+template <class Key>
+double BucketMap<Key>::weight_of_full_cells(std::span<const Key> sorted_sample,
+                                            std::span<const double> weight, double most) const {
+  double full = 0;
+  for (std::size_t at = 0; at < sorted_sample.size();) {
+    const std::size_t cell = cell_of(sorted_sample[at]);
+    std::size_t end = at + 1;
+    while (end < sorted_sample.size() && cell_of(sorted_sample[end]) == cell) ++end;
+    const bool is_one_key = sorted_sample[at] == sorted_sample[end - 1];
+    if (weight[cell] > most && !is_one_key) full += weight[cell];
+    at = end;
+  }
+  return full;
+}
+
+template <class Key>
+void BucketMap<Key>::number(std::span<const Key> keys, std::uint16_t* numbers) const {
+  if (!tree_.is_empty()) return tree_.number(keys, numbers);
+  for (std::size_t i = 0; i < keys.size(); ++i) numbers[i] = table_[cell_of(keys[i])];
+}
+
+template <class Key>
+bool BucketMap<Key>::holds_one_key(std::size_t bucket) const {
+  if (tree_.is_empty()) return false;
+  const Key least = bucket == 0 ? Key{0} : bounds_[bucket - 1];
+  if (bucket == bounds_.size()) return least == static_cast<Key>(~Key{0});
+  return bounds_[bucket] > least && bounds_[bucket] - least == 1;
 }
 
 template class BucketMap<std::uint32_t>;

@@ -1,5 +1,7 @@
-// BucketMap: which bucket a key belongs to, by one subtraction, one shift and one table look-up.
-// Made from a sample, so that evenly and unevenly spread keys both fill the buckets about equally.
+// BucketMap: which bucket a key belongs to, by one subtraction, one shift and one table look-up,
+// or, where keys are so unevenly spread that cells of equal width do not divide them, by a search
+// (bucket_tree.hpp). Made from a sample, so that keys of any distribution fill the buckets about
+// equally.
 // Monotone: keys of a lower bucket are never greater than keys of a higher one, whatever the sample
 // was.
 #pragma once
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "element/element.hpp"
+#include "engine/cpu/bucket_tree.hpp"
 
 namespace gsort::cpu {
 
@@ -28,7 +31,15 @@ class BucketMap {
 
   [[nodiscard]] std::size_t buckets() const { return buckets_; }
 
-  [[nodiscard]] std::uint16_t operator()(Key key) const { return table_[cell_of(key)]; }
+  [[nodiscard]] std::uint16_t operator()(Key key) const {
+    return tree_.is_empty() ? table_[cell_of(key)] : tree_(key);
+  }
+
+  // Writes the bucket of each key to numbers[0, keys.size()).
+  void number(std::span<const Key> keys, std::uint16_t* numbers) const;
+
+  // Whether only one key can be in the bucket. False if that is not known.
+  [[nodiscard]] bool holds_one_key(std::size_t bucket) const;
 
  private:
   explicit BucketMap(std::size_t buckets) : buckets_(buckets), table_(kCells) {}
@@ -39,11 +50,16 @@ class BucketMap {
     return cell < kCells ? static_cast<std::size_t>(cell) : kCells - 1;
   }
   [[nodiscard]] std::vector<double> weigh_cells(std::span<const Key> sorted_sample) const;
+  void fill_table(std::span<const double> weight, double total);
+  [[nodiscard]] double weight_of_full_cells(std::span<const Key> sorted_sample,
+                                            std::span<const double> weight, double most) const;
 
   Key base_ = 0;
   unsigned shift_ = 0;
   std::size_t buckets_;
   std::vector<std::uint16_t> table_;
+  std::vector<Key> bounds_;  // between the buckets, if there is a tree
+  BucketTree<Key> tree_;
 };
 
 extern template class BucketMap<std::uint32_t>;

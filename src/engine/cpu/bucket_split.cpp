@@ -121,6 +121,7 @@ class BucketSplit {
       const std::scoped_lock lock(mutex);
       partitioner.finish(parts);
     });
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i].uniform = map.holds_one_key(i);
     std::erase_if(parts, [](const Bucket& part) { return part.count == 0; });
     for (Bucket& part : parts) part.unsampled = part.count > bucket.count / 2;
     return parts;

@@ -147,6 +147,9 @@ void CpuChunkLane<Key>::sort(KeyForm form) {
   buckets_.assign(bucket_map_->buckets(), Bucket{});
   for (const FreePartitioner& free : free_partitioners_) free.partitioner->finish(buckets_);
   free_partitioners_.clear();
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    buckets_[i].uniform = bucket_map_->holds_one_key(i);
+  }
   split_large_buckets<Key>(buckets_, footprint_.bucket_elements, pool_, tasks_);
 }
 

@@ -63,7 +63,7 @@ void Partitioner<Key>::add(std::span<const Key> keys) {
   std::uint16_t bucket_of[kStretch];
   while (!keys.empty()) {
     const std::size_t count = std::min(keys.size(), kStretch);
-    for (std::size_t i = 0; i < count; ++i) bucket_of[i] = map_(keys[i]);
+    map_.number(keys.first(count), bucket_of);
     const std::span<const std::uint16_t> buckets(bucket_of, count);
     if (mostly_repeat(buckets)) {
       deal_out_repeats(keys.first(count), buckets);

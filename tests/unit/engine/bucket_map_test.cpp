@@ -1,6 +1,7 @@
 #include "engine/cpu/bucket_map.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -68,6 +69,11 @@ TYPED_TEST(BucketMapOf, AnySampleIsMonotone) {
       SCOPED_TRACE(testing::Message() << sample.size() << " sampled, " << buckets << " buckets");
       const BucketMap<TypeParam> map(sample, buckets);
       EXPECT_EQ(map.buckets(), buckets);
+      for (std::size_t i = 1; i < keys.size(); ++i) {
+        if (keys[i] != keys[i - 1] && map(keys[i]) == map(keys[i - 1])) {
+          ASSERT_FALSE(map.holds_one_key(map(keys[i])));
+        }
+      }
       this->expect_monotone(map, keys);
     }
   }
@@ -86,6 +92,70 @@ TYPED_TEST(BucketMapOf, AGoodSampleFillsBucketsAboutEqually) {
     for (int i = 0; i < 640'000; ++i) ++counts[map(draw())];
     EXPECT_GT(*std::min_element(counts.begin(), counts.end()), 5'000);
     EXPECT_LT(*std::max_element(counts.begin(), counts.end()), 20'000);
+  }
+}
+
+// Keys of every scale, of both signs as floats have them, and around a few centres: no division of
+// their range into cells of one width tells them apart.
+TYPED_TEST(BucketMapOf, AnyDistributionFillsBucketsAboutEqually) {
+  constexpr unsigned kBits = 8 * sizeof(TypeParam);
+  std::mt19937_64 random(37);
+  const auto any = [&] { return static_cast<TypeParam>(random()); };
+  const std::vector<std::function<TypeParam()>> draws = {
+      [&] { return static_cast<TypeParam>(any() >> (random() % (kBits - 16))); },
+      [&] {
+        const auto half = static_cast<TypeParam>(TypeParam{3} << (kBits - 3));
+        const auto key = static_cast<TypeParam>(half + (any() >> 12));
+        return random() % 2 == 0 ? key : static_cast<TypeParam>(~key);
+      },
+      [&] {
+        const auto centre = static_cast<TypeParam>((random() % 7 + 1) << (kBits - 5));
+        return static_cast<TypeParam>(centre + random() % 100'000);
+      }};
+  for (const auto& draw : draws) {
+    std::vector<TypeParam> sample(1 << 14);
+    std::ranges::generate(sample, draw);
+    constexpr std::size_t kBuckets = 500;
+    const BucketMap<TypeParam> map(sample, kBuckets);
+    std::vector<TypeParam> keys(500'000);
+    std::ranges::generate(keys, draw);
+    std::vector<std::size_t> counts(kBuckets, 0);
+    for (const TypeParam key : keys) ++counts[map(key)];
+    EXPECT_LT(*std::ranges::max_element(counts), 3 * keys.size() / kBuckets);
+  }
+}
+
+TYPED_TEST(BucketMapOf, NumbersManyKeysAsItDoesOne) {
+  for (std::vector<TypeParam> sample : this->samples()) {
+    const auto keys = this->probes(sample);
+    for (const std::size_t buckets : {1U, 2U, 9U, 17U, 81U, 289U, 4'096U, 65'535U}) {
+      const BucketMap<TypeParam> map(sample, buckets);
+      std::vector<std::uint16_t> numbers(keys.size());
+      map.number(keys, numbers.data());
+      for (std::size_t i = 0; i < keys.size(); ++i) ASSERT_EQ(numbers[i], map(keys[i]));
+    }
+  }
+}
+
+// Half of the keys of all scales are one key, the least or the greatest ones, too.
+TYPED_TEST(BucketMapOf, AFrequentKeyHasABucketOfItsOwn) {
+  std::mt19937_64 random(41);
+  const auto most = static_cast<TypeParam>(~TypeParam{0});
+  for (const TypeParam frequent : {TypeParam{0}, TypeParam{77}, TypeParam{1'000'000}, most}) {
+    std::vector<TypeParam> sample(1 << 14);
+    for (TypeParam& key : sample) {
+      key = static_cast<TypeParam>(static_cast<TypeParam>(random()) >> (random() % 24));
+      if (random() % 2 == 0) key = frequent;
+    }
+    const BucketMap<TypeParam> map(sample, 500);
+    const std::size_t own = map(frequent);
+    EXPECT_TRUE(map.holds_one_key(own)) << frequent;
+    if (frequent > 0) {
+      EXPECT_LT(map(static_cast<TypeParam>(frequent - 1)), own);
+    }
+    if (frequent < most) {
+      EXPECT_GT(map(static_cast<TypeParam>(frequent + 1)), own);
+    }
   }
 }
 

@@ -125,6 +125,28 @@ TEST_P(ReaderOf, StopsAtALimitAndGoesOnBehindIt) {
   EXPECT_EQ(all, data);
 }
 
+TEST_P(ReaderOf, SamplesOtherPlacesEachTime) {
+  std::vector<std::uint32_t> numbers(1'000'000);
+  for (std::uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
+  write_file(folder_ / "f", std::as_bytes(std::span(numbers)));
+  Reader reader({folder_ / "f"}, options(4));
+  const auto draw = [&] {
+    std::vector<std::uint32_t> sample(65'536);
+    const auto bytes = std::as_writable_bytes(std::span(sample));
+    EXPECT_EQ(reader.sample(bytes, 400, 4 * 999'900, Places::kAnywhere), bytes.size());
+    return sample;
+  };
+  const auto sample = draw();
+  EXPECT_NE(sample, draw());
+  EXPECT_GE(*std::ranges::min_element(sample), 100U);
+  EXPECT_LT(*std::ranges::max_element(sample), 999'900U);
+  for (std::uint32_t tenth = 0; tenth < 10; ++tenth) {
+    const auto seen = std::ranges::count_if(sample, [&](auto n) { return n / 100'000 == tenth; });
+    EXPECT_GT(seen, 5'900);
+    EXPECT_LT(seen, 7'200);
+  }
+}
+
 TEST_P(ReaderOf, SamplesTheWholeRangeAndTakesNothing) {
   std::vector<std::uint32_t> numbers(1'000'000);
   for (std::uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i;

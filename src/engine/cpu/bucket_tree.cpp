@@ -1,0 +1,110 @@
+// Compiled once for each vector instruction set (Highway's foreach_target), chosen at run time.
+#include "engine/cpu/bucket_tree.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/cpu/bucket_tree.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace gsort::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// How many of the bounds of a node are not above the key.
+template <class Key>
+HWY_INLINE std::size_t count_passed(const Key* bounds, Key key) {
+  const hn::CappedTag<Key, 64 / sizeof(Key)> d;
+  const auto wanted = hn::Set(d, key);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < 64 / sizeof(Key); i += hn::Lanes(d)) {
+    count += hn::CountTrue(d, hn::Not(hn::Lt(wanted, hn::Load(d, bounds + i))));
+  }
+  return count;
+}
+
+// No vector instructions compare keys of 128 bits.
+HWY_INLINE std::size_t count_passed(const UInt128* bounds, UInt128 key) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < 64 / sizeof(UInt128); ++i) count += key >= bounds[i] ? 1U : 0U;
+  return count;
+}
+
+// Nodes of a level lie one behind the other, behind those of the level above.
+template <class Key>
+HWY_ATTR void number_loop(const Key* bounds, unsigned levels, const Key* keys, std::size_t count,
+                          std::size_t last, std::uint16_t* numbers) {
+  constexpr std::size_t kBounds = 64 / sizeof(Key);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t child = 0;
+    std::size_t first = 0;  // node of the level
+    std::size_t nodes = 1;  // of the level
+    for (unsigned level = 0; level < levels; ++level) {
+      child = child * (kBounds + 1) + count_passed(bounds + (first + child) * kBounds, keys[i]);
+      first += nodes;
+      nodes *= kBounds + 1;
+    }
+    numbers[i] = static_cast<std::uint16_t>(std::min(child, last));
+  }
+}
+
+void number_u32(const std::uint32_t* bounds, unsigned levels, const std::uint32_t* keys,
+                std::size_t count, std::size_t last, std::uint16_t* numbers) {
+  number_loop(bounds, levels, keys, count, last, numbers);
+}
+void number_u64(const std::uint64_t* bounds, unsigned levels, const std::uint64_t* keys,
+                std::size_t count, std::size_t last, std::uint16_t* numbers) {
+  number_loop(bounds, levels, keys, count, last, numbers);
+}
+void number_u128(const UInt128* bounds, unsigned levels, const UInt128* keys, std::size_t count,
+                 std::size_t last, std::uint16_t* numbers) {
+  number_loop(bounds, levels, keys, count, last, numbers);
+}
+
+}  // namespace gsort::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gsort::cpu {
+
+HWY_EXPORT(number_u32);
+HWY_EXPORT(number_u64);
+HWY_EXPORT(number_u128);
+
+// Behind the bounds there are as many greatest keys as fill the tree; a key that equals them is
+// brought back to the last bucket.
+template <class Key>
+BucketTree<Key>::BucketTree(std::span<const Key> bounds) : last_(bounds.size()) {
+  std::size_t below = 1;  // buckets below one bound of a node of the level
+  for (levels_ = 1; below * (kBounds + 1) <= last_; ++levels_) below *= kBounds + 1;
+  for (std::size_t nodes = 1; below > 0; nodes *= kBounds + 1, below /= kBounds + 1) {
+    for (std::size_t node = 0; node < nodes; ++node) {
+      nodes_.emplace_back();
+      for (std::size_t i = 0; i < kBounds; ++i) {
+        const std::size_t bound = (node * (kBounds + 1) + i + 1) * below - 1;
+        nodes_.back().bounds[i] = bound < last_ ? bounds[bound] : static_cast<Key>(~Key{0});
+      }
+    }
+  }
+}
+
+template <class Key>
+void BucketTree<Key>::number(std::span<const Key> keys, std::uint16_t* numbers) const {
+  const Key* const bounds = nodes_.front().bounds;
+  if constexpr (std::is_same_v<Key, std::uint32_t>) {
+    HWY_DYNAMIC_DISPATCH(number_u32)(bounds, levels_, keys.data(), keys.size(), last_, numbers);
+  } else if constexpr (std::is_same_v<Key, std::uint64_t>) {
+    HWY_DYNAMIC_DISPATCH(number_u64)(bounds, levels_, keys.data(), keys.size(), last_, numbers);
+  } else {
+    HWY_DYNAMIC_DISPATCH(number_u128)(bounds, levels_, keys.data(), keys.size(), last_, numbers);
+  }
+}
+
+template class BucketTree<std::uint32_t>;
+template class BucketTree<std::uint64_t>;
+template class BucketTree<UInt128>;
+
+}  // namespace gsort::cpu
+#endif  // HWY_ONCE
