@@ -1,6 +1,7 @@
 // The CUDA engine and the look for devices; see gpu.hpp.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -143,9 +144,17 @@ Device start_device(int ordinal) {
   return device;
 }
 
+// Why there may be more devices than CUDA lists; empty if all are listed.
+std::string hidden_words() {
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return visible ? fmt::format("; CUDA_VISIBLE_DEVICES='{}' may hide others", visible) : "";
+}
+
 // `result` is what counting the devices ended with.
 std::string why_there_are_none(cudaError_t result) {
-  if (result == cudaSuccess || result == cudaErrorNoDevice) return "no NVIDIA GPU was found";
+  if (result == cudaSuccess || result == cudaErrorNoDevice) {
+    return "no NVIDIA GPU was found" + hidden_words();
+  }
   if (result != cudaErrorInsufficientDriver) {
     return fmt::format("no usable NVIDIA GPU: {}", cudaGetErrorString(result));
   }
@@ -170,8 +179,9 @@ void require_there(const std::vector<unsigned>& wanted, int count) {
   for (const unsigned ordinal : wanted) {
     if (ordinal < static_cast<unsigned>(count)) continue;
     throw Error(ErrorKind::kUsage, fmt::format("--device {}", ordinal), "there is no such device")
-        .hint(count == 1 ? std::string("device 0 is the only one")
-                         : fmt::format("devices 0 to {} are there", count - 1));
+        .hint((count == 1 ? std::string("device 0 is the only one")
+                          : fmt::format("devices 0 to {} are there", count - 1)) +
+              hidden_words());
   }
 }
 

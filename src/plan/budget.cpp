@@ -27,7 +27,8 @@ std::uint64_t device_budget(const Resources& resources, const GpuFacts& gpu) {
   if (wanted > gpu.free_bytes) {
     throw Error(ErrorKind::kUsage, fmt::format("--gpu-memory {}", *resources.gpu_memory),
                 fmt::format("exceeds the {} that are free on device {} ({})",
-                            format_bytes(gpu.free_bytes), gpu.device, gpu.name));
+                            format_bytes(gpu.free_bytes), gpu.device, gpu.name))
+        .hint("give less memory, or choose other devices with --device");
   }
   return wanted;
 }

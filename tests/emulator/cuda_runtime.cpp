@@ -21,6 +21,7 @@ constexpr std::size_t kAlignment = 256;  // of cudaMalloc
 
 thread_local int current = 0;
 std::atomic<bool> has_peers{true};
+std::atomic<int> device_count{emulator::kDevices};
 std::array<std::atomic<std::size_t>, emulator::kDevices> device_bytes = {
     emulator::kDeviceBytes, emulator::kDeviceBytes, emulator::kDeviceBytes, emulator::kDeviceBytes};
 
@@ -142,6 +143,9 @@ void set_peer_access(bool possible) {
 void set_device_bytes(int device, std::size_t bytes) {
   device_bytes[static_cast<std::size_t>(device)] = bytes;
 }
+void set_device_count(int count) {
+  device_count = count;
+}
 void restart_counts() {
   objects().restart_counts();
 }
@@ -179,8 +183,8 @@ cudaError_t cudaGetLastError() {
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = emulator::kDevices;
-  return cudaSuccess;
+  *count = device_count;
+  return *count == 0 ? cudaErrorNoDevice : cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {

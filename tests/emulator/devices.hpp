@@ -29,6 +29,9 @@ void set_peer_access(bool possible);
 // From now on the device has so much memory; at first kDeviceBytes. Requires: not yet in use.
 void set_device_bytes(int device, std::size_t bytes);
 
+// From now on only the first `count` devices are listed; at first all are.
+void set_device_count(int count);
+
 // Forgets peaks and launches.
 void restart_counts();
 

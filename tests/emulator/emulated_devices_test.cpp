@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@
 #include "gpu/engine/gpu.hpp"
 #include "gpu/shares/peer_access.hpp"
 #include "io/system/memory.hpp"
+#include "library/device_shares.hpp"
 #include "support/invented.hpp"
 #include "support/sort_run.hpp"
 #include "support/sorted_copy.hpp"
@@ -253,6 +255,43 @@ TEST(EmulatedDevice, ThatIsNotThereIsAnErrorThatListsThoseThatAre) {
   }
 }
 
+// As CUDA_VISIBLE_DEVICES does.
+class HiddenDevices {
+ public:
+  HiddenDevices(const char* visible, int count) {
+    ::setenv("CUDA_VISIBLE_DEVICES", visible, 1);
+    emulator::set_device_count(count);
+  }
+  HiddenDevices(const HiddenDevices&) = delete;
+  HiddenDevices& operator=(const HiddenDevices&) = delete;
+  ~HiddenDevices() {
+    ::unsetenv("CUDA_VISIBLE_DEVICES");
+    emulator::set_device_count(emulator::kDevices);
+  }
+};
+
+TEST(EmulatedDevice, ThatIsHiddenIsAnErrorThatSaysWhatHidesIt) {
+  const HiddenDevices hidden("3", 1);
+  try {
+    (void)gpu::find_devices({0, 1});
+    FAIL() << "one device is visible";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "--device 1: there is no such device\n"
+                 "  device 0 is the only one; CUDA_VISIBLE_DEVICES='3' may hide others");
+  }
+}
+
+TEST(EmulatedDevice, IsNotFoundWhereAllAreHidden) {
+  for (const char* visible : {"", "-1", "nonsense"}) {
+    const HiddenDevices hidden(visible, 0);
+    const std::string reason = std::string("no NVIDIA GPU was found; CUDA_VISIBLE_DEVICES='") +
+                               visible + "' may hide others";
+    EXPECT_EQ(gpu::list_devices().absent_reason, reason);
+    EXPECT_EQ(gpu::find_devices({0, 1}).absent_reason, reason);
+  }
+}
+
 // What the lanes of a device use is in its region, of which it was told.
 TEST(EmulatedDevice, HasItsPartOfTheHostMemoryNearIt) {
   EngineShape shape;
@@ -306,6 +345,32 @@ TEST(EmulatedDevice, MayBeGivenAccessTwiceOrHaveNone) {
   emulator::set_peer_access(false);
   gpu::allow_peer_access(all);
   emulator::set_peer_access(true);
+}
+
+// Slices then go through host memory.
+TEST(EmulatedDevice, SharesASortWithOthersItCannotReach) {
+  const Bytes input = test::generated(kU32, Distribution::kZipf, 20'000);
+  const auto keys = test::keys_in<std::uint32_t>(input);
+  std::vector<std::uint32_t> wanted(keys.begin(), keys.end());
+  std::ranges::sort(wanted);
+  const std::size_t bytes = host_sort_scratch_bytes<std::uint32_t>(keys.size(), 4);
+  std::vector<gpu::DeviceMemory> memory;
+  std::vector<HostSortDevice> devices;
+  for (int device = 0; device < 4; ++device) {
+    gpu::use_device(device);
+    memory.emplace_back(bytes);
+    devices.push_back({device, {memory.back().as<std::byte>(), bytes}});
+  }
+  std::vector<std::uint32_t> sorted(keys.size());
+  emulator::set_peer_access(false);
+  sort_host_keys<std::uint32_t>(keys.data(), sorted.data(), keys.size(), Order::kAscending,
+                                devices);
+  emulator::set_peer_access(true);
+  EXPECT_TRUE(sorted == wanted);
+  for (int device = 3; device >= 0; --device) {
+    gpu::use_device(device);
+    memory.pop_back();
+  }
 }
 
 // What the emulator is for.

@@ -44,6 +44,8 @@ ResumableSort::ResumableSort(const std::vector<Bytes>& inputs, KeyType type)
 
 ProcessResult ResumableSort::run(const Interruption& interruption) {
   ProcessResult result;
+  options.engine = devices > 0 ? EngineChoice::kCuda : EngineChoice::kAuto;
+  options.devices.all = true;
   io::Reader reader(options.inputs,
                     {element_bytes(options), options.direct_io, options.input_form, options.key});
   io::Output output(*options.output);
@@ -52,6 +54,7 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
                         resumable_job(job, options.input_form, options.verify),
                         element_bytes(options), reader);
   Machine machine = invented_machine(reader.known_size(), *options.parallel, kTiB);
+  for (unsigned device = 0; device < devices; ++device) add_gpu(machine);
   machine.resumed = resumption.found();
   result.plan = make_plan(job, machine);
   if (change_plan) change_plan(result.plan);

@@ -132,6 +132,8 @@ TEST(Resumption, MayHaveOtherResourcesEveryTime) {
     unsigned threads;
     std::optional<unsigned> batch_size;
     Packing packing;
+    unsigned devices_before = 0;
+    unsigned devices = 0;
   };
   const Resources others[] = {
       {"12M", "cpu", 1, std::nullopt, Packing::kOff},
@@ -140,10 +142,19 @@ TEST(Resumption, MayHaveOtherResourcesEveryTime) {
       {"8M", "std", 1, 2, Packing::kAuto},
       {"64M", "cpu", 2, 2, Packing::kOff},
       {"1G", "std", 4, 3, Packing::kAuto},
+      {"1G", "std", 2, std::nullopt, Packing::kAuto, 0, 4},
+      {"1G", "std", 2, std::nullopt, Packing::kAuto, 3, 1},
+      {"1G", "std", 2, std::nullopt, Packing::kAuto, 1, 2},
+      {"64M", "cpu", 2, std::nullopt, Packing::kAuto, 2, 0},
   };
   for (const Resources& other : others) {
-    SCOPED_TRACE(testing::Message() << other.budget << other.threads << other.engine);
+    SCOPED_TRACE(testing::Message() << other.budget << other.threads << other.engine
+                                    << other.devices_before << other.devices);
     ResumableSort sort({input()});
+    sort.options.gpu_memory = "20M";
+    sort.devices = other.devices_before;
+    sort.engine = sort.devices > 0 ? "std" : "cpu";
+    if (sort.devices > 0) sort.options.buffer_size = "1G";
     const ProcessResult ended = sort.run(in_chunk(2));
     expect_ended(sort, ended);
     sort.options.buffer_size = other.budget;
@@ -151,8 +162,11 @@ TEST(Resumption, MayHaveOtherResourcesEveryTime) {
     sort.options.batch_size = other.batch_size;
     sort.options.packing = other.packing;
     sort.engine = other.engine;
+    sort.devices = other.devices;
     const ProcessResult done = sort.run();
     expect_done(sort, done, sorted_input());
+    EXPECT_EQ(ended.plan.devices.size(), other.devices_before);
+    EXPECT_EQ(done.plan.devices.size(), other.devices);
     EXPECT_EQ(done.outcome.resumed_runs, 2U);
     EXPECT_EQ(done.plan.run.block_elements, ended.plan.run.block_elements);
   }

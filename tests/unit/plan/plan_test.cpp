@@ -330,6 +330,21 @@ TEST(MakePlan, NamesTheDeviceThatHasTooLittle) {
       (void)test::plan_of(options, machine_with_gpus(kTB, {80 * kGiB, 2 * kMiB, 80 * kGiB})));
 }
 
+TEST(MakePlan, NamesTheDeviceThatHasLessThanItMayUse) {
+  Options options = options_for(KeyType::kU64);
+  options.engine = EngineChoice::kCuda;
+  options.devices.listed = {0, 1};
+  options.gpu_memory = "40G";
+  try {
+    (void)test::plan_of(options, machine_with_gpus(kTB, {80 * kGiB, 8 * kGiB}));
+    FAIL() << "a device of 8 GiB has 40 GiB";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_EQ(error.reason(), "exceeds the 8 GiB that are free on device 1 (an invented GPU)");
+    EXPECT_EQ(error.hint(), "give less memory, or choose other devices with --device");
+  }
+}
+
 TEST(MakePlan, TakesFewerDevicesWhereHostMemoryIsShort) {
   Options options = options_for(KeyType::kU64, "400M");
   options.engine = EngineChoice::kCuda;
