@@ -26,10 +26,14 @@
 
 namespace gsort {
 
+namespace {
+
 void place_near(int ordinal, ByteSpan memory) {
   const auto node = io::node_of_pci_device(gpu::pci_address_of(ordinal));
   if (node) io::prefer_node(memory, *node);
 }
+
+}  // namespace
 
 std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, ByteSpan memory) {
   if (plan.engine == EngineKind::kCuda) {
