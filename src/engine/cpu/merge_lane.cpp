@@ -69,11 +69,10 @@ void CpuMergeLane<Key>::merge(std::span<const std::uint64_t> slice_counts, std::
   high_.resize(slices.size());
   probe_.resize(slices.size());
   key_density_ = 0;
-  std::vector<std::uint64_t> begin(slices.size(), 0);
   for (std::uint64_t done = 0; done < total;) {
-    begin = cuts_;
+    begin_ = cuts_;
     const std::uint64_t count = advance_cuts(slices, done, total);
-    const std::span<Key> keys = merge_stretch(slices, begin, count);
+    const std::span<Key> keys = merge_stretch(slices, count);
     if (form == KeyForm::kRaw && !map_.is_identity()) map_to_raw<Key>(keys, keys, map_);
     sink.put(position + done, std::as_bytes(keys));
     done += count;
@@ -82,13 +81,12 @@ void CpuMergeLane<Key>::merge(std::span<const std::uint64_t> slice_counts, std::
 
 template <class Key>
 std::span<Key> CpuMergeLane<Key>::merge_stretch(const std::vector<Slice>& slices,
-                                                const std::vector<std::uint64_t>& begin,
                                                 std::uint64_t count) {
   const std::span<Key> keys = stretch_.first(count);
   std::size_t gathered = 0;
   bool in_order = true;
   for (std::size_t i = 0; i < slices.size(); ++i) {
-    const std::span<Key> part(slices[i].keys + begin[i], cuts_[i] - begin[i]);
+    const std::span<Key> part(slices[i].keys + begin_[i], cuts_[i] - begin_[i]);
     if (part.empty()) continue;
     if (part.size() == count) return part;
     in_order = in_order && (gathered == 0 || keys[gathered - 1] <= part.front());
@@ -155,9 +153,10 @@ void CpuMergeLane<Key>::split_at(const std::vector<Slice>& slices, std::uint64_t
           counts[i] = upper_bound_in(slices[i].keys, low[i], high[i], value);
         }
       });
+  // Of this stretch alone: keys before it may have become raw where they are.
   last_value_ = least;
   for (std::size_t i = 0; i < slices.size(); ++i) {
-    if (cuts_[i] > 0) last_value_ = std::max(last_value_, slices[i].keys[cuts_[i] - 1]);
+    if (cuts_[i] > begin_[i]) last_value_ = std::max(last_value_, slices[i].keys[cuts_[i] - 1]);
   }
   key_density_ = last_value_ == least ? 0
                                       : static_cast<double>(stretch_.size()) /

@@ -43,18 +43,18 @@ class CpuMergeLane final : public MergeLane {
   std::uint64_t guess_cuts(const std::vector<Slice>& slices);
   // The same by a split: `end` keys are before the cuts then.
   void split_at(const std::vector<Slice>& slices, std::uint64_t end);
-  // The `count` keys from the cuts at `begin` to cuts_, in order: where they were, or in stretch_.
-  std::span<Key> merge_stretch(const std::vector<Slice>& slices,
-                               const std::vector<std::uint64_t>& begin, std::uint64_t count);
+  // The `count` keys from begin_ to cuts_, in order: where they were, or in stretch_.
+  std::span<Key> merge_stretch(const std::vector<Slice>& slices, std::uint64_t count);
 
   KeyMap<Key> map_;
   bool keys_are_records_;  // they come and leave as such, in the form of the files
   ByteSpan input_;
   std::span<Key> stretch_;
   std::span<Key> scratch_;
-  std::vector<std::uint64_t> cuts_;
-  Key last_value_ = 0;      // the last stretch has no greater key
-  double key_density_ = 0;  // its keys for each value in its range; 0: not known
+  std::vector<std::uint64_t> begin_;  // of the stretch, in each slice
+  std::vector<std::uint64_t> cuts_;   // its end
+  Key last_value_ = 0;                // the last stretch has no greater key
+  double key_density_ = 0;            // its keys for each value in its range; 0: not known
   std::vector<std::uint64_t> high_;
   std::vector<std::uint64_t> probe_;
 };

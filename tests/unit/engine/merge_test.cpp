@@ -1,6 +1,7 @@
 // Parts, on every engine: the merge of any slices is std::sort of them all.
 #include <algorithm>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -257,6 +258,41 @@ TEST(MergesOfTheCpuEngine, DoNotCopyWhatOneSliceGivesAlone) {
   lanes[0]->merge(counts, 0, KeyForm::kRaw, pieces);
   EXPECT_GE(pieces.within(), 2);
   EXPECT_EQ(pieces.elsewhere(), 1) << "the one with keys of two slices";
+}
+
+// Notes how many bytes each piece has.
+class SizesOfPieces final : public PieceSink {
+ public:
+  void put(std::uint64_t /*position*/, ConstByteSpan keys) override {
+    sizes_.push_back(keys.size());
+  }
+  [[nodiscard]] const std::vector<std::size_t>& sizes() const { return sizes_; }
+
+ private:
+  std::vector<std::size_t> sizes_;
+};
+
+// The first slice gives the least keys alone, which become raw where they are; after that it says
+// nothing of where the next cut may be.
+TEST(MergesOfTheCpuEngine, CutAtTheSameKeysWhateverTheirRawFormIs) {
+  const KeyFormat format{KeyType::kU64, false, true};
+  std::mt19937_64 random(11);
+  std::vector<std::uint64_t> keys(7 * kStretch);
+  for (std::uint64_t i = 0; i < keys.size(); ++i) {
+    keys[i] = i < kStretch ? i * 1000 : (std::uint64_t{1} << 62) + random() % (1ULL << 62);
+  }
+  const Counts counts = {kStretch, 3 * kStretch, 3 * kStretch};
+  std::sort(keys.begin() + kStretch, keys.begin() + 4 * kStretch);
+  std::sort(keys.begin() + 4 * kStretch, keys.end());
+  const auto sizes_as = [&](KeyForm form) {
+    test::EngineUnderTest engine("cpu", test::shape_for(format, 1), 1, keys.size());
+    const auto lanes = engine->make_merge_lanes(1, keys.size());
+    std::ranges::copy(std::as_bytes(std::span(keys)), lanes[0]->input().begin());
+    SizesOfPieces pieces;
+    lanes[0]->merge(counts, 0, form, pieces);
+    return pieces.sizes();
+  };
+  EXPECT_EQ(sizes_as(KeyForm::kRaw), sizes_as(KeyForm::kOrdered));
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, MergesOfEngine, testing::ValuesIn(test::kEngineNames),
