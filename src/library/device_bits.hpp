@@ -22,6 +22,15 @@ template <DeviceKey Key>
   return reinterpret_cast<Bits<Key>*>(keys);
 }
 
+// Sets what every request has: the maps, scratch memory and the stream.
+template <DeviceKey Key, class Request>
+void complete(Request& request, Order order, const DeviceScratch& scratch, DeviceStream stream) {
+  request.load_map = map_of<Key>(order);
+  request.store_map = request.load_map;
+  request.scratch = {scratch.memory, scratch.bytes};
+  request.stream = stream;
+}
+
 }  // namespace gsort::library
 
 // ROW(Key) for each type that is a DeviceKey.

@@ -7,86 +7,73 @@
 
 namespace gsort {
 
+using library::Bits;
 using library::bits_at;
-using library::map_of;
+using library::complete;
 
 template <DeviceKey Key>
 std::size_t device_sort_scratch_bytes(std::uint64_t count) {
-  return gpu::sort_keys_by_distribution_scratch_bytes<library::Bits<Key>>(count);
+  return gpu::sort_keys_by_distribution_scratch_bytes<Bits<Key>>(count);
 }
 
 template <DeviceKey Key>
 void sort_device_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                       const DeviceScratch& scratch, DeviceStream stream) {
-  const auto map = map_of<Key>(order);
-  gpu::sort_keys_by_distribution<library::Bits<Key>>({.input = bits_at(input),
-                                                      .output = bits_at(output),
-                                                      .count = count,
-                                                      .load_map = map,
-                                                      .store_map = map,
-                                                      .scratch = {scratch.memory, scratch.bytes},
-                                                      .stream = stream});
+  gpu::KeySort<Bits<Key>> sort{.input = bits_at(input), .output = bits_at(output), .count = count};
+  complete<Key>(sort, order, scratch, stream);
+  gpu::sort_keys_by_distribution(sort);
 }
 
 template <DeviceKey Key>
 std::size_t device_merge_scratch_bytes(std::uint64_t total) {
-  return gpu::merge_arrays_scratch_bytes<library::Bits<Key>>(total);
+  return gpu::merge_arrays_scratch_bytes<Bits<Key>>(total);
 }
 
 template <DeviceKey Key>
 void merge_device_keys(const Key* a, std::uint64_t a_count, const Key* b, std::uint64_t b_count,
                        Key* output, Order order, const DeviceScratch& scratch,
                        DeviceStream stream) {
-  const auto map = map_of<Key>(order);
-  gpu::merge_arrays<library::Bits<Key>>({.a = bits_at(a),
-                                         .a_count = a_count,
-                                         .b = bits_at(b),
-                                         .b_count = b_count,
-                                         .output = bits_at(output),
-                                         .load_map = map,
-                                         .store_map = map,
-                                         .scratch = {scratch.memory, scratch.bytes},
-                                         .stream = stream});
+  gpu::ArrayMerge<Bits<Key>> merge{.a = bits_at(a),
+                                   .a_count = a_count,
+                                   .b = bits_at(b),
+                                   .b_count = b_count,
+                                   .output = bits_at(output)};
+  complete<Key>(merge, order, scratch, stream);
+  gpu::merge_arrays(merge);
 }
 
 template <DeviceKey Key>
 std::size_t device_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
-  return gpu::merge_slices_scratch_bytes<library::Bits<Key>>(total, slice_count);
+  return gpu::merge_slices_scratch_bytes<Bits<Key>>(total, slice_count);
 }
 
 template <DeviceKey Key>
 void merge_device_slices(const Key* input, const std::uint64_t* slice_counts,
                          std::uint32_t slice_count, Key* output, Order order,
                          const DeviceScratch& scratch, DeviceStream stream) {
-  const auto map = map_of<Key>(order);
-  gpu::merge_slices<library::Bits<Key>>({.input = bits_at(input),
-                                         .slice_counts = slice_counts,
-                                         .slice_count = slice_count,
-                                         .output = bits_at(output),
-                                         .load_map = map,
-                                         .store_map = map,
-                                         .scratch = {scratch.memory, scratch.bytes},
-                                         .stream = stream});
+  gpu::SliceMerge<Bits<Key>> merge{.input = bits_at(input),
+                                   .slice_counts = slice_counts,
+                                   .slice_count = slice_count,
+                                   .output = bits_at(output)};
+  complete<Key>(merge, order, scratch, stream);
+  gpu::merge_slices(merge);
 }
 
 template <DeviceKey Key>
 std::size_t device_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t array_keys) {
-  return gpu::sort_batch_scratch_bytes<library::Bits<Key>>(array_count, array_keys);
+  return gpu::sort_batch_scratch_bytes<Bits<Key>>(array_count, array_keys);
 }
 
 template <DeviceKey Key>
 void sort_device_batch(const Key* input, Key* output, std::uint64_t array_count,
                        std::uint64_t array_keys, Order order, const DeviceScratch& scratch,
                        DeviceStream stream) {
-  const auto map = map_of<Key>(order);
-  gpu::sort_batch<library::Bits<Key>>({.input = bits_at(input),
-                                       .output = bits_at(output),
-                                       .array_count = array_count,
-                                       .array_keys = array_keys,
-                                       .load_map = map,
-                                       .store_map = map,
-                                       .scratch = {scratch.memory, scratch.bytes},
-                                       .stream = stream});
+  gpu::BatchSort<Bits<Key>> sort{.input = bits_at(input),
+                                 .output = bits_at(output),
+                                 .array_count = array_count,
+                                 .array_keys = array_keys};
+  complete<Key>(sort, order, scratch, stream);
+  gpu::sort_batch(sort);
 }
 
 // All that is there for every type of key.

@@ -12,6 +12,7 @@ namespace gsort {
 
 using library::Bits;
 using library::bits_at;
+using library::complete;
 using library::map_of;
 
 namespace {
@@ -36,14 +37,11 @@ template <DeviceKey Key, DeviceWord Value>
 void sort_device_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,
                        std::uint64_t count, Order order, const DeviceScratch& scratch,
                        DeviceStream stream) {
-  const auto map = map_of<Key>(order);
-  gpu::sort_pairs<Bits<Key>, Value>({.input = {bits_at(keys_in), values_in},
-                                     .output = {bits_at(keys_out), values_out},
-                                     .count = count,
-                                     .load_map = map,
-                                     .store_map = map,
-                                     .scratch = {scratch.memory, scratch.bytes},
-                                     .stream = stream});
+  gpu::PairSort<Bits<Key>, Value> sort{.input = {bits_at(keys_in), values_in},
+                                       .output = {bits_at(keys_out), values_out},
+                                       .count = count};
+  complete<Key>(sort, order, scratch, stream);
+  gpu::sort_pairs(sort);
 }
 
 template <DeviceKey Key, DeviceWord Value>
@@ -56,16 +54,13 @@ void merge_device_pairs(const Key* a_keys, const Value* a_values, std::uint64_t 
                         const Key* b_keys, const Value* b_values, std::uint64_t b_count,
                         Key* keys_out, Value* values_out, Order order, const DeviceScratch& scratch,
                         DeviceStream stream) {
-  const auto map = map_of<Key>(order);
-  gpu::merge_pair_arrays<Bits<Key>, Value>({.a = {bits_at(a_keys), a_values},
-                                            .a_count = a_count,
-                                            .b = {bits_at(b_keys), b_values},
-                                            .b_count = b_count,
-                                            .output = {bits_at(keys_out), values_out},
-                                            .load_map = map,
-                                            .store_map = map,
-                                            .scratch = {scratch.memory, scratch.bytes},
-                                            .stream = stream});
+  gpu::PairArrayMerge<Bits<Key>, Value> merge{.a = {bits_at(a_keys), a_values},
+                                              .a_count = a_count,
+                                              .b = {bits_at(b_keys), b_values},
+                                              .b_count = b_count,
+                                              .output = {bits_at(keys_out), values_out}};
+  complete<Key>(merge, order, scratch, stream);
+  gpu::merge_pair_arrays(merge);
 }
 
 template <DeviceKey Key, DeviceWord Value>
@@ -78,15 +73,12 @@ void merge_device_pair_slices(const Key* keys_in, const Value* values_in,
                               const std::uint64_t* slice_counts, std::uint32_t slice_count,
                               Key* keys_out, Value* values_out, Order order,
                               const DeviceScratch& scratch, DeviceStream stream) {
-  const auto map = map_of<Key>(order);
-  gpu::merge_pair_slices<Bits<Key>, Value>({.input = {bits_at(keys_in), values_in},
-                                            .slice_counts = slice_counts,
-                                            .slice_count = slice_count,
-                                            .output = {bits_at(keys_out), values_out},
-                                            .load_map = map,
-                                            .store_map = map,
-                                            .scratch = {scratch.memory, scratch.bytes},
-                                            .stream = stream});
+  gpu::PairSliceMerge<Bits<Key>, Value> merge{.input = {bits_at(keys_in), values_in},
+                                              .slice_counts = slice_counts,
+                                              .slice_count = slice_count,
+                                              .output = {bits_at(keys_out), values_out}};
+  complete<Key>(merge, order, scratch, stream);
+  gpu::merge_pair_slices(merge);
 }
 
 template <DeviceKey Key, DeviceIndex Index>

@@ -9,6 +9,7 @@ namespace {
 
 using library::Bits;
 using library::bits_at;
+using library::complete;
 using library::map_of;
 
 static_assert(kUnknownLength == gpu::kUnknownLongest);
@@ -51,17 +52,14 @@ void sort_device_segments(const Key* input, Key* output, const DeviceSegments& s
     sort_device_batch(input, output, array_count, array_keys, order, scratch, stream);
     return;
   }
-  const auto map = map_of<Key>(order);
-  gpu::sort_segmented_batch<Bits<Key>>({.input = bits_at(input),
-                                        .output = bits_at(output),
-                                        .offsets = offsets,
-                                        .array_count = array_count,
-                                        .count = count,
-                                        .longest = longest,
-                                        .load_map = map,
-                                        .store_map = map,
-                                        .scratch = {scratch.memory, scratch.bytes},
-                                        .stream = stream});
+  gpu::SegmentedSort<Bits<Key>> sort{.input = bits_at(input),
+                                     .output = bits_at(output),
+                                     .offsets = offsets,
+                                     .array_count = array_count,
+                                     .count = count,
+                                     .longest = longest};
+  complete<Key>(sort, order, scratch, stream);
+  gpu::sort_segmented_batch(sort);
 }
 
 template <DeviceKey Key>

@@ -4,25 +4,21 @@
 
 namespace gsort {
 
+using library::Bits;
 using library::bits_at;
-using library::map_of;
+using library::complete;
 
 template <DeviceKey Key>
 std::size_t host_sort_scratch_bytes(std::uint64_t count) {
-  return gpu::sort_host_array_scratch_bytes<library::Bits<Key>>(count);
+  return gpu::sort_host_array_scratch_bytes<Bits<Key>>(count);
 }
 
 template <DeviceKey Key>
 void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                     const DeviceScratch& scratch, DeviceStream stream) {
-  const auto map = map_of<Key>(order);
-  gpu::sort_host_array<library::Bits<Key>>({.input = bits_at(input),
-                                            .output = bits_at(output),
-                                            .count = count,
-                                            .load_map = map,
-                                            .store_map = map,
-                                            .scratch = {scratch.memory, scratch.bytes},
-                                            .stream = stream});
+  gpu::KeySort<Bits<Key>> sort{.input = bits_at(input), .output = bits_at(output), .count = count};
+  complete<Key>(sort, order, scratch, stream);
+  gpu::sort_host_array(sort);
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type
