@@ -236,10 +236,14 @@ class RunFormation {
         .hint(kDefectHint);
   }
 
+  // Buckets follow the sample, pieces of the output the buckets, and frames of a compressed output
+  // the pieces: its bytes would differ from sort to sort if the places did.
   ConstByteSpan sample_of(std::uint64_t begin, std::uint64_t end) {
     const Span span(meter_, Stage::kRead);
     sample_.resize(kSampleBytes);
-    return ConstByteSpan(sample_).first(reader_.sample(sample_, begin, end, io::Places::kAnywhere));
+    const bool is_compressed = plan_.job.output_form.codec != Codec::kNone;
+    const io::Places places = is_compressed ? io::Places::kEven : io::Places::kAnywhere;
+    return ConstByteSpan(sample_).first(reader_.sample(sample_, begin, end, places));
   }
 
   // A pipe cannot be sampled ahead: its first block stands for the chunk.
