@@ -14,6 +14,7 @@
 
 #include "app/console.hpp"
 #include "app/observer.hpp"
+#include "app/own_files.hpp"
 #include "base/current_error.hpp"
 #include "base/units.hpp"
 #include "cluster/cluster_sort.hpp"
@@ -153,7 +154,10 @@ class Process {
     }
     // Opened at once, so that what is wrong with it is known before anything is sorted.
     std::optional<io::Output> stats;
-    if (team.rank() == 0 && options.stats) stats.emplace(*options.stats);
+    if (team.rank() == 0 && options.stats) {
+      refuse_shared_reports(options, options);
+      stats.emplace(*options.stats);
+    }
     const cluster::ClusterOutcome outcome = sort_on_cluster(team, options, on_leave_);
     if (team.rank() != 0) return;
     if (stats) write_report(*stats, cluster_stats(team, outcome, options));

@@ -103,6 +103,14 @@ int report_share(Observer& observer, const Options& options, const ShareDone& do
   return observer.sort_is_done({options, done.outcome, done.plan, done.machine}) ? kDone : kTrouble;
 }
 
+// What is read and written by name; --take has no inputs.
+FileNames names_of_share(const Options& options) {
+  FileNames names = options;
+  if (options.form) names.output = options.form;
+  if (options.take) names.inputs.clear();
+  return names;
+}
+
 // Runs of a share, a part, or the join of parts.
 int run_share(const Options& options) {
   if (options.join) {
@@ -113,6 +121,7 @@ int run_share(const Options& options) {
     }
     return kDone;
   }
+  refuse_shared_reports(names_of_share(options), options);
   if (options.take) {
     Observer observer(options, "");
     return report_share(observer, options, take(options, observer.meter()));

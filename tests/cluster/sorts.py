@@ -187,7 +187,9 @@ def refuse(bed: Bed) -> None:
             (["odd.u64", "-o", "old"], "odd.u64"),
             (["missing.u64", "-o", "old"], "missing.u64: No such file or directory"),
             (["in.u64", "-o", "nowhere/out"], "nowhere"),
-            (["-T", "nowhere", "in.u64", "-o", "old"], "nowhere")):
+            (["-T", "nowhere", "in.u64", "-o", "old"], "nowhere"),
+            (["--stats=old", "in.u64", "-o", "old"], "--stats 'old': is also the output"),
+            (["--stats=in.u64", "in.u64", "-o", "old"], "--stats 'in.u64': is also an input")):
         done = bed.run(bed.mpi(3, *words))
         messages = [line for line in done.stderr.splitlines() if line.startswith("gsort")]
         if done.returncode == 0 or len(messages) != 1 or reason not in messages[0]:
