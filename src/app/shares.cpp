@@ -49,6 +49,17 @@ std::string folder_above(const std::string& folder) {
   return above.empty() ? "." : above;
 }
 
+// Whoever repeats the command reads them again.
+void require_regular(const io::Reader& reader) {
+  for (std::size_t input = 0; input < reader.inputs(); ++input) {
+    if (reader.state_of(input)) continue;
+    throw Error(ErrorKind::kUsage, "--form of",
+                "it is not a regular file, so it cannot be read a second time")
+        .path(reader.path_of(input))
+        .hint("put it into a file");
+  }
+}
+
 void require_plain(const OutputForm& form) {
   if (form.is_plain()) return;
   throw Error(ErrorKind::kUsage, "--take with this output",
@@ -83,6 +94,9 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
     throw Error(ErrorKind::kUsage, "option --form", "does not sort rows of an array")
         .hint("save array.ravel() to sort all of it");
   }
+  require_regular(reader);
+  const std::string above = folder_above(*options.form);
+  static_cast<void>(io::open_folder(above, ErrorKind::kTemporary));
   const std::uint64_t element_bytes = job.element.bytes();
   ShareJob share{
       *options.form,
@@ -99,7 +113,7 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   job.element = format_in_runs(job.element);
   job.output_form = {};
   job.resumable = job.forms_share = true;
-  done.machine = survey({folder_above(*options.form)}, "", reader);
+  done.machine = survey({above}, "", reader);
   done.machine.input_bytes = bytes;
   look_for_gpus(job, done.machine);
   done.plan = make_plan(job, done.machine);

@@ -64,6 +64,11 @@ void refuse_beside_form(const Options& options) {
     refuse("--compress", "leave out --compress: parts are written uncompressed");
   if (options.input_form.skip_bytes > 0)
     refuse("--skip", "remove the headers from the files first");
+  if (options.output_format && options.output_format != options.input_form.format) {
+    throw Error(ErrorKind::kUsage, "option --form",
+                "writes no output in the format OUT of --format")
+        .hint("give --format=IN here, and --format=IN:OUT with --take");
+  }
 }
 
 // What the folders say already.

@@ -2,14 +2,16 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/output/shared_file.hpp"
-#include "pipeline/share/part_record.hpp"
+#include "io/system/sys.hpp"
 
 namespace gsort {
 namespace {
@@ -89,15 +91,32 @@ Fingerprint prove(const Records& records) {
   return proof.output();
 }
 
-// Whether the file that has the output's name is the one that a former call has put there.
+std::optional<struct stat> facts_of(const io::OutputPlace& place, const std::string& name) {
+  struct stat facts = {};
+  const std::string path = place.folder + "/" + name;
+  const int result = io::sys::stat_at(AT_FDCWD, path.c_str(), &facts, AT_SYMLINK_NOFOLLOW);
+  return result == 0 ? std::optional(facts) : std::nullopt;
+}
+
+// What a former call has left, if the file that has the output's name is the one that it put there.
 std::optional<PartRecord> joined_before(const io::OutputPlace& place, std::uint32_t parts) {
   const auto text = io::read_record(place, joined_name(place.name));
   const auto record = text ? parse_part(*text) : std::nullopt;
-  if (!record || record->parts != parts) return std::nullopt;
-  const io::SharedFile output(place, place.name, io::SharedFile::Access::kLook);
-  const bool is_it = output.exists() && output.number() == record->file_number &&
-                     output.bytes() == record->file_bytes;
+  const auto output = facts_of(place, place.name);
+  if (!record || record->parts != parts || !output) return std::nullopt;
+  const bool is_it = S_ISREG(output->st_mode) && output->st_ino == record->file_number &&
+                     static_cast<std::uint64_t>(output->st_size) == record->file_bytes;
   return is_it ? record : std::nullopt;
+}
+
+// The record was written after the last part.
+bool is_written_since(const io::OutputPlace& place) {
+  const auto changed = [](const struct stat& facts) {
+    return std::pair(facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
+  };
+  const auto output = facts_of(place, place.name);
+  const auto record = facts_of(place, joined_name(place.name));
+  return !output || !record || changed(*output) > changed(*record);
 }
 
 // All of these are of this output, and of no use when it is there.
@@ -129,6 +148,12 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
 }
 
 }  // namespace
+
+bool is_joined(const io::OutputPlace& place, const PartRecord& part) {
+  const auto joined = joined_before(place, part.parts);
+  return joined && joined->job == part.job && joined->input == part.input &&
+         !is_written_since(place);
+}
 
 JoinedParts join_parts(const std::string& output, std::uint32_t parts) {
   const io::OutputPlace place = io::place_of_output(output);

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "element/fingerprint.hpp"
+#include "io/output/shared_file.hpp"
+#include "pipeline/share/part_record.hpp"
 
 namespace gsort {
 
@@ -21,5 +23,9 @@ struct JoinedParts {
 // not belong together; Error(kCorrupt) where they are not all that the shares hold, or not in
 // order. The output is then as it was.
 JoinedParts join_parts(const std::string& output, std::uint32_t parts);
+
+// Whether the output is the joined parts of the job of `part` already, and was not written to
+// since.
+[[nodiscard]] bool is_joined(const io::OutputPlace& place, const PartRecord& part);
 
 }  // namespace gsort

@@ -16,6 +16,7 @@
 #include "io/system/memory.hpp"
 #include "pipeline/merge_runs.hpp"
 #include "pipeline/proof/proof.hpp"
+#include "pipeline/share/join_parts.hpp"
 #include "pipeline/share/part_record.hpp"
 
 namespace gsort {
@@ -238,6 +239,7 @@ bool is_taken(const PartJob& job, const FormedShares& shares, const OutputForm& 
               std::uint64_t header_bytes) {
   const io::OutputPlace place = io::place_of_output(job.output);
   const PartRecord wanted = record_of(job, shares, form, header_bytes);
+  if (is_joined(place, wanted)) return true;
   const auto text = io::read_record(place, record_name(place.name, wanted));
   const auto found = text ? parse_part(*text) : std::nullopt;
   if (!found || found->input != wanted.input) return false;

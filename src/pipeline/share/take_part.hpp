@@ -54,7 +54,7 @@ struct PartJob {
   bool verify = true;
 };
 
-// The part, if it has been taken: is_taken() says so without doing anything.
+// Whether the part has been taken, or its job joined. Changes nothing.
 [[nodiscard]] bool is_taken(const PartJob& job, const FormedShares& shares, const OutputForm& form,
                             std::uint64_t header_bytes);
 
