@@ -141,6 +141,8 @@ RECORDS = numpy.zeros(3, [("a", "i4"), ("b", "i4")])
     (lambda: gsort.sort(NUMBERS, 5), "output: has type int\n  give a path, an array, or None"),
     (lambda: gsort.argsort(numpy.zeros(3, "g")),
      "not float128 with 1 dimension\n  or a list of such sources"),
+    (lambda: gsort.argsort(numpy.zeros(3, "c8")), "integers, float16, float32, float64, booleans, times, texts or"),
+    (lambda: gsort.argsort(NUMBERS, stream=0), "stream: the source is not in device memory\n  leave it out"),
     (lambda: gsort.argsort(numpy.zeros((3, 2))), "texts or records, not float64 with 2 dimensions\n"),
     (lambda: gsort.argsort([numpy.zeros((3, 2))]), "argsort and rows of an array: cannot be combined\n"),
     (lambda: gsort.unique(RECORDS, counts=True), "counts and an array of records: cannot be combined\n"),

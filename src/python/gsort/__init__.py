@@ -8,9 +8,8 @@
 Sources are paths, arrays (numpy.memmap, too), or lists of them. Every result is verified: count, fingerprint, order.
 Floats are in IEEE total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN. Sizes of memory are bytes, or texts such as
 "2G" and "50%". `progress` is None (a bar in a terminal or notebook), True, False, or a function that is called with
-a Progress ten times a second and once at the end, and may raise to end the sort. Ctrl-C ends a sort, too, and leaves
-no output.
-Functions may be called from several threads; they do not hold the interpreter's lock while they work.
+a Progress ten times a second and once at the end; if it raises, the sort ends. Ctrl-C ends a sort, too, and leaves no
+output. Functions may be called from several threads; they release the interpreter's lock while they work.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ from ._sources import (Inputs, Path, Source, Sources, bytes_of, dtype_of, folder
 
 __version__ = metadata.version("gsort-external")
 __all__ = ["argsort", "check", "intersect1d", "merge", "segmented_argsort", "segmented_sort", "setdiff1d", "sort",
-           "sort_pairs", "unique", "Checked", "Progress", "Summary", "Error", "UsageError", "DataError", "FileError", "MissingFileError", "DeniedFileError", "ResourceError",
-           "DeviceError", "CorruptError"]
+           "sort_pairs", "unique", "Checked", "Progress", "Summary", "Error", "UsageError", "DataError", "FileError",
+           "MissingFileError", "DeniedFileError", "ResourceError", "DeviceError", "CorruptError"]
 
 Size = Union[int, str, None]
 Output = Union[Path, numpy.ndarray, None]
@@ -145,22 +144,22 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
     """Sorts files and arrays into one result.
 
     Args:
-        source: a path, an array, or a list of them, together one sequence. An array of several dimensions is sorted
-            along the last one, as are the rows of a two-dimensional .npy file; written to a .npy file, it is rows:
-            (2, 3, 4) becomes (6, 4). An array in device memory of keys of
-            32 or 64 bits (CuPy, PyTorch, JAX: __cuda_array_interface__ or __dlpack__) is sorted there, into output or a
-            new array of that library; of the other arguments only descending and stream count.
+        source: a path, an array, or a list of them, which is read as one sequence. An array of several dimensions is
+            sorted along the last one, and so are the rows of a two-dimensional .npy file. An array that is written to
+            a .npy file becomes rows: (2, 3, 4) becomes (6, 4). An array in device memory (CuPy, PyTorch, JAX:
+            __cuda_array_interface__ or __dlpack__) of keys of 32 or 64 bits is sorted there, into output or a new
+            array of that library; of the other arguments, only descending and stream are used.
         output: a path (the file appears whole or not at all, and may be a source); an array, also a writable memmap,
-            that takes the result; None for a new array.
-        dtype: of the elements of raw files, in NumPy's terms; else the suffix says it (dump.u64).
-        order: a field of records to sort by, or several; "-name" for descending order, where no field is named so; all
-            fields if None.
+            that receives the result; None for a new array.
+        dtype: the NumPy dtype of the elements of raw files; without it, the suffix gives the type (dump.u64).
+        order: the field of records to sort by, or several; "-name" sorts a field in descending order, unless a field
+            has this name; None sorts by all fields.
         descending: the greatest first; records with equal fields stay in the order of the source.
-        unique: one of each key; keys are equal if their bits are.
-        top: only the first so many elements of the result.
+        unique: keep one of each key; keys are equal if their bits are equal.
+        top: return only the first `top` elements of the result.
         memory: the most host memory to work in, beside the arrays; None: half of what is available.
         gpu_memory: the most device memory.
-        threads: the most cores to keep busy; None: all.
+        threads: the most cores to use; None: all.
         engine: "auto", "cpu" or "cuda".
         temporary: a folder, or several, for what does not fit in memory; None: $TMPDIR, else beside the output file,
             else /var/tmp.
@@ -189,10 +188,10 @@ def merge(sources: Sequence[Source], output: Output = None, *, dtype: Any = None
           order: Union[str, Sequence[str], None] = None, descending: bool = False, unique: bool = False,
           top: Optional[int] = None, memory: Size = None, threads: Optional[int] = None, temporary: Any = None,
           progress: Union[bool, Watch, None] = None) -> Any:
-    """Merges sources that are sorted already. Arguments and result are those of sort; the CPU merges, so that there is
-    no engine and no gpu_memory.
+    """Merges sources that are sorted already. Arguments and result are those of sort, but without engine and
+    gpu_memory: the CPU merges.
 
-    Raises: as sort; ValueError where a source is not sorted.
+    Raises: as sort; ValueError if a source is not sorted.
     """
     words = option_words(order=order, descending=descending, unique=unique, top=top, memory=memory, threads=threads,
                          temporary=temporary)
@@ -226,10 +225,10 @@ def argsort(source: Any, output: Output = None, *, dtype: Any = None, order: Uni
             temporary: Any = None, progress: Union[bool, Watch, None] = None, stream: Any = None) -> Any:
     """The indices that sort a one-dimensional array, a file, or a list of them, as numpy.argsort(kind="stable").
 
-    Of an array of numbers or times the order is NumPy's: NaN and NaT last, -0 equal to +0. Of files and lists, and
-    if output is a path, it is that of sort. Arrays larger than memory may be memmaps. The indices of an
-    array in device memory are made there, in the total order of sort, for each row of the last dimension: int64, or
-    what output is; of the other arguments only output and stream count.
+    For an array of numbers or times, the order is NumPy's: NaN and NaT last, -0 equal to +0. For files and lists, and
+    if output is a path, the order is that of sort. Arrays larger than memory may be memmaps. For an array in device
+    memory, the indices of each row of the last dimension are made there, in the total order of sort; they are int64,
+    or of the type of output. Of the other arguments, only output and stream are used.
 
     Args:
         source: as for sort; the elements of a list count as one sequence.
@@ -248,15 +247,16 @@ def argsort(source: Any, output: Output = None, *, dtype: Any = None, order: Uni
             raise usage("argsort", "in device memory there is no dtype and order", "leave them out")
         return _device.argsort_keys("argsort", source, output, False, stream)
     if stream is not None:
-        raise usage("stream", "the array is not in device memory", "leave it out")
+        raise usage("stream", "the source is not in device memory", "leave it out")
     words = option_words(order=order, memory=memory, gpu_memory=gpu_memory, threads=threads, engine=engine,
                          temporary=temporary)
     if is_path(source) or isinstance(source, (list, tuple)):
         return _positions(Inputs(source, dtype), words, output, progress, temporary)
     if not isinstance(source, numpy.ndarray) or isinstance(source, numpy.ma.MaskedArray) or source.ndim != 1 \
             or not (source.dtype.kind in "SUV" or key_type(source.dtype)):
-        raise usage("argsort", "needs a path, or a one-dimensional NumPy array of integers, float32, float64, "
-                    f"booleans, times, texts or records, not {_described(source)}", "or a list of such sources")
+        raise usage("argsort", "needs a path, or a one-dimensional NumPy array of integers, float16, float32, "
+                    f"float64, booleans, times, texts or records, not {_described(source)}",
+                    "or a list of such sources")
     if is_path(output) or key_type(source.dtype) is None or (dtype, order) != (None, None):
         return _positions(Inputs(source, dtype), words, output, progress, temporary)
     return _indices(source, words, output, progress)

@@ -267,8 +267,8 @@ def segmented_sort(array: Any, offsets: Any, output: Any = None, *, descending: 
     Args:
         array: keys of 32 or 64 bits, by __cuda_array_interface__ or __dlpack__.
         offsets: int64 in device memory; segment i is array[offsets[i]:offsets[i + 1]]. The first is 0, the last the
-            number of keys: only the device looks at them, and with others the result is undefined. Or None: the
-            segments are the rows of the last dimension.
+            number of keys. They are not checked: with other values the result is undefined. None: the segments are
+            the rows of the last dimension.
         output: an array for the result, which may be `array`; None for a new one of the same library.
         stream: queue the work there, a number or an object of CuPy, PyTorch or cuda.core; None: the stream of the
             array's library. The call returns at once.
@@ -280,7 +280,7 @@ def segmented_sort(array: Any, offsets: Any, output: Any = None, *, descending: 
 
 def segmented_argsort(array: Any, offsets: Any, output: Any = None, *, descending: bool = False,
                       stream: Any = None) -> Any:
-    """The indices that sort each segment of an array in device memory, from 0 on in each, stably.
+    """The indices that sort each segment of an array in device memory, stably. In each segment they begin at 0.
 
     Args: as segmented_sort; output: int64, uint64, int32 or uint32; None for int64.
 
@@ -294,9 +294,9 @@ def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None
     """Sorts keys in device memory, and their values with them, stably.
 
     Args:
-        array: keys of 32 or 64 bits. Of several dimensions each row of the last one is sorted by itself.
+        array: keys of 32 or 64 bits. With several dimensions, each row of the last one is sorted by itself.
         values: as many elements of 4 or 8 bytes.
-        output: two arrays, for keys and values, which may be those given if there is one row and no offsets; None for
+        output: two arrays, for keys and values; with one row and no offsets they may be `array` and `values`. None for
             new ones.
         offsets, stream: as segmented_sort.
 
