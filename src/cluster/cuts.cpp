@@ -155,7 +155,7 @@ class CutSearch {
 
   // Reads blocks: the others must hear of this process meanwhile.
   [[nodiscard]] Cuts counts_at(const Search& search, std::uint64_t value, const Cuts& low) const {
-    team_.step();
+    team_.step_if_due();
     Cuts cuts(counts_.runs());
     for (std::size_t run = 0; run < cuts.size(); ++run) {
       cuts[run] = counts_.count(search.slot, run, search.word, value, low[run], search.high[run]);

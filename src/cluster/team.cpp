@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kMostPayload = Peers::kMostMessageBytes - sizeof(Envelope);
 constexpr int kMostMessagesAStep = 64;
 constexpr int kBeatsATimeout = 8;
+constexpr int kStepsATimeout = 64;  // at least
 // How long a process that has failed waits for the others, which may be in a system call.
 constexpr std::chrono::seconds kGoodbye{3};
 
@@ -300,6 +301,10 @@ void Team::step(bool receives) {
   const auto now = Clock::now();
   send_beats(now);
   if (receives) watch(now);
+}
+
+void Team::step_if_due() {
+  if (Clock::now() - looked_ >= options_.peer_timeout / kStepsATimeout) step();
 }
 
 template <class Done>

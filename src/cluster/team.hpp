@@ -100,6 +100,9 @@ class Team {
   [[nodiscard]] std::size_t unsent(unsigned to) const { return peers_.unsent(to); }
   [[nodiscard]] std::optional<Arrival> take();
   void step(bool receives = true);
+  // A step if the last one was long ago: for loops of other work. In a step MPI may give up the
+  // processor, and get it back 10 ms later where others want it.
+  void step_if_due();
   // Sleeps, the longer the more often it was called since rested().
   void pause();
   void rested() { pause_ = kShortestPause; }
