@@ -189,7 +189,7 @@ class ClusterSort {
   // Everything that can be known before anything is read or changed.
   void look_at_inputs() {
     refuse_by_options(options_);
-    reader_.emplace(options_.inputs, reader_options(options_));
+    team_.work([this] { reader_.emplace(options_.inputs, reader_options(options_)); });
     job_ = job_of(options_, *reader_);
     refuse_by_job(job_, *reader_);
     outcome_.note = note_of_types(options_, job_);
@@ -209,8 +209,10 @@ class ClusterSort {
     }
     take_share(output_->folder());
     proof_.emplace(job_.element, options_.verify);
-    output_->begin(header_, outcome_.elements, job_.element.bytes());
-    require_room_for_runs();
+    team_.work([this] {
+      output_->begin(header_, outcome_.elements, job_.element.bytes());
+      require_room_for_runs();
+    });
     team_.meet();
   }
 
@@ -306,12 +308,13 @@ class ClusterSort {
 
   // Narrow keys do not move: counts are added up, and everybody writes a range of what they say.
   void count() {
-    const io::Arena arena(plan_.arena_bytes, "counting");
+    std::optional<io::Arena> arena;
     KeyCounts counts;
     const auto begin = now();
     team_.work([&] {
+      arena.emplace(plan_.arena_bytes, "counting");
       const BlockReader blocks = blocks_of(*reader_, *proof_, nullptr);
-      counts = read_counts(plan_, blocks, nullptr, arena.bytes());
+      counts = read_counts(plan_, blocks, nullptr, arena->bytes());
       require_all_read();
     });
     team_.sum(counts);
@@ -323,7 +326,7 @@ class ClusterSort {
     team_.work([&] {
       const unsigned rank = team_.rank();
       put_counted(plan_, counts, {parts_->begin_of(rank), parts_->end_of(rank)}, nullptr,
-                  arena.bytes(), sink);
+                  arena->bytes(), sink);
     });
     outcome_.own.exchange_seconds = now() - counted;
   }
@@ -384,16 +387,22 @@ class ClusterSort {
 
   void exchange_and_merge() {
     const auto begin = now();
-    const io::Arena arena(sizes_.arena_bytes, "merging");
-    const io::Arena scratch(sizes_.workers * sizes_.scratch_bytes, "loading");
-    const auto engine = cpu::make_cpu_engine(engine_shape(), arena.bytes());
-    const auto lanes = engine->make_merge_lanes(sizes_.lanes, sizes_.part_elements);
+    std::optional<io::Arena> arena;
+    std::optional<io::Arena> scratch;
+    std::unique_ptr<Engine> engine;
+    std::vector<std::unique_ptr<MergeLane>> lanes;
+    team_.work([&] {
+      arena.emplace(sizes_.arena_bytes, "merging");
+      scratch.emplace(sizes_.workers * sizes_.scratch_bytes, "loading");
+      engine = cpu::make_cpu_engine(engine_shape(), arena->bytes());
+      lanes = engine->make_merge_lanes(sizes_.lanes, sizes_.part_elements);
+    });
     ExchangeContext context{views_, *parts_, cuts_, plan_.element_bytes, true, lanes, {}};
     context.packs = options_.packing != Packing::kOff && !job_.element.records;
     context.backlog = sizes_.backlog;
     for (unsigned worker = 0; worker < sizes_.workers; ++worker) {
       context.scratch.push_back(
-          scratch.bytes().subspan(worker * sizes_.scratch_bytes, sizes_.scratch_bytes));
+          scratch->bytes().subspan(worker * sizes_.scratch_bytes, sizes_.scratch_bytes));
     }
     ProvingSink sink(*proof_, *output_);
     outcome_.own.exchange = exchange(team_, context, sink);

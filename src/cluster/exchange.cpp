@@ -79,7 +79,8 @@ class Exchange {
   ExchangeCost run() {
     share_counts();
     while (!is_done()) {
-      team_.step(backlog_ < context_.backlog);
+      // Each may be a frame, which then is in the backlog.
+      team_.step(std::min(context_.backlog - backlog_, Team::kMostMessagesAStep));
       bool moved = false;
       while (auto arrival = team_.take()) moved = receive(std::move(*arrival)) || moved;
       while (auto completion = workers_.finished()) {

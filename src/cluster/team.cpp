@@ -13,7 +13,6 @@ namespace gsort::cluster {
 namespace {
 
 constexpr std::size_t kMostPayload = Peers::kMostMessageBytes - sizeof(Envelope);
-constexpr int kMostMessagesAStep = 64;
 constexpr int kBeatsATimeout = 8;
 constexpr int kStepsATimeout = 64;  // at least
 // How long a process that has failed waits for the others, which may be in a system call.
@@ -21,6 +20,11 @@ constexpr std::chrono::seconds kGoodbye{3};
 
 ConstByteSpan bytes_of(std::span<const std::uint64_t> values) {
   return std::as_bytes(values);
+}
+
+// As much of it as a message holds.
+ConstByteSpan bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text)).first(std::min(text.size(), kMostPayload));
 }
 
 std::string text_of(ConstByteSpan bytes) {
@@ -93,7 +97,7 @@ Verdict Team::tell(const Error& error) {
     return {text};
   }
   try {
-    send(0, message_of({MessageKind::kError}, std::as_bytes(std::span(text))));
+    send(0, message_of({MessageKind::kError}, bytes_of(text)));
     const auto limit = Clock::now() + options_.peer_timeout + kGoodbye;
     wait_until([&] { return has_left_[0] || Clock::now() > limit; });
   } catch (const JobEnded& ended) {
@@ -106,9 +110,8 @@ Verdict Team::tell(const Error& error) {
 void Team::end_job(const std::string& text) {
   is_over_ = true;
   is_told_ = true;
-  const std::size_t length = std::min(text.size(), kMostPayload);
   for (unsigned to = 1; to < count(); ++to) {
-    send(to, message_of({MessageKind::kEnd}, std::as_bytes(std::span(text)).first(length)));
+    send(to, message_of({MessageKind::kEnd}, bytes_of(text)));
   }
 }
 
@@ -291,8 +294,8 @@ std::optional<Arrival> Team::take() {
   return arrival;
 }
 
-void Team::step(bool receives) {
-  for (int taken = 0; receives && taken < kMostMessagesAStep; ++taken) {
+void Team::step(std::size_t most_messages) {
+  for (std::size_t taken = 0; taken < most_messages; ++taken) {
     auto arrival = peers_.receive();
     if (!arrival) break;
     rested();
@@ -300,7 +303,7 @@ void Team::step(bool receives) {
   }
   const auto now = Clock::now();
   send_beats(now);
-  if (receives) watch(now);
+  if (most_messages > 0) watch(now);
 }
 
 void Team::step_if_due() {

@@ -60,6 +60,8 @@ class JobEnded : public std::exception {
 // All throw JobEnded, and Error(kResource) when a process does not answer.
 class Team {
  public:
+  static constexpr std::size_t kMostMessagesAStep = 64;
+
   // The peers outlive it.
   Team(Peers& peers, TeamOptions options);
 
@@ -95,11 +97,12 @@ class Team {
   void work(const std::function<void()>& work);
 
   // For what is built on messages by itself: sending, taking what has arrived, and a step of the
-  // team, after which nothing may have arrived. `receives`: false leaves messages where they are.
+  // team, after which nothing may have arrived. At most so many messages are received: others stay
+  // where they are.
   void send(unsigned to, Message message);
   [[nodiscard]] std::size_t unsent(unsigned to) const { return peers_.unsent(to); }
   [[nodiscard]] std::optional<Arrival> take();
-  void step(bool receives = true);
+  void step(std::size_t most_messages = kMostMessagesAStep);
   // A step if the last one was long ago: for loops of other work. In a step MPI may give up the
   // processor, and get it back 10 ms later where others want it.
   void step_if_due();

@@ -109,6 +109,28 @@ TEST(Team, EndsEverybodyWithTheFirstError) {
   }
 }
 
+TEST(Team, CutsAnErrorToWhatAMessageHolds) {
+  LocalNetwork network(3);
+  std::size_t longest = 0;
+  network.set_liar([&](unsigned, unsigned, Message& message) {
+    longest = std::max(longest, message.size());
+    return 1U;
+  });
+  std::vector<std::optional<Verdict>> verdicts(3);
+  test::run_together(network, [&](Peers& peers) {
+    TeamOptions options;
+    options.host = std::string(200'000, 'h');
+    Team team(peers, options);
+    verdicts[peers.rank()] = team.run_job([&] {
+      if (team.rank() == 1) throw Error(ErrorKind::kInput, "reading", "it is broken");
+      team.meet();
+    });
+  });
+  EXPECT_EQ(longest, Peers::kMostMessageBytes);
+  ASSERT_TRUE(verdicts[2]);
+  EXPECT_EQ(verdicts[2]->text.size(), Peers::kMostMessageBytes - sizeof(Envelope));
+}
+
 TEST(Team, AgreesOnOneErrorWhereAllFail) {
   LocalNetwork network(6);
   const auto verdicts = verdicts_of(network, [&](Team& team) {
@@ -150,6 +172,24 @@ TEST(Team, NamesAHostThatDoesNotAnswer) {
       << verdicts[0]->text;
   EXPECT_FALSE(verdicts[0]->can_leave);
   ASSERT_TRUE(verdicts[2]);
+}
+
+TEST(Team, ReceivesNoMoreInAStepThanAsked) {
+  LocalNetwork network(2);
+  expect_no_verdict(verdicts_of(network, [](Team& team) {
+    team.meet();
+    for (int i = 0; team.rank() == 1 && i < 20; ++i) {
+      team.send(0, MessageWriter({MessageKind::kCredit}).take());
+    }
+    for (std::size_t got = 0; team.rank() == 0 && got < 20;) {
+      std::size_t in_step = 0;
+      team.step(3);
+      while (team.take()) ++in_step;
+      EXPECT_LE(in_step, 3);
+      got += in_step;
+    }
+    team.meet();
+  }));
 }
 
 TEST(Team, WaitsForLongWorkWithoutLosingItsPeers) {
