@@ -158,15 +158,40 @@ class Process {
       refuse_shared_reports(options, options);
       stats.emplace(*options.stats);
     }
-    const cluster::ClusterOutcome outcome = sort_on_cluster(team, options, on_leave_);
+    const bool is_watched = begin_progress(team, options);
+    const cluster::ClusterOutcome outcome =
+        sort_on_cluster(team, options, on_leave_, is_watched ? &job_progress_ : nullptr);
+    if (progress_) progress_->done(outcome.bytes);
+    progress_.reset();
     if (team.rank() != 0) return;
     if (stats) write_report(*stats, cluster_stats(team, outcome, options));
     put_to_stderr(outcome.note);
     if (options.verbosity > 0) put_to_stderr(summary_of(outcome, team.count()));
   }
 
+  // Together. Returns whether rank 0 shows the progress of all.
+  bool begin_progress(cluster::Team& team, const Options& options) {
+    Progress::Request request = progress_request(options);
+    request.take_request = [] { return false; };
+    const auto own = std::byte(request.form != Progress::Form::kSilent);
+    const bool is_watched = team.broadcast(std::span(&own, 1)).at(0) != std::byte{0};
+    if (is_watched && team.rank() == 0) progress_.emplace(progress_source(), std::move(request));
+    return is_watched;
+  }
+
+  Progress::Source progress_source() {
+    return {[this] { return job_progress_.phase(clock_.now_ns()); },
+            [this] { return static_cast<double>(clock_.now_ns()) * 1e-9; },
+            [this]() -> std::optional<SlowestProcess> {
+              const auto slowest = job_progress_.slowest();
+              if (!slowest) return std::nullopt;
+              return SlowestProcess{slowest->name, slowest->percent};
+            }};
+  }
+
   // Rank 0 tells for all, unless it cannot be asked.
-  void tell(const cluster::Verdict& verdict) const {
+  void tell(const cluster::Verdict& verdict) {
+    progress_.reset();  // wipes its line
     if (peers_.rank() != 0 && verdict.is_known) return;
     const std::string text = error_text(verdict.text.c_str(), stderr_color(color_));
     std::fputs(text.c_str(), stderr);
@@ -184,6 +209,9 @@ class Process {
   cluster::MpiPeers& peers_;
   ColorMode color_ = ColorMode::kAuto;
   std::function<void()> on_leave_;
+  cluster::JobProgress job_progress_;
+  Meter clock_;
+  std::optional<Progress> progress_;  // of all, in rank 0
 };
 
 }  // namespace

@@ -60,6 +60,10 @@ void put_to_stderr(const std::string& text) {
   static_cast<void>(std::fflush(stderr));
 }
 
+Progress::Request progress_request(const Reporting& reporting) {
+  return {form_of(reporting), put_to_stderr, io::take_status_request, stderr_columns};
+}
+
 Observer::Observer(const Reporting& reporting, const std::string& note)
     : reporting_(reporting),
       stats_(open_report(reporting.stats)),
@@ -67,9 +71,7 @@ Observer::Observer(const Reporting& reporting, const std::string& note)
       meter_(reporting.trace ? Meter::Keep::kSpans : Meter::Keep::kTotals) {
   put_to_stderr(note);
   io::hear_status_signal();
-  progress_ = std::make_unique<Progress>(
-      meter_, Progress::Request{form_of(reporting), put_to_stderr, io::take_status_request,
-                                stderr_columns});
+  progress_ = std::make_unique<Progress>(meter_, progress_request(reporting));
 }
 
 Observer::~Observer() = default;

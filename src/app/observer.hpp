@@ -20,6 +20,9 @@ namespace gsort {
 // Nothing is lost when standard error cannot be written to but the text itself.
 void put_to_stderr(const std::string& text);
 
+// How progress is shown on standard error; form kSilent where it is not.
+[[nodiscard]] Progress::Request progress_request(const Reporting& reporting);
+
 // What a report on a sort is made from.
 struct SortReport {
   const FileNames& names;

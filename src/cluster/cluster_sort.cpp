@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "app/files.hpp"
@@ -18,6 +17,7 @@
 #include "base/units.hpp"
 #include "cluster/cluster_plan.hpp"
 #include "cluster/exchange_plan.hpp"
+#include "cluster/output/cluster_output.hpp"
 #include "cluster/proof_message.hpp"
 #include "cluster/rank_report.hpp"
 #include "cluster/run_blocks.hpp"
@@ -26,14 +26,11 @@
 #include "form/counted_file.hpp"
 #include "form/npy.hpp"
 #include "io/input/reader.hpp"
-#include "io/output/output.hpp"
-#include "io/output/output_share.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/runs/run_store.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
 #include "io/system/space.hpp"
-#include "io/system/sys.hpp"
 #include "pipeline/count_keys.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/survey.hpp"
@@ -83,81 +80,14 @@ std::vector<std::byte> header_of(const Job& job, const io::Reader& reader, std::
   }
 }
 
-// The output as this process writes it: rank 0 has made it, the others have opened it.
-class ClusterOutput final : public PieceSink {
- public:
-  ClusterOutput(Team& team, const std::string& path, std::function<void()>& on_leave)
-      : rank_(team.rank()) {
-    MessageWriter writer;
-    if (rank_ == 0) {
-      output_.emplace(path, io::OutputOptions{io::DirectIo::kOff, false, true});
-      if (output_->is_stream()) throw not_yet("writing to a pipe or a device");
-      hidden_path_ = output_->hidden_path();
-      on_leave = [hidden = hidden_path_] { io::sys::unlink_at(AT_FDCWD, hidden.c_str()); };
-      writer.put_text(hidden_path_);
-      writer.put(io::mark_shared_output(hidden_path_));
-    }
-    const Message place = team.broadcast(writer.take());
-    MessageReader reader(place);
-    hidden_path_ = reader.take_text();
-    if (rank_ != 0) share_.emplace(hidden_path_, path, reader.take<std::uint64_t>());
-    team.meet();
-  }
-
-  // Of rank 0; empty in the others.
-  [[nodiscard]] const std::string& folder() const {
-    static const std::string kNone;
-    return output_ ? output_->folder() : kNone;
-  }
-  [[nodiscard]] const std::optional<io::Output>& output() const { return output_; }
-
-  void begin(ConstByteSpan header, std::uint64_t elements, std::uint64_t element_bytes) {
-    header_bytes_ = header.size();
-    element_bytes_ = element_bytes;
-    bytes_ = checked_sum(header_bytes_, checked_product(elements, element_bytes));
-    if (!output_) return;
-    output_->prepare(bytes_);
-    if (!header.empty()) output_->write_at(0, header);
-  }
-
-  void put(std::uint64_t position, ConstByteSpan elements) override {
-    const std::uint64_t offset = header_bytes_ + position * element_bytes_;
-    output_ ? output_->write_at(offset, elements) : share_->write_at(offset, elements);
-  }
-
-  // All but rank 0: the range of this process is written, and on the disk.
-  void finish(const PartTable& parts) {
-    if (share_) share_->finish(offset_of(parts.begin_of(rank_)), offset_of(parts.end_of(rank_)));
-  }
-
-  // Rank 0: all ranges are.
-  void commit(const PartTable& parts) {
-    if (!output_) return;
-    for (unsigned rank = 1; rank < parts.ranks(); ++rank) {
-      const std::uint64_t begin = offset_of(parts.begin_of(rank));
-      output_->note_written(begin, offset_of(parts.end_of(rank)) - begin);
-    }
-    output_->commit(bytes_);
-  }
-
- private:
-  [[nodiscard]] std::uint64_t offset_of(std::uint64_t element) const {
-    return header_bytes_ + element * element_bytes_;
-  }
-
-  const unsigned rank_;
-  std::string hidden_path_;
-  std::optional<io::Output> output_;
-  std::optional<io::OutputShare> share_;
-  std::uint64_t header_bytes_ = 0;
-  std::uint64_t element_bytes_ = 0;
-  std::uint64_t bytes_ = 0;
-};
-
 class ClusterSort {
  public:
-  ClusterSort(Team& team, const Options& options, std::function<void()>& on_leave)
-      : team_(team), options_(options), on_leave_(on_leave) {}
+  ClusterSort(Team& team, const Options& options, std::function<void()>& on_leave,
+              JobProgress* progress)
+      : team_(team), options_(options), on_leave_(on_leave), progress_(progress) {}
+  ~ClusterSort() { team_.set_reports({}); }
+  ClusterSort(const ClusterSort&) = delete;
+  ClusterSort& operator=(const ClusterSort&) = delete;
 
   // What run() would do; empty in all but rank 0.
   std::string explained() {
@@ -179,6 +109,7 @@ class ClusterSort {
 
   ClusterOutcome run() {
     look_at_inputs();
+    begin_reports();
     open_output();
     plan_.is<CountKeys>() ? count() : form_and_merge();
     prove_and_name();
@@ -200,7 +131,7 @@ class ClusterSort {
   }
 
   void open_output() {
-    output_.emplace(team_, *options_.output, on_leave_);
+    output_.emplace(team_, *options_.output, on_leave_, meter_);
     if (output_->output()) {
       refuse_writing_into_inputs(options_, *output_->output(), *reader_);
       if (job_.type_source == TypeSource::kDefault) {
@@ -221,6 +152,30 @@ class ClusterSort {
     plan_the_exchange();
     cut();
     exchange_and_merge();
+  }
+
+  void begin_reports() {
+    if (progress_ == nullptr) return;
+    std::vector<std::string> names;
+    for (unsigned rank = 0; rank < team_.count(); ++rank) names.push_back(team_.name_of(rank));
+    progress_->begin(std::move(names), outcome_.bytes);
+    team_.set_reports({[this] { return own_progress(); },
+                       [this](unsigned from, ConstByteSpan report) {
+                         progress_->note(from, MessageReader(report).take<RankProgress>());
+                       }});
+  }
+
+  Message own_progress() const {
+    MessageWriter writer;
+    writer.put(progress_of(meter_.current_phase()));
+    return writer.take();
+  }
+
+  void begin_phase(Phase phase, std::uint64_t elements) {
+    meter_.begin_phase(phase, elements * job_.element.bytes());
+  }
+  [[nodiscard]] std::uint64_t elements_to_write() const {
+    return parts_->end_of(team_.rank()) - parts_->begin_of(team_.rank());
   }
 
   // Plans for this process. The output's folder is known to rank 0, and empty in the others.
@@ -276,11 +231,12 @@ class ClusterSort {
   // A local sort, but for the merge.
   void form() {
     const auto begin = now();
+    begin_phase(Phase::kRead, share_);
     team_.work([this] {
       if (share_ > 0) {
         const io::Arena arena(plan_.chunk.arena_bytes, "sorting");
         const auto engine = cpu::make_cpu_engine(engine_shape(), arena.bytes());
-        FormContext context{plan_, *engine, *reader_, *proof_, nullptr, nullptr};
+        FormContext context{plan_, *engine, *reader_, *proof_, &meter_, nullptr};
         context.always_runs = true;
         const OutputMaker none = [](std::optional<std::uint64_t>) -> PieceSink& {
           throw Error(ErrorKind::kCorrupt, "forming runs", "a chunk was not kept as a run");
@@ -311,9 +267,10 @@ class ClusterSort {
     std::optional<io::Arena> arena;
     KeyCounts counts;
     const auto begin = now();
+    begin_phase(Phase::kRead, share_);
     team_.work([&] {
       arena.emplace(plan_.arena_bytes, "counting");
-      const BlockReader blocks = blocks_of(*reader_, *proof_, nullptr);
+      const BlockReader blocks = blocks_of(*reader_, *proof_, &meter_);
       counts = read_counts(plan_, blocks, nullptr, arena->bytes());
       require_all_read();
     });
@@ -322,6 +279,7 @@ class ClusterSort {
     outcome_.own.form_seconds = counted - begin;
     sizes_.part_elements = std::max<std::uint64_t>(outcome_.elements, 1);
     parts_.emplace(part_sizes());
+    begin_phase(Phase::kWrite, elements_to_write());
     ProvingSink sink(*proof_, *output_);
     team_.work([&] {
       const unsigned rank = team_.rank();
@@ -387,6 +345,7 @@ class ClusterSort {
 
   void exchange_and_merge() {
     const auto begin = now();
+    begin_phase(Phase::kMerge, elements_to_write());
     std::optional<io::Arena> arena;
     std::optional<io::Arena> scratch;
     std::unique_ptr<Engine> engine;
@@ -400,6 +359,7 @@ class ClusterSort {
     ExchangeContext context{views_, *parts_, cuts_, plan_.element_bytes, true, lanes, {}};
     context.packs = options_.packing != Packing::kOff && !job_.element.records;
     context.backlog = sizes_.backlog;
+    context.meter = &meter_;
     for (unsigned worker = 0; worker < sizes_.workers; ++worker) {
       context.scratch.push_back(
           scratch->bytes().subspan(worker * sizes_.scratch_bytes, sizes_.scratch_bytes));
@@ -412,6 +372,7 @@ class ClusterSort {
   // Everybody has synced before rank 0 gives the name.
   void prove_and_name() {
     const auto begin = now();
+    begin_phase(Phase::kSync, 0);
     team_.work([this] { output_->finish(*parts_); });
     outcome_.own.sync_seconds = now() - begin;
     Proof whole(job_.element, options_.verify);
@@ -433,7 +394,7 @@ class ClusterSort {
   void report() {
     RankReport& own = outcome_.own;
     own.elements_read = share_;
-    own.elements_written = parts_->end_of(team_.rank()) - parts_->begin_of(team_.rank());
+    own.elements_written = elements_to_write();
     own.runs = runs_.size();
     if (store_) {
       own.kept_bytes = store_->bytes_kept();
@@ -452,6 +413,8 @@ class ClusterSort {
   Team& team_;
   const Options& options_;
   std::function<void()>& on_leave_;
+  JobProgress* progress_;
+  Meter meter_;
   ClusterOutcome outcome_;
   std::optional<io::Reader> reader_;
   Job job_;
@@ -473,13 +436,13 @@ class ClusterSort {
 
 std::string explain_on_cluster(Team& team, const Options& options) {
   std::function<void()> nothing;
-  return ClusterSort(team, options, nothing).explained();
+  return ClusterSort(team, options, nothing, nullptr).explained();
 }
 
-ClusterOutcome sort_on_cluster(Team& team, const Options& options,
-                               std::function<void()>& on_leave) {
+ClusterOutcome sort_on_cluster(Team& team, const Options& options, std::function<void()>& on_leave,
+                               JobProgress* progress) {
   const auto begin = std::chrono::steady_clock::now();
-  ClusterOutcome outcome = ClusterSort(team, options, on_leave).run();
+  ClusterOutcome outcome = ClusterSort(team, options, on_leave, progress).run();
   outcome.total_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return outcome;

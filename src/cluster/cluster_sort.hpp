@@ -10,6 +10,7 @@
 
 #include "cluster/cuts.hpp"
 #include "cluster/exchange.hpp"
+#include "cluster/job_progress.hpp"
 #include "cluster/team.hpp"
 #include "options/options.hpp"
 
@@ -48,8 +49,10 @@ struct ClusterOutcome {
 
 // Together, with the same options. Returns when the output is in place, in all processes.
 // `on_leave` is set to what removes the hidden output of this process, for who ends it at once.
+// `progress`: null in all processes, or in none; that of rank 0 gets to know about all.
 // Throws: Error; as Team. The output is then as it was before.
 [[nodiscard]] ClusterOutcome sort_on_cluster(Team& team, const Options& options,
-                                             std::function<void()>& on_leave);
+                                             std::function<void()>& on_leave,
+                                             JobProgress* progress);
 
 }  // namespace gsort::cluster

@@ -16,7 +16,7 @@
 namespace gsort::cluster {
 
 enum class MessageKind : std::uint32_t {
-  kBeat,        // the sender lives
+  kBeat,        // the sender lives; to rank 0, also how far it is
   kCollective,  // a step of a sum, a gathering, ...; number: of the step
   kCounts,      // how many elements the sender has for parts of the receiver
   kCredit,      // the receiver may send its slices of a part

@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kMostPayload = Peers::kMostMessageBytes - sizeof(Envelope);
 constexpr int kBeatsATimeout = 8;
 constexpr int kStepsATimeout = 64;  // at least
+constexpr std::chrono::seconds kBetweenReports{1};
 // How long a process that has failed waits for the others, which may be in a system call.
 constexpr std::chrono::seconds kGoodbye{3};
 
@@ -303,6 +304,7 @@ void Team::step(std::size_t most_messages) {
   }
   const auto now = Clock::now();
   send_beats(now);
+  send_report(now);
   if (most_messages > 0) watch(now);
 }
 
@@ -330,6 +332,7 @@ void Team::sort_in(Arrival arrival) {
   const auto envelope = reader.take<Envelope>();
   switch (envelope.kind) {
     case MessageKind::kBeat:
+      if (reports_.heard && !reader.rest().empty()) reports_.heard(arrival.from, reader.rest());
       return;
     case MessageKind::kCollective:
       if (!is_over_) {
@@ -360,6 +363,17 @@ void Team::send_beats(Clock::time_point now) {
   for (unsigned to = 0; to < count(); ++to) {
     // What waits to be sent says as much.
     if (to != rank() && peers_.unsent(to) == 0) send(to, message_of({MessageKind::kBeat}));
+  }
+}
+
+// A report that cannot leave would be old when it does.
+void Team::send_report(Clock::time_point now) {
+  if (!reports_.own || now - reported_ < kBetweenReports) return;
+  reported_ = now;
+  if (rank() == 0) {
+    reports_.heard(0, reports_.own());
+  } else if (peers_.unsent(0) == 0) {
+    send(0, message_of({MessageKind::kBeat}, reports_.own()));
   }
 }
 

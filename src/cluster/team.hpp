@@ -46,6 +46,12 @@ struct TeamOptions {
   std::function<void(const Verdict&)> leave;
 };
 
+// What processes tell rank 0 with their beats, for the user.
+struct TeamReports {
+  std::function<Message()> own;
+  std::function<void(unsigned from, ConstByteSpan report)> heard;  // of rank 0, its own included
+};
+
 // Ends what a process does because the job has failed. Not an Error: it is not to be told.
 class JobEnded : public std::exception {
  public:
@@ -73,6 +79,9 @@ class Team {
 
   // Once the command has been read.
   void set_peer_timeout(std::chrono::milliseconds timeout) { options_.peer_timeout = timeout; }
+
+  // From now on, once a second; until there is no `own`.
+  void set_reports(TeamReports reports) { reports_ = std::move(reports); }
 
   // Whether all processes have said goodbye, after run_job().
   [[nodiscard]] bool can_leave() const { return can_leave_; }
@@ -119,6 +128,7 @@ class Team {
   void wait_until(const Done& done);
   void sort_in(Arrival arrival);
   void send_beats(Clock::time_point now);
+  void send_report(Clock::time_point now);
   void watch(Clock::time_point now);
   void introduce();
   void end_job(const std::string& text);
@@ -140,6 +150,8 @@ class Team {
   std::vector<bool> has_left_;
   Clock::time_point beaten_;
   Clock::time_point looked_;
+  TeamReports reports_;
+  Clock::time_point reported_;
   std::chrono::microseconds pause_ = kShortestPause;
   bool is_over_ = false;  // the job has ended: what arrives is dropped
   bool is_told_ = false;  // rank 0 has said so

@@ -23,7 +23,7 @@ constexpr std::string_view kShared[] = {"type",        "endian",    "reverse",
                                         "pack-runs",   "no-verify", "q",
                                         "v",           "color",     "h",
                                         "help",        "version",   "stats",
-                                        "explain"};
+                                        "explain",     "progress"};
 
 // What differs from the help of gsort: by long name.
 struct OwnText {
@@ -42,6 +42,10 @@ constexpr OwnText kOwnTexts[] = {
     {"temporary-directory",
      "Name a local disk: each host keeps the runs of its share there. The default is $TMPDIR, "
      "else /var/tmp."},
+    {"progress",
+     "Rank 0 shows how far all processes are, and the slowest. auto: if its standard error is a "
+     "terminal, after the first second; most launchers make it a pipe. always: also elsewhere, one "
+     "line per second, the last of which says done. json: the same as JSON, one object per line."},
     {"buffer-size",
      "Of each process: 512M, 4G, or 50% of the host's memory. The default is half of the available "
      "memory, within the container's limits."},

@@ -12,7 +12,13 @@ constexpr const char* kWipe = "\r\x1b[K";
 }  // namespace
 
 Progress::Progress(const Meter& meter, Request request)
-    : meter_(meter), request_(std::move(request)) {
+    : Progress(Source{[&meter] { return meter.current_phase(); },
+                      [&meter] { return static_cast<double>(meter.now_ns()) * 1e-9; },
+                      [] { return std::nullopt; }},
+               std::move(request)) {}
+
+Progress::Progress(Source source, Request request)
+    : source_(std::move(source)), request_(std::move(request)) {
   try {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   } catch (const std::system_error&) {  // a sort that nobody can watch is better than none
@@ -25,7 +31,7 @@ Progress::~Progress() {
 
 void Progress::done(std::uint64_t bytes) {
   end();
-  const double seconds = static_cast<double>(meter_.now_ns()) * 1e-9;
+  const double seconds = source_.seconds();
   if (request_.form == Form::kJson) request_.write(done_json(seconds, bytes) + '\n');
   if (request_.form == Form::kLines && has_said_) {
     request_.write("gsort: " + done_line(seconds, bytes) + '\n');
@@ -50,8 +56,8 @@ void Progress::run(const std::stop_token& stop) {
       std::unique_lock lock(mutex_);
       if (woken_.wait_for(lock, stop, kBetweenLooks, [&] { return stop.stop_requested(); })) return;
     }
-    const Status status =
-        tracker_.look(meter_.current_phase(), static_cast<double>(meter_.now_ns()) * 1e-9);
+    Status status = tracker_.look(source_.phase(), source_.seconds());
+    status.slowest = source_.slowest();
     if (request_.take_request()) {
       request_.write((line_is_shown_ ? kWipe : "") + ("gsort: " + status_line(status)) + '\n');
       line_is_shown_ = false;

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -26,6 +27,12 @@ class Progress {
     std::function<bool()> take_request;  // whether a status line was asked for since the last call
     std::function<unsigned()> columns;   // of the terminal, for kRewritten
   };
+  // What it looks at, from its thread.
+  struct Source {
+    std::function<PhaseRecord()> phase;  // how far the sort is
+    std::function<double()> seconds;     // since the start
+    std::function<std::optional<SlowestProcess>()> slowest;
+  };
   // The first line comes after a second, so that short sorts stay calm; at most six a second.
   static constexpr std::chrono::milliseconds kQuiet{1000};
   static constexpr std::chrono::milliseconds kBetweenLooks{170};
@@ -34,6 +41,7 @@ class Progress {
   // The meter outlives it. What the request holds is called from the thread. Where the system
   // allows no thread, nothing is said.
   Progress(const Meter& meter, Request request);
+  Progress(Source source, Request request);
 
   // Ends the thread and wipes a line that would be written over.
   ~Progress();
@@ -49,7 +57,7 @@ class Progress {
   void run(const std::stop_token& stop);
   void say(const Status& status);
 
-  const Meter& meter_;
+  Source source_;
   Request request_;
   StatusTracker tracker_;
   bool line_is_shown_ = false;

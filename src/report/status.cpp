@@ -93,20 +93,26 @@ std::string status_line(const Status& status) {
   }
   text += fmt::format(", {}/s", decimal_bytes(status.bytes_per_second));
   if (status.seconds_left) text += fmt::format(", {} left", duration(*status.seconds_left));
+  if (status.slowest) {
+    text += fmt::format(", slowest: {} ({:.0f}%)", status.slowest->name, status.slowest->percent);
+  }
   return text;
 }
 
 std::string status_json(const Status& status) {
   const Json total = status.total_bytes ? Json(*status.total_bytes) : Json(nullptr);
   const Json left = status.seconds_left ? Json(*status.seconds_left) : Json(nullptr);
-  const Json json = {{"phase", name_of(status.phase)},
-                     {"seconds", status.seconds},
-                     {"phase_seconds", status.phase_seconds},
-                     {"bytes", status.bytes},
-                     {"total_bytes", total},
-                     {"bytes_per_second", status.bytes_per_second},
-                     {"seconds_left", left}};
-  return json.dump();
+  Json json = {{"phase", name_of(status.phase)},
+               {"seconds", status.seconds},
+               {"phase_seconds", status.phase_seconds},
+               {"bytes", status.bytes},
+               {"total_bytes", total},
+               {"bytes_per_second", status.bytes_per_second},
+               {"seconds_left", left}};
+  if (status.slowest) {
+    json["slowest"] = {{"process", status.slowest->name}, {"percent", status.slowest->percent}};
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string done_line(double seconds, std::uint64_t bytes) {

@@ -10,6 +10,12 @@
 
 namespace gsort {
 
+// Of a sort by several processes, the one that is behind.
+struct SlowestProcess {
+  std::string name;
+  double percent = 0;  // of its share of the phase
+};
+
 struct Status {
   Phase phase = Phase::kRead;
   double seconds = 0;        // since the start
@@ -18,6 +24,7 @@ struct Status {
   std::optional<std::uint64_t> total_bytes;
   double bytes_per_second = 0;
   std::optional<double> seconds_left;  // of the sort, at this rate, but for the sync
+  std::optional<SlowestProcess> slowest;
 };
 
 // Follows a sort by looking at it now and then. The rate is that of the last few seconds, so that
@@ -38,7 +45,7 @@ class StatusTracker {
   std::deque<Sample> samples_;  // of the phase, the oldest first
 };
 
-// "reading: 512 MB of 1.07 GB (47%), 1.20 GB/s, 2 s left"
+// "reading: 512 MB of 1.07 GB (47%), 1.20 GB/s, 2 s left"; then ", slowest: NAME (31%)"
 [[nodiscard]] std::string status_line(const Status& status);
 
 // One object on one line, without the newline.

@@ -4,6 +4,7 @@ must end with one message before anything is read, and a process that is killed 
 else that the next sort does not remove. Skips with status 77 where there is no mpirun."""
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -170,6 +171,20 @@ def sort_arrays(bed: Bed) -> None:
     bed.expect_same(2, "a long NumPy array", ["long.npy"], "-S", "256M", output="long-out.npy")
 
 
+def progress(bed: Bed) -> None:
+    """Rank 0 shows it for all, and nobody where standard error is no terminal."""
+    data = bed.write("in.u64", keys("random", "Q", 3_000_000, random.Random(8)))
+    done = bed.run(bed.mpi(3, "-S", "24M", "--progress=json", data, "-o", "out"))
+    shown = [json.loads(line) for line in done.stderr.splitlines()]
+    if [one["phase"] for one in shown].count("done") != 1 or shown[-1]["bytes"] != 24_000_000:
+        bed.fail("--progress=json", done)
+    if not all("(rank " in one["slowest"]["process"] for one in shown if one["phase"] in ("read", "merge")):
+        bed.fail("--progress=json does not name the slowest process", done)
+    done = bed.run(bed.mpi(3, "-S", "24M", data, "-o", "out"))
+    if done.returncode != 0 or done.stderr:
+        bed.fail("progress without a terminal", done)
+
+
 def refuse(bed: Bed) -> None:
     rng = random.Random(5)
     bed.write("in.u64", keys("random", "Q", 1000, rng))
@@ -269,7 +284,7 @@ def descendants(process: int) -> list[str]:
     return [str(process), *(each for child in children for each in descendants(int(child)))]
 
 
-CASES = {case.__name__: case for case in (sort_keys, sort_narrow_keys, sort_in_place, sort_records, sort_arrays, refuse, differ, kill)}
+CASES = {case.__name__: case for case in (sort_keys, sort_narrow_keys, sort_in_place, sort_records, sort_arrays, progress, refuse, differ, kill)}
 
 
 def main() -> int:

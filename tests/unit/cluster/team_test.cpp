@@ -1,5 +1,6 @@
 #include "cluster/team.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <numeric>
@@ -172,6 +173,23 @@ TEST(Team, NamesAHostThatDoesNotAnswer) {
       << verdicts[0]->text;
   EXPECT_FALSE(verdicts[0]->can_leave);
   ASSERT_TRUE(verdicts[2]);
+}
+
+TEST(Team, TellsRank0WithItsBeats) {
+  LocalNetwork network(3);
+  expect_no_verdict(verdicts_of(network, [](Team& team) {
+    std::vector<unsigned> heard(3);
+    team.set_reports({[&] { return Message(7, std::byte(team.rank())); },
+                      [&](unsigned from, ConstByteSpan report) {
+                        EXPECT_EQ(report.size(), 7);
+                        EXPECT_EQ(report.front(), std::byte(from));
+                        ++heard[from];
+                      }});
+    while (team.rank() == 0 && std::ranges::count(heard, 0) > 0) team.step();
+    team.meet();
+    team.set_reports({});
+    EXPECT_EQ(std::ranges::count(heard, 0), team.rank() == 0 ? 0 : 3);
+  }));
 }
 
 TEST(Team, ReceivesNoMoreInAStepThanAsked) {

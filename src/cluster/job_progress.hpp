@@ -1,0 +1,55 @@
+// JobProgress: how far all processes of a job are, in rank 0. Each tells it with its beats; the
+// phase of all is that of the last one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/meter.hpp"
+
+namespace gsort::cluster {
+
+// How far one process is, as it is sent.
+struct RankProgress {
+  Phase phase = Phase::kRead;
+  std::uint64_t bytes = 0;        // that it has moved in this phase
+  std::uint64_t total_bytes = 0;  // that it must
+};
+
+[[nodiscard]] RankProgress progress_of(const PhaseRecord& phase);
+
+struct SlowestRank {
+  std::string name;
+  double percent = 0;  // of its share, moved
+};
+
+// Thread-safe.
+class JobProgress {
+ public:
+  // The processes by rank, and the bytes of the whole input.
+  void begin(std::vector<std::string> names, std::uint64_t bytes);
+
+  void note(unsigned rank, const RankProgress& progress);
+
+  // The phase of all, as if one process moved all bytes, from when it was first looked at.
+  [[nodiscard]] PhaseRecord phase(std::uint64_t now_ns);
+
+  // Of several processes in that phase, while bytes move, the one that has the most to do of its
+  // share.
+  [[nodiscard]] std::optional<SlowestRank> slowest() const;
+
+ private:
+  [[nodiscard]] Phase last_phase() const;
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> names_;
+  std::vector<RankProgress> ranks_;
+  std::uint64_t bytes_ = 0;
+  std::map<Phase, std::uint64_t> begun_ns_;
+};
+
+}  // namespace gsort::cluster

@@ -1,0 +1,55 @@
+#include "cluster/job_progress.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gsort::cluster {
+namespace {
+
+TEST(JobProgress, IsThatOfTheProcessesInTheEarliestPhase) {
+  JobProgress all;
+  all.begin({"a", "b", "c"}, 300);
+  EXPECT_EQ(all.phase(1).phase, Phase::kRead);
+  EXPECT_EQ(all.phase(1).stages[Stage::kRead].bytes, 0);
+  all.note(0, {Phase::kMerge, 40, 100});
+  all.note(1, {Phase::kRead, 70, 100});
+  all.note(2, {Phase::kRead, 20, 100});
+  const PhaseRecord reading = all.phase(9);
+  EXPECT_EQ(reading.phase, Phase::kRead);
+  EXPECT_EQ(reading.begin_ns, 1);
+  EXPECT_EQ(reading.total_bytes, 300);
+  EXPECT_EQ(reading.later_bytes, 300);
+  EXPECT_EQ(reading.stages[Stage::kRead].bytes, 190);
+  ASSERT_TRUE(all.slowest());
+  EXPECT_EQ(all.slowest()->name, "c");
+  EXPECT_DOUBLE_EQ(all.slowest()->percent, 20);
+
+  all.note(1, {Phase::kMerge, 0, 100});
+  all.note(2, {Phase::kMerge, 10, 100});
+  const PhaseRecord merging = all.phase(20);
+  EXPECT_EQ(merging.phase, Phase::kMerge);
+  EXPECT_EQ(merging.begin_ns, 20);
+  EXPECT_EQ(merging.stages[Stage::kWrite].bytes, 50);
+  EXPECT_EQ(all.slowest()->name, "b");
+}
+
+TEST(JobProgress, NamesNobodyWhoHasNothingToDo) {
+  JobProgress all;
+  all.begin({"a", "b"}, 100);
+  all.note(0, {Phase::kRead, 0, 0});
+  all.note(1, {Phase::kRead, 60, 100});
+  EXPECT_EQ(all.slowest()->name, "b");
+  all.note(0, {Phase::kSync, 0, 0});
+  all.note(1, {Phase::kSync, 0, 0});
+  EXPECT_FALSE(all.slowest());
+}
+
+TEST(JobProgress, NamesNobodyOfOne) {
+  JobProgress all;
+  EXPECT_EQ(all.phase(1).phase, Phase::kRead);
+  EXPECT_FALSE(all.slowest());
+  all.begin({"a"}, 100);
+  EXPECT_FALSE(all.slowest());
+}
+
+}  // namespace
+}  // namespace gsort::cluster
