@@ -12,12 +12,14 @@
 
 #include <fmt/format.h>
 
+#include "app/answers.hpp"
 #include "app/console.hpp"
 #include "app/observer.hpp"
 #include "app/own_files.hpp"
 #include "base/current_error.hpp"
 #include "base/units.hpp"
 #include "cluster/cluster_sort.hpp"
+#include "cluster/input/check.hpp"
 #include "cluster/mpi_peers.hpp"
 #include "cluster/rank_report.hpp"
 #include "cluster/team.hpp"
@@ -30,6 +32,7 @@
 namespace gsort {
 namespace {
 
+constexpr int kRefuted = 1;  // --check found disorder, or --expect other elements
 constexpr int kTrouble = 2;
 constexpr const char* kVariables[] = {"GSORT_OPTIONS", "GSORT_TYPE"};
 
@@ -133,9 +136,9 @@ class Process {
     cluster::Team team(peers_, team_options);
     const auto verdict = team.run_job([&] { work(team, own_command(argc, argv)); });
     if (!team.can_leave() && verdict) peers_.abort(kTrouble);
-    if (!team.can_leave()) std::_Exit(0);  // the output is in place
+    if (!team.can_leave()) std::_Exit(status_);  // the output is in place, or the answer given
     peers_.leave();
-    return verdict ? kTrouble : 0;
+    return verdict ? kTrouble : status_;
   }
 
  private:
@@ -148,6 +151,10 @@ class Process {
       return;
     }
     team.set_peer_timeout(std::chrono::seconds(options.peer_timeout_seconds));
+    if (options.check != CheckMode::kNone || options.fingerprint) {
+      check(team, options);
+      return;
+    }
     if (options.explain != ExplainMode::kNone) {
       print(stdout, explain_on_cluster(team, options));
       return;
@@ -189,6 +196,17 @@ class Process {
             }};
   }
 
+  // Rank 0 answers, by its status, too.
+  void check(cluster::Team& team, const Options& options) {
+    const cluster::ClusterCheck found = check_on_cluster(team, options);
+    if (team.rank() != 0) return;
+    put_to_stderr(found.note);
+    const bool is_right = options.fingerprint
+                              ? answer_fingerprint(options, found.outcome.fingerprint)
+                              : answer_check(options, found.job, found.outcome);
+    if (!is_right) status_ = kRefuted;
+  }
+
   // Rank 0 tells for all, unless it cannot be asked.
   void tell(const cluster::Verdict& verdict) {
     progress_.reset();  // wipes its line
@@ -208,6 +226,7 @@ class Process {
 
   cluster::MpiPeers& peers_;
   ColorMode color_ = ColorMode::kAuto;
+  int status_ = 0;
   std::function<void()> on_leave_;
   cluster::JobProgress job_progress_;
   Meter clock_;

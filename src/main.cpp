@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 
+#include "app/answers.hpp"
 #include "app/console.hpp"
 #include "app/files.hpp"
 #include "app/observer.hpp"
@@ -26,7 +27,6 @@
 #include "pipeline/survey.hpp"
 #include "report/explain.hpp"
 #include "report/style.hpp"
-#include "report/summary.hpp"
 
 namespace gsort {
 namespace {
@@ -36,26 +36,13 @@ enum ExitCode { kDone = 0, kRefuted = 1, kTrouble = 2 };
 
 bool output_is_in_place = false;
 
-// Whether what was read is what --expect asks for; says so if not.
-bool is_expected(const Options& options, const Fingerprint& found) {
-  if (!options.expected || to_string(found) == *options.expected) return true;
-  if (options.check != CheckMode::kQuiet) {
-    print(stderr, difference_line(found, *options.expected, options.inputs));
-  }
-  return false;
-}
-
 int check(const Options& options, const Job& job, io::Reader& reader) {
   limit_decoders_of_check(options, reader);
   Observer observer(options, note_of_types(options, job));
   const CheckOutcome outcome = check_order(job.element, wanted_order(job), reader,
                                            cores_for(options.parallel), &observer.meter());
   observer.check_is_done(outcome.elements * job.element.bytes());
-  if (outcome.in_order && !is_expected(options, outcome.fingerprint)) return kRefuted;
-  if (options.check != CheckMode::kQuiet) {
-    print(outcome.in_order ? stdout : stderr, check_lines(outcome, job, options.inputs.front()));
-  }
-  return outcome.in_order ? kDone : kRefuted;
+  return answer_check(options, job, outcome) ? kDone : kRefuted;
 }
 
 int fingerprint(const Options& options, const Job& job, io::Reader& reader) {
@@ -64,9 +51,7 @@ int fingerprint(const Options& options, const Job& job, io::Reader& reader) {
   const Fingerprint found =
       fingerprint_of_input(job.element, reader, cores_for(options.parallel), &observer.meter());
   observer.check_is_done(found.count * job.element.bytes());
-  if (!is_expected(options, found)) return kRefuted;
-  print(stdout, to_string(found) + '\n');
-  return kDone;
+  return answer_fingerprint(options, found) ? kDone : kRefuted;
 }
 
 int sort(const Options& options, const Job& job, io::Reader& reader) {

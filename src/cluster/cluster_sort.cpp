@@ -17,11 +17,11 @@
 #include "base/units.hpp"
 #include "cluster/cluster_plan.hpp"
 #include "cluster/exchange_plan.hpp"
+#include "cluster/input/same_sort.hpp"
 #include "cluster/output/cluster_output.hpp"
 #include "cluster/proof_message.hpp"
 #include "cluster/rank_report.hpp"
 #include "cluster/run_blocks.hpp"
-#include "cluster/same_sort.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "form/counted_file.hpp"
 #include "form/npy.hpp"
@@ -49,24 +49,15 @@ constexpr std::uint64_t kBorderBytes = 4 * kMiB;
 // Shares that are so much longer than that are still nearly equal when they end there.
 constexpr std::uint64_t kBordersInAShare = 16;
 
-Error not_yet(std::string what) {
-  return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet")
-      .hint("use gsort on one machine; gsort-mpi --help says what works on several");
-}
-
-void refuse_by_options(const Options& options) {
-  if (std::ranges::count(options.inputs, "-") > 0) throw not_yet("reading standard input");
+void refuse_output(const Options& options) {
+  if (options.unique) throw not_yet("sorting with -u");
   if (options.output.value_or("-") == "-") throw not_yet("writing standard output");
 }
 
-void refuse_by_job(const Job& job, const io::Reader& reader) {
-  if (!reader.known_size()) {
-    throw not_yet("sorting pipes, text and compressed files");
-  }
-  if (job.output_form.codec != Codec::kNone || job.output_form.format == FileFormat::kText) {
+void refuse_output_form(const OutputForm& form) {
+  if (form.codec != Codec::kNone || form.format == FileFormat::kText) {
     throw not_yet("writing text and compressed files");
   }
-  if (job.array_elements > 0) throw not_yet("sorting the rows of an array");
 }
 
 std::vector<std::byte> header_of(const Job& job, const io::Reader& reader, std::uint64_t elements) {
@@ -119,12 +110,13 @@ class ClusterSort {
  private:
   // Everything that can be known before anything is read or changed.
   void look_at_inputs() {
-    refuse_by_options(options_);
+    refuse_standard_input(options_);
+    refuse_output(options_);
     team_.work([this] { reader_.emplace(options_.inputs, reader_options(options_)); });
     job_ = job_of(options_, *reader_);
-    refuse_by_job(job_, *reader_);
     outcome_.note = note_of_types(options_, job_);
     require_same_sort(team_, *reader_, job_);
+    refuse_output_form(job_.output_form);
     outcome_.bytes = *reader_->known_size();
     outcome_.elements = outcome_.bytes / job_.element.bytes();
     header_ = header_of(job_, *reader_, outcome_.elements);

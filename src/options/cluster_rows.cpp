@@ -16,19 +16,22 @@ using Text = std::string_view;
 constexpr unsigned kMostSeconds = 1'000'000;
 
 // By long name, or letter.
-constexpr std::string_view kShared[] = {"type",        "endian",    "reverse",
-                                        "record",      "key",       "skip",
-                                        "output",      "format",    "temporary-directory",
-                                        "buffer-size", "parallel",  "direct-io",
-                                        "pack-runs",   "no-verify", "q",
-                                        "v",           "color",     "h",
-                                        "help",        "version",   "stats",
-                                        "explain",     "progress"};
+constexpr std::string_view kShared[] = {"type",        "endian",      "reverse",
+                                        "record",      "key",         "skip",
+                                        "output",      "format",      "temporary-directory",
+                                        "buffer-size", "parallel",    "direct-io",
+                                        "pack-runs",   "no-verify",   "q",
+                                        "v",           "color",       "h",
+                                        "help",        "version",     "stats",
+                                        "explain",     "progress",    "check",
+                                        "C",           "fingerprint", "expect",
+                                        "unique"};
 
 // What differs from the help of gsort: by long name.
 struct OwnText {
   Text name;
   Text more;
+  Text help = {};  // if that differs, too
 };
 constexpr OwnText kOwnTexts[] = {
     {"output",
@@ -49,6 +52,13 @@ constexpr OwnText kOwnTexts[] = {
     {"buffer-size",
      "Of each process: 512M, 4G, or 50% of the host's memory. The default is half of the available "
      "memory, within the container's limits."},
+    {"fingerprint",
+     "Reads all FILEs and sorts nothing. It is the fingerprint that gsort prints, and -c shows "
+     "it, too."},
+    {"expect",
+     "With -c or --fingerprint: the elements read must be those whose FINGERPRINT this is, as -c "
+     "and --fingerprint show it, of gsort, too."},
+    {"unique", "gsort-mpi does not remove keys that repeat.", "with -c: no key may repeat"},
 };
 
 constexpr Choice<Show> kGenerated[] = {
@@ -87,7 +97,9 @@ std::vector<OptionSpec> cluster_rows(std::span<const OptionSpec> rows) {
   std::ranges::copy_if(rows, std::back_inserter(shared), is_shared);
   for (OptionSpec& row : shared) {
     const auto own = std::ranges::find(kOwnTexts, row.name, &OwnText::name);
-    if (own != std::end(kOwnTexts)) row.more = own->more;
+    if (own == std::end(kOwnTexts)) continue;
+    row.more = own->more;
+    if (!own->help.empty()) row.help = own->help;
   }
   shared.insert(shared.end(), kOwnRows.begin(), kOwnRows.end());
   return shared;

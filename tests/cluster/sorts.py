@@ -185,6 +185,22 @@ def progress(bed: Bed) -> None:
         bed.fail("progress without a terminal", done)
 
 
+def check(bed: Bed) -> None:
+    """gsort-mpi says of a file what gsort says."""
+    rng = random.Random(8)
+    bed.write("random.u64", keys("random", "Q", 100_000, rng))
+    bed.write("sorted.u64", b"".join(struct.pack("<Q", n // 3) for n in range(400_000)))
+    bed.write("late.u64", b"".join(struct.pack("<Q", n % 300_000) for n in range(400_000)))
+    for words in (["-c", "sorted.u64"], ["-c", "late.u64"], ["-c", "-u", "sorted.u64"], ["-C", "late.u64"],
+                  ["-c", "-r", "random.u64"], ["--fingerprint", "random.u64", "late.u64"],
+                  ["--fingerprint", "random.u64", "--expect", "1:" + "0" * 16 + ":" + "0" * 16]):
+        wanted = bed.run([str(bed.gsort), *words])
+        done = bed.run(bed.mpi(3, *words))
+        told = [line for line in done.stderr.splitlines(keepends=True) if line.startswith("gsort: ")]
+        if (done.returncode, done.stdout, "".join(told)) != (wanted.returncode, wanted.stdout, wanted.stderr):
+            bed.fail(f"{' '.join(words)}: not what gsort says, {wanted}", done)
+
+
 def refuse(bed: Bed) -> None:
     rng = random.Random(5)
     bed.write("in.u64", keys("random", "Q", 1000, rng))
@@ -196,7 +212,8 @@ def refuse(bed: Bed) -> None:
             (["-t", "u64", "-o", "old"], "reading standard input: gsort-mpi cannot do this yet"),
             (["in.txt", "-t", "u64", "-o", "old"], "text and compressed files: gsort-mpi cannot do this yet"),
             (["--top=3", "in.u64", "-o", "old"], "option '--top': gsort-mpi does not have it yet"),
-            (["-u", "in.u64", "-o", "old"], "option '-u': gsort-mpi does not have it yet"),
+            (["-m", "in.u64", "-o", "old"], "option '-m': gsort-mpi does not have it yet"),
+            (["-u", "in.u64", "-o", "old"], "sorting with -u: gsort-mpi cannot do this yet"),
             (["--nonsense", "in.u64", "-o", "old"], "option '--nonsense': is unknown"),
             (["-S", "1M", "in.u64", "-o", "old"], "of memory are not enough"),
             (["odd.u64", "-o", "old"], "odd.u64"),
@@ -284,7 +301,8 @@ def descendants(process: int) -> list[str]:
     return [str(process), *(each for child in children for each in descendants(int(child)))]
 
 
-CASES = {case.__name__: case for case in (sort_keys, sort_narrow_keys, sort_in_place, sort_records, sort_arrays, progress, refuse, differ, kill)}
+CASES = {case.__name__: case for case in (sort_keys, sort_narrow_keys, sort_in_place, sort_records, sort_arrays, check, progress,
+                                          refuse, differ, kill)}
 
 
 def main() -> int:

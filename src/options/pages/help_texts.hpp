@@ -28,14 +28,14 @@ inline constexpr Example kClusterExamples[] = {
     {"srun gsort-mpi big.u64 -o sorted.u64", "a job with one task on each node"},
     {"mpirun -N 1 gsort-mpi a.u64 -o b.u64", "the same with Open MPI"},
     {"gsort-mpi -T /local a.f32 -o b.f32", "runs on a local disk of each host"},
+    {"mpirun -N 1 gsort-mpi -c sorted.u64", "is it sorted?"},
 };
 
 inline constexpr std::string_view kClusterNotes =
     "All hosts must see the inputs and the folder of the output under the same paths. Each host "
     "reads an equal share of the input and writes an equal share of the output, to within 4 MiB. "
-    "Not supported yet: stdin, stdout and pipes, text and compressed files, -u, --top, --check, "
-    "--merge, --resume, "
-    "--explain, --stats, GPUs.";
+    "Not supported yet: stdin, stdout and pipes, text and compressed files, -u except with -c, "
+    "--top, --merge, --resume, GPUs.";
 
 struct Described {
   std::string_view name;
@@ -78,6 +78,7 @@ inline constexpr Described kClusterVariables[] = {
 
 inline constexpr Described kClusterExitStatuses[] = {
     {"0", "done"},
+    {"1", "--check found disorder, or --expect a difference"},
     {"2", "error on some host; output and inputs unchanged",
      "One message names the host. What mpirun or srun return may be another number."},
 };

@@ -1,7 +1,10 @@
-#include "cluster/same_sort.hpp"
+#include "cluster/input/same_sort.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -37,9 +40,24 @@ Facts facts_of(const io::Reader& reader, const Job& job) {
             fmt::format("{:016x}", XXH3_64bits(sample.data(), sampled))}}};
 }
 
+void refuse_unsupported(const io::Reader& reader, const Job& job) {
+  if (!reader.known_size()) throw not_yet("reading pipes, text and compressed files");
+  if (job.array_elements > 0) throw not_yet("reading arrays of two dimensions");
+}
+
 }  // namespace
 
+Error not_yet(std::string what) {
+  return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet")
+      .hint("use gsort on one machine; gsort-mpi --help says what works on several");
+}
+
+void refuse_standard_input(const Options& options) {
+  if (std::ranges::count(options.inputs, "-") > 0) throw not_yet("reading standard input");
+}
+
 void require_same_sort(Team& team, const io::Reader& reader, const Job& job) {
+  refuse_unsupported(reader, job);
   const Facts own = facts_of(reader, job);
   MessageWriter writer;
   for (const Fact& fact : own) writer.put_text(fact.value);

@@ -1,0 +1,17 @@
+// What -c and --fingerprint answer. Both functions print it, and return whether it is as wanted: in
+// order, and the elements that --expect names.
+#pragma once
+
+#include "element/fingerprint.hpp"
+#include "options/job.hpp"
+#include "options/options.hpp"
+#include "plan/outcome.hpp"
+
+namespace gsort {
+
+// Throw: Error(kOutput) when it cannot be printed.
+[[nodiscard]] bool answer_check(const Options& options, const Job& job,
+                                const CheckOutcome& outcome);
+[[nodiscard]] bool answer_fingerprint(const Options& options, const Fingerprint& found);
+
+}  // namespace gsort

@@ -1,0 +1,24 @@
+// Whether all hosts are about to do the same: with the same program, of the same inputs.
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+#include "cluster/team.hpp"
+#include "io/input/reader.hpp"
+#include "options/job.hpp"
+#include "options/options.hpp"
+
+namespace gsort::cluster {
+
+// What gsort does, but not gsort-mpi: "reading standard input".
+[[nodiscard]] Error not_yet(std::string what);
+
+// Before the inputs are opened. Throws: Error(kUsage).
+void refuse_standard_input(const Options& options);
+
+// Together. Throws: Error(kUsage) for inputs that are not supported, and in rank 0 where hosts
+// differ, which names what differs, and the host.
+void require_same_sort(Team& team, const io::Reader& reader, const Job& job);
+
+}  // namespace gsort::cluster

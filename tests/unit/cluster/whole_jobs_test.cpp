@@ -1,0 +1,141 @@
+// What gsort-mpi does, by threads of one process instead of processes of several machines.
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "app/files.hpp"
+#include "cluster/cluster_sort.hpp"
+#include "cluster/input/check.hpp"
+#include "pipeline/check_order.hpp"
+#include "unit/cluster/local_peers.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+using test::LocalNetwork;
+using Keys = std::vector<std::uint32_t>;
+
+Options options_of(std::vector<const char*> words) {
+  words.insert(words.begin(), "gsort-mpi");
+  const Environment none = [](const char*) -> const char* { return nullptr; };
+  return parse_options(static_cast<int>(words.size()), words.data(), none, {}, Program::kCluster);
+}
+
+void run_by(unsigned processes, const std::function<void(Team&)>& job) {
+  LocalNetwork network(processes, processes);
+  test::run_together(network, [&](Peers& peers) {
+    Team team(peers, {});
+    const auto verdict = team.run_job([&] { job(team); });
+    EXPECT_FALSE(verdict) << verdict->text;
+  });
+}
+
+CheckOutcome checked_by(unsigned processes, const Options& options) {
+  CheckOutcome outcome;
+  run_by(processes, [&](Team& team) {
+    const ClusterCheck check = check_on_cluster(team, options);
+    if (team.rank() == 0) outcome = check.outcome;
+  });
+  return outcome;
+}
+
+CheckOutcome checked_alone(const Options& options) {
+  io::Reader reader(options.inputs, reader_options(options));
+  const Job job = job_of(options, reader);
+  return check_order(job.element, wanted_order(job), reader, 1);
+}
+
+class WholeJobs : public testing::Test {
+ protected:
+  std::string write(const std::string& name, ConstByteSpan bytes) const {
+    io::test::write_file(folder_ / name, bytes);
+    return folder_ / name;
+  }
+
+  // Several processes find what one finds.
+  void expect_same_check(const Keys& keys, std::vector<const char*> words) const {
+    const std::string path = write("in.u32", std::as_bytes(std::span(keys)));
+    words.push_back(path.c_str());
+    const Options options = options_of(words);
+    const CheckOutcome wanted = checked_alone(options);
+    for (const unsigned processes : {1U, 2U, 3U, 5U}) {
+      const CheckOutcome found = checked_by(processes, options);
+      EXPECT_EQ(found.in_order, wanted.in_order);
+      if (!wanted.in_order) {
+        EXPECT_EQ(found.disorder_element, wanted.disorder_element) << processes << " processes";
+        EXPECT_EQ(found.value, wanted.value);
+        EXPECT_EQ(found.value_before, wanted.value_before);
+      } else {
+        EXPECT_EQ(found.elements, wanted.elements);
+        EXPECT_EQ(found.distinct, wanted.distinct) << processes << " processes";
+        EXPECT_EQ(found.fingerprint, wanted.fingerprint) << processes << " processes";
+      }
+    }
+  }
+
+  io::test::TempFolder folder_;
+};
+
+TEST_F(WholeJobs, CheckWhatIsInOrder) {
+  Keys keys(1000);
+  std::ranges::generate(keys, [n = 0U]() mutable { return n++ / 3; });
+  expect_same_check(keys, {"-c"});
+  expect_same_check(Keys(30, 7), {"-c"});
+  for (const std::size_t few : {0U, 1U, 2U, 4U}) {
+    expect_same_check({keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(few)}, {"-c"});
+  }
+  std::ranges::reverse(keys);
+  expect_same_check(keys, {"-c", "-r"});
+}
+
+TEST_F(WholeJobs, FindTheFirstDisorderWhereverItIs) {
+  for (std::size_t at = 1; at < 12; ++at) {
+    Keys keys{10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21};
+    keys[at] = 5;
+    expect_same_check(keys, {"-c"});
+    if (at < 10) keys[10] = 4;  // another one behind it
+    expect_same_check(keys, {"-c"});
+    std::ranges::sort(keys);
+    keys[at] = keys[at - 1];
+    expect_same_check(keys, {"-c", "-u"});
+  }
+}
+
+TEST_F(WholeJobs, AddUpTheFingerprint) {
+  std::mt19937 random(1);
+  Keys keys(777);
+  std::ranges::generate(keys, random);
+  const std::string path = write("in.u32", std::as_bytes(std::span(keys)));
+  const Options options = options_of({"--fingerprint", path.c_str()});
+  const Fingerprint wanted = fingerprint_of(std::as_bytes(std::span(keys)), 4);
+  for (const unsigned processes : {1U, 3U, 4U}) {
+    EXPECT_EQ(checked_by(processes, options).fingerprint, wanted) << processes << " processes";
+  }
+}
+
+TEST_F(WholeJobs, CountNarrowKeys) {
+  for (const unsigned processes : {1U, 2U, 4U}) {
+    for (const std::size_t count : {0U, 3U, 70'000U}) {
+      const auto keys = io::test::random_bytes(count, processes);
+      auto wanted = keys;
+      std::ranges::sort(wanted, std::greater());
+      const std::string input = write("in.u8", keys);
+      const std::string output = folder_ / "out.u8";
+      const Options options = options_of({"-r", input.c_str(), "-o", output.c_str()});
+      run_by(processes, [&](Team& team) {
+        std::function<void()> on_leave;
+        (void)sort_on_cluster(team, options, on_leave, nullptr);
+      });
+      EXPECT_TRUE(io::test::read_file(output) == wanted) << count << " keys, " << processes;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gsort::cluster
