@@ -1,5 +1,6 @@
 #include "io/runs/run_format.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -63,6 +64,7 @@ Header header_of(const BlockIdentity& identity, Encoding encoding, std::size_t p
 // Calls f with a value of the unsigned type of the width, for widths that can be packed.
 template <class F>
 auto with_packable_key(std::size_t key_bytes, const F& f) {
+  if (key_bytes == sizeof(UInt128)) return f(UInt128{});
   return key_bytes == 4 ? f(std::uint32_t{}) : f(std::uint64_t{});
 }
 
@@ -134,7 +136,8 @@ std::uint64_t block_elements_within(std::uint64_t stored_bytes, std::size_t elem
 
 std::uint64_t first_key_of(ConstByteSpan keys, std::size_t key_bytes) {
   std::uint64_t key = 0;
-  std::memcpy(&key, keys.data(), key_bytes);
+  const std::size_t bytes = std::min(key_bytes, sizeof(key));
+  std::memcpy(&key, keys.data() + key_bytes - bytes, bytes);
   return key;
 }
 

@@ -8,12 +8,14 @@
 //    0      4  magic: 'G' 'S' 'R' 'B' (0x47 0x53 0x52 0x42)
 //    4      2  version: 2
 //    6      1  encoding of the payload: 0 plain, 1 packed
-//    7      1  bytes of a key: 1, 2, 4 or 8; 0 when the elements are records
+//    7      1  bytes of a key: 1, 2, 4, 8 or 16; 0 when the elements are records
 //    8      8  store: a random number, one for each RunStore, so that a block that an earlier sort
 //              left on the disk is never taken for one of this sort
 //   16      8  run: the number of the run in its store, from 0
 //   24      8  position: the number of the block's first element in its run, from 0
-//   32      8  first key, zero-extended to 64 bits; of a record the prefix (element/record.hpp)
+//   32      8  first key, zero-extended to 64 bits; of a key of 16 bytes the upper half, of a
+//   record
+//              the prefix (element/record.hpp)
 //   40      4  count: elements in the block, at least 1
 //   44      4  payload bytes; for plain blocks count * bytes of an element
 //   48      4  bytes of a record; 0 when the elements are keys
@@ -21,7 +23,7 @@
 //   56      8  checksum: XXH3-64 of the payload, seeded with the XXH3-64 (seed 0) of bytes 0 to 55
 //   64         payload: ordered keys (element/key.hpp), ascending, or records in order, with the
 //              bytes of the input. Plain: as they are. Packed: as element/packed_keys.hpp says;
-//              keys of 4 and 8 bytes only, and only where that saves at least a tenth, or anything
+//              keys of 4 bytes and more, and only where that saves at least a tenth, or anything
 //              (--pack-runs=on)
 //              zeros up to the next multiple of 64; up to the next multiple of 4096 at the end of a
 //              write. They are neither covered nor read
@@ -81,7 +83,7 @@ struct BlockIdentity {
 [[nodiscard]] std::uint64_t block_elements_within(std::uint64_t stored_bytes,
                                                   std::size_t element_bytes);
 
-// The first key of plain, ordered keys, zero-extended.
+// Of the first key of plain, ordered keys what the header holds.
 [[nodiscard]] std::uint64_t first_key_of(ConstByteSpan keys, std::size_t key_bytes);
 
 // Writes the block of `keys`, ordered and ascending, to the start of `to` and returns the bytes it
@@ -111,7 +113,7 @@ struct BlockCheck {
 [[nodiscard]] BlockCheck check_block(const BlockIdentity& expected, ConstByteSpan block);
 
 // Copies keys [begin, end) of a block that has been checked to `to`.
-// Requires: begin <= end <= expected.count, check.problem is empty, the block was aligned to 8.
+// Requires: begin <= end <= expected.count, check.problem is empty, the block was aligned to 16.
 void decode_keys(const BlockIdentity& expected, const BlockCheck& check, std::uint64_t begin,
                  std::uint64_t end, std::byte* to);
 

@@ -330,7 +330,7 @@ class ClusterSort {
     RunBlocks blocks(
         views_,
         {plan_.element_bytes, plan_.run.block_elements * plan_.element_bytes, scratch_bytes()},
-        job_.element.records, sizes_.slots);
+        job_.element.cut_by_prefix(), sizes_.slots);
     cuts_ = find_cuts(team_, blocks, parts_->borders(), &outcome_.cuts);
     outcome_.cut_seconds = now() - begin;
   }

@@ -46,9 +46,10 @@ Fingerprint fingerprint_of_counted(const CountedKeys& keys, std::uint64_t but) {
       std::memcpy(&key, at, sizeof(key));
       at += sizeof(key);
       const std::uint64_t times = count - but;
+      const Fingerprint one = fingerprint::of_key(key);
       all.count += times;
-      all.first += times * fingerprint::mixed(key, fingerprint::kFirst);
-      all.second += times * fingerprint::mixed(key, fingerprint::kSecond);
+      all.first += times * one.first;
+      all.second += times * one.second;
     }
   });
   return all;

@@ -24,12 +24,14 @@ struct ElementFormat {
   // but keys become numbers of as many bytes (KeyTuple). Sorted as such they are as fast, and
   // their runs as small, as numbers; that equal ones keep their order is nothing to see.
   [[nodiscard]] ElementFormat as_keys() const;
+
+  // What runs of these elements hold, where they are cut by prefixes of eight bytes: the records,
+  // or ordered keys of 16 bytes; none of shorter keys, which are cut as such.
+  [[nodiscard]] std::optional<RecordFormat> cut_by_prefix() const;
 };
 
 // Records of 16 bytes that are nothing but keys are numbers of 128 bits for the CPU engine alone:
 // runs, splits and the proof see records.
-__extension__ typedef unsigned __int128 UInt128;  // NOLINT(modernize-use-using)
-
 [[nodiscard]] bool is_wide_key(const RecordFormat& records);
 // Requires: is_wide_key(records).
 [[nodiscard]] KeyMap<UInt128> wide_map_of(const RecordFormat& records);

@@ -175,6 +175,8 @@ Fingerprint fingerprint_of(std::span<const std::byte> raw_keys, std::size_t key_
       return HWY_DYNAMIC_DISPATCH(add_u16)(static_cast<const std::uint16_t*>(keys), count);
     case 4:
       return HWY_DYNAMIC_DISPATCH(add_u32)(static_cast<const std::uint32_t*>(keys), count);
+    case sizeof(UInt128):
+      return fingerprint_of_records(raw_keys, key_bytes);
     default:
       return HWY_DYNAMIC_DISPATCH(add_u64)(static_cast<const std::uint64_t*>(keys), count);
   }

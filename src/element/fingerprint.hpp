@@ -13,6 +13,8 @@
 // the change is (tests/unit/element/fingerprint_test.cpp measures that on structured changes). This
 // holds for faults. The constants are fixed, so that fingerprints of different sorts can be
 // compared; it is no protection against a person who computes keys in order to deceive it.
+//
+// Keys of 128 bits enter the sums as records do.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +25,7 @@
 #include <string_view>
 
 #include "base/host_device.hpp"
+#include "element/key.hpp"
 
 namespace gsort {
 
@@ -77,6 +80,12 @@ template <class Key>
 }
 
 template <class Key>
+[[nodiscard]] GSORT_HOST_DEVICE constexpr Fingerprint of_key(Key key) {
+  return {1, mixed(key, kFirst), mixed(key, kSecond)};
+}
+[[nodiscard]] Fingerprint of_key(UInt128 key);
+
+template <class Key>
 GSORT_HOST_DEVICE constexpr void add_key(Key key, Fingerprint& to) {
   ++to.count;
   to.first += mixed(key, kFirst);
@@ -85,7 +94,7 @@ GSORT_HOST_DEVICE constexpr void add_key(Key key, Fingerprint& to) {
 
 }  // namespace fingerprint
 
-// The fingerprint of raw keys of `key_bytes` (1, 2, 4 or 8) each, vectorised.
+// The fingerprint of raw keys of `key_bytes` (1, 2, 4, 8 or 16) each, vectorised.
 // Requires: the size is a multiple of key_bytes.
 [[nodiscard]] Fingerprint fingerprint_of(std::span<const std::byte> raw_keys,
                                          std::size_t key_bytes);

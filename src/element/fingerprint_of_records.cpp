@@ -16,4 +16,8 @@ Fingerprint fingerprint_of_records(std::span<const std::byte> records, std::size
   return total;
 }
 
+Fingerprint fingerprint::of_key(UInt128 key) {
+  return fingerprint_of_records(std::as_bytes(std::span(&key, 1)), sizeof(key));
+}
+
 }  // namespace gsort

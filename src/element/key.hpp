@@ -30,6 +30,15 @@
 
 namespace gsort {
 
+__extension__ typedef unsigned __int128 UInt128;  // NOLINT(modernize-use-using)
+__extension__ typedef __int128 Int128;            // NOLINT(modernize-use-using)
+
+// As the standard's traits, which need not know numbers of 128 bits.
+template <class Value>
+inline constexpr bool kIsSigned = std::is_signed_v<Value> || std::is_same_v<Value, Int128>;
+template <class Value>
+inline constexpr bool kIsWide = std::is_same_v<Value, UInt128> || std::is_same_v<Value, Int128>;
+
 // What is done to a number beside flipping the same bits of every number.
 enum class KeyFold : std::uint8_t { kNone, kFloat, kTime, kTuple };
 
@@ -52,7 +61,9 @@ enum class KeyFold : std::uint8_t { kNone, kFloat, kTime, kTuple };
   GSORT_NUMBER_TYPES(ROW)                     \
   ROW(kTime64, "time64", std::int64_t, kTime) \
   ROW(kF16, "f16", Float16, kFloat)           \
-  ROW(kBF16, "bf16", BFloat16, kFloat)
+  ROW(kBF16, "bf16", BFloat16, kFloat)        \
+  ROW(kU128, "u128", UInt128, kNone)          \
+  ROW(kI128, "i128", Int128, kNone)
 
 enum class KeyType : std::uint8_t {
 #define GSORT_ENUMERATOR(type, ...) type,
@@ -85,7 +96,7 @@ struct KeyTypeFacts {
 
 inline constexpr KeyTypeFacts kKeyTypeFacts[] = {
 #define GSORT_FACTS(type, name, Value, fold) \
-  {name, sizeof(Value), kIsFloat<Value>, std::is_signed_v<Value>, KeyFold::fold},
+  {name, sizeof(Value), kIsFloat<Value>, kIsSigned<Value>, KeyFold::fold},
     GSORT_KEY_TYPES(GSORT_FACTS)
 #undef GSORT_FACTS
 };
@@ -203,7 +214,7 @@ template <class Key>
   return folded;
 }
 
-// The map of one format for keys of type Key (std::uint8_t to std::uint64_t). A value type that
+// The map of one format for keys of type Key (std::uint8_t to UInt128). A value type that
 // kernels take by value. to_raw(to_ordered(x)) == x for every x, and the other way round.
 template <class Key>
 struct KeyMap {
@@ -299,7 +310,7 @@ struct KeyMap {
   }
 };
 
-// Calls f(Key{}) with the unsigned type as wide as `key_bytes` (1, 2, 4 or 8).
+// Calls f(Key{}) with the unsigned type as wide as `key_bytes` (1, 2, 4, 8 or 16).
 template <class F>
 decltype(auto) with_key_of_width(std::size_t key_bytes, F&& f) {
   switch (key_bytes) {
@@ -309,6 +320,8 @@ decltype(auto) with_key_of_width(std::size_t key_bytes, F&& f) {
       return f(std::uint16_t{});
     case 4:
       return f(std::uint32_t{});
+    case sizeof(UInt128):
+      return f(UInt128{});
     default:
       return f(std::uint64_t{});
   }

@@ -1,6 +1,7 @@
 #include "element/member_keys.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace gsort {
 namespace {
@@ -71,19 +72,24 @@ std::size_t split_members(std::span<const Key> keys, std::span<const Key> others
   return stayed + rest.size();
 }
 
+// Wide enough for keys to differ in it; narrow ones are added faster.
+template <class Key>
+using Sum = std::conditional_t<kIsWide<Key>, UInt128, std::uint64_t>;
+
 template <class Key>
 KeySum sum_keys(std::span<const Key> keys) {
-  KeySum all{keys.size(), 0};
-  for (const Key key : keys) all.sum += key;
-  return all;
+  Sum<Key> sum = 0;
+  for (const Key key : keys) sum += key;
+  return {keys.size(), sum};
 }
 
 template <class Key>
 KeySum sum_members(std::span<const Key> keys, std::span<const Key> others) {
-  KeySum members;
-  const auto add = [&members](Key key, bool is_member) {
-    members.count += is_member ? 1U : 0U;
-    members.sum += is_member ? key : Key{0};
+  std::uint64_t count = 0;
+  Sum<Key> sum = 0;
+  const auto add = [&](Key key, bool is_member) {
+    count += is_member ? 1U : 0U;
+    sum += is_member ? key : Key{0};
   };
   if (are_sparse(keys, others)) {
     auto at = others.begin();
@@ -91,7 +97,7 @@ KeySum sum_members(std::span<const Key> keys, std::span<const Key> others) {
       at = std::lower_bound(at, others.end(), key);
       add(key, at != others.end() && *at == key);
     }
-    return members;
+    return {count, sum};
   }
   std::size_t i = 0;
   std::size_t at = 0;
@@ -102,7 +108,7 @@ KeySum sum_members(std::span<const Key> keys, std::span<const Key> others) {
     i += key <= other ? 1U : 0U;
     at += other <= key ? 1U : 0U;
   }
-  return members;
+  return {count, sum};
 }
 
 #define GSORT_MEMBERS_OF(Key)                                                                \
@@ -114,6 +120,7 @@ GSORT_MEMBERS_OF(std::uint8_t)
 GSORT_MEMBERS_OF(std::uint16_t)
 GSORT_MEMBERS_OF(std::uint32_t)
 GSORT_MEMBERS_OF(std::uint64_t)
+GSORT_MEMBERS_OF(UInt128)
 #undef GSORT_MEMBERS_OF
 
 }  // namespace gsort

@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <span>
 
+#include "element/key.hpp"
+
 namespace gsort {
 
 // Which keys stay: those that are among the others, or those that are not.
@@ -31,11 +33,11 @@ template <class Key>
 std::size_t split_members(std::span<const Key> keys, std::span<const Key> others, Stay stay,
                           Key* kept, Key* dropped);
 
-// How many keys, and their sum modulo 2^64: two selections of the same keys that differ in one key
-// have other sums.
+// How many keys, and their sum modulo 2^64, or 2^128 of keys of 128 bits: two selections of the
+// same keys that differ in one key have other sums.
 struct KeySum {
   std::uint64_t count = 0;
-  std::uint64_t sum = 0;
+  UInt128 sum = 0;
 
   friend bool operator==(const KeySum&, const KeySum&) = default;
 };

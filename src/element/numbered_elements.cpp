@@ -76,6 +76,8 @@ void number_elements(std::span<std::byte> room, const Numbering& numbering, std:
         return number_all<4, Index>(to, numbering, first, count);
       case 8:
         return number_all<8, Index>(to, numbering, first, count);
+      case 16:
+        return number_all<16, Index>(to, numbering, first, count);
       default:
         return number_all<0, Index>(to, numbering, first, count);
     }

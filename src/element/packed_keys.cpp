@@ -17,7 +17,8 @@ struct GroupLoops {
   void (*unpack)(const Key* words, unsigned width, Key first_key, Key* keys);
 };
 
-using AllGroupLoops = std::tuple<GroupLoops<std::uint32_t>, GroupLoops<std::uint64_t>>;
+using AllGroupLoops =
+    std::tuple<GroupLoops<std::uint32_t>, GroupLoops<std::uint64_t>, GroupLoops<UInt128>>;
 
 }  // namespace gsort
 #endif  // GSORT_BASE_PACKED_KEYS_TABLE
@@ -36,6 +37,8 @@ namespace gsort::HWY_NAMESPACE {
 
 typedef std::uint32_t Row32 __attribute__((vector_size(32)));  // NOLINT(modernize-use-using)
 typedef std::uint64_t Row64 __attribute__((vector_size(32)));  // NOLINT(modernize-use-using)
+
+typedef UInt128 Row128 __attribute__((vector_size(32)));  // NOLINT(modernize-use-using)
 
 template <class Key>
 struct RowOf;
@@ -75,6 +78,18 @@ struct RowOf<std::uint64_t> {
   static HWY_INLINE void shift_lanes(Row& row) {
     row = __builtin_shufflevector(row, row, 0, 0, 1, 2);
   }
+};
+
+template <>
+struct RowOf<UInt128> {
+  using Row = Row128;
+
+  static HWY_INLINE void sum_lanes(Row& row) {
+    const Row zero{};
+    row += __builtin_shufflevector(row, zero, 2, 0);
+  }
+  static HWY_INLINE void fill_with_last(Row& row) { row = __builtin_shufflevector(row, row, 1, 1); }
+  static HWY_INLINE void shift_lanes(Row& row) { row = __builtin_shufflevector(row, row, 0, 0); }
 };
 
 template <class Key>
@@ -170,7 +185,8 @@ constexpr GroupLoops<Key> group_loops_of() {
 }
 
 AllGroupLoops all_group_loops() {
-  return {group_loops_of<std::uint32_t>(), group_loops_of<std::uint64_t>()};
+  return {group_loops_of<std::uint32_t>(), group_loops_of<std::uint64_t>(),
+          group_loops_of<UInt128>()};
 }
 
 }  // namespace gsort::HWY_NAMESPACE
@@ -285,14 +301,19 @@ void unpack_keys(std::span<const std::byte> packed, std::size_t count, std::size
 
 template std::size_t packed_bytes(std::span<const std::uint32_t>);
 template std::size_t packed_bytes(std::span<const std::uint64_t>);
+template std::size_t packed_bytes(std::span<const UInt128>);
 template void pack_keys(std::span<const std::uint32_t>, std::span<std::byte>);
 template void pack_keys(std::span<const std::uint64_t>, std::span<std::byte>);
+template void pack_keys(std::span<const UInt128>, std::span<std::byte>);
 template bool is_packed_form<std::uint32_t>(std::span<const std::byte>, std::size_t);
 template bool is_packed_form<std::uint64_t>(std::span<const std::byte>, std::size_t);
+template bool is_packed_form<UInt128>(std::span<const std::byte>, std::size_t);
 template void unpack_keys(std::span<const std::byte>, std::size_t, std::size_t, std::size_t,
                           std::uint32_t*);
 template void unpack_keys(std::span<const std::byte>, std::size_t, std::size_t, std::size_t,
                           std::uint64_t*);
+template void unpack_keys(std::span<const std::byte>, std::size_t, std::size_t, std::size_t,
+                          UInt128*);
 
 }  // namespace gsort
 #endif  // HWY_ONCE

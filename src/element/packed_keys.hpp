@@ -9,7 +9,8 @@
 //   at           bytes         field
 //   0            G * B         the first key of each group, little-endian
 //   G * B        G up to a     the width of each group, 0 to 8 * B; zeros behind
-//                multiple of 8
+//                multiple of 8,
+//                or 16 if B is
 //   behind       32 * width    the differences of each group, group by group
 //
 // Difference i of a group is key[i] - key[i - 1]; number 0 is zero, and so are those behind the
@@ -32,6 +33,8 @@
 #include <cstdint>
 #include <span>
 
+#include "element/key.hpp"
+
 namespace gsort {
 
 inline constexpr std::size_t kPackGroupKeys = 256;
@@ -44,17 +47,18 @@ inline constexpr std::size_t kPackRowBytes = 32;  // one word of every lane
 // First keys and widths of all groups: where the differences begin.
 [[nodiscard]] constexpr std::size_t pack_head_bytes(std::size_t count, std::size_t key_bytes) {
   const std::size_t groups = pack_groups(count);
-  return groups * key_bytes + (groups + 7) / 8 * 8;
+  const std::size_t aligned = key_bytes < 8 ? 8 : key_bytes;
+  return groups * key_bytes + (groups + aligned - 1) / aligned * aligned;
 }
 
-// Keys are uint32_t or uint64_t. All functions are compiled for every vector instruction set and
-// chosen at run time; none allocates.
+// Keys are std::uint32_t, std::uint64_t or UInt128. All functions are compiled for every vector
+// instruction set and chosen at run time; none allocates.
 
 // The bytes that `keys` take when packed. Requires: ascending keys.
 template <class Key>
 [[nodiscard]] std::size_t packed_bytes(std::span<const Key> keys);
 
-// Packs `keys` into `to`, which is packed_bytes(keys) long and aligned to 8.
+// Packs `keys` into `to`, which is packed_bytes(keys) long and aligned to 8, and to the keys' size.
 template <class Key>
 void pack_keys(std::span<const Key> keys, std::span<std::byte> to);
 
@@ -64,7 +68,8 @@ template <class Key>
 [[nodiscard]] bool is_packed_form(std::span<const std::byte> packed, std::size_t count);
 
 // Unpacks keys [begin, end) into `out`, end - begin long.
-// Requires: is_packed_form(packed, count), packed aligned to 8, begin <= end <= count.
+// Requires: is_packed_form(packed, count), packed aligned as for pack_keys(), begin <= end <=
+// count.
 template <class Key>
 void unpack_keys(std::span<const std::byte> packed, std::size_t count, std::size_t begin,
                  std::size_t end, Key* out);

@@ -55,14 +55,14 @@ RecordOrder::RecordOrder(const RecordFormat& format) : format_(format) {
 void RecordOrder::add(const KeyField& key) {
   for (std::uint32_t at = 0; at < key.bytes; at += kWordBytes) {
     KeyNumber number;
-    number.offset = key.offset + at;
     number.bytes = std::min(key.bytes - at, kWordBytes);
     // Of bytes, the first one counts most.
     number.swaps_bytes = key.type ? key.big_endian : true;
+    number.offset = key.offset + (number.swaps_bytes ? at : key.bytes - at - number.bytes);
     number.fold = key.type ? fold_of(*key.type) : KeyFold::kNone;
     const std::uint64_t all = ~std::uint64_t{0} >> (64 - number.bits());
     const bool flips_sign =
-        key.type && is_signed_integer(*key.type) && number.fold == KeyFold::kNone;
+        at == 0 && key.type && is_signed_integer(*key.type) && number.fold == KeyFold::kNone;
     if (flips_sign) number.flip = all ^ (all >> 1);
     if (key.descending) number.flip ^= all;
     numbers_.push_back(number);
@@ -127,6 +127,11 @@ ElementFormat ElementFormat::as_keys() const {
   keys.key.type = *type;
   keys.key.tuple = tuple_of(*records);
   return keys;
+}
+
+std::optional<RecordFormat> ElementFormat::cut_by_prefix() const {
+  if (records || bytes() <= kWordBytes) return records;
+  return RecordFormat{sizeof(UInt128), {{0, sizeof(UInt128), KeyType::kU128, false, false}}};
 }
 
 bool is_wide_key(const RecordFormat& records) {

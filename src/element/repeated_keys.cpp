@@ -11,8 +11,9 @@ namespace gsort {
 template <class Key>
 using ChangeCounter = std::size_t (*)(const Key*, std::size_t);
 
-using AllChangeCounters = std::tuple<ChangeCounter<std::uint8_t>, ChangeCounter<std::uint16_t>,
-                                     ChangeCounter<std::uint32_t>, ChangeCounter<std::uint64_t>>;
+using AllChangeCounters =
+    std::tuple<ChangeCounter<std::uint8_t>, ChangeCounter<std::uint16_t>,
+               ChangeCounter<std::uint32_t>, ChangeCounter<std::uint64_t>, ChangeCounter<UInt128>>;
 
 }  // namespace gsort
 #endif  // GSORT_BASE_REPEATED_KEYS_TABLE
@@ -37,14 +38,14 @@ HWY_ATTR std::size_t count_loop(const Key* keys, std::size_t count) {
     for (std::size_t i = begin; i < end; ++i) {
       here = static_cast<Key>(here + (keys[i] != keys[i - 1] ? 1 : 0));
     }
-    changes += here;
+    changes += static_cast<std::size_t>(here);
   }
   return changes;
 }
 
 AllChangeCounters all_change_counters() {
   return {&count_loop<std::uint8_t>, &count_loop<std::uint16_t>, &count_loop<std::uint32_t>,
-          &count_loop<std::uint64_t>};
+          &count_loop<std::uint64_t>, &count_loop<UInt128>};
 }
 
 }  // namespace gsort::HWY_NAMESPACE
@@ -78,6 +79,7 @@ template std::size_t count_changes(std::span<const std::uint8_t>);
 template std::size_t count_changes(std::span<const std::uint16_t>);
 template std::size_t count_changes(std::span<const std::uint32_t>);
 template std::size_t count_changes(std::span<const std::uint64_t>);
+template std::size_t count_changes(std::span<const UInt128>);
 template std::size_t split_repeats(std::uint8_t, std::span<const std::uint8_t>, std::uint8_t*,
                                    std::uint8_t*);
 template std::size_t split_repeats(std::uint16_t, std::span<const std::uint16_t>, std::uint16_t*,
@@ -86,6 +88,7 @@ template std::size_t split_repeats(std::uint32_t, std::span<const std::uint32_t>
                                    std::uint32_t*);
 template std::size_t split_repeats(std::uint64_t, std::span<const std::uint64_t>, std::uint64_t*,
                                    std::uint64_t*);
+template std::size_t split_repeats(UInt128, std::span<const UInt128>, UInt128*, UInt128*);
 
 }  // namespace gsort
 #endif  // HWY_ONCE

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <span>
 
+#include "element/key.hpp"
+
 namespace gsort {
 
 // How many keys differ from the key in front of them; the first one has none in front of it.

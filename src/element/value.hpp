@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "element/key.hpp"
@@ -13,8 +14,10 @@ namespace gsort {
 template <class Value>
 using KeyOf = std::conditional_t<
     sizeof(Value) == 1, std::uint8_t,
-    std::conditional_t<sizeof(Value) == 2, std::uint16_t,
-                       std::conditional_t<sizeof(Value) == 4, std::uint32_t, std::uint64_t>>>;
+    std::conditional_t<
+        sizeof(Value) == 2, std::uint16_t,
+        std::conditional_t<sizeof(Value) == 4, std::uint32_t,
+                           std::conditional_t<sizeof(Value) == 8, std::uint64_t, UInt128>>>>;
 
 // Calls f(Value{}) with the C++ type of `type`: std::int16_t for kI16, double for kF64.
 template <class F>
@@ -39,6 +42,27 @@ template <class Value>
   }
 }
 
+// As std::from_chars, for numbers of 128 bits: the digits, then whether all of them fit.
+template <class Value>
+std::from_chars_result read_wide(const char* begin, const char* end, Value& value) {
+  const bool negative = kIsSigned<Value> && begin != end && *begin == '-';
+  const UInt128 most = kIsSigned<Value> ? (~UInt128{0} >> 1) + (negative ? 1U : 0U) : ~UInt128{0};
+  const char* const first = begin + (negative ? 1 : 0);
+  constexpr auto kFitting = std::numeric_limits<UInt128>::digits10;  // digits that always fit
+  const char* at = first;
+  UInt128 number = 0;
+  bool fits = true;
+  for (; at != end && *at >= '0' && *at <= '9'; ++at) {
+    const auto digit = static_cast<unsigned>(*at - '0');
+    fits = fits && (at - first < kFitting || number <= (most - digit) / 10);
+    number = number * 10 + digit;
+  }
+  if (at == first) return {begin, std::errc::invalid_argument};
+  if (!fits) return {at, std::errc::result_out_of_range};
+  value = static_cast<Value>(negative ? UInt128{0} - number : number);
+  return {at, std::errc()};
+}
+
 // As std::from_chars. Numbers of 16 bits are read as double and rounded, as NumPy does.
 template <class Value>
 std::from_chars_result read_value(const char* begin, const char* end, Value& value) {
@@ -52,6 +76,8 @@ std::from_chars_result read_value(const char* begin, const char* end, Value& val
       result.ec = std::errc::result_out_of_range;
     }
     return result;
+  } else if constexpr (kIsWide<Value>) {
+    return read_wide(begin, end, value);
   } else {
     return std::from_chars(begin, end, value);
   }

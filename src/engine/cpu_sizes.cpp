@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "element/key.hpp"
 #include "engine/array_footprint.hpp"
 #include "engine/engine_sizes.hpp"
 #include "engine/footprint.hpp"
@@ -15,6 +16,8 @@ bool sorts_records(const ElementSize& element) {
 
 class CpuSizes final : public EngineSizes {
  public:
+  [[nodiscard]] std::size_t most_key_bytes() const override { return sizeof(UInt128); }
+
   [[nodiscard]] unsigned chunk_lanes() const override { return 2; }
 
   // The readers distribute blocks as well, and later sort and put pieces. Each waits for the disk

@@ -11,6 +11,8 @@ namespace {
 
 class CudaSizes final : public EngineSizes {
  public:
+  [[nodiscard]] std::size_t most_key_bytes() const override { return sizeof(std::uint64_t); }
+
   // While one lane copies in, another sorts, and a third copies out.
   [[nodiscard]] unsigned chunk_lanes() const override { return 3; }
   [[nodiscard]] unsigned merge_lanes(unsigned /*threads*/) const override { return 3; }

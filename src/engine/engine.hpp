@@ -67,7 +67,7 @@ class PieceSink {
   virtual void put(std::uint64_t position, ConstByteSpan keys) = 0;
 
   // What takes ordered keys in blocks instead, for engines that pack; null where keys go that
-  // are not kept in blocks, or not of 4 or 8 bytes, or records.
+  // are not kept in blocks, or of less than 4 bytes, or records.
   [[nodiscard]] virtual BlockSink* block_sink() { return nullptr; }
 
   // An engine that fails midway calls this, so that calls held back end with an Error instead of

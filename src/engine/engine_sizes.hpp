@@ -3,6 +3,7 @@
 // neighbours.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -29,6 +30,9 @@ class EngineSizes {
   static constexpr std::uint64_t kLeastArrayBlockBytes = 16 * kKiB;
 
   virtual ~EngineSizes() = default;
+
+  // Of keys alone; longer ones are another engine's.
+  [[nodiscard]] virtual std::size_t most_key_bytes() const = 0;
 
   // Chunks: the lanes that overlap where there are several chunks; the most threads that read for
   // `threads` threads that sort; what one read takes; the most elements that a chunk may have.

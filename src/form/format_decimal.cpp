@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include "element/value.hpp"
 #include "form/decimal.hpp"
@@ -46,18 +45,31 @@ char* put_unsigned(char* out, std::uint64_t value) {
   return put_word(out, eight_digits(value % kEightDigits) | kAsciiZeros);
 }
 
+template <class Key>
+char* put_number(char* out, Key value) {
+  if constexpr (kIsWide<Key>) {
+    constexpr std::uint64_t kSixteenDigits = kEightDigits * kEightDigits;
+    if (value > ~std::uint64_t{0}) {
+      out = put_number(out, value / kSixteenDigits);
+      const auto low = static_cast<std::uint64_t>(value % kSixteenDigits);
+      out = put_word(out, eight_digits(low / kEightDigits) | kAsciiZeros);
+      return put_word(out, eight_digits(low % kEightDigits) | kAsciiZeros);
+    }
+  }
+  return put_unsigned(out, static_cast<std::uint64_t>(value));
+}
+
 template <class Value>
 char* put_value(char* out, Value value) {
   if constexpr (kIsFloat<Value>) {
     return std::to_chars(out, out + most_line_bytes(KeyType::kF64), printable(value)).ptr;
-  } else if constexpr (std::is_signed_v<Value>) {
-    using Unsigned = std::make_unsigned_t<Value>;
+  } else if constexpr (kIsSigned<Value>) {
+    using Unsigned = KeyOf<Value>;
     const auto bits = static_cast<Unsigned>(value);
     *out = '-';
-    return value < 0 ? put_unsigned(out + 1, static_cast<Unsigned>(-bits))
-                     : put_unsigned(out, bits);
+    return value < 0 ? put_number(out + 1, static_cast<Unsigned>(-bits)) : put_number(out, bits);
   } else {
-    return put_unsigned(out, value);
+    return put_number(out, value);
   }
 }
 

@@ -173,7 +173,7 @@ void require_length(const StoredRecords& records, const std::string& path) {
 }  // namespace
 
 char npy_kind_of(KeyType type) {
-  if (type == KeyType::kBF16) return kVoid;
+  if (type == KeyType::kBF16 || bytes_of(type) > sizeof(std::uint64_t)) return kVoid;
   return is_float(type) ? 'f' : is_signed_integer(type) ? 'i' : 'u';
 }
 

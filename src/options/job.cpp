@@ -39,6 +39,19 @@ std::uint64_t array_elements(const Options& options, std::uint64_t row_elements,
   return asked == 0 ? 0 : std::min(asked, kMostFileBytes / element_bytes);
 }
 
+void refuse_numbers_that_numpy_lacks(const Job& job) {
+  const KeyType type = job.element.key.type;
+  const bool has_them = bytes_of(type) <= sizeof(std::uint64_t);
+  if (job.output_form.format != FileFormat::kNpy || has_them || job.element.records || job.dtype) {
+    return;
+  }
+  throw Error(ErrorKind::kUsage, fmt::format("{} with this output", name_of(type)),
+              "NumPy has no integers of 128 bits")
+      .hint(
+          "write raw keys (--format=IN:bin); numpy.fromfile reads them with the dtype "
+          "[('low', '<u8'), ('high', '<u8')]");
+}
+
 // An array of counted keys is one of records.
 void adopt_counts(Job& job) {
   if (job.output_form.format == FileFormat::kSosd) {
@@ -95,6 +108,7 @@ Job make_job(const Options& options, const StoredArray& stored,
   job.output_parts = options.split_output.value_or(1);
   job.header_bytes = options.argsort ? 0 : options.input_form.skip_bytes;
   job.dtype = stored.dtype;
+  if (!options.argsort) refuse_numbers_that_numpy_lacks(job);
   if (job.counts) adopt_counts(job);
   if (options.argsort) adopt_positions(job, input_bytes);
   job.verify_encoding = options.verify_encoding;

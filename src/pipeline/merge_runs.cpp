@@ -73,7 +73,7 @@ void merge_range(const MergeContext& context, const MergeShare& share, PieceSink
   const PartMerge merge{share.runs, plan.element_bytes, share.form, context.meter};
   const bool staged = share.form == KeyForm::kRaw && plan.output.is_stream;
   PartQueue parts({share.runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes,
-                   context.store.scratch_bytes(), plan.job.element.records},
+                   context.store.scratch_bytes(), plan.job.element.cut_by_prefix()},
                   share.range, sizes.part_elements);
   if (share.space != nullptr) share.space->begin_share();
   Failure failure;

@@ -21,7 +21,8 @@ constexpr std::uint64_t kLeastShare = 4;
 }  // namespace
 
 bool plan_selection(Plan& plan, std::uint64_t budget_bytes) {
-  if (!plan.job.top || plan.element_bytes < 4 || plan.job.element.records) return false;
+  const bool has_keys = plan.element_bytes == 4 || plan.element_bytes == 8;
+  if (!plan.job.top || !has_keys || plan.job.element.records) return false;
   if (plan.elements > 0 && *plan.job.top > plan.elements / kLeastShare) return false;
   if (*plan.job.top > budget_bytes) return false;  // and the products below cannot run over
   const std::uint64_t block_bytes = block_bytes_for(plan, budget_bytes);

@@ -83,7 +83,7 @@ class StreamMemory {
 // Calls f(Key{}) with the unsigned type of the keys' width.
 template <class F>
 void with_device_key(const KeyFormat& format, const F& f) {
-  if (bytes_of(format.type) < 4) {
+  if (bytes_of(format.type) != 4 && bytes_of(format.type) != 8) {
     throw Error(ErrorKind::kUsage, kOperation, "keys have 32 or 64 bits there")
         .hint("convert the array, or copy it to the host");
   }

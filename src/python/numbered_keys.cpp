@@ -14,7 +14,7 @@ constexpr unsigned kHalf = 32;
 // A key as a number whose order is NumPy's.
 template <class Key>
 std::uint64_t numpy_order(Key raw, const KeyMap<Key>& map) {
-  if (map.fold != KeyFold::kFloat) return map.to_ordered(raw);
+  if (map.fold != KeyFold::kFloat) return static_cast<std::uint64_t>(map.to_ordered(raw));
   constexpr Key kSign = KeyMap<Key>::kSignBit;
   constexpr unsigned kFractionBits = sizeof(Key) == 8 ? 52 : sizeof(Key) == 4 ? 23 : 10;
   constexpr auto kInfinity = static_cast<Key>(kSign - (Key{1} << kFractionBits));

@@ -22,9 +22,11 @@ namespace {
 template <class Value>
 std::vector<Value> any_values() {
   using Key = KeyOf<Value>;
-  const auto bits = *rc::gen::container<std::vector<Key>>(rc::gen::arbitrary<Key>());
+  using Bits = std::array<std::uint8_t, sizeof(Key)>;
+  const auto keys = *rc::gen::container<std::vector<Bits>>(rc::gen::arbitrary<Bits>());
   std::vector<Value> values;
-  for (const Key key : bits) {
+  for (const Bits& bits : keys) {
+    const auto key = std::bit_cast<Key>(bits);
     const int shift = *rc::gen::inRange(0, static_cast<int>(8 * sizeof(Key)));
     const auto value = std::bit_cast<Value>(static_cast<Key>(key >> shift));
     if constexpr (kIsFloat<Value>) {

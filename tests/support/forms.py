@@ -16,9 +16,9 @@ from array import array
 from itertools import groupby
 
 # The key types that gsort has (cli.random_jobs compares the names), as struct writes their numbers; bf16, which it does
-# not know, as the upper half of an f32.
+# not know, as the upper half of an f32, and numbers of 128 bits in two halves.
 TYPES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q",
-         "f32": "f", "f64": "d", "time64": "q", "f16": "e", "bf16": "H"}
+         "f32": "f", "f64": "d", "time64": "q", "f16": "e", "bf16": "H", "u128": "QQ", "i128": "qq"}
 
 # Of floats: the bits of the fraction, and the digits that tell all numbers apart.
 FLOATS = {"f16": (10, 5), "bf16": (7, 4), "f32": (23, 9), "f64": (52, 17)}
@@ -33,12 +33,12 @@ def is_float(kind: str) -> bool:
 
 
 def npy_kind(kind: str) -> str:
-    return "V" if kind == "bf16" else "f" if is_float(kind) else "u" if TYPES[kind].isupper() else "i"
+    return "V" if kind == "bf16" or "128" in kind else "f" if is_float(kind) else "u" if TYPES[kind].isupper() else "i"
 
 
 def has_dtype(kind: str) -> bool:
     """Whether an array's header can say the type and not only what its numbers are."""
-    return bool(re.fullmatch(r"[uif]\d+|time64|bytes\d+", kind))
+    return bool(re.fullmatch(r"[uif](8|16|32|64)|time64|bytes\d+", kind))
 
 
 def ordered(raw: bytes, kind: str, big: bool) -> bytes:
@@ -50,7 +50,7 @@ def ordered(raw: bytes, kind: str, big: bool) -> bytes:
         number ^= 2 * sign - 1 if number & sign else sign
     elif kind == "time64":
         number = (number ^ sign) - 1 & 2 * sign - 1
-    elif npy_kind(kind) == "i":
+    elif TYPES[kind].islower():
         number ^= sign
     return number.to_bytes(len(raw), "big")
 
@@ -102,6 +102,9 @@ def code_of(kind: str, big: bool, count: int) -> str:
 
 
 def numbers_of(raw: bytes, kind: str, big: bool) -> tuple:
+    if "128" in kind:
+        return tuple(int.from_bytes(raw[at:at + 16], "big" if big else "little", signed=kind == "i128")
+                     for at in range(0, len(raw), 16))
     numbers = struct.unpack(code_of(kind, big, len(raw) // bytes_of(kind)), raw)
     if kind != "bf16":
         return numbers
@@ -109,6 +112,8 @@ def numbers_of(raw: bytes, kind: str, big: bool) -> tuple:
 
 
 def raw_of(numbers: list, kind: str, big: bool) -> bytes:
+    if "128" in kind:
+        return b"".join(number.to_bytes(16, "big" if big else "little", signed=kind == "i128") for number in numbers)
     if kind == "bf16":  # to the nearest, of two the even one
         wide = struct.unpack(f"<{len(numbers)}I", struct.pack(f"<{len(numbers)}f", *numbers))
         numbers = [number + 0x7fff + (number >> 16 & 1) >> 16 for number in wide]

@@ -55,6 +55,9 @@ struct Short {
   }
 };
 
+__extension__ typedef unsigned __int128 Unsigned128;  // NOLINT(modernize-use-using)
+__extension__ typedef __int128 Signed128;             // NOLINT(modernize-use-using)
+
 template <class Value>
 struct NamedValue {
   std::string_view name;
@@ -67,7 +70,8 @@ inline constexpr std::tuple kNamedValues = {
     NamedValue<std::uint64_t>{"u64"}, NamedValue<std::int64_t>{"i64"},
     NamedValue<float>{"f32"},         NamedValue<double>{"f64"},
     NamedValue<Time64>{"time64"},     NamedValue<Short<5>>{"f16"},
-    NamedValue<Short<8>>{"bf16"}};
+    NamedValue<Short<8>>{"bf16"},     NamedValue<Unsigned128>{"u128"},
+    NamedValue<Signed128>{"i128"}};
 
 // Calls f(Value{}) with what keys of the type of this name stand for.
 template <class F>

@@ -70,6 +70,8 @@ class Input:
             reasons.append("gsort: records with this output: ")
         if self.keys and not self.argsort and self.form != "npy" and self.out_form != "bin":
             reasons.append("gsort: --record with this output: ")
+        if "128" in self.kind and not self.keys and not self.argsort and self.out_form == "npy":
+            reasons.append(f"gsort: {self.kind} with this output: ")
         if self.counts_late(self.form == "text" or not all(name.endswith((".raw", ".npy")) for name in self.names)):
             reasons.append("gsort: writing an array")
         if self.parts and (self.merge or self.array is not None) and \

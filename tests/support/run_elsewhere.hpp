@@ -70,7 +70,8 @@ class RunElsewhere final : private OwnIndex, public RunView {
       block.position = at;
       with_key_of_width(element_bytes, [&](auto key) {
         std::memcpy(&key, elements.data() + at * element_bytes, sizeof(key));
-        block.first_key = key;
+        constexpr unsigned kLeftOut = sizeof(key) > 8 ? 64 : 0;
+        block.first_key = static_cast<std::uint64_t>(key >> kLeftOut);
       });
       const std::size_t bytes = std::min(block_elements, count - at) * element_bytes;
       block.stored_bytes = static_cast<std::uint32_t>(round_up(bytes, kPayloadAlignment));

@@ -61,6 +61,11 @@ Bytes keys_of_piece(const StoredKeys& piece, std::span<const std::byte> buffer) 
 
 StoredForm to_stored(std::span<const std::byte> keys, std::size_t key_bytes,
                      std::uint64_t block_elements, Packing packing) {
+  if (key_bytes == sizeof(UInt128)) {
+    return stored<UInt128>(
+        {reinterpret_cast<const UInt128*>(keys.data()), keys.size() / sizeof(UInt128)},
+        block_elements, packing);
+  }
   if (key_bytes == sizeof(std::uint32_t)) {
     return stored<std::uint32_t>(
         {reinterpret_cast<const std::uint32_t*>(keys.data()), keys.size() / sizeof(std::uint32_t)},
@@ -95,6 +100,7 @@ Bytes from_stored(const StoredBlocks& blocks, std::size_t key_bytes, std::uint64
 }
 
 Bytes keys_of(const StoredKeys& piece, std::span<const std::byte> buffer, std::size_t key_bytes) {
+  if (key_bytes == sizeof(UInt128)) return keys_of_piece<UInt128>(piece, buffer);
   return key_bytes == sizeof(std::uint32_t) ? keys_of_piece<std::uint32_t>(piece, buffer)
                                             : keys_of_piece<std::uint64_t>(piece, buffer);
 }

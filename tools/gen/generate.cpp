@@ -33,16 +33,19 @@ class Random {
     return mix(start_ + counter * 0x9e3779b97f4a7c15ULL);
   }
 
- private:
+  // One-to-one; 0 stays 0.
   static constexpr std::uint64_t mix(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
     return x ^ (x >> 31);
   }
+
+ private:
   std::uint64_t start_;
 };
 
-// The distributions as fractions of the key range: 64 bits of which a narrower key takes the top.
+// The distributions as fractions of the key range: 64 bits of which a narrower key takes the top,
+// and which are the top of a wider one.
 class Fractions {
  public:
   explicit Fractions(const GenSpec& spec)
@@ -100,14 +103,24 @@ class Fractions {
   WorstMerge worst_merge_;
 };
 
+// Of 128 bits the lower half depends on the upper one alone: equal fractions make equal keys, and
+// the greatest one the greatest key.
+template <class Key>
+Key number_of(std::uint64_t fraction) {
+  if constexpr (sizeof(Key) > sizeof(fraction)) {
+    return Key{fraction} << 64U | ~Random::mix(~fraction);
+  } else {
+    return static_cast<Key>(fraction >> (64 - 8 * sizeof(Key)));
+  }
+}
+
 // Turns fractions into raw keys. The map to raw keys makes the order of fractions that of the type.
 template <class Key, class Fraction>
 void fill(const KeyFormat& format, std::uint64_t position, std::span<std::byte> out,
           const Fraction& fraction_at) {
-  constexpr unsigned kShift = 64 - 8 * sizeof(Key);
   const auto map = KeyMap<Key>::of({format.type, format.big_endian, false});
   for (std::size_t i = 0; i < out.size() / sizeof(Key); ++i) {
-    const Key raw = map.to_raw(static_cast<Key>(fraction_at(position + i) >> kShift));
+    const Key raw = map.to_raw(number_of<Key>(fraction_at(position + i)));
     std::memcpy(&out[i * sizeof(Key)], &raw, sizeof(Key));
   }
 }

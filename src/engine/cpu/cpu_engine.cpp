@@ -157,6 +157,8 @@ std::unique_ptr<Engine> make_cpu_engine(const EngineShape& shape, ByteSpan memor
       return make_key_engine<std::uint32_t>(shape, memory);
     case 8:
       return make_key_engine<std::uint64_t>(shape, memory);
+    case sizeof(UInt128):
+      return std::make_unique<CpuEngine<KeyLanes<UInt128>>>(shape, memory);
     default:
       return std::make_unique<NarrowEngine>(shape, memory);
   }

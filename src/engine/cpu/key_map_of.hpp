@@ -10,10 +10,9 @@ namespace gsort::cpu {
 template <class Key>
 [[nodiscard]] KeyMap<Key> map_of(const EngineShape& shape) {
   if constexpr (sizeof(Key) == sizeof(UInt128)) {
-    return wide_map_of(*shape.records);
-  } else {
-    return KeyMap<Key>::of(shape.format);
+    if (shape.records) return wide_map_of(*shape.records);
   }
+  return KeyMap<Key>::of(shape.format);
 }
 
 }  // namespace gsort::cpu

@@ -42,7 +42,7 @@ class CountSink final : public PieceSink {
  private:
   // Equal keys; the key in the bits of a file.
   struct Group {
-    std::uint64_t key = 0;
+    UInt128 key = 0;
     std::uint64_t count = 0;  // 0: there is none
   };
   // What others must know of a piece. A piece of one group has no last one.

@@ -40,7 +40,7 @@ class UniqueSink final : public PieceSink {
   void abandon() noexcept override;
 
  private:
-  using Turns = UniqueTurns<std::uint64_t>;
+  using Turns = UniqueTurns<UInt128>;
   struct Scratch {
     std::vector<std::byte> kept;
     std::vector<std::byte> repeats;

@@ -20,8 +20,8 @@ std::span<const Key> as_keys(ConstByteSpan bytes) {
 ElementOrder::ElementOrder(const ElementFormat& format)
     : key_(format.key), records_(format.records), element_bytes_(format.bytes()) {}
 
-std::uint64_t ElementOrder::ordered_key(const std::byte* element) const {
-  return with_key_of_width(element_bytes_, [&](auto raw) -> std::uint64_t {
+UInt128 ElementOrder::ordered_key(const std::byte* element) const {
+  return with_key_of_width(element_bytes_, [&](auto raw) -> UInt128 {
     std::memcpy(&raw, element, sizeof(raw));
     return KeyMap<decltype(raw)>::of(key_).to_ordered(raw);
   });
@@ -31,10 +31,11 @@ std::string ElementOrder::normalised_key(const std::byte* element) const {
   return records_ ? records_->normalised_key(element) : normalised_key(ordered_key(element));
 }
 
-std::string ElementOrder::normalised_key(std::uint64_t ordered) {
-  std::string key(sizeof(ordered), '\0');
-  const std::uint64_t big_endian = swap_bytes(ordered);
-  std::memcpy(key.data(), &big_endian, key.size());
+std::string ElementOrder::normalised_key(UInt128 ordered) const {
+  std::string key(std::max(element_bytes_, sizeof(std::uint64_t)), '\0');
+  const UInt128 big_endian = swap_bytes(ordered);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&big_endian);
+  std::memcpy(key.data(), bytes + sizeof(big_endian) - key.size(), key.size());
   return key;
 }
 
@@ -45,8 +46,8 @@ Fingerprint ElementOrder::fingerprint(ConstByteSpan elements) const {
 
 int ElementOrder::compare(const std::byte* a, const std::byte* b) const {
   if (records_) return records_->compare(a, b);
-  const std::uint64_t left = ordered_key(a);
-  const std::uint64_t right = ordered_key(b);
+  const UInt128 left = ordered_key(a);
+  const UInt128 right = ordered_key(b);
   return left < right ? -1 : left > right ? 1 : 0;
 }
 

@@ -24,12 +24,12 @@ class ElementOrder {
   [[nodiscard]] const std::optional<RecordOrder>& records() const { return records_; }
 
   // The key of an element that is a key, as an ordered number. Requires: there are no records.
-  [[nodiscard]] std::uint64_t ordered_key(const std::byte* element) const;
+  [[nodiscard]] UInt128 ordered_key(const std::byte* element) const;
 
   // All keys of an element as one string of bytes, whose order is that of the elements; that of an
-  // ordered number has eight.
+  // ordered number has eight, or sixteen where a key has.
   [[nodiscard]] std::string normalised_key(const std::byte* element) const;
-  [[nodiscard]] static std::string normalised_key(std::uint64_t ordered);
+  [[nodiscard]] std::string normalised_key(UInt128 ordered) const;
 
   [[nodiscard]] Fingerprint fingerprint(ConstByteSpan elements) const;
 

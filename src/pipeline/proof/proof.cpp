@@ -32,7 +32,7 @@ ArraysFingerprint look_at_keys(std::span<const Key> keys, std::uint64_t array_el
   for (std::uint64_t number = 0; !keys.empty(); ++number) {
     const auto array = keys.first(std::min<std::uint64_t>(keys.size(), array_elements));
     Fingerprint sums;
-    for (const Key key : array) fingerprint::add_key(key, sums);
+    for (const Key key : array) sums += fingerprint::of_key(key);
     add_array(number, sums, seen);
     keys = keys.subspan(array.size());
   }
@@ -126,11 +126,11 @@ void Proof::add_repeats(const CountedKeys& keys, std::uint64_t but) {
   repeats_ += seen;
 }
 
-void Proof::add_left_out(const Fingerprint& keys, std::uint64_t least) {
+void Proof::add_left_out(const Fingerprint& keys, UInt128 least) {
   if (keys.count == 0) return;
   const std::scoped_lock lock(mutex_);
   left_out_ += keys;
-  note_left_out(ElementOrder::normalised_key(least));
+  note_left_out(order_.normalised_key(least));
 }
 
 void Proof::add_output(std::uint64_t position, ConstByteSpan raw_keys) {

@@ -89,7 +89,7 @@ class Proof {
 
   // Keys that were left out because they come after all that will be put; `least` is the first of
   // them as an ordered number.
-  void add_left_out(const Fingerprint& keys, std::uint64_t least);
+  void add_left_out(const Fingerprint& keys, UInt128 least);
 
   // Keys that would stand at `position` if the output did not end before. Throws: as add_output.
   void add_beyond(std::uint64_t position, ConstByteSpan raw_keys);

@@ -25,12 +25,14 @@ RunCounter::RunCounter(RunViewSpan runs, std::uint64_t element_bytes, std::uint6
     : runs_(runs),
       records_(records),
       element_bytes_(element_bytes),
-      block_bytes_(round_up(block_bytes, sizeof(std::uint64_t))),
-      memory_(runs.size() * block_bytes_ + scratch_bytes + kBufferAlignment),
+      block_bytes_(round_up(block_bytes, sizeof(UInt128))),
+      memory_(runs.size() * block_bytes_ + round_up(scratch_bytes, sizeof(UInt128)) +
+              kBufferAlignment),
       cache_(runs.size()) {
   for (const auto& run : runs) fences_.push_back(run->fences());
   const auto base = reinterpret_cast<std::uintptr_t>(memory_.data());
-  scratch_ = ByteSpan(memory_).subspan(round_up(base, kBufferAlignment) - base, scratch_bytes);
+  scratch_ = ByteSpan(memory_).subspan(round_up(base, kBufferAlignment) - base,
+                                       round_up(scratch_bytes, sizeof(UInt128)));
 }
 
 std::uint64_t RunCounter::greatest_value() const {

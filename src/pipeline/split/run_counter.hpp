@@ -3,8 +3,9 @@
 // Who looks for cuts narrows them by these (part_splitter.hpp); counts of several processes, each
 // with its own runs, can be added up.
 //
-// Records are counted by their prefixes (element/record.hpp). The last block read of each run is
-// kept, since the next question is mostly about its neighbourhood.
+// Records, and keys of 16 bytes, are counted by their prefixes (ElementFormat::cut_by_prefix()).
+// The last block read of each run is kept, since the next question is mostly about its
+// neighbourhood.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ class RunCounter {
 
   [[nodiscard]] std::size_t runs() const { return runs_.size(); }
   [[nodiscard]] std::uint64_t elements(std::size_t run) const { return fences_[run].elements(); }
-  // None where elements are keys.
+  // None where elements are keys of up to eight bytes.
   [[nodiscard]] const std::optional<RecordOrder>& records() const { return records_; }
   // Of a key, or of a prefix.
   [[nodiscard]] std::uint64_t greatest_value() const;

@@ -33,7 +33,7 @@ Key raw_of(Number number, bool big_endian) {
 template <class Number>
 std::vector<Number> interesting_numbers() {
   std::vector<Number> numbers;
-  const auto add_bits = [&](std::uint64_t bits) {
+  const auto add_bits = [&](UInt128 bits) {
     Number number{};
     std::memcpy(&number, &bits, sizeof(Number));
     numbers.push_back(number);
@@ -45,11 +45,11 @@ std::vector<Number> interesting_numbers() {
     return numbers;
   }
   for (unsigned shift = 0; shift < 8 * sizeof(Number); ++shift) {
-    const std::uint64_t power = std::uint64_t{1} << shift;
-    for (const std::uint64_t bits : {power, power - 1, power + 1, ~power}) add_bits(bits);
+    const UInt128 power = UInt128{1} << shift;
+    for (const UInt128 bits : {power, power - 1, power + 1, ~power}) add_bits(bits);
   }
   std::mt19937_64 random(sizeof(Number));
-  for (int i = 0; i < 500; ++i) add_bits(random());
+  for (int i = 0; i < 500; ++i) add_bits(UInt128{random()} << 64U | random());
   if constexpr (std::is_floating_point_v<Number>) {
     using Limits = std::numeric_limits<Number>;
     for (const Number positive :
@@ -144,8 +144,7 @@ TEST(KeyMap, OrdersSpecialFloatsFromNegativeNanToPositiveNan) {
 
 TEST(KeyMap, IsTheIdentityForLittleEndianUnsignedAscendingOnly) {
   for_all_formats([](const KeyFormat& format, auto map, auto number) {
-    const bool is_unsigned =
-        std::is_unsigned_v<decltype(number)> && fold_of(format.type) == KeyFold::kNone;
+    const bool is_unsigned = !is_float(format.type) && !is_signed_integer(format.type);
     const bool one_byte = sizeof(number) == 1;
     EXPECT_EQ(map.is_identity(),
               is_unsigned && !format.descending && (one_byte || !format.big_endian));
@@ -157,11 +156,13 @@ TEST(SwapBytes, ReversesTheBytes) {
   EXPECT_EQ(swap_bytes(std::uint16_t{0x1234}), 0x3412);
   EXPECT_EQ(swap_bytes(std::uint32_t{0x12345678}), 0x78563412U);
   EXPECT_EQ(swap_bytes(std::uint64_t{0x0123456789abcdef}), 0xefcdab8967452301ULL);
+  EXPECT_EQ(swap_bytes(UInt128{1} << 120U | UInt128{0xab} << 64U),
+            UInt128{1} | UInt128{0xab} << 56U);
 }
 
 TEST(KeyType, IsFoundByItsName) {
   for (const KeyType type : kAllKeyTypes) EXPECT_EQ(key_type_named(name_of(type)), type);
-  for (const char* const unknown : {"", "u", "U32", "u128", "i32 ", "float"}) {
+  for (const char* const unknown : {"", "u", "U32", "u256", "i32 ", "float"}) {
     EXPECT_EQ(key_type_named(unknown), std::nullopt) << unknown;
   }
 }

@@ -14,7 +14,7 @@ namespace {
 template <class Key>
 class PackedKeys : public testing::Test {
  protected:
-  using Words = std::vector<std::uint64_t>;  // aligned to 8
+  using Words = std::vector<std::uint64_t>;  // aligned to 16, as all that is allocated
 
   static std::span<std::byte> bytes_of(Words& words, std::size_t bytes) {
     return std::as_writable_bytes(std::span(words)).first(bytes);
@@ -32,10 +32,13 @@ class PackedKeys : public testing::Test {
     std::vector<Key> keys(count);
     const Key most = std::numeric_limits<Key>::max();
     const Key step = bits == 0 ? Key{0} : static_cast<Key>(most >> (8 * sizeof(Key) - bits));
+    const auto random = [&] {
+      return static_cast<Key>(UInt128{generator_()} << 64U | generator_());
+    };
     Key key = static_cast<Key>(generator_() % 1000);
     for (Key& to : keys) {
       to = key;
-      const Key add = step == 0 ? Key{0} : static_cast<Key>(generator_() & step);
+      const Key add = step == 0 ? Key{0} : static_cast<Key>(random() & step);
       key = add > most - key ? most : static_cast<Key>(key + add);
     }
     return keys;
@@ -44,7 +47,7 @@ class PackedKeys : public testing::Test {
   std::mt19937_64 generator_{7};
 };
 
-using KeyTypes = testing::Types<std::uint32_t, std::uint64_t>;
+using KeyTypes = testing::Types<std::uint32_t, std::uint64_t, UInt128>;
 TYPED_TEST_SUITE(PackedKeys, KeyTypes);
 
 TYPED_TEST(PackedKeys, ComeBackForEveryWidthAndCount) {
@@ -151,11 +154,11 @@ void expect_difference_layout() {
   ASSERT_EQ(packed[sizeof(Key)], width);
   packed += pack_head_bytes(256, sizeof(Key));
   for (std::size_t i = 0; i < 256; ++i) {
-    std::uint64_t difference = 0;
+    Key difference = 0;
     for (std::size_t bit = 0; bit < width; ++bit) {
       const std::size_t at = (i / kLanes) * width + bit;
       const std::size_t byte = ((at / kBits) * kLanes + i % kLanes) * sizeof(Key) + at % kBits / 8;
-      difference |= static_cast<std::uint64_t>(packed[byte] >> (at % 8) & 1) << bit;
+      difference |= static_cast<Key>(Key{packed[byte]} >> (at % 8) & 1U) << bit;
     }
     ASSERT_EQ(difference, i == 0 ? 0U : keys[i] - keys[i - 1]) << i;
   }
@@ -166,6 +169,9 @@ TEST(PackedKeysLayout, PutsDifferencesInLanesOf32Bits) {
 }
 TEST(PackedKeysLayout, PutsDifferencesInLanesOf64Bits) {
   expect_difference_layout<std::uint64_t>();
+}
+TEST(PackedKeysLayout, PutsDifferencesInLanesOf128Bits) {
+  expect_difference_layout<UInt128>();
 }
 
 }  // namespace

@@ -147,7 +147,11 @@ Bytes raw_keys(const Keys& keys, const KeyFormat& format) {
     using Key = decltype(width);
     std::vector<Key> narrow(keys.size());
     std::ranges::transform(keys, narrow.begin(), [](std::uint64_t key) {
-      return static_cast<Key>(key >> (64 - 8 * sizeof(Key)));
+      if constexpr (sizeof(Key) > sizeof(key)) {
+        return Key{key} << 64;
+      } else {
+        return static_cast<Key>(key >> (64 - 8 * sizeof(Key)));
+      }
     });
     const auto bytes = std::as_bytes(std::span(narrow));
     return test::to_raw({bytes.begin(), bytes.end()}, format);

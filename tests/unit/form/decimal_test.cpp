@@ -55,11 +55,11 @@ std::vector<Value> interesting_integers() {
   std::vector<Value> values = {0, std::numeric_limits<Value>::min(),
                                std::numeric_limits<Value>::max()};
   for (const unsigned base : {2U, 10U}) {
-    for (std::uint64_t power = 1; power <= std::numeric_limits<Value>::max() / base;
-         power *= base) {
-      for (const std::uint64_t value : {power - 1, power, power + 1}) {
+    const auto most = static_cast<KeyOf<Value>>(std::numeric_limits<Value>::max() / base);
+    for (UInt128 power = 1; power <= most; power *= base) {
+      for (const UInt128 value : {power - 1, power, power + 1}) {
         values.push_back(static_cast<Value>(value));
-        values.push_back(static_cast<Value>(std::uint64_t{0} - value));
+        values.push_back(static_cast<Value>(UInt128{0} - value));
       }
     }
   }
@@ -71,7 +71,7 @@ TEST(Decimal, WritesAndReadsIntegersOfEveryLength) {
     if (is_float(type)) continue;
     with_value_of_type(type, [&](auto any) {
       using Value = decltype(any);
-      if constexpr (std::is_integral_v<Value>) {
+      if constexpr (!kIsFloat<Value>) {
         const std::vector<Value> values = interesting_integers<Value>();
         const Bytes keys = bytes_of_values(values);
         const std::string text = test::decimal_text(values);
@@ -243,6 +243,12 @@ TEST(Decimal, RefusesNumbersOutOfRange) {
   EXPECT_TRUE(refused(KeyType::kU64, "18446744073709551616"));
   EXPECT_TRUE(refused(KeyType::kU64, "99999999999999999999"));
   EXPECT_TRUE(refused(KeyType::kU64, "100000000000000000000000000"));
+  EXPECT_TRUE(refused(KeyType::kU128, "-1"));
+  EXPECT_TRUE(refused(KeyType::kU128, "340282366920938463463374607431768211456"));
+  EXPECT_TRUE(refused(KeyType::kU128, "999999999999999999999999999999999999999"));
+  EXPECT_TRUE(refused(KeyType::kU128, "3402823669209384634633746074317682114550"));
+  EXPECT_TRUE(refused(KeyType::kI128, "170141183460469231731687303715884105728"));
+  EXPECT_TRUE(refused(KeyType::kI128, "-170141183460469231731687303715884105729"));
   EXPECT_TRUE(refused(KeyType::kF32, "1e39"));
 }
 

@@ -47,6 +47,7 @@ TEST(Npy, ReadsTheHeadersItMakes) {
   for (const KeyType type : kAllKeyTypes) {
     // Of other types the header says the plain one with the same numbers, or that these are bytes.
     if (type == KeyType::kTime64 || type == KeyType::kBF16) continue;
+    if (gsort::bytes_of(type) > 8) continue;
     for (const bool big_endian : {false, true}) {
       for (const std::uint64_t elements : {0ULL, 1ULL, 1000ULL, 123'456'789'012ULL}) {
         const KeyFormat key{type, big_endian && gsort::bytes_of(type) > 1, false};

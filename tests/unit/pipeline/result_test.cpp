@@ -140,7 +140,7 @@ TEST_P(ResultOnEngine, OfUniqueKeysIsRightForEveryTypeWayInAndWayOut) {
       request.unique = true;
       request.from_pipe = turn % 3 == 0;
       request.to_pipe = turn % 2 == 0;
-      request.budget = "14M";
+      request.budget = bytes_of(type) > 8 ? "20M" : "14M";
       request.threads = request.from_pipe ? 1 : 2;
       expect_right(request);
     }
@@ -160,7 +160,7 @@ TEST_P(ResultOnEngine, OfCountedKeysIsRightForEveryTypeWayInAndWayOut) {
       request.min_count = std::array{1, 2, 1, 5}[turn % 4];
       request.from_pipe = turn % 3 == 0;
       request.to_pipe = turn % 2 == 0;
-      request.budget = "14M";
+      request.budget = bytes_of(type) > 8 ? "20M" : "14M";
       request.threads = request.from_pipe ? 1 : 2;
       request.verify = turn % 5 != 0;
       expect_right(request);
@@ -205,7 +205,7 @@ TEST_P(ResultOnEngine, InPartsIsRightForEveryTypeAndWayIn) {
       SortRequest request = request_for(format, distribution, elements);
       request.parts = std::array{2U, 3U, 64U}[turn % 3];
       request.from_pipe = turn % 3 == 0;
-      request.budget = "14M";
+      request.budget = bytes_of(type) > 8 ? "20M" : "14M";
       request.threads = request.from_pipe ? 1 : 2;
       if (turn % 4 == 0) request.top = 50'000;
       expect_right(request);
@@ -238,7 +238,7 @@ TEST_P(ResultOnEngine, OfTheFirstElementsIsRightForEveryTypeWayInAndWayOut) {
       request.unique = turn % 4 == 0;
       request.from_pipe = turn % 3 == 0;
       request.to_pipe = turn % 2 == 0;
-      request.budget = "14M";
+      request.budget = bytes_of(type) > 8 ? "20M" : "14M";
       request.threads = request.from_pipe ? 1 : 2;
       expect_right(request);
     }
@@ -271,7 +271,7 @@ TEST_P(ResultOnEngine, OfArraysIsRightForEveryTypeWayInAndWayOut) {
       request.batch_elements = elements;
       request.from_pipe = turn % 3 == 0;
       request.to_pipe = turn % 2 == 0;
-      request.budget = "14M";
+      request.budget = bytes_of(type) > 8 ? "20M" : "14M";
       request.threads = request.from_pipe ? 1 : 2;
       expect_right(request);
     }

@@ -265,7 +265,7 @@ TEST_F(ProofOf, LetsElementsBeLeftOutOnlyBehindAsManyAsAreWanted) {
 
 // The ordered number of a raw key of kFormat: big endian, descending.
 std::uint64_t ordered(ConstByteSpan key) {
-  return ElementOrder({kFormat, {}}).ordered_key(key.data());
+  return static_cast<std::uint64_t>(ElementOrder({kFormat, {}}).ordered_key(key.data()));
 }
 
 TEST_F(ProofOf, CatchesALeftOutKeyThatComesBeforeTheLastOne) {

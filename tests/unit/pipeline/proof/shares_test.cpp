@@ -212,7 +212,7 @@ TEST(ProofOfTheFirstOfShares, ComparesTheLastOneWithWhatEachShareLeftOut) {
     proof.add_input(std::as_bytes(std::span(left)));
     proof.add_output(position, std::as_bytes(std::span(keys)));
     proof.add_left_out(proof.look(std::as_bytes(std::span(left))),
-                       static_cast<std::uint64_t>(left.front()));
+                       static_cast<unsigned char>(left.front()));
     return proof.summary();
   };
   const auto join = [&](const std::string& first, const std::string& second) {
