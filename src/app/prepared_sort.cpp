@@ -134,6 +134,17 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+// The CPU engine's runs are packed if they hold keys, also those of 16 bytes. Runs that a later
+// sort finds are records, since that sort may use a GPU.
+Plan packing_plan(const Job& job, const Machine& machine) {
+  Plan plan = make_plan(job, machine);
+  const bool has_own_runs = !plan.job.resumable && !plan.job.numbered;
+  if (plan.engine == EngineKind::kCpu && has_own_runs) {
+    plan.job.element = plan.job.element.as_keys(sizeof(UInt128));
+  }
+  return plan;
+}
+
 }  // namespace
 
 PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& reader)
@@ -169,7 +180,7 @@ PreparedSort::PreparedSort(const Options& options, const Job& job, io::Reader& r
     machine_.rates.limits = rates_file().read(rates_problem_).limits;
   }
   cuda_start_seconds_ = look_for_gpus(job, machine_);
-  plan_ = make_plan(job, machine_);
+  plan_ = packing_plan(job, machine_);
 }
 
 // It is a place with room for what is written, and takes as much from the memory that is available.
@@ -198,7 +209,7 @@ bool PreparedSort::plan_without(const DeviceError& failure) {
   if (options_.engine != EngineChoice::kAuto) return false;
   machine_ = without_device(std::move(machine_), failure.ordinal(),
                             "after a failure: " + failure.operation() + ": " + failure.reason());
-  plan_ = make_plan(Job(plan_.job), machine_);
+  plan_ = packing_plan(Job(plan_.job), machine_);
   return true;
 }
 

@@ -20,18 +20,19 @@ struct ElementFormat {
   // The records that the elements are to the user, sorted as such or as keys; none of keys alone.
   [[nodiscard]] std::optional<RecordFormat> shown_records() const;
 
-  // The same elements as keys alone, if they can be: records of 1, 2, 4 or 8 bytes that are nothing
-  // but keys become numbers of as many bytes (KeyTuple). Sorted as such they are as fast, and
-  // their runs as small, as numbers; that equal ones keep their order is nothing to see.
-  [[nodiscard]] ElementFormat as_keys() const;
+  // The same elements as keys alone, if they can be: records of 1, 2, 4, 8 or 16 bytes, but at most
+  // `most_bytes`, that are nothing but keys become numbers of as many bytes (KeyTuple). Sorted as
+  // such they are as fast, and their runs as small, as numbers; that equal ones keep their order is
+  // nothing to see.
+  [[nodiscard]] ElementFormat as_keys(std::size_t most_bytes = sizeof(std::uint64_t)) const;
 
   // What runs of these elements hold, where they are cut by prefixes of eight bytes: the records,
   // or ordered keys of 16 bytes; none of shorter keys, which are cut as such.
   [[nodiscard]] std::optional<RecordFormat> cut_by_prefix() const;
 };
 
-// Records of 16 bytes that are nothing but keys are numbers of 128 bits for the CPU engine alone:
-// runs, splits and the proof see records.
+// Records of 16 bytes that are nothing but keys, which the CPU engine sorts as numbers of 128 bits
+// even where runs, splits and the proof see records.
 [[nodiscard]] bool is_wide_key(const RecordFormat& records);
 // Requires: is_wide_key(records).
 [[nodiscard]] KeyMap<UInt128> wide_map_of(const RecordFormat& records);

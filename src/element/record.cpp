@@ -19,6 +19,8 @@ std::optional<KeyType> number_of_width(std::uint32_t bytes) {
       return KeyType::kU32;
     case 8:
       return KeyType::kU64;
+    case 16:
+      return KeyType::kU128;
     default:
       return std::nullopt;
   }
@@ -119,8 +121,8 @@ std::optional<RecordFormat> ElementFormat::shown_records() const {
   return RecordFormat{static_cast<std::uint32_t>(bytes()), {first, first + key.tuple.count}};
 }
 
-ElementFormat ElementFormat::as_keys() const {
-  if (!records || !is_tuple(*records)) return *this;
+ElementFormat ElementFormat::as_keys(std::size_t most_bytes) const {
+  if (!records || records->bytes > most_bytes || !is_tuple(*records)) return *this;
   const auto type = number_of_width(records->bytes);
   if (!type) return *this;
   ElementFormat keys{key, std::nullopt};

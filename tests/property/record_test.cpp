@@ -137,7 +137,7 @@ void expect_normalised_key(const KeyMap<Key>& map, const RecordFormat& format) {
 template <class Key>
 void expect_one_key() {
   const RecordFormat format = any_tuple(sizeof(Key));
-  const ElementFormat element = ElementFormat{{}, format}.as_keys();
+  const ElementFormat element = ElementFormat{{}, format}.as_keys(sizeof(Key));
   RC_ASSERT(element.records.has_value() == holds_time_beside_others(format));
   if (element.records) return;
   RC_ASSERT(element.bytes() == sizeof(Key));
@@ -150,9 +150,11 @@ TEST(AnyRecords, ThatAreNothingButKeysAreOneKeyWithTheSameOrder) {
   EXPECT_TRUE(rc::check([] { expect_one_key<std::uint16_t>(); }));
   EXPECT_TRUE(rc::check([] { expect_one_key<std::uint32_t>(); }));
   EXPECT_TRUE(rc::check([] { expect_one_key<std::uint64_t>(); }));
+  EXPECT_TRUE(rc::check([] { expect_one_key<UInt128>(); }));
   EXPECT_TRUE(rc::check([] {
     const RecordFormat format = any_tuple(sizeof(UInt128));
     RC_ASSERT(is_wide_key(format) == !holds_time_beside_others(format));
+    RC_ASSERT((ElementFormat{{}, format}.as_keys().records == format));
     if (is_wide_key(format)) expect_normalised_key(wide_map_of(format), format);
   }));
 }
