@@ -17,12 +17,7 @@ namespace gsort::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D64 = hn::ScalableTag<std::uint64_t>;
-using V64 = hn::Vec<D64>;
-
-struct Sums {
-  V64 first;
-  V64 second;
-};
+using V64 = hn::Vec<D64>;  // cannot be a member where its size is known only at run time
 
 // x * factor modulo 2^64; three products of 32 bits where there is none of 64.
 HWY_INLINE V64 times(V64 x, std::uint64_t factor) {
@@ -62,38 +57,38 @@ HWY_INLINE V64 mixed_even(V32 keys, const fingerprint::Mixing& mixing) {
   return finished(hn::MulEven(x, hn::Set(d32, static_cast<std::uint32_t>(mixing.a))), mixing);
 }
 
-HWY_INLINE void add_wide(V64 keys, Sums& sums) {
-  sums.first = hn::Add(sums.first, mixed_wide(keys, fingerprint::kFirst));
-  sums.second = hn::Add(sums.second, mixed_wide(keys, fingerprint::kSecond));
+HWY_INLINE void add_wide(V64 keys, V64& first, V64& second) {
+  first = hn::Add(first, mixed_wide(keys, fingerprint::kFirst));
+  second = hn::Add(second, mixed_wide(keys, fingerprint::kSecond));
 }
 
 template <class V32>
-HWY_INLINE void add_even(V32 keys, Sums& sums) {
-  sums.first = hn::Add(sums.first, mixed_even(keys, fingerprint::kFirst));
-  sums.second = hn::Add(sums.second, mixed_even(keys, fingerprint::kSecond));
+HWY_INLINE void add_even(V32 keys, V64& first, V64& second) {
+  first = hn::Add(first, mixed_even(keys, fingerprint::kFirst));
+  second = hn::Add(second, mixed_even(keys, fingerprint::kSecond));
 }
 
 // 32-bit lanes: the even ones, then the odd ones.
 template <class D32, class V32>
-HWY_INLINE void add_narrow(D32 d32, V32 keys, Sums& sums) {
+HWY_INLINE void add_narrow(D32 d32, V32 keys, V64& first, V64& second) {
   const D64 d64;
-  add_even(keys, sums);
-  add_even(hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d64, keys))), sums);
+  add_even(keys, first, second);
+  add_even(hn::BitCast(d32, hn::ShiftRight<32>(hn::BitCast(d64, keys))), first, second);
 }
 
 // One vector of keys, or for narrow types as many as widen into one vector of 32-bit lanes.
 template <class Key>
-HWY_INLINE void step(const Key* keys, Sums& sums) {
+HWY_INLINE void step(const Key* keys, V64& first, V64& second) {
   const D64 d64;
   if constexpr (sizeof(Key) == 8) {
-    add_wide(hn::LoadU(d64, keys), sums);
+    add_wide(hn::LoadU(d64, keys), first, second);
   } else {
     const hn::Repartition<std::uint32_t, D64> d32;
     if constexpr (sizeof(Key) == 4) {
-      add_narrow(d32, hn::LoadU(d32, keys), sums);
+      add_narrow(d32, hn::LoadU(d32, keys), first, second);
     } else {
       const hn::Rebind<Key, decltype(d32)> narrow;
-      add_narrow(d32, hn::PromoteTo(d32, hn::LoadU(narrow, keys)), sums);
+      add_narrow(d32, hn::PromoteTo(d32, hn::LoadU(narrow, keys)), first, second);
     }
   }
 }
@@ -102,7 +97,7 @@ HWY_INLINE void step(const Key* keys, Sums& sums) {
 // undefined.
 HWY_INLINE std::uint64_t sum_of(V64 lanes) {
   const D64 d64;
-  alignas(64) std::uint64_t values[8];
+  HWY_ALIGN std::uint64_t values[hn::MaxLanes(d64)];
   hn::Store(lanes, d64, values);
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < hn::Lanes(d64); ++i) sum += values[i];
@@ -113,15 +108,18 @@ template <class Key>
 HWY_ATTR std::size_t add_vectors(const Key* keys, std::size_t count, Fingerprint& total) {
   const D64 d64;
   const std::size_t lanes = hn::Lanes(d64) * (sizeof(Key) == 8 ? 1 : 2);
-  Sums even{hn::Zero(d64), hn::Zero(d64)};  // two chains of additions do not wait for each other
-  Sums odd = even;
+  // Two chains of additions for each sum do not wait for each other.
+  V64 even_first = hn::Zero(d64);
+  V64 even_second = even_first;
+  V64 odd_first = even_first;
+  V64 odd_second = even_first;
   std::size_t i = 0;
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    step(keys + i, even);
-    step(keys + i + lanes, odd);
+    step(keys + i, even_first, even_second);
+    step(keys + i + lanes, odd_first, odd_second);
   }
-  total.first = sum_of(hn::Add(even.first, odd.first));
-  total.second = sum_of(hn::Add(even.second, odd.second));
+  total.first = sum_of(hn::Add(even_first, odd_first));
+  total.second = sum_of(hn::Add(even_second, odd_second));
   total.count = i;
   return i;
 }

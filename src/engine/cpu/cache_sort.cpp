@@ -48,9 +48,10 @@ HWY_ATTR void range_loop(const Key* keys, std::size_t count, Key& least, Key& gr
 // behind `keys`' padded copy, made here.
 template <class Key>
 HWY_ATTR void rank_sort(const Key* keys, std::size_t count, Key* out) {
-  const hn::ScalableTag<Key> d;
+  constexpr std::size_t kMostLanes = 64 / sizeof(Key);  // SVE may have vectors of 256 bytes
+  const hn::CappedTag<Key, kMostLanes> d;
   const std::size_t lanes = hn::Lanes(d);
-  alignas(64) Key padded[kRankLimit + 64 / sizeof(Key)];
+  alignas(64) Key padded[kRankLimit + kMostLanes];
   std::memcpy(padded, keys, count * sizeof(Key));
   const std::size_t blocks = (count + lanes - 1) / lanes;
   for (std::size_t i = count; i < blocks * lanes; ++i) padded[i] = static_cast<Key>(~Key{0});
