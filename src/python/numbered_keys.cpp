@@ -76,8 +76,10 @@ void NumberedKeys::read(ByteSpan to, std::uint64_t at) const {
   if (!are_whole(at, to.size())) throw part_of_element("reading the keys");
   with_key_of_width(bytes_of(format_.type), [&](auto key) {
     using Key = decltype(key);
-    wide_ ? read_elements<Key, std::uint64_t>(to, at / element_bytes_)
-          : read_elements<Key, std::uint32_t>(to, at / element_bytes_);
+    if constexpr (sizeof(Key) <= sizeof(std::uint64_t)) {  // NumPy has no wider numbers
+      wide_ ? read_elements<Key, std::uint64_t>(to, at / element_bytes_)
+            : read_elements<Key, std::uint32_t>(to, at / element_bytes_);
+    }
   });
 }
 
