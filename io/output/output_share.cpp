@@ -52,12 +52,7 @@ void OutputShare::write_at(std::uint64_t offset, ConstByteSpan bytes) {
 
 void OutputShare::finish(std::uint64_t begin, std::uint64_t end) {
   file_.sync();
-  // All of [0, end) is there, once, when what lies before `begin` is added.
-  if (places_.add(0, begin) && places_.covers(end)) return;
-  throw Error(ErrorKind::kCorrupt, "verifying what was written to",
-              "data is missing, or lies elsewhere")
-      .path(file_.path())
-      .hint("this is a bug in gsort, please report it; the output was discarded");
+  places_.require_only(begin, end, file_.path(), "the output was discarded");
 }
 
 }  // namespace gsort::io

@@ -6,7 +6,12 @@
 
 #include <cstdint>
 #include <mutex>
+#include <string>
+#include <string_view>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "base/tiling.hpp"
 
 namespace gsort::io {
@@ -24,6 +29,18 @@ class WrittenPlaces {
   [[nodiscard]] bool covers(std::uint64_t bytes) const {
     const std::scoped_lock lock(mutex_);
     return places_.covers(bytes);
+  }
+
+  // Where others write the rest of the file. `path` is what the message calls it, `lost` what has
+  // become of what was written. Throws: Error(kCorrupt) unless [begin, end), and nothing else, has
+  // been written.
+  void require_only(std::uint64_t begin, std::uint64_t end, const std::string& path,
+                    std::string_view lost) {
+    if (add(0, begin) && covers(end)) return;
+    throw Error(ErrorKind::kCorrupt, "verifying what was written to",
+                "data is missing, or lies elsewhere")
+        .path(path)
+        .hint(fmt::format("this is a bug in gsort, please report it; {}", lost));
   }
 
   // The offset of the first byte that has not been written.

@@ -41,6 +41,7 @@ using test::request_on;
 using test::sort_on_devices;
 using test::SortRequest;
 using test::SortResult;
+
 void expect_sorted(const SortRequest& request, const Bytes& wanted, std::uint64_t least_runs) {
   const SortResult result = sort_on_devices(request, least_runs);
   ASSERT_FALSE(result.error.has_value()) << result.error->what();
