@@ -1,6 +1,7 @@
 #include "cluster/input/check.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "app/files.hpp"
@@ -107,7 +108,9 @@ class ShareCheck {
 
 ClusterCheck check_on_cluster(Team& team, const Options& options) {
   refuse_standard_input(options);
-  io::Reader reader(options.inputs, reader_options(options));
+  std::optional<io::Reader> opened;
+  team.work([&] { opened.emplace(options.inputs, reader_options(options)); });
+  io::Reader& reader = *opened;
   ClusterCheck check{{}, job_of(options, reader), {}};
   check.note = note_of_types(options, check.job);
   require_same_sort(team, reader, check.job);
