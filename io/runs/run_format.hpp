@@ -13,9 +13,8 @@
 //              left on the disk is never taken for one of this sort
 //   16      8  run: the number of the run in its store, from 0
 //   24      8  position: the number of the block's first element in its run, from 0
-//   32      8  first key, zero-extended to 64 bits; of a key of 16 bytes the upper half, of a
-//   record
-//              the prefix (element/record.hpp)
+//   32      8  first key, zero-extended to 64 bits; the upper half of a key of 16 bytes; the prefix
+//              of a record (element/record.hpp)
 //   40      4  count: elements in the block, at least 1
 //   44      4  payload bytes; for plain blocks count * bytes of an element
 //   48      4  bytes of a record; 0 when the elements are keys

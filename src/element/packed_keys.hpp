@@ -9,8 +9,9 @@
 //   at           bytes         field
 //   0            G * B         the first key of each group, little-endian
 //   G * B        G up to a     the width of each group, 0 to 8 * B; zeros behind
-//                multiple of 8,
-//                or 16 if B is
+//                multiple of
+//                8, or 16 if
+//                B is 16
 //   behind       32 * width    the differences of each group, group by group
 //
 // Difference i of a group is key[i] - key[i - 1]; number 0 is zero, and so are those behind the
