@@ -1,6 +1,8 @@
 // One sort over several devices: keys that lie in the memories of several devices, and keys in host
 // memory. Only where the library was built with CUDA. The caller owns all memory, as in
-// device_keys.hpp; the calls wait until the sort is done.
+// device_keys.hpp; the calls wait until the sort is done. They use streams of their own: keys must
+// have arrived on the devices before (cudaMemcpy from memory that is not pinned may return earlier;
+// cudaDeviceSynchronize waits).
 //
 //   std::vector<gsort::DeviceShare<float>> shares = {{0, keys_on_0, count_0, scratch_on_0},
 //                                                    {1, keys_on_1, count_1, scratch_on_1}};

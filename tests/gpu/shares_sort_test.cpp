@@ -53,6 +53,8 @@ class OnDevice {
   void put(const void* from, std::size_t bytes) const {
     use_device(ordinal_);
     ASSERT_EQ(cudaMemcpy(memory_, from, bytes, cudaMemcpyHostToDevice), cudaSuccess);
+    // The last bytes of memory that is not pinned may still be on the way.
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   }
   void get(void* to, std::size_t bytes) const {
     use_device(ordinal_);

@@ -51,7 +51,7 @@ class ArraysOfEngine : public testing::TestWithParam<const char*> {
 TEST_P(ArraysOfEngine, AreSortedByThemselvesInEveryFormat) {
   std::size_t turn = 0;
   for (const KeyType type : kAllKeyTypes) {
-    if (is_cuda() && bytes_of(type) < 4) continue;  // these are the CPU's
+    if (is_cuda() && bytes_of(type) != 4 && bytes_of(type) != 8) continue;  // these are the CPU's
     for (const std::uint64_t elements : {1U, 2U, 33U, 1'000U, 8'192U, 8'193U, 100'000U}) {
       const KeyFormat format = test::formats_of(type)[turn % 4];
       const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
