@@ -125,7 +125,7 @@ class Workplace:
             **{name: f"{os.environ.get(name, '')}:exitcode=99".lstrip(":")
                for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")},
         }
-        for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"):
+        for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "QEMU_CPU", "QEMU_PAGESIZE"):
             if name in os.environ:
                 self.environment[name] = os.environ[name]
 

@@ -21,7 +21,7 @@ C99 = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
 PLAIN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": ""}
 DEVICE_GUIDE = SOURCE / "src/library/DEVICE.md"
 # What belongs to the C library and the kernel; a tar cannot bring it.
-SYSTEM_LIBRARY = re.compile(r"(lib(c|m|dl|rt|pthread)|ld-linux-x86-64|linux-vdso)\.so\.\d")
+SYSTEM_LIBRARY = re.compile(r"(lib(c|m|dl|rt|pthread)|ld-linux-(x86-64|aarch64)|linux-vdso)\.so\.\d")
 
 
 def output_of(*command, **more) -> str:
@@ -174,6 +174,26 @@ def case_debian(options, folder: Path) -> None:
     require_pages(usr, "vendor-completions")
     for header in "gsort.h", "gsort/sort_file.hpp":
         require((folder / library.stem / "usr/include" / header).exists(), f"the library has {header}")
+
+
+def case_arm64(options, folder: Path) -> None:
+    """The packages of a cross build are for ARM64, and depend on what packages for this machine depend on."""
+    output_of("cpack", "--config", options.build / "CPackConfig.cmake", "-B", folder / "packages", cwd=folder)
+    packages = {package.name.split("_")[0]: package for package in (folder / "packages").glob("*_arm64.deb")}
+    require(packages.keys() == {"gsort-binary", "libgsort-dev", "gsort-tools"}, f"there are packages: {packages}")
+    for name, package in packages.items():
+        fields = fields_of(package)
+        require(fields["Architecture"] == "arm64", f"{name} is for {fields['Architecture']}")
+        depends = dict(re.findall(r"(\S+) \(>= (\S+)\)", fields["Depends"]))
+        wanted = {"libc6", "libfmt9", "libstdc++6"} | ({"libhwy1", "libtbb12", "zlib1g"} if name != "gsort-tools" else set())
+        require(depends.keys() >= wanted, f"{name} depends on {fields['Depends']}")
+        output_of("dpkg-deb", "--extract", package, folder / name)
+    program = folder / "gsort-binary/usr/bin/gsort"
+    require("aarch64" in output_of("file", program), "the program is for ARM64")
+    emulated = folder / "gsort"
+    emulated.write_text(f'#!/bin/sh\nexec qemu-aarch64 -L {SOURCE}/build/arm64-root {program} "$@"\n')
+    emulated.chmod(0o755)
+    require_sorts(emulated, folder)
 
 
 def case_tar(options, folder: Path) -> None:

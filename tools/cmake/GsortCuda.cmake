@@ -27,7 +27,7 @@ function(gsort_cuda_architectures result)
 endfunction()
 
 if(NOT GSORT_CUDA STREQUAL "OFF")
-  if(NOT CMAKE_CUDA_COMPILER)
+  if(NOT CMAKE_CUDA_COMPILER AND NOT CMAKE_CROSSCOMPILING)  # toolkits that would be found have libraries for this machine
     find_program(CMAKE_CUDA_COMPILER nvcc
       HINTS ${PROJECT_SOURCE_DIR}/build/cuda/bin /usr/local/cuda/bin)
   endif()
@@ -47,6 +47,9 @@ if(NOT GSORT_CUDA STREQUAL "OFF")
     find_package(CUDAToolkit REQUIRED)
     set(CMAKE_MINIMUM_REQUIRED_VERSION ${asked_version})
     set(GSORT_HAS_CUDA TRUE)
+  elseif(GSORT_CUDA STREQUAL "ON" AND CMAKE_CROSSCOMPILING)
+    message(FATAL_ERROR "GSORT_CUDA=ON: the CUDA engine cannot be cross-compiled with this machine's toolkit; build it on "
+      "an ${CMAKE_SYSTEM_PROCESSOR} machine with tools/quickstart --cuda, or set CMAKE_CUDA_COMPILER to a toolkit for one")
   elseif(GSORT_CUDA STREQUAL "ON")
     message(FATAL_ERROR "GSORT_CUDA=ON, but no nvcc was found; tools/quickstart --cuda brings one")
   endif()

@@ -4,7 +4,7 @@ find_package(GTest REQUIRED)
 include(GoogleTest)
 
 # gsort_test_suite(NAME SOURCES file... DEPENDS target... [LABEL large|gpu] [ENVIRONMENT NAME=VALUE] [WHOLE])
-# Every TEST becomes a ctest case; with WHOLE the binary is one case, for suites of thousands of short ones.
+# Every TEST becomes a ctest case; with WHOLE, for suites of thousands of short ones, and in an emulator, the binary is one case.
 # A suite without files is no suite.
 function(gsort_test_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "WHOLE" "LABEL;ENVIRONMENT" "SOURCES;DEPENDS")
@@ -24,11 +24,11 @@ function(gsort_test_suite name)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   set(timeout 600)
-  if(ARG_LABEL STREQUAL "large" OR GSORT_SANITIZE)  # some take more than ten minutes
+  if(ARG_LABEL STREQUAL "large" OR GSORT_SANITIZE OR CMAKE_CROSSCOMPILING)  # some take more than ten minutes
     set(timeout 3600)
   endif()
-  if(ARG_WHOLE)
-    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  if(ARG_WHOLE OR CMAKE_CROSSCOMPILING)
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 ${GSORT_TEST_ARGUMENTS})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABEL}" SKIP_RETURN_CODE 77)
   else()
     set(properties TIMEOUT ${timeout} SKIP_RETURN_CODE 77)
