@@ -86,7 +86,8 @@ void cub_segmented_sort(const CubArrays<Offset>& arrays, CubScratch scratch);
 template <class Cub, class Offset>
 void cub_segmented_radix_sort(const CubArrays<Offset>& arrays, CubScratch scratch);
 
-// Pairs of u32 keys with u32 values, or of u64 keys with either. Both sorts are stable.
+// Pairs of u32 keys with u32 values, or of u64 keys with either; the merge and the segmented sorts
+// also take u32 keys with u64 values. All are stable.
 template <class Key, class Value>
 struct CubPairs {
   const Key* keys_in;
@@ -99,8 +100,21 @@ template <class Cub, class Count, class Key, class Value>
 void cub_radix_sort_pairs(const CubPairs<Key, Value>& pairs, CubScratch scratch);
 template <class Cub, class Count, class Key, class Value>
 void cub_merge_sort_pairs(const CubPairs<Key, Value>& pairs, CubScratch scratch);
-// The first half and the second, sorted each, to one. Keys and values of 32 and 64 bits. Stable.
+// The first half and the second, sorted each, to one.
 template <class Cub, class Key, class Value>
 void cub_merge_pairs(const CubPairs<Key, Value>& pairs, CubScratch scratch);
+
+// Which pairs are an array. `offsets` is as in CubArrays.
+template <class Offset>
+struct CubSegments {
+  std::uint64_t count;
+  const Offset* offsets;
+};
+template <class Cub, class Offset, class Key, class Value>
+void cub_segmented_sort_pairs(const CubPairs<Key, Value>& pairs,
+                              const CubSegments<Offset>& segments, CubScratch scratch);
+template <class Cub, class Offset, class Key, class Value>
+void cub_segmented_radix_sort_pairs(const CubPairs<Key, Value>& pairs,
+                                    const CubSegments<Offset>& segments, CubScratch scratch);
 
 }  // namespace gsort::bench

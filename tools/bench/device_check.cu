@@ -50,16 +50,16 @@ __global__ void arrays_kernel(const Key* keys, std::uint64_t count, std::uint64_
 
 template <class Key, class Value>
 __global__ void pairs_kernel(const Key* keys, const Value* values, std::uint64_t count,
-                             KeyMap<Key> map, Sums* total) {
+                             std::uint64_t array_keys, KeyMap<Key> map, Sums* total) {
   Sums sums;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < count;
        i += std::uint64_t{kBlocks} * kThreads) {
     const Key key = map.to_ordered(keys[i]);
-    if (i > 0) {
+    if (i % array_keys != 0) {
       const Key before = map.to_ordered(keys[i - 1]);
       if (key < before || (key == before && values[i] < values[i - 1])) ++sums.descents;
     }
-    sums.sum += mixed(key + mixed(values[i] + 1ULL));
+    sums.sum += mixed(key + mixed(values[i] + mixed(i / array_keys + 1)));
   }
   warp_add(sums, total);
 }
@@ -101,9 +101,10 @@ DeviceCheck check_arrays(const Key* keys, std::uint64_t count, std::uint64_t arr
 
 template <class Key, class Value>
 DeviceCheck check_pairs(const Key* keys, const Value* values, std::uint64_t count,
-                        KeyMap<Key> map) {
-  return sums_of(
-      [&](Sums* total) { pairs_kernel<<<kBlocks, kThreads>>>(keys, values, count, map, total); });
+                        std::uint64_t array_keys, KeyMap<Key> map) {
+  return sums_of([&](Sums* total) {
+    pairs_kernel<<<kBlocks, kThreads>>>(keys, values, count, array_keys, map, total);
+  });
 }
 
 template <class Key>
@@ -118,10 +119,10 @@ using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 template DeviceCheck check_arrays(const U32*, std::uint64_t, std::uint64_t, KeyMap<U32>);
 template DeviceCheck check_arrays(const U64*, std::uint64_t, std::uint64_t, KeyMap<U64>);
-template DeviceCheck check_pairs(const U32*, const U32*, std::uint64_t, KeyMap<U32>);
-template DeviceCheck check_pairs(const U32*, const U64*, std::uint64_t, KeyMap<U32>);
-template DeviceCheck check_pairs(const U64*, const U32*, std::uint64_t, KeyMap<U64>);
-template DeviceCheck check_pairs(const U64*, const U64*, std::uint64_t, KeyMap<U64>);
+template DeviceCheck check_pairs(const U32*, const U32*, std::uint64_t, std::uint64_t, KeyMap<U32>);
+template DeviceCheck check_pairs(const U32*, const U64*, std::uint64_t, std::uint64_t, KeyMap<U32>);
+template DeviceCheck check_pairs(const U64*, const U32*, std::uint64_t, std::uint64_t, KeyMap<U64>);
+template DeviceCheck check_pairs(const U64*, const U64*, std::uint64_t, std::uint64_t, KeyMap<U64>);
 template std::uint64_t count_differences(const U32*, const U32*, std::uint64_t);
 template std::uint64_t count_differences(const U64*, const U64*, std::uint64_t);
 

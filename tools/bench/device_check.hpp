@@ -20,11 +20,12 @@ template <class Key>
 [[nodiscard]] DeviceCheck check_arrays(const Key* keys, std::uint64_t count,
                                        std::uint64_t array_keys, KeyMap<Key> map);
 
-// Pairs: a descent is also an equal key whose value is less than its predecessor's, so that
-// values that counted up in the input prove a stable sort; the sum is over keys with their values.
+// Pairs, as arrays of array_keys each: a descent is also an equal key whose value is less than its
+// predecessor's, so that values that counted up in the input prove a stable sort; the sum is over
+// keys with their values and arrays.
 template <class Key, class Value>
 [[nodiscard]] DeviceCheck check_pairs(const Key* keys, const Value* values, std::uint64_t count,
-                                      KeyMap<Key> map);
+                                      std::uint64_t array_keys, KeyMap<Key> map);
 
 // In how many places the two differ. Waits for the device.
 template <class Key>

@@ -41,7 +41,7 @@ constexpr Subcommand kSubcommands[] = {
     {"pairs", "keys with payloads, stable", true, bench_pairs},
     {"kway", "2 to 64 sorted slices to one: ours, a tree of CUB's merges, sorting anew", true,
      bench_kway},
-    {"batch", "N arrays of d keys each", true, bench_batch},
+    {"batch", "N arrays of d keys, or pairs, each", true, bench_batch},
     {"host", "keys in pinned host memory, there and back: ours, CUB's, the bus alone", true,
      bench_host_arrays},
     {"textbook", "the kernels gsort grew from, beside CUB's, ours and the CPU", true,

@@ -47,7 +47,7 @@ void merge_pairs_by_gsort(const CubPairs<Key, Value>& pairs, CubScratch scratch)
 template <class Key, class Value>
 void bench_merge_of_pairs(const Request& request, const GenSpec& spec, KeyType values,
                           Report& report) {
-  PairsBench<Key, Value> bench(request, spec, 2);
+  PairsBench<Key, Value> bench(request, {.spec = spec, .slices = 2});
   for_each_cub([&]<class Cub>(Cub) {
     bench.add(cub_contender<Cub>("merge of pairs"), cub_merge_pairs<Cub, Key, Value>);
   });

@@ -2,6 +2,7 @@
 // positions, so the output shows whether equal keys kept their order.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,31 +17,39 @@
 
 namespace gsort::bench {
 
+// What all contenders of a table of pairs share.
+struct PairsInput {
+  GenSpec spec;
+  std::uint64_t slices = 1;       // the keys come in so many sorted slices
+  std::uint64_t array_keys = 0;   // arrays of so many pairs are sorted; 0: all pairs are one
+  std::size_t scratch_bytes = 0;  // that a contender needs, if more than CUB
+};
+
 template <class Key, class Value>
 class PairsBench {
  public:
   using Pairs = CubPairs<Key, Value>;
 
-  // The keys come in `slices` sorted slices, or, if it is 1, as they are.
-  PairsBench(const Request& request, const GenSpec& spec, std::uint64_t slices)
+  PairsBench(const Request& request, const PairsInput& input)
       : request_(request),
-        count_(spec.count),
-        out_bytes_(round_up(spec.count * sizeof(Key), kAlignment) + spec.count * sizeof(Value)),
+        count_(input.spec.count),
+        array_keys_(input.array_keys > 0 ? input.array_keys : std::max<std::uint64_t>(count_, 1)),
+        out_bytes_(round_up(count_ * sizeof(Key), kAlignment) + count_ * sizeof(Value)),
         out_(out_bytes_),
-        scratch_bytes_(cub_scratch_bytes(out_bytes_)),
+        scratch_bytes_(std::max(cub_scratch_bytes(out_bytes_), input.scratch_bytes)),
         scratch_(scratch_bytes_) {
     std::vector<Value> positions(count_);
     std::iota(positions.begin(), positions.end(), Value{0});
     values_ = std::make_unique<DeviceKeys<Value>>(positions);
     for (unsigned set = 0; set < input_sets(out_bytes_); ++set) {
-      GenSpec fresh = spec;
+      GenSpec fresh = input.spec;
       fresh.seed += set;
       keys_.emplace_back(make_ordered_keys<Key>(fresh, request.threads));
-      if (slices > 1) {
-        sort_slices(keys_[set].get(), slices_of(count_, slices), keys_out(), scratch_.as<void>(),
-                    scratch_bytes_);
+      if (input.slices > 1) {
+        sort_slices(keys_[set].get(), slices_of(count_, input.slices), keys_out(),
+                    scratch_.as<void>(), scratch_bytes_);
       }
-      expected_.push_back(check_pairs<Key, Value>(keys_[set].get(), values_->get(), count_, {}));
+      expected_.push_back(check(keys_[set].get(), values_->get()));
     }
   }
 
@@ -53,7 +62,7 @@ class PairsBench {
            CubScratch{scratch_.as<void>(), scratch_bytes_});
     };
     const TimedRuns runs = time_on_device(plan, queue, [&](unsigned set) {
-      const auto found = check_pairs<Key, Value>(keys_out(), values_out(), count_, {});
+      const DeviceCheck found = check(keys_out(), values_out());
       return found.descents == 0 && found.sum == expected_[set].sum;
     });
     const std::uint64_t moved = 2 * count_ * (sizeof(Key) + sizeof(Value));
@@ -72,8 +81,13 @@ class PairsBench {
                                     round_up(count_ * sizeof(Key), kAlignment));
   }
 
+  [[nodiscard]] DeviceCheck check(const Key* keys, const Value* values) const {
+    return check_pairs<Key, Value>(keys, values, count_, array_keys_, {});
+  }
+
   const Request& request_;
   std::uint64_t count_;
+  std::uint64_t array_keys_;
   std::uint64_t out_bytes_;
   DeviceMemory out_;  // keys, then values
   std::size_t scratch_bytes_;

@@ -21,7 +21,7 @@ template <class Key, class Value>
 void bench_pairs_of(const Request& request, const GenSpec& spec, CopyRate& copy_rate,
                     Report& report) {
   copy_rate.measure(spec.count * (sizeof(Key) + sizeof(Value)));
-  PairsBench<Key, Value> bench(request, spec, 1);
+  PairsBench<Key, Value> bench(request, {.spec = spec});
   for_each_cub_and_count(spec.count, [&]<class Cub, class Count>(Cub, Count) {
     bench.add(cub_contender<Cub, Count>("radix sort of pairs"),
               cub_radix_sort_pairs<Cub, Count, Key, Value>);

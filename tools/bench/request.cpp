@@ -26,7 +26,7 @@ po::options_description described() {
   options.add_options()                                                          //
       ("subcommand", text(), "what to measure")                                  //
       ("type,t", text(), "key types: u32 i32 f32 u64 i64 f64")                   //
-      ("values", text(), "merge: of pairs with such values, u32 u64")            //
+      ("values", text(), "merge, batch: of pairs with such values, u32 u64")     //
       ("elements,n", text(), "counts such as 1000000, 16M or 2^28")              //
       ("array-keys,d", text(), "keys of each array of a batch")                  //
       ("distribution", text()->default_value("uniform"), "gsort-gen's, or all")  //
@@ -85,7 +85,9 @@ std::vector<KeyType> types_of(const std::string& list) {
 std::vector<KeyType> values_of(const std::string& list, const std::string& subcommand) {
   std::vector<KeyType> types;
   for (const std::string& word : words_of(list)) {
-    if (subcommand != "merge") throw usage_error("values", word, "is for merge alone");
+    if (subcommand != "merge" && subcommand != "batch") {
+      throw usage_error("values", word, "is for merge and batch alone");
+    }
     const auto type = key_type_named(word);
     if (type != KeyType::kU32 && type != KeyType::kU64) {
       throw usage_error("values", word, "is not u32 or u64");

@@ -20,7 +20,7 @@ enum class EngineChoice : std::uint8_t { kAuto, kCpu, kCuda };
 struct Request {
   std::string subcommand;
   std::vector<KeyType> types;             // empty: the subcommand's
-  std::vector<KeyType> values;            // of merge: of pairs; empty: keys alone
+  std::vector<KeyType> values;            // of merge, batch: of pairs; empty: keys alone
   std::vector<std::uint64_t> elements;    // empty: the subcommand's
   std::vector<std::uint64_t> array_keys;  // of batch: keys of one array; empty: the subcommand's
   std::vector<Distribution> distributions = {Distribution::kUniform};
