@@ -124,23 +124,16 @@ void start_threads(unsigned count) noexcept {
 // a limit that the system has been seen to allow.
 class ThreadLimit {
  public:
-  // Gives `arena` so many threads, or as many as there can be, and returns their number. They are
-  // asked for once; again where arenas together want more than ever before, and none has been
-  // refused. oneTBB prints a warning about an arena larger than the limit; so the arena is made
-  // before others can lower it.
+  // Lets `arena` have so many threads, or as many as there can be, and returns their number. They
+  // are asked for once; again where an arena wants more than any before, and none has been refused.
+  // oneTBB prints a warning about an arena larger than the limit; so the arena is made before
+  // others can lower it.
   unsigned take(unsigned wanted, tbb::task_arena& arena) {
     const std::scoped_lock lock(mutex_);
-    const unsigned total = taken_ + wanted;
-    if (total > asked_ && given_ == asked_) ask(std::min(total, kMostThreads));
+    if (wanted > asked_ && given_ == asked_) ask(wanted);
     const unsigned given = std::min(wanted, given_);
     arena.initialize(static_cast<int>(1 + given));
-    taken_ += given;
     return given;
-  }
-
-  void give_back(unsigned threads) noexcept {
-    const std::scoped_lock lock(mutex_);
-    taken_ -= threads;
   }
 
  private:
@@ -156,7 +149,6 @@ class ThreadLimit {
   }
 
   std::mutex mutex_;
-  unsigned taken_ = 0;
   unsigned asked_ = 0;
   unsigned given_ = 0;
   std::optional<tbb::global_control> control_;
@@ -204,9 +196,6 @@ class Guard {
 
 struct TaskArena::Arena {
   explicit Arena(unsigned wanted) : threads(thread_limit().take(wanted, tbb)) {}
-  ~Arena() { thread_limit().give_back(threads); }
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
 
   tbb::task_arena tbb;
   const unsigned threads;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -230,6 +231,34 @@ TEST(TaskArenaInOrder, EndsTheWaitingOfOthersAfterTheFirstFailureHasBeenKept) {
   first.for_each(100, [&](std::size_t) { second.for_each(3, [&](std::size_t) { ++calls; }); });
   first.for_each_in_order(100, [&](std::size_t, unsigned) { ++calls; }, {});
   std::_Exit(calls == 400 && first.workers() <= threads ? 0 : 3);
+}
+
+// In a process of its own: the threads of other tests' arenas would do work, too.
+[[noreturn]] void use_two_arenas_at_once() {
+  TaskArena first(4);
+  TaskArena second(4);
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  const auto work = [&](TaskArena& arena) {
+    arena.for_each(800, [&](std::size_t) {
+      {
+        const std::scoped_lock lock(mutex);
+        threads.insert(std::this_thread::get_id());
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+  };
+  {
+    const std::jthread other([&] { work(second); });
+    work(first);
+  }
+  constexpr std::size_t kCallersAndThreads = 2 + 3;
+  std::_Exit(threads.size() <= kCallersAndThreads ? 0 : 1);
+}
+
+TEST(TaskArenaDeathTest, SharesItsThreadsWithOtherArenas) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(use_two_arenas_at_once(), testing::ExitedWithCode(0), "");
 }
 
 TEST(TaskArenaDeathTest, DoesTheWorkWithAsFewThreadsAsTheSystemGives) {
