@@ -1,6 +1,7 @@
 #include "element/numbered_elements.hpp"
 
 #include <cstring>
+#include <vector>
 
 namespace gsort {
 namespace {
@@ -29,12 +30,23 @@ template <std::size_t kBytes, class Index>
 void number_all(std::byte* room, const Numbering& numbering, std::uint64_t first,
                 std::size_t count) {
   const std::size_t bytes = kBytes > 0 ? kBytes : numbering.element_bytes;
+  const std::size_t offset = bytes + numbering.padding_bytes;
   for (std::size_t i = count; i-- > 0;) {
-    std::byte* const record = room + i * (bytes + sizeof(Index));
+    std::byte* const record = room + i * (offset + sizeof(Index));
     const Index index = in_file_order(static_cast<Index>(first + i), numbering.big_endian);
     std::memmove(record, room + i * bytes, bytes);
-    std::memcpy(record + bytes, &index, sizeof(index));
+    std::memset(record + bytes, 0, numbering.padding_bytes);
+    std::memcpy(record + offset, &index, sizeof(index));
   }
+}
+
+// One key a byte, the last one first: little endian, the record is a number that only rotates.
+void add_padding(RecordFormat& records, const Numbering& numbering) {
+  std::vector<KeyField> zeros;
+  for (std::size_t at = numbering.index_offset(); at > numbering.element_bytes; --at) {
+    zeros.push_back({static_cast<std::uint32_t>(at - 1), 1, KeyType::kU8, false, false});
+  }
+  records.keys.insert(records.keys.begin(), zeros.begin(), zeros.end());
 }
 
 }  // namespace
@@ -56,10 +68,19 @@ ElementFormat numbered(const ElementFormat& element, const Numbering& numbering,
   records.bytes = static_cast<std::uint32_t>(numbering.record_bytes());
   if (is_key) {
     const KeyType type = numbering.index_bytes == 4 ? KeyType::kU32 : KeyType::kU64;
+    const auto offset = static_cast<std::uint32_t>(numbering.index_offset());
     const auto index_bytes = static_cast<std::uint32_t>(numbering.index_bytes);
-    records.keys.push_back({bytes, index_bytes, type, numbering.big_endian, false});
+    records.keys.push_back({offset, index_bytes, type, numbering.big_endian, false});
+    add_padding(records, numbering);
   }
   return {key, records};
+}
+
+std::size_t padding_to_number(const ElementFormat& element, const Numbering& numbering) {
+  constexpr bool kIsKey = true;
+  Numbering padded = numbering;
+  while (padded.record_bytes() < sizeof(std::uint64_t)) ++padded.padding_bytes;
+  return numbered(element, padded, kIsKey).as_keys().records ? 0 : padded.padding_bytes;
 }
 
 void number_elements(std::span<std::byte> room, const Numbering& numbering, std::uint64_t first,
@@ -87,7 +108,7 @@ void number_elements(std::span<std::byte> room, const Numbering& numbering, std:
 void take_indexes(std::span<const std::byte> records, const Numbering& numbering,
                   std::size_t to_bytes, std::byte* to) {
   const std::size_t count = records.size() / numbering.record_bytes();
-  const std::byte* at = records.data() + numbering.element_bytes;
+  const std::byte* at = records.data() + numbering.index_offset();
   with_index_of(numbering.index_bytes, [&](auto from) {
     with_index_of(to_bytes, [&](auto narrow) {
       for (std::size_t i = 0; i < count; ++i, at += numbering.record_bytes()) {
@@ -103,7 +124,7 @@ void take_indexes(std::span<const std::byte> records, const Numbering& numbering
 std::size_t first_other_index(std::span<const std::byte> records, const Numbering& numbering,
                               std::size_t taken_bytes, const std::byte* taken) {
   const std::size_t count = records.size() / numbering.record_bytes();
-  const std::byte* at = records.data() + numbering.element_bytes;
+  const std::byte* at = records.data() + numbering.index_offset();
   return with_index_of(numbering.index_bytes, [&](auto from) {
     return with_index_of(taken_bytes, [&](auto narrow) -> std::size_t {
       using Taken = decltype(narrow);

@@ -1,8 +1,11 @@
 // Elements with their positions, which --argsort sorts: each element of the input becomes a record
-// of its bytes and its index, a number in the byte order of the keys.
+// of its bytes, perhaps a few zeros, and its index, a number in the byte order of the keys.
 //
 // Example: the u32 keys 9 7 9 become the records (9, 0) (7, 1) (9, 2). Sorted by key and then by
 // index they are (7, 1) (9, 0) (9, 2); the positions that come out are 1 0 2.
+//
+// With the index as a key, these records are nothing but keys and have 8 bytes: they are sorted as
+// numbers (ElementFormat::as_keys). Zeros make shorter records as long: u8 keys get three.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +20,25 @@ struct Numbering {
   std::size_t element_bytes = 0;  // of the input
   std::size_t index_bytes = 0;    // 4 or 8
   bool big_endian = false;
+  std::size_t padding_bytes = 0;  // zeros between element and index
 
-  [[nodiscard]] std::size_t record_bytes() const { return element_bytes + index_bytes; }
+  [[nodiscard]] std::size_t index_offset() const { return element_bytes + padding_bytes; }
+  [[nodiscard]] std::size_t record_bytes() const { return index_offset() + index_bytes; }
 };
 
 // The bytes of an index where there are so many elements: 4 as long as they suffice.
 [[nodiscard]] std::size_t index_bytes_for(std::uint64_t elements);
 
 // Records of these elements. With is_key, the index is their last key, so that no two are equal in
-// order. Requires: the records are not too long (RecordFormat::kMostBytes).
+// order, and zeros are their first keys. Requires: the records are not too long
+// (RecordFormat::kMostBytes).
 [[nodiscard]] ElementFormat numbered(const ElementFormat& element, const Numbering& numbering,
                                      bool is_key);
+
+// The zeros that make numbers of 64 bits of these records, the index a key; 0 if nothing can.
+// Requires: numbering has no padding.
+[[nodiscard]] std::size_t padding_to_number(const ElementFormat& element,
+                                            const Numbering& numbering);
 
 // The first `count` elements of `room` become records, in place, with indexes from `first` on.
 // Requires: room for the records.

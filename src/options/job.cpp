@@ -63,9 +63,19 @@ void adopt_counts(Job& job) {
   }
 }
 
+// Elements and positions that together are nothing but keys are sorted as numbers. Of distinct keys
+// the first position is wanted, so there it is no key.
+void adopt_numbered_elements(Job& job) {
+  constexpr bool kIsKey = true;
+  job.element = numbered(*job.numbered, job.numbering(), !kIsKey);
+  if (job.unique) return;
+  job.padding_bytes = padding_to_number(*job.numbered, job.numbering());
+  const ElementFormat proven = job.proven_element();
+  if (!proven.records) job.element = proven;
+}
+
 // The positions of an input whose size is not known may need eight bytes.
 void adopt_positions(Job& job, std::optional<std::uint64_t> input_bytes) {
-  constexpr bool kIsKey = false;
   const ElementFormat input = job.element;
   constexpr std::uint64_t kMost = UINT64_MAX;
   job.index_bytes = index_bytes_for(input_bytes ? *input_bytes / input.bytes() : kMost);
@@ -81,7 +91,7 @@ void adopt_positions(Job& job, std::optional<std::uint64_t> input_bytes) {
     throw Error(ErrorKind::kUsage, "--argsort", "the inputs have too many elements")
         .hint("sort parts of them in separate runs");
   }
-  job.element = numbered(input, numbering, kIsKey);
+  adopt_numbered_elements(job);
   job.dtype.reset();
 }
 

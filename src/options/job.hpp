@@ -24,7 +24,8 @@ struct Job {
   // --argsort: what an element of the input is. It is sorted together with its position, which
   // alone comes out.
   std::optional<ElementFormat> numbered;
-  std::size_t index_bytes = 0;  // of a position in memory and in runs
+  std::size_t index_bytes = 0;    // of a position in memory and in runs
+  std::size_t padding_bytes = 0;  // in front of it (Numbering)
 
   bool unique = false;               // one of each element comes out, as of a set operation
   bool counts = false;               // with unique, of keys: each comes out with its count
@@ -54,14 +55,15 @@ struct Job {
 
   // Requires: `numbered` is set.
   [[nodiscard]] Numbering numbering() const {
-    return {numbered->bytes(), index_bytes, numbered->key.big_endian};
+    return {numbered->bytes(), index_bytes, numbered->key.big_endian, padding_bytes};
   }
 
   // Of the elements, the order that is proven: of equal ones also that of their positions, unless
   // only the first one of them comes out.
   [[nodiscard]] ElementFormat proven_element() const {
     constexpr bool kIsKey = true;
-    return numbered && !unique ? gsort::numbered(*numbered, numbering(), kIsKey) : element;
+    return numbered && !unique ? gsort::numbered(*numbered, numbering(), kIsKey).as_keys()
+                               : element;
   }
 
   // Of an element of the output, as raw bytes; of a position the most.

@@ -30,12 +30,17 @@ std::string element_text(const ElementFormat& element) {
   return text;
 }
 
+// Numbers are saved otherwise than records.
+std::string_view positions_text(const Job& job) {
+  if (!job.numbered) return "";
+  return job.element.records ? " with positions" : " with positions, as numbers";
+}
+
 }  // namespace
 
 std::string resumable_job(const Job& job, const InputForm& form, bool verify) {
   return fmt::format("{}{}; input as {}, {}; skip {}; {}", element_text(job.input_element()),
-                     job.numbered ? " with positions" : "",
-                     form.format ? name_of(*form.format) : "its name says",
+                     positions_text(job), form.format ? name_of(*form.format) : "its name says",
                      form.codec ? name_of(*form.codec) : "its bytes say", form.skip_bytes,
                      verify ? "verified" : "not verified");
 }

@@ -78,6 +78,24 @@ TEST_P(Numbered, PositionsComeOutInEitherWidth) {
   }
 }
 
+TEST_P(Numbered, PositionsComeBehindPadding) {
+  const std::size_t size = GetParam();
+  constexpr std::size_t kCount = 300;
+  const Numbering numbering{size, 4, true, 3};
+  const Bytes elements = elements_of(size, kCount);
+  const Bytes records = numbered_records(elements, numbering, 77);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const std::byte* const record = records.data() + i * (size + 7);
+    ASSERT_EQ(std::memcmp(record, elements.data() + i * size, size), 0) << i;
+    ASSERT_EQ(number_at(record + size, 3, true), 0U);
+    ASSERT_EQ(number_at(record + size + 3, 4, true), 77 + i);
+  }
+  Bytes taken(kCount * 8);
+  take_indexes(records, numbering, 8, taken.data());
+  EXPECT_EQ(number_at(taken.data() + 8, 8, true), 78U);
+  EXPECT_EQ(first_other_index(records, numbering, 8, taken.data()), kCount);
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, Numbered, testing::Values(1, 2, 3, 4, 8, 12, 100));
 
 TEST(NumberedElements, HaveFourBytesForThePositionUpTo2To32) {
@@ -108,6 +126,41 @@ TEST(NumberedElements, AreInOneOrderWithThePositionAsAKey) {
   EXPECT_EQ(order.first_disorder(records, true), 3U);
   std::swap_ranges(records.begin(), records.begin() + 9, records.begin() + 9);
   EXPECT_EQ(order.first_disorder(records), 0U);
+}
+
+// Raw values of u16 keys, as numbers of 64 bits with their positions.
+std::vector<std::uint64_t> ordered_numbers(const std::vector<std::uint16_t>& keys,
+                                           const KeyFormat& key) {
+  Numbering numbering{2, 4, key.big_endian};
+  numbering.padding_bytes = padding_to_number({key, {}}, numbering);
+  EXPECT_EQ(numbering.record_bytes(), 8U);
+  const ElementFormat format = numbered({key, {}}, numbering, true).as_keys();
+  EXPECT_FALSE(format.records);
+  std::vector<std::uint64_t> numbers(keys.size());
+  std::memcpy(numbers.data(), keys.data(), keys.size() * sizeof(keys[0]));
+  number_elements(std::as_writable_bytes(std::span(numbers)), numbering, 0, keys.size());
+  const auto map = KeyMap<std::uint64_t>::of(format.key);
+  for (std::uint64_t& number : numbers) number = map.to_ordered(number);
+  return numbers;
+}
+
+TEST(NumberedElements, AreNumbersOfTheKeyAndBelowItThePosition) {
+  const std::vector<std::uint16_t> keys = {0x1234, 0xfffe};
+  EXPECT_EQ(ordered_numbers(keys, {KeyType::kU16}),
+            (std::vector<std::uint64_t>{0x123400000000, 0xfffe00000001}));
+  EXPECT_EQ(ordered_numbers(keys, {KeyType::kI16}),
+            (std::vector<std::uint64_t>{0x923400000000, 0x7ffe00000001}));
+  EXPECT_EQ(ordered_numbers(keys, {KeyType::kU16, true, true}),
+            (std::vector<std::uint64_t>{0xcbed00000000, 0x010000000001}));
+}
+
+TEST(NumberedElements, ThatCannotBeNumbersGetNoPadding) {
+  const ElementFormat shorts = {{KeyType::kU16}, {}};
+  EXPECT_EQ(padding_to_number(shorts, {2, 4, false}), 2U);
+  EXPECT_EQ(padding_to_number(shorts, {2, 8, false}), 0U);
+  EXPECT_EQ(padding_to_number({{KeyType::kU32}, {}}, {4, 4, false}), 0U);
+  const RecordFormat not_only_keys{2, {{0, 1, KeyType::kU8, false, false}}};
+  EXPECT_EQ(padding_to_number({{}, not_only_keys}, {2, 4, false}), 0U);
 }
 
 }  // namespace

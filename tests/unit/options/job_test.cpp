@@ -69,7 +69,6 @@ TEST(MakeJob, SortsElementsWithTheirPositions) {
   options.argsort = true;
   options.key.type = KeyType::kU16;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 32;
-  EXPECT_EQ(make_job(options, {}, 2 * kMost).element.bytes(), 6U);
   EXPECT_EQ(make_job(options, {}, 2 * kMost + 2).element.bytes(), 10U);
   const Job job = make_job(options);  // of a pipe
   EXPECT_EQ(job.element.bytes(), 10U);
@@ -78,6 +77,32 @@ TEST(MakeJob, SortsElementsWithTheirPositions) {
   EXPECT_EQ(job.proven_element().records->keys.size(), 2U);
   options.unique = true;  // which positions are left out, no order of theirs tells
   EXPECT_EQ(make_job(options).proven_element().records->keys.size(), 1U);
+}
+
+TEST(MakeJob, SortsShortKeysWithTheirPositionsAsNumbers) {
+  Options options = options_of_one_input();
+  options.argsort = true;
+  for (const KeyType type : {KeyType::kU8, KeyType::kF16, KeyType::kI32}) {
+    options.key.type = type;
+    const Job job = make_job(options, {}, 1'000);
+    EXPECT_FALSE(job.element.records);
+    EXPECT_EQ(job.element.key.type, KeyType::kU64);
+    EXPECT_EQ(job.proven_element().key, job.element.key);
+    EXPECT_EQ(job.numbering().record_bytes(), 8U);
+  }
+  options.unique = true;  // the first position of a key is wanted, so it is no key itself
+  EXPECT_EQ(make_job(options, {}, 1'000).element.records->bytes, 8U);
+}
+
+TEST(MakeJob, SortsOtherElementsWithTheirPositionsAsRecords) {
+  Options options = options_of_one_input();
+  options.argsort = true;
+  options.key.type = KeyType::kU64;
+  EXPECT_EQ(make_job(options, {}, 1'000).element.records->bytes, 12U);
+  options.records = RecordFormat{3, {{0, 2, KeyType::kU16, false, false}}};  // not only keys
+  const Job job = make_job(options, {}, 1'000);
+  EXPECT_EQ(job.element.records->bytes, 7U);
+  EXPECT_EQ(job.padding_bytes, 0U);
 }
 
 TEST(MakeJob, RefusesPositionsThatHaveNoRoom) {
