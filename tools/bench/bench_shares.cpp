@@ -159,36 +159,54 @@ class SharesBench {
     sum_ = sum_of<Key>(input_);
   }
 
-  Json on(std::span<const int> ordinals) {
-    return {{"devices", ordinals.size()},
-            {"copies_there_and_back", rates(copies(ordinals), 2)},
-            {"host_keys", sorted_rates(host_keys(ordinals), 2)},
-            {"copies_between_devices", exchange(ordinals)},
-            {"spread_keys", sorted_rates(spread_keys(ordinals), 0)}};
+  // Groups as gsort-bench has them, so that tools/bench/plot draws them over `devices`.
+  void measure(std::span<const int> ordinals, Json& groups) {
+    const Contender copies{"copies there and back", copy_there_and_back(ordinals)};
+    const Contender host{"gsort", host_keys(ordinals), verdict()};
+    groups.push_back(group("sort_host_keys", ordinals, {host, copies}));
+    std::vector<Contender> spread = {{"gsort", spread_keys(ordinals), verdict()}};
+    if (ordinals.size() > 1) {
+      spread.push_back({"copies between the devices", exchange(ordinals)});
+    }
+    groups.push_back(group("sort_device_shares", ordinals, spread));
   }
 
  private:
+  struct Contender {
+    std::string name;
+    double seconds = 0;
+    std::string verified = "verified";  // copies are not looked at
+  };
+
   [[nodiscard]] std::uint64_t bytes() const { return count_ * sizeof(Key); }
 
-  // `crossings`: how often a key crosses the links between the devices and the host.
-  [[nodiscard]] Json rates(double seconds, unsigned crossings) const {
-    Json json = {{"seconds", seconds}, {"keys_per_second", static_cast<double>(count_) / seconds}};
-    if (crossings > 0) {
-      json["link_bytes_per_second"] = crossings * static_cast<double>(bytes()) / seconds;
-    }
-    return json;
+  [[nodiscard]] std::string verdict() const {
+    return is_sorted<Key>(output_) && sum_of<Key>(output_) == sum_ ? "verified" : "wrong";
   }
 
-  [[nodiscard]] Json sorted_rates(double seconds, unsigned crossings) const {
-    Json json = rates(seconds, crossings);
-    json["verified"] = is_sorted<Key>(output_) && sum_of<Key>(output_) == sum_;
-    return json;
+  [[nodiscard]] Json group(const char* subcommand, std::span<const int> ordinals,
+                           const std::vector<Contender>& contenders) const {
+    Json results = Json::array();
+    for (const Contender& contender : contenders) {
+      const double rate = static_cast<double>(count_) / contender.seconds;
+      results.push_back({{"contender", contender.name},
+                         {"median_ms", contender.seconds * 1e3},
+                         {"gkeys_per_s", rate / 1e9},
+                         {"verified", contender.verified}});
+    }
+    return {{"subcommand", subcommand},
+            {"type", sizeof(Key) == 4 ? "u32" : "u64"},
+            {"distribution", "uniform"},
+            {"elements", count_},
+            {"devices", ordinals.size()},
+            {"ordinals", Json(std::vector<int>(ordinals.begin(), ordinals.end()))},
+            {"results", results}};
   }
 
   void poison() { std::memset(output_.data(), 0xa5, bytes()); }
 
   // Everything there, then everything back, on all links at once.
-  double copies(std::span<const int> ordinals) {
+  double copy_there_and_back(std::span<const int> ordinals) {
     const auto shares = shares_of(count_, ordinals.size());
     std::vector<OnDevice> devices;
     for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -224,8 +242,7 @@ class SharesBench {
 
   // Each device sends an equal part of its keys to every other one, all at once: as many bytes as a
   // sort of random keys moves.
-  Json exchange(std::span<const int> ordinals) {
-    if (ordinals.size() < 2) return nullptr;
+  double exchange(std::span<const int> ordinals) {
     const std::uint64_t part = bytes() / (ordinals.size() * ordinals.size());
     gpu::allow_peer_access(ordinals);
     std::vector<OnDevice> from;
@@ -234,7 +251,7 @@ class SharesBench {
       from.emplace_back(ordinal, part);
       to.emplace_back(ordinal, part * ordinals.size());
     }
-    const double seconds = seconds_of(
+    return seconds_of(
         rounds_, [] {},
         [&] {
           for (std::size_t turn = 1; turn < ordinals.size(); ++turn) {
@@ -244,8 +261,6 @@ class SharesBench {
           }
           for (const OnDevice& device : from) device.wait();
         });
-    const double moved = static_cast<double>(part * ordinals.size() * (ordinals.size() - 1));
-    return {{"seconds", seconds}, {"bytes_per_second", moved / seconds}};
   }
 
   double spread_keys(std::span<const int> ordinals) {
@@ -291,18 +306,18 @@ template <class Key>
 Json bench(std::uint64_t count, int rounds, const std::vector<int>& ordinals) {
   gpu::use_device(ordinals.front());
   SharesBench<Key> bench(count, rounds);
-  Json results = Json::array();
+  Json groups = Json::array();
   for (std::size_t devices = 1; devices <= ordinals.size(); ++devices) {
-    results.push_back(bench.on(std::span(ordinals).first(devices)));
-    std::fprintf(stderr, "%s\n", results.back().dump().c_str());
+    bench.measure(std::span(ordinals).first(devices), groups);
   }
   gpu::return_to_device(ordinals.front());
-  return results;
+  return groups;
 }
 
-bool all_verified(const Json& results) {
-  return std::ranges::all_of(results, [](const Json& result) {
-    return result["host_keys"]["verified"] == true && result["spread_keys"]["verified"] == true;
+bool all_verified(const Json& groups) {
+  return std::ranges::all_of(groups, [](const Json& group) {
+    return std::ranges::all_of(group["results"],
+                               [](const Json& result) { return result["verified"] == "verified"; });
   });
 }
 
@@ -316,11 +331,10 @@ int run(std::span<char*> arguments) {
   const int rounds = std::max(1, std::atoi(arguments[3]));
   std::vector<int> ordinals;
   for (const char* const ordinal : arguments.subspan(4)) ordinals.push_back(std::atoi(ordinal));
-  const Json results = type == "u64" ? bench<std::uint64_t>(count, rounds, ordinals)
-                                     : bench<std::uint32_t>(count, rounds, ordinals);
-  const Json json = {{"type", type}, {"keys", count}, {"results", results}};
-  std::puts(json.dump().c_str());
-  return all_verified(results) ? 0 : 1;
+  const Json groups = type == "u64" ? bench<std::uint64_t>(count, rounds, ordinals)
+                                    : bench<std::uint32_t>(count, rounds, ordinals);
+  std::puts(Json({{"groups", groups}}).dump().c_str());
+  return all_verified(groups) ? 0 : 1;
 }
 
 }  // namespace
