@@ -1,6 +1,7 @@
 #include "cluster/cuts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
@@ -11,10 +12,18 @@
 namespace gsort::cluster {
 namespace {
 
-// Values tried at once for each cut: few of many cuts, so that sums stay short.
-constexpr std::uint64_t kMostProbes = 255;
+// Values tried at once for each cut: fewer of many cuts, whose rounds are shared. Each costs a
+// search of the fences of all runs, so that 255 values, which halve the rounds, took eight times as
+// long.
+constexpr std::uint64_t kMostProbes = 31;
 constexpr std::uint64_t kLeastProbes = 15;
-constexpr std::uint64_t kSumValues = 8192;
+constexpr std::uint64_t kSumValues = 512;
+
+// Keys at random places in blocks of n elements are off their expected number by sqrt(n) / 2 at
+// most, on average, so those of several runs, with n elements in all these blocks, as well.
+double doubt_of(std::uint64_t elements) {
+  return 2 * std::sqrt(static_cast<double>(elements));
+}
 
 std::uint64_t sum_of(const Cuts& cuts) {
   return std::accumulate(cuts.begin(), cuts.end(), std::uint64_t{0});
@@ -26,27 +35,40 @@ Error not_in_order(std::uint64_t position) {
       .hint("memory or a disk corrupted data; the old output is unchanged, repeat the sort");
 }
 
+// The values [least, greatest].
+struct Values {
+  std::uint64_t least = 0;
+  std::uint64_t greatest = 0;
+
+  [[nodiscard]] std::uint64_t width() const { return greatest - least; }
+};
+
 // The search for one cut. Values are all processes' alike, windows [low, high] this one's own.
 struct Search {
   std::uint64_t position = 0;
   std::size_t word = 0;
-  std::uint64_t least = 0;  // the value lies in [least, greatest]
-  std::uint64_t greatest = 0;
-  Cuts low;   // of each run: elements that are before the cut for certain
-  Cuts high;  // those that may be
+  Values values;  // the value is one of these
+  Cuts low;       // of each run: elements that are before the cut for certain
+  Cuts high;      // those that may be
   bool uses_fences = true;
   bool is_found = false;  // low holds the cuts
   unsigned slot = 0;
 
-  [[nodiscard]] bool is_narrowed() const { return is_found || least == greatest; }
+  // A guess, for certain at no time: the value is greater than guess.least, and not greater than
+  // guess.greatest.
+  Values guess;
+  bool is_guessing = true;
+  double doubt = 0;  // how many elements the guess may be off
+
+  [[nodiscard]] bool is_narrowed() const { return is_found || values.width() == 0; }
 };
 
-// Of the values that a search tries in a round, number i of `count`: below the greatest, spread
-// evenly, ascending.
+// Of some values, those that a search tries in a round: number i of `count`, below the greatest,
+// spread evenly, ascending.
 struct Probes {
-  Probes(const Search& search, std::uint64_t most)
-      : least(search.least),
-        width(search.greatest - search.least),
+  Probes(const Values& values, std::uint64_t most)
+      : least(values.least),
+        width(values.width()),
         count(std::min(width, most)),
         steps(count < width ? count + 1 : 0) {}
 
@@ -62,6 +84,13 @@ struct Probes {
   std::uint64_t steps;
 };
 
+std::vector<std::uint64_t> spread(const Values& values, std::uint64_t most) {
+  const Probes probes(values, most);
+  std::vector<std::uint64_t> all;
+  for (std::uint64_t i = 0; i < probes.count; ++i) all.push_back(probes[i]);
+  return all;
+}
+
 class CutSearch {
  public:
   CutSearch(Team& team, RunCounts& counts, CutCost& cost)
@@ -73,6 +102,7 @@ class CutSearch {
     for (const std::uint64_t position : positions) begin(position, total);
     probes_ = std::clamp(kSumValues / searches_.size(), kLeastProbes, kMostProbes);
     narrow_by_fences();
+    narrow_guesses();
     while (std::ranges::any_of(searches_, [](const Search& s) { return !s.is_found; })) {
       narrow_by_counts();
       settle();
@@ -87,7 +117,7 @@ class CutSearch {
   void begin(std::uint64_t position, std::uint64_t total) {
     Search search;
     search.position = position;
-    search.greatest = counts_.greatest();
+    search.values.greatest = counts_.greatest();
     search.slot = static_cast<unsigned>(searches_.size());
     search.low.assign(counts_.runs(), 0);
     for (std::size_t run = 0; run < counts_.runs(); ++run) {
@@ -109,7 +139,7 @@ class CutSearch {
       std::vector<std::uint64_t> totals;
       for (const Search& search : searches_) {
         if (search.is_narrowed() || !search.uses_fences) continue;
-        const Probes probes(search, probes_);
+        const Probes probes(search.values, probes_);
         for (std::uint64_t i = 0; i < probes.count; ++i) {
           totals.push_back(sum_of(bounds_of(search, probes[i], &RunCounts::Bounds::least)));
           totals.push_back(sum_of(bounds_of(search, probes[i], &RunCounts::Bounds::most)));
@@ -120,7 +150,7 @@ class CutSearch {
       std::span<const std::uint64_t> next = totals;
       for (Search& search : searches_) {
         if (search.is_narrowed() || !search.uses_fences) continue;
-        const Probes probes(search, probes_);
+        const Probes probes(search.values, probes_);
         narrow_by_fences(search, probes, next.first(2 * probes.count));
         next = next.subspan(2 * probes.count);
       }
@@ -131,7 +161,8 @@ class CutSearch {
                                std::uint64_t RunCounts::Bounds::*which) const {
     Cuts cuts(counts_.runs());
     for (std::size_t run = 0; run < cuts.size(); ++run) {
-      cuts[run] = std::clamp(counts_.bounds(run, value).*which, search.low[run], search.high[run]);
+      const auto [low, high] = std::pair(search.low[run], search.high[run]);
+      cuts[run] = low == high ? low : std::clamp(counts_.bounds(run, value).*which, low, high);
     }
     return cuts;
   }
@@ -142,15 +173,63 @@ class CutSearch {
     std::optional<std::uint64_t> above;
     std::optional<std::uint64_t> below;
     for (std::uint64_t i = 0; i < probes.count; ++i) {
-      if (totals[2 * i] >= search.position && !above) above = probes[i];
+      if (totals[2 * i] >= search.position && !above) {
+        above = probes[i];
+        search.doubt = doubt_of(totals[2 * i + 1] - totals[2 * i]);
+      }
       if (totals[2 * i + 1] < search.position) below = probes[i];
     }
     if (above && below && *above <= *below) throw not_in_order(search.position);
     if (above) search.high = bounds_of(search, *above, &RunCounts::Bounds::most);
     if (below) search.low = bounds_of(search, *below, &RunCounts::Bounds::least);
-    if (above) search.greatest = *above;
-    if (below) search.least = *below + 1;
-    search.uses_fences = search.greatest - search.least <= probes.width / 2;
+    if (above) search.values.greatest = *above;
+    if (below) search.values.least = *below + 1;
+    search.uses_fences = search.values.width() <= probes.width / 2;
+    search.guess = search.values;
+  }
+
+  // Without reading; stops as narrow_by_fences() does.
+  void narrow_guesses() {
+    while (true) {
+      std::vector<std::uint64_t> totals;
+      for (const Search& search : searches_) {
+        if (search.is_narrowed() || !search.is_guessing) continue;
+        for (const std::uint64_t value : spread(search.guess, probes_)) {
+          totals.push_back(expected_up_to(search, value));
+        }
+      }
+      if (totals.empty()) return;
+      cost_.fence_rounds += add_up(totals);
+      std::span<const std::uint64_t> next = totals;
+      for (Search& search : searches_) {
+        if (search.is_narrowed() || !search.is_guessing) continue;
+        const std::vector<std::uint64_t> values = spread(search.guess, probes_);
+        narrow_guess(search, values, next.first(values.size()));
+        next = next.subspan(values.size());
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint64_t expected_up_to(const Search& search, std::uint64_t value) const {
+    std::uint64_t sum = 0;
+    for (std::size_t run = 0; run < counts_.runs(); ++run) {
+      sum += std::clamp(counts_.expected(run, value), search.low[run], search.high[run]);
+    }
+    return sum;
+  }
+
+  static void narrow_guess(Search& search, std::span<const std::uint64_t> values,
+                           std::span<const std::uint64_t> totals) {
+    const auto position = static_cast<double>(search.position);
+    const std::uint64_t width = search.guess.width();
+    for (std::size_t i = values.size(); i-- > 0;) {
+      const auto total = static_cast<double>(totals[i]);
+      if (total >= position + search.doubt) search.guess.greatest = values[i];
+      if (total >= position - search.doubt) continue;
+      search.guess.least = values[i];
+      break;
+    }
+    search.is_guessing = search.guess.width() > 0 && search.guess.width() <= width / 2;
   }
 
   // Reads blocks: the others must hear of this process meanwhile.
@@ -169,9 +248,9 @@ class CutSearch {
       std::vector<Cuts> here;
       for (const Search& search : searches_) {
         if (search.is_narrowed()) continue;
-        const Probes probes(search, probes_);
-        for (std::uint64_t i = 0; i < probes.count; ++i) {
-          here.push_back(counts_at(search, probes[i], i == 0 ? search.low : here.back()));
+        const std::size_t first = here.size();
+        for (const std::uint64_t value : tried(search)) {
+          here.push_back(counts_at(search, value, here.size() == first ? search.low : here.back()));
           totals.push_back(sum_of(here.back()));
         }
       }
@@ -180,28 +259,39 @@ class CutSearch {
       std::size_t next = 0;
       for (Search& search : searches_) {
         if (search.is_narrowed()) continue;
-        const Probes probes(search, probes_);
-        narrow_by_counts(search, probes, std::span(totals).subspan(next, probes.count),
-                         std::span(here).subspan(next, probes.count));
-        next += probes.count;
+        const std::vector<std::uint64_t> values = tried(search);
+        narrow_by_counts(search, values, std::span(totals).subspan(next, values.size()),
+                         std::span(here).subspan(next, values.size()));
+        next += values.size();
       }
     }
   }
 
-  static void narrow_by_counts(Search& search, const Probes& probes,
+  // The values that a search counts next: the ends of the guess, if it has one.
+  [[nodiscard]] std::vector<std::uint64_t> tried(const Search& search) const {
+    std::vector<std::uint64_t> ends;
+    if (search.guess.least > search.values.least) ends.push_back(search.guess.least);
+    if (search.guess.greatest < search.values.greatest) ends.push_back(search.guess.greatest);
+    return ends.empty() ? spread(search.values, probes_) : ends;
+  }
+
+  static void narrow_by_counts(Search& search, std::span<const std::uint64_t> values,
                                std::span<const std::uint64_t> totals, std::span<Cuts> here) {
     const auto reached = static_cast<std::size_t>(
         std::ranges::lower_bound(totals, search.position) - totals.begin());
     if (reached > 0) {
       search.low = here[reached - 1];
-      search.least = probes[reached - 1] + 1;
+      search.values.least = values[reached - 1] + 1;
     }
-    if (reached == totals.size()) return;
-    search.high = here[reached];
-    search.greatest = probes[reached];
-    if (totals[reached] != search.position) return;
-    search.low = search.high;
-    search.is_found = true;
+    if (reached < totals.size()) {
+      search.high = here[reached];
+      search.values.greatest = values[reached];
+      if (totals[reached] == search.position) {
+        search.low = search.high;
+        search.is_found = true;
+      }
+    }
+    search.guess = search.values;
   }
 
   // One value is left: what is below it, and what up to it. Ties go to the next word, or are dealt
@@ -212,8 +302,9 @@ class CutSearch {
     for (Search& search : searches_) {
       if (search.is_found) continue;
       open.push_back(&search);
-      if (search.least > 0) search.low = counts_at(search, search.least - 1, search.low);
-      search.high = counts_at(search, search.least, search.low);
+      const std::uint64_t value = search.values.least;
+      if (value > 0) search.low = counts_at(search, value - 1, search.low);
+      search.high = counts_at(search, value, search.low);
       totals.push_back(sum_of(search.low));
       totals.push_back(sum_of(search.high));
     }
@@ -243,8 +334,7 @@ class CutSearch {
       if (search.is_found) continue;
       if (search.word + 1 < counts_.words()) {
         ++search.word;
-        search.least = 0;
-        search.greatest = ~std::uint64_t{0};
+        search.values = search.guess = {0, ~std::uint64_t{0}};
         continue;
       }
       std::uint64_t left = missing[i] - std::min(missing[i], before[i]);

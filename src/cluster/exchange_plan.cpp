@@ -11,7 +11,7 @@ namespace gsort::cluster {
 namespace {
 
 constexpr std::uint64_t kSliceBytes = kMiB;  // of a run in a part, where there is memory for it
-constexpr std::uint64_t kMostSlots = 32;
+constexpr std::uint64_t kMostSlots = 256;
 constexpr std::uint64_t kPostedReceives = 16;
 
 std::uint64_t wanted_part(const ExchangeQuestion& q, unsigned lanes) {

@@ -35,6 +35,9 @@ class RunBlocks final : public RunCounts {
     return counters_.front().greatest_value();
   }
   [[nodiscard]] Bounds bounds(std::size_t run, std::uint64_t value) const override;
+  [[nodiscard]] std::uint64_t expected(std::size_t run, std::uint64_t value) const override {
+    return static_cast<std::uint64_t>(counters_.front().expected_in(run, value));
+  }
   [[nodiscard]] std::uint64_t count(unsigned slot, std::size_t run, std::size_t word,
                                     std::uint64_t value, std::uint64_t low,
                                     std::uint64_t high) override;

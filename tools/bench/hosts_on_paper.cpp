@@ -41,9 +41,10 @@ constexpr std::uint64_t kOwnFiles = 21;
 constexpr std::uint64_t kFilesOfAPeer = 1;
 constexpr double kExtraBits = 4.4;
 constexpr double kMergeNs = 12;
-constexpr double kBlocksOfACut = 7;
-constexpr double kRoundsOfABatch = 11;
-constexpr double kSumBytesOfABorder = 26'000;
+constexpr double kBlocksOfACut = 1.6;
+constexpr double kCutSeconds = 12e-6;
+constexpr double kRoundsOfABatch = 21;
+constexpr double kSumBytesOfABorder = 3'000;
 struct SliceCost {
   double slices;
   double ns;
@@ -146,6 +147,7 @@ class Cluster {
   }
   [[nodiscard]] PhaseTime cutting() const {
     return longest({{waiting_for_sums(), "sums of all hosts"},
+                    {as_double(borders() * runs_here()) * kCutSeconds, "searching fences"},
                     {cut_reads() * kReadSeconds + cut_read_bytes() / Rates::kUsualDiskRead,
                      "reading blocks"}});
   }
@@ -309,6 +311,8 @@ std::vector<Constant> constants() {
       {"of that by slices", slice_costs(), "`tools/bench/results/tried.md`"},
       {"a round of sums", fmt::format("{} for a batch of borders", kRoundsOfABatch), kMeasured},
       {"bytes of sums", fmt::format("{} for a border", bytes_words(kSumBytesOfABorder)), kMeasured},
+      {"searching fences and blocks",
+       fmt::format("{:.0f} µs for a border and run", kCutSeconds * 1e6), kMeasured},
       {"blocks read", fmt::format("{} for a border and run", kBlocksOfACut), kMeasured}};
 }
 

@@ -72,8 +72,9 @@ double RunCounter::expected_up_to(std::uint64_t value) const {
 
 std::uint64_t RunCounter::count_up_to(std::size_t run, std::uint64_t value, std::uint64_t low,
                                       std::uint64_t high) {
+  if (low == high) return low;
   const std::size_t blocks = fences_[run].blocks_up_to(value);
-  if (blocks == 0 || low == high) return low;
+  if (blocks == 0) return low;
   const std::size_t block = blocks - 1;
   const std::uint64_t begin = fences_[run].first_position(block);
   const std::uint64_t end = fences_[run].end_position(block);

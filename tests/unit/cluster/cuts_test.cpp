@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -32,27 +34,55 @@ class MemoryCounts final : public RunCounts {
   [[nodiscard]] std::size_t words() const override { return words_; }
   [[nodiscard]] std::uint64_t greatest() const override { return ~std::uint64_t{0}; }
   [[nodiscard]] Bounds bounds(std::size_t run, std::uint64_t value) const override {
-    const SortedRun& elements = runs_[run];
-    std::size_t begin = 0;
-    while (begin < elements.size() && elements[begin][0] <= value) begin += block_;
+    const std::size_t begin = blocks_up_to(run, value) * block_;
     if (begin == 0) return {};
-    return {begin - block_ + 1, std::min(begin, elements.size())};
+    return {begin - block_ + 1, std::min(begin, runs_[run].size())};
+  }
+  [[nodiscard]] std::uint64_t expected(std::size_t run, std::uint64_t value) const override {
+    const SortedRun& elements = runs_[run];
+    const std::size_t end = blocks_up_to(run, value) * block_;
+    if (end == 0 || end >= elements.size()) return std::min(end, elements.size());
+    const std::uint64_t first = elements[end - block_][0];
+    const auto width = static_cast<double>(elements[end][0] - first);
+    return end - block_ +
+           static_cast<std::uint64_t>(static_cast<double>(value - first) / width *
+                                      static_cast<double>(block_));
   }
   [[nodiscard]] std::uint64_t count(unsigned slot, std::size_t run, std::size_t word,
                                     std::uint64_t value, std::uint64_t low,
                                     std::uint64_t high) override {
     EXPECT_LT(slot, slots_);
     EXPECT_LE(low, high);
+    if (word == 0) note_read(slot, run, value, low, high);
     const SortedRun& elements = runs_[run];
     while (low < high && elements[low][word] <= value) ++low;
     return low;
   }
+  // As of a RunCounter, which keeps the last block of each run.
+  [[nodiscard]] std::uint64_t blocks_read() const { return blocks_read_; }
 
  private:
+  [[nodiscard]] std::size_t blocks_up_to(std::size_t run, std::uint64_t value) const {
+    const SortedRun& elements = runs_[run];
+    std::size_t blocks = 0;
+    while (blocks * block_ < elements.size() && elements[blocks * block_][0] <= value) ++blocks;
+    return blocks;
+  }
+  void note_read(unsigned slot, std::size_t run, std::uint64_t value, std::uint64_t low,
+                 std::uint64_t high) {
+    const std::size_t blocks = blocks_up_to(run, value);
+    if (blocks == 0 || low == high || blocks * block_ <= low || (blocks - 1) * block_ >= high) {
+      return;
+    }
+    if (std::exchange(last_read_[{slot, run}], blocks) != blocks) ++blocks_read_;
+  }
+
   const std::vector<SortedRun>& runs_;
   std::size_t words_;
   unsigned slots_;
   std::size_t block_;
+  std::map<std::pair<unsigned, std::size_t>, std::size_t> last_read_;
+  std::uint64_t blocks_read_ = 0;
 };
 
 struct Place {
@@ -181,8 +211,28 @@ TEST(Cuts, TakeFewRoundsOfRandomKeys) {
     std::ranges::sort(run);
   }
   const CutCost cost = expect_exact(ranks, 1, {3000}, 0, 64);
-  EXPECT_LE(cost.fence_rounds + cost.rounds, 10);
-  EXPECT_LE(cost.sum_bytes, 26'000);
+  EXPECT_LE(cost.fence_rounds + cost.rounds, 16);
+  EXPECT_LE(cost.sum_bytes, 5'000);
+}
+
+TEST(Cuts, ReadLittleMoreThanABlockOfEachRunOfRandomKeys) {
+  std::mt19937_64 random(11);
+  std::vector<SortedRun> runs(20, SortedRun(5000));
+  for (SortedRun& run : runs) {
+    for (Words& key : run) key.push_back(random());
+    std::ranges::sort(run);
+  }
+  const std::vector<std::uint64_t> positions = {13'000, 50'000, 77'777};
+  LocalNetwork network(1);
+  test::run_together(network, [&](Peers& peers) {
+    Team team(peers, {});
+    const auto verdict = team.run_job([&] {
+      MemoryCounts counts(runs, 1, 3, 500);
+      (void)find_cuts(team, counts, positions);
+      EXPECT_LE(counts.blocks_read(), positions.size() * runs.size() * 3 / 2);
+    });
+    EXPECT_FALSE(verdict) << verdict->text;
+  });
 }
 
 TEST(Cuts, RefuseRunsThatAreNotInOrder) {
@@ -254,6 +304,9 @@ class SlowCounts final : public RunCounts {
   [[nodiscard]] std::uint64_t greatest() const override { return counts_.greatest(); }
   [[nodiscard]] Bounds bounds(std::size_t run, std::uint64_t value) const override {
     return counts_.bounds(run, value);
+  }
+  [[nodiscard]] std::uint64_t expected(std::size_t run, std::uint64_t value) const override {
+    return counts_.expected(run, value);
   }
   [[nodiscard]] std::uint64_t count(unsigned slot, std::size_t run, std::size_t word,
                                     std::uint64_t value, std::uint64_t low,
