@@ -1,14 +1,57 @@
+// Compiled once for each vector instruction set (Highway's foreach_target), chosen at run time.
 #include "engine/cpu/bucket_map.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "base/units.hpp"
 #include "engine/cpu/cache_sort.hpp"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/cpu/bucket_map.cpp"
+#include <hwy/foreach_target.h>  // IWYU pragma: keep
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace gsort::cpu::HWY_NAMESPACE {
+
+// As BucketMap::cell_of(), without the look-up, so that the compiler makes vector code of it.
+template <class Key>
+HWY_ATTR void cells_loop(const Key* keys, std::size_t count, Key base, unsigned shift, Key last,
+                         std::uint16_t* cells) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const Key distance = static_cast<Key>((keys[i] > base ? keys[i] : base) - base);
+    const Key cell = static_cast<Key>(distance >> shift);
+    cells[i] = static_cast<std::uint16_t>(cell < last ? cell : last);
+  }
+}
+
+void cells_u32(const std::uint32_t* keys, std::size_t count, std::uint32_t base, unsigned shift,
+               std::uint32_t last, std::uint16_t* cells) {
+  cells_loop(keys, count, base, shift, last, cells);
+}
+void cells_u64(const std::uint64_t* keys, std::size_t count, std::uint64_t base, unsigned shift,
+               std::uint64_t last, std::uint16_t* cells) {
+  cells_loop(keys, count, base, shift, last, cells);
+}
+void cells_u128(const UInt128* keys, std::size_t count, UInt128 base, unsigned shift, UInt128 last,
+                std::uint16_t* cells) {
+  cells_loop(keys, count, base, shift, last, cells);
+}
+
+}  // namespace gsort::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace gsort::cpu {
+
+HWY_EXPORT(cells_u32);
+HWY_EXPORT(cells_u64);
+HWY_EXPORT(cells_u128);
+
 namespace {
 
 // A few keys far from all others would make every cell too wide: this share of the sample at either
@@ -193,7 +236,16 @@ double BucketMap<Key>::weight_of_full_cells(std::span<const Key> sorted_sample,
 template <class Key>
 void BucketMap<Key>::number(std::span<const Key> keys, std::uint16_t* numbers) const {
   if (!tree_.is_empty()) return tree_.number(keys, numbers);
-  for (std::size_t i = 0; i < keys.size(); ++i) numbers[i] = table_[cell_of(keys[i])];
+  constexpr Key kLast = kCells - 1;
+  if constexpr (std::is_same_v<Key, std::uint32_t>) {
+    HWY_DYNAMIC_DISPATCH(cells_u32)(keys.data(), keys.size(), base_, shift_, kLast, numbers);
+  } else if constexpr (std::is_same_v<Key, std::uint64_t>) {
+    HWY_DYNAMIC_DISPATCH(cells_u64)(keys.data(), keys.size(), base_, shift_, kLast, numbers);
+  } else {
+    HWY_DYNAMIC_DISPATCH(cells_u128)(keys.data(), keys.size(), base_, shift_, kLast, numbers);
+  }
+  const std::uint16_t* const table = table_.data();
+  for (std::size_t i = 0; i < keys.size(); ++i) numbers[i] = table[numbers[i]];
 }
 
 template <class Key>
@@ -209,3 +261,4 @@ template class BucketMap<std::uint64_t>;
 template class BucketMap<UInt128>;
 
 }  // namespace gsort::cpu
+#endif  // HWY_ONCE
