@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""The Slurm scripts of the guides, taken from their text, run by a real Slurm on hosts that are namespaces (network.py): one
+job of gsort-mpi, arrays of shares and parts, a process that is killed, a host that is lost.
+
+Skips with status 77 and the reason where there is no Slurm, or the machine allows no namespaces."""
+
+import argparse
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import network
+
+SKIPPED = 77
+SOURCE = Path(__file__).resolve().parents[2]
+SCRIPTS = {"job.sh": SOURCE / "src/cluster/README.md", "sort.sh": SOURCE / "src/SHARES.md"}
+DAEMONS = ("munged", "slurmctld", "slurmd")
+# Neither cgroups nor accounts. A job that is queued again waits until credentials of its first try have expired.
+CONFIGURATION = """
+ClusterName=hosts
+SlurmctldHost=h1
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket,cred_expire=5
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/linear
+ReturnToService=2
+SlurmdTimeout=6
+InactiveLimit=0
+KillWait=2
+UnkillableStepTimeout=10
+StateSaveLocation={folder}/state
+SlurmdSpoolDir=/tmp/slurmd
+SlurmdPidFile=/tmp/slurmd.pid
+SlurmctldPidFile=/tmp/slurmctld.pid
+SlurmdLogFile={folder}/log.%n
+SlurmctldLogFile={folder}/log
+NodeName={hosts} CPUs=2 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+class Failed(Exception):
+    """What a test has found, as a sentence."""
+
+
+def wait_for(condition: Callable[[], bool], seconds: float, what: str) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise Failed(f"after {seconds:.0f} s: {what}")
+        time.sleep(0.05)
+
+
+def script_of(name: str) -> str:
+    """The block of a guide whose second line begins with the script's name."""
+    found = re.findall(rf"^```\n(#!/bin/bash\n# {re.escape(name)} .*?)^```$", SCRIPTS[name].read_text(), re.S | re.M)
+    if len(found) != 1:
+        raise Failed(f"{SCRIPTS[name]} shows {len(found)} scripts that are called {name}")
+    return found[0]
+
+
+class Cluster:
+    """Slurm on hosts, with the programs in a folder that all see."""
+
+    def __init__(self, hosts: network.Network, programs: Path):
+        self.hosts = hosts
+        self.folder = hosts.folder
+        (self.folder / "bin").mkdir()
+        for name in ("gsort", "gsort-mpi"):
+            shutil.copy(programs / name, self.folder / "bin" / name)
+        for name in SCRIPTS:
+            (self.folder / name).write_text(script_of(name))
+        os.environ.update(hosts.environment, SLURM_CONF=str(self.folder / "slurm.conf"), SCRATCH=str(hosts.scratch),
+                          PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}")
+        self.daemons: list[subprocess.Popen] = []
+
+    def __enter__(self) -> "Cluster":
+        (self.folder / "state").mkdir()
+        key = self.folder / "munge.key"
+        key.write_bytes(random.randbytes(1024))
+        key.chmod(0o600)
+        (self.folder / "slurm.conf").write_text(
+            CONFIGURATION.format(folder=self.folder, hosts=f"h[1-{len(self.hosts.names)}]"))
+        files = [f"--{name}={self.folder / f'munge.{end}'}" for name, end in
+                 (("socket", "socket"), ("key-file", "key"), ("pid-file", "pid"), ("log-file", "log"), ("seed-file", "seed"))]
+        self.start("h1", "munged", "--foreground", "--force", *files)
+        wait_for((self.folder / "munge.socket").exists, 20, "munged has not started")
+        self.start("h1", "slurmctld", "-D", "-c")
+        for name in self.hosts.names:
+            self.start(name, "slurmd", "-D", "-N", name)
+        wait_for(lambda: self.idle_hosts() == len(self.hosts.names), 60, "not all hosts are idle")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for daemon in self.daemons:
+            daemon.kill()
+            daemon.wait()
+
+    def start(self, host: str, *words: str) -> None:
+        with open(self.folder / "daemons", "a", encoding="utf-8") as said:
+            self.daemons.append(subprocess.Popen(self.hosts.entering(host, *words), stdout=said, stderr=said))
+
+    def call(self, *words: str) -> str:
+        """On h1, where users would log in."""
+        done = subprocess.run(self.hosts.entering("h1", *words), text=True, capture_output=True, check=False)
+        if done.returncode != 0:
+            raise Failed(f"{' '.join(words)}: status {done.returncode}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def idle_hosts(self) -> int:
+        tried = subprocess.run(self.hosts.entering("h1", "sinfo", "--noheader", "--Node", "--states=idle"), text=True,
+                               capture_output=True, check=False)
+        return len(tried.stdout.splitlines())
+
+    def jobs(self, *words: str) -> dict[str, str]:
+        """What scontrol says of all jobs and tasks of arrays: the state, or another field, by number."""
+        field = words[0] if words else "JobState"
+        found = {}
+        for line in self.call("scontrol", "--oneliner", "show", "job").splitlines():
+            fields = dict(word.split("=", 1) for word in line.split() if "=" in word)
+            found[fields["JobId"]] = fields.get(field, "")
+        return found
+
+    def running(self, name: str) -> list[int]:
+        return [process for process, found in self.hosts.processes().items() if found == name]
+
+    def write_keys(self, count: int) -> bytes:
+        """An input. Returns what gsort makes of it."""
+        (self.folder / "in.u64").write_bytes(random.Random(1).randbytes(8 * count))
+        subprocess.run(["gsort", "in.u64", "-o", "wanted"], cwd=self.folder, check=True)
+        (self.folder / "out").unlink(missing_ok=True)
+        return (self.folder / "wanted").read_bytes()
+
+    def require_output(self, wanted: bytes) -> None:
+        if (self.folder / "out").read_bytes() != wanted:
+            raise Failed("the output has other bytes than gsort's")
+
+    def submit(self) -> subprocess.Popen:
+        """The job of gsort-mpi on all hosts; ends when the job has ended."""
+        return subprocess.Popen(self.hosts.entering("h1", "sbatch", "--wait", f"--nodes={len(self.hosts.names)}", "--output=job.log",
+                                                    "job.sh", "in.u64", "out"), stdout=subprocess.DEVNULL)
+
+    def submit_arrays(self) -> subprocess.Popen:
+        return subprocess.Popen(self.hosts.entering("h1", "bash", "sort.sh", "in.u64", "out", f"{self.folder}/runs", "5", "4"),
+                                stdout=subprocess.DEVNULL)
+
+
+def finish(running: subprocess.Popen, seconds: float) -> None:
+    try:
+        status = running.wait(seconds)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"the job has not ended after {seconds:.0f} s") from None
+    if status != 0:
+        raise Failed(f"the job has status {status}")
+
+
+def one_job(cluster: Cluster) -> None:
+    wanted = cluster.write_keys(500_000)
+    finish(cluster.submit(), 120)
+    cluster.require_output(wanted)
+
+
+def killed_job(cluster: Cluster) -> None:
+    """A process of gsort-mpi is killed: Slurm ends the others, and the job is queued again."""
+    wanted = cluster.write_keys(1_500_000)
+    cluster.hosts.shape("20mbit")
+    running = cluster.submit()
+    before = cluster.hosts.sent_bytes("h2")
+    wait_for(lambda: cluster.hosts.sent_bytes("h2") - before > 2_000_000, 60, "nothing is exchanged")
+    os.kill(cluster.running("gsort-mpi")[0], signal.SIGKILL)
+    finish(running, 180)
+    cluster.require_output(wanted)
+    if list(cluster.jobs("Restarts").values()) != ["1"]:
+        raise Failed(f"restarts: {cluster.jobs('Restarts')}")
+
+
+def arrays(cluster: Cluster) -> None:
+    wanted = cluster.write_keys(500_000)
+    finish(cluster.submit_arrays(), 180)
+    cluster.require_output(wanted)
+
+
+def arrays_without_a_host(cluster: Cluster) -> None:
+    """A host that forms runs is lost; Slurm gives its task to another one."""
+    wanted = cluster.write_keys(20_000_000)
+    running = cluster.submit_arrays()
+    lost = "h3"
+    wait_for(lambda: any(cluster.hosts.host_of(process) == lost for process in cluster.running("gsort")), 60, "h3 does nothing")
+    for process in cluster.hosts.processes():
+        if cluster.hosts.host_of(process) == lost:
+            os.kill(process, signal.SIGKILL)
+    finish(running, 240)
+    cluster.require_output(wanted)
+    if "1" not in cluster.jobs("Restarts").values():
+        raise Failed(f"no task was repeated: {cluster.jobs('Restarts')}")
+
+
+CASES: dict[str, Callable[[Cluster], None]] = {case.__name__: case for case in (one_job, killed_job, arrays, arrays_without_a_host)}
+
+
+def run(name: str, programs: Path) -> bool:
+    begin = time.monotonic()
+    with network.Network(3) as hosts:
+        try:
+            with Cluster(hosts, programs) as cluster:
+                CASES[name](cluster)
+        except Failed as failure:
+            print(f"FAILED: {name}: {failure}")
+            for log in [hosts.folder / "job.log", hosts.folder / "daemons", *hosts.folder.glob("log*"), *hosts.folder.glob("runs/*.log")]:
+                if log.exists():
+                    print(f"  {log.name}:", *log.read_text(errors="replace").splitlines()[-30:], sep="\n    ")
+            return False
+    print(f"{name}: {time.monotonic() - begin:.1f} s", flush=True)
+    return True
+
+
+def why_not(programs: Path) -> str:
+    for name in DAEMONS:
+        if shutil.which(name) is None and not Path("/usr/sbin", name).exists():
+            return f"there is no {name} (packages slurmctld, slurmd, slurm-client, munge)"
+    launcher = network.launcher_of(programs / "gsort-mpi")
+    if launcher is None or launcher.endswith("mpich"):
+        return "gsort-mpi was not built with Open MPI"
+    if os.geteuid() != 0:
+        return "Slurm's daemons need root"
+    return network.why_not()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", type=Path, required=True, help="the folder of the programs")
+    parser.add_argument("cases", nargs="*", help="all, if none is named")
+    options = parser.parse_args()
+    cases = options.cases or list(CASES)
+    reason = why_not(options.bin)
+    if reason:
+        print(f"skipped: {reason}. Left out: {', '.join(cases)}")
+        return SKIPPED
+    if network.is_inside():
+        return 0 if run(cases[0], options.bin.resolve()) else 1
+    os.environ["PATH"] += ":/usr/sbin"
+    return max(network.go_inside("--bin", str(options.bin), name) for name in cases)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
