@@ -125,7 +125,6 @@ void Partitioner<Key>::write_line(std::size_t bucket, const Key* keys) {
   if ((end & (pool_.page_bytes() - 1)) == 0) add_page(bucket);
   store_line_past_cache(keys, ends_[bucket]);
   ends_[bucket] += kLineKeys;
-  chains_[bucket].count += kLineKeys;
   filled_[bucket] = 0;
 }
 
@@ -137,6 +136,7 @@ void Partitioner<Key>::add_page(std::size_t bucket) {
   if (chain.first == PagePool::kNone) {
     chain.first = page;
   } else {
+    chain.count += pool_.page_bytes() / sizeof(Key);
     pool_.link(chain.last, page);
   }
   chain.last = page;
@@ -155,19 +155,28 @@ PagePool::Page Partitioner<Key>::take_page() {
   return page;
 }
 
+// Writes what is left in the bucket's line, and counts the keys of its last page.
+template <class Key>
+void Partitioner<Key>::end_chain(std::size_t bucket) {
+  PageChain& chain = chains_[bucket];
+  if (const std::size_t left = filled_[bucket]; left > 0) {
+    const auto end = reinterpret_cast<std::uintptr_t>(ends_[bucket]);
+    if ((end & (pool_.page_bytes() - 1)) == 0) add_page(bucket);
+    std::memcpy(ends_[bucket], lines_[bucket].keys, left * sizeof(Key));
+    ends_[bucket] += left;
+  }
+  if (chain.first == PagePool::kNone) return;
+  const auto* const last_page = reinterpret_cast<const Key*>(pool_.address_of(chain.last));
+  chain.count += static_cast<std::uint64_t>(ends_[bucket] - last_page);
+}
+
 template <class Key>
 void Partitioner<Key>::finish(std::span<Bucket> buckets) {
   for (std::size_t bucket = 0; bucket < chains_.size(); ++bucket) {
-    if (const std::size_t left = filled_[bucket]; left > 0) {
-      const auto end = reinterpret_cast<std::uintptr_t>(ends_[bucket]);
-      if ((end & (pool_.page_bytes() - 1)) == 0) add_page(bucket);
-      std::memcpy(ends_[bucket], lines_[bucket].keys, left * sizeof(Key));
-      chains_[bucket].count += left;
-    }
-    if (chains_[bucket].count > 0) {
-      buckets[bucket].chains.push_back(chains_[bucket]);
-      buckets[bucket].count += chains_[bucket].count;
-    }
+    end_chain(bucket);
+    if (chains_[bucket].count == 0) continue;
+    buckets[bucket].chains.push_back(chains_[bucket]);
+    buckets[bucket].count += chains_[bucket].count;
   }
   pool_.give_back(own_pages_);
   own_pages_.clear();

@@ -65,6 +65,7 @@ class Partitioner {
   void append(std::size_t bucket, std::span<const Key> keys);
   void write_line(std::size_t bucket, const Key* keys);
   void add_page(std::size_t bucket);
+  void end_chain(std::size_t bucket);
   PagePool::Page take_page();
 
   const BucketMap<Key>& map_;
@@ -72,7 +73,7 @@ class Partitioner {
   std::vector<Line> lines_;
   std::vector<std::uint8_t> filled_;  // keys in each line
   std::vector<Key*> ends_;  // where the bucket's next line goes; at a page's border: needs a page
-  std::vector<PageChain> chains_;
+  std::vector<PageChain> chains_;          // those of the last page are counted at the end
   std::vector<PagePool::Page> own_pages_;  // taken, and not used yet
 };
 
