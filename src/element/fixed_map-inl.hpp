@@ -12,16 +12,20 @@
 HWY_BEFORE_NAMESPACE();
 namespace gsort::HWY_NAMESPACE {
 
-// The map with its switches known at compile time, so that the loops hold no branches.
+// The map with its switches known at compile time, so that the loops hold no branches. It makes no
+// KeyMap: the compiler does not inline the calls of one for keys of 16 bytes.
 template <class Key, bool kSwaps, KeyFold kFold>
 struct FixedMap {
   Key flip;
 
   HWY_INLINE Key to_ordered(Key raw) const {
-    return KeyMap<Key>{flip, kSwaps, kFold}.to_ordered(raw);
+    const Key number = kSwaps ? swap_bytes(raw) : raw;
+    return static_cast<Key>(fold_number(kFold, number, KeyMap<Key>::kSignShift) ^ flip);
   }
   HWY_INLINE Key to_raw(Key ordered) const {
-    return KeyMap<Key>{flip, kSwaps, kFold}.to_raw(ordered);
+    const auto folded = static_cast<Key>(ordered ^ flip);
+    const Key number = unfold_number(kFold, folded, KeyMap<Key>::kSignShift);
+    return kSwaps ? swap_bytes(number) : number;
   }
 };
 
@@ -38,6 +42,43 @@ struct RotatingMap {
     return TupleMap<Key>::rotate_left(static_cast<Key>(ordered ^ flip), sizeof(Key) - bytes);
   }
 };
+
+#if HWY_TARGET != HWY_SCALAR  // whose vectors have one byte
+HWY_INLINE bool is_shuffle(const KeyMap<UInt128>& map) {
+  const auto& signs = map.tuple.sign_bits;
+  return (signs[0] | signs[1] | signs[2]) == 0;
+}
+
+// That of a tuple of 16 bytes without floats: each byte moves to its place.
+struct ShufflingMap {
+  using Bytes = hwy::HWY_NAMESPACE::FixedTag<std::uint8_t, sizeof(UInt128)>;
+  static constexpr Bytes kBytes{};
+
+  UInt128 flip;
+  std::uint8_t from[sizeof(UInt128)] = {};  // of each byte of the ordered number, in the raw one
+  std::uint8_t to[sizeof(UInt128)] = {};    // the inverse
+
+  explicit ShufflingMap(const KeyMap<UInt128>& map) : flip(map.flip) {
+    for (unsigned at = 0; at < sizeof(UInt128); ++at) {
+      for (unsigned bytes = 0; bytes < sizeof(UInt128); ++bytes) {
+        if ((map.tuple.taken[bytes] >> (8 * at) & 0xffU) == 0) continue;
+        to[at] = static_cast<std::uint8_t>((at + bytes) % sizeof(UInt128));
+        from[to[at]] = static_cast<std::uint8_t>(at);
+      }
+    }
+  }
+
+  static HWY_INLINE UInt128 shuffled(UInt128 key, const std::uint8_t* places) {
+    namespace hn = hwy::HWY_NAMESPACE;
+    const auto bytes = hn::LoadU(kBytes, reinterpret_cast<const std::uint8_t*>(&key));
+    hn::StoreU(hn::TableLookupBytes(bytes, hn::LoadU(kBytes, places)), kBytes,
+               reinterpret_cast<std::uint8_t*>(&key));
+    return key;
+  }
+  HWY_INLINE UInt128 to_ordered(UInt128 raw) const { return shuffled(raw, from) ^ flip; }
+  HWY_INLINE UInt128 to_raw(UInt128 ordered) const { return shuffled(ordered ^ flip, to); }
+};
+#endif
 
 // That of any tuple.
 template <class Key>
@@ -63,6 +104,11 @@ template <class Key, class F>
 HWY_INLINE auto with_fixed_map(KeyMap<Key> map, const F& f) {
   if constexpr (sizeof(Key) > 1) {
     if (map.fold == KeyFold::kTuple) {
+#if HWY_TARGET != HWY_SCALAR
+      if constexpr (sizeof(Key) == sizeof(UInt128)) {
+        if (is_shuffle(map)) return f(ShufflingMap(map));
+      }
+#endif
       const auto rotation = map.tuple.rotation();
       return rotation ? f(RotatingMap<Key>{map.flip, *rotation})
                       : f(MovingMap<Key>{map.flip, map.tuple});
