@@ -75,15 +75,17 @@ Command to_command(const cluster::Message& message) {
   return command;
 }
 
-Options options_of(const Command& command) {
+Options options_of(const Command& command, unsigned processes = 1) {
   std::vector<const char*> argv;
   for (const std::string& word : command.words) argv.push_back(word.c_str());
   const Environment environment = [&](const char* name) -> const char* {
     const auto found = command.variables.find(name);
     return found == command.variables.end() ? nullptr : found->second.c_str();
   };
-  return parse_options(static_cast<int>(argv.size()), argv.data(), environment, io::read_name_list,
-                       Program::kCluster);
+  Options options = parse_options(static_cast<int>(argv.size()), argv.data(), environment,
+                                  io::read_name_list, Program::kCluster);
+  if (options.parts) options.split_output = processes;
+  return options;
 }
 
 std::string summary_of(const cluster::ClusterOutcome& outcome, unsigned hosts) {
@@ -143,7 +145,7 @@ class Process {
 
  private:
   void work(cluster::Team& team, const Command& own) {
-    const Options options = options_of(to_command(team.broadcast(to_message(own))));
+    const Options options = options_of(to_command(team.broadcast(to_message(own))), team.count());
     color_ = options.color;
     if (options.show != Show::kNone) {
       if (team.rank() == 0) print(stdout, text_of(options.show, Program::kCluster));

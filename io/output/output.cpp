@@ -190,11 +190,12 @@ void Output::finish(std::uint64_t size_bytes) {
   impl_->finish(size_bytes);
 }
 
-void commit_all(std::span<Output> outputs) {
+void commit_all(std::span<Output> outputs, const std::function<void()>& placed_all) {
   const HeldSignals held;
   std::size_t placed = 0;
   try {
     for (; placed < outputs.size(); ++placed) outputs[placed].impl_->put_in_place();
+    if (placed_all) placed_all();
   } catch (...) {
     for (Output& output : outputs.first(placed)) output.impl_->take_back();
     throw;

@@ -84,8 +84,8 @@ class Output {
   // waiting call then throws, too.
   void write_at(std::uint64_t offset, ConstByteSpan bytes);
 
-  // Of a shared regular file: its hidden path; and what other processes have written and synced.
-  // Throws: Error(kCorrupt) when any of it was written before.
+  // Of a regular file: its hidden path, empty while it has none. Of a shared one: what other
+  // processes have written and synced. Throws: Error(kCorrupt) when any of it was written before.
   [[nodiscard]] std::string hidden_path() const;
   void note_written(std::uint64_t offset, std::uint64_t bytes);
 
@@ -119,14 +119,15 @@ class Output {
   class Impl;  // output_impl.hpp
 
  private:
-  friend void commit_all(std::span<Output> outputs);
+  friend void commit_all(std::span<Output> outputs, const std::function<void()>& placed_all);
 
   std::unique_ptr<Impl> impl_;
 };
 
 // Makes outputs real that must be new, and are finished: all or none, unless the process is killed
-// meanwhile. Throws: as Output::commit().
-void commit_all(std::span<Output> outputs);
+// meanwhile. `placed_all` is called when all have their names: if it throws, they lose them again,
+// and the caller gets what it threw. Throws: as Output::commit().
+void commit_all(std::span<Output> outputs, const std::function<void()>& placed_all = {});
 
 // Whether an output of `bytes` is written around the page cache. One function, so that the policy
 // can be read, tested and changed in one place.

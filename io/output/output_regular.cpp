@@ -49,7 +49,8 @@ class RegularOutput : public Output::Impl {
   void prepare(std::uint64_t bytes, const WriteWindows& windows) override;
   void write_at(std::uint64_t offset, ConstByteSpan bytes) override;
   [[nodiscard]] std::string hidden_path() const override {
-    return target_.folder + "/" + new_file_.hidden_name();
+    const std::string& name = new_file_.hidden_name();
+    return name.empty() ? name : target_.folder + "/" + name;
   }
   void note_written(std::uint64_t offset, std::uint64_t bytes) override {
     new_file_.note_written(offset, bytes);

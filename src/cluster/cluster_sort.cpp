@@ -18,7 +18,8 @@
 #include "cluster/cluster_plan.hpp"
 #include "cluster/exchange_plan.hpp"
 #include "cluster/input/same_sort.hpp"
-#include "cluster/output/cluster_output.hpp"
+#include "cluster/output/rank_output.hpp"
+#include "cluster/output/shared_output.hpp"
 #include "cluster/proof_message.hpp"
 #include "cluster/rank_report.hpp"
 #include "cluster/run_blocks.hpp"
@@ -83,7 +84,7 @@ class ClusterSort {
   // What run() would do; empty in all but rank 0.
   std::string explained() {
     look_at_inputs();
-    const Machine machine = take_share(io::place_of(*options_.output).folder);
+    const Machine machine = take_share(io::place_of(output_name()).folder);
     const HostPlan own = host_plan(plan_, machine);
     ClusterPlan all;
     all.bytes = outcome_.bytes;
@@ -123,8 +124,13 @@ class ClusterSort {
   }
 
   void open_output() {
-    output_.emplace(team_, *options_.output, on_leave_, meter_);
-    if (output_->output()) {
+    if (options_.parts) {
+      output_ =
+          std::make_unique<RankOutput>(team_, output_name(), options_.direct_io, on_leave_, meter_);
+    } else {
+      output_ = std::make_unique<SharedOutput>(team_, output_name(), on_leave_, meter_);
+    }
+    if (output_->output() != nullptr) {
       refuse_writing_into_inputs(options_, *output_->output(), *reader_);
       if (job_.type_source == TypeSource::kDefault) {
         refuse_replacing_by_assumption(options_, job_.element, *output_->output(), *reader_);
@@ -133,10 +139,14 @@ class ClusterSort {
     take_share(output_->folder());
     proof_.emplace(job_.element, options_.verify);
     team_.work([this] {
-      output_->begin(header_, outcome_.elements, job_.element.bytes());
+      output_->begin(plan_, outcome_.elements, header_);
       require_room_for_runs();
     });
     team_.meet();
+  }
+
+  [[nodiscard]] std::string output_name() const {
+    return options_.outputs().at(options_.parts ? team_.rank() : 0);
   }
 
   void form_and_merge() {
@@ -170,7 +180,7 @@ class ClusterSort {
     return parts_->end_of(team_.rank()) - parts_->begin_of(team_.rank());
   }
 
-  // Plans for this process. The output's folder is known to rank 0, and empty in the others.
+  // Plans for this process. The output's folder is empty where another process makes it.
   Machine take_share(const std::string& output_folder) {
     const std::uint64_t begin = share_begin(outcome_.elements, team_.rank(), team_.count());
     const std::uint64_t end = share_begin(outcome_.elements, team_.rank() + 1, team_.count());
@@ -312,9 +322,11 @@ class ClusterSort {
   }
 
   // Borders lie at multiples in the file where elements end there, and shares are long enough.
+  // Files of their own have no neighbours.
   [[nodiscard]] PartSizes part_sizes() const {
     const std::uint64_t bytes = job_.element.bytes();
     PartSizes sizes{outcome_.elements, team_.count(), sizes_.part_elements, 1, 0};
+    if (options_.parts) return sizes;
     const std::uint64_t aligned = std::lcm(kBorderBytes, bytes) / bytes;
     const bool fits =
         capped_product(aligned, kBordersInAShare) <= outcome_.elements / team_.count();
@@ -365,7 +377,7 @@ class ClusterSort {
   void prove_and_name() {
     const auto begin = now();
     begin_phase(Phase::kSync, 0);
-    team_.work([this] { output_->finish(*parts_); });
+    team_.work([this] { output_->finish(*parts_, proof_->output().count); });
     outcome_.own.sync_seconds = now() - begin;
     Proof whole(job_.element, options_.verify);
     for (const Message& share : team_.gather(to_message(proof_->summary()))) {
@@ -378,9 +390,7 @@ class ClusterSort {
       }
     }
     report();
-    team_.work([this] { output_->commit(*parts_); });
-    on_leave_ = nullptr;
-    team_.meet();
+    output_->put_in_place(team_, *parts_);
   }
 
   void report() {
@@ -414,7 +424,7 @@ class ClusterSort {
   std::vector<std::string> folders_;
   Plan plan_;
   std::uint64_t share_ = 0;  // elements of the input
-  std::optional<ClusterOutput> output_;
+  std::unique_ptr<ClusterOutput> output_;
   std::optional<Proof> proof_;
   std::optional<io::RunStore> store_;
   std::vector<io::Run> runs_;

@@ -35,7 +35,9 @@ struct OwnText {
 };
 constexpr OwnText kOwnTexts[] = {
     {"output",
-     "A regular file, in a folder that all hosts see under the same path. FILE may be an input."},
+     "A regular file, in a folder that all hosts see under the same path. FILE may be an input. "
+     "With "
+     "--parts, FILE has {rank} in its name."},
     {"format",
      "Raw keys, NumPy arrays (of records, too) of one dimension, or SOSD files, which are raw keys "
      "behind their number in 64 bits, little endian. Without it, suffixes decide (.npy, else raw), "
@@ -65,6 +67,16 @@ constexpr Choice<Show> kGenerated[] = {
     {"man", Show::kManual}, {"bash", Show::kBash}, {"zsh", Show::kZsh}, {"fish", Show::kFish}};
 
 constexpr auto kOwnRows = std::to_array<OptionSpec>({
+    {.name = "parts",
+     .group = kFiles,
+     .help = "write one file per process",
+     .more = "-o gives the names: in sorted-{rank}.u64, gsort-mpi replaces {rank} by the number of "
+             "the process, 0 to P-1, with leading zeros. The folders may be local disks. The "
+             "files hold consecutive parts of the result, which differ by one element at most: "
+             "raw keys in the order of their numbers are what one output would hold; each .npy "
+             "or SOSD file is complete by itself. Either all files appear or none, unless a "
+             "process is killed in the last step; a file that exists already is an error.",
+     .apply = [](Options& o, Text) { o.parts = true; }},
     {.name = "generate",
      .value_kind = kRequired,
      .value_name = "man|bash|zsh|fish",
@@ -101,7 +113,9 @@ std::vector<OptionSpec> cluster_rows(std::span<const OptionSpec> rows) {
     row.more = own->more;
     if (!own->help.empty()) row.help = own->help;
   }
-  shared.insert(shared.end(), kOwnRows.begin(), kOwnRows.end());
+  for (const OptionSpec& own : kOwnRows) {  // behind the last one of its group
+    shared.insert(std::ranges::upper_bound(shared, own.group, {}, &OptionSpec::group), own);
+  }
   return shared;
 }
 

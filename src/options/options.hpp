@@ -95,6 +95,9 @@ struct FileNames {
   std::optional<std::string> output;
   std::optional<std::string> resume;     // the folder of a sort that can be resumed
   std::optional<unsigned> split_output;  // into so many parts; `output` then has "{}" once
+  // Of gsort-mpi: one for each process. `output` then has "{rank}" once, and split_output is their
+  // number as soon as that is known.
+  bool parts = false;
 
   // The names that are written: of all parts, or of the output, "-" being stdout.
   [[nodiscard]] std::vector<std::string> outputs() const;

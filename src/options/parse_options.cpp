@@ -303,6 +303,7 @@ Options parse_options(int argc, const char* const* argv, const Environment& envi
   resolve_type(options, environment);
   resolve_records(options);
   refuse_contradictions(options);
+  if (program == Program::kCluster) refuse_wrong_parts(options);
   return options;
 }
 

@@ -13,6 +13,12 @@ namespace gsort {
 namespace {
 
 constexpr std::string_view kPlaceOfNumber = "{}";
+constexpr std::string_view kPlaceOfRank = "{rank}";
+
+bool has_once(std::string_view name, std::string_view place) {
+  const auto found = name.find(place);
+  return found != std::string_view::npos && name.find(place, found + 1) == name.npos;
+}
 
 std::uint64_t parse_elements(std::string_view text, std::string_view option) {
   std::uint64_t elements = 0;
@@ -135,9 +141,7 @@ void refuse_beside_split_output(const Options& options, const StoredArray& store
   if (stored.row_elements > 0) {
     refuse("rows of an array", "save array.ravel(), or write one output");
   }
-  const std::string_view name = options.output ? std::string_view(*options.output) : "";
-  const auto place = name.find(kPlaceOfNumber);
-  if (place != std::string_view::npos && name.find(kPlaceOfNumber, place + 1) == name.npos) return;
+  if (has_once(options.output.value_or(""), kPlaceOfNumber)) return;
   throw Error(ErrorKind::kUsage, "option --split-output",
               "needs --output with {} in the name, once")
       .hint("{} becomes the number of the part, as in -o part-{}.u64");
@@ -148,14 +152,33 @@ void refuse_beside_split_output(const Options& options, const StoredArray& store
 std::vector<std::string> FileNames::outputs() const {
   const std::string name = output.value_or("-");
   if (!split_output) return {name};
-  const std::size_t place = name.find(kPlaceOfNumber);
+  const std::string_view number = parts ? kPlaceOfRank : kPlaceOfNumber;
+  const std::size_t place = name.find(number);
   const std::size_t digits = std::to_string(*split_output - 1).size();
   std::vector<std::string> names;
   for (unsigned part = 0; part < *split_output; ++part) {
     names.push_back(fmt::format("{}{:0{}}{}", name.substr(0, place), part, digits,
-                                name.substr(place + kPlaceOfNumber.size())));
+                                name.substr(place + number.size())));
   }
   return names;
+}
+
+void refuse_wrong_parts(const Options& options) {
+  const std::string name = options.output.value_or("");
+  const std::string_view reads = reading_option(options);
+  if (options.parts && !reads.empty()) {
+    throw exclude_each_other(options, "--parts", reads,
+                             "only a sort has an output; leave out one of them");
+  }
+  if (options.parts && !has_once(name, kPlaceOfRank)) {
+    throw Error(ErrorKind::kUsage, "option --parts", "needs --output with {rank} in the name, once")
+        .hint("{rank} becomes the number of the process, as in -o sorted-{rank}.u64");
+  }
+  if (!options.parts && name.find(kPlaceOfRank) != name.npos) {
+    throw Error(ErrorKind::kUsage, fmt::format("--output '{}'", name),
+                "has {rank} in the name, but --parts is not given")
+        .hint("add --parts to write one file for each process, or choose another name");
+  }
 }
 
 void set_top(Options& options, std::string_view value) {
@@ -213,7 +236,7 @@ void refuse_result_contradictions(const Options& options, const StoredArray& sto
   if (options.intersect || options.subtract) refuse_beside_set_operations(options, stored);
   if (options.check != CheckMode::kNone) refuse_beside_check(options);
   if (options.fingerprint) refuse_beside_fingerprint(options);
-  if (options.split_output) refuse_beside_split_output(options, stored);
+  if (options.split_output && !options.parts) refuse_beside_split_output(options, stored);
   if (options.argsort) refuse_beside_argsort(options, stored);
   if (options.count) refuse_beside_count(options, stored);
   if (options.min_count && !options.count) {

@@ -17,6 +17,10 @@ void set_min_count(Options& options, std::string_view value);
 // What does not go together with --each, whatever the files are. Throws: Error(kUsage).
 void refuse_beside_each(const Options& options);
 
+// Of gsort-mpi: the number of the process is in the names of parts, and of nothing else.
+// Throws: Error(kUsage).
+void refuse_wrong_parts(const Options& options);
+
 void set_batch_elements(Options& options, std::string_view value);
 
 // Throws: Error(kUsage) for options that cannot be combined, or do not go with what the headers of

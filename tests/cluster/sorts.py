@@ -81,6 +81,19 @@ class Bed:
         elif (self.folder / output).read_bytes() != (self.folder / expected).read_bytes():
             self.fail(f"{what}, {processes} processes: other bytes than gsort's")
 
+    def expect_same_parts(self, processes: int, what: str, inputs: list[str], *options: str, suffix: str = "u64") -> None:
+        """The files of --parts, one behind the other, are what gsort makes of the inputs."""
+        self.run([str(self.gsort), *options, *inputs, "-o", "expected"]).check_returncode()
+        done = self.run(self.mpi(processes, "--parts", *options, *inputs, "-o", f"part-{{rank}}.{suffix}"))
+        self.sorts += 1
+        parts = [self.folder / f"part-{rank}.{suffix}" for rank in range(processes)]
+        if done.returncode != 0 or sorted(self.folder.glob("part-*")) != parts:
+            self.fail(f"parts of {what}, {processes} processes", done)
+        elif b"".join(part.read_bytes() for part in parts) != (self.folder / "expected").read_bytes():
+            self.fail(f"parts of {what}, {processes} processes: other bytes than gsort's")
+        for part in self.folder.glob("part-*"):
+            part.unlink()
+
     def left_names(self) -> list[str]:
         return [name for name in os.listdir(self.folder) if name.startswith(".gsort-")]
 
@@ -123,6 +136,53 @@ def sort_narrow_keys(bed: Bed) -> None:
     # So long that the borders of processes lie at multiples of 4 MiB of the file.
     bed.write("long.u8", rng.randbytes(150_000_001))
     bed.expect_same(2, "many keys of 8 bits", ["long.u8"], "-S", "8M")
+
+
+def write_parts(bed: Bed) -> None:
+    """A file of each process, in folders that are the same for all, or not."""
+    rng = random.Random(9)
+    for processes in (1, 2, 3, 4):
+        data = bed.write("in.u64", keys(rng.choice(["random", "few", "sorted"]), "Q", rng.randrange(50_000, 100_000), rng))
+        bed.expect_same_parts(processes, "u64", [data], rng.choice(["-r", "-S24M"]))
+    bed.expect_same_parts(3, "a header that is kept", [bed.write("head.bin", b"\x01" * 24 + keys("random", "Q", 9_000, rng))],
+                          "--skip=24", "-t", "u64", suffix="bin")
+    bed.expect_same_parts(4, "narrow keys", [bed.write("in.u8", rng.randbytes(70_001))], suffix="u8")
+    bed.expect_same_parts(4, "two elements", [bed.write("in.u16", rng.randbytes(4))], suffix="u16")
+    records = b"".join(rng.choice([b"a", b"b"]) + rng.randbytes(11) for _ in range(20_001))
+    bed.expect_same_parts(3, "records", [bed.write("in.dat", records)], "--record=12", "--key=0:bytes1", suffix="dat")
+    bed.write("large.u64", keys("random", "Q", 6_000_000, rng))
+    bed.expect_same_parts(2, "several runs, around the page cache", ["large.u64"], "-S", "64M", "--direct-io=on")
+    # Each array is complete by itself.
+    bed.write("in.npy", npy("<f8", 1_001, keys("random", "d", 1_001, rng)))
+    bed.run(bed.mpi(2, "--parts", "in.npy", "-o", "part-{rank}.npy")).check_returncode()
+    bed.run([str(bed.gsort), "in.npy", "-o", "expected.npy"]).check_returncode()
+    whole = (bed.folder / "expected.npy").read_bytes()[-8008:]
+    for rank, part in enumerate((whole[:4000], whole[4000:])):
+        if (bed.folder / f"part-{rank}.npy").read_bytes() != npy("<f8", len(part) // 8, part):
+            bed.fail(f"part {rank} of an array")
+        (bed.folder / f"part-{rank}.npy").unlink()
+    parts_on_hosts(bed)
+
+
+def parts_on_hosts(bed: Bed) -> None:
+    """The folder of the output is another one on each host; one host has a part already."""
+    command = [bed.mpirun, "-n", "3", "sh", "-c", 'cd "$FOLDERS/${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" && exec "$@"', "sh",
+               str(bed.gsort_mpi), "--parts", "--stats=stats.json", str(bed.folder / "in.u64"), "-o", "out-{rank}.u64"]
+    folders = [bed.folder / "hosts" / str(rank) for rank in range(3)]
+    for folder in folders:
+        folder.mkdir(parents=True, exist_ok=True)
+    (folders[1] / "out-1.u64").write_bytes(b"the old output")
+    done = bed.run(command)
+    if done.returncode == 0 or "out-1.u64: it exists already" not in done.stderr:
+        bed.fail("a part that exists already", done)
+    if (folders[1] / "out-1.u64").read_bytes() != b"the old output" or (folders[0] / "out-0.u64").exists():
+        bed.fail("a part that exists already: changed or left something", done)
+    (folders[1] / "out-1.u64").unlink()
+    bed.run(command).check_returncode()
+    bed.run([str(bed.gsort), "in.u64", "-o", "expected"]).check_returncode()
+    found = b"".join((folder / f"out-{rank}.u64").read_bytes() for rank, folder in enumerate(folders))
+    if found != (bed.folder / "expected").read_bytes():
+        bed.fail("parts in folders of each host")
 
 
 def sort_in_place(bed: Bed) -> None:
@@ -214,6 +274,12 @@ def refuse(bed: Bed) -> None:
             (["--top=3", "in.u64", "-o", "old"], "option '--top': gsort-mpi does not have it yet"),
             (["-m", "in.u64", "-o", "old"], "option '-m': gsort-mpi does not have it yet"),
             (["-u", "in.u64", "-o", "old"], "sorting with -u: gsort-mpi cannot do this yet"),
+            (["--parts", "in.u64", "-o", "old"], "option --parts: needs --output with {rank} in the name, once"),
+            (["--parts", "in.u64", "-o", "{rank}/{rank}"], "option --parts: needs --output with {rank} in the name, once"),
+            (["in.u64", "-o", "old-{rank}"], "--output 'old-{rank}': has {rank} in the name, but --parts is not given"),
+            (["--parts", "--fingerprint", "in.u64", "-o", "o{rank}"], "cannot be combined"),
+            (["--parts", "--stats=old-2", "in.u64", "-o", "old-{rank}"], "--stats 'old-2': is also the output"),
+            (["--parts", "in.u64", "-o", "nowhere/{rank}"], "nowhere"),
             (["--nonsense", "in.u64", "-o", "old"], "option '--nonsense': is unknown"),
             (["-S", "1M", "in.u64", "-o", "old"], "of memory are not enough"),
             (["odd.u64", "-o", "old"], "odd.u64"),
@@ -301,7 +367,7 @@ def descendants(process: int) -> list[str]:
     return [str(process), *(each for child in children for each in descendants(int(child)))]
 
 
-CASES = {case.__name__: case for case in (sort_keys, sort_narrow_keys, sort_in_place, sort_records, sort_arrays, check, progress,
+CASES = {case.__name__: case for case in (sort_keys, sort_narrow_keys, write_parts, sort_in_place, sort_records, sort_arrays, check, progress,
                                           refuse, differ, kill)}
 
 

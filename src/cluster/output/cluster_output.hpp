@@ -1,55 +1,44 @@
-// The output as a process of the job writes it: rank 0 has made it, the others have opened it.
+// ClusterOutput: the output as a process of the job writes it: one file of all processes
+// (shared_output.hpp), or a file of its own (rank_output.hpp).
+//
+// Life: opened by all together; begin(); put() by any threads; finish(), when all of this process
+// was put; put_in_place(), when all processes have finished and the proof holds. Without that the
+// old output stays.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
 
-#include "base/meter.hpp"
+#include "base/bytes.hpp"
 #include "cluster/part_table.hpp"
 #include "cluster/team.hpp"
 #include "engine/engine.hpp"
 #include "io/output/output.hpp"
-#include "io/output/output_share.hpp"
+#include "plan/plan.hpp"
 
 namespace gsort::cluster {
 
-class ClusterOutput final : public PieceSink {
+class ClusterOutput : public PieceSink {
  public:
-  // Together. `on_leave` is set to what removes the hidden output of rank 0. The meter outlives it.
-  // Throws: Error when it cannot be written, or is not one file for all; as Team.
-  ClusterOutput(Team& team, const std::string& path, std::function<void()>& on_leave, Meter& meter);
-
-  // Of rank 0; empty in the others.
-  [[nodiscard]] const std::string& folder() const;
-  [[nodiscard]] const std::optional<io::Output>& output() const { return output_; }
-
-  // Before the first put. Throws: Error when there is no room for it.
-  void begin(ConstByteSpan header, std::uint64_t elements, std::uint64_t element_bytes);
-
-  // Thread-safe.
-  void put(std::uint64_t position, ConstByteSpan elements) override;
-
-  // All but rank 0: the range of this process is written, and on the disk.
-  void finish(const PartTable& parts);
-
-  // Rank 0: all ranges are.
-  void commit(const PartTable& parts);
-
- private:
-  [[nodiscard]] std::uint64_t offset_of(std::uint64_t element) const {
-    return header_bytes_ + element * element_bytes_;
+  // Null where another process has made it.
+  [[nodiscard]] virtual const io::Output* output() const = 0;
+  // Of output(); empty where there is none.
+  [[nodiscard]] const std::string& folder() const {
+    static const std::string kNone;
+    return output() != nullptr ? output()->folder() : kNone;
   }
 
-  const unsigned rank_;
-  Meter& meter_;
-  std::string hidden_path_;
-  std::optional<io::Output> output_;
-  std::optional<io::OutputShare> share_;
-  std::uint64_t header_bytes_ = 0;
-  std::uint64_t element_bytes_ = 0;
-  std::uint64_t bytes_ = 0;
+  // Before the first put. All processes together write so many elements, behind `header`.
+  // Throws: Error when there is no room for what this process answers for.
+  virtual void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) = 0;
+
+  // This process has put `elements` elements, as its proof counts them: returns when they are on
+  // the disk. Throws: Error when others have come here, or they cannot be synced.
+  virtual void finish(const PartTable& parts, std::uint64_t elements) = 0;
+
+  // Together. Throws: Error, as Team; no process has changed anything then, unless it was killed,
+  // or the error says so.
+  virtual void put_in_place(Team& team, const PartTable& parts) = 0;
 };
 
 }  // namespace gsort::cluster

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace gsort {
-namespace {
 
 io::WriterOptions writer_options(const Plan& plan, std::size_t result_bytes) {
   io::WriterOptions options;
@@ -21,8 +20,6 @@ io::WriterOptions writer_options(const Plan& plan, std::size_t result_bytes) {
   options.proves_encoding = plan.output.encode.is_proven;
   return options;
 }
-
-}  // namespace
 
 OutputChain::OutputChain(const Plan& plan, std::span<io::Output> outputs, Proof& proof,
                          Meter* meter)

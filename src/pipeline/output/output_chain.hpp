@@ -20,6 +20,9 @@
 
 namespace gsort {
 
+// How elements of so many bytes are written.
+[[nodiscard]] io::WriterOptions writer_options(const Plan& plan, std::size_t result_bytes);
+
 // `outputs`, `proof` and `meter` (which may be null) outlive it.
 class OutputChain {
  public:

@@ -1,5 +1,6 @@
 // What gsort-mpi does, by threads of one process instead of processes of several machines.
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <random>
 #include <span>
@@ -27,6 +28,17 @@ Options options_of(std::vector<const char*> words) {
   return parse_options(static_cast<int>(words.size()), words.data(), none, {}, Program::kCluster);
 }
 
+ConstByteSpan bytes_of(const Keys& keys) {
+  return std::as_bytes(std::span(keys));
+}
+
+Keys random_keys(std::size_t count, std::uint32_t below) {
+  std::mt19937 random(static_cast<unsigned>(count));
+  Keys keys(count);
+  std::ranges::generate(keys, [&] { return random() % below; });
+  return keys;
+}
+
 void run_by(unsigned processes, const std::function<void(Team&)>& job) {
   LocalNetwork network(processes, processes);
   test::run_together(network, [&](Peers& peers) {
@@ -34,6 +46,30 @@ void run_by(unsigned processes, const std::function<void(Team&)>& job) {
     const auto verdict = team.run_job([&] { job(team); });
     EXPECT_FALSE(verdict) << verdict->text;
   });
+}
+
+void sort_by(unsigned processes, Options options) {
+  if (options.parts) options.split_output = processes;
+  run_by(processes, [&](Team& team) {
+    std::function<void()> on_leave;
+    (void)sort_on_cluster(team, options, on_leave, nullptr);
+  });
+}
+
+// The message with which the sort ends everywhere.
+std::string refused_by(unsigned processes, Options options) {
+  if (options.parts) options.split_output = processes;
+  std::string text;
+  LocalNetwork network(processes, processes);
+  test::run_together(network, [&](Peers& peers) {
+    Team team(peers, {});
+    const auto verdict = team.run_job([&] {
+      std::function<void()> on_leave;
+      (void)sort_on_cluster(team, options, on_leave, nullptr);
+    });
+    if (peers.rank() == 0 && verdict) text = verdict->text;
+  });
+  return text;
 }
 
 CheckOutcome checked_by(unsigned processes, const Options& options) {
@@ -60,7 +96,7 @@ class WholeJobs : public testing::Test {
 
   // Several processes find what one finds.
   void expect_same_check(const Keys& keys, std::vector<const char*> words) const {
-    const std::string path = write("in.u32", std::as_bytes(std::span(keys)));
+    const std::string path = write("in.u32", bytes_of(keys));
     words.push_back(path.c_str());
     const Options options = options_of(words);
     const CheckOutcome wanted = checked_alone(options);
@@ -77,6 +113,19 @@ class WholeJobs : public testing::Test {
         EXPECT_EQ(found.fingerprint, wanted.fingerprint) << processes << " processes";
       }
     }
+  }
+
+  // What the files of all processes hold, one behind the other.
+  [[nodiscard]] std::vector<std::byte> joined(const Options& options, unsigned processes) const {
+    Options parts = options;
+    parts.split_output = processes;
+    std::vector<std::byte> all;
+    for (const std::string& name : parts.outputs()) {
+      const std::vector<std::byte> part = io::test::read_file(name);
+      all.insert(all.end(), part.begin(), part.end());
+      std::filesystem::remove(name);
+    }
+    return all;
   }
 
   io::test::TempFolder folder_;
@@ -108,12 +157,10 @@ TEST_F(WholeJobs, FindTheFirstDisorderWhereverItIs) {
 }
 
 TEST_F(WholeJobs, AddUpTheFingerprint) {
-  std::mt19937 random(1);
-  Keys keys(777);
-  std::ranges::generate(keys, random);
-  const std::string path = write("in.u32", std::as_bytes(std::span(keys)));
+  const Keys keys = random_keys(777, 1U << 31);
+  const std::string path = write("in.u32", bytes_of(keys));
   const Options options = options_of({"--fingerprint", path.c_str()});
-  const Fingerprint wanted = fingerprint_of(std::as_bytes(std::span(keys)), 4);
+  const Fingerprint wanted = fingerprint_of(bytes_of(keys), 4);
   for (const unsigned processes : {1U, 3U, 4U}) {
     EXPECT_EQ(checked_by(processes, options).fingerprint, wanted) << processes << " processes";
   }
@@ -127,14 +174,47 @@ TEST_F(WholeJobs, CountNarrowKeys) {
       std::ranges::sort(wanted, std::greater());
       const std::string input = write("in.u8", keys);
       const std::string output = folder_ / "out.u8";
-      const Options options = options_of({"-r", input.c_str(), "-o", output.c_str()});
-      run_by(processes, [&](Team& team) {
-        std::function<void()> on_leave;
-        (void)sort_on_cluster(team, options, on_leave, nullptr);
-      });
+      sort_by(processes, options_of({"-r", input.c_str(), "-o", output.c_str()}));
       EXPECT_TRUE(io::test::read_file(output) == wanted) << count << " keys, " << processes;
     }
   }
+}
+
+TEST_F(WholeJobs, WriteConsecutivePartsOfEqualSize) {
+  const std::string output = folder_ / "out-{rank}.u32";
+  for (const unsigned processes : {1U, 2U, 3U, 4U, 11U}) {
+    for (const std::size_t count : {0U, 1U, 3U, 5000U}) {
+      Keys keys = random_keys(count, 1000);
+      const std::string input = write("in.u32", bytes_of(keys));
+      const Options options = options_of({"--parts", input.c_str(), "-o", output.c_str()});
+      sort_by(processes, options);
+      Options parts = options;
+      parts.split_output = processes;
+      for (const std::string& name : parts.outputs()) {
+        const std::uint64_t part = std::filesystem::file_size(name) / sizeof(keys[0]);
+        EXPECT_TRUE(part == count / processes || part == count / processes + 1) << name;
+      }
+      std::ranges::sort(keys);
+      EXPECT_TRUE(std::ranges::equal(joined(options, processes), bytes_of(keys)))
+          << count << " keys, " << processes << " processes";
+    }
+  }
+}
+
+TEST_F(WholeJobs, LeaveNoPartIfOneCannotHaveItsName) {
+  const std::string input = write("in.u32", bytes_of(random_keys(1000, 1000)));
+  // Two processes write to the same folder.
+  for (const char* const name : {"0", "1"}) std::filesystem::create_directory(folder_ / name);
+  const std::string output = folder_ / "{rank}/out.u32";
+  const Options options = options_of({"--parts", input.c_str(), "-o", output.c_str()});
+  std::filesystem::create_directory_symlink(folder_ / "1", folder_ / "2");
+  EXPECT_NE(refused_by(3, options).find("out.u32"), std::string::npos);
+  for (const char* const name : {"0", "1"}) {
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / name)) << name;
+  }
+  write("1/out.u32", {});
+  EXPECT_NE(refused_by(2, options).find("it exists already"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "0"));
 }
 
 }  // namespace

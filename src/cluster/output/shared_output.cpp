@@ -1,4 +1,4 @@
-#include "cluster/output/cluster_output.hpp"
+#include "cluster/output/shared_output.hpp"
 
 #include <fcntl.h>
 
@@ -9,9 +9,9 @@
 
 namespace gsort::cluster {
 
-ClusterOutput::ClusterOutput(Team& team, const std::string& path, std::function<void()>& on_leave,
-                             Meter& meter)
-    : rank_(team.rank()), meter_(meter) {
+SharedOutput::SharedOutput(Team& team, const std::string& path, std::function<void()>& on_leave,
+                           Meter& meter)
+    : rank_(team.rank()), on_leave_(on_leave), meter_(meter) {
   MessageWriter writer;
   if (rank_ == 0) {
     output_.emplace(path, io::OutputOptions{io::DirectIo::kOff, false, true});
@@ -20,45 +20,45 @@ ClusterOutput::ClusterOutput(Team& team, const std::string& path, std::function<
                   "gsort-mpi cannot do this yet")
           .hint("use gsort on one machine; gsort-mpi --help says what works on several");
     }
-    hidden_path_ = output_->hidden_path();
-    on_leave = [hidden = hidden_path_] { io::sys::unlink_at(AT_FDCWD, hidden.c_str()); };
-    writer.put_text(hidden_path_);
-    writer.put(io::mark_shared_output(hidden_path_));
+    const std::string hidden = output_->hidden_path();
+    on_leave = [hidden] { io::sys::unlink_at(AT_FDCWD, hidden.c_str()); };
+    writer.put_text(hidden);
+    writer.put(io::mark_shared_output(hidden));
   }
   const Message place = team.broadcast(writer.take());
   MessageReader reader(place);
-  hidden_path_ = reader.take_text();
-  if (rank_ != 0) share_.emplace(hidden_path_, path, reader.take<std::uint64_t>());
+  const std::string hidden = reader.take_text();
+  if (rank_ != 0) share_.emplace(hidden, path, reader.take<std::uint64_t>());
   team.meet();
 }
 
-const std::string& ClusterOutput::folder() const {
-  static const std::string kNone;
-  return output_ ? output_->folder() : kNone;
-}
-
-void ClusterOutput::begin(ConstByteSpan header, std::uint64_t elements,
-                          std::uint64_t element_bytes) {
+void SharedOutput::begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) {
   header_bytes_ = header.size();
-  element_bytes_ = element_bytes;
-  bytes_ = checked_sum(header_bytes_, checked_product(elements, element_bytes));
+  element_bytes_ = plan.element_bytes;
+  bytes_ = checked_sum(header_bytes_, checked_product(elements, element_bytes_));
   if (!output_) return;
   output_->prepare(bytes_);
   if (!header.empty()) output_->write_at(0, header);
 }
 
-void ClusterOutput::put(std::uint64_t position, ConstByteSpan elements) {
+void SharedOutput::put(std::uint64_t position, ConstByteSpan elements) {
   Span span(&meter_, Stage::kWrite);
   span.add_bytes(elements.size());
-  const std::uint64_t offset = header_bytes_ + position * element_bytes_;
+  const std::uint64_t offset = offset_of(position);
   output_ ? output_->write_at(offset, elements) : share_->write_at(offset, elements);
 }
 
-void ClusterOutput::finish(const PartTable& parts) {
+void SharedOutput::finish(const PartTable& parts, std::uint64_t /*elements*/) {
   if (share_) share_->finish(offset_of(parts.begin_of(rank_)), offset_of(parts.end_of(rank_)));
 }
 
-void ClusterOutput::commit(const PartTable& parts) {
+void SharedOutput::put_in_place(Team& team, const PartTable& parts) {
+  team.work([&] { commit(parts); });
+  on_leave_ = nullptr;
+  team.meet();
+}
+
+void SharedOutput::commit(const PartTable& parts) {
   if (!output_) return;
   for (unsigned rank = 1; rank < parts.ranks(); ++rank) {
     const std::uint64_t begin = offset_of(parts.begin_of(rank));

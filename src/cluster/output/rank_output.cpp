@@ -1,0 +1,51 @@
+#include "cluster/output/rank_output.hpp"
+
+#include <span>
+
+#include <fcntl.h>
+
+#include "io/system/sys.hpp"
+#include "pipeline/output/output_chain.hpp"
+
+namespace gsort::cluster {
+
+RankOutput::RankOutput(Team& team, const std::string& path, DirectIo direct_io,
+                       std::function<void()>& on_leave, Meter& meter)
+    : rank_(team.rank()), ranks_(team.count()), on_leave_(on_leave), meter_(meter) {
+  team.work([&] { output_.emplace(path, io::OutputOptions{direct_io, true}); });
+  const std::string hidden = output_->hidden_path();
+  if (!hidden.empty()) {
+    on_leave = [hidden] { io::sys::unlink_at(AT_FDCWD, hidden.c_str()); };
+  }
+  team.meet();
+}
+
+void RankOutput::begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) {
+  begin_ = share_begin(elements, rank_, ranks_);
+  writer_.emplace(*output_, writer_options(plan, plan.job.result_bytes()));
+  writer_->begin(share_begin(elements, rank_ + 1, ranks_) - begin_,
+                 rank_ == 0 ? header : ConstByteSpan());
+}
+
+void RankOutput::put(std::uint64_t position, ConstByteSpan elements) {
+  Span span(&meter_, Stage::kWrite);
+  span.add_bytes(elements.size());
+  writer_->put(position - begin_, elements);
+}
+
+void RankOutput::abandon() noexcept {
+  if (writer_) writer_->cancel();
+}
+
+void RankOutput::finish(const PartTable& /*parts*/, std::uint64_t elements) {
+  writer_->finish(elements);
+}
+
+// Not in a thread of its own: when the job ends, it must be known whether the file has its name.
+void RankOutput::put_in_place(Team& team, const PartTable& /*parts*/) {
+  io::commit_all(std::span(&*output_, 1), [&] { team.meet(); });
+  on_leave_ = nullptr;
+  team.meet();
+}
+
+}  // namespace gsort::cluster

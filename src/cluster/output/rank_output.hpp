@@ -1,0 +1,43 @@
+// RankOutput: a file of this process alone, for --parts. It may be on any file system that this
+// host sees. All files must be new, so that those of all processes appear together or not at all.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/direct_io.hpp"
+#include "base/meter.hpp"
+#include "cluster/output/cluster_output.hpp"
+#include "io/output/writer.hpp"
+
+namespace gsort::cluster {
+
+class RankOutput final : public ClusterOutput {
+ public:
+  // Together, each with a path of its own. `on_leave` is set to what removes a hidden file. Both it
+  // and the meter outlive it. Throws: Error when `path` is there, or cannot be made; as Team.
+  RankOutput(Team& team, const std::string& path, DirectIo direct_io,
+             std::function<void()>& on_leave, Meter& meter);
+
+  [[nodiscard]] const io::Output* output() const override { return &*output_; }
+  // The header is that of rank 0's file; an array is complete in each.
+  void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) override;
+  // Thread-safe. Position as of all files.
+  void put(std::uint64_t position, ConstByteSpan elements) override;
+  void abandon() noexcept override;
+  void finish(const PartTable& parts, std::uint64_t elements) override;
+  void put_in_place(Team& team, const PartTable& parts) override;
+
+ private:
+  const unsigned rank_;
+  const unsigned ranks_;
+  std::function<void()>& on_leave_;
+  Meter& meter_;
+  std::optional<io::Output> output_;
+  std::optional<io::Writer> writer_;
+  std::uint64_t begin_ = 0;  // the first element that is its own
+};
+
+}  // namespace gsort::cluster

@@ -1,0 +1,45 @@
+// SharedOutput: one file of all processes. Rank 0 makes it, under a hidden name, and the others
+// open it; each writes its range.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/meter.hpp"
+#include "cluster/output/cluster_output.hpp"
+#include "io/output/output_share.hpp"
+
+namespace gsort::cluster {
+
+class SharedOutput final : public ClusterOutput {
+ public:
+  // Together. `on_leave` is set to what removes the hidden output of rank 0. Both it and the meter
+  // outlive it. Throws: Error when it cannot be written, or is not one file for all; as Team.
+  SharedOutput(Team& team, const std::string& path, std::function<void()>& on_leave, Meter& meter);
+
+  [[nodiscard]] const io::Output* output() const override { return output_ ? &*output_ : nullptr; }
+  void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) override;
+  // Thread-safe.
+  void put(std::uint64_t position, ConstByteSpan elements) override;
+  void finish(const PartTable& parts, std::uint64_t elements) override;
+  void put_in_place(Team& team, const PartTable& parts) override;
+
+ private:
+  [[nodiscard]] std::uint64_t offset_of(std::uint64_t element) const {
+    return header_bytes_ + element * element_bytes_;
+  }
+  void commit(const PartTable& parts);
+
+  const unsigned rank_;
+  std::function<void()>& on_leave_;
+  Meter& meter_;
+  std::optional<io::Output> output_;
+  std::optional<io::OutputShare> share_;
+  std::uint64_t header_bytes_ = 0;
+  std::uint64_t element_bytes_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace gsort::cluster
