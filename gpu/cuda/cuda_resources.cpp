@@ -38,6 +38,12 @@ void Stream::wait(const char* operation) const {
   check_cuda(cudaStreamSynchronize(stream_), CudaCall::kStream, operation);
 }
 
+void order_streams(cudaStream_t first, cudaStream_t second, const char* operation) {
+  const Event event;
+  check_cuda(cudaEventRecord(event.get(), first), CudaCall::kEvent, operation);
+  check_cuda(cudaStreamWaitEvent(second, event.get()), CudaCall::kEvent, operation);
+}
+
 Event::Event() {
   constexpr unsigned kFlags = cudaEventDisableTiming | cudaEventBlockingSync;
   check_cuda_result(

@@ -36,6 +36,10 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
+// What is queued on `second` from now on begins when all that is queued on `first` so far is done.
+// Both are streams of the current device.
+void order_streams(cudaStream_t first, cudaStream_t second, const char* operation);
+
 // Waiting for an event gives the core to others.
 class Event {
  public:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <utility>
 
 #include "element/kway_split.hpp"
 #include "gpu/cuda/cuda_check.hpp"
@@ -22,7 +21,7 @@ struct Bounds {
 
 template <class Key>
 Bounds bounds_up_to(const ShareView<Key>& share, Key value) {
-  const auto& fences = share.fences();
+  const std::span<const Key> fences = share.fences();
   const auto behind = std::ranges::upper_bound(fences, value);
   const auto number = static_cast<std::uint64_t>(behind - fences.begin());
   if (number == 0) return {0, 0};
@@ -66,12 +65,12 @@ std::uint64_t fence_step(std::uint64_t count) {
 
 template <class Key>
 ShareView<Key>::ShareView(int ordinal, const Key* keys, std::uint64_t count,
-                          std::vector<Key> fences, cudaStream_t stream)
+                          std::span<const Key> fences, cudaStream_t stream)
     : ordinal_(ordinal),
       keys_(keys),
       count_(count),
       step_(fence_step(count)),
-      fences_(std::move(fences)),
+      fences_(fences),
       stream_(stream) {}
 
 template <class Key>

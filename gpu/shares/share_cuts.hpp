@@ -25,14 +25,14 @@ namespace gsort::gpu {
 template <class Key>
 class ShareView {
  public:
-  // `keys` are ordered keys, `fences` every fence_step(count)th of them. The view does not own
-  // device memory. `stream` is one of the device.
-  ShareView(int ordinal, const Key* keys, std::uint64_t count, std::vector<Key> fences,
+  // `keys` are ordered keys, `fences` every fence_step(count)th of them. The view owns neither.
+  // `stream` is one of the device. Not thread-safe, but several views may be of the same keys.
+  ShareView(int ordinal, const Key* keys, std::uint64_t count, std::span<const Key> fences,
             cudaStream_t stream);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t step() const { return step_; }
-  [[nodiscard]] const std::vector<Key>& fences() const { return fences_; }
+  [[nodiscard]] std::span<const Key> fences() const { return fences_; }
 
   // Reads the block that holds the key, if it has not been read. Throws: DeviceError.
   [[nodiscard]] Key operator[](std::uint64_t index) const;
@@ -44,7 +44,7 @@ class ShareView {
   const Key* keys_;
   std::uint64_t count_;
   std::uint64_t step_;
-  std::vector<Key> fences_;
+  std::span<const Key> fences_;
   cudaStream_t stream_;
   mutable std::unordered_map<std::uint64_t, std::vector<Key>> blocks_;
 };

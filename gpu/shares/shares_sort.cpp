@@ -65,16 +65,24 @@ template <class Key>
 struct Place {
   int ordinal = 0;
   std::uint64_t count = 0;
-  Key* sorted = nullptr;   // the share in order, then the device's part of the result
-  Key* arrived = nullptr;  // the slices of that part
-  ScratchMemory others{};  // for fences and merging
+  Key* sorted = nullptr;      // the share in order
+  Key* arrived = nullptr;     // the slices of the device's part of the result
+  Key* last_piece = nullptr;  // where those of the last piece arrive, if there are pieces
+  ScratchMemory others{};     // for fences
+  ScratchMemory merging{};
+  std::uint64_t piece_keys = 0;  // of each piece of the part; the last may have fewer
+
+  [[nodiscard]] std::uint64_t pieces() const { return count == 0 ? 0 : div_up(count, piece_keys); }
 };
 
 template <class Key>
+std::size_t fences_bytes(std::uint64_t count) {
+  return div_up(count, fence_step(count)) * sizeof(Key);
+}
+
+template <class Key>
 std::size_t others_bytes(std::uint64_t count, std::uint32_t shares) {
-  const std::uint64_t fences = div_up(count, fence_step(count));
-  return std::max<std::size_t>(merge_slices_scratch_bytes<Key>(count, shares),
-                               fences * sizeof(Key));
+  return std::max(merge_slices_scratch_bytes<Key>(count, shares), fences_bytes<Key>(count));
 }
 
 // The phases of a sort. Each begins when the one before has ended on all devices.
@@ -108,43 +116,78 @@ class SharesSort {
 
   [[nodiscard]] Place<Key>& operator[](std::size_t number) { return places_[number]; }
 
-  // Of sorted shares, makes parts of the sorted sequence.
-  void exchange(const KeyMap<Key>& store_map,
-                const std::function<void(std::size_t number, cudaStream_t stream)>& then) {
+  // The position of a piece in the sorted sequence; of the piece behind the last, where it ends.
+  [[nodiscard]] std::uint64_t begin_of(std::size_t part, std::uint64_t piece) const {
+    std::uint64_t position = std::min(piece * places_[part].piece_keys, places_[part].count);
+    for (std::size_t before = 0; before < part; ++before) position += places_[before].count;
+    return position;
+  }
+
+  // Puts the parts of the sorted sequence where the sorted shares are. A part is one piece.
+  void exchange(const KeyMap<Key>& store_map) {
     find_cuts();
-    on_each([&](std::size_t number, cudaStream_t stream) { fetch_slices(number, stream); });
+    on_each([&](std::size_t number, cudaStream_t stream) {
+      fetch_piece(number, 0, places_[number].arrived, stream);
+    });
     on_each([&](std::size_t number, cudaStream_t stream) {
       const Place<Key>& place = places_[number];
-      const std::vector<std::uint64_t> counts = slice_counts(number);
-      merge_slices<Key>({.input = place.arrived,
-                         .slice_counts = counts.data(),
-                         .slice_count = static_cast<std::uint32_t>(counts.size()),
-                         .output = place.sorted,
-                         .store_map = store_map,
-                         .scratch = place.others,
-                         .stream = stream});
-      then(number, stream);
+      merge_piece(number, 0, {place.arrived, place.sorted, store_map, stream});
+    });
+  }
+
+  // Brings the parts of the sorted sequence to `output`, in host memory, piece by piece. A piece
+  // is merged into its place in `arrived`; its slices arrive in the place of the next piece, which
+  // is merged later.
+  void bring(Key* output, const KeyMap<Key>& store_map) {
+    find_cuts();
+    on_each([&](std::size_t number, cudaStream_t fetching) {
+      const Place<Key>& place = places_[number];
+      const Stream merging;  // both are destroyed when their work is done
+      const Stream leaving;
+      for (std::uint64_t piece = 0; piece < place.pieces(); ++piece) {
+        Key* const merged = place.arrived + piece * place.piece_keys;
+        const bool is_last = piece + 1 == place.pieces();
+        Key* const arrived = is_last ? place.last_piece : merged + place.piece_keys;
+        fetch_piece(number, piece, arrived, fetching);
+        order_streams(fetching, merging.get(), kOperation);
+        merge_piece(number, piece, {arrived, merged, store_map, merging.get()});
+        order_streams(merging.get(), leaving.get(), kOperation);
+        const std::uint64_t begin = begin_of(number, piece);
+        check_cuda(cudaMemcpyAsync(output + begin, merged,
+                                   (begin_of(number, piece + 1) - begin) * sizeof(Key),
+                                   cudaMemcpyDeviceToHost, leaving.get()),
+                   CudaCall::kCopy, kOperation);
+      }
+      order_streams(leaving.get(), fetching, kOperation);
     });
   }
 
  private:
+  struct PieceMerge {
+    const Key* arrived;
+    Key* merged;
+    const KeyMap<Key>& store_map;
+    cudaStream_t stream;
+  };
+
+  // Every device reads the cuts of its own part: most of the time is spent waiting for keys.
   void find_cuts() {
     std::vector<std::vector<Key>> fences(places_.size());
     on_each([&](std::size_t number, cudaStream_t stream) {
       fences[number] = fences_of(places_[number], stream);
     });
-    std::vector<ShareView<Key>> views;
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      const Place<Key>& place = places_[i];
-      views.emplace_back(place.ordinal, place.sorted, place.count, std::move(fences[i]),
-                         streams_[i].get());
-    }
-    std::uint64_t position = 0;
-    cuts_.push_back(cut_shares<Key>(views, 0));
-    for (const Place<Key>& place : places_) {
-      position += place.count;
-      cuts_.push_back(cut_shares<Key>(views, position));
-    }
+    cuts_.resize(places_.size());
+    on_each([&](std::size_t number, cudaStream_t) {
+      std::vector<ShareView<Key>> views;
+      for (std::size_t i = 0; i < places_.size(); ++i) {
+        views.emplace_back(places_[i].ordinal, places_[i].sorted, places_[i].count,
+                           std::span<const Key>(fences[i]), streams_[i].get());
+      }
+      for (std::uint64_t piece = 0; piece <= places_[number].pieces(); ++piece) {
+        cuts_[number].push_back(cut_shares<Key>(views, begin_of(number, piece)));
+      }
+      use_device(places_[number].ordinal);
+    });
   }
 
   std::vector<Key> fences_of(const Place<Key>& place, cudaStream_t stream) const {
@@ -159,41 +202,54 @@ class SharesSort {
     return fences;
   }
 
-  [[nodiscard]] std::vector<std::uint64_t> slice_counts(std::size_t part) const {
+  [[nodiscard]] std::vector<std::uint64_t> slice_counts(std::size_t part,
+                                                        std::uint64_t piece) const {
     std::vector<std::uint64_t> counts(places_.size());
     for (std::size_t share = 0; share < counts.size(); ++share) {
-      counts[share] = cuts_[part + 1][share] - cuts_[part][share];
+      counts[share] = cuts_[part][piece + 1][share] - cuts_[part][piece][share];
     }
     return counts;
   }
 
   // Devices begin with different shares, so that they do not all wait for the same link.
-  void fetch_slices(std::size_t part, cudaStream_t stream) {
-    const std::vector<std::uint64_t> counts = slice_counts(part);
+  void fetch_piece(std::size_t part, std::uint64_t piece, Key* to, cudaStream_t stream) {
+    const std::vector<std::uint64_t> counts = slice_counts(part, piece);
     for (std::size_t turn = 0; turn < counts.size(); ++turn) {
       const std::size_t share = (part + turn) % counts.size();
       const std::uint64_t before = std::accumulate(
           counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(share), std::uint64_t{0});
-      fetch(places_[part], before, places_[share], cuts_[part][share], counts[share], stream);
+      const Key* const slice = places_[share].sorted + cuts_[part][piece][share];
+      fetch(to + before, places_[part].ordinal, slice, places_[share].ordinal, counts[share],
+            stream);
     }
   }
 
-  static void fetch(const Place<Key>& to, std::uint64_t to_index, const Place<Key>& from,
-                    std::uint64_t from_index, std::uint64_t count, cudaStream_t stream) {
+  static void fetch(Key* to, int to_ordinal, const Key* from, int from_ordinal, std::uint64_t count,
+                    cudaStream_t stream) {
     if (count == 0) return;
-    Key* const target = to.arrived + to_index;
-    const Key* const source = from.sorted + from_index;
     const std::size_t bytes = count * sizeof(Key);
     const cudaError_t result =
-        to.ordinal == from.ordinal
-            ? cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, stream)
-            : cudaMemcpyPeerAsync(target, to.ordinal, source, from.ordinal, bytes, stream);
+        to_ordinal == from_ordinal
+            ? cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream)
+            : cudaMemcpyPeerAsync(to, to_ordinal, from, from_ordinal, bytes, stream);
     check_cuda(result, CudaCall::kCopy, "copying sorted keys between devices");
+  }
+
+  void merge_piece(std::size_t part, std::uint64_t piece, const PieceMerge& merge) {
+    const std::vector<std::uint64_t> counts = slice_counts(part, piece);
+    merge_slices<Key>({.input = merge.arrived,
+                       .slice_counts = counts.data(),
+                       .slice_count = static_cast<std::uint32_t>(counts.size()),
+                       .output = merge.merged,
+                       .store_map = merge.store_map,
+                       .scratch = places_[part].merging,
+                       .stream = merge.stream});
   }
 
   std::vector<Place<Key>> places_;
   std::vector<StreamOf> streams_;
-  std::vector<std::vector<std::uint64_t>> cuts_;  // where each part begins, and the last one ends
+  // Of each part, the cut where each piece begins, and that where the last one ends.
+  std::vector<std::vector<std::vector<std::uint64_t>>> cuts_;
 };
 
 void require_some(std::size_t shares) {
@@ -201,26 +257,39 @@ void require_some(std::size_t shares) {
   throw Error(ErrorKind::kUsage, kOperation, "no devices were given");
 }
 
-// Two arrays of keys, and what else there is to take.
+// At most as many pieces as chunks on the way in: a piece then needs little more scratch memory
+// than the sort of a chunk. Pieces begin at whole cache lines.
+std::uint64_t piece_keys_of(std::uint64_t count, std::uint64_t least_keys) {
+  constexpr std::uint64_t kLineKeys = 128 / sizeof(std::uint32_t);
+  const std::uint64_t pieces =
+      std::clamp<std::uint64_t>(count / least_keys, 1, kMostArrivingChunks);
+  return round_up(div_up(count, pieces), kLineKeys);
+}
+
 template <class Key>
 struct HostPlace {
-  Key* arrived = nullptr;
-  Key* merged = nullptr;
-  ScratchMemory others{};
+  Place<Key> place;
   std::size_t bytes = 0;
 };
 
+// Two arrays of keys, and what else there is to take.
 template <class Key>
-HostPlace<Key> cut_host_place(void* scratch, std::uint64_t count, std::uint32_t devices) {
-  HostPlace<Key> place;
+HostPlace<Key> cut_host_place(void* scratch, std::uint64_t count, std::uint32_t devices,
+                              std::uint64_t least_piece_keys) {
+  Place<Key> place;
+  place.count = count;
+  place.piece_keys = piece_keys_of(count, least_piece_keys);
   ScratchCutter cutter(scratch);
-  place.arrived = cutter.take<Key>(count);
-  place.merged = cutter.take<Key>(count);
-  place.others.bytes = std::max(arriving_scratch_bytes<Key>(arriving_chunks(count)),
-                                others_bytes<Key>(count, devices));
+  place.arrived = cutter.take<Key>(place.pieces() * place.piece_keys);
+  place.sorted = cutter.take<Key>(place.pieces() * place.piece_keys);
+  ScratchCutter pieces(cutter.take<std::byte>(0));
+  place.last_piece = pieces.take<Key>(place.piece_keys);
+  place.merging.bytes = merge_slices_scratch_bytes<Key>(place.piece_keys, devices);
+  place.merging.memory = pieces.take<std::byte>(place.merging.bytes);
+  place.others.bytes = std::max({arriving_scratch_bytes<Key>(arriving_chunks(count)),
+                                 fences_bytes<Key>(count), pieces.used_bytes()});
   place.others.memory = cutter.take<std::byte>(place.others.bytes);
-  place.bytes = cutter.used_bytes();
-  return place;
+  return {place, cutter.used_bytes()};
 }
 
 }  // namespace
@@ -246,11 +315,14 @@ void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& ma
     ScratchCutter cutter(share.scratch.memory);
     Key* const arrived = cutter.take<Key>(share.count);
     const std::size_t others = others_bytes<Key>(share.count, number_of_shares);
-    places.push_back({share.ordinal,
-                      share.count,
-                      share.keys,
-                      arrived,
-                      {cutter.take<std::byte>(others), others}});
+    const ScratchMemory memory{cutter.take<std::byte>(others), others};
+    places.push_back({.ordinal = share.ordinal,
+                      .count = share.count,
+                      .sorted = share.keys,
+                      .arrived = arrived,
+                      .others = memory,
+                      .merging = memory,
+                      .piece_keys = share.count});
   }
   const KeptDevice kept;
   SharesSort<Key> sort(std::move(places));
@@ -262,17 +334,19 @@ void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& ma
                                     .scratch = shares[number].scratch,
                                     .stream = stream});
   });
-  sort.exchange(map, [](std::size_t, cudaStream_t) {});
+  sort.exchange(map);
 }
 
 template <class Key>
-std::size_t sort_host_shares_scratch_bytes(std::uint64_t count, std::uint32_t devices) {
+std::size_t sort_host_shares_scratch_bytes(std::uint64_t count, std::uint32_t devices,
+                                           std::uint64_t least_piece_keys) {
   const std::uint64_t share = div_up(count, std::max(devices, 1U));
   require_count(share, kOperation);
   // Shorter chunks need less, and so may a share that has one key less than another.
-  std::size_t most = cut_host_place<Key>(nullptr, share, devices).bytes;
-  if (share > 1) most = std::max(most, cut_host_place<Key>(nullptr, share - 1, devices).bytes);
-  return most;
+  const auto bytes_of = [&](std::uint64_t keys) {
+    return cut_host_place<Key>(nullptr, keys, devices, least_piece_keys).bytes;
+  };
+  return share > 1 ? std::max(bytes_of(share), bytes_of(share - 1)) : bytes_of(share);
 }
 
 template <class Key>
@@ -285,42 +359,39 @@ void sort_host_shares(const HostShareSort<Key>& host, std::span<const SharingDev
     require_apart(host.input, bytes, host.output, bytes, kOperation, "input and output");
   }
   const auto count = static_cast<std::uint32_t>(devices.size());
-  const std::size_t needed = sort_host_shares_scratch_bytes<Key>(host.count, count);
+  const std::size_t needed =
+      sort_host_shares_scratch_bytes<Key>(host.count, count, host.least_piece_keys);
   std::vector<Place<Key>> places;
-  std::vector<std::uint64_t> begins;
-  std::uint64_t begin = 0;
   for (std::uint32_t device = 0; device < count; ++device) {
     require_scratch(devices[device].scratch, needed, kOperation);
     const std::uint64_t keys = host.count / count + (device < host.count % count ? 1 : 0);
-    const auto place = cut_host_place<Key>(devices[device].scratch.memory, keys, count);
-    places.push_back({devices[device].ordinal, keys, place.arrived, place.merged, place.others});
-    begins.push_back(begin);
-    begin += keys;
+    places.push_back(
+        cut_host_place<Key>(devices[device].scratch.memory, keys, count, host.least_piece_keys)
+            .place);
+    places.back().ordinal = devices[device].ordinal;
   }
   const KeptDevice kept;
   SharesSort<Key> sort(std::move(places));
   sort.on_each([&](std::size_t number, cudaStream_t stream) {
     Place<Key>& place = sort[number];
-    const Key* const sorted = sort_arriving_keys<Key>({.input = host.input + begins[number],
-                                                       .chunks = arriving_chunks(place.count),
-                                                       .arrived = place.sorted,
-                                                       .merged = place.arrived,
-                                                       .load_map = host.map,
-                                                       .scratch = place.others,
-                                                       .stream = stream});
+    const Key* const sorted =
+        sort_arriving_keys<Key>({.input = host.input + sort.begin_of(number, 0),
+                                 .chunks = arriving_chunks(place.count),
+                                 .arrived = place.sorted,
+                                 .merged = place.arrived,
+                                 .load_map = host.map,
+                                 .scratch = place.others,
+                                 .stream = stream});
     if (sorted != place.sorted) std::swap(place.sorted, place.arrived);
   });
-  sort.exchange(host.map, [&](std::size_t number, cudaStream_t stream) {
-    check_cuda(cudaMemcpyAsync(host.output + begins[number], sort[number].sorted,
-                               sort[number].count * sizeof(Key), cudaMemcpyDeviceToHost, stream),
-               CudaCall::kCopy, kOperation);
-  });
+  sort.bring(host.output, host.map);
 }
 
-#define GSORT_INSTANTIATE(Key)                                                            \
-  template std::size_t sort_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t);      \
-  template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&);       \
-  template std::size_t sort_host_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t); \
+#define GSORT_INSTANTIATE(Key)                                                           \
+  template std::size_t sort_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t);     \
+  template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&);      \
+  template std::size_t sort_host_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t, \
+                                                           std::uint64_t);               \
   template void sort_host_shares(const HostShareSort<Key>&, std::span<const SharingDevice>);
 GSORT_INSTANTIATE(std::uint32_t)
 GSORT_INSTANTIATE(std::uint64_t)

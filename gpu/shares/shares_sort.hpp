@@ -10,6 +10,11 @@
 //   shares      7 1 5 | 3 9 2     sorted   1 5 7 | 2 3 9
 //   cuts at 3   1 | 2                      1 - 5 7 | 2 3 - 9
 //   slices      1, 2 3 | 5 7, 9   merged   1 2 3 | 5 7 9
+//
+// Keys that go back to host memory are merged in pieces: exact cuts divide the part of each device,
+// too, and while it merges a piece, it fetches the slices of the next one, and the piece before
+// goes to the host. Keys that stay on the devices are not: what a merge writes lies where others
+// still fetch from, and one more array for it would be half as much memory again.
 #pragma once
 
 #include <cstddef>
@@ -50,11 +55,14 @@ struct SharingDevice {
   ScratchMemory scratch{};  // its memory, of sort_host_shares_scratch_bytes(count, devices)
 };
 
+// No piece of a part has fewer keys, unless it is the last.
+inline constexpr std::uint64_t kLeastPieceKeys = std::uint64_t{1} << 21;
+
 // Memory of each device for a sort of `count` keys in host memory: two arrays of its share of the
 // keys, and an eighth.
 template <class Key>
-[[nodiscard]] std::size_t sort_host_shares_scratch_bytes(std::uint64_t count,
-                                                         std::uint32_t devices);
+[[nodiscard]] std::size_t sort_host_shares_scratch_bytes(
+    std::uint64_t count, std::uint32_t devices, std::uint64_t least_piece_keys = kLeastPieceKeys);
 
 // Keys in host memory; the output may be the input.
 template <class Key>
@@ -63,6 +71,7 @@ struct HostShareSort {
   Key* output = nullptr;
   std::uint64_t count = 0;
   KeyMap<Key> map{};
+  std::uint64_t least_piece_keys = kLeastPieceKeys;  // another in tests; not 0
 };
 
 // Sorts keys in host memory on several devices, whose links to the host add up. Fast only if the
@@ -71,10 +80,11 @@ struct HostShareSort {
 template <class Key>
 void sort_host_shares(const HostShareSort<Key>& sort, std::span<const SharingDevice> devices);
 
-#define GSORT_DECLARE(Key)                                                                       \
-  extern template std::size_t sort_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t);      \
-  extern template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&);       \
-  extern template std::size_t sort_host_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t); \
+#define GSORT_DECLARE(Key)                                                                      \
+  extern template std::size_t sort_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t);     \
+  extern template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&);      \
+  extern template std::size_t sort_host_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t, \
+                                                                  std::uint64_t);               \
   extern template void sort_host_shares(const HostShareSort<Key>&, std::span<const SharingDevice>);
 GSORT_DECLARE(std::uint32_t)
 GSORT_DECLARE(std::uint64_t)

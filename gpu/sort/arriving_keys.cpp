@@ -12,12 +12,6 @@ namespace {
 
 constexpr const char* kOperation = "sorting host memory on the GPU";
 
-void order_streams(cudaStream_t first, cudaStream_t second) {
-  const Event event;
-  check_cuda(cudaEventRecord(event.get(), first), CudaCall::kEvent, kOperation);
-  check_cuda(cudaStreamWaitEvent(second, event.get()), CudaCall::kEvent, kOperation);
-}
-
 }  // namespace
 
 std::vector<std::uint64_t> arriving_chunks(std::uint64_t count) {
@@ -43,14 +37,14 @@ Key* sort_arriving_keys(const Arrival<Key>& arrival) {
   const auto& [input, chunks, arrived, merged, load_map, store_map, scratch, stream] = arrival;
   const bool merges = chunks.size() > 1;
   const Stream arrivals;  // destroyed when its work is done
-  order_streams(stream, arrivals.get());
+  order_streams(stream, arrivals.get(), kOperation);
   std::uint64_t position = 0;
   for (const std::uint64_t keys : chunks) {
     Key* const chunk = arrived + position;
     check_cuda(cudaMemcpyAsync(chunk, input + position, keys * sizeof(Key), cudaMemcpyHostToDevice,
                                arrivals.get()),
                CudaCall::kCopy, kOperation);
-    order_streams(arrivals.get(), stream);
+    order_streams(arrivals.get(), stream, kOperation);
     sort_keys<Key>({.input = chunk,
                     .output = chunk,
                     .count = keys,

@@ -24,8 +24,8 @@
 #include "gpu/cuda/cuda_resources.hpp"
 #include "gpu/engine/gpu.hpp"
 #include "gpu/shares/peer_access.hpp"
+#include "gpu/shares/shares_sort.hpp"
 #include "io/system/memory.hpp"
-#include "library/device_shares.hpp"
 #include "support/invented.hpp"
 #include "support/sort_run.hpp"
 #include "support/sorted_copy.hpp"
@@ -354,9 +354,10 @@ TEST(EmulatedDevice, SharesASortWithOthersItCannotReach) {
   const auto keys = test::keys_in<std::uint32_t>(input);
   std::vector<std::uint32_t> wanted(keys.begin(), keys.end());
   std::ranges::sort(wanted);
-  const std::size_t bytes = host_sort_scratch_bytes<std::uint32_t>(keys.size(), 4);
+  constexpr std::uint64_t kPieceKeys = 1'000;
+  const auto bytes = gpu::sort_host_shares_scratch_bytes<std::uint32_t>(keys.size(), 4, kPieceKeys);
   std::vector<gpu::DeviceMemory> memory;
-  std::vector<HostSortDevice> devices;
+  std::vector<gpu::SharingDevice> devices;
   for (int device = 0; device < 4; ++device) {
     gpu::use_device(device);
     memory.emplace_back(bytes);
@@ -364,8 +365,8 @@ TEST(EmulatedDevice, SharesASortWithOthersItCannotReach) {
   }
   std::vector<std::uint32_t> sorted(keys.size());
   emulator::set_peer_access(false);
-  sort_host_keys<std::uint32_t>(keys.data(), sorted.data(), keys.size(), Order::kAscending,
-                                devices);
+  gpu::sort_host_shares<std::uint32_t>({keys.data(), sorted.data(), keys.size(), {}, kPieceKeys},
+                                       devices);
   emulator::set_peer_access(true);
   EXPECT_TRUE(sorted == wanted);
   for (int device = 3; device >= 0; --device) {

@@ -4,7 +4,9 @@
 #include "gpu/shares/shares_sort.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -162,24 +164,101 @@ TYPED_TEST(SharesSort, SortsSharesAsOneSequence) {
   }
 }
 
+// Devices with scratch memory for a sort of keys in host memory, and a guard behind it.
+template <class Key>
+class HostSharing {
+ public:
+  HostSharing(std::uint64_t count, std::uint32_t devices, std::uint64_t least_piece_keys)
+      : least_piece_keys_(least_piece_keys),
+        bytes_(sort_host_shares_scratch_bytes<Key>(count, devices, least_piece_keys)) {
+    const std::vector<std::byte> filled(bytes_ + kGuardBytes, kGuard);
+    for (std::uint32_t i = 0; i < devices; ++i) {
+      scratch_.emplace_back(device_of(i), filled.size());
+      scratch_.back().put(filled.data(), filled.size());
+      devices_.push_back({device_of(i), {scratch_.back().get(), bytes_}});
+    }
+  }
+
+  void sort(const std::vector<Key>& input, std::vector<Key>& output, const KeyMap<Key>& map) const {
+    sort_host_shares<Key>({input.data(), output.data(), input.size(), map, least_piece_keys_},
+                          devices_);
+  }
+
+  [[nodiscard]] bool guards_are_whole() const {
+    return std::ranges::all_of(scratch_, [&](const OnDevice& scratch) {
+      std::vector<std::byte> all(bytes_ + kGuardBytes);
+      scratch.get(all.data(), all.size());
+      return std::ranges::all_of(std::span(all).subspan(bytes_),
+                                 [](std::byte byte) { return byte == kGuard; });
+    });
+  }
+
+ private:
+  static constexpr std::size_t kGuardBytes = 4'096;
+  static constexpr std::byte kGuard{0xA5};
+
+  std::uint64_t least_piece_keys_;
+  std::size_t bytes_;
+  std::vector<OnDevice> scratch_;
+  std::vector<SharingDevice> devices_;
+};
+
+template <class Key>
+void expect_host_sort(std::vector<Key> keys, std::uint32_t devices, std::uint64_t least_piece_keys,
+                      const KeyMap<Key>& map) {
+  SCOPED_TRACE(testing::Message() << devices << " devices, " << keys.size()
+                                  << " keys, pieces of at least " << least_piece_keys);
+  const auto expected = sorted_copy(keys, map);
+  const HostSharing<Key> sharing(keys.size(), devices, least_piece_keys);
+  std::vector<Key> apart(keys.size());
+  sharing.sort(keys, apart, map);
+  EXPECT_TRUE(apart == expected);
+  sharing.sort(keys, keys, map);
+  EXPECT_TRUE(keys == expected) << "in place";
+  EXPECT_TRUE(sharing.guards_are_whole());
+}
+
 TYPED_TEST(SharesSort, SortsHostMemoryOnSeveralDevices) {
   for (const std::uint32_t devices : {1U, 2U, 3U, 4U}) {
     for (const std::uint64_t count : {0U, 1U, 2U, 5'003U}) {
-      const auto map = signed_descending<TypeParam>();
-      auto keys = keys_of<TypeParam>(count, devices % 2 == 0 ? 0 : 20, count);
-      const auto expected = sorted_copy(keys, map);
-      const std::size_t bytes = sort_host_shares_scratch_bytes<TypeParam>(count, devices);
-      std::vector<OnDevice> scratch;
-      std::vector<SharingDevice> sharing;
-      for (std::uint32_t i = 0; i < devices; ++i) {
-        scratch.emplace_back(device_of(i), bytes);
-        sharing.push_back({device_of(i), {scratch.back().get(), bytes}});
+      expect_host_sort<TypeParam>(keys_of<TypeParam>(count, devices % 2 == 0 ? 0 : 20, count),
+                                  devices, kLeastPieceKeys, signed_descending<TypeParam>());
+    }
+  }
+}
+
+// A piece has a multiple of 32 keys, a part at most 8 pieces; more than 8 slices are merged twice.
+TYPED_TEST(SharesSort, MergesPiecesOfEverySize) {
+  for (const std::uint32_t devices : {1U, 2U, 3U, 9U}) {
+    for (const std::uint64_t share : {1U, 31U, 32U, 33U, 64U, 65U, 256U, 257U, 1'500U}) {
+      for (const std::uint64_t count :
+           {devices * share - 1, devices * share, devices * share + 1}) {
+        expect_host_sort<TypeParam>(keys_of<TypeParam>(count, 0, count), devices, 1, {});
       }
-      std::vector<TypeParam> apart(count);
-      sort_host_shares<TypeParam>({keys.data(), apart.data(), count, map}, sharing);
-      ASSERT_TRUE(apart == expected) << devices << " devices, " << count << " keys";
-      sort_host_shares<TypeParam>({keys.data(), keys.data(), count, map}, sharing);
-      ASSERT_TRUE(keys == expected) << devices << " devices, in place";
+    }
+  }
+}
+
+// All slices of a piece but one may be empty, and ties lie across all pieces.
+TYPED_TEST(SharesSort, MergesPiecesOfSkewedShares) {
+  for (const std::uint32_t devices : {2U, 4U}) {
+    for (const std::uint64_t values : {1U, 2U, 40U, 0U}) {
+      auto keys = keys_of<TypeParam>(4'001, values, devices);
+      std::ranges::sort(keys);
+      expect_host_sort<TypeParam>(keys, devices, 100, {});
+      expect_host_sort<TypeParam>(keys, devices, 100, signed_descending<TypeParam>());
+      std::ranges::rotate(keys, keys.begin() + 1'234);
+      expect_host_sort<TypeParam>(keys, devices, 100, {});
+    }
+  }
+}
+
+TYPED_TEST(SharesSort, NeedsTwoArraysAndAnEighth) {
+  for (const std::uint32_t devices : {1U, 2U, 3U, 8U}) {
+    for (const std::uint64_t share : {std::uint64_t{1} << 24, (std::uint64_t{1} << 28) + 1}) {
+      const std::size_t array = share * sizeof(TypeParam);
+      const auto bytes = sort_host_shares_scratch_bytes<TypeParam>(devices * share, devices);
+      EXPECT_LE(bytes, array * 2 + array / 8 + array / 32) << devices << " devices, " << share;
     }
   }
 }
@@ -211,37 +290,58 @@ TEST_F(DeviceShares, AreSortedByTheLibrary) {
   EXPECT_EQ(sorted, (std::vector<float>{-3.0F, -1.0F, 0.5F, 2.5F, 7.0F}));
 }
 
-// Every call of every kind fails once, on each device in turn.
-TEST_F(DeviceShares, SayWhichDeviceFailed) {
-  const std::vector<std::uint64_t> counts = {700, 900, 400};
-  const auto keys = keys_of<std::uint32_t>(sum_of(counts), 0, 1);
-  const auto expected = sorted_copy(keys, {});
+// Every call of every kind fails once, on each of three devices in turn. Sort: makes a call of the
+// sort on memory that is ready; the call returns whether the keys are in order.
+template <class Sort>
+void expect_device_errors(const Sort& sort) {
   int met = 0;
-  for (std::size_t failing = 0; failing < counts.size(); ++failing) {
+  for (std::size_t failing = 0; failing < 3; ++failing) {
     const int ordinal = device_of(failing);
     for (std::size_t kind = 0; kind < kCudaCallKinds; ++kind) {
       bool hit = true;
       for (std::uint64_t nth = 1; hit; ++nth) {
-        const Shared<std::uint32_t> shared(keys, counts);
+        const auto call = sort();
         inject_cuda_fault(
             {static_cast<CudaCall>(kind), nth, cudaErrorLaunchFailure, false, ordinal});
-        std::string words;
+        bool sorted = false;
         try {
-          sort_shares<std::uint32_t>(shared.shares(), {});
+          sorted = call();
         } catch (const DeviceError& error) {
           EXPECT_EQ(error.ordinal(), ordinal);
-          words = error.what();
         }
         hit = cuda_fault_was_met();
         clear_cuda_fault();
         met += hit ? 1 : 0;
-        EXPECT_EQ(words.empty(), !hit) << "kind " << kind << ", call " << nth;
-        EXPECT_TRUE(hit || shared.all() == expected);
-        if (HasFailure()) return;
+        EXPECT_EQ(sorted, !hit) << "kind " << kind << ", call " << nth;
+        if (testing::Test::HasFailure()) return;
       }
     }
   }
   EXPECT_GT(met, 30);
+}
+
+TEST_F(DeviceShares, SayWhichDeviceFailed) {
+  const std::vector<std::uint64_t> counts = {700, 900, 400};
+  const auto keys = keys_of<std::uint32_t>(sum_of(counts), 0, 1);
+  const auto expected = sorted_copy(keys, {});
+  expect_device_errors([&] {
+    return [&, shared = std::make_shared<Shared<std::uint32_t>>(keys, counts)] {
+      sort_shares<std::uint32_t>(shared->shares(), {});
+      return !cuda_fault_was_met() && shared->all() == expected;
+    };
+  });
+}
+
+TEST_F(DeviceShares, OfHostMemorySayWhichDeviceFailed) {
+  const auto keys = keys_of<std::uint32_t>(1'000, 0, 1);
+  const auto expected = sorted_copy(keys, {});
+  expect_device_errors([&] {
+    return [&, sharing = std::make_shared<HostSharing<std::uint32_t>>(keys.size(), 3, 100)] {
+      std::vector<std::uint32_t> sorted(keys.size());
+      sharing->sort(keys, sorted, {});
+      return !cuda_fault_was_met() && sorted == expected;
+    };
+  });
 }
 
 TEST_F(DeviceShares, RefuseWhatCannotBe) {
