@@ -9,11 +9,14 @@
 #include <utility>
 
 #include "devices.hpp"
+#include "late_streams.hpp"
 
 // NOLINTBEGIN(readability-identifier-naming): the names are CUDA's
 
 struct CUstream_st {};
-struct CudaEvent {};
+struct CudaEvent {
+  emulator::Flag done;
+};
 
 namespace {
 
@@ -21,6 +24,7 @@ constexpr std::size_t kAlignment = 256;  // of cudaMalloc
 
 thread_local int current = 0;
 std::atomic<bool> has_peers{true};
+std::atomic<bool> is_late{false};
 std::atomic<int> device_count{emulator::kDevices};
 std::array<std::atomic<std::size_t>, emulator::kDevices> device_bytes = {
     emulator::kDeviceBytes, emulator::kDeviceBytes, emulator::kDeviceBytes, emulator::kDeviceBytes};
@@ -116,6 +120,12 @@ Objects& objects() {
   return *all;
 }
 
+// Of the current device; never destroyed, either.
+emulator::LateStreams& streams() {
+  static auto* const all = new std::array<emulator::LateStreams, emulator::kDevices>;
+  return (*all)[static_cast<std::size_t>(current)];
+}
+
 template <class T>
 cudaError_t make(T** made) {
   *made = new T;
@@ -145,6 +155,13 @@ void set_device_bytes(int device, std::size_t bytes) {
 }
 void set_device_count(int count) {
   device_count = count;
+}
+void set_late_streams(bool late) {
+  is_late = late;
+}
+void queue(const void* stream, std::function<void()> work) {
+  if (!is_late || stream == nullptr) return work();
+  streams().add(stream, std::move(work));
 }
 void restart_counts() {
   objects().restart_counts();
@@ -232,6 +249,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*d
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  streams().finish_all();
   return cudaSuccess;
 }
 
@@ -241,16 +259,19 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) 
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   emulator::require_own(stream, "waiting for a stream");
+  streams().finish(stream);
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event) {
   emulator::require_own(stream, "ordering streams");
   emulator::require_own(event, "ordering streams");
+  streams().add_wait(stream, event->done);
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  streams().forget(stream);
   return destroy(stream, "destroying a stream");
 }
 
@@ -261,11 +282,13 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   emulator::require_own(event, "recording an event");
   emulator::require_own(stream, "recording an event");
+  if (is_late) event->done = streams().record(stream);
   return cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   emulator::require_own(event, "waiting for an event");
+  streams().finish(event->done);
   return cudaSuccess;
 }
 
@@ -288,6 +311,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
 
 cudaError_t cudaFree(void* memory) {
   if (memory == nullptr) return cudaSuccess;
+  streams().finish_all();
   objects().remove(memory, "freeing memory");
   std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): of cudaMalloc
   return cudaSuccess;
@@ -330,27 +354,27 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 
 cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
-  emulator::require_own(memory, "setting memory");
-  if (bytes > 0) std::memset(memory, value, bytes);
-  return cudaSuccess;
+  return cudaMemsetAsync(memory, value, bytes, nullptr);
 }
 
 cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
   emulator::require_own(stream, "setting memory");
-  return cudaMemset(memory, value, bytes);
-}
-
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/) {
-  emulator::require_own(to, "copying memory");
-  emulator::require_own(from, "copying memory");
-  if (bytes > 0) std::memcpy(to, from, bytes);
+  emulator::require_own(memory, "setting memory");
+  if (bytes > 0) emulator::queue(stream, [=] { std::memset(memory, value, bytes); });
   return cudaSuccess;
 }
 
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/,
                             cudaStream_t stream) {
   emulator::require_own(stream, "copying memory");
-  return cudaMemcpy(to, from, bytes, kind);
+  emulator::require_own(to, "copying memory");
+  emulator::require_own(from, "copying memory");
+  if (bytes > 0) emulator::queue(stream, [=] { std::memcpy(to, from, bytes); });
+  return cudaSuccess;
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
@@ -360,7 +384,7 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
   if (objects().device_of(to) != to_device || objects().device_of(from) != from_device) {
     misused("copying between devices", "the memory is not on the devices that were named");
   }
-  std::memcpy(to, from, bytes);
+  emulator::queue(stream, [=] { std::memcpy(to, from, bytes); });
   return cudaSuccess;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace emulator {
 
@@ -31,6 +32,13 @@ void set_device_bytes(int device, std::size_t bytes);
 
 // From now on only the first `count` devices are listed; at first all are.
 void set_device_count(int count);
+
+// From now on work that is queued on streams is done late (late_streams.hpp); at first at once.
+// Requires: no stream has work.
+void set_late_streams(bool late);
+
+// Does the work now, or late on the stream of the current device.
+void queue(const void* stream, std::function<void()> work);
 
 // Forgets peaks and launches.
 void restart_counts();

@@ -1,6 +1,6 @@
 // The part of CUDA that gsort's kernels and their tests use, for a C++ compiler: kernels run on the
 // CPU (emulator.hpp). Device memory is memory of the process, and every call is done when it
-// returns.
+// returns, unless streams are late (late_streams.hpp).
 #pragma once
 
 #include <algorithm>
@@ -166,8 +166,10 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   emulator::require_own(config->stream, "launching a kernel");
   (emulator::require_own_argument(arguments), ...);
   emulator::count_launch();
-  emulator::run_grid({config->gridDim, config->blockDim, config->dynamicSmemBytes},
-                     [&] { kernel(static_cast<Parameters>(arguments)...); });
+  const emulator::GridShape shape{config->gridDim, config->blockDim, config->dynamicSmemBytes};
+  emulator::queue(config->stream, [=, ... values = static_cast<Parameters>(arguments)] {
+    emulator::run_grid(shape, [&] { kernel(values...); });
+  });
   return cudaSuccess;
 }
 
