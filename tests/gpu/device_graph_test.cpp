@@ -99,7 +99,23 @@ TYPED_TEST(DeviceGraph, ReplaysSortsByDistribution) {
   }
 }
 
-// Calls of the library that give numbers of keys: where each key of each array was before.
+// Where each array begins, and where the last one ends.
+using Offsets = std::vector<std::uint64_t>;
+
+// What a call of the library is given, and what it makes of it: keys that are sorted in each of
+// these arrays.
+struct Arrays {
+  Offsets before;  // empty if keys are not sorted
+  Offsets after;
+};
+
+// Calls that give keys: of the keys before and after.
+struct KeysCall {
+  std::size_t scratch_bytes;
+  std::function<void(const double*, double*, DeviceScratch, cudaStream_t)> call;
+};
+
+// Calls that give numbers of keys: where each key of each array was before.
 struct NumbersCall {
   std::size_t scratch_bytes;
   // Of keys, indices, and the numbers 0 to count - 1 as values.
@@ -108,35 +124,69 @@ struct NumbersCall {
       call;
 };
 
+// Calls visit(begin, end) for the places of every array.
+void for_each_array(const Offsets& offsets,
+                    const std::function<void(std::ptrdiff_t, std::ptrdiff_t)>& visit) {
+  for (std::size_t array = 0; array + 1 < offsets.size(); ++array) {
+    visit(static_cast<std::ptrdiff_t>(offsets[array]),
+          static_cast<std::ptrdiff_t>(offsets[array + 1]));
+  }
+}
+
+void sort_each(std::vector<double>& keys, const Offsets& offsets) {
+  for_each_array(offsets, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    std::sort(keys.begin() + begin, keys.begin() + end, std::greater<>());
+  });
+}
+
 // With all numbers counted from the first key, or from that of each array.
-std::vector<std::int64_t> numbers_of(const std::vector<double>& keys,
-                                     const std::vector<std::uint64_t>& offsets, bool of_each) {
+std::vector<std::int64_t> numbers_of(const std::vector<double>& keys, const Offsets& offsets,
+                                     bool of_each) {
   std::vector<std::int64_t> numbers(keys.size());
   std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
-  for (std::size_t array = 0; array + 1 < offsets.size(); ++array) {
-    const auto begin = static_cast<std::ptrdiff_t>(offsets[array]);
-    const auto end = static_cast<std::ptrdiff_t>(offsets[array + 1]);
+  for_each_array(offsets, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     std::ranges::stable_sort(numbers.begin() + begin, numbers.begin() + end, std::greater<>(),
                              [&](std::int64_t i) { return keys[static_cast<std::size_t>(i)]; });
     for (auto i = begin; of_each && i < end; ++i) numbers[static_cast<std::size_t>(i)] -= begin;
-  }
+  });
   return numbers;
 }
 
-// Values that are no NaN and no zero, whose order is that of the host.
-std::vector<double> doubles_of(Shape shape, std::size_t count) {
+// Values that are no NaN and no zero, whose order is that of the host; sorted in each array.
+std::vector<double> doubles_of(Shape shape, std::size_t count, const Offsets& sorted) {
   std::vector<double> keys;
   for (const std::uint32_t key : make_keys<std::uint32_t>(shape, count, 5)) {
     keys.push_back(static_cast<double>(key % 50'000) - 25'000.5);
   }
+  sort_each(keys, sorted);
   return keys;
 }
 
 using LibraryGraph = GpuTest;
 
-void replay_numbers(const NumbersCall& numbers, const std::vector<std::uint64_t>& offsets,
-                    bool of_each) {
-  const std::size_t count = offsets.back();
+constexpr Shape kReplayed[] = {Shape::kUniform, Shape::kSorted, Shape::kEqual, Shape::kZipf,
+                               Shape::kUniform};
+
+void replay_keys(const KeysCall& keys_call, const Arrays& arrays) {
+  const std::size_t count = arrays.after.back();
+  const DeviceArray<double> input(count);
+  const DeviceArray<double> output(count);
+  const DeviceArray<unsigned char> scratch(keys_call.scratch_bytes,
+                                           256 - DeviceArray<char>::kGuard);
+  const CapturedGraph graph([&](cudaStream_t stream) {
+    keys_call.call(input.get(), output.get(), {scratch.get(), keys_call.scratch_bytes}, stream);
+  });
+  for (const Shape shape : kReplayed) {
+    std::vector<double> keys = doubles_of(shape, count, arrays.before);
+    graph.replay(input.get(), keys);
+    sort_each(keys, arrays.after);
+    ASSERT_TRUE(output.values() == keys) << static_cast<int>(shape);
+    ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
+  }
+}
+
+void replay_numbers(const NumbersCall& numbers, const Arrays& arrays, bool of_each) {
+  const std::size_t count = arrays.after.back();
   std::vector<std::int64_t> positions(count);
   std::iota(positions.begin(), positions.end(), std::int64_t{0});
   const DeviceArray<double> input(count);
@@ -147,83 +197,154 @@ void replay_numbers(const NumbersCall& numbers, const std::vector<std::uint64_t>
     numbers.call(input.get(), output.get(), values.get(), {scratch.get(), numbers.scratch_bytes},
                  stream);
   });
-  for (const Shape shape : {Shape::kUniform, Shape::kSorted, Shape::kEqual, Shape::kUniform}) {
-    const std::vector<double> keys = doubles_of(shape, count);
+  for (const Shape shape : kReplayed) {
+    const std::vector<double> keys = doubles_of(shape, count, arrays.before);
     graph.replay(input.get(), keys);
-    ASSERT_TRUE(output.values() == numbers_of(keys, offsets, of_each)) << static_cast<int>(shape);
+    ASSERT_TRUE(output.values() == numbers_of(keys, arrays.after, of_each))
+        << static_cast<int>(shape);
     ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
   }
 }
 
+// Small sorts and merges have kernels of their own.
+constexpr std::uint64_t kCounts[] = {20'011, 100'003, 2'500'003};
+
+TEST_F(LibraryGraph, ReplaysSortsOfKeys) {
+  for (const std::uint64_t count : kCounts) {
+    if (are_too_many(count)) continue;
+    replay_keys({device_sort_scratch_bytes<double>(count),
+                 [&](const double* keys, double* out, DeviceScratch scratch, cudaStream_t stream) {
+                   sort_device_keys(keys, out, count, Order::kDescending, scratch, stream);
+                 }},
+                {{}, {0, count}});
+  }
+}
+
 TEST_F(LibraryGraph, ReplaysStableSortsOfPairsAndNumbers) {
-  constexpr std::uint64_t kCount = 100'003;
-  if (are_too_many(kCount)) return;
-  const DeviceArray<double> sorted(kCount);
-  replay_numbers({device_pairs_scratch_bytes<double, std::int64_t>(kCount),
-                  [&](const double* keys, std::int64_t* out, const std::int64_t* values,
-                      DeviceScratch scratch, cudaStream_t stream) {
-                    sort_device_pairs(keys, sorted.get(), values, out, kCount, Order::kDescending,
-                                      scratch, stream);
-                  }},
-                 {0, kCount}, false);
-  replay_numbers({device_argsort_scratch_bytes<double, std::int64_t>(kCount),
-                  [&](const double* keys, std::int64_t* out, const std::int64_t* /*values*/,
-                      DeviceScratch scratch, cudaStream_t stream) {
-                    argsort_device_keys(keys, out, kCount, Order::kDescending, scratch, stream);
-                  }},
-                 {0, kCount}, false);
+  for (const std::uint64_t count : kCounts) {
+    if (are_too_many(count)) continue;
+    const DeviceArray<double> sorted(count);
+    replay_numbers({device_pairs_scratch_bytes<double, std::int64_t>(count),
+                    [&](const double* keys, std::int64_t* out, const std::int64_t* values,
+                        DeviceScratch scratch, cudaStream_t stream) {
+                      sort_device_pairs(keys, sorted.get(), values, out, count, Order::kDescending,
+                                        scratch, stream);
+                    }},
+                   {{}, {0, count}}, false);
+    replay_numbers({device_argsort_scratch_bytes<double, std::int64_t>(count),
+                    [&](const double* keys, std::int64_t* out, const std::int64_t* /*values*/,
+                        DeviceScratch scratch, cudaStream_t stream) {
+                      argsort_device_keys(keys, out, count, Order::kDescending, scratch, stream);
+                    }},
+                   {{}, {0, count}}, false);
+  }
+}
+
+// Each of the offsets so many times as large.
+Offsets stretched(Offsets offsets, std::uint64_t factor) {
+  for (std::uint64_t& offset : offsets) offset *= factor;
+  return offsets;
 }
 
 TEST_F(LibraryGraph, ReplaysSegments) {
-  const std::vector<std::uint64_t> offsets{0, 5, 5, 9'000, 9'100, 109'100, 109'101, 120'000};
-  if (are_too_many(offsets.back())) return;
-  const DeviceArray<std::uint64_t> device_offsets(offsets);
-  const DeviceSegments segments{
-      .array_count = offsets.size() - 1, .offsets = device_offsets.get(), .count = offsets.back()};
-  const DeviceArray<double> sorted(offsets.back());
-  const std::size_t bytes = device_segment_pairs_scratch_bytes<double>(segments);
-  replay_numbers({bytes,
-                  [&](const double* keys, std::int64_t* out, const std::int64_t* values,
-                      DeviceScratch scratch, cudaStream_t stream) {
-                    sort_device_segment_pairs(keys, sorted.get(), values, out, segments,
-                                              Order::kDescending, scratch, stream);
-                  }},
-                 offsets, false);
-  replay_numbers({bytes,
-                  [&](const double* keys, std::int64_t* out, const std::int64_t* /*values*/,
-                      DeviceScratch scratch, cudaStream_t stream) {
-                    argsort_device_segments(keys, out, segments, Order::kDescending, scratch,
-                                            stream);
-                  }},
-                 offsets, true);
+  for (const std::uint64_t factor : {1U, 7U}) {
+    const Offsets offsets = stretched({0, 5, 5, 900, 1'000, 19'000, 19'001, 20'000}, factor);
+    if (are_too_many(offsets.back())) continue;
+    const DeviceArray<std::uint64_t> device_offsets(offsets);
+    const DeviceSegments segments{.array_count = offsets.size() - 1,
+                                  .offsets = device_offsets.get(),
+                                  .count = offsets.back()};
+    replay_keys({device_segments_scratch_bytes<double>(segments),
+                 [&](const double* keys, double* out, DeviceScratch scratch, cudaStream_t stream) {
+                   sort_device_segments(keys, out, segments, Order::kDescending, scratch, stream);
+                 }},
+                {{}, offsets});
+    const DeviceArray<double> sorted(offsets.back());
+    const std::size_t bytes = device_segment_pairs_scratch_bytes<double>(segments);
+    replay_numbers({bytes,
+                    [&](const double* keys, std::int64_t* out, const std::int64_t* values,
+                        DeviceScratch scratch, cudaStream_t stream) {
+                      sort_device_segment_pairs(keys, sorted.get(), values, out, segments,
+                                                Order::kDescending, scratch, stream);
+                    }},
+                   {{}, offsets}, false);
+    replay_numbers({bytes,
+                    [&](const double* keys, std::int64_t* out, const std::int64_t* /*values*/,
+                        DeviceScratch scratch, cudaStream_t stream) {
+                      argsort_device_segments(keys, out, segments, Order::kDescending, scratch,
+                                              stream);
+                    }},
+                   {{}, offsets}, true);
+  }
 }
 
+TEST_F(LibraryGraph, ReplaysBatchesOfShortAndLongArrays) {
+  for (const std::uint64_t array_keys : {30U, 1'000U, 9'000U, 70'000U}) {
+    constexpr std::uint64_t kArrays = 3;
+    if (are_too_many(kArrays * array_keys)) continue;
+    replay_keys({device_batch_scratch_bytes<double>(kArrays, array_keys),
+                 [&](const double* keys, double* out, DeviceScratch scratch, cudaStream_t stream) {
+                   sort_device_batch(keys, out, kArrays, array_keys, Order::kDescending, scratch,
+                                     stream);
+                 }},
+                {{}, stretched({0, 1, 2, 3}, array_keys)});
+  }
+}
+
+TEST_F(LibraryGraph, ReplaysMergesOfTwoArrays) {
+  for (const std::uint64_t count : kCounts) {
+    if (are_too_many(count)) continue;
+    const std::uint64_t half = count / 3;
+    replay_keys({device_merge_scratch_bytes<double>(count),
+                 [&](const double* keys, double* out, DeviceScratch scratch, cudaStream_t stream) {
+                   merge_device_keys(keys, half, keys + half, count - half, out, Order::kDescending,
+                                     scratch, stream);
+                 }},
+                {{0, half, count}, {0, count}});
+    const DeviceArray<double> sorted(count);
+    replay_numbers({device_pair_merge_scratch_bytes<double, std::int64_t>(count),
+                    [&](const double* keys, std::int64_t* out, const std::int64_t* values,
+                        DeviceScratch scratch, cudaStream_t stream) {
+                      merge_device_pairs(keys, values, half, keys + half, values + half,
+                                         count - half, sorted.get(), out, Order::kDescending,
+                                         scratch, stream);
+                    }},
+                   {{0, half, count}, {0, count}}, false);
+  }
+}
+
+// More than eight slices take two passes.
 TEST_F(LibraryGraph, ReplaysMergesOfSlices) {
-  const std::vector<std::uint64_t> offsets{0, 40'000, 40'001, 90'000, 90'000, 150'000};
-  const std::uint64_t count = offsets.back();
-  if (are_too_many(count)) return;
-  std::vector<std::uint64_t> counts(offsets.size() - 1);
-  std::adjacent_difference(offsets.begin() + 1, offsets.end(), counts.begin());
-  const auto slice_count = static_cast<std::uint32_t>(counts.size());
-  const DeviceArray<double> input(count);
-  const DeviceArray<double> output(count);
-  const std::size_t bytes = device_slices_scratch_bytes<double>(count, slice_count);
-  const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
-  const CapturedGraph graph([&](cudaStream_t stream) {
-    merge_device_slices(input.get(), counts.data(), slice_count, output.get(), Order::kDescending,
-                        {scratch.get(), bytes}, stream);
-  });
-  std::ranges::fill(counts, 0);  // they have been read
-  for (const Shape shape : {Shape::kUniform, Shape::kEqual, Shape::kZipf, Shape::kUniform}) {
-    std::vector<double> keys = doubles_of(shape, count);
-    for (std::size_t slice = 0; slice + 1 < offsets.size(); ++slice) {
-      std::sort(keys.begin() + static_cast<std::ptrdiff_t>(offsets[slice]),
-                keys.begin() + static_cast<std::ptrdiff_t>(offsets[slice + 1]), std::greater<>());
-    }
-    graph.replay(input.get(), keys);
-    std::ranges::sort(keys, std::greater<>());
-    ASSERT_TRUE(output.values() == keys) << static_cast<int>(shape);
-    ASSERT_TRUE(output.guards_hold() && scratch.guards_hold());
+  for (const Offsets& offsets :
+       {Offsets{0, 4'000, 4'001, 9'000, 9'000, 15'000}, Offsets{0, 40'000, 40'001, 90'000, 150'000},
+        Offsets{0, 1, 2'000, 2'000, 3'500, 4'000, 6'000, 7'000, 9'000, 15'000, 20'000}}) {
+    const std::uint64_t count = offsets.back();
+    if (are_too_many(count)) continue;
+    // The counts are overwritten when they have been read.
+    Offsets counts;
+    const auto read_counts = [&] {
+      counts.resize(offsets.size());
+      std::adjacent_difference(offsets.begin(), offsets.end(), counts.begin());
+      return counts.data() + 1;
+    };
+    const auto slice_count = static_cast<std::uint32_t>(offsets.size() - 1);
+    replay_keys({device_slices_scratch_bytes<double>(count, slice_count),
+                 [&](const double* keys, double* out, DeviceScratch scratch, cudaStream_t stream) {
+                   merge_device_slices(keys, read_counts(), slice_count, out, Order::kDescending,
+                                       scratch, stream);
+                   std::ranges::fill(counts, 0);
+                 }},
+                {offsets, {0, count}});
+    const DeviceArray<double> sorted(count);
+    replay_numbers({device_pair_slices_scratch_bytes<double, std::int64_t>(count, slice_count),
+                    [&](const double* keys, std::int64_t* out, const std::int64_t* values,
+                        DeviceScratch scratch, cudaStream_t stream) {
+                      merge_device_pair_slices(keys, values, read_counts(), slice_count,
+                                               sorted.get(), out, Order::kDescending, scratch,
+                                               stream);
+                      std::ranges::fill(counts, 0);
+                    }},
+                   {offsets, {0, count}}, false);
   }
 }
 
