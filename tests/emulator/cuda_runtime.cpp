@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "devices.hpp"
 #include "late_streams.hpp"
@@ -16,6 +17,9 @@
 struct CUstream_st {};
 struct CudaEvent {
   emulator::Flag done;
+};
+struct CudaGraph {
+  std::vector<std::function<void()>> steps;
 };
 
 namespace {
@@ -114,6 +118,17 @@ class Objects {
   std::array<std::array<bool, emulator::kDevices>, emulator::kDevices> peers_{};
 };
 
+// What the calling thread captures, if anything.
+struct Capture {
+  const void* stream = nullptr;
+  CudaGraph graph;
+};
+thread_local Capture capture;
+
+void require_no_capture(const char* call) {
+  if (capture.stream != nullptr) misused(call, "a stream is being captured");
+}
+
 // Never destroyed: what frees at exit finds it.
 Objects& objects() {
   static auto* const all = new Objects;
@@ -160,6 +175,10 @@ void set_late_streams(bool late) {
   is_late = late;
 }
 void queue(const void* stream, std::function<void()> work) {
+  if (stream != nullptr && stream == capture.stream) {
+    return capture.graph.steps.push_back(std::move(work));
+  }
+  require_no_capture("queueing work on another stream");
   if (!is_late || stream == nullptr) return work();
   streams().add(stream, std::move(work));
 }
@@ -249,6 +268,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int /*d
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  require_no_capture("waiting for a device");
   streams().finish_all();
   return cudaSuccess;
 }
@@ -259,6 +279,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) 
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   emulator::require_own(stream, "waiting for a stream");
+  require_no_capture("waiting for a stream");
   streams().finish(stream);
   return cudaSuccess;
 }
@@ -266,6 +287,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event) {
   emulator::require_own(stream, "ordering streams");
   emulator::require_own(event, "ordering streams");
+  require_no_capture("ordering streams");
   streams().add_wait(stream, event->done);
   return cudaSuccess;
 }
@@ -282,12 +304,14 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   emulator::require_own(event, "recording an event");
   emulator::require_own(stream, "recording an event");
+  require_no_capture("recording an event");
   if (is_late) event->done = streams().record(stream);
   return cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   emulator::require_own(event, "waiting for an event");
+  require_no_capture("waiting for an event");
   streams().finish(event->done);
   return cudaSuccess;
 }
@@ -296,7 +320,42 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return destroy(event, "destroying an event");
 }
 
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode /*mode*/) {
+  emulator::require_own(stream, "capturing a stream");
+  require_no_capture("capturing a stream");
+  capture.stream = stream;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  if (stream != capture.stream) return cudaErrorInvalidValue;
+  *graph = new CudaGraph(std::exchange(capture, {}).graph);
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned /*flags*/) {
+  *made = new CudaGraph(*graph);
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+  emulator::require_own(stream, "launching a graph");
+  for (const auto& step : graph->steps) emulator::queue(stream, step);
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
+  require_no_capture("allocating memory");
   *memory = nullptr;
   if (bytes == 0) return cudaSuccess;
   const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -311,6 +370,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
 
 cudaError_t cudaFree(void* memory) {
   if (memory == nullptr) return cudaSuccess;
+  require_no_capture("freeing memory");
   streams().finish_all();
   objects().remove(memory, "freeing memory");
   std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): of cudaMalloc
