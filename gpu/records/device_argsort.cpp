@@ -60,7 +60,7 @@ void argsort(const KeyArgsort<Key, Index>& sort) {
                 "indices and scratch memory");
 
   const ArgsortScratch<Key, Index> places(scratch.memory, count);
-  launch_count_up(indices, count, stream);
+  launch_count_up(indices, 0, count, stream);
   sort_pairs<Key, Index>(
       {.input = {keys, indices},
        .output = {places.sorted, indices},

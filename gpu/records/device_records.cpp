@@ -65,7 +65,7 @@ void sort_records(const RecordOrder& order, const std::byte* input, std::byte* o
   const Arrays arrays = cut(scratch.memory, count);
   const auto record_bytes = static_cast<std::uint32_t>(order.record_bytes());
   const Pairs<std::uint64_t, std::uint32_t> pairs{arrays.words, arrays.numbers};
-  launch_count_up(arrays.numbers, count, stream);
+  launch_count_up(arrays.numbers, 0, count, stream);
   const auto& words = order.words();
   std::for_each(words.rbegin(), words.rend(), [&](const auto& word) {
     launch_read_words(input, record_bytes, word, arrays.numbers, count, arrays.words, stream);

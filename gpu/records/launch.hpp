@@ -49,9 +49,10 @@ template <class Key, class Value>
 void launch_small_pair_merge(const PairMergePass<Key, Value>& pass, unsigned architecture,
                              cudaStream_t stream);
 
-// Writes numbers[i] = i, of 32 or 64 bits.
+// Writes numbers[i] = first + i, of 32 or 64 bits.
 template <class Number>
-void launch_count_up(Number* numbers, std::uint64_t count, cudaStream_t stream);
+void launch_count_up(Number* numbers, std::uint64_t first, std::uint64_t count,
+                     cudaStream_t stream);
 
 // Writes words[i], the word of record number numbers[i].
 void launch_read_words(const std::byte* records, std::uint32_t record_bytes, const RecordWord& word,

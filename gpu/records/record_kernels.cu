@@ -30,10 +30,11 @@ LaunchShape shape_for(std::uint64_t items, std::uint64_t per_block, cudaStream_t
 }
 
 template <class Number>
-__global__ void __launch_bounds__(kThreads) count_up_kernel(Number* numbers, std::uint64_t count) {
+__global__ void __launch_bounds__(kThreads)
+    count_up_kernel(Number* numbers, std::uint64_t first, std::uint64_t count) {
   grid_begin();
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i < count) numbers[i] = static_cast<Number>(i);
+  if (i < count) numbers[i] = static_cast<Number>(first + i);
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -79,13 +80,14 @@ void gather_in(const std::byte* records, std::uint32_t record_bytes, const std::
 }  // namespace
 
 template <class Number>
-void launch_count_up(Number* numbers, std::uint64_t count, cudaStream_t stream) {
+void launch_count_up(Number* numbers, std::uint64_t first, std::uint64_t count,
+                     cudaStream_t stream) {
   if (count == 0) return;
   launch_kernel(count_up_kernel<Number>, shape_for(count, kThreads, stream),
-                "launching count_up_kernel", numbers, count);
+                "launching count_up_kernel", numbers, first, count);
 }
-template void launch_count_up(std::uint32_t*, std::uint64_t, cudaStream_t);
-template void launch_count_up(std::uint64_t*, std::uint64_t, cudaStream_t);
+template void launch_count_up(std::uint32_t*, std::uint64_t, std::uint64_t, cudaStream_t);
+template void launch_count_up(std::uint64_t*, std::uint64_t, std::uint64_t, cudaStream_t);
 
 void launch_read_words(const std::byte* records, std::uint32_t record_bytes, const RecordWord& word,
                        const std::uint32_t* numbers, std::uint64_t count, std::uint64_t* words,

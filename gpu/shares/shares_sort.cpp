@@ -12,13 +12,11 @@
 #include "base/units.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/cuda_resources.hpp"
-#include "gpu/distribute/device_distribute.hpp"
 #include "gpu/merge/device_arrays.hpp"
-#include "gpu/merge/device_merge.hpp"
 #include "gpu/shares/fences.hpp"
 #include "gpu/shares/peer_access.hpp"
 #include "gpu/shares/share_cuts.hpp"
-#include "gpu/sort/arriving_keys.hpp"
+#include "gpu/shares/share_elements.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -61,14 +59,14 @@ class StreamOf {
 };
 
 // One share, and the memory for it.
-template <class Key>
+template <class Key, class Value>
 struct Place {
   int ordinal = 0;
   std::uint64_t count = 0;
-  Key* sorted = nullptr;      // the share in order
-  Key* arrived = nullptr;     // the slices of the device's part of the result
-  Key* last_piece = nullptr;  // where those of the last piece arrive, if there are pieces
-  ScratchMemory others{};     // for fences
+  Pairs<Key, Value> sorted{};      // the share in order
+  Pairs<Key, Value> arrived{};     // the slices of the device's part of the result
+  Pairs<Key, Value> last_piece{};  // where those of the last piece arrive, if there are pieces
+  ScratchMemory others{};          // for fences
   ScratchMemory merging{};
   std::uint64_t piece_keys = 0;  // of each piece of the part; the last may have fewer
 
@@ -80,18 +78,26 @@ std::size_t fences_bytes(std::uint64_t count) {
   return div_up(count, fence_step(count)) * sizeof(Key);
 }
 
-template <class Key>
+template <class Key, class Value>
 std::size_t others_bytes(std::uint64_t count, std::uint32_t shares) {
-  return std::max(merge_slices_scratch_bytes<Key>(count, shares), fences_bytes<Key>(count));
+  return std::max(merge_bytes<Key, Value>(count, shares), fences_bytes<Key>(count));
+}
+
+template <class T>
+void copy_out(T* to, const T* from, std::uint64_t count, cudaStream_t stream) {
+  check_cuda(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToHost, stream),
+             CudaCall::kCopy, kOperation);
 }
 
 // The phases of a sort. Each begins when the one before has ended on all devices.
-template <class Key>
+template <class Key, class Value>
 class SharesSort {
  public:
-  explicit SharesSort(std::vector<Place<Key>> places) : places_(std::move(places)) {
+  using PlaceOf = Place<Key, Value>;
+
+  explicit SharesSort(std::vector<PlaceOf> places) : places_(std::move(places)) {
     std::vector<int> ordinals;
-    for (const Place<Key>& place : places_) {
+    for (const PlaceOf& place : places_) {
       ordinals.push_back(place.ordinal);
       streams_.emplace_back(place.ordinal);
     }
@@ -114,7 +120,7 @@ class SharesSort {
     });
   }
 
-  [[nodiscard]] Place<Key>& operator[](std::size_t number) { return places_[number]; }
+  [[nodiscard]] PlaceOf& operator[](std::size_t number) { return places_[number]; }
 
   // The position of a piece in the sorted sequence; of the piece behind the last, where it ends.
   [[nodiscard]] std::uint64_t begin_of(std::size_t part, std::uint64_t piece) const {
@@ -130,33 +136,36 @@ class SharesSort {
       fetch_piece(number, 0, places_[number].arrived, stream);
     });
     on_each([&](std::size_t number, cudaStream_t stream) {
-      const Place<Key>& place = places_[number];
+      const PlaceOf& place = places_[number];
       merge_piece(number, 0, {place.arrived, place.sorted, store_map, stream});
     });
   }
 
   // Brings the parts of the sorted sequence to `output`, in host memory, piece by piece. A piece
   // is merged into its place in `arrived`; its slices arrive in the place of the next piece, which
-  // is merged later.
-  void bring(Key* output, const KeyMap<Key>& store_map) {
+  // is merged later. An array of the output that is null is left out.
+  void bring(const Pairs<Key, Value>& output, const KeyMap<Key>& store_map) {
     find_cuts();
     on_each([&](std::size_t number, cudaStream_t fetching) {
-      const Place<Key>& place = places_[number];
+      const PlaceOf& place = places_[number];
       const Stream merging;  // both are destroyed when their work is done
       const Stream leaving;
       for (std::uint64_t piece = 0; piece < place.pieces(); ++piece) {
-        Key* const merged = place.arrived + piece * place.piece_keys;
+        const Pairs<Key, Value> merged = behind(place.arrived, piece * place.piece_keys);
         const bool is_last = piece + 1 == place.pieces();
-        Key* const arrived = is_last ? place.last_piece : merged + place.piece_keys;
+        const auto arrived = is_last ? place.last_piece : behind(merged, place.piece_keys);
         fetch_piece(number, piece, arrived, fetching);
         order_streams(fetching, merging.get(), kOperation);
         merge_piece(number, piece, {arrived, merged, store_map, merging.get()});
         order_streams(merging.get(), leaving.get(), kOperation);
         const std::uint64_t begin = begin_of(number, piece);
-        check_cuda(cudaMemcpyAsync(output + begin, merged,
-                                   (begin_of(number, piece + 1) - begin) * sizeof(Key),
-                                   cudaMemcpyDeviceToHost, leaving.get()),
-                   CudaCall::kCopy, kOperation);
+        const std::uint64_t count = begin_of(number, piece + 1) - begin;
+        if (output.keys != nullptr) {
+          copy_out(output.keys + begin, merged.keys, count, leaving.get());
+        }
+        if constexpr (kHasValues<Value>) {
+          copy_out(output.values + begin, merged.values, count, leaving.get());
+        }
       }
       order_streams(leaving.get(), fetching, kOperation);
     });
@@ -164,8 +173,8 @@ class SharesSort {
 
  private:
   struct PieceMerge {
-    const Key* arrived;
-    Key* merged;
+    Pairs<Key, Value> arrived;
+    Pairs<Key, Value> merged;
     const KeyMap<Key>& store_map;
     cudaStream_t stream;
   };
@@ -180,7 +189,7 @@ class SharesSort {
     on_each([&](std::size_t number, cudaStream_t) {
       std::vector<ShareView<Key>> views;
       for (std::size_t i = 0; i < places_.size(); ++i) {
-        views.emplace_back(places_[i].ordinal, places_[i].sorted, places_[i].count,
+        views.emplace_back(places_[i].ordinal, places_[i].sorted.keys, places_[i].count,
                            std::span<const Key>(fences[i]), streams_[i].get());
       }
       for (std::uint64_t piece = 0; piece <= places_[number].pieces(); ++piece) {
@@ -190,11 +199,11 @@ class SharesSort {
     });
   }
 
-  std::vector<Key> fences_of(const Place<Key>& place, cudaStream_t stream) const {
+  std::vector<Key> fences_of(const PlaceOf& place, cudaStream_t stream) const {
     const std::uint64_t step = fence_step(place.count);
     std::vector<Key> fences(div_up(place.count, step));
     auto* const on_device = static_cast<Key*>(place.others.memory);
-    launch_fences(place.sorted, place.count, step, on_device, stream);
+    launch_fences(place.sorted.keys, place.count, step, on_device, stream);
     check_cuda(cudaMemcpyAsync(fences.data(), on_device, fences.size() * sizeof(Key),
                                cudaMemcpyDeviceToHost, stream),
                CudaCall::kCopy, kOperation);
@@ -212,22 +221,29 @@ class SharesSort {
   }
 
   // Devices begin with different shares, so that they do not all wait for the same link.
-  void fetch_piece(std::size_t part, std::uint64_t piece, Key* to, cudaStream_t stream) {
+  void fetch_piece(std::size_t part, std::uint64_t piece, const Pairs<Key, Value>& to,
+                   cudaStream_t stream) {
     const std::vector<std::uint64_t> counts = slice_counts(part, piece);
     for (std::size_t turn = 0; turn < counts.size(); ++turn) {
       const std::size_t share = (part + turn) % counts.size();
       const std::uint64_t before = std::accumulate(
           counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(share), std::uint64_t{0});
-      const Key* const slice = places_[share].sorted + cuts_[part][piece][share];
-      fetch(to + before, places_[part].ordinal, slice, places_[share].ordinal, counts[share],
-            stream);
+      const auto slice = behind(places_[share].sorted, cuts_[part][piece][share]);
+      const auto place = behind(to, before);
+      const int ordinal = places_[part].ordinal;
+      const int from = places_[share].ordinal;
+      fetch(place.keys, ordinal, slice.keys, from, counts[share], stream);
+      if constexpr (kHasValues<Value>) {
+        fetch(place.values, ordinal, slice.values, from, counts[share], stream);
+      }
     }
   }
 
-  static void fetch(Key* to, int to_ordinal, const Key* from, int from_ordinal, std::uint64_t count,
+  template <class T>
+  static void fetch(T* to, int to_ordinal, const T* from, int from_ordinal, std::uint64_t count,
                     cudaStream_t stream) {
     if (count == 0) return;
-    const std::size_t bytes = count * sizeof(Key);
+    const std::size_t bytes = count * sizeof(T);
     const cudaError_t result =
         to_ordinal == from_ordinal
             ? cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream)
@@ -237,16 +253,11 @@ class SharesSort {
 
   void merge_piece(std::size_t part, std::uint64_t piece, const PieceMerge& merge) {
     const std::vector<std::uint64_t> counts = slice_counts(part, piece);
-    merge_slices<Key>({.input = merge.arrived,
-                       .slice_counts = counts.data(),
-                       .slice_count = static_cast<std::uint32_t>(counts.size()),
-                       .output = merge.merged,
-                       .store_map = merge.store_map,
-                       .scratch = places_[part].merging,
-                       .stream = merge.stream});
+    merge_elements<Key, Value>({merge.arrived, counts, merge.merged, merge.store_map,
+                                places_[part].merging, merge.stream});
   }
 
-  std::vector<Place<Key>> places_;
+  std::vector<PlaceOf> places_;
   std::vector<StreamOf> streams_;
   // Of each part, the cut where each piece begins, and that where the last one ends.
   std::vector<std::vector<std::vector<std::uint64_t>>> cuts_;
@@ -266,125 +277,195 @@ std::uint64_t piece_keys_of(std::uint64_t count, std::uint64_t least_keys) {
   return round_up(div_up(count, pieces), kLineKeys);
 }
 
-template <class Key>
+template <class Key, class Value>
 struct HostPlace {
-  Place<Key> place;
+  Place<Key, Value> place;
   std::size_t bytes = 0;
 };
 
-// Two arrays of keys, and what else there is to take.
-template <class Key>
-HostPlace<Key> cut_host_place(void* scratch, std::uint64_t count, std::uint32_t devices,
-                              std::uint64_t least_piece_keys) {
-  Place<Key> place;
+// Two arrays of elements, and what else there is to take.
+template <class Key, class Value>
+HostPlace<Key, Value> cut_host_place(void* scratch, std::uint64_t count, std::uint32_t devices,
+                                     std::uint64_t least_piece_keys) {
+  Place<Key, Value> place;
   place.count = count;
   place.piece_keys = piece_keys_of(count, least_piece_keys);
+  const std::uint64_t whole_pieces = place.pieces() * place.piece_keys;
   ScratchCutter cutter(scratch);
-  place.arrived = cutter.take<Key>(place.pieces() * place.piece_keys);
-  place.sorted = cutter.take<Key>(place.pieces() * place.piece_keys);
+  place.arrived = take_elements<Key, Value>(cutter, whole_pieces);
+  place.sorted = take_elements<Key, Value>(cutter, whole_pieces);
   ScratchCutter pieces(cutter.take<std::byte>(0));
-  place.last_piece = pieces.take<Key>(place.piece_keys);
-  place.merging.bytes = merge_slices_scratch_bytes<Key>(place.piece_keys, devices);
+  place.last_piece = take_elements<Key, Value>(pieces, place.piece_keys);
+  place.merging.bytes = merge_bytes<Key, Value>(place.piece_keys, devices);
   place.merging.memory = pieces.take<std::byte>(place.merging.bytes);
-  place.others.bytes = std::max({arriving_scratch_bytes<Key>(arriving_chunks(count)),
-                                 fences_bytes<Key>(count), pieces.used_bytes()});
+  place.others.bytes =
+      std::max({arrival_bytes<Key, Value>(arriving_chunks(count, least_piece_keys)),
+                fences_bytes<Key>(count), pieces.used_bytes()});
   place.others.memory = cutter.take<std::byte>(place.others.bytes);
   return {place, cutter.used_bytes()};
 }
 
-}  // namespace
-
-template <class Key>
-std::size_t sort_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares) {
-  require_count(count, kOperation);
-  ScratchCutter cutter(nullptr);
-  static_cast<void>(cutter.take<Key>(count));
-  static_cast<void>(cutter.take<std::byte>(others_bytes<Key>(count, shares)));
-  return std::max(cutter.used_bytes(), sort_keys_by_distribution_scratch_bytes<Key>(count));
+template <class Key, class Value>
+std::size_t host_bytes(std::uint64_t count, std::uint32_t devices, std::uint64_t least_piece_keys) {
+  const std::uint64_t share = div_up(count, std::max(devices, 1U));
+  require_count(share, kOperation);
+  // Shorter chunks need less, and so may a share that has one key less than another.
+  const auto bytes_of = [&](std::uint64_t keys) {
+    return cut_host_place<Key, Value>(nullptr, keys, devices, least_piece_keys).bytes;
+  };
+  return share > 1 ? std::max(bytes_of(share), bytes_of(share - 1)) : bytes_of(share);
 }
 
-template <class Key>
-void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& map) {
+template <class T>
+void require_input_and_output(const T* input, const T* output, std::uint64_t count) {
+  const std::uint64_t bytes = count * sizeof(T);
+  require_memory(input, bytes, sizeof(T), kOperation, "the input");
+  require_memory(output, bytes, sizeof(T), kOperation, "the output");
+  if (input == output) return;
+  require_apart(input, bytes, output, bytes, kOperation, "input and output");
+}
+
+template <class Key, class Value>
+void require_host_arrays(const HostPairSort<Key, Value>& host) {
+  const Key* const keys_out = host.takes_numbers ? host.input.keys : host.output.keys;
+  require_input_and_output<Key>(host.input.keys, keys_out, host.count);
+  if constexpr (kHasValues<Value>) {
+    const Value* const values_out = host.output.values;
+    const Value* const values_in = host.takes_numbers ? values_out : host.input.values;
+    require_input_and_output<Value>(values_in, values_out, host.count);
+    const auto require_apart_from = [&](const Key* keys, const Value* values, const char* names) {
+      require_apart(keys, host.count * sizeof(Key), values, host.count * sizeof(Value), kOperation,
+                    names);
+    };
+    require_apart_from(host.input.keys, values_out, "the input's keys and the output's values");
+    require_apart_from(keys_out, values_in, "the output's keys and the input's values");
+    require_apart_from(keys_out, values_out, "the output's keys and values");
+  }
+}
+
+template <class Key, class Value>
+void sort_host(const HostPairSort<Key, Value>& host, std::span<const SharingDevice> devices) {
+  require_some(devices.size());
+  require_host_arrays(host);
+  const auto count = static_cast<std::uint32_t>(devices.size());
+  const std::size_t needed = host_bytes<Key, Value>(host.count, count, host.least_piece_keys);
+  std::vector<Place<Key, Value>> places;
+  for (std::uint32_t device = 0; device < count; ++device) {
+    require_scratch(devices[device].scratch, needed, kOperation);
+    const std::uint64_t share = host.count / count + (device < host.count % count ? 1 : 0);
+    places.push_back(cut_host_place<Key, Value>(devices[device].scratch.memory, share, count,
+                                                host.least_piece_keys)
+                         .place);
+    places.back().ordinal = devices[device].ordinal;
+  }
+  const KeptDevice kept;
+  SharesSort<Key, Value> sort(std::move(places));
+  sort.on_each([&](std::size_t number, cudaStream_t stream) {
+    Place<Key, Value>& place = sort[number];
+    const Pairs<Key, Value> sorted =
+        sort_arriving<Key, Value>({.host = host,
+                                   .first = sort.begin_of(number, 0),
+                                   .chunks = arriving_chunks(place.count, host.least_piece_keys),
+                                   .arrived = place.sorted,
+                                   .merged = place.arrived,
+                                   .scratch = place.others,
+                                   .stream = stream});
+    if (sorted.keys != place.sorted.keys) std::swap(place.sorted, place.arrived);
+  });
+  Pairs<Key, Value> output = host.output;
+  if (host.takes_numbers) output.keys = nullptr;
+  sort.bring(output, host.map);
+}
+
+template <class Key, class Value>
+std::size_t shares_bytes(std::uint64_t count, std::uint32_t shares) {
+  require_count(count, kOperation);
+  ScratchCutter cutter(nullptr);
+  static_cast<void>(take_elements<Key, Value>(cutter, count));
+  static_cast<void>(cutter.take<std::byte>(others_bytes<Key, Value>(count, shares)));
+  return std::max(cutter.used_bytes(), sort_bytes<Key, Value>(count));
+}
+
+template <class Key, class Value>
+void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<Key>& map) {
   require_some(shares.size());
   const auto number_of_shares = static_cast<std::uint32_t>(shares.size());
-  std::vector<Place<Key>> places;
-  for (const DeviceShare<Key>& share : shares) {
+  std::vector<Place<Key, Value>> places;
+  for (const PairShare<Key, Value>& share : shares) {
     require_memory(share.keys, share.count * sizeof(Key), sizeof(Key), kOperation, "a share");
-    require_scratch(share.scratch, sort_shares_scratch_bytes<Key>(share.count, number_of_shares),
+    if constexpr (kHasValues<Value>) {
+      require_memory(share.values, share.count * sizeof(Value), sizeof(Value), kOperation,
+                     "a share of values");
+    }
+    require_scratch(share.scratch, shares_bytes<Key, Value>(share.count, number_of_shares),
                     kOperation);
     ScratchCutter cutter(share.scratch.memory);
-    Key* const arrived = cutter.take<Key>(share.count);
-    const std::size_t others = others_bytes<Key>(share.count, number_of_shares);
+    const auto arrived = take_elements<Key, Value>(cutter, share.count);
+    const std::size_t others = others_bytes<Key, Value>(share.count, number_of_shares);
     const ScratchMemory memory{cutter.take<std::byte>(others), others};
     places.push_back({.ordinal = share.ordinal,
                       .count = share.count,
-                      .sorted = share.keys,
+                      .sorted = {share.keys, share.values},
                       .arrived = arrived,
                       .others = memory,
                       .merging = memory,
                       .piece_keys = share.count});
   }
   const KeptDevice kept;
-  SharesSort<Key> sort(std::move(places));
+  SharesSort<Key, Value> sort(std::move(places));
   sort.on_each([&](std::size_t number, cudaStream_t stream) {
-    sort_keys_by_distribution<Key>({.input = shares[number].keys,
-                                    .output = shares[number].keys,
-                                    .count = shares[number].count,
-                                    .load_map = map,
-                                    .scratch = shares[number].scratch,
-                                    .stream = stream});
+    sort_elements(sort[number].sorted, shares[number].count, map, shares[number].scratch, stream);
   });
   sort.exchange(map);
+}
+
+}  // namespace
+
+template <class Key>
+std::size_t sort_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares) {
+  return shares_bytes<Key, NoValue>(count, shares);
+}
+
+template <class Key>
+void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& map) {
+  sort_in_place<Key, NoValue>(shares, map);
+}
+
+template <class Key, class Value>
+std::size_t sort_pair_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares) {
+  return shares_bytes<Key, Value>(count, shares);
+}
+
+template <class Key, class Value>
+void sort_pair_shares(std::span<const PairShare<Key, Value>> shares, const KeyMap<Key>& map) {
+  sort_in_place<Key, Value>(shares, map);
 }
 
 template <class Key>
 std::size_t sort_host_shares_scratch_bytes(std::uint64_t count, std::uint32_t devices,
                                            std::uint64_t least_piece_keys) {
-  const std::uint64_t share = div_up(count, std::max(devices, 1U));
-  require_count(share, kOperation);
-  // Shorter chunks need less, and so may a share that has one key less than another.
-  const auto bytes_of = [&](std::uint64_t keys) {
-    return cut_host_place<Key>(nullptr, keys, devices, least_piece_keys).bytes;
-  };
-  return share > 1 ? std::max(bytes_of(share), bytes_of(share - 1)) : bytes_of(share);
+  return host_bytes<Key, NoValue>(count, devices, least_piece_keys);
 }
 
 template <class Key>
 void sort_host_shares(const HostShareSort<Key>& host, std::span<const SharingDevice> devices) {
-  require_some(devices.size());
-  const std::uint64_t bytes = host.count * sizeof(Key);
-  require_memory(host.input, bytes, sizeof(Key), kOperation, "the input");
-  require_memory(host.output, bytes, sizeof(Key), kOperation, "the output");
-  if (host.input != host.output) {
-    require_apart(host.input, bytes, host.output, bytes, kOperation, "input and output");
-  }
-  const auto count = static_cast<std::uint32_t>(devices.size());
-  const std::size_t needed =
-      sort_host_shares_scratch_bytes<Key>(host.count, count, host.least_piece_keys);
-  std::vector<Place<Key>> places;
-  for (std::uint32_t device = 0; device < count; ++device) {
-    require_scratch(devices[device].scratch, needed, kOperation);
-    const std::uint64_t keys = host.count / count + (device < host.count % count ? 1 : 0);
-    places.push_back(
-        cut_host_place<Key>(devices[device].scratch.memory, keys, count, host.least_piece_keys)
-            .place);
-    places.back().ordinal = devices[device].ordinal;
-  }
-  const KeptDevice kept;
-  SharesSort<Key> sort(std::move(places));
-  sort.on_each([&](std::size_t number, cudaStream_t stream) {
-    Place<Key>& place = sort[number];
-    const Key* const sorted =
-        sort_arriving_keys<Key>({.input = host.input + sort.begin_of(number, 0),
-                                 .chunks = arriving_chunks(place.count),
-                                 .arrived = place.sorted,
-                                 .merged = place.arrived,
-                                 .load_map = host.map,
-                                 .scratch = place.others,
-                                 .stream = stream});
-    if (sorted != place.sorted) std::swap(place.sorted, place.arrived);
-  });
-  sort.bring(host.output, host.map);
+  sort_host<Key, NoValue>({.input = {host.input, nullptr},
+                           .output = {host.output, nullptr},
+                           .count = host.count,
+                           .map = host.map,
+                           .least_piece_keys = host.least_piece_keys},
+                          devices);
+}
+
+template <class Key, class Value>
+std::size_t sort_host_pairs_scratch_bytes(std::uint64_t count, std::uint32_t devices,
+                                          std::uint64_t least_piece_keys) {
+  return host_bytes<Key, Value>(count, devices, least_piece_keys);
+}
+
+template <class Key, class Value>
+void sort_host_pairs(const HostPairSort<Key, Value>& host, std::span<const SharingDevice> devices) {
+  sort_host(host, devices);
 }
 
 #define GSORT_INSTANTIATE(Key)                                                           \
@@ -395,6 +476,17 @@ void sort_host_shares(const HostShareSort<Key>& host, std::span<const SharingDev
   template void sort_host_shares(const HostShareSort<Key>&, std::span<const SharingDevice>);
 GSORT_INSTANTIATE(std::uint32_t)
 GSORT_INSTANTIATE(std::uint64_t)
+#undef GSORT_INSTANTIATE
+#define GSORT_INSTANTIATE(Key, Value)                                                            \
+  template std::size_t sort_pair_shares_scratch_bytes<Key, Value>(std::uint64_t, std::uint32_t); \
+  template void sort_pair_shares(std::span<const PairShare<Key, Value>>, const KeyMap<Key>&);    \
+  template std::size_t sort_host_pairs_scratch_bytes<Key, Value>(std::uint64_t, std::uint32_t,   \
+                                                                 std::uint64_t);                 \
+  template void sort_host_pairs(const HostPairSort<Key, Value>&, std::span<const SharingDevice>);
+GSORT_INSTANTIATE(std::uint32_t, std::uint32_t)
+GSORT_INSTANTIATE(std::uint32_t, std::uint64_t)
+GSORT_INSTANTIATE(std::uint64_t, std::uint32_t)
+GSORT_INSTANTIATE(std::uint64_t, std::uint64_t)
 #undef GSORT_INSTANTIATE
 
 }  // namespace gsort::gpu

@@ -1,5 +1,5 @@
-// Sorting over several devices in one call: keys that lie in the memories of several devices, and
-// keys in host memory. Any host code may include this file.
+// Sorting over several devices in one call: keys, or pairs of keys and values, that lie in the
+// memories of several devices, or in host memory. Any host code may include this file.
 //
 // Each device sorts its share, in ordered form. share_cuts.hpp finds which slice of each share
 // belongs to which device: device i gets as many keys as it had, those that come after the keys of
@@ -15,6 +15,10 @@
 // too, and while it merges a piece, it fetches the slices of the next one, and the piece before
 // goes to the host. Keys that stay on the devices are not: what a merge writes lies where others
 // still fetch from, and one more array for it would be half as much memory again.
+//
+// Values go with their keys. Sorts of pairs are stable, over all devices: shares are sorted and
+// merged stably, in the order of their numbers, and of equal keys those of lower shares are cut off
+// first.
 #pragma once
 
 #include <cstddef>
@@ -23,17 +27,25 @@
 
 #include "element/key.hpp"
 #include "gpu/cuda/scratch.hpp"
+#include "gpu/records/device_pairs.hpp"
 
 namespace gsort::gpu {
 
-// What one device holds of the keys.
-template <class Key>
-struct DeviceShare {
+// The values of keys alone.
+struct NoValue {};
+
+// What one device holds of the pairs.
+template <class Key, class Value>
+struct PairShare {
   int ordinal = 0;
   Key* keys = nullptr;      // count keys in its memory
   std::uint64_t count = 0;  // may be 0
-  ScratchMemory scratch{};  // its memory, of sort_shares_scratch_bytes(count, shares)
+  ScratchMemory scratch{};  // its memory, of sort_..._shares_scratch_bytes(count, shares)
+  Value* values = nullptr;  // as many as keys
 };
+
+template <class Key>
+using DeviceShare = PairShare<Key, NoValue>;
 
 // Memory of a device with `count` of the keys: one more array of keys and a few per cent.
 template <class Key>
@@ -48,6 +60,15 @@ template <class Key>
 // fails: the shares then hold keys, but not all keys that they held.
 template <class Key>
 void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& map);
+
+// One more array of pairs and a few per cent.
+template <class Key, class Value>
+[[nodiscard]] std::size_t sort_pair_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares);
+
+// The same for pairs, stably: those of lower shares are before those of higher ones. Value is
+// std::uint32_t or std::uint64_t.
+template <class Key, class Value>
+void sort_pair_shares(std::span<const PairShare<Key, Value>> shares, const KeyMap<Key>& map);
 
 // A device that takes a share of a sort of host memory.
 struct SharingDevice {
@@ -80,6 +101,27 @@ struct HostShareSort {
 template <class Key>
 void sort_host_shares(const HostShareSort<Key>& sort, std::span<const SharingDevice> devices);
 
+// The same for pairs.
+template <class Key, class Value>
+[[nodiscard]] std::size_t sort_host_pairs_scratch_bytes(
+    std::uint64_t count, std::uint32_t devices, std::uint64_t least_piece_keys = kLeastPieceKeys);
+
+// Pairs in host memory. Either array of the output may be that of the input.
+template <class Key, class Value>
+struct HostPairSort {
+  ConstPairs<Key, Value> input{};
+  Pairs<Key, Value> output{};
+  std::uint64_t count = 0;
+  KeyMap<Key> map{};
+  std::uint64_t least_piece_keys = kLeastPieceKeys;  // another in tests; not 0
+  // Values are the numbers of the pairs, from 0 on; the input has none, the output gets no keys.
+  bool takes_numbers = false;
+};
+
+// Sorts pairs in host memory on several devices, stably. Requires and throws: as sort_host_shares.
+template <class Key, class Value>
+void sort_host_pairs(const HostPairSort<Key, Value>& sort, std::span<const SharingDevice> devices);
+
 #define GSORT_DECLARE(Key)                                                                      \
   extern template std::size_t sort_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t);     \
   extern template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&);      \
@@ -88,6 +130,20 @@ void sort_host_shares(const HostShareSort<Key>& sort, std::span<const SharingDev
   extern template void sort_host_shares(const HostShareSort<Key>&, std::span<const SharingDevice>);
 GSORT_DECLARE(std::uint32_t)
 GSORT_DECLARE(std::uint64_t)
+#undef GSORT_DECLARE
+#define GSORT_DECLARE(Key, Value)                                                        \
+  extern template std::size_t sort_pair_shares_scratch_bytes<Key, Value>(std::uint64_t,  \
+                                                                         std::uint32_t); \
+  extern template void sort_pair_shares(std::span<const PairShare<Key, Value>>,          \
+                                        const KeyMap<Key>&);                             \
+  extern template std::size_t sort_host_pairs_scratch_bytes<Key, Value>(                 \
+      std::uint64_t, std::uint32_t, std::uint64_t);                                      \
+  extern template void sort_host_pairs(const HostPairSort<Key, Value>&,                  \
+                                       std::span<const SharingDevice>);
+GSORT_DECLARE(std::uint32_t, std::uint32_t)
+GSORT_DECLARE(std::uint32_t, std::uint64_t)
+GSORT_DECLARE(std::uint64_t, std::uint32_t)
+GSORT_DECLARE(std::uint64_t, std::uint64_t)
 #undef GSORT_DECLARE
 
 }  // namespace gsort::gpu

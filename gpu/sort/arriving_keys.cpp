@@ -14,12 +14,33 @@ constexpr const char* kOperation = "sorting host memory on the GPU";
 
 }  // namespace
 
-std::vector<std::uint64_t> arriving_chunks(std::uint64_t count) {
+std::vector<std::uint64_t> arriving_chunks(std::uint64_t count, std::uint64_t least_keys) {
   const std::uint64_t chunks =
-      std::clamp<std::uint64_t>(count / kLeastArrivingKeys, 1, kMostArrivingChunks);
+      std::clamp<std::uint64_t>(count / least_keys, 1, kMostArrivingChunks);
   std::vector<std::uint64_t> counts(chunks, count / chunks);
   counts.back() += count % chunks;
   return counts;
+}
+
+void queue_arrivals(
+    const std::vector<std::uint64_t>& chunks, cudaStream_t stream,
+    const std::function<void(std::uint64_t begin, std::uint64_t count, cudaStream_t copies)>& copy,
+    const std::function<void(std::uint64_t begin, std::uint64_t count)>& sort) {
+  const Stream copies;  // destroyed when its work is done
+  order_streams(stream, copies.get(), kOperation);
+  std::uint64_t begin = 0;
+  for (const std::uint64_t count : chunks) {
+    copy(begin, count, copies.get());
+    order_streams(copies.get(), stream, kOperation);
+    sort(begin, count);
+    begin += count;
+  }
+}
+
+template <class T>
+void copy_arriving(T* to, const T* from, std::uint64_t count, cudaStream_t stream) {
+  check_cuda(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyHostToDevice, stream),
+             CudaCall::kCopy, kOperation);
 }
 
 template <class Key>
@@ -34,39 +55,35 @@ std::size_t arriving_scratch_bytes(const std::vector<std::uint64_t>& chunks) {
 
 template <class Key>
 Key* sort_arriving_keys(const Arrival<Key>& arrival) {
-  const auto& [input, chunks, arrived, merged, load_map, store_map, scratch, stream] = arrival;
-  const bool merges = chunks.size() > 1;
-  const Stream arrivals;  // destroyed when its work is done
-  order_streams(stream, arrivals.get(), kOperation);
-  std::uint64_t position = 0;
-  for (const std::uint64_t keys : chunks) {
-    Key* const chunk = arrived + position;
-    check_cuda(cudaMemcpyAsync(chunk, input + position, keys * sizeof(Key), cudaMemcpyHostToDevice,
-                               arrivals.get()),
-               CudaCall::kCopy, kOperation);
-    order_streams(arrivals.get(), stream, kOperation);
-    sort_keys<Key>({.input = chunk,
-                    .output = chunk,
-                    .count = keys,
-                    .load_map = load_map,
-                    .store_map = merges ? KeyMap<Key>{} : store_map,
-                    .scratch = scratch,
-                    .stream = stream});
-    position += keys;
-  }
-  if (!merges) return arrived;
-  merge_slices<Key>({.input = arrived,
-                     .slice_counts = chunks.data(),
-                     .slice_count = static_cast<std::uint32_t>(chunks.size()),
-                     .output = merged,
-                     .store_map = store_map,
-                     .scratch = scratch,
-                     .stream = stream});
-  return merged;
+  const bool merges = arrival.chunks.size() > 1;
+  const auto copy = [&](std::uint64_t begin, std::uint64_t count, cudaStream_t copies) {
+    copy_arriving(arrival.arrived + begin, arrival.input + begin, count, copies);
+  };
+  const auto sort = [&](std::uint64_t begin, std::uint64_t count) {
+    sort_keys<Key>({.input = arrival.arrived + begin,
+                    .output = arrival.arrived + begin,
+                    .count = count,
+                    .load_map = arrival.load_map,
+                    .store_map = merges ? KeyMap<Key>{} : arrival.store_map,
+                    .scratch = arrival.scratch,
+                    .stream = arrival.stream});
+  };
+  queue_arrivals(arrival.chunks, arrival.stream, copy, sort);
+  if (!merges) return arrival.arrived;
+  merge_slices<Key>({.input = arrival.arrived,
+                     .slice_counts = arrival.chunks.data(),
+                     .slice_count = static_cast<std::uint32_t>(arrival.chunks.size()),
+                     .output = arrival.merged,
+                     .store_map = arrival.store_map,
+                     .scratch = arrival.scratch,
+                     .stream = arrival.stream});
+  return arrival.merged;
 }
 
 template std::size_t arriving_scratch_bytes<std::uint32_t>(const std::vector<std::uint64_t>&);
 template std::size_t arriving_scratch_bytes<std::uint64_t>(const std::vector<std::uint64_t>&);
+template void copy_arriving(std::uint32_t*, const std::uint32_t*, std::uint64_t, cudaStream_t);
+template void copy_arriving(std::uint64_t*, const std::uint64_t*, std::uint64_t, cudaStream_t);
 template std::uint32_t* sort_arriving_keys(const Arrival<std::uint32_t>&);
 template std::uint64_t* sort_arriving_keys(const Arrival<std::uint64_t>&);
 

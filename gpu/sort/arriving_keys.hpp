@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -17,8 +18,20 @@ namespace gsort::gpu {
 inline constexpr std::uint64_t kMostArrivingChunks = 8;
 inline constexpr std::uint64_t kLeastArrivingKeys = std::uint64_t{1} << 21;
 
-// The keys of each chunk of `count` keys.
-[[nodiscard]] std::vector<std::uint64_t> arriving_chunks(std::uint64_t count);
+// The keys of each chunk of `count` keys, of which the last chunk has the most.
+[[nodiscard]] std::vector<std::uint64_t> arriving_chunks(
+    std::uint64_t count, std::uint64_t least_keys = kLeastArrivingKeys);
+
+// For each chunk in turn calls `copy`, which queues its copies on a stream of theirs, then `sort`,
+// which queues its sort on `stream`, behind these copies. Throws: Error(kDevice).
+void queue_arrivals(
+    const std::vector<std::uint64_t>& chunks, cudaStream_t stream,
+    const std::function<void(std::uint64_t begin, std::uint64_t count, cudaStream_t copies)>& copy,
+    const std::function<void(std::uint64_t begin, std::uint64_t count)>& sort);
+
+// Queues a copy from host memory. Throws: Error(kDevice).
+template <class T>
+void copy_arriving(T* to, const T* from, std::uint64_t count, cudaStream_t stream);
 
 // What sorting and merging the chunks needs beside the arrays of keys.
 template <class Key>
@@ -45,6 +58,10 @@ extern template std::size_t arriving_scratch_bytes<std::uint32_t>(
     const std::vector<std::uint64_t>&);
 extern template std::size_t arriving_scratch_bytes<std::uint64_t>(
     const std::vector<std::uint64_t>&);
+extern template void copy_arriving(std::uint32_t*, const std::uint32_t*, std::uint64_t,
+                                   cudaStream_t);
+extern template void copy_arriving(std::uint64_t*, const std::uint64_t*, std::uint64_t,
+                                   cudaStream_t);
 extern template std::uint32_t* sort_arriving_keys(const Arrival<std::uint32_t>&);
 extern template std::uint64_t* sort_arriving_keys(const Arrival<std::uint64_t>&);
 

@@ -2,7 +2,11 @@
 // takes. Not installed.
 #pragma once
 
-#include "library/device_keys.hpp"
+#include <limits>
+#include <string>
+
+#include "base/units.hpp"
+#include "library/device_pairs.hpp"
 #include "library/key_types.hpp"
 
 namespace gsort::library {
@@ -29,6 +33,15 @@ void complete(Request& request, Order order, const DeviceScratch& scratch, Devic
   request.store_map = request.load_map;
   request.scratch = {scratch.memory, scratch.bytes};
   request.stream = stream;
+}
+
+template <DeviceIndex Index>
+void require_indices(std::uint64_t count) {
+  if (count <= static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) return;
+  throw Error(ErrorKind::kUsage, "sorting indices on the GPU",
+              "the numbers of " + format_count(count) + " keys do not fit in " +
+                  std::to_string(std::numeric_limits<Index>::digits) + " bits")
+      .hint("take indices of 64 bits");
 }
 
 }  // namespace gsort::library

@@ -1,9 +1,5 @@
 #include "library/device_pairs.hpp"
 
-#include <limits>
-#include <string>
-
-#include "base/units.hpp"
 #include "gpu/records/device_argsort.hpp"
 #include "gpu/records/device_pairs.hpp"
 #include "library/device_bits.hpp"
@@ -14,19 +10,7 @@ using library::Bits;
 using library::bits_at;
 using library::complete;
 using library::map_of;
-
-namespace {
-
-template <DeviceIndex Index>
-void require_indices(std::uint64_t count) {
-  if (count <= static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) return;
-  throw Error(ErrorKind::kUsage, "sorting indices on the GPU",
-              "the numbers of " + format_count(count) + " keys do not fit in " +
-                  std::to_string(std::numeric_limits<Index>::digits) + " bits")
-      .hint("take indices of 64 bits");
-}
-
-}  // namespace
+using library::require_indices;
 
 template <DeviceKey Key, DeviceWord Value>
 std::size_t device_pairs_scratch_bytes(std::uint64_t count) {

@@ -10,6 +10,19 @@ namespace gsort {
 using library::Bits;
 using library::bits_at;
 using library::map_of;
+using library::require_indices;
+
+namespace {
+
+std::vector<gpu::SharingDevice> sharing(std::span<const HostSortDevice> devices) {
+  std::vector<gpu::SharingDevice> sharing;
+  for (const HostSortDevice& device : devices) {
+    sharing.push_back({device.device, {device.scratch.memory, device.scratch.bytes}});
+  }
+  return sharing;
+}
+
+}  // namespace
 
 template <DeviceKey Key>
 std::size_t device_share_scratch_bytes(std::uint64_t count, unsigned shares) {
@@ -36,23 +49,79 @@ std::size_t host_sort_scratch_bytes(std::uint64_t count, unsigned devices) {
 template <DeviceKey Key>
 void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                     std::span<const HostSortDevice> devices) {
-  std::vector<gpu::SharingDevice> sharing;
-  for (const HostSortDevice& device : devices) {
-    sharing.push_back({device.device, {device.scratch.memory, device.scratch.bytes}});
-  }
   gpu::sort_host_shares<Bits<Key>>({bits_at(input), bits_at(output), count, map_of<Key>(order)},
-                                   sharing);
+                                   sharing(devices));
+}
+
+template <DeviceKey Key, DeviceWord Value>
+std::size_t device_pair_share_scratch_bytes(std::uint64_t count, unsigned shares) {
+  return gpu::sort_pair_shares_scratch_bytes<Bits<Key>, Value>(count, shares);
+}
+
+template <DeviceKey Key, DeviceWord Value>
+void sort_device_pair_shares(std::span<const DevicePairShare<Key, Value>> shares, Order order) {
+  std::vector<gpu::PairShare<Bits<Key>, Value>> of_bits;
+  for (const DevicePairShare<Key, Value>& share : shares) {
+    of_bits.push_back({share.device,
+                       bits_at(share.keys),
+                       share.count,
+                       {share.scratch.memory, share.scratch.bytes},
+                       share.values});
+  }
+  gpu::sort_pair_shares<Bits<Key>, Value>(of_bits, map_of<Key>(order));
+}
+
+template <DeviceKey Key, DeviceWord Value>
+std::size_t host_pairs_scratch_bytes(std::uint64_t count, unsigned devices) {
+  return gpu::sort_host_pairs_scratch_bytes<Bits<Key>, Value>(count, devices);
+}
+
+template <DeviceKey Key, DeviceWord Value>
+void sort_host_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,
+                     std::uint64_t count, Order order, std::span<const HostSortDevice> devices) {
+  gpu::sort_host_pairs<Bits<Key>, Value>({.input = {bits_at(keys_in), values_in},
+                                          .output = {bits_at(keys_out), values_out},
+                                          .count = count,
+                                          .map = map_of<Key>(order)},
+                                         sharing(devices));
+}
+
+template <DeviceKey Key, DeviceIndex Index>
+void argsort_host_keys(const Key* keys, Index* indices, std::uint64_t count, Order order,
+                       std::span<const HostSortDevice> devices) {
+  require_indices<Index>(count);
+  using Word = WordOf<Index>;
+  gpu::sort_host_pairs<Bits<Key>, Word>({.input = {bits_at(keys), nullptr},
+                                         .output = {nullptr, reinterpret_cast<Word*>(indices)},
+                                         .count = count,
+                                         .map = map_of<Key>(order),
+                                         .takes_numbers = true},
+                                        sharing(devices));
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type
+#define GSORT_FOR_VALUE(Key, Value)                                                           \
+  template std::size_t device_pair_share_scratch_bytes<Key, Value>(std::uint64_t, unsigned);  \
+  template void sort_device_pair_shares(std::span<const DevicePairShare<Key, Value>>, Order); \
+  template std::size_t host_pairs_scratch_bytes<Key, Value>(std::uint64_t, unsigned);         \
+  template void sort_host_pairs(const Key*, Key*, const Value*, Value*, std::uint64_t, Order, \
+                                std::span<const HostSortDevice>);
+#define GSORT_FOR_INDEX(Key, Index)                                         \
+  template void argsort_host_keys(const Key*, Index*, std::uint64_t, Order, \
+                                  std::span<const HostSortDevice>);
 #define GSORT_FOR_KEY(Key)                                                       \
   template std::size_t device_share_scratch_bytes<Key>(std::uint64_t, unsigned); \
   template void sort_device_shares(std::span<const DeviceShare<Key>>, Order);    \
   template std::size_t host_sort_scratch_bytes<Key>(std::uint64_t, unsigned);    \
   template void sort_host_keys(const Key*, Key*, std::uint64_t, Order,           \
-                               std::span<const HostSortDevice>);
+                               std::span<const HostSortDevice>);                 \
+  GSORT_FOR_VALUE(Key, std::uint32_t)                                            \
+  GSORT_FOR_VALUE(Key, std::uint64_t)                                            \
+  GSORT_FOR_INDICES(GSORT_FOR_INDEX, Key)
 GSORT_FOR_DEVICE_KEYS(GSORT_FOR_KEY)
 #undef GSORT_FOR_KEY
+#undef GSORT_FOR_INDEX
+#undef GSORT_FOR_VALUE
 // NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace gsort

@@ -1,8 +1,9 @@
-// One sort over several devices: keys that lie in the memories of several devices, and keys in host
-// memory. Only where the library was built with CUDA. The caller owns all memory, as in
-// device_keys.hpp; the calls wait until the sort is done. They use streams of their own: keys must
-// have arrived on the devices before (cudaMemcpy from memory that is not pinned may return earlier;
-// cudaDeviceSynchronize waits).
+// One sort over several devices: keys, or pairs of keys and values, that lie in the memories of
+// several devices, or in host memory, and the indices that sort keys in host memory. Only where the
+// library was built with CUDA. The caller owns all memory, as in device_keys.hpp; the calls wait
+// until the sort is done. They use streams of their own: keys must have arrived on the devices
+// before (cudaMemcpy from memory that is not pinned may return earlier; cudaDeviceSynchronize
+// waits).
 //
 //   std::vector<gsort::DeviceShare<float>> shares = {{0, keys_on_0, count_0, scratch_on_0},
 //                                                    {1, keys_on_1, count_1, scratch_on_1}};
@@ -19,8 +20,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
-#include "library/device_keys.hpp"
+#include "library/device_pairs.hpp"
 
 namespace gsort {
 
@@ -43,10 +45,30 @@ template <DeviceKey Key>
 template <DeviceKey Key>
 void sort_device_shares(std::span<const DeviceShare<Key>> shares, Order order = Order::kAscending);
 
+// What a device holds of pairs.
+template <DeviceKey Key, class Value>
+requires DeviceWord<Value> || DeviceMoved<Value>
+struct DevicePairShare {
+  int device = 0;
+  Key* keys = nullptr;      // count keys in its memory
+  Value* values = nullptr;  // and their values
+  std::uint64_t count = 0;
+  DeviceScratch scratch;  // in its memory, of device_pair_share_scratch_bytes(count, shares)
+};
+
+// One more array of keys and of values, and a few per cent.
+template <DeviceKey Key, DeviceWord Value>
+[[nodiscard]] std::size_t device_pair_share_scratch_bytes(std::uint64_t count, unsigned shares);
+
+// The same for pairs; those of equal keys stay in their order, lower shares first.
+template <DeviceKey Key, DeviceWord Value>
+void sort_device_pair_shares(std::span<const DevicePairShare<Key, Value>> shares,
+                             Order order = Order::kAscending);
+
 // A device that takes a share of keys in host memory.
 struct HostSortDevice {
   int device = 0;
-  DeviceScratch scratch;  // in its memory, of host_sort_scratch_bytes(count, devices)
+  DeviceScratch scratch;  // in its memory, of host_..._scratch_bytes(count, devices)
 };
 
 // For each of so many devices: two arrays of its share of `count` keys, and an eighth.
@@ -58,5 +80,53 @@ template <DeviceKey Key>
 template <DeviceKey Key>
 void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                     std::span<const HostSortDevice> devices);
+
+// For each of so many devices: two arrays of its share of the pairs, and an eighth.
+template <DeviceKey Key, DeviceWord Value>
+[[nodiscard]] std::size_t host_pairs_scratch_bytes(std::uint64_t count, unsigned devices);
+
+// Sorts pairs in host memory, those of equal keys in their order. The keys may be sorted in place,
+// and so may the values.
+template <DeviceKey Key, DeviceWord Value>
+void sort_host_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,
+                     std::uint64_t count, Order order, std::span<const HostSortDevice> devices);
+
+// Writes the indices, from 0 to count - 1, that sort keys in host memory; those of equal keys
+// ascend. Scratch memory is of host_pairs_scratch_bytes<Key, Index>. Also throws Error(kUsage) if
+// count is greater than the greatest Index.
+template <DeviceKey Key, DeviceIndex Index>
+void argsort_host_keys(const Key* keys, Index* indices, std::uint64_t count, Order order,
+                       std::span<const HostSortDevice> devices);
+
+// The same for other types of values.
+
+template <DeviceKey Key, DeviceMoved Value>
+[[nodiscard]] std::size_t device_pair_share_scratch_bytes(std::uint64_t count, unsigned shares) {
+  return device_pair_share_scratch_bytes<Key, WordOf<Value>>(count, shares);
+}
+
+template <DeviceKey Key, DeviceMoved Value>
+void sort_device_pair_shares(std::span<const DevicePairShare<Key, Value>> shares,
+                             Order order = Order::kAscending) {
+  using Word = WordOf<Value>;
+  std::vector<DevicePairShare<Key, Word>> of_words;
+  for (const auto& [device, keys, values, count, scratch] : shares) {
+    of_words.push_back({device, keys, reinterpret_cast<Word*>(values), count, scratch});
+  }
+  sort_device_pair_shares<Key, Word>(of_words, order);
+}
+
+template <DeviceKey Key, DeviceMoved Value>
+[[nodiscard]] std::size_t host_pairs_scratch_bytes(std::uint64_t count, unsigned devices) {
+  return host_pairs_scratch_bytes<Key, WordOf<Value>>(count, devices);
+}
+
+template <DeviceKey Key, DeviceMoved Value>
+void sort_host_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,
+                     std::uint64_t count, Order order, std::span<const HostSortDevice> devices) {
+  using Word = WordOf<Value>;
+  sort_host_pairs(keys_in, keys_out, reinterpret_cast<const Word*>(values_in),
+                  reinterpret_cast<Word*>(values_out), count, order, devices);
+}
 
 }  // namespace gsort

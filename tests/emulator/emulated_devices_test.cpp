@@ -385,8 +385,13 @@ TEST(EmulatedDevice, SharesASortWithOthersItCannotReach) {
   const auto keys = test::keys_in<std::uint32_t>(input);
   std::vector<std::uint32_t> wanted(keys.begin(), keys.end());
   std::ranges::sort(wanted);
+  std::vector<std::uint32_t> numbers(keys.size());
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  std::vector<std::uint32_t> wanted_numbers = numbers;
+  std::ranges::stable_sort(wanted_numbers, {}, [&](std::uint32_t i) { return keys[i]; });
   constexpr std::uint64_t kPieceKeys = 1'000;
-  const auto bytes = gpu::sort_host_shares_scratch_bytes<std::uint32_t>(keys.size(), 4, kPieceKeys);
+  const auto bytes =
+      gpu::sort_host_pairs_scratch_bytes<std::uint32_t, std::uint32_t>(keys.size(), 4, kPieceKeys);
   std::vector<gpu::DeviceMemory> memory;
   std::vector<gpu::SharingDevice> devices;
   for (int device = 0; device < 4; ++device) {
@@ -401,6 +406,14 @@ TEST(EmulatedDevice, SharesASortWithOthersItCannotReach) {
     gpu::sort_host_shares<std::uint32_t>({keys.data(), sorted.data(), keys.size(), {}, kPieceKeys},
                                          devices);
     EXPECT_TRUE(sorted == wanted) << round;
+    std::vector<std::uint32_t> moved = numbers;
+    gpu::sort_host_pairs<std::uint32_t, std::uint32_t>({.input = {keys.data(), moved.data()},
+                                                        .output = {sorted.data(), moved.data()},
+                                                        .count = keys.size(),
+                                                        .least_piece_keys = kPieceKeys,
+                                                        .takes_numbers = round % 2 == 1},
+                                                       devices);
+    EXPECT_TRUE(sorted == wanted && moved == wanted_numbers) << "pairs, " << round;
   }
   emulator::set_peer_access(true);
   for (int device = 3; device >= 0; --device) {

@@ -1,23 +1,17 @@
 // Sorts over several devices, against std::sort of a copy: shares of every size, ties that lie
-// across all shares, and calls that fail on one device. Where there are fewer devices than shares,
-// a device has several.
+// across all shares, and calls that fail on one device.
 #include "gpu/shares/shares_sort.hpp"
 
 #include <algorithm>
 #include <memory>
-#include <random>
 #include <span>
-#include <string>
 #include <vector>
 
-#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include "base/device_error.hpp"
 #include "device_memory.hpp"
-#include "gpu/cuda/cuda_check.hpp"
-#include "gpu/cuda/cuda_resources.hpp"
 #include "library/device_shares.hpp"
+#include "share_memory.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -29,46 +23,6 @@ using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(SharesSort, KeyTypes);
 
 class DeviceShares : public GpuTest {};
-
-int device_of(std::size_t share) {
-  int count = 0;
-  EXPECT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
-  return static_cast<int>(share % static_cast<std::size_t>(count));
-}
-
-// Memory on one device.
-class OnDevice {
- public:
-  OnDevice(int ordinal, std::size_t bytes) : ordinal_(ordinal) {
-    use_device(ordinal);
-    if (cudaMalloc(&memory_, std::max<std::size_t>(bytes, 1)) != cudaSuccess) {
-      throw std::runtime_error("no device memory");
-    }
-  }
-  OnDevice(OnDevice&& other) noexcept
-      : ordinal_(other.ordinal_), memory_(std::exchange(other.memory_, nullptr)) {}
-  OnDevice& operator=(OnDevice&&) = delete;
-  ~OnDevice() {
-    return_to_device(ordinal_);
-    if (memory_ != nullptr) static_cast<void>(cudaFree(memory_));
-  }
-  void put(const void* from, std::size_t bytes) const {
-    use_device(ordinal_);
-    ASSERT_EQ(cudaMemcpy(memory_, from, bytes, cudaMemcpyHostToDevice), cudaSuccess);
-    // The last bytes of memory that is not pinned may still be on the way.
-    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  }
-  void get(void* to, std::size_t bytes) const {
-    use_device(ordinal_);
-    ASSERT_EQ(cudaMemcpy(to, memory_, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
-  }
-  [[nodiscard]] void* get() const { return memory_; }
-  [[nodiscard]] int ordinal() const { return ordinal_; }
-
- private:
-  int ordinal_;
-  void* memory_ = nullptr;
-};
 
 // Keys, dealt out to shares of these sizes.
 template <class Key>
@@ -108,44 +62,10 @@ class Shared {
   std::vector<DeviceShare<Key>> shares_;
 };
 
-// Keys of so many values, each share with more of some of them than others.
-template <class Key>
-std::vector<Key> keys_of(std::uint64_t count, std::uint64_t values, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<Key> keys(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t value = values == 0 ? random() : random() % values;
-    keys[i] = static_cast<Key>(value + (values > 1 ? i * values / (2 * count + 1) : 0));
-  }
-  return keys;
-}
-
 template <class Key>
 std::vector<Key> sorted_copy(std::vector<Key> keys, const KeyMap<Key>& map) {
   std::ranges::sort(keys, {}, [&](Key key) { return map.to_ordered(key); });
   return keys;
-}
-
-template <class Key>
-KeyMap<Key> signed_descending() {
-  return KeyMap<Key>::of(
-      {sizeof(Key) == 4 ? KeyType::kI32 : KeyType::kI64, /*descending=*/true, false});
-}
-
-const std::vector<std::vector<std::uint64_t>> kCounts = {
-    {1'000},
-    {3'000, 2'000},
-    {1, 4'999},
-    {0, 2'000, 0},
-    {700, 900, 1'100, 0},
-    {64, 65, 63, 1'000, 1},
-    {2'000, 1, 2'000, 5, 1'000, 0, 300, 700, 64},
-};
-
-std::uint64_t sum_of(const std::vector<std::uint64_t>& counts) {
-  std::uint64_t sum = 0;
-  for (const std::uint64_t count : counts) sum += count;
-  return sum;
 }
 
 TYPED_TEST(SharesSort, SortsSharesAsOneSequence) {
@@ -164,18 +84,16 @@ TYPED_TEST(SharesSort, SortsSharesAsOneSequence) {
   }
 }
 
-// Devices with scratch memory for a sort of keys in host memory, and a guard behind it.
+// Devices with scratch memory for a sort of keys in host memory.
 template <class Key>
 class HostSharing {
  public:
   HostSharing(std::uint64_t count, std::uint32_t devices, std::uint64_t least_piece_keys)
-      : least_piece_keys_(least_piece_keys),
-        bytes_(sort_host_shares_scratch_bytes<Key>(count, devices, least_piece_keys)) {
-    const std::vector<std::byte> filled(bytes_ + kGuardBytes, kGuard);
+      : least_piece_keys_(least_piece_keys) {
+    const auto bytes = sort_host_shares_scratch_bytes<Key>(count, devices, least_piece_keys);
     for (std::uint32_t i = 0; i < devices; ++i) {
-      scratch_.emplace_back(device_of(i), filled.size());
-      scratch_.back().put(filled.data(), filled.size());
-      devices_.push_back({device_of(i), {scratch_.back().get(), bytes_}});
+      scratch_.emplace_back(device_of(i), bytes);
+      devices_.push_back(scratch_.back().device());
     }
   }
 
@@ -185,21 +103,12 @@ class HostSharing {
   }
 
   [[nodiscard]] bool guards_are_whole() const {
-    return std::ranges::all_of(scratch_, [&](const OnDevice& scratch) {
-      std::vector<std::byte> all(bytes_ + kGuardBytes);
-      scratch.get(all.data(), all.size());
-      return std::ranges::all_of(std::span(all).subspan(bytes_),
-                                 [](std::byte byte) { return byte == kGuard; });
-    });
+    return std::ranges::all_of(scratch_, &GuardedScratch::guard_is_whole);
   }
 
  private:
-  static constexpr std::size_t kGuardBytes = 4'096;
-  static constexpr std::byte kGuard{0xA5};
-
   std::uint64_t least_piece_keys_;
-  std::size_t bytes_;
-  std::vector<OnDevice> scratch_;
+  std::vector<GuardedScratch> scratch_;
   std::vector<SharingDevice> devices_;
 };
 
@@ -288,36 +197,6 @@ TEST_F(DeviceShares, AreSortedByTheLibrary) {
   std::vector<float> sorted(5);
   sort_host_keys<float>(keys.data(), sorted.data(), 5, Order::kAscending, devices);
   EXPECT_EQ(sorted, (std::vector<float>{-3.0F, -1.0F, 0.5F, 2.5F, 7.0F}));
-}
-
-// Every call of every kind fails once, on each of three devices in turn. Sort: makes a call of the
-// sort on memory that is ready; the call returns whether the keys are in order.
-template <class Sort>
-void expect_device_errors(const Sort& sort) {
-  int met = 0;
-  for (std::size_t failing = 0; failing < 3; ++failing) {
-    const int ordinal = device_of(failing);
-    for (std::size_t kind = 0; kind < kCudaCallKinds; ++kind) {
-      bool hit = true;
-      for (std::uint64_t nth = 1; hit; ++nth) {
-        const auto call = sort();
-        inject_cuda_fault(
-            {static_cast<CudaCall>(kind), nth, cudaErrorLaunchFailure, false, ordinal});
-        bool sorted = false;
-        try {
-          sorted = call();
-        } catch (const DeviceError& error) {
-          EXPECT_EQ(error.ordinal(), ordinal);
-        }
-        hit = cuda_fault_was_met();
-        clear_cuda_fault();
-        met += hit ? 1 : 0;
-        EXPECT_EQ(sorted, !hit) << "kind " << kind << ", call " << nth;
-        if (testing::Test::HasFailure()) return;
-      }
-    }
-  }
-  EXPECT_GT(met, 30);
 }
 
 TEST_F(DeviceShares, SayWhichDeviceFailed) {

@@ -327,7 +327,7 @@ def example_name(source: str) -> str:
     """The function that an example is about: the last of the guide's that it calls, or error_of."""
     if "error_of(" in source:
         return "error_of"
-    return re.findall(r"gsort::(\w+)(?:<\w+>)?\(", source)[-1]
+    return re.findall(r"gsort::(\w+)(?:<[\w:, ]+>)?\(", source)[-1]
 
 
 def case_device(options, folder: Path) -> None:
