@@ -26,6 +26,17 @@ function(gsort_cuda_architectures result)
   set(${result} ${list} PARENT_SCOPE)
 endfunction()
 
+# gsort_offers_ptx_of_fast_doubles(RESULT ARCHITECTURE...): whether drivers of other cards, whose doubles may be slow,
+# may compile code that was made for an architecture whose doubles are fast (gpu/records/pair_word.hpp).
+function(gsort_offers_ptx_of_fast_doubles result)
+  set(${result} FALSE PARENT_SCOPE)
+  foreach(architecture IN LISTS ARGN)
+    if(architecture MATCHES "^(80|90|100)(-virtual)?$")
+      set(${result} TRUE PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
 if(NOT GSORT_CUDA STREQUAL "OFF")
   if(NOT CMAKE_CUDA_COMPILER AND NOT CMAKE_CROSSCOMPILING)  # toolkits that would be found have libraries for this machine
     find_program(CMAKE_CUDA_COMPILER nvcc

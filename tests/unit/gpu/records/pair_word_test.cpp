@@ -37,6 +37,28 @@ std::vector<Key> telling_keys() {
   return keys;
 }
 
+// A card runs the code of the greatest architecture that is not greater than its own, of the same
+// major number.
+TEST(PairWord, ComparesDoublesOfPackagesWhereTheyAreFast) {
+  struct Card {
+    unsigned architecture;
+    bool has_fast_doubles;
+  };
+  constexpr unsigned kOfPackages[] = {GSORT_ALL_ARCHITECTURES};
+  constexpr Card kCards[] = {{80, true},  {86, false},  {87, false},  {89, false}, {90, true},
+                             {100, true}, {103, false}, {120, false}, {121, false}};
+  for (const Card& card : kCards) {
+    unsigned code = 0;
+    for (const unsigned architecture : kOfPackages) {
+      const bool runs =
+          architecture / 10 == card.architecture / 10 && architecture <= card.architecture;
+      if (runs) code = std::max(code, architecture);
+    }
+    EXPECT_GT(code, 0U) << "sm_" << card.architecture << " has no native code";
+    EXPECT_EQ(doubles_are_fast(code), card.has_fast_doubles) << "sm_" << card.architecture;
+  }
+}
+
 constexpr unsigned kIndices[] = {0, 1, 2, 31, 4095, 4096, kMaxPairIndex - 1, kMaxPairIndex};
 
 TYPED_TEST(PairWords, KeepTheirKeyAndIndex) {
