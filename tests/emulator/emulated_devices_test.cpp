@@ -119,6 +119,37 @@ TEST_P(EmulatedDevices, MergeInSeveralRounds) {
   expect_sorted(request, test::sorted_copy(request.input, kU32), 10);
 }
 
+// More than are chosen while the input is read.
+TEST_P(EmulatedDevices, GiveTheFirstElements) {
+  SortRequest request = request_on(GetParam(), kU32, 40'000);
+  request.top = 20'000;
+  make_chunks_short(request, 3'000);
+  request.change_plan = [change = request.change_plan, top = request.top](Plan& plan) {
+    change(plan);
+    plan.job.top = top;
+  };
+  Bytes wanted = test::sorted_copy(request.input, kU32);
+  wanted.resize(*request.top * 4);
+  expect_sorted(request, wanted, 10);
+}
+
+TEST_P(EmulatedDevices, SortEachArrayByItself) {
+  constexpr std::size_t kArrayBytes = 250 * 4;
+  SortRequest request = request_on(GetParam(), kU32, 100'000);
+  request.batch_elements = kArrayBytes / 4;
+  request.change_plan = [](Plan& plan) {
+    std::get<BatchPlan>(plan.strategy).block_elements = kArrayBytes / 4;
+    plan.chunk.block_bytes = kArrayBytes;
+  };
+  Bytes wanted;
+  for (std::size_t at = 0; at < request.input.size(); at += kArrayBytes) {
+    const auto begin = request.input.begin() + static_cast<std::ptrdiff_t>(at);
+    const Bytes sorted = test::sorted_copy(Bytes(begin, begin + kArrayBytes), kU32);
+    wanted.insert(wanted.end(), sorted.begin(), sorted.end());
+  }
+  expect_sorted(request, wanted, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Counts, EmulatedDevices, testing::Values(1U, 2U, 3U, 4U));
 
 // A lane that takes its time to give its chunk away.
