@@ -115,6 +115,7 @@ struct HostPairSort {
   KeyMap<Key> map{};
   std::uint64_t least_piece_keys = kLeastPieceKeys;  // another in tests; not 0
   // Values are the numbers of the pairs, from 0 on; the input has none, the output gets no keys.
+  // Requires: a Value holds these numbers.
   bool takes_numbers = false;
 };
 

@@ -1,6 +1,7 @@
 // Times sorts over several GPUs, beside plain copies over the same links: keys in pinned host
-// memory, and keys spread over the memories of the GPUs, on the first of the GPUs, the first two,
-// and so on. Every output is checked for order and by its sum. Prints one JSON object.
+// memory, their indices, and keys spread over the memories of the GPUs, on the first of the GPUs,
+// the first two, and so on. Every output is checked for order and by its sum. Prints one JSON
+// object.
 // Usage: bench_shares u32|u64 LOG2_KEYS ROUNDS ORDINAL...
 #include <algorithm>
 #include <atomic>
@@ -10,10 +11,12 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -164,6 +167,10 @@ class SharesBench {
     const Contender copies{"copies there and back", copy_there_and_back(ordinals)};
     const Contender host{"gsort", host_keys(ordinals), verdict()};
     groups.push_back(group("sort_host_keys", ordinals, {host, copies}));
+    if (count_ - 1 <= std::numeric_limits<Key>::max()) {
+      const Contender indices{"gsort", host_indices(ordinals), verdict_on_indices()};
+      groups.push_back(group("argsort_host_keys", ordinals, {indices, copies}));
+    }
     std::vector<Contender> spread = {{"gsort", spread_keys(ordinals), verdict()}};
     if (ordinals.size() > 1) {
       spread.push_back({"copies between the devices", exchange(ordinals)});
@@ -182,6 +189,22 @@ class SharesBench {
 
   [[nodiscard]] std::string verdict() const {
     return is_sorted<Key>(output_) && sum_of<Key>(output_) == sum_ ? "verified" : "wrong";
+  }
+
+  // Of indices that are as large as keys: equal keys in their order, so each index is there once.
+  [[nodiscard]] std::string verdict_on_indices() const {
+    std::atomic<bool> sorted{true};
+    on_all_cores(count_, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = std::max<std::uint64_t>(begin, 1); i < end; ++i) {
+        const Key before = output_[i - 1];
+        const Key index = output_[i];
+        const bool in_range = before < count_ && index < count_;
+        if (!in_range || std::pair(input_[before], before) >= std::pair(input_[index], index)) {
+          sorted = false;
+        }
+      }
+    });
+    return sorted ? "verified" : "wrong";
   }
 
   [[nodiscard]] Json group(const char* subcommand, std::span<const int> ordinals,
@@ -224,9 +247,11 @@ class SharesBench {
         });
   }
 
-  double host_keys(std::span<const int> ordinals) {
-    const auto number = static_cast<std::uint32_t>(ordinals.size());
-    const std::size_t size = gpu::sort_host_shares_scratch_bytes<Key>(count_, number);
+  using SharingDevices = std::span<const gpu::SharingDevice>;
+
+  // With so many bytes of scratch memory on each device.
+  double host_sort(std::span<const int> ordinals, std::size_t size,
+                   const std::function<void(SharingDevices)>& sort) {
     std::vector<OnDevice> scratch;
     std::vector<gpu::SharingDevice> devices;
     for (const int ordinal : ordinals) {
@@ -234,10 +259,28 @@ class SharesBench {
       devices.push_back({ordinal, {scratch.back().get(), size}});
     }
     return seconds_of(
-        rounds_, [this] { poison(); },
-        [&] {
+        rounds_, [this] { poison(); }, [&] { sort(devices); });
+  }
+
+  double host_keys(std::span<const int> ordinals) {
+    const auto number = static_cast<std::uint32_t>(ordinals.size());
+    return host_sort(
+        ordinals, gpu::sort_host_shares_scratch_bytes<Key>(count_, number),
+        [this](SharingDevices devices) {
           gpu::sort_host_shares<Key>({input_.data(), output_.data(), count_, {}}, devices);
         });
+  }
+
+  double host_indices(std::span<const int> ordinals) {
+    const auto number = static_cast<std::uint32_t>(ordinals.size());
+    return host_sort(ordinals, gpu::sort_host_pairs_scratch_bytes<Key, Key>(count_, number),
+                     [this](SharingDevices devices) {
+                       gpu::sort_host_pairs<Key, Key>({.input = {input_.data(), nullptr},
+                                                       .output = {nullptr, output_.data()},
+                                                       .count = count_,
+                                                       .takes_numbers = true},
+                                                      devices);
+                     });
   }
 
   // Each device sends an equal part of its keys to every other one, all at once: as many bytes as a
