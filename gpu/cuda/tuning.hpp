@@ -3,7 +3,8 @@
 //
 // Measured on an H200 (sm_90) only; the trials are in tools/bench/results/tried.md.
 // The other rows have the same shapes, but for the pairs of 32 bits: theirs fit the 99 KB of shared
-// memory a block that the least of these architectures has.
+// memory a block that the least of these architectures has. The shapes of 128-bit keys are not
+// measured: they have the bytes of those of 64 bits.
 #pragma once
 
 #include <cstddef>
@@ -65,6 +66,7 @@ struct SmallTuning {
 
 inline constexpr SmallTuning kSmall32{{8, 256, 256, 256, 2, 1024}, 1U << 21, 1U << 22};
 inline constexpr SmallTuning kSmall64{{8, 256, 256, 256, 2, 1024}, 1U << 20, 1U << 21};
+inline constexpr SmallTuning kSmall128{{8, 256, 256, 256, 2, 1024}, 1U << 19, 1U << 20};
 
 // Names the sort of pairs where a key type names the sort of keys: tuning_for<PairOf<Key, Value>>.
 template <class Key, class Value>
@@ -91,15 +93,17 @@ struct TuningRow {
   unsigned architecture;  // 10 * major + minor: this one and later ones, up to the next row
   KernelTuning key32;
   KernelTuning key64;
+  KernelTuning key128;
   SmallTuning small32;
   SmallTuning small64;
+  SmallTuning small128;
   PairTunings pairs;
 };
 
 template <class Element>
 struct TuningOf {
   static constexpr const KernelTuning& in(const TuningRow& row) {
-    return sizeof(Element) == 4 ? row.key32 : row.key64;
+    return sizeof(Element) == 4 ? row.key32 : sizeof(Element) == 8 ? row.key64 : row.key128;
   }
 };
 
@@ -112,15 +116,16 @@ struct TuningOf<PairOf<Key, Value>> {
 
 inline constexpr KernelTuning kKeys32 = {32, 256, 128, 256, 8, 1280};
 inline constexpr KernelTuning kKeys64 = {16, 512, 128, 256, 8, 1024};
+inline constexpr KernelTuning kKeys128 = {8, 512, 128, 256, 8, 1024};
 
 inline constexpr TuningRow kTunings[] = {
-    {80, kKeys32, kKeys64, kSmall32, kSmall64, kPairTunings},
-    {86, kKeys32, kKeys64, kSmall32, kSmall64, kPairTunings},
-    {89, kKeys32, kKeys64, kSmall32, kSmall64, kPairTunings},
-    {90, kKeys32, kKeys64, kSmall32, kSmall64, kLargePairTunings},
-    {100, kKeys32, kKeys64, kSmall32, kSmall64, kLargePairTunings},
-    {103, kKeys32, kKeys64, kSmall32, kSmall64, kLargePairTunings},
-    {120, kKeys32, kKeys64, kSmall32, kSmall64, kPairTunings},
+    {80, kKeys32, kKeys64, kKeys128, kSmall32, kSmall64, kSmall128, kPairTunings},
+    {86, kKeys32, kKeys64, kKeys128, kSmall32, kSmall64, kSmall128, kPairTunings},
+    {89, kKeys32, kKeys64, kKeys128, kSmall32, kSmall64, kSmall128, kPairTunings},
+    {90, kKeys32, kKeys64, kKeys128, kSmall32, kSmall64, kSmall128, kLargePairTunings},
+    {100, kKeys32, kKeys64, kKeys128, kSmall32, kSmall64, kSmall128, kLargePairTunings},
+    {103, kKeys32, kKeys64, kKeys128, kSmall32, kSmall64, kSmall128, kLargePairTunings},
+    {120, kKeys32, kKeys64, kKeys128, kSmall32, kSmall64, kSmall128, kPairTunings},
 };
 
 // Element: a key type, or PairOf<Key, Value>.
@@ -135,9 +140,12 @@ template <class Element>
 
 template <class Key>
 [[nodiscard]] constexpr SmallTuning small_tuning_for(unsigned architecture) {
-  SmallTuning found = sizeof(Key) == 4 ? kTunings[0].small32 : kTunings[0].small64;
+  const auto small_of = [](const TuningRow& row) {
+    return sizeof(Key) == 4 ? row.small32 : sizeof(Key) == 8 ? row.small64 : row.small128;
+  };
+  SmallTuning found = small_of(kTunings[0]);
   for (const TuningRow& row : kTunings) {
-    if (row.architecture <= architecture) found = sizeof(Key) == 4 ? row.small32 : row.small64;
+    if (row.architecture <= architecture) found = small_of(row);
   }
   return found;
 }

@@ -10,6 +10,7 @@
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/records/device_records.hpp"
 #include "gpu/segmented/device_batch.hpp"
+#include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -24,6 +25,16 @@ ByteSpan room_for_packing(KeyForm form, const DeviceMemory& scratch, std::size_t
   return {scratch.as<std::byte>(), bytes};
 }
 
+// The distribution takes no keys of 16 bytes.
+template <class Key>
+void sort_chunk(const KeySort<Key>& chunk) {
+  if constexpr (kIsWide<Key>) {
+    sort_keys(chunk);
+  } else {
+    sort_keys_by_distribution(chunk);
+  }
+}
+
 template <class Key>
 class KeySorter final : public ChunkSorter {
  public:
@@ -35,13 +46,13 @@ class KeySorter final : public ChunkSorter {
 
   [[nodiscard]] std::byte* input() override { return keys_.as<std::byte>(); }
   SortedElements sort(std::uint64_t count, KeyForm form, const Stream& stream) override {
-    sort_keys_by_distribution<Key>({.input = keys_.as<Key>(),
-                                    .output = keys_.as<Key>(),
-                                    .count = count,
-                                    .load_map = map_,
-                                    .store_map = form == KeyForm::kRaw ? map_ : KeyMap<Key>{},
-                                    .scratch = {scratch_.as(), scratch_bytes_},
-                                    .stream = stream.get()});
+    sort_chunk<Key>({.input = keys_.as<Key>(),
+                     .output = keys_.as<Key>(),
+                     .count = count,
+                     .load_map = map_,
+                     .store_map = form == KeyForm::kRaw ? map_ : KeyMap<Key>{},
+                     .scratch = {scratch_.as(), scratch_bytes_},
+                     .stream = stream.get()});
     return {keys_.as<std::byte>(), count, room_for_packing(form, scratch_, scratch_bytes_)};
   }
 
@@ -191,17 +202,27 @@ std::uint64_t element_bytes_of(const EngineShape& shape) {
 
 std::unique_ptr<ChunkSorter> make_chunk_sorter(const EngineShape& shape) {
   if (shape.records) return std::make_unique<RecordSorter>(shape);
-  if (bytes_of(shape.format.type) == 4) return std::make_unique<KeySorter<std::uint32_t>>(shape);
-  return std::make_unique<KeySorter<std::uint64_t>>(shape);
+  switch (element_bytes_of(shape)) {
+    case sizeof(std::uint32_t):
+      return std::make_unique<KeySorter<std::uint32_t>>(shape);
+    case sizeof(UInt128):
+      return std::make_unique<KeySorter<UInt128>>(shape);
+    default:
+      return std::make_unique<KeySorter<std::uint64_t>>(shape);
+  }
 }
 
 std::unique_ptr<PartMerger> make_part_merger(const EngineShape& shape,
                                              std::uint64_t part_elements) {
   if (shape.records) return std::make_unique<RecordMerger>(shape, part_elements);
-  if (bytes_of(shape.format.type) == 4) {
-    return std::make_unique<KeyMerger<std::uint32_t>>(shape, part_elements);
+  switch (element_bytes_of(shape)) {
+    case sizeof(std::uint32_t):
+      return std::make_unique<KeyMerger<std::uint32_t>>(shape, part_elements);
+    case sizeof(UInt128):
+      return std::make_unique<KeyMerger<UInt128>>(shape, part_elements);
+    default:
+      return std::make_unique<KeyMerger<std::uint64_t>>(shape, part_elements);
   }
-  return std::make_unique<KeyMerger<std::uint64_t>>(shape, part_elements);
 }
 
 std::unique_ptr<ArraySorter> make_array_sorter(const EngineShape& shape, const ArrayShape& arrays) {

@@ -6,11 +6,13 @@
 // put together by one thread from the rows whose bits it holds. Where a group's words begin is the
 // sum of the widths before it: of the block's earlier rounds, and of the warps before in this one.
 //
-// Unpacking. Thread t takes the differences 8t .. 8t + 7, which are a row of 32-bit keys, or two of
-// 64-bit ones, and adds them up; a scan over the warp and the group's first key make keys of them.
-// They leave by way of shared memory, 256 keys a warp, so that a warp stores neighbours at once.
+// Unpacking. Thread t takes the differences 8t .. 8t + 7, which are a row of 32-bit keys, two of
+// 64-bit ones, or four of 128-bit ones, and adds them up; a scan over the warp and the group's
+// first key make keys of them. They leave by way of shared memory, 256 keys a warp, so that a warp
+// stores neighbours at once.
 #include "element/packed_keys.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
+#include "gpu/cuda/warp_lanes.cuh"
 #include "gpu/engine/packed_blocks.hpp"
 
 namespace gsort::gpu {
@@ -47,12 +49,20 @@ __device__ unsigned width_of(std::uint32_t bits) {
 __device__ unsigned width_of(std::uint64_t bits) {
   return 64 - static_cast<unsigned>(__clzll(static_cast<long long>(bits)));
 }
+__device__ unsigned width_of(UInt128 bits) {
+  const auto high = static_cast<std::uint64_t>(bits >> 64);
+  return high != 0 ? 64 + width_of(high) : width_of(static_cast<std::uint64_t>(bits));
+}
 __device__ std::uint32_t warp_or(std::uint32_t bits) {
   return __reduce_or_sync(kAllLanes, bits);
 }
 __device__ std::uint64_t warp_or(std::uint64_t bits) {
   const std::uint64_t high = warp_or(static_cast<std::uint32_t>(bits >> 32));
   return high << 32 | warp_or(static_cast<std::uint32_t>(bits));
+}
+__device__ UInt128 warp_or(UInt128 bits) {
+  const UInt128 high = warp_or(static_cast<std::uint64_t>(bits >> 64));
+  return high << 64 | warp_or(static_cast<std::uint64_t>(bits));
 }
 
 // Thread t's share of the differences of a group of `count` keys: t, t + 32, ...
@@ -158,7 +168,8 @@ __device__ void block_pack(const Key* keys, const BlockKeys& block, std::byte* p
   Key* const first_keys = reinterpret_cast<Key*>(payload);
   auto* const widths = reinterpret_cast<std::uint8_t*>(first_keys + groups);
   Key* words = reinterpret_cast<Key*>(payload + pack_head_bytes(block.count, sizeof(Key)));
-  if (threadIdx.x < round_up(groups, 8U) - groups) widths[groups + threadIdx.x] = 0;
+  const auto* const width_end = reinterpret_cast<const std::uint8_t*>(words);
+  if (threadIdx.x < width_end - (widths + groups)) widths[groups + threadIdx.x] = 0;
 
   const unsigned warp = warp_number();
   for (unsigned round = 0; round < groups; round += kWarps) {
@@ -246,7 +257,8 @@ __device__ void warp_unpack(const Key* words, unsigned width, Key first_key, Key
   Key before = mine[kThreadKeys - 1];
 #pragma unroll
   for (unsigned distance = 1; distance < 32; distance *= 2) {
-    const Key other = __shfl_up_sync(kAllLanes, before, distance);
+    const Key other = thread_shuffle(
+        before, [distance](auto part) { return __shfl_up_sync(kAllLanes, part, distance); });
     if (lane_number() >= distance) before += other;
   }
   before += first_key - mine[kThreadKeys - 1];
@@ -338,6 +350,7 @@ void launch_unpack_blocks(const std::byte* stored, const StoredKeys* pieces,
                                           Key*, unsigned, cudaStream_t)
 GSORT_PACKED_BLOCKS(std::uint32_t);
 GSORT_PACKED_BLOCKS(std::uint64_t);
+GSORT_PACKED_BLOCKS(UInt128);
 // NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace gsort::gpu

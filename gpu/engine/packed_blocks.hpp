@@ -34,7 +34,7 @@ struct BlockShape {
   std::uint64_t count = 0;           // of keys, > 0
   std::uint64_t block_elements = 0;  // of each block but the last, > 0
   std::uint64_t group_blocks = 0;    // slots of a group, > 0
-  std::uint64_t key_bytes = 0;       // 4 or 8
+  std::uint64_t key_bytes = 0;       // 4, 8 or 16
   Packing packing = Packing::kAuto;
 
   [[nodiscard]] constexpr std::uint64_t blocks() const { return div_up(count, block_elements); }

@@ -64,6 +64,8 @@ std::optional<PackedElements> pack_elements(const SortedElements& sorted,
   };
   if (element_bytes == sizeof(std::uint32_t)) {
     launch(reinterpret_cast<const std::uint32_t*>(sorted.elements));
+  } else if (element_bytes == sizeof(UInt128)) {
+    launch(reinterpret_cast<const UInt128*>(sorted.elements));
   } else {
     launch(reinterpret_cast<const std::uint64_t*>(sorted.elements));
   }

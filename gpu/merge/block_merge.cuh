@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "element/key.hpp"
 #include "gpu/cuda/shared_memory.cuh"
 #include "gpu/merge/gather_index.hpp"
 #include "gpu/merge/merge_pass.hpp"
@@ -60,7 +61,7 @@ struct TileWords {
 // The word that goes behind all others of its type.
 template <class Key>
 __device__ constexpr Key greatest_word() {
-  if constexpr (std::is_integral_v<Key>) {
+  if constexpr (std::is_integral_v<Key> || kIsWide<Key>) {
     return static_cast<Key>(~Key{0});
   } else {
     return Key::fill();

@@ -46,6 +46,12 @@ struct MergeArrays {
 };
 
 template <class Key>
+void require_load_map(const KeyMap<Key>& map, const char* operation) {
+  if (kMapsLoads<Key> || map.is_identity()) return;
+  throw Error(ErrorKind::kUsage, operation, "slices of keys of 16 bytes are ordered keys");
+}
+
+template <class Key>
 MergeArrays<Key> cut_scratch(void* scratch, std::uint64_t total, std::uint32_t slice_count,
                              const KernelTuning& tuning) {
   MergeArrays<Key> arrays;
@@ -127,6 +133,7 @@ void merge_arrays(const ArrayMerge<Key>& merge) {
   const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
   const std::array<std::uint64_t, 2> counts{a_count, b_count};
   const std::uint64_t total = sum_of_slices(counts.data(), 2, kArrays);
+  require_load_map(load_map, kArrays);
   if (total == 0) return;
   const std::uint64_t bytes = total * sizeof(Key);
   const std::size_t needed = merge_arrays_scratch_bytes<Key>(total);
@@ -168,6 +175,7 @@ void merge_slices(const SliceMerge<Key>& merge) {
       merge;
   require_memory(slice_counts, slice_count, 1, kOperation, "the table of slice counts");
   const std::uint64_t total = sum_of_slices(slice_counts, slice_count, kOperation);
+  require_load_map(load_map, kOperation);
   if (total == 0) return;
   const std::uint64_t bytes = total * sizeof(Key);
   const std::size_t needed = merge_slices_scratch_bytes<Key>(total, slice_count);
@@ -195,6 +203,7 @@ void merge_slices(const SliceMerge<Key>& merge) {
   template void merge_arrays(const ArrayMerge<Key>&)
 GSORT_MERGES(std::uint32_t);
 GSORT_MERGES(std::uint64_t);
+GSORT_MERGES(UInt128);
 #undef GSORT_MERGES
 // NOLINTEND(bugprone-macro-parentheses)
 

@@ -36,15 +36,15 @@ struct SliceMerge {
 
 // Merges the slices into output. slice_counts are read before the call returns. The work is queued
 // on the stream, the call does not wait for the device, and calls on several streams may overlap
-// when each has scratch of its own. Requires: Key is std::uint32_t or std::uint64_t; pointers
-// aligned to sizeof(Key); input, output and scratch do not overlap and live until the stream has
-// passed this work. Throws: Error(kUsage), with nothing queued, for null pointers with a count,
-// overlap, misalignment, more than 2^35 keys and too little scratch; Error(kDevice) naming the
-// operation when CUDA fails.
+// when each has scratch of its own. Requires: Key is std::uint32_t, std::uint64_t, or UInt128, of
+// which no load_map is taken; pointers aligned to sizeof(Key); input, output and scratch do not
+// overlap and live until the stream has passed this work. Throws: Error(kUsage), with nothing
+// queued, for such a map, null pointers with a count, overlap, misalignment, more than 2^35 keys
+// and too little scratch; Error(kDevice) naming the operation when CUDA fails.
 template <class Key>
 void merge_slices(const SliceMerge<Key>& merge);
 
-// Scratch memory is for cuts alone, 5 bytes for every 1,000 keys of 32 bits and 10 for 64.
+// Scratch memory is for cuts alone, 5 bytes for every 1,000 keys of 32 bits, 10 for 64, 20 for 128.
 template <class Key>
 [[nodiscard]] std::size_t merge_arrays_scratch_bytes(std::uint64_t total);
 

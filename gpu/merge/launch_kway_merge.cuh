@@ -13,9 +13,12 @@ template <class Key, KernelTuning kTuning, unsigned kThreads, unsigned kFanIn, c
 auto kway_merge_kernel_for(const MergePass<Key>& pass) {
   constexpr unsigned kRowWords = kTuning.keys_per_thread;
   constexpr unsigned kResident = kTuning.resident_threads;
-  return pass.loads_mapped
-             ? kway_merge_kernel<Key, kThreads, kRowWords, kFanIn, kResident, Cuts, true>
-             : kway_merge_kernel<Key, kThreads, kRowWords, kFanIn, kResident, Cuts, false>;
+  if constexpr (kMapsLoads<Key>) {
+    if (pass.loads_mapped) {
+      return kway_merge_kernel<Key, kThreads, kRowWords, kFanIn, kResident, Cuts, true>;
+    }
+  }
+  return kway_merge_kernel<Key, kThreads, kRowWords, kFanIn, kResident, Cuts, false>;
 }
 
 template <class Key>

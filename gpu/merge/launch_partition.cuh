@@ -18,6 +18,23 @@ void launch_sample(const Key* keys, const RunTable& table, Key* samples, unsigne
                 "launching sample_kernel", keys, table, slots, samples);
 }
 
+// The kernel for keys that are ordered already, or that the pass has to map.
+template <class Key, std::uint32_t kTileKeys, unsigned kFanIn>
+auto partition_kernel_for(const MergePass<Key>& pass) {
+  if constexpr (kMapsLoads<Key>) {
+    if (pass.loads_mapped) return partition_kernel<Key, kTileKeys, kFanIn, true>;
+  }
+  return partition_kernel<Key, kTileKeys, kFanIn, false>;
+}
+
+template <class Key, std::uint32_t kTileKeys>
+auto two_way_partition_kernel_for(const MergePass<Key>& pass) {
+  if constexpr (kMapsLoads<Key>) {
+    if (pass.loads_mapped) return two_way_partition_kernel<Key, kTileKeys, true>;
+  }
+  return two_way_partition_kernel<Key, kTileKeys, false>;
+}
+
 template <class Element, class Key>
 void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStream_t stream) {
   with_tuning<Element>(architecture, [&](auto constant) {
@@ -25,8 +42,7 @@ void launch_partition(const MergePass<Key>& pass, unsigned architecture, cudaStr
       constexpr unsigned kFanIn = decltype(fan_in)::value;
       constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(kFanIn);
       const auto blocks = static_cast<unsigned>(div_up(pass.row_count * kFanIn, kPartitionThreads));
-      launch_kernel(pass.loads_mapped ? partition_kernel<Key, kTileKeys, kFanIn, true>
-                                      : partition_kernel<Key, kTileKeys, kFanIn, false>,
+      launch_kernel(partition_kernel_for<Key, kTileKeys, kFanIn>(pass),
                     {.blocks = blocks,
                      .threads = kPartitionThreads,
                      .architecture = architecture,
@@ -43,8 +59,7 @@ void launch_two_way_partition(const MergePass<Key>& pass, unsigned architecture,
   with_tuning<Element>(architecture, [&](auto constant) {
     constexpr unsigned kTileKeys = decltype(constant)::kTuning.two_way_tile_keys();
     const auto blocks = static_cast<unsigned>(div_up(pass.row_count, kPartitionThreads));
-    launch_kernel(pass.loads_mapped ? two_way_partition_kernel<Key, kTileKeys, true>
-                                    : two_way_partition_kernel<Key, kTileKeys, false>,
+    launch_kernel(two_way_partition_kernel_for<Key, kTileKeys>(pass),
                   {blocks, kPartitionThreads, 0, architecture, stream},
                   "launching two_way_partition_kernel", pass);
   });

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "gpu/cuda/programmatic_launch.cuh"
+#include "gpu/cuda/warp_lanes.cuh"
 #include "gpu/merge/find_last.hpp"
 #include "gpu/merge/guided_co_rank.hpp"
 #include "gpu/merge/kway_cut.hpp"
@@ -37,7 +38,9 @@ struct LaneTeam {
   }
   template <class T>
   __device__ T get(Each<T>& each, unsigned lane) const {
-    return __shfl_sync(kWholeWarp, each.value, static_cast<int>(lane), kRuns);
+    return thread_shuffle(each.value, [lane](auto part) {
+      return __shfl_sync(kWholeWarp, part, static_cast<int>(lane), kRuns);
+    });
   }
   __device__ std::uint32_t sum(Each<std::uint32_t>& each) const {
     std::uint32_t total = each.value;
@@ -52,7 +55,9 @@ struct LaneTeam {
     Key found = each.value;
 #pragma unroll
     for (unsigned distance = 1; distance < kRuns; distance *= 2) {
-      const Key other = __shfl_xor_sync(kWholeWarp, found, static_cast<int>(distance), kRuns);
+      const Key other = thread_shuffle(found, [distance](auto part) {
+        return __shfl_xor_sync(kWholeWarp, part, static_cast<int>(distance), kRuns);
+      });
       found = other < found ? other : found;
     }
     return found;

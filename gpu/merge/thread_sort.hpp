@@ -15,8 +15,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "base/host_device.hpp"
+#include "element/key.hpp"
 #include "gpu/cuda/static_for.hpp"
 
 namespace gsort::gpu {
@@ -37,6 +39,30 @@ __device__ inline std::uint32_t thread_other_of(std::uint32_t first, std::uint32
                                                 std::uint32_t other) {
   return other * kOpaqueMinusOne + (first * kOpaqueOne + second);
 }
+
+// Exchanges words of 64 bits, or of 128, by 32-bit parts, if `swap`.
+template <class Word>
+__device__ void thread_exchange_if(bool swap, Word& first, Word& second) {
+  using Half = std::conditional_t<sizeof(Word) == 16, std::uint64_t, std::uint32_t>;
+  constexpr unsigned kHalfBits = 8 * sizeof(Half);
+  auto first_low = static_cast<Half>(first);
+  auto first_high = static_cast<Half>(first >> kHalfBits);
+  auto second_low = static_cast<Half>(second);
+  auto second_high = static_cast<Half>(second >> kHalfBits);
+  if constexpr (sizeof(Word) == 16) {
+    thread_exchange_if(swap, first_low, second_low);
+    thread_exchange_if(swap, first_high, second_high);
+  } else {
+    const std::uint32_t low = swap ? second_low : first_low;
+    const std::uint32_t high = swap ? second_high : first_high;
+    second_low = thread_other_of(first_low, second_low, low);
+    second_high = thread_other_of(first_high, second_high, high);
+    first_low = low;
+    first_high = high;
+  }
+  first = static_cast<Word>(first_high) << kHalfBits | first_low;
+  second = static_cast<Word>(second_high) << kHalfBits | second_low;
+}
 #endif
 
 // Puts the lesser key into `first`, the greater into `second`.
@@ -48,19 +74,8 @@ GSORT_HOST_DEVICE constexpr void thread_compare_exchange(Key& first, Key& second
     second = thread_other_of(first, second, least);
     first = least;
     return;
-  } else if constexpr (sizeof(Key) == 8) {
-    // 32-bit halves, selected on one comparison of the whole.
-    const bool swap = second < first;
-    const auto first_low = static_cast<std::uint32_t>(first);
-    const auto first_high = static_cast<std::uint32_t>(first >> 32);
-    const auto second_low = static_cast<std::uint32_t>(second);
-    const auto second_high = static_cast<std::uint32_t>(second >> 32);
-    const std::uint32_t least_low = swap ? second_low : first_low;
-    const std::uint32_t least_high = swap ? second_high : first_high;
-    const std::uint32_t most_low = thread_other_of(first_low, second_low, least_low);
-    const std::uint32_t most_high = thread_other_of(first_high, second_high, least_high);
-    first = static_cast<Key>(least_high) << 32 | least_low;
-    second = static_cast<Key>(most_high) << 32 | most_low;
+  } else if constexpr (sizeof(Key) == 8 || kIsWide<Key>) {
+    thread_exchange_if(second < first, first, second);  // one comparison of the whole
     return;
   }
 #endif

@@ -158,7 +158,9 @@ void sort_keys(const KeySort<Key>& sort) {
 
 template std::size_t sort_keys_scratch_bytes<std::uint32_t>(std::uint64_t);
 template std::size_t sort_keys_scratch_bytes<std::uint64_t>(std::uint64_t);
+template std::size_t sort_keys_scratch_bytes<UInt128>(std::uint64_t);
 template void sort_keys(const KeySort<std::uint32_t>&);
 template void sort_keys(const KeySort<std::uint64_t>&);
+template void sort_keys(const KeySort<UInt128>&);
 
 }  // namespace gsort::gpu

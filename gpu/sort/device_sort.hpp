@@ -34,8 +34,8 @@ struct KeySort {
 
 // Sorts input[0, count) into output, ascending by load_map.to_ordered of the keys; an identity
 // store_map leaves ordered keys. The work is queued on the stream; the call does not wait for the
-// device, and calls on several streams may overlap. Requires: Key is std::uint32_t or
-// std::uint64_t; input and output aligned to sizeof(Key); scratch apart from both; all of it stays
+// device, and calls on several streams may overlap. Requires: Key is std::uint32_t, std::uint64_t
+// or UInt128; input and output aligned to sizeof(Key); scratch apart from both; all of it stays
 // alive and untouched until the stream has passed this work.
 // Throws: Error(kUsage), with nothing queued, for null pointers with a count, overlap,
 //   misalignment, more than 2^35 keys, and too little scratch; Error(kDevice) naming the operation
@@ -45,7 +45,9 @@ void sort_keys(const KeySort<Key>& sort);
 
 extern template std::size_t sort_keys_scratch_bytes<std::uint32_t>(std::uint64_t);
 extern template std::size_t sort_keys_scratch_bytes<std::uint64_t>(std::uint64_t);
+extern template std::size_t sort_keys_scratch_bytes<UInt128>(std::uint64_t);
 extern template void sort_keys(const KeySort<std::uint32_t>&);
 extern template void sort_keys(const KeySort<std::uint64_t>&);
+extern template void sort_keys(const KeySort<UInt128>&);
 
 }  // namespace gsort::gpu

@@ -134,15 +134,12 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// The CPU engine's runs are packed if they hold keys, also those of 16 bytes. Runs that a later
-// sort finds are records, since that sort may use a GPU.
-Plan packing_plan(const Job& job, const Machine& machine) {
-  Plan plan = make_plan(job, machine);
-  const bool has_own_runs = !plan.job.resumable && !plan.job.numbered;
-  if (plan.engine == EngineKind::kCpu && has_own_runs) {
-    plan.job.element = plan.job.element.as_keys(sizeof(UInt128));
-  }
-  return plan;
+// Runs are packed if they hold keys, also those of 16 bytes. Runs that a later sort finds are
+// records.
+Plan packing_plan(Job job, const Machine& machine) {
+  const bool has_own_runs = !job.resumable && !job.numbered;
+  if (has_own_runs) job.element = job.element.as_keys(sizeof(UInt128));
+  return make_plan(job, machine);
 }
 
 }  // namespace
@@ -209,7 +206,7 @@ bool PreparedSort::plan_without(const DeviceError& failure) {
   if (options_.engine != EngineChoice::kAuto) return false;
   machine_ = without_device(std::move(machine_), failure.ordinal(),
                             "after a failure: " + failure.operation() + ": " + failure.reason());
-  plan_ = packing_plan(Job(plan_.job), machine_);
+  plan_ = packing_plan(plan_.job, machine_);
   return true;
 }
 

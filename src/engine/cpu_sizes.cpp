@@ -16,7 +16,7 @@ bool sorts_records(const ElementSize& element) {
 
 class CpuSizes final : public EngineSizes {
  public:
-  [[nodiscard]] std::size_t most_key_bytes() const override { return sizeof(UInt128); }
+  [[nodiscard]] std::size_t most_array_key_bytes() const override { return sizeof(UInt128); }
 
   [[nodiscard]] unsigned chunk_lanes() const override { return 2; }
 

@@ -11,7 +11,7 @@ namespace {
 
 class CudaSizes final : public EngineSizes {
  public:
-  [[nodiscard]] std::size_t most_key_bytes() const override { return sizeof(std::uint64_t); }
+  [[nodiscard]] std::size_t most_array_key_bytes() const override { return sizeof(std::uint64_t); }
 
   // While one lane copies in, another sorts, and a third copies out.
   [[nodiscard]] unsigned chunk_lanes() const override { return 3; }

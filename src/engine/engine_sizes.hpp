@@ -31,8 +31,8 @@ class EngineSizes {
 
   virtual ~EngineSizes() = default;
 
-  // Of keys alone; longer ones are another engine's.
-  [[nodiscard]] virtual std::size_t most_key_bytes() const = 0;
+  // Of arrays of keys; those of longer keys are another engine's.
+  [[nodiscard]] virtual std::size_t most_array_key_bytes() const = 0;
 
   // Chunks: the lanes that overlap where there are several chunks; the most threads that read for
   // `threads` threads that sort; what one read takes; the most elements that a chunk may have.

@@ -17,8 +17,8 @@ bool is_of_record_arrays(const Job& job) {
   return job.element.records && job.array_elements > 0;
 }
 
-bool is_too_wide_for_cuda(const Job& job) {
-  return !job.element.records && job.element.bytes() > cuda_sizes().most_key_bytes();
+bool is_of_wide_arrays(const Job& job) {
+  return job.array_elements > 0 && job.element.bytes() > cuda_sizes().most_array_key_bytes();
 }
 
 // What counts for the number of devices.
@@ -107,7 +107,7 @@ bool wants_gpu(const Job& job, const Machine& machine) {
   if (job.resources.engine == EngineChoice::kCpu) return false;
   if (job.resources.engine == EngineChoice::kCuda) return true;
   if (job.merged_inputs > 0) return false;
-  if (is_counted(job) || is_of_record_arrays(job) || is_too_wide_for_cuda(job)) return false;
+  if (is_counted(job) || is_of_record_arrays(job) || is_of_wide_arrays(job)) return false;
   if (!machine.input_bytes) return false;
   const unsigned cores = job.resources.parallel.value_or(machine.cores);
   return predicted_cuda_seconds(machine.rates, *machine.input_bytes) <
@@ -146,7 +146,7 @@ EngineDecision choose_engine(const Job& job, const Machine& machine) {
   }
   if (is_counted(job)) return {false, "keys of one and two bytes are counted"};
   if (is_of_record_arrays(job)) return {false, "arrays of records are sorted on the CPU"};
-  if (is_too_wide_for_cuda(job)) return {false, "keys of 16 bytes are sorted on the CPU"};
+  if (is_of_wide_arrays(job)) return {false, "arrays of keys of 16 bytes are sorted on the CPU"};
   if (job.resources.engine == EngineChoice::kCpu) return {false, "as asked"};
   if (job.resources.engine == EngineChoice::kCuda) return {true, "as asked"};
   if (job.merged_inputs > 0) return {false, "merging takes less time than starting a GPU"};

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/engine_sizes.hpp"
-
 namespace gsort {
 namespace {
 
@@ -13,13 +11,10 @@ void take_if_higher(std::optional<double>& rate, double seen) {
   if (seen > 0 && (!rate || seen > *rate * kBetter)) rate = seen;
 }
 
-// Whether the time of the cores is that of a plain sort: keys that were read, sorted and written,
-// of sizes that GPUs sort, too.
+// Whether the time of the cores is that of a plain sort: keys that were read, sorted and written.
 bool is_plain_on_cpu(const Plan& plan) {
-  const bool has_keys =
-      !plan.job.element.records && plan.job.element.bytes() <= cuda_sizes().most_key_bytes();
-  return plan.engine == EngineKind::kCpu && plan.is<OneChunk>() && has_keys && !plan.job.unique &&
-         !plan.job.top && plan.job.output_form.is_plain();
+  return plan.engine == EngineKind::kCpu && plan.is<OneChunk>() && !plan.job.element.records &&
+         !plan.job.unique && !plan.job.top && plan.job.output_form.is_plain();
 }
 
 double core_seconds_of(const Outcome& outcome) {

@@ -31,6 +31,7 @@
 #include "support/sort_run.hpp"
 #include "support/sorted_copy.hpp"
 #include "support/stably_sorted.hpp"
+#include "support/tuples.hpp"
 
 namespace gsort {
 namespace {
@@ -52,7 +53,9 @@ void expect_sorted(const SortRequest& request, const Bytes& wanted, std::uint64_
 class EmulatedDevices : public testing::TestWithParam<unsigned> {};
 
 TEST_P(EmulatedDevices, SortKeysThroughRuns) {
-  for (const KeyFormat& format : {kU32, KeyFormat{KeyType::kF64, true, true}}) {
+  for (const KeyFormat& format :
+       {kU32, KeyFormat{KeyType::kF64, true, true}, KeyFormat{KeyType::kU128},
+        KeyFormat{KeyType::kI128, true, true}}) {
     SortRequest request = request_on(GetParam(), format, 60'000);
     make_chunks_short(request, 5'000);
     expect_sorted(request, test::sorted_copy(request.input, format), 12);
@@ -90,6 +93,15 @@ TEST_P(EmulatedDevices, SortRecordsStably) {
   request.records->keys = {{.offset = 0, .bytes = 4, .type = KeyType::kU32}};
   make_chunks_short(request, 1'000);
   expect_sorted(request, test::stably_sorted(request.input, *request.records), 10);
+}
+
+TEST_P(EmulatedDevices, SortRecordsThatAreOneWideKey) {
+  for (const RecordFormat& records : test::tuples_of_width(16)) {
+    const KeyFormat format = ElementFormat{{}, records}.as_keys(16).key;
+    SortRequest request = request_on(GetParam(), format, 20'000);
+    make_chunks_short(request, 2'000);
+    expect_sorted(request, test::stably_sorted(request.input, records), 10);
+  }
 }
 
 // Of keys of which every one is there many times: their order is that of their positions.

@@ -18,7 +18,7 @@ namespace {
 template <class Key>
 class DeviceMerge : public GpuTest {};
 
-using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
+using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t, UInt128>;
 TYPED_TEST_SUITE(DeviceMerge, KeyTypes);
 
 template <class Key>

@@ -18,7 +18,7 @@ namespace {
 template <class Key>
 class DeviceSort : public GpuTest {};
 
-using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
+using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t, UInt128>;
 TYPED_TEST_SUITE(DeviceSort, KeyTypes);
 
 // Sizes at the borders of a thread's keys, a block sort's tile and a merge's tile, times fan-ins.
@@ -126,7 +126,8 @@ TYPED_TEST(DeviceSort, AppliesTheMapsOfEveryFormat) {
 
 TYPED_TEST(DeviceSort, AppliesTheMapsOfRecordsThatAreOneKey) {
   for (const RecordFormat& records : test::tuples_of_width(sizeof(TypeParam))) {
-    const auto map = KeyMap<TypeParam>::of(ElementFormat{{}, records}.as_keys().key);
+    const auto map =
+        KeyMap<TypeParam>::of(ElementFormat{{}, records}.as_keys(sizeof(TypeParam)).key);
     for (const std::size_t size : {std::size_t{3001}, std::size_t{200000}}) {
       const auto keys = make_keys<TypeParam>(Shape::kUniform, size, 9);
       sort_and_compare(keys, map, map, 0, true, describe_keys(records));

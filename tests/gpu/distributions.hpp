@@ -47,6 +47,17 @@ inline constexpr NamedShape kShapes[] = {{Shape::kUniform, "uniform"},
   return reversed;
 }
 
+// Of 128 bits many have the same upper half.
+template <class Key>
+[[nodiscard]] Key uniform_key(std::mt19937_64& random) {
+  if constexpr (kIsWide<Key>) {
+    const Key upper = random() & 0xc0000000000000ffULL;
+    return upper << 64 | random();
+  } else {
+    return static_cast<Key>(random());
+  }
+}
+
 template <class Key>
 [[nodiscard]] std::vector<Key> make_keys(Shape shape, std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -59,7 +70,7 @@ template <class Key>
     const auto mirrored = static_cast<Key>(count - 1 - i);
     switch (shape) {
       case Shape::kUniform:
-        keys[i] = static_cast<Key>(random());
+        keys[i] = uniform_key<Key>(random);
         break;
       case Shape::kSorted:
         keys[i] = static_cast<Key>(place * scale);
@@ -98,6 +109,7 @@ template <class Key>
 // Floats have the most to map.
 template <class Key>
 [[nodiscard]] constexpr KeyType mapped_type() {
+  if (kIsWide<Key>) return KeyType::kI128;
   return sizeof(Key) == 4 ? KeyType::kF32 : KeyType::kF64;
 }
 

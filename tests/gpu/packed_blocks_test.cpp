@@ -23,11 +23,19 @@ using test::StoredForm;
 
 template <class Key>
 class PackedBlocksOf : public GpuTest {};
-using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
+using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t, UInt128>;
 TYPED_TEST_SUITE(PackedBlocksOf, KeyTypes);
 
 template <class Key>
 constexpr unsigned kBits = 8 * sizeof(Key);
+
+template <class Key>
+Key random_number(std::mt19937_64& random, unsigned bits) {
+  if (bits == 0) return 0;
+  if (bits <= 64) return static_cast<Key>(random() >> (64 - bits));
+  const UInt128 upper = random() >> (128 - bits);
+  return static_cast<Key>(upper << 64 | random());
+}
 
 // Ascending keys whose differences take up to `bits` bits, as long as they do not overflow.
 template <class Key>
@@ -36,7 +44,7 @@ std::vector<Key> keys_with_steps(std::size_t count, unsigned bits, std::uint64_t
   std::vector<Key> keys(count);
   Key key = static_cast<Key>(random() >> (65 - kBits<Key> / 2));
   for (Key& place : keys) {
-    const Key step = bits == 0 ? Key{0} : static_cast<Key>(random() >> (64 - bits));
+    const auto step = random_number<Key>(random, bits);
     if (step <= static_cast<Key>(~key)) key = static_cast<Key>(key + step);
     place = key;
   }
@@ -113,9 +121,10 @@ TYPED_TEST(PackedBlocksOf, ArePackedAtTheBordersOfGroupsAndBlocks) {
 TYPED_TEST(PackedBlocksOf, StayPlainWherePackingSavesTooLittle) {
   using Key = TypeParam;
   // A jump in every group of 256 keys, so that packing saves less than a tenth.
+  constexpr unsigned kJump = kBits<Key> - (kIsWide<Key> ? 8 : 4);
   std::vector<Key> keys(3'000);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    keys[i] = static_cast<Key>((std::uint64_t{i} / 200 << (kBits<Key> - 4)) + i);
+    keys[i] = static_cast<Key>((static_cast<Key>(i / 200) << kJump) + i);
   }
   for (const Packing packing : {Packing::kAuto, Packing::kOn, Packing::kOff}) {
     expect_packs(keys, shape_of(1'000, 2, packing));

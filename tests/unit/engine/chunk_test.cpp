@@ -16,8 +16,8 @@ namespace {
 
 using test::Bytes;
 
-constexpr KeyType kSortedTypes[] = {KeyType::kU32, KeyType::kI32, KeyType::kF32,
-                                    KeyType::kU64, KeyType::kI64, KeyType::kF64};
+constexpr KeyType kSortedTypes[] = {KeyType::kU32, KeyType::kI32, KeyType::kF32,  KeyType::kU64,
+                                    KeyType::kI64, KeyType::kF64, KeyType::kU128, KeyType::kI128};
 constexpr std::uint64_t kBlockBytes = 4096;
 constexpr std::uint64_t kBucket = std::uint64_t{1} << 16;       // what a bucket should hold at most
 constexpr std::uint64_t kSmallBucket = std::uint64_t{1} << 12;  // and at least

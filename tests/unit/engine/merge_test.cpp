@@ -86,8 +86,8 @@ class MergesOfEngine : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(MergesOfEngine, AreRightForAnyNumberOfSlicesInEveryFormat) {
-  for (const KeyType type :
-       {KeyType::kU32, KeyType::kI32, KeyType::kF32, KeyType::kU64, KeyType::kI64, KeyType::kF64}) {
+  for (const KeyType type : {KeyType::kU32, KeyType::kI32, KeyType::kF32, KeyType::kU64,
+                             KeyType::kI64, KeyType::kF64, KeyType::kU128, KeyType::kI128}) {
     for (const KeyFormat& format : test::formats_of(type)) {
       for (const std::size_t runs : {1U, 2U, 3U, 7U, 20U}) {
         expect_merges(format, Distribution::kUniform, random_counts(runs, 700));

@@ -151,8 +151,8 @@ class StoredKeysOfEngine : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(StoredKeysOfEngine, ArriveWholeInEveryFormat) {
-  for (const KeyType type :
-       {KeyType::kU32, KeyType::kI32, KeyType::kF32, KeyType::kU64, KeyType::kI64, KeyType::kF64}) {
+  for (const KeyType type : {KeyType::kU32, KeyType::kI32, KeyType::kF32, KeyType::kU64,
+                             KeyType::kI64, KeyType::kF64, KeyType::kU128, KeyType::kI128}) {
     for (const KeyFormat& format : test::formats_of(type)) {
       const std::uint64_t stored = expect_run(format, Distribution::kUniform, 30'001, 1'008);
       EXPECT_EQ(stored > 0, packs());
@@ -191,7 +191,8 @@ TEST_P(StoredKeysOfEngine, TakeLessRoomThanPlainOnes) {
 TEST_P(StoredKeysOfEngine, MergeFromTheMiddleOfBlocks) {
   for (const KeyForm form : {KeyForm::kRaw, KeyForm::kOrdered}) {
     for (const KeyFormat& format :
-         {KeyFormat{KeyType::kU32, false, false}, KeyFormat{KeyType::kI64, true, true}}) {
+         {KeyFormat{KeyType::kU32, false, false}, KeyFormat{KeyType::kI64, true, true},
+          KeyFormat{KeyType::kI128, true, true}}) {
       expect_merges(format, {1}, 100, form);
       expect_merges(format, {5'000}, 1'008, form);
       expect_merges(format, {3'000, 0, 1, 70'000, 255, 256, 257}, 1'008, form);

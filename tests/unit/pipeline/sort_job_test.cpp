@@ -20,8 +20,8 @@ using test::Bytes;
 using test::SortRequest;
 using test::SortResult;
 
-constexpr KeyType kSortedTypes[] = {KeyType::kU32, KeyType::kI32, KeyType::kF32,
-                                    KeyType::kU64, KeyType::kI64, KeyType::kF64};
+constexpr KeyType kSortedTypes[] = {KeyType::kU32, KeyType::kI32, KeyType::kF32, KeyType::kU64,
+                                    KeyType::kI64, KeyType::kF64, KeyType::kI128};
 
 void expect_sorted(const SortRequest& request, const SortResult& result) {
   ASSERT_FALSE(result.error) << result.error->what();
@@ -111,7 +111,8 @@ TEST_P(SortsOnEngine, MergeInSeveralRoundsWhereTheFanInIsSmall) {
   for (const unsigned batch_size : {2U, 3U, 16U}) {
     for (const bool from_pipe : {false, true}) {
       for (const bool to_pipe : {false, true}) {
-        const KeyFormat format = test::formats_of(kSortedTypes[turn % 6])[turn % 4];
+        const KeyFormat format =
+            test::formats_of(kSortedTypes[turn % std::size(kSortedTypes)])[turn % 4];
         ++turn;
         SCOPED_TRACE(testing::Message() << test::words_of(format) << ", fan-in " << batch_size
                                         << from_pipe << to_pipe);

@@ -80,6 +80,19 @@ TEST(ChooseEngine, RefusesCudaWithoutAGpuForNarrowKeysToo) {
   EXPECT_FALSE(choose_engine(make_job(options), machine_with_gpu(1)).cuda);
 }
 
+TEST(ChooseEngine, SortsArraysOfWideKeysOnTheCpu) {
+  Job job = make_job(asking_for(EngineChoice::kCuda, KeyType::kU128));
+  EXPECT_TRUE(choose_engine(job, machine_with_gpu(kTiB, 1)).cuda);
+  job.array_elements = 1000;
+  const auto decision = choose_engine(job, machine_with_gpu(kTiB, 1));
+  EXPECT_FALSE(decision.cuda);
+  EXPECT_NE(decision.reason.find("16 bytes"), std::string::npos) << decision.reason;
+  job = make_job(asking_for(EngineChoice::kAuto, KeyType::kU128));
+  EXPECT_TRUE(wants_gpu(job, machine_with_gpu(kTiB, 1)));
+  job.array_elements = 1000;
+  EXPECT_FALSE(wants_gpu(job, machine_with_gpu(kTiB, 1)));
+}
+
 TEST(WantsGpu, LooksOnlyWhereOneCouldBeUsed) {
   const auto wants = [](const Options& options, unsigned cores,
                         std::optional<std::uint64_t> bytes) {

@@ -17,8 +17,9 @@ TEST(Tuning, HasARowForEveryArchitectureOfThePackages) {
 TEST(Tuning, MergesNoMoreRunsThanAKernelTakes) {
   for (const TuningRow& row : kTunings) {
     for (const KernelTuning& tuning :
-         {row.key32, row.key64, row.small32.kernels, row.small64.kernels, row.pairs.of[0][0],
-          row.pairs.of[0][1], row.pairs.of[1][0], row.pairs.of[1][1]}) {
+         {row.key32, row.key64, row.key128, row.small32.kernels, row.small64.kernels,
+          row.small128.kernels, row.pairs.of[0][0], row.pairs.of[0][1], row.pairs.of[1][0],
+          row.pairs.of[1][1]}) {
       EXPECT_TRUE(std::ranges::count(kFanIns, tuning.max_fan_in) == 1)
           << "sm_" << row.architecture << ": " << to_string(tuning);
     }
