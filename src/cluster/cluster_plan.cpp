@@ -52,7 +52,7 @@ PhaseTime forming_of(const ClusterPlan& plan, const HostPlan& host) {
 }
 
 PhaseTime merging_of(const ClusterPlan& plan, const HostPlan& host) {
-  const double bytes = as_double(plan.bytes) / as_double(plan.hosts.size());
+  const double bytes = as_double(plan.output_bytes) / as_double(plan.hosts.size());
   return longest({{bytes / Rates::kUsualDiskWrite, "writing the output"},
                   {bytes / (host.threads * kMergeCore), "merging"},
                   {received_bytes(plan) / kNetworkBytesPerSecond, "the network"},
@@ -158,7 +158,7 @@ PhaseTime merging_time(const ClusterPlan& plan) {
 }
 
 std::uint64_t network_bytes(const ClusterPlan& plan) {
-  return plan.is_counted ? 0 : plan.bytes - plan.bytes / plan.hosts.size();
+  return plan.is_counted ? 0 : plan.output_bytes - plan.output_bytes / plan.hosts.size();
 }
 
 std::string explain(const ClusterPlan& plan, ExplainMode mode) {

@@ -28,7 +28,8 @@ struct ClusterPlan {
   std::uint64_t bytes = 0;  // of the input
   std::uint64_t elements = 0;
   std::uint64_t element_bytes = 1;
-  bool is_counted = false;  // no element moves
+  std::uint64_t output_bytes = 0;  // fewer with --top
+  bool is_counted = false;         // no element moves
   std::vector<std::string> names;
   std::vector<HostPlan> hosts;  // by rank
 };

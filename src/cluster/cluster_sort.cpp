@@ -18,6 +18,7 @@
 #include "cluster/cluster_plan.hpp"
 #include "cluster/exchange_plan.hpp"
 #include "cluster/input/same_sort.hpp"
+#include "cluster/output/left_out.hpp"
 #include "cluster/output/rank_output.hpp"
 #include "cluster/output/shared_output.hpp"
 #include "cluster/proof_message.hpp"
@@ -72,6 +73,18 @@ std::vector<std::byte> header_of(const Job& job, const io::Reader& reader, std::
   }
 }
 
+// Proves what is not written.
+class BeyondSink final : public PieceSink {
+ public:
+  explicit BeyondSink(Proof& proof) : proof_(proof) {}
+  void put(std::uint64_t position, ConstByteSpan keys) override {
+    proof_.add_beyond(position, keys);
+  }
+
+ private:
+  Proof& proof_;
+};
+
 class ClusterSort {
  public:
   ClusterSort(Team& team, const Options& options, std::function<void()>& on_leave,
@@ -90,6 +103,7 @@ class ClusterSort {
     all.bytes = outcome_.bytes;
     all.elements = outcome_.elements;
     all.element_bytes = job_.element.bytes();
+    all.output_bytes = result_ * all.element_bytes;
     all.is_counted = plan_.is<CountKeys>();
     for (const Message& host : team_.gather(std::as_bytes(std::span(&own, 1)))) {
       all.names.push_back(team_.host_of(static_cast<unsigned>(all.hosts.size())));
@@ -120,7 +134,9 @@ class ClusterSort {
     refuse_output_form(job_.output_form);
     outcome_.bytes = *reader_->known_size();
     outcome_.elements = outcome_.bytes / job_.element.bytes();
-    header_ = header_of(job_, *reader_, outcome_.elements);
+    result_ = std::min(outcome_.elements, job_.top.value_or(outcome_.elements));
+    job_.top = std::nullopt;  // each process keeps all of its share: the first ones may be there
+    header_ = header_of(job_, *reader_, result_);
   }
 
   void open_output() {
@@ -139,7 +155,7 @@ class ClusterSort {
     take_share(output_->folder());
     proof_.emplace(job_.element, options_.verify);
     team_.work([this] {
-      output_->begin(plan_, outcome_.elements, header_);
+      output_->begin(plan_, result_, header_);
       require_room_for_runs();
     });
     team_.meet();
@@ -279,7 +295,7 @@ class ClusterSort {
     team_.sum(counts);
     const auto counted = now();
     outcome_.own.form_seconds = counted - begin;
-    sizes_.part_elements = std::max<std::uint64_t>(outcome_.elements, 1);
+    sizes_.part_elements = std::max<std::uint64_t>(result_, 1);
     parts_.emplace(part_sizes());
     begin_phase(Phase::kWrite, elements_to_write());
     ProvingSink sink(*proof_, *output_);
@@ -287,8 +303,19 @@ class ClusterSort {
       const unsigned rank = team_.rank();
       put_counted(plan_, counts, {parts_->begin_of(rank), parts_->end_of(rank)}, nullptr,
                   arena->bytes(), sink);
+      leave_out(counts, arena->bytes());
     });
     outcome_.own.exchange_seconds = now() - counted;
+  }
+
+  // Every process makes an equal share of what --top leaves out, for the proof.
+  void leave_out(const KeyCounts& counts, ByteSpan memory) {
+    const std::uint64_t left = outcome_.elements - result_;
+    const std::uint64_t begin = share_begin(left, team_.rank(), team_.count());
+    const std::uint64_t end = share_begin(left, team_.rank() + 1, team_.count());
+    if (!options_.verify) return proof_->add_left_out({end - begin}, 0);
+    BeyondSink sink(*proof_);
+    put_counted(plan_, counts, {result_ + begin, result_ + end}, nullptr, memory, sink);
   }
 
   [[nodiscard]] std::uint64_t scratch_bytes() const { return store_ ? store_->scratch_bytes() : 0; }
@@ -298,7 +325,7 @@ class ClusterSort {
     q.element = element_size_of(plan_);
     q.threads = plan_.threads;
     q.ranks = team_.count();
-    q.elements = outcome_.elements;
+    q.elements = result_;
     q.runs_here = runs_.size();
     q.runs = outcome_.runs;
     q.block_bytes = plan_.run.block_elements * plan_.element_bytes;
@@ -325,11 +352,10 @@ class ClusterSort {
   // Files of their own have no neighbours.
   [[nodiscard]] PartSizes part_sizes() const {
     const std::uint64_t bytes = job_.element.bytes();
-    PartSizes sizes{outcome_.elements, team_.count(), sizes_.part_elements, 1, 0};
+    PartSizes sizes{result_, team_.count(), sizes_.part_elements, 1, 0};
     if (options_.parts) return sizes;
     const std::uint64_t aligned = std::lcm(kBorderBytes, bytes) / bytes;
-    const bool fits =
-        capped_product(aligned, kBordersInAShare) <= outcome_.elements / team_.count();
+    const bool fits = capped_product(aligned, kBordersInAShare) <= result_ / team_.count();
     if (!fits || header_.size() % bytes != 0) return sizes;
     sizes.aligned = aligned;
     sizes.shift = header_.size() / bytes;
@@ -370,6 +396,9 @@ class ClusterSort {
     }
     ProvingSink sink(*proof_, *output_);
     outcome_.own.exchange = exchange(team_, context, sink);
+    team_.work([&] {
+      prove_left_out(views_, cuts_.back(), job_.element, context.scratch, *proof_, &meter_);
+    });
     outcome_.own.exchange_seconds = now() - begin;
   }
 
@@ -379,13 +408,13 @@ class ClusterSort {
     begin_phase(Phase::kSync, 0);
     team_.work([this] { output_->finish(*parts_, proof_->output().count); });
     outcome_.own.sync_seconds = now() - begin;
-    Proof whole(job_.element, options_.verify);
+    Proof whole(job_.element, options_.verify, nullptr, OrderKind::kAscending, options_.top);
     for (const Message& share : team_.gather(to_message(proof_->summary()))) {
       whole.add_share(to_summary(share));
     }
     if (team_.rank() == 0) {
       whole.finish();
-      if (whole.output().count != outcome_.elements) {
+      if (whole.output().count != result_) {
         throw Error(ErrorKind::kCorrupt, "verifying the output", "elements are missing");
       }
     }
@@ -420,6 +449,7 @@ class ClusterSort {
   ClusterOutcome outcome_;
   std::optional<io::Reader> reader_;
   Job job_;
+  std::uint64_t result_ = 0;  // elements of the output
   std::vector<std::byte> header_;
   std::vector<std::string> folders_;
   Plan plan_;

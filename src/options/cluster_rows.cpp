@@ -25,7 +25,7 @@ constexpr std::string_view kShared[] = {"type",        "endian",      "reverse",
                                         "help",        "version",     "stats",
                                         "explain",     "progress",    "check",
                                         "C",           "fingerprint", "expect",
-                                        "unique"};
+                                        "unique",      "top"};
 
 // What differs from the help of gsort: by long name.
 struct OwnText {
@@ -60,6 +60,9 @@ constexpr OwnText kOwnTexts[] = {
     {"expect",
      "With -c or --fingerprint: the elements read must be those whose FINGERPRINT this is, as -c "
      "and --fingerprint show it, of gsort, too."},
+    {"top",
+     "With -r the N greatest. Each host forms the runs of its whole share; only what is among the "
+     "first N crosses the network."},
     {"unique", "gsort-mpi does not remove keys that repeat.", "with -c: no key may repeat"},
 };
 

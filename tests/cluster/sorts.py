@@ -185,6 +185,29 @@ def parts_on_hosts(bed: Bed) -> None:
         bed.fail("parts in folders of each host")
 
 
+def write_the_first(bed: Bed) -> None:
+    """--top: elements that are not among the first ones stay where they are."""
+    rng = random.Random(10)
+    for processes in (1, 2, 3, 4):
+        data = bed.write("in.u64", keys(rng.choice(["random", "few", "equal"]), "Q", 100_000, rng))
+        for top in (0, 1, rng.randrange(100_000), 100_000, 1_000_000):
+            bed.expect_same(processes, f"the first {top}", [data], f"--top={top}", rng.choice(["-r", "-S24M"]))
+        bed.expect_same_parts(processes, "the first", [data], f"--top={rng.randrange(100_000)}")
+    bed.expect_same(3, "the first of narrow keys", [bed.write("in.u8", rng.randbytes(200_003))], "--top=70001")
+    bed.expect_same(2, "the first, not verified", ["in.u64"], "--top=12345", "--no-verify")
+    bed.expect_same(3, "the first of narrow keys, not verified", ["in.u8"], "--top=70001", "--no-verify")
+    records = b"".join(rng.choice([b"a", b"b", b"c"]) + rng.randbytes(11) for _ in range(20_001))
+    bed.expect_same(3, "the first records", [bed.write("in.dat", records)], "--record=12", "--key=0:bytes1", "--top=9000")
+    bed.write("in.npy", npy("<f8", 5_001, keys("random", "d", 5_001, rng)))
+    bed.expect_same(3, "the first of an array", ["in.npy"], "--top=777", output="out.npy")
+    data = bed.write("large.u64", keys("random", "Q", 3_000_000, rng))
+    bed.expect_same(4, "the first of several runs", [data], "-S", "24M", "--parallel=1", "--top=1000")
+    done = bed.run(bed.mpi(4, "-S", "24M", "--top=1000", "--stats=stats.json", data, "-o", "out"))
+    sent = sum(rank["sent_bytes"] for rank in json.loads((bed.folder / "stats.json").read_text())["ranks"])
+    if not 0 < sent <= 8000:
+        bed.fail(f"the first 1000 elements: {sent} bytes sent", done)
+
+
 def sort_in_place(bed: Bed) -> None:
     rng = random.Random(4)
     bed.write("same.u64", keys("random", "Q", 40_000, rng))
@@ -271,7 +294,6 @@ def refuse(bed: Bed) -> None:
             (["in.u64"], "writing standard output: gsort-mpi cannot do this yet"),
             (["-t", "u64", "-o", "old"], "reading standard input: gsort-mpi cannot do this yet"),
             (["in.txt", "-t", "u64", "-o", "old"], "text and compressed files: gsort-mpi cannot do this yet"),
-            (["--top=3", "in.u64", "-o", "old"], "option '--top': gsort-mpi does not have it yet"),
             (["-m", "in.u64", "-o", "old"], "option '-m': gsort-mpi does not have it yet"),
             (["-u", "in.u64", "-o", "old"], "sorting with -u: gsort-mpi cannot do this yet"),
             (["--parts", "in.u64", "-o", "old"], "option --parts: needs --output with {rank} in the name, once"),
@@ -367,7 +389,7 @@ def descendants(process: int) -> list[str]:
     return [str(process), *(each for child in children for each in descendants(int(child)))]
 
 
-CASES = {case.__name__: case for case in (sort_keys, sort_narrow_keys, write_parts, sort_in_place, sort_records, sort_arrays, check, progress,
+CASES = {case.__name__: case for case in (sort_keys, sort_narrow_keys, write_parts, write_the_first, sort_in_place, sort_records, sort_arrays, check, progress,
                                           refuse, differ, kill)}
 
 

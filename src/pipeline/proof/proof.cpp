@@ -133,6 +133,20 @@ void Proof::add_left_out(const Fingerprint& keys, UInt128 least) {
   note_left_out(order_.normalised_key(least));
 }
 
+void Proof::add_left_out(ConstByteSpan raw_keys) {
+  if (raw_keys.empty()) return;
+  Span span(meter_, Stage::kProve);
+  span.add_bytes(raw_keys.size());
+  const Fingerprint seen = look(raw_keys);
+  if (enabled_ && order_.first_disorder(raw_keys) != seen.count) {
+    throw Error(ErrorKind::kCorrupt, "checking what is left out", "it is out of order")
+        .hint(kDamageHint);
+  }
+  const std::scoped_lock lock(mutex_);
+  left_out_ += seen;
+  if (enabled_) note_left_out(order_.normalised_key(raw_keys.data()));
+}
+
 void Proof::add_output(std::uint64_t position, ConstByteSpan raw_keys) {
   add_ordered(output_, position, raw_keys);
 }

@@ -91,6 +91,10 @@ class Proof {
   // them as an ordered number.
   void add_left_out(const Fingerprint& keys, UInt128 least);
 
+  // The same of elements that are in order, not those of all shares together.
+  // Throws: Error(kCorrupt) when they are not.
+  void add_left_out(ConstByteSpan raw_keys);
+
   // Keys that would stand at `position` if the output did not end before. Throws: as add_output.
   void add_beyond(std::uint64_t position, ConstByteSpan raw_keys);
 

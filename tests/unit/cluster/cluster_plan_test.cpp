@@ -12,6 +12,7 @@ ClusterPlan plan_of(std::uint64_t hosts, std::uint64_t elements_each, unsigned t
   plan.elements = hosts * elements_each;
   plan.element_bytes = 8;
   plan.bytes = plan.elements * 8;
+  plan.output_bytes = plan.bytes;
   for (std::uint64_t host = 0; host < hosts; ++host) {
     plan.names.push_back("h" + std::to_string(host + 1));
     plan.hosts.push_back({.elements = elements_each, .runs = 3, .threads = threads});
@@ -23,6 +24,8 @@ TEST(ClusterPlan, SendsAllButTheShareOfEachHost) {
   EXPECT_EQ(network_bytes(plan_of(1, 1000, 4)), 0);
   ClusterPlan plan = plan_of(4, 1000, 4);
   EXPECT_EQ(network_bytes(plan), 3 * 8000);
+  plan.output_bytes = 800;
+  EXPECT_EQ(network_bytes(plan), 600);
   plan.is_counted = true;
   EXPECT_EQ(network_bytes(plan), 0);
 }

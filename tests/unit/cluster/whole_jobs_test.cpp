@@ -201,6 +201,21 @@ TEST_F(WholeJobs, WriteConsecutivePartsOfEqualSize) {
   }
 }
 
+TEST_F(WholeJobs, WriteTheFirstElements) {
+  const std::string output = folder_ / "out.u32";
+  for (const unsigned processes : {1U, 2U, 3U, 4U}) {
+    for (const char* const top : {"0", "1", "2", "1234", "4999", "5000", "99999999"}) {
+      Keys keys = random_keys(5000, processes % 2 == 0 ? 1000 : 1U << 31);
+      const std::string input = write("in.u32", bytes_of(keys));
+      sort_by(processes, options_of({"--top", top, "-r", input.c_str(), "-o", output.c_str()}));
+      std::ranges::sort(keys, std::greater());
+      keys.resize(std::min<std::size_t>(keys.size(), std::stoul(top)));
+      EXPECT_TRUE(std::ranges::equal(io::test::read_file(output), bytes_of(keys)))
+          << top << " of 5000 keys, " << processes << " processes";
+    }
+  }
+}
+
 TEST_F(WholeJobs, LeaveNoPartIfOneCannotHaveItsName) {
   const std::string input = write("in.u32", bytes_of(random_keys(1000, 1000)));
   // Two processes write to the same folder.

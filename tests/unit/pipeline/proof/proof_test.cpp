@@ -286,6 +286,15 @@ TEST_F(ProofOf, CatchesALeftOutKeyThatComesBeforeTheLastOne) {
   EXPECT_THROW(finish_with(404, ordered(sorted.subspan(396, 4))), Error);
 }
 
+TEST_F(ProofOf, WantsWhatAShareLeavesOutInOrder) {
+  Proof proof({kFormat, {}}, true, nullptr, OrderKind::kAscending, 100);
+  proof.add_input(input_);
+  proof.add_output(0, ConstByteSpan(sorted_).first(400));
+  EXPECT_THROW(proof.add_left_out(input_), Error);
+  proof.add_left_out(ConstByteSpan(sorted_).subspan(400));
+  proof.finish();
+}
+
 TEST_F(ProofOf, CatchesWhatIsPutAtAnotherPlace) {
   const ConstByteSpan sorted = sorted_;
   Proof gap({kFormat, {}}, true);

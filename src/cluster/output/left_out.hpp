@@ -1,0 +1,22 @@
+// What --top leaves out: the ends of this process's runs, which nobody merges. They are read and
+// proven here, so that they do not cross the network.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/bytes.hpp"
+#include "base/meter.hpp"
+#include "cluster/cuts.hpp"
+#include "element/element.hpp"
+#include "pipeline/proof/proof.hpp"
+#include "pipeline/run_view.hpp"
+
+namespace gsort::cluster {
+
+// Each run from its cut on. A thread for each scratch, which is as of exchange_scratch_bytes(). If
+// the proof is not enabled, nothing is read. Throws: Error from reading, or Error(kCorrupt).
+void prove_left_out(RunViewSpan runs, const Cuts& cuts, const ElementFormat& format,
+                    std::span<const ByteSpan> scratch, Proof& proof, Meter* meter);
+
+}  // namespace gsort::cluster
