@@ -1,6 +1,9 @@
 """The package in a process: threads, limits, Ctrl-C, progress, notebooks."""
 
+import concurrent.futures
 import contextlib
+import errno
+import multiprocessing
 import os
 import pathlib
 import signal
@@ -32,6 +35,42 @@ def test_several_threads_at_once():
     for number, array in enumerate(arrays):
         assert_same(results[number][0], numpy.sort(array))
         assert (results[number][1] == numpy.argsort(array, kind="stable")).all()
+
+
+def use_all_functions(number, folder):
+    array = random_array("u4", 60_000 + number, number) % 1_000
+    expected = numpy.sort(array)
+    path = folder / f"{number}.u32"
+    assert_same(numpy.array(gsort.sort(array, path, memory="16M", threads=2).memmap()), expected)
+    assert_same(gsort.merge([path, expected]), numpy.repeat(expected, 2))
+    assert (gsort.argsort(array) == numpy.argsort(array, kind="stable")).all()
+    keys, counts = gsort.unique(path, counts=True)
+    assert (numpy.repeat(keys, counts) == expected).all()
+    assert_same(gsort.intersect1d(path, array[:5]), numpy.unique(array[:5]))
+    assert_same(gsort.setdiff1d(path, array[5:]), numpy.setdiff1d(array, array[5:]))
+    assert gsort.check(path).fingerprint == gsort.check(expected).fingerprint
+    with pytest.raises(FileNotFoundError) as caught:
+        gsort.sort(folder / f"none-{number}.u32")
+    assert caught.value.path == str(folder / f"none-{number}.u32")
+
+
+def test_threads_get_their_own_results_and_errors(tmp_path):
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        for done in [pool.submit(use_all_functions, number, tmp_path) for number in range(18)]:
+            done.result()
+
+
+def test_results_and_errors_of_another_process(tmp_path):
+    array = random_array("u8", 50_000)
+    array.tofile(tmp_path / "in.u64")
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        summary = pool.submit(gsort.sort, tmp_path / "in.u64", tmp_path / "out.u64").result()
+        checked = pool.submit(gsort.check, tmp_path / "in.u64").result()
+        error = pool.submit(gsort.sort, tmp_path / "none.u64").exception()
+    assert_same(numpy.array(summary.memmap()), numpy.sort(array))
+    assert checked == gsort.check(array) and not checked
+    assert isinstance(error, gsort.Error) and isinstance(error, FileNotFoundError)
+    assert (error.hint, error.errno, error.path) == ("check the path", errno.ENOENT, str(tmp_path / "none.u64"))
 
 
 FORKED = """
@@ -89,7 +128,7 @@ def require_sort_within(tmp_path, gigabytes, limit):
     sparse_file(tmp_path / "in", gigabytes)
     # Each thread's heap would reserve 64 MiB of addresses.
     environment = {**os.environ, "MALLOC_ARENA_MAX": "1"}
-    done = run_python(SORT_WITHIN, tmp_path / "in", tmp_path, limit, env=environment)
+    done = run_python(SORT_WITHIN, tmp_path / "in", tmp_path, limit, env=environment, timeout=3000)
     assert done.returncode == 0, done.stderr
     assert sorted(os.listdir(tmp_path)) == ["in", "out.u64"]
 
@@ -168,8 +207,9 @@ def test_a_callback_may_end_the_sort(tmp_path):
 
 
 INTERRUPTED = """
-    import os, sys
+    import os, signal, sys
     import gsort
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
     gsort.sort(sys.argv[1], sys.argv[2], memory="16M", temporary=os.path.dirname(sys.argv[2]), progress=False)
 """
 
@@ -196,7 +236,7 @@ def test_ctrl_c_leaves_nothing(tmp_path):
                                 tmp_path / "results/out.u64"], stderr=subprocess.PIPE, text=True)
     keys = random_array("u8", 1 << 20).tobytes()
     with open_for(process, tmp_path / "pipe.u64") as pipe, pytest.raises(BrokenPipeError):
-        for count in range(10_000):
+        for count in range(500):
             pipe.write(keys)
             if count == 3:
                 process.send_signal(signal.SIGINT)

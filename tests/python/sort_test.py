@@ -6,6 +6,7 @@ import tempfile
 import numpy
 import pytest
 from hypothesis import given, strategies
+from hypothesis.extra.numpy import array_shapes
 from support import NUMBERS, OTHERS, arrays_of, assert_same, random_array, skip_without_gpu, sorted_by_numpy
 
 import gsort
@@ -38,8 +39,20 @@ def test_distinct_first_and_merged(dtype, data):
     assert_same(gsort.merge([gsort.sort(array), gsort.sort(other)]), both)
     assert_same(gsort.sort([array, other], top=7), both[:7])
     bits = both.view(f"u{dtype.itemsize}")
-    first = numpy.append(True, bits[1:] != bits[:-1]) if both.size else slice(0)
+    first = numpy.flatnonzero(numpy.append(True, bits[1:] != bits[:-1])[:both.size])
     assert_same(gsort.sort([array, other], unique=True), both[first])
+    keys, counts = gsort.unique([array, other], counts=True)
+    assert_same(keys, both[first])
+    assert (counts == numpy.diff(first, append=both.size)).all()
+
+
+@pytest.mark.parametrize("dtype", NUMBERS + OTHERS, ids=str)
+@given(data=strategies.data())
+def test_rows_of_every_dtype(dtype, data):
+    array = data.draw(arrays_of(dtype, array_shapes(min_dims=2, min_side=0, max_side=9)))
+    result = gsort.sort(array)
+    assert_same(result, sorted_by_numpy(array))
+    assert gsort.check(result)
 
 
 @pytest.mark.parametrize("dtype", NUMBERS + OTHERS[:3], ids=str)

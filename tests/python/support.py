@@ -33,10 +33,10 @@ def assert_same(actual, expected):
     assert actual.tobytes() == expected.tobytes()
 
 
-def arrays_of(dtype, most=300):
+def arrays_of(dtype, shapes=strategies.integers(0, 300)):
     if numpy.dtype(dtype) in (numpy.dtype("<f2"), numpy.dtype(">f2")):  # hypothesis drops most of the floats that it draws
-        return arrays.arrays("u2", strategies.integers(0, most)).map(lambda bits: bits.view(dtype))
-    return arrays.arrays(dtype, strategies.integers(0, most))
+        return arrays.arrays("u2", shapes).map(lambda bits: bits.view(dtype))
+    return arrays.arrays(dtype, shapes)
 
 
 def random_array(dtype, count, seed=1):
@@ -52,8 +52,7 @@ def skip_without_gpu(error):
     pytest.skip(f"no GPU: {error}")
 
 
-def run_python(text, *arguments, **more):
+def run_python(text, *arguments, timeout=120, **more):
     """A program in a process of its own. Returns it when it has ended."""
     words = [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=120,
-                          **more)
+    return subprocess.run(words, capture_output=True, text=True, timeout=timeout, **more)
