@@ -1,13 +1,16 @@
 """The examples of the documents, run as they stand."""
 
 import inspect
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy
 import pytest
+from support import random_array
 
 import gsort
 
@@ -33,6 +36,24 @@ def test_the_recipe_for_numpy():
     names = {"array": numpy.array([3, 1, 2])}
     exec(blocks_of("library/NUMPY.md")[0], names)
     assert (names["result"] == [1, 2, 3]).all()
+
+
+class Tasks(list):
+    """What an RDD of numbers does with a function, in this process."""
+
+    def foreach(self, function):
+        for number in self:
+            function(number)
+
+
+def test_the_example_for_spark(tmp_path, monkeypatch, gsort_program):
+    array = random_array("u8", 100_000)
+    array.tofile(tmp_path / "big.u64")
+    monkeypatch.setenv("PATH", str(Path(gsort_program).parent), prepend=os.pathsep)
+    context = SimpleNamespace(parallelize=lambda numbers, slices: Tasks(numbers))
+    example, = blocks_of("SHARES.md")
+    exec(example.replace("/data", str(tmp_path)), {"spark": SimpleNamespace(sparkContext=context)})
+    assert (numpy.fromfile(tmp_path / "sorted.u64", "u8") == numpy.sort(array)).all()
 
 
 @pytest.mark.parametrize("name", [name for name in gsort.__all__ if name.islower()])
