@@ -18,8 +18,10 @@
 #include "cluster/cluster_plan.hpp"
 #include "cluster/exchange_plan.hpp"
 #include "cluster/input/same_sort.hpp"
+#include "cluster/output/counted_sinks.hpp"
 #include "cluster/output/left_out.hpp"
 #include "cluster/output/rank_output.hpp"
+#include "cluster/output/result_sink.hpp"
 #include "cluster/output/shared_output.hpp"
 #include "cluster/proof_message.hpp"
 #include "cluster/rank_report.hpp"
@@ -52,7 +54,11 @@ constexpr std::uint64_t kBorderBytes = 4 * kMiB;
 constexpr std::uint64_t kBordersInAShare = 16;
 
 void refuse_output(const Options& options) {
-  if (options.unique) throw not_yet("sorting with -u");
+  if (options.unique && !options.parts) {
+    throw Error(ErrorKind::kUsage, "sorting with -u into one file", "gsort-mpi cannot do this yet")
+        .hint("add --parts, which writes one file for each process");
+  }
+  if (options.unique && options.top) throw not_yet("sorting with -u and --top");
   if (options.output.value_or("-") == "-") throw not_yet("writing standard output");
 }
 
@@ -72,18 +78,6 @@ std::vector<std::byte> header_of(const Job& job, const io::Reader& reader, std::
       return {reader.header().begin(), reader.header().end()};
   }
 }
-
-// Proves what is not written.
-class BeyondSink final : public PieceSink {
- public:
-  explicit BeyondSink(Proof& proof) : proof_(proof) {}
-  void put(std::uint64_t position, ConstByteSpan keys) override {
-    proof_.add_beyond(position, keys);
-  }
-
- private:
-  Proof& proof_;
-};
 
 class ClusterSort {
  public:
@@ -153,12 +147,16 @@ class ClusterSort {
       }
     }
     take_share(output_->folder());
-    proof_.emplace(job_.element, options_.verify);
+    proof_.emplace(job_.element, options_.verify, nullptr, order_kind());
     team_.work([this] {
       output_->begin(plan_, result_, header_);
       require_room_for_runs();
     });
     team_.meet();
+  }
+
+  [[nodiscard]] OrderKind order_kind() const {
+    return job_.unique ? OrderKind::kStrict : OrderKind::kAscending;
   }
 
   [[nodiscard]] std::string output_name() const {
@@ -298,11 +296,14 @@ class ClusterSort {
     sizes_.part_elements = std::max<std::uint64_t>(result_, 1);
     parts_.emplace(part_sizes());
     begin_phase(Phase::kWrite, elements_to_write());
-    ProvingSink sink(*proof_, *output_);
     team_.work([&] {
-      const unsigned rank = team_.rank();
-      put_counted(plan_, counts, {parts_->begin_of(rank), parts_->end_of(rank)}, nullptr,
-                  arena->bytes(), sink);
+      const OutputRange own{parts_->begin_of(team_.rank()), parts_->end_of(team_.rank())};
+      LastSink last;
+      if (own.begin > 0) {
+        put_counted(plan_, counts, {own.begin - 1, own.begin}, nullptr, arena->bytes(), last);
+      }
+      ResultSink sink(job_, *proof_, *output_, own.begin, last.element());
+      put_counted(plan_, counts, own, nullptr, arena->bytes(), sink);
       leave_out(counts, arena->bytes());
     });
     outcome_.own.exchange_seconds = now() - counted;
@@ -394,7 +395,10 @@ class ClusterSort {
       context.scratch.push_back(
           scratch->bytes().subspan(worker * sizes_.scratch_bytes, sizes_.scratch_bytes));
     }
-    ProvingSink sink(*proof_, *output_);
+    context.in_order = job_.unique;
+    const std::vector<std::byte> before =
+        element_before(team_, views_, *parts_, cuts_, job_.element, context.scratch.front());
+    ResultSink sink(job_, *proof_, *output_, parts_->begin_of(team_.rank()), before);
     outcome_.own.exchange = exchange(team_, context, sink);
     team_.work([&] {
       prove_left_out(views_, cuts_.back(), job_.element, context.scratch, *proof_, &meter_);
@@ -408,13 +412,13 @@ class ClusterSort {
     begin_phase(Phase::kSync, 0);
     team_.work([this] { output_->finish(*parts_, proof_->output().count); });
     outcome_.own.sync_seconds = now() - begin;
-    Proof whole(job_.element, options_.verify, nullptr, OrderKind::kAscending, options_.top);
-    for (const Message& share : team_.gather(to_message(proof_->summary()))) {
+    Proof whole(job_.element, options_.verify, nullptr, order_kind(), options_.top);
+    for (const Message& share : team_.gather(to_message(own_summary()))) {
       whole.add_share(to_summary(share));
     }
     if (team_.rank() == 0) {
       whole.finish();
-      if (whole.output().count != result_) {
+      if (!job_.unique && whole.output().count != result_) {
         throw Error(ErrorKind::kCorrupt, "verifying the output", "elements are missing");
       }
     }
@@ -422,10 +426,17 @@ class ClusterSort {
     output_->put_in_place(team_, *parts_);
   }
 
+  // With -u, positions are those of the own file until now.
+  [[nodiscard]] ProofSummary own_summary() {
+    std::uint64_t begin = proof_->output().count;
+    team_.sum_before(std::span(&begin, 1));
+    return job_.unique ? moved(proof_->summary(), begin) : proof_->summary();
+  }
+
   void report() {
     RankReport& own = outcome_.own;
     own.elements_read = share_;
-    own.elements_written = elements_to_write();
+    own.elements_written = proof_->output().count;
     own.runs = runs_.size();
     if (store_) {
       own.kept_bytes = store_->bytes_kept();

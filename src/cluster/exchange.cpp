@@ -269,7 +269,8 @@ class Exchange {
     bool opened = false;
     for (Filling& filling : fillings_) {
       if (filling.is_open || counted_ < team_.count() || next_turn_ == parts_here()) continue;
-      open(filling, context_.parts.in_turn(me(), next_turn_++));
+      const std::uint64_t turn = next_turn_++;
+      open(filling, context_.in_order ? turn : context_.parts.in_turn(me(), turn));
       opened = true;
     }
     return opened;

@@ -2,6 +2,16 @@
 
 namespace gsort::cluster {
 
+ProofSummary moved(ProofSummary summary, std::uint64_t begin) {
+  OrderLedger<std::string>::Stretches stretches;
+  for (auto& [first, stretch] : summary.stretches) {
+    stretch.end += begin;
+    stretches.emplace(first + begin, std::move(stretch));
+  }
+  summary.stretches = std::move(stretches);
+  return summary;
+}
+
 Message to_message(const ProofSummary& summary) {
   MessageWriter writer;
   writer.put(summary.enabled);

@@ -6,6 +6,9 @@
 
 namespace gsort::cluster {
 
+// With all places behind `begin` elements of other processes.
+[[nodiscard]] ProofSummary moved(ProofSummary summary, std::uint64_t begin);
+
 [[nodiscard]] Message to_message(const ProofSummary& summary);
 
 // Throws: Error(kCorrupt) when it is none.

@@ -63,7 +63,10 @@ constexpr OwnText kOwnTexts[] = {
     {"top",
      "With -r the N greatest. Each host forms the runs of its whole share; only what is among the "
      "first N crosses the network."},
-    {"unique", "gsort-mpi does not remove keys that repeat.", "with -c: no key may repeat"},
+    {"unique",
+     "Needs --parts, and does not go with --top. Of records, the first one of each key is written. "
+     "Files of distinct keys differ in length: each process drops what repeats in its share.",
+     "one of each key; with -c: no key may repeat"},
 };
 
 constexpr Choice<Show> kGenerated[] = {

@@ -185,6 +185,32 @@ def parts_on_hosts(bed: Bed) -> None:
         bed.fail("parts in folders of each host")
 
 
+def write_one_of_each(bed: Bed) -> None:
+    """-u --parts: equal elements may lie on both sides of a border, or fill whole parts."""
+    rng = random.Random(11)
+    for processes in (1, 2, 3, 4):
+        for kind in ("few", "equal", "by_rank", "random"):
+            data = bed.write("in.u64", keys(kind, "Q", rng.randrange(50_000), rng))
+            bed.expect_same_parts(processes, f"distinct {kind}", [data], "-u", rng.choice(["-r", "-S24M", "--endian=big"]))
+        bed.write("in.f64", struct.pack("<20000d", *(rng.choice([-1.5, 0.0, -0.0, 2.5, rng.random()]) for _ in range(20_000))))
+        bed.expect_same_parts(processes, "distinct f64", ["in.f64"], "-u", suffix="f64")
+        bed.expect_same_parts(processes, "distinct narrow keys", [bed.write("in.i8", rng.randbytes(5_000))], "-u", suffix="i8")
+        records = b"".join(rng.choice([b"a", b"b", b"c"]) + rng.randbytes(11) for _ in range(5_001))
+        bed.expect_same_parts(processes, "distinct records", [bed.write("in.dat", records)], "-u", "--record=12",
+                              rng.choice(["--key=0:bytes1", "--key=1:u8"]), suffix="dat")
+    data = bed.write("large.u64", struct.pack("<3000000Q", *(rng.randrange(1_000_000) for _ in range(3_000_000))))
+    bed.expect_same_parts(4, "distinct keys of several runs", [data], "-u", "-S", "24M", "--parallel=1")
+    bed.expect_same_parts(2, "distinct keys, not verified", [data], "-u", "--no-verify")
+    pairs = bed.write("in.dat", keys("few", "Q", 40_000, rng))
+    bed.expect_same_parts(3, "distinct keys of 16 bytes", [pairs], "-u", "--record=16", "--key=0:u64,8:i64r", suffix="dat")
+    bed.write("in.npy", npy("<i4", 10_000, keys("few", "i", 10_000, rng)))
+    bed.run(bed.mpi(2, "--parts", "-u", "in.npy", "-o", "part-{rank}.npy")).check_returncode()
+    if (bed.folder / "part-0.npy").read_bytes() != npy("<i4", 2, struct.pack("<2i", 0, 1)):
+        bed.fail("distinct keys of an array")
+    for part in bed.folder.glob("part-*"):
+        part.unlink()
+
+
 def write_the_first(bed: Bed) -> None:
     """--top: elements that are not among the first ones stay where they are."""
     rng = random.Random(10)
@@ -295,7 +321,8 @@ def refuse(bed: Bed) -> None:
             (["-t", "u64", "-o", "old"], "reading standard input: gsort-mpi cannot do this yet"),
             (["in.txt", "-t", "u64", "-o", "old"], "text and compressed files: gsort-mpi cannot do this yet"),
             (["-m", "in.u64", "-o", "old"], "option '-m': gsort-mpi does not have it yet"),
-            (["-u", "in.u64", "-o", "old"], "sorting with -u: gsort-mpi cannot do this yet"),
+            (["-u", "in.u64", "-o", "old"], "sorting with -u into one file: gsort-mpi cannot do this yet"),
+            (["-u", "--parts", "--top=3", "in.u64", "-o", "o{rank}"], "sorting with -u and --top: gsort-mpi cannot do this yet"),
             (["--parts", "in.u64", "-o", "old"], "option --parts: needs --output with {rank} in the name, once"),
             (["--parts", "in.u64", "-o", "{rank}/{rank}"], "option --parts: needs --output with {rank} in the name, once"),
             (["in.u64", "-o", "old-{rank}"], "--output 'old-{rank}': has {rank} in the name, but --parts is not given"),
@@ -389,7 +416,7 @@ def descendants(process: int) -> list[str]:
     return [str(process), *(each for child in children for each in descendants(int(child)))]
 
 
-CASES = {case.__name__: case for case in (sort_keys, sort_narrow_keys, write_parts, write_the_first, sort_in_place, sort_records, sort_arrays, check, progress,
+CASES = {case.__name__: case for case in (sort_keys, sort_narrow_keys, write_parts, write_one_of_each, write_the_first, sort_in_place, sort_records, sort_arrays, check, progress,
                                           refuse, differ, kill)}
 
 

@@ -8,19 +8,10 @@
 #include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "cluster/frame.hpp"
-#include "element/key_loops.hpp"
+#include "cluster/output/raw_elements.hpp"
 
 namespace gsort::cluster {
 namespace {
-
-// Runs hold keys as ordered numbers.
-void make_raw(ByteSpan keys, const KeyFormat& format, std::size_t key_bytes) {
-  with_key_of_width(key_bytes, [&](auto width) {
-    using Key = decltype(width);
-    const std::span<Key> raw(reinterpret_cast<Key*>(keys.data()), keys.size() / sizeof(Key));
-    map_to_raw<Key>(raw, raw, KeyMap<Key>::of(format));
-  });
-}
 
 void prove_end_of(const RunView& run, std::uint64_t begin, const ElementFormat& format,
                   ByteSpan scratch, Proof& proof, Meter* meter) {
@@ -34,9 +25,8 @@ void prove_end_of(const RunView& run, std::uint64_t begin, const ElementFormat& 
     {
       Span span(meter, Stage::kLoad);
       span.add_bytes(elements.size());
-      run.read_range(begin, begin + count, elements, scratch.subspan(room));
+      read_raw(run, begin, begin + count, format, elements, scratch.subspan(room));
     }
-    if (!format.records) make_raw(elements, format.key, element_bytes);
     proof.add_left_out(elements);
     begin += count;
   }

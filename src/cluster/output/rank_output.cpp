@@ -21,9 +21,11 @@ RankOutput::RankOutput(Team& team, const std::string& path, DirectIo direct_io,
 }
 
 void RankOutput::begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) {
-  begin_ = share_begin(elements, rank_, ranks_);
+  const std::uint64_t begin = share_begin(elements, rank_, ranks_);
+  const std::uint64_t own = share_begin(elements, rank_ + 1, ranks_) - begin;
+  begin_ = plan.job.unique ? 0 : begin;
   writer_.emplace(*output_, writer_options(plan, plan.job.result_bytes()));
-  writer_->begin(share_begin(elements, rank_ + 1, ranks_) - begin_,
+  writer_->begin(plan.job.unique ? std::nullopt : std::optional(own),
                  rank_ == 0 ? header : ConstByteSpan());
 }
 

@@ -24,7 +24,7 @@ class RankOutput final : public ClusterOutput {
   [[nodiscard]] const io::Output* output() const override { return &*output_; }
   // The header is that of rank 0's file; an array is complete in each.
   void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) override;
-  // Thread-safe. Position as of all files.
+  // Thread-safe. Position as of all files; with -u as of this one.
   void put(std::uint64_t position, ConstByteSpan elements) override;
   void abandon() noexcept override;
   void finish(const PartTable& parts, std::uint64_t elements) override;

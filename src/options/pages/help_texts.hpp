@@ -37,7 +37,7 @@ inline constexpr std::string_view kClusterNotes =
     "--parts, "
     "that folder may be local. Each host reads an equal share of the input and writes an equal "
     "share of the output, to within 4 MiB. "
-    "Not supported yet: stdin, stdout and pipes, text and compressed files, -u except with -c, "
+    "Not supported yet: stdin, stdout and pipes, text and compressed files, -u into one file, "
     "--merge, --resume, GPUs.";
 
 struct Described {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "element/record.hpp"
 #include "engine/engine.hpp"
@@ -17,8 +19,10 @@ namespace gsort {
 // outlive it.
 class UniqueRecordSink final : public PieceSink {
  public:
-  UniqueRecordSink(const RecordFormat& format, Proof& proof, PieceSink& next)
-      : order_(format), proof_(proof), next_(next) {}
+  // Records come from position `begin` on; `before` is the normalised key in front of them.
+  UniqueRecordSink(const RecordFormat& format, Proof& proof, PieceSink& next,
+                   std::uint64_t begin = 0, std::optional<std::string> before = {})
+      : order_(format), proof_(proof), next_(next), turns_(begin, std::move(before)) {}
 
   // Throws: Error(kOutput) after abandon(); what `next` throws.
   void put(std::uint64_t position, ConstByteSpan records) override;

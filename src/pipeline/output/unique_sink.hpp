@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -32,8 +33,10 @@ namespace gsort {
 // outlive it.
 class UniqueSink final : public PieceSink {
  public:
-  UniqueSink(std::uint64_t key_bytes, Proof& proof, PieceSink& next)
-      : key_bytes_(key_bytes), proof_(proof), next_(next) {}
+  // Keys come from position `begin` on; `before` is what has been put in front of them.
+  UniqueSink(std::uint64_t key_bytes, Proof& proof, PieceSink& next, std::uint64_t begin = 0,
+             std::optional<UInt128> before = {})
+      : key_bytes_(key_bytes), proof_(proof), next_(next), turns_(begin, before) {}
 
   // Throws: Error(kOutput) after abandon(); what `next` throws.
   void put(std::uint64_t position, ConstByteSpan keys) override;

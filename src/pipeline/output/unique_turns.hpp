@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,6 +26,9 @@ namespace gsort {
 // Lets pieces do something in the order of their positions. Thread-safe.
 class PieceTurns {
  public:
+  // The first piece is at `begin`.
+  explicit PieceTurns(std::uint64_t begin = 0) : next_element_(begin) {}
+
   // Waits until it is the turn of the piece of `elements` elements at `position`, does `act`, and
   // gives the turn away. Throws: Error(kOutput) after abandon(); Error(kCorrupt) for a piece that
   // has been there, whose turn would never come.
@@ -59,7 +63,7 @@ class PieceTurns {
  private:
   std::mutex mutex_;
   std::condition_variable turn_;
-  std::uint64_t next_element_ = 0;  // whose turn it is
+  std::uint64_t next_element_;  // whose turn it is
   bool abandoned_ = false;
 };
 
@@ -73,12 +77,16 @@ class UniqueTurns {
     bool repeats_last = false;   // whether the first element has been put already
   };
 
+  // The first piece is at `begin`, and `last`, if there is one, is in front of it.
+  explicit UniqueTurns(std::uint64_t begin = 0, std::optional<Value> last = {})
+      : turns_(begin), last_(std::move(last)) {}
+
   // `distinct` of the piece's elements differ from the one in front of them, the first one
   // included. Throws: as PieceTurns.
   Place take(std::uint64_t position, std::uint64_t elements, std::uint64_t distinct,
              const Value& first, Value last) {
     return turns_.take(position, elements, [&] {
-      const bool repeats_last = position > 0 && last_ == first;
+      const bool repeats_last = last_ == first;
       const Place place{next_place_, distinct - (repeats_last ? 1 : 0), repeats_last};
       next_place_ += place.elements;
       last_ = std::move(last);
@@ -91,7 +99,7 @@ class UniqueTurns {
   PieceTurns turns_;
   // Of who has the turn:
   std::uint64_t next_place_ = 0;  // in the output
-  Value last_{};                  // of the piece before, if there was one
+  std::optional<Value> last_;     // of the piece before, if there was one
 };
 
 }  // namespace gsort

@@ -201,6 +201,24 @@ TEST_F(WholeJobs, WriteConsecutivePartsOfEqualSize) {
   }
 }
 
+TEST_F(WholeJobs, WriteOneOfEachKeyWhereverPartsMeet) {
+  const std::string output = folder_ / "out-{rank}.u32";
+  for (const unsigned processes : {1U, 2U, 3U, 4U, 7U}) {
+    for (const std::uint32_t kinds : {1U, 2U, 5U, 1000U, 1U << 31}) {
+      for (const std::size_t count : {0U, 1U, 3U, 4000U}) {
+        Keys keys = random_keys(count, kinds);
+        const std::string input = write("in.u32", bytes_of(keys));
+        const Options options = options_of({"-u", "--parts", input.c_str(), "-o", output.c_str()});
+        sort_by(processes, options);
+        std::ranges::sort(keys);
+        keys.erase(std::ranges::unique(keys).begin(), keys.end());
+        EXPECT_TRUE(std::ranges::equal(joined(options, processes), bytes_of(keys)))
+            << count << " keys of " << kinds << " kinds, " << processes << " processes";
+      }
+    }
+  }
+}
+
 TEST_F(WholeJobs, WriteTheFirstElements) {
   const std::string output = folder_ / "out.u32";
   for (const unsigned processes : {1U, 2U, 3U, 4U}) {

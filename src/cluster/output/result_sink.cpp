@@ -1,0 +1,102 @@
+#include "cluster/output/result_sink.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "cluster/message.hpp"
+#include "cluster/output/raw_elements.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+std::optional<UInt128> number_of(ConstByteSpan key) {
+  if (key.empty()) return std::nullopt;
+  return with_key_of_width(key.size(), [&](auto width) {
+    std::memcpy(&width, key.data(), sizeof(width));
+    return static_cast<UInt128>(width);
+  });
+}
+
+std::optional<std::string> normalised(const RecordFormat& format, ConstByteSpan record) {
+  if (record.empty()) return std::nullopt;
+  return RecordOrder(format).normalised_key(record.data());
+}
+
+// The last elements in front of the range of each process; empty where there is none.
+class LastElements {
+ public:
+  LastElements(const ElementFormat& format, unsigned ranks)
+      : order_(format), format_(format), last_(ranks) {}
+
+  void add(unsigned rank, ConstByteSpan element) {
+    std::vector<std::byte>& last = last_[rank];
+    if (element.empty()) return;
+    if (!last.empty() && order_.compare(last.data(), element.data()) >= 0) return;
+    last.assign(element.begin(), element.end());
+  }
+
+  void add_of_run(const RunView& run, std::uint64_t cut, unsigned rank, ByteSpan scratch) {
+    if (cut == 0) return;
+    std::vector<std::byte> element(format_.bytes());
+    read_raw(run, cut - 1, cut, format_, element, scratch);
+    add(rank, element);
+  }
+
+  void add_all_of(const Message& message) {
+    MessageReader reader(message);
+    for (unsigned rank = 0; rank < last_.size(); ++rank) {
+      add(rank, reader.take_bytes(reader.take<std::uint64_t>()));
+    }
+  }
+
+  [[nodiscard]] Message to_message() const {
+    MessageWriter writer;
+    for (const std::vector<std::byte>& last : last_) {
+      writer.put_text({reinterpret_cast<const char*>(last.data()), last.size()});
+    }
+    return writer.take();
+  }
+
+  [[nodiscard]] const std::vector<std::byte>& of(unsigned rank) const { return last_[rank]; }
+
+ private:
+  const ElementOrder order_;
+  const ElementFormat& format_;
+  std::vector<std::vector<std::byte>> last_;
+};
+
+}  // namespace
+
+ResultSink::ResultSink(const Job& job, Proof& proof, PieceSink& output, std::uint64_t begin,
+                       ConstByteSpan before)
+    : proving_(proof, output), first_(&proving_) {
+  if (!job.unique) return;
+  if (const auto& records = job.element.records) {
+    first_ =
+        &unique_records_.emplace(*records, proof, proving_, begin, normalised(*records, before));
+  } else {
+    first_ = &unique_.emplace(job.element.bytes(), proof, proving_, begin, number_of(before));
+  }
+}
+
+std::vector<std::byte> element_before(Team& team, RunViewSpan runs, const PartTable& parts,
+                                      std::span<const Cuts> cuts, const ElementFormat& format,
+                                      ByteSpan scratch) {
+  LastElements own(format, parts.ranks());
+  team.work([&] {
+    for (unsigned rank = 1; rank < parts.ranks(); ++rank) {
+      const Cuts& border = cuts[parts.first(rank)];
+      for (std::size_t run = 0; run < runs.size(); ++run) {
+        own.add_of_run(*runs[run], border[run], rank, scratch);
+      }
+    }
+  });
+  LastElements all(format, parts.ranks());
+  for (const Message& message : team.gather(own.to_message())) all.add_all_of(message);
+  LastElements known(format, parts.ranks());
+  known.add_all_of(team.broadcast(all.to_message()));
+  return known.of(team.rank());
+}
+
+}  // namespace gsort::cluster
