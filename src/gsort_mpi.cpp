@@ -145,7 +145,8 @@ class Process {
 
  private:
   void work(cluster::Team& team, const Command& own) {
-    const Options options = options_of(to_command(team.broadcast(to_message(own))), team.count());
+    Options options = options_of(to_command(team.broadcast(to_message(own))), team.count());
+    if (options.inputs_here) options.inputs = options_of(own).inputs;
     color_ = options.color;
     if (options.show != Show::kNone) {
       if (team.rank() == 0) print(stdout, text_of(options.show, Program::kCluster));

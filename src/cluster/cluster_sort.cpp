@@ -53,21 +53,6 @@ constexpr std::uint64_t kBorderBytes = 4 * kMiB;
 // Shares that are so much longer than that are still nearly equal when they end there.
 constexpr std::uint64_t kBordersInAShare = 16;
 
-void refuse_output(const Options& options) {
-  if (options.unique && !options.parts) {
-    throw Error(ErrorKind::kUsage, "sorting with -u into one file", "gsort-mpi cannot do this yet")
-        .hint("add --parts, which writes one file for each process");
-  }
-  if (options.unique && options.top) throw not_yet("sorting with -u and --top");
-  if (options.output.value_or("-") == "-") throw not_yet("writing standard output");
-}
-
-void refuse_output_form(const OutputForm& form) {
-  if (form.codec != Codec::kNone || form.format == FileFormat::kText) {
-    throw not_yet("writing text and compressed files");
-  }
-}
-
 std::vector<std::byte> header_of(const Job& job, const io::Reader& reader, std::uint64_t elements) {
   switch (job.output_form.format) {
     case FileFormat::kNpy:
@@ -124,10 +109,11 @@ class ClusterSort {
     team_.work([this] { reader_.emplace(options_.inputs, reader_options(options_)); });
     job_ = job_of(options_, *reader_);
     outcome_.note = note_of_types(options_, job_);
-    require_same_sort(team_, *reader_, job_);
+    require_same_sort(team_, options_, *reader_, job_);
     refuse_output_form(job_.output_form);
-    outcome_.bytes = *reader_->known_size();
-    outcome_.elements = outcome_.bytes / job_.element.bytes();
+    outcome_.elements = *reader_->known_size() / job_.element.bytes();
+    if (options_.inputs_here) team_.sum(std::span(&outcome_.elements, 1));
+    outcome_.bytes = checked_product(outcome_.elements, job_.element.bytes());
     result_ = std::min(outcome_.elements, job_.top.value_or(outcome_.elements));
     job_.top = std::nullopt;  // each process keeps all of its share: the first ones may be there
     header_ = header_of(job_, *reader_, result_);
@@ -190,17 +176,24 @@ class ClusterSort {
   void begin_phase(Phase phase, std::uint64_t elements) {
     meter_.begin_phase(phase, elements * job_.element.bytes());
   }
-  [[nodiscard]] std::uint64_t elements_to_write() const {
-    return parts_->end_of(team_.rank()) - parts_->begin_of(team_.rank());
+  [[nodiscard]] OutputRange own_output() const {
+    return {parts_->begin_of(team_.rank()), parts_->end_of(team_.rank())};
+  }
+
+  // Of the inputs that this process has opened. If each has its own, they follow each other by
+  // rank.
+  [[nodiscard]] OutputRange own_input() const {
+    if (options_.inputs_here) return {0, *reader_->known_size() / job_.element.bytes()};
+    return {share_begin(outcome_.elements, team_.rank(), team_.count()),
+            share_begin(outcome_.elements, team_.rank() + 1, team_.count())};
   }
 
   // Plans for this process. The output's folder is empty where another process makes it.
   Machine take_share(const std::string& output_folder) {
-    const std::uint64_t begin = share_begin(outcome_.elements, team_.rank(), team_.count());
-    const std::uint64_t end = share_begin(outcome_.elements, team_.rank() + 1, team_.count());
-    share_ = end - begin;
-    reader_->begin_at(begin * job_.element.bytes());
-    reader_->end_at(end * job_.element.bytes());
+    const OutputRange own = own_input();
+    share_ = own.elements();
+    reader_->begin_at(own.begin * job_.element.bytes());
+    reader_->end_at(own.end * job_.element.bytes());
     job_.forms_share = !is_counted(job_);
     // Not the folder of the output, which is on a disk that all hosts share.
     folders_ = temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), "");
@@ -295,9 +288,9 @@ class ClusterSort {
     outcome_.own.form_seconds = counted - begin;
     sizes_.part_elements = std::max<std::uint64_t>(result_, 1);
     parts_.emplace(part_sizes());
-    begin_phase(Phase::kWrite, elements_to_write());
+    begin_phase(Phase::kWrite, own_output().elements());
     team_.work([&] {
-      const OutputRange own{parts_->begin_of(team_.rank()), parts_->end_of(team_.rank())};
+      const OutputRange own = own_output();
       LastSink last;
       if (own.begin > 0) {
         put_counted(plan_, counts, {own.begin - 1, own.begin}, nullptr, arena->bytes(), last);
@@ -376,7 +369,7 @@ class ClusterSort {
 
   void exchange_and_merge() {
     const auto begin = now();
-    begin_phase(Phase::kMerge, elements_to_write());
+    begin_phase(Phase::kMerge, own_output().elements());
     std::optional<io::Arena> arena;
     std::optional<io::Arena> scratch;
     std::unique_ptr<Engine> engine;

@@ -25,7 +25,7 @@ constexpr std::string_view kShared[] = {"type",        "endian",      "reverse",
                                         "help",        "version",     "stats",
                                         "explain",     "progress",    "check",
                                         "C",           "fingerprint", "expect",
-                                        "unique",      "top"};
+                                        "unique",      "top",         "inputs-here"};
 
 // What differs from the help of gsort: by long name.
 struct OwnText {
@@ -63,6 +63,12 @@ constexpr OwnText kOwnTexts[] = {
     {"top",
      "With -r the N greatest. Each host forms the runs of its whole share; only what is among the "
      "first N crosses the network."},
+    {"inputs-here",
+     "Each process reads the FILEs that its own command names, on its own disks; all other options "
+     "are those of rank 0. Elements are sorted as if the FILEs of rank 0 came first, then those of "
+     "rank 1, and so on: equal records keep this order. -t, or the suffix of rank 0's first FILE, "
+     "gives the type. Not with -c and --fingerprint.",
+     "each host has FILEs of its own"},
     {"unique",
      "Needs --parts, and does not go with --top. Of records, the first one of each key is written. "
      "Files of distinct keys differ in length: each process drops what repeats in its share.",

@@ -255,11 +255,11 @@ void resolve_inputs(Options& options, const NameList& name_list) {
   if (options.inputs.empty()) options.inputs.emplace_back("-");
 }
 
-void refuse_contradictions(const Options& options) {
+void refuse_contradictions(const Options& options, Program program) {
   refuse_report_contradictions(options);
   refuse_result_contradictions(options);
   refuse_beside_resume(options);
-  refuse_beside_shares(options);
+  program == Program::kCluster ? refuse_wrong_parts(options) : refuse_beside_shares(options);
   const std::string_view reads = reading_option(options);
   if (!reads.empty() && options.output) {
     throw exclude_each_other(options, reads, "--output",
@@ -302,8 +302,7 @@ Options parse_options(int argc, const char* const* argv, const Environment& envi
   }
   resolve_type(options, environment);
   resolve_records(options);
-  refuse_contradictions(options);
-  if (program == Program::kCluster) refuse_wrong_parts(options);
+  refuse_contradictions(options, program);
   return options;
 }
 
@@ -316,7 +315,7 @@ Options options_of_each(const Options& options, const std::string& input,
   }
   resolve_type(one, environment);
   resolve_records(one);
-  refuse_contradictions(one);
+  refuse_contradictions(one, Program::kGsort);
   return one;
 }
 

@@ -17,7 +17,8 @@ void set_min_count(Options& options, std::string_view value);
 // What does not go together with --each, whatever the files are. Throws: Error(kUsage).
 void refuse_beside_each(const Options& options);
 
-// Of gsort-mpi: the number of the process is in the names of parts, and of nothing else.
+// Of gsort-mpi: the number of the process is in the names of parts, and of nothing else; what is
+// read, but not sorted, is the same on all hosts.
 // Throws: Error(kUsage).
 void refuse_wrong_parts(const Options& options);
 

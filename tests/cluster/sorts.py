@@ -211,6 +211,62 @@ def write_one_of_each(bed: Bed) -> None:
         part.unlink()
 
 
+def read_inputs_here(bed: Bed) -> None:
+    """Each process has inputs under the same names in a folder of its own, and names as many as there are."""
+    rng = random.Random(12)
+
+    def command(processes: int, *words: str) -> list[str]:
+        return [bed.mpirun, "-n", str(processes), "sh", "-c",
+                'cd "$FOLDERS/${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" && program=$1 && shift && exec "$program" in/* "$@"', "sh",
+                str(bed.gsort_mpi), "--inputs-here", *words]
+
+    def lay_out(contents: list[list[bytes]]) -> list[str]:
+        inputs = []
+        for rank, files in enumerate(contents):
+            folder = bed.folder / "hosts" / str(rank) / "in"
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            for number, content in enumerate(files):
+                (folder / f"{number}.dat").write_bytes(content)
+                inputs.append(str(folder / f"{number}.dat"))
+        return inputs
+
+    def expect(what: str, processes: int, contents: list[list[bytes]], *options: str) -> None:
+        inputs = lay_out(contents)
+        bed.run([str(bed.gsort), *options, *inputs, "-o", "expected"]).check_returncode()
+        wanted = (bed.folder / "expected").read_bytes()
+        done = bed.run(command(processes, *options, "-o", str(bed.folder / "out")))
+        if done.returncode != 0 or (bed.folder / "out").read_bytes() != wanted:
+            bed.fail(f"{what} in inputs of {processes} processes", done)
+        done = bed.run(command(processes, "--parts", *options, "-o", "out-{rank}"))
+        parts = [bed.folder / "hosts" / str(rank) / f"out-{rank}" for rank in range(processes)]
+        if done.returncode != 0 or b"".join(part.read_bytes() for part in parts) != wanted:
+            bed.fail(f"parts of {what} in inputs of {processes} processes", done)
+        for part in parts:
+            part.unlink(missing_ok=True)
+
+    for processes in (1, 2, 3, 4):
+        contents = [[keys("few", "Q", rng.choice([0, 3, 20_000]), rng) for _ in range(rng.randrange(1, 4))]
+                    for _ in range(processes)]
+        expect("u64", processes, contents, "-t", "u64", "-S", "24M")
+        expect("narrow keys", processes, contents, "-t", "i16", "-r")
+        expect("the first keys", processes, contents, "-t", "u64", "--top=9999")
+        records = [[b"".join(rng.choice([b"a", b"b"]) + rng.randbytes(11) for _ in range(rng.randrange(5_000)))]
+                   for _ in range(processes)]
+        expect("records", processes, records, "--record=12", "--key=0:bytes1")
+    lay_out([[npy("<u8", 1, bytes(8))], [npy("<f8", 1, bytes(8))]])
+    done = bed.run(command(2, "--format=npy", "-o", "out.npy"))
+    if done.returncode == 0 or "comparing the elements of the inputs: u64" not in done.stderr:
+        bed.fail("inputs of other elements on another host", done)
+    lay_out([[bytes(8)], [bytes(16)]])
+    done = bed.run(command(2, "-o", "out"))
+    if done.returncode == 0 or "option --inputs-here: needs a type of the elements" not in done.stderr:
+        bed.fail("--inputs-here without a type", done)
+    done = bed.run(command(2, "--fingerprint"))
+    if done.returncode == 0 or "--inputs-here and --fingerprint: cannot be combined" not in done.stderr:
+        bed.fail("--inputs-here and --fingerprint", done)
+
+
 def write_the_first(bed: Bed) -> None:
     """--top: elements that are not among the first ones stay where they are."""
     rng = random.Random(10)
@@ -416,7 +472,7 @@ def descendants(process: int) -> list[str]:
     return [str(process), *(each for child in children for each in descendants(int(child)))]
 
 
-CASES = {case.__name__: case for case in (sort_keys, sort_narrow_keys, write_parts, write_one_of_each, write_the_first, sort_in_place, sort_records, sort_arrays, check, progress,
+CASES = {case.__name__: case for case in (sort_keys, sort_narrow_keys, write_parts, write_one_of_each, read_inputs_here, write_the_first, sort_in_place, sort_records, sort_arrays, check, progress,
                                           refuse, differ, kill)}
 
 

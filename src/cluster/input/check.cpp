@@ -113,7 +113,7 @@ ClusterCheck check_on_cluster(Team& team, const Options& options) {
   io::Reader& reader = *opened;
   ClusterCheck check{{}, job_of(options, reader), {}};
   check.note = note_of_types(options, check.job);
-  require_same_sort(team, reader, check.job);
+  require_same_sort(team, options, reader, check.job);
   const std::uint64_t elements = *reader.known_size() / check.job.element.bytes();
   const std::uint64_t begin = share_begin(elements, team.rank(), team.count());
   const std::uint64_t end = share_begin(elements, team.rank() + 1, team.count());

@@ -1,7 +1,7 @@
 #include "cluster/input/same_sort.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +10,9 @@
 #include <xxhash.h>
 
 #include "element/key.hpp"
+#include "options/assumed_type.hpp"
 #include "options/pages/help.hpp"
+#include "options/resume_options.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -19,11 +21,19 @@ struct Fact {
   const char* name;
   std::string value;
 };
-using Facts = std::array<Fact, 5>;
+using Facts = std::vector<Fact>;
 
-Facts facts_of(const io::Reader& reader, const Job& job) {
+Facts facts_of_program(const Options& options, const Job& job) {
   std::string version = version_text(Program::kCluster);
   version.pop_back();  // the end of the line
+  return {{"the program's version", version},
+          {"the elements of the inputs", resumable_job(job, options.input_form, options.verify)},
+          {"the dtypes of the inputs", job.dtype ? job.dtype->descr : "none"},
+          {"the formats of the outputs", std::string(name_of(job.output_form.format))}};
+}
+
+// Of inputs that are the same on all hosts.
+Facts facts_of_inputs(const io::Reader& reader) {
   std::string times;
   for (std::size_t input = 0; input < reader.inputs(); ++input) {
     const auto state = reader.state_of(input);
@@ -32,12 +42,10 @@ Facts facts_of(const io::Reader& reader, const Job& job) {
   const std::uint64_t bytes = reader.known_size().value_or(0);
   std::vector<std::byte> sample(std::size_t{64} << 10);
   const std::size_t sampled = reader.sample(sample, 0, bytes);
-  return {{{"the program's version", version},
-           {"the element's bytes", std::to_string(job.element.bytes())},
-           {"the bytes of the inputs", std::to_string(bytes)},
-           {"the times of the inputs' last changes", times},
-           {"the checksum of sampled elements",
-            fmt::format("{:016x}", XXH3_64bits(sample.data(), sampled))}}};
+  return {{"the bytes of the inputs", std::to_string(bytes)},
+          {"the times of the inputs' last changes", times},
+          {"the checksum of sampled elements",
+           fmt::format("{:016x}", XXH3_64bits(sample.data(), sampled))}};
 }
 
 void refuse_unsupported(const io::Reader& reader, const Job& job) {
@@ -56,9 +64,30 @@ void refuse_standard_input(const Options& options) {
   if (std::ranges::count(options.inputs, "-") > 0) throw not_yet("reading standard input");
 }
 
-void require_same_sort(Team& team, const io::Reader& reader, const Job& job) {
+void refuse_output(const Options& options) {
+  if (options.unique && !options.parts) {
+    throw Error(ErrorKind::kUsage, "sorting with -u into one file", "gsort-mpi cannot do this yet")
+        .hint("add --parts, which writes one file for each process");
+  }
+  if (options.unique && options.top) throw not_yet("sorting with -u and --top");
+  if (options.output.value_or("-") == "-") throw not_yet("writing standard output");
+}
+
+void refuse_output_form(const OutputForm& form) {
+  if (form.codec != Codec::kNone || form.format == FileFormat::kText) {
+    throw not_yet("writing text and compressed files");
+  }
+}
+
+void require_same_sort(Team& team, const Options& options, const io::Reader& reader,
+                       const Job& job) {
   refuse_unsupported(reader, job);
-  const Facts own = facts_of(reader, job);
+  if (options.inputs_here && job.type_source == TypeSource::kDefault) {
+    throw Error(ErrorKind::kUsage, "option --inputs-here", "needs a type of the elements")
+        .hint(how_to_give_the_type(job.element));
+  }
+  Facts own = facts_of_program(options, job);
+  if (!options.inputs_here) std::ranges::copy(facts_of_inputs(reader), std::back_inserter(own));
   MessageWriter writer;
   for (const Fact& fact : own) writer.put_text(fact.value);
   unsigned rank = 0;
@@ -70,9 +99,10 @@ void require_same_sort(Team& team, const io::Reader& reader, const Job& job) {
       throw Error(
           ErrorKind::kUsage, fmt::format("comparing {}", fact.name),
           fmt::format("{} on {}, {} on {}", fact.value, team.name_of(0), value, team.name_of(rank)))
-          .hint(
-              "all hosts must run the same gsort-mpi, and see the same inputs under the same "
-              "paths");
+          .hint(options.inputs_here
+                    ? "all hosts must run the same gsort-mpi, and have inputs of the same elements"
+                    : "all hosts must run the same gsort-mpi, and see the same inputs under the "
+                      "same paths; --inputs-here is for inputs that are not the same");
     }
     ++rank;
   }

@@ -16,9 +16,14 @@ namespace gsort::cluster {
 
 // Before the inputs are opened. Throws: Error(kUsage).
 void refuse_standard_input(const Options& options);
+// What gsort-mpi does not write. Throws: Error(kUsage).
+void refuse_output(const Options& options);
+void refuse_output_form(const OutputForm& form);
 
-// Together. Throws: Error(kUsage) for inputs that are not supported, and in rank 0 where hosts
-// differ, which names what differs, and the host.
-void require_same_sort(Team& team, const io::Reader& reader, const Job& job);
+// Together. With options.inputs_here, each has its own inputs, of the same kind of elements.
+// Throws: Error(kUsage) for inputs that are not supported, and in rank 0 where hosts differ, which
+// names what differs, and the host.
+void require_same_sort(Team& team, const Options& options, const io::Reader& reader,
+                       const Job& job);
 
 }  // namespace gsort::cluster

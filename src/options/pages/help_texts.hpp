@@ -29,14 +29,14 @@ inline constexpr Example kClusterExamples[] = {
     {"mpirun -N 1 gsort-mpi a.u64 -o b.u64", "the same with Open MPI"},
     {"gsort-mpi -T /local a.f32 -o b.f32", "runs on a local disk of each host"},
     {"gsort-mpi --parts a.u64 -o b-{rank}.u64", "a file of each process, also on local disks"},
+    {"gsort-mpi --inputs-here /local/*.u64 -o a.u64", "files that each host has of its own"},
     {"mpirun -N 1 gsort-mpi -c sorted.u64", "is it sorted?"},
 };
 
 inline constexpr std::string_view kClusterNotes =
-    "All hosts must see the inputs and the folder of the output under the same paths; with "
-    "--parts, "
-    "that folder may be local. Each host reads an equal share of the input and writes an equal "
-    "share of the output, to within 4 MiB. "
+    "All hosts must see the inputs and the folder of the output under the same paths; the inputs "
+    "may be local with --inputs-here, and that folder with --parts. Each host reads an equal share "
+    "of the input and writes an equal share of the output, to within 4 MiB. "
     "Not supported yet: stdin, stdout and pipes, text and compressed files, -u into one file, "
     "--merge, --resume, GPUs.";
 

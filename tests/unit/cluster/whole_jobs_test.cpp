@@ -219,6 +219,28 @@ TEST_F(WholeJobs, WriteOneOfEachKeyWhereverPartsMeet) {
   }
 }
 
+TEST_F(WholeJobs, ReadInputsOfEachProcess) {
+  // Of very different lengths, also none.
+  const std::vector<std::size_t> counts = {700, 0, 4000, 1};
+  const std::string output = folder_ / "out.u32";
+  for (const unsigned processes : {1U, 2U, 3U, 4U}) {
+    Keys all;
+    std::vector<Options> options;
+    for (unsigned rank = 0; rank < processes; ++rank) {
+      const Keys keys = random_keys(counts[rank], 500 * (rank + 1));
+      all.insert(all.end(), keys.begin(), keys.end());
+      const std::string input = write("in-" + std::to_string(rank) + ".u32", bytes_of(keys));
+      options.push_back(options_of({"--inputs-here", input.c_str(), "-o", output.c_str()}));
+    }
+    run_by(processes, [&](Team& team) {
+      std::function<void()> on_leave;
+      (void)sort_on_cluster(team, options[team.rank()], on_leave, nullptr);
+    });
+    std::ranges::sort(all);
+    EXPECT_TRUE(std::ranges::equal(io::test::read_file(output), bytes_of(all))) << processes;
+  }
+}
+
 TEST_F(WholeJobs, WriteTheFirstElements) {
   const std::string output = folder_ / "out.u32";
   for (const unsigned processes : {1U, 2U, 3U, 4U}) {
