@@ -1,10 +1,12 @@
 // What gsort-mpi does, by threads of one process instead of processes of several machines.
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <random>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,6 +14,7 @@
 #include "app/files.hpp"
 #include "cluster/cluster_sort.hpp"
 #include "cluster/input/check.hpp"
+#include "cluster/output/rank_output.hpp"
 #include "pipeline/check_order.hpp"
 #include "unit/cluster/local_peers.hpp"
 #include "unit/io/support.hpp"
@@ -270,6 +273,25 @@ TEST_F(WholeJobs, LeaveNoPartIfOneCannotHaveItsName) {
   write("1/out.u32", {});
   EXPECT_NE(refused_by(2, options).find("it exists already"), std::string::npos);
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "0"));
+}
+
+// Rank 0 is the last one to come: it may yet find an error in what all have written.
+TEST_F(WholeJobs, NameNoPartBeforeAllAreReady) {
+  run_by(3, [&](Team& team) {
+    const auto part = [&](unsigned rank) { return folder_ / ("part-" + std::to_string(rank)); };
+    std::function<void()> on_leave;
+    Meter meter;
+    RankOutput output(team, part(team.rank()), io::DirectIo::kAuto, on_leave, meter);
+    output.begin(Plan(), 0, {});
+    const PartTable none({0, team.count(), 1, 1, 0});
+    output.finish(none, 0);
+    if (team.rank() == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      EXPECT_FALSE(std::filesystem::exists(part(1)) || std::filesystem::exists(part(2)));
+    }
+    output.put_in_place(team, none);
+    EXPECT_TRUE(std::filesystem::exists(part(team.rank())));
+  });
 }
 
 }  // namespace
