@@ -130,7 +130,7 @@ void Proof::add_left_out(const Fingerprint& keys, UInt128 least) {
   if (keys.count == 0) return;
   const std::scoped_lock lock(mutex_);
   left_out_ += keys;
-  note_left_out(order_.normalised_key(least));
+  if (enabled_) note_left_out(order_.normalised_key(least));
 }
 
 void Proof::add_left_out(ConstByteSpan raw_keys) {

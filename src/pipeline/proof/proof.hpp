@@ -88,7 +88,7 @@ class Proof {
   void add_counted_dropped(const CountedKeys& keys, std::uint64_t min_count);
 
   // Keys that were left out because they come after all that will be put; `least` is the first of
-  // them as an ordered number.
+  // them as an ordered number. Without verifying, only their count is used, also that of records.
   void add_left_out(const Fingerprint& keys, UInt128 least);
 
   // The same of elements that are in order, not those of all shares together.

@@ -227,5 +227,13 @@ TEST(ProofOfTheFirstOfShares, ComparesTheLastOneWithWhatEachShareLeftOut) {
   EXPECT_THROW(join("y", "cx"), Error);
 }
 
+TEST(ProofOfTheFirstOfShares, OnlyCountsWhatIsLeftOutWithoutVerifying) {
+  const RecordFormat format{100, {{0, 1, std::nullopt, false, false}}};
+  Proof proof({{}, format}, false, nullptr, OrderKind::kAscending, 1);
+  proof.add_left_out({5}, 0);
+  EXPECT_EQ(proof.summary().left_out.count, 5);
+  EXPECT_EQ(proof.summary().least_left_out, std::nullopt);
+}
+
 }  // namespace
 }  // namespace gsort
