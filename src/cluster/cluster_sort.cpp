@@ -389,8 +389,10 @@ class ClusterSort {
           scratch->bytes().subspan(worker * sizes_.scratch_bytes, sizes_.scratch_bytes));
     }
     context.in_order = job_.unique;
-    const std::vector<std::byte> before =
-        element_before(team_, views_, *parts_, cuts_, job_.element, context.scratch.front());
+    std::vector<std::byte> before;
+    if (job_.unique) {
+      before = element_before(team_, views_, *parts_, cuts_, job_.element, context.scratch.front());
+    }
     ResultSink sink(job_, *proof_, *output_, parts_->begin_of(team_.rank()), before);
     outcome_.own.exchange = exchange(team_, context, sink);
     team_.work([&] {
