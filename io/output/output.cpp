@@ -124,6 +124,16 @@ std::unique_ptr<Output::Impl> open_standard_output(bool terminal_allowed) {
   return make_stream_output(duplicate_of(STDOUT_FILENO, "standard output"));
 }
 
+// The hint of sync_name() says that the output stays.
+template <class SyncNames>
+void synced_or_taken_back(const SyncNames& sync_names) {
+  try {
+    sync_names();
+  } catch (const Error& error) {
+    throw Error(error).hint(hint_for(error.error_number()));
+  }
+}
+
 }  // namespace
 
 bool wants_direct_output(DirectIo policy, std::uint64_t bytes, bool is_tmpfs) {
@@ -192,18 +202,24 @@ void Output::finish(std::uint64_t size_bytes) {
 
 void commit_all(std::span<Output> outputs, const std::function<void()>& placed_all) {
   const HeldSignals held;
+  const auto sync_names = [&] {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {  // a folder with several of them once
+      const bool is_last = i + 1 == outputs.size();
+      if (is_last || outputs[i].folder() != outputs[i + 1].folder()) outputs[i].impl_->sync_name();
+    }
+  };
   std::size_t placed = 0;
   try {
     for (; placed < outputs.size(); ++placed) outputs[placed].impl_->put_in_place();
-    if (placed_all) placed_all();
+    if (placed_all) {
+      synced_or_taken_back(sync_names);
+      placed_all();
+    }
   } catch (...) {
     for (Output& output : outputs.first(placed)) output.impl_->take_back();
     throw;
   }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {  // a folder with several of them once
-    const bool is_last = i + 1 == outputs.size();
-    if (is_last || outputs[i].folder() != outputs[i + 1].folder()) outputs[i].impl_->sync_name();
-  }
+  if (!placed_all) sync_names();
 }
 
 std::vector<std::string> Output::notes() const {

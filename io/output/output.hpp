@@ -125,8 +125,8 @@ class Output {
 };
 
 // Makes outputs real that must be new, and are finished: all or none, unless the process is killed
-// meanwhile. `placed_all` is called when all have their names: if it throws, they lose them again,
-// and the caller gets what it threw. Throws: as Output::commit().
+// meanwhile. `placed_all` is called when all have their names, on the disk, too; if that fails, or
+// the call throws, they lose them again. Throws: as Output::commit(), or as `placed_all`.
 void commit_all(std::span<Output> outputs, const std::function<void()>& placed_all = {});
 
 // Whether an output of `bytes` is written around the page cache. One function, so that the policy

@@ -407,6 +407,19 @@ TEST(Output, OfSeveralSyncsTheFolderOfEachName) {
   }
 }
 
+TEST(Output, IsTakenBackWhereItsNameCannotBeSyncedBeforeOthersKnowOfIt) {
+  const TempFolder folder;
+  std::vector<Output> outputs;
+  outputs.emplace_back(folder / "out").prepare(0);
+  outputs.back().finish(0);
+  const FaultScope fault({sys::Call::kFsync, 1, EIO});
+  const Error error =
+      error_of([&] { commit_all(outputs, [] { ADD_FAILURE() << "others were told"; }); });
+  EXPECT_EQ(error.error_number(), EIO);
+  EXPECT_FALSE(contains(error.hint(), "in place"));
+  EXPECT_TRUE(folder.entries().empty());
+}
+
 TEST(Output, SyncsTheFileSystemWhereItsFolderMayNotBeRead) {
   const TempFolder folder;
   const auto unreadable = [&] {
