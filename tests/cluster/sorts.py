@@ -4,6 +4,7 @@ must end with one message before anything is read, and a process that is killed 
 else that the next sort does not remove. Skips with status 77 where there is no mpirun."""
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -426,7 +427,7 @@ def differ(bed: Bed) -> None:
 def kill(bed: Bed) -> None:
     """A process is killed at some time of the sort: while it starts, forms runs, exchanges, syncs."""
     rng = random.Random(6)
-    data = bed.write("large.u64", keys("random", "Q", 4_000_000, rng))
+    data = bed.write("large.u64", keys("random", "Q", 16_000_000, rng))
     command = bed.mpi(3, "-S", "24M", "--parallel=1", data, "-o", "old")
     begin = time.monotonic()
     done = bed.run(command)
@@ -439,12 +440,13 @@ def kill(bed: Bed) -> None:
         bed.write("old", b"the old output")
         running = subprocess.Popen(command, cwd=bed.folder, env=bed.environment, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
-        time.sleep(seconds * (0.2 + 0.15 * part))
+        time.sleep(seconds * (0.15 + 0.1 * part))
         found = subprocess.run(["pgrep", "-x", "gsort-mpi", "-P", ",".join(descendants(running.pid))],
                                capture_output=True, text=True, check=False).stdout.split()
         for victim in found[part % 3:part % 3 + 1]:
-            os.kill(int(victim), signal.SIGKILL)
-            killed += 1
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.kill(int(victim), signal.SIGKILL)
+                killed += 1
         try:
             status = running.wait(timeout=20)
         except subprocess.TimeoutExpired:
@@ -452,7 +454,7 @@ def kill(bed: Bed) -> None:
             bed.fail(f"a killed process, try {part}: mpirun goes on")
             continue
         output = (bed.folder / "old").read_bytes()
-        if output != b"the old output" and len(output) != 32_000_000:
+        if output != b"the old output" and len(output) != 128_000_000:
             bed.fail(f"a killed process, try {part}: the output is neither old nor new")
         if output == b"the old output" and status == 0:
             bed.fail(f"a killed process, try {part}: status 0 without an output")
