@@ -36,7 +36,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// What is queued on `second` from now on begins when all that is queued on `first` so far is done.
+// Work that is queued on `second` from now on begins when all work on `first` so far is done.
 // Both are streams of the current device.
 void order_streams(cudaStream_t first, cudaStream_t second, const char* operation);
 

@@ -3,8 +3,8 @@
 //
 // Measured on an H200 (sm_90) only; the trials are in tools/bench/results/tried.md.
 // The other rows have the same shapes, but for the pairs of 32 bits: theirs fit the 99 KB of shared
-// memory a block that the least of these architectures has. The shapes of 128-bit keys are not
-// measured: they have the bytes of those of 64 bits.
+// memory a block that the least of these architectures has. The shapes for keys of 128 bits are not
+// measured: they hold as many bytes as those for 64 bits.
 #pragma once
 
 #include <cstddef>

@@ -36,8 +36,8 @@ struct SliceMerge {
 
 // Merges the slices into output. slice_counts are read before the call returns. The work is queued
 // on the stream, the call does not wait for the device, and calls on several streams may overlap
-// when each has scratch of its own. Requires: Key is std::uint32_t, std::uint64_t, or UInt128, of
-// which no load_map is taken; pointers aligned to sizeof(Key); input, output and scratch do not
+// when each has scratch of its own. Requires: Key is std::uint32_t, std::uint64_t, or UInt128, for
+// which there is no load_map; pointers aligned to sizeof(Key); input, output and scratch do not
 // overlap and live until the stream has passed this work. Throws: Error(kUsage), with nothing
 // queued, for such a map, null pointers with a count, overlap, misalignment, more than 2^35 keys
 // and too little scratch; Error(kDevice) naming the operation when CUDA fails.

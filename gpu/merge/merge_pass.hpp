@@ -90,8 +90,8 @@ struct TileOfTwo {
   std::uint64_t end = 0;  // == begin: this tile has no keys
 };
 
-// Whether merges take keys that are not ordered yet. Of 128 bits the engine has none, and each map
-// of a key would be 200 instructions.
+// Whether merges take keys that are not in ordered form yet. The engine has no such keys of 128
+// bits, and mapping one would take 200 instructions.
 template <class Key>
 inline constexpr bool kMapsLoads = !kIsWide<Key>;
 

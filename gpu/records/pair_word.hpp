@@ -88,17 +88,17 @@ template <class Key>
 using PairWord = std::conditional_t<sizeof(Key) == 4, NarrowPairWord, WidePairWord>;
 
 // Architectures, as 10 * major + minor, whose double-precision pipe is as wide as the integer pipe;
-// that of others is many times narrower. gsort_offers_ptx_of_fast_doubles of
+// on others it is many times narrower. gsort_offers_ptx_of_fast_doubles of
 // tools/cmake/GsortCuda.cmake names the same ones.
 [[nodiscard]] constexpr bool doubles_are_fast(unsigned architecture) {
   return architecture == 80 || architecture == 90 || architecture == 100;
 }
 
-// Decided when code is compiled, since the choice is in every compare-exchange. That is right for
-// native code, where each card runs that of its own architecture, or of the next lower one with the
-// same major number: packages have both 80 and 86, and both 100 and 103. Where other cards may come
-// to run the PTX of an architecture with fast doubles, the build defines GSORT_PTX_FOR_OTHER_CARDS,
-// and integers are compared.
+// Decided when code is compiled, since the choice is in every compare-exchange. This is right for
+// native code: a card runs the code of its own architecture, or of the next lower one with the same
+// major number, and packages have both 80 and 86, and both 100 and 103. If other cards may run the
+// PTX of an architecture with fast doubles, the build defines GSORT_PTX_FOR_OTHER_CARDS, and
+// integers are compared.
 #if defined(__CUDA_ARCH__) && !defined(GSORT_PTX_FOR_OTHER_CARDS)
 inline constexpr bool kDoublesAreFast = doubles_are_fast(__CUDA_ARCH__ / 10);
 #else

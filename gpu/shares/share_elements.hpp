@@ -1,5 +1,5 @@
-// What sorts over several devices do with elements: keys alone, or keys with values beside them.
-// Pairs of keys alone have no array of values, and a null pointer to it.
+// What differs in sorts over several devices between keys alone and keys with values. Both are
+// passed as Pairs; of keys alone, the pointer to the values is null.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ template <class Key, class Value>
   return taken;
 }
 
-// Those behind the first `count`. Requires: there are as many.
+// The elements behind the first `count`. Requires: there are as many.
 template <class Key, class Value>
 [[nodiscard]] Pairs<Key, Value> behind(Pairs<Key, Value> all, std::uint64_t count) {
   all.keys += count;

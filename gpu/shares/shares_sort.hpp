@@ -11,13 +11,13 @@
 //   cuts at 3   1 | 2                      1 - 5 7 | 2 3 - 9
 //   slices      1, 2 3 | 5 7, 9   merged   1 2 3 | 5 7 9
 //
-// Keys that go back to host memory are merged in pieces: exact cuts divide the part of each device,
-// too, and while it merges a piece, it fetches the slices of the next one, and the piece before
-// goes to the host. Keys that stay on the devices are not: what a merge writes lies where others
-// still fetch from, and one more array for it would be half as much memory again.
+// If the result goes to host memory, each device merges its part in pieces, which exact cuts find:
+// while it merges a piece, it fetches the slices of the next one and copies the one before to the
+// host. If the result stays on the devices, parts are merged whole: a merge writes to memory from
+// which other devices still fetch, and another array for it would need half as much memory again.
 //
-// Values go with their keys. Sorts of pairs are stable, over all devices: shares are sorted and
-// merged stably, in the order of their numbers, and of equal keys those of lower shares are cut off
+// Values go with their keys. Sorts of pairs are stable over all devices: shares are sorted and
+// merged stably, in the order of their numbers, and a cut takes equal keys from lower shares
 // first.
 #pragma once
 
@@ -31,7 +31,7 @@
 
 namespace gsort::gpu {
 
-// The values of keys alone.
+// Stands for the type of the values where keys have none.
 struct NoValue {};
 
 // What one device holds of the pairs.
@@ -61,11 +61,11 @@ template <class Key>
 template <class Key>
 void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& map);
 
-// One more array of pairs and a few per cent.
+// The same for pairs: one more array of keys and of values, and a few per cent.
 template <class Key, class Value>
 [[nodiscard]] std::size_t sort_pair_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares);
 
-// The same for pairs, stably: those of lower shares are before those of higher ones. Value is
+// The same for pairs, stably: of equal keys, those of lower shares come first. Value is
 // std::uint32_t or std::uint64_t.
 template <class Key, class Value>
 void sort_pair_shares(std::span<const PairShare<Key, Value>> shares, const KeyMap<Key>& map);
@@ -76,7 +76,7 @@ struct SharingDevice {
   ScratchMemory scratch{};  // its memory, of sort_host_shares_scratch_bytes(count, devices)
 };
 
-// No piece of a part has fewer keys, unless it is the last.
+// The least keys of a piece of a part, unless it is the last.
 inline constexpr std::uint64_t kLeastPieceKeys = std::uint64_t{1} << 21;
 
 // Memory of each device for a sort of `count` keys in host memory: two arrays of its share of the
@@ -97,11 +97,11 @@ struct HostShareSort {
 
 // Sorts keys in host memory on several devices, whose links to the host add up. Fast only if the
 // memory is pinned (cudaHostRegister, cudaMallocHost). Returns when it is done. Requires and
-// throws: as sort_shares, but that after a DeviceError the output alone may have changed.
+// throws: as sort_shares, but after a DeviceError only the output may have changed.
 template <class Key>
 void sort_host_shares(const HostShareSort<Key>& sort, std::span<const SharingDevice> devices);
 
-// The same for pairs.
+// The same for pairs: arrays of keys and of values.
 template <class Key, class Value>
 [[nodiscard]] std::size_t sort_host_pairs_scratch_bytes(
     std::uint64_t count, std::uint32_t devices, std::uint64_t least_piece_keys = kLeastPieceKeys);
@@ -114,8 +114,8 @@ struct HostPairSort {
   std::uint64_t count = 0;
   KeyMap<Key> map{};
   std::uint64_t least_piece_keys = kLeastPieceKeys;  // another in tests; not 0
-  // Values are the numbers of the pairs, from 0 on; the input has none, the output gets no keys.
-  // Requires: a Value holds these numbers.
+  // The values are the numbers of the pairs, from 0 on: the input has no values, the output gets no
+  // keys. Requires: a Value can hold these numbers.
   bool takes_numbers = false;
 };
 

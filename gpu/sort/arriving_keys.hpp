@@ -18,12 +18,12 @@ namespace gsort::gpu {
 inline constexpr std::uint64_t kMostArrivingChunks = 8;
 inline constexpr std::uint64_t kLeastArrivingKeys = std::uint64_t{1} << 21;
 
-// The keys of each chunk of `count` keys, of which the last chunk has the most.
+// How many of `count` keys each chunk has. The last chunk has the most.
 [[nodiscard]] std::vector<std::uint64_t> arriving_chunks(
     std::uint64_t count, std::uint64_t least_keys = kLeastArrivingKeys);
 
-// For each chunk in turn calls `copy`, which queues its copies on a stream of theirs, then `sort`,
-// which queues its sort on `stream`, behind these copies. Throws: Error(kDevice).
+// For each chunk in turn, calls `copy`, which queues copies on the stream `copies`, then `sort`,
+// which queues a sort on `stream`. The sort waits for the copies. Throws: Error(kDevice).
 void queue_arrivals(
     const std::vector<std::uint64_t>& chunks, cudaStream_t stream,
     const std::function<void(std::uint64_t begin, std::uint64_t count, cudaStream_t copies)>& copy,

@@ -4,8 +4,8 @@
 // Example: the u32 keys 9 7 9 become the records (9, 0) (7, 1) (9, 2). Sorted by key and then by
 // index they are (7, 1) (9, 0) (9, 2); the positions that come out are 1 0 2.
 //
-// With the index as a key, these records are nothing but keys and have 8 bytes: they are sorted as
-// numbers (ElementFormat::as_keys). Zeros make shorter records as long: u8 keys get three.
+// A record of 8 bytes that is nothing but keys, the index included, is sorted as a number
+// (ElementFormat::as_keys). Zeros fill shorter records to 8 bytes: u8 keys get three.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct Numbering {
 [[nodiscard]] ElementFormat numbered(const ElementFormat& element, const Numbering& numbering,
                                      bool is_key);
 
-// The zeros that make numbers of 64 bits of these records, the index a key; 0 if nothing can.
+// How many zeros make these records, with the index as a key, numbers of 64 bits; 0 if none can.
 // Requires: numbering has no padding.
 [[nodiscard]] std::size_t padding_to_number(const ElementFormat& element,
                                             const Numbering& numbering);

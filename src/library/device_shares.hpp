@@ -56,11 +56,11 @@ struct DevicePairShare {
   DeviceScratch scratch;  // in its memory, of device_pair_share_scratch_bytes(count, shares)
 };
 
-// One more array of keys and of values, and a few per cent.
+// For pairs: one more array of keys and of values, and a few per cent.
 template <DeviceKey Key, DeviceWord Value>
 [[nodiscard]] std::size_t device_pair_share_scratch_bytes(std::uint64_t count, unsigned shares);
 
-// The same for pairs; those of equal keys stay in their order, lower shares first.
+// The same for pairs, stably: of equal keys, those of lower shares come first.
 template <DeviceKey Key, DeviceWord Value>
 void sort_device_pair_shares(std::span<const DevicePairShare<Key, Value>> shares,
                              Order order = Order::kAscending);
@@ -85,15 +85,14 @@ void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order or
 template <DeviceKey Key, DeviceWord Value>
 [[nodiscard]] std::size_t host_pairs_scratch_bytes(std::uint64_t count, unsigned devices);
 
-// Sorts pairs in host memory, those of equal keys in their order. The keys may be sorted in place,
-// and so may the values.
+// Sorts pairs in host memory, stably. keys_out may be keys_in, and values_out may be values_in.
 template <DeviceKey Key, DeviceWord Value>
 void sort_host_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,
                      std::uint64_t count, Order order, std::span<const HostSortDevice> devices);
 
 // Writes the indices, from 0 to count - 1, that sort keys in host memory; those of equal keys
-// ascend. Scratch memory is of host_pairs_scratch_bytes<Key, Index>. Also throws Error(kUsage) if
-// count is greater than the greatest Index.
+// ascend. Scratch memory: host_pairs_scratch_bytes<Key, Index>. Also throws Error(kUsage) if count
+// is greater than the greatest Index.
 template <DeviceKey Key, DeviceIndex Index>
 void argsort_host_keys(const Key* keys, Index* indices, std::uint64_t count, Order order,
                        std::span<const HostSortDevice> devices);

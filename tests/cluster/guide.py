@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""What the guides of sorts on several hosts show is what there is: the tables of a cluster on paper are those that the
-program hosts_on_paper prints."""
+"""Tests that the tables of large clusters in the guide of gsort-mpi are those that the program hosts_on_paper prints."""
 
 import argparse
 import subprocess
@@ -23,7 +22,7 @@ def main() -> int:
     guide = GUIDE.read_text(encoding="utf-8")
     missing = [table for table in tables_on_paper(options.on_paper) if f"\n{table.strip()}\n\n" not in guide]
     for table in missing:
-        print(f"{GUIDE}: shows another table than this one:\n\n{table}")
+        print(f"{GUIDE}: does not show this table:\n\n{table}")
     return 1 if missing else 0
 
 

@@ -22,7 +22,7 @@ SKIPPED = 77
 SOURCE = Path(__file__).resolve().parents[2]
 SCRIPTS = {"job.sh": SOURCE / "src/cluster/README.md", "sort.sh": SOURCE / "src/SHARES.md"}
 DAEMONS = ("munged", "slurmctld", "slurmd")
-# Neither cgroups nor accounts. A job that is queued again waits until credentials of its first try have expired.
+# Without cgroups and accounting. A job that is queued again waits until the credentials of its first try have expired.
 CONFIGURATION = """
 ClusterName=hosts
 SlurmctldHost=h1
@@ -51,7 +51,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 
 
 class Failed(Exception):
-    """What a test has found, as a sentence."""
+    """The failure that a test has found, as a sentence."""
 
 
 def wait_for(condition: Callable[[], bool], seconds: float, what: str) -> None:

@@ -37,9 +37,9 @@ void set_device_count(int count);
 // Requires: no stream has work.
 void set_late_streams(bool late);
 
-// Does the work now, or late on the stream of the current device, or each time that the graph is
-// launched for which the calling thread captures the stream. While it does, it may queue work on
-// no other stream, wait for nothing, and neither allocate nor free memory of a device.
+// Does the work now; or late, on the stream of the current device; or, if the calling thread
+// captures the stream for a graph, each time that this graph is launched. The work must not queue
+// work on another stream, wait for anything, or allocate or free memory of a device.
 void queue(const void* stream, std::function<void()> work);
 
 // Forgets peaks and launches.

@@ -1,6 +1,6 @@
 // Streams whose work is done late: not when it is queued, but when somebody waits for it, and then
-// in a random order of all orders that streams and events allow. So results are wrong where one
-// stream should have waited for another and does not. The streams of a device know nothing of
+// in a random order of all orders that streams and events allow. So results are wrong if a stream
+// does not wait for another one when it must. The streams of a device know nothing of
 // those of others. Host memory is treated as pinned: it must live until the copy is done.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace emulator {
 
-// Set when what an event was recorded behind is done. Null: there is nothing to wait for.
+// Set when the work before an event is done. Null: there is nothing to wait for.
 using Flag = std::shared_ptr<bool>;
 
 // The streams of one device. Thread-safe.
@@ -29,7 +29,7 @@ class LateStreams {
   void finish(const Flag& flag);
   void finish_all();
 
-  // Its work is done all the same.
+  // The stream ends; work that is queued on it is still done.
   void forget(const void* stream);
 
  private:

@@ -47,7 +47,7 @@ inline constexpr NamedShape kShapes[] = {{Shape::kUniform, "uniform"},
   return reversed;
 }
 
-// Of 128 bits many have the same upper half.
+// Many keys of 128 bits have the same upper half.
 template <class Key>
 [[nodiscard]] Key uniform_key(std::mt19937_64& random) {
   if constexpr (kIsWide<Key>) {

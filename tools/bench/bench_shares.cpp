@@ -182,7 +182,7 @@ class SharesBench {
   struct Contender {
     std::string name;
     double seconds = 0;
-    std::string verified = "verified";  // copies are not looked at
+    std::string verified = "verified";  // copies are not checked
   };
 
   [[nodiscard]] std::uint64_t bytes() const { return count_ * sizeof(Key); }

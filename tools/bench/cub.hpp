@@ -100,7 +100,7 @@ template <class Cub, class Count, class Key, class Value>
 void cub_radix_sort_pairs(const CubPairs<Key, Value>& pairs, CubScratch scratch);
 template <class Cub, class Count, class Key, class Value>
 void cub_merge_sort_pairs(const CubPairs<Key, Value>& pairs, CubScratch scratch);
-// The first half and the second, sorted each, to one.
+// Merges the first half and the second half, each sorted.
 template <class Cub, class Key, class Value>
 void cub_merge_pairs(const CubPairs<Key, Value>& pairs, CubScratch scratch);
 

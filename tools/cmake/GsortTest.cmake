@@ -4,7 +4,7 @@ find_package(GTest REQUIRED)
 include(GoogleTest)
 
 # gsort_test_suite(NAME SOURCES file... DEPENDS target... [LABEL large|gpu] [ENVIRONMENT NAME=VALUE] [WHOLE])
-# Every TEST becomes a ctest case; with WHOLE, for suites of thousands of short ones, and in an emulator, the binary is one case.
+# Every TEST becomes a ctest case. With WHOLE (suites of thousands of short tests) and in an emulator, the binary is one case.
 # A suite without files is no suite.
 function(gsort_test_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "WHOLE" "LABEL;ENVIRONMENT" "SOURCES;DEPENDS")
