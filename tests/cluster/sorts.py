@@ -13,94 +13,14 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
+from bed import Bed, keys
 from network import launcher_of
 
 SKIPPED = 77
 TYPES = {"u32": "I", "i32": "i", "u64": "Q", "i64": "q", "f32": "f", "f64": "d"}
-# Each process has a folder of its own for runs, as hosts have.
-EACH = 'r=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}; mkdir -p "$FOLDERS/$r"; TMPDIR="$FOLDERS/$r" exec "$@"'
-
-
-def keys(kind: str, code: str, count: int, rng: random.Random) -> bytes:
-    """Keys of a distribution as raw bytes."""
-    width = struct.calcsize(code)
-    if kind == "random":
-        return rng.randbytes(count * width)
-    if kind == "equal":
-        return rng.randbytes(width) * count
-    numbers = [rng.randrange(3 if kind == "few" else count + 1) for _ in range(count)]
-    if kind in ("sorted", "reversed", "by_rank"):
-        numbers.sort(reverse=kind == "reversed")
-    if kind == "by_rank":  # every process has the same stretch of every range
-        numbers = [n for start in range(4) for n in numbers[start::4]]
-    return struct.pack(f"<{count}{code}", *numbers)
-
-
-class Bed:
-    """A folder, the programs, and ways to call them."""
-
-    def __init__(self, programs: Path):
-        self.gsort, self.gsort_mpi = programs / "gsort", programs / "gsort-mpi"
-        self.mpirun = launcher_of(self.gsort_mpi)
-        self.folder = Path(tempfile.mkdtemp(prefix="gsort-cluster-"))
-        self.environment = os.environ | {
-            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-            "FOLDERS": str(self.folder / "hosts")}
-        for name in ("GSORT_OPTIONS", "GSORT_TYPE"):
-            self.environment.pop(name, None)
-        self.failures = 0
-        self.sorts = 0
-
-    def mpi(self, processes: int, *words: str) -> list[str]:
-        return [self.mpirun, "-n", str(processes), "sh", "-c", EACH, "sh", str(self.gsort_mpi), *words]
-
-    def run(self, command: list[str]) -> subprocess.CompletedProcess:
-        return subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True,
-                              timeout=120, check=False)
-
-    def fail(self, what: str, done: subprocess.CompletedProcess | None = None) -> None:
-        self.failures += 1
-        print(f"FAILED: {what}", *([f"status {done.returncode}", done.stderr] if done else []), sep="\n  ")
-
-    def write(self, name: str, content: bytes) -> str:
-        (self.folder / name).write_bytes(content)
-        return name
-
-    def expect_same(self, processes: int, what: str, inputs: list[str], *options: str, output: str = "out") -> None:
-        """gsort-mpi makes of the inputs what gsort makes of them."""
-        expected = f"expected-{output}"
-        self.run([str(self.gsort), *options, *inputs, "-o", expected]).check_returncode()
-        done = self.run(self.mpi(processes, *options, *inputs, "-o", output))
-        self.sorts += 1
-        if done.returncode != 0:
-            self.fail(f"{what}, {processes} processes", done)
-        elif (self.folder / output).read_bytes() != (self.folder / expected).read_bytes():
-            self.fail(f"{what}, {processes} processes: other bytes than gsort's")
-
-    def expect_same_parts(self, processes: int, what: str, inputs: list[str], *options: str, suffix: str = "u64") -> None:
-        """The files of --parts, one behind the other, are what gsort makes of the inputs."""
-        self.run([str(self.gsort), *options, *inputs, "-o", "expected"]).check_returncode()
-        done = self.run(self.mpi(processes, "--parts", *options, *inputs, "-o", f"part-{{rank}}.{suffix}"))
-        self.sorts += 1
-        parts = [self.folder / f"part-{rank}.{suffix}" for rank in range(processes)]
-        if done.returncode != 0 or sorted(self.folder.glob("part-*")) != parts:
-            self.fail(f"parts of {what}, {processes} processes", done)
-        elif b"".join(part.read_bytes() for part in parts) != (self.folder / "expected").read_bytes():
-            self.fail(f"parts of {what}, {processes} processes: other bytes than gsort's")
-        for part in self.folder.glob("part-*"):
-            part.unlink()
-
-    def left_names(self) -> list[str]:
-        return [name for name in os.listdir(self.folder) if name.startswith(".gsort-")]
-
-    def processes(self) -> list[str]:
-        found = subprocess.run(["pgrep", "-f", str(self.folder)], capture_output=True, text=True, check=False)
-        return found.stdout.split()
 
 
 def sort_keys(bed: Bed) -> None:
@@ -474,8 +394,9 @@ def descendants(process: int) -> list[str]:
     return [str(process), *(each for child in children for each in descendants(int(child)))]
 
 
-CASES = {case.__name__: case for case in (sort_keys, sort_narrow_keys, write_parts, write_one_of_each, read_inputs_here, write_the_first, sort_in_place, sort_records, sort_arrays, check, progress,
-                                          refuse, differ, kill)}
+CASES = {case.__name__: case for case in (
+    sort_keys, sort_narrow_keys, write_parts, write_one_of_each, read_inputs_here, write_the_first, sort_in_place, sort_records,
+    sort_arrays, check, progress, refuse, differ, kill)}
 
 
 def main() -> int:
