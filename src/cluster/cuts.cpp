@@ -157,8 +157,10 @@ class CutSearch {
     }
   }
 
+  // Many searches of fences of many runs take long, too: as counts_at().
   [[nodiscard]] Cuts bounds_of(const Search& search, std::uint64_t value,
                                std::uint64_t RunCounts::Bounds::*which) const {
+    team_.step_if_due();
     Cuts cuts(counts_.runs());
     for (std::size_t run = 0; run < cuts.size(); ++run) {
       const auto [low, high] = std::pair(search.low[run], search.high[run]);
@@ -211,6 +213,7 @@ class CutSearch {
   }
 
   [[nodiscard]] std::uint64_t expected_up_to(const Search& search, std::uint64_t value) const {
+    team_.step_if_due();
     std::uint64_t sum = 0;
     for (std::size_t run = 0; run < counts_.runs(); ++run) {
       sum += std::clamp(counts_.expected(run, value), search.low[run], search.high[run]);

@@ -291,7 +291,8 @@ TEST(PartTable, PutsBordersOfRanksWhereTheFileHasMultiples) {
   EXPECT_EQ(small.parts(0), 0);
 }
 
-// A disk that takes longer for the first counts than the others wait for a silent process.
+// The first searches of fences, and then the first counts, take longer than the others wait for a
+// silent process.
 class SlowCounts final : public RunCounts {
  public:
   explicit SlowCounts(RunCounts& counts) : counts_(counts) {}
@@ -303,6 +304,7 @@ class SlowCounts final : public RunCounts {
   [[nodiscard]] std::size_t words() const override { return counts_.words(); }
   [[nodiscard]] std::uint64_t greatest() const override { return counts_.greatest(); }
   [[nodiscard]] Bounds bounds(std::size_t run, std::uint64_t value) const override {
+    sleep(slow_bounds_left_);
     return counts_.bounds(run, value);
   }
   [[nodiscard]] std::uint64_t expected(std::size_t run, std::uint64_t value) const override {
@@ -311,15 +313,19 @@ class SlowCounts final : public RunCounts {
   [[nodiscard]] std::uint64_t count(unsigned slot, std::size_t run, std::size_t word,
                                     std::uint64_t value, std::uint64_t low,
                                     std::uint64_t high) override {
-    if (slow_left_ > 0) {
-      --slow_left_;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
+    sleep(slow_left_);
     return counts_.count(slot, run, word, value, low, high);
   }
 
  private:
+  static void sleep(int& left) {
+    if (left == 0) return;
+    --left;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+
   RunCounts& counts_;
+  mutable int slow_bounds_left_ = 200;
   int slow_left_ = 200;
 };
 
@@ -332,12 +338,13 @@ TEST(Cuts, TellOthersOfAProcessThatReadsForLong) {
     options.peer_timeout = std::chrono::seconds(1);
     Team team(peers, options);
     const auto verdict = team.run_job([&] {
-      MemoryCounts counts(runs, 1, 1, 1000);
+      const std::vector<std::uint64_t> positions = {1001, 1003, 1005, 1007};
+      MemoryCounts counts(runs, 1, 4, 1000);
       SlowCounts slow(counts);
-      const std::uint64_t position = 1001;
-      const auto cuts = team.rank() == 0 ? find_cuts(team, counts, std::span(&position, 1))
-                                         : find_cuts(team, slow, std::span(&position, 1));
+      const auto cuts =
+          team.rank() == 0 ? find_cuts(team, counts, positions) : find_cuts(team, slow, positions);
       EXPECT_EQ(cuts[0][0], team.rank() == 0 ? 501U : 500U);
+      EXPECT_EQ(cuts[3][0], team.rank() == 0 ? 504U : 503U);
     });
     EXPECT_FALSE(verdict) << verdict->text;
   });
