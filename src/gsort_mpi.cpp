@@ -162,12 +162,10 @@ class Process {
       print(stdout, explain_on_cluster(team, options));
       return;
     }
+    if (options.stats) refuse_shared_reports(options, options);  // inputs may be its own
     // Opened at once, so that what is wrong with it is known before anything is sorted.
     std::optional<io::Output> stats;
-    if (team.rank() == 0 && options.stats) {
-      refuse_shared_reports(options, options);
-      stats.emplace(*options.stats);
-    }
+    if (team.rank() == 0 && options.stats) stats.emplace(*options.stats);
     const bool is_watched = begin_progress(team, options);
     const cluster::ClusterOutcome outcome =
         sort_on_cluster(team, options, on_leave_, is_watched ? &job_progress_ : nullptr);

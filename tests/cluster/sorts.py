@@ -186,6 +186,10 @@ def read_inputs_here(bed: Bed) -> None:
     done = bed.run(command(2, "--fingerprint"))
     if done.returncode == 0 or "--inputs-here and --fingerprint: cannot be combined" not in done.stderr:
         bed.fail("--inputs-here and --fingerprint", done)
+    of_other = lay_out([[bytes(80)], [bytes(160)]])[1]
+    done = bed.run(command(2, "-t", "u64", f"--stats={of_other}", "-o", str(bed.folder / "out")))
+    if done.returncode == 0 or "is also an input" not in done.stderr or Path(of_other).read_bytes() != bytes(160):
+        bed.fail("--stats over an input of another process", done)
 
 
 def write_the_first(bed: Bed) -> None:
