@@ -15,6 +15,7 @@
 #include "gpu/merge/device_arrays.hpp"
 #include "gpu/shares/fences.hpp"
 #include "gpu/shares/peer_access.hpp"
+#include "gpu/shares/share_checks.hpp"
 #include "gpu/shares/share_cuts.hpp"
 #include "gpu/shares/share_elements.hpp"
 
@@ -316,48 +317,23 @@ std::size_t host_bytes(std::uint64_t count, std::uint32_t devices, std::uint64_t
   return share > 1 ? std::max(bytes_of(share), bytes_of(share - 1)) : bytes_of(share);
 }
 
-template <class T>
-void require_input_and_output(const T* input, const T* output, std::uint64_t count) {
-  const std::uint64_t bytes = count * sizeof(T);
-  require_memory(input, bytes, sizeof(T), kOperation, "the input");
-  require_memory(output, bytes, sizeof(T), kOperation, "the output");
-  if (input == output) return;
-  require_apart(input, bytes, output, bytes, kOperation, "input and output");
-}
-
-template <class Key, class Value>
-void require_host_arrays(const HostPairSort<Key, Value>& host) {
-  const Key* const keys_out = host.takes_numbers ? host.input.keys : host.output.keys;
-  require_input_and_output<Key>(host.input.keys, keys_out, host.count);
-  if constexpr (kHasValues<Value>) {
-    const Value* const values_out = host.output.values;
-    const Value* const values_in = host.takes_numbers ? values_out : host.input.values;
-    require_input_and_output<Value>(values_in, values_out, host.count);
-    const auto require_apart_from = [&](const Key* keys, const Value* values, const char* names) {
-      require_apart(keys, host.count * sizeof(Key), values, host.count * sizeof(Value), kOperation,
-                    names);
-    };
-    require_apart_from(host.input.keys, values_out, "the input's keys and the output's values");
-    require_apart_from(keys_out, values_in, "the output's keys and the input's values");
-    require_apart_from(keys_out, values_out, "the output's keys and values");
-  }
-}
-
 template <class Key, class Value>
 void sort_host(const HostPairSort<Key, Value>& host, std::span<const SharingDevice> devices) {
   require_some(devices.size());
-  require_host_arrays(host);
+  require_host_arrays(host, kOperation);
   const auto count = static_cast<std::uint32_t>(devices.size());
   const std::size_t needed = host_bytes<Key, Value>(host.count, count, host.least_piece_keys);
   std::vector<Place<Key, Value>> places;
+  MemoryOfCall memory(kOperation);
   for (std::uint32_t device = 0; device < count; ++device) {
-    require_scratch(devices[device].scratch, needed, kOperation);
+    memory.add_scratch(devices[device].scratch, needed);
     const std::uint64_t share = host.count / count + (device < host.count % count ? 1 : 0);
     places.push_back(cut_host_place<Key, Value>(devices[device].scratch.memory, share, count,
                                                 host.least_piece_keys)
                          .place);
     places.back().ordinal = devices[device].ordinal;
   }
+  memory.require_all_apart();
   const KeptDevice kept;
   SharesSort<Key, Value> sort(std::move(places));
   sort.on_each([&](std::size_t number, cudaStream_t stream) {
@@ -391,14 +367,12 @@ void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<K
   require_some(shares.size());
   const auto number_of_shares = static_cast<std::uint32_t>(shares.size());
   std::vector<Place<Key, Value>> places;
+  MemoryOfCall all(kOperation);
   for (const PairShare<Key, Value>& share : shares) {
-    require_memory(share.keys, share.count * sizeof(Key), sizeof(Key), kOperation, "a share");
-    if constexpr (kHasValues<Value>) {
-      require_memory(share.values, share.count * sizeof(Value), sizeof(Value), kOperation,
-                     "a share of values");
-    }
-    require_scratch(share.scratch, shares_bytes<Key, Value>(share.count, number_of_shares),
-                    kOperation);
+    const std::size_t needed = shares_bytes<Key, Value>(share.count, number_of_shares);
+    all.add(share.keys, share.count, "a share");
+    if constexpr (kHasValues<Value>) all.add(share.values, share.count, "a share of values");
+    all.add_scratch(share.scratch, needed);
     ScratchCutter cutter(share.scratch.memory);
     const auto arrived = take_elements<Key, Value>(cutter, share.count);
     const std::size_t others = others_bytes<Key, Value>(share.count, number_of_shares);
@@ -411,6 +385,7 @@ void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<K
                       .merging = memory,
                       .piece_keys = share.count});
   }
+  all.require_all_apart();
   const KeptDevice kept;
   SharesSort<Key, Value> sort(std::move(places));
   sort.on_each([&](std::size_t number, cudaStream_t stream) {

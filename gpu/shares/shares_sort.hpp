@@ -55,7 +55,7 @@ template <class Key>
 // Returns when it is done; what was queued for the keys before the call must be done by then. A
 // device may have several shares. The calling thread's current device stays.
 // Requires: Key is std::uint32_t or std::uint64_t; keys aligned to sizeof(Key), all memory apart.
-// Throws: Error(kUsage), with nothing done, for no shares, null pointers with a count,
+// Throws: Error(kUsage), with nothing done, for no shares, null pointers with a count, overlap,
 // misalignment, more than 2^35 keys in a share, and too little scratch; DeviceError when CUDA
 // fails: the shares then hold keys, but not all keys that they held.
 template <class Key>

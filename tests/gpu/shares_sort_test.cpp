@@ -244,5 +244,43 @@ TEST_F(DeviceShares, RefuseWhatCannotBe) {
   EXPECT_EQ(kind_of([&] { sort_shares<std::uint32_t>(no_scratch, {}); }), ErrorKind::kUsage);
 }
 
+// The shares, the keys and the scratch memory of each: nothing may lie in two of them.
+TEST_F(DeviceShares, RefuseMemoryThatOverlapsBeforeAnythingIsDone) {
+  const auto expect_overlap = [](const auto& call) {
+    try {
+      call();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_NE(std::string(error.what()).find("overlap"), std::string::npos) << error.what();
+    }
+  };
+  const auto keys = keys_of<std::uint32_t>(1'800, 0, 1);
+  const Shared<std::uint32_t> shared(keys, {900, 900});
+  const auto sort_with = [&](const auto& change) {
+    auto shares = shared.shares();
+    change(shares);
+    sort_shares<std::uint32_t>(shares, signed_descending<std::uint32_t>());
+  };
+  expect_overlap([&] { sort_with([](auto& shares) { shares[1].keys = shares[0].keys; }); });
+  expect_overlap([&] { sort_with([](auto& shares) { shares[1].scratch = shares[0].scratch; }); });
+  expect_overlap([&] {
+    sort_with([](auto& shares) {
+      shares[1].keys = static_cast<std::uint32_t*>(shares[1].scratch.memory) + 64;
+    });
+  });
+  EXPECT_TRUE(shared.all() == keys);
+
+  const std::size_t bytes = sort_host_shares_scratch_bytes<std::uint32_t>(keys.size(), 2);
+  const OnDevice scratch(device_of(0), bytes);
+  const SharingDevice device{device_of(0), {scratch.get(), bytes}};
+  std::vector<std::uint32_t> sorted = keys;
+  expect_overlap([&] {
+    sort_host_shares<std::uint32_t>({sorted.data(), sorted.data(), sorted.size(), {}},
+                                    std::vector{device, device});
+  });
+  EXPECT_TRUE(sorted == keys);
+}
+
 }  // namespace
 }  // namespace gsort::gpu
