@@ -27,13 +27,19 @@ void queue_arrivals(
     const std::function<void(std::uint64_t begin, std::uint64_t count, cudaStream_t copies)>& copy,
     const std::function<void(std::uint64_t begin, std::uint64_t count)>& sort) {
   const Stream copies;  // destroyed when its work is done
-  order_streams(stream, copies.get(), kOperation);
-  std::uint64_t begin = 0;
-  for (const std::uint64_t count : chunks) {
-    copy(begin, count, copies.get());
-    order_streams(copies.get(), stream, kOperation);
-    sort(begin, count);
-    begin += count;
+  try {
+    order_streams(stream, copies.get(), kOperation);
+    std::uint64_t begin = 0;
+    for (const std::uint64_t count : chunks) {
+      copy(begin, count, copies.get());
+      order_streams(copies.get(), stream, kOperation);
+      sort(begin, count);
+      begin += count;
+    }
+  } catch (...) {
+    // Nobody else can wait for a copy that `stream` does not wait for.
+    static_cast<void>(cudaStreamSynchronize(copies.get()));
+    throw;
   }
 }
 

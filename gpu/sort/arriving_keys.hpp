@@ -23,7 +23,8 @@ inline constexpr std::uint64_t kLeastArrivingKeys = std::uint64_t{1} << 21;
     std::uint64_t count, std::uint64_t least_keys = kLeastArrivingKeys);
 
 // For each chunk in turn, calls `copy`, which queues copies on the stream `copies`, then `sort`,
-// which queues a sort on `stream`. The sort waits for the copies. Throws: Error(kDevice).
+// which queues a sort on `stream`. The sort waits for the copies. Throws: Error(kDevice), with no
+// copy under way that `stream` does not wait for.
 void queue_arrivals(
     const std::vector<std::uint64_t>& chunks, cudaStream_t stream,
     const std::function<void(std::uint64_t begin, std::uint64_t count, cudaStream_t copies)>& copy,

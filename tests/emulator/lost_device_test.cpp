@@ -1,14 +1,20 @@
 // Sorts on emulated devices of which one fails: every call on each device in turn, once or from
 // then on. The sort does without the device and says so, or ends with an Error that names it.
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include "base/device_error.hpp"
 #include "device_sorts.hpp"
+#include "devices.hpp"
 #include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/cuda_resources.hpp"
+#include "gpu/sort/host_array_sort.hpp"
 
 namespace gsort {
 namespace {
@@ -120,6 +126,39 @@ TEST_P(LostDevice, EndsASortOfWhatCannotBeReadAgain) {
     EXPECT_NE(words.find("on device " + std::to_string(lost)), std::string::npos) << words;
   });
   EXPECT_GT(met, ended);
+}
+
+// Copies are late, and keys change as soon as the stream has been waited for.
+TEST(FailedSortOfHostMemory, ReadsNoneOfItAfterwards) {
+  constexpr std::size_t kCount = 1'000;
+  gpu::use_device(0);
+  const gpu::Stream stream;
+  const std::size_t bytes = gpu::sort_host_array_scratch_bytes<std::uint32_t>(kCount);
+  const gpu::DeviceMemory scratch(bytes);
+  const std::span arrived(scratch.as<std::uint32_t>(), kCount);
+  emulator::set_late_streams(true);
+  bool hit = true;
+  for (std::uint64_t nth = 1; hit; ++nth) {
+    std::vector<std::uint32_t> keys(kCount, 1);
+    std::ranges::fill(arrived, 0U);
+    gpu::inject_cuda_fault({gpu::CudaCall::kEvent, nth, cudaErrorLaunchFailure});
+    try {
+      gpu::sort_host_array<std::uint32_t>({.input = keys.data(),
+                                           .output = keys.data(),
+                                           .count = kCount,
+                                           .scratch = {scratch.as<>(), bytes},
+                                           .stream = stream.get()});
+    } catch (const DeviceError&) {
+      EXPECT_TRUE(gpu::cuda_fault_was_met());
+    }
+    hit = gpu::cuda_fault_was_met();
+    gpu::clear_cuda_fault();
+    stream.wait("testing");
+    std::ranges::fill(keys, 2U);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_TRUE(std::ranges::find(arrived, 2U) == arrived.end()) << "call " << nth;
+  }
+  emulator::set_late_streams(false);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, LostDevice, testing::Values(0, 1, 2));
