@@ -14,6 +14,7 @@
 #include "devices.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/cuda_resources.hpp"
+#include "gpu/shares/shares_sort.hpp"
 #include "gpu/sort/host_array_sort.hpp"
 
 namespace gsort {
@@ -159,6 +160,53 @@ TEST(FailedSortOfHostMemory, ReadsNoneOfItAfterwards) {
     EXPECT_TRUE(std::ranges::find(arrived, 2U) == arrived.end()) << "call " << nth;
   }
   emulator::set_late_streams(false);
+}
+
+// A failure on one device, while copies to the output are queued on all.
+TEST(FailedSortOfHostMemory, WritesNoneOfItAfterwards) {
+  constexpr std::size_t kCount = 3'000;
+  constexpr std::uint64_t kPieceKeys = 200;
+  const std::size_t bytes =
+      gpu::sort_host_shares_scratch_bytes<std::uint32_t>(kCount, 3, kPieceKeys);
+  std::vector<gpu::DeviceMemory> scratch;
+  std::vector<gpu::SharingDevice> devices;
+  for (int device = 0; device < 3; ++device) {
+    gpu::use_device(device);
+    scratch.emplace_back(bytes);
+    devices.push_back({device, {scratch.back().as<>(), bytes}});
+  }
+  std::vector<std::uint32_t> keys(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) keys[i] = static_cast<std::uint32_t>(i * 2'654'435'761U);
+  emulator::set_late_streams(true);
+  int met = 0;
+  for (const gpu::CudaCall kind : {gpu::CudaCall::kLaunch, gpu::CudaCall::kEvent}) {
+    bool hit = true;
+    for (std::uint64_t nth = 1; hit; ++nth) {
+      std::vector<std::uint32_t> sorted(kCount);
+      gpu::inject_cuda_fault({kind, nth, cudaErrorLaunchFailure, false, 1});
+      try {
+        gpu::sort_host_shares<std::uint32_t>({keys.data(), sorted.data(), kCount, {}, kPieceKeys},
+                                             devices);
+      } catch (const DeviceError&) {
+        EXPECT_TRUE(gpu::cuda_fault_was_met());
+      }
+      hit = gpu::cuda_fault_was_met();
+      gpu::clear_cuda_fault();
+      met += hit ? 1 : 0;
+      const std::vector<std::uint32_t> left = sorted;
+      for (int device = 0; device < 3; ++device) {
+        gpu::use_device(device);
+        EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+      }
+      EXPECT_TRUE(sorted == left) << "kind " << static_cast<int>(kind) << ", call " << nth;
+    }
+  }
+  EXPECT_GT(met, 30);
+  emulator::set_late_streams(false);
+  for (int device = 2; device >= 0; --device) {
+    gpu::use_device(device);
+    scratch.pop_back();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, LostDevice, testing::Values(0, 1, 2));
