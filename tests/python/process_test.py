@@ -294,6 +294,30 @@ def test_the_bar_is_gone_in_the_end(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
+IN_A_TERMINAL = """
+    import sys, gsort
+    gsort.sort(sys.argv[1], sys.argv[2], memory="64M")
+"""
+
+
+def test_a_terminal_gets_a_bar_that_nobody_asked_for(tmp_path):
+    """The sort waits for the second half of its input until the bar is there."""
+    screen, terminal = os.openpty()
+    with SlowPipe(tmp_path) as pipe:
+        process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(IN_A_TERMINAL), pipe.path, tmp_path / "out.u64"],
+                                   stderr=terminal)
+        os.close(terminal)
+        shown = b""
+        with contextlib.suppress(OSError):  # nobody has the terminal any more
+            while more := os.read(screen, 1 << 12):
+                shown += more
+                if b"gsort |" in shown:
+                    pipe.seen.set()
+        os.close(screen)
+        assert process.wait() == 0 and b"| reading" in shown and shown.endswith(b" \r"), shown
+    assert (tmp_path / "out.u64").stat().st_size == 1_600_000
+
+
 def test_a_notebook():
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
