@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/units.hpp"
 #include "report/words.hpp"
 
 namespace gsort {
@@ -84,12 +85,11 @@ std::string status_line(const Status& status) {
   if (status.phase == Phase::kSync) {
     return fmt::format("{}: {}", verb_of(status.phase), duration(status.phase_seconds));
   }
-  std::string text = fmt::format("{}: {}", verb_of(status.phase),
-                                 decimal_bytes(static_cast<double>(status.bytes)));
+  std::string text = fmt::format("{}: {}", verb_of(status.phase), format_bytes(status.bytes));
   if (status.total_bytes) {
     const auto total = static_cast<double>(*status.total_bytes);
     const double percent = std::min(100 * static_cast<double>(status.bytes) / total, 100.0);
-    text += fmt::format(" of {} ({:.0f}%)", decimal_bytes(total), percent);
+    text += fmt::format(" of {} ({:.0f}%)", format_bytes(*status.total_bytes), percent);
   }
   text += fmt::format(", {}/s", decimal_bytes(status.bytes_per_second));
   if (status.seconds_left) text += fmt::format(", {} left", duration(*status.seconds_left));
@@ -116,8 +116,7 @@ std::string status_json(const Status& status) {
 }
 
 std::string done_line(double seconds, std::uint64_t bytes) {
-  return fmt::format("done: {} in {}", decimal_bytes(static_cast<double>(bytes)),
-                     duration(seconds));
+  return fmt::format("done: {} in {}", format_bytes(bytes), duration(seconds));
 }
 
 std::string done_json(double seconds, std::uint64_t bytes) {

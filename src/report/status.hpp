@@ -45,13 +45,13 @@ class StatusTracker {
   std::deque<Sample> samples_;  // of the phase, the oldest first
 };
 
-// "reading: 512 MB of 1.07 GB (47%), 1.20 GB/s, 2 s left"; then ", slowest: NAME (31%)"
+// "reading: 512 MiB of 1 GiB (50%), 1.20 GB/s, 2 s left"; then ", slowest: NAME (31%)"
 [[nodiscard]] std::string status_line(const Status& status);
 
 // One object on one line, without the newline.
 [[nodiscard]] std::string status_json(const Status& status);
 
-// The last of the lines: "done: 1.07 GB in 12 s".
+// The last of the lines: "done: 1 GiB in 12 s".
 [[nodiscard]] std::string done_line(double seconds, std::uint64_t bytes);
 
 // The last of the JSON lines.

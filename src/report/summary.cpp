@@ -71,9 +71,8 @@ std::string rate_words(const Outcome& outcome, const Plan& plan) {
 
 std::string summary_line(const Outcome& outcome, const Plan& plan) {
   const double seconds = outcome.total_seconds;
-  const auto bytes = static_cast<double>(outcome.bytes);
   std::string text =
-      fmt::format("sorted {} of {} in {:.{}f} s", decimal_bytes(bytes),
+      fmt::format("sorted {} of {} in {:.{}f} s", format_bytes(outcome.bytes),
                   element_words(plan.job.input_element()), seconds, seconds < 10 ? 2 : 1);
   if (seconds > 0) text += fmt::format(" ({})", rate_words(outcome, plan));
   if (outcome.runs > 0) {

@@ -10,7 +10,7 @@
 
 namespace gsort {
 
-// One line: "sorted 8.59 GB of u32 in 7.10 s (1.21 GB/s; bottleneck: writing (6.6 s at best)),
+// One line: "sorted 8 GiB of u32 in 7.10 s (1.21 GB/s; bottleneck: writing (6.6 s at best)),
 // verified". The bottleneck (busiest.hpp) is left out where it is not known.
 [[nodiscard]] std::string summary_line(const Outcome& outcome, const Plan& plan);
 

@@ -70,7 +70,7 @@ TEST(Progress, AnswersWhenAskedEvenIfSilent) {
   Listener listener;
   const Progress progress(meter, listener.request(Progress::Form::kSilent));
   listener.ask();
-  EXPECT_TRUE(listener.hears("gsort: merging: 0 B of 1.00 kB (0%), 0 B/s\n"));
+  EXPECT_TRUE(listener.hears("gsort: merging: 0 B of 0.98 KiB (0%), 0 B/s\n"));
 }
 
 TEST(Progress, RewritesALineThatFitsTheTerminalAndWipesIt) {
@@ -79,7 +79,7 @@ TEST(Progress, RewritesALineThatFitsTheTerminalAndWipesIt) {
   Listener listener;
   {
     const Progress progress(meter, listener.request(Progress::Form::kRewritten));
-    EXPECT_TRUE(listener.hears("\r\x1b[Kreading: 0 B of 1.0"));
+    EXPECT_TRUE(listener.hears("\r\x1b[Kreading: 0 B of 0.9"));
   }
   EXPECT_EQ(listener.text().find('\n'), std::string::npos);
   EXPECT_EQ(listener.text().find("(0%)"), std::string::npos) << "it is cut at the last column";
@@ -93,9 +93,9 @@ TEST(Progress, EndsItsLinesWithOneThatSaysDone) {
   {
     Progress progress(meter, listener.request(Progress::Form::kLines));
     EXPECT_TRUE(listener.hears("gsort: reading: "));
-    progress.done(1'070'000'000);
+    progress.done(std::uint64_t{1} << 30);
   }
-  EXPECT_NE(listener.text().find("gsort: done: 1.07 GB in "), std::string::npos);
+  EXPECT_NE(listener.text().find("gsort: done: 1 GiB in "), std::string::npos);
   EXPECT_TRUE(listener.text().ends_with(" s\n"));
 }
 

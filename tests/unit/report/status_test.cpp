@@ -55,11 +55,11 @@ TEST(StatusTracker, BeginsAnewWithEveryPhase) {
 
 TEST(StatusLine, SaysPhaseBytesRateAndWhatIsLeft) {
   Status status;
-  status.bytes = 512'000'000;
-  status.total_bytes = 1'070'000'000;
+  status.bytes = std::uint64_t{512} << 20;
+  status.total_bytes = std::uint64_t{1} << 30;
   status.bytes_per_second = 1.2e9;
   status.seconds_left = 0.6;
-  EXPECT_EQ(status_line(status), "reading: 512 MB of 1.07 GB (48%), 1.20 GB/s, 1 s left");
+  EXPECT_EQ(status_line(status), "reading: 512 MiB of 1 GiB (50%), 1.20 GB/s, 1 s left");
   status.seconds_left = 75;
   EXPECT_TRUE(status_line(status).ends_with(", 1 min 15 s left"));
   status.seconds_left = 7'500;
@@ -70,7 +70,7 @@ TEST(StatusLine, LeavesOutWhatIsNotKnown) {
   Status status;
   status.phase = Phase::kMerge;
   status.bytes = 1'000;
-  EXPECT_EQ(status_line(status), "merging: 1.00 kB, 0 B/s");
+  EXPECT_EQ(status_line(status), "merging: 0.98 KiB, 0 B/s");
   status.phase = Phase::kSync;
   status.phase_seconds = 3;
   EXPECT_EQ(status_line(status), "syncing: 3 s");

@@ -26,21 +26,20 @@ Outcome outcome_of_a_sort() {
 TEST(SummaryLine, SaysHowMuchHowLongHowFastAndWhetherProved) {
   Outcome outcome = outcome_of_a_sort();
   EXPECT_EQ(summary_line(outcome, Plan{}),
-            "sorted 1.07 GB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), verified\n");
+            "sorted 1 GiB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), verified\n");
   outcome.verified = false;
   EXPECT_EQ(
       summary_line(outcome, Plan{}),
-      "sorted 1.07 GB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), not verified\n");
+      "sorted 1 GiB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), not verified\n");
 }
 
 TEST(SummaryLine, SaysWhatWasSpilled) {
   Outcome outcome = outcome_of_a_sort();
   outcome.runs = 12;
   outcome.spilled_bytes = 1'090'000'000;
-  EXPECT_EQ(
-      summary_line(outcome, Plan{}),
-      "sorted 1.07 GB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), 12 runs, 1.02 "
-      "GiB in temporary files, verified\n");
+  EXPECT_EQ(summary_line(outcome, Plan{}),
+            "sorted 1 GiB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), 12 runs, 1.02 "
+            "GiB in temporary files, verified\n");
 }
 
 TEST(SummaryLine, NamesTheBusiestStage) {
@@ -48,7 +47,7 @@ TEST(SummaryLine, NamesTheBusiestStage) {
   test::moved(outcome.phases[0], Stage::kRead, 1'000'000'000, 2.5e9);
   test::moved(outcome.phases[1], Stage::kWrite, 1'000'000'000, 2e9);
   EXPECT_EQ(summary_line(outcome, Plan{}),
-            "sorted 1.07 GB of i32 in 1.40 s (767 MB/s; bottleneck: writing (1.1 s at best)), "
+            "sorted 1 GiB of i32 in 1.40 s (767 MB/s; bottleneck: writing (1.1 s at best)), "
             "verified\n");
 }
 
