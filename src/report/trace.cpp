@@ -76,18 +76,33 @@ void write_track(EventWriter& writer, unsigned number, const TrackRecord& track)
   }
 }
 
+// The time that a track has spent in each stage: waits, and what an inner span counts, left out.
+ByStage<std::uint64_t> stage_times(const TrackRecord& track) {
+  ByStage<std::uint64_t> times{};
+  std::vector<const SpanRecord*> outermost;  // of those so far
+  for (const SpanRecord& span : track) {
+    std::uint64_t own_ns = span.end_ns - span.begin_ns;
+    for (; !outermost.empty() && outermost.back()->begin_ns >= span.begin_ns;
+         outermost.pop_back()) {
+      own_ns -= outermost.back()->end_ns - outermost.back()->begin_ns;
+    }
+    if (!span.is_wait) times[span.stage] += own_ns;
+    outermost.push_back(&span);
+  }
+  return times;
+}
+
 }  // namespace
 
 std::string track_name(const TrackRecord& track) {
   constexpr std::size_t kMostNames = 3;
-  ByStage<std::uint64_t> counts{};
-  for (const SpanRecord& span : track) counts[span.stage] += span.is_wait ? 0 : 1;
+  const ByStage<std::uint64_t> times = stage_times(track);
   std::vector<std::size_t> stages;
   for (std::size_t stage = 0; stage < kStages; ++stage) {
-    if (counts[stage] > 0) stages.push_back(stage);
+    if (times[stage] > 0) stages.push_back(stage);
   }
   std::ranges::stable_sort(stages,
-                           [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
+                           [&](std::size_t a, std::size_t b) { return times[a] > times[b]; });
   stages.resize(std::min(stages.size(), kMostNames));
   std::ranges::sort(stages);
   std::vector<std::string_view> names(stages.size());

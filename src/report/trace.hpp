@@ -23,7 +23,7 @@ struct TraceRequest {
 // Hands the text to `write` in parts of moderate size: a trace may be larger than memory allows.
 void write_trace(const TraceRequest& request, const std::function<void(std::string_view)>& write);
 
-// "read, partition": the stages a track has most often been in.
+// "read, partition": the stages in which a track has spent most of its time.
 [[nodiscard]] std::string track_name(const TrackRecord& track);
 
 }  // namespace gsort

@@ -75,17 +75,22 @@ TEST(Trace, ComesInPieces) {
   EXPECT_LT(largest, std::size_t{70'000});
 }
 
-TEST(TrackName, NamesTheStagesThatAreMostOften) {
-  TrackRecord track;
-  const auto add = [&](Stage stage, int times) {
-    for (int i = 0; i < times; ++i) track.push_back({0, 1, 0, stage, false});
-  };
-  add(Stage::kSync, 1);
-  add(Stage::kProve, 5);
-  add(Stage::kPartition, 6);
-  add(Stage::kRead, 4);
+TEST(TrackName, NamesTheStagesThatTakeMostTime) {
+  const TrackRecord track = {
+      {0, 10, 0, Stage::kSync, false},        {10, 11, 0, Stage::kWrite, false},
+      {11, 12, 0, Stage::kWrite, false},      {12, 13, 0, Stage::kWrite, false},
+      {13, 63, 0, Stage::kProve, false},      {63, 103, 0, Stage::kRead, false},
+      {103, 163, 0, Stage::kPartition, false}};
   EXPECT_EQ(track_name(track), "read, partition, prove");
   EXPECT_EQ(track_name({}), "waiting");
+}
+
+TEST(TrackName, CountsNoTimeTwiceAndNoWait) {
+  const TrackRecord track = {{10, 40, 0, Stage::kRead, false},  {40, 60, 0, Stage::kRead, true},
+                             {60, 90, 0, Stage::kProve, false}, {5, 95, 0, Stage::kSort, false},
+                             {96, 98, 0, Stage::kWrite, false}, {0, 100, 0, Stage::kMerge, false},
+                             {100, 500, 0, Stage::kSync, true}};
+  EXPECT_EQ(track_name(track), "read, sort, prove");
 }
 
 }  // namespace
