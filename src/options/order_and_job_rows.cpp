@@ -185,7 +185,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .more = "With -r the N greatest, with -u the first N distinct keys. If N elements fit in "
              "memory, the input is read once and there are no temporary files. Otherwise, or if N "
              "is more than a quarter of all elements, gsort sorts everything and writes the first "
-             "N. Works with --record, too.",
+             "N. So it does with --argsort, and for records that have more than keys.",
      .apply = set_top},
     {.name = "argsort",
      .group = kJob,
