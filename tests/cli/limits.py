@@ -232,4 +232,9 @@ def device_memory_stays_within_what_was_given(place):
             above = meter.peak_mib_of(place, f"gsort --engine=cuda --gpu-memory={given}M {sort}") - few + few_mib
             print(f"    --gpu-memory={given}M {sort}: {above:.0f} MiB")
             checks[f"{sort} within {given} MiB of the device"] = above <= given
+        for times in (2, 4):  # one device stands for several, each with its own memory
+            sort = f"--device=0{',0' * (times - 1)} -S 2G in.u32 -o out"
+            above = meter.peak_mib_of(place, f"gsort --engine=cuda --gpu-memory={given}M {sort}") - few + few_mib
+            print(f"    --gpu-memory={given}M {sort}: {above:.0f} MiB")
+            checks[f"{sort} within {times} x {given} MiB of the device"] = above <= times * given
     return report(**checks)
