@@ -1,7 +1,10 @@
 // Sorts on emulated devices of which one fails: every call on each device in turn, once or from
 // then on. The sort does without the device and says so, or ends with an Error that names it.
+//
+// By default the number of the call grows in strides; with GSORT_EVERY_FAULT set none is left out.
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,13 +39,18 @@ std::vector<gpu::CudaFault> faults_of(int ordinal, std::size_t kind, std::uint64
   return {{call, nth, failure, false, ordinal}, {call, nth, failure, true, ordinal}};
 }
 
+std::uint64_t after(std::uint64_t nth) {
+  static const bool every = std::getenv("GSORT_EVERY_FAULT") != nullptr;
+  return every ? nth + 1 : nth * 4;
+}
+
 // Sorts with each of these faults until the call does not come any more.
 template <class Expect>
 int sort_with_faults_of(int ordinal, const SortRequest& request, const Expect& expect) {
   int met = 0;
   for (std::size_t kind = 0; kind < gpu::kCudaCallKinds; ++kind) {
     bool hit = true;
-    for (std::uint64_t nth = 1; hit; nth *= 4) {
+    for (std::uint64_t nth = 1; hit; nth = after(nth)) {
       for (const gpu::CudaFault& fault : faults_of(ordinal, kind, nth)) {
         SCOPED_TRACE(testing::Message()
                      << "kind " << kind << ", call " << nth << " on device " << ordinal << " fails"
