@@ -12,6 +12,7 @@
 #include "base/units.hpp"
 #include "pipeline/input/sorted_window.hpp"
 #include "pipeline/output/sinks.hpp"
+#include "pipeline/output/staging_sink.hpp"
 
 namespace gsort {
 namespace {
@@ -121,7 +122,10 @@ class GroupMerge {
   void merge_all(PieceSink& sink, ByteSpan staging_memory) {
     try {
       std::optional<StagingSink> staging;
-      if (!staging_memory.empty()) staging.emplace(staging_memory, order_.element_bytes(), sink);
+      if (!staging_memory.empty()) {
+        const unsigned threads = staging_threads(context_.plan.threads, sizes_.lanes);
+        staging.emplace(staging_memory, order_.element_bytes(), threads, sink);
+      }
       while (const auto part = filled_.pop()) {
         if (failure_.failed()) break;
         if (staging) staging->begin(part->position, part->elements());

@@ -6,6 +6,7 @@
 #include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "pipeline/output/sinks.hpp"
+#include "pipeline/output/staging_sink.hpp"
 #include "pipeline/part_merge.hpp"
 #include "plan/merge_plan.hpp"
 #include "plan/rounds.hpp"
@@ -72,6 +73,7 @@ void merge_range(const MergeContext& context, const MergeShare& share, PieceSink
   const LaneBuffers buffers = lay_out(context.memory, sizes);
   const PartMerge merge{share.runs, plan.element_bytes, share.form, context.meter};
   const bool staged = share.form == KeyForm::kRaw && plan.output.is_stream;
+  const unsigned stagers = staging_threads(plan.threads, sizes.lanes);
   PartQueue parts({share.runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes,
                    context.store.scratch_bytes(), plan.job.element.cut_by_prefix()},
                   share.range, sizes.part_elements);
@@ -80,7 +82,7 @@ void merge_range(const MergeContext& context, const MergeShare& share, PieceSink
   run_workers(sizes.lanes, [&](unsigned lane) {
     try {
       std::optional<StagingSink> staging;
-      if (staged) staging.emplace(buffers.staging[lane], plan.element_bytes, sink);
+      if (staged) staging.emplace(buffers.staging[lane], plan.element_bytes, stagers, sink);
       while (!failure.failed()) {
         const std::optional<Part> part = parts.take();
         if (!part) return;

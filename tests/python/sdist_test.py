@@ -22,6 +22,7 @@ def archive(tmp_path_factory):
 
 def unpacked(archive, folder):
     with tarfile.open(archive) as files:
+        files.extraction_filter = getattr(tarfile, "data_filter", None)  # since Python 3.11.4
         files.extractall(folder)
     made, = folder.iterdir()
     return made

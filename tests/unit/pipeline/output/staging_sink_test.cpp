@@ -1,8 +1,10 @@
-#include "pipeline/output/sinks.hpp"
+#include "pipeline/output/staging_sink.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"
 #include "unit/io/support.hpp"
@@ -25,7 +27,7 @@ class Staging : public testing::Test {
  protected:
   Bytes buffer_ = Bytes(400);
   test::CollectingSink collected_{100, 4};
-  StagingSink sink_{buffer_, 4, collected_};
+  StagingSink sink_{buffer_, 4, 1, collected_};
 };
 
 TEST_F(Staging, PassesPartsOnWholeHoweverTheyCome) {
@@ -64,6 +66,33 @@ TEST_F(Staging, PassesOnNoPartOfWhichElementsAreMissing) {
   sink_.put(0, keys_of(0, 30));
   sink_.put(29, keys_of(29, 30));
   EXPECT_EQ(io::test::error_of([&] { sink_.flush(); }).kind(), ErrorKind::kCorrupt);
+}
+
+// Elements of 12 bytes, which fit no piece of a power of two exactly.
+constexpr std::uint64_t kLarge = 11 * kMiB / 12;
+
+TEST(StagingOfSeveralThreads, PutsEveryElementInTurn) {
+  const Bytes elements = io::test::random_bytes(kLarge * 12);
+  Bytes buffer(elements.size());
+  test::StreamSink ordered(12);
+  StagingSink sink(buffer, 12, 3, ordered);
+  sink.begin(0, kLarge);
+  sink.put(0, elements);
+  sink.flush();
+  EXPECT_TRUE(ordered.bytes() == elements);
+}
+
+TEST(StagingOfSeveralThreads, EndsWithTheErrorOfOnePiece) {
+  const Bytes elements = io::test::random_bytes(kLarge * 12);
+  for (const std::uint64_t failing : {std::uint64_t{0}, kLarge / 2, kLarge - 1}) {
+    Bytes buffer(elements.size());
+    test::StreamSink ordered(12, 0, failing);
+    StagingSink sink(buffer, 12, 3, ordered);
+    sink.begin(0, kLarge);
+    sink.put(0, elements);
+    EXPECT_THAT(io::test::error_of([&] { sink.flush(); }).what(),
+                testing::HasSubstr(ordered.kFailure));
+  }
 }
 
 }  // namespace

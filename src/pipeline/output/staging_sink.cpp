@@ -1,0 +1,78 @@
+#include "pipeline/output/staging_sink.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/failure.hpp"
+#include "base/parallel.hpp"
+#include "base/units.hpp"
+#include "pipeline/proof/damage_hint.hpp"
+
+namespace gsort {
+namespace {
+
+// So little that a piece is still in the processor's cache when it is written.
+constexpr std::uint64_t kPieceBytes = 4 * kMiB;
+
+Error not_whole(std::uint64_t position) {
+  return Error(ErrorKind::kCorrupt, fmt::format("merging element {} of the output", position),
+               "the engine returned other elements than it was given")
+      .hint(kDamageHint);
+}
+
+}  // namespace
+
+StagingSink::StagingSink(ByteSpan buffer, std::uint64_t element_bytes, unsigned threads,
+                         PieceSink& next)
+    : buffer_(buffer), element_bytes_(element_bytes), threads_(threads), next_(next) {}
+
+void StagingSink::begin(std::uint64_t position, std::uint64_t elements) {
+  begin_ = position;
+  part_ = buffer_.first(elements * element_bytes_);
+  filled_ = 0;
+}
+
+void StagingSink::put(std::uint64_t position, ConstByteSpan keys) {
+  const std::uint64_t elements = part_.size() / element_bytes_;
+  const std::uint64_t at = position - begin_;  // beyond all elements for one in front of the part
+  if (at > elements || keys.size() > (elements - at) * element_bytes_) throw not_whole(position);
+  std::memcpy(part_.data() + at * element_bytes_, keys.data(), keys.size());
+  filled_ += keys.size();
+}
+
+void StagingSink::put_piece(std::uint64_t number, std::uint64_t bytes) {
+  const std::uint64_t at = number * bytes;
+  next_.put(begin_ + at / element_bytes_, part_.subspan(at, std::min(bytes, part_.size() - at)));
+}
+
+// Where the first piece has been put, it is the part's turn: threads that waited for that would be
+// kept from the part that all wait for.
+void StagingSink::flush() {
+  if (filled_ != part_.size()) throw not_whole(begin_);
+  if (part_.empty()) return next_.put(begin_, part_);
+  const std::uint64_t bytes =
+      threads_ == 1 ? part_.size()
+                    : round_down(std::max(kPieceBytes, element_bytes_), element_bytes_);
+  const std::uint64_t pieces = div_up(part_.size(), bytes);
+  put_piece(0, bytes);
+  std::atomic<std::uint64_t> next{1};
+  Failure failure;
+  const auto pass_on = [&](unsigned) {
+    try {
+      for (std::uint64_t piece = next++; piece < pieces && !failure.failed(); piece = next++) {
+        put_piece(piece, bytes);
+      }
+    } catch (...) {
+      failure.capture();
+      next_.abandon();
+    }
+  };
+  const auto workers = std::min<std::uint64_t>(pieces - 1, threads_);
+  if (workers > 0) run_workers(static_cast<unsigned>(workers), pass_on);
+  failure.rethrow();
+}
+
+}  // namespace gsort

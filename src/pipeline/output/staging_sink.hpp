@@ -1,0 +1,49 @@
+// A buffer in which a part waits for its turn, where the output is a stream.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "engine/engine.hpp"
+
+namespace gsort {
+
+// Collects one part and passes it on when it is its turn, in pieces from several threads: what lies
+// behind proves them, and one thread alone proves less than a device merges. For streams: while one
+// lane waits to write its part, the others go on merging. What does not lie in the part is not
+// taken, and a part that is not whole not passed on: those that wait for what comes behind it would
+// wait for ever.
+class StagingSink final : public PieceSink {
+ public:
+  // `threads` pass a part on, at most; a single one passes it on in one piece.
+  StagingSink(ByteSpan buffer, std::uint64_t element_bytes, unsigned threads, PieceSink& next);
+
+  // The next part is of `elements` elements from `position` on. Requires: they fit the buffer.
+  void begin(std::uint64_t position, std::uint64_t elements);
+  // Throws: Error(kCorrupt) for elements that are not of the part.
+  void put(std::uint64_t position, ConstByteSpan keys) override;
+  void abandon() noexcept override { next_.abandon(); }
+  // Passes the part on and returns when all of it has been put. Throws: Error(kCorrupt) where
+  // elements are missing.
+  void flush();
+
+ private:
+  void put_piece(std::uint64_t number, std::uint64_t bytes);
+
+  ByteSpan buffer_;
+  std::uint64_t element_bytes_;
+  unsigned threads_;
+  PieceSink& next_;
+  std::uint64_t begin_ = 0;
+  ByteSpan part_;
+  std::atomic<std::size_t> filled_{0};
+};
+
+// The threads of a StagingSink, of `threads` in all: lanes that keep all of them busy prove their
+// parts by themselves.
+[[nodiscard]] constexpr unsigned staging_threads(unsigned threads, unsigned lanes) {
+  return threads <= lanes ? 1 : std::min(threads, 8U);
+}
+
+}  // namespace gsort
