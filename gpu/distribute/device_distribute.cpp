@@ -301,6 +301,7 @@ void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoic
                        .scratch_needed = needed},
                       kOperation);
   const unsigned architecture = current_architecture();
+  if (!keys_fit_block<Key>(architecture)) return sort_keys(sort);
   const DistributionSort<Key> plan(sort.count, choice, architecture);
   const DistributionScratch<Key> places(sort.scratch.memory, sort.count, plan);
   check_cuda(cudaMemsetAsync(places.counts, 0, sizeof(DistributionCounts), sort.stream),

@@ -44,7 +44,8 @@ template <class Key>
 
 // Does what sort_keys does, with the same arguments, requirements and errors; scratch of
 // sort_keys_by_distribution_scratch_bytes. The output is the same bytes, whatever the seed. The
-// call may be captured in a CUDA graph; replays take the sample at the same places.
+// call may be captured in a CUDA graph; replays take the sample at the same places. Keys of 8 bytes
+// are sorted by sort_keys where a block cannot have 156 KB of shared memory.
 template <class Key>
 void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoice& choice = {});
 

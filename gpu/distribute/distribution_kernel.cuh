@@ -379,6 +379,7 @@ __global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
   __shared__ SharedBins<Key> shared_bins;
   __shared__ TileBins bins;
   __shared__ BucketTile found;
+  static_assert(sizeof(shared_bins) + sizeof(bins) + sizeof(found) <= kBinsBytes);
   Key* const tile_keys = reinterpret_cast<Key*>(shared_bytes);
   grid_begin();
   if (pass.counts->merges != 0) return;

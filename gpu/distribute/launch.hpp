@@ -3,6 +3,7 @@
 // Error(kDevice) naming the kernel.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <cuda_runtime_api.h>
@@ -36,6 +37,24 @@ inline constexpr DistributionTuning kFirstDistribution =
 template <class Key>
 inline constexpr DistributionTuning kSecondDistribution =
     kDistribution<Key, DistributionStep::kSecond>;
+
+// How much shared memory a block can have.
+[[nodiscard]] constexpr unsigned most_shared_bytes(unsigned architecture) {
+  if (architecture >= 90 && architecture < 120) return 227U << 10;
+  return architecture < 86 || architecture == 87 ? 163U << 10 : 99U << 10;
+}
+// Of a kernel of a distribution, beside the tile: the table, and where bins go; at most.
+inline constexpr unsigned kBinsBytes = 28U << 10;
+
+// Can the device's blocks have the shared memory that a distribution of keys takes?
+template <class Key>
+[[nodiscard]] constexpr bool keys_fit_block(unsigned architecture) {
+  const unsigned tile =
+      std::max(kFirstDistribution<Key>.tile_keys(), kSecondDistribution<Key>.tile_keys());
+  return tile * sizeof(Key) + kBinsBytes <= most_shared_bytes(architecture);
+}
+static_assert(keys_fit_block<std::uint32_t>(86) && !keys_fit_block<std::uint64_t>(86));
+static_assert(keys_fit_block<std::uint64_t>(80) && keys_fit_block<std::uint64_t>(90));
 
 // A packed tile has so many keys at most: it is loaded as vectors that may begin before it.
 template <class Key>
