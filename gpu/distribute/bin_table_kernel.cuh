@@ -54,8 +54,7 @@ inline constexpr std::uint64_t kDownShare = 64;
 template <class Key>
 __device__ void thread_choose_plan(const TablePass<Key>& pass) {
   pass.whole[0] = {0, 0};
-  constexpr unsigned kTileKeys = kFirstDistribution<Key>.tile_keys();
-  pass.whole[1] = {pass.count, (pass.count + kTileKeys - 1) / kTileKeys};
+  pass.whole[1] = {pass.count, (pass.count + pass.tile_keys - 1) / pass.tile_keys};
   const std::uint64_t steps = pass.counts->steps;
   const bool nearly_sorted = (steps & 0xffffffffU) * kDownShare < steps >> 32;
   const bool merges = pass.plan == DistributionPlan::kMerge ||

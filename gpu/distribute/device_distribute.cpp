@@ -49,11 +49,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <random>
 
 #include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/distribute/distribute_shape.hpp"
+#include "gpu/distribute/distribution_tables.hpp"
 #include "gpu/distribute/launch.hpp"
 #include "gpu/merge/device_arrays.hpp"
 
@@ -66,16 +66,6 @@ template <class Key>
 bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
   const std::uint64_t least = choice.least_keys.value_or(kLeastDistributedKeys<Key>);
   return DistributionShape::of(count, choice).suits(count, least);
-}
-
-template <class Key>
-BinTables<Key> take_tables(ScratchCutter& cutter, std::uint64_t tables, unsigned bin_bits) {
-  BinTables<Key> taken;
-  taken.bin_bits = bin_bits;
-  taken.splitters = cutter.take<Key>(tables * taken.bins());
-  taken.cells = cutter.take<std::uint16_t>(tables * taken.cell_count());
-  taken.heads = cutter.take<BinHead<Key>>(tables);
-  return taken;
 }
 
 // What lies behind the chunks of the first distribution. The merge passes have samples and cuts
@@ -162,38 +152,11 @@ struct DistributionScratch {
   }
 };
 
-// The sample, sorted, and the tables; the scratch of its sort is the array that is not used yet.
 template <class Key>
-void queue_tables(const KeySort<Key>& sort, const DistributionChoice& choice,
-                  const DistributionSort<Key>& plan, const DistributionScratch<Key>& places,
-                  unsigned architecture) {
+DistributionTables<Key> tables_of(const DistributionScratch<Key>& places) {
   const EarlyScratch<Key>& early = places.early;
-  SamplePass<Key> sample;
-  sample.input = sort.input;
-  sample.count = sort.count;
-  sample.maps = EndMaps<Key>::of(sort.load_map, {});
-  sample.sample = early.sample();
-  sample.sample_bits = plan.shape.sample_bits;
-  sample.seed = choice.seed ? *choice.seed : std::random_device{}();
-  sample.counts = places.counts;
-  launch_sample_keys(sample, architecture, sort.stream);
-  sort_keys<Key>({.input = early.sample(),
-                  .output = early.sample(),
-                  .count = plan.shape.sample_keys(),
-                  .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
-                  .stream = sort.stream});
-  TablePass<Key> tables;
-  tables.sample = early.sample();
-  tables.sample_bits = plan.shape.sample_bits;
-  tables.first = early.first;
-  tables.second = early.second;
-  tables.whole = places.whole;
-  tables.count = sort.count;
-  tables.plan = choice.plan;
-  tables.sort_tile_keys = plan.tuning.block_sort_keys();
-  tables.long_arrays = places.long_arrays;
-  tables.counts = places.counts;
-  launch_bin_tables(tables, architecture, sort.stream);
+  return {early.sample(), early.first,        early.second,
+          places.whole,   places.long_arrays, places.counts};
 }
 
 template <class Key>
@@ -309,7 +272,14 @@ void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoic
   check_cuda(cudaMemsetAsync(places.early.first_rooms, 0, EarlyScratch<Key>::room_bytes(plan.shape),
                              sort.stream),
              CudaCall::kMemory, "clearing the bins of a distribution");
-  queue_tables(sort, choice, plan, places, architecture);
+  // The array that is not used yet is the scratch memory of the sample's sort.
+  queue_tables<Key>({.input = sort.input,
+                     .count = sort.count,
+                     .load_map = sort.load_map,
+                     .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
+                     .tile_keys = kFirstDistribution<Key>.tile_keys(),
+                     .sort_tile_keys = plan.tuning.block_sort_keys()},
+                    plan.shape, choice, tables_of(places), architecture, sort.stream);
   queue_distributions(sort, plan, places, architecture);
   queue_tiles_and_merges(sort, plan, places, architecture);
 }

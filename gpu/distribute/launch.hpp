@@ -8,7 +8,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include "base/units.hpp"
 #include "element/key.hpp"
+#include "gpu/cuda/taking_blocks.hpp"
 #include "gpu/distribute/bin_chunks.hpp"
 #include "gpu/distribute/bin_table.hpp"
 #include "gpu/distribute/device_distribute.hpp"
@@ -37,6 +39,11 @@ inline constexpr DistributionTuning kFirstDistribution =
 template <class Key>
 inline constexpr DistributionTuning kSecondDistribution =
     kDistribution<Key, DistributionStep::kSecond>;
+
+// Blocks for stretches of at least two tiles, and no more than fit any card at once.
+[[nodiscard]] constexpr unsigned stretch_blocks(std::uint64_t tiles, unsigned threads) {
+  return taking_blocks(div_up(tiles, 2), threads);
+}
 
 // How much shared memory a block can have.
 [[nodiscard]] constexpr unsigned most_shared_bytes(unsigned architecture) {
@@ -109,6 +116,7 @@ struct TablePass {
   BinTables<Key> second;
   BucketPlace* whole = nullptr;  // two entries: the bucket that has all keys
   std::uint64_t count = 0;
+  unsigned tile_keys = 0;  // of the first distribution
   DistributionPlan plan = DistributionPlan::kOfSample;
   unsigned sort_tile_keys = 0;
   LongArray* long_arrays = nullptr;

@@ -24,11 +24,6 @@ void launch_bin_tables(const TablePass<Key>& pass, unsigned architecture, cudaSt
                 "launching bin_table_kernel", pass);
 }
 
-// Blocks for stretches of at least two tiles, and no more than fit any card at once.
-inline unsigned stretch_blocks(std::uint64_t tiles, unsigned threads) {
-  return taking_blocks(div_up(tiles, 2), threads);
-}
-
 template <class Key>
 void launch_bin_counts(const DistributionPass<Key>& pass, unsigned architecture,
                        cudaStream_t stream) {

@@ -190,10 +190,11 @@ __device__ __noinline__ void block_merge_whole_keys(const PairMergePass<Key, Val
   block_merge_pairs<kThreads>(WholeKeyCode<Key>{}, pairs, mine, slices, co_ranks, shared_bytes);
 }
 
-template <class Key, class Value, unsigned kThreads, unsigned kRowWords, unsigned kFanIn,
-          unsigned kResidentThreads, class Cuts, bool kMapped>
-__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
-    pair_merge_kernel(const __grid_constant__ PairMergePass<Key, Value> pairs) {
+// Merges tile `number` of the pass, if it exists.
+template <class Cuts, unsigned kThreads, unsigned kRowWords, unsigned kFanIn, bool kMapped,
+          class Key, class Value>
+__device__ void block_merge_pair_tile(const PairMergePass<Key, Value>& pairs,
+                                      std::uint64_t number) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ TileSlices<kFanIn> slices;
   __shared__ unsigned co_ranks[kThreads + 1];
@@ -202,8 +203,7 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   using Tile = PairTile<Prefixes, Value, kThreads, kRowWords>;
   // A tile of two slices that has a pair with the index of a fill has no holes.
   static_assert(kTilePairs <= Prefixes::kMaxIndex + (kFanIn == 2 ? 1 : 0));
-  grid_begin();
-  if (!Cuts::template block_find_slices<kTilePairs, kRowWords, kMapped>(pairs.keys, blockIdx.x,
+  if (!Cuts::template block_find_slices<kTilePairs, kRowWords, kMapped>(pairs.keys, number,
                                                                         slices)) {
     return;
   }
@@ -214,6 +214,14 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     if (block_merge_pairs<kThreads>(code, pairs, mine, slices, co_ranks, shared_bytes)) return;
   }
   block_merge_whole_keys<kThreads, kRowWords, kMapped>(pairs, slices, co_ranks, shared_bytes);
+}
+
+template <class Key, class Value, unsigned kThreads, unsigned kRowWords, unsigned kFanIn,
+          unsigned kResidentThreads, class Cuts, bool kMapped>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    pair_merge_kernel(const __grid_constant__ PairMergePass<Key, Value> pairs) {
+  grid_begin();
+  block_merge_pair_tile<Cuts, kThreads, kRowWords, kFanIn, kMapped>(pairs, blockIdx.x);
 }
 
 }  // namespace gsort::gpu

@@ -32,19 +32,47 @@ __device__ void thread_stage_values(const Value* values_in, unsigned count, Valu
 }
 
 // Loads the thread's keys; what the tile lacks is 0.
-template <unsigned kThreads, class Key, unsigned kRowWords>
-__device__ void thread_load_keys(const BlockSortPass<Key>& pass, const Key* tile, unsigned count,
-                                 Key (&keys)[kRowWords]) {
+template <unsigned kThreads, class Tile, class Key, unsigned kRowWords>
+__device__ void thread_load_tile_keys(const Tile& place, unsigned count, Key (&keys)[kRowWords]) {
+  const Key* const tile = place.keys();
 #pragma unroll
   for (unsigned i = 0; i < kRowWords; ++i) {
     const unsigned index = i * kThreads + threadIdx.x;
     keys[i] = index < count ? tile[index] : Key{0};
   }
-  if (pass.loads_mapped) {
+  if (place.loads_mapped()) {
 #pragma unroll
-    for (Key& key : keys) key = pass.load_map.to_ordered(key);
+    for (Key& key : keys) key = place.load_map().to_ordered(key);
   }
 }
+
+// Where the tile of a block of pair_sort_kernel lies, and where it goes. Other kernels have others.
+template <class KeyType, class ValueType, unsigned kTilePairs>
+struct BlockPairTile {
+  using Key = KeyType;
+  using Value = ValueType;
+  static constexpr bool kOftenShort = false;  // only the last tile is
+
+  const PairSortPass<Key, Value>* pairs;
+
+  [[nodiscard]] __device__ std::uint64_t begin() const {
+    return std::uint64_t{blockIdx.x} * kTilePairs;
+  }
+  [[nodiscard]] __device__ const Key* keys() const { return pairs->keys.input + begin(); }
+  [[nodiscard]] __device__ const Value* values() const { return pairs->values_in + begin(); }
+  [[nodiscard]] __device__ Value* values_out() const { return pairs->values_out + begin(); }
+  [[nodiscard]] __device__ bool loads_mapped() const { return pairs->keys.loads_mapped; }
+  [[nodiscard]] __device__ const KeyMap<Key>& load_map() const { return pairs->keys.load_map; }
+  [[nodiscard]] __device__ TileTarget<Key> target(unsigned count) const {
+    const BlockSortPass<Key>& pass = pairs->keys;
+    TileTarget<Key> target{pass.output + begin(), count,         nullptr, 0,
+                           pass.stores_mapped,    pass.store_map};
+    if (pass.samples != nullptr) {
+      target.samples = pass.samples + (begin() >> kWrittenSampleShift<Key>)+blockIdx.x;
+    }
+    return target;
+  }
+};
 
 // The range of the tile's keys. Holds a barrier.
 template <unsigned kThreads, class Key, unsigned kRowWords>
@@ -66,14 +94,12 @@ __device__ KeyRange<Key> block_find_range(const Key (&keys)[kRowWords], unsigned
 
 // Sorts the keys as words of `code`, and stores them with their values, which are on their way to
 // shared memory or there. False, with nothing stored, if the code does not suit the keys.
-template <unsigned kThreads, class Code, class Value, unsigned kRowWords>
-__device__ bool block_sort_pairs(const Code& code,
-                                 const PairSortPass<typename Code::Key, Value>& pairs,
+template <unsigned kThreads, class Code, class Tile, unsigned kRowWords>
+__device__ bool block_sort_pairs(const Code& code, const Tile& place,
                                  const typename Code::Key (&keys)[kRowWords], unsigned count,
                                  unsigned* co_ranks, unsigned char* shared_bytes) {
-  using Key = typename Code::Key;
   using Word = typename Code::Word;
-  const BlockSortPass<Key>& pass = pairs.keys;
+  using Value = typename Tile::Value;
   const auto tile = PairTile<Code, Value, kThreads, kRowWords>::in(shared_bytes);
   Word words[kRowWords];
 #pragma unroll
@@ -88,7 +114,7 @@ __device__ bool block_sort_pairs(const Code& code,
   }
   thread_sort(words);
   if constexpr (Code::kMayMisplace) {
-    found |= thread_finds_tie<Code>(words);
+    found |= thread_finds_tie<Code, Tile::kOftenShort>(words);
     if (code.may_misplace() && block_expects_many_ties<kThreads>(found)) return false;
   }
   block_merge_rows<kThreads>(tile.words, co_ranks, words);
@@ -96,26 +122,38 @@ __device__ bool block_sort_pairs(const Code& code,
   __syncthreads();  // all values are in shared memory, and so are all rows
   if (!block_sort_ties(tile, code, count, co_ranks)) return false;
 
-  const std::uint64_t begin = std::uint64_t{blockIdx.x} * kThreads * kRowWords;
-  TileTarget<Key> target{pass.output + begin, count,         nullptr, 0,
-                         pass.stores_mapped,  pass.store_map};
-  if (pass.samples != nullptr) {
-    target.samples = pass.samples + (begin >> kWrittenSampleShift<Key>)+blockIdx.x;
-  }
-  warp_store_pairs(tile, code, target, pairs.values_out + begin);
+  warp_store_pairs(tile, code, place.target(count), place.values_out());
   return true;
 }
 
 // Sorts words of whole keys, and stores them with their values. A function of its own, so that what
 // it needs in registers does not cost the kernel others.
-template <unsigned kThreads, unsigned kRowWords, class Key, class Value>
-__device__ __noinline__ void block_sort_whole_keys(const PairSortPass<Key, Value>& pairs,
-                                                   unsigned count, unsigned* co_ranks,
+template <unsigned kThreads, unsigned kRowWords, class Tile>
+__device__ __noinline__ void block_sort_whole_keys(const Tile place, unsigned count,
+                                                   unsigned* co_ranks,
                                                    unsigned char* shared_bytes) {
-  const std::uint64_t begin = std::uint64_t{blockIdx.x} * kThreads * kRowWords;
+  using Key = typename Tile::Key;
   Key keys[kRowWords];
-  thread_load_keys<kThreads>(pairs.keys, pairs.keys.input + begin, count, keys);
-  block_sort_pairs<kThreads>(WholeKeyCode<Key>{}, pairs, keys, count, co_ranks, shared_bytes);
+  thread_load_tile_keys<kThreads>(place, count, keys);
+  block_sort_pairs<kThreads>(WholeKeyCode<Key>{}, place, keys, count, co_ranks, shared_bytes);
+}
+
+// Sorts the tile's `count` pairs with words of prefixes, or of whole keys if these do not suit.
+template <unsigned kThreads, unsigned kRowWords, class Tile>
+__device__ void block_sort_pair_tile(const Tile& place, unsigned count, unsigned* co_ranks,
+                                     unsigned char* shared_bytes) {
+  using Key = typename Tile::Key;
+  using Value = typename Tile::Value;
+  thread_stage_values<kThreads, kRowWords>(place.values(), count,
+                                           reinterpret_cast<Value*>(shared_bytes));
+  Key keys[kRowWords];
+  thread_load_tile_keys<kThreads>(place, count, keys);
+  using Prefixes = PrefixCodeFor<Key, kThreads * kRowWords>;
+  using Words = PairTile<Prefixes, Value, kThreads, kRowWords>;
+  const auto code =
+      Prefixes::of(block_find_range<kThreads>(keys, count), Words::staged_in(shared_bytes));
+  if (block_sort_pairs<kThreads>(code, place, keys, count, co_ranks, shared_bytes)) return;
+  block_sort_whole_keys<kThreads, kRowWords>(place, count, co_ranks, shared_bytes);
 }
 
 template <class Key, class Value, unsigned kThreads, unsigned kRowWords, unsigned kResidentThreads>
@@ -124,22 +162,11 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   constexpr unsigned kTilePairs = kThreads * kRowWords;
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   __shared__ unsigned co_ranks[kThreads + 1];
-  const BlockSortPass<Key>& pass = pairs.keys;
-  const std::uint64_t begin = std::uint64_t{blockIdx.x} * kTilePairs;
-  const std::uint64_t left = pass.count - begin;
+  const BlockPairTile<Key, Value, kTilePairs> place{&pairs};
+  const std::uint64_t left = pairs.keys.count - place.begin();
   const unsigned count = left < kTilePairs ? static_cast<unsigned>(left) : kTilePairs;
-
   grid_begin();
-  thread_stage_values<kThreads, kRowWords>(pairs.values_in + begin, count,
-                                           reinterpret_cast<Value*>(shared_bytes));
-  Key keys[kRowWords];
-  thread_load_keys<kThreads>(pass, pass.input + begin, count, keys);
-  using Prefixes = PrefixCodeFor<Key, kTilePairs>;
-  using Tile = PairTile<Prefixes, Value, kThreads, kRowWords>;
-  const auto code =
-      Prefixes::of(block_find_range<kThreads>(keys, count), Tile::staged_in(shared_bytes));
-  if (block_sort_pairs<kThreads>(code, pairs, keys, count, co_ranks, shared_bytes)) return;
-  block_sort_whole_keys<kThreads, kRowWords>(pairs, count, co_ranks, shared_bytes);
+  block_sort_pair_tile<kThreads, kRowWords>(place, count, co_ranks, shared_bytes);
 }
 
 }  // namespace gsort::gpu

@@ -115,12 +115,16 @@ __device__ bool block_sort_ties(const PairTile<Code, Value, kRows, kRowWords>& t
   return true;
 }
 
-// Do two neighbours of the thread's row share a prefix?
-template <class Code, unsigned kRowWords>
+// Do two neighbours of the thread's sorted row share a prefix? Fills do, which is left out of
+// account if tiles are `kOftenShort`.
+template <class Code, bool kOftenShort, unsigned kRowWords>
 __device__ bool thread_finds_tie(const typename Code::Word (&words)[kRowWords]) {
   bool found = false;
 #pragma unroll
-  for (unsigned i = 0; i + 1 < kRowWords; ++i) found |= Code::share_prefix(words[i], words[i + 1]);
+  for (unsigned i = 0; i + 1 < kRowWords; ++i) {
+    const bool is_fill = kOftenShort && words[i + 1] == greatest_word<typename Code::Word>();
+    found |= !is_fill && Code::share_prefix(words[i], words[i + 1]);
+  }
   return found;
 }
 

@@ -95,8 +95,8 @@ template <class Key>
 void launch_listed_sort(const LongSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 
 // Writes the rows of cuts that launch_kway_merge(pass.merge) reads, or launch_listed_merge(pass) of
-// listed arrays.
-template <class Key>
+// listed arrays. Element: the key type, or PairOf<Key, Value>, whose tuning the pass has.
+template <class Element, class Key>
 void launch_long_partition(const LongMergePass<Key>& pass, unsigned architecture,
                            cudaStream_t stream);
 template <class Key>

@@ -39,10 +39,10 @@ void launch_listed_sort(const LongSortPass<Key>& pass, unsigned architecture, cu
   });
 }
 
-template <class Key>
+template <class Element, class Key>
 void launch_long_partition(const LongMergePass<Key>& pass, unsigned architecture,
                            cudaStream_t stream) {
-  with_tuning<Key>(architecture, [&](auto constant) {
+  with_tuning<Element>(architecture, [&](auto constant) {
     with_fan_in(pass.merge.fan_in, [&](auto fan_in) {
       constexpr unsigned kFanIn = decltype(fan_in)::value;
       constexpr unsigned kTileKeys = decltype(constant)::kTuning.merge_tile_keys(kFanIn);

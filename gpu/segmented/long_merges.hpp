@@ -33,12 +33,12 @@ struct LongScratch {
         rows(cutter.take<std::uint64_t>(needs.row_numbers)) {}
 };
 
-// The merge passes over long arrays. rows_of_pass(i, fan_in) sets what pass i needs in its arrays
-// and returns its rows of cuts.
-template <class Key, class RowsOfPass>
-void queue_long_merges(LongMergePass<Key> pass, const LongSortPass<Key>& tiles,
-                       const LongScratch<Key>& arrays, unsigned architecture, cudaStream_t stream,
-                       const RowsOfPass& rows_of_pass) {
+// The merge passes over long arrays: queue_pass(pass, to_output) queues each. rows_of_pass(arrays,
+// i, fan_in) sets what pass i needs in its arrays and returns its rows of cuts.
+template <class Key, class RowsOfPass, class QueuePass>
+void for_each_long_pass(LongMergePass<Key> pass, const LongSortPass<Key>& tiles,
+                        const LongScratch<Key>& arrays, const RowsOfPass& rows_of_pass,
+                        const QueuePass& queue_pass) {
   pass.passes = tiles.passes;
   pass.merge.samples = arrays.samples;
   pass.merge.sample_shift = kWrittenSampleShift<Key>;
@@ -54,13 +54,23 @@ void queue_long_merges(LongMergePass<Key> pass, const LongSortPass<Key>& tiles,
     pass.merge.writes_samples = passes_after > 0;
     pass.merge.maps = passes_after == 0 && tiles.maps.stores_mapped;
     pass.merge.row_count = rows_of_pass(pass.arrays, i, pass.merge.fan_in);
-    launch_long_partition(pass, architecture, stream);
+    queue_pass(pass, to_output);
+  }
+}
+
+template <class Key, class RowsOfPass>
+void queue_long_merges(const LongMergePass<Key>& merges, const LongSortPass<Key>& tiles,
+                       const LongScratch<Key>& arrays, unsigned architecture, cudaStream_t stream,
+                       const RowsOfPass& rows_of_pass) {
+  const auto queue_pass = [&](const LongMergePass<Key>& pass, bool /*to_output*/) {
+    launch_long_partition<Key>(pass, architecture, stream);
     if (pass.arrays.counts == nullptr) {
       launch_kway_merge(pass.merge, architecture, stream);
     } else {
       launch_listed_merge(pass, architecture, stream);
     }
-  }
+  };
+  for_each_long_pass(merges, tiles, arrays, rows_of_pass, queue_pass);
 }
 
 }  // namespace gsort::gpu

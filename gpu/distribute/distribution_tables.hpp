@@ -1,0 +1,82 @@
+// The tables of both distributions, from a sample of the input: their memory and their launches.
+// Host code.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include <cuda_runtime_api.h>
+
+#include "gpu/cuda/scratch.hpp"
+#include "gpu/distribute/distribute_shape.hpp"
+#include "gpu/distribute/launch.hpp"
+
+namespace gsort::gpu {
+
+template <class Key>
+[[nodiscard]] BinTables<Key> take_tables(ScratchCutter& cutter, std::uint64_t tables,
+                                         unsigned bin_bits) {
+  BinTables<Key> taken;
+  taken.bin_bits = bin_bits;
+  taken.splitters = cutter.take<Key>(tables * taken.bins());
+  taken.cells = cutter.take<std::uint16_t>(tables * taken.cell_count());
+  taken.heads = cutter.take<BinHead<Key>>(tables);
+  return taken;
+}
+
+// What is written, in device memory.
+template <class Key>
+struct DistributionTables {
+  Key* sample = nullptr;
+  BinTables<Key> first;
+  BinTables<Key> second;
+  BucketPlace* whole = nullptr;
+  LongArray* long_arrays = nullptr;
+  DistributionCounts* counts = nullptr;
+};
+
+template <class Key>
+struct SampledInput {
+  const Key* input = nullptr;
+  std::uint64_t count = 0;
+  KeyMap<Key> load_map;
+  ScratchMemory scratch;        // of the sample's sort
+  unsigned tile_keys = 0;       // of the first distribution
+  unsigned sort_tile_keys = 0;  // of the block sort
+};
+
+// Queues the sample, its sort, and the tables.
+template <class Key>
+void queue_tables(const SampledInput<Key>& input, const DistributionShape& shape,
+                  const DistributionChoice& choice, const DistributionTables<Key>& to,
+                  unsigned architecture, cudaStream_t stream) {
+  SamplePass<Key> sample;
+  sample.input = input.input;
+  sample.count = input.count;
+  sample.maps = EndMaps<Key>::of(input.load_map, {});
+  sample.sample = to.sample;
+  sample.sample_bits = shape.sample_bits;
+  sample.seed = choice.seed ? *choice.seed : std::random_device{}();
+  sample.counts = to.counts;
+  launch_sample_keys(sample, architecture, stream);
+  sort_keys<Key>({.input = to.sample,
+                  .output = to.sample,
+                  .count = shape.sample_keys(),
+                  .scratch = input.scratch,
+                  .stream = stream});
+  TablePass<Key> tables;
+  tables.sample = to.sample;
+  tables.sample_bits = shape.sample_bits;
+  tables.first = to.first;
+  tables.second = to.second;
+  tables.whole = to.whole;
+  tables.count = input.count;
+  tables.tile_keys = input.tile_keys;
+  tables.plan = choice.plan;
+  tables.sort_tile_keys = input.sort_tile_keys;
+  tables.long_arrays = to.long_arrays;
+  tables.counts = to.counts;
+  launch_bin_tables(tables, architecture, stream);
+}
+
+}  // namespace gsort::gpu
