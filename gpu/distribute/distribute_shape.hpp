@@ -20,6 +20,8 @@ inline constexpr unsigned kLongTiles = 8;
 
 // Keys of a bin of the second distribution, at most on average; a quarter of a block sort's tile.
 inline constexpr std::uint64_t kBinKeys = 2048;
+// The same of pairs: a quarter of the smallest tile.
+inline constexpr std::uint64_t kBinPairs = 1024;
 // 2^3 keys of the sample for each of these bins: few bins of a thousand exceed a mean twice.
 inline constexpr unsigned kSampleBitsOfBin = 3;
 // Of the keys, one in so many is room that bins of the first distribution may leave in their last
@@ -46,19 +48,22 @@ struct DistributionShape {
 
   [[nodiscard]] static constexpr DistributionShape of(std::uint64_t count,
                                                       const DistributionChoice& choice) {
-    unsigned bits = 2;
-    while (bits < 2 * kMostBinBits && kBinKeys << bits < count) ++bits;
-    DistributionShape shape;
+    const unsigned bits = bits_for(count, kBinKeys);
     unsigned first_bits = (bits + 1) / 2;
     while (first_bits > 1 && bits - first_bits < kMostBinBits &&
            kChunkRoomShare << (first_bits + kLeastChunkShift) > count) {
       --first_bits;
     }
-    shape.first_bits = choice.first_bits != 0 ? choice.first_bits : first_bits;
-    shape.second_bits = choice.second_bits != 0 ? choice.second_bits : bits - first_bits;
-    shape.sample_bits = shape.first_bits + shape.second_bits + kSampleBitsOfBin;
+    DistributionShape shape = of_bits(first_bits, bits - first_bits, choice);
     shape.add_chunks(count);
     return shape;
+  }
+
+  // Of pairs, which are counted before, so that bins need no chunks.
+  [[nodiscard]] static constexpr DistributionShape of_pairs(std::uint64_t count,
+                                                            const DistributionChoice& choice) {
+    const unsigned bits = bits_for(count, kBinPairs);
+    return of_bits((bits + 1) / 2, bits / 2, choice);
   }
 
   // Are so few keys distributed? The sample is sorted in the array that they go to first.
@@ -67,6 +72,19 @@ struct DistributionShape {
   }
 
  private:
+  [[nodiscard]] static constexpr unsigned bits_for(std::uint64_t count, std::uint64_t bin_keys) {
+    unsigned bits = 2;
+    while (bits < 2 * kMostBinBits && bin_keys << bits < count) ++bits;
+    return bits;
+  }
+  [[nodiscard]] static constexpr DistributionShape of_bits(unsigned first, unsigned second,
+                                                           const DistributionChoice& choice) {
+    DistributionShape shape;
+    shape.first_bits = choice.first_bits != 0 ? choice.first_bits : first;
+    shape.second_bits = choice.second_bits != 0 ? choice.second_bits : second;
+    shape.sample_bits = shape.first_bits + shape.second_bits + kSampleBitsOfBin;
+    return shape;
+  }
   constexpr void add_chunks(std::uint64_t count) {
     while ((count >> chunk_shift) + first_bins() > kMostChunks) ++chunk_shift;
     chunks_of_bin = (count >> chunk_shift) + 1;

@@ -9,9 +9,11 @@
 #include "gpu/cuda/tuning.hpp"
 #include "gpu/device_memory.hpp"
 #include "gpu/distribute/device_distribute.hpp"
+#include "gpu/distribute/device_pair_distribute.hpp"
 #include "gpu/distributions.hpp"
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/merge/merge_pass.hpp"
+#include "gpu/pairs_on_both.hpp"
 #include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
@@ -104,6 +106,36 @@ TYPED_TEST(EmulatedDistribution, SortsKeysOfAnyShape) {
       std::sort(keys.begin(), keys.end());
       ASSERT_TRUE(array.values() == keys) << static_cast<int>(shape);
       ASSERT_TRUE(array.guards_hold() && scratch.guards_hold());
+    }
+  }
+}
+
+template <class T>
+class EmulatedPairDistribution : public ::testing::Test {};
+
+using DistributedPairTypes =
+    ::testing::Types<Types<std::uint32_t, std::uint32_t>, Types<std::uint64_t, std::uint64_t>>;
+TYPED_TEST_SUITE(EmulatedPairDistribution, DistributedPairTypes);
+
+// The same; some blocks have several tiles of a bucket, some buckets tiles of several blocks.
+TYPED_TEST(EmulatedPairDistribution, SortsPairsOfAnyShapeStably) {
+  using Key = typename TypeParam::Key;
+  using Value = typename TypeParam::Value;
+  constexpr std::uint64_t kCount = 400'001;
+  for (const Shape shape : {Shape::kUniform, Shape::kZipf, Shape::kSawtooth}) {
+    for (const unsigned bits : {0U, 1U, 5U}) {
+      const DistributionChoice choice{5, DistributionPlan::kDistribute, 0, bits, bits};
+      const auto pairs = with_positions<TypeParam>(make_keys<Key>(shape, kCount, 7));
+      const DevicePairArrays<TypeParam> arrays(pairs, 0);
+      const auto bytes = sort_pairs_by_distribution_scratch_bytes<Key, Value>(kCount, choice);
+      const Scratch scratch(bytes, kScratchShift);
+      sort_pairs_by_distribution<Key, Value>({.input = arrays.get(),
+                                              .output = arrays.get(),
+                                              .count = kCount,
+                                              .scratch = {scratch.get(), bytes}},
+                                             choice);
+      ASSERT_TRUE(arrays.pairs() == stably_sorted(pairs, {}, {})) << static_cast<int>(shape);
+      ASSERT_TRUE(arrays.guards_hold() && scratch.guards_hold());
     }
   }
 }

@@ -1,9 +1,10 @@
 // gsort-bench pairs: u32 keys with u32 values, u64 keys with u32 and with u64 values, sorted
 // stably. The values are the pairs' positions, so the output shows whether equal keys kept their
-// order.
+// order. Beside sort_pairs, its sort by distribution, which no other program uses yet.
 #include "bench/pairs_bench.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
+#include "gpu/distribute/device_pair_distribute.hpp"
 #include "gpu/records/device_pairs.hpp"
 
 namespace gsort::bench {
@@ -17,11 +18,27 @@ void sort_by_gsort(const CubPairs<Key, Value>& pairs, CubScratch scratch) {
                                .scratch = {scratch.memory, scratch.bytes}});
 }
 
+// For benchmarks: inputs too small to gain by it are distributed, too.
+constexpr std::uint64_t kLeastPairs = std::uint64_t{1} << 20;
+
+template <class Key, class Value>
+void sort_by_distribution(const CubPairs<Key, Value>& pairs, CubScratch scratch,
+                          gpu::DistributionPlan plan) {
+  gpu::sort_pairs_by_distribution<Key, Value>({.input = {pairs.keys_in, pairs.values_in},
+                                               .output = {pairs.keys_out, pairs.values_out},
+                                               .count = pairs.count,
+                                               .scratch = {scratch.memory, scratch.bytes}},
+                                              {.plan = plan, .least_keys = kLeastPairs});
+}
+
 template <class Key, class Value>
 void bench_pairs_of(const Request& request, const GenSpec& spec, CopyRate& copy_rate,
                     Report& report) {
   copy_rate.measure(spec.count * (sizeof(Key) + sizeof(Value)));
-  PairsBench<Key, Value> bench(request, {.spec = spec});
+  PairsBench<Key, Value> bench(
+      request, {.spec = spec,
+                .scratch_bytes = gpu::sort_pairs_by_distribution_scratch_bytes<Key, Value>(
+                    spec.count, {.least_keys = kLeastPairs})});
   for_each_cub_and_count(spec.count, [&]<class Cub, class Count>(Cub, Count) {
     bench.add(cub_contender<Cub, Count>("radix sort of pairs"),
               cub_radix_sort_pairs<Cub, Count, Key, Value>);
@@ -29,6 +46,13 @@ void bench_pairs_of(const Request& request, const GenSpec& spec, CopyRate& copy_
               cub_merge_sort_pairs<Cub, Count, Key, Value>);
   });
   bench.add("gsort", sort_by_gsort<Key, Value>);
+  const auto distribute = [&](const char* name, gpu::DistributionPlan plan) {
+    bench.add(name, [plan](const CubPairs<Key, Value>& pairs, CubScratch scratch) {
+      sort_by_distribution(pairs, scratch, plan);
+    });
+  };
+  distribute("distribute", gpu::DistributionPlan::kOfSample);
+  distribute("distribute always", gpu::DistributionPlan::kDistribute);
   const std::string values = sizeof(Value) == 4 ? "u32" : "u64";
   report.add(group_of("stable sort of " + values + " values by", spec.format.type,
                       spec.distribution, spec.count),

@@ -1,0 +1,322 @@
+// See device_pair_distribute.hpp. The steps are those of device_distribute.cpp, whose samples,
+// tables, lists of tiles and passes of long arrays serve pairs as well.
+//
+// Problem. Pairs of equal keys have to keep their order. Where atomic additions give keys their
+// places, as in the distribution of keys, the order within a bin is that of the additions.
+//
+// Idea. Count before each distribution, and remember what each block has counted in each bucket, a
+// piece: some hundred thousand numbers. A bin's pairs of a piece begin behind those of the earlier
+// pieces; within a piece a block goes from tile to tile; within a tile each pair gets its rank
+// among those of the same bin in the order of the input (pair_distribution_kernel.cuh). So both
+// distributions are stable, and the block sort of the packed tiles is that of sort_pairs, which is.
+//
+// Example. Pairs 5a 3b 8c 1d 7e 2f 6g 3h, splitter 5, two blocks of four pairs: the pieces count
+// 2 2 | 2 2, so the second one's bins begin at 2 and 6: 3b 1d 2f 3h | 5a 8c 7e 6g.
+//
+// Model. n pairs of k + v bytes: two counts of kn, two distributions and a block sort of 2(k + v)n
+// each: 8k + 6v bytes a pair, where the merge sort of 2^28 pairs in tiles of 4,096 and passes of 8
+// moves 14(k + v). Predicted of 2^28 random pairs on an H200 (4.0 TB/s), in ms:
+//                              u32 with u32   u64 with u32   u64 with u64
+//   sample and tables               0.2            0.3            0.3
+//   two counts, 0.3 | 0.5 | 0.5     1.2            1.8            1.8
+//     of bytes each
+//   two distributions, 1.1 |        4.6            6.0            7.0
+//     1.6 | 2.1 of bytes each
+//   block sort, tiles 0.94 full     3.4            3.6            4.5
+//   together                        9.4           11.7           13.6
+//   the merge sort                 12.4           17.4           21.5
+// Of a distribution, ranks are 13 instructions a pair for ballots, and three accesses to shared
+// memory that conflict about 3.5 times; the look-up of the bin is what it is for keys.
+#include "gpu/distribute/device_pair_distribute.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "gpu/cuda/architecture.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/distribute/distribute_shape.hpp"
+#include "gpu/distribute/distribution_tables.hpp"
+#include "gpu/distribute/pair_launch.hpp"
+#include "gpu/records/pair_memory.hpp"
+
+namespace gsort::gpu {
+namespace {
+
+constexpr const char* kOperation = "sorting pairs on the GPU by distribution";
+
+bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
+  return DistributionShape::of_pairs(count, choice)
+      .suits(count, choice.least_keys.value_or(kLeastDistributedPairs));
+}
+
+// All that follows from the count, the choice and the card.
+template <class Key, class Value>
+struct PairDistributionSort {
+  static constexpr DistributionTuning kTuning = kPairDistribution<Key, Value>;
+
+  KernelTuning tuning;
+  DistributionShape shape;
+  SortShape passes;
+  DistributionBounds bounds;
+
+  PairDistributionSort(std::uint64_t count, const DistributionChoice& choice, unsigned architecture)
+      : tuning(tuning_for<PairOf<Key, Value>>(architecture)),
+        shape(DistributionShape::of_pairs(count, choice)),
+        passes(shape_of(count, tuning)),
+        bounds(DistributionBounds::of(count, shape, packed_tile_keys<Key>(tuning.block_sort_keys()),
+                                      passes, tuning)) {}
+
+  [[nodiscard]] LongNeeds needs(std::uint64_t count) const {
+    return {count, bounds.long_tiles, bounds.rows * (kRowHeader + tuning.max_fan_in)};
+  }
+  [[nodiscard]] std::uint64_t tiles(std::uint64_t count, std::uint64_t buckets) const {
+    return div_up(count, kTuning.tile_keys()) + (buckets > 1 ? buckets : 0);
+  }
+  // What both distributions need; the second one has no fewer.
+  [[nodiscard]] std::uint64_t piece_counts(std::uint64_t count) const {
+    const std::uint64_t buckets = shape.first_bins();
+    const std::uint64_t pieces = stretch_blocks(tiles(count, buckets), kTuning.threads) + buckets;
+    return pieces << std::max(shape.first_bits, shape.second_bits);
+  }
+};
+
+// What the distributions need; the merge passes have samples and cuts there later.
+template <class Key>
+struct EarlyPairScratch {
+  Key* sample;
+  BinTables<Key> first;
+  BinTables<Key> second;
+  std::uint64_t* first_rooms;
+  std::uint64_t* second_rooms;
+  std::uint32_t* piece_counts;
+  std::size_t bytes;
+
+  EarlyPairScratch(ScratchCutter cutter, const DistributionShape& shape, std::uint64_t counts)
+      : sample(cutter.take<Key>(shape.sample_keys())),
+        first(take_tables<Key>(cutter, 1, shape.first_bits)),
+        second(take_tables<Key>(cutter, shape.first_bins(), shape.second_bits)),
+        first_rooms(cutter.take<std::uint64_t>(shape.first_bins())),
+        second_rooms(cutter.take<std::uint64_t>(shape.last_bins())),
+        piece_counts(cutter.take<std::uint32_t>(counts)),
+        bytes(cutter.used_bytes()) {}
+
+  [[nodiscard]] static std::uint64_t room_bytes(const DistributionShape& shape) {
+    return round_up(shape.first_bins() * sizeof(std::uint64_t), kScratchAlignment) +
+           shape.last_bins() * sizeof(std::uint64_t);
+  }
+};
+
+template <class Key, class Value>
+struct PairDistributionScratch {
+  ScratchCutter cutter;
+  DistributionCounts* counts;
+  BucketPlace* whole;
+  BucketPlace* buckets;
+  LongArray* long_arrays;
+  LongArray* tile_arrays;
+  Value* values;             // the second buffer
+  std::size_t before_early;  // bytes
+  LongScratch<Key> merges;
+  EarlyPairScratch<Key> early;
+
+  PairDistributionScratch(void* scratch, std::uint64_t count,
+                          const PairDistributionSort<Key, Value>& sort)
+      : cutter(scratch),
+        counts(cutter.take<DistributionCounts>(1)),
+        whole(cutter.take<BucketPlace>(2)),
+        buckets(cutter.take<BucketPlace>(sort.shape.first_bins() + 1)),
+        long_arrays(cutter.take<LongArray>(sort.bounds.long_arrays)),
+        tile_arrays(cutter.take<LongArray>(sort.bounds.tile_arrays)),
+        values(cutter.take<Value>(count)),
+        before_early(cutter.used_bytes() + round_up(count * sizeof(Key), kScratchAlignment)),
+        merges(cutter, sort.needs(count), sort.tuning),
+        early(ScratchCutter(merges.samples), sort.shape, sort.piece_counts(count)) {}
+
+  [[nodiscard]] std::size_t bytes() const {
+    return std::max(cutter.used_bytes(), before_early + early.bytes);
+  }
+};
+
+// One distribution, but for where bins begin and what lies between the count and the distribution.
+template <class Key, class Value>
+PairDistributionPass<Key, Value> pass_of(ConstPairs<Key, Value> from, Pairs<Key, Value> to,
+                                         const PairDistributionScratch<Key, Value>& places) {
+  PairDistributionPass<Key, Value> pass;
+  pass.keys.input = from.keys;
+  pass.keys.output = to.keys;
+  pass.keys.counts = places.counts;
+  pass.values_in = from.values;
+  pass.values_out = to.values;
+  pass.piece_counts = places.early.piece_counts;
+  return pass;
+}
+
+template <class Key, class Value>
+void queue_first_distribution(const PairSort<Key, Value>& sort,
+                              const PairDistributionSort<Key, Value>& plan,
+                              const PairDistributionScratch<Key, Value>& places,
+                              unsigned architecture) {
+  auto pass = pass_of<Key, Value>(sort.input, {places.merges.buffer, places.values}, places);
+  pass.keys.maps = EndMaps<Key>::of(sort.load_map, {});
+  pass.keys.tables = places.early.first;
+  pass.keys.buckets = places.whole;
+  pass.keys.bucket_count = 1;
+  pass.keys.tile_count = plan.tiles(sort.count, 1);
+  pass.keys.rooms = places.early.first_rooms;
+  pass.bin_places = places.buckets;
+  launch_pair_counts(pass, architecture, sort.stream);
+  launch_bucket_places<Key>({pass.keys.rooms, plan.shape.first_bins(), places.buckets,
+                             plan.kTuning.tile_keys(), places.counts},
+                            architecture, sort.stream);
+  launch_pair_distribution(pass, architecture, sort.stream);
+}
+
+template <class Key, class Value>
+void queue_second_distribution(const PairSort<Key, Value>& sort,
+                               const PairDistributionSort<Key, Value>& plan,
+                               const PairDistributionScratch<Key, Value>& places,
+                               unsigned architecture) {
+  auto pass = pass_of<Key, Value>({places.merges.buffer, places.values}, sort.output, places);
+  pass.keys.maps = EndMaps<Key>::of({}, sort.store_map);
+  pass.keys.tables = places.early.second;
+  pass.keys.buckets = places.buckets;
+  pass.keys.bucket_count = plan.shape.first_bins();
+  pass.keys.tile_count = plan.tiles(sort.count, pass.keys.bucket_count);
+  pass.keys.rooms = places.early.second_rooms;
+  launch_pair_counts(pass, architecture, sort.stream);
+  PackPass<Key> pack;
+  pack.tables = pass.keys.tables;
+  pack.buckets = pass.keys.buckets;
+  pack.bucket_count = pass.keys.bucket_count;
+  pack.rooms = pass.keys.rooms;
+  pack.sort_tile_keys = plan.tuning.block_sort_keys();
+  pack.long_arrays = places.long_arrays;
+  pack.tile_arrays = places.tile_arrays;
+  pack.counts = places.counts;
+  launch_pack_bins(pack, architecture, sort.stream);
+  launch_pair_distribution(pass, architecture, sort.stream);
+}
+
+// The block sort's tiles of the distributed pairs.
+template <class Key, class Value>
+PairLongSortPass<Key, Value> tiles_of(const PairSort<Key, Value>& sort,
+                                      const PairDistributionSort<Key, Value>& plan,
+                                      const PairDistributionScratch<Key, Value>& places) {
+  PairLongSortPass<Key, Value> tiles;
+  tiles.keys.input = sort.output.keys;
+  tiles.keys.after_even_passes = sort.output.keys;
+  tiles.keys.after_odd_passes = places.merges.buffer;
+  tiles.keys.samples = places.merges.samples;
+  tiles.keys.maps = EndMaps<Key>::of({}, sort.store_map);
+  tiles.keys.passes = long_passes_of(plan.passes);
+  tiles.keys.arrays.counts = &places.counts->lists;
+  tiles.keys.arrays.long_arrays = places.long_arrays;
+  tiles.keys.arrays.tile_arrays = places.tile_arrays;
+  tiles.keys.arrays.slots = plan.bounds.slots;
+  tiles.keys.tile_count = plan.bounds.tile_arrays + plan.bounds.long_tiles;
+  tiles.values_in = sort.output.values;
+  tiles.values_after_even_passes = sort.output.values;
+  tiles.values_after_odd_passes = places.values;
+  return tiles;
+}
+
+template <class Key, class Value>
+void queue_tiles_and_merges(const PairSort<Key, Value>& sort,
+                            const PairDistributionSort<Key, Value>& plan,
+                            const PairDistributionScratch<Key, Value>& places,
+                            unsigned architecture) {
+  const auto tiles = tiles_of(sort, plan, places);
+  PackedPairSortPass<Key, Value> pass{tiles, tiles, places.counts};
+  pass.whole.keys.input = sort.input.keys;
+  pass.whole.keys.maps = EndMaps<Key>::of(sort.load_map, sort.store_map);
+  pass.whole.values_in = sort.input.values;
+  launch_packed_pair_sort(pass, architecture, sort.stream);
+  LongMergePass<Key> merges;
+  merges.arrays = tiles.keys.arrays;
+  const auto rows_of_pass = [&](LongArrays&, unsigned, unsigned) { return plan.bounds.rows; };
+  const auto queue_pass = [&](const LongMergePass<Key>& keys, bool to_output) {
+    launch_long_partition<PairOf<Key, Value>>(keys, architecture, sort.stream);
+    const PairMergePass<Key, Value> merge{
+        keys.merge, to_output ? tiles.values_after_odd_passes : tiles.values_after_even_passes,
+        to_output ? tiles.values_after_even_passes : tiles.values_after_odd_passes, 0};
+    launch_listed_pair_merge<Key, Value>({merge, keys.arrays, keys.pass}, architecture,
+                                         sort.stream);
+  };
+  for_each_long_pass(merges, tiles.keys, places.merges, rows_of_pass, queue_pass);
+}
+
+// Of a distribution, on any architecture; 0 if there is none.
+template <class Key, class Value>
+std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choice) {
+  if (!are_distributed(count, choice)) return 0;
+  std::size_t most = 0;
+  for (const TuningRow& row : kTunings) {
+    const PairDistributionSort<Key, Value> plan(count, choice, row.architecture);
+    most = std::max(most, PairDistributionScratch<Key, Value>(nullptr, count, plan).bytes());
+  }
+  return most;
+}
+
+template <class Key, class Value>
+void queue_distribution(const PairSort<Key, Value>& sort, const DistributionChoice& choice,
+                        unsigned architecture) {
+  const PairDistributionSort<Key, Value> plan(sort.count, choice, architecture);
+  const PairDistributionScratch<Key, Value> places(sort.scratch.memory, sort.count, plan);
+  check_cuda(cudaMemsetAsync(places.counts, 0, sizeof(DistributionCounts), sort.stream),
+             CudaCall::kMemory, "clearing the counts of a distribution");
+  check_cuda(cudaMemsetAsync(places.early.first_rooms, 0,
+                             EarlyPairScratch<Key>::room_bytes(plan.shape), sort.stream),
+             CudaCall::kMemory, "clearing the bins of a distribution");
+  const EarlyPairScratch<Key>& early = places.early;
+  // The array that is not used yet is the scratch memory of the sample's sort.
+  queue_tables<Key>(
+      {.input = sort.input.keys,
+       .count = sort.count,
+       .load_map = sort.load_map,
+       .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
+       .tile_keys = plan.kTuning.tile_keys(),
+       .sort_tile_keys = plan.tuning.block_sort_keys()},
+      plan.shape, choice,
+      {early.sample, early.first, early.second, places.whole, places.long_arrays, places.counts},
+      architecture, sort.stream);
+  queue_first_distribution(sort, plan, places, architecture);
+  queue_second_distribution(sort, plan, places, architecture);
+  queue_tiles_and_merges(sort, plan, places, architecture);
+}
+
+}  // namespace
+
+template <class Key, class Value>
+std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count,
+                                                     const DistributionChoice& choice) {
+  // Of a power of two more is needed than of one pair more, which is distributed in another shape.
+  return std::max({sort_pairs_scratch_bytes<Key, Value>(count),
+                   scratch_bytes_of<Key, Value>(count, choice),
+                   scratch_bytes_of<Key, Value>(std::bit_floor(count), choice)});
+}
+
+template <class Key, class Value>
+void sort_pairs_by_distribution(const PairSort<Key, Value>& sort,
+                                const DistributionChoice& choice) {
+  if (!are_distributed(sort.count, choice)) return sort_pairs(sort);
+  const std::size_t needed =
+      sort_pairs_by_distribution_scratch_bytes<Key, Value>(sort.count, choice);
+  require_output(sort.output, sort.count, sort.scratch, needed, kOperation);
+  require_arrays_to_sort(sort.input, sort.output, sort.count, sort.scratch.memory, needed,
+                         kOperation);
+  const unsigned architecture = current_architecture();
+  if (!pairs_fit_block<Key, Value>(architecture)) return sort_pairs(sort);
+  queue_distribution(sort, choice, architecture);
+}
+
+#define GSORT_PAIRS(Key, Value)                                              \
+  template std::size_t sort_pairs_by_distribution_scratch_bytes<Key, Value>( \
+      std::uint64_t, const DistributionChoice&);                             \
+  template void sort_pairs_by_distribution(const PairSort<Key, Value>&, const DistributionChoice&)
+GSORT_PAIRS(std::uint32_t, std::uint32_t);
+GSORT_PAIRS(std::uint32_t, std::uint64_t);
+GSORT_PAIRS(std::uint64_t, std::uint32_t);
+GSORT_PAIRS(std::uint64_t, std::uint64_t);
+#undef GSORT_PAIRS
+
+}  // namespace gsort::gpu
