@@ -71,7 +71,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .value_name = "FORMAT[:OUT]",
      .choices = "bin|text|npy|sosd",
      .group = kFiles,
-     .help = "bin|text|npy|sosd, in and out (by suffix)",
+     .help = "file formats: bin|text|npy|sosd (by suffix)",
      .more = "Raw keys, decimal numbers one a line, NumPy arrays (of records, too) of one "
              "dimension, or of two, whose rows are each sorted on their own, or SOSD files, which "
              "are raw keys behind their number in 64 bits, little endian. Without it, suffixes "
@@ -89,9 +89,10 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .value_name = "CODEC",
      .choices = "auto|none" GSORT_CODECS(GSORT_BAR_AND_NAME),
      .group = kFiles,
-     .help = "auto|none" GSORT_CODECS(GSORT_BAR_AND_NAME) ": of inputs (auto)",
+     .help = "decompress inputs: auto|none" GSORT_CODECS(GSORT_BAR_AND_NAME),
      .more =
-         "auto looks at the first bytes of each FILE. Data after the last gzip, bzip2, xz or "
+         "auto, the default, looks at the first bytes of each FILE. Data after the last gzip, "
+         "bzip2, xz or "
          "zstd member is an error, except zeros after gzip and the padding of the xz format. "
          "zstd windows of up to 128 MiB are read; for larger ones use zstd -dc --long=31 "
          "FILE | gsort -t TYPE. A pipe that begins with a skippable zstd frame of 4 KiB or more "
@@ -102,7 +103,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .value_name = "CODEC[:LEVEL]",
      .choices = "none" GSORT_CODECS(GSORT_BAR_AND_NAME),
      .group = kFiles,
-     .help = "none" GSORT_CODECS(GSORT_BAR_AND_NAME) ": of the output",
+     .help = "compress the output: none" GSORT_CODECS(GSORT_BAR_AND_NAME),
      .more = "Without it, the output's suffix decides (.gz, .bz2, .xz, .zst), else none. All cores "
              "compress; the output is a series of members, which every tool reads as one file.",
      .apply = set_compress},
@@ -263,7 +264,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
     {.letter = 'h',
      .group = kReporting,
      .common = true,
-     .help = "this screen",
+     .help = "the common options",
      .apply = [](Options& o, Text) { o.show = Show::kHelp; }},
     {.name = "help",
      .group = kReporting,

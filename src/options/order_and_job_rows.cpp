@@ -22,6 +22,11 @@ constexpr Choice<bool> kEndians[] = {{"little", false}, {"big", true}};
 constexpr Choice<ExplainMode> kExplainModes[] = {{"text", ExplainMode::kText},
                                                  {"json", ExplainMode::kJson}};
 
+constexpr std::string_view kTypeHelp =
+#define GSORT_NAME(type, name, ...) " " name
+    "key type:" GSORT_KEY_TYPES(GSORT_NAME);
+#undef GSORT_NAME
+
 constexpr auto kRows = std::to_array<OptionSpec>({
     {.name = "type",
      .letter = 't',
@@ -30,7 +35,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .choices = kKeyTypeChoices,
      .group = kOrder,
      .common = true,
-     .help = kKeyTypeNames,
+     .help = kTypeHelp,
      .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, "
              "else i32; a warning names the first FILE whose suffix says another type. If i32 is "
              "only assumed, a line on standard error says so, the output cannot replace a FILE, "

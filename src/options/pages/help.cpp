@@ -44,10 +44,12 @@ std::string term_of(const OptionSpec& spec) {
   return term;
 }
 
-// The help stands beside the term, all its lines do.
+// All lines of the help stand beside the term, or below it if it is too long.
 std::string line_of(const OptionSpec& spec) {
-  const std::string term = fmt::format("{:<{}} ", term_of(spec), kTermColumns);
-  return wrapped(spec.help, kColumns, term.size()).replace(0, term.size(), term);
+  const std::string term = term_of(spec);
+  std::string help = wrapped(spec.help, kColumns, kTermColumns + 1);
+  if (term.size() > kTermColumns) return term + '\n' + help;
+  return help.replace(0, term.size(), term);
 }
 
 template <std::size_t kCount>

@@ -45,11 +45,22 @@ TEST(ManualPage, ShowsTheExamplesOfTheHelp) {
   }
 }
 
+// Without what the shells need quotes for.
+std::string bare(std::string text) {
+  std::erase_if(text, [](char letter) { return letter == '\\' || letter == '\''; });
+  return text;
+}
+
 // What is offered is tested in the shells themselves: tests/cli/golden/completion.txt.
 void expect_every_option_in_completions(Program program) {
+  const std::string zsh = bare(zsh_completion(program));
+  const std::string fish = bare(fish_completion(program));
   for (const OptionSpec& spec : option_table(program)) {
     const std::string name(spec.name);
     const std::string letter(1, spec.letter);
+    const std::string help = bare(std::string(spec.help));
+    EXPECT_TRUE(holds(zsh, "[" + help + "]")) << help;
+    EXPECT_TRUE(holds(fish, " -d " + help + "\n")) << help;
     if (!name.empty()) {
       EXPECT_TRUE(holds(bash_completion(program), "--" + name)) << name;
       EXPECT_TRUE(holds(zsh_completion(program), "'*--" + name)) << name;

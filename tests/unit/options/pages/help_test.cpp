@@ -60,6 +60,13 @@ TEST(OptionTable, HasUniqueNamesAndLetters) {
   for (const std::string& name : names) EXPECT_EQ(names.count(name), 1U) << name;
 }
 
+TEST(OptionTable, DescribesOptionsBeforeTheirValues) {
+  for (const OptionSpec& spec : option_table()) {
+    const auto first = spec.choices.substr(0, spec.choices.find('|'));
+    EXPECT_TRUE(first.empty() || !spec.help.starts_with(first)) << spec.help;
+  }
+}
+
 TEST(OptionTable, KeepsItsGroupsTogether) {
   const auto rows = option_table();
   EXPECT_TRUE(std::ranges::is_sorted(rows, {}, &OptionSpec::group));
