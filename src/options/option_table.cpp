@@ -1,5 +1,6 @@
 // The table of options. Rows stand in the order of the help text: first those of
-// order_and_job_rows.cpp. -k, -T, -v and FILE add up, all else is overwritten by what comes later.
+// order_and_job_rows.cpp. -k, -T, --from, -v and FILE add up; all else is overwritten by what comes
+// later.
 #include <array>
 #include <vector>
 

@@ -21,7 +21,7 @@ constexpr std::string_view kUsage =
 
 constexpr std::string_view kSizes =
     R"(SIZE: 512M, 4G, 50%; K is 1024; a number without a unit is an error.
-An option may repeat: the last wins, but -k, -T and -v add up.
+An option may repeat: the last wins, but -k, -T, --from and -v add up.
 Long options are not abbreviated.
 )";
 

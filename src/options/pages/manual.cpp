@@ -46,7 +46,8 @@ A
 is 512M, 4G or 50%; K is 1024, and a number without a unit is an error.
 An option may repeat: the last one counts, except that
 .BR \-k ,
-.B \-T
+.BR \-T ,
+.B \-\-from
 and
 .B \-v
 add up and
