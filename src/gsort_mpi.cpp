@@ -97,6 +97,14 @@ std::string summary_of(const cluster::ClusterOutcome& outcome, unsigned hosts) {
       format_bytes(outcome.own.exchange.bytes), outcome.own.exchange.frames);
 }
 
+std::string lost_nan_payloads_of(const cluster::ClusterOutcome& outcome) {
+  std::uint64_t lost = 0;
+  for (const cluster::RankReport& rank : outcome.ranks) lost += rank.lost_nan_payloads;
+  if (lost == 0) return {};
+  return fmt::format("gsort-mpi: {} NaN written without their payloads, which text does not hold\n",
+                     format_count(lost));
+}
+
 void write_report(io::Output& output, const std::string& text) {
   try {
     output.write_next(std::as_bytes(std::span(text)));
@@ -174,7 +182,9 @@ class Process {
     if (team.rank() != 0) return;
     if (stats) write_report(*stats, cluster_stats(team, outcome, options));
     put_to_stderr(outcome.note);
-    if (options.verbosity > 0) put_to_stderr(summary_of(outcome, team.count()));
+    if (options.verbosity <= 0) return;
+    put_to_stderr(lost_nan_payloads_of(outcome));
+    put_to_stderr(summary_of(outcome, team.count()));
   }
 
   // Together. Returns whether rank 0 shows the progress of all.

@@ -110,7 +110,7 @@ class ClusterSort {
     job_ = job_of(options_, *reader_);
     outcome_.note = note_of_types(options_, job_);
     require_same_sort(team_, options_, *reader_, job_);
-    refuse_output_form(job_.output_form);
+    refuse_output_form(options_, job_.output_form);
     outcome_.elements = *reader_->known_size() / job_.element.bytes();
     if (options_.inputs_here) team_.sum(std::span(&outcome_.elements, 1));
     outcome_.bytes = checked_product(outcome_.elements, job_.element.bytes());
@@ -388,7 +388,7 @@ class ClusterSort {
       context.scratch.push_back(
           scratch->bytes().subspan(worker * sizes_.scratch_bytes, sizes_.scratch_bytes));
     }
-    context.in_order = job_.unique;
+    context.in_order = job_.unique || !job_.output_form.is_plain();
     std::vector<std::byte> before;
     if (job_.unique) {
       before = element_before(team_, views_, *parts_, cuts_, job_.element, context.scratch.front());
@@ -432,6 +432,7 @@ class ClusterSort {
     RankReport& own = outcome_.own;
     own.elements_read = share_;
     own.elements_written = proof_->output().count;
+    own.lost_nan_payloads = output_->lost_nan_payloads();
     own.runs = runs_.size();
     if (store_) {
       own.kept_bytes = store_->bytes_kept();

@@ -20,6 +20,7 @@ namespace gsort::cluster {
 struct RankReport {
   std::uint64_t elements_read = 0;
   std::uint64_t elements_written = 0;
+  std::uint64_t lost_nan_payloads = 0;  // of elements written as text
   std::uint64_t runs = 0;
   std::uint64_t kept_bytes = 0;     // of runs as stored, in memory
   std::uint64_t spilled_bytes = 0;  // the same, in temporary folders

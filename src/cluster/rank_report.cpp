@@ -16,6 +16,7 @@ Json object_of(unsigned rank, const std::string& host, const RankReport& report)
           {"host", host},
           {"elements_read", report.elements_read},
           {"elements_written", report.elements_written},
+          {"lost_nan_payloads", report.lost_nan_payloads},
           {"runs", report.runs},
           {"kept_bytes", report.kept_bytes},
           {"spilled_bytes", report.spilled_bytes},

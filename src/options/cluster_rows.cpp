@@ -16,16 +16,38 @@ using Text = std::string_view;
 constexpr unsigned kMostSeconds = 1'000'000;
 
 // By long name, or letter.
-constexpr std::string_view kShared[] = {"type",        "endian",      "reverse",
-                                        "record",      "key",         "skip",
-                                        "output",      "format",      "temporary-directory",
-                                        "buffer-size", "parallel",    "direct-io",
-                                        "pack-runs",   "no-verify",   "q",
-                                        "v",           "color",       "h",
-                                        "help",        "version",     "stats",
-                                        "explain",     "progress",    "check",
-                                        "C",           "fingerprint", "expect",
-                                        "unique",      "top",         "inputs-here"};
+constexpr std::string_view kShared[] = {"type",
+                                        "endian",
+                                        "reverse",
+                                        "record",
+                                        "key",
+                                        "skip",
+                                        "output",
+                                        "format",
+                                        "temporary-directory",
+                                        "buffer-size",
+                                        "parallel",
+                                        "direct-io",
+                                        "pack-runs",
+                                        "no-verify",
+                                        "q",
+                                        "v",
+                                        "color",
+                                        "h",
+                                        "help",
+                                        "version",
+                                        "stats",
+                                        "explain",
+                                        "progress",
+                                        "check",
+                                        "C",
+                                        "fingerprint",
+                                        "expect",
+                                        "unique",
+                                        "top",
+                                        "inputs-here",
+                                        "compress",
+                                        "verify-encoding"};
 
 // What differs from the help of gsort: by long name.
 struct OwnText {
@@ -40,13 +62,20 @@ constexpr OwnText kOwnTexts[] = {
      "--parts, FILE has {rank} in its name."},
     {"format",
      "Raw keys, NumPy arrays (of records, too) of one dimension, or SOSD files, which are raw keys "
-     "behind their number in 64 bits, little endian. Without it, suffixes decide (.npy, else raw), "
-     "for each FILE and for the output; an output without such a suffix gets the format of the "
-     "first FILE. One value is for input and output; --format=npy:bin reads arrays and writes raw "
-     "keys. An array's header gives type and byte order; -t gives the type of a SOSD file."},
+     "behind their number in 64 bits, little endian; with --parts the output may be text, decimal "
+     "numbers one a line. Without it, suffixes decide (.npy, .txt, else raw), for each FILE and "
+     "for the output; an output without such a suffix gets the format of the first FILE. One value "
+     "is for input and output; --format=npy:bin reads arrays and writes raw keys. An array's "
+     "header "
+     "gives type and byte order; -t gives the type of a SOSD file. In text, every NaN is nan or "
+     "-nan, without its payload; -v prints how many payloads were lost."},
     {"temporary-directory",
      "Name a local disk: each host keeps the runs of its share there. The default is $TMPDIR, "
      "else /var/tmp."},
+    {"compress",
+     "Needs --parts. Without it, the output's suffix decides (.gz, .bz2, .xz, .zst), else none. "
+     "Each "
+     "file is a series of members, which every tool reads as one file."},
     {"progress",
      "Rank 0 shows how far all processes are, and the slowest. auto: if its standard error is a "
      "terminal, after the first second; most launchers make it a pipe. always: also elsewhere, one "
@@ -85,8 +114,9 @@ constexpr auto kOwnRows = std::to_array<OptionSpec>({
      .more = "-o gives the names: in sorted-{rank}.u64, gsort-mpi replaces {rank} by the number of "
              "the process, 0 to P-1, with leading zeros. The folders may be local disks. The "
              "files hold consecutive parts of the result, which differ by one element at most: "
-             "raw keys in the order of their numbers are what one output would hold; each .npy "
-             "or SOSD file is complete by itself. Either all files appear or none, unless a "
+             "raw keys and lines of text in the order of their numbers are what one output would "
+             "hold, and so is what compressed files hold; each .npy or SOSD file is complete by "
+             "itself. Either all files appear or none, unless a "
              "process is killed in the last step; a file that exists already is an error.",
      .apply = [](Options& o, Text) { o.parts = true; }},
     {.name = "generate",

@@ -5,6 +5,7 @@ import random
 import struct
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from network import launcher_of
@@ -70,15 +71,17 @@ class Bed:
         elif (self.folder / output).read_bytes() != (self.folder / expected).read_bytes():
             self.fail(f"{what}, {processes} processes: other bytes than gsort's")
 
-    def expect_same_parts(self, processes: int, what: str, inputs: list[str], *options: str, suffix: str = "u64") -> None:
-        """The files of --parts, one behind the other, are what gsort makes of the inputs."""
-        self.run([str(self.gsort), *options, *inputs, "-o", "expected"]).check_returncode()
+    def expect_same_parts(self, processes: int, what: str, inputs: list[str], *options: str, suffix: str = "u64",
+                          read: Callable[[bytes], bytes] = bytes) -> None:
+        """The files of --parts, one behind the other, are what gsort makes of the inputs, if `read` reads both."""
+        expected = f"expected.{suffix}"
+        self.run([str(self.gsort), *options, *inputs, "-o", expected]).check_returncode()
         done = self.run(self.mpi(processes, "--parts", *options, *inputs, "-o", f"part-{{rank}}.{suffix}"))
         self.sorts += 1
         parts = [self.folder / f"part-{rank}.{suffix}" for rank in range(processes)]
         if done.returncode != 0 or sorted(self.folder.glob("part-*")) != parts:
             self.fail(f"parts of {what}, {processes} processes", done)
-        elif b"".join(part.read_bytes() for part in parts) != (self.folder / "expected").read_bytes():
+        elif b"".join(read(part.read_bytes()) for part in parts) != read((self.folder / expected).read_bytes()):
             self.fail(f"parts of {what}, {processes} processes: other bytes than gsort's")
         for part in self.folder.glob("part-*"):
             part.unlink()

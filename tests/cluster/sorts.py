@@ -4,8 +4,11 @@ must end with one message before anything is read, and a process that is killed 
 else that the next sort does not remove. Skips with status 77 where there is no mpirun."""
 
 import argparse
+import bz2
 import contextlib
+import gzip
 import json
+import lzma
 import os
 import random
 import shutil
@@ -83,6 +86,38 @@ def write_parts(bed: Bed) -> None:
             bed.fail(f"part {rank} of an array")
         (bed.folder / f"part-{rank}.npy").unlink()
     parts_on_hosts(bed)
+
+
+def write_encoded_parts(bed: Bed) -> None:
+    """Text and compressed files of each process: what they hold, one behind the other, is what one file of gsort holds."""
+    rng = random.Random(13)
+    for processes in (1, 2, 3, 4):
+        for kind, count in (("random", 70_001), ("few", 5_000), ("sorted", 3), ("equal", 0)):
+            data = bed.write("in.i32", keys(kind, "i", count, rng))
+            options = rng.choice([[], ["-u"], ["-r"], [f"--top={count // 2 + 1}"], ["--verify-encoding"]])
+            bed.expect_same_parts(processes, f"{kind} text", [data], "--format=bin:text", "-t", "i32", *options, suffix="txt")
+            bed.expect_same_parts(processes, f"{kind} text, gzip", [data], *options, suffix="txt.gz", read=gzip.decompress)
+            bed.expect_same_parts(processes, f"{kind} xz", [data], "--format=bin", *options, suffix="i32.xz",
+                                  read=lzma.decompress)
+        narrow = bed.write("in.u8", rng.randbytes(9_001))
+        bed.expect_same_parts(processes, "narrow keys as text", [narrow], rng.choice(["-u", "-r"]), suffix="txt")
+        records = bed.write("in.dat", b"".join(rng.choice([b"a", b"b"]) + rng.randbytes(11) for _ in range(5_001)))
+        bed.expect_same_parts(processes, "compressed records", [records], "--record=12", "--key=0:bytes1", "--compress=bzip2:3",
+                              suffix="dat", read=bz2.decompress)
+    data = bed.write("large.u64", keys("random", "Q", 3_000_000, rng))
+    bed.expect_same_parts(3, "text of several runs", [data], "-S", "24M", "--parallel=1", suffix="txt")
+    head = bed.write("head.bin", b"a header of 24 bytes....." [:24] + keys("few", "Q", 9_000, rng))
+    bed.expect_same_parts(3, "compressed, behind a header", [head], "--skip=24", "-t", "u64", suffix="bin.gz", read=gzip.decompress)
+    nans = bed.write("in.f64", struct.pack("<4Q", 0x7FF8000000000001, 0x7FF0000000000002, 0xFFF8000000000003, 5))
+    bed.expect_same_parts(2, "NaN as text", [nans], suffix="txt")
+    done = bed.run(bed.mpi(2, "-v", "--parts", nans, "-o", "part-{rank}.txt"))
+    if done.returncode != 0 or "gsort-mpi: 3 NaN written without their payloads" not in done.stderr:
+        bed.fail("NaN payloads that text does not hold", done)
+    done = bed.run(bed.mpi(2, "-u", "--parts", "in.i32", "-o", "array-{rank}.npy.gz"))
+    if done.returncode == 0 or "writing an array of distinct keys" not in done.stderr:
+        bed.fail("a compressed array of distinct keys", done)
+    for part in bed.folder.glob("part-*"):
+        part.unlink()
 
 
 def parts_on_hosts(bed: Bed) -> None:
@@ -301,6 +336,8 @@ def refuse(bed: Bed) -> None:
             (["in.u64"], "writing standard output: gsort-mpi cannot do this yet"),
             (["-t", "u64", "-o", "old"], "reading standard input: gsort-mpi cannot do this yet"),
             (["in.txt", "-t", "u64", "-o", "old"], "text and compressed files: gsort-mpi cannot do this yet"),
+            (["in.u64", "-o", "old.txt"], "writing text into one file: gsort-mpi cannot do this yet"),
+            (["in.u64", "-o", "old.u64.zst"], "compressing into one file: gsort-mpi cannot do this yet"),
             (["-m", "in.u64", "-o", "old"], "option '-m': gsort-mpi does not have it yet"),
             (["-u", "in.u64", "-o", "old"], "sorting with -u into one file: gsort-mpi cannot do this yet"),
             (["-u", "--parts", "--top=3", "in.u64", "-o", "o{rank}"], "sorting with -u and --top: gsort-mpi cannot do this yet"),
@@ -399,7 +436,7 @@ def descendants(process: int) -> list[str]:
 
 
 CASES = {case.__name__: case for case in (
-    sort_keys, sort_narrow_keys, write_parts, write_one_of_each, read_inputs_here, write_the_first, sort_in_place, sort_records,
+    sort_keys, sort_narrow_keys, write_parts, write_encoded_parts, write_one_of_each, read_inputs_here, write_the_first, sort_in_place, sort_records,
     sort_arrays, check, progress, refuse, differ, kill)}
 
 

@@ -53,6 +53,12 @@ void refuse_unsupported(const io::Reader& reader, const Job& job) {
   if (job.array_elements > 0) throw not_yet("reading arrays of two dimensions");
 }
 
+// Where an element lies in one file is not known before all elements in front of it are.
+Error only_parts(std::string what) {
+  return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet")
+      .hint("add --parts, which writes one file for each process");
+}
+
 }  // namespace
 
 Error not_yet(std::string what) {
@@ -65,18 +71,15 @@ void refuse_standard_input(const Options& options) {
 }
 
 void refuse_output(const Options& options) {
-  if (options.unique && !options.parts) {
-    throw Error(ErrorKind::kUsage, "sorting with -u into one file", "gsort-mpi cannot do this yet")
-        .hint("add --parts, which writes one file for each process");
-  }
+  if (options.unique && !options.parts) throw only_parts("sorting with -u into one file");
   if (options.unique && options.top) throw not_yet("sorting with -u and --top");
   if (options.output.value_or("-") == "-") throw not_yet("writing standard output");
 }
 
-void refuse_output_form(const OutputForm& form) {
-  if (form.codec != Codec::kNone || form.format == FileFormat::kText) {
-    throw not_yet("writing text and compressed files");
-  }
+void refuse_output_form(const Options& options, const OutputForm& form) {
+  if (options.parts || form.is_plain()) return;
+  throw only_parts(form.codec != Codec::kNone ? "compressing into one file"
+                                              : "writing text into one file");
 }
 
 void require_same_sort(Team& team, const Options& options, const io::Reader& reader,

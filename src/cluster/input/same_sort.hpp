@@ -18,7 +18,7 @@ namespace gsort::cluster {
 void refuse_standard_input(const Options& options);
 // What gsort-mpi does not write. Throws: Error(kUsage).
 void refuse_output(const Options& options);
-void refuse_output_form(const OutputForm& form);
+void refuse_output_form(const Options& options, const OutputForm& form);
 
 // Together. With options.inputs_here, each has its own inputs, of the same kind of elements.
 // Throws: Error(kUsage) for inputs that are not supported, and in rank 0 where hosts differ, which

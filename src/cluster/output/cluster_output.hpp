@@ -36,6 +36,9 @@ class ClusterOutput : public PieceSink {
   // the disk. Throws: Error when others have come here, or they cannot be synced.
   virtual void finish(const PartTable& parts, std::uint64_t elements) = 0;
 
+  // How many NaN this process has written as text, which does not hold their payloads.
+  [[nodiscard]] virtual std::uint64_t lost_nan_payloads() const { return 0; }
+
   // Together. Throws: Error, as Team; no process has changed anything then, unless it was killed,
   // or the error says so.
   virtual void put_in_place(Team& team, const PartTable& parts) = 0;

@@ -24,10 +24,14 @@ class RankOutput final : public ClusterOutput {
   [[nodiscard]] const io::Output* output() const override { return &*output_; }
   // The header is that of rank 0's file; an array is complete in each.
   void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) override;
-  // Thread-safe. Position as of all files; with -u as of this one.
+  // Thread-safe. Position as of all files; with -u as of this one. Of text and compressed files,
+  // pieces must be started in the order of their positions.
   void put(std::uint64_t position, ConstByteSpan elements) override;
   void abandon() noexcept override;
   void finish(const PartTable& parts, std::uint64_t elements) override;
+  [[nodiscard]] std::uint64_t lost_nan_payloads() const override {
+    return writer_ ? writer_->lost_nan_payloads() : 0;
+  }
   void put_in_place(Team& team, const PartTable& parts) override;
 
  private:

@@ -204,6 +204,37 @@ TEST_F(WholeJobs, WriteConsecutivePartsOfEqualSize) {
   }
 }
 
+TEST_F(WholeJobs, WriteTextAsConsecutiveParts) {
+  const std::string output = folder_ / "out-{rank}.txt";
+  for (const unsigned processes : {1U, 2U, 3U, 11U}) {
+    for (const bool unique : {false, true}) {
+      Keys keys = random_keys(5000, 3000);
+      const std::string input = write("in.u32", bytes_of(keys));
+      std::vector<const char*> words = {"--parts", input.c_str(), "-o", output.c_str()};
+      if (unique) words.push_back("-u");
+      const Options options = options_of(words);
+      sort_by(processes, options);
+      std::ranges::sort(keys);
+      if (unique) keys.erase(std::ranges::unique(keys).begin(), keys.end());
+      std::string wanted;
+      for (const std::uint32_t key : keys) wanted += std::to_string(key) + "\n";
+      EXPECT_TRUE(std::ranges::equal(joined(options, processes), std::as_bytes(std::span(wanted))))
+          << processes << " processes";
+    }
+  }
+}
+
+TEST_F(WholeJobs, RefuseTextAndCompressionInOneFile) {
+  const std::string input = write("in.u32", bytes_of(random_keys(10, 10)));
+  for (const char* const name : {"out.txt", "out.u32.gz"}) {
+    const std::string output = folder_ / name;
+    const std::string text = refused_by(2, options_of({input.c_str(), "-o", output.c_str()}));
+    EXPECT_NE(text.find("into one file"), std::string::npos) << text;
+    EXPECT_NE(text.find("--parts"), std::string::npos) << text;
+    EXPECT_FALSE(std::filesystem::exists(output));
+  }
+}
+
 TEST_F(WholeJobs, WriteOneOfEachKeyWhereverPartsMeet) {
   const std::string output = folder_ / "out-{rank}.u32";
   for (const unsigned processes : {1U, 2U, 3U, 4U, 7U}) {
