@@ -7,12 +7,18 @@
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "base/error.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/scratch.hpp"
+#include "gpu/shares/host_shares.hpp"
 #include "gpu/shares/share_elements.hpp"
-#include "gpu/shares/shares_sort.hpp"
 
 namespace gsort::gpu {
+
+inline void require_devices(std::size_t devices, const char* operation) {
+  if (devices > 0) return;
+  throw Error(ErrorKind::kUsage, operation, "no devices were given");
+}
 
 // The memory of one call, on all devices.
 class MemoryOfCall {

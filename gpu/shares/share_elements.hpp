@@ -2,7 +2,6 @@
 // passed as Pairs; of keys alone, the pointer to the values is null.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -10,13 +9,12 @@
 
 #include <cuda_runtime_api.h>
 
-#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/scratch.hpp"
 #include "gpu/distribute/device_distribute.hpp"
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/records/device_pairs.hpp"
-#include "gpu/records/launch.hpp"
 #include "gpu/shares/shares_sort.hpp"
-#include "gpu/sort/arriving_keys.hpp"
+#include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
 
@@ -110,68 +108,29 @@ void merge_elements(const ElementMerge<Key, Value>& merge) {
   }
 }
 
+// What the sort of a chunk that came from host memory needs.
 template <class Key, class Value>
-[[nodiscard]] std::size_t arrival_bytes(const std::vector<std::uint64_t>& chunks) {
+[[nodiscard]] std::size_t chunk_sort_bytes(std::uint64_t count) {
   if constexpr (kHasValues<Value>) {
-    std::uint64_t count = 0;
-    for (const std::uint64_t elements : chunks) count += elements;
-    return std::max(sort_pairs_scratch_bytes<Key, Value>(chunks.back()),
-                    merge_pair_slices_scratch_bytes<Key, Value>(
-                        count, static_cast<std::uint32_t>(chunks.size())));
+    return sort_pairs_scratch_bytes<Key, Value>(count);
   } else {
-    return arriving_scratch_bytes<Key>(chunks);
+    return sort_keys_scratch_bytes<Key>(count);
   }
 }
 
-// Elements that arrive from host memory, and what becomes of them on a device.
+// As sort_elements, with less scratch memory and more time: such a sort waits for the bus.
 template <class Key, class Value>
-struct ElementArrival {
-  const HostPairSort<Key, Value>& host;
-  std::uint64_t first = 0;  // the number of the first of them in all of the input
-  std::vector<std::uint64_t> chunks;
-  Pairs<Key, Value> arrived;
-  Pairs<Key, Value> merged;
-  ScratchMemory scratch;  // of arrival_bytes(chunks)
-  cudaStream_t stream;
-};
-
-// As sort_arriving_keys, in ordered form.
-template <class Key, class Value>
-[[nodiscard]] Pairs<Key, Value> sort_arriving_pairs(const ElementArrival<Key, Value>& arrival) {
-  const HostPairSort<Key, Value>& host = arrival.host;
-  const auto copy = [&](std::uint64_t begin, std::uint64_t count, cudaStream_t copies) {
-    const Pairs<Key, Value> chunk = behind(arrival.arrived, begin);
-    const std::uint64_t from = arrival.first + begin;
-    copy_arriving(chunk.keys, host.input.keys + from, count, copies);
-    if (!host.takes_numbers) copy_arriving(chunk.values, host.input.values + from, count, copies);
-  };
-  const auto sort = [&](std::uint64_t begin, std::uint64_t count) {
-    const Pairs<Key, Value> chunk = behind(arrival.arrived, begin);
-    if (host.takes_numbers) {
-      launch_count_up(chunk.values, arrival.first + begin, count, arrival.stream);
-    }
-    sort_elements(chunk, count, host.map, arrival.scratch, arrival.stream);
-  };
-  queue_arrivals(arrival.chunks, arrival.stream, copy, sort);
-  if (arrival.chunks.size() == 1) return arrival.arrived;
-  merge_elements<Key, Value>(
-      {arrival.arrived, arrival.chunks, arrival.merged, {}, arrival.scratch, arrival.stream});
-  return arrival.merged;
-}
-
-// Queues all of it on the stream. Returns the arrays that will hold the sorted elements.
-template <class Key, class Value>
-[[nodiscard]] Pairs<Key, Value> sort_arriving(const ElementArrival<Key, Value>& arrival) {
+void sort_chunk(const Pairs<Key, Value>& chunk, std::uint64_t count, const KeyMap<Key>& load_map,
+                const ScratchMemory& scratch, cudaStream_t stream) {
   if constexpr (kHasValues<Value>) {
-    return sort_arriving_pairs(arrival);
+    sort_elements(chunk, count, load_map, scratch, stream);
   } else {
-    return {.keys = sort_arriving_keys<Key>({.input = arrival.host.input.keys + arrival.first,
-                                             .chunks = arrival.chunks,
-                                             .arrived = arrival.arrived.keys,
-                                             .merged = arrival.merged.keys,
-                                             .load_map = arrival.host.map,
-                                             .scratch = arrival.scratch,
-                                             .stream = arrival.stream})};
+    sort_keys<Key>({.input = chunk.keys,
+                    .output = chunk.keys,
+                    .count = count,
+                    .load_map = load_map,
+                    .scratch = scratch,
+                    .stream = stream});
   }
 }
 

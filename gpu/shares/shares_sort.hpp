@@ -1,5 +1,6 @@
 // Sorting over several devices in one call: keys, or pairs of keys and values, that lie in the
-// memories of several devices, or in host memory. Any host code may include this file.
+// memories of several devices. Any host code may include this file. Read next: host_shares.hpp, for
+// those in host memory.
 //
 // Each device sorts its share, in ordered form. share_cuts.hpp finds which slice of each share
 // belongs to which device: device i gets as many keys as it had, those that come after the keys of
@@ -11,10 +12,8 @@
 //   cuts at 3   1 | 2                      1 - 5 7 | 2 3 - 9
 //   slices      1, 2 3 | 5 7, 9   merged   1 2 3 | 5 7 9
 //
-// If the result goes to host memory, each device merges its part in pieces, which exact cuts find:
-// while it merges a piece, it fetches the slices of the next one and copies the one before to the
-// host. If the result stays on the devices, parts are merged whole: a merge writes to memory from
-// which other devices still fetch, and another array for it would need half as much memory again.
+// Parts are merged whole: a merge writes to memory from which other devices still fetch, and
+// another array for it would need half as much memory again.
 //
 // Values go with their keys. Sorts of pairs are stable over all devices: shares are sorted and
 // merged stably, in the order of their numbers, and a cut takes equal keys from lower shares
@@ -70,77 +69,16 @@ template <class Key, class Value>
 template <class Key, class Value>
 void sort_pair_shares(std::span<const PairShare<Key, Value>> shares, const KeyMap<Key>& map);
 
-// A device that takes a share of a sort of host memory.
-struct SharingDevice {
-  int ordinal = 0;
-  ScratchMemory scratch{};  // its memory, of sort_host_shares_scratch_bytes(count, devices)
-};
-
-// The least keys of a piece of a part, unless it is the last.
-inline constexpr std::uint64_t kLeastPieceKeys = std::uint64_t{1} << 21;
-
-// Memory of each device for a sort of `count` keys in host memory: two arrays of its share of the
-// keys, and an eighth.
-template <class Key>
-[[nodiscard]] std::size_t sort_host_shares_scratch_bytes(
-    std::uint64_t count, std::uint32_t devices, std::uint64_t least_piece_keys = kLeastPieceKeys);
-
-// Keys in host memory; the output may be the input.
-template <class Key>
-struct HostShareSort {
-  const Key* input = nullptr;
-  Key* output = nullptr;
-  std::uint64_t count = 0;
-  KeyMap<Key> map{};
-  std::uint64_t least_piece_keys = kLeastPieceKeys;  // another in tests; not 0
-};
-
-// Sorts keys in host memory on several devices, whose links to the host add up. Fast only if the
-// memory is pinned (cudaHostRegister, cudaMallocHost). Returns when it is done. Requires and
-// throws: as sort_shares, but after a DeviceError only the output may have changed.
-template <class Key>
-void sort_host_shares(const HostShareSort<Key>& sort, std::span<const SharingDevice> devices);
-
-// The same for pairs: arrays of keys and of values.
-template <class Key, class Value>
-[[nodiscard]] std::size_t sort_host_pairs_scratch_bytes(
-    std::uint64_t count, std::uint32_t devices, std::uint64_t least_piece_keys = kLeastPieceKeys);
-
-// Pairs in host memory. Either array of the output may be that of the input.
-template <class Key, class Value>
-struct HostPairSort {
-  ConstPairs<Key, Value> input{};
-  Pairs<Key, Value> output{};
-  std::uint64_t count = 0;
-  KeyMap<Key> map{};
-  std::uint64_t least_piece_keys = kLeastPieceKeys;  // another in tests; not 0
-  // The values are the numbers of the pairs, from 0 on: the input has no values, the output gets no
-  // keys. Requires: a Value can hold these numbers.
-  bool takes_numbers = false;
-};
-
-// Sorts pairs in host memory on several devices, stably. Requires and throws: as sort_host_shares.
-template <class Key, class Value>
-void sort_host_pairs(const HostPairSort<Key, Value>& sort, std::span<const SharingDevice> devices);
-
-#define GSORT_DECLARE(Key)                                                                      \
-  extern template std::size_t sort_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t);     \
-  extern template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&);      \
-  extern template std::size_t sort_host_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t, \
-                                                                  std::uint64_t);               \
-  extern template void sort_host_shares(const HostShareSort<Key>&, std::span<const SharingDevice>);
+#define GSORT_DECLARE(Key)                                                                  \
+  extern template std::size_t sort_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t); \
+  extern template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&);
 GSORT_DECLARE(std::uint32_t)
 GSORT_DECLARE(std::uint64_t)
 #undef GSORT_DECLARE
 #define GSORT_DECLARE(Key, Value)                                                        \
   extern template std::size_t sort_pair_shares_scratch_bytes<Key, Value>(std::uint64_t,  \
                                                                          std::uint32_t); \
-  extern template void sort_pair_shares(std::span<const PairShare<Key, Value>>,          \
-                                        const KeyMap<Key>&);                             \
-  extern template std::size_t sort_host_pairs_scratch_bytes<Key, Value>(                 \
-      std::uint64_t, std::uint32_t, std::uint64_t);                                      \
-  extern template void sort_host_pairs(const HostPairSort<Key, Value>&,                  \
-                                       std::span<const SharingDevice>);
+  extern template void sort_pair_shares(std::span<const PairShare<Key, Value>>, const KeyMap<Key>&);
 GSORT_DECLARE(std::uint32_t, std::uint32_t)
 GSORT_DECLARE(std::uint32_t, std::uint64_t)
 GSORT_DECLARE(std::uint64_t, std::uint32_t)

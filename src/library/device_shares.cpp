@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "gpu/shares/host_shares.hpp"
 #include "gpu/shares/shares_sort.hpp"
 #include "library/device_bits.hpp"
 

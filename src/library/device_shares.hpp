@@ -13,7 +13,7 @@
 // enable (cudaDeviceEnablePeerAccess), else through host memory. A device may be named several
 // times. The current device stays as it is.
 // Throws: Error(kUsage), with nothing done, for no devices, null pointers with a count, overlap,
-// misalignment, more than 2^35 keys on one device, and too little scratch; Error(kDevice), naming
+// misalignment, more than 2^35 keys for each device, and too little scratch; Error(kDevice), naming
 // the operation and the device, when CUDA fails. Thread-safe on disjoint memory.
 #pragma once
 
@@ -65,13 +65,17 @@ template <DeviceKey Key, DeviceWord Value>
 void sort_device_pair_shares(std::span<const DevicePairShare<Key, Value>> shares,
                              Order order = Order::kAscending);
 
-// A device that takes a share of keys in host memory.
+// A device that takes part in a sort of keys in host memory. Devices need not be alike: each takes
+// the next chunk of the keys when it is free, as long as its scratch memory has room, and then the
+// next piece of the result. With host_..._scratch_bytes(count, devices) on each, all take the same
+// number of keys. Give fast devices more: then they take more. Devices with little memory may have
+// less, or none, if all together have room for all keys.
 struct HostSortDevice {
   int device = 0;
-  DeviceScratch scratch;  // in its memory, of host_..._scratch_bytes(count, devices)
+  DeviceScratch scratch;  // in its memory
 };
 
-// For each of so many devices: two arrays of its share of `count` keys, and an eighth.
+// For each of so many devices: two arrays of an equal share of `count` keys, and an eighth.
 template <DeviceKey Key>
 [[nodiscard]] std::size_t host_sort_scratch_bytes(std::uint64_t count, unsigned devices);
 
@@ -81,7 +85,7 @@ template <DeviceKey Key>
 void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                     std::span<const HostSortDevice> devices);
 
-// For each of so many devices: two arrays of its share of the pairs, and an eighth.
+// For each of so many devices: two arrays of an equal share of the pairs, and an eighth.
 template <DeviceKey Key, DeviceWord Value>
 [[nodiscard]] std::size_t host_pairs_scratch_bytes(std::uint64_t count, unsigned devices);
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -29,6 +30,7 @@ constexpr std::size_t kAlignment = 256;  // of cudaMalloc
 thread_local int current = 0;
 std::atomic<bool> has_peers{true};
 std::atomic<bool> is_late{false};
+std::function<void(int, void*, const void*, std::size_t)> copy_hook;
 std::atomic<int> device_count{emulator::kDevices};
 std::array<std::atomic<std::size_t>, emulator::kDevices> device_bytes = {
     emulator::kDeviceBytes, emulator::kDeviceBytes, emulator::kDeviceBytes, emulator::kDeviceBytes};
@@ -173,6 +175,10 @@ void set_device_count(int count) {
 }
 void set_late_streams(bool late) {
   is_late = late;
+}
+void set_copy_hook(
+    std::function<void(int device, void* to, const void* from, std::size_t bytes)> hook) {
+  copy_hook = std::move(hook);
 }
 void queue(const void* stream, std::function<void()> work) {
   if (stream != nullptr && stream == capture.stream) {
@@ -428,11 +434,13 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
 }
 
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/,
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   emulator::require_own(stream, "copying memory");
   emulator::require_own(to, "copying memory");
   emulator::require_own(from, "copying memory");
+  const bool is_of_host = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToHost;
+  if (copy_hook && is_of_host) copy_hook(current, to, from, bytes);
   if (bytes > 0) emulator::queue(stream, [=] { std::memcpy(to, from, bytes); });
   return cudaSuccess;
 }

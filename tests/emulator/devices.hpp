@@ -37,6 +37,12 @@ void set_device_count(int count);
 // Requires: no stream has work.
 void set_late_streams(bool late);
 
+// From now on this is called before each copy that a call names as one between host and device,
+// with the current device; an empty function ends that. For tests of devices that are not alike: a
+// call that waits makes the device slow. Requires: no copy is under way.
+void set_copy_hook(
+    std::function<void(int device, void* to, const void* from, std::size_t bytes)> hook);
+
 // Does the work now; or late, on the stream of the current device; or, if the calling thread
 // captures the stream for a graph, each time that this graph is launched. The work must not queue
 // work on another stream, wait for anything, or allocate or free memory of a device.

@@ -24,6 +24,7 @@
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/cuda_resources.hpp"
 #include "gpu/engine/gpu.hpp"
+#include "gpu/shares/host_shares.hpp"
 #include "gpu/shares/peer_access.hpp"
 #include "gpu/shares/shares_sort.hpp"
 #include "io/system/memory.hpp"
@@ -453,7 +454,7 @@ TEST(EmulatedDevice, SharesASortWithOthersItCannotReach) {
     gpu::sort_host_pairs<std::uint32_t, std::uint32_t>({.input = {keys.data(), moved.data()},
                                                         .output = {sorted.data(), moved.data()},
                                                         .count = keys.size(),
-                                                        .least_piece_keys = kPieceKeys,
+                                                        .least_chunk_keys = kPieceKeys,
                                                         .takes_numbers = round % 2 == 1},
                                                        devices);
     EXPECT_TRUE(sorted == wanted && moved == wanted_numbers) << "pairs, " << round;

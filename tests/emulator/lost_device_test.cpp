@@ -17,7 +17,7 @@
 #include "devices.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/cuda_resources.hpp"
-#include "gpu/shares/shares_sort.hpp"
+#include "gpu/shares/host_shares.hpp"
 #include "gpu/sort/host_array_sort.hpp"
 
 namespace gsort {

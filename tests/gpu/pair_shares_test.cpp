@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "device_memory.hpp"
+#include "gpu/shares/host_shares.hpp"
 #include "gpu/shares/shares_sort.hpp"
 #include "library/device_shares.hpp"
 #include "share_memory.hpp"
@@ -93,9 +94,9 @@ class SharedPairs {
 template <class Key, class Value>
 class PairSharing {
  public:
-  PairSharing(std::uint64_t count, std::uint32_t devices, std::uint64_t least_piece_keys)
-      : least_piece_keys_(least_piece_keys) {
-    const auto bytes = sort_host_pairs_scratch_bytes<Key, Value>(count, devices, least_piece_keys);
+  PairSharing(std::uint64_t count, std::uint32_t devices, std::uint64_t least_chunk_keys)
+      : least_chunk_keys_(least_chunk_keys) {
+    const auto bytes = sort_host_pairs_scratch_bytes<Key, Value>(count, devices, least_chunk_keys);
     for (std::uint32_t i = 0; i < devices; ++i) {
       scratch_.emplace_back(device_of(i), bytes);
       devices_.push_back(scratch_.back().device());
@@ -108,7 +109,7 @@ class PairSharing {
                                  .output = {output.keys.data(), output.values.data()},
                                  .count = input.keys.size(),
                                  .map = map,
-                                 .least_piece_keys = least_piece_keys_},
+                                 .least_chunk_keys = least_chunk_keys_},
                                 devices_);
   }
   [[nodiscard]] std::vector<Value> argsort(const std::vector<Key>& keys,
@@ -118,7 +119,7 @@ class PairSharing {
                                  .output = {nullptr, numbers.data()},
                                  .count = keys.size(),
                                  .map = map,
-                                 .least_piece_keys = least_piece_keys_,
+                                 .least_chunk_keys = least_chunk_keys_,
                                  .takes_numbers = true},
                                 devices_);
     return numbers;
@@ -128,7 +129,7 @@ class PairSharing {
   }
 
  private:
-  std::uint64_t least_piece_keys_;
+  std::uint64_t least_chunk_keys_;
   std::vector<GuardedScratch> scratch_;
   std::vector<SharingDevice> devices_;
 };
@@ -158,12 +159,12 @@ TYPED_TEST(SharesOfPairs, AreSortedStablyAsOneSequence) {
 
 template <class Key, class Value>
 void expect_host_sorts(const std::vector<Key>& keys, std::uint32_t devices,
-                       std::uint64_t least_piece_keys) {
+                       std::uint64_t least_chunk_keys) {
   SCOPED_TRACE(testing::Message() << devices << " devices, " << keys.size()
-                                  << " pairs, pieces of at least " << least_piece_keys);
+                                  << " pairs, chunks of at least " << least_chunk_keys);
   const auto map = signed_descending<Key>();
   const auto expected = stably_sorted<Value>(keys, map);
-  const PairSharing<Key, Value> sharing(keys.size(), devices, least_piece_keys);
+  const PairSharing<Key, Value> sharing(keys.size(), devices, least_chunk_keys);
   HostPairs<Key, Value> pairs = numbered<Value>(keys);
   HostPairs<Key, Value> apart = pairs;
   sharing.sort(pairs, apart, map);
@@ -181,7 +182,7 @@ TYPED_TEST(SharesOfPairs, ComeFromHostMemory) {
     for (const std::uint64_t values : {0U, 1U, 30U}) {
       for (const std::uint64_t count : {0U, 1U, 2U, 3'001U}) {
         const auto keys = keys_of<Key>(count, values, count);
-        expect_host_sorts<Key, Value>(keys, devices, kLeastPieceKeys);
+        expect_host_sorts<Key, Value>(keys, devices, kLeastChunkKeys);
         expect_host_sorts<Key, Value>(keys, devices, 50);
         if (testing::Test::HasFailure()) return;
       }
@@ -193,9 +194,9 @@ TYPED_TEST(SharesOfPairs, ComeFromHostMemory) {
 TYPED_TEST(SharesOfPairs, ComeFromHostMemoryInPieces) {
   using Key = typename TypeParam::first_type;
   using Value = typename TypeParam::second_type;
-  constexpr std::uint64_t kCount = 7 * kLeastPieceKeys + 5;
+  constexpr std::uint64_t kCount = 7 * kLeastChunkKeys + 5;
   if (are_too_many(kCount)) return;
-  expect_host_sorts<Key, Value>(keys_of<Key>(kCount, 1'000, 1), 3, kLeastPieceKeys);
+  expect_host_sorts<Key, Value>(keys_of<Key>(kCount, 1'000, 1), 3, kLeastChunkKeys);
 }
 
 TYPED_TEST(SharesOfPairs, NeedTwoArraysAndAnEighth) {

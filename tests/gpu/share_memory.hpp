@@ -17,7 +17,7 @@
 #include "element/key.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/cuda_resources.hpp"
-#include "gpu/shares/shares_sort.hpp"
+#include "gpu/shares/host_shares.hpp"
 
 namespace gsort::gpu {
 

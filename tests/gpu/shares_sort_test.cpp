@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "device_memory.hpp"
+#include "gpu/shares/host_shares.hpp"
 #include "library/device_shares.hpp"
 #include "share_memory.hpp"
 
@@ -88,9 +89,9 @@ TYPED_TEST(SharesSort, SortsSharesAsOneSequence) {
 template <class Key>
 class HostSharing {
  public:
-  HostSharing(std::uint64_t count, std::uint32_t devices, std::uint64_t least_piece_keys)
-      : least_piece_keys_(least_piece_keys) {
-    const auto bytes = sort_host_shares_scratch_bytes<Key>(count, devices, least_piece_keys);
+  HostSharing(std::uint64_t count, std::uint32_t devices, std::uint64_t least_chunk_keys)
+      : least_chunk_keys_(least_chunk_keys) {
+    const auto bytes = sort_host_shares_scratch_bytes<Key>(count, devices, least_chunk_keys);
     for (std::uint32_t i = 0; i < devices; ++i) {
       scratch_.emplace_back(device_of(i), bytes);
       devices_.push_back(scratch_.back().device());
@@ -98,7 +99,7 @@ class HostSharing {
   }
 
   void sort(const std::vector<Key>& input, std::vector<Key>& output, const KeyMap<Key>& map) const {
-    sort_host_shares<Key>({input.data(), output.data(), input.size(), map, least_piece_keys_},
+    sort_host_shares<Key>({input.data(), output.data(), input.size(), map, least_chunk_keys_},
                           devices_);
   }
 
@@ -107,18 +108,18 @@ class HostSharing {
   }
 
  private:
-  std::uint64_t least_piece_keys_;
+  std::uint64_t least_chunk_keys_;
   std::vector<GuardedScratch> scratch_;
   std::vector<SharingDevice> devices_;
 };
 
 template <class Key>
-void expect_host_sort(std::vector<Key> keys, std::uint32_t devices, std::uint64_t least_piece_keys,
+void expect_host_sort(std::vector<Key> keys, std::uint32_t devices, std::uint64_t least_chunk_keys,
                       const KeyMap<Key>& map) {
   SCOPED_TRACE(testing::Message() << devices << " devices, " << keys.size()
-                                  << " keys, pieces of at least " << least_piece_keys);
+                                  << " keys, chunks of at least " << least_chunk_keys);
   const auto expected = sorted_copy(keys, map);
-  const HostSharing<Key> sharing(keys.size(), devices, least_piece_keys);
+  const HostSharing<Key> sharing(keys.size(), devices, least_chunk_keys);
   std::vector<Key> apart(keys.size());
   sharing.sort(keys, apart, map);
   EXPECT_TRUE(apart == expected);
@@ -131,7 +132,7 @@ TYPED_TEST(SharesSort, SortsHostMemoryOnSeveralDevices) {
   for (const std::uint32_t devices : {1U, 2U, 3U, 4U}) {
     for (const std::uint64_t count : {0U, 1U, 2U, 5'003U}) {
       expect_host_sort<TypeParam>(keys_of<TypeParam>(count, devices % 2 == 0 ? 0 : 20, count),
-                                  devices, kLeastPieceKeys, signed_descending<TypeParam>());
+                                  devices, kLeastChunkKeys, signed_descending<TypeParam>());
     }
   }
 }

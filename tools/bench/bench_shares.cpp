@@ -25,6 +25,7 @@
 #include "base/parallel.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/cuda_resources.hpp"
+#include "gpu/shares/host_shares.hpp"
 #include "gpu/shares/peer_access.hpp"
 #include "gpu/shares/shares_sort.hpp"
 #include "io/system/memory.hpp"
