@@ -76,7 +76,7 @@ void merge_range(const MergeContext& context, const MergeShare& share, PieceSink
   const unsigned stagers = staging_threads(plan.threads, sizes.lanes);
   PartQueue parts({share.runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes,
                    context.store.scratch_bytes(), plan.job.element.cut_by_prefix()},
-                  share.range, sizes.part_elements);
+                  share.range, {sizes.part_elements, sizes.least_part_elements, sizes.lanes});
   if (share.space != nullptr) share.space->begin_share();
   Failure failure;
   run_workers(sizes.lanes, [&](unsigned lane) {

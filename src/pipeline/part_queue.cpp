@@ -10,20 +10,25 @@ std::vector<std::uint64_t> Part::counts() const {
   return counts;
 }
 
-PartQueue::PartQueue(PartSplitter splitter, OutputRange range, std::uint64_t part_elements)
+PartQueue::PartQueue(PartSplitter splitter, OutputRange range, PartElements elements)
     : splitter_(std::move(splitter)),
       left_(range),
-      part_elements_(part_elements),
+      elements_(elements),
       cuts_(splitter_.cuts_at(range.begin)) {}
 
 std::optional<Part> PartQueue::take() {
   const std::scoped_lock lock(mutex_);
   if (left_.elements() == 0) return std::nullopt;
-  const std::uint64_t end = left_.begin + std::min(left_.elements(), part_elements_);
+  const std::uint64_t end = left_.begin + next_elements();
   Part part{{left_.begin, end}, cuts_, splitter_.cuts_at(end)};
   cuts_ = part.end;
   left_.begin = end;
   return part;
+}
+
+std::uint64_t PartQueue::next_elements() const {
+  const std::uint64_t half_share = left_.elements() / (std::uint64_t{2} * elements_.lanes);
+  return std::min(std::clamp(half_share, elements_.least, elements_.most), left_.elements());
 }
 
 SpaceReturn::SpaceReturn(std::span<io::Run> runs, unsigned shares)

@@ -35,23 +35,33 @@ struct Part {
   [[nodiscard]] std::vector<std::uint64_t> counts() const;
 };
 
+// How many elements parts have. With `least` below `most`, parts become shorter towards the end:
+// each is at most half of a lane's share of what is left, so that fast and slow lanes end together.
+struct PartElements {
+  std::uint64_t most = 1;
+  std::uint64_t least = 1;  // but for the last part
+  unsigned lanes = 1;       // that take parts
+};
+
 // Hands out the parts of a range in order. Thread-safe.
 class PartQueue {
  public:
-  // Parts have `part_elements`, the last one perhaps fewer. The splitter has made no cuts yet.
-  // Requires: the range lies in what all runs hold.
-  // Throws: as PartSplitter::cuts_at.
-  PartQueue(PartSplitter splitter, OutputRange range, std::uint64_t part_elements);
+  // The splitter has made no cuts yet. Requires: the range lies in what all runs hold;
+  // 0 < least <= most. Throws: as PartSplitter::cuts_at.
+  PartQueue(PartSplitter splitter, OutputRange range, PartElements elements);
 
   // None when all have been handed out. A call that fails hands out none: the next call begins
   // where this one did. Throws: as PartSplitter::cuts_at.
   [[nodiscard]] std::optional<Part> take();
 
  private:
+  // Of the next part.
+  [[nodiscard]] std::uint64_t next_elements() const;
+
   std::mutex mutex_;
   PartSplitter splitter_;
   OutputRange left_;
-  std::uint64_t part_elements_;
+  PartElements elements_;
   std::vector<std::uint64_t> cuts_;  // at left_.begin
 };
 

@@ -18,7 +18,14 @@ MergePlan plan_merge(const Plan& plan, std::uint32_t runs, std::uint64_t total_e
   const std::uint64_t wanted =
       std::clamp(total_elements / (std::uint64_t{16} * q.devices), std::min(least, total_elements),
                  std::max(least, most_bytes / plan.element_bytes));
-  return merge_sizes(q, plan.run, fences, runs, std::max<std::uint64_t>(wanted, 1));
+  MergePlan merge = merge_sizes(q, plan.run, fences, runs, std::max<std::uint64_t>(wanted, 1));
+  // Devices may be unlike: the last part of a slow one should keep the others waiting for little.
+  constexpr std::uint64_t kShrinks = 16;
+  merge.least_part_elements =
+      q.devices < 2
+          ? merge.part_elements
+          : std::min(std::max(least, merge.part_elements / kShrinks), merge.part_elements);
+  return merge;
 }
 
 std::uint64_t fence_bytes(const RunPlan& run, std::uint64_t elements, std::uint64_t host_bytes) {

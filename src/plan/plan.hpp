@@ -125,7 +125,8 @@ struct RunPlan {
 
 // Sizes of one merge of runs, good for any number of runs up to fan_in.
 struct MergePlan {
-  std::uint64_t part_elements = 0;
+  std::uint64_t part_elements = 0;        // the most of a part
+  std::uint64_t least_part_elements = 0;  // towards the end; equal where all lanes are alike
   unsigned lanes = 1;
   unsigned loaders = 1;             // threads that load the slices of a lane's part
   std::uint64_t scratch_bytes = 0;  // read buffer of each loader

@@ -37,6 +37,7 @@ using Delay = std::chrono::nanoseconds;  // of each key
 
 constexpr KeyFormat kU32{KeyType::kU32, false, false};
 constexpr std::uint64_t kChunks = 100;    // few would leave one device alone at the end
+constexpr std::uint64_t kBlocks = 64;     // of a chunk, at least
 constexpr int kSlowness = 3;              // of the slow device's delay
 constexpr std::uint64_t kFewBuffers = 4;  // of the slow device, for runs
 constexpr double kLeastShare = 0.9;
@@ -128,7 +129,8 @@ double rate_of(const test::SortResult& result, Phase wanted) {
   return static_cast<double>(result.outcome.elements) / seconds;
 }
 
-// By the plan for a larger input, which has runs, but with short chunks.
+// By the plan for a larger input, which has runs, but with short chunks, and with blocks that are
+// small beside a part, as they are in a large sort.
 void make_chunks_short(Plan& plan, const Plan& large) {
   const std::uint64_t elements = plan.elements;
   const OutputPlan output = plan.output;
@@ -136,6 +138,7 @@ void make_chunks_short(Plan& plan, const Plan& large) {
   plan.elements = elements;
   plan.output = output;
   plan.chunk.chunk_elements = std::min(plan.chunk.chunk_elements, elements / kChunks);
+  plan.run.block_elements = std::min(plan.run.block_elements, plan.chunk.chunk_elements / kBlocks);
   plan.devices.front().more_buffers = 3 * kFewBuffers;
 }
 

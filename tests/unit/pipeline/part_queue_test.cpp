@@ -64,7 +64,9 @@ class PartsOfRunsElsewhere : public testing::TestWithParam<const char*> {
     }
   }
 
-  PartQueue queue(OutputRange range) { return {{views_, 4, kBlockElements * 4, 0}, range, kPart}; }
+  PartQueue queue(OutputRange range, PartElements elements = {kPart, kPart, 1}) {
+    return {{views_, 4, kBlockElements * 4, 0}, range, elements};
+  }
 
   // As one of several machines does.
   void merge(OutputRange range, PieceSink& sink) {
@@ -122,6 +124,24 @@ TEST_P(PartsOfRunsElsewhere, FollowEachOther) {
   }
   EXPECT_EQ(position, 300U);
   EXPECT_FALSE(parts.take());
+}
+
+TEST_P(PartsOfRunsElsewhere, BecomeShorterTowardsTheEndForUnlikeLanes) {
+  constexpr PartElements kElements{50, 8, 2};
+  PartQueue parts = queue({0, 441}, kElements);
+  std::vector<std::uint64_t> lengths;
+  std::uint64_t left = 441;
+  while (const auto part = parts.take()) {
+    EXPECT_EQ(part->range.begin, 441 - left);
+    lengths.push_back(part->range.elements());
+    EXPECT_LE(lengths.back(), std::max(left / 4, std::min(left, kElements.least)));
+    left -= lengths.back();
+  }
+  EXPECT_EQ(left, 0U);
+  EXPECT_TRUE(std::ranges::is_sorted(lengths, std::ranges::greater{}));
+  EXPECT_EQ(lengths.front(), kElements.most);
+  EXPECT_EQ(*(lengths.end() - 2), kElements.least);
+  EXPECT_LT(lengths.size(), 25U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, PartsOfRunsElsewhere, testing::Values("std", "cpu"));
