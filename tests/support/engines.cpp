@@ -83,8 +83,9 @@ std::string why_not(const std::string& name) {
 
 std::vector<int> ordinals_of(std::string_view name) {
   const std::vector<gpu::Device>& devices = gpus().devices;
-  std::vector<int> ordinals = {devices.front().ordinal};
-  if (name == "cuda_x2") ordinals.push_back(devices[devices.size() > 1 ? 1 : 0].ordinal);
+  const std::size_t count = name == "cuda_x4" ? 4 : name == "cuda_x2" ? 2 : 1;
+  std::vector<int> ordinals;
+  for (std::size_t i = 0; i < count; ++i) ordinals.push_back(devices[i % devices.size()].ordinal);
   return ordinals;
 }
 

@@ -1,5 +1,6 @@
 // The engines under test, each with memory of its own: "std", "cpu", and where there is a GPU
-// "cuda" and "cuda_x2", which spreads its lanes over two devices: two cards, or one named twice.
+// "cuda", "cuda_x2" and "cuda_x4", which spread their lanes over two and four devices: the cards
+// that there are in turn, or one named several times.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace gsort::test {
 
-inline constexpr const char* kEngineNames[] = {"std", "cpu", "cuda", "cuda_x2"};
+inline constexpr const char* kEngineNames[] = {"std", "cpu", "cuda", "cuda_x2", "cuda_x4"};
 
 [[nodiscard]] inline bool is_cuda_engine(std::string_view name) {
   return name.starts_with("cuda");

@@ -244,7 +244,7 @@ EngineMaker engine_maker(const std::string& name) {
 void use_engine(SortRequest& request, const std::string& name) {
   request.make_engine = engine_maker(name);
   if (is_cuda_engine(name) || name == "std_x3") request.gpu_memory = "32M";
-  request.devices = name == "std_x3" ? 3 : name == "cuda_x2" ? 2 : 1;
+  request.devices = name == "cuda_x4" ? 4 : name == "std_x3" ? 3 : name == "cuda_x2" ? 2 : 1;
 }
 
 SortResult sort_in_folder(const SortRequest& request) {

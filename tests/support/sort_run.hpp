@@ -60,7 +60,7 @@ struct SortResult {
   std::vector<std::string> left_in_folder;     // names beside input and output
 };
 
-// The engine makers by name: "cpu", "cuda", "cuda_x2", "std", "std_x3".
+// The engine makers by name: "cpu", "cuda", "cuda_x2", "cuda_x4", "std", "std_x3".
 [[nodiscard]] EngineMaker engine_maker(const std::string& name);
 
 // Has the request carried out by that engine. The CUDA engine has little memory on the device

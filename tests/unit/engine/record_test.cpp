@@ -168,7 +168,8 @@ TEST_P(RecordsOfEngine, InAPartAreMergedStably) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, RecordsOfEngine, testing::Values("cpu", "cuda", "cuda_x2"),
+INSTANTIATE_TEST_SUITE_P(Engines, RecordsOfEngine,
+                         testing::Values("cpu", "cuda", "cuda_x2", "cuda_x4"),
                          [](const auto& engine) { return std::string(engine.param); });
 
 }  // namespace

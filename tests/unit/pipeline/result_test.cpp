@@ -303,10 +303,11 @@ TEST(Selection, TakesNewCandidatesAllTheTimeWhereKeysFall) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, PositionsOnEngine, testing::Values("cpu", "cuda", "cuda_x2"),
+INSTANTIATE_TEST_SUITE_P(Engines, PositionsOnEngine,
+                         testing::Values("cpu", "cuda", "cuda_x2", "cuda_x4"),
                          [](const auto& engine) { return std::string(engine.param); });
 INSTANTIATE_TEST_SUITE_P(Engines, ResultOnEngine,
-                         testing::Values("cpu", "cuda", "cuda_x2", "std", "std_x3"),
+                         testing::Values("cpu", "cuda", "cuda_x2", "cuda_x4", "std", "std_x3"),
                          [](const auto& engine) { return std::string(engine.param); });
 
 }  // namespace
