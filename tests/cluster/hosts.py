@@ -37,6 +37,7 @@ class Bed:
     def __init__(self, hosts: network.Network, programs: Path, seed: int):
         self.hosts = hosts
         self.folder = hosts.folder
+        self.seed = seed
         self.random = random.Random(seed)
         for name in ("gsort", "gsort-mpi"):
             shutil.copy(programs / name, self.folder / name)
@@ -225,6 +226,9 @@ def killed(bed: Bed, rounds: int) -> None:
     bed.hosts.shape("40mbit")
     missed = []
     for number in range(rounds):
+        bed.random.seed(bed.seed + number)
+        if rounds > 1:
+            print(f"  round {number + 1} of {rounds}, --seed {bed.seed + number}", flush=True)
         for phase in ("starting", "forming", "cutting", "exchanging", "writing"):
             for victim in ("rank", "mpirun"):
                 try:
@@ -232,7 +236,7 @@ def killed(bed: Bed, rounds: int) -> None:
                         missed.append(f"{victim} {phase}")
                         bed.require_no_process(ENDS_WITHIN)
                 except Failed as failure:
-                    raise Failed(f"{victim} killed while {phase}, round {number}: {failure}") from None
+                    raise Failed(f"{victim} killed while {phase}: {failure}; repeat with --seed {bed.seed + number} killed") from None
     print(f"  missed: {', '.join(missed) or 'none'}")
     if len(missed) > 2 * rounds:
         raise Failed(f"too few processes were killed; missed: {', '.join(missed)}")

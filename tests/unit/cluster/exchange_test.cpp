@@ -3,6 +3,7 @@
 #include "cluster/exchange.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <random>
@@ -188,27 +189,45 @@ Elements keys_of(unsigned ranks, std::size_t most, std::mt19937_64& random, cons
   return elements;
 }
 
-// How many random schedules of each kind; GSORT_SCHEDULES asks for more.
-std::uint64_t schedules() {
-  const char* const asked = std::getenv("GSORT_SCHEDULES");
-  return asked != nullptr ? std::strtoull(asked, nullptr, 10) : 6;
+std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+// Calls `test` with a seed for each random schedule: so many as GSORT_SCHEDULES says, from the seed
+// GSORT_FIRST_SCHEDULE on. Prints where it is, and stops at the first seed that fails.
+template <class Test>
+void for_each_schedule(const Test& test) {
+  constexpr std::uint64_t kBetweenLines = 50;
+  const std::uint64_t first = number_in("GSORT_FIRST_SCHEDULE", 0);
+  const std::uint64_t count = number_in("GSORT_SCHEDULES", 6);
+  for (std::uint64_t done = 0; done < count; ++done) {
+    const std::uint64_t seed = first + done;
+    std::mt19937_64 random(seed);
+    test(seed, random);
+    ASSERT_FALSE(testing::Test::HasFailure())
+        << "repeat with GSORT_SCHEDULES=1 GSORT_FIRST_SCHEDULE=" << seed;
+    if ((done + 1) % kBetweenLines == 0) {
+      std::printf("schedule %ju of %ju, seed %ju\n", std::uintmax_t{done + 1},
+                  std::uintmax_t{count}, std::uintmax_t{seed});
+      std::fflush(stdout);
+    }
+  }
 }
 
 TEST(Exchange, MergesRandomKeysOfAllRanks) {
-  std::mt19937_64 random(1);
-  for (std::uint64_t seed = 0; seed < schedules(); ++seed) {
+  for_each_schedule([&](std::uint64_t seed, auto& random) {
     const auto ranks = static_cast<unsigned>(1 + seed % 5);
     expect_merged(keys_of<std::uint64_t>(ranks, 700, random, [](auto& r, auto) { return r(); }),
                   seed, 1 + random() % 100);
     expect_merged(
         keys_of<std::uint32_t>(ranks, 700, random, [](auto& r, auto) { return r() % 1000; }), seed,
         1 + random() % 100);
-  }
+  });
 }
 
 TEST(Exchange, MergesKeysThatAllLieInOnePlace) {
-  std::mt19937_64 random(2);
-  for (std::uint64_t seed = 0; seed < schedules(); ++seed) {
+  for_each_schedule([&](std::uint64_t seed, auto& random) {
     expect_merged(keys_of<std::uint64_t>(4, 500, random, [](auto&, auto) { return 7; }), seed, 64);
     expect_merged(keys_of<std::uint64_t>(
                       4, 500, random, [](auto& r, auto rank) { return rank * 1000 + r() % 900; }),
@@ -217,24 +236,22 @@ TEST(Exchange, MergesKeysThatAllLieInOnePlace) {
         keys_of<std::uint64_t>(4, 500, random,
                                [](auto& r, auto rank) { return (3 - rank) * 1000 + r() % 900; }),
         seed, 64);
-  }
+  });
 }
 
 TEST(Exchange, MergesFewElements) {
-  std::mt19937_64 random(3);
-  for (std::uint64_t seed = 0; seed < schedules(); ++seed) {
+  for_each_schedule([&](std::uint64_t seed, auto& random) {
     expect_merged(keys_of<std::uint32_t>(5, 3, random, [](auto& r, auto) { return r() % 4; }), seed,
                   1 + random() % 3);
-  }
+  });
 }
 
 TEST(Exchange, KeepsTheOrderOfEqualRecords) {
-  std::mt19937_64 random(4);
   RecordFormat format;
   format.bytes = 24;
   format.keys = {KeyField{2, 12, {}, false, false}};
   const RecordOrder order(format);
-  for (std::uint64_t seed = 0; seed < schedules(); ++seed) {
+  for_each_schedule([&](std::uint64_t seed, auto& random) {
     Elements elements;
     elements.records = format;
     std::uint64_t number = 0;  // tells equal records apart
@@ -258,7 +275,7 @@ TEST(Exchange, KeepsTheOrderOfEqualRecords) {
       }
     }
     expect_merged(elements, seed, 1 + random() % 80);
-  }
+  });
 }
 
 TEST(Exchange, SendsNothingOfSortedInput) {
