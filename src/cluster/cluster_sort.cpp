@@ -363,7 +363,7 @@ class ClusterSort {
         views_,
         {plan_.element_bytes, plan_.run.block_elements * plan_.element_bytes, scratch_bytes()},
         job_.element.cut_by_prefix(), sizes_.slots);
-    cuts_ = find_cuts(team_, blocks, parts_->borders(), &outcome_.cuts);
+    cuts_ = find_cuts(team_, blocks, parts_->borders(), cut_threads(plan_.threads), &outcome_.cuts);
     outcome_.cut_seconds = now() - begin;
   }
 

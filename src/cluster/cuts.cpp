@@ -1,13 +1,17 @@
 #include "cluster/cuts.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/failure.hpp"
+#include "base/parallel.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -18,6 +22,8 @@ namespace {
 constexpr std::uint64_t kMostProbes = 31;
 constexpr std::uint64_t kLeastProbes = 15;
 constexpr std::uint64_t kSumValues = 512;
+// Fences are searched so often in less time than threads take to start.
+constexpr std::uint64_t kFewLookups = 5'000;
 
 // Keys at random places in blocks of n elements are off their expected number by sqrt(n) / 2 at
 // most, on average, so those of several runs, with n elements in all these blocks, as well.
@@ -60,6 +66,10 @@ struct Search {
   bool is_guessing = true;
   double doubt = 0;  // how many elements the guess may be off
 
+  // Of a round: what this process adds to the sums, then the sums; and of counts the cuts.
+  std::vector<std::uint64_t> totals;
+  std::vector<Cuts> here;
+
   [[nodiscard]] bool is_narrowed() const { return is_found || values.width() == 0; }
 };
 
@@ -93,8 +103,8 @@ std::vector<std::uint64_t> spread(const Values& values, std::uint64_t most) {
 
 class CutSearch {
  public:
-  CutSearch(Team& team, RunCounts& counts, CutCost& cost)
-      : team_(team), counts_(counts), cost_(cost) {}
+  CutSearch(Team& team, RunCounts& counts, unsigned threads, CutCost& cost)
+      : team_(team), counts_(counts), threads_(threads), cost_(cost) {}
 
   // At most as many positions as there are slots.
   std::vector<Cuts> find(std::span<const std::uint64_t> positions, std::uint64_t total) {
@@ -103,7 +113,7 @@ class CutSearch {
     probes_ = std::clamp(kSumValues / searches_.size(), kLeastProbes, kMostProbes);
     narrow_by_fences();
     narrow_guesses();
-    while (std::ranges::any_of(searches_, [](const Search& s) { return !s.is_found; })) {
+    while (!those([](const Search& s) { return !s.is_found; }).empty()) {
       narrow_by_counts();
       settle();
     }
@@ -114,6 +124,8 @@ class CutSearch {
   }
 
  private:
+  using Searches = std::vector<Search*>;
+
   void begin(std::uint64_t position, std::uint64_t total) {
     Search search;
     search.position = position;
@@ -128,39 +140,80 @@ class CutSearch {
     searches_.push_back(std::move(search));
   }
 
-  std::uint64_t add_up(std::vector<std::uint64_t>& values) {
-    team_.sum(values);
-    cost_.sum_bytes += values.size() * sizeof(std::uint64_t);
-    return 1;
+  // The same ones in all processes.
+  template <class Predicate>
+  [[nodiscard]] Searches those(const Predicate& predicate) {
+    Searches some;
+    for (Search& search : searches_) {
+      if (predicate(search)) some.push_back(&search);
+    }
+    return some;
+  }
+
+  // Each search reads blocks or looks up many fences: several threads do it, and the others hear of
+  // this process meanwhile.
+  void for_each(const Searches& some, const std::function<void(Search&)>& work) {
+    team_.work([&] {
+      std::atomic<std::size_t> next = 0;
+      Failure failure;
+      const auto workers = std::min<std::size_t>(threads_, some.size());
+      run_workers(static_cast<unsigned>(workers), [&](unsigned) {
+        for (std::size_t i = next++; i < some.size() && !failure.failed(); i = next++) {
+          try {
+            work(*some[i]);
+          } catch (...) {
+            failure.capture();
+          }
+        }
+      });
+      failure.rethrow();
+    });
+  }
+
+  // The same without reading, so that few lookups need no threads.
+  void look_up(const Searches& some, const std::function<void(Search&)>& work) {
+    if (some.size() * probes_ * counts_.runs() > kFewLookups) return for_each(some, work);
+    for (Search* const search : some) {
+      team_.step_if_due();
+      work(*search);
+    }
+  }
+
+  // A round: over all processes.
+  void add_up(const Searches& some, std::uint64_t& rounds) {
+    std::vector<std::uint64_t> all;
+    for (const Search* const search : some) {
+      all.insert(all.end(), search->totals.begin(), search->totals.end());
+    }
+    team_.sum(all);
+    std::span<const std::uint64_t> left = all;
+    for (Search* const search : some) {
+      std::ranges::copy(left.first(search->totals.size()), search->totals.begin());
+      left = left.subspan(search->totals.size());
+    }
+    ++rounds;
+    cost_.sum_bytes += all.size() * sizeof(std::uint64_t);
   }
 
   void narrow_by_fences() {
     while (true) {
-      std::vector<std::uint64_t> totals;
-      for (const Search& search : searches_) {
-        if (search.is_narrowed() || !search.uses_fences) continue;
+      const auto open = those([](const Search& s) { return !s.is_narrowed() && s.uses_fences; });
+      if (open.empty()) return;
+      look_up(open, [this](Search& search) {
         const Probes probes(search.values, probes_);
+        search.totals.clear();
         for (std::uint64_t i = 0; i < probes.count; ++i) {
-          totals.push_back(sum_of(bounds_of(search, probes[i], &RunCounts::Bounds::least)));
-          totals.push_back(sum_of(bounds_of(search, probes[i], &RunCounts::Bounds::most)));
+          search.totals.push_back(sum_of(bounds_of(search, probes[i], &RunCounts::Bounds::least)));
+          search.totals.push_back(sum_of(bounds_of(search, probes[i], &RunCounts::Bounds::most)));
         }
-      }
-      if (totals.empty()) return;
-      cost_.fence_rounds += add_up(totals);
-      std::span<const std::uint64_t> next = totals;
-      for (Search& search : searches_) {
-        if (search.is_narrowed() || !search.uses_fences) continue;
-        const Probes probes(search.values, probes_);
-        narrow_by_fences(search, probes, next.first(2 * probes.count));
-        next = next.subspan(2 * probes.count);
-      }
+      });
+      add_up(open, cost_.fence_rounds);
+      look_up(open, [this](Search& search) { narrow_by_fences(search); });
     }
   }
 
-  // Many searches of fences of many runs take long, too: as counts_at().
   [[nodiscard]] Cuts bounds_of(const Search& search, std::uint64_t value,
                                std::uint64_t RunCounts::Bounds::*which) const {
-    team_.step_if_due();
     Cuts cuts(counts_.runs());
     for (std::size_t run = 0; run < cuts.size(); ++run) {
       const auto [low, high] = std::pair(search.low[run], search.high[run]);
@@ -170,8 +223,9 @@ class CutSearch {
   }
 
   // Stops where a round leaves more than half of the values: the fences cannot decide more.
-  void narrow_by_fences(Search& search, const Probes& probes,
-                        std::span<const std::uint64_t> totals) const {
+  void narrow_by_fences(Search& search) const {
+    const Probes probes(search.values, probes_);
+    const std::vector<std::uint64_t>& totals = search.totals;
     std::optional<std::uint64_t> above;
     std::optional<std::uint64_t> below;
     for (std::uint64_t i = 0; i < probes.count; ++i) {
@@ -193,27 +247,20 @@ class CutSearch {
   // Without reading; stops as narrow_by_fences() does.
   void narrow_guesses() {
     while (true) {
-      std::vector<std::uint64_t> totals;
-      for (const Search& search : searches_) {
-        if (search.is_narrowed() || !search.is_guessing) continue;
+      const auto open = those([](const Search& s) { return !s.is_narrowed() && s.is_guessing; });
+      if (open.empty()) return;
+      look_up(open, [this](Search& search) {
+        search.totals.clear();
         for (const std::uint64_t value : spread(search.guess, probes_)) {
-          totals.push_back(expected_up_to(search, value));
+          search.totals.push_back(expected_up_to(search, value));
         }
-      }
-      if (totals.empty()) return;
-      cost_.fence_rounds += add_up(totals);
-      std::span<const std::uint64_t> next = totals;
-      for (Search& search : searches_) {
-        if (search.is_narrowed() || !search.is_guessing) continue;
-        const std::vector<std::uint64_t> values = spread(search.guess, probes_);
-        narrow_guess(search, values, next.first(values.size()));
-        next = next.subspan(values.size());
-      }
+      });
+      add_up(open, cost_.fence_rounds);
+      for (Search* const search : open) narrow_guess(*search, spread(search->guess, probes_));
     }
   }
 
   [[nodiscard]] std::uint64_t expected_up_to(const Search& search, std::uint64_t value) const {
-    team_.step_if_due();
     std::uint64_t sum = 0;
     for (std::size_t run = 0; run < counts_.runs(); ++run) {
       sum += std::clamp(counts_.expected(run, value), search.low[run], search.high[run]);
@@ -221,12 +268,11 @@ class CutSearch {
     return sum;
   }
 
-  static void narrow_guess(Search& search, std::span<const std::uint64_t> values,
-                           std::span<const std::uint64_t> totals) {
+  static void narrow_guess(Search& search, std::span<const std::uint64_t> values) {
     const auto position = static_cast<double>(search.position);
     const std::uint64_t width = search.guess.width();
     for (std::size_t i = values.size(); i-- > 0;) {
-      const auto total = static_cast<double>(totals[i]);
+      const auto total = static_cast<double>(search.totals[i]);
       if (total >= position + search.doubt) search.guess.greatest = values[i];
       if (total >= position - search.doubt) continue;
       search.guess.least = values[i];
@@ -235,9 +281,8 @@ class CutSearch {
     search.is_guessing = search.guess.width() > 0 && search.guess.width() <= width / 2;
   }
 
-  // Reads blocks: the others must hear of this process meanwhile.
+  // Reads blocks.
   [[nodiscard]] Cuts counts_at(const Search& search, std::uint64_t value, const Cuts& low) const {
-    team_.step_if_due();
     Cuts cuts(counts_.runs());
     for (std::size_t run = 0; run < cuts.size(); ++run) {
       cuts[run] = counts_.count(search.slot, run, search.word, value, low[run], search.high[run]);
@@ -247,26 +292,19 @@ class CutSearch {
 
   void narrow_by_counts() {
     while (true) {
-      std::vector<std::uint64_t> totals;
-      std::vector<Cuts> here;
-      for (const Search& search : searches_) {
-        if (search.is_narrowed()) continue;
-        const std::size_t first = here.size();
+      const auto open = those([](const Search& s) { return !s.is_narrowed(); });
+      if (open.empty()) return;
+      for_each(open, [this](Search& search) {
+        search.here.clear();
+        search.totals.clear();
         for (const std::uint64_t value : tried(search)) {
-          here.push_back(counts_at(search, value, here.size() == first ? search.low : here.back()));
-          totals.push_back(sum_of(here.back()));
+          search.here.push_back(
+              counts_at(search, value, search.here.empty() ? search.low : search.here.back()));
+          search.totals.push_back(sum_of(search.here.back()));
         }
-      }
-      if (totals.empty()) return;
-      cost_.rounds += add_up(totals);
-      std::size_t next = 0;
-      for (Search& search : searches_) {
-        if (search.is_narrowed()) continue;
-        const std::vector<std::uint64_t> values = tried(search);
-        narrow_by_counts(search, values, std::span(totals).subspan(next, values.size()),
-                         std::span(here).subspan(next, values.size()));
-        next += values.size();
-      }
+      });
+      add_up(open, cost_.rounds);
+      for (Search* const search : open) narrow_by_counts(*search, tried(*search));
     }
   }
 
@@ -278,16 +316,16 @@ class CutSearch {
     return ends.empty() ? spread(search.values, probes_) : ends;
   }
 
-  static void narrow_by_counts(Search& search, std::span<const std::uint64_t> values,
-                               std::span<const std::uint64_t> totals, std::span<Cuts> here) {
+  static void narrow_by_counts(Search& search, std::span<const std::uint64_t> values) {
+    const std::vector<std::uint64_t>& totals = search.totals;
     const auto reached = static_cast<std::size_t>(
         std::ranges::lower_bound(totals, search.position) - totals.begin());
     if (reached > 0) {
-      search.low = here[reached - 1];
+      search.low = search.here[reached - 1];
       search.values.least = values[reached - 1] + 1;
     }
     if (reached < totals.size()) {
-      search.high = here[reached];
+      search.high = search.here[reached];
       search.values.greatest = values[reached];
       if (totals[reached] == search.position) {
         search.low = search.high;
@@ -300,35 +338,31 @@ class CutSearch {
   // One value is left: what is below it, and what up to it. Ties go to the next word, or are dealt
   // out.
   void settle() {
-    std::vector<std::uint64_t> totals;
-    std::vector<Search*> open;
-    for (Search& search : searches_) {
-      if (search.is_found) continue;
-      open.push_back(&search);
+    const auto open = those([](const Search& s) { return !s.is_found; });
+    if (open.empty()) return;
+    for_each(open, [this](Search& search) {
       const std::uint64_t value = search.values.least;
       if (value > 0) search.low = counts_at(search, value - 1, search.low);
       search.high = counts_at(search, value, search.low);
-      totals.push_back(sum_of(search.low));
-      totals.push_back(sum_of(search.high));
-    }
-    if (open.empty()) return;
-    cost_.rounds += add_up(totals);
+      search.totals = {sum_of(search.low), sum_of(search.high)};
+    });
+    add_up(open, cost_.rounds);
     std::vector<std::uint64_t> missing;
-    for (std::size_t i = 0; i < open.size(); ++i) {
-      missing.push_back(missing_of(*open[i], totals[2 * i], totals[2 * i + 1]));
-    }
+    for (Search* const search : open) missing.push_back(missing_of(*search));
     deal_out(open, missing);
   }
 
   // How many ties of the value are before the cut, if that is not all or none.
-  static std::uint64_t missing_of(Search& search, std::uint64_t below, std::uint64_t up_to) {
+  static std::uint64_t missing_of(Search& search) {
+    const std::uint64_t below = search.totals[0];
+    const std::uint64_t up_to = search.totals[1];
     if (search.position < below || search.position > up_to) throw not_in_order(search.position);
     search.is_found = search.position == below || search.position == up_to;
     if (search.position == up_to) search.low = search.high;
     return search.position - below;
   }
 
-  void deal_out(const std::vector<Search*>& open, const std::vector<std::uint64_t>& missing) {
+  void deal_out(const Searches& open, const std::vector<std::uint64_t>& missing) {
     std::vector<std::uint64_t> before;
     for (const Search* search : open) before.push_back(sum_of(search->high) - sum_of(search->low));
     team_.sum_before(before);
@@ -361,6 +395,7 @@ class CutSearch {
 
   Team& team_;
   RunCounts& counts_;
+  unsigned threads_;
   CutCost& cost_;
   std::vector<Search> searches_;
   std::uint64_t probes_ = kLeastProbes;
@@ -369,9 +404,9 @@ class CutSearch {
 }  // namespace
 
 std::vector<Cuts> find_cuts(Team& team, RunCounts& counts, std::span<const std::uint64_t> positions,
-                            CutCost* cost) {
+                            unsigned threads, CutCost* cost) {
   CutCost own;
-  CutSearch search(team, counts, cost != nullptr ? *cost : own);
+  CutSearch search(team, counts, threads, cost != nullptr ? *cost : own);
   std::uint64_t total = 0;
   for (std::size_t run = 0; run < counts.runs(); ++run) total += counts.elements(run);
   team.sum(std::span(&total, 1));

@@ -20,12 +20,14 @@
 //
 // Cost. B values a round narrow 64 bits in 64 / log2(B) rounds at most, usually in as many as tell
 // neighbours apart; a round is one sum of 8 B bytes a cut, 16 B with fences. A cut of random keys
-// reads 1.6 blocks of each run; without the guess it read 3.7.
+// reads 1.6 blocks of each run; without the guess it read 3.7. Threads read for several cuts at the
+// same time, so that a disk has as many reads to do as it takes at once.
 //
 // Source: M. Rahn, P. Sanders, J. Singler, "Scalable Distributed-Memory External Sorting" (2010),
 // doi:10.1109/ICDE.2010.5447825, splits exactly, too.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -35,7 +37,8 @@
 namespace gsort::cluster {
 
 // What is counted: the runs of this process. Several searches run at once, each with a number below
-// slots(), so that each can keep the blocks it has read.
+// slots(), so that each can keep the blocks it has read. Threads may call it at the same time if
+// no two of them count for the same slot.
 class RunCounts {
  public:
   struct Bounds {
@@ -61,6 +64,11 @@ class RunCounts {
                                             std::uint64_t high) = 0;
 };
 
+// How many threads a process takes for it: they wait for disks more than they calculate.
+[[nodiscard]] constexpr unsigned cut_threads(unsigned threads) {
+  return std::clamp(2 * threads, 4U, 32U);
+}
+
 // What a search of cuts took.
 struct CutCost {
   std::uint64_t fence_rounds = 0;  // without reading; each a sum over all processes
@@ -72,12 +80,13 @@ struct CutCost {
 using Cuts = std::vector<std::uint64_t>;
 
 // Together, with the same positions: the cuts of each, in ascending order, of this process's runs.
-// Requires: counts.slots() is the same in all processes, at least 1; positions are at most the sum
+// As many threads read blocks and search fences, each for one position at a time. Requires: threads
+// >= 1; counts.slots() is the same in all processes, at least 1; positions are at most the sum
 // of all elements of all processes. Ensures: cuts of a position lie in their runs, not before those
 // of the position in front of it, and add up to it over all processes.
 // Throws: as RunCounts::count; Error(kCorrupt) when runs are not in order.
 [[nodiscard]] std::vector<Cuts> find_cuts(Team& team, RunCounts& counts,
                                           std::span<const std::uint64_t> positions,
-                                          CutCost* cost = nullptr);
+                                          unsigned threads, CutCost* cost = nullptr);
 
 }  // namespace gsort::cluster

@@ -12,6 +12,7 @@
 
 #include "base/units.hpp"
 #include "cluster/cluster_plan.hpp"
+#include "cluster/cuts.hpp"
 #include "cluster/exchange_plan.hpp"
 #include "cluster/frame.hpp"
 #include "cluster/part_table.hpp"
@@ -112,7 +113,7 @@ class Cluster {
     return static_cast<std::uint64_t>(batches() * kRoundsOfABatch);
   }
   [[nodiscard]] double sum_bytes() const { return as_double(borders()) * kSumBytesOfABorder; }
-  // Blocks on the disk that are read for cuts, one after the other.
+  // Blocks on the disk that are read for cuts.
   [[nodiscard]] double cut_reads() const {
     const double on_disk = spilled() / (share() * packed());
     return as_double(borders() * runs_here()) * kBlocksOfACut * on_disk;
@@ -147,8 +148,9 @@ class Cluster {
   }
   [[nodiscard]] PhaseTime cutting() const {
     return longest({{waiting_for_sums(), "sums of all hosts"},
-                    {as_double(borders() * runs_here()) * kCutSeconds, "searching fences"},
-                    {cut_reads() * kReadSeconds + cut_read_bytes() / Rates::kUsualDiskRead,
+                    {as_double(borders() * runs_here()) * kCutSeconds / kCores, "searching fences"},
+                    {cut_reads() * kReadSeconds / cut_threads(kCores) +
+                         cut_read_bytes() / Rates::kUsualDiskRead,
                      "reading blocks"}});
   }
   [[nodiscard]] PhaseTime merging() const {
@@ -300,6 +302,7 @@ std::vector<Constant> constants() {
       {"a message between two hosts", fmt::format("{:.0f} µs", kMessageSeconds * 1e6), "assumed"},
       {"a read of the scratch disk", fmt::format("{:.0f} µs, then its bytes", kReadSeconds * 1e6),
        "assumed"},
+      {"reads of it at once, for borders", format_count(cut_threads(kCores)), "`cuts.hpp`"},
       {"open files", format_count(kOpenFiles), "the usual `ulimit -n`"},
       {"a process has open", fmt::format("{}, and {} for each other one", kOwnFiles, kFilesOfAPeer),
        "counted with 2, 4 and 8 processes, Open MPI, TCP"},
@@ -312,7 +315,7 @@ std::vector<Constant> constants() {
       {"a round of sums", fmt::format("{} for a batch of borders", kRoundsOfABatch), kMeasured},
       {"bytes of sums", fmt::format("{} for a border", bytes_words(kSumBytesOfABorder)), kMeasured},
       {"searching fences and blocks",
-       fmt::format("{:.0f} µs for a border and run", kCutSeconds * 1e6), kMeasured},
+       fmt::format("{:.0f} µs for a border and run, of one core", kCutSeconds * 1e6), kMeasured},
       {"blocks read", fmt::format("{} for a border and run", kBlocksOfACut), kMeasured}};
 }
 

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <functional>
 #include <map>
+#include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -74,6 +78,7 @@ class MemoryCounts final : public RunCounts {
     if (blocks == 0 || low == high || blocks * block_ <= low || (blocks - 1) * block_ >= high) {
       return;
     }
+    const std::scoped_lock lock(mutex_);
     if (std::exchange(last_read_[{slot, run}], blocks) != blocks) ++blocks_read_;
   }
 
@@ -81,6 +86,7 @@ class MemoryCounts final : public RunCounts {
   std::size_t words_;
   unsigned slots_;
   std::size_t block_;
+  std::mutex mutex_;  // guards those below
   std::map<std::pair<unsigned, std::size_t>, std::size_t> last_read_;
   std::uint64_t blocks_read_ = 0;
 };
@@ -132,7 +138,8 @@ CutCost expect_exact(const std::vector<std::vector<SortedRun>>& ranks, std::size
     const auto verdict = team.run_job([&] {
       MemoryCounts counts(ranks[team.rank()], words, static_cast<unsigned>(1 + seed * 7 % 16),
                           block);
-      const std::vector<Cuts> cuts = find_cuts(team, counts, positions, &own);
+      const std::vector<Cuts> cuts =
+          find_cuts(team, counts, positions, static_cast<unsigned>(1 + seed % 4), &own);
       ASSERT_EQ(cuts.size(), positions.size());
       for (std::size_t i = 0; i < cuts.size(); ++i) {
         ASSERT_EQ(cuts[i], expected[i][team.rank()])
@@ -228,7 +235,7 @@ TEST(Cuts, ReadLittleMoreThanABlockOfEachRunOfRandomKeys) {
     Team team(peers, {});
     const auto verdict = team.run_job([&] {
       MemoryCounts counts(runs, 1, 3, 500);
-      (void)find_cuts(team, counts, positions);
+      (void)find_cuts(team, counts, positions, 2);
       EXPECT_LE(counts.blocks_read(), positions.size() * runs.size() * 3 / 2);
     });
     EXPECT_FALSE(verdict) << verdict->text;
@@ -244,7 +251,7 @@ TEST(Cuts, RefuseRunsThatAreNotInOrder) {
     verdicts[peers.rank()] = team.run_job([&] {
       MemoryCounts counts(ranks[team.rank()], 1, 1, 2);
       const std::vector<std::uint64_t> positions = all_up_to(6);
-      const std::vector<Cuts> cuts = find_cuts(team, counts, positions);
+      const std::vector<Cuts> cuts = find_cuts(team, counts, positions, 1);
       // What comes out nevertheless adds up to the positions.
       for (std::size_t i = 0; i < cuts.size(); ++i) {
         std::uint64_t total = cuts[i].front();
@@ -291,11 +298,12 @@ TEST(PartTable, PutsBordersOfRanksWhereTheFileHasMultiples) {
   EXPECT_EQ(small.parts(0), 0);
 }
 
-// The first searches of fences, and then the first counts, take longer than the others wait for a
-// silent process.
-class SlowCounts final : public RunCounts {
+// Calls functions before it looks at fences or counts.
+class WatchedCounts final : public RunCounts {
  public:
-  explicit SlowCounts(RunCounts& counts) : counts_(counts) {}
+  WatchedCounts(RunCounts& counts, std::function<void()> on_bounds,
+                std::function<void(unsigned slot)> on_count)
+      : counts_(counts), on_bounds_(std::move(on_bounds)), on_count_(std::move(on_count)) {}
   [[nodiscard]] std::size_t runs() const override { return counts_.runs(); }
   [[nodiscard]] std::uint64_t elements(std::size_t run) const override {
     return counts_.elements(run);
@@ -304,7 +312,7 @@ class SlowCounts final : public RunCounts {
   [[nodiscard]] std::size_t words() const override { return counts_.words(); }
   [[nodiscard]] std::uint64_t greatest() const override { return counts_.greatest(); }
   [[nodiscard]] Bounds bounds(std::size_t run, std::uint64_t value) const override {
-    sleep(slow_bounds_left_);
+    on_bounds_();
     return counts_.bounds(run, value);
   }
   [[nodiscard]] std::uint64_t expected(std::size_t run, std::uint64_t value) const override {
@@ -313,25 +321,26 @@ class SlowCounts final : public RunCounts {
   [[nodiscard]] std::uint64_t count(unsigned slot, std::size_t run, std::size_t word,
                                     std::uint64_t value, std::uint64_t low,
                                     std::uint64_t high) override {
-    sleep(slow_left_);
+    on_count_(slot);
     return counts_.count(slot, run, word, value, low, high);
   }
 
  private:
-  static void sleep(int& left) {
-    if (left == 0) return;
-    --left;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-
   RunCounts& counts_;
-  mutable int slow_bounds_left_ = 200;
-  int slow_left_ = 200;
+  std::function<void()> on_bounds_;
+  std::function<void(unsigned slot)> on_count_;
 };
 
-TEST(Cuts, TellOthersOfAProcessThatReadsForLong) {
+std::vector<SortedRun> one_run_of(std::uint64_t keys) {
   std::vector<SortedRun> runs(1);
-  for (std::uint64_t key = 0; key < 1000; ++key) runs[0].push_back({key << 50U});
+  for (std::uint64_t key = 0; key < keys; ++key) runs[0].push_back({key << 50U});
+  return runs;
+}
+
+// The first searches of fences, and then the first counts, take longer than the others wait for a
+// silent process.
+TEST(Cuts, TellOthersOfAProcessThatReadsForLong) {
+  const std::vector<SortedRun> runs = one_run_of(1000);
   LocalNetwork network(2, 1);
   test::run_together(network, [&](Peers& peers) {
     TeamOptions options;
@@ -339,15 +348,69 @@ TEST(Cuts, TellOthersOfAProcessThatReadsForLong) {
     Team team(peers, options);
     const auto verdict = team.run_job([&] {
       const std::vector<std::uint64_t> positions = {1001, 1003, 1005, 1007};
+      const auto slow = [&](int& left) {
+        if (team.rank() == 0 || left == 0) return;
+        --left;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      };
+      int bounds_left = 400;
+      int counts_left = 400;
       MemoryCounts counts(runs, 1, 4, 1000);
-      SlowCounts slow(counts);
-      const auto cuts =
-          team.rank() == 0 ? find_cuts(team, counts, positions) : find_cuts(team, slow, positions);
+      WatchedCounts watched(
+          counts, [&] { slow(bounds_left); }, [&](unsigned) { slow(counts_left); });
+      const auto cuts = find_cuts(team, watched, positions, 1);
       EXPECT_EQ(cuts[0][0], team.rank() == 0 ? 501U : 500U);
       EXPECT_EQ(cuts[3][0], team.rank() == 0 ? 504U : 503U);
     });
     EXPECT_FALSE(verdict) << verdict->text;
   });
+}
+
+std::optional<Verdict> verdict_of_cuts(const std::function<void(unsigned slot)>& on_count) {
+  const std::vector<SortedRun> runs = one_run_of(1000);
+  std::optional<Verdict> verdict;
+  LocalNetwork network(1);
+  test::run_together(network, [&](Peers& peers) {
+    Team team(peers, {});
+    verdict = team.run_job([&] {
+      const std::vector<std::uint64_t> positions = {201, 403, 605, 807};
+      MemoryCounts counts(runs, 1, 4, 100);
+      WatchedCounts watched(
+          counts, [] {}, on_count);
+      for (std::size_t i = 0; const Cuts& cuts : find_cuts(team, watched, positions, 4)) {
+        EXPECT_EQ(cuts[0], positions[i++]);
+      }
+    });
+  });
+  return verdict;
+}
+
+// The first one waits for a second one.
+TEST(Cuts, ReadForSeveralPositionsAtOnceButNotForOne) {
+  std::mutex mutex;
+  std::condition_variable came;
+  std::set<unsigned> reading;
+  bool have_met = false;
+  bool has_waited = false;
+  const auto verdict = verdict_of_cuts([&](unsigned slot) {
+    std::unique_lock lock(mutex);
+    EXPECT_TRUE(reading.insert(slot).second);
+    have_met = have_met || reading.size() > 1;
+    came.notify_all();
+    if (!has_waited) came.wait_for(lock, std::chrono::seconds(20), [&] { return have_met; });
+    has_waited = true;
+    reading.erase(slot);
+  });
+  EXPECT_FALSE(verdict) << verdict->text;
+  EXPECT_TRUE(have_met);
+}
+
+TEST(Cuts, EndWithWhatReadingThrows) {
+  const auto verdict = verdict_of_cuts([](unsigned slot) {
+    if (slot == 2) throw Error(ErrorKind::kTemporary, "reading a block", "the disk is gone");
+  });
+  ASSERT_TRUE(verdict);
+  EXPECT_NE(verdict->text.find("the disk is gone"), std::string::npos) << verdict->text;
 }
 
 }  // namespace
