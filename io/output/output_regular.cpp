@@ -19,6 +19,7 @@
 #include "base/units.hpp"
 #include "io/output/direct_writer.hpp"
 #include "io/output/output_impl.hpp"
+#include "io/output/write_queue.hpp"
 #include "io/system/access_list.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/linkable_file.hpp"
@@ -67,7 +68,7 @@ class RegularOutput : public Output::Impl {
   [[nodiscard]] std::vector<std::string> notes() const override;
 
  private:
-  void write_cached(std::uint64_t offset, ConstByteSpan bytes) const;
+  void write_cached(std::uint64_t offset, ConstByteSpan bytes);
   void allocate(std::uint64_t bytes) const;
   void take_over_rights() const;
   void set_rights(mode_t mode, const AccessList& list) const;
@@ -85,10 +86,13 @@ class RegularOutput : public Output::Impl {
   std::optional<AccessList> list_of_replaced_;
   Folder folder_;
   LinkableFile new_file_;
-  const std::string hidden_name_;       // that it had at first
-  bool direct_refused_ = false;         // at open, or when it had finished
-  bool was_direct_ = false;             // when it had finished
-  std::uint64_t size_bytes_ = 0;        // when finished
+  const std::string hidden_name_;  // that it had at first
+  bool direct_refused_ = false;    // at open, or when it had finished
+  bool was_direct_ = false;        // when it had finished
+  std::uint64_t size_bytes_ = 0;   // when finished
+  WriteQueue cached_writes_{[this](std::uint64_t offset, ConstByteSpan bytes) {
+    new_file_.file().write_full_at(bytes, offset);
+  }};
   std::optional<DirectWriter> direct_;  // last: it writes to new_file_
 };
 
@@ -143,9 +147,9 @@ void RegularOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   direct_ ? direct_->put(offset, bytes) : write_cached(offset, bytes);
 }
 
-void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) const {
+void RegularOutput::write_cached(std::uint64_t offset, ConstByteSpan bytes) {
   if (bytes.empty()) return;
-  new_file_.file().write_full_at(bytes, offset);
+  cached_writes_.write(offset, bytes);
   // Starts the writing now, so that commit() finds little left to wait for (measured: tried.md).
   if (bytes.size() >= kLeastSyncedBytes) {
     sys::sync_file_range(new_file_.file().fd(), static_cast<off_t>(offset),

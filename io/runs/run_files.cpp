@@ -17,6 +17,10 @@
 namespace gsort::io {
 namespace {
 
+// A file in memory takes one write at a time. Measured on 16 cores: 4.8 GB/s to one file, 31.7 GB/s
+// to 16 files (tmpfs).
+constexpr unsigned kMostFilesInMemory = 8;  // of a folder
+
 // What another folder may still have.
 bool means_full(int error_number) {
   return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG;
@@ -34,6 +38,25 @@ RunFiles::RunFiles(const std::vector<std::string>& folders, const RunStoreOption
   const DirectIo policy = syncs_ ? options.direct_io : DirectIo::kOff;
   const PersistentStore* const persistent = is_persistent_ ? &*options.persistent : nullptr;
   for (const std::string& folder : folders) open_stripe(folder, policy, persistent);
+  if (is_persistent_) return;
+  // One buffer more than there are threads.
+  const unsigned threads = std::min(options.write_buffers, kMostFilesInMemory + 1);
+  for (unsigned thread = 2; thread < threads; ++thread) add_files_in_memory(folders.size());
+}
+
+// One more file in each folder whose files stay in memory. Without it, runs are only slower.
+void RunFiles::add_files_in_memory(std::size_t folders) {
+  for (std::size_t i = 0; i < folders; ++i) {
+    if (!stripes_[i]->stays_in_memory) continue;
+    auto stripe = std::make_unique<Stripe>();
+    stripe->name = stripes_[i]->name;
+    try {
+      stripe->file = create_unnamed(open_folder(stripe->name, ErrorKind::kTemporary), stripe->name);
+    } catch (const Error&) {
+      return;
+    }
+    stripes_.push_back(std::move(stripe));
+  }
 }
 
 void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
@@ -49,6 +72,7 @@ void RunFiles::open_stripe(const std::string& folder_path, DirectIo policy,
   }
   const auto facts = folder_facts(folder_path);
   const bool is_memory = facts && facts->is_tmpfs;
+  stripe->stays_in_memory = !syncs_ || (is_memory && policy != DirectIo::kOn);
   if (policy == DirectIo::kOn || (policy == DirectIo::kAuto && !is_memory)) {
     stripe->direct = stripe->file.reopened(O_RDWR | O_DIRECT);
     stripe->write_direct = stripe->direct.is_open();
@@ -188,7 +212,7 @@ void RunFiles::count_written(std::uint64_t bytes) {
 
 void RunFiles::add_note(std::string note) {
   const std::lock_guard lock(notes_mutex_);
-  notes_.push_back(std::move(note));
+  if (std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(std::move(note));
 }
 
 }  // namespace gsort::io

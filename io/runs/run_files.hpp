@@ -1,8 +1,9 @@
 // RunFiles: the temporary files of a RunStore, one unnamed file in each folder (or the one file of
 // a persistent store), and where in them is room. Knows bytes and folders; how blocks become
-// buffers is the business of write_buffers.hpp.
+// buffers is the business of write_buffers.hpp. Where runs stay in memory (tmpfs, page cache) each
+// folder has several files, because threads cannot write to one file at the same time.
 //
-// Each buffer goes to the next folder. When a folder is full (or over quota, or its file as large
+// Each buffer goes to the next file. When a folder is full (or over quota, or its file as large
 // as may be) the one after it is tried; if all are full, that is an Error.
 //
 // Writes are direct by default, also for small spills, and made by threads; other ways were slower
@@ -71,11 +72,12 @@ class RunFiles {
   std::atomic<std::uint64_t> peak_bytes_in_use{0};
 
  private:
-  // A folder and its file. Stays where it is: threads hold on to it.
+  // A folder and a file in it. Stays where it is: threads hold on to it.
   struct Stripe {
     std::string name;
     File file;
     File direct;  // the same file with O_DIRECT; not open where that is not wanted or refused
+    bool stays_in_memory = false;
     std::atomic<bool> write_direct{false};
     std::atomic<bool> unsynced{false};  // written through the page cache since the last settle()
     std::atomic<bool> full{false};
@@ -86,6 +88,7 @@ class RunFiles {
   [[nodiscard]] Error told_for_run(const Error& error, std::string_view doing,
                                    std::uint64_t run) const;
   void open_stripe(const std::string& folder, DirectIo policy, const PersistentStore* persistent);
+  void add_files_in_memory(std::size_t folders);
   void write(Stripe& stripe, ConstByteSpan bytes, std::uint64_t offset);
   // Gives space back without counting it.
   static void punch(Stripe& stripe, std::uint64_t offset, std::uint64_t bytes) noexcept;

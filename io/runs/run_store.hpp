@@ -2,7 +2,7 @@
 // and beyond that in temporary files over one or several folders.
 //
 // Runs are kept as blocks, packed where that pays (run_format.hpp), collected in write buffers
-// (write_buffers.hpp). What is written goes to one unnamed file in each folder, appended to by all
+// (write_buffers.hpp). What is written goes to unnamed files in the folders, appended to by all
 // runs and striped by buffer, so that one run reads and writes at the speed of all folders. Nothing
 // is left behind, not even after SIGKILL. Each block carries a checksum bound to store, run and
 // position, checked at every read, in memory too: what a disk loses or mixes up is an Error, never

@@ -1,5 +1,6 @@
 #include "io/runs/run_files.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <thread>
@@ -41,6 +42,33 @@ TEST(RunFiles, NamesTheReasonHoweverOftenAFolderIsFullForAMoment) {
   const test::FaultScope fault({sys::Call::kPwrite, 1, ENOSPC, true});
   const Error error = test::error_of([&] { files.append(buffer.bytes(), 7); });
   EXPECT_EQ(error.error_number(), ENOSPC);
+}
+
+// In the page cache, threads cannot write to one file at the same time.
+TEST(RunFiles, HasAFileForEachThreadWhereRunsStayInMemory) {
+  const test::TempFolder folder;
+  RunStoreOptions options;
+  options.write_buffers = 4;
+  for (const bool stays : {false, true}) {
+    options.left_in_page_cache = stays;
+    options.direct_io = stays ? DirectIo::kAuto : DirectIo::kOn;
+    RunFiles files({folder.path()}, options);
+    const Arena buffers(6 * 4096, "tests");
+    std::vector<FilePlace> places;
+    for (std::size_t i = 0; i < 6; ++i) {
+      const ByteSpan bytes = buffers.bytes().subspan(i * 4096, 4096);
+      std::ranges::fill(bytes, static_cast<std::byte>(i));
+      places.push_back(files.append(bytes, 0));
+    }
+    const Arena scratch(4096 + RunFiles::kReadSlack, "tests");
+    for (std::size_t i = 0; i < 6; ++i) {
+      EXPECT_EQ(places[i].folder, stays ? i % 3 : 0);
+      EXPECT_EQ(places[i].offset, 4096 * (stays ? i / 3 : i));
+      const ConstByteSpan read =
+          files.read(places[i].folder, places[i].offset, 4096, scratch.bytes(), 0);
+      EXPECT_EQ(std::ranges::count(read, static_cast<std::byte>(i)), 4096);
+    }
+  }
 }
 
 }  // namespace
