@@ -1,9 +1,12 @@
 #include "pipeline/output/staging_sink.hpp"
 
+#include <atomic>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"
@@ -79,6 +82,24 @@ TEST(StagingOfSeveralThreads, PutsEveryElementInTurn) {
   sink.begin(0, kLarge);
   sink.put(0, elements);
   sink.flush();
+  EXPECT_TRUE(ordered.bytes() == elements);
+}
+
+TEST(StagingOfSeveralThreads, LanesTakeTurns) {
+  constexpr std::uint64_t kPart = kLarge - 5;
+  constexpr std::uint64_t kParts = 7;
+  const Bytes elements = io::test::random_bytes(kParts * kPart * 12);
+  test::StreamSink ordered(12);
+  std::atomic<std::uint64_t> next{0};
+  run_workers(3, [&](unsigned) {
+    Bytes buffer(kPart * 12);
+    StagingSink sink(buffer, 12, 4, ordered);
+    for (std::uint64_t part = next++; part < kParts; part = next++) {
+      sink.begin(part * kPart, kPart);
+      sink.put(part * kPart, ConstByteSpan(elements).subspan(part * kPart * 12, kPart * 12));
+      sink.flush();
+    }
+  });
   EXPECT_TRUE(ordered.bytes() == elements);
 }
 
