@@ -117,6 +117,11 @@ std::uint64_t SharedFile::bytes() const {
   return static_cast<std::uint64_t>(file_.facts().st_size);
 }
 
+std::uint64_t SharedFile::allocated_bytes() const {
+  constexpr std::uint64_t kStatBlockBytes = 512;
+  return static_cast<std::uint64_t>(file_.facts().st_blocks) * kStatBlockBytes;
+}
+
 std::uint64_t SharedFile::number() const {
   return file_.facts().st_ino;
 }

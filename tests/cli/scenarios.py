@@ -292,6 +292,26 @@ def a_disk_too_small_for_the_runs_is_refused_at_once(place):
 
 
 @scenario
+def a_disk_too_small_for_all_parts_is_refused_by_the_first(place):
+    place.bash("gsort-gen -t u32 --size 24M -o in.u32; gsort --form=runs --share=0/1 in.u32; gsort in.u32 -o want")
+    done = on_small_disk(place, 16, "gsort --take=0/4 --from=runs -o small/out; echo $? $(ls -A small)")
+    print(done.stderr, end="")
+    return report(status_is_2_and_the_folder_empty=done.stdout == "2\n",
+                  message_is_well_formed=run.message_problem(done.stderr) is None,
+                  message_says_how_much_is_needed="24 MiB" in done.stderr)
+
+
+@scenario
+def parts_that_are_written_again_need_no_more_room(place):
+    place.bash("gsort-gen -t u32 --size 24M -o in.u32; gsort --form=runs --share=0/1 in.u32; gsort in.u32 -o want")
+    take = "for i in 0 1 2; do gsort --take=$i/3 --from=runs -o small/out; done"
+    done = on_small_disk(place, 28, f"{take}; rm small/.out.gsort-part-*; {take}; gsort --join=3 -o small/out; "
+                                    "cmp small/out want; echo $?")
+    print(done.stderr, end="")
+    return report(the_output_is_right=done.stdout == "0\n", no_message=done.stderr == "")
+
+
+@scenario
 def a_disk_that_fills_up_under_a_pipe_is_trouble(place):
     done = on_small_disk(place, 8, "gsort-gen -t u64 --size 128M | gsort -t u64 -S 32M -T small -o out; "
                                    "echo ${PIPESTATUS[1]} $(ls -A small)")

@@ -14,6 +14,7 @@
 #include "io/runs/run_store.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
+#include "io/system/space.hpp"
 #include "pipeline/merge_runs.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "pipeline/share/join_parts.hpp"
@@ -106,6 +107,17 @@ PartRecord record_of(const PartJob& job, const FormedShares& shares, const Outpu
   record.begin = range.begin;
   record.end = range.end;
   return record;
+}
+
+// For what is missing of the whole output: other parts may be written at the same time.
+void require_room(const io::OutputPlace& place, const PartRecord& record) {
+  const io::SharedFile file(place, shared_name(place.name, record.job),
+                            io::SharedFile::Access::kLook);
+  const std::uint64_t there = file.exists() ? file.allocated_bytes() : 0;
+  const io::SpaceNeed need{std::span(&place.folder, 1),
+                           record.file_bytes - std::min(record.file_bytes, there),
+                           "the parts that are not written yet"};
+  io::require_space(std::span(&need, 1));
 }
 
 // What the proof says of the part's elements. Throws: Error(kCorrupt) where they are not all there.
@@ -254,6 +266,7 @@ Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_
   const std::vector<std::byte> header = header_of_output(plan.job, shares.elements());
   PartRecord record = record_of(job, shares, plan.job.output_form, header.size());
   const io::OutputPlace place = io::place_of_output(job.output);
+  require_room(place, record);
   io::SharedFile file(place, shared_name(place.name, record.job), io::SharedFile::Access::kWrite);
   file.grow_to(record.file_bytes);
   record.file_number = file.number();
