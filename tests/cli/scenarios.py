@@ -351,6 +351,10 @@ def memory_stays_within_what_was_given(place):
             peak = peak_mib(place, f"-S{given}M", "--engine=cpu", name, "-o", "out")
             print(f"    -S {given}M {name}: {peak:.0f} MiB")
             checks[f"{name} sorts within {given} + 32 MiB"] = peak <= given + 32
+    place.bash("gsort -S 16M --form=runs --share=0/1 in.u64")
+    peak = peak_mib(place, "-S24M", "--engine=cpu", "--take=0/1", "--from=runs", "-o", "out")
+    print(f"    -S 24M --take=0/1: {peak:.0f} MiB")
+    checks["a part of many runs is merged within 24 + 32 MiB"] = peak <= 24 + 32
     return report(**checks)
 
 

@@ -19,12 +19,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import network
+from bed import keys
 
 SKIPPED = 77
 GUIDE = Path(__file__).resolve().parents[2] / "src/cluster/README.md"
 OLD = b"the old output"
 ENDS_WITHIN = 10  # seconds
 SMALL = ["-S", "24M", "--parallel=1"]
+PROGRAM_MIB = 32  # of the program, its libraries and MPI
+BEATS_AND_START = 100_000  # bytes
 
 
 class Failed(Exception):
@@ -236,7 +239,8 @@ def killed(bed: Bed, rounds: int) -> None:
                         missed.append(f"{victim} {phase}")
                         bed.require_no_process(ENDS_WITHIN)
                 except Failed as failure:
-                    raise Failed(f"{victim} killed while {phase}: {failure}; repeat with --seed {bed.seed + number} killed") from None
+                    raise Failed(f"{victim} killed while {phase}: {failure}; "
+                                 f"repeat with --seed {bed.seed + number} killed") from None
     print(f"  missed: {', '.join(missed) or 'none'}")
     if len(missed) > 2 * rounds:
         raise Failed(f"too few processes were killed; missed: {', '.join(missed)}")
@@ -323,11 +327,88 @@ def memory_limited(bed: Bed) -> None:
     bed.require_output(wanted, "little memory")
 
 
+def require_memory(bed: Bed, given: int) -> dict:
+    """Every process of the sort before took no more than -S, beside the program and MPI. Returns the report."""
+    report = json.loads((bed.folder / "stats").read_text())
+    peaks = [rank["peak_resident_bytes"] / 2**20 for rank in report["ranks"]]
+    print(f"  peaks of {', '.join(f'{peak:.0f}' for peak in peaks)} MiB with -S {given}M", flush=True)
+    if max(peaks) > given + PROGRAM_MIB:
+        raise Failed(f"a process took {max(peaks):.0f} MiB with -S {given}M")
+    return report
+
+
+def network_bytes(bed: Bed) -> None:
+    """A host sends the elements that others merge, as packed as they are in runs, and little more: of random keys N/P (1 - 1/P)
+    elements. Equal keys stay where they are."""
+    count = 1_000_000
+    for processes in (2, 3, 4):
+        for kind in ("random", "equal", "few", "sorted", "reversed", "by_rank"):
+            (bed.folder / "in.u64").write_bytes(keys(kind, "Q", count, bed.random))
+            before = [bed.hosts.sent_bytes(name) for name in bed.hosts.names[:processes]]
+            bed.sort(processes, *SMALL, "in.u64", "--stats=stats")
+            report = require_memory(bed, 24)
+            ranks = report["ranks"]
+            packed = sum(rank["kept_bytes"] + rank["spilled_bytes"] for rank in ranks) / report["bytes"]
+            for name, rank, first in zip(bed.hosts.names, ranks, before):
+                sent = bed.hosts.sent_bytes(name) - first
+                bound = 1.1 * rank["sent_bytes"] * packed + 3 * report["cuts"]["sum_bytes"] + BEATS_AND_START
+                print(f"  {kind}, {processes} processes, {name}: {sent:,} bytes, at most {bound:,.0f}; "
+                      f"{rank['sent_bytes']:,} of elements, packed to {packed:.2f}")
+                if sent > bound:
+                    raise Failed(f"{kind}, {processes} processes: {name} has sent {sent:,} bytes, more than {bound:,.0f}")
+                if kind == "random" and abs(rank["sent_bytes"] / (8 * count / processes * (1 - 1 / processes)) - 1) > 0.02:
+                    raise Failed(f"random keys, {processes} processes: {rank['sent_bytes']:,} bytes of elements were sent")
+                if kind == "equal" and rank["sent_frames"] > 0:
+                    raise Failed(f"equal keys: {name} has sent frames")
+
+
+def one_slow_link(bed: Bed) -> None:
+    """All wait for the host with a quarter of the link, and take no more memory meanwhile."""
+    bed.write_keys("in.u64", 3_000_000)
+    wanted = bed.expect("in.u64")
+    bed.hosts.shape("80mbit")
+    bed.hosts.shape("20mbit", ["h3"])
+    bed.sort(4, *SMALL, "in.u64", "--stats=stats")
+    bed.require_output(wanted, "a slow link")
+    require_memory(bed, 24)
+
+
+def stopped(bed: Bed) -> None:
+    """A process is stopped for 10 s in the exchange."""
+    running = start_exchange(bed, "--stats=stats")
+    wanted = bed.expect("in.u64")
+    process = next(process for process in bed.ranks() if bed.hosts.host_of(process) == "h2")
+    os.kill(process, signal.SIGSTOP)
+    time.sleep(10)
+    os.kill(process, signal.SIGCONT)
+    if bed.finish(running, 60) != 0:
+        raise Failed("a sort has failed, a process of which was stopped for 10 s")
+    bed.require_output(wanted, "a process that was stopped")
+    require_memory(bed, 24)
+
+
+def all_on_one_host(bed: Bed) -> None:
+    """One host has all of the input, the others nothing."""
+    bed.write_keys("in.u64", 3_000_000)
+    (bed.folder / "empty.u64").write_bytes(b"")
+    wanted = bed.expect("in.u64")
+    words = ["--inputs-here", *SMALL, "--stats=stats", "-T", "scratch", "-o", "out"]
+    script = f'case $(hostname) in h2) in=in.u64;; *) in=empty.u64;; esac; exec ./gsort-mpi {" ".join(words)} $in'
+    command = [bed.launcher, *bed.hosts.processes_on(4), "sh", "-c", script]
+    subprocess.run(bed.hosts.entering("h1", *command), cwd=bed.folder, env=bed.hosts.environment, check=True, timeout=120)
+    bed.require_output(wanted, "all input on one host")
+    ranks = require_memory(bed, 24)["ranks"]
+    if {rank["elements_written"] for rank in ranks} != {750_000}:
+        raise Failed(f"shares of the output are not equal: {ranks}")
+
+
 CASES: dict[str, Callable[[Bed], None]] = {
     "equal_bytes": equal_bytes, "stats": stats, "explained": explained, "memory_limited": memory_limited,
-    "scratch_full": scratch_full, "link_interrupted": link_interrupted, "link_lost": link_lost, "link_lost_early": link_lost_early,
+    "one_slow_link": one_slow_link, "all_on_one_host": all_on_one_host, "scratch_full": scratch_full,
+    "link_interrupted": link_interrupted, "link_lost": link_lost, "link_lost_early": link_lost_early,
     "killed": lambda bed: killed(bed, 1)}
-LONG_CASES: dict[str, Callable[[Bed], None]] = {"killed_often": lambda bed: killed(bed, 10)}
+LONG_CASES: dict[str, Callable[[Bed], None]] = {
+    "network_bytes": network_bytes, "stopped": stopped, "killed_often": lambda bed: killed(bed, 10)}
 
 
 def run(name: str, case: Callable[[Bed], None], programs: Path, seed: int) -> bool:

@@ -144,10 +144,10 @@ class Network:
     def on(self, name: str, script: str) -> str:
         return call(*self.entering(name, "sh", "-e", "-c", script))
 
-    def shape(self, rate: str) -> None:
-        """All links carry so much each way, with queues of 50 ms: a deep queue would hide who waits."""
+    def shape(self, rate: str, names: list[str] | None = None) -> None:
+        """All links, or those named, carry so much each way, with queues of 50 ms: a deep queue would hide who waits."""
         shaped = f"root tbf rate {rate} burst 64kb latency 50ms"
-        for name in self.names:
+        for name in names or self.names:
             call("tc", "qdisc", "replace", "dev", f"to-{name}", *shaped.split())
             self.on(name, f"tc qdisc replace dev eth0 {shaped}")
 
