@@ -5,6 +5,7 @@
 #include "cluster/mpi_peers.hpp"
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -13,9 +14,13 @@
 #include <list>
 #include <map>
 #include <span>
+#include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include <mpi.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -53,6 +58,44 @@ void check(int result, const char* operation) {
               std::string(text.data(), static_cast<std::size_t>(length)))
       .hint("check the hosts and the network between them");
 }
+
+// With MPICH 4.0 over UCX, a process may wait in MPI_Finalize for ever, for others that are already
+// done with it.
+bool may_not_finalize() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  return std::strstr(text.data(), "ch4:ucx") != nullptr;
+}
+
+// The process manager of MPICH: each line of a process gets a line as its answer (PMI-1).
+class ProcessManager {
+ public:
+  ProcessManager() {
+    if (const char* const number = std::getenv("PMI_FD")) fd_ = std::atoi(number);
+  }
+  [[nodiscard]] bool is_there() const { return fd_ > 0; }
+  [[nodiscard]] bool tell(std::string_view line) const {
+    return ::write(fd_, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  }
+  [[nodiscard]] bool has_answered() const {
+    pollfd answer{fd_, POLLIN, 0};
+    return ::poll(&answer, 1, 0) != 0;
+  }
+  // Waits for the answer.
+  [[nodiscard]] bool answers(std::string_view expected) const {
+    std::string line;
+    char next = 0;
+    while (next != '\n') {
+      if (::read(fd_, &next, 1) != 1) return false;
+      line += next;
+    }
+    return line.starts_with(expected);
+  }
+
+ private:
+  int fd_ = 0;
+};
 
 }  // namespace
 
@@ -117,6 +160,19 @@ struct MpiPeers::Impl {
       inbox.early.erase(first);
       ++inbox.next;
     }
+  }
+
+  // Waits until all processes leave, and sends meanwhile what MPI may still hold.
+  bool leaves_process_manager() {
+    const ProcessManager manager;
+    if (!manager.is_there() || !manager.tell("cmd=barrier_in\n")) return false;
+    while (!manager.has_answered()) {
+      int has_come = 0;
+      MPI_Iprobe(MPI_ANY_SOURCE, kTag, MPI_COMM_WORLD, &has_come, MPI_STATUS_IGNORE);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return manager.answers("cmd=barrier_out") && manager.tell("cmd=finalize\n") &&
+           manager.answers("cmd=finalize_ack");
   }
 
   void complete_sends() {
@@ -204,7 +260,7 @@ void MpiPeers::leave() {
     MPI_Cancel(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
-  MPI_Finalize();
+  if (!may_not_finalize() || !impl_->leaves_process_manager()) MPI_Finalize();
 }
 
 void MpiPeers::abort(int status) {
