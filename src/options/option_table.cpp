@@ -275,7 +275,7 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
     {.name = "version",
      .letter = 'V',
      .group = kReporting,
-     .help = "the version",
+     .help = "the version, and the engines in this build",
      .apply = [](Options& o, Text) { o.show = Show::kVersion; }},
     {.name = "generate",
      .value_kind = kRequired,

@@ -45,6 +45,27 @@ def require_sorts(gsort: Path, folder: Path) -> None:
     require((folder / "out.u8").read_bytes() == bytes(range(256)), "the output is sorted")
 
 
+def require_no_gpu(gsort: Path, folder: Path) -> None:
+    """Where there is no driver, the CUDA engine ends with an error that says so, and auto uses the CPU."""
+    failed = subprocess.run([gsort, "--engine=cuda", "in.u8", "-o", "out.u8"], cwd=folder, env=PLAIN, capture_output=True,
+                            text=True)
+    reason = "no NVIDIA driver" if has_cuda(gsort) else "this gsort was built without CUDA"
+    require(failed.returncode == 2 and reason in failed.stderr, failed.stderr)
+    said = output_of(gsort, "--explain", "in.u8", "-o", "out.u8", cwd=folder)
+    require(re.search(r"engine +cpu", said), said)
+
+
+def has_cuda(gsort: Path) -> bool:
+    engines, = re.findall(r"^gsort [0-9.]+ \(engines: (.+)\)$", output_of(gsort, "--version"), re.M)
+    return engines == "cpu, cuda"
+
+
+def require_engines(gsort: Path, description: str) -> None:
+    """The description of a package says whether the CUDA engine is in it."""
+    sentence = "on an NVIDIA GPU" if has_cuda(gsort) else "without the engine for NVIDIA GPUs"
+    require(sentence in " ".join(description.split()), description)
+
+
 def libraries_of(binary: Path) -> dict[str, str]:
     """The shared libraries that a binary is loaded with, by name, and where they are found."""
     found = {}
@@ -171,6 +192,7 @@ def case_debian(options, folder: Path) -> None:
     require(fields["Description"].startswith("sorts files of binary numbers"), fields["Description"])
     usr = folder / program.stem / "usr"
     require_sorts(usr / "bin/gsort", folder)
+    require_engines(usr / "bin/gsort", fields["Description"])
     require_pages(usr, "vendor-completions")
     for header in "gsort.h", "gsort/sort_file.hpp":
         require((folder / library.stem / "usr/include" / header).exists(), f"the library has {header}")
@@ -190,10 +212,13 @@ def case_arm64(options, folder: Path) -> None:
         output_of("dpkg-deb", "--extract", package, folder / name)
     program = folder / "gsort-binary/usr/bin/gsort"
     require("aarch64" in output_of("file", program), "the program is for ARM64")
+    says = fields_of(packages["gsort-binary"])["Description"]
     emulated = folder / "gsort"
     emulated.write_text(f'#!/bin/sh\nexec qemu-aarch64 -L {SOURCE}/build/arm64-root {program} "$@"\n')
     emulated.chmod(0o755)
     require_sorts(emulated, folder)
+    require_no_gpu(emulated, folder)
+    require_engines(emulated, says)
 
 
 def case_tar(options, folder: Path) -> None:

@@ -13,8 +13,10 @@ function(gsort_cuda_architectures result)
     list(GET GSORT_ALL_ARCHITECTURES -1 last)
     list(APPEND list ${last}-virtual)
   elseif(list STREQUAL "native")
-    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
-      OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE status)
+    if(NOT CMAKE_CROSSCOMPILING)
+      execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+        OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE status)
+    endif()
     set(list 80)  # its machine code, and code that drivers of newer cards compile when a program starts
     if(status EQUAL 0 AND capabilities MATCHES "^[0-9]+\\.[0-9]+")
       string(REGEX MATCHALL "[0-9]+\\.[0-9]+" list "${capabilities}")
@@ -38,7 +40,9 @@ function(gsort_offers_ptx_of_fast_doubles result)
 endfunction()
 
 if(NOT GSORT_CUDA STREQUAL "OFF")
-  if(NOT CMAKE_CUDA_COMPILER AND NOT CMAKE_CROSSCOMPILING)  # toolkits that would be found have libraries for this machine
+  if(CMAKE_CROSSCOMPILING)  # other toolkits have the runtime library of this machine
+    find_program(CMAKE_CUDA_COMPILER nvcc PATHS ${PROJECT_SOURCE_DIR}/build/arm64-cuda/bin NO_DEFAULT_PATH)
+  else()
     find_program(CMAKE_CUDA_COMPILER nvcc
       HINTS ${PROJECT_SOURCE_DIR}/build/cuda/bin /usr/local/cuda/bin)
   endif()
@@ -59,8 +63,8 @@ if(NOT GSORT_CUDA STREQUAL "OFF")
     set(CMAKE_MINIMUM_REQUIRED_VERSION ${asked_version})
     set(GSORT_HAS_CUDA TRUE)
   elseif(GSORT_CUDA STREQUAL "ON" AND CMAKE_CROSSCOMPILING)
-    message(FATAL_ERROR "GSORT_CUDA=ON: the CUDA engine cannot be cross-compiled with this machine's toolkit; build it on "
-      "an ${CMAKE_SYSTEM_PROCESSOR} machine with tools/quickstart --cuda, or set CMAKE_CUDA_COMPILER to a toolkit for one")
+    message(FATAL_ERROR "GSORT_CUDA=ON, but build/arm64-cuda has no nvcc; tools/setup --preset arm64 --cuda brings one from PyPI, "
+      "with NVIDIA's runtime library for ${CMAKE_SYSTEM_PROCESSOR} (nvidia-cuda-runtime)")
   elseif(GSORT_CUDA STREQUAL "ON")
     message(FATAL_ERROR "GSORT_CUDA=ON, but no nvcc was found; tools/quickstart --cuda brings one")
   endif()

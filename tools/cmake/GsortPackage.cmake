@@ -58,9 +58,13 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME gsort-tools)
 # CPack would put the project's description in front of these.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
+set(where "on all cores, without the engine for NVIDIA GPUs")
+if(GSORT_HAS_CUDA)
+  set(where "on an NVIDIA GPU where there is one and on all cores otherwise")
+endif()
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "sorts files of binary numbers larger than memory
-Integers and floating-point numbers of 8 to 64 bits, on an NVIDIA GPU where there is one and on all cores
-otherwise. Every result is proved before it appears.")
+Integers and floating-point numbers of 8 to 128 bits, and fixed-size records, ${where}.
+Every result is proved before it appears.")
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "sorts and merges binary numbers in files and in memory
 The library of gsort for C++ and C, its headers, and its CMake package.")
 set(CPACK_DEBIAN_CLUSTER_DESCRIPTION "sorts files of binary numbers on several machines

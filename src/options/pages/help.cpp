@@ -115,7 +115,7 @@ std::string_view name_of(Program program) {
 }
 
 std::string version_text(Program program) {
-  return fmt::format("{} " GSORT_VERSION "\n", name_of(program));
+  return fmt::format("{} " GSORT_VERSION " (engines: " GSORT_ENGINES ")\n", name_of(program));
 }
 
 std::string text_of(Show show, Program program) {

@@ -196,7 +196,8 @@ TEST(CInterface, WritesNoMoreThanTheCallersReport) {
 }
 
 TEST(CInterface, HasTheVersionOfTheProgram) {
-  EXPECT_EQ(std::string("gsort ") + gsort_version() + '\n', text_of(Show::kVersion));
+  const std::string begin = std::string("gsort ") + gsort_version() + " (engines: cpu";
+  EXPECT_EQ(text_of(Show::kVersion).substr(0, begin.size()), begin);
 }
 
 TEST(CInterface, KeepsTheErrorsOfThreadsApart) {
