@@ -335,6 +335,28 @@ TEST_P(ReaderOf, EndsNumberedElementsWhereItIsTold) {
   EXPECT_EQ(bytes, 9U * 600);
 }
 
+TEST_P(ReaderOf, NumbersElementsAcrossTheLimitOf32Bits) {
+  constexpr std::uint64_t kLimit = std::uint64_t{1} << 32;
+  constexpr std::uint64_t kRecord = 9;
+  write_file(folder_ / "in", {});
+  std::filesystem::resize_file(folder_ / "in", kLimit + 5);
+  Reader reader({folder_ / "in"}, options(1));
+  reader.number_elements({1, 8, false});
+  EXPECT_EQ(reader.known_size(), kRecord * (kLimit + 5));
+  std::uint64_t expected = kLimit - 3;
+  reader.begin_at(kRecord * expected);
+  Bytes buffer(4096);
+  while (const auto block = reader.next(buffer)) {
+    EXPECT_EQ(block->position_bytes, kRecord * expected);
+    for (std::size_t at = 0; at < block->bytes; at += kRecord, ++expected) {
+      std::uint64_t index = 0;
+      std::memcpy(&index, buffer.data() + at + 1, sizeof(index));
+      ASSERT_EQ(index, expected);
+    }
+  }
+  EXPECT_EQ(expected, kLimit + 5);
+}
+
 TEST(Reader, ReadsFilesThatSayTheyAreEmpty) {
   Reader reader({"/proc/self/status"});
   EXPECT_EQ(reader.known_size(), std::nullopt);
