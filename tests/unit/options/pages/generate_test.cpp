@@ -32,8 +32,9 @@ TEST(ManualPage, ShowsEveryOption) {
 
 TEST(ManualPage, HasAllSections) {
   const std::string page = manual_page();
-  for (const char* const title : {"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "ENVIRONMENT",
-                                  "FILES", "EXIT STATUS", "EXAMPLES", "NOTES"}) {
+  for (const char* const title :
+       {"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "ENVIRONMENT", "FILES", "EXIT STATUS",
+        "EXAMPLES", "NOTES", "SEE ALSO", "BUGS"}) {
     EXPECT_TRUE(holds(page, std::string(".SH ") + title + "\n")) << title;
   }
 }
