@@ -208,10 +208,11 @@ class Process {
   }
 
   // Rank 0 answers, by its status, too.
-  void check(cluster::Team& team, const Options& options) {
+  void check(cluster::Team& team, Options options) {
     const cluster::ClusterCheck found = check_on_cluster(team, options);
     if (team.rank() != 0) return;
     put_to_stderr(found.note);
+    if (options.inputs_here) options.inputs = {fmt::format("inputs of {} processes", team.count())};
     const bool is_right = options.fingerprint
                               ? answer_fingerprint(options, found.outcome.fingerprint)
                               : answer_check(options, found.job, found.outcome);

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,7 +17,8 @@
 #include "cluster/cluster_plan.hpp"
 #include "cluster/exchange_plan.hpp"
 #include "cluster/input/same_sort.hpp"
-#include "cluster/output/counted_sinks.hpp"
+#include "cluster/output/counted_result.hpp"
+#include "cluster/output/distinct_run.hpp"
 #include "cluster/output/left_out.hpp"
 #include "cluster/output/rank_output.hpp"
 #include "cluster/output/result_sink.hpp"
@@ -26,9 +26,8 @@
 #include "cluster/proof_message.hpp"
 #include "cluster/rank_report.hpp"
 #include "cluster/run_blocks.hpp"
+#include "cluster/runs/sizes_here.hpp"
 #include "engine/cpu/cpu_engine.hpp"
-#include "form/counted_file.hpp"
-#include "form/npy.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/runs/run_store.hpp"
@@ -37,31 +36,17 @@
 #include "io/system/space.hpp"
 #include "pipeline/count_keys.hpp"
 #include "pipeline/form_runs.hpp"
+#include "pipeline/share/take_part.hpp"
 #include "pipeline/survey.hpp"
-#include "plan/budget.hpp"
 #include "plan/engine_choice.hpp"
 #include "plan/make_plan.hpp"
-#include "plan/merge_plan.hpp"
-#include "plan/sizes.hpp"
 
 namespace gsort::cluster {
 namespace {
 
-// Two hosts that write to one page of a network file system may lose data, and on Lustre they wait
-// for each other's locks.
-constexpr std::uint64_t kBorderBytes = 4 * kMiB;
-// Shares that are so much longer than that are still nearly equal when they end there.
-constexpr std::uint64_t kBordersInAShare = 16;
-
 std::vector<std::byte> header_of(const Job& job, const io::Reader& reader, std::uint64_t elements) {
-  switch (job.output_form.format) {
-    case FileFormat::kNpy:
-      return io::make_npy_header(job.dtype.value_or(io::npy_dtype_of(job.element.key)), elements);
-    case FileFormat::kSosd:
-      return io::make_sosd_header(elements);
-    default:
-      return {reader.header().begin(), reader.header().end()};
-  }
+  if (has_header(job.output_form.format)) return header_of_output(job, elements);
+  return {reader.header().begin(), reader.header().end()};
 }
 
 class ClusterSort {
@@ -116,7 +101,6 @@ class ClusterSort {
     outcome_.bytes = checked_product(outcome_.elements, job_.element.bytes());
     result_ = std::min(outcome_.elements, job_.top.value_or(outcome_.elements));
     job_.top = std::nullopt;  // each process keeps all of its share: the first ones may be there
-    header_ = header_of(job_, *reader_, result_);
   }
 
   void open_output() {
@@ -134,15 +118,25 @@ class ClusterSort {
     }
     take_share(output_->folder());
     proof_.emplace(job_.element, options_.verify, nullptr, order_kind());
-    team_.work([this] {
-      output_->begin(plan_, result_, header_);
-      require_room_for_runs();
-    });
+    team_.work([this] { require_room_for_runs(); });
+    if (!counts_distinct()) begin_output();
     team_.meet();
   }
 
+  // With -u, all but files of which each has what its process keeps: how many elements come out,
+  // and where each is, is known when all processes have merged.
+  [[nodiscard]] bool counts_distinct() const {
+    return options_.unique && (!options_.parts || options_.top);
+  }
+
+  // The elements of the output are known.
+  void begin_output() {
+    header_ = header_of(job_, *reader_, result_);
+    team_.work([this] { output_->begin(plan_, result_, header_); });
+  }
+
   [[nodiscard]] OrderKind order_kind() const {
-    return job_.unique ? OrderKind::kStrict : OrderKind::kAscending;
+    return options_.unique ? OrderKind::kStrict : OrderKind::kAscending;
   }
 
   [[nodiscard]] std::string output_name() const {
@@ -151,9 +145,51 @@ class ClusterSort {
 
   void form_and_merge() {
     form();
+    if (counts_distinct()) return merge_distinct();
     plan_the_exchange();
     cut();
     exchange_and_merge();
+  }
+
+  // Merges into a run of distinct elements first. When all know how long these are, they are
+  // exchanged as runs are, which gives equal shares of the output.
+  void merge_distinct() {
+    result_ = outcome_.elements;
+    plan_the_exchange();
+    cut();
+    keep_distinct();
+    std::uint64_t begin = runs_.empty() ? 0 : runs_.front().elements();
+    std::uint64_t all[] = {begin, runs_.size()};
+    team_.sum_before(std::span(&begin, 1));
+    team_.sum(all);
+    put_distinct_out(all[0]);
+    plan_the_exchange(all[1]);
+    parts_.emplace(part_sizes());
+    cuts_ = cuts_of_distinct(runs_, begin, parts_->borders());
+    exchange_and_merge();
+  }
+
+  void keep_distinct() {
+    const std::uint64_t most = own_output().elements();
+    std::optional<DistinctRun> distinct;
+    team_.work([&] { distinct.emplace(run_store(), most, job_.element, meter_); });
+    ResultPlace place{parts_->begin_of(team_.rank())};
+    const std::vector<std::byte> before = element_before();
+    place.before = before;
+    DistinctSink sink(job_, *proof_, *distinct, place);
+    begin_phase(Phase::kMerge, most);
+    merge_into(sink, true);
+    views_.clear();
+    runs_.clear();
+    team_.work([&] { runs_ = distinct->finish(); });
+    views_ = views_of(runs_);
+  }
+
+  // From here on it is a sort of distinct elements.
+  void put_distinct_out(std::uint64_t distinct) {
+    result_ = std::min(distinct, options_.top.value_or(distinct));
+    job_.unique = false;
+    begin_output();
   }
 
   void begin_reports() {
@@ -199,7 +235,12 @@ class ClusterSort {
     folders_ = temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), "");
     Machine machine = survey(folders_, output_folder, *reader_);
     machine.input_bytes = share_ * job_.element.bytes();
-    plan_ = make_plan(job_, machine);
+    Job job = job_;
+    if (counts_distinct()) {  // when the output begins, it is known how many there are
+      job.unique = false;
+      machine.output = std::nullopt;
+    }
+    plan_ = make_plan(job, machine);
     return machine;
   }
 
@@ -209,30 +250,9 @@ class ClusterSort {
     io::require_space(std::span(&need, 1));
   }
 
-  [[nodiscard]] EngineShape engine_shape() const {
-    EngineShape shape;
-    shape.format = job_.element.key;
-    shape.records = job_.element.records;
-    shape.threads = std::max(plan_.threads, plan_.chunk.readers);
-    shape.block_bytes = plan_.chunk.block_bytes;
-    shape.chunk_elements = plan_.chunk.chunk_elements;
-    shape.chunk_lanes = plan_.chunk.lanes;
-    return shape;
-  }
-
   io::RunStore& run_store() {
     if (!store_) {
-      io::RunStoreOptions options;
-      options.block_elements = plan_.run.block_elements;
-      options.write_buffer_bytes = plan_.run.write_buffer_bytes;
-      options.write_buffers = plan_.run.write_buffers;
-      options.kept_buffers = plan_.run.kept_buffers;
-      options.packing = options_.packing;
-      if (job_.element.records) options.records.emplace(*job_.element.records);
-      options.direct_io = options_.direct_io;
-      options.left_in_page_cache =
-          plan_.run.through_page_cache && options_.direct_io == io::DirectIo::kAuto;
-      store_.emplace(folders_, plan_.element_bytes, options);
+      store_.emplace(folders_, plan_.element_bytes, run_store_options(plan_, options_));
     }
     return *store_;
   }
@@ -244,7 +264,7 @@ class ClusterSort {
     team_.work([this] {
       if (share_ > 0) {
         const io::Arena arena(plan_.chunk.arena_bytes, "sorting");
-        const auto engine = cpu::make_cpu_engine(engine_shape(), arena.bytes());
+        const auto engine = cpu::make_cpu_engine(engine_shape(plan_), arena.bytes());
         FormContext context{plan_, *engine, *reader_, *proof_, &meter_, nullptr};
         context.always_runs = true;
         const OutputMaker none = [](std::optional<std::uint64_t>) -> PieceSink& {
@@ -286,55 +306,40 @@ class ClusterSort {
     team_.sum(counts);
     const auto counted = now();
     outcome_.own.form_seconds = counted - begin;
+    const Job job = job_;  // put_distinct_out() changes it
+    std::vector<std::uint64_t> starts;
+    if (counts_distinct()) {
+      starts = starts_of_distinct(counts);
+      put_distinct_out(starts.size() - 1);
+    }
     sizes_.part_elements = std::max<std::uint64_t>(result_, 1);
     parts_.emplace(part_sizes());
     begin_phase(Phase::kWrite, own_output().elements());
     team_.work([&] {
-      const OutputRange own = own_output();
-      LastSink last;
-      if (own.begin > 0) {
-        put_counted(plan_, counts, {own.begin - 1, own.begin}, nullptr, arena->bytes(), last);
+      const CountedResult result(plan_, counts, *proof_, *output_, arena->bytes());
+      if (starts.empty()) {
+        result.put(job, own_output());
+        result.leave_out(result_, team_.rank(), team_.count());
+      } else {
+        result.put_distinct(job, starts, own_output());
+        result.leave_out_distinct(job, starts, result_, team_.rank(), team_.count());
       }
-      ResultSink sink(job_, *proof_, *output_, own.begin, last.element());
-      put_counted(plan_, counts, own, nullptr, arena->bytes(), sink);
-      leave_out(counts, arena->bytes());
     });
     outcome_.own.exchange_seconds = now() - counted;
   }
 
-  // Every process makes an equal share of what --top leaves out, for the proof.
-  void leave_out(const KeyCounts& counts, ByteSpan memory) {
-    const std::uint64_t left = outcome_.elements - result_;
-    const std::uint64_t begin = share_begin(left, team_.rank(), team_.count());
-    const std::uint64_t end = share_begin(left, team_.rank() + 1, team_.count());
-    if (!options_.verify) return proof_->add_left_out({end - begin}, 0);
-    BeyondSink sink(*proof_);
-    put_counted(plan_, counts, {result_ + begin, result_ + end}, nullptr, memory, sink);
-  }
-
   [[nodiscard]] std::uint64_t scratch_bytes() const { return store_ ? store_->scratch_bytes() : 0; }
 
-  void plan_the_exchange() {
-    ExchangeQuestion q;
-    q.element = element_size_of(plan_);
-    q.threads = plan_.threads;
-    q.ranks = team_.count();
+  void plan_the_exchange() { plan_the_exchange(outcome_.runs); }
+
+  void plan_the_exchange(std::uint64_t runs) {
+    const std::uint64_t distinct = counts_distinct() ? outcome_.elements / team_.count() + 1 : 0;
+    ExchangeQuestion q = exchange_question(plan_, share_ + distinct, team_.count());
     q.elements = result_;
     q.runs_here = runs_.size();
-    q.runs = outcome_.runs;
-    q.block_bytes = plan_.run.block_elements * plan_.element_bytes;
+    q.runs = runs;
     q.run_scratch_bytes = scratch_bytes();
-    const std::uint64_t budget = sorting_budget(plan_, plan_.host_budget_bytes);
-    const std::uint64_t taken = plan_.run.tier_bytes + plan_.run.write_buffers_bytes() +
-                                fence_bytes(plan_.run, share_, plan_.host_budget_bytes);
-    q.host_bytes = budget - std::min(budget, taken);
-    const std::optional<ExchangePlan> sizes = plan_exchange(q);
-    if (!sizes) {
-      throw Error(ErrorKind::kUsage, fmt::format("merging {} runs of {} hosts", q.runs, q.ranks),
-                  fmt::format("{} of memory are not enough", format_bytes(q.host_bytes)))
-          .hint("give each process more memory with -S");
-    }
-    sizes_ = *sizes;
+    sizes_ = require_exchange(q);
     std::uint64_t least[] = {sizes_.part_elements, sizes_.slots};
     team_.least(least);
     sizes_.part_elements = least[0];
@@ -342,18 +347,10 @@ class ClusterSort {
     sizes_.arena_bytes = sizes_.lanes * q.engine->merge_lane(q.element, least[0]).arena;
   }
 
-  // Borders lie at multiples in the file where elements end there, and shares are long enough.
   // Files of their own have no neighbours.
   [[nodiscard]] PartSizes part_sizes() const {
-    const std::uint64_t bytes = job_.element.bytes();
-    PartSizes sizes{result_, team_.count(), sizes_.part_elements, 1, 0};
-    if (options_.parts) return sizes;
-    const std::uint64_t aligned = std::lcm(kBorderBytes, bytes) / bytes;
-    const bool fits = capped_product(aligned, kBordersInAShare) <= result_ / team_.count();
-    if (!fits || header_.size() % bytes != 0) return sizes;
-    sizes.aligned = aligned;
-    sizes.shift = header_.size() / bytes;
-    return sizes;
+    const PartSizes sizes{result_, team_.count(), sizes_.part_elements, 1, 0};
+    return options_.parts ? sizes : aligned_in_file(sizes, job_.element.bytes(), header_.size());
   }
 
   void cut() {
@@ -368,8 +365,23 @@ class ClusterSort {
   }
 
   void exchange_and_merge() {
-    const auto begin = now();
+    const bool in_order = job_.unique || !job_.output_form.is_plain();
+    ResultPlace place{parts_->begin_of(team_.rank())};
+    std::vector<std::byte> before;
+    if (job_.unique) before = element_before();
+    place.before = before;
+    ResultSink sink(job_, *proof_, *output_, place);
     begin_phase(Phase::kMerge, own_output().elements());
+    merge_into(sink, in_order);
+  }
+
+  std::vector<std::byte> element_before() {
+    const io::Arena scratch(sizes_.scratch_bytes, "loading");
+    return cluster::element_before(team_, views_, *parts_, cuts_, job_.element, scratch.bytes());
+  }
+
+  void merge_into(PieceSink& sink, bool in_order) {
+    const auto begin = now();
     std::optional<io::Arena> arena;
     std::optional<io::Arena> scratch;
     std::unique_ptr<Engine> engine;
@@ -377,7 +389,7 @@ class ClusterSort {
     team_.work([&] {
       arena.emplace(sizes_.arena_bytes, "merging");
       scratch.emplace(sizes_.workers * sizes_.scratch_bytes, "loading");
-      engine = cpu::make_cpu_engine(engine_shape(), arena->bytes());
+      engine = cpu::make_cpu_engine(engine_shape(plan_), arena->bytes());
       lanes = engine->make_merge_lanes(sizes_.lanes, sizes_.part_elements);
     });
     ExchangeContext context{views_, *parts_, cuts_, plan_.element_bytes, true, lanes, {}};
@@ -388,17 +400,12 @@ class ClusterSort {
       context.scratch.push_back(
           scratch->bytes().subspan(worker * sizes_.scratch_bytes, sizes_.scratch_bytes));
     }
-    context.in_order = job_.unique || !job_.output_form.is_plain();
-    std::vector<std::byte> before;
-    if (job_.unique) {
-      before = element_before(team_, views_, *parts_, cuts_, job_.element, context.scratch.front());
-    }
-    ResultSink sink(job_, *proof_, *output_, parts_->begin_of(team_.rank()), before);
-    outcome_.own.exchange = exchange(team_, context, sink);
+    context.in_order = in_order;
+    outcome_.own.exchange += exchange(team_, context, sink);
     team_.work([&] {
       prove_left_out(views_, cuts_.back(), job_.element, context.scratch, *proof_, &meter_);
     });
-    outcome_.own.exchange_seconds = now() - begin;
+    outcome_.own.exchange_seconds += now() - begin;
   }
 
   // Everybody has synced before rank 0 gives the name.

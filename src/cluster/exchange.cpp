@@ -113,7 +113,8 @@ class Exchange {
   }
 
   [[nodiscard]] bool is_done() const {
-    if (merged_ < parts_here()) return false;
+    // All counts, also where there is nothing to merge: what is left would reach a later exchange.
+    if (counted_ < team_.count() || merged_ < parts_here()) return false;
     for (unsigned to = 0; to < team_.count(); ++to) {
       if (to == me()) continue;
       if (outboxes_[to].left > 0 || outboxes_[to].in_work > 0 || team_.unsent(to) > 0) return false;

@@ -17,6 +17,11 @@ struct PartSizes {
   std::uint64_t shift = 0;
 };
 
+// The same for one file: borders lie at multiples of 4 MiB where elements end there, and shares are
+// long enough.
+[[nodiscard]] PartSizes aligned_in_file(PartSizes sizes, std::uint64_t element_bytes,
+                                        std::uint64_t header_bytes);
+
 class PartTable {
  public:
   // Requires: all sizes but elements and shift are at least 1.

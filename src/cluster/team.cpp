@@ -198,6 +198,18 @@ std::vector<Message> Team::gather(ConstByteSpan bytes) {
   return all;
 }
 
+Message Team::join(Message own, const Join& join) {
+  const std::uint32_t number = next_number_++;
+  for (unsigned bit = 1; bit < count(); bit <<= 1) {
+    if ((rank() & bit) != 0) {
+      send_whole(rank() - bit, number, own);
+      return {};
+    }
+    if (rank() + bit < count()) join(own, take_whole(rank() + bit, number));
+  }
+  return own;
+}
+
 Message Team::broadcast(ConstByteSpan bytes) {
   Message message(bytes.begin(), bytes.end());
   pass_down(message, next_number_++);

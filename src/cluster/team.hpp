@@ -95,6 +95,10 @@ class Team {
   void sum_before(std::span<std::uint64_t> values);
   // Together: returns everybody's bytes by rank, in rank 0; nothing in the others.
   [[nodiscard]] std::vector<Message> gather(ConstByteSpan bytes);
+  // Together: everybody's bytes, joined two by two, neighbours first, so that no process ever holds
+  // those of many; in rank 0, nothing in the others.
+  using Join = std::function<void(Message& some, ConstByteSpan of_higher_ranks)>;
+  [[nodiscard]] Message join(Message own, const Join& join);
   // Together: returns the bytes of rank 0.
   [[nodiscard]] Message broadcast(ConstByteSpan bytes);
   // Together: the least of everybody's values, each by itself.

@@ -91,16 +91,18 @@ constexpr OwnText kOwnTexts[] = {
      "and --fingerprint show it, of gsort, too."},
     {"top",
      "With -r the N greatest. Each host forms the runs of its whole share; only what is among the "
-     "first N crosses the network."},
+     "first N crosses the network. With -u, N elements of distinct keys: then all cross the "
+     "network."},
     {"inputs-here",
      "Each process reads the FILEs that its own command names, on its own disks; all other options "
-     "are those of rank 0. Elements are sorted as if the FILEs of rank 0 came first, then those of "
-     "rank 1, and so on: equal records keep this order. -t, or the suffix of rank 0's first FILE, "
-     "gives the type. Not with -c and --fingerprint.",
+     "are those of rank 0. Elements are sorted, or checked by -c, as if the FILEs of rank 0 came "
+     "first, then those of rank 1, and so on: equal records keep this order. -t, or the suffix of "
+     "rank 0's first FILE, gives the type.",
      "each host has FILEs of its own"},
     {"unique",
-     "Needs --parts, and does not go with --top. Of records, the first one of each key is written. "
-     "Files of distinct keys differ in length: each process drops what repeats in its share.",
+     "Of records, the first one of each key is written. The processes first merge into temporary "
+     "files of distinct elements, then write these. With --parts, but without --top, each writes "
+     "at once what does not repeat in its share, so that the files differ in length.",
      "one of each key; with -c: no key may repeat"},
 };
 

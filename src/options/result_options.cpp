@@ -170,10 +170,6 @@ void refuse_wrong_parts(const Options& options) {
     throw exclude_each_other(options, "--parts", reads,
                              "only a sort has an output; leave out one of them");
   }
-  if (options.inputs_here && !reads.empty()) {
-    throw exclude_each_other(options, "--inputs-here", reads,
-                             "read the files of each host by themselves, with gsort");
-  }
   if (options.parts && !has_once(name, kPlaceOfRank)) {
     throw Error(ErrorKind::kUsage, "option --parts", "needs --output with {rank} in the name, once")
         .hint("{rank} becomes the number of the process, as in -o sorted-{rank}.u64");

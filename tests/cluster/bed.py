@@ -29,6 +29,12 @@ def keys(kind: str, code: str, count: int, rng: random.Random) -> bytes:
     return struct.pack(f"<{count}{code}", *numbers)
 
 
+def npy(descr: str, count: int, content: bytes) -> bytes:
+    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({count},), }}"
+    text += " " * (-(10 + len(text) + 1) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + content
+
+
 class Bed:
     """A folder, the programs, and ways to call them."""
 

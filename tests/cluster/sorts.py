@@ -19,7 +19,8 @@ import sys
 import time
 from pathlib import Path
 
-from bed import Bed, keys
+from bed import Bed, keys, npy
+from inputs_here import check_inputs_here, read_inputs_here
 from network import launcher_of
 
 SKIPPED = 77
@@ -167,64 +168,36 @@ def write_one_of_each(bed: Bed) -> None:
         part.unlink()
 
 
-def read_inputs_here(bed: Bed) -> None:
-    """Each process has inputs under the same names in a folder of its own, and names as many as there are."""
-    rng = random.Random(12)
-
-    def command(processes: int, *words: str) -> list[str]:
-        return [bed.mpirun, "-n", str(processes), "sh", "-c",
-                'cd "$FOLDERS/${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" && program=$1 && shift && exec "$program" in/* "$@"', "sh",
-                str(bed.gsort_mpi), "--inputs-here", *words]
-
-    def lay_out(contents: list[list[bytes]]) -> list[str]:
-        inputs = []
-        for rank, files in enumerate(contents):
-            folder = bed.folder / "hosts" / str(rank) / "in"
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
-            for number, content in enumerate(files):
-                (folder / f"{number}.dat").write_bytes(content)
-                inputs.append(str(folder / f"{number}.dat"))
-        return inputs
-
-    def expect(what: str, processes: int, contents: list[list[bytes]], *options: str) -> None:
-        inputs = lay_out(contents)
-        bed.run([str(bed.gsort), *options, *inputs, "-o", "expected"]).check_returncode()
-        wanted = (bed.folder / "expected").read_bytes()
-        done = bed.run(command(processes, *options, "-o", str(bed.folder / "out")))
-        if done.returncode != 0 or (bed.folder / "out").read_bytes() != wanted:
-            bed.fail(f"{what} in inputs of {processes} processes", done)
-        done = bed.run(command(processes, "--parts", *options, "-o", "out-{rank}"))
-        parts = [bed.folder / "hosts" / str(rank) / f"out-{rank}" for rank in range(processes)]
-        if done.returncode != 0 or b"".join(part.read_bytes() for part in parts) != wanted:
-            bed.fail(f"parts of {what} in inputs of {processes} processes", done)
-        for part in parts:
-            part.unlink(missing_ok=True)
-
+def write_one_of_each_together(bed: Bed) -> None:
+    """-u into one file, and -u --top: what is left of each process's share is exchanged again."""
+    rng = random.Random(14)
     for processes in (1, 2, 3, 4):
-        contents = [[keys("few", "Q", rng.choice([0, 3, 20_000]), rng) for _ in range(rng.randrange(1, 4))]
-                    for _ in range(processes)]
-        expect("u64", processes, contents, "-t", "u64", "-S", "24M")
-        expect("narrow keys", processes, contents, "-t", "i16", "-r")
-        expect("the first keys", processes, contents, "-t", "u64", "--top=9999")
-        records = [[b"".join(rng.choice([b"a", b"b"]) + rng.randbytes(11) for _ in range(rng.randrange(5_000)))]
-                   for _ in range(processes)]
-        expect("records", processes, records, "--record=12", "--key=0:bytes1")
-    lay_out([[npy("<u8", 1, bytes(8))], [npy("<f8", 1, bytes(8))]])
-    done = bed.run(command(2, "--format=npy", "-o", "out.npy"))
-    if done.returncode == 0 or "comparing the elements of the inputs: u64" not in done.stderr:
-        bed.fail("inputs of other elements on another host", done)
-    lay_out([[bytes(8)], [bytes(16)]])
-    done = bed.run(command(2, "-o", "out"))
-    if done.returncode == 0 or "option --inputs-here: needs a type of the elements" not in done.stderr:
-        bed.fail("--inputs-here without a type", done)
-    done = bed.run(command(2, "--fingerprint"))
-    if done.returncode == 0 or "--inputs-here and --fingerprint: cannot be combined" not in done.stderr:
-        bed.fail("--inputs-here and --fingerprint", done)
-    of_other = lay_out([[bytes(80)], [bytes(160)]])[1]
-    done = bed.run(command(2, "-t", "u64", f"--stats={of_other}", "-o", str(bed.folder / "out")))
-    if done.returncode == 0 or "is also an input" not in done.stderr or Path(of_other).read_bytes() != bytes(160):
-        bed.fail("--stats over an input of another process", done)
+        for kind in rng.sample(["few", "equal", "by_rank", "random"], 2):
+            data = bed.write("in.u64", keys(kind, "Q", rng.randrange(50_000), rng))
+            options = ["-u", rng.choice(["-r", "-S24M", "--endian=big"])]
+            bed.expect_same(processes, f"distinct {kind}", [data], *options)
+            top = f"--top={rng.choice([0, 1, 2, 700, 1_000_000])}"
+            bed.expect_same(processes, f"the first distinct {kind}", [data], *options, top)
+            bed.expect_same_parts(processes, f"the first distinct {kind}", [data], *options, top)
+        bed.write("in.f64", struct.pack("<20000d", *(rng.choice([-1.5, 0.0, -0.0, 2.5, rng.random()]) for _ in range(20_000))))
+        bed.expect_same(processes, "distinct f64", ["in.f64"], "-u")
+        narrow = bed.write("in.i16", rng.randbytes(50_000))
+        bed.expect_same(processes, "distinct narrow keys", [narrow], "-u", "-r")
+        bed.expect_same_parts(processes, "the first distinct narrow keys", [narrow], "-u", "--top=7000", suffix="i16")
+        records = b"".join(rng.choice([b"a", b"b", b"c"]) + rng.randbytes(11) for _ in range(5_001))
+        bed.expect_same(processes, "distinct records", [bed.write("in.dat", records)], "-u", "--record=12",
+                        rng.choice(["--key=0:bytes1", "--key=1:u8"]), rng.choice(["--top=2", "--pack-runs=off"]))
+    data = bed.write("large.u64", struct.pack("<3000000Q", *(rng.randrange(1_000_000) for _ in range(3_000_000))))
+    bed.expect_same(4, "distinct keys of several runs", [data], "-u", "-S", "24M", "--parallel=1")
+    bed.expect_same(2, "distinct keys, not verified", [data], "-u", "--no-verify", "--top=12345")
+    # So long that the borders of processes lie at multiples of 4 MiB of the file.
+    long = bed.write("long.u64", keys("random", "Q", 18_000_000, rng))
+    bed.expect_same(2, "many distinct keys", [long], "-u", "-S", "256M")
+    pairs = bed.write("in.dat", keys("few", "Q", 40_000, rng))
+    bed.expect_same(3, "distinct keys of 16 bytes", [pairs], "-u", "--record=16", "--key=0:u64,8:i64r")
+    bed.write("in.npy", npy("<i4", 10_000, keys("few", "i", 10_000, rng)))
+    bed.expect_same(3, "distinct keys of an array", ["in.npy"], "-u", output="out.npy")
+    bed.expect_same_parts(2, "the first distinct keys as text", [data], "-u", "--top=5000", suffix="txt.gz", read=gzip.decompress)
 
 
 def write_the_first(bed: Bed) -> None:
@@ -275,12 +248,6 @@ def sort_records(bed: Bed) -> None:
         data = bed.write("in.dat", keys(kind, "Q", 100_000, rng))
         bed.expect_same(rng.randrange(2, 5), f"{kind} records of nothing but {key}", [data], f"--record={size}",
                         f"--key={key}", "-S", "24M")
-
-
-def npy(descr: str, count: int, content: bytes) -> bytes:
-    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({count},), }}"
-    text += " " * (-(10 + len(text) + 1) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + content
 
 
 def sort_arrays(bed: Bed) -> None:
@@ -339,8 +306,6 @@ def refuse(bed: Bed) -> None:
             (["in.u64", "-o", "old.txt"], "writing text into one file: gsort-mpi cannot do this yet"),
             (["in.u64", "-o", "old.u64.zst"], "compressing into one file: gsort-mpi cannot do this yet"),
             (["-m", "in.u64", "-o", "old"], "option '-m': gsort-mpi does not have it yet"),
-            (["-u", "in.u64", "-o", "old"], "sorting with -u into one file: gsort-mpi cannot do this yet"),
-            (["-u", "--parts", "--top=3", "in.u64", "-o", "o{rank}"], "sorting with -u and --top: gsort-mpi cannot do this yet"),
             (["--parts", "in.u64", "-o", "old"], "option --parts: needs --output with {rank} in the name, once"),
             (["--parts", "in.u64", "-o", "{rank}/{rank}"], "option --parts: needs --output with {rank} in the name, once"),
             (["in.u64", "-o", "old-{rank}"], "--output 'old-{rank}': has {rank} in the name, but --parts is not given"),
@@ -436,7 +401,8 @@ def descendants(process: int) -> list[str]:
 
 
 CASES = {case.__name__: case for case in (
-    sort_keys, sort_narrow_keys, write_parts, write_encoded_parts, write_one_of_each, read_inputs_here, write_the_first, sort_in_place, sort_records,
+    sort_keys, sort_narrow_keys, write_parts, write_encoded_parts, write_one_of_each, write_one_of_each_together,
+    read_inputs_here, check_inputs_here, write_the_first, sort_in_place, sort_records,
     sort_arrays, check, progress, refuse, differ, kill)}
 
 

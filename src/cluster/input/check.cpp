@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "app/files.hpp"
 #include "cluster/input/same_sort.hpp"
 #include "cluster/message.hpp"
 #include "cluster/part_table.hpp"
+#include "element/record_text.hpp"
 #include "io/input/reader.hpp"
 #include "io/system/host_facts.hpp"
 #include "pipeline/check_order.hpp"
@@ -17,7 +20,26 @@
 namespace gsort::cluster {
 namespace {
 
-Message to_message(const CheckOutcome& outcome) {
+// What a process has found in its share. Borders are empty where no other share follows by them:
+// those of one input that all read overlap instead.
+struct ShareOutcome {
+  CheckOutcome found;
+  std::vector<std::byte> first;
+  std::vector<std::byte> last;
+};
+
+void put(MessageWriter& writer, ConstByteSpan element) {
+  writer.put<std::uint64_t>(element.size());
+  writer.put_bytes(element);
+}
+
+std::vector<std::byte> take(MessageReader& reader) {
+  const ConstByteSpan element = reader.take_bytes(reader.take<std::uint64_t>());
+  return {element.begin(), element.end()};
+}
+
+Message to_message(const ShareOutcome& share) {
+  const CheckOutcome& outcome = share.found;
   MessageWriter writer;
   writer.put(outcome.elements);
   writer.put(outcome.distinct);
@@ -26,12 +48,15 @@ Message to_message(const CheckOutcome& outcome) {
   writer.put(outcome.disorder_element);
   writer.put_text(outcome.value);
   writer.put_text(outcome.value_before);
+  put(writer, share.first);
+  put(writer, share.last);
   return writer.take();
 }
 
-CheckOutcome to_outcome(const Message& message) {
+ShareOutcome to_outcome(const Message& message) {
   MessageReader reader(message);
-  CheckOutcome outcome;
+  ShareOutcome share;
+  CheckOutcome& outcome = share.found;
   outcome.elements = reader.take<std::uint64_t>();
   outcome.distinct = reader.take<std::uint64_t>();
   outcome.fingerprint = reader.take<Fingerprint>();
@@ -39,20 +64,61 @@ CheckOutcome to_outcome(const Message& message) {
   outcome.disorder_element = reader.take<std::uint64_t>();
   outcome.value = reader.take_text();
   outcome.value_before = reader.take_text();
-  return outcome;
+  share.first = take(reader);
+  share.last = take(reader);
+  return share;
 }
 
-// Shares come by rank: the first disorder has the lowest position.
-void add_share(CheckOutcome& whole, const CheckOutcome& share) {
-  whole.elements += share.elements;
-  whole.distinct += share.distinct;
-  whole.fingerprint += share.fingerprint;
-  if (!whole.in_order || share.in_order) return;
-  whole.in_order = false;
-  whole.disorder_element = share.disorder_element;
-  whole.value = share.value;
-  whole.value_before = share.value_before;
-}
+// Joins what processes have found in their shares, by rank: the first disorder has the lowest
+// position.
+class WholeCheck {
+ public:
+  WholeCheck(const Job& job, bool has_own_inputs)
+      : format_(job.element),
+        order_(format_),
+        is_strict_(wanted_order(job).kind == OrderKind::kStrict),
+        has_own_inputs_(has_own_inputs) {}
+
+  void add(const ShareOutcome& share) {
+    if (whole_.in_order && !last_.empty() && !share.first.empty()) compare(share.first);
+    if (whole_.in_order && !share.found.in_order) {
+      // Positions in an input of its own begin anew.
+      note(share.found.disorder_element + (has_own_inputs_ ? whole_.elements : 0),
+           share.found.value_before, share.found.value);
+    }
+    whole_.elements += share.found.elements;
+    whole_.distinct += share.found.distinct;
+    whole_.fingerprint += share.found.fingerprint;
+    if (!share.last.empty()) last_ = share.last;
+  }
+
+  [[nodiscard]] const CheckOutcome& whole() const { return whole_; }
+
+ private:
+  void note(std::uint64_t element, std::string before, std::string value) {
+    whole_.in_order = false;
+    whole_.disorder_element = element;
+    whole_.value_before = std::move(before);
+    whole_.value = std::move(value);
+  }
+
+  // The last element of the inputs before, and the first one of the next.
+  void compare(const std::vector<std::byte>& first) {
+    const int order = order_.compare(last_.data(), first.data());
+    if (order > 0 || (order == 0 && is_strict_)) {
+      note(whole_.elements, text_of_keys(format_, last_.data()),
+           text_of_keys(format_, first.data()));
+    }
+    if (last_ == first) --whole_.distinct;
+  }
+
+  const ElementFormat format_;
+  const ElementOrder order_;
+  const bool is_strict_;
+  const bool has_own_inputs_;
+  CheckOutcome whole_;
+  std::vector<std::byte> last_;
+};
 
 class ShareCheck {
  public:
@@ -63,8 +129,17 @@ class ShareCheck {
         reader_(reader),
         threads_(cores_for(options.parallel)) {}
 
-  // Of elements [begin, end).
-  CheckOutcome run(std::uint64_t begin, std::uint64_t end) {
+  // Of elements [begin, end), with the borders if `has_own_inputs`.
+  ShareOutcome run(std::uint64_t begin, std::uint64_t end, bool has_own_inputs) {
+    ShareOutcome share{look(begin, end), {}, {}};
+    if (!has_own_inputs || begin == end) return share;
+    share.first = element(begin);
+    share.last = element(end - 1);
+    return share;
+  }
+
+ private:
+  CheckOutcome look(std::uint64_t begin, std::uint64_t end) {
     if (begin == end) return {};
     CheckOutcome outcome;
     if (options_.fingerprint) {
@@ -77,7 +152,12 @@ class ShareCheck {
     return outcome;
   }
 
- private:
+  std::vector<std::byte> element(std::uint64_t position) {
+    std::vector<std::byte> bytes(format_.bytes());
+    (void)reader_.sample(bytes, position * format_.bytes(), (position + 1) * format_.bytes());
+    return bytes;
+  }
+
   void limit(std::uint64_t begin, std::uint64_t end) {
     reader_.begin_at(begin * format_.bytes());
     reader_.end_at(end * format_.bytes());
@@ -89,9 +169,7 @@ class ShareCheck {
     limit(begin - overlap, end);
     CheckOutcome outcome = check_order(format_, wanted_, reader_, threads_);
     if (overlap == 0 || !outcome.in_order) return outcome;
-    std::vector<std::byte> before(format_.bytes());
-    (void)reader_.sample(before, (begin - 1) * format_.bytes(), begin * format_.bytes());
-    outcome.fingerprint -= ElementOrder(format_).fingerprint(before);
+    outcome.fingerprint -= ElementOrder(format_).fingerprint(element(begin - 1));
     outcome.elements -= 1;
     outcome.distinct -= 1;
     return outcome;
@@ -115,12 +193,16 @@ ClusterCheck check_on_cluster(Team& team, const Options& options) {
   check.note = note_of_types(options, check.job);
   require_same_sort(team, options, reader, check.job);
   const std::uint64_t elements = *reader.known_size() / check.job.element.bytes();
-  const std::uint64_t begin = share_begin(elements, team.rank(), team.count());
-  const std::uint64_t end = share_begin(elements, team.rank() + 1, team.count());
-  team.work([&] { check.outcome = ShareCheck(options, check.job, reader).run(begin, end); });
-  const std::vector<Message> shares = team.gather(to_message(check.outcome));
-  if (team.rank() == 0) check.outcome = {};
-  for (const Message& share : shares) add_share(check.outcome, to_outcome(share));
+  const bool has_own_inputs = options.inputs_here;
+  const std::uint64_t begin = has_own_inputs ? 0 : share_begin(elements, team.rank(), team.count());
+  const std::uint64_t end =
+      has_own_inputs ? elements : share_begin(elements, team.rank() + 1, team.count());
+  ShareOutcome own;
+  team.work([&] { own = ShareCheck(options, check.job, reader).run(begin, end, has_own_inputs); });
+  check.outcome = own.found;
+  WholeCheck whole(check.job, has_own_inputs);
+  for (const Message& share : team.gather(to_message(own))) whole.add(to_outcome(share));
+  if (team.rank() == 0) check.outcome = whole.whole();
   return check;
 }
 

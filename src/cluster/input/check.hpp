@@ -1,4 +1,5 @@
-// gsort-mpi -c and --fingerprint: every process reads an equal share of the input.
+// gsort-mpi -c and --fingerprint: every process reads an equal share of the input, or inputs of its
+// own, which follow each other by rank.
 #pragma once
 
 #include <string>

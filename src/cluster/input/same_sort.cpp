@@ -71,8 +71,6 @@ void refuse_standard_input(const Options& options) {
 }
 
 void refuse_output(const Options& options) {
-  if (options.unique && !options.parts) throw only_parts("sorting with -u into one file");
-  if (options.unique && options.top) throw not_yet("sorting with -u and --top");
   if (options.output.value_or("-") == "-") throw not_yet("writing standard output");
 }
 

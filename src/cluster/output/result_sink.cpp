@@ -43,7 +43,7 @@ class LastElements {
     add(rank, element);
   }
 
-  void add_all_of(const Message& message) {
+  void add_all_of(ConstByteSpan message) {
     MessageReader reader(message);
     for (unsigned rank = 0; rank < last_.size(); ++rank) {
       add(rank, reader.take_bytes(reader.take<std::uint64_t>()));
@@ -68,15 +68,14 @@ class LastElements {
 
 }  // namespace
 
-ResultSink::ResultSink(const Job& job, Proof& proof, PieceSink& output, std::uint64_t begin,
-                       ConstByteSpan before)
-    : proving_(proof, output), first_(&proving_) {
-  if (!job.unique) return;
+DistinctSink::DistinctSink(const Job& job, Proof& proof, PieceSink& next, const ResultPlace& place)
+    : placed_(place.place, next) {
   if (const auto& records = job.element.records) {
-    first_ =
-        &unique_records_.emplace(*records, proof, proving_, begin, normalised(*records, before));
+    first_ = &unique_records_.emplace(*records, proof, placed_, place.begin,
+                                      normalised(*records, place.before));
   } else {
-    first_ = &unique_.emplace(job.element.bytes(), proof, proving_, begin, number_of(before));
+    first_ =
+        &unique_.emplace(job.element.bytes(), proof, placed_, place.begin, number_of(place.before));
   }
 }
 
@@ -92,10 +91,14 @@ std::vector<std::byte> element_before(Team& team, RunViewSpan runs, const PartTa
       }
     }
   });
-  LastElements all(format, parts.ranks());
-  for (const Message& message : team.gather(own.to_message())) all.add_all_of(message);
+  const auto join = [&](Message& some, ConstByteSpan others) {
+    LastElements last(format, parts.ranks());
+    last.add_all_of(some);
+    last.add_all_of(others);
+    some = last.to_message();
+  };
   LastElements known(format, parts.ranks());
-  known.add_all_of(team.broadcast(all.to_message()));
+  known.add_all_of(team.broadcast(team.join(own.to_message(), join)));
   return known.of(team.rank());
 }
 

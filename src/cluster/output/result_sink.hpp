@@ -11,6 +11,7 @@
 #include "cluster/cuts.hpp"
 #include "cluster/part_table.hpp"
 #include "cluster/team.hpp"
+#include "pipeline/output/sinks.hpp"
 #include "pipeline/output/unique_record_sink.hpp"
 #include "pipeline/output/unique_sink.hpp"
 #include "pipeline/proof/proof.hpp"
@@ -19,14 +20,39 @@
 
 namespace gsort::cluster {
 
-// Thread-safe. Takes positions as of the whole result. With -u pieces must be started in their
-// order, and `output` and `proof` get positions from 0 on. Both outlive it.
+// The elements of this process: from `begin` on, behind the element `before`, which is empty where
+// there is none. With -u, what is left of them stands from `place` on in the output.
+struct ResultPlace {
+  std::uint64_t begin = 0;
+  ConstByteSpan before = {};
+  std::uint64_t place = 0;
+};
+
+// Drops elements that repeat. Thread-safe. Takes positions as of the whole result; pieces must be
+// started in their order. Proof and next sink outlive it.
+class DistinctSink final : public PieceSink {
+ public:
+  DistinctSink(const Job& job, Proof& proof, PieceSink& next, const ResultPlace& place);
+
+  void put(std::uint64_t position, ConstByteSpan elements) override {
+    first_->put(position, elements);
+  }
+  void abandon() noexcept override { first_->abandon(); }
+
+ private:
+  OffsetSink placed_;
+  std::optional<UniqueSink> unique_;
+  std::optional<UniqueRecordSink> unique_records_;
+  PieceSink* first_;
+};
+
+// Proves what it puts out; with job.unique behind a DistinctSink. Thread-safe, with that as that.
 class ResultSink final : public PieceSink {
  public:
-  // This process puts elements from `begin` on; `before` is the element in front of it, empty where
-  // there is none.
-  ResultSink(const Job& job, Proof& proof, PieceSink& output, std::uint64_t begin,
-             ConstByteSpan before);
+  ResultSink(const Job& job, Proof& proof, PieceSink& output, const ResultPlace& place)
+      : proving_(proof, output), first_(&proving_) {
+    if (job.unique) first_ = &distinct_.emplace(job, proof, proving_, place);
+  }
 
   void put(std::uint64_t position, ConstByteSpan elements) override {
     first_->put(position, elements);
@@ -35,8 +61,7 @@ class ResultSink final : public PieceSink {
 
  private:
   ProvingSink proving_;
-  std::optional<UniqueSink> unique_;
-  std::optional<UniqueRecordSink> unique_records_;
+  std::optional<DistinctSink> distinct_;
   PieceSink* first_;
 };
 

@@ -37,7 +37,7 @@ inline constexpr std::string_view kClusterNotes =
     "All hosts must see the inputs and the folder of the output under the same paths; the inputs "
     "may be local with --inputs-here, and that folder with --parts. Each host reads an equal share "
     "of the input and writes an equal share of the output, to within 4 MiB. "
-    "Not supported yet: stdin, stdout and pipes, text and compressed inputs, these outputs and -u "
+    "Not supported yet: stdin, stdout and pipes, text and compressed inputs, these outputs "
     "without --parts, --merge, --resume, GPUs.";
 
 struct Described {

@@ -159,6 +159,39 @@ TEST_F(WholeJobs, FindTheFirstDisorderWhereverItIs) {
   }
 }
 
+TEST_F(WholeJobs, CheckInputsOfEachProcess) {
+  // Some processes have nothing; equal keys lie on both sides of a border; the last two are wrong.
+  const std::vector<std::vector<Keys>> cases = {{{1, 2}, {2}, {}, {2, 2, 5, 6, 6, 9}},
+                                                {{}, {1, 2, 2, 2, 2, 5, 6}, {6, 9}, {}},
+                                                {{}, {}, {}, {}},
+                                                {{3, 4}, {}, {2, 1}, {7}},
+                                                {{1, 2}, {3, 3}, {4, 3}, {1}}};
+  for (const auto& inputs : cases) {
+    Keys all;
+    for (const Keys& some : inputs) all.insert(all.end(), some.begin(), some.end());
+    for (const char* const unique : {"-r", "-u", "--endian=little"}) {
+      const std::string whole = write("whole.u32", bytes_of(all));
+      const CheckOutcome wanted = checked_alone(options_of({"-c", unique, whole.c_str()}));
+      CheckOutcome found;
+      run_by(4, [&](Team& team) {
+        const std::string name = "in-" + std::to_string(team.rank()) + ".u32";
+        const std::string input = write(name, bytes_of(inputs[team.rank()]));
+        const ClusterCheck check =
+            check_on_cluster(team, options_of({"-c", unique, "--inputs-here", input.c_str()}));
+        if (team.rank() == 0) found = check.outcome;
+      });
+      EXPECT_EQ(found.in_order, wanted.in_order);
+      EXPECT_EQ(found.disorder_element, wanted.disorder_element) << unique;
+      EXPECT_EQ(found.value, wanted.value);
+      EXPECT_EQ(found.value_before, wanted.value_before);
+      if (!wanted.in_order) continue;
+      EXPECT_EQ(found.elements, wanted.elements);
+      EXPECT_EQ(found.distinct, wanted.distinct);
+      EXPECT_EQ(found.fingerprint, wanted.fingerprint);
+    }
+  }
+}
+
 TEST_F(WholeJobs, AddUpTheFingerprint) {
   const Keys keys = random_keys(777, 1U << 31);
   const std::string path = write("in.u32", bytes_of(keys));
@@ -253,6 +286,59 @@ TEST_F(WholeJobs, WriteOneOfEachKeyWhereverPartsMeet) {
   }
 }
 
+TEST_F(WholeJobs, WriteOneOfEachKeyIntoOneFile) {
+  const std::string output = folder_ / "out.u32";
+  for (const unsigned processes : {1U, 2U, 3U, 7U}) {
+    for (const std::uint32_t kinds : {1U, 2U, 5U, 1000U, 1U << 31}) {
+      for (const std::size_t count : {0U, 1U, 3U, 4000U}) {
+        Keys keys = random_keys(count, kinds);
+        const std::string input = write("in.u32", bytes_of(keys));
+        sort_by(processes, options_of({"-u", "-r", input.c_str(), "-o", output.c_str()}));
+        std::ranges::sort(keys, std::greater());
+        keys.erase(std::ranges::unique(keys).begin(), keys.end());
+        EXPECT_TRUE(std::ranges::equal(io::test::read_file(output), bytes_of(keys)))
+            << count << " keys of " << kinds << " kinds, " << processes << " processes";
+      }
+    }
+  }
+}
+
+TEST_F(WholeJobs, WriteTheFirstOfDistinctKeys) {
+  const std::string output = folder_ / "out-{rank}.u32";
+  for (const unsigned processes : {1U, 2U, 4U}) {
+    for (const char* const top : {"0", "1", "30", "499", "500", "99999999"}) {
+      Keys keys = random_keys(4000, 500);
+      const std::string input = write("in.u32", bytes_of(keys));
+      const Options options =
+          options_of({"-u", "--top", top, "--parts", input.c_str(), "-o", output.c_str()});
+      sort_by(processes, options);
+      std::ranges::sort(keys);
+      keys.erase(std::ranges::unique(keys).begin(), keys.end());
+      keys.resize(std::min<std::size_t>(keys.size(), std::stoul(top)));
+      EXPECT_TRUE(std::ranges::equal(joined(options, processes), bytes_of(keys)))
+          << "the first " << top << ", " << processes << " processes";
+    }
+  }
+}
+
+TEST_F(WholeJobs, CountDistinctNarrowKeys) {
+  const std::string output = folder_ / "out.u8";
+  for (const unsigned processes : {1U, 3U, 5U}) {
+    for (const char* const top : {"0", "1", "100", "1000"}) {
+      for (const std::size_t count : {0U, 3U, 20'000U}) {
+        auto keys = io::test::random_bytes(count, processes);
+        const std::string input = write("in.u8", keys);
+        sort_by(processes, options_of({"-u", "--top", top, input.c_str(), "-o", output.c_str()}));
+        std::ranges::sort(keys);
+        keys.erase(std::ranges::unique(keys).begin(), keys.end());
+        keys.resize(std::min<std::size_t>(keys.size(), std::stoul(top)));
+        EXPECT_TRUE(io::test::read_file(output) == keys)
+            << "the first " << top << " of " << count << " keys, " << processes << " processes";
+      }
+    }
+  }
+}
+
 TEST_F(WholeJobs, ReadInputsOfEachProcess) {
   // Of very different lengths, also none.
   const std::vector<std::size_t> counts = {700, 0, 4000, 1};
@@ -266,12 +352,17 @@ TEST_F(WholeJobs, ReadInputsOfEachProcess) {
       const std::string input = write("in-" + std::to_string(rank) + ".u32", bytes_of(keys));
       options.push_back(options_of({"--inputs-here", input.c_str(), "-o", output.c_str()}));
     }
-    run_by(processes, [&](Team& team) {
-      std::function<void()> on_leave;
-      (void)sort_on_cluster(team, options[team.rank()], on_leave, nullptr);
-    });
-    std::ranges::sort(all);
-    EXPECT_TRUE(std::ranges::equal(io::test::read_file(output), bytes_of(all))) << processes;
+    for (const bool unique : {false, true}) {
+      run_by(processes, [&](Team& team) {
+        Options own = options[team.rank()];
+        own.unique = unique;
+        std::function<void()> on_leave;
+        (void)sort_on_cluster(team, own, on_leave, nullptr);
+      });
+      std::ranges::sort(all);
+      if (unique) all.erase(std::ranges::unique(all).begin(), all.end());
+      EXPECT_TRUE(std::ranges::equal(io::test::read_file(output), bytes_of(all))) << processes;
+    }
   }
 }
 

@@ -1,0 +1,45 @@
+// DistinctRun: what this process has merged with -u, until all processes know how many elements
+// they have, and so where each is in the output. It is a run like others: packed, in memory as far
+// as there is room, else in temporary files.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/meter.hpp"
+#include "cluster/cuts.hpp"
+#include "element/element.hpp"
+#include "engine/engine.hpp"
+#include "io/runs/run_store.hpp"
+
+namespace gsort::cluster {
+
+// Thread-safe, but for finish(). The store, the format and the meter outlive it.
+class DistinctRun final : public PieceSink {
+ public:
+  // Of at most so many elements.
+  DistinctRun(io::RunStore& store, std::uint64_t most_elements, const ElementFormat& format,
+              Meter& meter)
+      : format_(format), meter_(meter), writer_(store.begin_run(most_elements)) {}
+
+  // Of raw elements, positions from 0 on. Throws: as io::RunWriter.
+  void put(std::uint64_t position, ConstByteSpan elements) override;
+
+  // All has been put: the run, or none of no elements. Throws: as io::RunWriter.
+  [[nodiscard]] std::vector<io::Run> finish();
+
+ private:
+  const ElementFormat& format_;
+  Meter& meter_;
+  io::RunWriter writer_;
+  std::atomic<bool> has_elements_{false};
+};
+
+// The cuts of that run at `borders` of the whole, if `begin` elements of other processes come
+// before it. None of no elements has any.
+[[nodiscard]] std::vector<Cuts> cuts_of_distinct(std::span<const io::Run> run, std::uint64_t begin,
+                                                 std::span<const std::uint64_t> borders);
+
+}  // namespace gsort::cluster
