@@ -1,7 +1,9 @@
 #include "library/device_shares.hpp"
 
+#include <algorithm>
 #include <vector>
 
+#include "gpu/shares/host_segments.hpp"
 #include "gpu/shares/host_shares.hpp"
 #include "gpu/shares/shares_sort.hpp"
 #include "library/device_bits.hpp"
@@ -21,6 +23,23 @@ std::vector<gpu::SharingDevice> sharing(std::span<const HostSortDevice> devices)
     sharing.push_back({device.device, {device.scratch.memory, device.scratch.bytes}});
   }
   return sharing;
+}
+
+gpu::HostArrays arrays_of(const HostSegments& segments) {
+  return {segments.array_count, segments.array_keys, segments.offsets};
+}
+
+// The longest array; 0 where offsets do not ascend, which the sort will refuse.
+std::uint64_t longest_of(const HostSegments& segments) {
+  const auto& [array_count, array_keys, offsets] = segments;
+  if (array_count == 0) return 0;
+  if (offsets == nullptr) return array_keys;
+  std::uint64_t longest = 0;
+  for (std::uint64_t array = 0; array < array_count; ++array) {
+    if (offsets[array] > offsets[array + 1]) return 0;
+    longest = std::max(longest, offsets[array + 1] - offsets[array]);
+  }
+  return longest;
 }
 
 }  // namespace
@@ -100,24 +119,78 @@ void argsort_host_keys(const Key* keys, Index* indices, std::uint64_t count, Ord
                                         sharing(devices));
 }
 
+template <DeviceKey Key>
+std::size_t host_segments_scratch_bytes(const HostSegments& segments, unsigned devices) {
+  return gpu::host_segments_scratch_bytes<Bits<Key>, gpu::NoValue>(arrays_of(segments), devices);
+}
+
+template <DeviceKey Key>
+void sort_host_segments(const Key* input, Key* output, const HostSegments& segments, Order order,
+                        std::span<const HostSortDevice> devices) {
+  gpu::sort_host_segments<Bits<Key>, gpu::NoValue>({.input = {bits_at(input), nullptr},
+                                                    .output = {bits_at(output), nullptr},
+                                                    .arrays = arrays_of(segments),
+                                                    .map = map_of<Key>(order)},
+                                                   sharing(devices));
+}
+
+template <DeviceKey Key, DeviceWord Value>
+std::size_t host_segment_pairs_scratch_bytes(const HostSegments& segments, unsigned devices) {
+  return gpu::host_segments_scratch_bytes<Bits<Key>, Value>(arrays_of(segments), devices);
+}
+
+template <DeviceKey Key, DeviceWord Value>
+void sort_host_segment_pairs(const Key* keys_in, Key* keys_out, const Value* values_in,
+                             Value* values_out, const HostSegments& segments, Order order,
+                             std::span<const HostSortDevice> devices) {
+  gpu::sort_host_segments<Bits<Key>, Value>({.input = {bits_at(keys_in), values_in},
+                                             .output = {bits_at(keys_out), values_out},
+                                             .arrays = arrays_of(segments),
+                                             .map = map_of<Key>(order)},
+                                            sharing(devices));
+}
+
+template <DeviceKey Key, DeviceIndex Index>
+void argsort_host_segments(const Key* keys, Index* indices, const HostSegments& segments,
+                           Order order, std::span<const HostSortDevice> devices) {
+  require_indices<Index>(longest_of(segments));
+  using Word = WordOf<Index>;
+  gpu::sort_host_segments<Bits<Key>, Word>({.input = {bits_at(keys), nullptr},
+                                            .output = {nullptr, reinterpret_cast<Word*>(indices)},
+                                            .arrays = arrays_of(segments),
+                                            .map = map_of<Key>(order),
+                                            .takes_numbers = true},
+                                           sharing(devices));
+}
+
 // NOLINTBEGIN(bugprone-macro-parentheses): a type
 #define GSORT_FOR_VALUE(Key, Value)                                                           \
   template std::size_t device_pair_share_scratch_bytes<Key, Value>(std::uint64_t, unsigned);  \
   template void sort_device_pair_shares(std::span<const DevicePairShare<Key, Value>>, Order); \
   template std::size_t host_pairs_scratch_bytes<Key, Value>(std::uint64_t, unsigned);         \
   template void sort_host_pairs(const Key*, Key*, const Value*, Value*, std::uint64_t, Order, \
-                                std::span<const HostSortDevice>);
-#define GSORT_FOR_INDEX(Key, Index)                                         \
-  template void argsort_host_keys(const Key*, Index*, std::uint64_t, Order, \
-                                  std::span<const HostSortDevice>);
-#define GSORT_FOR_KEY(Key)                                                       \
-  template std::size_t device_share_scratch_bytes<Key>(std::uint64_t, unsigned); \
-  template void sort_device_shares(std::span<const DeviceShare<Key>>, Order);    \
-  template std::size_t host_sort_scratch_bytes<Key>(std::uint64_t, unsigned);    \
-  template void sort_host_keys(const Key*, Key*, std::uint64_t, Order,           \
-                               std::span<const HostSortDevice>);                 \
-  GSORT_FOR_VALUE(Key, std::uint32_t)                                            \
-  GSORT_FOR_VALUE(Key, std::uint64_t)                                            \
+                                std::span<const HostSortDevice>);                             \
+  template std::size_t host_segment_pairs_scratch_bytes<Key, Value>(const HostSegments&,      \
+                                                                    unsigned);                \
+  template void sort_host_segment_pairs(const Key*, Key*, const Value*, Value*,               \
+                                        const HostSegments&, Order,                           \
+                                        std::span<const HostSortDevice>);
+#define GSORT_FOR_INDEX(Key, Index)                                                   \
+  template void argsort_host_keys(const Key*, Index*, std::uint64_t, Order,           \
+                                  std::span<const HostSortDevice>);                   \
+  template void argsort_host_segments(const Key*, Index*, const HostSegments&, Order, \
+                                      std::span<const HostSortDevice>);
+#define GSORT_FOR_KEY(Key)                                                              \
+  template std::size_t device_share_scratch_bytes<Key>(std::uint64_t, unsigned);        \
+  template void sort_device_shares(std::span<const DeviceShare<Key>>, Order);           \
+  template std::size_t host_sort_scratch_bytes<Key>(std::uint64_t, unsigned);           \
+  template void sort_host_keys(const Key*, Key*, std::uint64_t, Order,                  \
+                               std::span<const HostSortDevice>);                        \
+  template std::size_t host_segments_scratch_bytes<Key>(const HostSegments&, unsigned); \
+  template void sort_host_segments(const Key*, Key*, const HostSegments&, Order,        \
+                                   std::span<const HostSortDevice>);                    \
+  GSORT_FOR_VALUE(Key, std::uint32_t)                                                   \
+  GSORT_FOR_VALUE(Key, std::uint64_t)                                                   \
   GSORT_FOR_INDICES(GSORT_FOR_INDEX, Key)
 GSORT_FOR_DEVICE_KEYS(GSORT_FOR_KEY)
 #undef GSORT_FOR_KEY

@@ -101,6 +101,46 @@ template <DeviceKey Key, DeviceIndex Index>
 void argsort_host_keys(const Key* keys, Index* indices, std::uint64_t count, Order order,
                        std::span<const HostSortDevice> devices);
 
+// Where arrays in host memory lie that are sorted each by itself: back to back, and of one length;
+// or with array_count + 1 offsets, array i is [offsets[i], offsets[i + 1]).
+struct HostSegments {
+  std::uint64_t array_count = 0;
+  std::uint64_t array_keys = 0;            // of each array, if there are no offsets
+  const std::uint64_t* offsets = nullptr;  // in host memory
+};
+
+// For each of so many devices. Like devices then end at about the same time. A device with less
+// takes those arrays for which it has room.
+template <DeviceKey Key>
+[[nodiscard]] std::size_t host_segments_scratch_bytes(const HostSegments& segments,
+                                                      unsigned devices);
+
+// Sorts each array into its place in output, which may be the same memory. Arrays are packed into
+// groups; a free device takes the largest group that is left and that it has room for.
+// This and the calls below also throw Error(kUsage) for offsets that do not ascend from 0, and for
+// an array that no device has room for.
+template <DeviceKey Key>
+void sort_host_segments(const Key* input, Key* output, const HostSegments& segments, Order order,
+                        std::span<const HostSortDevice> devices);
+
+// For each of so many devices, for pairs. Throws Error(kUsage) for an array of more than 2^32.
+template <DeviceKey Key, DeviceWord Value>
+[[nodiscard]] std::size_t host_segment_pairs_scratch_bytes(const HostSegments& segments,
+                                                           unsigned devices);
+
+// Sorts the pairs of each array, stably. keys_out may be keys_in, and values_out values_in.
+template <DeviceKey Key, DeviceWord Value>
+void sort_host_segment_pairs(const Key* keys_in, Key* keys_out, const Value* values_in,
+                             Value* values_out, const HostSegments& segments, Order order,
+                             std::span<const HostSortDevice> devices);
+
+// Writes in each array's place the indices, from 0 on, that sort its keys; those of equal keys
+// ascend. Scratch memory: host_segment_pairs_scratch_bytes<Key, Index>. Also throws Error(kUsage)
+// if an array has more keys than an Index can number.
+template <DeviceKey Key, DeviceIndex Index>
+void argsort_host_segments(const Key* keys, Index* indices, const HostSegments& segments,
+                           Order order, std::span<const HostSortDevice> devices);
+
 // The same for other types of values.
 
 template <DeviceKey Key, DeviceMoved Value>
@@ -130,6 +170,21 @@ void sort_host_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, 
   using Word = WordOf<Value>;
   sort_host_pairs(keys_in, keys_out, reinterpret_cast<const Word*>(values_in),
                   reinterpret_cast<Word*>(values_out), count, order, devices);
+}
+
+template <DeviceKey Key, DeviceMoved Value>
+[[nodiscard]] std::size_t host_segment_pairs_scratch_bytes(const HostSegments& segments,
+                                                           unsigned devices) {
+  return host_segment_pairs_scratch_bytes<Key, WordOf<Value>>(segments, devices);
+}
+
+template <DeviceKey Key, DeviceMoved Value>
+void sort_host_segment_pairs(const Key* keys_in, Key* keys_out, const Value* values_in,
+                             Value* values_out, const HostSegments& segments, Order order,
+                             std::span<const HostSortDevice> devices) {
+  using Word = WordOf<Value>;
+  sort_host_segment_pairs(keys_in, keys_out, reinterpret_cast<const Word*>(values_in),
+                          reinterpret_cast<Word*>(values_out), segments, order, devices);
 }
 
 }  // namespace gsort

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <numeric>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -17,6 +18,7 @@
 #include "devices.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/cuda_resources.hpp"
+#include "gpu/shares/host_segments.hpp"
 #include "gpu/shares/host_shares.hpp"
 
 namespace gsort {
@@ -59,17 +61,26 @@ class Copied {
   std::array<std::uint64_t, kDevices> keys_{};
 };
 
-// Scratch memory on each device, in shares of one that is as good as the others.
+using DeviceBytes = std::array<std::size_t, kDevices>;
+
+// Of what each device needs that is as good as the others.
+DeviceBytes shares_of_bytes(const std::array<double, kDevices>& shares) {
+  const auto share = static_cast<double>(
+      gpu::sort_host_pairs_scratch_bytes<Key, Key>(kCount, kDevices, kChunkKeys));
+  DeviceBytes bytes{};
+  std::ranges::transform(shares, bytes.begin(),
+                         [&](double part) { return static_cast<std::size_t>(share * part); });
+  return bytes;
+}
+
+// Scratch memory on each device.
 class Memory {
  public:
-  explicit Memory(const std::array<double, kDevices>& shares) {
-    const auto share = static_cast<double>(
-        gpu::sort_host_pairs_scratch_bytes<Key, Key>(kCount, kDevices, kChunkKeys));
+  explicit Memory(const DeviceBytes& all) {
     for (std::size_t device = 0; device < kDevices; ++device) {
       gpu::use_device(static_cast<int>(device));
-      const auto bytes = static_cast<std::size_t>(share * shares.at(device));
-      memory_.emplace_back(bytes);
-      devices_.push_back({static_cast<int>(device), {memory_.back().as<>(), bytes}});
+      memory_.emplace_back(all.at(device));
+      devices_.push_back({static_cast<int>(device), {memory_.back().as<>(), all.at(device)}});
     }
   }
   Memory(const Memory&) = delete;
@@ -121,7 +132,7 @@ void sort_watched(Pairs& pairs, const Memory& memory, Copied& in, Copied& out) {
 
 TEST(UnequalDevices, LeaveMostOfTheWorkToTheFastOnes) {
   Pairs pairs;
-  const Memory memory({4, 4, 4});
+  const Memory memory(shares_of_bytes({4, 4, 4}));
   Copied in(pairs.keys, kCount - kChunkKeys);
   Copied out(pairs.sorted, kCount - kPieceKeys);
   sort_watched(pairs, memory, in, out);
@@ -135,7 +146,7 @@ TEST(UnequalDevices, LeaveMostOfTheWorkToTheFastOnes) {
 // A fast device with room for nearly all, and one with hardly any.
 TEST(UnequalDevices, TakeNoMoreThanTheyHaveRoomFor) {
   Pairs pairs;
-  const Memory memory({1.5, 4, 0.5});
+  const Memory memory(shares_of_bytes({1.5, 4, 0.5}));
   Copied in(pairs.keys, 12 * kChunkKeys);
   Copied out(pairs.sorted, kCount - kPieceKeys);
   sort_watched(pairs, memory, in, out);
@@ -150,7 +161,7 @@ TEST(UnequalDevices, TakeNoMoreThanTheyHaveRoomFor) {
 
 TEST(UnequalDevices, MayHaveNoMemoryIfOthersHaveEnough) {
   Pairs pairs;
-  const Memory memory({1.5, 0, 1.5});
+  const Memory memory(shares_of_bytes({1.5, 0, 1.5}));
   Copied in(pairs.keys, kCount);
   Copied out(pairs.sorted, kCount);
   sort_watched(pairs, memory, in, out);
@@ -160,7 +171,7 @@ TEST(UnequalDevices, MayHaveNoMemoryIfOthersHaveEnough) {
 
 TEST(UnequalDevices, AreRefusedWithTooLittleMemoryInAll) {
   Pairs pairs;
-  const Memory memory({1, 1, 0.5});
+  const Memory memory(shares_of_bytes({1, 1, 0.5}));
   try {
     gpu::sort_host_pairs<Key, Key>({.input = {pairs.keys.data(), nullptr},
                                     .output = {nullptr, pairs.numbers.data()},
@@ -173,6 +184,55 @@ TEST(UnequalDevices, AreRefusedWithTooLittleMemoryInAll) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     EXPECT_NE(std::string(error.what()).find("of 24 chunks"), std::string::npos) << error.what();
   }
+}
+
+// The slow device takes one group, the small one only short arrays, of which the fast one leaves
+// some: it begins with the longest.
+TEST(UnequalDevices, ShareManyArraysBySize) {
+  std::vector<std::uint64_t> offsets = {0};
+  for (int i = 0; i < 40; ++i) offsets.push_back(offsets.back() + (i % 4 == 0 ? 1'000 : 100));
+  std::vector<Key> keys(offsets.back());
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<Key>(i * 2'654'435'761U);
+  std::vector<Key> wanted = keys;
+  for (std::size_t i = 0; i < 40; ++i) {
+    std::sort(wanted.begin() + static_cast<std::ptrdiff_t>(offsets[i]),
+              wanted.begin() + static_cast<std::ptrdiff_t>(offsets[i + 1]));
+  }
+  const gpu::HostArrays arrays{40, 0, offsets.data()};
+  const auto bytes = gpu::host_segments_scratch_bytes<Key, gpu::NoValue>(arrays, kDevices, 100);
+  std::array<std::size_t, kDevices> all{};
+  std::array<std::size_t, kDevices> longest{};
+  {
+    const Memory memory({bytes, bytes, 3'000});
+    std::mutex mutex;
+    std::condition_variable more;
+    emulator::set_copy_hook([&](int device, void* to, const void* from, std::size_t copied) {
+      const auto* const at = static_cast<const Key*>(from);
+      if (to == nullptr || at < keys.data() || at >= keys.data() + keys.size()) return;
+      const auto number = static_cast<std::size_t>(device);
+      const std::uint64_t count = copied / sizeof(Key);
+      std::unique_lock lock(mutex);
+      const auto enough = [&] { return all[0] + all[2] + 1'000 >= keys.size(); };
+      if (number == kSlow) {
+        EXPECT_TRUE(more.wait_for(lock, std::chrono::minutes(2), enough));
+      }
+      all.at(number) += count;
+      longest.at(number) = std::max(longest.at(number), count);
+      more.notify_all();
+    });
+    std::vector<Key> sorted(keys.size());
+    gpu::sort_host_segments<Key, gpu::NoValue>({.input = {keys.data(), nullptr},
+                                                .output = {sorted.data(), nullptr},
+                                                .arrays = arrays,
+                                                .least_group_keys = 100},
+                                               memory.devices());
+    emulator::set_copy_hook({});
+    EXPECT_TRUE(sorted == wanted);
+  }
+  EXPECT_LE(all[kSlow], 1'000U);
+  EXPECT_EQ(longest[0], 1'000U);
+  EXPECT_LE(longest[2], 300U);
+  EXPECT_EQ(all[0] + all[1] + all[2], keys.size());
 }
 
 }  // namespace
