@@ -1,6 +1,7 @@
 // A pipe, FIFO, device, or whatever standard output is: bytes go out in order and stay out.
 #include <cerrno>
 #include <exception>
+#include <map>
 #include <utility>
 
 #include "base/tiling.hpp"
@@ -34,7 +35,22 @@ class StreamOutput : public Output::Impl {
   [[nodiscard]] std::vector<std::string> notes() const override { return {}; }
 
  private:
-  void wait_for_turn(std::uint64_t offset, std::size_t bytes);
+  using Lock = std::unique_lock<std::mutex>;
+
+  // What a thread has put that waits for its turn.
+  struct Waiting {
+    ConstByteSpan bytes;
+    bool is_in_hand = false;  // another thread writes it
+    bool is_done = false;
+    std::condition_variable changed{};
+  };
+
+  void claim(std::uint64_t offset, std::size_t bytes);
+  void wait_for_turn(std::uint64_t offset, ConstByteSpan bytes, Lock& lock);
+  void write_from(ConstByteSpan bytes, Lock& lock);
+  [[nodiscard]] bool has_written(ConstByteSpan bytes, Lock& lock);
+  void write_next(ConstByteSpan bytes) const;
+  [[nodiscard]] Waiting* take_next();
   void stop(const std::exception_ptr& why) noexcept;
   [[nodiscard]] Error misplaced(const char* reason, std::uint64_t offset) const;
 
@@ -42,45 +58,89 @@ class StreamOutput : public Output::Impl {
   const std::exception_ptr cancelled_;  // made in advance: cancel() may come for lack of memory
   const std::string no_folder_;
   std::mutex mutex_;
-  std::condition_variable turn_;
-  Tiling claimed_;  // what has been put, or waits for its turn
+  Tiling claimed_;                             // what has been put, or waits for its turn
+  std::map<std::uint64_t, Waiting*> waiting_;  // by offset
   std::uint64_t written_ = 0;
   std::exception_ptr stopped_;  // why; all who wait fail for the same reason
 };
 
-// Writes outside the lock: whose turn it is has the file for itself, and cancel() must not wait for
-// a reader that does not read.
+// A thread whose turn it is writes its bytes, and then what comes behind them and has been put
+// meanwhile by threads that wait: so none of these must wake up before the next write.
 void StreamOutput::write_at(std::uint64_t offset, ConstByteSpan bytes) {
   if (bytes.empty()) return;
+  Lock lock(mutex_);
+  claim(offset, bytes.size());
+  if (stopped_) std::rethrow_exception(stopped_);
+  if (offset == written_) {
+    write_from(bytes, lock);
+  } else {
+    wait_for_turn(offset, bytes, lock);
+  }
+}
+
+void StreamOutput::claim(std::uint64_t offset, std::size_t bytes) {
+  if (claimed_.add(offset, offset + bytes)) return;
+  stop(std::make_exception_ptr(misplaced("data overlaps earlier data here", offset)));
+}
+
+void StreamOutput::wait_for_turn(std::uint64_t offset, ConstByteSpan bytes, Lock& lock) {
+  Waiting own{bytes};
+  waiting_.emplace(offset, &own);
+  own.changed.wait(lock, [&] { return own.is_done || (stopped_ && !own.is_in_hand); });
+  if (own.is_done) return;
+  waiting_.erase(offset);
+  std::rethrow_exception(stopped_);
+}
+
+void StreamOutput::write_from(ConstByteSpan bytes, Lock& lock) {
+  if (!has_written(bytes, lock)) std::rethrow_exception(stopped_);
+  while (Waiting* const next = take_next()) {
+    next->is_done = has_written(next->bytes, lock);
+    next->is_in_hand = false;
+    next->changed.notify_one();
+  }
+}
+
+// Outside the lock: whose turn it is has the file for itself, and cancel() must not wait for a
+// reader that does not read.
+bool StreamOutput::has_written(ConstByteSpan bytes, Lock& lock) {
+  lock.unlock();
+  std::exception_ptr failure;
   try {
-    wait_for_turn(offset, bytes.size());
+    write_next(bytes);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  lock.lock();
+  if (!failure) {
+    written_ += bytes.size();
+  } else {
+    stop(failure);
+  }
+  return !failure;
+}
+
+void StreamOutput::write_next(ConstByteSpan bytes) const {
+  try {
     file_.write_full(bytes);
   } catch (const Error& error) {
-    stop(std::make_exception_ptr(Error(error).at(offset)));
-    std::rethrow_exception(stopped_);  // the first reason, set once
+    throw Error(error).at(written_);
   }
-  {
-    const std::lock_guard lock(mutex_);
-    written_ += bytes.size();
-  }
-  turn_.notify_all();
 }
 
-void StreamOutput::wait_for_turn(std::uint64_t offset, std::size_t bytes) {
-  std::unique_lock lock(mutex_);
-  if (!claimed_.add(offset, offset + bytes)) {
-    throw misplaced("data overlaps earlier data here", offset);
-  }
-  turn_.wait(lock, [&] { return written_ == offset || stopped_; });
-  if (stopped_) std::rethrow_exception(stopped_);
+StreamOutput::Waiting* StreamOutput::take_next() {
+  const auto next = waiting_.find(written_);
+  if (stopped_ || next == waiting_.end()) return nullptr;
+  Waiting* const taken = next->second;
+  waiting_.erase(next);
+  taken->is_in_hand = true;
+  return taken;
 }
 
+// The first reason stays. Requires: the lock.
 void StreamOutput::stop(const std::exception_ptr& why) noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!stopped_) stopped_ = why;
-  }
-  turn_.notify_all();
+  if (!stopped_) stopped_ = why;
+  for (const auto& [offset, waiting] : waiting_) waiting->changed.notify_one();
 }
 
 // A write that failed may have written some.
@@ -91,6 +151,7 @@ std::unique_ptr<Output::Impl> StreamOutput::renewed() {
 }
 
 void StreamOutput::cancel() noexcept {
+  const std::lock_guard lock(mutex_);
   stop(cancelled_);
 }
 

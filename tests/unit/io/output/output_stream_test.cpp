@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 
 #include <fcntl.h>
@@ -136,6 +137,24 @@ TEST(OutputStream, IsNoWholeOutputWithMoreOrLessThanThereShouldBe) {
     const Error error = error_of([&] { output.commit(bytes); });
     EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
     EXPECT_TRUE(contains(error.hint(), "do not use the output"));
+  }
+}
+
+// Both are written by the thread whose turn comes first, if the other one waits by then.
+TEST(OutputStream, FailsForTheThreadWhoseBytesWereNotWritten) {
+  for (int round = 0; round < 50; ++round) {
+    Output output("/dev/null");
+    std::optional<Error> failure;
+    const test::FaultScope fault({sys::Call::kWrite, 2, ENOSPC});
+    std::thread waiting(
+        [&] { failure = error_of([&] { output.write_at(5, bytes_of("later")); }); });
+    if (round % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    output.write_at(0, bytes_of("first"));
+    waiting.join();
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->error_number(), ENOSPC);
+    EXPECT_EQ(failure->offset_bytes(), 5U);
+    EXPECT_EQ(error_of([&] { output.write_at(10, bytes_of("x")); }).error_number(), ENOSPC);
   }
 }
 
