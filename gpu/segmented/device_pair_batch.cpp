@@ -17,17 +17,14 @@
 // arrays is in the cache. Not measured on a card yet.
 #include "gpu/segmented/device_pair_batch.hpp"
 
-#include <string>
-
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/scratch.hpp"
 #include "gpu/segmented/launch_pair_words.hpp"
+#include "gpu/segmented/pair_batch_memory.hpp"
 
 namespace gsort::gpu {
 namespace {
-
-constexpr const char* kOperation = "sorting a batch of pairs on the GPU";
 
 // Pairs of all arrays.
 std::uint64_t count_of(const ArrayPlaces& arrays) {
@@ -38,7 +35,7 @@ std::uint64_t count_of(const ArrayPlaces& arrays) {
     count = fits ? arrays.array_count * length : kMostBatchPairs + 1;
   }
   if (count <= kMostBatchPairs) return count;
-  throw Error(ErrorKind::kUsage, kOperation,
+  throw Error(ErrorKind::kUsage, kPairBatchOperation,
               "more than " + format_count(kMostBatchPairs) + " pairs in one call");
 }
 
@@ -91,50 +88,6 @@ struct PairBatchScratch {
   }
 };
 
-// An array that is read or written; its name is for messages.
-struct Extent {
-  const void* memory;
-  std::uint64_t bytes;
-  std::size_t alignment;
-  const char* name;
-};
-
-template <class T>
-Extent extent_of(const T* memory, std::uint64_t count, const char* name) {
-  return {memory, count * sizeof(T), sizeof(T), name};
-}
-
-void require_written(const Extent& written, const Extent& other) {
-  const std::string names = std::string(written.name) + " and " + other.name;
-  require_apart(written.memory, written.bytes, other.memory, other.bytes, kOperation, names);
-}
-
-template <class Key, class Value>
-void require_arrays(const PairBatchSort<Key, Value>& sort, std::uint64_t count,
-                    std::size_t scratch_needed) {
-  const ArrayPlaces& arrays = sort.arrays;
-  require_scratch(sort.scratch, scratch_needed, kOperation);
-  const Extent scratch{sort.scratch.memory, scratch_needed, kScratchAlignment, "scratch memory"};
-  const Extent outputs[] = {
-      extent_of(sort.values_out, count, "the output's values"),
-      extent_of(sort.keys_out, sort.keys_out == nullptr ? 0 : count, "the output's keys")};
-  const Extent inputs[] = {
-      extent_of(sort.keys_in, count, "the input's keys"),
-      extent_of(sort.values_in, sort.takes_numbers ? 0 : count, "the input's values"),
-      extent_of(arrays.offsets, arrays.offsets == nullptr ? 0 : arrays.array_count + 1,
-                "the offsets")};
-  for (const Extent& input : inputs) {
-    require_memory(input.memory, input.bytes, input.alignment, kOperation, input.name);
-    require_written(scratch, input);
-  }
-  for (const Extent& output : outputs) {
-    require_memory(output.memory, output.bytes, output.alignment, kOperation, output.name);
-    require_written(scratch, output);
-    for (const Extent& input : inputs) require_written(output, input);
-  }
-  require_written(outputs[0], outputs[1]);
-}
-
 }  // namespace
 
 template <class Key>
@@ -149,9 +102,8 @@ void sort_pair_batch(const PairBatchSort<Key, Value>& sort) {
   const ArrayPlaces& arrays = sort.arrays;
   const std::uint64_t count = count_of(arrays);
   if (count == 0) return;
-  if (arrays.array_count == 0) throw Error(ErrorKind::kUsage, kOperation, "pairs, but no arrays");
   const std::size_t needed = sort_pair_batch_scratch_bytes<Key>(arrays);
-  require_arrays(sort, count, needed);
+  require_batch_memory(sort, count, needed);
 
   const PairBatchScratch places(sort.scratch.memory, arrays, sizeof(Key) == 8);
   PairWordPass<Key, Value> pass;

@@ -12,8 +12,19 @@
 namespace gsort::library {
 
 template <DeviceKey Key>
+[[nodiscard]] constexpr KeyFormat device_format_of(Order order) {
+  if constexpr (SortableKey<Key>) return format_of<Key>(order);
+  KeyFormat format;
+  format.descending = order == Order::kDescending;
+  if (std::same_as<Key, Time64>) format.type = KeyType::kTime64;
+  if (std::same_as<Key, Float16>) format.type = KeyType::kF16;
+  if (std::same_as<Key, BFloat16>) format.type = KeyType::kBF16;
+  return format;
+}
+
+template <DeviceKey Key>
 [[nodiscard]] KeyMap<Bits<Key>> map_of(Order order) {
-  return KeyMap<Bits<Key>>::of(format_of<Key>(order));
+  return KeyMap<Bits<Key>>::of(device_format_of<Key>(order));
 }
 
 template <DeviceKey Key>
@@ -46,14 +57,25 @@ void require_indices(std::uint64_t count) {
 
 }  // namespace gsort::library
 
+// ROW(Key) for each type that is a DeviceKeyOf32Or64Bits.
+#define GSORT_FOR_KEYS_OF_32_AND_64_BITS(ROW) \
+  ROW(std::uint32_t)                          \
+  ROW(std::int32_t)                           \
+  ROW(std::uint64_t)                          \
+  ROW(std::int64_t)                           \
+  ROW(float)                                  \
+  ROW(double)                                 \
+  ROW(Time64)
+
 // ROW(Key) for each type that is a DeviceKey.
-#define GSORT_FOR_DEVICE_KEYS(ROW) \
-  ROW(std::uint32_t)               \
-  ROW(std::int32_t)                \
-  ROW(std::uint64_t)               \
-  ROW(std::int64_t)                \
-  ROW(float)                       \
-  ROW(double)
+#define GSORT_FOR_DEVICE_KEYS(ROW)      \
+  GSORT_FOR_KEYS_OF_32_AND_64_BITS(ROW) \
+  ROW(std::uint8_t)                     \
+  ROW(std::int8_t)                      \
+  ROW(std::uint16_t)                    \
+  ROW(std::int16_t)                     \
+  ROW(Float16)                          \
+  ROW(BFloat16)
 
 // ROW(Key, Index) for each type that is a DeviceIndex.
 #define GSORT_FOR_INDICES(ROW, Key) \

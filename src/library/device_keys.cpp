@@ -1,11 +1,11 @@
 #include "library/device_keys.hpp"
 
-#include "gpu/distribute/device_distribute.hpp"
-#include "gpu/merge/device_merge.hpp"
-#include "gpu/segmented/device_batch.hpp"
+#include "gpu/widths/any_width.hpp"
 #include "library/device_bits.hpp"
 
 namespace gsort {
+
+namespace any_width = gpu::any_width;
 
 using library::Bits;
 using library::bits_at;
@@ -13,7 +13,7 @@ using library::complete;
 
 template <DeviceKey Key>
 std::size_t device_sort_scratch_bytes(std::uint64_t count) {
-  return gpu::sort_keys_by_distribution_scratch_bytes<Bits<Key>>(count);
+  return any_width::sort_keys_by_distribution_scratch_bytes<Bits<Key>>(count);
 }
 
 template <DeviceKey Key>
@@ -21,12 +21,12 @@ void sort_device_keys(const Key* input, Key* output, std::uint64_t count, Order 
                       const DeviceScratch& scratch, DeviceStream stream) {
   gpu::KeySort<Bits<Key>> sort{.input = bits_at(input), .output = bits_at(output), .count = count};
   complete<Key>(sort, order, scratch, stream);
-  gpu::sort_keys_by_distribution(sort);
+  any_width::sort_keys_by_distribution<Bits<Key>>(sort);
 }
 
 template <DeviceKey Key>
 std::size_t device_merge_scratch_bytes(std::uint64_t total) {
-  return gpu::merge_arrays_scratch_bytes<Bits<Key>>(total);
+  return any_width::merge_arrays_scratch_bytes<Bits<Key>>(total);
 }
 
 template <DeviceKey Key>
@@ -39,12 +39,12 @@ void merge_device_keys(const Key* a, std::uint64_t a_count, const Key* b, std::u
                                    .b_count = b_count,
                                    .output = bits_at(output)};
   complete<Key>(merge, order, scratch, stream);
-  gpu::merge_arrays(merge);
+  any_width::merge_arrays<Bits<Key>>(merge);
 }
 
 template <DeviceKey Key>
 std::size_t device_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
-  return gpu::merge_slices_scratch_bytes<Bits<Key>>(total, slice_count);
+  return any_width::merge_slices_scratch_bytes<Bits<Key>>(total, slice_count);
 }
 
 template <DeviceKey Key>
@@ -56,12 +56,12 @@ void merge_device_slices(const Key* input, const std::uint64_t* slice_counts,
                                    .slice_count = slice_count,
                                    .output = bits_at(output)};
   complete<Key>(merge, order, scratch, stream);
-  gpu::merge_slices(merge);
+  any_width::merge_slices<Bits<Key>>(merge);
 }
 
 template <DeviceKey Key>
 std::size_t device_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t array_keys) {
-  return gpu::sort_batch_scratch_bytes<Bits<Key>>(array_count, array_keys);
+  return any_width::sort_batch_scratch_bytes<Bits<Key>>(array_count, array_keys);
 }
 
 template <DeviceKey Key>
@@ -73,7 +73,7 @@ void sort_device_batch(const Key* input, Key* output, std::uint64_t array_count,
                                  .array_count = array_count,
                                  .array_keys = array_keys};
   complete<Key>(sort, order, scratch, stream);
-  gpu::sort_batch(sort);
+  any_width::sort_batch<Bits<Key>>(sort);
 }
 
 // All that is there for every type of key.

@@ -19,6 +19,7 @@
 // error_of.hpp gives errors as results.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,9 +37,24 @@ struct DeviceScratch {
   std::size_t bytes = 0;
 };
 
-// The types of keys that the device sorts.
+// A date or duration, as NumPy's datetime64 and timedelta64 and gsort's time64 are: a number of 64
+// bits of which the least, NaT, is the last in ascending order.
+enum class Time64 : std::int64_t {};
+
+// The types of keys that the device sorts. Float16 and BFloat16 have the bits of CUDA's __half and
+// __nv_bfloat16, whose arrays may be given as theirs.
 template <class Key>
-concept DeviceKey = SortableKey<Key> && sizeof(Key) >= 4;
+concept DeviceKey = SortableKey<Key> || std::same_as<Key, Time64> || std::same_as<Key, Float16> ||
+    std::same_as<Key, BFloat16>;
+
+// Those that are sorted in host memory and over several devices. Convert others, or sort them on
+// one device; sort_keys (sort_keys.hpp) sorts integers of 8 and 16 bits in host memory.
+template <class Key>
+concept DeviceKeyOf32Or64Bits = DeviceKey<Key> &&(sizeof(Key) == 4 || sizeof(Key) == 8);
+
+// Scratch sizes below are those of keys of 32 and 64 bits. Keys of 8 and 16 bits are sorted as
+// words of 32: they need what as many keys of 32 bits do, and 4 bytes a key, or 8 in merges and
+// segments of pairs.
 
 // One more array of keys and a few per cent; never less for a larger count.
 template <DeviceKey Key>
@@ -84,13 +100,13 @@ void sort_device_batch(const Key* input, Key* output, std::uint64_t array_count,
 
 // Keys in host memory, sorted on the device; scratch is device memory: two arrays of keys, and an
 // eighth; never less for a larger count.
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t host_sort_scratch_bytes(std::uint64_t count);
 
 // Sorts input[0, count) into output, which may be the same array. Chunks are sorted while others
 // are on the bus, if the memory is pinned (cudaHostRegister, cudaMallocHost); else the call waits
 // for the copies, which are several times slower.
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                     const DeviceScratch& scratch, DeviceStream stream);
 

@@ -1,10 +1,11 @@
 #include "library/device_pairs.hpp"
 
-#include "gpu/records/device_argsort.hpp"
-#include "gpu/records/device_pairs.hpp"
+#include "gpu/widths/any_width.hpp"
 #include "library/device_bits.hpp"
 
 namespace gsort {
+
+namespace any_width = gpu::any_width;
 
 using library::Bits;
 using library::bits_at;
@@ -14,7 +15,7 @@ using library::require_indices;
 
 template <DeviceKey Key, DeviceWord Value>
 std::size_t device_pairs_scratch_bytes(std::uint64_t count) {
-  return gpu::sort_pairs_scratch_bytes<Bits<Key>, Value>(count);
+  return any_width::sort_pairs_scratch_bytes<Bits<Key>, Value>(count);
 }
 
 template <DeviceKey Key, DeviceWord Value>
@@ -25,12 +26,12 @@ void sort_device_pairs(const Key* keys_in, Key* keys_out, const Value* values_in
                                        .output = {bits_at(keys_out), values_out},
                                        .count = count};
   complete<Key>(sort, order, scratch, stream);
-  gpu::sort_pairs(sort);
+  any_width::sort_pairs<Bits<Key>, Value>(sort);
 }
 
 template <DeviceKey Key, DeviceWord Value>
 std::size_t device_pair_merge_scratch_bytes(std::uint64_t total) {
-  return gpu::merge_pair_arrays_scratch_bytes<Bits<Key>, Value>(total);
+  return any_width::merge_pair_arrays_scratch_bytes<Bits<Key>, Value>(total);
 }
 
 template <DeviceKey Key, DeviceWord Value>
@@ -44,12 +45,12 @@ void merge_device_pairs(const Key* a_keys, const Value* a_values, std::uint64_t 
                                               .b_count = b_count,
                                               .output = {bits_at(keys_out), values_out}};
   complete<Key>(merge, order, scratch, stream);
-  gpu::merge_pair_arrays(merge);
+  any_width::merge_pair_arrays<Bits<Key>, Value>(merge);
 }
 
 template <DeviceKey Key, DeviceWord Value>
 std::size_t device_pair_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
-  return gpu::merge_pair_slices_scratch_bytes<Bits<Key>, Value>(total, slice_count);
+  return any_width::merge_pair_slices_scratch_bytes<Bits<Key>, Value>(total, slice_count);
 }
 
 template <DeviceKey Key, DeviceWord Value>
@@ -62,25 +63,26 @@ void merge_device_pair_slices(const Key* keys_in, const Value* values_in,
                                               .slice_count = slice_count,
                                               .output = {bits_at(keys_out), values_out}};
   complete<Key>(merge, order, scratch, stream);
-  gpu::merge_pair_slices(merge);
+  any_width::merge_pair_slices<Bits<Key>, Value>(merge);
 }
 
 template <DeviceKey Key, DeviceIndex Index>
 std::size_t device_argsort_scratch_bytes(std::uint64_t count) {
   require_indices<Index>(count);
-  return gpu::argsort_scratch_bytes<Bits<Key>, WordOf<Index>>(count);
+  return any_width::argsort_scratch_bytes<Bits<Key>, WordOf<Index>>(count);
 }
 
 template <DeviceKey Key, DeviceIndex Index>
 void argsort_device_keys(const Key* keys, Index* indices, std::uint64_t count, Order order,
                          const DeviceScratch& scratch, DeviceStream stream) {
   require_indices<Index>(count);
-  gpu::argsort<Bits<Key>, WordOf<Index>>({.keys = bits_at(keys),
-                                          .indices = reinterpret_cast<WordOf<Index>*>(indices),
-                                          .count = count,
-                                          .load_map = map_of<Key>(order),
-                                          .scratch = {scratch.memory, scratch.bytes},
-                                          .stream = stream});
+  any_width::argsort<Bits<Key>, WordOf<Index>>(gpu::KeyArgsort<Bits<Key>, WordOf<Index>>{
+      .keys = bits_at(keys),
+      .indices = reinterpret_cast<WordOf<Index>*>(indices),
+      .count = count,
+      .load_map = map_of<Key>(order),
+      .scratch = {scratch.memory, scratch.bytes},
+      .stream = stream});
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type

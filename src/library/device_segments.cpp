@@ -1,11 +1,12 @@
 #include "library/device_segments.hpp"
 
-#include "gpu/segmented/device_batch.hpp"
-#include "gpu/segmented/device_pair_batch.hpp"
+#include "gpu/widths/any_width.hpp"
 #include "library/device_bits.hpp"
 
 namespace gsort {
 namespace {
+
+namespace any_width = gpu::any_width;
 
 using library::Bits;
 using library::bits_at;
@@ -40,8 +41,10 @@ gpu::PairBatchSort<Bits<Key>, Value> pair_batch_of(const Key* keys, const Device
 template <DeviceKey Key>
 std::size_t device_segments_scratch_bytes(const DeviceSegments& segments) {
   const auto& [array_count, array_keys, offsets, count, longest] = segments;
-  if (offsets == nullptr) return gpu::sort_batch_scratch_bytes<Bits<Key>>(array_count, array_keys);
-  return gpu::sort_segmented_batch_scratch_bytes<Bits<Key>>(array_count, count, longest);
+  if (offsets == nullptr) {
+    return any_width::sort_batch_scratch_bytes<Bits<Key>>(array_count, array_keys);
+  }
+  return any_width::sort_segmented_batch_scratch_bytes<Bits<Key>>(array_count, count, longest);
 }
 
 template <DeviceKey Key>
@@ -59,12 +62,12 @@ void sort_device_segments(const Key* input, Key* output, const DeviceSegments& s
                                      .count = count,
                                      .longest = longest};
   complete<Key>(sort, order, scratch, stream);
-  gpu::sort_segmented_batch(sort);
+  any_width::sort_segmented_batch<Bits<Key>>(sort);
 }
 
 template <DeviceKey Key>
 std::size_t device_segment_pairs_scratch_bytes(const DeviceSegments& segments) {
-  return gpu::sort_pair_batch_scratch_bytes<Bits<Key>>(places_of(segments));
+  return any_width::sort_pair_batch_scratch_bytes<Bits<Key>>(places_of(segments));
 }
 
 template <DeviceKey Key, DeviceWord Value>
@@ -76,7 +79,7 @@ void sort_device_segment_pairs(const Key* keys_in, Key* keys_out, const Value* v
   sort.values_in = values_in;
   sort.values_out = values_out;
   sort.takes_numbers = false;
-  gpu::sort_pair_batch(sort);
+  any_width::sort_pair_batch<Bits<Key>, Value>(sort);
 }
 
 template <DeviceKey Key, DeviceIndex Index>
@@ -86,7 +89,7 @@ void argsort_device_segments(const Key* keys, Index* indices, const DeviceSegmen
   auto sort = pair_batch_of<Key, Word>(keys, segments, order, scratch, stream);
   sort.values_out = reinterpret_cast<Word*>(indices);
   sort.takes_numbers = true;
-  gpu::sort_pair_batch(sort);
+  any_width::sort_pair_batch<Bits<Key>, Word>(sort);
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type

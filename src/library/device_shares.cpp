@@ -44,12 +44,12 @@ std::uint64_t longest_of(const HostSegments& segments) {
 
 }  // namespace
 
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 std::size_t device_share_scratch_bytes(std::uint64_t count, unsigned shares) {
   return gpu::sort_shares_scratch_bytes<Bits<Key>>(count, shares);
 }
 
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 void sort_device_shares(std::span<const DeviceShare<Key>> shares, Order order) {
   std::vector<gpu::DeviceShare<Bits<Key>>> of_bits;
   for (const DeviceShare<Key>& share : shares) {
@@ -61,24 +61,24 @@ void sort_device_shares(std::span<const DeviceShare<Key>> shares, Order order) {
   gpu::sort_shares<Bits<Key>>(of_bits, map_of<Key>(order));
 }
 
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 std::size_t host_sort_scratch_bytes(std::uint64_t count, unsigned devices) {
   return gpu::sort_host_shares_scratch_bytes<Bits<Key>>(count, devices);
 }
 
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                     std::span<const HostSortDevice> devices) {
   gpu::sort_host_shares<Bits<Key>>({bits_at(input), bits_at(output), count, map_of<Key>(order)},
                                    sharing(devices));
 }
 
-template <DeviceKey Key, DeviceWord Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 std::size_t device_pair_share_scratch_bytes(std::uint64_t count, unsigned shares) {
   return gpu::sort_pair_shares_scratch_bytes<Bits<Key>, Value>(count, shares);
 }
 
-template <DeviceKey Key, DeviceWord Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 void sort_device_pair_shares(std::span<const DevicePairShare<Key, Value>> shares, Order order) {
   std::vector<gpu::PairShare<Bits<Key>, Value>> of_bits;
   for (const DevicePairShare<Key, Value>& share : shares) {
@@ -91,12 +91,12 @@ void sort_device_pair_shares(std::span<const DevicePairShare<Key, Value>> shares
   gpu::sort_pair_shares<Bits<Key>, Value>(of_bits, map_of<Key>(order));
 }
 
-template <DeviceKey Key, DeviceWord Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 std::size_t host_pairs_scratch_bytes(std::uint64_t count, unsigned devices) {
   return gpu::sort_host_pairs_scratch_bytes<Bits<Key>, Value>(count, devices);
 }
 
-template <DeviceKey Key, DeviceWord Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 void sort_host_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,
                      std::uint64_t count, Order order, std::span<const HostSortDevice> devices) {
   gpu::sort_host_pairs<Bits<Key>, Value>({.input = {bits_at(keys_in), values_in},
@@ -106,7 +106,7 @@ void sort_host_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, 
                                          sharing(devices));
 }
 
-template <DeviceKey Key, DeviceIndex Index>
+template <DeviceKeyOf32Or64Bits Key, DeviceIndex Index>
 void argsort_host_keys(const Key* keys, Index* indices, std::uint64_t count, Order order,
                        std::span<const HostSortDevice> devices) {
   require_indices<Index>(count);
@@ -192,7 +192,7 @@ void argsort_host_segments(const Key* keys, Index* indices, const HostSegments& 
   GSORT_FOR_VALUE(Key, std::uint32_t)                                                   \
   GSORT_FOR_VALUE(Key, std::uint64_t)                                                   \
   GSORT_FOR_INDICES(GSORT_FOR_INDEX, Key)
-GSORT_FOR_DEVICE_KEYS(GSORT_FOR_KEY)
+GSORT_FOR_KEYS_OF_32_AND_64_BITS(GSORT_FOR_KEY)
 #undef GSORT_FOR_KEY
 #undef GSORT_FOR_INDEX
 #undef GSORT_FOR_VALUE

@@ -27,7 +27,7 @@
 namespace gsort {
 
 // What a device holds of the keys.
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 struct DeviceShare {
   int device = 0;
   Key* keys = nullptr;  // count keys in its memory
@@ -36,17 +36,17 @@ struct DeviceShare {
 };
 
 // For a device with `count` keys, of so many shares: one more array of keys and a few per cent.
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t device_share_scratch_bytes(std::uint64_t count, unsigned shares);
 
 // Sorts the keys of all shares as one sequence, in place. Each share has as many keys as before:
 // the first one the first keys, exactly, whatever the keys are. What was queued for the keys must
 // be done before the call. After Error(kDevice) the shares do not hold all of their keys.
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 void sort_device_shares(std::span<const DeviceShare<Key>> shares, Order order = Order::kAscending);
 
 // What a device holds of pairs.
-template <DeviceKey Key, class Value>
+template <DeviceKeyOf32Or64Bits Key, class Value>
 requires DeviceWord<Value> || DeviceMoved<Value>
 struct DevicePairShare {
   int device = 0;
@@ -57,11 +57,11 @@ struct DevicePairShare {
 };
 
 // For pairs: one more array of keys and of values, and a few per cent.
-template <DeviceKey Key, DeviceWord Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 [[nodiscard]] std::size_t device_pair_share_scratch_bytes(std::uint64_t count, unsigned shares);
 
 // The same for pairs, stably: of equal keys, those of lower shares come first.
-template <DeviceKey Key, DeviceWord Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 void sort_device_pair_shares(std::span<const DevicePairShare<Key, Value>> shares,
                              Order order = Order::kAscending);
 
@@ -76,28 +76,28 @@ struct HostSortDevice {
 };
 
 // For each of so many devices: two arrays of an equal share of `count` keys, and an eighth.
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t host_sort_scratch_bytes(std::uint64_t count, unsigned devices);
 
 // Sorts input[0, count) in host memory into output, which may be the same array. The links of the
 // devices to the host work at once, if the memory is pinned (cudaHostRegister, cudaMallocHost).
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                     std::span<const HostSortDevice> devices);
 
 // For each of so many devices: two arrays of an equal share of the pairs, and an eighth.
-template <DeviceKey Key, DeviceWord Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 [[nodiscard]] std::size_t host_pairs_scratch_bytes(std::uint64_t count, unsigned devices);
 
 // Sorts pairs in host memory, stably. keys_out may be keys_in, and values_out may be values_in.
-template <DeviceKey Key, DeviceWord Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 void sort_host_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,
                      std::uint64_t count, Order order, std::span<const HostSortDevice> devices);
 
 // Writes the indices, from 0 to count - 1, that sort keys in host memory; those of equal keys
 // ascend. Scratch memory: host_pairs_scratch_bytes<Key, Index>. Also throws Error(kUsage) if count
 // is greater than the greatest Index.
-template <DeviceKey Key, DeviceIndex Index>
+template <DeviceKeyOf32Or64Bits Key, DeviceIndex Index>
 void argsort_host_keys(const Key* keys, Index* indices, std::uint64_t count, Order order,
                        std::span<const HostSortDevice> devices);
 
@@ -143,12 +143,12 @@ void argsort_host_segments(const Key* keys, Index* indices, const HostSegments& 
 
 // The same for other types of values.
 
-template <DeviceKey Key, DeviceMoved Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceMoved Value>
 [[nodiscard]] std::size_t device_pair_share_scratch_bytes(std::uint64_t count, unsigned shares) {
   return device_pair_share_scratch_bytes<Key, WordOf<Value>>(count, shares);
 }
 
-template <DeviceKey Key, DeviceMoved Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceMoved Value>
 void sort_device_pair_shares(std::span<const DevicePairShare<Key, Value>> shares,
                              Order order = Order::kAscending) {
   using Word = WordOf<Value>;
@@ -159,12 +159,12 @@ void sort_device_pair_shares(std::span<const DevicePairShare<Key, Value>> shares
   sort_device_pair_shares<Key, Word>(of_words, order);
 }
 
-template <DeviceKey Key, DeviceMoved Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceMoved Value>
 [[nodiscard]] std::size_t host_pairs_scratch_bytes(std::uint64_t count, unsigned devices) {
   return host_pairs_scratch_bytes<Key, WordOf<Value>>(count, devices);
 }
 
-template <DeviceKey Key, DeviceMoved Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceMoved Value>
 void sort_host_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, Value* values_out,
                      std::uint64_t count, Order order, std::span<const HostSortDevice> devices) {
   using Word = WordOf<Value>;

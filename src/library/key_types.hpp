@@ -10,7 +10,7 @@
 namespace gsort::library {
 
 // The unsigned number as wide as Key, as which engines handle it.
-template <SortableKey Key>
+template <class Key>
 using Bits = KeyOf<Key>;
 
 template <SortableKey Key>

@@ -4,15 +4,12 @@
 
 #include "base/error.hpp"
 #include "gpu/cuda/cuda_check.hpp"
-#include "gpu/distribute/device_distribute.hpp"
-#include "gpu/records/device_argsort.hpp"
-#include "gpu/records/device_pairs.hpp"
-#include "gpu/segmented/device_batch.hpp"
-#include "gpu/segmented/device_pair_batch.hpp"
+#include "gpu/widths/any_width.hpp"
 
 namespace gsort::python {
 namespace {
 
+namespace any_width = gpu::any_width;
 using gpu::check_cuda;
 using gpu::CudaCall;
 
@@ -83,11 +80,19 @@ class StreamMemory {
 // Calls f(Key{}) with the unsigned type of the keys' width.
 template <class F>
 void with_device_key(const KeyFormat& format, const F& f) {
-  if (bytes_of(format.type) != 4 && bytes_of(format.type) != 8) {
-    throw Error(ErrorKind::kUsage, kOperation, "keys have 32 or 64 bits there")
-        .hint("convert the array, or copy it to the host");
+  switch (bytes_of(format.type)) {
+    case 1:
+      return f(std::uint8_t{});
+    case 2:
+      return f(std::uint16_t{});
+    case 4:
+      return f(std::uint32_t{});
+    case 8:
+      return f(std::uint64_t{});
+    default:
+      throw Error(ErrorKind::kUsage, kOperation, "keys have 8 to 64 bits there")
+          .hint("copy the array to the host");
   }
-  bytes_of(format.type) == 4 ? f(std::uint32_t{}) : f(std::uint64_t{});
 }
 
 // The same for values and numbers.
@@ -118,25 +123,12 @@ gpu::ArrayPlaces places_of(const DeviceKeys& keys) {
 template <class Key>
 void sort_row(const DeviceKeys& keys, std::uintptr_t output, cudaStream_t stream) {
   const auto map = KeyMap<Key>::of(keys.format);
-  const StreamMemory scratch(gpu::sort_keys_by_distribution_scratch_bytes<Key>(keys.row_keys),
+  const StreamMemory scratch(any_width::sort_keys_by_distribution_scratch_bytes<Key>(keys.row_keys),
                              stream);
-  gpu::sort_keys_by_distribution<Key>({.input = pointer_to<const Key>(keys.address),
-                                       .output = pointer_to<Key>(output),
-                                       .count = keys.row_keys,
-                                       .load_map = map,
-                                       .store_map = map,
-                                       .scratch = scratch.all(),
-                                       .stream = stream});
-}
-
-template <class Key>
-void sort_even_rows(const DeviceKeys& keys, std::uintptr_t output, cudaStream_t stream) {
-  const auto map = KeyMap<Key>::of(keys.format);
-  const StreamMemory scratch(gpu::sort_batch_scratch_bytes<Key>(keys.rows, keys.row_keys), stream);
-  gpu::sort_batch<Key>({.input = pointer_to<const Key>(keys.address),
+  any_width::sort_keys_by_distribution<Key>(
+      gpu::KeySort<Key>{.input = pointer_to<const Key>(keys.address),
                         .output = pointer_to<Key>(output),
-                        .array_count = keys.rows,
-                        .array_keys = keys.row_keys,
+                        .count = keys.row_keys,
                         .load_map = map,
                         .store_map = map,
                         .scratch = scratch.all(),
@@ -144,19 +136,35 @@ void sort_even_rows(const DeviceKeys& keys, std::uintptr_t output, cudaStream_t 
 }
 
 template <class Key>
+void sort_even_rows(const DeviceKeys& keys, std::uintptr_t output, cudaStream_t stream) {
+  const auto map = KeyMap<Key>::of(keys.format);
+  const StreamMemory scratch(any_width::sort_batch_scratch_bytes<Key>(keys.rows, keys.row_keys),
+                             stream);
+  any_width::sort_batch<Key>(gpu::BatchSort<Key>{.input = pointer_to<const Key>(keys.address),
+                                                 .output = pointer_to<Key>(output),
+                                                 .array_count = keys.rows,
+                                                 .array_keys = keys.row_keys,
+                                                 .load_map = map,
+                                                 .store_map = map,
+                                                 .scratch = scratch.all(),
+                                                 .stream = stream});
+}
+
+template <class Key>
 void sort_rows_by_offsets(const DeviceKeys& keys, std::uintptr_t output, cudaStream_t stream) {
   const auto map = KeyMap<Key>::of(keys.format);
-  const StreamMemory scratch(gpu::sort_segmented_batch_scratch_bytes<Key>(keys.rows, keys.row_keys),
-                             stream);
-  gpu::sort_segmented_batch<Key>({.input = pointer_to<const Key>(keys.address),
-                                  .output = pointer_to<Key>(output),
-                                  .offsets = pointer_to<const std::uint64_t>(keys.offsets),
-                                  .array_count = keys.rows,
-                                  .count = keys.row_keys,
-                                  .load_map = map,
-                                  .store_map = map,
-                                  .scratch = scratch.all(),
-                                  .stream = stream});
+  const StreamMemory scratch(
+      any_width::sort_segmented_batch_scratch_bytes<Key>(keys.rows, keys.row_keys), stream);
+  any_width::sort_segmented_batch<Key>(
+      gpu::SegmentedSort<Key>{.input = pointer_to<const Key>(keys.address),
+                              .output = pointer_to<Key>(output),
+                              .offsets = pointer_to<const std::uint64_t>(keys.offsets),
+                              .array_count = keys.rows,
+                              .count = keys.row_keys,
+                              .load_map = map,
+                              .store_map = map,
+                              .scratch = scratch.all(),
+                              .stream = stream});
 }
 
 // What both calls of rows with words beside them share.
@@ -166,10 +174,10 @@ void sort_rows_of_pairs(gpu::PairBatchSort<Key, Word> sort, const DeviceKeys& ke
   sort.keys_in = pointer_to<const Key>(keys.address);
   sort.arrays = places_of(keys);
   sort.map = KeyMap<Key>::of(keys.format);
-  const StreamMemory scratch(gpu::sort_pair_batch_scratch_bytes<Key>(sort.arrays), stream);
+  const StreamMemory scratch(any_width::sort_pair_batch_scratch_bytes<Key>(sort.arrays), stream);
   sort.scratch = scratch.all();
   sort.stream = stream;
-  gpu::sort_pair_batch(sort);
+  any_width::sort_pair_batch<Key, Word>(sort);
 }
 
 template <class Key, class Index>
@@ -178,27 +186,30 @@ void argsort_rows(const DeviceKeys& keys, Index* indices, cudaStream_t stream) {
     return sort_rows_of_pairs<Key, Index>({.values_out = indices, .takes_numbers = true}, keys,
                                           stream);
   }
-  const StreamMemory scratch(gpu::argsort_scratch_bytes<Key, Index>(keys.row_keys), stream);
-  gpu::argsort<Key, Index>({.keys = pointer_to<const Key>(keys.address),
-                            .indices = indices,
-                            .count = keys.row_keys,
-                            .load_map = KeyMap<Key>::of(keys.format),
-                            .scratch = scratch.all(),
-                            .stream = stream});
+  const StreamMemory scratch(any_width::argsort_scratch_bytes<Key, Index>(keys.row_keys), stream);
+  any_width::argsort<Key, Index>(
+      gpu::KeyArgsort<Key, Index>{.keys = pointer_to<const Key>(keys.address),
+                                  .indices = indices,
+                                  .count = keys.row_keys,
+                                  .load_map = KeyMap<Key>::of(keys.format),
+                                  .scratch = scratch.all(),
+                                  .stream = stream});
 }
 
 template <class Key, class Value>
 void sort_row_pairs(const DeviceKeys& keys, gpu::Pairs<Key, Value> output, const Value* values,
                     cudaStream_t stream) {
   const auto map = KeyMap<Key>::of(keys.format);
-  const StreamMemory scratch(gpu::sort_pairs_scratch_bytes<Key, Value>(keys.row_keys), stream);
-  gpu::sort_pairs<Key, Value>({.input = {pointer_to<const Key>(keys.address), values},
-                               .output = output,
-                               .count = keys.row_keys,
-                               .load_map = map,
-                               .store_map = map,
-                               .scratch = scratch.all(),
-                               .stream = stream});
+  const StreamMemory scratch(any_width::sort_pairs_scratch_bytes<Key, Value>(keys.row_keys),
+                             stream);
+  any_width::sort_pairs<Key, Value>(
+      gpu::PairSort<Key, Value>{.input = {pointer_to<const Key>(keys.address), values},
+                                .output = output,
+                                .count = keys.row_keys,
+                                .load_map = map,
+                                .store_map = map,
+                                .scratch = scratch.all(),
+                                .stream = stream});
 }
 
 class Event {

@@ -14,7 +14,7 @@
 
 namespace gsort::python {
 
-// Rows of keys of 32 or 64 bits, one behind the other.
+// Rows of keys of 8 to 64 bits, one behind the other.
 struct DeviceKeys {
   std::uintptr_t address = 0;
   std::uint64_t rows = 0;

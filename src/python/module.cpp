@@ -192,13 +192,15 @@ void sort_device_pairs(std::uintptr_t address, std::uint64_t rows, std::uint64_t
 }
 
 // The memory as an array that keeps `owner`; "__dlpack__" of it gives the capsule. `kind` is
-// NumPy's letter.
+// NumPy's letter; V is bfloat16.
 nb::ndarray<> tensor_of(const nb::handle_t<DeviceMemory>& owner,
                         const std::vector<std::size_t>& shape, const std::string& kind,
                         std::uint8_t bits) {
   const auto& memory = nb::cast<const DeviceMemory&>(owner);
   const auto code = kind == "f"   ? nb::dlpack::dtype_code::Float
                     : kind == "u" ? nb::dlpack::dtype_code::UInt
+                    : kind == "b" ? nb::dlpack::dtype_code::Bool
+                    : kind == "V" ? nb::dlpack::dtype_code::Bfloat
                                   : nb::dlpack::dtype_code::Int;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): Python's form of it
   return {reinterpret_cast<void*>(memory.address()),

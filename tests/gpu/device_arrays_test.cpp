@@ -21,10 +21,10 @@ std::uintptr_t address_of(const DeviceArray<T>& array) {
 }
 
 template <class Key>
-std::vector<Key> random_keys(std::size_t count, Key values) {
+std::vector<Key> random_keys(std::size_t count, std::uint64_t values) {
   std::mt19937_64 random(count);
   std::vector<Key> keys(count);
-  for (Key& key : keys) key = static_cast<Key>(random() % values) * static_cast<Key>(0x9e3779b1U);
+  for (Key& key : keys) key = static_cast<Key>(random() % values * 0x9e3779b1U);
   return keys;
 }
 
@@ -32,7 +32,11 @@ template <class Key>
 class DeviceArrays : public gpu::GpuTest {
  protected:
   static KeyFormat format(bool descending, bool big_endian = false) {
-    return {sizeof(Key) == 4 ? KeyType::kI32 : KeyType::kF64, big_endian, descending};
+    const KeyType type = sizeof(Key) == 1   ? KeyType::kI8
+                         : sizeof(Key) == 2 ? KeyType::kF16
+                         : sizeof(Key) == 4 ? KeyType::kI32
+                                            : KeyType::kF64;
+    return {type, big_endian, descending};
   }
   static auto order_of(const KeyFormat& format) {
     return [map = KeyMap<Key>::of(format)](Key a, Key b) {
@@ -40,7 +44,7 @@ class DeviceArrays : public gpu::GpuTest {
     };
   }
 };
-using Widths = ::testing::Types<std::uint32_t, std::uint64_t>;
+using Widths = ::testing::Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(DeviceArrays, Widths);
 
 TYPED_TEST(DeviceArrays, SortEachRowInPlaceAndApart) {
@@ -201,9 +205,9 @@ TYPED_TEST(DeviceArrays, ResultsHaveMemoryOfTheirOwn) {
 
 class RefusedDeviceArrays : public gpu::GpuTest {};
 
-TEST_F(RefusedDeviceArrays, AreThoseOfShortKeysAndTooManyIndices) {
-  EXPECT_THROW(sort_on_device({256, 1, 10, {KeyType::kU16}}, 256, 0), Error);
-  EXPECT_THROW(argsort_on_device({256, 1, 10, {KeyType::kU8}}, {256, 4}, 0), Error);
+TEST_F(RefusedDeviceArrays, AreThoseOfLongKeysAndTooManyIndices) {
+  EXPECT_THROW(sort_on_device({256, 1, 10, {KeyType::kU128}}, 256, 0), Error);
+  EXPECT_THROW(argsort_on_device({256, 1, 10, {KeyType::kI128}}, {256, 4}, 0), Error);
   EXPECT_THROW(argsort_on_device({256, 1, 10, {KeyType::kU32}}, {256, 2}, 0), Error);
   EXPECT_THROW(argsort_on_device({256, 1, 1ULL << 32, {KeyType::kU32}}, {256, 4}, 0), Error);
   EXPECT_THROW(sort_pairs_on_device({256, 1, 10, {KeyType::kU32}}, 256, {256, 16}, 256, 0), Error);

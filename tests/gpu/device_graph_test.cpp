@@ -20,42 +20,6 @@ class DeviceGraph : public GpuTest {};
 using KeyTypes = ::testing::Types<std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(DeviceGraph, KeyTypes);
 
-// What `queue` puts on a stream, as a graph.
-class CapturedGraph {
- public:
-  explicit CapturedGraph(const std::function<void(cudaStream_t)>& queue) {
-    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), CudaCall::kStream,
-               "making a stream");
-    check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), CudaCall::kStream,
-               "beginning a capture");
-    queue(stream_);
-    cudaGraph_t graph = nullptr;
-    check_cuda(cudaStreamEndCapture(stream_, &graph), CudaCall::kStream, "ending a capture");
-    check_cuda(cudaGraphInstantiate(&graph_, graph, 0), CudaCall::kLaunch, "instantiating a graph");
-    cudaGraphDestroy(graph);
-  }
-  CapturedGraph(const CapturedGraph&) = delete;
-  CapturedGraph& operator=(const CapturedGraph&) = delete;
-  ~CapturedGraph() {
-    cudaGraphExecDestroy(graph_);
-    cudaStreamDestroy(stream_);
-  }
-
-  // Copies the keys on the graph's stream, which does not wait for the copies of another one.
-  template <class Key>
-  void replay(Key* input, const std::vector<Key>& keys) const {
-    check_cuda(cudaMemcpyAsync(input, keys.data(), keys.size() * sizeof(Key),
-                               cudaMemcpyHostToDevice, stream_),
-               CudaCall::kCopy, "copying to the GPU");
-    check_cuda(cudaGraphLaunch(graph_, stream_), CudaCall::kLaunch, "launching a graph");
-    check_cuda(cudaStreamSynchronize(stream_), CudaCall::kStream, "waiting for a graph");
-  }
-
- private:
-  cudaStream_t stream_ = nullptr;
-  cudaGraphExec_t graph_ = nullptr;
-};
-
 // Sorts keys of several shapes, one after the other, by one graph.
 template <class Key, class Sort>
 void replay_with_changed_keys(std::size_t count, std::size_t scratch_bytes, const Sort& sort) {

@@ -19,8 +19,9 @@ namespace {
 using gpu::DeviceArray;
 using library::Bits;
 
-using AllKeys =
-    ::testing::Types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float, double>;
+using AllKeys = ::testing::Types<std::uint32_t, std::int32_t, std::uint64_t, std::int64_t, float,
+                                 double, Time64, std::uint8_t, std::int8_t, std::uint16_t,
+                                 std::int16_t, Float16, BFloat16>;
 
 constexpr Order kOrders[] = {Order::kAscending, Order::kDescending};
 constexpr std::size_t kScratchShift = 256 - DeviceArray<std::byte>::kGuard;
@@ -61,7 +62,7 @@ std::vector<T> gathered(std::span<const T> from, std::span<const std::uint64_t> 
 template <class T>
 void expect_same(const std::vector<T>& actual, const std::vector<T>& expected) {
   const auto same = [](const T& a, const T& b) {
-    return std::bit_cast<WordOf<T>>(a) == std::bit_cast<WordOf<T>>(b);
+    return std::bit_cast<Bits<T>>(a) == std::bit_cast<Bits<T>>(b);
   };
   EXPECT_TRUE(std::ranges::equal(actual, expected, same));
 }
@@ -293,8 +294,11 @@ TYPED_TEST(DeviceLibrary, SortsSegmentsOfOneLength) {
   const DeviceArray<TypeParam> input(keys);
   const DeviceArray<TypeParam> output(keys.size());
   const DeviceSegments segments{.array_count = 7, .array_keys = 130};
-  EXPECT_EQ(device_segments_scratch_bytes<TypeParam>(segments), 0U);
-  sort_device_segments(input.get(), output.get(), segments, Order::kDescending, {}, nullptr);
+  const std::size_t bytes = device_segments_scratch_bytes<TypeParam>(segments);
+  EXPECT_EQ(bytes == 0, sizeof(TypeParam) == 4 || sizeof(TypeParam) == 8);
+  const DeviceArray<std::byte> scratch(bytes, kScratchShift);
+  sort_device_segments(input.get(), output.get(), segments, Order::kDescending,
+                       {scratch.get(), bytes}, nullptr);
   const auto arrays = this->arrays_of(keys, std::vector<std::uint64_t>(7, 130), Order::kDescending);
   expect_same(output.values(), gathered<TypeParam>(keys, arrays.order));
 }

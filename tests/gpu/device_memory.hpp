@@ -1,11 +1,12 @@
-// What tests on the card share: device arrays that free themselves, copies, streams, and the skip
-// that says why.
+// What tests on the card share: device arrays that free themselves, copies, streams, graphs, and
+// the skip that says why.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -143,6 +144,42 @@ class PinnedArray {
  private:
   void* memory_ = nullptr;
   std::size_t count_;
+};
+
+// What `queue` puts on a stream, as a graph.
+class CapturedGraph {
+ public:
+  explicit CapturedGraph(const std::function<void(cudaStream_t)>& queue) {
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), CudaCall::kStream,
+               "making a stream");
+    check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), CudaCall::kStream,
+               "beginning a capture");
+    queue(stream_);
+    cudaGraph_t graph = nullptr;
+    check_cuda(cudaStreamEndCapture(stream_, &graph), CudaCall::kStream, "ending a capture");
+    check_cuda(cudaGraphInstantiate(&graph_, graph, 0), CudaCall::kLaunch, "instantiating a graph");
+    cudaGraphDestroy(graph);
+  }
+  CapturedGraph(const CapturedGraph&) = delete;
+  CapturedGraph& operator=(const CapturedGraph&) = delete;
+  ~CapturedGraph() {
+    cudaGraphExecDestroy(graph_);
+    cudaStreamDestroy(stream_);
+  }
+
+  // Copies the keys on the graph's stream, which does not wait for the copies of another one.
+  template <class Key>
+  void replay(Key* input, const std::vector<Key>& keys) const {
+    check_cuda(cudaMemcpyAsync(input, keys.data(), keys.size() * sizeof(Key),
+                               cudaMemcpyHostToDevice, stream_),
+               CudaCall::kCopy, "copying to the GPU");
+    check_cuda(cudaGraphLaunch(graph_, stream_), CudaCall::kLaunch, "launching a graph");
+    check_cuda(cudaStreamSynchronize(stream_), CudaCall::kStream, "waiting for a graph");
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cudaGraphExec_t graph_ = nullptr;
 };
 
 }  // namespace gsort::gpu

@@ -7,12 +7,13 @@ import types
 
 import numpy
 import pytest
+from fake_device import DlpackArray, FakeArray, HostDevice
 from support import assert_same, random_array, skip_without_gpu, sorted_by_numpy
 
 import gsort
 from gsort import _device, _native
 
-DTYPES = [numpy.dtype(name) for name in "u4 i4 f4 u8 i8 f8 >u4 >f8 M8[s]".split()]
+DTYPES = [numpy.dtype(name) for name in "u1 i1 u2 i2 f2 u4 i4 f4 u8 i8 f8 >u2 >u4 >f8 M8[s]".split()]
 
 
 class Driver:
@@ -47,55 +48,6 @@ def driver():
     return found
 
 
-class FakeArray:
-    """An array of a library that nobody knows."""
-
-    def __init__(self, dtype, shape, address=0, stream=None, **more):
-        self.dtype, self.shape, self.address = numpy.dtype(dtype), shape, address
-        self.more = {"stream": stream, **more}
-
-    @property
-    def __cuda_array_interface__(self):
-        return {"version": 3, "typestr": self.dtype.str, "shape": self.shape, "data": (self.address, False),
-                **self.more}
-
-
-class DlpackArray:
-    """An array that has nothing but DLPack, of the form before version 1 or of that."""
-
-    def __init__(self, array, versioned=True, read_only=False, strides=None, device=2):
-        self.array, self.dtype, self.shape, self.address = array, array.dtype, array.shape, array.address
-        self.versioned, self.read_only, self.strides, self.device = versioned, read_only, strides, device
-        self.streams = []
-
-    def __dlpack_device__(self):
-        return self.device, 0
-
-    def __dlpack__(self, *, stream=None, max_version=None):
-        if max_version is not None and not self.versioned:
-            raise TypeError("unexpected keyword argument")
-        self.streams.append(stream)
-        return capsule_of(self)
-
-
-def capsule_of(array):
-    """Its tensor in a capsule; what that points to is kept."""
-    shape = (ctypes.c_int64 * len(array.shape))(*array.shape)
-    strides = None if array.strides is None else (ctypes.c_int64 * len(array.shape))(*array.strides)
-    tensor = _device._Tensor(array.address - 8, array.device, 0, len(array.shape), "iuf".index(array.dtype.kind),
-                             8 * array.dtype.itemsize, 1, shape, strides, 8)
-    name = b"dltensor"
-    if array.versioned:
-        name += b"_versioned"
-        tensor = _device._Versioned(1, 0, None, None, int(array.read_only), tensor)
-    make = ctypes.pythonapi.PyCapsule_New
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    capsule_of.kept.append((shape, strides, tensor, name))
-    return make(ctypes.addressof(tensor), name, None)
-
-
-capsule_of.kept = []
-
 def array_on(driver, array, dtype=None):
     """A copy on the device, with the driver's stream."""
     address = ctypes.c_uint64()
@@ -113,81 +65,6 @@ def on_host(driver, array):
                                 result.nbytes, driver.stream)
     driver.cuStreamSynchronize(driver.stream)
     return result
-
-
-class HostDevice:
-    """A device whose memory is the host's, so that arrays of NumPy can be on it, and whose sorts are NumPy's. It
-    stands where the native module is, and notes the streams."""
-
-    def __init__(self):
-        self.streams = []
-        self.orders = []
-
-    @staticmethod
-    def at(address, dtype, count):
-        buffer = (ctypes.c_char * (count * numpy.dtype(dtype).itemsize)).from_address(address) if count else b""
-        return numpy.frombuffer(buffer, dtype)
-
-    def rows_of(self, address, rows, row_keys, kind, big_endian, descending, offsets):
-        """Keys as they are compared, all rows, and their bounds."""
-        dtype = numpy.dtype({"time64": "i8"}.get(kind, f"{kind[0]}{int(kind[1:]) // 8}"))
-        dtype = dtype.newbyteorder(">" if big_endian else "<")
-        bounds = [row * row_keys for row in range(rows + 1)]
-        if offsets:
-            bounds = self.at(offsets, "i8", rows + 1).tolist()
-            assert bounds[-1] == row_keys
-        keys = self.at(address, dtype, bounds[-1] if rows else 0)
-        return keys, list(zip(bounds, bounds[1:]))
-
-    def order(self, words):
-        """The numbers of each row's keys, stably."""
-        keys, rows = self.rows_of(*words)
-        for begin, end in rows:
-            compared = keys[begin:end].astype(keys.dtype.newbyteorder("="))
-            ranks = numpy.unique(compared, return_inverse=True)[1].astype("i8")
-            yield begin, end, numpy.argsort(-ranks if words[5] else ranks, kind="stable")
-
-    def sort_on_device(self, *call):
-        *words, output, stream = call
-        self.streams.append(stream)
-        keys = self.rows_of(*words)[0].copy()
-        for begin, end, order in self.order(words):
-            self.at(output, keys.dtype, keys.size)[begin:end] = keys[begin:end][order]
-
-    def argsort_on_device(self, *call):
-        *words, indices, index_bytes, stream = call
-        self.streams.append(stream)
-        found = self.at(indices, f"u{index_bytes}", self.rows_of(*words)[0].size)
-        for begin, end, order in self.order(words):
-            found[begin:end] = order
-
-    def sort_pairs_on_device(self, *call):
-        *words, keys_output, values, value_bytes, values_output, stream = call
-        self.streams.append(stream)
-        keys = self.rows_of(*words)[0].copy()
-        data = self.at(values, f"V{value_bytes}", keys.size).copy()
-        for begin, end, order in self.order(words):
-            self.at(keys_output, keys.dtype, keys.size)[begin:end] = keys[begin:end][order]
-            self.at(values_output, data.dtype, keys.size)[begin:end] = data[begin:end][order]
-
-    def DeviceMemory(self, size, neighbour):
-        return HostMemory(self, size)
-
-
-class HostMemory:
-    """What a result lies in."""
-
-    device = 0
-
-    def __init__(self, device, size):
-        self.owner, self.array = device, numpy.full(max(size, 1), 0xa5, "u1")
-        self.address = self.array.ctypes.data
-
-    def order(self, earlier, later):
-        self.owner.orders.append((earlier, later))
-
-    def tensor(self, shape, kind, bits):
-        return DlpackArray(FakeArray(f"{kind}{bits // 8}", shape, self.address), versioned=False).__dlpack__()
 
 
 @pytest.fixture
@@ -266,14 +143,14 @@ def few_numbers(dtype, count=20_000):
     return (random_array("u1", count) % 97).astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", "u4 i4 f4 u8 >i8 f8".split())
+@pytest.mark.parametrize("dtype", "u1 i1 u2 >i2 f2 u4 i4 f4 u8 >i8 f8".split())
 @pytest.mark.parametrize("descending", [False, True])
 def test_segments_and_pairs(driver, dtype, descending):
     check_segments_and_pairs(lambda array: array_on(driver, array), lambda array: on_host(driver, array),
                              few_numbers(dtype), descending)
 
 
-@pytest.mark.parametrize("dtype", "u4 i4 f4 u8 >i8 f8".split())
+@pytest.mark.parametrize("dtype", "u1 i1 u2 >i2 f2 u4 i4 f4 u8 >i8 f8".split())
 @pytest.mark.parametrize("descending", [False, True])
 def test_segments_and_pairs_on_a_fake(host_device, dtype, descending):
     check_segments_and_pairs(on_fake, from_fake, few_numbers(dtype), descending)
@@ -338,6 +215,41 @@ def test_dlpack_alone_is_enough_on_a_fake(host_device, versioned):
     assert host_device.orders == [(0, 5)]
 
 
+class Bfloat16Array(DlpackArray):
+    """As JAX has it: the interface raises an error of its own."""
+
+    @property
+    def __cuda_array_interface__(self):
+        raise RuntimeError("bfloat16 is not supported")
+
+
+@pytest.mark.parametrize("kind", [DlpackArray, Bfloat16Array])
+@pytest.mark.parametrize("descending", [False, True])
+def test_bfloat16_by_dlpack_on_a_fake(host_device, kind, descending):
+    check_bfloat16(on_fake, from_fake, kind, descending)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_bfloat16_by_dlpack(driver, descending):
+    check_bfloat16(lambda array: array_on(driver, array), lambda array: on_host(driver, array), Bfloat16Array,
+                   descending)
+
+
+def check_bfloat16(put, get, kind, descending):
+    numbers = few_numbers("f4") - 48
+    bits = (numbers.view("u4") >> 16).astype("u2").view("V2")
+    source, offsets = kind(put(bits)), put(OFFSETS)
+    values = numpy.arange(bits.size, dtype="u4")
+    order = stable_order(numbers, descending)
+    for result in (gsort.segmented_sort(source, offsets, descending=descending),
+                   gsort.sort_pairs(source, put(values), offsets=offsets, descending=descending)[0]):
+        assert_same(get(result).view("u2"), in_order(bits.view("u2"), order))
+        assert result.__dlpack_device__() == (2, 0)
+    assert_same(get(gsort.segmented_argsort(source, offsets, descending=descending)), order)
+    result = gsort.sort(gsort.sort(source), descending=descending)
+    assert_same(get(result).view("u2"), (sorted_by_numpy(numbers, descending).view("u4") >> 16).astype("u2"))
+
+
 def test_empty_arrays_and_other_byte_orders(host_device):
     for result in gsort.sort(FakeArray("u4", (0,))), gsort.sort(FakeArray("u4", (3, 0))):
         assert from_fake(result).size == 0
@@ -385,7 +297,8 @@ def test_what_is_refused():
                  lambda: gsort.sort(FakeArray("u4", (10,), strides=(8,)), keys),
                  lambda: gsort.sort(DlpackArray(rows, strides=(1, 2)), rows),
                  lambda: gsort.sort(FakeArray("c8", (10,)), FakeArray("c8", (10,))),
-                 lambda: gsort.sort(FakeArray("u2", (10,)), FakeArray("u2", (10,))),
+                 lambda: gsort.sort(FakeArray("V2", (10,)), FakeArray("V2", (10,))),
+                 lambda: gsort.sort(DlpackArray(FakeArray("V4", (10,))), FakeArray("V4", (10,))),
                  lambda: gsort.sort(FakeArray("u4", ()), FakeArray("u4", ())),
                  lambda: gsort.argsort(keys, FakeArray("i2", (10,))),
                  lambda: gsort.argsort(keys, FakeArray("i8", (9,))),

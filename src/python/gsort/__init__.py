@@ -147,7 +147,7 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
         source: a path, an array, or a list of them, which is read as one sequence. An array of several dimensions is
             sorted along the last one, and so are the rows of a two-dimensional .npy file. An array that is written to
             a .npy file becomes rows: (2, 3, 4) becomes (6, 4). An array in device memory (CuPy, PyTorch, JAX:
-            __cuda_array_interface__ or __dlpack__) of keys of 32 or 64 bits is sorted there, into output or a new
+            __cuda_array_interface__ or __dlpack__) of keys of 8 to 64 bits is sorted there, into output or a new
             array of that library; of the other arguments, only descending and stream are used.
         output: a path (the file appears whole or not at all, and may be a source); an array, also a writable memmap,
             that receives the result; None for a new array.

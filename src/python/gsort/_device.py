@@ -21,7 +21,8 @@ from ._sources import is_big_endian, key_type
 _CUDA, _CUDA_MANAGED = 2, 13  # of DLPack's devices
 _READ_ONLY = 1  # of DLPack's flags
 _LEGACY_STREAM = 1  # DLPack's and CUDA's number of the default stream
-_KINDS = {0: "i", 1: "u", 2: "f", 6: "b"}  # of DLPack's types
+_KINDS = {0: "i", 1: "u", 2: "f", 4: "V", 6: "b"}  # of DLPack's types
+_TYPES = "give one of integers, floats, dates or bools of 8 to 64 bits"
 _NOT_CONTIGUOUS = "copy it: array.copy(), .contiguous()"
 
 
@@ -52,10 +53,19 @@ def _dlpack_device(source: Any) -> Optional[int]:
     return int(source.__dlpack_device__()[0])
 
 
+def _interface_of(source: Any) -> Any:
+    """What __cuda_array_interface__ says, if it knows the type; of bfloat16 only DLPack says what it is."""
+    try:
+        facts = source.__cuda_array_interface__
+    except Exception:  # libraries have errors of their own for types that it lacks
+        return None
+    return None if facts["typestr"][1:] == "V2" and _dlpack_device(source) is not None else facts
+
+
 def is_on_device(source: object) -> bool:
     if isinstance(source, numpy.ndarray):
         return False
-    return hasattr(source, "__cuda_array_interface__") or _dlpack_device(source) in (_CUDA, _CUDA_MANAGED)
+    return _interface_of(source) is not None or _dlpack_device(source) in (_CUDA, _CUDA_MANAGED)
 
 
 def _module_of(array: Any) -> str:
@@ -93,8 +103,10 @@ class DeviceArray:
         """With a stream the array is ready for work that is queued there."""
         self.stream = stream
         self._kept: Any = array  # DLPack's tensor lives as long
-        if hasattr(array, "__cuda_array_interface__"):
-            self._read_interface(array.__cuda_array_interface__, array, name)
+        self.is_bfloat16 = False
+        facts = _interface_of(array)
+        if facts is not None:
+            self._read_interface(facts, array, name)
         else:
             self._read_dlpack(array, name)
         self.size = math.prod(self.shape)
@@ -126,10 +138,12 @@ class DeviceArray:
             tensor, flags = _Tensor.from_address(_pointer_of(capsule, b"dltensor")), 0
         if tensor.device_type not in (_CUDA, _CUDA_MANAGED):
             raise usage(name, "the array is not in CUDA's device memory")
-        if tensor.lanes != 1 or tensor.code not in _KINDS or tensor.bits % 8:
-            raise usage(name, "the array's type is not one of NumPy's", "give one of numbers of 32 or 64 bits")
+        kind = _KINDS.get(tensor.code)
+        if tensor.lanes != 1 or kind is None or tensor.bits % 8 or (kind == "V" and tensor.bits != 16):
+            raise usage(name, "the array's type is neither one of NumPy's nor bfloat16", _TYPES)
         self.shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
-        self.dtype = numpy.dtype(f"{_KINDS[tensor.code]}{tensor.bits // 8}")
+        self.dtype = numpy.dtype(f"{kind}{tensor.bits // 8}")
+        self.is_bfloat16 = kind == "V"
         self.address = (tensor.data or 0) + tensor.byte_offset
         self.is_read_only = bool(flags & _READ_ONLY)
         if not self._is_contiguous(tensor.strides[:tensor.ndim] if tensor.strides else None, 1):
@@ -146,10 +160,9 @@ class DeviceArray:
     def words(self, name: str, descending: bool,
               offsets: Optional["DeviceArray"]) -> Tuple[int, int, int, str, bool, bool, int]:
         """Address, rows, keys of a row, type, byte order, direction, offsets: what the native calls begin with."""
-        found = key_type(self.dtype)
-        if found is None or self.dtype.itemsize < 4 or not self.shape:
-            raise usage(name, f"an array of dtype {self.dtype} and {len(self.shape)} dimensions",
-                        "give one of numbers of 32 or 64 bits")
+        found = "bf16" if self.is_bfloat16 else key_type(self.dtype)
+        if found is None or not self.shape:
+            raise usage(name, f"an array of dtype {self.dtype} and {len(self.shape)} dimensions", _TYPES)
         row = self.shape[-1]
         rows = self.size // row if row else 0
         if offsets is not None:
@@ -265,7 +278,7 @@ def segmented_sort(array: Any, offsets: Any, output: Any = None, *, descending: 
     """Sorts segments of a one-dimensional array in device memory, each by itself.
 
     Args:
-        array: keys of 32 or 64 bits, by __cuda_array_interface__ or __dlpack__.
+        array: keys of 8 to 64 bits, by __cuda_array_interface__ or __dlpack__; bfloat16 by __dlpack__.
         offsets: int64 in device memory; segment i is array[offsets[i]:offsets[i + 1]]. The first is 0, the last the
             number of keys. They are not checked: with other values the result is undefined. None: the segments are
             the rows of the last dimension.
@@ -294,7 +307,7 @@ def sort_pairs(array: Any, values: Any, output: Optional[Tuple[Any, Any]] = None
     """Sorts keys in device memory, and their values with them, stably.
 
     Args:
-        array: keys of 32 or 64 bits. With several dimensions, each row of the last one is sorted by itself.
+        array: keys of 8 to 64 bits. With several dimensions, each row of the last one is sorted by itself.
         values: as many elements of 4 or 8 bytes.
         output: two arrays, for keys and values; with one row and no offsets they may be `array` and `values`. None for
             new ones.
