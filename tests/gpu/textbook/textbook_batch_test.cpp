@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "device_memory.hpp"
-#include "distributions.hpp"
+#include "gpu/device_memory.hpp"
+#include "gpu/distributions.hpp"
 #include "gpu/textbook/batch_sorts.hpp"
 
 namespace gsort::textbook {

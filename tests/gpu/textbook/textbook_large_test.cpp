@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "device_memory.hpp"
+#include "gpu/device_memory.hpp"
 #include "gpu/textbook/batch_sorts.hpp"
 #include "gpu/textbook/merges.hpp"
 

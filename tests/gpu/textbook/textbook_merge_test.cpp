@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "device_memory.hpp"
-#include "distributions.hpp"
+#include "gpu/device_memory.hpp"
+#include "gpu/distributions.hpp"
 #include "gpu/textbook/merges.hpp"
 
 namespace gsort::textbook {
