@@ -100,7 +100,7 @@ TYPED_TEST(DevicePairDistribute, SortsEverySizeAtABorder) {
 }
 
 TYPED_TEST(DevicePairDistribute, SortsEverySmallSize) {
-  for (std::size_t size = 128; size < 400; ++size) {
+  for (std::size_t size = 128; size < 260; ++size) {
     sort_and_compare(pairs_of<TypeParam>(Shape::kSawtooth, size, size), {.choice = choice_of(1, 1)},
                      "small");
     if (this->HasFatalFailure()) return;
