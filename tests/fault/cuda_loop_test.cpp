@@ -3,12 +3,18 @@
 // that crashed. Each time the output is what std::sort makes of the input, or there is an Error
 // that says what failed and the old output is intact; nothing is left, and the next sort is right.
 //
-// By default N grows in strides; with GSORT_EVERY_FAULT set nothing is left out.
+// Where there are two devices, calls of each of them fail in turn, too.
+//
+// By default N grows in strides. With GSORT_EVERY_FAULT set nothing is left out; beside it,
+// GSORT_FAULT_SHARE=I/P takes every Pth call from the Ith on, so that P processes share the work.
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <ostream>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -127,8 +133,27 @@ bool wants_every_fault() {
   return every;
 }
 
+// Of the calls that fail.
+struct Share {
+  std::uint64_t first = 1;
+  std::uint64_t step = 1;
+};
+
+Share share() {
+  const char* const text = std::getenv("GSORT_FAULT_SHARE");
+  Share share;
+  if (!wants_every_fault() || text == nullptr) return share;
+  char rest = 0;
+  const int read = std::sscanf(text, "%" SCNu64 "/%" SCNu64 "%c", &share.first, &share.step, &rest);
+  if (read != 2 || share.first < 1 || share.first > share.step) {
+    throw std::runtime_error("GSORT_FAULT_SHARE is to be I/P, with 1 <= I <= P");
+  }
+  return share;
+}
+
 std::uint64_t after(std::uint64_t nth) {
-  return wants_every_fault() || nth < 4 ? nth + 1 : nth * 2;
+  if (wants_every_fault()) return nth + share().step;
+  return nth < 4 ? nth + 1 : nth * 2;
 }
 
 void expect_right_or_as_before(const SortRequest& request, const SortResult& result,
@@ -148,6 +173,34 @@ void expect_right_or_as_before(const SortRequest& request, const SortResult& res
   EXPECT_TRUE(request.to_pipe || *result.output == *request.old_output) << error.what();
 }
 
+// Sorts until no call is left to fail, of device `ordinal` alone if there is one. Returns how many
+// sorts had a call that failed.
+template <class Expect>
+int sort_with_faults(const SortRequest& request, std::optional<int> ordinal, const Expect& expect) {
+  int met = 0;
+  for (std::size_t kind = 0; kind < gpu::kCudaCallKinds; ++kind) {
+    for (const bool from_then_on : {false, true}) {
+      const auto call = static_cast<CudaCall>(kind);
+      const cudaError_t failure =
+          call == CudaCall::kMemory ? cudaErrorMemoryAllocation : cudaErrorLaunchFailure;
+      bool hit = true;
+      for (std::uint64_t nth = share().first; hit; nth = after(nth)) {
+        SCOPED_TRACE(testing::Message() << "kind " << kind << ", call " << nth << " fails"
+                                        << (from_then_on ? " on" : ""));
+        gpu::inject_cuda_fault({call, nth, failure, from_then_on, ordinal});
+        const SortResult result = sort_in_folder(request);
+        hit = gpu::cuda_fault_was_met();
+        gpu::clear_cuda_fault();
+        expect(result);
+        EXPECT_TRUE(hit || !result.error) << result.error->what();
+        met += hit ? 1 : 0;
+        if (testing::Test::HasFailure()) return met;
+      }
+    }
+  }
+  return met;
+}
+
 class FaultsOfTheGpu : public testing::TestWithParam<SortCase> {};
 
 TEST_P(FaultsOfTheGpu, EndRightOrWithAnErrorAndTheOldOutput) {
@@ -158,31 +211,39 @@ TEST_P(FaultsOfTheGpu, EndRightOrWithAnErrorAndTheOldOutput) {
   ASSERT_FALSE(first.error.has_value()) << first.error->what();
   const Bytes whole = first.output.value();
   ASSERT_TRUE(whole == sorted_otherwise(request).value_or(whole));
-  int met = 0;
-  for (std::size_t kind = 0; kind < gpu::kCudaCallKinds; ++kind) {
-    for (const bool from_then_on : {false, true}) {
-      const auto call = static_cast<CudaCall>(kind);
-      const cudaError_t failure =
-          call == CudaCall::kMemory ? cudaErrorMemoryAllocation : cudaErrorLaunchFailure;
-      bool hit = true;
-      for (std::uint64_t nth = 1; hit; nth = after(nth)) {
-        SCOPED_TRACE(testing::Message() << "kind " << kind << ", call " << nth << " fails"
-                                        << (from_then_on ? " on" : ""));
-        gpu::inject_cuda_fault({call, nth, failure, from_then_on});
-        const SortResult result = sort_in_folder(request);
-        hit = gpu::cuda_fault_was_met();
-        gpu::clear_cuda_fault();
-        expect_right_or_as_before(request, result, whole);
-        EXPECT_TRUE(hit || !result.error) << result.error->what();
-        met += hit ? 1 : 0;
-        if (testing::Test::HasFailure()) return;
-      }
-    }
-  }
+  const int met = sort_with_faults(request, std::nullopt, [&](const SortResult& result) {
+    expect_right_or_as_before(request, result, whole);
+  });
+  if (HasFailure()) return;
   const SortResult last = sort_in_folder(request);
   EXPECT_TRUE(!last.error && last.output == whole) << "something is left in the process";
   RecordProperty("faults", met);
-  EXPECT_GT(met, 20);
+  EXPECT_GT(met, wants_every_fault() ? 0 : 20);
+}
+
+// Of two devices that are not the same one.
+class FaultsOfOneDevice : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(FaultsOfOneDevice, EndRightOrWithAnErrorThatNamesIt) {
+  const std::string reason = test::why_not("cuda");
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  const std::vector<int> ordinals = test::ordinals_of("cuda_x2");
+  if (ordinals[0] == ordinals[1]) GTEST_SKIP() << "there is one device";
+  const int failing = ordinals.at(GetParam());
+  const SortRequest request = request_for(Shape::kOnTwoDevices);
+  const Bytes whole = test::sorted_copy(request.input, request.format);
+  int errors = 0;
+  const int met = sort_with_faults(request, failing, [&](const SortResult& result) {
+    expect_right_or_as_before(request, result, whole);
+    if (!result.error) return;
+    ++errors;
+    const std::string words = result.error->what();
+    EXPECT_TRUE(words.find("on device " + std::to_string(failing)) != std::string::npos ||
+                words.find("pinning host memory") != std::string::npos)
+        << words;
+  });
+  RecordProperty("faults", met);
+  EXPECT_GT(errors, 0) << "of " << met << " calls that failed";
 }
 
 // A call of the library, of which nothing is left but an output that is not sorted.
@@ -254,6 +315,7 @@ TEST(FindDevices, SaysThatThereIsNoDriver) {
   EXPECT_EQ(found.absent_reason, "no NVIDIA driver was found");
 }
 
+INSTANTIATE_TEST_SUITE_P(Each, FaultsOfOneDevice, testing::Values(0, 1));
 INSTANTIATE_TEST_SUITE_P(Sorts, FaultsOfTheGpu, testing::ValuesIn(kCases),
                          [](const auto& sort) { return std::string(sort.param.name); });
 
