@@ -6,7 +6,7 @@
 // distinct, so that sorting each array of words is stable, and there is one right result. Keys of
 // 32 bits take one round: words are sorted, then each fetches its value by the number. Keys of 64
 // bits take two, as a radix sort of two digits does: by the lower halves, then by the upper halves,
-// with numbers that count the order after the first round.
+// with numbers that count the order after the first round. Keys of 128 bits take four.
 //
 // Example, two digits a key, one array: keys 31 12 32 11. Words of the lower digits 1|0 2|1 2|2
 // 1|3, sorted 1|0 1|3 2|1 2|2: pairs 0 3 1 2. Words of their upper digits 3|0 1|1 1|2 3|3, sorted
@@ -68,18 +68,23 @@ void sort_words(std::uint64_t* words, const ArrayPlaces& arrays, const ScratchMe
                                        .stream = stream});
 }
 
+// Each by 32 bits of the keys.
+template <class Key>
+inline constexpr unsigned kRounds = sizeof(Key) / sizeof(std::uint32_t);
+
 struct PairBatchScratch {
   std::uint64_t* words;
-  std::uint32_t* numbers;  // of pairs, after the first of two rounds
+  std::uint32_t* numbers[2];  // of pairs, after all rounds but the last; they alternate
   std::size_t sort_begin;
   std::size_t sort_bytes;
 
-  PairBatchScratch(void* memory, const ArrayPlaces& arrays, bool two_rounds)
+  PairBatchScratch(void* memory, const ArrayPlaces& arrays, unsigned rounds)
       : sort_bytes(sort_words_scratch_bytes(arrays)) {
     const std::uint64_t count = count_of(arrays);
     ScratchCutter cutter(memory);
     words = cutter.take<std::uint64_t>(count);
-    numbers = cutter.take<std::uint32_t>(two_rounds ? count : 0);
+    numbers[0] = cutter.take<std::uint32_t>(rounds > 1 ? count : 0);
+    numbers[1] = cutter.take<std::uint32_t>(rounds > 2 ? count : 0);
     sort_begin = cutter.used_bytes();
   }
 
@@ -93,7 +98,7 @@ struct PairBatchScratch {
 template <class Key>
 std::size_t sort_pair_batch_scratch_bytes(const ArrayPlaces& arrays) {
   if (count_of(arrays) == 0) return 0;
-  const PairBatchScratch scratch(nullptr, arrays, sizeof(Key) == 8);
+  const PairBatchScratch scratch(nullptr, arrays, kRounds<Key>);
   return scratch.sort_begin + scratch.sort_bytes;
 }
 
@@ -105,7 +110,7 @@ void sort_pair_batch(const PairBatchSort<Key, Value>& sort) {
   const std::size_t needed = sort_pair_batch_scratch_bytes<Key>(arrays);
   require_batch_memory(sort, count, needed);
 
-  const PairBatchScratch places(sort.scratch.memory, arrays, sizeof(Key) == 8);
+  const PairBatchScratch places(sort.scratch.memory, arrays, kRounds<Key>);
   PairWordPass<Key, Value> pass;
   pass.keys_in = sort.keys_in;
   pass.keys_out = sort.keys_out;
@@ -117,11 +122,12 @@ void sort_pair_batch(const PairBatchSort<Key, Value>& sort) {
   pass.array_keys = arrays.array_keys;
   pass.offsets = arrays.offsets;
   pass.words = places.words;
-  pass.numbers = places.numbers;
   launch_write_pair_words(pass, sort.stream);
   sort_words(places.words, arrays, places.for_sort(sort.scratch), sort.stream);
-  if constexpr (sizeof(Key) == 8) {
-    launch_write_upper_words(pass, sort.stream);
+  for (unsigned round = 1; round < kRounds<Key>; ++round) {
+    pass.numbers_before = pass.numbers;
+    pass.numbers = places.numbers[(round - 1) % 2];
+    if constexpr (sizeof(Key) > 4) launch_write_upper_words(pass, 32 * round, sort.stream);
     sort_words(places.words, arrays, places.for_sort(sort.scratch), sort.stream);
   }
   launch_place_pairs(pass, sort.stream);
@@ -129,9 +135,12 @@ void sort_pair_batch(const PairBatchSort<Key, Value>& sort) {
 
 template std::size_t sort_pair_batch_scratch_bytes<std::uint32_t>(const ArrayPlaces&);
 template std::size_t sort_pair_batch_scratch_bytes<std::uint64_t>(const ArrayPlaces&);
+template std::size_t sort_pair_batch_scratch_bytes<UInt128>(const ArrayPlaces&);
 template void sort_pair_batch(const PairBatchSort<std::uint32_t, std::uint32_t>&);
 template void sort_pair_batch(const PairBatchSort<std::uint32_t, std::uint64_t>&);
 template void sort_pair_batch(const PairBatchSort<std::uint64_t, std::uint32_t>&);
 template void sort_pair_batch(const PairBatchSort<std::uint64_t, std::uint64_t>&);
+template void sort_pair_batch(const PairBatchSort<UInt128, std::uint32_t>&);
+template void sort_pair_batch(const PairBatchSort<UInt128, std::uint64_t>&);
 
 }  // namespace gsort::gpu

@@ -19,19 +19,22 @@ struct PairWordPass {
   KeyMap<Key> map;
   std::uint64_t count = 0;  // of pairs
   std::uint64_t array_count = 0;
-  std::uint64_t array_keys = 0;            // of each array, if there are no offsets
-  const std::uint64_t* offsets = nullptr;  // array_count + 1
-  std::uint64_t* words = nullptr;          // count
-  std::uint32_t* numbers = nullptr;        // count, of keys of 64 bits
+  std::uint64_t array_keys = 0;                   // of each array, if there are no offsets
+  const std::uint64_t* offsets = nullptr;         // array_count + 1
+  std::uint64_t* words = nullptr;                 // count
+  std::uint32_t* numbers = nullptr;               // count, of keys of more than 32 bits
+  const std::uint32_t* numbers_before = nullptr;  // after more than one round: the numbers so far
 };
 
 // words[i] = lower 32 bits of ordered key i, above i.
 template <class Key, class Value>
 void launch_write_pair_words(const PairWordPass<Key, Value>& pass, cudaStream_t stream);
 
-// numbers[i] = the pair of words[i], and words[i] = upper 32 bits of its key, above i.
-template <class Value>
-void launch_write_upper_words(const PairWordPass<std::uint64_t, Value>& pass, cudaStream_t stream);
+// numbers[i] = the pair of words[i], and words[i] = 32 bits of its ordered key, from bit `shift`
+// on, above i. Pairs are those of numbers_before, if that is not null.
+template <class Key, class Value>
+void launch_write_upper_words(const PairWordPass<Key, Value>& pass, unsigned shift,
+                              cudaStream_t stream);
 
 // Writes the pairs in the order of the words.
 template <class Key, class Value>

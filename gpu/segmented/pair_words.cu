@@ -3,7 +3,8 @@
 //
 // Threads: thread t of a block has the block's pairs t, t + kThreads, and so on.
 // Bytes a pair: write_pair_words key + 8; write_upper_words 28, and the key that a number leads to;
-// place_pairs 8 (12 for keys of 64 bits), key + value written, and what its number leads to.
+// place_pairs 8 (12 for keys of more than 32 bits), key + value written, and what its number leads
+// to.
 #include "base/units.hpp"
 #include "gpu/cuda/architecture.hpp"
 #include "gpu/cuda/programmatic_launch.cuh"
@@ -46,15 +47,16 @@ __global__ void __launch_bounds__(kThreads)
   });
 }
 
-template <class Value>
+template <class Key, class Value>
 __global__ void __launch_bounds__(kThreads)
-    write_upper_words_kernel(const PairWordPass<std::uint64_t, Value> pass) {
+    write_upper_words_kernel(const PairWordPass<Key, Value> pass, unsigned shift) {
   grid_begin();
   thread_each_pair(pass.count, [&](std::uint64_t i) {
-    const auto number = static_cast<std::uint32_t>(pass.words[i]);
+    auto number = static_cast<std::uint32_t>(pass.words[i]);
+    if (pass.numbers_before != nullptr) number = pass.numbers_before[number];
     pass.numbers[i] = number;
     pass.words[i] =
-        word_of(static_cast<std::uint32_t>(pass.map.to_ordered(pass.keys_in[number]) >> 32), i);
+        word_of(static_cast<std::uint32_t>(pass.map.to_ordered(pass.keys_in[number]) >> shift), i);
   });
 }
 
@@ -104,9 +106,9 @@ __global__ void __launch_bounds__(kThreads)
   thread_each_pair(pass.count, [&](std::uint64_t i) {
     const std::uint64_t word = pass.words[i];
     auto number = static_cast<std::uint32_t>(word);
-    if constexpr (sizeof(Key) == 8) number = pass.numbers[number];
+    if constexpr (sizeof(Key) > 4) number = pass.numbers[number];
     if (pass.keys_out != nullptr) {
-      if constexpr (sizeof(Key) == 8) {
+      if constexpr (sizeof(Key) > 4) {
         pass.keys_out[i] = pass.keys_in[number];
       } else {
         pass.keys_out[i] = pass.map.to_raw(static_cast<Key>(word >> 32));
@@ -126,10 +128,11 @@ void launch_write_pair_words(const PairWordPass<Key, Value>& pass, cudaStream_t 
                 "launching write_pair_words_kernel", pass);
 }
 
-template <class Value>
-void launch_write_upper_words(const PairWordPass<std::uint64_t, Value>& pass, cudaStream_t stream) {
-  launch_kernel(write_upper_words_kernel<Value>, shape_for(pass.count, stream),
-                "launching write_upper_words_kernel", pass);
+template <class Key, class Value>
+void launch_write_upper_words(const PairWordPass<Key, Value>& pass, unsigned shift,
+                              cudaStream_t stream) {
+  launch_kernel(write_upper_words_kernel<Key, Value>, shape_for(pass.count, stream),
+                "launching write_upper_words_kernel", pass, shift);
 }
 
 template <class Key, class Value>
@@ -145,10 +148,16 @@ GSORT_PAIR_WORDS(std::uint32_t, std::uint32_t);
 GSORT_PAIR_WORDS(std::uint32_t, std::uint64_t);
 GSORT_PAIR_WORDS(std::uint64_t, std::uint32_t);
 GSORT_PAIR_WORDS(std::uint64_t, std::uint64_t);
+GSORT_PAIR_WORDS(UInt128, std::uint32_t);
+GSORT_PAIR_WORDS(UInt128, std::uint64_t);
 #undef GSORT_PAIR_WORDS
-template void launch_write_upper_words(const PairWordPass<std::uint64_t, std::uint32_t>&,
-                                       cudaStream_t);
-template void launch_write_upper_words(const PairWordPass<std::uint64_t, std::uint64_t>&,
-                                       cudaStream_t);
+
+#define GSORT_UPPER_WORDS(Key, Value) \
+  template void launch_write_upper_words(const PairWordPass<Key, Value>&, unsigned, cudaStream_t)
+GSORT_UPPER_WORDS(std::uint64_t, std::uint32_t);
+GSORT_UPPER_WORDS(std::uint64_t, std::uint64_t);
+GSORT_UPPER_WORDS(UInt128, std::uint32_t);
+GSORT_UPPER_WORDS(UInt128, std::uint64_t);
+#undef GSORT_UPPER_WORDS
 
 }  // namespace gsort::gpu

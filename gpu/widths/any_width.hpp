@@ -1,9 +1,10 @@
 // The calls of the rooms that sort and merge in device memory, for keys of every width:
-// any_width::sort_pairs<Key, Value>(request) is gpu::sort_pairs, or narrow::sort_pairs for keys of
-// 8 and 16 bits. Any host code may include this file.
+// any_width::sort_pairs<Key, Value>(request) is gpu::sort_pairs, narrow::sort_pairs for keys of 8
+// and 16 bits, wide::sort_pairs for those of 128. Any host code may include this file.
 #pragma once
 
 #include "gpu/widths/narrow_keys.hpp"
+#include "gpu/widths/wide_keys.hpp"
 
 namespace gsort::gpu::any_width {
 
@@ -13,6 +14,8 @@ namespace gsort::gpu::any_width {
   decltype(auto) call(const Arguments&... arguments) {      \
     if constexpr (narrow::NarrowKey<Key>) {                 \
       return narrow::call<Key, Values...>(arguments...);    \
+    } else if constexpr (wide::WideKey<Key>) {              \
+      return wide::call<Key, Values...>(arguments...);      \
     } else {                                                \
       return gpu::call<Key, Values...>(arguments...);       \
     }                                                       \

@@ -19,6 +19,12 @@ template <DeviceKey Key>
   if (std::same_as<Key, Time64>) format.type = KeyType::kTime64;
   if (std::same_as<Key, Float16>) format.type = KeyType::kF16;
   if (std::same_as<Key, BFloat16>) format.type = KeyType::kBF16;
+  if (std::same_as<Key, UInt128>) format.type = KeyType::kU128;
+  if (std::same_as<Key, Int128>) format.type = KeyType::kI128;
+  if (std::same_as<Key, Uuid>) {
+    format.type = KeyType::kU128;
+    format.big_endian = true;
+  }
   return format;
 }
 
@@ -75,7 +81,10 @@ void require_indices(std::uint64_t count) {
   ROW(std::uint16_t)                    \
   ROW(std::int16_t)                     \
   ROW(Float16)                          \
-  ROW(BFloat16)
+  ROW(BFloat16)                         \
+  ROW(UInt128)                          \
+  ROW(Int128)                           \
+  ROW(Uuid)
 
 // ROW(Key, Index) for each type that is a DeviceIndex.
 #define GSORT_FOR_INDICES(ROW, Key) \

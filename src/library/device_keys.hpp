@@ -41,11 +41,17 @@ struct DeviceScratch {
 // bits of which the least, NaT, is the last in ascending order.
 enum class Time64 : std::int64_t {};
 
+// 16 bytes that are compared as memcmp does, from the first one on.
+struct alignas(16) Uuid {
+  std::uint8_t bytes[16];
+};
+
 // The types of keys that the device sorts. Float16 and BFloat16 have the bits of CUDA's __half and
-// __nv_bfloat16, whose arrays may be given as theirs.
+// __nv_bfloat16, whose arrays may be given as theirs; UInt128 and Int128 are the compiler's.
 template <class Key>
 concept DeviceKey = SortableKey<Key> || std::same_as<Key, Time64> || std::same_as<Key, Float16> ||
-    std::same_as<Key, BFloat16>;
+    std::same_as<Key, BFloat16> || std::same_as<Key, UInt128> || std::same_as<Key, Int128> ||
+    std::same_as<Key, Uuid>;
 
 // Those that are sorted in host memory and over several devices. Convert others, or sort them on
 // one device; sort_keys (sort_keys.hpp) sorts integers of 8 and 16 bits in host memory.
@@ -55,6 +61,8 @@ concept DeviceKeyOf32Or64Bits = DeviceKey<Key> &&(sizeof(Key) == 4 || sizeof(Key
 // Scratch sizes below are those of keys of 32 and 64 bits. Keys of 8 and 16 bits are sorted as
 // words of 32: they need what as many keys of 32 bits do, and 4 bytes a key, or 8 in merges and
 // segments of pairs.
+// Keys of 128 bits need one more array of keys in merges, and in segments. Their pairs are sorted
+// by numbers, in two halves: 4 bytes a pair, and what pairs of 64-bit keys and numbers need.
 
 // One more array of keys and a few per cent; never less for a larger count.
 template <DeviceKey Key>

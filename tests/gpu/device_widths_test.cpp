@@ -24,8 +24,8 @@ using library::Bits;
 using Numbers = std::vector<std::uint64_t>;
 
 using AllKeys = ::testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, Float16,
-                                 BFloat16, Time64, std::uint32_t, std::int32_t, float,
-                                 std::uint64_t, std::int64_t, double>;
+                                 BFloat16, Time64, UInt128, Int128, Uuid, std::uint32_t,
+                                 std::int32_t, float, std::uint64_t, std::int64_t, double>;
 
 constexpr Order kOrders[] = {Order::kAscending, Order::kDescending};
 constexpr std::size_t kScratchShift = 256 - DeviceArray<std::byte>::kGuard;
@@ -47,6 +47,9 @@ std::vector<Key> special_keys() {
        {Number{0}, static_cast<Number>(~Number{0}), sign, static_cast<Number>(sign - 1U), Number{1},
         infinity, static_cast<Number>(infinity | sign)}) {
     keys.push_back(std::bit_cast<Key>(bits));
+  }
+  if constexpr (sizeof(Key) == 16) {  // that differ in one half alone
+    keys.push_back(std::bit_cast<Key>(static_cast<Number>(Number{1} << 64)));
   }
   return keys;
 }
@@ -235,7 +238,11 @@ class DeviceWidths : public gpu::GpuTest {
   static std::vector<Key> mixed_keys(std::size_t count, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<Key> pool = special_keys<Key>();
-    while (pool.size() < 600) pool.push_back(std::bit_cast<Key>(static_cast<Bits<Key>>(random())));
+    while (pool.size() < 600) {
+      auto bits = static_cast<Bits<Key>>(random());
+      if constexpr (sizeof(Key) == 16) bits = bits << 64 | random();
+      pool.push_back(std::bit_cast<Key>(bits));
+    }
     std::vector<Key> keys(count);
     for (Key& key : keys) key = pool[random() % pool.size()];
     return keys;
@@ -320,6 +327,9 @@ TEST(DeviceKeyOrder, PutsNaTAndNaNsWhereTheyBelong) {
   EXPECT_LT(rank(Float16{0x7c00}), rank(Float16{0x7e00}));    // inf, NaN
   EXPECT_LT(rank(BFloat16{0xbf80}), rank(BFloat16{0x3f80}));  // -1, 1
   EXPECT_LT(rank(BFloat16{0x7f80}), rank(BFloat16{0x7fc0}));
+  EXPECT_TRUE(rank(Int128{-1}) < rank(Int128{0}));
+  EXPECT_TRUE(rank(Uuid{{0, 9}}) < rank(Uuid{{1, 0}}));
+  EXPECT_TRUE(rank(Uuid{{0, 9, 1}}) < rank(Uuid{{0, 9, 2, 0}}));
 }
 
 static_assert(!DeviceKey<bool> && !DeviceKey<long double>);

@@ -8,7 +8,7 @@ from pathlib import Path
 
 # What templates of the headers may be made for.
 KEYS = [f"std::{sign}int{bits}_t" for bits in (8, 16, 32, 64) for sign in ("u", "")]
-KEYS += ["float", "double", "gsort::Float16", "gsort::BFloat16"]
+KEYS += ["float", "double", "gsort::Float16", "gsort::BFloat16", "gsort::UInt128"]
 NO_FUNCTION = re.compile(r"(using|typedef|friend|static_assert|extern|enum|class|struct)\b|template <.*>\s*concept\b")
 NAME_BEFORE_PARAMETERS = re.compile(r"(operator\s*\S+|~?\w+)\s*$")
 
