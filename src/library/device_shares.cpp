@@ -119,12 +119,12 @@ void argsort_host_keys(const Key* keys, Index* indices, std::uint64_t count, Ord
                                         sharing(devices));
 }
 
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 std::size_t host_segments_scratch_bytes(const HostSegments& segments, unsigned devices) {
   return gpu::host_segments_scratch_bytes<Bits<Key>, gpu::NoValue>(arrays_of(segments), devices);
 }
 
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 void sort_host_segments(const Key* input, Key* output, const HostSegments& segments, Order order,
                         std::span<const HostSortDevice> devices) {
   gpu::sort_host_segments<Bits<Key>, gpu::NoValue>({.input = {bits_at(input), nullptr},
@@ -134,12 +134,12 @@ void sort_host_segments(const Key* input, Key* output, const HostSegments& segme
                                                    sharing(devices));
 }
 
-template <DeviceKey Key, DeviceWord Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 std::size_t host_segment_pairs_scratch_bytes(const HostSegments& segments, unsigned devices) {
   return gpu::host_segments_scratch_bytes<Bits<Key>, Value>(arrays_of(segments), devices);
 }
 
-template <DeviceKey Key, DeviceWord Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 void sort_host_segment_pairs(const Key* keys_in, Key* keys_out, const Value* values_in,
                              Value* values_out, const HostSegments& segments, Order order,
                              std::span<const HostSortDevice> devices) {
@@ -150,7 +150,7 @@ void sort_host_segment_pairs(const Key* keys_in, Key* keys_out, const Value* val
                                             sharing(devices));
 }
 
-template <DeviceKey Key, DeviceIndex Index>
+template <DeviceKeyOf32Or64Bits Key, DeviceIndex Index>
 void argsort_host_segments(const Key* keys, Index* indices, const HostSegments& segments,
                            Order order, std::span<const HostSortDevice> devices) {
   require_indices<Index>(longest_of(segments));

@@ -111,7 +111,7 @@ struct HostSegments {
 
 // For each of so many devices. Like devices then end at about the same time. A device with less
 // takes those arrays for which it has room.
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t host_segments_scratch_bytes(const HostSegments& segments,
                                                       unsigned devices);
 
@@ -119,17 +119,17 @@ template <DeviceKey Key>
 // groups; a free device takes the largest group that is left and that it has room for.
 // This and the calls below also throw Error(kUsage) for offsets that do not ascend from 0, and for
 // an array that no device has room for.
-template <DeviceKey Key>
+template <DeviceKeyOf32Or64Bits Key>
 void sort_host_segments(const Key* input, Key* output, const HostSegments& segments, Order order,
                         std::span<const HostSortDevice> devices);
 
 // For each of so many devices, for pairs. Throws Error(kUsage) for an array of more than 2^32.
-template <DeviceKey Key, DeviceWord Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 [[nodiscard]] std::size_t host_segment_pairs_scratch_bytes(const HostSegments& segments,
                                                            unsigned devices);
 
 // Sorts the pairs of each array, stably. keys_out may be keys_in, and values_out values_in.
-template <DeviceKey Key, DeviceWord Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 void sort_host_segment_pairs(const Key* keys_in, Key* keys_out, const Value* values_in,
                              Value* values_out, const HostSegments& segments, Order order,
                              std::span<const HostSortDevice> devices);
@@ -137,7 +137,7 @@ void sort_host_segment_pairs(const Key* keys_in, Key* keys_out, const Value* val
 // Writes in each array's place the indices, from 0 on, that sort its keys; those of equal keys
 // ascend. Scratch memory: host_segment_pairs_scratch_bytes<Key, Index>. Also throws Error(kUsage)
 // if an array has more keys than an Index can number.
-template <DeviceKey Key, DeviceIndex Index>
+template <DeviceKeyOf32Or64Bits Key, DeviceIndex Index>
 void argsort_host_segments(const Key* keys, Index* indices, const HostSegments& segments,
                            Order order, std::span<const HostSortDevice> devices);
 
@@ -172,13 +172,13 @@ void sort_host_pairs(const Key* keys_in, Key* keys_out, const Value* values_in, 
                   reinterpret_cast<Word*>(values_out), count, order, devices);
 }
 
-template <DeviceKey Key, DeviceMoved Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceMoved Value>
 [[nodiscard]] std::size_t host_segment_pairs_scratch_bytes(const HostSegments& segments,
                                                            unsigned devices) {
   return host_segment_pairs_scratch_bytes<Key, WordOf<Value>>(segments, devices);
 }
 
-template <DeviceKey Key, DeviceMoved Value>
+template <DeviceKeyOf32Or64Bits Key, DeviceMoved Value>
 void sort_host_segment_pairs(const Key* keys_in, Key* keys_out, const Value* values_in,
                              Value* values_out, const HostSegments& segments, Order order,
                              std::span<const HostSortDevice> devices) {
