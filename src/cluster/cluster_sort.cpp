@@ -26,6 +26,7 @@
 #include "cluster/proof_message.hpp"
 #include "cluster/rank_report.hpp"
 #include "cluster/run_blocks.hpp"
+#include "cluster/runs/room.hpp"
 #include "cluster/runs/sizes_here.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "io/input/reader.hpp"
@@ -33,7 +34,6 @@
 #include "io/runs/run_store.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
-#include "io/system/space.hpp"
 #include "pipeline/count_keys.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/share/take_part.hpp"
@@ -116,11 +116,17 @@ class ClusterSort {
         refuse_replacing_by_assumption(options_, job_.element, *output_->output(), *reader_);
       }
     }
-    take_share(output_->folder());
+    const Machine machine = take_share(output_->folder());
+    require_room_on_hosts(team_, room_needs(plan_, machine, output_bytes()));
     proof_.emplace(job_.element, options_.verify, nullptr, order_kind());
-    team_.work([this] { require_room_for_runs(); });
     if (!counts_distinct()) begin_output();
     team_.meet();
+  }
+
+  // What this process answers for, as far as it is known.
+  [[nodiscard]] std::uint64_t output_bytes() const {
+    if (options_.parts) return plan_.output.least_bytes;
+    return team_.rank() == 0 ? result_ * job_.element.bytes() : 0;
   }
 
   // With -u, all but files of which each has what its process keeps: how many elements come out,
@@ -242,12 +248,6 @@ class ClusterSort {
     }
     plan_ = make_plan(job, machine);
     return machine;
-  }
-
-  void require_room_for_runs() const {
-    if (plan_.temporary_bytes == 0) return;
-    const io::SpaceNeed need{folders_, plan_.temporary_bytes, "runs"};
-    io::require_space(std::span(&need, 1));
   }
 
   io::RunStore& run_store() {

@@ -1,5 +1,6 @@
 #include "options/pages/help.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -54,9 +55,11 @@ std::string line_of(const OptionSpec& spec) {
 
 template <std::size_t kCount>
 std::string examples(const Example (&rows)[kCount]) {
+  std::size_t width = 36;
+  for (const Example& example : rows) width = std::max(width, example.command.size());
   std::string text = "Examples:\n";
   for (const Example& example : rows) {
-    text += fmt::format("  {:<36} {}\n", example.command, example.meaning);
+    text += fmt::format("  {:<{}} {}\n", example.command, width, example.meaning);
   }
   return text;
 }

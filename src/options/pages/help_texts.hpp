@@ -28,8 +28,8 @@ inline constexpr Example kClusterExamples[] = {
     {"srun gsort-mpi big.u64 -o sorted.u64", "a job with one task on each node"},
     {"mpirun -N 1 gsort-mpi a.u64 -o b.u64", "the same with Open MPI"},
     {"gsort-mpi -T /local a.f32 -o b.f32", "runs on a local disk of each host"},
-    {"gsort-mpi --parts a.u64 -o b-{rank}.u64", "a file of each process, also on local disks"},
-    {"gsort-mpi --inputs-here /local/*.u64 -o a.u64", "files that each host has of its own"},
+    {"gsort-mpi --parts a.u64 -o b-{rank}.u64", "a file per process, on any disk"},
+    {"gsort-mpi --inputs-here /in/*.u64 -o a.u64", "FILEs of each host's own"},
     {"mpirun -N 1 gsort-mpi -c sorted.u64", "is it sorted?"},
 };
 

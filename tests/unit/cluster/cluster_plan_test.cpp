@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/runs/room.hpp"
 #include "plan/rates.hpp"
 
 namespace gsort::cluster {
@@ -52,6 +53,40 @@ TEST(ClusterPlan, NamesEveryHostInBothForms) {
 TEST(ClusterPlan, PlansNoElements) {
   EXPECT_EQ(forming_time(plan_of(3, 0, 2)).seconds, 0);
   EXPECT_NE(explain(plan_of(3, 0, 2), ExplainMode::kText), "");
+}
+
+TEST(Room, IsThatOfAllProcessesOfAHost) {
+  constexpr std::uint64_t kOne = 1;
+  constexpr std::uint64_t kOther = 2;
+  const std::vector<std::vector<RoomNeed>> needs = {
+      {{kOne, 100, 60}}, {{kOne, 99, 40}, {kOther, 10, 5}}, {{kOther, 10, 5}}};
+  EXPECT_NO_THROW(require_room({"a", "a", "a"}, needs));
+  EXPECT_NO_THROW(require_room({}, {}));
+  std::vector<std::vector<RoomNeed>> more = needs;
+  more[2].push_back({kOne, 100, 1});
+  EXPECT_NO_THROW(require_room({"a", "a", "b"}, more));  // the same number, another host
+  try {
+    require_room({"a", "a", "a"}, more);
+    ADD_FAILURE() << "101 bytes where 100 are free";
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_EQ(error.kind(), ErrorKind::kResource);
+    EXPECT_NE(text.find("making room for 3 processes on a: 101 B needed, 100 B free"), text.npos)
+        << text;
+  }
+}
+
+TEST(Room, IsNotCountedWhereFilesMayLieElsewhere) {
+  Plan plan;
+  plan.temporary_bytes = 70;
+  Machine machine;
+  machine.temporary = {{"/a", 1, 100, false}, {"/b", 2, 100, false}};
+  EXPECT_TRUE(room_needs(plan, machine, 30).empty());
+  machine.temporary.pop_back();
+  machine.output = Folder{"/a", 1, 100, false};
+  const std::vector<RoomNeed> needs = room_needs(plan, machine, 30);
+  EXPECT_NO_THROW(require_room({"h"}, {needs}));
+  EXPECT_THROW(require_room({"h", "h"}, {needs, needs}), Error);
 }
 
 }  // namespace

@@ -1,0 +1,79 @@
+#include "cluster/runs/room.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/checked.hpp"
+#include "base/units.hpp"
+#include "cluster/message.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+// All that a host's processes write to one file system.
+struct Room {
+  std::uint64_t free_bytes = 0;
+  std::uint64_t bytes = 0;
+  std::set<std::size_t> ranks;
+};
+
+Error too_small(const std::string& host, const Room& room) {
+  return Error(ErrorKind::kResource,
+               fmt::format("making room for {} processes on {}", room.ranks.size(), host),
+               fmt::format("{} needed, {} free", format_bytes(room.bytes),
+                           format_bytes(room.free_bytes)))
+      .hint("give each process a folder of its own on another disk, or free some space");
+}
+
+}  // namespace
+
+std::vector<RoomNeed> room_needs(const Plan& plan, const Machine& machine,
+                                 std::uint64_t output_bytes) {
+  std::vector<RoomNeed> needs;
+  std::set<std::uint64_t> systems;
+  for (const Folder& folder : machine.temporary) systems.insert(folder.file_system);
+  if (systems.size() == 1) {
+    const Folder& folder = machine.temporary.front();
+    needs.push_back({folder.file_system, folder.free_bytes, plan.temporary_bytes});
+  }
+  if (machine.output) {
+    needs.push_back({machine.output->file_system, machine.output->free_bytes, output_bytes});
+  }
+  return needs;
+}
+
+void require_room(const std::vector<std::string>& hosts,
+                  const std::vector<std::vector<RoomNeed>>& needs) {
+  std::map<std::pair<std::string, std::uint64_t>, Room> rooms;
+  for (std::size_t rank = 0; rank < needs.size(); ++rank) {
+    for (const RoomNeed& need : needs[rank]) {
+      if (need.bytes == 0) continue;
+      Room& room = rooms[{hosts[rank], need.file_system}];
+      room.free_bytes = std::max(room.free_bytes, need.free_bytes);
+      room.bytes = capped_sum(room.bytes, need.bytes);
+      room.ranks.insert(rank);
+    }
+  }
+  for (const auto& [place, room] : rooms) {
+    if (room.ranks.size() > 1 && room.bytes > room.free_bytes) throw too_small(place.first, room);
+  }
+}
+
+void require_room_on_hosts(Team& team, const std::vector<RoomNeed>& own) {
+  std::vector<std::string> hosts;
+  std::vector<std::vector<RoomNeed>> needs;
+  for (const Message& message : team.gather(std::as_bytes(std::span(own)))) {
+    hosts.push_back(team.host_of(static_cast<unsigned>(hosts.size())));
+    std::vector<RoomNeed>& of_rank = needs.emplace_back();
+    for (MessageReader reader(message); !reader.rest().empty();) {
+      of_rank.push_back(reader.take<RoomNeed>());
+    }
+  }
+  require_room(hosts, needs);
+}
+
+}  // namespace gsort::cluster
