@@ -2,6 +2,7 @@
 #include "engine/cpu/bucket_map.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 #include <type_traits>
@@ -55,8 +56,9 @@ HWY_EXPORT(cells_u128);
 namespace {
 
 // A few keys far from all others would make every cell too wide: this share of the sample at either
-// end is left to the outermost cells.
-constexpr std::size_t kOutlierShare = 512;
+// end is left to the outermost cells. The larger share is tried where cells do not divide the keys:
+// to deal these keys out again costs less than to search for the bucket of every key.
+constexpr std::array<std::size_t, 2> kOutlierShares = {512, 64};
 
 // In how many steps the sample is gone through for what lies between its keys: as many as the
 // places that a chunk's sample is drawn from.
@@ -188,22 +190,25 @@ template <class Key>
 BucketMap<Key>::BucketMap(std::span<Key> sample, std::size_t buckets) : BucketMap(buckets) {
   std::vector<Key> scratch(sample.size());
   cache_sort(sample, scratch);
-  const std::size_t outliers = sample.size() / kOutlierShare;
-  if (sample.empty()) {
-    set_range(0, static_cast<Key>(~Key{0}));
-  } else {
-    set_range(sample[outliers], sample[sample.size() - 1 - outliers]);
+  for (const std::size_t outlier_share : kOutlierShares) {
+    leave_out(sample, sample.size() / outlier_share);
+    const std::vector<double> weight = weigh_cells(sample);
+    const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
+    const double share = total / static_cast<double>(buckets);
+    if (weight_of_full_cells(sample, weight, kFullCell * share) <= kLeastFullShare * total) {
+      fill_table(weight, total);
+      return;
+    }
   }
+  bounds_ = BucketBounds<Key>(sample, buckets).take();
+  tree_ = BucketTree<Key>(bounds_);
+}
 
-  const std::vector<double> weight = weigh_cells(sample);
-  const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
-  const double share = total / static_cast<double>(buckets);
-  if (weight_of_full_cells(sample, weight, kFullCell * share) > kLeastFullShare * total) {
-    bounds_ = BucketBounds<Key>(sample, buckets).take();
-    tree_ = BucketTree<Key>(bounds_);
-  } else {
-    fill_table(weight, total);
-  }
+// Cells divide the range of the sample without so many keys at either end.
+template <class Key>
+void BucketMap<Key>::leave_out(std::span<const Key> sorted_sample, std::size_t outliers) {
+  if (sorted_sample.empty()) return set_range(0, static_cast<Key>(~Key{0}));
+  set_range(sorted_sample[outliers], sorted_sample[sorted_sample.size() - 1 - outliers]);
 }
 
 template <class Key>

@@ -44,6 +44,7 @@ class BucketMap {
  private:
   explicit BucketMap(std::size_t buckets) : buckets_(buckets), table_(kCells) {}
   void set_range(Key least, Key greatest);
+  void leave_out(std::span<const Key> sorted_sample, std::size_t outliers);
   [[nodiscard]] std::size_t cell_of(Key key) const {
     const Key distance = key > base_ ? static_cast<Key>(key - base_) : Key{0};
     const Key cell = static_cast<Key>(distance >> shift_);

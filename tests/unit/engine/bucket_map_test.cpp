@@ -159,6 +159,28 @@ TYPED_TEST(BucketMapOf, AFrequentKeyHasABucketOfItsOwn) {
   }
 }
 
+// One key of a hundred at either end is far from all others, which the table divides all the same:
+// a tree would know that the least key has a bucket of its own.
+TYPED_TEST(BucketMapOf, FewFarKeysAreLeftToTheOutermostCells) {
+  constexpr std::size_t kKeys = std::size_t{1} << 16;
+  constexpr std::size_t kBuckets = 1'000;
+  const auto most = static_cast<TypeParam>(~TypeParam{0});
+  std::mt19937_64 random(53);
+  std::vector<TypeParam> sample(kKeys);
+  for (TypeParam& key : sample) {
+    const auto place = random() % 100;
+    const auto near = static_cast<TypeParam>((1 << 20) + random() % (1 << 20));
+    key = place == 0 ? TypeParam{0} : place == 1 ? most : near;
+  }
+  const BucketMap<TypeParam> map(sample, kBuckets);
+  EXPECT_FALSE(map.holds_one_key(map(0)));
+  std::vector<std::size_t> counts(kBuckets, 0);
+  for (const TypeParam key : sample) ++counts[map(key)];
+  std::sort(counts.begin(), counts.end());
+  EXPECT_LT(counts[kBuckets - 3], 3 * kKeys / kBuckets);  // but for the outermost two
+  this->expect_monotone(map, this->probes(sample));
+}
+
 // What is drawn from a sorted input: 64 stretches of it, and nothing between them.
 TYPED_TEST(BucketMapOf, ASampleInClustersFillsBucketsAboutEqually) {
   constexpr std::size_t kPlaces = 64;
