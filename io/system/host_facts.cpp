@@ -82,6 +82,17 @@ bool is_address(std::string_view text) {
   });
 }
 
+// Where the kernel tells of the device, whose address CUDA writes in capitals; empty for what is no
+// address.
+std::string folder_of_pci_device(std::string_view address, const std::string& sysfs) {
+  if (!is_address(address)) return "";
+  std::string name(address);
+  std::ranges::transform(name, name.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
+  return sysfs + "/bus/pci/devices/" + name;
+}
+
 }  // namespace
 
 std::uint64_t available_memory_bytes() {
@@ -131,15 +142,26 @@ std::optional<FolderFacts> folder_facts(const std::string& path) {
 
 std::optional<unsigned> node_of_pci_device(std::string_view address, const std::string& sysfs) {
   constexpr std::uint64_t kMostNodes = 1024;  // of any Linux
-  if (!is_address(address) || !has_several_nodes(sysfs)) return std::nullopt;
-  std::string name(address);
-  std::ranges::transform(name, name.begin(), [](unsigned char letter) {
-    return static_cast<char>(std::tolower(letter));
-  });
+  const std::string folder = folder_of_pci_device(address, sysfs);
+  if (folder.empty() || !has_several_nodes(sysfs)) return std::nullopt;
   // -1 where the firmware does not say, which is no number here.
-  const auto node = number_at_start(kernel_text(sysfs + "/bus/pci/devices/" + name + "/numa_node"));
+  const auto node = number_at_start(kernel_text(folder + "/numa_node"));
   if (!node || *node >= kMostNodes) return std::nullopt;
   return static_cast<unsigned>(*node);
+}
+
+// The speed is the most that the device can, "32.0 GT/s PCIe": links slow down while nothing
+// crosses them. The width is that of the slot.
+std::optional<double> link_of_pci_device(std::string_view address, const std::string& sysfs) {
+  constexpr std::uint64_t kMostTransfers = 1024;  // 10^9 a second, of any link so far
+  constexpr std::uint64_t kMostWidth = 64;
+  const std::string folder = folder_of_pci_device(address, sysfs);
+  if (folder.empty()) return std::nullopt;
+  const auto speed = number_at_start(kernel_text(folder + "/max_link_speed"));
+  const auto width = number_at_start(kernel_text(folder + "/current_link_width"));
+  if (!speed || *speed == 0 || *speed > kMostTransfers) return std::nullopt;
+  if (!width || *width == 0 || *width > kMostWidth) return std::nullopt;
+  return static_cast<double>(*speed * *width) * 1e9 / 8;
 }
 
 }  // namespace gsort::io

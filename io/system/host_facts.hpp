@@ -36,6 +36,11 @@ struct HostFacts {
 [[nodiscard]] std::optional<unsigned> node_of_pci_device(std::string_view address,
                                                          const std::string& sysfs = "/sys");
 
+// How many bytes a second the link of the PCI device at `address` can carry each way, by its speed
+// and its width; none if the kernel does not say. `sysfs` is another folder in tests.
+[[nodiscard]] std::optional<double> link_of_pci_device(std::string_view address,
+                                                       const std::string& sysfs = "/sys");
+
 struct FolderFacts {
   std::uint64_t file_system = 0;  // folders with the same number share their space
   std::uint64_t free_bytes = 0;   // for this user

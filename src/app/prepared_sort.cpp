@@ -28,9 +28,12 @@ namespace gsort {
 
 namespace {
 
-void place_near(int ordinal, ByteSpan memory) {
-  const auto node = io::node_of_pci_device(gpu::pci_address_of(ordinal));
-  if (node) io::prefer_node(memory, *node);
+// Each device's memory comes from its node.
+gpu::MemoryPlacer placer_for(const Plan& plan) {
+  return [devices = plan.devices](int ordinal, ByteSpan memory) {
+    const auto device = std::ranges::find(devices, ordinal, &DevicePlan::ordinal);
+    if (device != devices.end() && device->node) io::prefer_node(memory, *device->node);
+  };
 }
 
 }  // namespace
@@ -39,7 +42,7 @@ std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, 
   if (plan.engine == EngineKind::kCuda) {
     std::vector<int> ordinals;
     for (const DevicePlan& device : plan.devices) ordinals.push_back(device.ordinal);
-    return gpu::make_cuda_engine(shape, ordinals, memory, place_near);
+    return gpu::make_cuda_engine(shape, ordinals, memory, placer_for(plan));
   }
   return cpu::make_cpu_engine(shape, memory);
 }
@@ -65,7 +68,9 @@ void take_gpus(const gpu::Devices& found, Machine& machine) {
   machine.no_gpu_reason = found.absent_reason;
   machine.gpus.clear();
   for (const gpu::Device& device : found.devices) {
-    machine.gpus.push_back({device.ordinal, device.name, device.free_bytes, device.total_bytes});
+    const std::string address = gpu::pci_address_of(device.ordinal);
+    machine.gpus.push_back({device.ordinal, device.name, device.free_bytes, device.total_bytes,
+                            io::link_of_pci_device(address), io::node_of_pci_device(address)});
   }
 }
 

@@ -1,6 +1,7 @@
 #include "plan/engine_choice.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -29,13 +30,29 @@ struct DeviceFacts {
   bool fits_one = false;                    // as one chunk
   bool keeps_runs = true;                   // in memory
   double read_rate = 0;                     // of the input, bytes a second
-  double link_rate = 0;                     // of each device
+  std::vector<double> link_rates;           // of the devices, bytes a second
   double spill_seconds = 0;                 // for each byte that is spilled and read again
 };
 
 bool has_budget(const Resources& resources, const GpuFacts& gpu) {
   return !resources.gpu_memory ||
          parse_size(*resources.gpu_memory, gpu.total_bytes, "--gpu-memory") <= gpu.free_bytes;
+}
+
+// Seen rates are of the fastest link: what others carry is to it as their links are.
+std::vector<double> link_rates(const Machine& machine) {
+  double fastest = 0;
+  for (const GpuFacts& gpu : machine.gpus) {
+    fastest = std::max(fastest, gpu.link_bytes_per_second.value_or(0));
+  }
+  const double usual = fastest > 0 ? fastest * Rates::kLinkShare : Rates::kUsualGpu;
+  const double best = machine.rates.gpu_bytes_per_second.value_or(usual);
+  std::vector<double> rates;
+  for (const GpuFacts& gpu : machine.gpus) {
+    const auto& link = gpu.link_bytes_per_second;
+    rates.push_back(link ? best * (*link / fastest) : best);
+  }
+  return rates;
 }
 
 DeviceFacts device_facts(const Job& job, const Machine& machine) {
@@ -61,7 +78,7 @@ DeviceFacts device_facts(const Job& job, const Machine& machine) {
       cuda_sizes().chunk_lane(element, facts.bytes / element.bytes, 1, 0).device <= best;
   facts.keeps_runs = !job.resumable;
   facts.read_rate = machine.input_is_cached ? Rates::kUsualCachedRead * cores : disk_read;
-  facts.link_rate = rates.gpu_bytes_per_second.value_or(Rates::kUsualGpu);
+  facts.link_rates = link_rates(machine);
   facts.spill_seconds = 1 / disk_read + 1 / disk_write;
   return facts;
 }
@@ -81,10 +98,11 @@ double tier_bytes(const DeviceFacts& facts, std::size_t devices) {
 // An input that fits one device is sorted by one, whatever others there are.
 double predicted_seconds(const DeviceFacts& facts, std::size_t devices) {
   const auto bytes = static_cast<double>(facts.bytes);
-  const auto count = static_cast<double>(devices);
-  const double start = Rates::kFurtherCudaStart * count;
+  const double start = Rates::kFurtherCudaStart * static_cast<double>(devices);
   if (facts.fits_one) return start;
-  const double copy = bytes / std::min(facts.read_rate, count * facts.link_rate);
+  const auto end = facts.link_rates.begin() + static_cast<std::ptrdiff_t>(devices);
+  const double links = std::accumulate(facts.link_rates.begin(), end, 0.0);
+  const double copy = bytes / std::min(facts.read_rate, links);
   if (!facts.keeps_runs) return start + copy;
   constexpr double kFull = 0.9;  // of the buffers that stay in memory
   const double kept = (tier_bytes(facts, devices) + static_cast<double>(facts.host_bytes)) * kFull;
@@ -101,6 +119,10 @@ double predicted_cpu_seconds(const Rates& rates, std::uint64_t bytes, unsigned c
 double predicted_cuda_seconds(const Rates& rates, std::uint64_t bytes) {
   return rates.cuda_start_seconds.value_or(Rates::kUsualCudaStart) +
          static_cast<double>(bytes) / rates.gpu_bytes_per_second.value_or(Rates::kUsualGpu);
+}
+
+double predicted_seconds_on(const Job& job, const Machine& machine, std::size_t devices) {
+  return predicted_seconds(device_facts(job, machine), devices);
 }
 
 bool wants_gpu(const Job& job, const Machine& machine) {

@@ -25,6 +25,20 @@ double core_seconds_of(const Outcome& outcome) {
   return seconds;
 }
 
+// How many devices with the fastest link carry as much as those of the plan; where a link is not
+// known, it counts as the fastest.
+double fastest_devices(const Plan& plan) {
+  double fastest = 0;
+  for (const DevicePlan& device : plan.devices) {
+    fastest = std::max(fastest, device.link_bytes_per_second.value_or(0));
+  }
+  double sum = 0;
+  for (const DevicePlan& device : plan.devices) {
+    sum += device.link_bytes_per_second ? *device.link_bytes_per_second / fastest : 1;
+  }
+  return std::max(sum, 1.0);
+}
+
 }  // namespace
 
 Rates learned_from(const Outcome& outcome, const Plan& plan,
@@ -41,8 +55,8 @@ Rates learned_from(const Outcome& outcome, const Plan& plan,
   if (plan.engine == EngineKind::kCuda) {
     for (const PhaseRecord& phase : outcome.phases) {
       if (phase.phase == Phase::kRead || phase.phase == Phase::kWrite) {
-        const auto devices = static_cast<double>(std::max<std::size_t>(plan.devices.size(), 1));
-        take_if_higher(rates.gpu_bytes_per_second, phase.best_rates[Stage::kCopyOut] / devices);
+        take_if_higher(rates.gpu_bytes_per_second,
+                       phase.best_rates[Stage::kCopyOut] / fastest_devices(plan));
       }
     }
   }

@@ -17,6 +17,10 @@ struct GpuFacts {
   std::string name;
   std::uint64_t free_bytes = 0;
   std::uint64_t total_bytes = 0;
+  // Of its bus, each way; none: not known.
+  std::optional<double> link_bytes_per_second = std::nullopt;
+  // The NUMA node that it is attached to; none: all alike.
+  std::optional<unsigned> node = std::nullopt;
 };
 
 struct Folder {

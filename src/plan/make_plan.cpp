@@ -96,7 +96,8 @@ void choose_engine_of(Plan& plan, const Machine& machine) {
   plan.engine_reason = decision.reason;
   if (!decision.cuda) return;
   for (const GpuFacts& gpu : choose_devices(plan.job, machine)) {
-    plan.devices.push_back({gpu.device, gpu.name, device_budget(plan.job.resources, gpu)});
+    plan.devices.push_back({gpu.device, gpu.name, device_budget(plan.job.resources, gpu), 0,
+                            gpu.link_bytes_per_second, gpu.node});
   }
 }
 

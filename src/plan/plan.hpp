@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -34,6 +35,8 @@ struct DevicePlan {
   // Of the tier in its memory, beside the plan's run.device_buffers: what the device has more than
   // the one with the least.
   std::uint64_t more_buffers = 0;
+  std::optional<double> link_bytes_per_second = std::nullopt;  // as of GpuFacts
+  std::optional<unsigned> node = std::nullopt;                 // its pinned memory comes from there
 };
 
 // How elements are sorted, each way with the sizes that it alone has.

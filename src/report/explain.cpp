@@ -83,6 +83,16 @@ std::string place_of_runs(const Plan& plan) {
                      format_count(plan.resumed.runs), format_count(plan.resumed.elements));
 }
 
+// ", link of 64.0 GB/s, NUMA node 1"
+std::string bus_words(const DevicePlan& device) {
+  std::string words;
+  if (device.link_bytes_per_second) {
+    words += fmt::format(", link of {:.1f} GB/s", *device.link_bytes_per_second * 1e-9);
+  }
+  if (device.node) words += fmt::format(", NUMA node {}", *device.node);
+  return words;
+}
+
 std::string disk_words(const Plan& plan, const Machine& machine) {
   std::string words = plan.temporary_bytes == 0 ? "no temporary files"
                                                 : fmt::format("up to {} of temporary files",
@@ -116,8 +126,8 @@ std::string explain_text(const Plan& plan, const Machine& machine) {
   for (std::size_t i = 0; i < plan.devices.size(); ++i) {
     text += line(plan.devices.size() == 1 ? std::string("device")
                                           : fmt::format("device {}", plan.devices[i].ordinal),
-                 fmt::format("at most {} of {} free", format_bytes(plan.devices[i].budget_bytes),
-                             format_bytes(machine.gpus[i].free_bytes)));
+                 fmt::format("at most {} of {} free{}", format_bytes(plan.devices[i].budget_bytes),
+                             format_bytes(machine.gpus[i].free_bytes), bus_words(plan.devices[i])));
   }
   if (plan.is<Spill>() || plan.is<UnknownSize>()) {
     text += line("merging",

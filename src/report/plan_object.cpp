@@ -1,5 +1,7 @@
 #include "report/plan_object.hpp"
 
+#include <optional>
+
 #include <nlohmann/json.hpp>
 
 #include "element/record_text.hpp"
@@ -7,13 +9,24 @@
 
 namespace gsort {
 
+namespace {
+
+template <class Number>
+nlohmann::ordered_json or_null(const std::optional<Number>& number) {
+  return number ? nlohmann::ordered_json(*number) : nullptr;
+}
+
+}  // namespace
+
 nlohmann::ordered_json devices_array(const Plan& plan) {
   auto devices = nlohmann::ordered_json::array();
   for (const DevicePlan& device : plan.devices) {
     devices.push_back({{"ordinal", device.ordinal},
                        {"name", device.name},
                        {"budget_bytes", device.budget_bytes},
-                       {"run_bytes", plan.run.device_bytes(device.more_buffers)}});
+                       {"run_bytes", plan.run.device_bytes(device.more_buffers)},
+                       {"link_bytes_per_second", or_null(device.link_bytes_per_second)},
+                       {"numa_node", or_null(device.node)}});
   }
   return devices;
 }

@@ -9,6 +9,7 @@
 #include <rapidcheck.h>
 
 #include "base/error.hpp"
+#include "plan/engine_choice.hpp"
 #include "plan/sizes.hpp"
 #include "property/question.hpp"
 #include "support/invented.hpp"
@@ -123,7 +124,13 @@ Question any_question_of_devices(std::uint64_t host_bytes, unsigned least_bits) 
   if (q.machine.input_bytes) q.machine.input_bytes = round_down(any_size(30, 46), 8);
   q.machine.resumed = {};  // which may be more than that
   const auto devices = *rc::gen::inRange(1, 17);
-  for (int i = 0; i < devices; ++i) test::add_gpu(q.machine, any_size(least_bits, 38));
+  const bool links_are_known = *rc::gen::arbitrary<bool>();
+  for (int i = 0; i < devices; ++i) {
+    test::add_gpu(q.machine, any_size(least_bits, 38));
+    GpuFacts& gpu = q.machine.gpus.back();
+    if (links_are_known) gpu.link_bytes_per_second = static_cast<double>(any_size(30, 37));
+    gpu.node = *rc::gen::inRange(0U, 4U);
+  }
   q.options.engine = EngineChoice::kCuda;
   q.options.devices.all = *rc::gen::inRange(0, 3) > 0;
   q.options.buffer_size = mebibytes(host_bytes);
@@ -158,8 +165,34 @@ TEST(AnyPlan, OnSeveralDevicesStaysWithinEachMemory) {
     RC_ASSERT(plan.engine == EngineKind::kCuda);
     RC_ASSERT(plan.devices.size() == q.machine.gpus.size() || plan.is<OneChunk>() ||
               !q.options.devices.all);
+    for (const DevicePlan& device : plan.devices) {
+      const GpuFacts& gpu = q.machine.gpus[static_cast<std::size_t>(device.ordinal)];
+      RC_ASSERT(device.node == gpu.node);
+      RC_ASSERT(device.link_bytes_per_second == gpu.link_bytes_per_second);
+    }
     test::expect_sound(plan, q.options);
     RC_ASSERT(!testing::Test::HasFailure());
+  }));
+}
+
+// Of the devices with memory enough, in their order.
+TEST(AnyPlan, WithDevicesOfItsChoiceTakesTheFastestNumberOfThem) {
+  EXPECT_TRUE(rc::check([] {
+    Question q = any_question_of_devices(any_size(28, 40), 33);
+    q.machine.input_bytes = round_down(any_size(30, 46), 8);
+    q.machine.input_is_cached = *rc::gen::arbitrary<bool>();
+    q.options.devices = {};
+    q.options.gpu_memory.reset();
+    std::ranges::sort(q.machine.gpus, std::ranges::greater{}, &GpuFacts::free_bytes);
+    const Job job = make_job(q.options);
+    const std::size_t chosen = choose_devices(job, q.machine).size();
+    RC_TAG(chosen);
+    const double seconds = predicted_seconds_on(job, q.machine, chosen);
+    const std::uint64_t least = q.machine.gpus.front().free_bytes / 4;
+    for (std::size_t count = 1; count <= q.machine.gpus.size(); ++count) {
+      if (q.machine.gpus[count - 1].free_bytes < least) break;
+      RC_ASSERT(seconds <= predicted_seconds_on(job, q.machine, count));
+    }
   }));
 }
 

@@ -89,6 +89,8 @@ inline void expect_sound_merge(const Plan& plan, std::uint32_t runs, std::uint64
   const std::uint64_t least = plan.is<UnknownSize>() ? 1 : two_blocks;
   EXPECT_GE(merge.part_elements, std::min(least, std::max<std::uint64_t>(elements, 1)));
   EXPECT_GE(merge.lanes, 1U);
+  EXPECT_GE(merge.least_part_elements, 1U);
+  EXPECT_LE(merge.least_part_elements, merge.part_elements);
   EXPECT_GE(merge.scratch_bytes, plan.run.block_elements * plan.element_bytes + 64);
   EXPECT_EQ(merge.scratch_bytes % 4096, 0U);
   EXPECT_EQ(merge.staging_bytes > 0, plan.output.is_stream);

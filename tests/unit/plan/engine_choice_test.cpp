@@ -166,6 +166,26 @@ TEST(ChooseDevices, LeavesOutThoseWithLessThanAQuarterOfTheMemory) {
   EXPECT_EQ(chosen(machine, options), 1U) << "the other one has less";
 }
 
+TEST(ChooseDevices, GoesByTheLinkOfEach) {
+  Machine machine = machine_with_gpus(70 * kGiB, 2);
+  machine.input_is_cached = true;
+  EXPECT_EQ(chosen(machine), 2U);
+  machine.gpus[0].link_bytes_per_second = 64e9;
+  machine.gpus[1].link_bytes_per_second = 64e9;
+  EXPECT_EQ(chosen(machine), 2U) << "1.5 s for the input, and half a second to start";
+  machine.gpus[1].link_bytes_per_second = 8e9;
+  EXPECT_EQ(chosen(machine), 1U) << "it would save 0.2 s";
+  machine.rates.gpu_bytes_per_second = 5e9;
+  EXPECT_EQ(chosen(machine), 2U) << "1.6 s of 15";
+}
+
+TEST(ChooseDevices, TakesOneWhereAnotherStartSavesNothing) {
+  Machine machine = machine_with_gpus(9 * kGiB, 2, 16 * kGiB);
+  machine.input_is_cached = true;
+  machine.rates.gpu_bytes_per_second = 40e9;
+  EXPECT_EQ(chosen(machine), 1U) << "0.24 s in all";
+}
+
 TEST(ChooseDevices, TakesOneWhereNobodyKnowsHowMuchComes) {
   EXPECT_EQ(chosen(machine_with_gpus(std::nullopt, 8), asking_for(EngineChoice::kCuda)), 1U);
 }

@@ -56,6 +56,17 @@ TEST(LearnedRates, OfTheGpuAreTheBestItHasShown) {
   EXPECT_FALSE(rates.core_bytes_per_second);
 }
 
+TEST(LearnedRates, OfSeveralGpusAreThoseOfTheFastestLink) {
+  Plan plan = plan_on_gpu();
+  plan.devices.resize(2);
+  EXPECT_DOUBLE_EQ(learned_from(sorted_on_gpu(30e9), plan, {}, {}).gpu_bytes_per_second.value(),
+                   15e9);
+  plan.devices[0].link_bytes_per_second = 16e9;
+  plan.devices[1].link_bytes_per_second = 64e9;
+  EXPECT_DOUBLE_EQ(learned_from(sorted_on_gpu(30e9), plan, {}, {}).gpu_bytes_per_second.value(),
+                   24e9);
+}
+
 TEST(LearnedRates, AreNotOfSortsThatAreSmall) {
   const std::uint64_t bytes = kLeastBytesToLearnFrom - 4;
   EXPECT_EQ(learned_from(sorted_on_cores(bytes), plan_on_cores(), 0.25, {}), Rates{});

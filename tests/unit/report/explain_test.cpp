@@ -64,11 +64,14 @@ TEST(Explain, SaysHowMuchStaysOnEveryDevice) {
   c.options.engine = EngineChoice::kCuda;
   c.options.devices.all = true;
   c.plan = test::plan_of(c.options, c.machine);
+  c.plan.devices[1].link_bytes_per_second = 64e9;
+  c.plan.devices[1].node = 1;
   ASSERT_GT(c.plan.run.device_buffers, 0U);
   expect_part(text_of(c), "up to " + format_bytes(c.plan.device_run_bytes()) +
                               " stay on the devices, then up to");
   expect_part(text_of(c), "device 0   at most 36 GiB of 40 GiB free");
-  expect_part(text_of(c), "device 1   at most 18 GiB of 20 GiB free");
+  expect_part(text_of(c),
+              "device 1   at most 18 GiB of 20 GiB free, link of 64.0 GB/s, NUMA node 1");
   const auto json = nlohmann::json::parse(explain_json(c.plan, c.machine));
   EXPECT_EQ(json.at("device_run_bytes"), c.plan.device_run_bytes());
   EXPECT_EQ(json.at("device_budget_bytes"), 54 * kGiB);
@@ -76,6 +79,9 @@ TEST(Explain, SaysHowMuchStaysOnEveryDevice) {
   EXPECT_EQ(json.at("devices")[1].at("ordinal"), 1);
   EXPECT_EQ(json.at("devices")[1].at("name"), "an invented GPU");
   EXPECT_EQ(json.at("devices")[1].at("budget_bytes"), 18 * kGiB);
+  EXPECT_TRUE(json.at("devices")[0].at("numa_node").is_null());
+  EXPECT_EQ(json.at("devices")[1].at("numa_node"), 1);
+  EXPECT_EQ(json.at("devices")[1].at("link_bytes_per_second"), 64e9);
 }
 
 TEST(ExplainJson, HoldsThePlanExactly) {

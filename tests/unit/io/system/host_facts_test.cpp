@@ -120,5 +120,30 @@ TEST(NodeOfPciDevice, HasNoNodeWhereNoneIsTold) {
   }
 }
 
+std::optional<double> link_of(const char* speed, const char* width) {
+  const FakeMachine machine("0\n", "0\n");
+  const std::string device = machine.folder.path() + "/bus/pci/devices/" + kAddress;
+  test::write_file(device + "/max_link_speed", test::bytes_of(speed));
+  test::write_file(device + "/current_link_width", test::bytes_of(width));
+  return link_of_pci_device(kAddress, machine.folder.path());
+}
+
+TEST(LinkOfPciDevice, IsAsFastAsItsSpeedAndWidthAllow) {
+  EXPECT_EQ(link_of("32.0 GT/s PCIe\n", "16\n"), 64e9);
+  EXPECT_EQ(link_of("16.0 GT/s PCIe\n", "8\n"), 16e9);
+  EXPECT_EQ(link_of("8 GT/s\n", "4\n"), 4e9);
+}
+
+TEST(LinkOfPciDevice, IsNotKnownWhereNothingIsTold) {
+  for (const char* speed : {"", "Unknown\n", "0.0 GT/s\n", "99999 GT/s\n"}) {
+    EXPECT_EQ(link_of(speed, "16\n"), std::nullopt) << speed;
+  }
+  for (const char* width : {"", "0\n", "255\n", "x16\n"}) {
+    EXPECT_EQ(link_of("32.0 GT/s PCIe\n", width), std::nullopt) << width;
+  }
+  EXPECT_EQ(FakeMachine("0\n", "0\n").node_of("../x"), std::nullopt);
+  EXPECT_EQ(link_of_pci_device("../x", "/sys"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace gsort::io
