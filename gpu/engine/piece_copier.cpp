@@ -34,7 +34,8 @@ void PieceCopier::copy_pieces(std::uint64_t pieces, const Stream& stream, PieceS
   std::mutex mutex;
   std::uint64_t next = 0;
   Failure failure;
-  const auto work = [&](std::size_t thread) {
+  const auto work = [&, device = DeviceScope::device()](std::size_t thread) {
+    const DeviceScope scope(device);
     const PuttingThread putting(sink);
     try {
       use_device(ordinal_);

@@ -4,11 +4,13 @@
 // the ownership of the meter's state, so that it does not matter which of the two ends first.
 #include "base/meter.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <ctime>
 #include <mutex>
 #include <new>
+#include <optional>
 
 #include "base/error.hpp"
 #include "base/rate_window.hpp"
@@ -48,12 +50,49 @@ StageTotals difference(const StageTotals& after, const StageTotals& before) {
           after.moved_bytes - before.moved_bytes};
 }
 
+void add_to(ByStage<StageTotals>& sums, const ByStage<StageCounters>& counters) {
+  for (std::size_t stage = 0; stage < kStages; ++stage) {
+    sums[stage].busy_ns += counters[stage].busy_ns.get();
+    sums[stage].waiting_ns += counters[stage].waiting_ns.get();
+    sums[stage].bytes += counters[stage].bytes.get();
+    sums[stage].spans += counters[stage].spans.get();
+    sums[stage].moved_bytes += counters[stage].moved_bytes.get();
+  }
+}
+
+ByStage<StageTotals> difference(const ByStage<StageTotals>& after,
+                                const ByStage<StageTotals>& before) {
+  ByStage<StageTotals> differences;
+  for (std::size_t stage = 0; stage < kStages; ++stage) {
+    differences[stage] = difference(after[stage], before[stage]);
+  }
+  return differences;
+}
+
+// The totals of a device among others in order; made if there are none yet.
+ByStage<StageTotals>& totals_of(std::vector<DeviceTotals>& totals, int device) {
+  const auto place = std::ranges::lower_bound(totals, device, {}, &DeviceTotals::device);
+  if (place != totals.end() && place->device == device) return place->stages;
+  return totals.insert(place, {device, {}})->stages;
+}
+
 }  // namespace
 
+struct DeviceCounters {
+  explicit DeviceCounters(int number) : device(number) {}
+
+  const int device;
+  ByStage<StageCounters> stages;
+};
+
 struct alignas(64) MeterTrack {
+  // Of the thread that owns the track.
+  DeviceCounters& counters_of(int device);
+
   MeterState* state = nullptr;
   Span* current = nullptr;  // the innermost span of the thread
   ByStage<StageCounters> counters;
+  std::deque<DeviceCounters> devices;  // grows under the state's mutex
   TrackRecord spans;
 };
 
@@ -87,14 +126,15 @@ struct MeterState {
 
   [[nodiscard]] ByStage<StageTotals> totals() const {
     ByStage<StageTotals> sums;
+    for (const auto& track : tracks) add_to(sums, track->counters);
+    return sums;
+  }
+
+  [[nodiscard]] std::vector<DeviceTotals> device_totals() const {
+    std::vector<DeviceTotals> sums;
     for (const auto& track : tracks) {
-      for (std::size_t stage = 0; stage < kStages; ++stage) {
-        const StageCounters& counters = track->counters[stage];
-        sums[stage].busy_ns += counters.busy_ns.get();
-        sums[stage].waiting_ns += counters.waiting_ns.get();
-        sums[stage].bytes += counters.bytes.get();
-        sums[stage].spans += counters.spans.get();
-        sums[stage].moved_bytes += counters.moved_bytes.get();
+      for (const DeviceCounters& counters : track->devices) {
+        add_to(totals_of(sums, counters.device), counters.stages);
       }
     }
     return sums;
@@ -113,10 +153,15 @@ struct MeterState {
     PhaseRecord record = current;
     record.end_ns = now;
     record.cpu_seconds = cpu_seconds_now() - current.cpu_seconds;
-    const ByStage<StageTotals> sums = totals();
-    for (std::size_t stage = 0; stage < kStages; ++stage) {
-      record.stages[stage] = difference(sums[stage], current.stages[stage]);
+    record.stages = difference(totals(), current.stages);
+    record.devices = device_totals();
+    std::vector<DeviceTotals> before = current.devices;
+    for (DeviceTotals& totals : record.devices) {
+      totals.stages = difference(totals.stages, totals_of(before, totals.device));
     }
+    std::erase_if(record.devices, [](const DeviceTotals& totals) {
+      return totals.stages == ByStage<StageTotals>{};
+    });
     return record;
   }
 
@@ -135,7 +180,8 @@ struct MeterState {
   void begin_phase(Phase phase, std::uint64_t total_bytes, std::uint64_t later_bytes) {
     end_phase();
     const std::uint64_t now = now_ns();
-    current = {phase, now, now, total_bytes, later_bytes, cpu_seconds_now(), totals(), {}};
+    current = {phase,          now, now, total_bytes, later_bytes, cpu_seconds_now(), totals(), {},
+               device_totals()};
     for (std::size_t stage = 0; stage < kStages; ++stage) {
       windows[stage].begin(now, current.stages[stage].bytes, current.stages[stage].spans);
     }
@@ -156,6 +202,14 @@ struct MeterState {
   PhaseRecord current;  // totals and CPU time as they were when it began
   ByStage<RateWindow> windows;
 };
+
+DeviceCounters& MeterTrack::counters_of(int device) {
+  for (DeviceCounters& own : devices) {
+    if (own.device == device) return own;
+  }
+  const std::scoped_lock lock(state->mutex);
+  return devices.emplace_back(device);
+}
 
 namespace {
 
@@ -249,11 +303,20 @@ Span::Span(Meter* meter, Stage stage, Kind kind) : stage_(stage), kind_(kind) {
   if (meter->state_->is_stopped.load(std::memory_order_relaxed)) {
     throw Error(ErrorKind::kStopped, "working", "stopped as asked");
   }
-  track_ = &own_track().in(meter->state_);
+  MeterTrack& track = own_track().in(meter->state_);
+  if (const auto device = DeviceScope::device()) device_ = &track.counters_of(*device);
+  track_ = &track;
   begin_ns_ = charged_until_ns_ = track_->state->now_ns();
   outer_ = track_->current;
   if (outer_ != nullptr) outer_->charge(begin_ns_);
   track_->current = this;
+}
+
+// For the thread, and for the device that it works for.
+template <class Add>
+void Span::count(const Add& add) {
+  add(track_->counters[stage_]);
+  if (device_ != nullptr) add(device_->stages[stage_]);
 }
 
 Span::~Span() {
@@ -261,10 +324,11 @@ Span::~Span() {
   MeterState& state = *track_->state;
   const std::uint64_t now = state.now_ns();
   charge(now);
-  StageCounters& counters = track_->counters[stage_];
-  counters.bytes.add(bytes_);
-  counters.moved_bytes.add(moved_bytes_);
-  if (kind_ == Kind::kWork) counters.spans.add(1);
+  count([&](StageCounters& counters) {
+    counters.bytes.add(bytes_);
+    counters.moved_bytes.add(moved_bytes_);
+    if (kind_ == Kind::kWork) counters.spans.add(1);
+  });
   track_->current = outer_;
   if (outer_ != nullptr) outer_->charged_until_ns_ = now;
   if (state.keep_spans) keep(now);
@@ -281,7 +345,9 @@ void Span::keep(std::uint64_t now_ns) noexcept {
   MeterState& state = *track_->state;
   if (state.kept_spans.fetch_add(1, std::memory_order_relaxed) >= Meter::kMostSpans) return;
   try {
-    track_->spans.push_back({begin_ns_, now_ns, bytes_, stage_, is_wait});
+    const int device = device_ == nullptr ? -1 : device_->device;
+    track_->spans.push_back(
+        {begin_ns_, now_ns, bytes_, stage_, is_wait, static_cast<std::int16_t>(device)});
   } catch (const std::bad_alloc&) {  // a sort does not fail for want of a trace
     state.lost_spans.fetch_add(1, std::memory_order_relaxed);
   }
@@ -289,8 +355,9 @@ void Span::keep(std::uint64_t now_ns) noexcept {
 
 // Gives the time since the last charge to the span's stage.
 void Span::charge(std::uint64_t now_ns) {
-  StageCounters& counters = track_->counters[stage_];
-  (kind_ == Kind::kWork ? counters.busy_ns : counters.waiting_ns).add(now_ns - charged_until_ns_);
+  count([&](StageCounters& counters) {
+    (kind_ == Kind::kWork ? counters.busy_ns : counters.waiting_ns).add(now_ns - charged_until_ns_);
+  });
   charged_until_ns_ = now_ns;
 }
 

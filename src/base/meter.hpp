@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/stage.hpp"
@@ -45,6 +46,14 @@ struct ByStage : std::array<T, kStages> {
   const T& operator[](Stage stage) const { return (*this)[static_cast<std::size_t>(stage)]; }
 };
 
+// What the stages did for one of several devices.
+struct DeviceTotals {
+  int device = 0;  // its ordinal
+  ByStage<StageTotals> stages;
+
+  friend bool operator==(const DeviceTotals&, const DeviceTotals&) = default;
+};
+
 // Times are nanoseconds since the meter was made.
 struct PhaseRecord {
   Phase phase = Phase::kRead;
@@ -54,7 +63,8 @@ struct PhaseRecord {
   std::uint64_t later_bytes = 0;  // the same
   double cpu_seconds = 0;         // of all cores, spent by the process in the phase
   ByStage<StageTotals> stages;
-  ByStage<double> best_rates{};  // bytes a second; 0: too little was moved to say
+  ByStage<double> best_rates{};       // bytes a second; 0: too little was moved to say
+  std::vector<DeviceTotals> devices;  // in their order; their part of `stages`
 };
 
 // One marked stretch of a thread. A wait is time in which a thread of `stage` had to wait for
@@ -65,6 +75,7 @@ struct SpanRecord {
   std::uint64_t bytes = 0;
   Stage stage = Stage::kRead;
   bool is_wait = false;
+  std::int16_t device = -1;  // as of DeviceTotals; -1: none
 };
 
 // The spans of one thread, in the order in which they ended. A thread that has ended leaves its
@@ -118,6 +129,24 @@ class Meter {
 };
 
 struct MeterTrack;
+struct DeviceCounters;
+
+// While this lives, what spans of the calling thread measure counts for the device, too. None: for
+// no device. A thread that works for another one is told the device by device().
+class DeviceScope {
+ public:
+  explicit DeviceScope(std::optional<int> device) noexcept : outer_(device_) { device_ = device; }
+  ~DeviceScope() { device_ = outer_; }
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+  [[nodiscard]] static std::optional<int> device() noexcept { return device_; }
+
+ private:
+  static inline thread_local std::optional<int> device_;
+
+  std::optional<int> outer_;
+};
 
 // Marks a stretch of the calling thread, from its construction to its destruction. Without a meter
 // it does nothing. Spans of a thread end in the reverse order of their beginnings and are of one
@@ -140,10 +169,13 @@ class Span {
   }
 
  private:
+  template <class Add>
+  void count(const Add& add);
   void charge(std::uint64_t now_ns);
   void keep(std::uint64_t now_ns) noexcept;
 
   MeterTrack* track_ = nullptr;
+  DeviceCounters* device_ = nullptr;
   Span* outer_ = nullptr;
   std::uint64_t begin_ns_ = 0;
   std::uint64_t charged_until_ns_ = 0;

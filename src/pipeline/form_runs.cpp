@@ -122,6 +122,7 @@ class RunFormation {
   }
 
   void put_out(ChunkLane& lane, std::uint64_t elements) {
+    const DeviceScope scope(device_of(lane));
     GapWatch watch(plan_.element_bytes, output_(elements));
     lane.emit(watch);
   }
@@ -132,6 +133,7 @@ class RunFormation {
   }
 
   void sort(ChunkLane& lane, KeyForm form) {
+    const DeviceScope scope(device_of(lane));
     const Span span(meter_, Stage::kSort);
     lane.sort(form);
   }
@@ -197,6 +199,7 @@ class RunFormation {
     for (std::size_t i = 0; i < fills.size(); ++i) {
       SharedFill& fill = fills[(turn + i) % fills.size()];
       if (!fill.reserve(block_elements())) continue;
+      const DeviceScope scope(device_of(fill.lane()));
       const ByteSpan block = acquire_block(fill.lane());
       const auto read = read_next(reader_, meter_, block, *reader_.known_size());
       const std::size_t bytes = read ? read->bytes : 0;
@@ -248,6 +251,7 @@ class RunFormation {
 
   // A pipe cannot be sampled ahead: its first block stands for the chunk.
   void fill_from_pipe(ChunkLane& lane, std::uint64_t begin, std::uint64_t end) {
+    const DeviceScope scope(device_of(lane));
     sample_.resize(kSampleBytes);
     lane.begin(ConstByteSpan(sample_).first(sampled_from_pipe_));
     const ByteSpan block = acquire_block(lane);
@@ -265,6 +269,7 @@ class RunFormation {
   void fill_blocks(ChunkLane& lane, std::uint64_t begin, std::uint64_t end) {
     Failure failure;
     run_workers(plan_.chunk.readers, [&](unsigned) {
+      const DeviceScope scope(device_of(lane));
       try {
         while (!failure.failed() && !failure_.failed()) {
           const ByteSpan block = acquire_block(lane);
@@ -333,7 +338,12 @@ class RunFormation {
     return static_cast<std::size_t>(found - lanes_.begin());
   }
 
+  [[nodiscard]] std::optional<int> device_of(const ChunkLane& lane) const {
+    return plan_.device_of_lane(number_of(lane));
+  }
+
   void spill(const FilledLane& filled) {
+    const DeviceScope scope(device_of(*filled.lane));
     io::RunWriter writer = run_store_().begin_run(filled.input.count);
     RunSink sink(writer, meter_);
     filled.lane->emit(sink);

@@ -128,6 +128,7 @@ class GroupMerge {
       }
       while (const auto part = filled_.pop()) {
         if (failure_.failed()) break;
+        const DeviceScope scope(context_.plan.device_of_lane(part->lane));
         if (staging) staging->begin(part->position, part->elements());
         {
           Span span(context_.meter, Stage::kMerge);

@@ -80,6 +80,7 @@ void merge_range(const MergeContext& context, const MergeShare& share, PieceSink
   if (share.space != nullptr) share.space->begin_share();
   Failure failure;
   run_workers(sizes.lanes, [&](unsigned lane) {
+    const DeviceScope scope(plan.device_of_lane(lane));
     try {
       std::optional<StagingSink> staging;
       if (staged) staging.emplace(buffers.staging[lane], plan.element_bytes, stagers, sink);

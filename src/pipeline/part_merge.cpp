@@ -17,7 +17,9 @@ void load_each(const PartMerge& merge, const Part& part, std::span<const ByteSpa
                const F& load) {
   std::atomic<std::size_t> next{0};
   Failure failure;
+  const std::optional<int> device = DeviceScope::device();
   run_workers(static_cast<unsigned>(scratch.size()), [&](unsigned worker) {
+    const DeviceScope scope(device);
     try {
       for (std::size_t run = next++; run < part.begin.size() && !failure.failed(); run = next++) {
         if (part.begin[run] == part.end[run]) continue;

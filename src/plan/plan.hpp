@@ -170,6 +170,12 @@ struct Plan {
     return sum;
   }
 
+  // The ordinal of the device that a lane is on; none: it is the CPU engine's.
+  [[nodiscard]] std::optional<int> device_of_lane(std::size_t lane) const {
+    if (devices.empty()) return std::nullopt;
+    return devices[lane % devices.size()].ordinal;
+  }
+
   // What may be kept of runs on all devices.
   [[nodiscard]] std::uint64_t device_run_bytes() const {
     std::uint64_t sum = 0;

@@ -47,7 +47,7 @@ Json bytes_object(const Outcome& outcome, const ByStage<StageTotals>& totals) {
 }
 
 // Stages that did or waited for something.
-Json stages_array(const ByStage<StageTotals>& stages, const ByStage<double>& best_rates) {
+Json stages_array(const ByStage<StageTotals>& stages) {
   Json array = Json::array();
   for (std::size_t i = 0; i < kStages; ++i) {
     if (stages[i] == StageTotals{}) continue;
@@ -55,9 +55,26 @@ Json stages_array(const ByStage<StageTotals>& stages, const ByStage<double>& bes
                      {"busy_seconds", seconds(stages[i].busy_ns)},
                      {"waiting_seconds", seconds(stages[i].waiting_ns)},
                      {"bytes", stages[i].bytes},
-                     {"spans", stages[i].spans},
-                     {"best_bytes_per_second",
-                      best_rates[i] > 0 ? Json(std::uint64_t(best_rates[i])) : Json(nullptr)}});
+                     {"spans", stages[i].spans}});
+  }
+  return array;
+}
+
+Json stages_array(const PhaseRecord& phase) {
+  Json array = stages_array(phase.stages);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < kStages; ++i) {
+    if (phase.stages[i] == StageTotals{}) continue;
+    const double best = phase.best_rates[i];
+    array[next++]["best_bytes_per_second"] = best > 0 ? Json(std::uint64_t(best)) : Json(nullptr);
+  }
+  return array;
+}
+
+Json phase_devices_array(const PhaseRecord& phase) {
+  Json array = Json::array();
+  for (const DeviceTotals& totals : phase.devices) {
+    array.push_back({{"ordinal", totals.device}, {"stages", stages_array(totals.stages)}});
   }
   return array;
 }
@@ -69,7 +86,8 @@ Json phases_array(const Outcome& outcome) {
                      {"begin_seconds", seconds(phase.begin_ns)},
                      {"seconds", seconds(phase.end_ns - phase.begin_ns)},
                      {"cpu_seconds", phase.cpu_seconds},
-                     {"stages", stages_array(phase.stages, phase.best_rates)}});
+                     {"stages", stages_array(phase)},
+                     {"devices", phase_devices_array(phase)}});
   }
   return array;
 }

@@ -1,5 +1,8 @@
 #include "report/summary.hpp"
 
+#include <map>
+#include <string>
+
 #include <fmt/format.h>
 
 #include "base/quoted.hpp"
@@ -56,6 +59,31 @@ std::string lost_device_lines(const Outcome& outcome) {
   return text;
 }
 
+// Of all phases.
+std::uint64_t bytes_of_device(const Outcome& outcome, int ordinal, Stage stage) {
+  std::uint64_t sum = 0;
+  for (const PhaseRecord& phase : outcome.phases) {
+    for (const DeviceTotals& totals : phase.devices) {
+      if (totals.device == ordinal) sum += totals.stages[stage].bytes;
+    }
+  }
+  return sum;
+}
+
+// "gsort: device 1 (NAME): 1.5 GiB read, 1.4 GiB merged": what each of several did.
+std::string device_lines(const Outcome& outcome, const Plan& plan) {
+  std::map<int, std::string> names;
+  for (const DevicePlan& device : plan.devices) names.emplace(device.ordinal, device.name);
+  if (names.size() < 2) return "";
+  std::string text;
+  for (const auto& [ordinal, name] : names) {
+    text += fmt::format("gsort: device {} ({}): {} read, {} merged\n", ordinal, printable(name),
+                        format_bytes(bytes_of_device(outcome, ordinal, Stage::kRead)),
+                        format_bytes(bytes_of_device(outcome, ordinal, Stage::kMerge)));
+  }
+  return text;
+}
+
 std::string rate_words(const Outcome& outcome, const Plan& plan) {
   const double rate = static_cast<double>(outcome.bytes) / outcome.total_seconds;
   std::string words = fmt::format("{}/s", decimal_bytes(rate));
@@ -99,6 +127,7 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions
         format_bytes(outcome.kept_bytes), format_bytes(outcome.spilled_bytes),
         format_bytes(outcome.peak_spilled_bytes));
   }
+  text += device_lines(outcome, plan);
   if (outcome.verified) {
     text += fmt::format("gsort: fingerprint {}\n", to_string(outcome.fingerprint));
   }

@@ -51,12 +51,17 @@ std::string naming_event(std::string_view what, unsigned track, const std::strin
 
 // Names and categories are words of our own: nothing in them needs quoting.
 std::string span_event(std::string_view name, std::string_view category, unsigned track,
-                       std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t bytes) {
+                       std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t bytes,
+                       const std::string& device = "") {
   return fmt::format(
       R"({{"ph":"X","pid":1,"tid":{},"name":"{}","cat":"{}","ts":{}.{:03},"dur":{}.{:03},)"
-      R"("args":{{"bytes":{}}}}})",
+      R"("args":{{"bytes":{}{}}}}})",
       track, name, category, begin_ns / 1000, begin_ns % 1000, (end_ns - begin_ns) / 1000,
-      (end_ns - begin_ns) % 1000, bytes);
+      (end_ns - begin_ns) % 1000, bytes, device);
+}
+
+std::string device_argument(const SpanRecord& span) {
+  return span.device < 0 ? "" : fmt::format(R"(,"device":{})", span.device);
 }
 
 void write_track(EventWriter& writer, unsigned number, const TrackRecord& track) {
@@ -69,10 +74,11 @@ void write_track(EventWriter& writer, unsigned number, const TrackRecord& track)
   });
   for (const SpanRecord* const span : spans) {
     const std::string_view stage = name_of(span->stage);
+    const std::string device = device_argument(*span);
     writer.event(span->is_wait ? span_event(fmt::format("{} waits", stage), "wait", number,
-                                            span->begin_ns, span->end_ns, span->bytes)
+                                            span->begin_ns, span->end_ns, span->bytes, device)
                                : span_event(stage, "stage", number, span->begin_ns, span->end_ns,
-                                            span->bytes));
+                                            span->bytes, device));
   }
 }
 

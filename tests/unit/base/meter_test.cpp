@@ -1,7 +1,9 @@
 #include "base/meter.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -41,6 +43,46 @@ TEST(Meter, TellsWhatWasMovedFromWhatItStandsFor) {
   }
   EXPECT_EQ(meter.totals()[Stage::kCopyOut].bytes, 1'010U);
   EXPECT_EQ(meter.totals()[Stage::kCopyOut].moved_bytes, 310U);
+}
+
+TEST(Meter, CountsWhatIsDoneForADeviceForIt) {
+  Meter meter(Meter::Keep::kSpans);
+  const auto work = [&](std::optional<int> device, std::uint64_t bytes) {
+    const DeviceScope scope(device);
+    Span span(&meter, Stage::kMerge);
+    span.add_bytes(bytes);
+  };
+  meter.begin_phase(Phase::kRead, 0);
+  work(2, 1'000);
+  meter.begin_phase(Phase::kMerge, 0);
+  std::thread other([&] { work(1, 40); });
+  other.join();
+  work(std::nullopt, 5);
+  {
+    const DeviceScope scope(0);
+    const Span outer(&meter, Stage::kLoad);
+    work(1, 2);
+    EXPECT_EQ(DeviceScope::device(), 0);
+  }
+  meter.end_phase();
+  EXPECT_EQ(DeviceScope::device(), std::nullopt);
+  const std::vector<PhaseRecord> phases = meter.phases();
+  ASSERT_EQ(phases[0].devices.size(), 1U);
+  EXPECT_EQ(phases[0].devices[0].device, 2);
+  EXPECT_EQ(phases[0].devices[0].stages[Stage::kMerge].bytes, 1'000U);
+  const std::vector<DeviceTotals>& devices = phases[1].devices;
+  ASSERT_EQ(devices.size(), 2U);
+  EXPECT_EQ(devices[0].device, 0);
+  EXPECT_EQ(devices[0].stages[Stage::kLoad].spans, 1U);
+  EXPECT_EQ(devices[0].stages[Stage::kMerge], StageTotals{});
+  EXPECT_EQ(devices[1].stages[Stage::kMerge].bytes, 42U);
+  EXPECT_EQ(phases[1].stages[Stage::kMerge].bytes, 47U);
+  std::vector<int> spans;
+  for (const TrackRecord& track : meter.tracks()) {
+    for (const SpanRecord& span : track) spans.push_back(span.device);
+  }
+  std::ranges::sort(spans);
+  EXPECT_EQ(spans, (std::vector{-1, 0, 1, 1, 2}));
 }
 
 TEST(Meter, TakesTheTimeOfAStageInsideAnotherFromTheOuterOne) {

@@ -55,6 +55,29 @@ TEST_F(MeteredSort, OfOneChunkReadsAndWritesEveryByteOnce) {
   EXPECT_EQ(meter_.phases()[0].stages[Stage::kWrite].bytes, 0U);
 }
 
+TEST_F(MeteredSort, OnSeveralDevicesCountsAllForOneOfThem) {
+  constexpr std::uint64_t kKeys = 6'000'000;
+  request_.format = {KeyType::kU32, false, false};
+  request_.input = test::generated(request_.format, Distribution::kUniform, kKeys);
+  request_.meter = &meter_;
+  test::use_engine(request_, "std_x3");
+  const test::SortResult result = sort_in_folder(request_);
+  ASSERT_FALSE(result.error.has_value()) << result.error->what();
+  ASSERT_EQ(result.plan.devices.size(), 3U);
+  ByStage<std::uint64_t> sums{};
+  for (const PhaseRecord& phase : meter_.phases()) {
+    for (const DeviceTotals& totals : phase.devices) {
+      ASSERT_LT(totals.device, 3);
+      for (std::size_t i = 0; i < kStages; ++i) sums[i] += totals.stages[i].bytes;
+    }
+  }
+  for (const Stage stage :
+       {Stage::kRead, Stage::kPartition, Stage::kSpill, Stage::kLoad, Stage::kMerge}) {
+    EXPECT_EQ(sums[stage], bytes(stage)) << name_of(stage);
+    EXPECT_GT(sums[stage], 0U) << name_of(stage);
+  }
+}
+
 TEST_F(MeteredSort, ThatSpillsWritesAndLoadsEveryRunOnce) {
   constexpr std::uint64_t kBytes = 16'000'000;
   const test::SortResult result = sort(KeyType::kU64, kBytes, "10M");

@@ -73,6 +73,25 @@ TEST(Stats, HoldEveryStageThatDidOrWaitedForSomething) {
   EXPECT_TRUE(json.at("phases").at(1).at("stages").at(0).at("best_bytes_per_second").is_null());
 }
 
+TEST(Stats, HoldWhatTheStagesDidForEachDevice) {
+  Outcome outcome = outcome_of_a_sort();
+  PhaseRecord& phase = outcome.phases[0];
+  phase.devices = {{0, {}}, {5, {}}};
+  phase.devices[1].stages[Stage::kCopyIn] = {2'000'000'000, 500'000'000, 77, 3, 40};
+  const Json json = stats_of(outcome, test::options_for(KeyType::kF32));
+  const Json& devices = json.at("phases").at(0).at("devices");
+  ASSERT_EQ(devices.size(), 2U);
+  EXPECT_TRUE(devices.at(0).at("stages").empty());
+  EXPECT_EQ(devices.at(1).at("ordinal"), 5);
+  const Json& stages = devices.at(1).at("stages");
+  ASSERT_EQ(stages.size(), 1U);
+  EXPECT_EQ(stages.at(0).at("name"), "copy in");
+  EXPECT_EQ(stages.at(0).at("busy_seconds"), 2.0);
+  EXPECT_EQ(stages.at(0).at("waiting_seconds"), 0.5);
+  EXPECT_EQ(stages.at(0).at("bytes"), 77);
+  EXPECT_TRUE(json.at("phases").at(1).at("devices").empty());
+}
+
 TEST(Stats, CountWhatCrossedTheBusAndNotWhatItStandsFor) {
   Outcome outcome = outcome_of_a_sort();
   for (PhaseRecord& phase : outcome.phases) test::moved(phase, Stage::kCopyOut, 4'000, 0);

@@ -119,6 +119,25 @@ TEST(PhaseLines, SayWhereRunsWereKept) {
   EXPECT_NE(lines().find(": 3 MiB on the device, 1 MiB in memory, "), std::string::npos) << lines();
 }
 
+TEST(PhaseLines, SayWhatEachOfSeveralDevicesDid) {
+  const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
+  Plan plan = test::plan_of(test::options_for(KeyType::kF32), machine);
+  Outcome outcome = outcome_of_a_sort();
+  outcome.phases = {PhaseRecord{}, PhaseRecord{}};
+  outcome.phases[0].devices = {{4, {}}, {6, {}}};
+  outcome.phases[0].devices[1].stages[Stage::kRead].bytes = 3 * kMiB;
+  outcome.phases[1].devices = {{6, {}}};
+  outcome.phases[1].devices[0].stages[Stage::kMerge].bytes = 2 * kMiB;
+  plan.devices = {{4, "one GPU", kGiB}};
+  EXPECT_EQ(phase_lines(outcome, plan, false).find("device"), std::string::npos);
+  plan.devices.push_back({6, "another", kGiB});
+  const std::string lines = phase_lines(outcome, plan, false);
+  EXPECT_NE(lines.find("gsort: device 4 (one GPU): 0 B read, 0 B merged\n"
+                       "gsort: device 6 (another): 3 MiB read, 2 MiB merged\n"),
+            std::string::npos)
+      << lines;
+}
+
 TEST(SortLines, SayWhichDevicesWereLostUnlessQuiet) {
   const Machine machine = test::invented_machine(kGiB, 4, 64 * kGiB);
   const Plan plan = test::plan_of(test::options_for(KeyType::kF32), machine);

@@ -41,6 +41,14 @@ TEST(Trace, HoldsEverySpanWithItsTrackTimeAndBytes) {
   EXPECT_EQ(spans[2].at("cat"), "stage");
 }
 
+TEST(Trace, NamesTheDeviceOfASpan) {
+  const Json events =
+      trace_of({}, {{{1, 2, 0, Stage::kCopyIn, false, 5}, {2, 3, 0, Stage::kCopyIn, false}}})
+          .at("traceEvents");
+  EXPECT_EQ(events.at(events.size() - 2).at("args").at("device"), 5);
+  EXPECT_FALSE(events.at(events.size() - 1).at("args").contains("device"));
+}
+
 TEST(Trace, PutsOuterSpansBeforeThoseInsideThem) {
   const Json events =
       trace_of({}, {{{20, 30, 0, Stage::kWrite, false}, {10, 40, 0, Stage::kMerge, false}}})
