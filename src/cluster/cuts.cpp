@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -25,6 +26,10 @@ constexpr std::uint64_t kSumValues = 512;
 // Fences are searched so often in less time than threads take to start.
 constexpr std::uint64_t kFewLookups = 5'000;
 
+// How much more than what cannot be decided is left when a search goes on to the next step; at
+// least twice as much is.
+constexpr std::uint64_t kNarrow = 3;
+
 // Keys at random places in blocks of n elements are off their expected number by sqrt(n) / 2 at
 // most, on average, so those of several runs, with n elements in all these blocks, as well.
 double doubt_of(std::uint64_t elements) {
@@ -41,12 +46,22 @@ Error not_in_order(std::uint64_t position) {
       .hint("memory or a disk corrupted data; the old output is unchanged, repeat the sort");
 }
 
-// The values [least, greatest].
+// The values [least, greatest], and about how many elements are less than the first one, and not
+// greater than the last one.
 struct Values {
   std::uint64_t least = 0;
   std::uint64_t greatest = 0;
+  double before = 0;
+  double up_to = 0;
 
   [[nodiscard]] std::uint64_t width() const { return greatest - least; }
+  // Where the position is if elements are spread evenly.
+  [[nodiscard]] std::uint64_t likely(std::uint64_t position) const {
+    const double share = (static_cast<double>(position) - before) / std::max(up_to - before, 1.0);
+    const double place = std::clamp(share, 0.0, 1.0) * static_cast<double>(width());
+    return place < static_cast<double>(width()) ? least + static_cast<std::uint64_t>(place)
+                                                : greatest;
+  }
 };
 
 // The search for one cut. Values are all processes' alike, windows [low, high] this one's own.
@@ -66,39 +81,41 @@ struct Search {
   bool is_guessing = true;
   double doubt = 0;  // how many elements the guess may be off
 
-  // Of a round: what this process adds to the sums, then the sums; and of counts the cuts.
+  // Of a round: the values tried; what this process adds to the sums, then the sums; and of counts
+  // the cuts.
+  std::vector<std::uint64_t> tried;
   std::vector<std::uint64_t> totals;
   std::vector<Cuts> here;
 
   [[nodiscard]] bool is_narrowed() const { return is_found || values.width() == 0; }
 };
 
-// Of some values, those that a search tries in a round: number i of `count`, below the greatest,
-// spread evenly, ascending.
-struct Probes {
-  Probes(const Values& values, std::uint64_t most)
-      : least(values.least),
-        width(values.width()),
-        count(std::min(width, most)),
-        steps(count < width ? count + 1 : 0) {}
-
-  [[nodiscard]] std::uint64_t operator[](std::uint64_t i) const {
-    if (steps == 0) return least + i;
-    const std::uint64_t at = i + 1;
-    return least + (width / steps) * at + (width % steps) * at / steps;
+// The values that a search tries in a round, ascending, below the greatest: all if they are few,
+// otherwise half of them spread evenly, and half around the likely one, the nearer the denser. Of n
+// random elements, the likely one is off by sqrt(n) / 2 at most, on average.
+std::vector<std::uint64_t> probes_of(const Values& values, std::uint64_t position,
+                                     std::uint64_t most) {
+  std::vector<std::uint64_t> probes;
+  const std::uint64_t width = values.width();
+  if (width <= most) {
+    for (std::uint64_t i = 0; i < width; ++i) probes.push_back(values.least + i);
+    return probes;
   }
-
-  std::uint64_t least;
-  std::uint64_t width;
-  std::uint64_t count;
-  std::uint64_t steps;
-};
-
-std::vector<std::uint64_t> spread(const Values& values, std::uint64_t most) {
-  const Probes probes(values, most);
-  std::vector<std::uint64_t> all;
-  for (std::uint64_t i = 0; i < probes.count; ++i) all.push_back(probes[i]);
-  return all;
+  const std::uint64_t pairs = most / 4;
+  const std::uint64_t steps = most - 2 * pairs;  // one more than are spread evenly
+  for (std::uint64_t i = 1; i < steps; ++i) probes.push_back(values.least + width / steps * i);
+  const auto elements = static_cast<std::uint64_t>(std::max(values.up_to - values.before, 1.0));
+  const auto nearest = static_cast<std::uint64_t>(std::bit_width(elements)) / 2 + 1;
+  const std::uint64_t likely = std::min(values.likely(position), values.greatest - 1);
+  probes.push_back(likely);
+  for (std::uint64_t i = 1; i <= pairs; ++i) {
+    const std::uint64_t off = width >> (nearest * i / pairs);
+    probes.push_back(likely - std::min(off, likely - values.least));
+    probes.push_back(likely + std::min(off, values.greatest - 1 - likely));
+  }
+  std::ranges::sort(probes);
+  probes.erase(std::ranges::unique(probes).begin(), probes.end());
+  return probes;
 }
 
 class CutSearch {
@@ -129,7 +146,7 @@ class CutSearch {
   void begin(std::uint64_t position, std::uint64_t total) {
     Search search;
     search.position = position;
-    search.values.greatest = counts_.greatest();
+    search.values = {0, counts_.greatest(), 0, static_cast<double>(total)};
     search.slot = static_cast<unsigned>(searches_.size());
     search.low.assign(counts_.runs(), 0);
     for (std::size_t run = 0; run < counts_.runs(); ++run) {
@@ -200,11 +217,11 @@ class CutSearch {
       const auto open = those([](const Search& s) { return !s.is_narrowed() && s.uses_fences; });
       if (open.empty()) return;
       look_up(open, [this](Search& search) {
-        const Probes probes(search.values, probes_);
+        search.tried = probes_of(search.values, search.position, probes_);
         search.totals.clear();
-        for (std::uint64_t i = 0; i < probes.count; ++i) {
-          search.totals.push_back(sum_of(bounds_of(search, probes[i], &RunCounts::Bounds::least)));
-          search.totals.push_back(sum_of(bounds_of(search, probes[i], &RunCounts::Bounds::most)));
+        for (const std::uint64_t value : search.tried) {
+          search.totals.push_back(sum_of(bounds_of(search, value, &RunCounts::Bounds::least)));
+          search.totals.push_back(sum_of(bounds_of(search, value, &RunCounts::Bounds::most)));
         }
       });
       add_up(open, cost_.fence_rounds);
@@ -222,25 +239,39 @@ class CutSearch {
     return cuts;
   }
 
-  // Stops where a round leaves more than half of the values: the fences cannot decide more.
+  // Stops where a round leaves more than half of the values, or few more elements than blocks have
+  // that hold a value: the fences cannot decide more.
   void narrow_by_fences(Search& search) const {
-    const Probes probes(search.values, probes_);
     const std::vector<std::uint64_t>& totals = search.totals;
+    const std::uint64_t width = search.values.width();
+    const auto likely = [&](std::size_t i) {
+      return (static_cast<double>(totals[2 * i]) + static_cast<double>(totals[2 * i + 1])) / 2;
+    };
     std::optional<std::uint64_t> above;
     std::optional<std::uint64_t> below;
-    for (std::uint64_t i = 0; i < probes.count; ++i) {
+    std::uint64_t open = 0;  // the elements of these blocks, above
+    std::uint64_t most = 0;
+    std::uint64_t least = 0;
+    for (std::size_t i = 0; i < search.tried.size(); ++i) {
       if (totals[2 * i] >= search.position && !above) {
-        above = probes[i];
-        search.doubt = doubt_of(totals[2 * i + 1] - totals[2 * i]);
+        above = search.tried[i];
+        search.values.up_to = likely(i);
+        most = totals[2 * i + 1];
+        open = most - totals[2 * i];
+        search.doubt = doubt_of(open);
       }
-      if (totals[2 * i + 1] < search.position) below = probes[i];
+      if (totals[2 * i + 1] >= search.position) continue;
+      below = search.tried[i];
+      least = totals[2 * i];
+      search.values.before = likely(i);
     }
     if (above && below && *above <= *below) throw not_in_order(search.position);
     if (above) search.high = bounds_of(search, *above, &RunCounts::Bounds::most);
     if (below) search.low = bounds_of(search, *below, &RunCounts::Bounds::least);
     if (above) search.values.greatest = *above;
     if (below) search.values.least = *below + 1;
-    search.uses_fences = search.values.width() <= probes.width / 2;
+    const bool is_narrow = above && below && most - least <= kNarrow * open;
+    search.uses_fences = !is_narrow && search.values.width() <= width / 2;
     search.guess = search.values;
   }
 
@@ -250,13 +281,14 @@ class CutSearch {
       const auto open = those([](const Search& s) { return !s.is_narrowed() && s.is_guessing; });
       if (open.empty()) return;
       look_up(open, [this](Search& search) {
+        search.tried = probes_of(search.guess, search.position, probes_);
         search.totals.clear();
-        for (const std::uint64_t value : spread(search.guess, probes_)) {
+        for (const std::uint64_t value : search.tried) {
           search.totals.push_back(expected_up_to(search, value));
         }
       });
       add_up(open, cost_.fence_rounds);
-      for (Search* const search : open) narrow_guess(*search, spread(search->guess, probes_));
+      for (Search* const search : open) narrow_guess(*search);
     }
   }
 
@@ -268,17 +300,22 @@ class CutSearch {
     return sum;
   }
 
-  static void narrow_guess(Search& search, std::span<const std::uint64_t> values) {
+  static void narrow_guess(Search& search) {
     const auto position = static_cast<double>(search.position);
     const std::uint64_t width = search.guess.width();
-    for (std::size_t i = values.size(); i-- > 0;) {
+    for (std::size_t i = search.tried.size(); i-- > 0;) {
       const auto total = static_cast<double>(search.totals[i]);
-      if (total >= position + search.doubt) search.guess.greatest = values[i];
+      if (total >= position + search.doubt) {
+        search.guess.greatest = search.tried[i];
+        search.guess.up_to = total;
+      }
       if (total >= position - search.doubt) continue;
-      search.guess.least = values[i];
+      search.guess.least = search.tried[i];
+      search.guess.before = total;
       break;
     }
-    search.is_guessing = search.guess.width() > 0 && search.guess.width() <= width / 2;
+    search.is_guessing = search.guess.width() > 0 && search.guess.width() <= width / 2 &&
+                         search.guess.up_to - search.guess.before > kNarrow * search.doubt;
   }
 
   // Reads blocks.
@@ -297,36 +334,39 @@ class CutSearch {
       for_each(open, [this](Search& search) {
         search.here.clear();
         search.totals.clear();
-        for (const std::uint64_t value : tried(search)) {
+        search.tried = to_count(search);
+        for (const std::uint64_t value : search.tried) {
           search.here.push_back(
               counts_at(search, value, search.here.empty() ? search.low : search.here.back()));
           search.totals.push_back(sum_of(search.here.back()));
         }
       });
       add_up(open, cost_.rounds);
-      for (Search* const search : open) narrow_by_counts(*search, tried(*search));
+      for (Search* const search : open) narrow_by_count(*search);
     }
   }
 
   // The values that a search counts next: the ends of the guess, if it has one.
-  [[nodiscard]] std::vector<std::uint64_t> tried(const Search& search) const {
+  [[nodiscard]] std::vector<std::uint64_t> to_count(const Search& search) const {
     std::vector<std::uint64_t> ends;
     if (search.guess.least > search.values.least) ends.push_back(search.guess.least);
     if (search.guess.greatest < search.values.greatest) ends.push_back(search.guess.greatest);
-    return ends.empty() ? spread(search.values, probes_) : ends;
+    return ends.empty() ? probes_of(search.values, search.position, probes_) : ends;
   }
 
-  static void narrow_by_counts(Search& search, std::span<const std::uint64_t> values) {
+  static void narrow_by_count(Search& search) {
     const std::vector<std::uint64_t>& totals = search.totals;
     const auto reached = static_cast<std::size_t>(
         std::ranges::lower_bound(totals, search.position) - totals.begin());
     if (reached > 0) {
       search.low = search.here[reached - 1];
-      search.values.least = values[reached - 1] + 1;
+      search.values.least = search.tried[reached - 1] + 1;
+      search.values.before = static_cast<double>(totals[reached - 1]);
     }
     if (reached < totals.size()) {
       search.high = search.here[reached];
-      search.values.greatest = values[reached];
+      search.values.greatest = search.tried[reached];
+      search.values.up_to = static_cast<double>(totals[reached]);
       if (totals[reached] == search.position) {
         search.low = search.high;
         search.is_found = true;
@@ -371,7 +411,9 @@ class CutSearch {
       if (search.is_found) continue;
       if (search.word + 1 < counts_.words()) {
         ++search.word;
-        search.values = search.guess = {0, ~std::uint64_t{0}};
+        search.values = {0, ~std::uint64_t{0}, static_cast<double>(search.totals[0]),
+                         static_cast<double>(search.totals[1])};
+        search.guess = search.values;
         continue;
       }
       std::uint64_t left = missing[i] - std::min(missing[i], before[i]);

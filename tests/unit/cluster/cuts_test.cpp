@@ -218,8 +218,8 @@ TEST(Cuts, TakeFewRoundsOfRandomKeys) {
     std::ranges::sort(run);
   }
   const CutCost cost = expect_exact(ranks, 1, {3000}, 0, 64);
-  EXPECT_LE(cost.fence_rounds + cost.rounds, 16);
-  EXPECT_LE(cost.sum_bytes, 5'000);
+  EXPECT_LE(cost.fence_rounds + cost.rounds, 10);
+  EXPECT_LE(cost.sum_bytes, 2'500);
 }
 
 TEST(Cuts, ReadLittleMoreThanABlockOfEachRunOfRandomKeys) {
