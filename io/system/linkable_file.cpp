@@ -3,7 +3,9 @@
 #include <cerrno>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "io/system/held_signals.hpp"
 #include "io/system/sys.hpp"
@@ -54,10 +56,31 @@ void LinkableFile::put_in_free_place(std::uint64_t bytes) {
   const HeldSignals held;  // none leaves both names
   if (new_file_.name.empty()) remove_left_name(folder_, target_);
   const int refused = link_as(new_file_.file, folder_, target_);
-  if (refused != 0) throw failed(refused);
+  const bool has_no_links = refused == EPERM || refused == EOPNOTSUPP;
+  if (has_no_links && !new_file_.name.empty()) return rename_to_free_place();
+  // A link that NFS has made twice is there already when it answers.
+  if (refused != 0 && (refused != EEXIST || !is_target())) throw failed(refused);
   if (new_file_.name.empty()) return;
   sys::unlink_at(folder_.file.fd(), new_file_.name.c_str());
   new_file_.name.clear();
+}
+
+// For file systems without hard links, where files have a hidden name from the start.
+void LinkableFile::rename_to_free_place() {
+  int result = 0;
+  do {
+    result = sys::rename_to_free(folder_.file.fd(), new_file_.name.c_str(), target_.c_str());
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) throw failed(errno);
+  new_file_.name.clear();
+}
+
+bool LinkableFile::is_target() const {
+  struct stat found = {};
+  const int flags = AT_SYMLINK_NOFOLLOW;
+  if (sys::stat_at(folder_.file.fd(), target_.c_str(), &found, flags) != 0) return false;
+  const struct stat own = new_file_.file.facts();
+  return found.st_dev == own.st_dev && found.st_ino == own.st_ino;
 }
 
 void LinkableFile::note_written(std::uint64_t offset, std::uint64_t bytes) {

@@ -41,6 +41,8 @@ class LinkableFile {
   void put_in_free_place(std::uint64_t bytes);
 
  private:
+  void rename_to_free_place();
+  [[nodiscard]] bool is_target() const;
   void require_written(std::uint64_t bytes) const;
   [[nodiscard]] Error wrong(std::string reason, std::uint64_t offset) const;
   [[nodiscard]] Error failed(int error_number) const;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <mutex>
 #include <utility>
 
@@ -159,6 +160,10 @@ int close(int fd) {
 
 int rename_at(int folder, const char* from, const char* to) {
   return fails(Call::kRename) ? -1 : ::renameat(folder, from, folder, to);
+}
+
+int rename_to_free(int folder, const char* from, const char* to) {
+  return fails(Call::kRename) ? -1 : ::renameat2(folder, from, folder, to, RENAME_NOREPLACE);
 }
 
 int link_at(int from_folder, const char* from, int folder, const char* to, int flags) {

@@ -30,7 +30,7 @@ enum class Call : std::uint8_t {
   kFdatasync,  // fdatasync
   kSyncRange,  // sync_file_range
   kClose,      // close
-  kRename,     // renameat
+  kRename,     // renameat, renameat2
   kLink,       // linkat
   kUnlink,     // unlinkat
   kFtruncate,  // ftruncate
@@ -73,6 +73,8 @@ void clear_faults();
 int sync_file_range(int fd, off_t offset, off_t bytes, unsigned flags);
 int close(int fd);
 [[nodiscard]] int rename_at(int folder, const char* from, const char* to);
+// EEXIST if anything has the name `to`.
+[[nodiscard]] int rename_to_free(int folder, const char* from, const char* to);
 [[nodiscard]] int link_at(int from_folder, const char* from, int folder, const char* to, int flags);
 int unlink_at(int folder, const char* name);
 [[nodiscard]] int make_folder(const char* path, mode_t mode);

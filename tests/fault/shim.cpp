@@ -217,6 +217,11 @@ int renameat(int from_folder, const char* from, int to_folder, const char* to) {
     return static_cast<int>(::syscall(SYS_renameat, from_folder, from, to_folder, to));
   });
 }
+int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
+  return guarded("rename", -1, [&] {
+    return static_cast<int>(::syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+  });
+}
 int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) {
   return guarded("link", -1, [&] {
     return static_cast<int>(::syscall(SYS_linkat, from_folder, from, to_folder, to, flags));

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/system/linkable_file.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
@@ -121,6 +122,38 @@ TEST(TemporaryFile, LeavesWhatWasPlantedUnderTheHiddenName) {
     EXPECT_EQ(::unlink((temp / next.name).c_str()), 0);
     EXPECT_EQ(test::read_file(temp / "victim"), test::bytes_of("of somebody")) << what;
   }
+}
+
+TEST(LinkableFile, IsRenamedWhereTheFileSystemHasNoLinks) {
+  for (const int refused : {EPERM, EOPNOTSUPP}) {
+    const TempFolder folder;
+    const Folder opened = open_folder(folder.path(), ErrorKind::kOutput);
+    constexpr bool kIsHidden = true;
+    {
+      LinkableFile file(opened, "out", "out", kIsHidden);
+      const FaultScope no_links({sys::Call::kLink, 1, refused, true});
+      file.put_in_free_place(0);
+      EXPECT_TRUE(file.hidden_name().empty());
+    }
+    EXPECT_EQ(folder.entries(), std::vector<std::string>{"out"});
+    {
+      LinkableFile second(opened, "out", "out", kIsHidden);
+      const FaultScope no_links({sys::Call::kLink, 1, refused, true});
+      EXPECT_THROW(second.put_in_free_place(0), Error);  // the name is taken
+    }
+    EXPECT_EQ(folder.entries(), std::vector<std::string>{"out"});
+  }
+}
+
+TEST(LinkableFile, FindsItsOwnLinkThatIsThereAlready) {
+  const TempFolder folder;
+  const Folder opened = open_folder(folder.path(), ErrorKind::kOutput);
+  LinkableFile file(opened, "out", "out");
+  ASSERT_EQ(link_as(file.file(), opened, "out"), 0);
+  file.put_in_free_place(0);
+  EXPECT_EQ(folder.entries(), std::vector<std::string>{"out"});
+  LinkableFile other(opened, "out", "out");
+  EXPECT_THROW(other.put_in_free_place(0), Error);
 }
 
 TEST(TemporaryFile, NamesAreHiddenAndDiffer) {
