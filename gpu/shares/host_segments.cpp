@@ -66,9 +66,10 @@ std::uint64_t keys_of_groups(const HostArrays& arrays, std::uint32_t devices,
   return std::clamp(share, least_keys, std::max(least_keys, kMostGroupKeys));
 }
 
-// Largest first.
+// Those that have keys, the largest first.
 std::vector<Group> groups_of(const HostArrays& arrays, std::uint64_t most_keys) {
   std::vector<Group> groups{};
+  if (require_arrays(arrays) == 0) return groups;  // any number of arrays may be empty
   for (std::uint64_t array = 0; array < arrays.array_count; ++array) {
     const std::uint64_t begin = begin_of(arrays, array);
     const std::uint64_t keys = begin_of(arrays, array + 1) - begin;

@@ -44,10 +44,12 @@ RunFiles::RunFiles(const std::vector<std::string>& folders, const RunStoreOption
   for (unsigned thread = 2; thread < threads; ++thread) add_files_in_memory(folders.size());
 }
 
-// One more file in each folder whose files stay in memory. Without it, runs are only slower.
+// One more file in each folder, if all files stay in memory: beside a disk, they would take more
+// than their folder's share of the runs. Without them, runs are only slower.
 void RunFiles::add_files_in_memory(std::size_t folders) {
+  const auto stays_in_memory = [](const auto& stripe) { return stripe->stays_in_memory; };
+  if (!std::ranges::all_of(stripes_, stays_in_memory)) return;
   for (std::size_t i = 0; i < folders; ++i) {
-    if (!stripes_[i]->stays_in_memory) continue;
     auto stripe = std::make_unique<Stripe>();
     stripe->name = stripes_[i]->name;
     try {

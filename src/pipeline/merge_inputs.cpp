@@ -123,7 +123,7 @@ class GroupMerge {
     try {
       std::optional<StagingSink> staging;
       if (!staging_memory.empty()) {
-        const unsigned threads = staging_threads(context_.plan.threads, sizes_.lanes);
+        const unsigned threads = staging_threads(context_.plan, sizes_.lanes);
         staging.emplace(staging_memory, order_.element_bytes(), threads, sink);
       }
       while (const auto part = filled_.pop()) {

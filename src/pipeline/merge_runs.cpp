@@ -73,7 +73,7 @@ void merge_range(const MergeContext& context, const MergeShare& share, PieceSink
   const LaneBuffers buffers = lay_out(context.memory, sizes);
   const PartMerge merge{share.runs, plan.element_bytes, share.form, context.meter};
   const bool staged = share.form == KeyForm::kRaw && plan.output.is_stream;
-  const unsigned stagers = staging_threads(plan.threads, sizes.lanes);
+  const unsigned stagers = staging_threads(plan, sizes.lanes);
   PartQueue parts({share.runs, plan.element_bytes, plan.run.block_elements * plan.element_bytes,
                    context.store.scratch_bytes(), plan.job.element.cut_by_prefix()},
                   share.range, {sizes.part_elements, sizes.least_part_elements, sizes.lanes});

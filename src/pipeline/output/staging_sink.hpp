@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "engine/engine.hpp"
+#include "plan/plan.hpp"
 
 namespace gsort {
 
@@ -40,10 +41,12 @@ class StagingSink final : public PieceSink {
   std::atomic<std::size_t> filled_{0};
 };
 
-// The threads of a StagingSink, of `threads` in all: lanes that keep all of them busy prove their
-// parts by themselves.
-[[nodiscard]] constexpr unsigned staging_threads(unsigned threads, unsigned lanes) {
-  return threads <= lanes ? 1 : std::min(threads, 8U);
+// The threads of a StagingSink. Lanes that keep all threads busy prove their parts by themselves.
+// Where elements become text or are compressed, the writer has threads of its own for each piece,
+// and memory for a few pieces.
+[[nodiscard]] constexpr unsigned staging_threads(const Plan& plan, unsigned lanes) {
+  const bool is_encoded = !plan.job.output_form.is_plain();
+  return is_encoded || plan.threads <= lanes ? 1 : std::min(plan.threads, 8U);
 }
 
 }  // namespace gsort

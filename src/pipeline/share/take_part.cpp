@@ -109,13 +109,25 @@ PartRecord record_of(const PartJob& job, const FormedShares& shares, const Outpu
   return record;
 }
 
-// For what is missing of the whole output: other parts may be written at the same time.
-void require_room(const io::OutputPlace& place, const PartRecord& record) {
+// Of the whole output. Of a file that the file system compresses, fewer bytes are allocated than
+// parts were written.
+std::uint64_t bytes_written(const io::OutputPlace& place, const PartRecord& record) {
   const io::SharedFile file(place, shared_name(place.name, record.job),
                             io::SharedFile::Access::kLook);
-  const std::uint64_t there = file.exists() ? file.allocated_bytes() : 0;
+  if (!file.exists()) return 0;
+  std::uint64_t parts = 0;
+  PartRecord other = record;
+  for (other.part = 0; other.part < record.parts; ++other.part) {
+    parts += io::read_record(place, record_name(place.name, other)) ? 1 : 0;
+  }
+  const std::uint64_t in_parts = record.file_bytes / record.parts * parts;
+  return std::min(record.file_bytes, std::max(file.allocated_bytes(), in_parts));
+}
+
+// For what is missing of the whole output: other parts may be written at the same time.
+void require_room(const io::OutputPlace& place, const PartRecord& record) {
   const io::SpaceNeed need{std::span(&place.folder, 1),
-                           record.file_bytes - std::min(record.file_bytes, there),
+                           record.file_bytes - bytes_written(place, record),
                            "the parts that are not written yet"};
   io::require_space(std::span(&need, 1));
 }
