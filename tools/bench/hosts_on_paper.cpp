@@ -313,7 +313,7 @@ std::vector<Constant> constants() {
        "runs of 17.6 MiB"},
       {"merging, 16 slices", fmt::format("{} ns a key and core", kMergeNs), kMeasured},
       {"of that by slices", slice_costs(), "`tools/bench/results/tried.md`"},
-      {"a round of sums", fmt::format("{} for a batch of borders", kRoundsOfABatch), kSums},
+      {"rounds of sums", fmt::format("{} for a batch of borders", kRoundsOfABatch), kSums},
       {"bytes of sums", fmt::format("{} for a border", bytes_words(kSumBytesOfABorder)), kSums},
       {"searching fences and blocks",
        fmt::format("{:.0f} µs for a border and run, of one core", kCutSeconds * 1e6), kMeasured},
