@@ -1,5 +1,5 @@
-// What a call requires of the arrays that it is given: aligned memory, and nothing written that
-// another one needs. Throws: Error(kUsage).
+// What a call requires of the arrays that it is given: aligned memory, and no overlap with an array
+// that it writes. Throws: Error(kUsage).
 #pragma once
 
 #include <cstddef>

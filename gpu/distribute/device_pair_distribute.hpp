@@ -11,8 +11,8 @@
 
 namespace gsort::gpu {
 
-// So many pairs or more are distributed, fewer are sorted by sort_pairs. No count until both are
-// measured on a card.
+// The least number of pairs that are distributed; sort_pairs sorts fewer. Until both are measured
+// on a card, no count reaches it.
 inline constexpr std::uint64_t kLeastDistributedPairs = ~std::uint64_t{0};
 
 // Device memory that sort_pairs_by_distribution needs for `count` pairs and the same choice: one

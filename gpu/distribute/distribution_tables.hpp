@@ -24,7 +24,7 @@ template <class Key>
   return taken;
 }
 
-// What is written, in device memory.
+// What the launches write, in device memory.
 template <class Key>
 struct DistributionTables {
   Key* sample = nullptr;

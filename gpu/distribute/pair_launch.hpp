@@ -1,6 +1,7 @@
-// What the kernels of the sort of pairs by distribution are told, beside launch.hpp, and their
-// launches. Each queues one kernel on `stream`, with the shape that tuning.hpp has for PairOf<Key,
-// Value> or kPairDistribution has, and checks the launch. Throws: Error(kDevice) naming the kernel.
+// The arguments of the kernels that sort pairs by distribution, beside those in launch.hpp, and
+// their launches. Each queues one kernel on `stream`, with the shape that tuning.hpp has for
+// PairOf<Key, Value> or kPairDistribution has, and checks the launch. Throws: Error(kDevice) naming
+// the kernel.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +31,9 @@ template <class Key, class Value>
   return kPairStageBytes<Key, Value> + kBinsBytes <= most_shared_bytes(architecture);
 }
 
-// One distribution, or the count before it; a block of either has the same stretch of tiles. What
-// is alike in a distribution of keys is in `keys`, of which chunks are not used: pairs lie where
-// the sorted array will have their bucket.
+// One distribution, or the count before it; a block of either has the same stretch of tiles. What a
+// distribution of keys takes, too, is in `keys`, whose chunks are not used: pairs lie where the
+// sorted array will have their bucket.
 template <class Key, class Value>
 struct PairDistributionPass {
   DistributionPass<Key> keys;

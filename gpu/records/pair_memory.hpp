@@ -54,7 +54,7 @@ template <class Key, class Value>
 void require_arrays_to_sort(ConstPairs<Key, Value> input, Pairs<Key, Value> output,
                             std::uint64_t count, const void* scratch, std::size_t scratch_bytes,
                             const char* operation) {
-  // An input that is its output has been looked at as the output.
+  // An input that is its output has been checked as the output.
   const std::uint64_t key_bytes = input.keys == output.keys ? 0 : count * sizeof(Key);
   const std::uint64_t value_bytes = input.values == output.values ? 0 : count * sizeof(Value);
   require_memory(input.keys, key_bytes, sizeof(Key), operation, "the input's keys");

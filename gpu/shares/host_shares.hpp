@@ -1,6 +1,6 @@
 // Sorting keys, or pairs of keys and values, in host memory on several devices, whose links to the
-// host add up. Devices need not be alike: each takes the next chunk of the input when it is free,
-// as long as its memory has room, and later the next piece of the sorted sequence
+// host work at the same time. Devices need not be alike: each takes the next chunk of the input
+// when it is free, as long as its memory has room, and later the next piece of the sorted sequence
 // (work_shares.hpp). Any host code may include this file.
 //
 // Each device copies its chunks in, sorts them, and merges up to eight neighbours to a run. Exact

@@ -1,9 +1,9 @@
 // Sorts and merges of keys of 8 and 16 bits in device memory: the functions of the other rooms,
 // with the same requests, results, requirements and errors. Any host code may include this file.
 //
-// A call makes words of 32 bits of the keys, sorts or merges those, and makes keys of them. Scratch
-// memory is 4 bytes a key, 8 where a call does not work in place, and what the same call needs for
-// keys of 32 bits.
+// A call turns the keys into words of 32 bits, sorts or merges these, and turns them into keys
+// again. Scratch memory is 4 bytes a key, 8 where a call does not work in place, and what the same
+// call needs for keys of 32 bits.
 #pragma once
 
 #include <concepts>

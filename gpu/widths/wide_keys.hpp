@@ -1,9 +1,9 @@
 // Sorts and merges of keys of 128 bits in device memory: the functions of the other rooms, with the
 // same requests, results, requirements and errors. Any host code may include this file.
 //
-// Keys alone are sorted and merged by kernels for keys of 128 bits. Pairs are sorted by two stable
-// sorts of (half a key, number), then gathered; merges of pairs are such sorts. Many arrays of keys
-// are sorted as pairs are (device_pair_batch.hpp), at most 2^32 keys.
+// Keys alone are sorted and merged by kernels for keys of 128 bits. Pairs are sorted twice, stably,
+// as pairs of half a key and a number, then gathered; merges of pairs are such sorts. Many arrays
+// of keys are sorted as pairs are (device_pair_batch.hpp), at most 2^32 keys.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ template <WideKey Key>
 template <WideKey Key>
 void sort_keys_by_distribution(const KeySort<Key>& sort);
 
-// Scratch memory of the merges below is also for a copy of the keys, which keys take that are not
-// ordered numbers.
+// Merges copy keys that are not ordered numbers first; their scratch memory includes room for the
+// copy.
 template <WideKey Key>
 [[nodiscard]] std::size_t merge_arrays_scratch_bytes(std::uint64_t total);
 template <WideKey Key>

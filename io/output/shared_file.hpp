@@ -52,7 +52,7 @@ class SharedFile {
   // kLook: whether the file is there.
   [[nodiscard]] bool exists() const { return file_.is_open(); }
   [[nodiscard]] std::uint64_t bytes() const;
-  [[nodiscard]] std::uint64_t allocated_bytes() const;  // of its file system: what is written
+  [[nodiscard]] std::uint64_t allocated_bytes() const;  // space it has on its file system
   [[nodiscard]] std::uint64_t number() const;           // of the file on its file system
 
   // Makes it so long, if it is shorter. Throws: Error(kOutput).

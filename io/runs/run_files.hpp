@@ -1,7 +1,7 @@
-// RunFiles: the temporary files of a RunStore, one unnamed file in each folder (or the one file of
-// a persistent store), and where in them is room. Knows bytes and folders; how blocks become
-// buffers is the business of write_buffers.hpp. Where runs stay in memory (tmpfs, page cache) each
-// folder has several files, because threads cannot write to one file at the same time.
+// RunFiles: the temporary files of a RunStore, and where in them is room. They are unnamed, one in
+// each folder (or the one file of a persistent store). Where runs stay in memory (tmpfs, page
+// cache) a folder has several, because threads cannot write to one file at the same time. Knows
+// bytes and folders; write_buffers.hpp makes buffers of blocks.
 //
 // Each buffer goes to the next file. When a folder is full (or over quota, or its file as large
 // as may be) the one after it is tried; if all are full, that is an Error.

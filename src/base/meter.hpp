@@ -131,8 +131,8 @@ class Meter {
 struct MeterTrack;
 struct DeviceCounters;
 
-// While this lives, what spans of the calling thread measure counts for the device, too. None: for
-// no device. A thread that works for another one is told the device by device().
+// While this lives, what the spans of the calling thread measure is also counted for the device;
+// with none, for no device. A thread that starts another one to do its work passes on device().
 class DeviceScope {
  public:
   explicit DeviceScope(std::optional<int> device) noexcept : outer_(device_) { device_ = device; }

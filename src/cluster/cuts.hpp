@@ -22,8 +22,8 @@
 // at most; half lie around the value that is likely from the sums before. A round is one sum of 8 B
 // bytes a cut, 16 B with fences. Of random keys, a batch of cuts takes 8 to 10 rounds, 1.2 KB a
 // cut; with all values spread evenly it took 12, 2.1 KB. A cut of random keys reads 1.6 blocks of
-// each run; without the guess it read 3.7. Threads read for several cuts at the same time, so that
-// a disk has as many reads to do as it takes at once.
+// each run; without the guess it read 3.7. Threads read for several cuts at the same time, to keep
+// disks busy.
 //
 // Source: M. Rahn, P. Sanders, J. Singler, "Scalable Distributed-Memory External Sorting" (2010),
 // doi:10.1109/ICDE.2010.5447825, splits exactly, too.
@@ -66,7 +66,7 @@ class RunCounts {
                                             std::uint64_t high) = 0;
 };
 
-// How many threads a process takes for it: they wait for disks more than they calculate.
+// How many threads of a process search for cuts: they wait for disks more than they calculate.
 [[nodiscard]] constexpr unsigned cut_threads(unsigned threads) {
   return std::clamp(2 * threads, 4U, 32U);
 }
@@ -82,10 +82,10 @@ struct CutCost {
 using Cuts = std::vector<std::uint64_t>;
 
 // Together, with the same positions: the cuts of each, in ascending order, of this process's runs.
-// As many threads read blocks and search fences, each for one position at a time. Requires: threads
-// >= 1; counts.slots() is the same in all processes, at least 1; positions are at most the sum
-// of all elements of all processes. Ensures: cuts of a position lie in their runs, not before those
-// of the position in front of it, and add up to it over all processes.
+// `threads` threads read blocks and search fences, each for one position at a time.
+// Requires: threads >= 1; counts.slots() is the same in all processes, at least 1; positions are at
+// most the sum of all elements of all processes. Ensures: cuts of a position lie in their runs, not
+// before those of the position in front of it, and add up to it over all processes.
 // Throws: as RunCounts::count; Error(kCorrupt) when runs are not in order.
 [[nodiscard]] std::vector<Cuts> find_cuts(Team& team, RunCounts& counts,
                                           std::span<const std::uint64_t> positions,

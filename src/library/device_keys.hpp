@@ -47,7 +47,7 @@ struct alignas(16) Uuid {
 };
 
 // The types of keys that the device sorts. Float16 and BFloat16 have the bits of CUDA's __half and
-// __nv_bfloat16, whose arrays may be given as theirs; UInt128 and Int128 are the compiler's.
+// __nv_bfloat16, whose arrays may be given as theirs; UInt128 and Int128 are the compiler's types.
 template <class Key>
 concept DeviceKey = SortableKey<Key> || std::same_as<Key, Time64> || std::same_as<Key, Float16> ||
     std::same_as<Key, BFloat16> || std::same_as<Key, UInt128> || std::same_as<Key, Int128> ||

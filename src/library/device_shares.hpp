@@ -109,8 +109,8 @@ struct HostSegments {
   const std::uint64_t* offsets = nullptr;  // in host memory
 };
 
-// For each of so many devices. Like devices then end at about the same time. A device with less
-// takes those arrays for which it has room.
+// For each of so many devices. With this, devices of the same speed end at about the same time. A
+// device with less memory takes those arrays for which it has room.
 template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t host_segments_scratch_bytes(const HostSegments& segments,
                                                       unsigned devices);

@@ -58,24 +58,21 @@ struct OwnText {
 constexpr OwnText kOwnTexts[] = {
     {"output",
      "A regular file, in a folder that all hosts see under the same path. FILE may be an input. "
-     "With "
-     "--parts, FILE has {rank} in its name."},
+     "With --parts, FILE has {rank} in its name."},
     {"format",
      "Raw keys, NumPy arrays (of records, too) of one dimension, or SOSD files, which are raw keys "
      "behind their number in 64 bits, little endian; with --parts the output may be text, decimal "
      "numbers one a line. Without it, suffixes decide (.npy, .txt, else raw), for each FILE and "
      "for the output; an output without such a suffix gets the format of the first FILE. One value "
      "is for input and output; --format=npy:bin reads arrays and writes raw keys. An array's "
-     "header "
-     "gives type and byte order; -t gives the type of a SOSD file. In text, every NaN is nan or "
-     "-nan, without its payload; -v prints how many payloads were lost."},
+     "header gives type and byte order; -t gives the type of a SOSD file. In text, every NaN is "
+     "nan or -nan, without its payload; -v prints how many payloads were lost."},
     {"temporary-directory",
      "Name a local disk: each host keeps the runs of its share there. The default is $TMPDIR, "
      "else /var/tmp."},
     {"compress",
      "Needs --parts. Without it, the output's suffix decides (.gz, .bz2, .xz, .zst), else none. "
-     "Each "
-     "file is a series of members, which every tool reads as one file."},
+     "Each file is a series of members, which every tool reads as one file."},
     {"progress",
      "Rank 0 shows how far all processes are, and the slowest. auto: if its standard error is a "
      "terminal, after the first second; most launchers make it a pipe. always: also elsewhere, one "
@@ -91,8 +88,8 @@ constexpr OwnText kOwnTexts[] = {
      "and --fingerprint show it, of gsort, too."},
     {"top",
      "With -r the N greatest. Each host forms the runs of its whole share; only what is among the "
-     "first N crosses the network. With -u, N elements of distinct keys: then all cross the "
-     "network."},
+     "first N crosses the network. With -u, N elements of distinct keys: then all elements cross "
+     "the network."},
     {"inputs-here",
      "Each process reads the FILEs that its own command names, on its own disks; all other options "
      "are those of rank 0. Elements are sorted, or checked by -c, as if the FILEs of rank 0 came "
@@ -100,9 +97,10 @@ constexpr OwnText kOwnTexts[] = {
      "rank 0's first FILE, gives the type.",
      "each host has FILEs of its own"},
     {"unique",
-     "Of records, the first one of each key is written. The processes first merge into temporary "
-     "files of distinct elements, then write these. With --parts, but without --top, each writes "
-     "at once what does not repeat in its share, so that the files differ in length.",
+     "Of records, the first one of each key is written. Each process first merges its share into "
+     "one more run, of distinct elements, in memory or temporary files; then all write from these "
+     "runs. With --parts, but without --top, each writes at once what does not repeat in its "
+     "share, so the files differ in length.",
      "one of each key; with -c: no key may repeat"},
 };
 
@@ -115,11 +113,11 @@ constexpr auto kOwnRows = std::to_array<OptionSpec>({
      .help = "write one file per process",
      .more = "-o gives the names: in sorted-{rank}.u64, gsort-mpi replaces {rank} by the number of "
              "the process, 0 to P-1, with leading zeros. The folders may be local disks. The "
-             "files hold consecutive parts of the result, which differ by one element at most: "
-             "raw keys and lines of text in the order of their numbers are what one output would "
-             "hold, and so is what compressed files hold; each .npy or SOSD file is complete by "
-             "itself. Either all files appear or none, unless a "
-             "process is killed in the last step; a file that exists already is an error.",
+             "files hold consecutive parts of the result, which differ by one element at most. "
+             "Joined in the order of their numbers, files of raw keys or text, also compressed, "
+             "hold what one output would hold; each .npy or SOSD file is complete by itself. "
+             "Either all files appear or none, unless a process is killed in the last step; a file "
+             "that exists already is an error.",
      .apply = [](Options& o, Text) { o.parts = true; }},
     {.name = "generate",
      .value_kind = kRequired,

@@ -93,9 +93,8 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .help = "decompress inputs: auto|none" GSORT_CODECS(GSORT_BAR_AND_NAME),
      .more =
          "auto, the default, looks at the first bytes of each FILE. Data after the last gzip, "
-         "bzip2, xz or "
-         "zstd member is an error, except zeros after gzip and the padding of the xz format. "
-         "zstd windows of up to 128 MiB are read; for larger ones use zstd -dc --long=31 "
+         "bzip2, xz or zstd member is an error, except zeros after gzip and the padding of the xz "
+         "format. zstd windows of up to 128 MiB are read; for larger ones use zstd -dc --long=31 "
          "FILE | gsort -t TYPE. A pipe that begins with a skippable zstd frame of 4 KiB or more "
          "needs zstd or none here. The manual page explains how much memory decompression needs.",
      .apply = set_decompress},

@@ -26,8 +26,8 @@ void require_asked_engine(const Resources& resources, const Machine& machine);
 // Keys of one and two bytes, which no engine sorts.
 [[nodiscard]] bool is_counted(const Job& job);
 
-// Seconds that the first `devices` GPUs take to start and to move the input, and what of it has to
-// be spilled: faster links and more memory save time, each further start costs some.
+// Seconds that the first `devices` GPUs take to start, and to move the input and what must be
+// spilled of it: faster links and more memory save time, each further start costs some.
 // Requires: the size of the input is known, and there are so many GPUs.
 [[nodiscard]] double predicted_seconds_on(const Job& job, const Machine& machine,
                                           std::size_t devices);

@@ -23,9 +23,9 @@ struct Rates {
   static constexpr double kUsualGpu = 10e9;
   // Until CUDA has started in a new process. H200.
   static constexpr double kUsualCudaStart = 0.3;
-  // What each further device adds until it sorts, its lanes and pinned memory included. Two H100s.
+  // Added by each further device until it sorts, its lanes and pinned memory included. Two H100s.
   static constexpr double kFurtherCudaStart = 0.5;
-  // What of a link's speed chunks reach, there and back. PCI Express 5.
+  // The share of a link's speed that chunks reach, each way. PCI Express 5.
   static constexpr double kLinkShare = 0.8;
   // A disk, both ways, and a core that reads from the page cache.
   static constexpr double kUsualDiskRead = 3e9;

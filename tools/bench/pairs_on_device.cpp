@@ -1,6 +1,6 @@
 // gsort-bench pairs: u32 keys with u32 values, u64 keys with u32 and with u64 values, sorted
 // stably. The values are the pairs' positions, so the output shows whether equal keys kept their
-// order. Beside sort_pairs, its sort by distribution, which no other program uses yet.
+// order. It also measures the sort of pairs by distribution, which no other program uses yet.
 #include "bench/pairs_bench.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
@@ -18,7 +18,7 @@ void sort_by_gsort(const CubPairs<Key, Value>& pairs, CubScratch scratch) {
                                .scratch = {scratch.memory, scratch.bytes}});
 }
 
-// For benchmarks: inputs too small to gain by it are distributed, too.
+// For benchmarks: inputs that are too small to gain from it are distributed, too.
 constexpr std::uint64_t kLeastPairs = std::uint64_t{1} << 20;
 
 template <class Key, class Value>

@@ -36,7 +36,7 @@ class ClusterOutput : public PieceSink {
   // the disk. Throws: Error when others have come here, or they cannot be synced.
   virtual void finish(const PartTable& parts, std::uint64_t elements) = 0;
 
-  // How many NaN this process has written as text, which does not hold their payloads.
+  // How many NaN lost their payloads when this process wrote them as text.
   [[nodiscard]] virtual std::uint64_t lost_nan_payloads() const { return 0; }
 
   // Together. Throws: Error, as Team; no process has changed anything then, unless it was killed,

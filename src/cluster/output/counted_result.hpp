@@ -1,5 +1,5 @@
 // Narrow keys do not move: every process knows how often each occurs in all inputs, and writes a
-// range of what these counts say.
+// range of the result from these counts.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// DistinctRun: what this process has merged with -u, until all processes know how many elements
-// they have, and so where each is in the output. It is a run like others: packed, in memory as far
-// as there is room, else in temporary files.
+// DistinctRun: what this process has merged with -u. It is kept until all processes know how many
+// elements each has, and so where these are in the output. It is a run like others: packed, in
+// memory as far as there is room, else in temporary files.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ class DistinctRun final : public PieceSink {
   // Of raw elements, positions from 0 on. Throws: as io::RunWriter.
   void put(std::uint64_t position, ConstByteSpan elements) override;
 
-  // All has been put: the run, or none of no elements. Throws: as io::RunWriter.
+  // After the last put(): the run; none if it has no elements. Throws: as io::RunWriter.
   [[nodiscard]] std::vector<io::Run> finish();
 
  private:
@@ -37,8 +37,8 @@ class DistinctRun final : public PieceSink {
   std::atomic<bool> has_elements_{false};
 };
 
-// The cuts of that run at `borders` of the whole, if `begin` elements of other processes come
-// before it. None of no elements has any.
+// The cuts of that run at `borders` of the whole output, if `begin` elements of other processes
+// come before it. Without a run, there are none.
 [[nodiscard]] std::vector<Cuts> cuts_of_distinct(std::span<const io::Run> run, std::uint64_t begin,
                                                  std::span<const std::uint64_t> borders);
 

@@ -46,7 +46,8 @@ class DistinctSink final : public PieceSink {
   PieceSink* first_;
 };
 
-// Proves what it puts out; with job.unique behind a DistinctSink. Thread-safe, with that as that.
+// Proves what it puts out; with job.unique behind a DistinctSink, whose rule for pieces then holds.
+// Thread-safe.
 class ResultSink final : public PieceSink {
  public:
   ResultSink(const Job& job, Proof& proof, PieceSink& output, const ResultPlace& place)

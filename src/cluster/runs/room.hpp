@@ -1,5 +1,5 @@
-// Whether the processes of a host find room for their files at the same time. What each needs by
-// itself is checked by its plan and its output.
+// Whether the processes of a host together have room for their files. Its plan and its output check
+// what each process needs by itself.
 #pragma once
 
 #include <cstdint>

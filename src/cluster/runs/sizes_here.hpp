@@ -1,5 +1,5 @@
-// What the plan of this process says to those who carry it out: the engine, the store of its runs,
-// and the exchange.
+// What the plan of this process says to the parts that carry it out: the engine, the store of its
+// runs, and the exchange.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace gsort::cluster {
 
 [[nodiscard]] io::RunStoreOptions run_store_options(const Plan& plan, const Options& options);
 
-// What the exchange of `ranks` processes is asked for with the memory that runs and the fences of
-// `elements` elements leave.
+// The question for the plan of an exchange of `ranks` processes, with the memory that runs and the
+// fences of `elements` elements leave.
 [[nodiscard]] ExchangeQuestion exchange_question(const Plan& plan, std::uint64_t elements,
                                                  unsigned ranks);
 

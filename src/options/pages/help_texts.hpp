@@ -29,7 +29,7 @@ inline constexpr Example kClusterExamples[] = {
     {"mpirun -N 1 gsort-mpi a.u64 -o b.u64", "the same with Open MPI"},
     {"gsort-mpi -T /local a.f32 -o b.f32", "runs on a local disk of each host"},
     {"gsort-mpi --parts a.u64 -o b-{rank}.u64", "a file per process, on any disk"},
-    {"gsort-mpi --inputs-here /in/*.u64 -o a.u64", "FILEs of each host's own"},
+    {"gsort-mpi --inputs-here /in/*.u64 -o a.u64", "local FILEs of each host"},
     {"mpirun -N 1 gsort-mpi -c sorted.u64", "is it sorted?"},
 };
 
@@ -37,8 +37,8 @@ inline constexpr std::string_view kClusterNotes =
     "All hosts must see the inputs and the folder of the output under the same paths; the inputs "
     "may be local with --inputs-here, and that folder with --parts. Each host reads an equal share "
     "of the input and writes an equal share of the output, to within 4 MiB. "
-    "Not supported yet: stdin, stdout and pipes, text and compressed inputs, these outputs "
-    "without --parts, --merge, --resume, GPUs.";
+    "Not supported yet: stdin, stdout and pipes, text and compressed inputs, text and compressed "
+    "outputs without --parts, --merge, --resume, GPUs.";
 
 struct Described {
   std::string_view name;

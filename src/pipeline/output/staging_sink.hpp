@@ -10,11 +10,11 @@
 
 namespace gsort {
 
-// Collects one part and passes it on when it is its turn, in pieces from several threads: what lies
-// behind proves them, and one thread alone proves less than a device merges. For streams: while one
-// lane waits to write its part, the others go on merging. What does not lie in the part is not
-// taken, and a part that is not whole not passed on: those that wait for what comes behind it would
-// wait for ever.
+// Collects one part and passes it on when it is its turn, in pieces from several threads: the sinks
+// behind it prove them, and one thread alone proves less than a device merges. For streams: while
+// one lane waits to write its part, the others go on merging. Elements outside the part are an
+// error, and so is a part that is not whole: threads that wait for what comes after it would wait
+// forever.
 class StagingSink final : public PieceSink {
  public:
   // `threads` pass a part on, at most; a single one passes it on in one piece.
@@ -41,9 +41,9 @@ class StagingSink final : public PieceSink {
   std::atomic<std::size_t> filled_{0};
 };
 
-// The threads of a StagingSink. Lanes that keep all threads busy prove their parts by themselves.
-// Where elements become text or are compressed, the writer has threads of its own for each piece,
-// and memory for a few pieces.
+// How many threads a StagingSink uses. If there are lanes enough to keep all threads busy, each lane
+// passes on its own parts. So it does where elements become text or are compressed: the writer has
+// threads of its own for each piece, and memory for a few pieces.
 [[nodiscard]] constexpr unsigned staging_threads(const Plan& plan, unsigned lanes) {
   const bool is_encoded = !plan.job.output_form.is_plain();
   return is_encoded || plan.threads <= lanes ? 1 : std::min(plan.threads, 8U);
