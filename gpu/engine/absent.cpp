@@ -18,6 +18,10 @@ Devices list_devices() {
   return {{}, kReason};
 }
 
+Devices start_devices(const std::vector<int>& /*ordinals*/) {
+  return {{}, kReason};
+}
+
 Devices find_devices(const std::vector<unsigned>& /*wanted*/) {
   return {{}, kReason};
 }

@@ -4,12 +4,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "base/units.hpp"
 #include "engine/array_footprint.hpp"
 #include "engine/footprint.hpp"
@@ -185,14 +188,38 @@ void require_there(const std::vector<unsigned>& wanted, int count) {
   }
 }
 
-// What cannot be used is a reason, as long as others may be.
-void add_usable(Devices& found, int ordinal, Device (*look)(int ordinal)) {
+// A device, or why it cannot be used.
+using Looked = std::variant<Device, Error>;
+
+Looked look_at(int ordinal, Device (*look)(int ordinal)) {
   try {
-    found.devices.push_back(look(ordinal));
+    return look(ordinal);
   } catch (const Error& unusable) {
-    if (!found.absent_reason.empty()) found.absent_reason += "; ";
-    found.absent_reason += unusable.operation() + ": " + unusable.reason();
+    return unusable;
   }
+}
+
+// A start is mostly a wait for the driver.
+std::vector<Looked> start_at_once(const std::vector<int>& ordinals) {
+  std::vector<Looked> looked(ordinals.size());
+  run_workers(static_cast<unsigned>(ordinals.size()),
+              [&](unsigned i) { looked[i] = look_at(ordinals[i], start_device); });
+  return looked;
+}
+
+// What cannot be used is a reason, as long as others may be.
+void add_usable(Devices& found, const Looked& looked) {
+  if (const Device* const device = std::get_if<Device>(&looked)) {
+    return found.devices.push_back(*device);
+  }
+  const Error& unusable = std::get<Error>(looked);
+  if (!found.absent_reason.empty()) found.absent_reason += "; ";
+  found.absent_reason += unusable.operation() + ": " + unusable.reason();
+}
+
+const Device& device_or_throw(const Looked& looked) {
+  if (const Error* const unusable = std::get_if<Error>(&looked)) throw Error(*unusable);
+  return std::get<Device>(looked);
 }
 
 // Of a card that is named several times, each device has a part.
@@ -216,9 +243,15 @@ bool may_be_there() {
 Devices list_devices() {
   Devices found;
   for (int ordinal = 0, count = count_devices(found); ordinal < count; ++ordinal) {
-    add_usable(found, ordinal, device_at);
+    add_usable(found, look_at(ordinal, device_at));
   }
   std::ranges::stable_sort(found.devices, std::ranges::greater{}, &Device::total_bytes);
+  return found;
+}
+
+Devices start_devices(const std::vector<int>& ordinals) {
+  Devices found;
+  for (const Looked& looked : start_at_once(ordinals)) add_usable(found, looked);
   return found;
 }
 
@@ -227,17 +260,17 @@ Devices find_devices(const std::vector<unsigned>& wanted) {
   const int count = count_devices(found);
   if (count == 0) return found;
   require_there(wanted, count);
+  std::vector<int> ordinals(wanted.begin(), wanted.end());
+  if (wanted.size() == 1) return start_devices(ordinals);
   if (wanted.empty()) {
-    for (int ordinal = 0; ordinal < count; ++ordinal) add_usable(found, ordinal, start_device);
+    ordinals.resize(static_cast<std::size_t>(count));
+    std::iota(ordinals.begin(), ordinals.end(), 0);
+    found = start_devices(ordinals);
     std::ranges::stable_sort(found.devices, std::ranges::greater{}, &Device::free_bytes);
     return found;
   }
-  for (const unsigned ordinal : wanted) {
-    if (wanted.size() == 1) {
-      add_usable(found, static_cast<int>(ordinal), start_device);
-    } else {
-      found.devices.push_back(start_device(static_cast<int>(ordinal)));
-    }
+  for (const Looked& looked : start_at_once(ordinals)) {
+    found.devices.push_back(device_or_throw(looked));
   }
   share_memory(found.devices);
   return found;

@@ -74,19 +74,22 @@ void take_gpus(const gpu::Devices& found, Machine& machine) {
   }
 }
 
-// Starts as many GPUs as the sort would use if all of their memory were free. For each one that has
-// less than half of its memory free, it starts one more.
+// Starts as many GPUs as the sort would use if all of their memory were free, at the same time. For
+// each one that has less than half of its memory free, it then starts one more.
 gpu::Devices find_chosen_devices(const Job& job, Machine& machine) {
   take_gpus(gpu::list_devices(), machine);
   if (machine.gpus.empty()) return gpu::find_devices({});  // which says why
   const std::size_t wanted = choose_devices(job, machine).size();
   gpu::Devices found;
   std::size_t with_room = 0;
-  for (const GpuFacts& gpu : machine.gpus) {
-    if (with_room == wanted) break;
-    gpu::Devices one = gpu::find_devices({static_cast<unsigned>(gpu.device)});
-    if (!one.absent_reason.empty()) found.absent_reason = one.absent_reason;
-    for (gpu::Device& device : one.devices) {
+  for (auto next = machine.gpus.begin(); with_room < wanted && next != machine.gpus.end();) {
+    std::vector<int> ordinals;
+    for (; with_room + ordinals.size() < wanted && next != machine.gpus.end(); ++next) {
+      ordinals.push_back(next->device);
+    }
+    gpu::Devices started = gpu::start_devices(ordinals);
+    if (!started.absent_reason.empty()) found.absent_reason = started.absent_reason;
+    for (gpu::Device& device : started.devices) {
       with_room += device.free_bytes >= device.total_bytes / 2 ? 1 : 0;
       found.devices.push_back(std::move(device));
     }

@@ -95,11 +95,16 @@ class Objects {
     const std::scoped_lock lock(mutex_);
     return uses_[static_cast<std::size_t>(device)];
   }
+  void start(int device) {
+    const std::scoped_lock lock(mutex_);
+    uses_[device].is_started = true;
+  }
   void restart_counts() {
     const std::scoped_lock lock(mutex_);
     for (emulator::DeviceUse& use : uses_) {
       use.peak_bytes = use.bytes;
       use.launches = 0;
+      use.is_started = false;
     }
   }
   // Returns false if it has been allowed before.
@@ -237,6 +242,7 @@ cudaError_t cudaGetDevice(int* device) {
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= emulator::kDevices) return cudaErrorInvalidValue;
   current = device;
+  objects().start(device);
   return cudaSuccess;
 }
 

@@ -19,6 +19,7 @@ struct DeviceUse {
   std::size_t bytes = 0;      // of memory
   std::size_t peak_bytes = 0;
   std::uint64_t launches = 0;
+  bool is_started = false;  // it was made current, which starts CUDA on it
 };
 
 [[nodiscard]] DeviceUse use_of(int device);
@@ -48,7 +49,7 @@ void set_copy_hook(
 // work on another stream, wait for anything, or allocate or free memory of a device.
 void queue(const void* stream, std::function<void()> work);
 
-// Forgets peaks and launches.
+// Forgets peaks, launches and starts.
 void restart_counts();
 
 // A kernel begins with these arguments, on the current device.

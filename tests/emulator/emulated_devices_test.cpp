@@ -282,62 +282,6 @@ TEST(EmulatedDevice, IsNamedWhereACallFails) {
   EXPECT_GT(met, 60);
 }
 
-TEST(EmulatedDevice, ThatIsNamedTwiceIsTwoWithHalfOfTheMemory) {
-  const gpu::Devices found = gpu::find_devices({2, 1, 2});
-  ASSERT_EQ(found.devices.size(), 3U);
-  EXPECT_EQ(found.devices[0].ordinal, 2);
-  EXPECT_EQ(found.devices[0].name, "emulated 2");
-  EXPECT_EQ(found.devices[0].free_bytes, emulator::kDeviceBytes / 2);
-  EXPECT_EQ(found.devices[1].free_bytes, emulator::kDeviceBytes);
-  EXPECT_EQ(found.devices[2].free_bytes, emulator::kDeviceBytes / 2);
-}
-
-TEST(EmulatedDevice, ThatIsNotThereIsAnErrorThatListsThoseThatAre) {
-  try {
-    (void)gpu::find_devices({0, 4});
-    FAIL() << "there are four devices";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "--device 4: there is no such device\n  devices 0 to 3 are there");
-  }
-}
-
-// As CUDA_VISIBLE_DEVICES does.
-class HiddenDevices {
- public:
-  HiddenDevices(const char* visible, int count) {
-    ::setenv("CUDA_VISIBLE_DEVICES", visible, 1);
-    emulator::set_device_count(count);
-  }
-  HiddenDevices(const HiddenDevices&) = delete;
-  HiddenDevices& operator=(const HiddenDevices&) = delete;
-  ~HiddenDevices() {
-    ::unsetenv("CUDA_VISIBLE_DEVICES");
-    emulator::set_device_count(emulator::kDevices);
-  }
-};
-
-TEST(EmulatedDevice, ThatIsHiddenIsAnErrorThatSaysWhatHidesIt) {
-  const HiddenDevices hidden("3", 1);
-  try {
-    (void)gpu::find_devices({0, 1});
-    FAIL() << "one device is visible";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "--device 1: there is no such device\n"
-                 "  device 0 is the only one; CUDA_VISIBLE_DEVICES='3' may hide others");
-  }
-}
-
-TEST(EmulatedDevice, IsNotFoundWhereAllAreHidden) {
-  for (const char* visible : {"", "-1", "nonsense"}) {
-    const HiddenDevices hidden(visible, 0);
-    const std::string reason = std::string("no NVIDIA GPU was found; CUDA_VISIBLE_DEVICES='") +
-                               visible + "' may hide others";
-    EXPECT_EQ(gpu::list_devices().absent_reason, reason);
-    EXPECT_EQ(gpu::find_devices({0, 1}).absent_reason, reason);
-  }
-}
-
 // What the lanes of a device use is in its region, of which it was told.
 TEST(EmulatedDevice, HasItsPartOfTheHostMemoryNearIt) {
   EngineShape shape;
@@ -366,21 +310,6 @@ TEST(EmulatedDevice, HasItsPartOfTheHostMemoryNearIt) {
     EXPECT_TRUE(block >= region.data() && block < region.data() + region.size()) << lane;
   }
   EXPECT_EQ(gpu::pci_address_of(1), "0000:A1:00.0");
-}
-
-TEST(EmulatedDevice, IsListedWithoutBeingStarted) {
-  EXPECT_EQ(gpu::list_devices().devices.size(), 4U);
-  EXPECT_EQ(gpu::find_devices({}).devices.size(), 4U);
-}
-
-TEST(EmulatedDevice, WithTheMostMemoryIsTheFirst) {
-  emulator::set_device_bytes(0, emulator::kDeviceBytes / 4);
-  const gpu::Devices found = gpu::find_devices({});
-  emulator::set_device_bytes(0, emulator::kDeviceBytes);
-  ASSERT_EQ(found.devices.size(), 4U);
-  EXPECT_EQ(found.devices[0].ordinal, 1);
-  EXPECT_EQ(found.devices[3].ordinal, 0);
-  EXPECT_EQ(found.devices[3].free_bytes, emulator::kDeviceBytes / 4);
 }
 
 // The emulator ends the process if access is enabled where there is none.
