@@ -44,7 +44,7 @@ class StagingSink final : public PieceSink {
 // How many threads a StagingSink uses. If there are lanes enough to keep all threads busy, each
 // lane passes on its own parts. So it does where elements become text or are compressed: the writer
 // has threads of its own for each piece, and memory for a few pieces.
-[[nodiscard]] constexpr unsigned staging_threads(const Plan& plan, unsigned lanes) {
+[[nodiscard]] inline unsigned staging_threads(const Plan& plan, unsigned lanes) {
   const bool is_encoded = !plan.job.output_form.is_plain();
   return is_encoded || plan.threads <= lanes ? 1 : std::min(plan.threads, 8U);
 }
