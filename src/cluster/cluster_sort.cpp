@@ -277,7 +277,7 @@ class ClusterSort {
       require_all_read();
     });
     views_ = views_of(runs_);
-    outcome_.runs = runs_.size();
+    outcome_.own.runs = outcome_.runs = runs_.size();
     team_.sum(std::span(&outcome_.runs, 1));
     outcome_.own.form_seconds = now() - begin;
   }
@@ -440,7 +440,6 @@ class ClusterSort {
     own.elements_read = share_;
     own.elements_written = proof_->output().count;
     own.lost_nan_payloads = output_->lost_nan_payloads();
-    own.runs = runs_.size();
     if (store_) {
       own.kept_bytes = store_->bytes_kept();
       own.spilled_bytes = store_->bytes_written();

@@ -20,8 +20,8 @@
 namespace gsort::cluster {
 namespace {
 
-// What a process has found in its share. Borders are empty where no other share follows by them:
-// those of one input that all read overlap instead.
+// What a process has found in its share. Borders are empty where nobody compares them: shares of
+// one input that all read overlap instead, and a fingerprint does not depend on the order.
 struct ShareOutcome {
   CheckOutcome found;
   std::vector<std::byte> first;
@@ -129,10 +129,10 @@ class ShareCheck {
         reader_(reader),
         threads_(cores_for(options.parallel)) {}
 
-  // Of elements [begin, end), with the borders if `has_own_inputs`.
+  // Of elements [begin, end), with the borders if `has_own_inputs` and their order matters.
   ShareOutcome run(std::uint64_t begin, std::uint64_t end, bool has_own_inputs) {
     ShareOutcome share{look(begin, end), {}, {}};
-    if (!has_own_inputs || begin == end) return share;
+    if (!has_own_inputs || options_.fingerprint || begin == end) return share;
     share.first = element(begin);
     share.last = element(end - 1);
     return share;

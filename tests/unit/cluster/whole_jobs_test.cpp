@@ -202,6 +202,21 @@ TEST_F(WholeJobs, AddUpTheFingerprint) {
   }
 }
 
+TEST_F(WholeJobs, AddUpTheFingerprintOfInputsOfEachProcess) {
+  const std::vector<Keys> inputs = {{9, 2}, {2, 2}, {}, {2, 1}};
+  CheckOutcome found;
+  run_by(4, [&](Team& team) {
+    const std::string name = "in-" + std::to_string(team.rank()) + ".u32";
+    const std::string input = write(name, bytes_of(inputs[team.rank()]));
+    const ClusterCheck check =
+        check_on_cluster(team, options_of({"--fingerprint", "--inputs-here", input.c_str()}));
+    if (team.rank() == 0) found = check.outcome;
+  });
+  EXPECT_EQ(found.fingerprint, fingerprint_of(bytes_of({9, 2, 2, 2, 2, 1}), 4));
+  EXPECT_EQ(found.distinct, 0);  // nobody counts them
+  EXPECT_TRUE(found.in_order);   // nor looks at the order
+}
+
 TEST_F(WholeJobs, CountNarrowKeys) {
   for (const unsigned processes : {1U, 2U, 4U}) {
     for (const std::size_t count : {0U, 3U, 70'000U}) {
@@ -301,6 +316,20 @@ TEST_F(WholeJobs, WriteOneOfEachKeyIntoOneFile) {
       }
     }
   }
+}
+
+// All keys are equal: after the first merge, one process has a run, and the others have none.
+TEST_F(WholeJobs, ReportTheRunsOfTheInput) {
+  const std::string input = write("in.u32", bytes_of(Keys(3000, 7)));
+  const std::string output = folder_ / "out.u32";
+  const Options options = options_of({"-u", input.c_str(), "-o", output.c_str()});
+  run_by(3, [&](Team& team) {
+    std::function<void()> on_leave;
+    const ClusterOutcome outcome = sort_on_cluster(team, options, on_leave, nullptr);
+    EXPECT_EQ(outcome.runs, 3);
+    for (const RankReport& rank : outcome.ranks) EXPECT_EQ(rank.runs, 1);
+    EXPECT_EQ(outcome.ranks.size(), team.rank() == 0 ? 3 : 0);
+  });
 }
 
 TEST_F(WholeJobs, WriteTheFirstOfDistinctKeys) {
