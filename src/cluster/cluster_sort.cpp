@@ -123,16 +123,17 @@ class ClusterSort {
     team_.meet();
   }
 
-  // What this process answers for, as far as it is known.
   [[nodiscard]] std::uint64_t output_bytes() const {
-    if (options_.parts) return plan_.output.least_bytes;
-    return team_.rank() == 0 ? result_ * job_.element.bytes() : 0;
+    return least_output_of(options_, job_, result_, team_.rank(), team_.count());
   }
 
   // With -u, all but files of which each has what its process keeps: how many elements come out,
   // and where each is, is known when all processes have merged.
   [[nodiscard]] bool counts_distinct() const {
     return options_.unique && (!options_.parts || options_.top);
+  }
+  [[nodiscard]] std::uint64_t most_distinct() const {
+    return counts_distinct() ? outcome_.elements / team_.count() + 1 : 0;
   }
 
   // The elements of the output are known.
@@ -246,7 +247,8 @@ class ClusterSort {
       job.unique = false;
       machine.output = std::nullopt;
     }
-    plan_ = make_plan(job, machine);
+    plan_ = options_.top ? plan_with_output(job, machine, output_bytes()) : make_plan(job, machine);
+    if (counts_distinct()) add_run(plan_, machine, most_distinct());
     return machine;
   }
 
@@ -333,8 +335,7 @@ class ClusterSort {
   void plan_the_exchange() { plan_the_exchange(outcome_.runs); }
 
   void plan_the_exchange(std::uint64_t runs) {
-    const std::uint64_t distinct = counts_distinct() ? outcome_.elements / team_.count() + 1 : 0;
-    ExchangeQuestion q = exchange_question(plan_, share_ + distinct, team_.count());
+    ExchangeQuestion q = exchange_question(plan_, share_ + most_distinct(), team_.count());
     q.elements = result_;
     q.runs_here = runs_.size();
     q.runs = runs;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -10,6 +11,10 @@
 #include "base/checked.hpp"
 #include "base/units.hpp"
 #include "cluster/message.hpp"
+#include "cluster/part_table.hpp"
+#include "plan/disk_space.hpp"
+#include "plan/form_memory.hpp"
+#include "plan/make_plan.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -30,6 +35,34 @@ Error too_small(const std::string& host, const Room& room) {
 }
 
 }  // namespace
+
+std::uint64_t least_output_of(const Options& options, const Job& job, std::uint64_t elements,
+                              unsigned rank, unsigned ranks) {
+  if (options.unique || (!options.parts && rank > 0)) return 0;
+  const std::uint64_t own =
+      options.parts ? share_begin(elements, rank + 1, ranks) - share_begin(elements, rank, ranks)
+                    : elements;
+  return least_output_bytes(job.output_form, job.header_bytes, job.result_bytes(), own);
+}
+
+Plan plan_with_output(const Job& job, const Machine& machine, std::uint64_t output_bytes) {
+  Machine without = machine;
+  without.output = std::nullopt;
+  Plan plan = make_plan(job, without);
+  plan.output.least_bytes = output_bytes;
+  require_disk_space(plan, machine);
+  return plan;
+}
+
+void add_run(Plan& plan, const Machine& machine, std::uint64_t elements) {
+  Plan with_run = plan;
+  with_run.elements = checked_sum(plan.elements, elements);
+  (void)checked_product(with_run.elements, plan.element_bytes);
+  with_run.run.count = plan.run.count + 1;
+  plan.temporary_bytes = temporary_need(with_run);
+  require_disk_space(plan, machine);
+  plan.run.through_page_cache = runs_fit_page_cache(plan, machine);
+}
 
 std::vector<RoomNeed> room_needs(const Plan& plan, const Machine& machine,
                                  std::uint64_t output_bytes) {

@@ -1,5 +1,6 @@
-// Whether the processes of a host together have room for their files. Its plan and its output check
-// what each process needs by itself.
+// What a process needs room for beside its share of the input, and whether the processes of a host
+// together have room for their files. Its plan and its output check all else that each process
+// needs by itself.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,26 @@
 #include <vector>
 
 #include "cluster/team.hpp"
+#include "options/job.hpp"
+#include "options/options.hpp"
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort::cluster {
+
+// What a process answers for of an output of so many elements: the least bytes that these take.
+// With -u, how many elements come out is not known: 0.
+[[nodiscard]] std::uint64_t least_output_of(const Options& options, const Job& job,
+                                            std::uint64_t elements, unsigned rank, unsigned ranks);
+
+// As make_plan(), where a process writes `output_bytes`, however long its share of the input is.
+// Throws: as that.
+[[nodiscard]] Plan plan_with_output(const Job& job, const Machine& machine,
+                                    std::uint64_t output_bytes);
+
+// One more run, of at most so many elements, comes beside those of the plan. None where keys are
+// counted. Throws: as require_disk_space; Error(kResource) where 64 bits cannot count the bytes.
+void add_run(Plan& plan, const Machine& machine, std::uint64_t elements);
 
 // What one process writes to one file system.
 struct RoomNeed {

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "base/units.hpp"
 #include "cluster/runs/room.hpp"
+#include "plan/disk_space.hpp"
+#include "plan/make_plan.hpp"
 #include "plan/rates.hpp"
+#include "support/invented.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -87,6 +91,79 @@ TEST(Room, IsNotCountedWhereFilesMayLieElsewhere) {
   const std::vector<RoomNeed> needs = room_needs(plan, machine, 30);
   EXPECT_NO_THROW(require_room({"h"}, {needs}));
   EXPECT_THROW(require_room({"h", "h"}, {needs, needs}), Error);
+}
+
+Job job_of_share(const KeyFormat& key, const char* memory) {
+  Job job;
+  job.element.key = key;
+  job.resources.buffer_size = memory;
+  job.forms_share = true;
+  return job;
+}
+
+TEST(Room, IsThatOfARunBesideAllOthers) {
+  constexpr std::uint64_t kShare = kGiB / 8;
+  const Job job = job_of_share({KeyType::kU64}, "64M");
+  Machine machine = test::invented_machine(kGiB, 4, 16 * kGiB);
+  const Plan plan = make_plan(job, machine);
+  Plan both = plan;
+  add_run(both, machine, kShare);
+  EXPECT_GE(both.temporary_bytes, plan.temporary_bytes + kGiB);
+  EXPECT_LE(both.temporary_bytes, plan.temporary_bytes + kGiB + kGiB / 4);
+  EXPECT_EQ(both.elements, plan.elements);
+  EXPECT_EQ(both.run.count, plan.run.count);
+  machine.temporary.front().free_bytes = both.temporary_bytes;
+  EXPECT_NO_THROW(add_run(both = plan, machine, kShare));
+  machine.temporary.front().free_bytes -= 1;
+  EXPECT_NO_THROW(require_disk_space(plan, machine));
+  EXPECT_THROW(add_run(both = plan, machine, kShare), Error);
+  EXPECT_THROW(add_run(both = plan, machine, UINT64_MAX), Error);
+  EXPECT_THROW(add_run(both = plan, machine, UINT64_MAX / 4), Error);
+}
+
+TEST(Room, OfARunThatFitsInMemoryIsNone) {
+  Machine machine = test::invented_machine(kMiB, 4, 16 * kGiB);
+  machine.temporary.front().free_bytes = 0;
+  Plan plan = make_plan(job_of_share({KeyType::kU64}, "1G"), machine);
+  add_run(plan, machine, kMiB / 8);
+  EXPECT_EQ(plan.temporary_bytes, 0);
+  Job counted = job_of_share({KeyType::kU8}, "1G");
+  counted.forms_share = false;
+  plan = make_plan(counted, machine);
+  add_run(plan, machine, kMiB);
+  EXPECT_EQ(plan.temporary_bytes, 0);
+}
+
+TEST(Room, OfARunDecidesOnThePageCache) {
+  Machine machine = test::invented_machine(kGiB, 4, 16 * kGiB);
+  Plan plan = make_plan(job_of_share({KeyType::kU64}, "64M"), machine);
+  ASSERT_TRUE(plan.run.through_page_cache);
+  add_run(plan, machine, 2 * kGiB);
+  EXPECT_FALSE(plan.run.through_page_cache);
+}
+
+TEST(Room, IsThatOfTheOutputAndNotOfTheInput) {
+  const Job job = job_of_share({KeyType::kU64}, "64M");
+  Machine machine = test::invented_machine(kGiB, 4, 16 * kGiB);
+  machine.output->free_bytes = 8000;
+  EXPECT_THROW((void)make_plan(job, machine), Error);
+  EXPECT_EQ(plan_with_output(job, machine, 8000).temporary_bytes,
+            plan_with_output(job, machine, 0).temporary_bytes);
+  EXPECT_THROW((void)plan_with_output(job, machine, 8001), Error);
+}
+
+TEST(Room, OfTheOutputIsThatOfEachPart) {
+  const Job job = job_of_share({KeyType::kU64}, "64M");
+  Options options;
+  EXPECT_EQ(least_output_of(options, job, 11, 0, 4), 88);
+  EXPECT_EQ(least_output_of(options, job, 11, 1, 4), 0);
+  options.parts = true;
+  std::uint64_t all = 0;
+  for (unsigned rank = 0; rank < 4; ++rank) all += least_output_of(options, job, 11, rank, 4);
+  EXPECT_EQ(all, 88);
+  EXPECT_EQ(least_output_of(options, job, 11, 0, 4), 16);
+  options.unique = true;
+  EXPECT_EQ(least_output_of(options, job, 11, 0, 4), 0);
 }
 
 }  // namespace
