@@ -118,7 +118,7 @@ std::uint64_t bytes_written(const io::OutputPlace& place, const PartRecord& reco
   std::uint64_t parts = 0;
   PartRecord other = record;
   for (other.part = 0; other.part < record.parts; ++other.part) {
-    parts += io::read_record(place, record_name(place.name, other)) ? 1 : 0;
+    if (io::read_record(place, record_name(place.name, other))) ++parts;
   }
   const std::uint64_t in_parts = record.file_bytes / record.parts * parts;
   return std::min(record.file_bytes, std::max(file.allocated_bytes(), in_parts));
