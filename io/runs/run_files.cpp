@@ -52,6 +52,7 @@ void RunFiles::add_files_in_memory(std::size_t folders) {
   for (std::size_t i = 0; i < folders; ++i) {
     auto stripe = std::make_unique<Stripe>();
     stripe->name = stripes_[i]->name;
+    stripe->stays_in_memory = true;
     try {
       stripe->file = create_unnamed(open_folder(stripe->name, ErrorKind::kTemporary), stripe->name);
     } catch (const Error&) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/runs/run_store.hpp"
+#include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
 #include "unit/io/support.hpp"
 
@@ -68,6 +69,22 @@ TEST(RunFiles, HasAFileForEachThreadWhereRunsStayInMemory) {
           files.read(places[i].folder, places[i].offset, 4096, scratch.bytes(), 0);
       EXPECT_EQ(std::ranges::count(read, static_cast<std::byte>(i)), 4096);
     }
+  }
+}
+
+// More files in memory than on the disk would take more than memory's share of the runs.
+TEST(RunFiles, HasOneFileInEachFolderBesideADisk) {
+  const test::TempFolder disk;
+  if (!folder_facts("/dev/shm") || folder_facts(disk.path())->is_tmpfs) {
+    GTEST_SKIP() << "no disk beside a /dev/shm";
+  }
+  RunStoreOptions options;
+  options.write_buffers = 4;
+  options.direct_io = DirectIo::kAuto;
+  RunFiles files({"/dev/shm", disk.path()}, options);
+  const Arena buffer(4096, "tests");
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(files.append(buffer.bytes(), 0).folder, i % 2);
   }
 }
 
