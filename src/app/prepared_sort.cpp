@@ -47,11 +47,11 @@ std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape, 
   return cpu::make_cpu_engine(shape, memory);
 }
 
-namespace {
-
 std::unique_ptr<TierMemory> make_tier(const DevicePlan& device, std::uint64_t bytes) {
   return gpu::make_device_tier(device.ordinal, bytes);
 }
+
+namespace {
 
 // A file that is smaller is sorted before a GPU could be started, whatever the rates are.
 constexpr std::uint64_t kLeastBytesToLookUp = std::uint64_t{64} << 20;
@@ -74,11 +74,24 @@ void take_gpus(const gpu::Devices& found, Machine& machine) {
   }
 }
 
+// The numbers of GPUs that may be used; none: all.
+using Usable = std::optional<std::vector<unsigned>>;
+
+gpu::Devices list_usable(const Usable& only) {
+  gpu::Devices listed = gpu::list_devices();
+  if (!only) return listed;
+  std::erase_if(listed.devices, [&](const gpu::Device& device) {
+    return std::ranges::count(*only, static_cast<unsigned>(device.ordinal)) == 0;
+  });
+  return listed;
+}
+
 // Starts as many GPUs as the sort would use if all of their memory were free, at the same time. For
 // each one that has less than half of its memory free, it then starts one more.
-gpu::Devices find_chosen_devices(const Job& job, Machine& machine) {
-  take_gpus(gpu::list_devices(), machine);
-  if (machine.gpus.empty()) return gpu::find_devices({});  // which says why
+gpu::Devices find_chosen_devices(const Job& job, Machine& machine, const Usable& only) {
+  gpu::Devices listed = list_usable(only);
+  take_gpus(listed, machine);
+  if (machine.gpus.empty()) return only ? listed : gpu::find_devices({});  // which says why
   const std::size_t wanted = choose_devices(job, machine).size();
   gpu::Devices found;
   std::size_t with_room = 0;
@@ -98,16 +111,35 @@ gpu::Devices find_chosen_devices(const Job& job, Machine& machine) {
   return found;
 }
 
+gpu::Devices find_usable(const Job& job, Machine& machine, const Usable& only) {
+  const DeviceChoice& asked = job.resources.devices;
+  if (asked.is_auto()) return find_chosen_devices(job, machine, only);
+  if (!only) return gpu::find_devices(asked.listed);
+  return only->empty() ? list_usable(only) : gpu::find_devices(*only);
+}
+
 }  // namespace
 
-std::optional<double> look_for_gpus(const Job& job, Machine& machine) {
+std::optional<double> look_for_gpus(const Job& job, Machine& machine, const Usable& only) {
   if (!wants_gpu(job, machine)) return std::nullopt;
   const auto begin = std::chrono::steady_clock::now();
-  const DeviceChoice& asked = job.resources.devices;
-  take_gpus(asked.is_auto() ? find_chosen_devices(job, machine) : gpu::find_devices(asked.listed),
-            machine);
+  take_gpus(find_usable(job, machine, only), machine);
   if (machine.gpus.size() != 1) return std::nullopt;
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::vector<VisibleGpu> visible_gpus(const Job& job, const Machine& machine) {
+  if (!wants_gpu(job, machine)) return {};
+  std::vector<int> ordinals(job.resources.devices.listed.begin(),
+                            job.resources.devices.listed.end());
+  if (ordinals.empty()) {
+    for (const gpu::Device& device : gpu::list_devices().devices) {
+      ordinals.push_back(device.ordinal);
+    }
+  }
+  std::vector<VisibleGpu> visible;
+  for (const int ordinal : ordinals) visible.push_back({ordinal, gpu::pci_address_of(ordinal)});
+  return visible;
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // What the program and the library do alike.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "app/rates_file.hpp"
 #include "base/device_error.hpp"
 #include "base/meter.hpp"
+#include "base/tier_memory.hpp"
 #include "engine/engine.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
@@ -26,9 +28,24 @@ namespace gsort {
 [[nodiscard]] std::unique_ptr<Engine> make_engine(const Plan& plan, const EngineShape& shape,
                                                   ByteSpan memory);
 
+// Makes memory for runs on a device of the plan.
+[[nodiscard]] std::unique_ptr<TierMemory> make_tier(const DevicePlan& device, std::uint64_t bytes);
+
 // Looks for GPUs only where one could be used: that costs a fraction of a second. Returns how long
-// it took to start one.
-std::optional<double> look_for_gpus(const Job& job, Machine& machine);
+// it took to start one. `only`: where others use the rest, the numbers of those that may be used.
+std::optional<double> look_for_gpus(const Job& job, Machine& machine,
+                                    const std::optional<std::vector<unsigned>>& only = {});
+
+// A GPU by its number in this process, and by its place on the bus, which is empty if there is no
+// such GPU.
+struct VisibleGpu {
+  int ordinal = 0;
+  std::string address;
+};
+
+// The GPUs that the job may use, none of them started: those that --device names, or all. None
+// where no GPU could be used.
+[[nodiscard]] std::vector<VisibleGpu> visible_gpus(const Job& job, const Machine& machine);
 
 class PreparedSort {
  public:

@@ -44,19 +44,30 @@ PhaseTime slowest(const ClusterPlan& plan,
   return slowest;
 }
 
+// The GPUs of a host sort, and merge, as fast as they get the elements.
+double rate_of(const HostPlan& host, double of_core) {
+  return host.devices > 0 ? host.devices * Rates::kUsualGpu : host.threads * of_core;
+}
+
 PhaseTime forming_of(const ClusterPlan& plan, const HostPlan& host) {
   const double bytes = as_double(share_bytes(plan, host));
   return longest({{bytes / Rates::kUsualDiskRead, "reading the input"},
-                  {bytes / (host.threads * Rates::kUsualCore), "sorting"},
+                  {bytes / rate_of(host, Rates::kUsualCore), "sorting"},
                   {as_double(host.temporary_bytes) / Rates::kUsualDiskWrite, "writing runs"}});
 }
 
 PhaseTime merging_of(const ClusterPlan& plan, const HostPlan& host) {
   const double bytes = as_double(plan.output_bytes) / as_double(plan.hosts.size());
   return longest({{bytes / Rates::kUsualDiskWrite, "writing the output"},
-                  {bytes / (host.threads * kMergeCore), "merging"},
+                  {bytes / rate_of(host, kMergeCore), "merging"},
                   {received_bytes(plan) / kNetworkBytesPerSecond, "the network"},
                   {as_double(host.temporary_bytes) / Rates::kUsualDiskRead, "reading runs"}});
+}
+
+std::string device_words(const HostPlan& host) {
+  if (host.devices == 0) return {};
+  return fmt::format(", {} GPU{} with {}", host.devices, host.devices == 1 ? "" : "s",
+                     format_bytes(host.device_bytes));
 }
 
 std::string host_words(const ClusterPlan& plan, const HostPlan& host) {
@@ -65,10 +76,10 @@ std::string host_words(const ClusterPlan& plan, const HostPlan& host) {
           ? std::string("no temporary files")
           : fmt::format("up to {} of temporary files ({} free)", format_bytes(host.temporary_bytes),
                         format_bytes(host.free_bytes));
-  return fmt::format("reads {}, {} run{}, {}; {} thread{}, at most {} of memory",
+  return fmt::format("reads {}, {} run{}, {}; {} thread{}, at most {} of memory{}",
                      format_bytes(share_bytes(plan, host)), format_count(host.runs),
                      host.runs == 1 ? "" : "s", disk, host.threads, host.threads == 1 ? "" : "s",
-                     format_bytes(host.memory_bytes));
+                     format_bytes(host.memory_bytes), device_words(host));
 }
 
 std::string time_words(const char* phase, const PhaseTime& time) {
@@ -120,7 +131,9 @@ std::string json_of(const ClusterPlan& plan) {
                      {"temporary_bytes", host.temporary_bytes},
                      {"free_bytes", host.free_bytes},
                      {"memory_bytes", host.memory_bytes},
-                     {"threads", host.threads}});
+                     {"threads", host.threads},
+                     {"devices", host.devices},
+                     {"device_bytes", host.device_bytes}});
   }
   const Json all = {
       {"program", program},
@@ -143,6 +156,8 @@ HostPlan host_plan(const Plan& plan, const Machine& machine) {
   host.temporary_bytes = plan.temporary_bytes;
   host.memory_bytes = plan.host_budget_bytes;
   host.threads = plan.threads;
+  host.devices = static_cast<unsigned>(plan.devices.size());
+  host.device_bytes = plan.device_budget_bytes();
   std::map<std::uint64_t, std::uint64_t> free;  // by file system
   for (const Folder& folder : machine.temporary) free[folder.file_system] = folder.free_bytes;
   for (const auto& [system, bytes] : free) host.free_bytes = capped_sum(host.free_bytes, bytes);

@@ -20,6 +20,8 @@ struct HostPlan {
   std::uint64_t free_bytes = 0;       // in its temporary folders
   std::uint64_t memory_bytes = 0;     // -S
   unsigned threads = 1;
+  unsigned devices = 0;            // GPUs
+  std::uint64_t device_bytes = 0;  // of their memory
 };
 
 [[nodiscard]] HostPlan host_plan(const Plan& plan, const Machine& machine);

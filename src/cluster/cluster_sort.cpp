@@ -12,6 +12,7 @@
 
 #include "app/files.hpp"
 #include "app/own_files.hpp"
+#include "app/prepared_sort.hpp"
 #include "base/checked.hpp"
 #include "base/units.hpp"
 #include "cluster/cluster_plan.hpp"
@@ -26,9 +27,9 @@
 #include "cluster/proof_message.hpp"
 #include "cluster/rank_report.hpp"
 #include "cluster/run_blocks.hpp"
+#include "cluster/runs/devices.hpp"
 #include "cluster/runs/room.hpp"
 #include "cluster/runs/sizes_here.hpp"
-#include "engine/cpu/cpu_engine.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/shared_file.hpp"
 #include "io/runs/run_store.hpp"
@@ -37,6 +38,7 @@
 #include "pipeline/count_keys.hpp"
 #include "pipeline/form_runs.hpp"
 #include "pipeline/share/take_part.hpp"
+#include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/engine_choice.hpp"
 #include "plan/make_plan.hpp"
@@ -47,6 +49,10 @@ namespace {
 std::vector<std::byte> header_of(const Job& job, const io::Reader& reader, std::uint64_t elements) {
   if (has_header(job.output_form.format)) return header_of_output(job, elements);
   return {reader.header().begin(), reader.header().end()};
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 class ClusterSort {
@@ -242,6 +248,7 @@ class ClusterSort {
     folders_ = temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), "");
     Machine machine = survey(folders_, output_folder, *reader_);
     machine.input_bytes = share_ * job_.element.bytes();
+    look_for_dealt_gpus(team_, job_, machine);
     Job job = job_;
     if (counts_distinct()) {  // when the output begins, it is known how many there are
       job.unique = false;
@@ -254,7 +261,7 @@ class ClusterSort {
 
   io::RunStore& run_store() {
     if (!store_) {
-      store_.emplace(folders_, plan_.element_bytes, run_store_options(plan_, options_));
+      store_.emplace(folders_, plan_.element_bytes, store_options(plan_, options_, tier_));
     }
     return *store_;
   }
@@ -266,15 +273,14 @@ class ClusterSort {
     team_.work([this] {
       if (share_ > 0) {
         const io::Arena arena(plan_.chunk.arena_bytes, "sorting");
-        const auto engine = cpu::make_cpu_engine(engine_shape(plan_), arena.bytes());
+        const auto engine = make_engine(plan_, engine_shape_of(plan_, nullptr), arena.bytes());
         FormContext context{plan_, *engine, *reader_, *proof_, &meter_, nullptr};
         context.always_runs = true;
         const OutputMaker none = [](std::optional<std::uint64_t>) -> PieceSink& {
           throw Error(ErrorKind::kCorrupt, "forming runs", "a chunk was not kept as a run");
         };
-        runs_ = form_runs(
-                    context, [this]() -> io::RunStore& { return run_store(); }, none)
-                    .runs;
+        const RunStoreMaker store = [this]() -> io::RunStore& { return run_store(); };
+        runs_ = form_runs(context, store, none).runs;
       }
       require_all_read();
     });
@@ -390,7 +396,7 @@ class ClusterSort {
     team_.work([&] {
       arena.emplace(sizes_.arena_bytes, "merging");
       scratch.emplace(sizes_.workers * sizes_.scratch_bytes, "loading");
-      engine = cpu::make_cpu_engine(engine_shape(plan_), arena->bytes());
+      engine = make_engine(plan_, engine_shape_of(plan_, nullptr), arena->bytes());
       lanes = engine->make_merge_lanes(sizes_.lanes, sizes_.part_elements);
     });
     ExchangeContext context{views_, *parts_, cuts_, plan_.element_bytes, true, lanes, {}};
@@ -441,18 +447,15 @@ class ClusterSort {
     own.elements_read = share_;
     own.elements_written = proof_->output().count;
     own.lost_nan_payloads = output_->lost_nan_payloads();
+    own.devices = plan_.devices.size();
     if (store_) {
       own.kept_bytes = store_->bytes_kept();
+      own.device_bytes = store_->bytes_in_tier();
       own.spilled_bytes = store_->bytes_written();
       own.loaded_bytes = store_->bytes_read();
     }
     own.peak_resident_bytes = io::peak_resident_bytes();
     outcome_.ranks = gather_reports(team_, own);
-  }
-
-  static double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
   }
 
   Team& team_;
@@ -470,6 +473,7 @@ class ClusterSort {
   std::uint64_t share_ = 0;  // elements of the input
   std::unique_ptr<ClusterOutput> output_;
   std::optional<Proof> proof_;
+  std::optional<io::TierGroup> tier_;  // of runs on devices
   std::optional<io::RunStore> store_;
   std::vector<io::Run> runs_;
   RunViews views_;
@@ -487,10 +491,9 @@ std::string explain_on_cluster(Team& team, const Options& options) {
 
 ClusterOutcome sort_on_cluster(Team& team, const Options& options, std::function<void()>& on_leave,
                                JobProgress* progress) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = now();
   ClusterOutcome outcome = ClusterSort(team, options, on_leave, progress).run();
-  outcome.total_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  outcome.total_seconds = now() - begin;
   return outcome;
 }
 

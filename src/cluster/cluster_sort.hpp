@@ -22,7 +22,9 @@ struct RankReport {
   std::uint64_t elements_written = 0;
   std::uint64_t lost_nan_payloads = 0;  // of elements written as text
   std::uint64_t runs = 0;
-  std::uint64_t kept_bytes = 0;     // of runs as stored, in memory
+  std::uint64_t devices = 0;        // GPUs that it used
+  std::uint64_t device_bytes = 0;   // of runs as stored, in their memory
+  std::uint64_t kept_bytes = 0;     // the same, in memory of the host
   std::uint64_t spilled_bytes = 0;  // the same, in temporary folders
   std::uint64_t loaded_bytes = 0;   // read from temporary folders
   std::uint64_t peak_resident_bytes = 0;

@@ -37,19 +37,35 @@ std::uint64_t exchange_bytes(const ExchangeQuestion& q, const ExchangePlan& plan
                     capped_sum(in_mpi, plan.arena_bytes + plan.workers * plan.scratch_bytes));
 }
 
+namespace {
+
+// With the longest parts that fit, of so many lanes on each device.
+std::optional<ExchangePlan> plan_with_lanes(const ExchangeQuestion& q, ExchangePlan plan,
+                                            unsigned device_lanes) {
+  plan.lanes = q.devices * device_lanes;
+  for (plan.part_elements = wanted_part(q, plan.lanes); plan.part_elements > 0;
+       plan.part_elements /= 2) {
+    const LaneBytes lane = q.engine->merge_lane(q.element, plan.part_elements);
+    plan.arena_bytes = plan.lanes * lane.arena;
+    const bool fits_devices = device_lanes * lane.device <= q.device_bytes;
+    if (fits_devices && exchange_bytes(q, plan) <= q.host_bytes) return plan;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<ExchangePlan> plan_exchange(const ExchangeQuestion& q) {
   ExchangePlan plan;
-  plan.lanes = q.engine->merge_lanes(q.threads) + 1;
   plan.workers = std::clamp(q.threads, 2U, 8U);
   plan.scratch_bytes = exchange_scratch_bytes(q.run_scratch_bytes, q.element.bytes);
   plan.backlog = std::clamp<std::uint64_t>(q.host_bytes / 16 / kMostFrameBytes, 4, 64);
   const std::uint64_t slot_bytes = q.runs_here * q.block_bytes + q.run_scratch_bytes + 1;
   plan.slots = static_cast<unsigned>(
       std::clamp<std::uint64_t>(q.host_bytes / 4 / slot_bytes, 1, kMostSlots));
-  for (plan.part_elements = wanted_part(q, plan.lanes); plan.part_elements > 0;
-       plan.part_elements /= 2) {
-    plan.arena_bytes = plan.lanes * q.engine->merge_lane(q.element, plan.part_elements).arena;
-    if (exchange_bytes(q, plan) <= q.host_bytes) return plan;
+  // One more than merge at once: it is filled meanwhile.
+  for (unsigned lanes = q.engine->merge_lanes(q.threads) + 1; lanes > 0; --lanes) {
+    if (const auto fitting = plan_with_lanes(q, plan, lanes)) return fitting;
   }
   return std::nullopt;
 }

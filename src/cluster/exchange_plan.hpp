@@ -12,7 +12,9 @@ namespace gsort::cluster {
 struct ExchangeQuestion {
   const EngineSizes* engine = &cpu_sizes();
   ElementSize element;
-  std::uint64_t host_bytes = 0;  // for all that follows
+  std::uint64_t host_bytes = 0;    // for all that follows
+  unsigned devices = 1;            // that lanes are spread over
+  std::uint64_t device_bytes = 0;  // of each, for lanes
   unsigned threads = 1;
   unsigned ranks = 1;
   std::uint64_t elements = 0;  // of the whole output
@@ -24,7 +26,7 @@ struct ExchangeQuestion {
 
 struct ExchangePlan {
   std::uint64_t part_elements = 0;
-  unsigned lanes = 0;
+  unsigned lanes = 0;               // as many on each device
   unsigned workers = 0;             // threads that load, pack and unpack
   std::uint64_t scratch_bytes = 0;  // of each
   std::uint64_t backlog = 0;        // frames that may wait to be unpacked

@@ -26,7 +26,10 @@ constexpr std::string_view kShared[] = {"type",
                                         "format",
                                         "temporary-directory",
                                         "buffer-size",
+                                        "gpu-memory",
                                         "parallel",
+                                        "engine",
+                                        "device",
                                         "direct-io",
                                         "pack-runs",
                                         "no-verify",
@@ -80,6 +83,19 @@ constexpr OwnText kOwnTexts[] = {
     {"buffer-size",
      "Of each process: 512M, 4G, or 50% of the host's memory. The default is half of the available "
      "memory, within the container's limits."},
+    {"gpu-memory",
+     "Of each GPU that a process uses, for this process. The default is 90% of what is free; if "
+     "processes share a GPU, of an equal part of it. The driver uses more for any process (about "
+     "0.5 GiB on an H100)."},
+    {"engine",
+     "auto uses GPUs on hosts that have any, if a process's share is large enough to make up for "
+     "their start; --explain shows the choice. cuda without a usable GPU on one of the hosts is an "
+     "error. 8- and 16-bit keys always use the CPU. If a GPU fails, the sort ends with an error."},
+    {"device",
+     "The same numbers for each host. The processes of a host divide these GPUs among them; if "
+     "there are more processes than GPUs, those that share one divide its memory. auto uses one "
+     "GPU for a process, or more of its GPUs if that is predicted to be faster; all uses every "
+     "GPU."},
     {"fingerprint",
      "Reads all FILEs and sorts nothing. It is the fingerprint that gsort prints, and -c shows "
      "it, too."},

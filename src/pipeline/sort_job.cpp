@@ -14,7 +14,6 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "io/runs/run_store.hpp"
-#include "io/runs/tier_group.hpp"
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
 #include "io/system/space.hpp"
@@ -245,34 +244,13 @@ class Sort {
   io::RunStore& run_store() {
     if (!run_store_) {
       io::RunStoreOptions options = run_store_options(plan_, job_.packing, job_.direct_io);
-      if (plan_.device_run_bytes() > 0) add_device_tier(options);
+      add_device_tier(plan_, job_.make_tier, tier_, options, outcome_.notes);
       if (job_.resumption != nullptr) {
         options.persistent = job_.resumption->begin(options.block_elements);
       }
       run_store_.emplace(job_.temporary_folders, plan_.element_bytes, options);
     }
     return *run_store_;
-  }
-
-  // A device that has less than it said when the plan was made costs time alone.
-  void add_device_tier(io::RunStoreOptions& options) {
-    std::vector<io::TierGroup::Member> tiers;
-    for (const DevicePlan& device : plan_.devices) {
-      const std::uint64_t buffers = plan_.run.device_buffers + device.more_buffers;
-      if (buffers == 0) continue;
-      try {
-        tiers.push_back(
-            {job_.make_tier(device, plan_.run.device_bytes(device.more_buffers)), buffers});
-      } catch (const Error& error) {
-        if (error.kind() != ErrorKind::kResource) throw;
-        outcome_.notes.push_back(
-            fmt::format("no runs stay on device {}: {}", device.ordinal, error.what()));
-      }
-    }
-    if (tiers.empty()) return;
-    tier_.emplace(std::move(tiers), plan_.run.write_buffer_bytes);
-    options.tier_buffers = tier_->buffers();
-    options.tier = &*tier_;
   }
 
   void take_totals() noexcept {
@@ -349,6 +327,26 @@ io::RunStoreOptions run_store_options(const Plan& plan, Packing packing, io::Dir
   options.direct_io = direct_io;
   options.left_in_page_cache = plan.run.through_page_cache && direct_io == io::DirectIo::kAuto;
   return options;
+}
+
+void add_device_tier(const Plan& plan, const TierMaker& make_tier,
+                     std::optional<io::TierGroup>& tier, io::RunStoreOptions& options,
+                     std::vector<std::string>& notes) {
+  std::vector<io::TierGroup::Member> tiers;
+  for (const DevicePlan& device : plan.devices) {
+    const std::uint64_t buffers = plan.run.device_buffers + device.more_buffers;
+    if (buffers == 0) continue;
+    try {
+      tiers.push_back({make_tier(device, plan.run.device_bytes(device.more_buffers)), buffers});
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kResource) throw;
+      notes.push_back(fmt::format("no runs stay on device {}: {}", device.ordinal, error.what()));
+    }
+  }
+  if (tiers.empty()) return;
+  tier.emplace(std::move(tiers), plan.run.write_buffer_bytes);
+  options.tier_buffers = tier->buffers();
+  options.tier = &*tier;
 }
 
 Outcome run_sort(const SortJob& job) {

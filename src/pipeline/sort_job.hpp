@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "engine/engine.hpp"
 #include "io/input/reader.hpp"
 #include "io/output/output.hpp"
+#include "io/runs/tier_group.hpp"
 #include "pipeline/resumption.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
@@ -56,6 +58,13 @@ struct SortJob {
 // Those of the plan's runs, without a tier.
 [[nodiscard]] io::RunStoreOptions run_store_options(const Plan& plan, Packing packing,
                                                     io::DirectIo direct_io);
+
+// Makes the tier in the memory of the plan's devices, as far as it plans one, and gives it to
+// `options`. A device that has less than it said when the plan was made costs time alone: a note
+// says so. Requires: the tier outlives the store.
+void add_device_tier(const Plan& plan, const TierMaker& make_tier,
+                     std::optional<io::TierGroup>& tier, io::RunStoreOptions& options,
+                     std::vector<std::string>& notes);
 
 // If a device fails, sorts all of the input again by the plan without it. A device that is lost
 // takes something of every run with it: their buffers go round over the devices. Inputs that cannot

@@ -318,6 +318,7 @@ def refuse(bed: Bed) -> None:
             (["missing.u64", "-o", "old"], "missing.u64: No such file or directory"),
             (["in.u64", "-o", "nowhere/out"], "nowhere"),
             (["-T", "nowhere", "in.u64", "-o", "old"], "nowhere"),
+            (["--engine=cpu", "--device=0,1", "in.u64", "-o", "old"], "cannot be combined"),
             (["--stats=old", "in.u64", "-o", "old"], "--stats 'old': is also the output"),
             (["--stats=in.u64", "in.u64", "-o", "old"], "--stats 'in.u64': is also an input")):
         done = bed.run(bed.mpi(3, *words))
@@ -326,6 +327,9 @@ def refuse(bed: Bed) -> None:
             bed.fail(f"refusing {' '.join(words)}", done)
         if (bed.folder / "old").read_bytes() != b"the old output" or bed.left_names():
             bed.fail(f"refusing {' '.join(words)}: changed or left something", done)
+    done = bed.run(bed.mpi(2, "--engine=cuda", "--device=99", "in.u64", "-o", "old"))  # is nowhere
+    if done.returncode != 2 or not any(words in done.stderr for words in ("--engine cuda: ", "--device 99: ")):
+        bed.fail("--engine=cuda with a device that is not there", done)
     for words, wanted in ((["--help"], "--peer-timeout"), (["--version"], "gsort-mpi "),
                           (["--generate=man"], ".TH GSORT")):
         done = bed.run(bed.mpi(2, *words))

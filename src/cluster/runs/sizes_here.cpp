@@ -1,44 +1,35 @@
 #include "cluster/runs/sizes_here.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "app/prepared_sort.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "pipeline/sort_job.hpp"
 #include "plan/merge_plan.hpp"
 #include "plan/sizes.hpp"
 
 namespace gsort::cluster {
 
-EngineShape engine_shape(const Plan& plan) {
-  EngineShape shape;
-  shape.format = plan.job.element.key;
-  shape.records = plan.job.element.records;
-  shape.threads = std::max(plan.threads, plan.chunk.readers);
-  shape.block_bytes = plan.chunk.block_bytes;
-  shape.chunk_elements = plan.chunk.chunk_elements;
-  shape.chunk_lanes = plan.chunk.lanes;
-  return shape;
-}
-
-io::RunStoreOptions run_store_options(const Plan& plan, const Options& options) {
-  io::RunStoreOptions store;
-  store.block_elements = plan.run.block_elements;
-  store.write_buffer_bytes = plan.run.write_buffer_bytes;
-  store.write_buffers = plan.run.write_buffers;
-  store.kept_buffers = plan.run.kept_buffers;
-  store.packing = options.packing;
-  if (plan.job.element.records) store.records.emplace(*plan.job.element.records);
-  store.direct_io = options.direct_io;
-  store.left_in_page_cache =
-      plan.run.through_page_cache && options.direct_io == io::DirectIo::kAuto;
+io::RunStoreOptions store_options(const Plan& plan, const Options& options,
+                                  std::optional<io::TierGroup>& tier) {
+  io::RunStoreOptions store = run_store_options(plan, options.packing, options.direct_io);
+  std::vector<std::string> notes;  // --stats says what the devices hold
+  add_device_tier(plan, make_tier, tier, store, notes);
   return store;
 }
 
 ExchangeQuestion exchange_question(const Plan& plan, std::uint64_t elements, unsigned ranks) {
   ExchangeQuestion q;
-  q.element = element_size_of(plan);
+  const SizeQuestion of_plan = question_of(plan);  // runs on the devices are taken off
+  q.engine = of_plan.engine;
+  q.element = of_plan.element;
+  q.devices = of_plan.devices;
+  q.device_bytes = of_plan.device_bytes;
   q.threads = plan.threads;
   q.ranks = ranks;
   q.block_bytes = plan.run.block_elements * plan.element_bytes;
@@ -49,12 +40,25 @@ ExchangeQuestion exchange_question(const Plan& plan, std::uint64_t elements, uns
   return q;
 }
 
+namespace {
+
+std::string words_of_memory(const ExchangeQuestion& q) {
+  if (q.device_bytes == 0) {
+    return fmt::format("{} of memory are not enough", format_bytes(q.host_bytes));
+  }
+  return fmt::format("{} of memory, and {} of each GPU, are not enough", format_bytes(q.host_bytes),
+                     format_bytes(q.device_bytes));
+}
+
+}  // namespace
+
 ExchangePlan require_exchange(const ExchangeQuestion& question) {
   if (const auto sizes = plan_exchange(question)) return *sizes;
   throw Error(ErrorKind::kUsage,
               fmt::format("merging {} runs of {} hosts", question.runs, question.ranks),
-              fmt::format("{} of memory are not enough", format_bytes(question.host_bytes)))
-      .hint("give each process more memory with -S");
+              words_of_memory(question))
+      .hint(question.device_bytes > 0 ? "give each process more memory with -S and --gpu-memory"
+                                      : "give each process more memory with -S");
 }
 
 }  // namespace gsort::cluster

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/units.hpp"
+#include "cluster/exchange_plan.hpp"
+#include "cluster/runs/devices.hpp"
 #include "cluster/runs/room.hpp"
 #include "plan/disk_space.hpp"
 #include "plan/make_plan.hpp"
@@ -57,6 +59,63 @@ TEST(ClusterPlan, NamesEveryHostInBothForms) {
 TEST(ClusterPlan, PlansNoElements) {
   EXPECT_EQ(forming_time(plan_of(3, 0, 2)).seconds, 0);
   EXPECT_NE(explain(plan_of(3, 0, 2), ExplainMode::kText), "");
+}
+
+using Dealt = std::vector<std::vector<DealtDevice>>;
+
+TEST(Devices, AreDividedAmongTheProcessesOfAHost) {
+  const std::vector<VisibleGpu> four = {{0, "a"}, {1, "b"}, {2, "c"}, {3, "d"}};
+  EXPECT_EQ(deal_devices({"h"}, {four}), (Dealt{{{0, 1}, {1, 1}, {2, 1}, {3, 1}}}));
+  EXPECT_EQ(deal_devices({"h", "h"}, {four, four}), (Dealt{{{0, 1}, {2, 1}}, {{1, 1}, {3, 1}}}));
+  EXPECT_EQ(deal_devices({"h", "i"}, {four, {{0, "a"}}}),
+            (Dealt{{{0, 1}, {1, 1}, {2, 1}, {3, 1}}, {{0, 1}}}));
+  EXPECT_EQ(deal_devices({}, {}), Dealt());
+}
+
+TEST(Devices, AreSharedWhereTheyAreFewer) {
+  const std::vector<VisibleGpu> two = {{0, "a"}, {1, "b"}};
+  EXPECT_EQ(deal_devices({"h", "h", "i", "h"}, {two, two, {}, two}),
+            (Dealt{{{0, 2}}, {{1, 1}}, {}, {{0, 2}}}));
+  EXPECT_EQ(deal_devices({"h", "h"}, {{{3, "a"}, {3, "a"}}, {}}), (Dealt{{{3, 1}}, {}}));
+}
+
+// As a launcher may do by CUDA_VISIBLE_DEVICES: each process calls its own one 0.
+TEST(Devices, AreKnownByTheirPlaceOnTheBus) {
+  EXPECT_EQ(deal_devices({"h", "h", "h"}, {{{0, "a"}}, {{0, "b"}}, {{0, "b"}, {1, "c"}}}),
+            (Dealt{{{0, 1}}, {{0, 1}}, {{1, 1}}}));
+}
+
+TEST(ClusterPlan, NamesTheDevicesOfAHost) {
+  ClusterPlan plan = plan_of(2, 1'000'000'000, 1);
+  EXPECT_STREQ(forming_time(plan).bound, "sorting");
+  for (HostPlan& host : plan.hosts) {
+    host.devices = 2;
+    host.device_bytes = 100 * kGiB;
+  }
+  EXPECT_STREQ(forming_time(plan).bound, "reading the input");
+  EXPECT_NE(explain(plan, ExplainMode::kText).find("2 GPUs with "), std::string::npos);
+  EXPECT_NE(explain(plan, ExplainMode::kJson).find("\"devices\": 2"), std::string::npos);
+}
+
+// Lanes are as large as the device has room for, where the host has more.
+TEST(ExchangePlan, StaysWithinTheMemoryOfADevice) {
+  ExchangeQuestion q;
+  q.engine = &cuda_sizes();
+  q.element.bytes = 8;
+  q.host_bytes = 64 * kGiB;
+  q.device_bytes = 512 * kMiB;
+  q.devices = 2;
+  q.threads = 16;
+  q.ranks = 2;
+  q.elements = 1'000'000'000;
+  q.runs_here = q.runs = 8;
+  q.block_bytes = 64 * kKiB;
+  const ExchangePlan plan = plan_exchange(q).value();
+  EXPECT_EQ(plan.lanes % q.devices, 0U);
+  const LaneBytes lane = q.engine->merge_lane(q.element, plan.part_elements);
+  EXPECT_LE(plan.lanes / q.devices * lane.device, q.device_bytes);
+  q.device_bytes = kKiB;
+  EXPECT_FALSE(plan_exchange(q).has_value());
 }
 
 TEST(Room, IsThatOfAllProcessesOfAHost) {

@@ -1,0 +1,141 @@
+#include "cluster/runs/devices.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "cluster/message.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+using Seen = std::vector<std::vector<VisibleGpu>>;
+using Place = std::pair<std::string, std::string>;  // host, address
+
+Message to_message(const std::vector<VisibleGpu>& seen) {
+  MessageWriter writer;
+  for (const VisibleGpu& gpu : seen) {
+    writer.put<std::int64_t>(gpu.ordinal);
+    writer.put_text(gpu.address);
+  }
+  return writer.take();
+}
+
+std::vector<VisibleGpu> to_seen(const Message& message) {
+  std::vector<VisibleGpu> seen;
+  for (MessageReader reader(message); !reader.rest().empty();) {
+    const auto ordinal = static_cast<int>(reader.take<std::int64_t>());
+    seen.push_back({ordinal, reader.take_text()});
+  }
+  return seen;
+}
+
+class Dealer {
+ public:
+  Dealer(const std::vector<std::string>& hosts, const Seen& seen)
+      : hosts_(hosts), seen_(seen), taken_(seen.size()) {
+    for (std::size_t rank = 0; rank < seen.size(); ++rank) {
+      taken_[rank].resize(seen[rank].size());
+    }
+  }
+
+  std::vector<std::vector<DealtDevice>> deal() {
+    for (std::size_t rank = 0; rank < seen_.size(); ++rank) {
+      if (const auto gpu = least_used_of(rank)) take(rank, *gpu);
+    }
+    while (const auto next = next_unused()) take(next->first, next->second);
+    std::vector<std::vector<DealtDevice>> dealt(seen_.size());
+    for (std::size_t rank = 0; rank < seen_.size(); ++rank) {
+      for (std::size_t gpu = 0; gpu < seen_[rank].size(); ++gpu) {
+        if (!taken_[rank][gpu]) continue;
+        dealt[rank].push_back({seen_[rank][gpu].ordinal, users_[place_of(rank, gpu)]});
+      }
+    }
+    return dealt;
+  }
+
+ private:
+  [[nodiscard]] Place place_of(std::size_t rank, std::size_t gpu) const {
+    return {hosts_[rank], seen_[rank][gpu].address};
+  }
+
+  void take(std::size_t rank, std::size_t gpu) {
+    taken_[rank][gpu] = true;
+    ++users_[place_of(rank, gpu)];
+  }
+
+  std::optional<std::size_t> least_used_of(std::size_t rank) {
+    std::optional<std::size_t> least;
+    for (std::size_t gpu = 0; gpu < seen_[rank].size(); ++gpu) {
+      if (!least || users_[place_of(rank, gpu)] < users_[place_of(rank, *least)]) least = gpu;
+    }
+    return least;
+  }
+
+  // A GPU that nobody uses, and of those that see one, who has the fewest.
+  std::optional<std::pair<std::size_t, std::size_t>> next_unused() {
+    std::optional<std::pair<std::size_t, std::size_t>> next;
+    for (std::size_t rank = 0; rank < seen_.size(); ++rank) {
+      if (next && used_by(rank) >= used_by(next->first)) continue;
+      const auto gpu = least_used_of(rank);
+      if (gpu && users_[place_of(rank, *gpu)] == 0) next = {rank, *gpu};
+    }
+    return next;
+  }
+
+  [[nodiscard]] std::ptrdiff_t used_by(std::size_t rank) const {
+    return std::ranges::count(taken_[rank], true);
+  }
+
+  const std::vector<std::string>& hosts_;
+  const Seen& seen_;
+  std::vector<std::vector<bool>> taken_;  // of those that each sees
+  std::map<Place, unsigned> users_;
+};
+
+// Rank 0 deals for all.
+std::vector<DealtDevice> dealt_to(Team& team, const std::vector<VisibleGpu>& own) {
+  std::vector<std::string> hosts;
+  Seen seen;
+  for (const Message& message : team.gather(to_message(own))) {
+    hosts.push_back(team.host_of(static_cast<unsigned>(hosts.size())));
+    seen.push_back(to_seen(message));
+  }
+  MessageWriter writer;
+  for (const std::vector<DealtDevice>& of_rank : deal_devices(hosts, seen)) {
+    writer.put<std::uint64_t>(of_rank.size());
+    for (const DealtDevice& device : of_rank) writer.put(device);
+  }
+  const Message all = team.broadcast(writer.take());
+  MessageReader reader(all);
+  std::vector<DealtDevice> dealt;
+  for (unsigned rank = 0; rank <= team.rank(); ++rank) {
+    dealt.resize(reader.take<std::uint64_t>());
+    for (DealtDevice& device : dealt) device = reader.take<DealtDevice>();
+  }
+  return dealt;
+}
+
+}  // namespace
+
+std::vector<std::vector<DealtDevice>> deal_devices(const std::vector<std::string>& hosts,
+                                                   const Seen& seen) {
+  return Dealer(hosts, seen).deal();
+}
+
+void look_for_dealt_gpus(Team& team, const Job& job, Machine& machine) {
+  std::vector<VisibleGpu> seen;
+  team.work([&] { seen = visible_gpus(job, machine); });
+  const std::vector<DealtDevice> dealt = dealt_to(team, seen);
+  std::vector<unsigned> own;
+  for (const DealtDevice& device : dealt) own.push_back(static_cast<unsigned>(device.ordinal));
+  team.work([&] { (void)look_for_gpus(job, machine, own); });
+  for (GpuFacts& gpu : machine.gpus) {
+    const unsigned parts = std::ranges::find(dealt, gpu.device, &DealtDevice::ordinal)->parts;
+    gpu.free_bytes /= parts;
+    gpu.total_bytes /= parts;
+  }
+}
+
+}  // namespace gsort::cluster
