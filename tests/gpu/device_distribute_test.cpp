@@ -195,18 +195,6 @@ TYPED_TEST(DeviceDistribute, SortsKeysThatRepeatBesideTheirNeighbours) {
   }
 }
 
-// The sample's places, as the kernel takes them, get keys that say nothing of the others.
-std::uint64_t place_of_sample(std::uint64_t i, std::uint64_t count, unsigned bits,
-                              std::uint64_t seed) {
-  std::uint64_t x = seed + i + 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  const std::uint64_t random = (x ^ (x >> 31)) >> 32;
-  const std::uint64_t begin = i * count >> bits;
-  const std::uint64_t length = ((i + 1) * count >> bits) - begin;
-  return begin + (random * length >> 32);
-}
-
 TYPED_TEST(DeviceDistribute, SortsWhatTheSampleMisleadsAbout) {
   constexpr auto kGreatest = static_cast<TypeParam>(~TypeParam{0});
   constexpr unsigned kSampleBits = 2 + 3 + 3;  // of bins of both distributions, and of each bin

@@ -106,6 +106,19 @@ template <class Key>
   return keys;
 }
 
+// The places of the sample of a distribution, as the kernel takes them: a test may give them keys
+// that say nothing of the others.
+[[nodiscard]] inline std::uint64_t place_of_sample(std::uint64_t i, std::uint64_t count,
+                                                   unsigned bits, std::uint64_t seed) {
+  std::uint64_t x = seed + i + 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  const std::uint64_t random = (x ^ (x >> 31)) >> 32;
+  const std::uint64_t begin = i * count >> bits;
+  const std::uint64_t length = ((i + 1) * count >> bits) - begin;
+  return begin + (random * length >> 32);
+}
+
 // Floats have the most to map.
 template <class Key>
 [[nodiscard]] constexpr KeyType mapped_type() {
