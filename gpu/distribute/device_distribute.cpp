@@ -1,12 +1,12 @@
 // Sorting keys on the GPU by distribution: a sample gives splitters, two passes send every key to a
-// bin of about a quarter of a tile, and a block sort of tiles ends the sort.
+// bin of about a quarter of a tile, and a sort of tiles in shared memory ends it.
 //
 // Problem. The merge sort (device_sort.cpp) takes 15 two-way levels after its block sort for 2^28
 // u32 keys, in five passes, and each level costs 0.32 ms on an H200: 4.8 of 6.3 ms. They are
 // instructions, not bytes: no better pass removes them.
 //
-// Idea. Put the block sort last. If keys are in buckets that are in order already, and neighbouring
-// buckets together fill a tile, the block sort of these tiles leaves nothing to merge. A
+// Idea. Sort tiles last. If keys are in buckets that are in order already, and neighbouring
+// buckets together fill a tile, sorting these tiles leaves nothing to merge. A
 // distribution among 512 bins costs a look-up, a comparison and an atomic addition a key, and
 // replaces nine levels.
 //
@@ -16,8 +16,9 @@
 //   distribute     input -> buffer, where bins have chunks (bin_chunks.hpp): no count before
 //   count          exact, so that the last bins need no spare room
 //   distribute     buffer -> output
-//   pack           neighbouring bins become tiles of the block sort (pack_kernel.cuh)
-//   block sort     in place; a tile is one list
+//   pack           neighbouring bins become tiles (pack_kernel.cuh)
+//   cell sort      in place; a tile's keys lie evenly in a narrow range (cell_sort_kernel.cuh)
+//   block sort     of the tiles whose keys do not
 //   merge          only bins longer than a tile, by the passes of long arrays (long_arrays.hpp)
 //
 // Skew. Splitters are keys of the sample, so bins have equally many keys of any distribution; a key
@@ -30,17 +31,18 @@
 // tile. The output depends on neither: equal keys are equal bytes.
 //
 // Example. Keys 5 3 8 1 7 2 6 4, two bins each time, splitters 5, then 3 and 7: 3 1 2 4 | 5 8 7 6,
-// then 1 2 | 3 4 | 5 6 | 8 7; with tiles of 4 keys the block sort sorts 1 2 3 4 and 5 6 8 7.
+// then 1 2 | 3 4 | 5 6 | 8 7; with tiles of 4 keys the cell sort sorts 1 2 3 4 and 5 6 8 7.
 //
-// Cost. n keys of w bytes: a count of wn, two distributions of 2wn, a block sort of 2wn: 7wn bytes,
+// Cost. n keys of w bytes: a count of wn, two distributions of 2wn, a cell sort of 2wn: 7wn bytes,
 // where the merge sort of 2^28 u32 keys moves 12wn. On an H100 (3.0 TB/s), 2^28 random keys, in ms:
 //                              bytes of u32   u32    bytes of u64   u64
 //   sample and tables              0.02       0.2        0.02       0.2
 //   count                          0.36       0.7        0.72       1.0
 //   two distributions              1.43       3.3        2.86       4.9
-//   block sort, tiles 0.88 full    0.72       2.0        1.43       5.0
-//   together                       2.5        6.2        5.0       11.1
-// Of the block sort's launches those of the merge passes remain, some microseconds each.
+//   cell sort, tiles 0.88 full     0.72       1.5        1.43       2.3
+//   together                       2.5        5.7        5.0        8.4
+// A block sort of the tiles took 2.0 and 5.0 ms. Its launch and those of the merge passes remain,
+// some microseconds each.
 //
 // Source. Sample sort: Frazer and McKellar, J. ACM 17 (1970), doi:10.1145/321592.321600; on GPUs
 // Leischner, Osipov and Sanders, IPDPS 2010, doi:10.1109/IPDPS.2010.5470444; buckets of equal keys:
@@ -129,6 +131,7 @@ struct DistributionScratch {
   BucketPlace* whole;
   BucketPlace* buckets;
   LongArray* long_arrays;
+  LongArray* packed_tiles;
   LongArray* tile_arrays;
   std::size_t before_merges;  // bytes
   LongScratch<Key> merges;
@@ -140,6 +143,7 @@ struct DistributionScratch {
         whole(cutter.take<BucketPlace>(2)),
         buckets(cutter.take<BucketPlace>(sort.shape.first_bins() + 1)),
         long_arrays(cutter.take<LongArray>(sort.bounds.long_arrays)),
+        packed_tiles(cutter.take<LongArray>(sort.bounds.tile_arrays)),
         tile_arrays(cutter.take<LongArray>(sort.bounds.tile_arrays)),
         before_merges(cutter.used_bytes()),
         merges(cutter, sort.needs(count), sort.tuning),
@@ -199,7 +203,8 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
   pack.rooms = early.second_rooms;
   pack.sort_tile_keys = plan.tuning.block_sort_keys();
   pack.long_arrays = places.long_arrays;
-  pack.tile_arrays = places.tile_arrays;
+  pack.packed_tiles = places.packed_tiles;
+  pack.packed_count = &places.counts->packed_tiles;
   pack.counts = places.counts;
   launch_pack_bins(pack, architecture, sort.stream);
   launch_second_distribution(second, architecture, sort.stream);
@@ -220,9 +225,10 @@ void queue_tiles_and_merges(const KeySort<Key>& sort, const DistributionSort<Key
   tiles.arrays.tile_arrays = places.tile_arrays;
   tiles.arrays.slots = plan.bounds.slots;
   tiles.tile_count = plan.bounds.tile_arrays + plan.bounds.long_tiles;
-  PackedSortPass<Key> pass{tiles, tiles, places.counts};
+  PackedSortPass<Key> pass{tiles, tiles, places.packed_tiles, places.tile_arrays, places.counts};
   pass.whole.input = sort.input;
   pass.whole.maps = EndMaps<Key>::of(sort.load_map, sort.store_map);
+  launch_cell_sort(pass, architecture, sort.stream);
   launch_packed_sort(pass, architecture, sort.stream);
   LongMergePass<Key> merges;
   merges.arrays = tiles.arrays;

@@ -1,4 +1,4 @@
-// Sorting keys that lie in device memory by two distributions and a block sort: what sort_keys
+// Sorting keys that lie in device memory by two distributions and a sort of tiles: what sort_keys
 // (device_sort.hpp) does, with other kernels. The essay is in device_distribute.cpp. Any host code
 // may include this file.
 #pragma once

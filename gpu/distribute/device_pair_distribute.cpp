@@ -8,14 +8,14 @@
 // piece: some hundred thousand numbers. A bin's pairs of a piece begin behind those of the earlier
 // pieces; within a piece a block goes from tile to tile; within a tile each pair gets its rank
 // among those of the same bin in the order of the input (pair_distribution_kernel.cuh). So both
-// distributions are stable, and the block sort of the packed tiles is that of sort_pairs, which is.
+// distributions are stable, and so is the sort of the packed tiles (cell_pair_sort_kernel.cuh).
 //
 // Example. Pairs 5a 3b 8c 1d 7e 2f 6g 3h, splitter 5, two blocks of four pairs: the pieces count
 // 2 2 | 2 2, so the second one's bins begin at 2 and 6: 3b 1d 2f 3h | 5a 8c 7e 6g.
 //
-// Model. n pairs of k + v bytes: two counts of kn, two distributions and a block sort of 2(k + v)n
-// each: 8k + 6v bytes a pair, where the merge sort of 2^28 pairs in tiles of 4,096 and passes of 8
-// moves 14(k + v). Predicted of 2^28 random pairs on an H200 (4.0 TB/s), in ms:
+// Model. n pairs of k + v bytes: two counts of kn, two distributions and a sort of tiles of 2(k +
+// v)n each: 8k + 6v bytes a pair, where the merge sort of 2^28 pairs in tiles of 4,096 and passes
+// of 8 moves 14(k + v). Predicted of 2^28 random pairs on an H200 (4.0 TB/s), in ms:
 //                              u32 with u32   u64 with u32   u64 with u64
 //   sample and tables               0.2            0.3            0.3
 //   two counts, 0.3 | 0.5 | 0.5     1.2            1.8            1.8
@@ -44,9 +44,10 @@ namespace {
 
 constexpr const char* kOperation = "sorting pairs on the GPU by distribution";
 
+template <class Key>
 bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
   return DistributionShape::of_pairs(count, choice)
-      .suits(count, choice.least_keys.value_or(kLeastDistributedPairs));
+      .suits(count, choice.least_keys.value_or(kLeastDistributedPairs<Key>));
 }
 
 // All that follows from the count, the choice and the card.
@@ -113,6 +114,7 @@ struct PairDistributionScratch {
   BucketPlace* whole;
   BucketPlace* buckets;
   LongArray* long_arrays;
+  LongArray* packed_tiles;
   LongArray* tile_arrays;
   Value* values;             // the second buffer
   std::size_t before_early;  // bytes
@@ -126,6 +128,7 @@ struct PairDistributionScratch {
         whole(cutter.take<BucketPlace>(2)),
         buckets(cutter.take<BucketPlace>(sort.shape.first_bins() + 1)),
         long_arrays(cutter.take<LongArray>(sort.bounds.long_arrays)),
+        packed_tiles(cutter.take<LongArray>(sort.bounds.tile_arrays)),
         tile_arrays(cutter.take<LongArray>(sort.bounds.tile_arrays)),
         values(cutter.take<Value>(count)),
         before_early(cutter.used_bytes() + round_up(count * sizeof(Key), kScratchAlignment)),
@@ -191,7 +194,8 @@ void queue_second_distribution(const PairSort<Key, Value>& sort,
   pack.rooms = pass.keys.rooms;
   pack.sort_tile_keys = plan.tuning.block_sort_keys();
   pack.long_arrays = places.long_arrays;
-  pack.tile_arrays = places.tile_arrays;
+  pack.packed_tiles = places.packed_tiles;
+  pack.packed_count = &places.counts->packed_tiles;
   pack.counts = places.counts;
   launch_pack_bins(pack, architecture, sort.stream);
   launch_pair_distribution(pass, architecture, sort.stream);
@@ -226,10 +230,12 @@ void queue_tiles_and_merges(const PairSort<Key, Value>& sort,
                             const PairDistributionScratch<Key, Value>& places,
                             unsigned architecture) {
   const auto tiles = tiles_of(sort, plan, places);
-  PackedPairSortPass<Key, Value> pass{tiles, tiles, places.counts};
+  PackedPairSortPass<Key, Value> pass{tiles, tiles, places.packed_tiles, places.tile_arrays,
+                                      places.counts};
   pass.whole.keys.input = sort.input.keys;
   pass.whole.keys.maps = EndMaps<Key>::of(sort.load_map, sort.store_map);
   pass.whole.values_in = sort.input.values;
+  launch_cell_pair_sort(pass, architecture, sort.stream);
   launch_packed_pair_sort(pass, architecture, sort.stream);
   LongMergePass<Key> merges;
   merges.arrays = tiles.keys.arrays;
@@ -248,7 +254,7 @@ void queue_tiles_and_merges(const PairSort<Key, Value>& sort,
 // Of a distribution, on any architecture; 0 if there is none.
 template <class Key, class Value>
 std::size_t scratch_bytes_of(std::uint64_t count, const DistributionChoice& choice) {
-  if (!are_distributed(count, choice)) return 0;
+  if (!are_distributed<Key>(count, choice)) return 0;
   std::size_t most = 0;
   for (const TuningRow& row : kTunings) {
     const PairDistributionSort<Key, Value> plan(count, choice, row.architecture);
@@ -298,7 +304,7 @@ std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count,
 template <class Key, class Value>
 void sort_pairs_by_distribution(const PairSort<Key, Value>& sort,
                                 const DistributionChoice& choice) {
-  if (!are_distributed(sort.count, choice)) return sort_pairs(sort);
+  if (!are_distributed<Key>(sort.count, choice)) return sort_pairs(sort);
   const std::size_t needed =
       sort_pairs_by_distribution_scratch_bytes<Key, Value>(sort.count, choice);
   require_output(sort.output, sort.count, sort.scratch, needed, kOperation);

@@ -18,7 +18,7 @@ namespace gsort::gpu {
 // A long array takes in what is behind it up to so many tiles: one pass merges as many.
 inline constexpr unsigned kLongTiles = 8;
 
-// Keys of a bin of the second distribution, at most on average; a quarter of a block sort's tile.
+// Keys of a bin of the second distribution, at most on average; a quarter of a tile that is sorted.
 inline constexpr std::uint64_t kBinKeys = 2048;
 // The same of pairs: a quarter of the smallest tile.
 inline constexpr std::uint64_t kBinPairs = 1024;

@@ -40,6 +40,20 @@ template <class Key>
 inline constexpr DistributionTuning kSecondDistribution =
     kDistribution<Key, DistributionStep::kSecond>;
 
+// cell_sort_kernel's tile, and how many threads a multiprocessor has at least: bounds registers.
+struct CellSortTuning {
+  unsigned threads;
+  unsigned keys_per_thread;
+  unsigned resident_threads;
+
+  [[nodiscard]] constexpr unsigned tile_keys() const { return threads * keys_per_thread; }
+};
+template <class Key>
+inline constexpr CellSortTuning kCellSort{512, 16, sizeof(Key) == 4 ? 1536U : 1024U};
+inline constexpr unsigned kKeysOfCell = 2;  // on average
+// A tile with more keys in a cell is merged. A power of two: none of 2^40 random keys comes so far.
+inline constexpr unsigned kMostOfCell = 32;
+
 // Blocks for stretches of at least two tiles, and no more than fit any card at once.
 [[nodiscard]] constexpr unsigned stretch_blocks(std::uint64_t tiles, unsigned threads) {
   return taking_blocks(div_up(tiles, 2), threads);
@@ -75,6 +89,8 @@ struct DistributionCounts {
   std::uint64_t steps = 0;   // of the sample, in the input's order: up << 32 | down
   std::uint64_t merges = 0;  // not 0: the keys stay where they are, and are merged
   std::uint64_t chunks = 0;  // that bins of the first distribution took
+  std::uint64_t packed_tiles = 0;
+  std::uint64_t taken_packed_tiles = 0;
 };
 
 // Tables of the same size, one for each bucket.
@@ -150,7 +166,7 @@ struct BucketPass {
   DistributionCounts* counts = nullptr;
 };
 
-// After the count: bins are packed into tiles of the block sort, or become long arrays.
+// After the count: bins are packed into tiles, or become long arrays.
 template <class Key>
 struct PackPass {
   BinTables<Key> tables;
@@ -159,15 +175,18 @@ struct PackPass {
   std::uint64_t* rooms = nullptr;
   unsigned sort_tile_keys = 0;
   LongArray* long_arrays = nullptr;
-  LongArray* tile_arrays = nullptr;
+  LongArray* packed_tiles = nullptr;
+  std::uint64_t* packed_count = nullptr;
   DistributionCounts* counts = nullptr;
 };
 
-// The block sort of packed tiles and of the tiles of long arrays.
+// The sorts of packed tiles, and of the tiles of long arrays.
 template <class Key>
 struct PackedSortPass {
   LongSortPass<Key> buckets;  // input: the distributed keys
   LongSortPass<Key> whole;    // input: that of the sort, if all of it is one long array
+  const LongArray* packed_tiles = nullptr;
+  LongArray* crowded_tiles = nullptr;  // those that are merged: the tile arrays of `buckets`
   DistributionCounts* counts = nullptr;
 };
 
@@ -188,6 +207,8 @@ void launch_second_distribution(const DistributionPass<Key>& pass, unsigned arch
                                 cudaStream_t stream);
 template <class Key>
 void launch_pack_bins(const PackPass<Key>& pass, unsigned architecture, cudaStream_t stream);
+template <class Key>
+void launch_cell_sort(const PackedSortPass<Key>& pass, unsigned architecture, cudaStream_t stream);
 template <class Key>
 void launch_packed_sort(const PackedSortPass<Key>& pass, unsigned architecture,
                         cudaStream_t stream);

@@ -1,11 +1,22 @@
-// The body of launch_packed_sort; included by one .cu file a key type.
+// The bodies of launch_cell_sort and launch_packed_sort; included by one .cu file a key type.
 #pragma once
 
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/with_tuning.hpp"
+#include "gpu/distribute/cell_sort_kernel.cuh"
 #include "gpu/distribute/packed_sort_kernel.cuh"
 
 namespace gsort::gpu {
+
+template <class Key>
+void launch_cell_sort(const PackedSortPass<Key>& pass, unsigned architecture, cudaStream_t stream) {
+  constexpr CellSortTuning kTuning = kCellSort<Key>;
+  constexpr unsigned kCells = kTuning.tile_keys() / kKeysOfCell;
+  constexpr unsigned kBytes = kTuning.tile_keys() * sizeof(Key) + (kCells + 1) * sizeof(unsigned);
+  const unsigned blocks = taking_blocks(pass.buckets.tile_count, kTuning.threads);
+  launch_kernel(cell_sort_kernel<Key>, {blocks, kTuning.threads, kBytes, architecture, stream},
+                "launching cell_sort_kernel", pass);
+}
 
 template <class Key>
 void launch_packed_sort(const PackedSortPass<Key>& pass, unsigned architecture,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpu/cuda/with_tuning.hpp"
+#include "gpu/distribute/cell_pair_sort_kernel.cuh"
 #include "gpu/distribute/launch_distribution.cuh"
 #include "gpu/distribute/packed_pair_sort_kernel.cuh"
 #include "gpu/distribute/pair_distribution_kernel.cuh"
@@ -26,6 +27,19 @@ void launch_pair_distribution(const PairDistributionPass<Key, Value>& pass, unsi
                 {stretch_blocks(pass.keys.tile_count, kTuning.threads), kTuning.threads, kBytes,
                  architecture, stream},
                 "launching pair_distribution_kernel", pass);
+}
+
+template <class Key, class Value>
+void launch_cell_pair_sort(const PackedPairSortPass<Key, Value>& pass, unsigned architecture,
+                           cudaStream_t stream) {
+  constexpr CellSortTuning kTuning = kCellPairSort<Key, Value>;
+  constexpr unsigned kTilePairs = kTuning.tile_keys();
+  constexpr unsigned kBytes = kTilePairs * (sizeof(Key) + sizeof(Value) + sizeof(std::uint16_t)) +
+                              (kTilePairs / kKeysOfCell + 1) * sizeof(unsigned);
+  const unsigned blocks = taking_blocks(pass.buckets.keys.tile_count, kTuning.threads);
+  launch_kernel(cell_pair_sort_kernel<Key, Value>,
+                {blocks, kTuning.threads, kBytes, architecture, stream},
+                "launching cell_pair_sort_kernel", pass);
 }
 
 template <class Key, class Value>

@@ -1,5 +1,5 @@
 // bucket_place_kernel: the bins of the first distribution become the buckets of the second.
-// pack_bins_kernel: neighbouring bins of the second one are packed into tiles of the block sort.
+// pack_bins_kernel: neighbouring bins of the second one are packed into tiles.
 //
 // Problem. Bins have about a quarter of a tile; a tile that sorted one of them would be mostly
 // fill. Neighbours are in order already, so a tile sorts any stretch of them as one list. But which
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(kMostBins)
   __syncthreads();  // and where each tile ends
   if (bin == 0) {
     thread_list_stretches(bins, pass.sort_tile_keys, packed);
-    packed.first_listed = thread_add(&pass.counts->lists.tile_arrays, packed.packed);
+    packed.first_listed = thread_add(pass.packed_count, packed.packed);
   }
   __syncthreads();  // the stretches are listed
   if (bin >= packed.stretches) return;
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(kMostBins)
   const std::uint64_t length = packed.length(first, packed.end[bin]);
   LongArray array{begin + packed.begins[first], length, 0};
   if (packed.number[bin] != PackedBins::kLong) {
-    pass.tile_arrays[packed.first_listed + packed.number[bin]] = array;
+    pass.packed_tiles[packed.first_listed + packed.number[bin]] = array;
     return;
   }
   const std::uint64_t tiles = (length + pass.sort_tile_keys - 1) / pass.sort_tile_keys;

@@ -1,5 +1,6 @@
-// packed_pair_sort_kernel: packed_sort_kernel for pairs: sorts packed tiles stably, each as one
-// list, and the tiles of long arrays. listed_pair_merge_kernel: a merge pass over long arrays.
+// packed_pair_sort_kernel: packed_sort_kernel for pairs: sorts the packed tiles that
+// cell_pair_sort_kernel has left stably, each as one list, and the tiles of long arrays.
+// listed_pair_merge_kernel: a merge pass over long arrays.
 //
 // Threads: a block sorts the tiles that it takes (taken_jobs.cuh), as pair_sort_kernel does, or
 // merges the tiles between the rows of cuts that it takes, as pair_merge_kernel does; what those

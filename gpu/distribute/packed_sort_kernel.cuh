@@ -1,5 +1,5 @@
-// packed_sort_kernel: sorts the packed tiles, each as one list, where they lie, and the tiles of
-// long arrays (long_sort_kernel.cuh).
+// packed_sort_kernel: sorts the packed tiles that cell_sort_kernel has left, each as one list,
+// where they lie, and the tiles of long arrays (long_sort_kernel.cuh).
 //
 // Threads: a block sorts the tiles that it takes (taken_jobs.cuh), thread t makes row t.
 // Shared memory: the tile, rows of E words and a pad; one co-rank a thread.

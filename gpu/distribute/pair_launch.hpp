@@ -18,6 +18,11 @@ template <class Key, class Value>
 inline constexpr DistributionTuning kPairDistribution{1024,
                                                       sizeof(Key) + sizeof(Value) == 8 ? 16U : 8U};
 
+// Tiles are those of packed_pair_sort_kernel.
+template <class Key, class Value>
+inline constexpr CellSortTuning kCellPairSort{512, sizeof(Key) + sizeof(Value) == 8 ? 16U : 8U,
+                                              1024};
+
 // The tile, the places of its values, and counters of 16 bits for each warp and bin.
 template <class Key, class Value>
 inline constexpr unsigned kPairStageBytes = kPairDistribution<Key, Value>.tile_keys() *
@@ -60,6 +65,8 @@ template <class Key, class Value>
 struct PackedPairSortPass {
   PairLongSortPass<Key, Value> buckets;  // input: the distributed pairs
   PairLongSortPass<Key, Value> whole;    // input: that of the sort, if all of it is one long array
+  const LongArray* packed_tiles = nullptr;
+  LongArray* crowded_tiles = nullptr;  // those that are merged: the tile arrays of `buckets`
   DistributionCounts* counts = nullptr;
 };
 
@@ -78,6 +85,9 @@ void launch_pair_counts(const PairDistributionPass<Key, Value>& pass, unsigned a
 template <class Key, class Value>
 void launch_pair_distribution(const PairDistributionPass<Key, Value>& pass, unsigned architecture,
                               cudaStream_t stream);
+template <class Key, class Value>
+void launch_cell_pair_sort(const PackedPairSortPass<Key, Value>& pass, unsigned architecture,
+                           cudaStream_t stream);
 template <class Key, class Value>
 void launch_packed_pair_sort(const PackedPairSortPass<Key, Value>& pass, unsigned architecture,
                              cudaStream_t stream);

@@ -11,6 +11,7 @@
 
 #include "gpu/cuda/scratch.hpp"
 #include "gpu/distribute/device_distribute.hpp"
+#include "gpu/distribute/device_pair_distribute.hpp"
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/records/device_pairs.hpp"
 #include "gpu/shares/shares_sort.hpp"
@@ -39,7 +40,7 @@ template <class Key, class Value>
 template <class Key, class Value>
 [[nodiscard]] std::size_t sort_bytes(std::uint64_t count) {
   if constexpr (kHasValues<Value>) {
-    return sort_pairs_scratch_bytes<Key, Value>(count);
+    return sort_pairs_by_distribution_scratch_bytes<Key, Value>(count);
   } else {
     return sort_keys_by_distribution_scratch_bytes<Key>(count);
   }
@@ -50,12 +51,12 @@ template <class Key, class Value>
 void sort_elements(const Pairs<Key, Value>& all, std::uint64_t count, const KeyMap<Key>& load_map,
                    const ScratchMemory& scratch, cudaStream_t stream) {
   if constexpr (kHasValues<Value>) {
-    sort_pairs<Key, Value>({.input = all,
-                            .output = all,
-                            .count = count,
-                            .load_map = load_map,
-                            .scratch = scratch,
-                            .stream = stream});
+    sort_pairs_by_distribution<Key, Value>({.input = all,
+                                            .output = all,
+                                            .count = count,
+                                            .load_map = load_map,
+                                            .scratch = scratch,
+                                            .stream = stream});
   } else {
     sort_keys_by_distribution<Key>({.input = all.keys,
                                     .output = all.keys,

@@ -1,15 +1,17 @@
 // The calls of the rooms that sort and merge in device memory, for keys of every width:
-// any_width::sort_pairs<Key, Value>(request) is gpu::sort_pairs, narrow::sort_pairs for keys of 8
-// and 16 bits, wide::sort_pairs for those of 128. Any host code may include this file.
+// any_width::argsort<Key, Index>(request) is gpu::argsort, narrow::argsort for keys of 8 and 16
+// bits, wide::argsort for those of 128. Pairs of other widths are sorted by distribution. Any host
+// code may include this file.
 #pragma once
 
+#include "gpu/distribute/device_pair_distribute.hpp"
 #include "gpu/widths/narrow_keys.hpp"
 #include "gpu/widths/wide_keys.hpp"
 
 namespace gsort::gpu::any_width {
 
 // NOLINTBEGIN(bugprone-macro-parentheses): names
-#define GSORT_OF_ANY_WIDTH(call)                            \
+#define GSORT_OF_ANY_WIDTH_AS(call, gpu_call)               \
   template <class Key, class... Values, class... Arguments> \
   decltype(auto) call(const Arguments&... arguments) {      \
     if constexpr (narrow::NarrowKey<Key>) {                 \
@@ -17,9 +19,10 @@ namespace gsort::gpu::any_width {
     } else if constexpr (wide::WideKey<Key>) {              \
       return wide::call<Key, Values...>(arguments...);      \
     } else {                                                \
-      return gpu::call<Key, Values...>(arguments...);       \
+      return gpu::gpu_call<Key, Values...>(arguments...);   \
     }                                                       \
   }
+#define GSORT_OF_ANY_WIDTH(call) GSORT_OF_ANY_WIDTH_AS(call, call)
 GSORT_OF_ANY_WIDTH(sort_keys_by_distribution)
 GSORT_OF_ANY_WIDTH(sort_keys_by_distribution_scratch_bytes)
 GSORT_OF_ANY_WIDTH(merge_arrays)
@@ -30,8 +33,8 @@ GSORT_OF_ANY_WIDTH(sort_batch)
 GSORT_OF_ANY_WIDTH(sort_batch_scratch_bytes)
 GSORT_OF_ANY_WIDTH(sort_segmented_batch)
 GSORT_OF_ANY_WIDTH(sort_segmented_batch_scratch_bytes)
-GSORT_OF_ANY_WIDTH(sort_pairs)
-GSORT_OF_ANY_WIDTH(sort_pairs_scratch_bytes)
+GSORT_OF_ANY_WIDTH_AS(sort_pairs, sort_pairs_by_distribution)
+GSORT_OF_ANY_WIDTH_AS(sort_pairs_scratch_bytes, sort_pairs_by_distribution_scratch_bytes)
 GSORT_OF_ANY_WIDTH(merge_pair_arrays)
 GSORT_OF_ANY_WIDTH(merge_pair_arrays_scratch_bytes)
 GSORT_OF_ANY_WIDTH(merge_pair_slices)
@@ -41,6 +44,7 @@ GSORT_OF_ANY_WIDTH(argsort_scratch_bytes)
 GSORT_OF_ANY_WIDTH(sort_pair_batch)
 GSORT_OF_ANY_WIDTH(sort_pair_batch_scratch_bytes)
 #undef GSORT_OF_ANY_WIDTH
+#undef GSORT_OF_ANY_WIDTH_AS
 // NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace gsort::gpu::any_width

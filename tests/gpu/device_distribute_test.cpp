@@ -2,6 +2,7 @@
 #include "gpu/distribute/device_distribute.hpp"
 
 #include <algorithm>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -250,16 +251,40 @@ TYPED_TEST(DeviceDistribute, MergesWhatTheSampleSaysIsNearlySorted) {
 TYPED_TEST(DeviceDistribute, SortsNothingOfKeysThatAreEqualAndLongBinsAlone) {
   const DistributionCounts equal =
       counts_of_sort(make_keys<TypeParam>(Shape::kEqual, 29000, 5), choice_of(3, 3));
-  EXPECT_EQ(equal.lists.tile_arrays, 0U);
+  EXPECT_EQ(equal.packed_tiles, 0U);
   EXPECT_EQ(equal.lists.long_ticket, 0U);
   const DistributionCounts uniform =
       counts_of_sort(make_keys<TypeParam>(Shape::kUniform, 29000, 5), choice_of(3, 3));
-  EXPECT_GE(uniform.lists.tile_arrays, 4U);  // 3.5 tiles of keys in 8 buckets
-  EXPECT_LE(uniform.lists.tile_arrays, 8U);
+  EXPECT_GE(uniform.packed_tiles, 4U);  // 3.5 tiles of keys in 8 buckets
+  EXPECT_LE(uniform.packed_tiles, 8U);
+  EXPECT_EQ(uniform.lists.tile_arrays, 0U);  // none is crowded
   EXPECT_EQ(uniform.lists.long_ticket, 0U);
   const DistributionCounts few_bins =
       counts_of_sort(make_keys<TypeParam>(Shape::kUniform, 99000, 5), choice_of(1, 1));
   EXPECT_EQ(LongTicket::arrays(few_bins.lists.long_ticket), 2U);  // a bucket's bins share one
+}
+
+// Keys that lie around few values crowd a cell each: tiles are merged, and only these.
+template <class Key>
+std::vector<Key> crowded_keys(std::size_t count, unsigned values) {
+  std::mt19937_64 random(11);
+  std::vector<Key> keys(count);
+  for (Key& key : keys) key = static_cast<Key>((random() % values << 24) + random() % 5000);
+  return keys;
+}
+
+TYPED_TEST(DeviceDistribute, MergesTilesWhoseKeysCrowdAFewCells) {
+  const auto keys = crowded_keys<TypeParam>(99000, 200);
+  const DistributionCounts counts = counts_of_sort(keys, choice_of(3, 2));
+  EXPECT_GE(counts.packed_tiles, 12U);
+  EXPECT_EQ(counts.lists.tile_arrays, counts.packed_tiles);
+  sort_and_compare<TypeParam>(keys, {.choice = choice_of(3, 2)}, "crowded");
+  auto some = make_keys<TypeParam>(Shape::kUniform, 99000, 5);
+  for (std::size_t i = 0; i < some.size(); i += 2) some[i] = some[i] % 2000 + 12345;
+  const DistributionCounts mixed = counts_of_sort(some, choice_of(3, 3));
+  EXPECT_GE(mixed.lists.tile_arrays, 1U);
+  EXPECT_LT(mixed.lists.tile_arrays, mixed.packed_tiles);
+  sort_and_compare<TypeParam>(some, {.choice = choice_of(3, 3)}, "half of them crowded");
 }
 
 TYPED_TEST(DeviceDistribute, SortsAlikeWhateverTheSeed) {

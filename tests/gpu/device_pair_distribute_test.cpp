@@ -257,11 +257,11 @@ TYPED_TEST(DevicePairDistribute, MergesWhatTheSampleSaysIsNearlySorted) {
 
 TYPED_TEST(DevicePairDistribute, MergesLongBinsAlone) {
   const auto equal = counts_of_sort(pairs_of<TypeParam>(Shape::kEqual, 29000, 5), choice_of(3, 3));
-  EXPECT_EQ(equal.lists.tile_arrays, 0U);
+  EXPECT_EQ(equal.packed_tiles, 0U);
   EXPECT_EQ(equal.lists.long_ticket, 0U);
   const auto uniform =
       counts_of_sort(pairs_of<TypeParam>(Shape::kUniform, 29000, 5), choice_of(3, 3));
-  EXPECT_GE(uniform.lists.tile_arrays, 4U);
+  EXPECT_GE(uniform.packed_tiles, 4U);
   EXPECT_EQ(uniform.lists.long_ticket, 0U);
   const auto few_bins =
       counts_of_sort(pairs_of<TypeParam>(Shape::kUniform, 99000, 5), choice_of(1, 1));

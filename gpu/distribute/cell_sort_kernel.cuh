@@ -1,0 +1,196 @@
+// cell_sort_kernel: sorts packed tiles, each as one list, where they lie, but for those whose keys
+// crowd a few cells: these are listed for packed_sort_kernel.
+//
+// Problem. Merging a tile of 8,192 keys in shared memory takes thirteen levels, hundreds of
+// instructions a key. Of the distribution's three steps this one would take the longest.
+//
+// Idea. A tile's keys have been chosen by splitters from everything there is, so they lie in a
+// narrow range, and there evenly, whatever the distribution is. So the range is divided in equal
+// cells, two keys each on average (key_cells.hpp). Atomic additions count the keys of each cell, a
+// sum says where it begins, each key goes to its cell, and its rank among the few keys of the cell
+// is its place. Where a cell has many keys, as many keys of the input are equal or the range has
+// gaps, a tile is sorted by merging.
+//
+// Example. Keys 13 10 15 12, cells 2 0 3 1: 10 | 12 | 13 | 15.
+//
+// Threads: a block sorts the tiles that it takes (taken_jobs.cuh); thread t has every kThreads-th
+// place of the tile. Shared memory: the tile, and a number a cell. Device memory: each key is read
+// and written once, those of a tile that is listed are read once more.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/cuda/programmatic_launch.cuh"
+#include "gpu/cuda/taken_jobs.cuh"
+#include "gpu/distribute/block_sum.cuh"
+#include "gpu/distribute/key_cells.hpp"
+#include "gpu/distribute/launch.hpp"
+#include "gpu/distribute/packed_sort_kernel.cuh"
+#include "gpu/records/pair_code.hpp"
+#include "gpu/records/warp_extremes.cuh"
+
+namespace gsort::gpu {
+
+// The shared memory of cell_sort_kernel; the tile and the cells are dynamic.
+template <class Key, unsigned kThreads>
+struct CellScratch {
+  Key least[kThreads / 32];  // of each warp's keys
+  Key greatest[kThreads / 32];
+  unsigned warp_sums[kThreads / 32];
+};
+
+// The range of the block's keys, of which is_own(i) tells. Holds a barrier.
+template <unsigned kThreads, class Key, unsigned kKeys, class IsOwn>
+__device__ KeyRange<Key> block_find_own_range(const Key (&keys)[kKeys], const IsOwn& is_own,
+                                              CellScratch<Key, kThreads>& scratch) {
+  KeyRange<Key> range;
+#pragma unroll
+  for (unsigned i = 0; i < kKeys; ++i) {
+    if (!is_own(i)) continue;
+    range.least = min(range.least, keys[i]);
+    range.greatest = max(range.greatest, keys[i]);
+  }
+  range = {warp_least(range.least), warp_greatest(range.greatest)};
+  if (threadIdx.x % 32 == 0) {
+    scratch.least[threadIdx.x / 32] = range.least;
+    scratch.greatest[threadIdx.x / 32] = range.greatest;
+  }
+  __syncthreads();  // each warp's range is written
+  const unsigned warp = threadIdx.x % (kThreads / 32);
+  return {warp_least(scratch.least[warp]), warp_greatest(scratch.greatest[warp])};
+}
+
+// Counts the thread's own keys in their cells, and sets before[i / 4] to how many keys of the same
+// cell have been counted before, 8 bits each. Returns whether a cell has too many.
+template <class Cells, class Key, unsigned kKeys, class IsOwn>
+__device__ bool thread_count_cells(const Cells& cells, const Key (&keys)[kKeys],
+                                   const IsOwn& is_own, unsigned* counts,
+                                   std::uint32_t (&before)[kKeys / 4]) {
+  bool is_crowded = false;
+#pragma unroll
+  for (unsigned i = 0; i < kKeys; ++i) {
+    if (i % 4 == 0) before[i / 4] = 0;
+    if (!is_own(i)) continue;
+    const unsigned earlier = atomicAdd(&counts[cells.of_key(keys[i])], 1U);
+    is_crowded |= earlier >= kMostOfCell;
+    before[i / 4] |= earlier << 8 * (i % 4);
+  }
+  return is_crowded;
+}
+
+// Where key i of the thread goes. Requires: `begins` says where each cell begins.
+template <class Cells, class Key, unsigned kWords>
+__device__ unsigned place_in_cell(const Cells& cells, Key key, unsigned i, const unsigned* begins,
+                                  const std::uint32_t (&before)[kWords]) {
+  return begins[cells.of_key(key)] + (before[i / 4] >> 8 * (i % 4) & 0xffU);
+}
+
+// Makes of the cells' counts where they begin. Requires: all is counted. Ends with no barrier.
+template <unsigned kThreads, unsigned kCells>
+__device__ void block_place_cells(unsigned* cells, unsigned* warp_sums) {
+  constexpr unsigned kOwn = kCells / kThreads;
+  unsigned counts[kOwn];
+  unsigned* const own = cells + kOwn * threadIdx.x;
+  unsigned sum = 0;
+#pragma unroll
+  for (unsigned i = 0; i < kOwn; ++i) {
+    counts[i] = own[i];
+    sum += counts[i];
+  }
+  unsigned total = 0;
+  unsigned begin = block_exclusive_sum<kThreads>(sum, warp_sums, total);
+#pragma unroll
+  for (unsigned i = 0; i < kOwn; ++i) {
+    own[i] = begin;
+    begin += counts[i];
+  }
+  if (threadIdx.x == 0) cells[kCells] = total;
+}
+
+// Where the key at `place` of the tile belongs: behind the keys of its cell that are less, and
+// equal ones before it.
+template <class Key>
+__device__ unsigned thread_rank_in_cell(const Key* tile, Key key, unsigned place, unsigned begin,
+                                        unsigned end) {
+  unsigned rank = begin;
+#pragma unroll 1
+  for (unsigned i = begin; i < end; ++i) {
+    const Key other = tile[i];
+    if (other < key || (other == key && i < place)) ++rank;
+  }
+  return rank;
+}
+
+// False, with nothing written, if a cell has too many keys.
+template <unsigned kThreads, unsigned kKeys, class Key>
+__device__ bool block_sort_by_cells(const LongSortPass<Key>& pass, const LongArray& array,
+                                    CellScratch<Key, kThreads>& scratch) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  constexpr unsigned kTileKeys = kThreads * kKeys;
+  constexpr unsigned kCells = kTileKeys / kKeysOfCell;
+  auto* const tile = reinterpret_cast<Key*>(shared_bytes);
+  auto* const counts = reinterpret_cast<unsigned*>(tile + kTileKeys);
+  const auto count = static_cast<unsigned>(array.length);
+  const Key* const from = pass.input + array.begin;
+  const auto skipped = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) %
+                                             sizeof(KeyVector<Key>) / sizeof(Key));
+  Key keys[kKeys];
+  thread_load_window<Key, kThreads>(from - skipped, skipped, count, keys);
+#pragma unroll
+  for (unsigned i = 0; i < kCells / kThreads; ++i) counts[i * kThreads + threadIdx.x] = 0;
+  const auto is_own = [&](unsigned i) {
+    constexpr unsigned kVector = KeyVector<Key>::kKeys;
+    return (i / kVector * kThreads + threadIdx.x) * kVector + i % kVector - skipped < count;
+  };
+  const KeyRange<Key> range = block_find_own_range(keys, is_own, scratch);
+  const auto cells = KeyCells<Key, kCells>::of(range.least, range.greatest);
+  std::uint32_t before[kKeys / 4];
+  const bool is_crowded = thread_count_cells(cells, keys, is_own, counts, before);
+  if (__syncthreads_or(is_crowded ? 1 : 0) != 0) return false;  // else all keys are counted
+  block_place_cells<kThreads, kCells>(counts, scratch.warp_sums);
+  __syncthreads();  // all cells have their places
+#pragma unroll
+  for (unsigned i = 0; i < kKeys; ++i) {
+    if (!is_own(i)) continue;
+    tile[place_in_cell(cells, keys[i], i, counts, before)] = keys[i];
+  }
+  __syncthreads();  // the tile lies cell by cell
+  Key* const to = pass.after_even_passes + array.begin;
+#pragma unroll 2
+  for (unsigned i = 0; i < kKeys; ++i) {
+    const unsigned place = i * kThreads + threadIdx.x;
+    if (place >= count) break;
+    const Key key = tile[place];
+    const unsigned cell = cells.of_key(key);
+    const unsigned rank = thread_rank_in_cell(tile, key, place, counts[cell], counts[cell + 1]);
+    to[rank] = pass.maps.stores_mapped ? pass.maps.store_map.to_raw(key) : key;
+  }
+  return true;
+}
+
+// Sorts the packed tiles that fall to this block by sort(tile), and lists those for which it is
+// false. All threads of the block call this.
+template <class Pass, class Sort>
+__device__ void block_sort_packed_tiles(const Pass& pass, const Sort& sort) {
+  DistributionCounts& counts = *pass.counts;
+  block_take_jobs(counts.packed_tiles, &counts.taken_packed_tiles, [&](std::uint64_t tile) {
+    const LongArray array = pass.packed_tiles[tile];
+    if (sort(array) || threadIdx.x != 0) return;
+    pass.crowded_tiles[thread_add(&counts.lists.tile_arrays, 1)] = array;
+  });
+}
+
+template <class Key>
+__global__ void __launch_bounds__(kCellSort<Key>.threads,
+                                  kCellSort<Key>.resident_threads / kCellSort<Key>.threads)
+    cell_sort_kernel(const __grid_constant__ PackedSortPass<Key> pass) {
+  constexpr unsigned kThreads = kCellSort<Key>.threads;
+  __shared__ CellScratch<Key, kThreads> scratch;
+  grid_begin();
+  block_sort_packed_tiles(pass, [&](const LongArray& array) {
+    return block_sort_by_cells<kThreads, kCellSort<Key>.keys_per_thread>(pass.buckets, array,
+                                                                         scratch);
+  });
+}
+
+}  // namespace gsort::gpu
