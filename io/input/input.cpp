@@ -70,13 +70,14 @@ Input::Input(const std::string& path)
 Input::Input(std::string name, std::uint64_t bytes)
     : path_(std::move(name)), is_in_memory_(true), size_(bytes) {}
 
-void Input::choose_way(DirectIo policy) {
-  if (policy == DirectIo::kOff || is_stream_ || size_ == 0) return;
-  if (policy == DirectIo::kAuto) {
+void Input::choose_way(const WayToRead& wanted) {
+  if (wanted.direct_io == DirectIo::kOff || is_stream_ || size_ == 0) return;
+  if (wanted.direct_io == DirectIo::kAuto) {
     is_small_ = size_ < kLeastDirectBytes;
     if (is_small_) return;
     is_cached_ = is_mostly_cached(file_, base_offset_, size_);
-    if (is_cached_) return;
+    is_read_ahead_ = !is_cached_ && wanted.by_one_thread;
+    if (is_cached_ || is_read_ahead_) return;
   }
   direct_ = file_.reopened(O_RDONLY | O_DIRECT);
   use_direct_ = direct_.is_open();
@@ -160,6 +161,7 @@ std::string Input::note() const {
   if (is_direct()) return path() + ": not cached, read around the page cache (O_DIRECT)";
   if (direct_refused_) return path() + ": O_DIRECT is not supported here, using the page cache";
   if (is_cached_) return path() + ": cached, read through the page cache";
+  if (is_read_ahead_) return path() + ": not cached, read ahead by the kernel for one thread";
   return {};
 }
 

@@ -24,6 +24,13 @@ struct FileState {
   friend bool operator==(const FileState&, const FileState&) = default;
 };
 
+// How regular inputs are to be read.
+struct WayToRead {
+  DirectIo direct_io = DirectIo::kAuto;
+  // No block is read while another one is worked on, unless the kernel reads ahead.
+  bool by_one_thread = false;
+};
+
 class Input {
  public:
   // `path` "-" is standard input, read from where its offset stands.
@@ -35,7 +42,7 @@ class Input {
 
   // Chooses how a regular input is read: through the page cache, as it is until then, or around it.
   // For those who read at aligned offsets into aligned memory. Does nothing to streams.
-  void choose_way(DirectIo policy);
+  void choose_way(const WayToRead& wanted);
 
   // Keeps no descriptor of a regular file from here on, for more inputs than may be open: each read
   // opens it and makes sure that it is still the same file. Only for those who call read_at() from
@@ -89,6 +96,7 @@ class Input {
   bool is_parked_ = false;
   bool is_stream_ = false;
   bool is_cached_ = false;
+  bool is_read_ahead_ = false;
   bool is_small_ = false;
   bool is_block_device_ = false;
   bool is_in_memory_ = false;

@@ -22,44 +22,44 @@ bool is_plain_file(const Input& input, ContentStream& content) {
 std::unique_ptr<Source> open_counted(std::unique_ptr<Input> input,
                                      std::unique_ptr<ContentStream> content,
                                      std::uint64_t header_bytes, std::uint64_t elements,
-                                     DirectIo direct_io) {
+                                     const WayToRead& way) {
   if (!is_plain_file(*input, *content)) {
     content->pause();  // other inputs may come first
     return std::make_unique<StreamSource>(std::move(input), std::move(content), elements);
   }
-  input->choose_way(direct_io);
+  input->choose_way(way);
   return std::make_unique<FileSource>(std::move(input), header_bytes, false, elements);
 }
 
 std::unique_ptr<Source> open_npy(std::unique_ptr<Input> input,
-                                 std::unique_ptr<ContentStream> content, DirectIo direct_io) {
+                                 std::unique_ptr<ContentStream> content, const WayToRead& way) {
   NpyHeader header = read_npy_header(*content, input->path());
-  auto source = open_counted(std::move(input), std::move(content), header.header_bytes,
-                             header.elements, direct_io);
+  auto source =
+      open_counted(std::move(input), std::move(content), header.header_bytes, header.elements, way);
   source->set_stored(std::move(header.array));
   return source;
 }
 
 std::unique_ptr<Source> open_sosd(std::unique_ptr<Input> input,
-                                  std::unique_ptr<ContentStream> content, DirectIo direct_io) {
+                                  std::unique_ptr<ContentStream> content, const WayToRead& way) {
   const std::uint64_t elements = read_sosd_header(*content, input->path());
-  return open_counted(std::move(input), std::move(content), kSosdHeaderBytes, elements, direct_io);
+  return open_counted(std::move(input), std::move(content), kSosdHeaderBytes, elements, way);
 }
 
 std::unique_ptr<Source> open_raw(std::unique_ptr<Input> input,
                                  std::unique_ptr<ContentStream> content, const InputForm& form,
-                                 DirectIo direct_io, bool keep_header) {
+                                 const WayToRead& way, bool keep_header) {
   if (!is_plain_file(*input, *content)) {
     return std::make_unique<StreamSource>(std::move(input), std::move(content));
   }
-  input->choose_way(direct_io);
+  input->choose_way(way);
   return std::make_unique<FileSource>(std::move(input), form.skip_bytes, keep_header);
 }
 
 }  // namespace
 
 std::unique_ptr<Source> open_source(const std::string& path, const InputForm& form,
-                                    DirectIo direct_io, bool keep_header) {
+                                    const WayToRead& way, bool keep_header) {
   auto input = std::make_unique<Input>(path);
   const FileFormat format =
       form.format ? *form.format : format_of_path(path).value_or(FileFormat::kBinary);
@@ -74,13 +74,13 @@ std::unique_ptr<Source> open_source(const std::string& path, const InputForm& fo
     case FileFormat::kText:
       return std::make_unique<TextSource>(std::move(input), std::move(content));
     case FileFormat::kNpy:
-      return open_npy(std::move(input), std::move(content), direct_io);
+      return open_npy(std::move(input), std::move(content), way);
     case FileFormat::kSosd:
-      return open_sosd(std::move(input), std::move(content), direct_io);
+      return open_sosd(std::move(input), std::move(content), way);
     case FileFormat::kBinary:
       break;
   }
-  return open_raw(std::move(input), std::move(content), form, direct_io, keep_header);
+  return open_raw(std::move(input), std::move(content), form, way, keep_header);
 }
 
 }  // namespace gsort::io

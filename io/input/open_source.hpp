@@ -13,6 +13,6 @@ namespace gsort::io {
 // nothing is read, but for the header of an array.
 // Throws: Error(kInput); Error(kUsage) where an array's header would be skipped.
 [[nodiscard]] std::unique_ptr<Source> open_source(const std::string& path, const InputForm& form,
-                                                  DirectIo direct_io, bool keep_header);
+                                                  const WayToRead& way, bool keep_header);
 
 }  // namespace gsort::io

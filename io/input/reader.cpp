@@ -121,7 +121,8 @@ std::unique_ptr<Source> Reader::Impl::source_of(const std::string& path,
                                                 const ReaderOptions& options) const {
   const auto found = std::ranges::find(options.memory, path, &MemoryInput::name);
   if (found != options.memory.end()) return std::make_unique<MemorySource>(*found);
-  return open_source(path, options.form, options.direct_io, sources_.empty());
+  return open_source(path, options.form, {options.direct_io, options.is_read_by_one_thread},
+                     sources_.empty());
 }
 
 void Reader::Impl::open(const std::vector<std::string>& paths, const ReaderOptions& options) {

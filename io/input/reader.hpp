@@ -7,7 +7,7 @@
 // gets shorter or changes while it is read is an Error, never a wrong result.
 //
 // Cached files are read through the page cache; large uncached ones around it (O_DIRECT) where the
-// file system accepts that.
+// file system accepts that, unless one thread reads alone.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +48,8 @@ struct ReaderOptions {
   bool type_is_assumed = false;
   // What is in memory instead of a file: a path that is the name of one of these.
   std::vector<MemoryInput> memory = {};
+  // Large uncached files are then read through the page cache, too: the kernel reads ahead.
+  bool is_read_by_one_thread = false;
 };
 
 class Reader {

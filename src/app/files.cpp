@@ -13,6 +13,7 @@ io::ReaderOptions reader_options(const Options& options) {
   io::ReaderOptions wanted;
   wanted.element_bytes = ElementFormat{options.key, options.records}.bytes();
   wanted.direct_io = options.direct_io;
+  wanted.is_read_by_one_thread = cores_for(options.parallel) == 1;
   wanted.form = options.input_form;
   wanted.key = options.key;
   wanted.type_is_asked =

@@ -34,7 +34,7 @@ TEST_F(ParkedInput, KeepsNoDescriptorAndReadsTheSame) {
   test::write_file(path_, data_);
   const std::size_t before = open_files();
   Input input(path_);
-  input.choose_way(DirectIo::kOn);
+  input.choose_way({DirectIo::kOn});
   input.park();
   EXPECT_EQ(open_files(), before);
   EXPECT_EQ(input.path(), path_);
@@ -74,6 +74,32 @@ TEST_F(ParkedInput, NoticesAFileThatChangedOrWent) {
   EXPECT_TRUE(contains(error_of([&] { input.read_at(room, 8, 0); }).what(), "grew"));
   std::filesystem::remove(path_);
   EXPECT_TRUE(contains(error_of([&] { input.check_unchanged(); }).what(), "No such file"));
+}
+
+// Of a file that is one hole nothing is cached.
+TEST(InputOfOneThread, IsReadAheadByTheKernel) {
+  const test::TempFolder folder;
+  const std::string path = folder / "in";
+  test::write_file(path, {});
+  std::filesystem::resize_file(path, std::uint64_t{32} << 20);
+  Input alone(path);
+  alone.choose_way({DirectIo::kAuto, true});
+  EXPECT_FALSE(alone.is_cached());
+  EXPECT_FALSE(alone.is_direct());
+  EXPECT_TRUE(contains(alone.note(), "not cached, read ahead by the kernel"));
+  Input with_others(path);
+  with_others.choose_way({DirectIo::kAuto});
+  EXPECT_TRUE(contains(with_others.note(), "O_DIRECT"));
+}
+
+TEST(InputOfOneThread, GoesAroundThePageCacheIfAsked) {
+  const test::TempFolder folder;
+  const std::string path = folder / "in";
+  test::write_file(path, {});
+  std::filesystem::resize_file(path, std::uint64_t{32} << 20);
+  Input input(path);
+  input.choose_way({DirectIo::kOn, true});
+  EXPECT_TRUE(contains(input.note(), "O_DIRECT"));
 }
 
 // A product with their seconds that overflows is undefined: UBSan ends the test there.
