@@ -54,6 +54,19 @@ class BlockSink {
   virtual void put_blocks(std::uint64_t position, const StoredBlocks& blocks) = 0;
 };
 
+// Where pieces go in two steps that wait in memory for their turn.
+class ProofSink {
+ public:
+  virtual ~ProofSink() = default;
+
+  // Proves a piece now, whatever others have been. Thread-safe. Throws: as PieceSink::put().
+  virtual void prove(std::uint64_t position, ConstByteSpan keys) = 0;
+
+  // As PieceSink::put(). Requires: prove() has seen each of these keys in this memory, in any
+  // pieces, and nobody has written there since.
+  virtual void put_proven(std::uint64_t position, ConstByteSpan keys) = 0;
+};
+
 // Where sorted keys go: the output, or a run.
 class PieceSink {
  public:
@@ -69,6 +82,10 @@ class PieceSink {
   // What takes ordered keys in blocks instead, for engines that pack; null where keys go that
   // are not kept in blocks, or of less than 4 bytes, or records.
   [[nodiscard]] virtual BlockSink* block_sink() { return nullptr; }
+
+  // What takes pieces in two steps instead; null where what is to be proven depends on the pieces
+  // in front of it, or nothing is proven.
+  [[nodiscard]] virtual ProofSink* proof_sink() { return nullptr; }
 
   // An engine that fails midway calls this, so that calls held back end with an Error instead of
   // waiting for pieces that will never come.

@@ -17,6 +17,9 @@ namespace {
 // So little that a piece is still in the processor's cache when it is written.
 constexpr std::uint64_t kPieceBytes = 4 * kMiB;
 
+// So little that what was copied is still in the core's own cache when it is proven.
+constexpr std::uint64_t kProvenBytes = 512 * kKiB;
+
 Error not_whole(std::uint64_t position) {
   return Error(ErrorKind::kCorrupt, fmt::format("merging element {} of the output", position),
                "the engine returned other elements than it was given")
@@ -27,7 +30,11 @@ Error not_whole(std::uint64_t position) {
 
 StagingSink::StagingSink(ByteSpan buffer, std::uint64_t element_bytes, unsigned threads,
                          PieceSink& next)
-    : buffer_(buffer), element_bytes_(element_bytes), threads_(threads), next_(next) {}
+    : buffer_(buffer),
+      element_bytes_(element_bytes),
+      threads_(threads),
+      next_(next),
+      proof_(next.proof_sink()) {}
 
 void StagingSink::begin(std::uint64_t position, std::uint64_t elements) {
   begin_ = position;
@@ -38,14 +45,32 @@ void StagingSink::begin(std::uint64_t position, std::uint64_t elements) {
 void StagingSink::put(std::uint64_t position, ConstByteSpan keys) {
   const std::uint64_t elements = part_.size() / element_bytes_;
   const std::uint64_t at = position - begin_;  // beyond all elements for one in front of the part
-  if (at > elements || keys.size() > (elements - at) * element_bytes_) throw not_whole(position);
-  std::memcpy(part_.data() + at * element_bytes_, keys.data(), keys.size());
-  filled_ += keys.size();
+  const bool fits = at <= elements && keys.size() <= (elements - at) * element_bytes_;
+  if (!fits || keys.size() % element_bytes_ != 0) throw not_whole(position);
+  take_in(part_.subspan(at * element_bytes_, keys.size()), keys);
+}
+
+void StagingSink::take_in(ByteSpan place, ConstByteSpan keys) {
+  const std::size_t all = keys.size();
+  const std::uint64_t most = round_down(std::max(kProvenBytes, element_bytes_), element_bytes_);
+  while (!keys.empty()) {
+    const std::size_t bytes = std::min<std::size_t>(keys.size(), most);
+    std::memcpy(place.data(), keys.data(), bytes);
+    if (proof_ != nullptr) {
+      const auto at = static_cast<std::uint64_t>(place.data() - part_.data());
+      proof_->prove(begin_ + at / element_bytes_, place.first(bytes));
+    }
+    place = place.subspan(bytes);
+    keys = keys.subspan(bytes);
+  }
+  filled_ += all;
 }
 
 void StagingSink::put_piece(std::uint64_t number, std::uint64_t bytes) {
   const std::uint64_t at = number * bytes;
-  next_.put(begin_ + at / element_bytes_, part_.subspan(at, std::min(bytes, part_.size() - at)));
+  const std::uint64_t position = begin_ + at / element_bytes_;
+  const ConstByteSpan piece = part_.subspan(at, std::min(bytes, part_.size() - at));
+  proof_ != nullptr ? proof_->put_proven(position, piece) : next_.put(position, piece);
 }
 
 // Where the first piece has been put, it is the part's turn: threads that waited for that would be

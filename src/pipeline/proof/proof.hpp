@@ -140,11 +140,18 @@ class Proof {
 };
 
 // A sink that proves what passes through it.
-class ProvingSink final : public PieceSink {
+class ProvingSink final : public PieceSink, public ProofSink {
  public:
   ProvingSink(Proof& proof, PieceSink& next) : proof_(proof), next_(next) {}
   void put(std::uint64_t position, ConstByteSpan keys) override {
+    prove(position, keys);
+    put_proven(position, keys);
+  }
+  [[nodiscard]] ProofSink* proof_sink() override { return this; }
+  void prove(std::uint64_t position, ConstByteSpan keys) override {
     proof_.add_output(position, keys);
+  }
+  void put_proven(std::uint64_t position, ConstByteSpan keys) override {
     next_.put(position, keys);
   }
   void abandon() noexcept override { next_.abandon(); }

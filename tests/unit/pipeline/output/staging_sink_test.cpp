@@ -1,6 +1,12 @@
 #include "pipeline/output/staging_sink.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
+#include "pipeline/proof/proof.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"
 #include "unit/io/support.hpp"
@@ -57,6 +64,7 @@ TEST_F(Staging, TakesNothingThatIsNotOfThePart) {
   EXPECT_EQ(kind_of(49, keys_of(49, 51)), ErrorKind::kCorrupt);
   EXPECT_EQ(kind_of(20, keys_of(20, 51)), ErrorKind::kCorrupt);
   sink_.put(20, keys_of(20, 50));
+  EXPECT_EQ(kind_of(30, ConstByteSpan(keys()).first(7)), ErrorKind::kCorrupt) << "half an element";
   sink_.put(50, keys_of(50, 50));
   sink_.flush();
 }
@@ -69,6 +77,100 @@ TEST_F(Staging, PassesOnNoPartOfWhichElementsAreMissing) {
   sink_.put(0, keys_of(0, 30));
   sink_.put(29, keys_of(29, 30));
   EXPECT_EQ(io::test::error_of([&] { sink_.flush(); }).kind(), ErrorKind::kCorrupt);
+}
+
+// A part in front of a proof, and of a sink that holds pieces back until their turn.
+class StagingBeforeProof : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kCount = 700'000;  // several times what is proven at once
+  static constexpr std::uint64_t kBegin = 50;
+
+  StagingBeforeProof() {
+    std::iota(numbers_.begin(), numbers_.end(), 1U);
+    sink_.begin(kBegin, kCount);
+  }
+  [[nodiscard]] ConstByteSpan elements(std::uint64_t begin, std::uint64_t end) const {
+    return std::as_bytes(std::span(numbers_).subspan(begin, end - begin));
+  }
+  void put(std::uint64_t begin, std::uint64_t end) {
+    sink_.put(kBegin + begin, elements(begin, end));
+  }
+
+  std::vector<std::uint32_t> numbers_ = std::vector<std::uint32_t>(kCount);
+  Bytes buffer_ = Bytes(kCount * 4);
+  Proof proof_{ElementFormat{{KeyType::kU32, false, false}, {}}, true};
+  test::StreamSink stream_{4, kBegin};
+  ProvingSink proving_{proof_, stream_};
+  StagingSink sink_{buffer_, 4, 3, proving_};
+};
+
+TEST_F(StagingBeforeProof, ProvesWhatIsPutAndWritesItLater) {
+  put(400'000, kCount);
+  EXPECT_EQ(proof_.output().count, kCount - 400'000);
+  put(0, 400'000);
+  EXPECT_EQ(proof_.output(), fingerprint_of(elements(0, kCount), 4));
+  EXPECT_TRUE(stream_.bytes().empty()) << "it is not its turn";
+  sink_.flush();
+  EXPECT_TRUE(std::ranges::equal(stream_.bytes(), elements(0, kCount)));
+  EXPECT_EQ(proof_.output().count, kCount) << "nothing is proven twice";
+}
+
+// What is in the buffer is what is written, so what a piece was before does not matter.
+TEST_F(StagingBeforeProof, ProvesTheMemoryThatIsWritten) {
+  put(0, kCount);
+  numbers_.assign(kCount, 0);
+  sink_.flush();
+  EXPECT_EQ(fingerprint_of(stream_.bytes(), 4), proof_.output());
+}
+
+TEST_F(StagingBeforeProof, SeesDisorderWithinPiecesAndAtTheirBordersBeforeTheTurn) {
+  const auto complaint_at = [&](std::uint64_t wrong, std::uint64_t cut) {
+    Proof proof(ElementFormat{{KeyType::kU32, false, false}, {}}, true);
+    ProvingSink proving(proof, stream_);
+    StagingSink sink(buffer_, 4, 3, proving);
+    std::swap(numbers_[wrong - 1], numbers_[wrong]);
+    sink.begin(kBegin, kCount);
+    const Error error = io::test::error_of([&] {
+      sink.put(kBegin + cut, elements(cut, kCount));
+      sink.put(kBegin, elements(0, cut));
+    });
+    std::swap(numbers_[wrong - 1], numbers_[wrong]);
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    return std::string(error.what());
+  };
+  for (const std::uint64_t wrong : {1U, 131'072U, 300'000U, 699'999U}) {
+    const std::string place = "element " + std::to_string(kBegin + wrong) + " ";
+    EXPECT_THAT(complaint_at(wrong, wrong), testing::HasSubstr(place)) << "at a border";
+    EXPECT_THAT(complaint_at(wrong, 200'000), testing::HasSubstr(place));
+  }
+  EXPECT_TRUE(stream_.bytes().empty());
+}
+
+TEST_F(StagingBeforeProof, TakesNoElementTwice) {
+  put(0, 10);
+  EXPECT_EQ(io::test::error_of([&] { put(9, 19); }).kind(), ErrorKind::kCorrupt);
+}
+
+TEST(StagingThreads, AreSeveralOnlyWhereLanesLeaveThreadsIdle) {
+  Plan plan;
+  plan.threads = 32;
+  EXPECT_EQ(staging_threads(plan, 3), 8U);
+  EXPECT_EQ(staging_threads(plan, 31), 8U);
+  EXPECT_EQ(staging_threads(plan, 32), 1U);
+  plan.threads = 4;
+  EXPECT_EQ(staging_threads(plan, 3), 4U);
+  EXPECT_EQ(staging_threads(plan, 4), 1U);
+  EXPECT_EQ(staging_threads(plan, 6), 1U);
+}
+
+// The writer has threads of its own for each piece, and memory for a few pieces.
+TEST(StagingThreads, AreOneWhereElementsAreEncoded) {
+  Plan plan;
+  plan.threads = 32;
+  plan.job.output_form = {FileFormat::kText, Codec::kNone};
+  EXPECT_EQ(staging_threads(plan, 3), 1U);
+  plan.job.output_form = {FileFormat::kBinary, Codec::kZstd};
+  EXPECT_EQ(staging_threads(plan, 3), 1U);
 }
 
 // Elements of 12 bytes, which fit no piece of a power of two exactly.
