@@ -2,6 +2,7 @@
 // items come, or that a stage failed and the others should stop. Thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -32,12 +33,17 @@ class BlockingQueue {
     return item;
   }
 
-  // The same without waiting: none if there is no item now.
+  // The same without waiting: none if there is no item now, or none that is `wanted`.
   std::optional<T> try_pop() {
+    return try_pop([](const T&) { return true; });
+  }
+  template <class Wanted>
+  std::optional<T> try_pop(const Wanted& wanted) {
     const std::scoped_lock lock(mutex_);
-    if (items_.empty()) return std::nullopt;
-    T item = std::move(items_.front());
-    items_.pop_front();
+    const auto found = std::ranges::find_if(items_, wanted);
+    if (found == items_.end()) return std::nullopt;
+    T item = std::move(*found);
+    items_.erase(found);
     return item;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -33,35 +34,57 @@ struct FilledLane {
   std::size_t run = 0;  // the number of the run that it becomes: runs are in the order of chunks
 };
 
-// A lane that is filled side by side with others, from several threads.
+// So little that what was read is still in the core's own cache when it is proven.
+constexpr std::size_t kReadBytes = std::size_t{512} << 10;
+
+// A chunk that several threads fill at the same time, block by block in any order. Thread-safe.
 class SharedFill {
  public:
   SharedFill(ChunkLane& lane, std::uint64_t room) : lane_(lane), left_(room) {}
 
   [[nodiscard]] ChunkLane& lane() { return lane_; }
-  [[nodiscard]] Fingerprint input() const { return input_; }
-
-  // Sets room for so many elements aside, if there is so much; settle() gives back what of it was
-  // not needed, and returns where in the chunk the others go.
-  [[nodiscard]] bool reserve(std::uint64_t elements) {
+  [[nodiscard]] Fingerprint input() const {
     const std::scoped_lock lock(mutex_);
-    if (left_ < elements) return false;
-    left_ -= elements;
-    return true;
+    return input_;
   }
-  std::uint64_t settle(std::uint64_t reserved, const Fingerprint& input) {
+  [[nodiscard]] bool is_full() const {
+    const std::scoped_lock lock(mutex_);
+    return left_ == 0;
+  }
+
+  // A block of at most so many elements begins. Returns how many there is room for.
+  [[nodiscard]] std::uint64_t begin_block(std::uint64_t most) {
+    const std::scoped_lock lock(mutex_);
+    const std::uint64_t elements = std::min(left_, most);
+    left_ -= elements;
+    ++blocks_under_way_;
+    return elements;
+  }
+  // They have been read, or fewer. Returns where in the chunk they go.
+  [[nodiscard]] std::uint64_t place(const Fingerprint& input) {
     const std::scoped_lock lock(mutex_);
     const std::uint64_t position = input_.count;
-    left_ += reserved - input.count;
     input_ += input;
     return position;
+  }
+  // They have been added. Returns whether the chunk is complete, to one thread alone.
+  [[nodiscard]] bool end_block() {
+    const std::scoped_lock lock(mutex_);
+    return --blocks_under_way_ == 0 && left_ == 0;
   }
 
  private:
   ChunkLane& lane_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::uint64_t left_;
+  std::uint64_t blocks_under_way_ = 0;
   Fingerprint input_;
+};
+
+// A block that a thread is to add to one of these.
+struct BlockOfFill {
+  std::shared_ptr<SharedFill> fill;
+  std::uint64_t elements = 0;
 };
 
 class RunFormation {
@@ -76,7 +99,9 @@ class RunFormation {
         always_runs_(context.always_runs),
         run_store_(run_store),
         output_(output),
-        lanes_(context.engine.make_chunk_lanes()) {
+        lanes_(context.engine.make_chunk_lanes()),
+        reads_in_pieces_(!plan_.job.element.records && reader_.known_size() &&
+                         reader_.is_cached()) {
     for (const auto& lane : lanes_) free_.push(lane.get());
   }
 
@@ -101,15 +126,11 @@ class RunFormation {
   }
 
   void fill_all() {
+    if (fills_side_by_side()) return fill_side_by_side();
     std::size_t run = formed_.runs.size();
     for (bool first = run == 0;; first = false) {
       const std::optional<ChunkLane*> lane = free_lane();
       if (!lane || failure_.failed()) return;
-      if (fills_side_by_side()) {
-        run = fill_with_others(**lane, run);
-        if (reader_.at_end()) return;
-        continue;
-      }
       const Fingerprint input = fill(**lane);
       if (input.count == 0 && (always_runs_ || !first)) return;
       const bool all = !always_runs_ && first && reader_.at_end();
@@ -138,77 +159,92 @@ class RunFormation {
     lane.sort(form);
   }
 
-  // A bus takes less than memory gives. Keys, which are not told apart, may go into any chunk, so
-  // the lanes of several devices are filled at once; records keep their order only in chunks that
-  // follow each other.
+  // Memory gives more than a bus takes. Keys, which are not told apart, may go into any chunk: so
+  // one chunk for each device is filled at the same time, and no thread waits for others at the end
+  // of a chunk. Records keep their order only in chunks that follow each other, and so must chunks
+  // from which a sort is resumed.
   [[nodiscard]] bool fills_side_by_side() const {
-    constexpr std::uint64_t kLeastBlocks = 4;  // of a chunk: the last one may not be filled
-    return plan_.chunk.spillers > 1 && plan_.is<Spill>() && !plan_.job.element.records &&
-           plan_.chunk.chunk_elements >= kLeastBlocks * block_elements() && reader_.is_cached();
+    const bool is_on_devices = plan_.chunk.spillers > 1 || !plan_.devices.empty();
+    return is_on_devices && resumption_ == nullptr && plan_.is<Spill>() && reads_in_pieces_;
   }
 
-  [[nodiscard]] std::uint64_t block_elements() const {
-    return plan_.chunk.block_bytes / plan_.element_bytes;
-  }
-
-  // Fills the lane and as many others as are free, one for each device. Returns the number of the
-  // next run.
-  std::size_t fill_with_others(ChunkLane& lane, std::size_t run) {
-    std::deque<SharedFill> fills;
-    fills.emplace_back(lane, plan_.chunk.chunk_elements);
-    while (fills.size() < plan_.chunk.spillers) {
-      const std::optional<ChunkLane*> other = free_.try_pop();
-      if (!other) break;
-      fills.emplace_back(**other, plan_.chunk.chunk_elements);
-    }
+  void fill_side_by_side() {
     const std::uint64_t begin = reader_.position();
-    fill_blocks(fills);
-    std::uint64_t elements = 0;
-    for (const SharedFill& fill : fills) elements += fill.input().count;
-    require_all_taken(begin, elements);
-    formed_.elements += elements;
-    for (SharedFill& fill : fills) {
-      if (fill.input().count == 0) {
-        free_.push(&fill.lane());
-        continue;
-      }
-      sort(fill.lane(), KeyForm::kOrdered);
-      hand_over({&fill.lane(), fill.input(), run++});
-    }
-    return run;
-  }
-
-  void fill_blocks(std::deque<SharedFill>& fills) {
-    for (SharedFill& fill : fills) fill.lane().begin({});
-    Failure failure;
-    run_workers(plan_.chunk.readers, [&](unsigned worker) {
+    const std::uint64_t end = *reader_.known_size();
+    run_workers(plan_.chunk.readers, [&](unsigned) {
       try {
-        for (std::size_t turn = worker; !failure.failed() && !failure_.failed(); ++turn) {
-          if (!add_block_to_one(fills, turn)) return;
+        while (!failure_.failed() && add_block_to_one(end)) {
         }
       } catch (...) {
-        failure.capture();
+        failure_.capture();
+        free_.close();
       }
     });
-    failure.rethrow();
+    if (failure_.failed()) return;
+    for (const auto& fill : open_) {
+      if (!fill->is_full()) complete(*fill);
+    }
+    require_all_taken(begin, formed_.elements);
   }
 
-  // To the first one with room, from that whose turn it is. Returns false where no lane has room,
-  // or there is no more to read.
-  bool add_block_to_one(std::deque<SharedFill>& fills, std::size_t turn) {
-    for (std::size_t i = 0; i < fills.size(); ++i) {
-      SharedFill& fill = fills[(turn + i) % fills.size()];
-      if (!fill.reserve(block_elements())) continue;
-      const DeviceScope scope(device_of(fill.lane()));
-      const ByteSpan block = acquire_block(fill.lane());
-      const auto read = read_next(reader_, meter_, block, *reader_.known_size());
-      const std::size_t bytes = read ? read->bytes : 0;
-      const Fingerprint input = proof_.add_input(block.first(bytes));
-      const std::uint64_t position = fill.settle(block_elements(), input);
-      put_block(fill.lane(), block, bytes, position);
-      return read.has_value();
+  // Returns false where there is no more to read, or no lane any more.
+  bool add_block_to_one(std::uint64_t end) {
+    const auto [fill, elements] = begin_block();
+    if (!fill) return false;
+    const DeviceScope scope(device_of(fill->lane()));
+    const ByteSpan block = acquire_block(fill->lane());
+    Fingerprint input;
+    const std::size_t bytes =
+        read_in_pieces(block.first(elements * plan_.element_bytes), end, input);
+    put_block(fill->lane(), block, bytes, fill->place(input));
+    if (fill->end_block()) complete(*fill);
+    return bytes > 0;
+  }
+
+  // Of the open chunks in turn. Waits for a lane where none is open.
+  BlockOfFill begin_block() {
+    const Wait wait(meter_, Stage::kRead);
+    const std::scoped_lock lock(opening_);
+    std::erase_if(open_, [](const auto& fill) { return fill->is_full(); });
+    while (open_.size() < plan_.chunk.spillers) {
+      const auto lane = open_.empty() ? free_.pop() : free_.try_pop([&](const ChunkLane* other) {
+        return std::ranges::none_of(open_, [&](const auto& fill) {
+          return spiller_of(fill->lane()) == spiller_of(*other);
+        });
+      });
+      if (!lane) break;
+      (*lane)->begin({});
+      open_.push_back(std::make_shared<SharedFill>(**lane, plan_.chunk.chunk_elements));
     }
-    return false;
+    if (open_.empty()) return {};
+    const std::shared_ptr<SharedFill>& fill = open_[++turn_ % open_.size()];
+    return {fill, fill->begin_block(plan_.chunk.block_bytes / plan_.element_bytes)};
+  }
+
+  // Of a cached input. Keys are not told apart, so they need not follow each other there.
+  std::size_t read_in_pieces(ByteSpan block, std::uint64_t end, Fingerprint& input) {
+    std::size_t bytes = 0;
+    while (bytes < block.size()) {
+      const ByteSpan room = block.subspan(bytes, std::min(kReadBytes, block.size() - bytes));
+      const auto read = read_next(reader_, meter_, room, end);
+      if (!read) break;
+      input += proof_.add_input(room.first(read->bytes));
+      bytes += read->bytes;
+    }
+    return bytes;
+  }
+
+  // Nothing will be added to the chunk any more.
+  void complete(SharedFill& fill) {
+    const Fingerprint input = fill.input();
+    if (input.count == 0) {
+      free_.push(&fill.lane());
+      return;
+    }
+    sort(fill.lane(), KeyForm::kOrdered);
+    const std::scoped_lock lock(completing_);
+    formed_.elements += input.count;
+    hand_over({&fill.lane(), input, next_run_++});
   }
 
   // Reads one chunk into the lane; returns the fingerprint of its elements.
@@ -271,14 +307,7 @@ class RunFormation {
     run_workers(plan_.chunk.readers, [&](unsigned) {
       const DeviceScope scope(device_of(lane));
       try {
-        while (!failure.failed() && !failure_.failed()) {
-          const ByteSpan block = acquire_block(lane);
-          const auto read = read_next(reader_, meter_, block, end);
-          if (!read) {
-            lane.add(block, 0, 0);
-            return;
-          }
-          add_block(lane, block, read->bytes, (read->position_bytes - begin) / plan_.element_bytes);
+        while (!failure.failed() && !failure_.failed() && add_next_block(lane, begin, end)) {
         }
       } catch (...) {
         failure.capture();
@@ -287,18 +316,38 @@ class RunFormation {
     failure.rethrow();
   }
 
+  // Returns false where there is no more to read.
+  bool add_next_block(ChunkLane& lane, std::uint64_t begin, std::uint64_t end) {
+    const ByteSpan block = acquire_block(lane);
+    if (reads_in_pieces_) {
+      Fingerprint input;
+      const std::size_t bytes = read_in_pieces(block, end, input);
+      put_block(lane, block, bytes, place(input));
+      return bytes > 0;
+    }
+    const auto read = read_next(reader_, meter_, block, end);
+    const std::size_t bytes = read ? read->bytes : 0;
+    const std::uint64_t position = read ? (read->position_bytes - begin) / plan_.element_bytes : 0;
+    add_block(lane, block, bytes, position);
+    return read.has_value();
+  }
+
   ByteSpan acquire_block(ChunkLane& lane) {
     const Wait wait(meter_, Stage::kRead);
     return lane.acquire_block();
   }
 
   void add_block(ChunkLane& lane, ByteSpan block, std::size_t bytes, std::uint64_t position) {
-    const Fingerprint input = proof_.add_input(block.first(bytes));
-    {
-      const std::scoped_lock lock(filling_);
-      filled_with_ += input;
-    }
+    static_cast<void>(place(proof_.add_input(block.first(bytes))));
     put_block(lane, block, bytes, position);
+  }
+
+  // Returns how many elements the chunk in the making had without these.
+  std::uint64_t place(const Fingerprint& input) {
+    const std::scoped_lock lock(filling_);
+    const std::uint64_t before = filled_with_.count;
+    filled_with_ += input;
+    return before;
   }
 
   void put_block(ChunkLane& lane, ByteSpan block, std::size_t bytes, std::uint64_t position) {
@@ -328,8 +377,12 @@ class RunFormation {
     if (spillers_.empty()) {
       spill(filled);
     } else {
-      filled_[number_of(*filled.lane) % spillers_.size()].push(filled);
+      filled_[spiller_of(*filled.lane) % spillers_.size()].push(filled);
     }
+  }
+
+  [[nodiscard]] std::size_t spiller_of(const ChunkLane& lane) const {
+    return number_of(lane) % plan_.chunk.spillers;
   }
 
   // Lanes are spread over the devices in turn.
@@ -395,6 +448,7 @@ class RunFormation {
   const RunStoreMaker& run_store_;
   const OutputMaker& output_;
   std::vector<std::unique_ptr<ChunkLane>> lanes_;
+  const bool reads_in_pieces_;
   BlockingQueue<ChunkLane*> free_;
   std::deque<BlockingQueue<FilledLane>> filled_;  // one for each spiller
   Failure failure_;
@@ -402,6 +456,12 @@ class RunFormation {
   bool has_begun_to_spill_ = false;
   std::mutex filling_;
   Fingerprint filled_with_;  // the chunk in the making
+  // Of chunks that are filled side by side:
+  std::mutex opening_;  // guards open_ and turn_
+  std::vector<std::shared_ptr<SharedFill>> open_;
+  std::size_t turn_ = 0;
+  std::mutex completing_;  // guards next_run_, and handing over
+  std::size_t next_run_ = 0;
   std::vector<std::byte> sample_;
   std::size_t sampled_from_pipe_ = 0;
   std::mutex adding_;

@@ -3,12 +3,19 @@
 #include "pipeline/sort_job.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/engine_wrap.hpp"
 #include "support/engines.hpp"
 #include "support/sort_run.hpp"
 #include "support/vector_tier.hpp"
@@ -223,29 +230,130 @@ TEST(SortsWithADeviceTier, KeepRunsOnSeveralDevices) {
   EXPECT_EQ(result.outcome.spilled_bytes, 0U);
 }
 
+// Of keys in chunks of 4,200, of which 1,024 fill a block, by four readers.
+SortRequest request_of_small_chunks(unsigned devices, std::uint64_t elements) {
+  SortRequest request = request_on_device(1'000);
+  request.format = {KeyType::kU64, false, false};
+  request.input = test::generated(request.format, Distribution::kSawtooth, elements);
+  request.devices = devices;
+  request.threads = 4;
+  request.change_plan = [devices](Plan& plan) {
+    plan.strategy = Spill{};
+    plan.chunk.block_bytes = 8'192;
+    plan.chunk.chunk_elements = 4'200;
+    plan.chunk.lanes = 3 * devices;
+    plan.chunk.spillers = devices;
+    plan.chunk.readers = 4;
+  };
+  return request;
+}
+
 // Blocks are dealt out to the lanes of all devices as they come; the last ones leave lanes empty.
-TEST(SortsOnSeveralDevices, FillChunksSideBySide) {
-  const KeyFormat format{KeyType::kU64, false, false};
-  for (const std::uint64_t elements : {200'000U, 200'001U, 262'144U, 270'000U}) {
-    SCOPED_TRACE(elements);
-    SortRequest request = request_on_device(1'000);
-    request.format = format;
-    request.input = test::generated(format, Distribution::kSawtooth, elements);
-    request.devices = 3;
-    request.threads = 4;
-    request.change_plan = [](Plan& plan) {
-      plan.strategy = Spill{};
-      plan.chunk.block_bytes = 4'096;
-      plan.chunk.chunk_elements = 4'200;  // of which whole blocks take 4,096
-      plan.chunk.lanes = 9;
-      plan.chunk.spillers = 3;
-      plan.chunk.readers = 4;
-    };
-    const SortResult result = sort_in_folder(request);
-    expect_sorted(request, result);
-    EXPECT_GE(result.outcome.runs, elements / 4'096);
-    request.input.clear();
-    EXPECT_FALSE(sort_in_folder(request).error.has_value());
+TEST(SortsOnDevices, FillChunksSideBySide) {
+  for (const unsigned devices : {1U, 3U}) {
+    for (const std::uint64_t elements : {200'000U, 200'001U, 262'144U}) {
+      SCOPED_TRACE(testing::Message() << devices << ' ' << elements);
+      SortRequest request = request_of_small_chunks(devices, elements);
+      const SortResult result = sort_in_folder(request);
+      expect_sorted(request, result);
+      const std::uint64_t least_runs = (elements + 4'199) / 4'200;
+      EXPECT_GE(result.outcome.runs, least_runs);
+      EXPECT_LE(result.outcome.runs, least_runs + devices + 1) << "only the last ones are not full";
+      request.input.clear();
+      EXPECT_FALSE(sort_in_folder(request).error.has_value());
+    }
+  }
+}
+
+// The thread that adds the first block is held until others have added more than the chunk has room
+// for: nobody waits for the end of a chunk before the next one is filled.
+class HoldingEngine final : public Engine {
+ public:
+  HoldingEngine(std::unique_ptr<Engine> engine, std::atomic<bool>& is_late)
+      : engine_(std::move(engine)), is_late_(is_late) {}
+  [[nodiscard]] std::string_view name() const override { return engine_->name(); }
+  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
+    std::vector<std::unique_ptr<ChunkLane>> lanes = engine_->make_chunk_lanes();
+    for (auto& lane : lanes) lane = std::make_unique<Lane>(*this, std::move(lane));
+    return lanes;
+  }
+  [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
+      unsigned lanes, std::uint64_t part_elements) override {
+    return engine_->make_merge_lanes(lanes, part_elements);
+  }
+  [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
+      unsigned lanes, const ArrayShape& arrays) override {
+    return engine_->make_array_lanes(lanes, arrays);
+  }
+
+ private:
+  class Lane final : public ChunkLane {
+   public:
+    Lane(HoldingEngine& engine, std::unique_ptr<ChunkLane> lane)
+        : engine_(engine), lane_(std::move(lane)) {}
+    void begin(ConstByteSpan sample) override { lane_->begin(sample); }
+    [[nodiscard]] ByteSpan acquire_block() override { return lane_->acquire_block(); }
+    void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override {
+      engine_.hold_the_first();
+      lane_->add(block, bytes, position);
+    }
+    void sort(KeyForm form) override { lane_->sort(form); }
+    void emit(PieceSink& sink) override { lane_->emit(sink); }
+
+   private:
+    HoldingEngine& engine_;
+    std::unique_ptr<ChunkLane> lane_;
+  };
+
+  void hold_the_first() {
+    constexpr int kMore = 7;  // a chunk has five blocks
+    std::unique_lock lock(mutex_);
+    ++added_;
+    changed_.notify_all();
+    if (added_ > 1) return;
+    const auto others_went_on = [this] { return added_ >= kMore; };
+    if (!changed_.wait_for(lock, std::chrono::seconds(20), others_went_on)) is_late_ = true;
+  }
+
+  std::unique_ptr<Engine> engine_;
+  std::atomic<bool>& is_late_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int added_ = 0;
+};
+
+TEST(SortsOnDevices, ReadOnWhileAChunkIsCompleted) {
+  std::atomic<bool> is_late{false};
+  SortRequest request = request_of_small_chunks(1, 100'000);
+  request.make_engine = [&, make = request.make_engine](const Plan& plan, const EngineShape& shape,
+                                                        ByteSpan memory) {
+    return std::make_unique<HoldingEngine>(make(plan, shape, memory), is_late);
+  };
+  expect_sorted(request, sort_in_folder(request));
+  EXPECT_FALSE(is_late) << "the readers waited for each other";
+}
+
+TEST(SortsOnDevices, EndWithTheErrorOfABlockOfSeveralChunks) {
+  for (const unsigned devices : {1U, 3U}) {
+    for (const int failing : {1, 2, 5, 6, 40}) {
+      SCOPED_TRACE(testing::Message() << devices << ' ' << failing);
+      SortRequest request = request_of_small_chunks(devices, 100'000);
+      request.old_output = Bytes(3, std::byte{7});
+      test::EngineHooks hooks;
+      hooks.on_block = [failing, blocks = 0](ByteSpan, std::size_t bytes) mutable {
+        if (++blocks >= failing) throw Error(ErrorKind::kDevice, "adding", "failed as wanted");
+        return bytes;
+      };
+      request.make_engine = [hooks, make = request.make_engine](
+                                const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+        return test::wrap_engine(make(plan, shape, memory), hooks);
+      };
+      const SortResult result = sort_in_folder(request);
+      ASSERT_TRUE(result.error.has_value());
+      EXPECT_EQ(result.error->reason(), "failed as wanted");
+      EXPECT_TRUE(result.output == request.old_output);
+      EXPECT_TRUE(result.left_in_temporary.empty());
+    }
   }
 }
 
