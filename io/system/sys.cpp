@@ -43,13 +43,18 @@ enum class Verdict : std::uint8_t { kProceed, kFail, kShort };
 
 Verdict count_call(Call call) {
   Faults& state = faults();
-  const std::lock_guard lock(state.mutex);
+  std::unique_lock lock(state.mutex);
   if (!state.armed.load(std::memory_order_relaxed) || state.plan.call != call) {
     return Verdict::kProceed;
   }
   const std::uint64_t number = ++state.counted;
   const bool hit = state.plan.from_then_on ? number >= state.plan.nth : number == state.plan.nth;
   if (!hit) return Verdict::kProceed;
+  if (const std::function<void()> instead = state.plan.instead) {
+    lock.unlock();
+    instead();
+    return Verdict::kProceed;
+  }
   if (state.plan.error_number == 0) return Verdict::kShort;
   errno = state.plan.error_number;
   return Verdict::kFail;

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include <sys/stat.h>
@@ -53,6 +54,8 @@ struct FaultPlan {
   int error_number =
       0;  // errno; 0: the transfer is short (half of what was asked, at least one byte)
   bool from_then_on = false;  // also all later calls of the kind
+  // Called by the thread whose call it is, which then goes its way; none: the call goes wrong.
+  std::function<void()> instead = nullptr;
 };
 
 // Arms `plan` for the whole process and starts counting from 0. At most one plan is armed.

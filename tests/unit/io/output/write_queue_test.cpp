@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <thread>
 #include <vector>
 
 #include "base/error.hpp"
+#include "io/output/output.hpp"
+#include "io/system/sys.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::io {
@@ -97,6 +100,39 @@ TEST(WriteQueue, FailsForTheThreadWhoseBytesWereNotWritten) {
     }
   });
   EXPECT_EQ(failed, (kPieces + 3) / 7);
+}
+
+// The first write takes long enough for all other threads to come.
+TEST(WriteQueue, IsWhatAFileInThePageCacheIsWrittenThrough) {
+  constexpr std::size_t kPieces = 40;
+  const test::TempFolder folder;
+  const Bytes data = random_bytes(kPieces * kPiece);
+  std::atomic<unsigned> writes{0};
+  std::atomic<int> writing{0};
+  std::atomic<bool> were_two{false};
+  sys::FaultPlan plan;
+  plan.call = sys::Call::kPwrite;
+  plan.from_then_on = true;
+  plan.instead = [&] {
+    if (++writing > 1) were_two = true;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+    if (writes++ == 0) {
+      while (!were_two && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    }
+    --writing;
+  };
+  Output output(folder / "out", {DirectIo::kOff});
+  output.prepare(data.size());
+  {
+    const test::FaultScope watch(plan);
+    put_from_threads(8, kPieces, [&](std::size_t piece) {
+      output.write_at(piece * kPiece, piece_of(data, piece));
+    });
+  }
+  output.commit(data.size());
+  EXPECT_EQ(writes, kPieces);
+  EXPECT_FALSE(were_two) << "threads wait for the file's lock";
+  EXPECT_EQ(test::read_file(folder / "out"), data);
 }
 
 }  // namespace
