@@ -95,8 +95,7 @@ void StagingSink::flush() {
       next_.abandon();
     }
   };
-  const auto workers = std::min<std::uint64_t>(pieces - 1, threads_);
-  if (workers > 0) run_workers(static_cast<unsigned>(workers), pass_on);
+  run_workers(static_cast<unsigned>(std::min<std::uint64_t>(pieces - 1, threads_)), pass_on);
   failure.rethrow();
 }
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <numeric>
 #include <span>
 #include <string>
@@ -47,6 +50,8 @@ TEST_F(Staging, PassesPartsOnWholeHoweverTheyCome) {
   sink_.flush();
   sink_.begin(60, 40);
   sink_.put(60, keys_of(60, 100));
+  sink_.flush();
+  sink_.begin(100, 0);
   sink_.flush();
   EXPECT_EQ(collected_.complaint(), "");
   EXPECT_EQ(collected_.bytes(), keys());
@@ -216,6 +221,75 @@ TEST(StagingOfSeveralThreads, EndsWithTheErrorOfOnePiece) {
     EXPECT_THAT(io::test::error_of([&] { sink.flush(); }).what(),
                 testing::HasSubstr(ordered.kFailure));
   }
+}
+
+// Notes how long pieces are.
+class MeasuringSink final : public PieceSink {
+ public:
+  void put(std::uint64_t, ConstByteSpan keys) override {
+    const std::scoped_lock lock(mutex_);
+    bytes_.push_back(keys.size());
+  }
+  [[nodiscard]] const std::vector<std::size_t>& bytes() const { return bytes_; }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::size_t> bytes_;
+};
+
+TEST(StagingOfSeveralThreads, PutsPiecesWhereOneThreadPutsAWholePart) {
+  Bytes buffer(kLarge * 12);
+  const auto pieces_of = [&](unsigned threads) {
+    MeasuringSink measured;
+    StagingSink sink(buffer, 12, threads, measured);
+    sink.begin(0, kLarge);
+    sink.put(0, Bytes(buffer));
+    sink.flush();
+    return measured.bytes();
+  };
+  EXPECT_EQ(pieces_of(1), std::vector<std::size_t>{kLarge * 12});
+  EXPECT_EQ(pieces_of(3).size(), 3U);
+}
+
+// The second piece fails when the third one waits for its turn.
+class FailingSink final : public PieceSink {
+ public:
+  void put(std::uint64_t, ConstByteSpan) override {
+    constexpr std::chrono::seconds kLong{20};
+    std::unique_lock lock(mutex_);
+    const int piece = ++pieces_;
+    changed_.notify_all();
+    if (piece == 1) return;
+    if (piece == 2) {
+      changed_.wait_for(lock, kLong, [this] { return pieces_ == 3; });
+      throw Error(ErrorKind::kOutput, "writing", "failed");
+    }
+    was_told_ = changed_.wait_for(lock, kLong, [this] { return is_abandoned_; });
+    throw Error(ErrorKind::kOutput, "writing", "was given up");
+  }
+  void abandon() noexcept override {
+    const std::scoped_lock lock(mutex_);
+    is_abandoned_ = true;
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool was_told() const { return was_told_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int pieces_ = 0;
+  bool is_abandoned_ = false;
+  bool was_told_ = false;
+};
+
+TEST(StagingOfSeveralThreads, TellsThoseWhoWaitThatAPieceHasFailed) {
+  Bytes buffer(kLarge * 12);
+  FailingSink failing;
+  StagingSink sink(buffer, 12, 3, failing);
+  sink.begin(0, kLarge);
+  sink.put(0, Bytes(buffer));
+  EXPECT_EQ(io::test::error_of([&] { sink.flush(); }).reason(), "failed");
+  EXPECT_TRUE(failing.was_told());
 }
 
 }  // namespace
