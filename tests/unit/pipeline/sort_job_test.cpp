@@ -294,7 +294,7 @@ class HoldingEngine final : public Engine {
     void begin(ConstByteSpan sample) override { lane_->begin(sample); }
     [[nodiscard]] ByteSpan acquire_block() override { return lane_->acquire_block(); }
     void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override {
-      engine_.hold_the_first();
+      if (bytes > 0) engine_.hold_the_first();
       lane_->add(block, bytes, position);
     }
     void sort(KeyForm form) override { lane_->sort(form); }
