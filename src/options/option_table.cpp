@@ -167,8 +167,8 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .help = "sorting engine (auto)",
      .more = "auto uses a GPU if there is one and the input is large enough to make up for its "
              "start; -v prints the choice and the reason. cuda without a usable GPU is an error. "
-             "8- and 16-bit keys, --intersect, --subtract, and --top if N elements fit in memory, "
-             "always use the CPU.",
+             "8- and 16-bit keys, --intersect, --subtract, --top if N elements fit in memory, and "
+             "--batch-elements of records and of 128-bit keys always use the CPU.",
      .apply = [](Options& o, Text v) { o.engine = parse_choice(v, kEngines, "--engine"); }},
     {.name = "device",
      .value_kind = kRequired,

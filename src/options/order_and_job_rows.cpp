@@ -117,8 +117,9 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .help = "sort each group of N elements on its own",
      .more = "Many arrays in one file; the last one may be shorter. If several arrays fit in "
              "memory, each core sorts one; larger arrays are sorted one after the other on all "
-             "cores. A GPU sorts many at once. Works with --record, on the CPU. The rows of a "
-             "two-dimensional .npy array need no such option. With -c, checks each array.",
+             "cores. A GPU sorts many at once; arrays of records and of 128-bit keys are sorted on "
+             "the CPU. The rows of a two-dimensional .npy array need no such option. With -c, "
+             "checks each array.",
      .apply = set_batch_elements},
     {.name = "skip",
      .value_kind = kRequired,

@@ -42,9 +42,14 @@ void refuse_beside_batches(const Options& options, const StoredArray& stored) {
   if (options.unique && !checks) throw exclude_each_other(options, "--unique", batches, hint);
   if (options.top) throw exclude_each_other(options, "--top", batches, hint);
   if (options.merge) throw exclude_each_other(options, "--merge", batches, hint);
-  if (options.engine == EngineChoice::kCuda && (options.records || stored.records)) {
+  if (options.engine != EngineChoice::kCuda) return;
+  if (options.records || stored.records) {
     throw exclude_each_other(options, "--engine=cuda", "--batch-elements with --record",
                              "arrays of records are sorted on the CPU; leave out --engine");
+  }
+  if (bytes_of(options.key.type) > sizeof(std::uint64_t)) {
+    throw exclude_each_other(options, "--engine=cuda", "--batch-elements of 128-bit keys",
+                             "arrays of such keys are sorted on the CPU; leave out --engine");
   }
 }
 

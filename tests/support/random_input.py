@@ -80,8 +80,8 @@ class Input:
         return tuple(reasons)
 
     def can_be_sorted_on_gpu(self) -> bool:
-        """Arrays of records cannot."""
-        return not (self.keys and self.array is not None)
+        """Arrays of records and of keys of 128 bits cannot."""
+        return self.array is None or not (self.keys or "128" in self.kind)
 
     def reference_words(self) -> list[str]:
         words = [f"record={forms.bytes_of(self.kind)}", f"key={self.keys}"] if self.keys else [self.kind]

@@ -165,7 +165,7 @@ before +0.
 Structured arrays are sorted by all fields unless
 .B \-\-key
 names some.
-S of up to 1,024 bytes and U of up to 32 characters are sorted; float16 and
+S of up to 1,024 bytes and U of up to 32 characters are sorted; longdouble and
 complex arrays are not supported.
 .PP
 Another program called gsort sorts genomic files, and GNU sort has that name

@@ -117,6 +117,9 @@ TEST(ResultOptions, ThatExcludeEachOtherAreBothNamed) {
   EXPECT_EQ(complaint([&] { refuse_result_contradictions(batch); }), "");
   batch.records.emplace();
   expect_named(batch, "--batch-elements with --record", "--engine=cuda");
+  batch.records.reset();
+  batch.key.type = KeyType::kU128;
+  expect_named(batch, "--batch-elements of 128-bit keys", "--engine=cuda");
 }
 
 }  // namespace
