@@ -1,50 +1,129 @@
-// The calls of the rooms that sort and merge in device memory, for keys of every width:
-// any_width::argsort<Key, Index>(request) is gpu::argsort, narrow::argsort for keys of 8 and 16
-// bits, wide::argsort for those of 128. Pairs of other widths are sorted by distribution. Any host
-// code may include this file.
+// Sorts and merges in device memory of keys of every width: the functions of the other rooms, with
+// the same requests, results, requirements and errors. any_width::argsort<Key, Index>(request)
+// is gpu::argsort, narrow::argsort for keys of 8 and 16 bits, wide::argsort for those of
+// 128. Any host code may include this file.
+//
+// narrow: A call turns the keys into words of 32 bits, sorts or merges these, and turns them into
+// keys again. Scratch memory is 4 bytes a key, 8 where a call does not work in place, and what the
+// same call needs for keys of 32 bits.
+//
+// wide: Keys alone are sorted and merged by kernels for keys of 128 bits. Merges copy keys that are
+// not ordered numbers first; their scratch memory includes room for the copy. Pairs are sorted
+// twice, stably, as pairs of half a key and a number, then gathered; merges of pairs are such
+// sorts. Their scratch memory is a number of each, two arrays of half keys, one of numbers, and a
+// few per cent. Many arrays of keys are sorted as pairs are (device_pair_batch.hpp), at most 2^32
+// keys, with one more array of keys; a single array is sorted as such.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+#include "gpu/distribute/device_distribute.hpp"
 #include "gpu/distribute/device_pair_distribute.hpp"
-#include "gpu/widths/narrow_keys.hpp"
-#include "gpu/widths/wide_keys.hpp"
+#include "gpu/merge/device_merge.hpp"
+#include "gpu/records/device_argsort.hpp"
+#include "gpu/records/device_pairs.hpp"
+#include "gpu/segmented/device_batch.hpp"
+#include "gpu/segmented/device_pair_batch.hpp"
+
+// NOLINTBEGIN(bugprone-macro-parentheses): names, and lists in parentheses
+
+// All calls that narrow and wide have, each with the parameters of its query for scratch memory:
+// declarations, instantiations and any_width are made of these lists.
+#define GSORT_KEY_CALLS(CALL, Key)                                                   \
+  CALL(Key, sort_keys_by_distribution, (const KeySort<Key>&), (std::uint64_t count)) \
+  CALL(Key, merge_arrays, (const ArrayMerge<Key>&), (std::uint64_t total))           \
+  CALL(Key, merge_slices, (const SliceMerge<Key>&),                                  \
+       (std::uint64_t total, std::uint32_t slice_count))                             \
+  CALL(Key, sort_batch, (const BatchSort<Key>&),                                     \
+       (std::uint64_t array_count, std::uint64_t array_keys))                        \
+  CALL(Key, sort_segmented_batch, (const SegmentedSort<Key>&),                       \
+       (std::uint64_t array_count, std::uint64_t count, std::uint64_t longest))
+#define GSORT_PAIR_CALLS(CALL, Key, Value)                                                        \
+  CALL(Key, Value, sort_pairs_by_distribution, (const PairSort<Key, Value>&),                     \
+       (std::uint64_t count))                                                                     \
+  CALL(Key, Value, merge_pair_arrays, (const PairArrayMerge<Key, Value>&), (std::uint64_t total)) \
+  CALL(Key, Value, merge_pair_slices, (const PairSliceMerge<Key, Value>&),                        \
+       (std::uint64_t total, std::uint32_t slice_count))                                          \
+  CALL(Key, Value, argsort, (const KeyArgsort<Key, Value>&), (std::uint64_t count))
+
+#define GSORT_DECLARE_KEY_CALL(Key, call, request, sizes) \
+  template <KeyOfTheseWidths Key>                         \
+  [[nodiscard]] std::size_t call##_scratch_bytes sizes;   \
+  template <KeyOfTheseWidths Key>                         \
+  void call request;
+#define GSORT_DECLARE_PAIR_CALL(Key, Value, call, request, sizes) \
+  template <KeyOfTheseWidths Key, class Value>                    \
+  [[nodiscard]] std::size_t call##_scratch_bytes sizes;           \
+  template <KeyOfTheseWidths Key, class Value>                    \
+  void call request;
+
+namespace gsort::gpu::narrow {
+
+template <class Key>
+concept KeyOfTheseWidths = std::same_as<Key, std::uint8_t> || std::same_as<Key, std::uint16_t>;
+
+GSORT_KEY_CALLS(GSORT_DECLARE_KEY_CALL, Key)
+GSORT_PAIR_CALLS(GSORT_DECLARE_PAIR_CALL, Key, Value)
+
+template <KeyOfTheseWidths Key>
+[[nodiscard]] std::size_t sort_pair_batch_scratch_bytes(const ArrayPlaces& arrays);
+template <KeyOfTheseWidths Key, class Value>
+void sort_pair_batch(const PairBatchSort<Key, Value>& sort);
+
+}  // namespace gsort::gpu::narrow
+
+namespace gsort::gpu::wide {
+
+template <class Key>
+concept KeyOfTheseWidths = kIsWide<Key>;
+
+GSORT_KEY_CALLS(GSORT_DECLARE_KEY_CALL, Key)
+GSORT_PAIR_CALLS(GSORT_DECLARE_PAIR_CALL, Key, Value)
+
+using gpu::sort_pair_batch;
+using gpu::sort_pair_batch_scratch_bytes;
+
+}  // namespace gsort::gpu::wide
+#undef GSORT_DECLARE_KEY_CALL
+#undef GSORT_DECLARE_PAIR_CALL
 
 namespace gsort::gpu::any_width {
 
-// NOLINTBEGIN(bugprone-macro-parentheses): names
-#define GSORT_OF_ANY_WIDTH_AS(call, gpu_call)               \
+#define GSORT_FORWARD(call)                                 \
   template <class Key, class... Values, class... Arguments> \
   decltype(auto) call(const Arguments&... arguments) {      \
-    if constexpr (narrow::NarrowKey<Key>) {                 \
+    if constexpr (narrow::KeyOfTheseWidths<Key>) {          \
       return narrow::call<Key, Values...>(arguments...);    \
-    } else if constexpr (wide::WideKey<Key>) {              \
+    } else if constexpr (wide::KeyOfTheseWidths<Key>) {     \
       return wide::call<Key, Values...>(arguments...);      \
     } else {                                                \
-      return gpu::gpu_call<Key, Values...>(arguments...);   \
+      return gpu::call<Key, Values...>(arguments...);       \
     }                                                       \
   }
-#define GSORT_OF_ANY_WIDTH(call) GSORT_OF_ANY_WIDTH_AS(call, call)
-GSORT_OF_ANY_WIDTH(sort_keys_by_distribution)
-GSORT_OF_ANY_WIDTH(sort_keys_by_distribution_scratch_bytes)
-GSORT_OF_ANY_WIDTH(merge_arrays)
-GSORT_OF_ANY_WIDTH(merge_arrays_scratch_bytes)
-GSORT_OF_ANY_WIDTH(merge_slices)
-GSORT_OF_ANY_WIDTH(merge_slices_scratch_bytes)
-GSORT_OF_ANY_WIDTH(sort_batch)
-GSORT_OF_ANY_WIDTH(sort_batch_scratch_bytes)
-GSORT_OF_ANY_WIDTH(sort_segmented_batch)
-GSORT_OF_ANY_WIDTH(sort_segmented_batch_scratch_bytes)
-GSORT_OF_ANY_WIDTH_AS(sort_pairs, sort_pairs_by_distribution)
-GSORT_OF_ANY_WIDTH_AS(sort_pairs_scratch_bytes, sort_pairs_by_distribution_scratch_bytes)
-GSORT_OF_ANY_WIDTH(merge_pair_arrays)
-GSORT_OF_ANY_WIDTH(merge_pair_arrays_scratch_bytes)
-GSORT_OF_ANY_WIDTH(merge_pair_slices)
-GSORT_OF_ANY_WIDTH(merge_pair_slices_scratch_bytes)
-GSORT_OF_ANY_WIDTH(argsort)
-GSORT_OF_ANY_WIDTH(argsort_scratch_bytes)
-GSORT_OF_ANY_WIDTH(sort_pair_batch)
-GSORT_OF_ANY_WIDTH(sort_pair_batch_scratch_bytes)
-#undef GSORT_OF_ANY_WIDTH
-#undef GSORT_OF_ANY_WIDTH_AS
-// NOLINTEND(bugprone-macro-parentheses)
+#define GSORT_FORWARD_KEY_CALL(Key, call, request, sizes) \
+  GSORT_FORWARD(call)                                     \
+  GSORT_FORWARD(call##_scratch_bytes)
+#define GSORT_FORWARD_PAIR_CALL(Key, Value, call, request, sizes) \
+  GSORT_FORWARD(call)                                             \
+  GSORT_FORWARD(call##_scratch_bytes)
+GSORT_KEY_CALLS(GSORT_FORWARD_KEY_CALL, Key)
+GSORT_PAIR_CALLS(GSORT_FORWARD_PAIR_CALL, Key, Value)
+GSORT_FORWARD(sort_pair_batch)
+GSORT_FORWARD(sort_pair_batch_scratch_bytes)
+#undef GSORT_FORWARD
+#undef GSORT_FORWARD_KEY_CALL
+#undef GSORT_FORWARD_PAIR_CALL
 
 }  // namespace gsort::gpu::any_width
+
+// For the files that have the definitions.
+#define GSORT_INSTANTIATE_KEY_CALL(Key, call, request, sizes) \
+  template std::size_t call##_scratch_bytes<Key> sizes;       \
+  template void call request;
+#define GSORT_INSTANTIATE_PAIR_CALL(Key, Value, call, request, sizes) \
+  template std::size_t call##_scratch_bytes<Key, Value> sizes;        \
+  template void call request;
+
+// NOLINTEND(bugprone-macro-parentheses)

@@ -1,12 +1,11 @@
-// See narrow_keys.hpp. Words are ordered numbers, so the calls on them have no maps.
-#include "gpu/widths/narrow_keys.hpp"
-
+// See any_width.hpp. Words are ordered numbers, so the calls on them have no maps.
 #include <array>
 
 #include "base/error.hpp"
 #include "gpu/cuda/call_memory.hpp"
 #include "gpu/merge/merge_shape.hpp"
 #include "gpu/segmented/pair_batch_memory.hpp"
+#include "gpu/widths/any_width.hpp"
 #include "gpu/widths/launch.hpp"
 
 namespace gsort::gpu::narrow {
@@ -57,17 +56,16 @@ std::uint64_t count_of(const ArrayPlaces& arrays) {
 
 }  // namespace
 
-template <NarrowKey Key>
-std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count,
-                                                    const DistributionChoice& choice) {
-  return bytes_in_place(count, gpu::sort_keys_by_distribution_scratch_bytes<Word>(count, choice));
+template <KeyOfTheseWidths Key>
+std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count) {
+  return bytes_in_place(count, gpu::sort_keys_by_distribution_scratch_bytes<Word>(count));
 }
 
-template <NarrowKey Key>
-void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoice& choice) {
+template <KeyOfTheseWidths Key>
+void sort_keys_by_distribution(const KeySort<Key>& sort) {
   const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
   if (count == 0) return;
-  const std::size_t call_bytes = gpu::sort_keys_by_distribution_scratch_bytes<Word>(count, choice);
+  const std::size_t call_bytes = gpu::sort_keys_by_distribution_scratch_bytes<Word>(count);
   const std::array inputs{extent_of(input, count, "the input")};
   const std::array outputs{extent_of(output, count, "the output")};
   require_call_memory(
@@ -78,17 +76,16 @@ void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoic
                                         .output = places.words,
                                         .count = count,
                                         .scratch = places.for_call,
-                                        .stream = stream},
-                                       choice);
+                                        .stream = stream});
   launch_narrow(places.words, count, store_map, output, stream);
 }
 
-template <NarrowKey Key>
+template <KeyOfTheseWidths Key>
 std::size_t merge_arrays_scratch_bytes(std::uint64_t total) {
   return bytes_apart(total, gpu::merge_arrays_scratch_bytes<Word>(total));
 }
 
-template <NarrowKey Key>
+template <KeyOfTheseWidths Key>
 void merge_arrays(const ArrayMerge<Key>& merge) {
   const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
   const std::array counts{a_count, b_count};
@@ -112,12 +109,12 @@ void merge_arrays(const ArrayMerge<Key>& merge) {
   launch_narrow(places.merged, total, store_map, output, stream);
 }
 
-template <NarrowKey Key>
+template <KeyOfTheseWidths Key>
 std::size_t merge_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
   return bytes_apart(total, gpu::merge_slices_scratch_bytes<Word>(total, slice_count));
 }
 
-template <NarrowKey Key>
+template <KeyOfTheseWidths Key>
 void merge_slices(const SliceMerge<Key>& merge) {
   const auto& [input, slice_counts, slice_count, output, load_map, store_map, scratch, stream] =
       merge;
@@ -139,13 +136,13 @@ void merge_slices(const SliceMerge<Key>& merge) {
   launch_narrow(places.merged, total, store_map, output, stream);
 }
 
-template <NarrowKey Key>
+template <KeyOfTheseWidths Key>
 std::size_t sort_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t array_keys) {
   const std::size_t call_bytes = gpu::sort_batch_scratch_bytes<Word>(array_count, array_keys);
   return bytes_in_place(array_count * array_keys, call_bytes);
 }
 
-template <NarrowKey Key>
+template <KeyOfTheseWidths Key>
 void sort_batch(const BatchSort<Key>& sort) {
   const auto& [input, output, array_count, array_keys, load_map, store_map, scratch, stream] = sort;
   const std::size_t call_bytes = gpu::sort_batch_scratch_bytes<Word>(array_count, array_keys);
@@ -165,7 +162,7 @@ void sort_batch(const BatchSort<Key>& sort) {
   launch_narrow(places.words, count, store_map, output, stream);
 }
 
-template <NarrowKey Key>
+template <KeyOfTheseWidths Key>
 std::size_t sort_segmented_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t count,
                                                std::uint64_t longest) {
   const std::size_t call_bytes =
@@ -173,7 +170,7 @@ std::size_t sort_segmented_batch_scratch_bytes(std::uint64_t array_count, std::u
   return bytes_in_place(count, call_bytes);
 }
 
-template <NarrowKey Key>
+template <KeyOfTheseWidths Key>
 void sort_segmented_batch(const SegmentedSort<Key>& sort) {
   const auto& [input, output, offsets, array_count, count, longest, load_map, store_map, scratch,
                stream] = sort;
@@ -203,13 +200,13 @@ void sort_segmented_batch(const SegmentedSort<Key>& sort) {
   launch_narrow(places.words, count, store_map, output, stream);
 }
 
-template <NarrowKey Key, class Value>
-std::size_t sort_pairs_scratch_bytes(std::uint64_t count) {
+template <KeyOfTheseWidths Key, class Value>
+std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count) {
   return bytes_in_place(count, gpu::sort_pairs_scratch_bytes<Word, Value>(count));
 }
 
-template <NarrowKey Key, class Value>
-void sort_pairs(const PairSort<Key, Value>& sort) {
+template <KeyOfTheseWidths Key, class Value>
+void sort_pairs_by_distribution(const PairSort<Key, Value>& sort) {
   const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
   if (count == 0) return;
   const std::size_t call_bytes = gpu::sort_pairs_scratch_bytes<Word, Value>(count);
@@ -229,12 +226,12 @@ void sort_pairs(const PairSort<Key, Value>& sort) {
   launch_narrow(places.words, count, store_map, output.keys, stream);
 }
 
-template <NarrowKey Key, class Value>
+template <KeyOfTheseWidths Key, class Value>
 std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total) {
   return bytes_apart(total, gpu::merge_pair_arrays_scratch_bytes<Word, Value>(total));
 }
 
-template <NarrowKey Key, class Value>
+template <KeyOfTheseWidths Key, class Value>
 void merge_pair_arrays(const PairArrayMerge<Key, Value>& merge) {
   const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
   const std::array counts{a_count, b_count};
@@ -262,12 +259,12 @@ void merge_pair_arrays(const PairArrayMerge<Key, Value>& merge) {
   launch_narrow(places.merged, total, store_map, output.keys, stream);
 }
 
-template <NarrowKey Key, class Value>
+template <KeyOfTheseWidths Key, class Value>
 std::size_t merge_pair_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
   return bytes_apart(total, gpu::merge_pair_slices_scratch_bytes<Word, Value>(total, slice_count));
 }
 
-template <NarrowKey Key, class Value>
+template <KeyOfTheseWidths Key, class Value>
 void merge_pair_slices(const PairSliceMerge<Key, Value>& merge) {
   const auto& [input, slice_counts, slice_count, output, load_map, store_map, scratch, stream] =
       merge;
@@ -293,12 +290,12 @@ void merge_pair_slices(const PairSliceMerge<Key, Value>& merge) {
   launch_narrow(places.merged, total, store_map, output.keys, stream);
 }
 
-template <NarrowKey Key, class Index>
+template <KeyOfTheseWidths Key, class Index>
 std::size_t argsort_scratch_bytes(std::uint64_t count) {
   return bytes_in_place(count, gpu::argsort_scratch_bytes<Word, Index>(count));
 }
 
-template <NarrowKey Key, class Index>
+template <KeyOfTheseWidths Key, class Index>
 void argsort(const KeyArgsort<Key, Index>& sort) {
   const auto& [keys, indices, count, load_map, scratch, stream] = sort;
   if (count == 0) return;
@@ -316,13 +313,13 @@ void argsort(const KeyArgsort<Key, Index>& sort) {
                              .stream = stream});
 }
 
-template <NarrowKey Key>
+template <KeyOfTheseWidths Key>
 std::size_t sort_pair_batch_scratch_bytes(const ArrayPlaces& arrays) {
   const std::size_t call_bytes = gpu::sort_pair_batch_scratch_bytes<Word>(arrays);
   return bytes_apart(count_of(arrays), call_bytes);
 }
 
-template <NarrowKey Key, class Value>
+template <KeyOfTheseWidths Key, class Value>
 void sort_pair_batch(const PairBatchSort<Key, Value>& sort) {
   const ArrayPlaces& arrays = sort.arrays;
   const std::size_t call_bytes = gpu::sort_pair_batch_scratch_bytes<Word>(arrays);
@@ -343,34 +340,16 @@ void sort_pair_batch(const PairBatchSort<Key, Value>& sort) {
   launch_narrow(places.merged, count, sort.map, sort.keys_out, sort.stream);
 }
 
-#define GSORT_NARROW_PAIRS(Key, Value)                                                            \
-  template std::size_t sort_pairs_scratch_bytes<Key, Value>(std::uint64_t);                       \
-  template void sort_pairs(const PairSort<Key, Value>&);                                          \
-  template std::size_t merge_pair_arrays_scratch_bytes<Key, Value>(std::uint64_t);                \
-  template void merge_pair_arrays(const PairArrayMerge<Key, Value>&);                             \
-  template std::size_t merge_pair_slices_scratch_bytes<Key, Value>(std::uint64_t, std::uint32_t); \
-  template void merge_pair_slices(const PairSliceMerge<Key, Value>&);                             \
-  template std::size_t argsort_scratch_bytes<Key, Value>(std::uint64_t);                          \
-  template void argsort(const KeyArgsort<Key, Value>&);                                           \
-  template void sort_pair_batch(const PairBatchSort<Key, Value>&)
-#define GSORT_NARROW_KEYS(Key)                                                                  \
-  template std::size_t sort_keys_by_distribution_scratch_bytes<Key>(std::uint64_t,              \
-                                                                    const DistributionChoice&); \
-  template void sort_keys_by_distribution(const KeySort<Key>&, const DistributionChoice&);      \
-  template std::size_t merge_arrays_scratch_bytes<Key>(std::uint64_t);                          \
-  template void merge_arrays(const ArrayMerge<Key>&);                                           \
-  template std::size_t merge_slices_scratch_bytes<Key>(std::uint64_t, std::uint32_t);           \
-  template void merge_slices(const SliceMerge<Key>&);                                           \
-  template std::size_t sort_batch_scratch_bytes<Key>(std::uint64_t, std::uint64_t);             \
-  template void sort_batch(const BatchSort<Key>&);                                              \
-  template std::size_t sort_segmented_batch_scratch_bytes<Key>(std::uint64_t, std::uint64_t,    \
-                                                               std::uint64_t);                  \
-  template void sort_segmented_batch(const SegmentedSort<Key>&);                                \
-  template std::size_t sort_pair_batch_scratch_bytes<Key>(const ArrayPlaces&);                  \
-  GSORT_NARROW_PAIRS(Key, std::uint32_t);                                                       \
+#define GSORT_NARROW_PAIRS(Key, Value)                      \
+  GSORT_PAIR_CALLS(GSORT_INSTANTIATE_PAIR_CALL, Key, Value) \
+  template void sort_pair_batch(const PairBatchSort<Key, Value>&);
+#define GSORT_NARROW_KEYS(Key)                                                 \
+  GSORT_KEY_CALLS(GSORT_INSTANTIATE_KEY_CALL, Key)                             \
+  template std::size_t sort_pair_batch_scratch_bytes<Key>(const ArrayPlaces&); \
+  GSORT_NARROW_PAIRS(Key, std::uint32_t)                                       \
   GSORT_NARROW_PAIRS(Key, std::uint64_t)
-GSORT_NARROW_KEYS(std::uint8_t);
-GSORT_NARROW_KEYS(std::uint16_t);
+GSORT_NARROW_KEYS(std::uint8_t)
+GSORT_NARROW_KEYS(std::uint16_t)
 #undef GSORT_NARROW_KEYS
 #undef GSORT_NARROW_PAIRS
 

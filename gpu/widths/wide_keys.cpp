@@ -1,10 +1,8 @@
-// See wide_keys.hpp.
+// See any_width.hpp.
 //
 // Example of the two sorts, two digits a key: keys 31 12 32 11. Sorted by the lower digits their
 // numbers are 0 3 1 2, and the upper digits in this order 3 1 1 3; a stable sort of these gives 3 1
 // 0 2, the keys 11 12 31 32.
-#include "gpu/widths/wide_keys.hpp"
-
 #include <algorithm>
 #include <array>
 
@@ -12,6 +10,7 @@
 #include "gpu/cuda/call_memory.hpp"
 #include "gpu/merge/merge_shape.hpp"
 #include "gpu/records/launch.hpp"
+#include "gpu/widths/any_width.hpp"
 #include "gpu/widths/launch.hpp"
 
 namespace gsort::gpu::wide {
@@ -200,22 +199,22 @@ void sort_arrays(const KeyBatch& batch) {
 
 }  // namespace
 
-template <WideKey Key>
+template <KeyOfTheseWidths Key>
 std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count) {
   return sort_keys_scratch_bytes<Key>(count);
 }
 
-template <WideKey Key>
+template <KeyOfTheseWidths Key>
 void sort_keys_by_distribution(const KeySort<Key>& sort) {
   sort_keys(sort);
 }
 
-template <WideKey Key>
+template <KeyOfTheseWidths Key>
 std::size_t merge_arrays_scratch_bytes(std::uint64_t total) {
   return CopyScratch(nullptr, total, gpu::merge_arrays_scratch_bytes<Key>(total)).bytes;
 }
 
-template <WideKey Key>
+template <KeyOfTheseWidths Key>
 void merge_arrays(const ArrayMerge<Key>& merge) {
   const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
   if (load_map.is_identity()) return gpu::merge_arrays(merge);
@@ -238,13 +237,13 @@ void merge_arrays(const ArrayMerge<Key>& merge) {
                           .stream = stream});
 }
 
-template <WideKey Key>
+template <KeyOfTheseWidths Key>
 std::size_t merge_slices_scratch_bytes(std::uint64_t total, std::uint32_t slice_count) {
   const std::size_t call_bytes = gpu::merge_slices_scratch_bytes<Key>(total, slice_count);
   return CopyScratch(nullptr, total, call_bytes).bytes;
 }
 
-template <WideKey Key>
+template <KeyOfTheseWidths Key>
 void merge_slices(const SliceMerge<Key>& merge) {
   const auto& [input, slice_counts, slice_count, output, load_map, store_map, scratch, stream] =
       merge;
@@ -269,7 +268,7 @@ void merge_slices(const SliceMerge<Key>& merge) {
                           .stream = stream});
 }
 
-template <WideKey Key>
+template <KeyOfTheseWidths Key>
 std::size_t sort_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t array_keys) {
   if (array_count == 1) return sort_keys_scratch_bytes<Key>(array_keys);
   const ArrayPlaces arrays{.array_count = array_count, .array_keys = array_keys};
@@ -277,7 +276,7 @@ std::size_t sort_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t ar
   return call_bytes == 0 ? 0 : BatchScratch(nullptr, arrays, array_count * array_keys).bytes;
 }
 
-template <WideKey Key>
+template <KeyOfTheseWidths Key>
 void sort_batch(const BatchSort<Key>& sort) {
   const auto& [input, output, array_count, array_keys, load_map, store_map, scratch, stream] = sort;
   if (array_count == 1) {
@@ -288,7 +287,7 @@ void sort_batch(const BatchSort<Key>& sort) {
   sort_arrays({input, output, arrays, array_count * array_keys, load_map, scratch, stream});
 }
 
-template <WideKey Key>
+template <KeyOfTheseWidths Key>
 std::size_t sort_segmented_batch_scratch_bytes(std::uint64_t array_count, std::uint64_t count,
                                                std::uint64_t longest) {
   // Nothing is read there: offsets mean that arrays have lengths of their own.
@@ -298,7 +297,7 @@ std::size_t sort_segmented_batch_scratch_bytes(std::uint64_t array_count, std::u
   return count == 0 ? 0 : BatchScratch(nullptr, arrays, count).bytes;
 }
 
-template <WideKey Key>
+template <KeyOfTheseWidths Key>
 void sort_segmented_batch(const SegmentedSort<Key>& sort) {
   const auto& [input, output, offsets, array_count, count, longest, load_map, store_map, scratch,
                stream] = sort;
@@ -311,13 +310,13 @@ void sort_segmented_batch(const SegmentedSort<Key>& sort) {
                stream});
 }
 
-template <WideKey Key, class Value>
-std::size_t sort_pairs_scratch_bytes(std::uint64_t count) {
+template <KeyOfTheseWidths Key, class Value>
+std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count) {
   return pair_scratch_bytes(count);
 }
 
-template <WideKey Key, class Value>
-void sort_pairs(const PairSort<Key, Value>& sort) {
+template <KeyOfTheseWidths Key, class Value>
+void sort_pairs_by_distribution(const PairSort<Key, Value>& sort) {
   const auto& [input, output, count, load_map, store_map, scratch, stream] = sort;
   if (count == 0) return;
   const std::array inputs{extent_of(input.keys, count, "the input's keys"),
@@ -334,12 +333,12 @@ void sort_pairs(const PairSort<Key, Value>& sort) {
                         stream});
 }
 
-template <WideKey Key, class Value>
+template <KeyOfTheseWidths Key, class Value>
 std::size_t merge_pair_arrays_scratch_bytes(std::uint64_t total) {
   return pair_scratch_bytes(total);
 }
 
-template <WideKey Key, class Value>
+template <KeyOfTheseWidths Key, class Value>
 void merge_pair_arrays(const PairArrayMerge<Key, Value>& merge) {
   const auto& [a, a_count, b, b_count, output, load_map, store_map, scratch, stream] = merge;
   const std::array counts{a_count, b_count};
@@ -362,12 +361,12 @@ void merge_pair_arrays(const PairArrayMerge<Key, Value>& merge) {
                         stream});
 }
 
-template <WideKey Key, class Value>
+template <KeyOfTheseWidths Key, class Value>
 std::size_t merge_pair_slices_scratch_bytes(std::uint64_t total, std::uint32_t /*slice_count*/) {
   return pair_scratch_bytes(total);
 }
 
-template <WideKey Key, class Value>
+template <KeyOfTheseWidths Key, class Value>
 void merge_pair_slices(const PairSliceMerge<Key, Value>& merge) {
   const auto& [input, slice_counts, slice_count, output, load_map, store_map, scratch, stream] =
       merge;
@@ -382,13 +381,13 @@ void merge_pair_slices(const PairSliceMerge<Key, Value>& merge) {
                                  .stream = stream});
 }
 
-template <WideKey Key, class Index>
+template <KeyOfTheseWidths Key, class Index>
 std::size_t argsort_scratch_bytes(std::uint64_t count) {
   static_cast<void>(gpu::argsort_scratch_bytes<Half, Index>(count));  // throws what argsort throws
   return OrderScratch<Index>(nullptr, count).bytes;
 }
 
-template <WideKey Key, class Index>
+template <KeyOfTheseWidths Key, class Index>
 void argsort(const KeyArgsort<Key, Index>& sort) {
   const auto& [keys, indices, count, load_map, scratch, stream] = sort;
   if (count == 0) return;
@@ -400,30 +399,8 @@ void argsort(const KeyArgsort<Key, Index>& sort) {
   queue_order<Index>({keys, count, nullptr}, count, load_map, indices, places, stream);
 }
 
-#define GSORT_WIDE_PAIRS(Value)                                                        \
-  template std::size_t sort_pairs_scratch_bytes<UInt128, Value>(std::uint64_t);        \
-  template void sort_pairs(const PairSort<UInt128, Value>&);                           \
-  template std::size_t merge_pair_arrays_scratch_bytes<UInt128, Value>(std::uint64_t); \
-  template void merge_pair_arrays(const PairArrayMerge<UInt128, Value>&);              \
-  template std::size_t merge_pair_slices_scratch_bytes<UInt128, Value>(std::uint64_t,  \
-                                                                       std::uint32_t); \
-  template void merge_pair_slices(const PairSliceMerge<UInt128, Value>&);              \
-  template std::size_t argsort_scratch_bytes<UInt128, Value>(std::uint64_t);           \
-  template void argsort(const KeyArgsort<UInt128, Value>&)
-GSORT_WIDE_PAIRS(std::uint32_t);
-GSORT_WIDE_PAIRS(std::uint64_t);
-#undef GSORT_WIDE_PAIRS
-
-template std::size_t sort_keys_by_distribution_scratch_bytes<UInt128>(std::uint64_t);
-template void sort_keys_by_distribution(const KeySort<UInt128>&);
-template std::size_t merge_arrays_scratch_bytes<UInt128>(std::uint64_t);
-template void merge_arrays(const ArrayMerge<UInt128>&);
-template std::size_t merge_slices_scratch_bytes<UInt128>(std::uint64_t, std::uint32_t);
-template void merge_slices(const SliceMerge<UInt128>&);
-template std::size_t sort_batch_scratch_bytes<UInt128>(std::uint64_t, std::uint64_t);
-template void sort_batch(const BatchSort<UInt128>&);
-template std::size_t sort_segmented_batch_scratch_bytes<UInt128>(std::uint64_t, std::uint64_t,
-                                                                 std::uint64_t);
-template void sort_segmented_batch(const SegmentedSort<UInt128>&);
+GSORT_KEY_CALLS(GSORT_INSTANTIATE_KEY_CALL, UInt128)
+GSORT_PAIR_CALLS(GSORT_INSTANTIATE_PAIR_CALL, UInt128, std::uint32_t)
+GSORT_PAIR_CALLS(GSORT_INSTANTIATE_PAIR_CALL, UInt128, std::uint64_t)
 
 }  // namespace gsort::gpu::wide

@@ -15,7 +15,7 @@ using library::require_indices;
 
 template <DeviceKey Key, DeviceWord Value>
 std::size_t device_pairs_scratch_bytes(std::uint64_t count) {
-  return any_width::sort_pairs_scratch_bytes<Bits<Key>, Value>(count);
+  return any_width::sort_pairs_by_distribution_scratch_bytes<Bits<Key>, Value>(count);
 }
 
 template <DeviceKey Key, DeviceWord Value>
@@ -26,7 +26,7 @@ void sort_device_pairs(const Key* keys_in, Key* keys_out, const Value* values_in
                                        .output = {bits_at(keys_out), values_out},
                                        .count = count};
   complete<Key>(sort, order, scratch, stream);
-  any_width::sort_pairs<Bits<Key>, Value>(sort);
+  any_width::sort_pairs_by_distribution<Bits<Key>, Value>(sort);
 }
 
 template <DeviceKey Key, DeviceWord Value>

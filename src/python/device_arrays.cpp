@@ -153,8 +153,9 @@ void sort_even_rows(const DeviceKeys& keys, std::uintptr_t output, cudaStream_t 
 template <class Key>
 void sort_rows_by_offsets(const DeviceKeys& keys, std::uintptr_t output, cudaStream_t stream) {
   const auto map = KeyMap<Key>::of(keys.format);
-  const StreamMemory scratch(
-      any_width::sort_segmented_batch_scratch_bytes<Key>(keys.rows, keys.row_keys), stream);
+  const StreamMemory scratch(any_width::sort_segmented_batch_scratch_bytes<Key>(
+                                 keys.rows, keys.row_keys, gpu::kUnknownLongest),
+                             stream);
   any_width::sort_segmented_batch<Key>(
       gpu::SegmentedSort<Key>{.input = pointer_to<const Key>(keys.address),
                               .output = pointer_to<Key>(output),
@@ -200,9 +201,9 @@ template <class Key, class Value>
 void sort_row_pairs(const DeviceKeys& keys, gpu::Pairs<Key, Value> output, const Value* values,
                     cudaStream_t stream) {
   const auto map = KeyMap<Key>::of(keys.format);
-  const StreamMemory scratch(any_width::sort_pairs_scratch_bytes<Key, Value>(keys.row_keys),
-                             stream);
-  any_width::sort_pairs<Key, Value>(
+  const StreamMemory scratch(
+      any_width::sort_pairs_by_distribution_scratch_bytes<Key, Value>(keys.row_keys), stream);
+  any_width::sort_pairs_by_distribution<Key, Value>(
       gpu::PairSort<Key, Value>{.input = {pointer_to<const Key>(keys.address), values},
                                 .output = output,
                                 .count = keys.row_keys,
