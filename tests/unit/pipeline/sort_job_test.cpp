@@ -418,7 +418,8 @@ INSTANTIATE_TEST_SUITE_P(Engines, SortsOnEngine,
 
 // Keys of one and two bytes never reach an engine.
 TEST(CountingSort, IsRightForAllNarrowTypesWaysInAndWaysOut) {
-  for (const KeyType type : {KeyType::kU8, KeyType::kI8, KeyType::kU16, KeyType::kI16}) {
+  for (const KeyType type :
+       {KeyType::kU8, KeyType::kI8, KeyType::kU16, KeyType::kI16, KeyType::kF16, KeyType::kBF16}) {
     std::size_t turn = 0;
     for (const KeyFormat& format : test::formats_of(type)) {
       for (const std::uint64_t elements : {0U, 1U, 7U, 70'001U, 600'000U}) {

@@ -65,7 +65,8 @@ TEST(ChooseEngine, RefusesCudaWithoutAGpuAndNamesTheReason) {
 }
 
 TEST(ChooseEngine, CountsNarrowKeysOnTheCpu) {
-  for (const KeyType type : {KeyType::kU8, KeyType::kI8, KeyType::kU16, KeyType::kI16}) {
+  for (const KeyType type :
+       {KeyType::kU8, KeyType::kI8, KeyType::kU16, KeyType::kI16, KeyType::kF16, KeyType::kBF16}) {
     EXPECT_FALSE(
         choose_engine(make_job(asking_for(EngineChoice::kAuto, type)), machine_with_gpu(kTiB, 1))
             .cuda);
@@ -78,6 +79,15 @@ TEST(ChooseEngine, RefusesCudaWithoutAGpuForNarrowKeysToo) {
   EXPECT_THROW((void)choose_engine(make_job(options), test::invented_machine(1, 4, 64 * kGiB)),
                Error);
   EXPECT_FALSE(choose_engine(make_job(options), machine_with_gpu(1)).cuda);
+}
+
+TEST(ChooseEngine, TakesTheGpuForKeysOfSixteenBytes) {
+  const Machine machine = machine_with_gpu(64 * kGiB, 4);
+  EXPECT_TRUE(
+      choose_engine(make_job(asking_for(EngineChoice::kAuto, KeyType::kU128)), machine).cuda);
+  Options uuids = asking_for(EngineChoice::kAuto);
+  uuids.records = RecordFormat{.bytes = 16, .keys = {{.offset = 0, .bytes = 16, .type = {}}}};
+  EXPECT_TRUE(choose_engine(make_job(uuids), machine).cuda);
 }
 
 TEST(ChooseEngine, SortsArraysOfWideKeysOnTheCpu) {
