@@ -41,7 +41,6 @@
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
 #include "plan/engine_choice.hpp"
-#include "plan/make_plan.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -254,7 +253,7 @@ class ClusterSort {
       job.unique = false;
       machine.output = std::nullopt;
     }
-    plan_ = options_.top ? plan_with_output(job, machine, output_bytes()) : make_plan(job, machine);
+    plan_ = plan_with_output(job, machine, output_bytes());
     if (counts_distinct()) add_run(plan_, machine, most_distinct());
     return machine;
   }

@@ -387,24 +387,42 @@ def stopped(bed: Bed) -> None:
     require_memory(bed, 24)
 
 
-def all_on_one_host(bed: Bed) -> None:
-    """One host has all of the input, the others nothing."""
-    bed.write_keys("in.u64", 3_000_000)
+def sort_input_of_h2(bed: Bed, *words: str) -> None:
+    """By four processes, of which only that on h2 has any input: in.u64."""
     (bed.folder / "empty.u64").write_bytes(b"")
-    wanted = bed.expect("in.u64")
-    words = ["--inputs-here", *SMALL, "--stats=stats", "-T", "scratch", "-o", "out"]
     script = f'case $(hostname) in h2) in=in.u64;; *) in=empty.u64;; esac; exec ./gsort-mpi {" ".join(words)} $in'
     command = [bed.launcher, *bed.hosts.processes_on(4), "sh", "-c", script]
     subprocess.run(bed.hosts.entering("h1", *command), cwd=bed.folder, env=bed.hosts.environment, check=True, timeout=120)
+
+
+def all_on_one_host(bed: Bed) -> None:
+    """One host has all of the input, the others nothing."""
+    bed.write_keys("in.u64", 3_000_000)
+    wanted = bed.expect("in.u64")
+    sort_input_of_h2(bed, "--inputs-here", *SMALL, "--stats=stats", "-T", "scratch", "-o", "out")
     bed.require_output(wanted, "all input on one host")
     ranks = require_memory(bed, 24)["ranks"]
     if {rank["elements_written"] for rank in ranks} != {750_000}:
         raise Failed(f"shares of the output are not equal: {ranks}")
 
 
+def room_for_a_part(bed: Bed) -> None:
+    """The host that has all of the input, 24 MB, writes a quarter of the output, and has room for that only."""
+    bed.write_keys("in.u64", 3_000_000)
+    wanted = bed.expect("in.u64")
+    (bed.folder / "parts").mkdir()
+    bed.hosts.on("h2", "mount -t tmpfs -o size=8m none parts")
+    sort_input_of_h2(bed, "--inputs-here", *SMALL, "--parts", "-T", "scratch", "-o", "parts/{rank}.u64")
+    bed.hosts.on("h2", "cp parts/1.u64 second.u64; umount parts")
+    files = ["parts/0.u64", "second.u64", "parts/2.u64", "parts/3.u64"]
+    if b"".join((bed.folder / name).read_bytes() for name in files) != wanted:
+        raise Failed("the parts have other bytes")
+
+
 CASES: dict[str, Callable[[Bed], None]] = {
     "equal_bytes": equal_bytes, "stats": stats, "explained": explained, "memory_limited": memory_limited,
-    "one_slow_link": one_slow_link, "all_on_one_host": all_on_one_host, "scratch_full": scratch_full,
+    "one_slow_link": one_slow_link, "all_on_one_host": all_on_one_host,
+    "room_for_a_part": room_for_a_part, "scratch_full": scratch_full,
     "link_interrupted": link_interrupted, "link_lost": link_lost, "link_lost_early": link_lost_early,
     "killed": lambda bed: killed(bed, 1)}
 LONG_CASES: dict[str, Callable[[Bed], None]] = {

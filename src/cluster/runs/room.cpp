@@ -46,9 +46,10 @@ std::uint64_t least_output_of(const Options& options, const Job& job, std::uint6
 }
 
 Plan plan_with_output(const Job& job, const Machine& machine, std::uint64_t output_bytes) {
-  Machine without = machine;
-  without.output = std::nullopt;
-  Plan plan = make_plan(job, without);
+  Machine roomy = machine;  // until it is known how much room the output takes
+  if (roomy.output) roomy.output->free_bytes = UINT64_MAX;
+  for (Folder& folder : roomy.temporary) folder.free_bytes = UINT64_MAX;
+  Plan plan = make_plan(job, roomy);
   plan.output.least_bytes = output_bytes;
   require_disk_space(plan, machine);
   return plan;
