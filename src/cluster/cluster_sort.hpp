@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/cuts.hpp"
+#include "cluster/cuts/cuts.hpp"
 #include "cluster/exchange.hpp"
 #include "cluster/job_progress.hpp"
 #include "cluster/team.hpp"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/meter.hpp"
-#include "cluster/cuts.hpp"
+#include "cluster/cuts/cuts.hpp"
 #include "cluster/part_table.hpp"
 #include "cluster/team.hpp"
 #include "engine/engine.hpp"

@@ -12,7 +12,7 @@
 
 #include "base/units.hpp"
 #include "cluster/cluster_plan.hpp"
-#include "cluster/cuts.hpp"
+#include "cluster/cuts/cuts.hpp"
 #include "cluster/exchange_plan.hpp"
 #include "cluster/frame.hpp"
 #include "cluster/part_table.hpp"
@@ -44,7 +44,7 @@ constexpr double kExtraBits = 4.4;
 constexpr double kMergeNs = 12;
 constexpr double kBlocksOfACut = 1.6;
 constexpr double kCutSeconds = 12e-6;
-constexpr double kRoundsOfABatch = 10;
+constexpr double kRoundsOfABatch = 6;
 constexpr double kSumBytesOfABorder = 1'200;
 struct SliceCost {
   double slices;
@@ -284,7 +284,7 @@ struct Constant {
 
 std::vector<Constant> constants() {
   constexpr const char* kMeasured = "64M of memory, 1 and 4 processes, 2^26 keys, Zen 4";
-  constexpr const char* kSums = "64M of memory, 1 process, 2^25 keys";
+  constexpr const char* kSums = "64M of memory, 2 processes, 2^25 keys";
   return {
       {"a host",
        fmt::format("{} cores, {}, {} of scratch", kCores, format_bytes(kMemory),
@@ -303,7 +303,7 @@ std::vector<Constant> constants() {
       {"a message between two hosts", fmt::format("{:.0f} µs", kMessageSeconds * 1e6), "assumed"},
       {"a read of the scratch disk", fmt::format("{:.0f} µs, then its bytes", kReadSeconds * 1e6),
        "assumed"},
-      {"reads of it at once, for borders", format_count(cut_threads(kCores)), "`cuts.hpp`"},
+      {"reads of it at once, for borders", format_count(cut_threads(kCores)), "`cuts/cuts.hpp`"},
       {"open files", format_count(kOpenFiles), "the usual `ulimit -n`"},
       {"a process has open", fmt::format("{}, and {} for each other one", kOwnFiles, kFilesOfAPeer),
        "counted with 2, 4 and 8 processes, Open MPI, TCP"},

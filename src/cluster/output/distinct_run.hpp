@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/meter.hpp"
-#include "cluster/cuts.hpp"
+#include "cluster/cuts/cuts.hpp"
 #include "element/element.hpp"
 #include "engine/engine.hpp"
 #include "io/runs/run_store.hpp"

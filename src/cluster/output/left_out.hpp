@@ -7,7 +7,7 @@
 
 #include "base/bytes.hpp"
 #include "base/meter.hpp"
-#include "cluster/cuts.hpp"
+#include "cluster/cuts/cuts.hpp"
 #include "element/element.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "pipeline/run_view.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/cuts.hpp"
+#include "cluster/cuts/cuts.hpp"
 #include "cluster/part_table.hpp"
 #include "cluster/team.hpp"
 #include "pipeline/output/sinks.hpp"

@@ -1,6 +1,7 @@
 #include "pipeline/split/run_counter.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/units.hpp"
 #include "element/kway_split.hpp"
@@ -53,15 +54,17 @@ double RunCounter::expected_in(std::size_t run, std::uint64_t value) const {
   if (blocks == 0) return 0;
   const std::size_t block = blocks - 1;
   const std::uint64_t first = fences_[run].first_key(block);
-  // Behind the last fence keys are taken to be as far apart as before it.
-  const std::uint64_t width = blocks < fences_[run].block_count()
-                                  ? fences_[run].first_key(blocks) - first
-                                  : first - fences_[run].first_key(block > 0 ? block - 1 : 0);
-  const double share =
-      std::min(1.0, static_cast<double>(value - first) / std::max(1.0, static_cast<double>(width)));
   const auto begin = static_cast<double>(fences_[run].first_position(block));
-  const auto end = static_cast<double>(fences_[run].end_position(block));
-  return begin + share * (end - begin);
+  const auto elements = static_cast<double>(fences_[run].end_position(block)) - begin;
+  double width = 0;
+  if (blocks < fences_[run].block_count()) {
+    width = static_cast<double>(fences_[run].first_key(blocks) - first);
+  } else if (block > 0) {  // behind the last fence keys are taken to be as far apart as before it
+    const auto before = begin - static_cast<double>(fences_[run].first_position(block - 1));
+    width = static_cast<double>(first - fences_[run].first_key(block - 1)) / before * elements;
+  }
+  const double share = std::min(1.0, static_cast<double>(value - first) / std::max(1.0, width));
+  return begin + share * elements;
 }
 
 double RunCounter::expected_up_to(std::uint64_t value) const {
@@ -101,6 +104,16 @@ const std::byte* RunCounter::element_at(std::size_t run, std::uint64_t position)
   const std::size_t block = fences_[run].block_of(position);
   const std::uint64_t at = position - fences_[run].first_position(block);
   return block_of(run, block).data() + at * element_bytes_;
+}
+
+std::uint64_t RunCounter::value_at(std::size_t run, std::uint64_t position) {
+  const std::byte* const element = element_at(run, position);
+  if (records_) return records_->prefix_of(element);
+  return with_key_of_width(element_bytes_, [&](auto width) -> std::uint64_t {
+    decltype(width) key;
+    std::memcpy(&key, element, sizeof key);
+    return static_cast<std::uint64_t>(key);
+  });
 }
 
 ConstByteSpan RunCounter::block_of(std::size_t run, std::size_t block) {

@@ -54,6 +54,8 @@ class RunCounter {
 
   // An element, valid until the next call that reads. Throws: as count_up_to.
   [[nodiscard]] const std::byte* element_at(std::size_t run, std::uint64_t position);
+  // Its key, or its prefix. Throws: as count_up_to.
+  [[nodiscard]] std::uint64_t value_at(std::size_t run, std::uint64_t position);
 
  private:
   struct CachedBlock {

@@ -1,4 +1,4 @@
-#include "cluster/cuts.hpp"
+#include "cluster/cuts/cuts.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -29,14 +29,14 @@ using SortedRun = std::vector<Words>;
 class MemoryCounts final : public RunCounts {
  public:
   MemoryCounts(const std::vector<SortedRun>& runs, std::size_t words, unsigned slots,
-               std::size_t block)
-      : runs_(runs), words_(words), slots_(slots), block_(block) {}
+               std::size_t block, std::uint64_t greatest = ~std::uint64_t{0})
+      : runs_(runs), words_(words), slots_(slots), block_(block), greatest_(greatest) {}
 
   [[nodiscard]] std::size_t runs() const override { return runs_.size(); }
   [[nodiscard]] std::uint64_t elements(std::size_t run) const override { return runs_[run].size(); }
   [[nodiscard]] unsigned slots() const override { return slots_; }
   [[nodiscard]] std::size_t words() const override { return words_; }
-  [[nodiscard]] std::uint64_t greatest() const override { return ~std::uint64_t{0}; }
+  [[nodiscard]] std::uint64_t greatest() const override { return greatest_; }
   [[nodiscard]] Bounds bounds(std::size_t run, std::uint64_t value) const override {
     const std::size_t begin = blocks_up_to(run, value) * block_;
     if (begin == 0) return {};
@@ -45,12 +45,19 @@ class MemoryCounts final : public RunCounts {
   [[nodiscard]] std::uint64_t expected(std::size_t run, std::uint64_t value) const override {
     const SortedRun& elements = runs_[run];
     const std::size_t end = blocks_up_to(run, value) * block_;
-    if (end == 0 || end >= elements.size()) return std::min(end, elements.size());
-    const std::uint64_t first = elements[end - block_][0];
-    const auto width = static_cast<double>(elements[end][0] - first);
-    return end - block_ +
-           static_cast<std::uint64_t>(static_cast<double>(value - first) / width *
-                                      static_cast<double>(block_));
+    if (end == 0) return 0;
+    const std::size_t begin = end - block_;
+    const std::uint64_t first = elements[begin][0];
+    const std::size_t last = std::min(end, elements.size());
+    double width = 0;
+    if (end < elements.size()) {
+      width = static_cast<double>(elements[end][0] - first);
+    } else if (begin > 0) {
+      width = static_cast<double>(first - elements[begin - block_][0]) *
+              static_cast<double>(last - begin) / static_cast<double>(block_);
+    }
+    const double share = std::min(1.0, static_cast<double>(value - first) / std::max(1.0, width));
+    return begin + static_cast<std::uint64_t>(share * static_cast<double>(last - begin));
   }
   [[nodiscard]] std::uint64_t count(unsigned slot, std::size_t run, std::size_t word,
                                     std::uint64_t value, std::uint64_t low,
@@ -58,9 +65,18 @@ class MemoryCounts final : public RunCounts {
     EXPECT_LT(slot, slots_);
     EXPECT_LE(low, high);
     if (word == 0) note_read(slot, run, value, low, high);
-    const SortedRun& elements = runs_[run];
-    while (low < high && elements[low][word] <= value) ++low;
-    return low;
+    const auto begin = runs_[run].begin();
+    const auto window = std::ranges::subrange(begin + static_cast<std::ptrdiff_t>(low),
+                                              begin + static_cast<std::ptrdiff_t>(high));
+    const auto found =
+        std::ranges::partition_point(window, [&](const Words& key) { return key[word] <= value; });
+    return static_cast<std::uint64_t>(found - begin);
+  }
+  [[nodiscard]] std::uint64_t value_at(unsigned slot, std::size_t run, std::size_t word,
+                                       std::uint64_t position) override {
+    EXPECT_LT(slot, slots_);
+    note_read(slot, run, position / block_ + 1);
+    return runs_[run][position][word];
   }
   // As of a RunCounter, which keeps the last block of each run.
   [[nodiscard]] std::uint64_t blocks_read() const { return blocks_read_; }
@@ -78,6 +94,9 @@ class MemoryCounts final : public RunCounts {
     if (blocks == 0 || low == high || blocks * block_ <= low || (blocks - 1) * block_ >= high) {
       return;
     }
+    note_read(slot, run, blocks);
+  }
+  void note_read(unsigned slot, std::size_t run, std::size_t blocks) {
     const std::scoped_lock lock(mutex_);
     if (std::exchange(last_read_[{slot, run}], blocks) != blocks) ++blocks_read_;
   }
@@ -86,6 +105,7 @@ class MemoryCounts final : public RunCounts {
   std::size_t words_;
   unsigned slots_;
   std::size_t block_;
+  std::uint64_t greatest_;
   std::mutex mutex_;  // guards those below
   std::map<std::pair<unsigned, std::size_t>, std::size_t> last_read_;
   std::uint64_t blocks_read_ = 0;
@@ -209,37 +229,86 @@ TEST(Cuts, TakeTheLeastAndTheGreatestValue) {
   expect_exact({{}, {{}}}, 1, {0, 0}, 3);
 }
 
-TEST(Cuts, TakeFewRoundsOfRandomKeys) {
-  std::mt19937_64 random(10);
-  std::vector<std::vector<SortedRun>> ranks(3);
-  for (auto& runs : ranks) {
-    SortedRun& run = runs.emplace_back(3000);
-    for (Words& key : run) key.push_back(random());
-    std::ranges::sort(run);
-  }
-  const CutCost cost = expect_exact(ranks, 1, {3000}, 0, 64);
-  EXPECT_LE(cost.fence_rounds + cost.rounds, 10);
-  EXPECT_LE(cost.sum_bytes, 2'500);
-}
+// What a search took, and how many blocks it read for a position and run of all processes.
+struct Measured {
+  CutCost cost;
+  double blocks = 0;
 
-TEST(Cuts, ReadLittleMoreThanABlockOfEachRunOfRandomKeys) {
-  std::mt19937_64 random(11);
-  std::vector<SortedRun> runs(20, SortedRun(5000));
-  for (SortedRun& run : runs) {
-    for (Words& key : run) key.push_back(random());
-    std::ranges::sort(run);
+  [[nodiscard]] std::uint64_t rounds() const { return cost.fence_rounds + cost.rounds; }
+};
+
+// Of random keys of so many bits: four processes with three runs each. Parts have at least two
+// blocks of each run, as those of a sort do.
+Measured measured(unsigned bits, std::uint64_t borders, std::size_t block, std::uint64_t seed) {
+  constexpr std::size_t kRunKeys = 8'200;
+  constexpr std::size_t kRuns = 12;
+  std::mt19937_64 random(seed);
+  std::vector<std::vector<SortedRun>> ranks(4, std::vector<SortedRun>(kRuns / 4));
+  std::vector<std::uint64_t> all;
+  for (auto& runs : ranks) {
+    for (SortedRun& run : runs) {
+      for (std::size_t i = 0; i < kRunKeys; ++i) run.push_back({random() >> (64 - bits)});
+      std::ranges::sort(run);
+      for (const Words& key : run) all.push_back(key[0]);
+    }
   }
-  const std::vector<std::uint64_t> positions = {13'000, 50'000, 77'777};
-  LocalNetwork network(1);
+  std::ranges::sort(all);
+  std::vector<std::uint64_t> positions;
+  for (std::uint64_t i = 1; i <= borders; ++i) positions.push_back(all.size() * i / (borders + 1));
+  LocalNetwork network(4, seed);
+  Measured measured;
+  std::mutex mutex;
   test::run_together(network, [&](Peers& peers) {
     Team team(peers, {});
     const auto verdict = team.run_job([&] {
-      MemoryCounts counts(runs, 1, 3, 500);
-      (void)find_cuts(team, counts, positions, 2);
-      EXPECT_LE(counts.blocks_read(), positions.size() * runs.size() * 3 / 2);
+      const auto slots = static_cast<unsigned>(borders);
+      MemoryCounts counts(ranks[team.rank()], 1, slots, block, ~0ULL >> (64 - bits));
+      CutCost own;
+      const std::vector<Cuts> cuts = find_cuts(team, counts, positions, 1, &own);
+      std::uint64_t before[3] = {};  // of a cut, all elements in front of it and none behind it
+      for (std::size_t i = 0; i < cuts.size(); ++i) {
+        const std::uint64_t last = all[positions[i] - 1];
+        for (std::size_t run = 0; run < cuts[i].size(); ++run) {
+          const SortedRun& keys = ranks[team.rank()][run];
+          const std::uint64_t cut = cuts[i][run];
+          EXPECT_LE(cut > 0 ? keys[cut - 1][0] : 0, last);
+          EXPECT_GE(cut < keys.size() ? keys[cut][0] : last, last);
+          EXPECT_GE(cut, std::exchange(before[run], cut));
+        }
+      }
+      const std::scoped_lock lock(mutex);
+      measured.blocks +=
+          static_cast<double>(counts.blocks_read()) / static_cast<double>(positions.size() * kRuns);
+      if (team.rank() == 0) measured.cost = own;
     });
     EXPECT_FALSE(verdict) << verdict->text;
   });
+  return measured;
+}
+
+TEST(Cuts, TakeFewRoundsOfRandomKeysForBordersOfProcesses) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Measured of_u32 = measured(32, 3, 512, seed);
+    EXPECT_LE(of_u32.rounds(), 6) << seed;
+    EXPECT_LE(of_u32.cost.sum_bytes, 3 * 3'000) << seed;
+    EXPECT_LE(of_u32.blocks, 2) << seed;
+    const Measured of_u64 = measured(64, 3, 512, seed);
+    EXPECT_LE(of_u64.rounds(), 6) << seed;
+    EXPECT_LE(of_u64.cost.sum_bytes, 3 * 3'000) << seed;
+    EXPECT_LE(of_u64.blocks, 2) << seed;
+  }
+}
+
+TEST(Cuts, TakeFewBytesOfRandomKeysForBordersOfParts) {
+  constexpr std::uint64_t kBorders = 63;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    for (const unsigned bits : {32U, 64U}) {
+      const Measured found = measured(bits, kBorders, 64, seed);
+      EXPECT_LE(found.rounds(), 6) << bits << " bits " << seed;
+      EXPECT_LE(found.cost.sum_bytes, kBorders * 1'200) << bits << " bits " << seed;
+      EXPECT_LE(found.blocks, 2) << bits << " bits " << seed;
+    }
+  }
 }
 
 TEST(Cuts, RefuseRunsThatAreNotInOrder) {
@@ -323,6 +392,10 @@ class WatchedCounts final : public RunCounts {
                                     std::uint64_t high) override {
     on_count_(slot);
     return counts_.count(slot, run, word, value, low, high);
+  }
+  [[nodiscard]] std::uint64_t value_at(unsigned slot, std::size_t run, std::size_t word,
+                                       std::uint64_t position) override {
+    return counts_.value_at(slot, run, word, position);
   }
 
  private:

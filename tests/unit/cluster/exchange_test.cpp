@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/run_blocks.hpp"
+#include "cluster/cuts/run_blocks.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "engine/footprint.hpp"
 #include "engine/record_footprint.hpp"

@@ -77,12 +77,29 @@ TEST_F(RunCounterTest, KnowsBoundsFromFencesAlone) {
   }
 }
 
+// Also in a last block that is not full: in keys that are evenly spread it is off by one at most.
+TEST_F(RunCounterTest, ExpectsEvenlySpreadKeysWhereTheyAre) {
+  for (std::uint32_t elements = kBlockElements + 1; elements <= 4 * kBlockElements; ++elements) {
+    std::vector<std::uint32_t> keys(elements);
+    for (std::uint32_t i = 0; i < elements; ++i) keys[i] = 1'000 * (i + 1);
+    views_.clear();
+    views_.push_back(std::make_unique<const test::RunElsewhere>(
+        std::as_bytes(std::span(keys)), sizeof(std::uint32_t), kBlockElements));
+    const RunCounter counter = this->counter();
+    for (std::uint64_t i = 0; i <= elements; ++i) {
+      EXPECT_NEAR(counter.expected_in(0, 1'000 * i + 500), static_cast<double>(i), 1)
+          << elements << " elements";
+    }
+  }
+}
+
 TEST_F(RunCounterTest, ReturnsElementsByPosition) {
   RunCounter counter = this->counter();
   for (std::size_t at = 0; at < keys_[2].size(); ++at) {
     std::uint32_t key = 0;
     std::memcpy(&key, counter.element_at(2, at), sizeof(key));
     ASSERT_EQ(key, keys_[2][at]);
+    ASSERT_EQ(counter.value_at(2, at), keys_[2][at]);
   }
 }
 

@@ -9,9 +9,10 @@
 // the same sums, many values a round, until c(v) = T, which is the cut, or one value v is left with
 // c(v - 1) < T < c(v). The T - c(v - 1) ties that are missing go to the processes in order: a sum
 // over lower ranks says what is left for this one. Fences, which are in memory, narrow the values
-// first, by the least and the most that c(v) can be. Then a guess: if keys are spread evenly
-// between fences, c(v) is near T for values in a narrow range, and counting its two ends reads one
-// block of each run. If the guess was right, only this range is left.
+// first, by the least and the most that c(v) can be. With them a guess: if keys are spread evenly
+// between fences, c(v) is near T for values in a narrow range, and counting values of this range
+// reads one block of each run. If the guess was right, few elements are left after that. When they
+// are at most 64, all processes send theirs, and rank 0 says which value is that of the cut.
 //
 // Example, T = 3. Process 0: 1 5 5, process 1: 5 5 9. c(4) = 1, c(5) = 5: v is 5, two ties are
 // missing, and process 0, which has two, gives both. Cuts: 3 and 0.
@@ -19,11 +20,11 @@
 // Records are cut by the first word of their keys, and the ties of a word by the next one.
 //
 // Cost. Of B values a round, half are spread evenly, and narrow 64 bits in 64 / log2(B / 2) rounds
-// at most; half lie around the value that is likely from the sums before. A round is one sum of 8 B
-// bytes a cut, 16 B with fences. Of random keys, a batch of cuts takes 8 to 10 rounds, 1.2 KB a
-// cut; with all values spread evenly it took 12, 2.1 KB. A cut of random keys reads 1.6 blocks of
-// each run; without the guess it read 3.7. Threads read for several cuts at the same time, to keep
-// disks busy.
+// at most; most others lie where the cut is if keys are random (cut_values.hpp). A round is one sum
+// of 8 B bytes a cut, 24 B with fences. Of random keys of any width, a batch of cuts takes 4 to 6
+// rounds, 0.9 to 1.8 KB a cut; it took 8 to 10 when counting went on down to one value. A cut of
+// random keys reads 1.3 blocks of each run; without the guess it read 3.7. Threads read for several
+// cuts at the same time, to keep disks busy.
 //
 // Source: M. Rahn, P. Sanders, J. Singler, "Scalable Distributed-Memory External Sorting" (2010),
 // doi:10.1109/ICDE.2010.5447825, splits exactly, too.
@@ -64,6 +65,9 @@ class RunCounts {
   [[nodiscard]] virtual std::uint64_t count(unsigned slot, std::size_t run, std::size_t word,
                                             std::uint64_t value, std::uint64_t low,
                                             std::uint64_t high) = 0;
+  // A word of an element.
+  [[nodiscard]] virtual std::uint64_t value_at(unsigned slot, std::size_t run, std::size_t word,
+                                               std::uint64_t position) = 0;
 };
 
 // How many threads of a process search for cuts: they wait for disks more than they calculate.

@@ -1,4 +1,4 @@
-#include "cluster/run_blocks.hpp"
+#include "cluster/cuts/run_blocks.hpp"
 
 namespace gsort::cluster {
 
@@ -34,6 +34,13 @@ std::uint64_t RunBlocks::count(unsigned slot, std::size_t run, std::size_t word,
     }
   }
   return low;
+}
+
+std::uint64_t RunBlocks::value_at(unsigned slot, std::size_t run, std::size_t word,
+                                  std::uint64_t position) {
+  RunCounter& counter = counters_[slot];
+  if (word == 0) return counter.value_at(run, position);
+  return counter.records()->words()[word].of(counter.element_at(run, position));
 }
 
 }  // namespace gsort::cluster

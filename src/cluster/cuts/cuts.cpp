@@ -1,18 +1,16 @@
-#include "cluster/cuts.hpp"
+#include "cluster/cuts/cuts.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <functional>
 #include <numeric>
 #include <optional>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
+#include "cluster/cuts/choice.hpp"
+#include "cluster/cuts/cut_values.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -26,9 +24,12 @@ constexpr std::uint64_t kSumValues = 512;
 // Fences are searched so often in less time than threads take to start.
 constexpr std::uint64_t kFewLookups = 5'000;
 
-// How much more than what cannot be decided is left when a search goes on to the next step; at
-// least twice as much is.
-constexpr std::uint64_t kNarrow = 3;
+// So few elements of all processes, from which a cut has to be chosen, are sent and compared: half
+// a kilobyte.
+constexpr std::uint64_t kFewElements = 64;
+// A guess that leaves no more elements than so many times what it may be off is not narrowed
+// further: at least twice as many are left.
+constexpr double kNarrow = 3;
 
 // Keys at random places in blocks of n elements are off their expected number by sqrt(n) / 2 at
 // most, on average, so those of several runs, with n elements in all these blocks, as well.
@@ -40,45 +41,24 @@ std::uint64_t sum_of(const Cuts& cuts) {
   return std::accumulate(cuts.begin(), cuts.end(), std::uint64_t{0});
 }
 
-Error not_in_order(std::uint64_t position) {
-  return Error(ErrorKind::kCorrupt, fmt::format("cutting at element {} of the output", position),
-               "the runs are not in order")
-      .hint("memory or a disk corrupted data; the old output is unchanged, repeat the sort");
-}
-
-// The values [least, greatest], and about how many elements are less than the first one, and not
-// greater than the last one.
-struct Values {
-  std::uint64_t least = 0;
-  std::uint64_t greatest = 0;
-  double before = 0;
-  double up_to = 0;
-
-  [[nodiscard]] std::uint64_t width() const { return greatest - least; }
-  // Where the position is if elements are spread evenly.
-  [[nodiscard]] std::uint64_t likely(std::uint64_t position) const {
-    const double share = (static_cast<double>(position) - before) / std::max(up_to - before, 1.0);
-    const double place = std::clamp(share, 0.0, 1.0) * static_cast<double>(width());
-    return place < static_cast<double>(width()) ? least + static_cast<std::uint64_t>(place)
-                                                : greatest;
-  }
-};
-
 // The search for one cut. Values are all processes' alike, windows [low, high] this one's own.
 struct Search {
   std::uint64_t position = 0;
   std::size_t word = 0;
-  Values values;  // the value is one of these
-  Cuts low;       // of each run: elements that are before the cut for certain
-  Cuts high;      // those that may be
+  CutValues values;  // the value is one of these
+  Cuts low;          // of each run: elements that are before the cut for certain
+  Cuts high;         // those that may be
   bool uses_fences = true;
   bool is_found = false;  // low holds the cuts
   unsigned slot = 0;
+  // Whether so many elements have been counted as values says.
+  bool is_counted_before = true;
+  bool is_counted_up_to = true;
 
   // A guess, for certain at no time: the value is greater than guess.least, and not greater than
-  // guess.greatest.
-  Values guess;
-  bool is_guessing = true;
+  // guess.greatest. It is counted once.
+  CutValues guess;
+  bool has_guess = true;
   double doubt = 0;  // how many elements the guess may be off
 
   // Of a round: the values tried; what this process adds to the sums, then the sums; and of counts
@@ -88,35 +68,16 @@ struct Search {
   std::vector<Cuts> here;
 
   [[nodiscard]] bool is_narrowed() const { return is_found || values.width() == 0; }
+  // The elements that may be the last one before the cut are known to be few.
+  [[nodiscard]] bool has_few() const {
+    return is_counted_before && is_counted_up_to &&
+           values.up_to - values.before <= static_cast<double>(kFewElements);
+  }
+  [[nodiscard]] std::uint64_t few() const {
+    return static_cast<std::uint64_t>(values.up_to - values.before);
+  }
+  [[nodiscard]] bool has_to_count() const { return !is_narrowed() && !has_few(); }
 };
-
-// The values that a search tries in a round, ascending, below the greatest: all if they are few,
-// otherwise half of them spread evenly, and half around the likely one, the nearer the denser. Of n
-// random elements, the likely one is off by sqrt(n) / 2 at most, on average.
-std::vector<std::uint64_t> probes_of(const Values& values, std::uint64_t position,
-                                     std::uint64_t most) {
-  std::vector<std::uint64_t> probes;
-  const std::uint64_t width = values.width();
-  if (width <= most) {
-    for (std::uint64_t i = 0; i < width; ++i) probes.push_back(values.least + i);
-    return probes;
-  }
-  const std::uint64_t pairs = most / 4;
-  const std::uint64_t steps = most - 2 * pairs;  // one more than are spread evenly
-  for (std::uint64_t i = 1; i < steps; ++i) probes.push_back(values.least + width / steps * i);
-  const auto elements = static_cast<std::uint64_t>(std::max(values.up_to - values.before, 1.0));
-  const auto nearest = static_cast<std::uint64_t>(std::bit_width(elements)) / 2 + 1;
-  const std::uint64_t likely = std::min(values.likely(position), values.greatest - 1);
-  probes.push_back(likely);
-  for (std::uint64_t i = 1; i <= pairs; ++i) {
-    const std::uint64_t off = width >> (nearest * i / pairs);
-    probes.push_back(likely - std::min(off, likely - values.least));
-    probes.push_back(likely + std::min(off, values.greatest - 1 - likely));
-  }
-  std::ranges::sort(probes);
-  probes.erase(std::ranges::unique(probes).begin(), probes.end());
-  return probes;
-}
 
 class CutSearch {
  public:
@@ -128,11 +89,10 @@ class CutSearch {
     searches_.clear();
     for (const std::uint64_t position : positions) begin(position, total);
     probes_ = std::clamp(kSumValues / searches_.size(), kLeastProbes, kMostProbes);
-    narrow_by_fences();
-    narrow_guesses();
     while (!those([](const Search& s) { return !s.is_found; }).empty()) {
-      narrow_by_counts();
-      settle();
+      narrow_by_fences();
+      const Searches open = those([](const Search& s) { return s.has_to_count(); });
+      open.empty() ? decide() : narrow_by_counts(open);
     }
     require_positions();
     std::vector<Cuts> cuts;
@@ -146,7 +106,7 @@ class CutSearch {
   void begin(std::uint64_t position, std::uint64_t total) {
     Search search;
     search.position = position;
-    search.values = {0, counts_.greatest(), 0, static_cast<double>(total)};
+    search.guess = search.values = {0, counts_.greatest(), 0, static_cast<double>(total)};
     search.slot = static_cast<unsigned>(searches_.size());
     search.low.assign(counts_.runs(), 0);
     for (std::size_t run = 0; run < counts_.runs(); ++run) {
@@ -212,20 +172,29 @@ class CutSearch {
     cost_.sum_bytes += all.size() * sizeof(std::uint64_t);
   }
 
+  // Without reading. Of each value tried: the least, the most and the likely number of elements
+  // that are not greater.
   void narrow_by_fences() {
     while (true) {
-      const auto open = those([](const Search& s) { return !s.is_narrowed() && s.uses_fences; });
+      const auto open = those([](const Search& s) { return s.has_to_count() && s.uses_fences; });
       if (open.empty()) return;
       look_up(open, [this](Search& search) {
-        search.tried = probes_of(search.values, search.position, probes_);
+        search.tried = search.has_guess
+                           ? values_to_try(search.guess, search.position, probes_, search.doubt)
+                           : values_to_try(search.values, search.position, probes_, 0);
         search.totals.clear();
         for (const std::uint64_t value : search.tried) {
           search.totals.push_back(sum_of(bounds_of(search, value, &RunCounts::Bounds::least)));
           search.totals.push_back(sum_of(bounds_of(search, value, &RunCounts::Bounds::most)));
+          search.totals.push_back(expected_up_to(search, value));
         }
       });
       add_up(open, cost_.fence_rounds);
-      look_up(open, [this](Search& search) { narrow_by_fences(search); });
+      look_up(open, [this](Search& search) {
+        const std::uint64_t width = search.values.width();
+        narrow_by_bounds(search);
+        search.has_guess ? narrow_guess(search) : narrow_values(search, width);
+      });
     }
   }
 
@@ -239,57 +208,32 @@ class CutSearch {
     return cuts;
   }
 
-  // Stops where a round leaves more than half of the values, or few more elements than blocks have
-  // that hold a value: the fences cannot decide more.
-  void narrow_by_fences(Search& search) const {
+  void narrow_by_bounds(Search& search) const {
     const std::vector<std::uint64_t>& totals = search.totals;
-    const std::uint64_t width = search.values.width();
-    const auto likely = [&](std::size_t i) {
-      return (static_cast<double>(totals[2 * i]) + static_cast<double>(totals[2 * i + 1])) / 2;
-    };
-    std::optional<std::uint64_t> above;
-    std::optional<std::uint64_t> below;
-    std::uint64_t open = 0;  // the elements of these blocks, above
-    std::uint64_t most = 0;
-    std::uint64_t least = 0;
+    std::optional<std::size_t> above;
+    std::optional<std::size_t> below;
     for (std::size_t i = 0; i < search.tried.size(); ++i) {
-      if (totals[2 * i] >= search.position && !above) {
-        above = search.tried[i];
-        search.values.up_to = likely(i);
-        most = totals[2 * i + 1];
-        open = most - totals[2 * i];
-        search.doubt = doubt_of(open);
-      }
-      if (totals[2 * i + 1] >= search.position) continue;
-      below = search.tried[i];
-      least = totals[2 * i];
-      search.values.before = likely(i);
+      if (totals[3 * i] >= search.position && !above) above = i;
+      if (totals[3 * i + 1] < search.position) below = i;
     }
     if (above && below && *above <= *below) throw not_in_order(search.position);
-    if (above) search.high = bounds_of(search, *above, &RunCounts::Bounds::most);
-    if (below) search.low = bounds_of(search, *below, &RunCounts::Bounds::least);
-    if (above) search.values.greatest = *above;
-    if (below) search.values.least = *below + 1;
-    const bool is_narrow = above && below && most - least <= kNarrow * open;
-    search.uses_fences = !is_narrow && search.values.width() <= width / 2;
-    search.guess = search.values;
+    if (above) {
+      search.high = bounds_of(search, search.tried[*above], &RunCounts::Bounds::most);
+      search.values.greatest = search.tried[*above];
+      search.values.up_to = static_cast<double>(totals[3 * *above + 2]);
+      search.is_counted_up_to = false;
+    }
+    if (below) {
+      search.low = bounds_of(search, search.tried[*below], &RunCounts::Bounds::least);
+      search.values.least = search.tried[*below] + 1;
+      search.values.before = static_cast<double>(totals[3 * *below + 2]);
+      search.is_counted_before = false;
+    }
   }
 
-  // Without reading; stops as narrow_by_fences() does.
-  void narrow_guesses() {
-    while (true) {
-      const auto open = those([](const Search& s) { return !s.is_narrowed() && s.is_guessing; });
-      if (open.empty()) return;
-      look_up(open, [this](Search& search) {
-        search.tried = probes_of(search.guess, search.position, probes_);
-        search.totals.clear();
-        for (const std::uint64_t value : search.tried) {
-          search.totals.push_back(expected_up_to(search, value));
-        }
-      });
-      add_up(open, cost_.fence_rounds);
-      for (Search* const search : open) narrow_guess(*search);
-    }
+  // The fences decide more as long as each round leaves at most half of the values.
+  static void narrow_values(Search& search, std::uint64_t width) {
+    search.uses_fences = search.values.width() <= width / 2;
   }
 
   [[nodiscard]] std::uint64_t expected_up_to(const Search& search, std::uint64_t value) const {
@@ -300,11 +244,31 @@ class CutSearch {
     return sum;
   }
 
+  static void clamp_guess(Search& search) {
+    if (search.guess.least < search.values.least) {
+      search.guess.least = search.values.least;
+      search.guess.before = search.values.before;
+    }
+    if (search.guess.greatest > search.values.greatest) {
+      search.guess.greatest = search.values.greatest;
+      search.guess.up_to = search.values.up_to;
+    }
+  }
+
+  // Goes on until it leaves few more elements than it may be off, which are about as many as blocks
+  // that hold the cut. Where keys are not spread evenly enough for that, there is no guess.
   static void narrow_guess(Search& search) {
+    const double elements = search.guess.up_to - search.guess.before;
     const auto position = static_cast<double>(search.position);
-    const std::uint64_t width = search.guess.width();
+    const auto total_of = [&](std::size_t i) { return static_cast<double>(search.totals[i]); };
+    std::size_t nearest = 0;
+    for (std::size_t i = 0; i < search.tried.size(); ++i) {
+      if (std::abs(total_of(3 * i + 2) - position) < std::abs(total_of(3 * nearest + 2) - position))
+        nearest = i;
+    }
+    search.doubt = doubt_of(search.totals[3 * nearest + 1] - search.totals[3 * nearest]);
     for (std::size_t i = search.tried.size(); i-- > 0;) {
-      const auto total = static_cast<double>(search.totals[i]);
+      const double total = total_of(3 * i + 2);
       if (total >= position + search.doubt) {
         search.guess.greatest = search.tried[i];
         search.guess.up_to = total;
@@ -314,8 +278,14 @@ class CutSearch {
       search.guess.before = total;
       break;
     }
-    search.is_guessing = search.guess.width() > 0 && search.guess.width() <= width / 2 &&
-                         search.guess.up_to - search.guess.before > kNarrow * search.doubt;
+    clamp_guess(search);
+    const double left = search.guess.up_to - search.guess.before;
+    const double few = std::max(kNarrow * search.doubt, static_cast<double>(kFewElements));
+    search.uses_fences = left > few && search.guess.width() > 1;
+    if (search.uses_fences && left > elements / 2) {
+      search.uses_fences = left > 2 * few;
+      search.has_guess = !search.uses_fences;
+    }
   }
 
   // Reads blocks.
@@ -327,31 +297,20 @@ class CutSearch {
     return cuts;
   }
 
-  void narrow_by_counts() {
-    while (true) {
-      const auto open = those([](const Search& s) { return !s.is_narrowed(); });
-      if (open.empty()) return;
-      for_each(open, [this](Search& search) {
-        search.here.clear();
-        search.totals.clear();
-        search.tried = to_count(search);
-        for (const std::uint64_t value : search.tried) {
-          search.here.push_back(
-              counts_at(search, value, search.here.empty() ? search.low : search.here.back()));
-          search.totals.push_back(sum_of(search.here.back()));
-        }
-      });
-      add_up(open, cost_.rounds);
-      for (Search* const search : open) narrow_by_count(*search);
-    }
-  }
-
-  // The values that a search counts next: the ends of the guess, if it has one.
-  [[nodiscard]] std::vector<std::uint64_t> to_count(const Search& search) const {
-    std::vector<std::uint64_t> ends;
-    if (search.guess.least > search.values.least) ends.push_back(search.guess.least);
-    if (search.guess.greatest < search.values.greatest) ends.push_back(search.guess.greatest);
-    return ends.empty() ? probes_of(search.values, search.position, probes_) : ends;
+  void narrow_by_counts(const Searches& open) {
+    for_each(open, [this](Search& search) {
+      search.here.clear();
+      search.totals.clear();
+      search.tried = search.has_guess ? values_within(search.guess, search.values, probes_)
+                                      : values_to_try(search.values, search.position, probes_, 0);
+      for (const std::uint64_t value : search.tried) {
+        search.here.push_back(
+            counts_at(search, value, search.here.empty() ? search.low : search.here.back()));
+        search.totals.push_back(sum_of(search.here.back()));
+      }
+    });
+    add_up(open, cost_.rounds);
+    for (Search* const search : open) narrow_by_count(*search);
   }
 
   static void narrow_by_count(Search& search) {
@@ -362,34 +321,77 @@ class CutSearch {
       search.low = search.here[reached - 1];
       search.values.least = search.tried[reached - 1] + 1;
       search.values.before = static_cast<double>(totals[reached - 1]);
+      search.is_counted_before = true;
     }
     if (reached < totals.size()) {
       search.high = search.here[reached];
       search.values.greatest = search.tried[reached];
       search.values.up_to = static_cast<double>(totals[reached]);
+      search.is_counted_up_to = true;
       if (totals[reached] == search.position) {
         search.low = search.high;
         search.is_found = true;
       }
     }
-    search.guess = search.values;
+    // Where the guess was wrong, the fences say what they can of all values that are left.
+    const bool was_right = reached > 0 && reached < totals.size();
+    search.uses_fences = search.has_guess && !was_right;
+    search.has_guess = false;
   }
 
-  // One value is left: what is below it, and what up to it. Ties go to the next word, or are dealt
-  // out.
-  void settle() {
+  // One value is left, or few elements, which are compared: how many elements are less than the
+  // value of the cut, and how many are not greater. Ties go to the next word, or are dealt out.
+  void decide() {
     const auto open = those([](const Search& s) { return !s.is_found; });
-    if (open.empty()) return;
-    for_each(open, [this](Search& search) {
-      const std::uint64_t value = search.values.least;
-      if (value > 0) search.low = counts_at(search, value - 1, search.low);
-      search.high = counts_at(search, value, search.low);
-      search.totals = {sum_of(search.low), sum_of(search.high)};
-    });
-    add_up(open, cost_.rounds);
+    for_each(open,
+             [this](Search& search) { search.has_few() ? take_few(search) : count_value(search); });
+    std::vector<Offer> offers;
+    for (Search* const search : open) {
+      const auto before = static_cast<std::uint64_t>(search->values.before);
+      offers.push_back({search->position, search->has_few(), before, std::move(search->totals)});
+    }
+    const std::vector<Chosen> all = choose_together(team_, offers);
+    ++cost_.rounds;
     std::vector<std::uint64_t> missing;
-    for (Search* const search : open) missing.push_back(missing_of(*search));
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      Search& search = *open[i];
+      cost_.sum_bytes += bytes_of_choice(search.has_few() ? search.few() : 2);
+      if (search.has_few()) narrow_to(search, all[i].value);
+      search.totals = {all[i].below, all[i].up_to};
+      missing.push_back(missing_of(search));
+    }
     deal_out(open, missing);
+  }
+
+  void count_value(Search& search) const {
+    const std::uint64_t value = search.values.least;
+    if (value > 0) search.low = counts_at(search, value - 1, search.low);
+    search.high = counts_at(search, value, search.low);
+    search.totals = {sum_of(search.low), sum_of(search.high)};
+  }
+
+  // Reads them.
+  void take_few(Search& search) const {
+    search.here.assign(counts_.runs(), {});
+    search.totals.clear();
+    for (std::size_t run = 0; run < counts_.runs(); ++run) {
+      for (std::uint64_t at = search.low[run]; at < search.high[run]; ++at) {
+        if (search.totals.size() == kFewElements) throw not_in_order(search.position);
+        const std::uint64_t value = counts_.value_at(search.slot, run, search.word, at);
+        search.here[run].push_back(value);
+        search.totals.push_back(value);
+      }
+    }
+  }
+
+  void narrow_to(Search& search, std::uint64_t value) const {
+    for (std::size_t run = 0; run < counts_.runs(); ++run) {
+      const Cuts& few = search.here[run];
+      const auto below = std::ranges::count_if(few, [&](std::uint64_t v) { return v < value; });
+      const auto up_to = std::ranges::count_if(few, [&](std::uint64_t v) { return v <= value; });
+      search.high[run] = search.low[run] + static_cast<std::uint64_t>(up_to);
+      search.low[run] += static_cast<std::uint64_t>(below);
+    }
   }
 
   // How many ties of the value are before the cut, if that is not all or none.
@@ -413,7 +415,8 @@ class CutSearch {
         ++search.word;
         search.values = {0, ~std::uint64_t{0}, static_cast<double>(search.totals[0]),
                          static_cast<double>(search.totals[1])};
-        search.guess = search.values;
+        search.is_counted_before = search.is_counted_up_to = true;
+        search.uses_fences = search.has_guess = false;  // they are of first words
         continue;
       }
       std::uint64_t left = missing[i] - std::min(missing[i], before[i]);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "cluster/cuts.hpp"
+#include "cluster/cuts/cuts.hpp"
 #include "element/record_format.hpp"
 #include "pipeline/split/run_counter.hpp"
 
@@ -41,6 +41,8 @@ class RunBlocks final : public RunCounts {
   [[nodiscard]] std::uint64_t count(unsigned slot, std::size_t run, std::size_t word,
                                     std::uint64_t value, std::uint64_t low,
                                     std::uint64_t high) override;
+  [[nodiscard]] std::uint64_t value_at(unsigned slot, std::size_t run, std::size_t word,
+                                       std::uint64_t position) override;
 
  private:
   std::vector<RunCounter> counters_;

@@ -1,0 +1,40 @@
+// The end of a search for cuts: of each, all processes say what they have counted, or send their
+// elements from which it has to be chosen; rank 0 chooses, and tells all.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/error.hpp"
+#include "cluster/team.hpp"
+
+namespace gsort::cluster {
+
+// What a process says of one cut.
+struct Offer {
+  std::uint64_t position = 0;
+  bool is_few = false;  // values are elements, otherwise the numbers of Chosen, of this process
+  std::uint64_t before = 0;  // of few elements: how many of all processes are less than they
+  std::vector<std::uint64_t> values;
+};
+
+// The value of the last element before a cut, and how many elements of all processes are less, and
+// are not greater.
+struct Chosen {
+  std::uint64_t value = 0;  // of few elements
+  std::uint64_t below = 0;
+  std::uint64_t up_to = 0;
+};
+
+// Together, with offers of the same cuts. Throws: Error(kCorrupt) in rank 0 where the elements are
+// not as many as have been counted; as Team.
+[[nodiscard]] std::vector<Chosen> choose_together(Team& team, const std::vector<Offer>& offers);
+
+// That cross the network for a cut of so many values, once between two processes.
+[[nodiscard]] constexpr std::uint64_t bytes_of_choice(std::uint64_t values) {
+  return (1 + values) * sizeof(std::uint64_t) + sizeof(Chosen);
+}
+
+[[nodiscard]] Error not_in_order(std::uint64_t position);
+
+}  // namespace gsort::cluster
