@@ -1,10 +1,10 @@
 // gsort-mpi: one process on each host; parse, sort together, tell, exit code. As main.cpp is for
 // gsort, the only place that exits.
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
@@ -20,6 +20,7 @@
 #include "base/units.hpp"
 #include "cluster/cluster_sort.hpp"
 #include "cluster/input/check.hpp"
+#include "cluster/lone_peers.hpp"
 #include "cluster/mpi_peers.hpp"
 #include "cluster/rank_report.hpp"
 #include "cluster/team.hpp"
@@ -114,10 +115,19 @@ void write_report(io::Output& output, const std::string& text) {
   }
 }
 
+bool has_variable(std::initializer_list<const char*> names) {
+  return std::ranges::any_of(names, [](const char* name) { return std::getenv(name) != nullptr; });
+}
+
 // Whether a launcher of MPI jobs has started this process: Open MPI's, MPICH's, or Slurm's.
 bool is_launched() {
-  return std::ranges::any_of(std::array{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"},
-                             [](const char* name) { return std::getenv(name) != nullptr; });
+  return has_variable({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"});
+}
+
+// No launcher has, not even one that does not know MPI, which MPI then says.
+bool is_alone() {
+  return !is_launched() && !has_variable({"PMI_FD", "PMI_PORT", "SLURM_PROCID", "PALS_RANKID",
+                                          "FLUX_TASK_RANK", "JSM_NAMESPACE_RANK"});
 }
 
 // Help, the version and pages need no MPI, which may not be usable where a package is built.
@@ -136,7 +146,7 @@ bool show_without_mpi(int argc, const char* const* argv) {
 // What one process does.
 class Process {
  public:
-  explicit Process(cluster::MpiPeers& peers) : peers_(peers) {}
+  explicit Process(cluster::Peers& peers) : peers_(peers) {}
 
   int run(int argc, const char* const* argv) {
     cluster::TeamOptions team_options;
@@ -236,7 +246,7 @@ class Process {
     std::_Exit(kTrouble);
   }
 
-  cluster::MpiPeers& peers_;
+  cluster::Peers& peers_;
   ColorMode color_ = ColorMode::kAuto;
   int status_ = 0;
   std::function<void()> on_leave_;
@@ -253,6 +263,10 @@ int main(int argc, char** argv) {
     gsort::io::occupy_standard_descriptors();
     std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit is an Error that can be reported
     if (gsort::show_without_mpi(argc, argv)) return 0;
+    if (gsort::is_alone()) {
+      gsort::cluster::LonePeers peers;
+      return gsort::Process(peers).run(argc, argv);
+    }
     gsort::cluster::MpiPeers peers;
     return gsort::Process(peers).run(argc, argv);
   } catch (...) {

@@ -19,6 +19,7 @@
 #include "cluster/cuts/run_blocks.hpp"
 #include "cluster/exchange_plan.hpp"
 #include "cluster/input/same_sort.hpp"
+#include "cluster/lone_sort.hpp"
 #include "cluster/output/counted_result.hpp"
 #include "cluster/output/distinct_run.hpp"
 #include "cluster/output/left_out.hpp"
@@ -84,7 +85,7 @@ class ClusterSort {
 
   ClusterOutcome run() {
     look_at_inputs();
-    begin_reports();
+    if (progress_ != nullptr) report_progress(team_, meter_, outcome_.bytes, *progress_);
     open_output();
     plan_.is<CountKeys>() ? count() : form_and_merge();
     prove_and_name();
@@ -204,23 +205,6 @@ class ClusterSort {
     begin_output();
   }
 
-  void begin_reports() {
-    if (progress_ == nullptr) return;
-    std::vector<std::string> names;
-    for (unsigned rank = 0; rank < team_.count(); ++rank) names.push_back(team_.name_of(rank));
-    progress_->begin(std::move(names), outcome_.bytes);
-    team_.set_reports({[this] { return own_progress(); },
-                       [this](unsigned from, ConstByteSpan report) {
-                         progress_->note(from, MessageReader(report).take<RankProgress>());
-                       }});
-  }
-
-  Message own_progress() const {
-    MessageWriter writer;
-    writer.put(progress_of(meter_.current_phase()));
-    return writer.take();
-  }
-
   void begin_phase(Phase phase, std::uint64_t elements) {
     meter_.begin_phase(phase, elements * job_.element.bytes());
   }
@@ -242,7 +226,7 @@ class ClusterSort {
     share_ = own.elements();
     reader_->begin_at(own.begin * job_.element.bytes());
     reader_->end_at(own.end * job_.element.bytes());
-    job_.forms_share = !is_counted(job_);
+    job_.forms_share = !is_counted(job_) && team_.count() > 1;
     // Not the folder of the output, which is on a disk that all hosts share.
     folders_ = temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), "");
     Machine machine = survey(folders_, output_folder, *reader_);
@@ -491,7 +475,8 @@ std::string explain_on_cluster(Team& team, const Options& options) {
 ClusterOutcome sort_on_cluster(Team& team, const Options& options, std::function<void()>& on_leave,
                                JobProgress* progress) {
   const double begin = now();
-  ClusterOutcome outcome = ClusterSort(team, options, on_leave, progress).run();
+  ClusterOutcome outcome = team.count() == 1 ? sort_alone(team, options, progress)
+                                             : ClusterSort(team, options, on_leave, progress).run();
   outcome.total_seconds = now() - begin;
   return outcome;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/message.hpp"
+
 namespace gsort::cluster {
 namespace {
 
@@ -70,6 +72,20 @@ std::optional<SlowestRank> JobProgress::slowest() const {
     slowest = SlowestRank{names_[rank], percent};
   }
   return slowest;
+}
+
+void report_progress(Team& team, const Meter& meter, std::uint64_t bytes, JobProgress& progress) {
+  std::vector<std::string> names;
+  for (unsigned rank = 0; rank < team.count(); ++rank) names.push_back(team.name_of(rank));
+  progress.begin(std::move(names), bytes);
+  team.set_reports({[&meter] {
+                      MessageWriter writer;
+                      writer.put(progress_of(meter.current_phase()));
+                      return writer.take();
+                    },
+                    [&progress](unsigned from, ConstByteSpan report) {
+                      progress.note(from, MessageReader(report).take<RankProgress>());
+                    }});
 }
 
 }  // namespace gsort::cluster

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/meter.hpp"
+#include "cluster/team.hpp"
 
 namespace gsort::cluster {
 
@@ -51,5 +52,9 @@ class JobProgress {
   std::uint64_t bytes_ = 0;
   std::map<Phase, std::uint64_t> begun_ns_;
 };
+
+// From now on, all processes tell rank 0 how far they are with a sort of so many bytes; until the
+// team's reports are set to none. Both outlive that.
+void report_progress(Team& team, const Meter& meter, std::uint64_t bytes, JobProgress& progress);
 
 }  // namespace gsort::cluster

@@ -18,7 +18,7 @@ class MpiPeers final : public Peers {
   MpiPeers(const MpiPeers&) = delete;
   MpiPeers& operator=(const MpiPeers&) = delete;
 
-  [[nodiscard]] std::string host() const;
+  [[nodiscard]] std::string host() const override;
 
   [[nodiscard]] unsigned rank() const override;
   [[nodiscard]] unsigned count() const override;
@@ -26,10 +26,9 @@ class MpiPeers final : public Peers {
   [[nodiscard]] std::size_t unsent(unsigned to) const override;
   [[nodiscard]] std::optional<Arrival> receive() override;
 
-  // Ends MPI. Requires: all processes have received all that was sent to them, and call this.
-  void leave();
-  // Ends all processes that can be reached, and this one. Does not return.
-  [[noreturn]] void abort(int status);
+  // Ends MPI.
+  void leave() override;
+  [[noreturn]] void abort(int status) override;
 
  private:
   struct Impl;

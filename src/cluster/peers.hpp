@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace gsort::cluster {
@@ -36,6 +38,14 @@ class Peers {
 
   // The next message that has arrived, if there is one.
   [[nodiscard]] virtual std::optional<Arrival> receive() = 0;
+
+  // The name of this host.
+  [[nodiscard]] virtual std::string host() const { return "localhost"; }
+  // Ends the connection. Requires: all processes have received all that was sent to them, and call
+  // this.
+  virtual void leave() {}
+  // Ends all processes that can be reached, and this one.
+  [[noreturn]] virtual void abort(int status) { std::_Exit(status); }
 };
 
 }  // namespace gsort::cluster

@@ -48,6 +48,15 @@ def sort_keys(bed: Bed) -> None:
     bed.expect_same(2, "not verified", ["large.u64"], "-S", "40M", "--no-verify")
 
 
+def sort_alone(bed: Bed) -> None:
+    """Without a launcher. MPI is not started: with this setting, Open MPI's could not be."""
+    bed.write("in.u32", keys("random", "I", 100_000, random.Random(16)))
+    bed.run([str(bed.gsort), "in.u32", "-o", "expected.u32"]).check_returncode()
+    done = bed.run(["env", "OMPI_MCA_pml=none", str(bed.gsort_mpi), "in.u32", "-o", "out.u32"])
+    if done.returncode != 0 or (bed.folder / "out.u32").read_bytes() != (bed.folder / "expected.u32").read_bytes():
+        bed.fail("one process that nobody launched", done)
+
+
 def sort_narrow_keys(bed: Bed) -> None:
     """Keys of 8 and 16 bits, which are counted."""
     rng = random.Random(7)
@@ -405,7 +414,7 @@ def descendants(process: int) -> list[str]:
 
 
 CASES = {case.__name__: case for case in (
-    sort_keys, sort_narrow_keys, write_parts, write_encoded_parts, write_one_of_each, write_one_of_each_together,
+    sort_keys, sort_alone, sort_narrow_keys, write_parts, write_encoded_parts, write_one_of_each, write_one_of_each_together,
     read_inputs_here, check_inputs_here, write_the_first, sort_in_place, sort_records,
     sort_arrays, check, progress, refuse, differ, kill)}
 

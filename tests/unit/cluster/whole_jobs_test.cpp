@@ -445,5 +445,27 @@ TEST_F(WholeJobs, NameNoPartBeforeAllAreReady) {
   });
 }
 
+TEST_F(WholeJobs, OfOneProcessExchangeNothing) {
+  Keys keys = random_keys(100'000, 1'000'000);
+  const std::string path = write("in.u32", bytes_of(keys));
+  std::ranges::sort(keys);
+  const std::string out = folder_ / "out-{rank}.u32";
+  Options options = options_of({"--parts", path.c_str(), "-o", out.c_str()});
+  options.split_output = 1;
+  run_by(1, [&](Team& team) {
+    std::function<void()> on_leave;
+    JobProgress progress;
+    const ClusterOutcome outcome = sort_on_cluster(team, options, on_leave, &progress);
+    EXPECT_EQ(outcome.runs, 0);
+    EXPECT_EQ(outcome.cuts.rounds, 0);
+    ASSERT_EQ(outcome.ranks.size(), 1);
+    EXPECT_EQ(outcome.ranks[0].elements_read, keys.size());
+    EXPECT_EQ(outcome.ranks[0].elements_written, keys.size());
+    EXPECT_EQ(outcome.ranks[0].exchange.frames, 0);
+  });
+  EXPECT_TRUE(std::ranges::equal(io::test::read_file(options.outputs()[0]), bytes_of(keys)));
+  EXPECT_NE(refused_by(1, options), "");  // the file is there
+}
+
 }  // namespace
 }  // namespace gsort::cluster

@@ -1,0 +1,105 @@
+#include "cluster/lone_sort.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "app/files.hpp"
+#include "app/prepared_sort.hpp"
+#include "base/meter.hpp"
+#include "cluster/input/same_sort.hpp"
+#include "io/input/reader.hpp"
+#include "io/output/output.hpp"
+#include "pipeline/survey.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+// The same for gsort: one output, and runs in the folder where gsort-mpi has them.
+Options options_alone(const Options& options) {
+  Options alone = options;
+  alone.output = options.outputs().front();
+  alone.split_output = std::nullopt;
+  alone.temporary_directories =
+      temporary_folders(options.temporary_directories, std::getenv("TMPDIR"), "");
+  return alone;
+}
+
+double seconds_of(const std::vector<PhaseRecord>& phases, std::initializer_list<Phase> wanted) {
+  double seconds = 0;
+  for (const PhaseRecord& phase : phases) {
+    if (std::ranges::count(wanted, phase.phase) > 0) {
+      seconds += static_cast<double>(phase.end_ns - phase.begin_ns) * 1e-9;
+    }
+  }
+  return seconds;
+}
+
+RankReport report_of(const Outcome& outcome, const Plan& plan) {
+  RankReport report;
+  report.elements_read = outcome.elements;
+  report.elements_written = outcome.output_elements;
+  report.lost_nan_payloads = outcome.lost_nan_payloads;
+  report.runs = outcome.runs;
+  report.devices = plan.devices.size();
+  report.device_bytes = outcome.device_bytes;
+  report.kept_bytes = outcome.kept_bytes;
+  report.spilled_bytes = outcome.spilled_bytes;
+  report.loaded_bytes = outcome.loaded_bytes;
+  report.peak_resident_bytes = outcome.peak_memory_bytes;
+  report.exchange.own_bytes = outcome.output_elements * plan.element_bytes;
+  report.form_seconds = seconds_of(outcome.phases, {Phase::kRead});
+  report.exchange_seconds = seconds_of(outcome.phases, {Phase::kMerge, Phase::kWrite});
+  report.sync_seconds = seconds_of(outcome.phases, {Phase::kSync});
+  return report;
+}
+
+// The reports look at the meter.
+class ReportsEnd {
+ public:
+  explicit ReportsEnd(Team& team) : team_(team) {}
+  ~ReportsEnd() { team_.set_reports({}); }
+  ReportsEnd(const ReportsEnd&) = delete;
+  ReportsEnd& operator=(const ReportsEnd&) = delete;
+
+ private:
+  Team& team_;
+};
+
+}  // namespace
+
+ClusterOutcome sort_alone(Team& team, const Options& options, JobProgress* progress) {
+  refuse_standard_input(options);
+  refuse_output(options);
+  const Options alone = options_alone(options);
+  io::Reader reader(alone.inputs, reader_options(alone));
+  const Job job = job_of(alone, reader);
+  require_same_sort(team, options, reader, job);
+  refuse_output_form(options, job.output_form);
+  std::vector<io::Output> outputs;
+  outputs.emplace_back(*alone.output, io::OutputOptions{alone.direct_io, options.parts});
+  PreparedSort prepared(alone, job, reader, std::move(outputs));
+  Meter meter;
+  std::optional<Outcome> done;
+  const auto run = [&] { done = prepared.run(&meter); };
+  if (progress == nullptr) {
+    run();  // nobody has to be answered meanwhile
+  } else {
+    report_progress(team, meter, *reader.known_size(), *progress);
+    const ReportsEnd end(team);
+    team.work(run);
+  }
+  ClusterOutcome outcome;
+  outcome.note = note_of_types(alone, job);
+  outcome.elements = done->elements;
+  outcome.bytes = done->bytes;
+  outcome.runs = done->runs;
+  outcome.own = report_of(*done, prepared.plan());
+  outcome.ranks = {outcome.own};
+  return outcome;
+}
+
+}  // namespace gsort::cluster
