@@ -19,7 +19,8 @@ constexpr std::uint32_t kMagic = 0x4d525347;  // "GSRM"
 constexpr std::uint64_t kHeaderBytes = 64;
 constexpr std::uint64_t kChecksumBytes = 8;
 constexpr std::uint64_t kInputBytes = 20;  // without its path
-constexpr std::uint64_t kRunBytes = 56;
+constexpr std::uint64_t kRunBytes = 56;    // without its place
+constexpr std::uint64_t kPlaceBytes = 8;
 constexpr std::uint16_t kFolderIsMade = 1;
 constexpr std::uint16_t kIsCommitting = 2;
 constexpr std::uint16_t kHasOwnInputs = 4;
@@ -77,7 +78,25 @@ std::uint64_t bytes_of(const Manifest& manifest) {
   std::uint64_t bytes = kHeaderBytes + manifest.job.size() + kChecksumBytes;
   for (const ManifestInput& input : manifest.inputs) bytes += kInputBytes + input.path.size();
   if (manifest.share) bytes += kShareBytes + manifest.share->dtype.size();
-  return bytes + manifest.runs.size() * kRunBytes;
+  return bytes + manifest.runs.size() * (kRunBytes + (manifest.has_places ? kPlaceBytes : 0));
+}
+
+std::uint16_t version_of(const Manifest& manifest) {
+  if (manifest.has_places) return kManifestVersionWithPlaces;
+  return manifest.share ? kManifestVersionOfShare : kManifestVersion;
+}
+
+std::uint16_t flags_of(const Manifest& manifest) {
+  const bool has_own_inputs = manifest.share && manifest.share->has_own_inputs;
+  return static_cast<std::uint16_t>((manifest.folder_is_made ? kFolderIsMade : 0U) |
+                                    (manifest.is_committing ? kIsCommitting : 0U) |
+                                    (has_own_inputs ? kHasOwnInputs : 0U));
+}
+
+// What manifests of a version may have.
+unsigned flags_of_version(std::uint16_t version) {
+  const unsigned of_all = kFolderIsMade | kIsCommitting;
+  return version == kManifestVersionOfShare ? of_all | kHasOwnInputs : of_all;
 }
 
 void put_input(Encoder& to, const ManifestInput& input) {
@@ -95,7 +114,7 @@ ManifestInput take_input(Decoder& from) {
   return input;
 }
 
-void put_run(Encoder& to, const ManifestRun& run) {
+void put_run(Encoder& to, const ManifestRun& run, bool has_place) {
   to.put(run.number);
   to.put(run.input.count);
   to.put(run.input.first);
@@ -103,9 +122,10 @@ void put_run(Encoder& to, const ManifestRun& run) {
   to.put(run.index.offset);
   to.put(run.index.blocks);
   to.put(run.index.checksum);
+  if (has_place) to.put(run.first_element);
 }
 
-ManifestRun take_run(Decoder& from) {
+ManifestRun take_run(Decoder& from, bool has_place) {
   ManifestRun run;
   run.number = from.take<std::uint64_t>();
   run.input.count = from.take<std::uint64_t>();
@@ -114,6 +134,7 @@ ManifestRun take_run(Decoder& from) {
   run.index.offset = from.take<std::uint64_t>();
   run.index.blocks = from.take<std::uint64_t>();
   run.index.checksum = from.take<std::uint64_t>();
+  if (has_place) run.first_element = from.take<std::uint64_t>();
   return run;
 }
 
@@ -153,6 +174,19 @@ bool numbers_differ(const std::vector<ManifestRun>& runs) {
   return std::ranges::adjacent_find(numbers) == numbers.end();
 }
 
+// Whether runs follow each other in the input, and end where 64 bits can count their bytes.
+bool places_can_be(const Manifest& manifest) {
+  const std::uint64_t most_elements = kMostBytes / manifest.element_bytes;
+  std::uint64_t end = 0;
+  for (const ManifestRun& run : manifest.runs) {
+    if (run.first_element < end || run.first_element > most_elements - run.input.count) {
+      return false;
+    }
+    end = run.first_element + run.input.count;
+  }
+  return true;
+}
+
 // Whether there can be such runs, and all of them together.
 bool runs_can_be(const Manifest& manifest) {
   const std::uint64_t most_elements = kMostBytes / manifest.element_bytes;
@@ -188,6 +222,7 @@ std::string_view parse_fields(Decoder& from, std::uint16_t version, std::uint16_
                               Manifest& manifest) {
   manifest.folder_is_made = (flags & kFolderIsMade) != 0;
   manifest.is_committing = (flags & kIsCommitting) != 0;
+  manifest.has_places = version == kManifestVersionWithPlaces;
   manifest.store = from.take<std::uint64_t>();
   manifest.next_run = from.take<std::uint64_t>();
   manifest.block_elements = from.take<std::uint64_t>();
@@ -201,7 +236,7 @@ std::string_view parse_fields(Decoder& from, std::uint16_t version, std::uint16_
     manifest.inputs.push_back(take_input(from));
   }
   for (std::uint32_t i = 0; i < runs && !from.is_short(); ++i) {
-    manifest.runs.push_back(take_run(from));
+    manifest.runs.push_back(take_run(from, manifest.has_places));
   }
   if (version == kManifestVersionOfShare) manifest.share = take_share(from, flags);
   if (from.is_short() || from.left() != 0) return "its size does not match its contents";
@@ -209,7 +244,7 @@ std::string_view parse_fields(Decoder& from, std::uint16_t version, std::uint16_
   const std::uint64_t most_elements =
       manifest.element_bytes == 0 ? 0 : kMostInBlock / manifest.element_bytes;
   const bool can_be = manifest.block_elements > 0 && manifest.block_elements <= most_elements &&
-                      runs_can_be(manifest) &&
+                      runs_can_be(manifest) && (!manifest.has_places || places_can_be(manifest)) &&
                       (!manifest.share || gsort::io::can_be(*manifest.share));
   return can_be ? std::string_view() : "its contents are inconsistent";
 }
@@ -220,12 +255,8 @@ std::vector<std::byte> encode_manifest(const Manifest& manifest) {
   Encoder to;
   to.bytes().reserve(bytes_of(manifest));
   to.put(kMagic);
-  to.put(manifest.share ? kManifestVersionOfShare : kManifestVersion);
-  const bool has_own_inputs = manifest.share && manifest.share->has_own_inputs;
-  const unsigned flags = (manifest.folder_is_made ? kFolderIsMade : 0U) |
-                         (manifest.is_committing ? kIsCommitting : 0U) |
-                         (has_own_inputs ? kHasOwnInputs : 0U);
-  to.put(static_cast<std::uint16_t>(flags));
+  to.put(version_of(manifest));
+  to.put(flags_of(manifest));
   to.put(bytes_of(manifest));
   to.put(manifest.store);
   to.put(manifest.next_run);
@@ -237,7 +268,7 @@ std::vector<std::byte> encode_manifest(const Manifest& manifest) {
   to.put(manifest.sample);
   to.put_text(manifest.job);
   for (const ManifestInput& input : manifest.inputs) put_input(to, input);
-  for (const ManifestRun& run : manifest.runs) put_run(to, run);
+  for (const ManifestRun& run : manifest.runs) put_run(to, run, manifest.has_places);
   if (manifest.share) put_share(to, *manifest.share);
   to.put(std::uint64_t{XXH3_64bits(to.bytes().data(), to.bytes().size())});
   return std::move(to.bytes());
@@ -250,16 +281,16 @@ std::string_view parse_manifest(ConstByteSpan bytes, Manifest& manifest) {
   Decoder from(covered);
   if (from.take<std::uint32_t>() != kMagic) return "it is not a manifest";
   const auto version = from.take<std::uint16_t>();
-  const bool has_share = version == kManifestVersionOfShare;
-  if (version != kManifestVersion && !has_share) return "it has an unknown version";
+  if (version < kManifestVersion || version > kManifestVersionWithPlaces) {
+    return "it has an unknown version";
+  }
   const auto flags = from.take<std::uint16_t>();
   if (from.take<std::uint64_t>() != bytes.size()) return "it is truncated or too long";
   const std::uint64_t checksum = XXH3_64bits(covered.data(), covered.size());
   if (Decoder(bytes.last(kChecksumBytes)).take<std::uint64_t>() != checksum) {
     return "its checksum does not match";
   }
-  const unsigned known = kFolderIsMade | kIsCommitting | (has_share ? kHasOwnInputs : 0U);
-  if ((flags & ~known) != 0) return "it has unknown flags";
+  if ((flags & ~flags_of_version(version)) != 0) return "it has unknown flags";
   return parse_fields(from, version, flags, manifest);
 }
 

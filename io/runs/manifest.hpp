@@ -4,7 +4,7 @@
 //
 //   at  bytes  field
 //    0      4  magic: 'G' 'S' 'R' 'M' (0x47 0x53 0x52 0x4d)
-//    4      2  version: 2, or 3 with a share; 1 had other fingerprints
+//    4      2  version: 2; 3 with a share; 4 with a place for each run; 1 had other fingerprints
 //    6      2  flags: bit 0: gsort made the folder, and removes it at the end; bit 1: the output is
 //              written, and put in its place next, which may be the place of an input; bit 2, in
 //              version 3: the inputs are those of this share alone
@@ -23,7 +23,8 @@
 //                8  time of its last change, in nanoseconds since 1970, signed
 //                4  bytes of the path
 //                   the path
-//              each run, in the order of the input's elements that they hold, 56 bytes:
+//              each run, in the order of the input's elements that they hold, 56 bytes; in version
+//              4, the runs of one process of several, 64 bytes:
 //                8  number
 //                8  elements
 //               16  fingerprint of these elements as they were in the input: both sums
@@ -31,6 +32,7 @@
 //                8  index: its offset in the file of the runs, a multiple of 4096
 //                8  blocks
 //                8  checksum of the index: XXH3-64
+//                8  in version 4: the number of its first element, of all that the inputs hold
 //              in version 3, the share of a sort that the runs are all of; they stay:
 //                4  its number, from 0
 //                4  shares
@@ -83,6 +85,7 @@ namespace gsort::io {
 
 inline constexpr std::uint16_t kManifestVersion = 2;
 inline constexpr std::uint16_t kManifestVersionOfShare = 3;
+inline constexpr std::uint16_t kManifestVersionWithPlaces = 4;
 inline constexpr std::uint64_t kIndexEntryBytes = 32;
 
 struct ManifestInput {
@@ -106,6 +109,7 @@ struct ManifestRun {
   std::uint64_t number = 0;
   Fingerprint input;  // of its elements, and their count
   IndexPlace index;
+  std::uint64_t first_element = 0;  // in a manifest with places
 
   friend bool operator==(const ManifestRun&, const ManifestRun&) = default;
 };
@@ -134,6 +138,7 @@ struct Manifest {
   std::vector<ManifestInput> inputs;
   std::vector<ManifestRun> runs;
   std::optional<ManifestShare> share;
+  bool has_places = false;  // each run says which elements it holds; there is no share then
 
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };

@@ -99,7 +99,14 @@ Manifest any_manifest(std::mt19937_64& random) {
                              {elements, random(), random()},
                              {below(std::uint64_t{1} << 40) * 4096, blocks, random()}});
   }
-  if (below(2) == 0) {
+  if (below(3) == 0) {
+    manifest.has_places = true;
+    std::uint64_t end = 0;
+    for (ManifestRun& run : manifest.runs) {
+      run.first_element = end + below(1000);
+      end = run.first_element + run.input.count;
+    }
+  } else if (below(2) == 0) {
     const auto shares = static_cast<std::uint32_t>(1 + below(UINT32_MAX));
     ManifestShare share{
         static_cast<std::uint32_t>(below(shares)), shares, below(2) == 0, random() >> 1U, 0, {}};
@@ -141,6 +148,44 @@ TEST(ManifestFormat, RefusesSharesThatCannotBe) {
   EXPECT_TRUE(refused([](ManifestShare& share) { share.number = share.shares = 0; }));
   EXPECT_TRUE(refused([](ManifestShare& share) { share.first_element = UINT64_MAX; }));
   EXPECT_TRUE(refused([](ManifestShare& share) { share.dtype_version = 0; }));
+}
+
+// The run of the header's comment, behind ten other elements.
+Manifest example_with_places() {
+  Manifest manifest = example();
+  manifest.has_places = true;
+  manifest.runs[0].first_element = 10;
+  return manifest;
+}
+
+TEST(ManifestFormat, HasThePlaceOfEachRunBehindIt) {
+  const Bytes bytes = encoded(example_with_places());
+  ASSERT_EQ(bytes.size(), encoded(example()).size() + 8);
+  EXPECT_EQ(std::to_integer<unsigned>(bytes[4]), 4U);
+  EXPECT_EQ(std::to_integer<unsigned>(bytes[6]), 1U);
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(std::to_integer<unsigned>(bytes[bytes.size() - 16 + i]), i == 0 ? 10U : 0U);
+  }
+  EXPECT_EQ(problem_of(with(bytes, 6, std::uint16_t{1 | 4})), "it has unknown flags");
+}
+
+TEST(ManifestFormat, RefusesPlacesThatCannotBe) {
+  const auto refused = [](std::uint64_t first, std::uint64_t second) {
+    Manifest manifest = example_with_places();
+    manifest.next_run = 3;
+    manifest.runs.push_back(manifest.runs[0]);
+    manifest.runs[1].number = 2;
+    manifest.runs[0].first_element = first;
+    manifest.runs[1].first_element = second;
+    return problem_of(encoded(manifest)) == "its contents are inconsistent";
+  };
+  constexpr std::uint64_t kMostElements = std::numeric_limits<std::int64_t>::max() / 4;
+  EXPECT_FALSE(refused(0, 4088));
+  EXPECT_FALSE(refused(7, kMostElements - 4088));
+  EXPECT_TRUE(refused(0, 4087)) << "the same element twice";
+  EXPECT_TRUE(refused(5000, 0)) << "not in the order of the input";
+  EXPECT_TRUE(refused(7, kMostElements - 4087)) << "behind the end of every file";
+  EXPECT_TRUE(refused(7, UINT64_MAX - 100)) << "an end that wraps";
 }
 
 TEST(ManifestFormat, GivesBackWhatWasWritten) {
@@ -188,7 +233,7 @@ TEST(ManifestFormat, TellsWhatIsNoneAndWhatIsOfAnotherVersion) {
   const Bytes bytes = encoded(example());
   EXPECT_EQ(problem_of(Bytes(1000)), "it is not a manifest");
   EXPECT_EQ(problem_of(with(bytes, 0, std::uint32_t{0x42525347})), "it is not a manifest");
-  for (const unsigned version : {0U, 1U, 4U, 0x100U, 0xffffU}) {
+  for (const unsigned version : {0U, 1U, 5U, 0x100U, 0xffffU}) {
     EXPECT_EQ(problem_of(with(bytes, 4, static_cast<std::uint16_t>(version))),
               "it has an unknown version")
         << version;
