@@ -105,8 +105,9 @@ class Reader {
   // stretches of the sequence by themselves. Requires: a multiple of element_bytes.
   void end_at(std::uint64_t position_bytes);
 
-  // The sequence begins at `position_bytes`; what lies before it is not read.
-  // Requires: nothing has been taken; a multiple of element_bytes, at most known_size().
+  // The sequence goes on at `position_bytes`; what lies before it, and was not taken, is not read.
+  // Requires: no next() is under way; a multiple of element_bytes, not before position(), at most
+  // known_size().
   void begin_at(std::uint64_t position_bytes);
 
   // From now on elements are records of `numbering`: each has its position in the sequence behind
