@@ -97,6 +97,7 @@ class RunFormation {
         meter_(context.meter),
         resumption_(context.resumption),
         always_runs_(context.always_runs),
+        keep_(context.keep),
         run_store_(run_store),
         output_(output),
         lanes_(context.engine.make_chunk_lanes()),
@@ -434,9 +435,9 @@ class RunFormation {
   }
 
   void keep(const io::Run& run, const Fingerprint& input) {
-    if (resumption_ == nullptr) return;
     const Span span(meter_, Stage::kSpill);
-    resumption_->add(run_store_(), run, input);
+    if (resumption_ != nullptr) resumption_->add(run_store_(), run, input);
+    if (keep_) keep_(run, input);
   }
 
   const Plan& plan_;
@@ -445,6 +446,7 @@ class RunFormation {
   Meter* meter_;
   Resumption* resumption_;
   const bool always_runs_;
+  const RunKeeper& keep_;
   const RunStoreMaker& run_store_;
   const OutputMaker& output_;
   std::vector<std::unique_ptr<ChunkLane>> lanes_;

@@ -33,6 +33,10 @@ using RunStoreMaker = std::function<io::RunStore&()>;
 // that there are any).
 using OutputMaker = std::function<PieceSink&(std::optional<std::uint64_t> elements)>;
 
+// Is told of every run that is whole, in the order of the input's elements that it holds, with
+// their fingerprint. Requires: one thread spills (plan.chunk.spillers).
+using RunKeeper = std::function<void(const io::Run& run, const Fingerprint& elements)>;
+
 // What run formation works with.
 struct FormContext {
   const Plan& plan;
@@ -42,6 +46,7 @@ struct FormContext {
   Meter* meter;              // may be null
   Resumption* resumption;    // may be null: runs are then gone with the process
   bool always_runs = false;  // the only chunk becomes a run, too, and none of no elements
+  RunKeeper keep = nullptr;  // may be null
 };
 
 // Throws: Error from reading, sorting, writing, or the proof; all threads have ended by then.

@@ -45,13 +45,49 @@ std::string counted(std::uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", format_count(count), what, count == 1 ? "" : "s");
 }
 
-Fingerprint fingerprint_of(const std::vector<io::ManifestRun>& runs) {
+// Empty without one.
+std::string change_of_inputs(const io::Manifest& found, const io::Manifest& wanted) {
+  for (std::size_t i = 0; i < found.inputs.size(); ++i) {
+    const io::ManifestInput& then = found.inputs[i];
+    const io::ManifestInput& now = wanted.inputs[i];
+    if (then.bytes == now.bytes && then.changed_ns == now.changed_ns) continue;
+    return then.bytes != now.bytes ? fmt::format("{} had {} bytes, and {} has {}", then.path,
+                                                 then.bytes, now.path, now.bytes)
+                                   : fmt::format("{} has changed since", now.path);
+  }
+  if (found.sample != wanted.sample) return "the inputs hold other elements than before";
+  return {};
+}
+
+}  // namespace
+
+Fingerprint fingerprint_of(std::span<const io::ManifestRun> runs) {
   return std::accumulate(
       runs.begin(), runs.end(), Fingerprint{},
       [](Fingerprint sum, const io::ManifestRun& run) { return sum += run.input; });
 }
 
-}  // namespace
+void require_same_job(const io::ResumeFolder& folder, const io::Manifest& wanted) {
+  const io::Manifest& found = *folder.found();
+  if (found.share) throw folder.refusal("it holds runs of --form");
+  if (found.has_places && !wanted.has_places) throw folder.refusal("it holds runs of gsort-mpi");
+  if (!found.has_places && wanted.has_places) throw folder.refusal("it holds runs of gsort");
+  if (found.job != wanted.job || found.element_bytes != wanted.element_bytes) {
+    throw folder.refusal(fmt::format("the saved sort differs: it was '{}', this one is '{}'",
+                                     found.job, wanted.job));
+  }
+  if (found.inputs.size() != wanted.inputs.size()) {
+    throw folder.refusal(fmt::format("the saved sort is of {}, this one of {}",
+                                     counted(found.inputs.size(), "input"), wanted.inputs.size()));
+  }
+  const std::string change = change_of_inputs(found, wanted);
+  if (change.empty()) return;
+  if (!found.is_committing) throw folder.refusal(change);
+  throw folder.refusal("the output was about to be put in place, and " + change)
+      .hint(fmt::format("if the output has replaced that input, the sort is complete: remove {}; "
+                        "otherwise remove both files to start again, or name another folder",
+                        io::ResumeFolder::words_for_files_of(folder.path())));
+}
 
 io::Manifest manifest_of(const std::string& job, std::uint64_t element_bytes,
                          const io::Reader& reader) {
@@ -71,27 +107,17 @@ Resumption::Resumption(const std::string& folder, io::ResumeAccess access, const
     manifest_.store = io::sys::random_number();
     return;
   }
-  require_same_job(*found);
+  require_same_job(folder_, manifest_);
+  const auto size = reader.known_size();
+  if (size && fingerprint_of(found->runs).count > *size / element_bytes) {
+    throw folder_.refusal("its contents are inconsistent");
+  }
   manifest_.folder_is_made = found->folder_is_made;
   manifest_.store = found->store;
   // Not the number of the run that was in the making: blocks of it may lie on the disk.
   manifest_.next_run = found->next_run + 1;
   manifest_.block_elements = found->block_elements;
-  const std::string change = change_of_inputs(*found);
-  if (change.empty()) {
-    const auto size = reader.known_size();
-    if (size && fingerprint_of(found->runs).count > *size / element_bytes) {
-      throw folder_.refusal("its contents are inconsistent");
-    }
-    manifest_.runs = found->runs;
-  } else if (found->is_committing) {
-    throw folder_.refusal("the output was about to be put in place, and " + change)
-        .hint(fmt::format("if the output has replaced that input, the sort is complete: remove {}; "
-                          "otherwise remove both files to start again, or name another folder",
-                          io::ResumeFolder::words_for_files_of(folder)));
-  } else {
-    throw folder_.refusal(change);
-  }
+  manifest_.runs = found->runs;
 }
 
 Resumption::~Resumption() {
@@ -101,33 +127,6 @@ Resumption::~Resumption() {
   } catch (
       const std::exception&) {  // no memory: the folder stays, and the next sort goes on with it
   }
-}
-
-void Resumption::require_same_job(const io::Manifest& found) const {
-  if (found.share) throw folder_.refusal("it holds runs of --form");
-  if (found.job != manifest_.job || found.element_bytes != manifest_.element_bytes) {
-    throw folder_.refusal(fmt::format("the saved sort differs: it was '{}', this one is '{}'",
-                                      found.job, manifest_.job));
-  }
-  if (found.inputs.size() != manifest_.inputs.size()) {
-    throw folder_.refusal(fmt::format("the saved sort is of {}, this one of {}",
-                                      counted(found.inputs.size(), "input"),
-                                      manifest_.inputs.size()));
-  }
-}
-
-// Empty without one.
-std::string Resumption::change_of_inputs(const io::Manifest& found) const {
-  for (std::size_t i = 0; i < found.inputs.size(); ++i) {
-    const io::ManifestInput& then = found.inputs[i];
-    const io::ManifestInput& now = manifest_.inputs[i];
-    if (then.bytes == now.bytes && then.changed_ns == now.changed_ns) continue;
-    return then.bytes != now.bytes ? fmt::format("{} had {} bytes, and {} has {}", then.path,
-                                                 then.bytes, now.path, now.bytes)
-                                   : fmt::format("{} has changed since", now.path);
-  }
-  if (found.sample != manifest_.sample) return "the inputs hold other elements than before";
-  return {};
 }
 
 ResumedRuns Resumption::found() const {

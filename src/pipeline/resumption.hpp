@@ -32,6 +32,13 @@ namespace gsort {
 [[nodiscard]] io::Manifest manifest_of(const std::string& job, std::uint64_t element_bytes,
                                        const io::Reader& reader);
 
+// Throws: Error(kTemporary), saying what differs, where `folder` holds runs of another job than
+// `wanted`, or the inputs have changed since. Requires: it has a manifest.
+void require_same_job(const io::ResumeFolder& folder, const io::Manifest& wanted);
+
+// What of the inputs is in these runs.
+[[nodiscard]] Fingerprint fingerprint_of(std::span<const io::ManifestRun> runs);
+
 class Resumption {
  public:
   // `job` says what is in the runs: see resumable_job(). Requires: the reader outlives it, and
@@ -80,8 +87,6 @@ class Resumption {
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  void require_same_job(const io::Manifest& found) const;
-  [[nodiscard]] std::string change_of_inputs(const io::Manifest& found) const;
   void skip(std::uint64_t elements, Proof& proof);
 
   io::Reader& reader_;
