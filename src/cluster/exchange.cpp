@@ -55,6 +55,7 @@ struct Filling {
   bool is_open = false;
   std::uint64_t part = 0;                // of all parts
   std::vector<std::uint64_t> counts;     // of each slice: all runs of rank 0, then of rank 1, ...
+  std::vector<std::uint64_t> in_order;   // the same in the order in which they are merged
   std::vector<std::uint64_t> positions;  // where they begin in the lane's input, in elements
   std::uint64_t missing = 0;             // elements that are not in their places
   std::uint64_t awaited = 0;             // those of them that have not been received
@@ -281,15 +282,20 @@ class Exchange {
     filling.is_open = true;
     filling.part = context_.parts.first(me()) + number;
     filling.counts.clear();
-    filling.positions.clear();
+    filling.in_order.clear();
     filling.missing = 0;
     filling.awaited = 0;
     for (const Inbox& inbox : inboxes_) {
       for (std::uint64_t run = 0; run < inbox.runs; ++run) {
-        filling.positions.push_back(filling.missing);
         filling.counts.push_back(inbox.counts[number * inbox.runs + run]);
-        filling.missing += filling.counts.back();
       }
+    }
+    filling.positions.resize(filling.counts.size());
+    for (std::size_t place = 0; place < filling.counts.size(); ++place) {
+      const std::uint64_t slice_number = context_.order.empty() ? place : context_.order[place];
+      filling.positions[slice_number] = filling.missing;
+      filling.in_order.push_back(filling.counts[slice_number]);
+      filling.missing += filling.in_order.back();
     }
     for (unsigned from = 0; from < team_.count(); ++from) ask_for(filling, from);
   }
@@ -333,7 +339,7 @@ class Exchange {
       const std::uint64_t position = context_.parts.borders()[filling.part];
       Span span(context_.meter, Stage::kMerge);
       span.add_bytes(context_.parts.elements(filling.part) * context_.element_bytes);
-      context_.lanes[lane]->merge(filling.counts, position, KeyForm::kRaw, sink_);
+      context_.lanes[lane]->merge(filling.in_order, position, KeyForm::kRaw, sink_);
       return [this, &filling] {
         filling.is_open = false;
         ++merged_;

@@ -34,7 +34,8 @@ struct ExchangeContext {
   std::vector<ByteSpan> scratch;  // one for each thread that loads; see exchange_scratch_bytes()
   std::size_t backlog = 64;       // frames that have arrived and wait to be unpacked, at most
   bool in_order = false;          // parts are put in the order of their positions
-  Meter* meter = nullptr;         // may be null
+  std::span<const std::uint64_t> order = {};  // of all runs, as RunOrder has it
+  Meter* meter = nullptr;                     // may be null
 };
 
 struct ExchangeCost {

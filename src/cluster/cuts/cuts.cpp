@@ -81,8 +81,8 @@ struct Search {
 
 class CutSearch {
  public:
-  CutSearch(Team& team, RunCounts& counts, unsigned threads, CutCost& cost)
-      : team_(team), counts_(counts), threads_(threads), cost_(cost) {}
+  CutSearch(Team& team, RunCounts& counts, unsigned threads, CutCost& cost, const RunOrder& order)
+      : team_(team), counts_(counts), threads_(threads), cost_(cost), order_(order) {}
 
   // At most as many positions as there are slots.
   std::vector<Cuts> find(std::span<const std::uint64_t> positions, std::uint64_t total) {
@@ -405,9 +405,12 @@ class CutSearch {
   }
 
   void deal_out(const Searches& open, const std::vector<std::uint64_t>& missing) {
-    std::vector<std::uint64_t> before;
-    for (const Search* search : open) before.push_back(sum_of(search->high) - sum_of(search->low));
-    team_.sum_before(before);
+    std::vector<Cuts> ties;
+    for (const Search* search : open) {
+      Cuts& of_runs = ties.emplace_back(search->high);
+      std::ranges::transform(of_runs, search->low, of_runs.begin(), std::minus());
+    }
+    const std::vector<Cuts> before = ties_before(team_, order_, ties);
     for (std::size_t i = 0; i < open.size(); ++i) {
       Search& search = *open[i];
       if (search.is_found) continue;
@@ -419,11 +422,9 @@ class CutSearch {
         search.uses_fences = search.has_guess = false;  // they are of first words
         continue;
       }
-      std::uint64_t left = missing[i] - std::min(missing[i], before[i]);
       for (std::size_t run = 0; run < counts_.runs(); ++run) {
-        const std::uint64_t taken = std::min(left, search.high[run] - search.low[run]);
-        search.low[run] += taken;
-        left -= taken;
+        const std::uint64_t left = missing[i] - std::min(missing[i], before[i][run]);
+        search.low[run] += std::min(left, search.high[run] - search.low[run]);
       }
       search.is_found = true;
     }
@@ -442,6 +443,7 @@ class CutSearch {
   RunCounts& counts_;
   unsigned threads_;
   CutCost& cost_;
+  const RunOrder& order_;
   std::vector<Search> searches_;
   std::uint64_t probes_ = kLeastProbes;
 };
@@ -449,9 +451,9 @@ class CutSearch {
 }  // namespace
 
 std::vector<Cuts> find_cuts(Team& team, RunCounts& counts, std::span<const std::uint64_t> positions,
-                            unsigned threads, CutCost* cost) {
+                            unsigned threads, CutCost* cost, const RunOrder& order) {
   CutCost own;
-  CutSearch search(team, counts, threads, cost != nullptr ? *cost : own);
+  CutSearch search(team, counts, threads, cost != nullptr ? *cost : own, order);
   std::uint64_t total = 0;
   for (std::size_t run = 0; run < counts.runs(); ++run) total += counts.elements(run);
   team.sum(std::span(&total, 1));

@@ -35,6 +35,7 @@
 #include <span>
 #include <vector>
 
+#include "cluster/run_order.hpp"
 #include "cluster/team.hpp"
 
 namespace gsort::cluster {
@@ -86,13 +87,15 @@ struct CutCost {
 using Cuts = std::vector<std::uint64_t>;
 
 // Together, with the same positions: the cuts of each, in ascending order, of this process's runs.
-// `threads` threads read blocks and search fences, each for one position at a time.
+// `threads` threads read blocks and search fences, each for one position at a time. Ties are dealt
+// out to runs in `order`.
 // Requires: threads >= 1; counts.slots() is the same in all processes, at least 1; positions are at
 // most the sum of all elements of all processes. Ensures: cuts of a position lie in their runs, not
 // before those of the position in front of it, and add up to it over all processes.
 // Throws: as RunCounts::count; Error(kCorrupt) when runs are not in order.
 [[nodiscard]] std::vector<Cuts> find_cuts(Team& team, RunCounts& counts,
                                           std::span<const std::uint64_t> positions,
-                                          unsigned threads, CutCost* cost = nullptr);
+                                          unsigned threads, CutCost* cost = nullptr,
+                                          const RunOrder& order = {});
 
 }  // namespace gsort::cluster

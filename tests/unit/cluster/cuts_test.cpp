@@ -117,16 +117,23 @@ struct Place {
   std::size_t run;
 };
 
-// For every position: the elements before it, of each run of each rank.
+// For every position: the elements before it, of each run of each rank. `order`: of all runs.
 std::vector<std::vector<Cuts>> cuts_one_by_one(const std::vector<std::vector<SortedRun>>& ranks,
-                                               const std::vector<std::uint64_t>& positions) {
-  std::vector<Place> all;
+                                               const std::vector<std::uint64_t>& positions,
+                                               const std::vector<std::uint64_t>& order) {
+  std::vector<std::vector<Place>> runs;
   std::vector<Cuts> cuts;
   for (unsigned rank = 0; rank < ranks.size(); ++rank) {
     cuts.emplace_back(ranks[rank].size(), 0);
     for (std::size_t run = 0; run < ranks[rank].size(); ++run) {
-      for (const Words& key : ranks[rank][run]) all.push_back({&key, rank, run});
+      runs.emplace_back();
+      for (const Words& key : ranks[rank][run]) runs.back().push_back({&key, rank, run});
     }
+  }
+  std::vector<Place> all;
+  for (std::size_t place = 0; place < runs.size(); ++place) {
+    const std::vector<Place>& run = runs[order.empty() ? place : order[place]];
+    all.insert(all.end(), run.begin(), run.end());
   }
   std::ranges::stable_sort(all, [](const Place& a, const Place& b) { return *a.key < *b.key; });
   std::vector<std::vector<Cuts>> found;
@@ -136,6 +143,20 @@ std::vector<std::vector<Cuts>> cuts_one_by_one(const std::vector<std::vector<Sor
     found.push_back(cuts);
   }
   return found;
+}
+
+// The order as process `rank` knows it.
+RunOrder order_of(const std::vector<std::vector<SortedRun>>& ranks, unsigned rank,
+                  const std::vector<std::uint64_t>& order) {
+  RunOrder known{order, {}};
+  if (order.empty()) return known;
+  std::uint64_t first = 0;
+  for (unsigned other = 0; other < rank; ++other) first += ranks[other].size();
+  for (std::size_t run = 0; run < ranks[rank].size(); ++run) {
+    const auto place = std::ranges::find(order, first + run) - order.begin();
+    known.places.push_back(static_cast<std::uint64_t>(place));
+  }
+  return known;
 }
 
 std::uint64_t total_of(const std::vector<std::vector<SortedRun>>& ranks) {
@@ -148,8 +169,8 @@ std::uint64_t total_of(const std::vector<std::vector<SortedRun>>& ranks) {
 
 CutCost expect_exact(const std::vector<std::vector<SortedRun>>& ranks, std::size_t words,
                      const std::vector<std::uint64_t>& positions, std::uint64_t seed,
-                     std::size_t block = 5) {
-  const auto expected = cuts_one_by_one(ranks, positions);
+                     std::size_t block = 5, const std::vector<std::uint64_t>& order = {}) {
+  const auto expected = cuts_one_by_one(ranks, positions, order);
   LocalNetwork network(static_cast<unsigned>(ranks.size()), seed);
   CutCost cost;
   test::run_together(network, [&](Peers& peers) {
@@ -159,7 +180,8 @@ CutCost expect_exact(const std::vector<std::vector<SortedRun>>& ranks, std::size
       MemoryCounts counts(ranks[team.rank()], words, static_cast<unsigned>(1 + seed * 7 % 16),
                           block);
       const std::vector<Cuts> cuts =
-          find_cuts(team, counts, positions, static_cast<unsigned>(1 + seed % 4), &own);
+          find_cuts(team, counts, positions, static_cast<unsigned>(1 + seed % 4), &own,
+                    order_of(ranks, team.rank(), order));
       ASSERT_EQ(cuts.size(), positions.size());
       for (std::size_t i = 0; i < cuts.size(); ++i) {
         ASSERT_EQ(cuts[i], expected[i][team.rank()])
@@ -212,6 +234,20 @@ TEST(Cuts, KeepTheOrderOfRanksAmongTies) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const auto runs = made_ranks(4, 1, 20, random, [](auto& r) { return r() % 2; });
     expect_exact(runs, 1, all_up_to(total_of(runs)), seed);
+  }
+}
+
+TEST(Cuts, KeepAnyOrderOfRunsAmongTies) {
+  std::mt19937_64 random(12);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const std::size_t words = 1 + seed % 2;
+    const auto runs = made_ranks(4, words, 20, random, [](auto& r) { return r() % 2; });
+    std::vector<std::uint64_t> order;
+    for (const auto& rank : runs) {
+      for (std::size_t run = 0; run < rank.size(); ++run) order.push_back(order.size());
+    }
+    std::ranges::shuffle(order, random);
+    expect_exact(runs, words, all_up_to(total_of(runs)), seed, 5, order);
   }
 }
 
