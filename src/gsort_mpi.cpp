@@ -98,6 +98,13 @@ std::string summary_of(const cluster::ClusterOutcome& outcome, unsigned hosts) {
       format_bytes(outcome.own.exchange.bytes), outcome.own.exchange.frames);
 }
 
+std::string resumed_runs_of(const cluster::ClusterOutcome& outcome, const Options& options) {
+  if (outcome.resumed_runs == 0) return {};
+  return fmt::format("gsort-mpi: {}: continuing after {} run{} of {} elements\n", *options.resume,
+                     format_count(outcome.resumed_runs), outcome.resumed_runs == 1 ? "" : "s",
+                     format_count(outcome.resumed_elements));
+}
+
 std::string lost_nan_payloads_of(const cluster::ClusterOutcome& outcome) {
   std::uint64_t lost = 0;
   for (const cluster::RankReport& rank : outcome.ranks) lost += rank.lost_nan_payloads;
@@ -193,6 +200,7 @@ class Process {
     if (stats) write_report(*stats, cluster_stats(team, outcome, options));
     put_to_stderr(outcome.note);
     if (options.verbosity <= 0) return;
+    put_to_stderr(resumed_runs_of(outcome, options));
     put_to_stderr(lost_nan_payloads_of(outcome));
     put_to_stderr(summary_of(outcome, team.count()));
   }

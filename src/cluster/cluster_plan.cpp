@@ -76,10 +76,16 @@ std::string host_words(const ClusterPlan& plan, const HostPlan& host) {
           ? std::string("no temporary files")
           : fmt::format("up to {} of temporary files ({} free)", format_bytes(host.temporary_bytes),
                         format_bytes(host.free_bytes));
-  return fmt::format("reads {}, {} run{}, {}; {} thread{}, at most {} of memory{}",
+  const std::string resumed =
+      host.resumed_runs == 0
+          ? std::string()
+          : fmt::format(" ({} of {} there already)", format_count(host.resumed_runs),
+                        format_bytes(host.resumed_elements * plan.element_bytes));
+  return fmt::format("reads {}, {} run{}{}, {}; {} thread{}, at most {} of memory{}",
                      format_bytes(share_bytes(plan, host)), format_count(host.runs),
-                     host.runs == 1 ? "" : "s", disk, host.threads, host.threads == 1 ? "" : "s",
-                     format_bytes(host.memory_bytes), device_words(host));
+                     host.runs == 1 ? "" : "s", resumed, disk, host.threads,
+                     host.threads == 1 ? "" : "s", format_bytes(host.memory_bytes),
+                     device_words(host));
 }
 
 std::string time_words(const char* phase, const PhaseTime& time) {
@@ -128,6 +134,8 @@ std::string json_of(const ClusterPlan& plan) {
     hosts.push_back({{"name", plan.names[rank]},
                      {"elements", host.elements},
                      {"runs", host.runs},
+                     {"resumed_runs", host.resumed_runs},
+                     {"resumed_elements", host.resumed_elements},
                      {"temporary_bytes", host.temporary_bytes},
                      {"free_bytes", host.free_bytes},
                      {"memory_bytes", host.memory_bytes},
@@ -150,7 +158,9 @@ std::string json_of(const ClusterPlan& plan) {
 
 HostPlan host_plan(const Plan& plan, const Machine& machine) {
   HostPlan host;
-  host.elements = plan.elements;
+  host.elements = plan.elements - plan.resumed.elements;
+  host.resumed_runs = plan.resumed.runs;
+  host.resumed_elements = plan.resumed.elements;
   host.runs =
       plan.elements == 0 || plan.is<CountKeys>() ? 0 : std::max<std::uint64_t>(plan.run.count, 1);
   host.temporary_bytes = plan.temporary_bytes;

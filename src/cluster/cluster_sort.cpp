@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -29,6 +28,7 @@
 #include "cluster/proof_message.hpp"
 #include "cluster/rank_report.hpp"
 #include "cluster/runs/devices.hpp"
+#include "cluster/runs/own_runs.hpp"
 #include "cluster/runs/room.hpp"
 #include "cluster/runs/sizes_here.hpp"
 #include "io/input/reader.hpp"
@@ -37,7 +37,6 @@
 #include "io/system/host_facts.hpp"
 #include "io/system/memory.hpp"
 #include "pipeline/count_keys.hpp"
-#include "pipeline/form_runs.hpp"
 #include "pipeline/share/take_part.hpp"
 #include "pipeline/sort_job.hpp"
 #include "pipeline/survey.hpp"
@@ -59,7 +58,11 @@ class ClusterSort {
  public:
   ClusterSort(Team& team, const Options& options, std::function<void()>& on_leave,
               JobProgress* progress)
-      : team_(team), options_(options), on_leave_(on_leave), progress_(progress) {}
+      : team_(team),
+        options_(options),
+        on_leave_(on_leave),
+        progress_(progress),
+        own_(team, options, meter_) {}
   ~ClusterSort() { team_.set_reports({}); }
   ClusterSort(const ClusterSort&) = delete;
   ClusterSort& operator=(const ClusterSort&) = delete;
@@ -107,6 +110,8 @@ class ClusterSort {
     outcome_.bytes = checked_product(outcome_.elements, job_.element.bytes());
     result_ = std::min(outcome_.elements, job_.top.value_or(outcome_.elements));
     job_.top = std::nullopt;  // each process keeps all of its share: the first ones may be there
+    if (options_.resume) refuse_files_of_resume(options_);
+    own_.share_out(job_, outcome_.elements, *reader_);
   }
 
   void open_output() {
@@ -158,6 +163,7 @@ class ClusterSort {
 
   void form_and_merge() {
     form();
+    order_ = own_.order(job_);
     if (counts_distinct()) return merge_distinct();
     plan_the_exchange();
     cut();
@@ -171,31 +177,31 @@ class ClusterSort {
     plan_the_exchange();
     cut();
     keep_distinct();
-    std::uint64_t begin = runs_.empty() ? 0 : runs_.front().elements();
-    std::uint64_t all[] = {begin, runs_.size()};
+    order_ = {};
+    const std::vector<io::Run>& runs = own_.runs();
+    std::uint64_t begin = runs.empty() ? 0 : runs.front().elements();
+    std::uint64_t all[] = {begin, runs.size()};
     team_.sum_before(std::span(&begin, 1));
     team_.sum(all);
     put_distinct_out(all[0]);
     plan_the_exchange(all[1]);
     parts_.emplace(part_sizes());
-    cuts_ = cuts_of_distinct(runs_, begin, parts_->borders());
+    cuts_ = cuts_of_distinct(runs, begin, parts_->borders());
     exchange_and_merge();
   }
 
   void keep_distinct() {
     const std::uint64_t most = own_output().elements();
     std::optional<DistinctRun> distinct;
-    team_.work([&] { distinct.emplace(run_store(), most, job_.element, meter_); });
+    team_.work([&] { distinct.emplace(own_.store(plan_), most, job_.element, meter_); });
     ResultPlace place{parts_->begin_of(team_.rank())};
     const std::vector<std::byte> before = element_before();
     place.before = before;
     DistinctSink sink(job_, *proof_, *distinct, place);
     begin_phase(Phase::kMerge, most);
     merge_into(sink, true);
-    views_.clear();
-    runs_.clear();
-    team_.work([&] { runs_ = distinct->finish(); });
-    views_ = views_of(runs_);
+    own_.clear();
+    team_.work([&] { own_.put(distinct->finish()); });
   }
 
   // From here on it is a sort of distinct elements.
@@ -212,25 +218,12 @@ class ClusterSort {
     return {parts_->begin_of(team_.rank()), parts_->end_of(team_.rank())};
   }
 
-  // Of the inputs that this process has opened. If each has its own, they follow each other by
-  // rank.
-  [[nodiscard]] OutputRange own_input() const {
-    if (options_.inputs_here) return {0, *reader_->known_size() / job_.element.bytes()};
-    return {share_begin(outcome_.elements, team_.rank(), team_.count()),
-            share_begin(outcome_.elements, team_.rank() + 1, team_.count())};
-  }
-
   // Plans for this process. The output's folder is empty where another process makes it.
   Machine take_share(const std::string& output_folder) {
-    const OutputRange own = own_input();
-    share_ = own.elements();
-    reader_->begin_at(own.begin * job_.element.bytes());
-    reader_->end_at(own.end * job_.element.bytes());
-    job_.forms_share = !is_counted(job_) && team_.count() > 1;
-    // Not the folder of the output, which is on a disk that all hosts share.
-    folders_ = temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), "");
-    Machine machine = survey(folders_, output_folder, *reader_);
-    machine.input_bytes = share_ * job_.element.bytes();
+    job_.forms_share = !is_counted(job_) && !sorts_alone(team_, options_);
+    Machine machine = survey(own_.folders(), output_folder, *reader_);
+    machine.input_bytes = own_.elements() * job_.element.bytes();
+    machine.resumed = own_.resumed();
     look_for_dealt_gpus(team_, job_, machine);
     Job job = job_;
     if (counts_distinct()) {  // when the output begins, it is known how many there are
@@ -242,44 +235,17 @@ class ClusterSort {
     return machine;
   }
 
-  io::RunStore& run_store() {
-    if (!store_) {
-      store_.emplace(folders_, plan_.element_bytes, store_options(plan_, options_, tier_));
-    }
-    return *store_;
-  }
-
-  // A local sort, but for the merge.
   void form() {
     const auto begin = now();
-    begin_phase(Phase::kRead, share_);
-    team_.work([this] {
-      if (share_ > 0) {
-        const io::Arena arena(plan_.chunk.arena_bytes, "sorting");
-        const auto engine = make_engine(plan_, engine_shape_of(plan_, nullptr), arena.bytes());
-        FormContext context{plan_, *engine, *reader_, *proof_, &meter_, nullptr};
-        context.always_runs = true;
-        const OutputMaker none = [](std::optional<std::uint64_t>) -> PieceSink& {
-          throw Error(ErrorKind::kCorrupt, "forming runs", "a chunk was not kept as a run");
-        };
-        const RunStoreMaker store = [this]() -> io::RunStore& { return run_store(); };
-        runs_ = form_runs(context, store, none).runs;
-      }
-      require_all_read();
-    });
-    views_ = views_of(runs_);
-    outcome_.own.runs = outcome_.runs = runs_.size();
-    team_.sum(std::span(&outcome_.runs, 1));
+    begin_phase(Phase::kRead, own_.to_read());
+    team_.work([this] { own_.form(plan_, *proof_); });
+    outcome_.own.runs = own_.runs().size();
+    std::uint64_t all[] = {own_.runs().size(), own_.resumed().runs, own_.resumed().elements};
+    team_.sum(all);
+    outcome_.runs = all[0];
+    outcome_.resumed_runs = all[1];
+    outcome_.resumed_elements = all[2];
     outcome_.own.form_seconds = now() - begin;
-  }
-
-  void require_all_read() const {
-    reader_->check_unchanged();
-    const std::uint64_t read = proof_->input().count;
-    if (read == share_) return;
-    throw Error(ErrorKind::kCorrupt, "verifying what was read",
-                fmt::format("the share of this host has {} elements, but {} were sorted",
-                            format_count(share_), format_count(read)));
   }
 
   // Narrow keys do not move: counts are added up, and everybody writes a range of what they say.
@@ -287,12 +253,12 @@ class ClusterSort {
     std::optional<io::Arena> arena;
     KeyCounts counts;
     const auto begin = now();
-    begin_phase(Phase::kRead, share_);
+    begin_phase(Phase::kRead, own_.to_read());
     team_.work([&] {
       arena.emplace(plan_.arena_bytes, "counting");
       const BlockReader blocks = blocks_of(*reader_, *proof_, &meter_);
       counts = read_counts(plan_, blocks, nullptr, arena->bytes());
-      require_all_read();
+      own_.require_all_read(*proof_);
     });
     team_.sum(counts);
     const auto counted = now();
@@ -319,16 +285,14 @@ class ClusterSort {
     outcome_.own.exchange_seconds = now() - counted;
   }
 
-  [[nodiscard]] std::uint64_t scratch_bytes() const { return store_ ? store_->scratch_bytes() : 0; }
-
   void plan_the_exchange() { plan_the_exchange(outcome_.runs); }
 
   void plan_the_exchange(std::uint64_t runs) {
-    ExchangeQuestion q = exchange_question(plan_, share_ + most_distinct(), team_.count());
+    ExchangeQuestion q = exchange_question(plan_, own_.elements() + most_distinct(), team_.count());
     q.elements = result_;
-    q.runs_here = runs_.size();
+    q.runs_here = own_.runs().size();
     q.runs = runs;
-    q.run_scratch_bytes = scratch_bytes();
+    q.run_scratch_bytes = own_.scratch_bytes();
     sizes_ = require_exchange(q);
     std::uint64_t least[] = {sizes_.part_elements, sizes_.slots};
     team_.least(least);
@@ -347,10 +311,11 @@ class ClusterSort {
     const auto begin = now();
     parts_.emplace(part_sizes());
     RunBlocks blocks(
-        views_,
-        {plan_.element_bytes, plan_.run.block_elements * plan_.element_bytes, scratch_bytes()},
+        own_.views(),
+        {plan_.element_bytes, plan_.run.block_elements * plan_.element_bytes, own_.scratch_bytes()},
         job_.element.cut_by_prefix(), sizes_.slots);
-    cuts_ = find_cuts(team_, blocks, parts_->borders(), cut_threads(plan_.threads), &outcome_.cuts);
+    cuts_ = find_cuts(team_, blocks, parts_->borders(), cut_threads(plan_.threads), &outcome_.cuts,
+                      order_);
     outcome_.cut_seconds = now() - begin;
   }
 
@@ -367,7 +332,8 @@ class ClusterSort {
 
   std::vector<std::byte> element_before() {
     const io::Arena scratch(sizes_.scratch_bytes, "loading");
-    return cluster::element_before(team_, views_, *parts_, cuts_, job_.element, scratch.bytes());
+    return cluster::element_before(team_, own_.views(), *parts_, cuts_, job_.element,
+                                   scratch.bytes());
   }
 
   void merge_into(PieceSink& sink, bool in_order) {
@@ -382,7 +348,8 @@ class ClusterSort {
       engine = make_engine(plan_, engine_shape_of(plan_, nullptr), arena->bytes());
       lanes = engine->make_merge_lanes(sizes_.lanes, sizes_.part_elements);
     });
-    ExchangeContext context{views_, *parts_, cuts_, plan_.element_bytes, true, lanes, {}};
+    ExchangeContext context{own_.views(), *parts_, cuts_, plan_.element_bytes, true, lanes, {}};
+    context.order = order_.runs;
     context.packs = options_.packing != Packing::kOff && !job_.element.records;
     context.backlog = sizes_.backlog;
     context.meter = &meter_;
@@ -393,7 +360,7 @@ class ClusterSort {
     context.in_order = in_order;
     outcome_.own.exchange += exchange(team_, context, sink);
     team_.work([&] {
-      prove_left_out(views_, cuts_.back(), job_.element, context.scratch, *proof_, &meter_);
+      prove_left_out(own_.views(), cuts_.back(), job_.element, context.scratch, *proof_, &meter_);
     });
     outcome_.own.exchange_seconds += now() - begin;
   }
@@ -402,7 +369,10 @@ class ClusterSort {
   void prove_and_name() {
     const auto begin = now();
     begin_phase(Phase::kSync, 0);
-    team_.work([this] { output_->finish(*parts_, proof_->output().count); });
+    team_.work([this] {
+      output_->finish(*parts_, proof_->output().count);
+      own_.expect_commit();
+    });
     outcome_.own.sync_seconds = now() - begin;
     Proof whole(job_.element, options_.verify, nullptr, order_kind(), options_.top);
     for (const Message& share : team_.gather(to_message(own_summary()))) {
@@ -416,6 +386,7 @@ class ClusterSort {
     }
     report();
     output_->put_in_place(team_, *parts_);
+    outcome_.note += own_.remove();
   }
 
   // With -u, positions are those of the own file until now.
@@ -427,16 +398,10 @@ class ClusterSort {
 
   void report() {
     RankReport& own = outcome_.own;
-    own.elements_read = share_;
+    own_.report(own);
     own.elements_written = proof_->output().count;
     own.lost_nan_payloads = output_->lost_nan_payloads();
     own.devices = plan_.devices.size();
-    if (store_) {
-      own.kept_bytes = store_->bytes_kept();
-      own.device_bytes = store_->bytes_in_tier();
-      own.spilled_bytes = store_->bytes_written();
-      own.loaded_bytes = store_->bytes_read();
-    }
     own.peak_resident_bytes = io::peak_resident_bytes();
     outcome_.ranks = gather_reports(team_, own);
   }
@@ -451,15 +416,11 @@ class ClusterSort {
   Job job_;
   std::uint64_t result_ = 0;  // elements of the output
   std::vector<std::byte> header_;
-  std::vector<std::string> folders_;
   Plan plan_;
-  std::uint64_t share_ = 0;  // elements of the input
   std::unique_ptr<ClusterOutput> output_;
   std::optional<Proof> proof_;
-  std::optional<io::TierGroup> tier_;  // of runs on devices
-  std::optional<io::RunStore> store_;
-  std::vector<io::Run> runs_;
-  RunViews views_;
+  OwnRuns own_;
+  RunOrder order_;
   ExchangePlan sizes_;
   std::optional<PartTable> parts_;
   std::vector<Cuts> cuts_;
@@ -475,7 +436,7 @@ std::string explain_on_cluster(Team& team, const Options& options) {
 ClusterOutcome sort_on_cluster(Team& team, const Options& options, std::function<void()>& on_leave,
                                JobProgress* progress) {
   const double begin = now();
-  ClusterOutcome outcome = team.count() == 1 ? sort_alone(team, options, progress)
+  ClusterOutcome outcome = sorts_alone(team, options) ? sort_alone(team, options, progress)
                                              : ClusterSort(team, options, on_leave, progress).run();
   outcome.total_seconds = now() - begin;
   return outcome;

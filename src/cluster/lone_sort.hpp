@@ -9,7 +9,12 @@
 
 namespace gsort::cluster {
 
-// As sort_on_cluster(). Requires: the team is of one process.
+// Runs that a sort by more processes may take over are formed as a cluster forms them.
+[[nodiscard]] inline bool sorts_alone(const Team& team, const Options& options) {
+  return team.count() == 1 && !options.resume;
+}
+
+// As sort_on_cluster(). Requires: sorts_alone().
 [[nodiscard]] ClusterOutcome sort_alone(Team& team, const Options& options, JobProgress* progress);
 
 }  // namespace gsort::cluster

@@ -18,6 +18,8 @@ Json object_of(unsigned rank, const std::string& host, const RankReport& report)
           {"elements_written", report.elements_written},
           {"lost_nan_payloads", report.lost_nan_payloads},
           {"runs", report.runs},
+          {"resumed_runs", report.resumed_runs},
+          {"resumed_elements", report.resumed_elements},
           {"devices", report.devices},
           {"device_bytes", report.device_bytes},
           {"kept_bytes", report.kept_bytes},

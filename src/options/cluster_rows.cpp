@@ -16,41 +16,18 @@ using Text = std::string_view;
 constexpr unsigned kMostSeconds = 1'000'000;
 
 // By long name, or letter.
-constexpr std::string_view kShared[] = {"type",
-                                        "endian",
-                                        "reverse",
-                                        "record",
-                                        "key",
-                                        "skip",
-                                        "output",
-                                        "format",
-                                        "temporary-directory",
-                                        "buffer-size",
-                                        "gpu-memory",
-                                        "parallel",
-                                        "engine",
-                                        "device",
-                                        "direct-io",
-                                        "pack-runs",
-                                        "no-verify",
-                                        "q",
-                                        "v",
-                                        "color",
-                                        "h",
-                                        "help",
-                                        "version",
-                                        "stats",
-                                        "explain",
-                                        "progress",
-                                        "check",
-                                        "C",
-                                        "fingerprint",
-                                        "expect",
-                                        "unique",
-                                        "top",
-                                        "inputs-here",
-                                        "compress",
-                                        "verify-encoding"};
+constexpr std::string_view kShared[] = {"type",        "endian",     "reverse",
+                                        "record",      "key",        "skip",
+                                        "output",      "format",     "temporary-directory",
+                                        "buffer-size", "gpu-memory", "parallel",
+                                        "engine",      "device",     "direct-io",
+                                        "pack-runs",   "no-verify",  "q",
+                                        "v",           "color",      "h",
+                                        "help",        "version",    "stats",
+                                        "explain",     "resume",     "progress",
+                                        "check",       "C",          "fingerprint",
+                                        "expect",      "unique",     "top",
+                                        "inputs-here", "compress",   "verify-encoding"};
 
 // What differs from the help of gsort: by long name.
 struct OwnText {
@@ -73,6 +50,15 @@ constexpr OwnText kOwnTexts[] = {
     {"temporary-directory",
      "Name a local disk: each host keeps the runs of its share there. The default is $TMPDIR, "
      "else /var/tmp."},
+    {"resume",
+     "However the sort ends, completed runs stay in DIR, and the same command goes on with them: "
+     "each process with those in folders that it sees; only what no process sees is formed again. "
+     "The number of processes and the hosts may differ. DIR is a path of each host: on a local "
+     "disk, or on one that all see, so that other hosts can take over. It is created if it does "
+     "not exist; at the end it is empty, and removed if gsort-mpi created it. The output and the "
+     "resources may differ, but an input or a kind of sort that has changed is an error. Every "
+     "run is synced and none stays in memory, so the sort takes longer. 8- and 16-bit keys have "
+     "no runs."},
     {"compress",
      "Needs --parts. Without it, the output's suffix decides (.gz, .bz2, .xz, .zst), else none. "
      "Each file is a series of members, which every tool reads as one file."},

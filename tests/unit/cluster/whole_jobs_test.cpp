@@ -3,7 +3,6 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
-#include <random>
 #include <span>
 #include <string>
 #include <thread>
@@ -17,31 +16,17 @@
 #include "cluster/output/rank_output.hpp"
 #include "pipeline/check_order.hpp"
 #include "unit/cluster/local_peers.hpp"
+#include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::cluster {
 namespace {
 
+using test::bytes_of;
+using test::Keys;
 using test::LocalNetwork;
-using Keys = std::vector<std::uint32_t>;
-
-Options options_of(std::vector<const char*> words) {
-  words.insert(words.begin(), "gsort-mpi");
-  const Environment none = [](const char*) -> const char* { return nullptr; };
-  return parse_options(static_cast<int>(words.size()), words.data(), none, {}, Program::kCluster);
-}
-
-ConstByteSpan bytes_of(const Keys& keys) {
-  return std::as_bytes(std::span(keys));
-}
-
-Keys random_keys(std::size_t count, std::uint32_t below) {
-  std::mt19937 random(static_cast<unsigned>(count));
-  Keys keys(count);
-  std::ranges::generate(keys, [&] { return random() % below; });
-  return keys;
-}
-
+using test::options_of;
+using test::random_keys;
 void run_by(unsigned processes, const std::function<void(Team&)>& job) {
   LocalNetwork network(processes, processes);
   test::run_together(network, [&](Peers& peers) {

@@ -1,0 +1,357 @@
+#include "cluster/runs/kept_runs.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "io/output/shared_file.hpp"
+#include "io/system/sys.hpp"
+#include "pipeline/resumption.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+constexpr std::string_view kPrefix = "gsort-";
+constexpr std::size_t kDigits = 16;
+constexpr std::string_view kMark = "gsort-made-this-folder";
+constexpr mode_t kFolderOfTheOwner = 0700;
+
+bool is_there(const std::string& path) {
+  struct stat facts = {};
+  return io::sys::stat_at(AT_FDCWD, path.c_str(), &facts, 0) == 0;
+}
+
+bool is_name_of_ours(std::string_view name) {
+  return name.size() == kPrefix.size() + kDigits && name.starts_with(kPrefix) &&
+         name.find_first_not_of("0123456789abcdef", kPrefix.size()) == name.npos;
+}
+
+std::string without_slash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+// Of files that a killed process was about to give their names, where files cannot be unnamed.
+void remove_left_names(const std::string& folder) {
+  for (const std::string& name : io::names_with({folder, ""}, ".gsort-")) {
+    io::remove_beside({folder, ""}, name);
+  }
+}
+
+}  // namespace
+
+KeptRuns::KeptRuns(Team& team, const Options& options, io::Manifest wanted,
+                   const OutputRange& readable)
+    : team_(team),
+      options_(options),
+      dir_(without_slash(*options.resume)),
+      manifest_(std::move(wanted)),
+      readable_(readable) {
+  manifest_.has_places = true;
+  if (only_looks()) return;
+  if (io::sys::make_folder(dir_.c_str(), kFolderOfTheOwner) == 0) {
+    try {
+      io::write_record({dir_, ""}, std::string(kMark), "");
+    } catch (const Error&) {
+      io::sys::remove_folder(dir_.c_str());
+      throw;
+    }
+  } else if (errno != EEXIST) {
+    throw Error::from_errno(ErrorKind::kTemporary, "making the folder", errno)
+        .path(dir_)
+        .hint("--resume needs a folder, or a path where one can be created");
+  }
+}
+
+KeptRuns::~KeptRuns() {
+  if (only_looks()) return;
+  try {
+    if (own_ && manifest_.runs.empty()) remove_folder(*own_, manifest_);
+    own_.reset();
+    remove_dir();
+  } catch (const std::exception&) {  // the next sort removes it
+  }
+}
+
+std::string KeptRuns::path_of(const std::string& name) const {
+  return dir_ + "/" + name;
+}
+
+std::string KeptRuns::existing_folder() const {
+  if (is_there(dir_)) return dir_;
+  const std::string above = std::filesystem::path(dir_).parent_path();
+  return above.empty() ? "." : above;
+}
+
+std::vector<std::string> KeptRuns::names() const {
+  if (!is_there(dir_)) return {};
+  if (is_there(io::ResumeFolder::files_of(dir_).front())) {
+    throw Error(ErrorKind::kTemporary, "resuming from", "it holds runs of gsort")
+        .path(dir_)
+        .hint("resume that sort with gsort, or name another folder");
+  }
+  std::vector<std::string> names = io::names_with({dir_, ""}, std::string(kPrefix));
+  std::erase_if(names, [](const std::string& name) { return !is_name_of_ours(name); });
+  return names;
+}
+
+void KeptRuns::look() {
+  for (const std::string& name : names()) look_at(name);
+}
+
+void KeptRuns::look_at(const std::string& name) {
+  const io::ResumeFolder folder(path_of(name), io::ResumeAccess::kRead);
+  const SeenFolder found = seen(name, folder);
+  // Without runs, it was left by a process that had none yet, and is only removed.
+  if (!found.runs.empty()) {
+    try {
+      require_same_job(folder, manifest_);
+      if (found.runs.back().end > readable_.end) {
+        throw folder.refusal("its contents are inconsistent");
+      }
+    } catch (const Error& error) {
+      const Error told = refusal(error, folder.found()->is_committing);
+      if (!options_.inputs_here) throw Error(told);
+      const io::Manifest& manifest = *folder.found();
+      const bool has_our_names =
+          std::ranges::equal(manifest.inputs, manifest_.inputs, {}, &io::ManifestInput::path,
+                             &io::ManifestInput::path);
+      const std::string reason =
+          has_our_names || manifest.inputs.empty()
+              ? told.reason()
+              : fmt::format("it holds runs of {}, which no process reads as its first input",
+                            manifest.inputs.front().path);
+      foreign_.push_back({found, has_our_names, told.path(), reason, told.hint()});
+      return;
+    }
+  }
+  seen_.push_back(found);
+}
+
+SeenFolder KeptRuns::seen(const std::string& name, const io::ResumeFolder& folder) const {
+  SeenFolder seen{name, 0, {}};
+  if (!folder.found()) return seen;
+  seen.store = folder.found()->store;
+  for (const io::ManifestRun& run : folder.found()->runs) {
+    const std::uint64_t first = readable_.begin + run.first_element;
+    seen.runs.push_back({first, first + run.input.count});
+  }
+  return seen;
+}
+
+// The folder is one of several.
+Error KeptRuns::refusal(const Error& error, bool is_committing) const {
+  const std::string all = fmt::format("remove {}/{}*", dir_, kPrefix);
+  return Error(error).hint(
+      is_committing
+          ? fmt::format(
+                "if the output has replaced that input, the sort is complete: {}; otherwise "
+                "{} to start again, or name another folder",
+                all, all)
+          : fmt::format("{} to start again, or name another folder", all));
+}
+
+Message KeptRuns::own_view() const {
+  MessageWriter writer;
+  writer.put(readable_);
+  const Message folders = to_message(seen_);
+  writer.put<std::uint64_t>(folders.size());
+  writer.put_bytes(folders);
+  writer.put<std::uint64_t>(foreign_.size());
+  for (const Foreign& foreign : foreign_) {
+    writer.put_text(foreign.folder.name);
+    writer.put(foreign.folder.store);
+    writer.put(foreign.has_our_names);
+    writer.put_text(foreign.path);
+    writer.put_text(foreign.reason);
+    writer.put_text(foreign.hint);
+  }
+  return writer.take();
+}
+
+Message KeptRuns::tasks_of(const std::vector<Message>& views) const {
+  using Key = std::pair<std::string, std::uint64_t>;
+  std::vector<OutputRange> inputs;
+  std::vector<std::vector<SeenFolder>> seen;
+  std::set<Key> known;
+  std::map<Key, std::pair<bool, Error>> foreign;  // the best reason: whether its names are the same
+  for (unsigned rank = 0; rank < views.size(); ++rank) {
+    MessageReader reader(views[rank]);
+    inputs.push_back(reader.take<OutputRange>());
+    seen.push_back(to_seen_folders(reader.take_bytes(reader.take<std::uint64_t>())));
+    for (const SeenFolder& folder : seen.back()) known.insert({folder.name, folder.store});
+    for (auto left = reader.take<std::uint64_t>(); left > 0; --left) {
+      Key key{reader.take_text(), 0};
+      key.second = reader.take<std::uint64_t>();
+      const bool has_its_names = reader.take<bool>();
+      const std::string path = reader.take_text();
+      const std::string reason = reader.take_text();
+      const Error error =
+          Error(ErrorKind::kUsage, fmt::format("resuming on {} from", team_.name_of(rank)), reason)
+              .path(path)
+              .hint(reader.take_text());
+      const auto found = foreign.try_emplace(key, has_its_names, error).first;
+      if (has_its_names && !found->second.first) found->second = {true, error};
+    }
+  }
+  for (const auto& [folder, refusal] : foreign) {
+    if (!known.contains(folder)) throw Error(refusal.second);  // of inputs that no process has
+  }
+  MessageWriter writer;
+  for (const RunTask& task : share_out(inputs, options_.inputs_here, seen)) put_task(writer, task);
+  return writer.take();
+}
+
+std::vector<OutputRange> KeptRuns::agree() {
+  team_.work([this] { look(); });
+  const std::vector<Message> views = team_.gather(own_view());
+  const Message tasks = team_.broadcast(team_.rank() == 0 ? tasks_of(views) : Message());
+  MessageReader reader(tasks);
+  RunTask own;
+  for (unsigned rank = 0; rank <= team_.rank(); ++rank) own = take_task(reader);
+  team_.work([&] {
+    for (const RunTask::Folder& folder : own.folders) take(folder);
+  });
+  return own.to_form;
+}
+
+void KeptRuns::take(const RunTask::Folder& task) {
+  const io::ResumeAccess access = only_looks() ? io::ResumeAccess::kRead : io::ResumeAccess::kUse;
+  TakenFolder& taken = taken_.emplace_back(path_of(task.name), access, task.runs);
+  const std::optional<io::Manifest>& found = taken.folder.found();
+  const std::uint64_t store = found ? found->store : 0;
+  if (store != task.store || (!task.runs.empty() && task.runs.back() >= found->runs.size())) {
+    throw Error(ErrorKind::kTemporary, "resuming from", "another sort has changed it")
+        .path(taken.folder.path())
+        .hint("wait until the other sort ends, or name another folder");
+  }
+  for (const std::uint64_t run : task.runs) {
+    ++resumed_.runs;
+    resumed_.elements += found->runs[run].input.count;
+    resumed_.block_elements = std::max(resumed_.block_elements, found->block_elements);
+  }
+}
+
+std::vector<PlacedRun> KeptRuns::take_up(const Plan& plan, const Options& options, Proof& proof) {
+  std::vector<PlacedRun> placed;
+  for (TakenFolder& taken : taken_) {
+    if (taken.runs.empty()) continue;
+    const io::Manifest& manifest = *taken.folder.found();
+    taken.folder.open_runs();
+    io::RunStoreOptions store;
+    store.block_elements = manifest.block_elements;
+    store.write_buffers = 1;
+    store.write_buffer_bytes = 1;  // nothing is written
+    store.direct_io = options.direct_io;
+    if (plan.job.element.records) store.records.emplace(*plan.job.element.records);
+    store.persistent = io::PersistentStore{&taken.folder.runs(), taken.folder.runs_end(),
+                                           manifest.store, manifest.next_run};
+    taken.store.emplace(std::vector<std::string>{taken.folder.path()}, plan.element_bytes, store);
+    for (const std::uint64_t number : taken.runs) {
+      const io::ManifestRun& kept = manifest.runs[number];
+      placed.push_back({readable_.begin + kept.first_element, taken.store->find(kept)});
+      proof.add_input_of_before(kept.input);
+    }
+  }
+  return placed;
+}
+
+std::uint64_t KeptRuns::scratch_bytes() const {
+  std::uint64_t most = 0;
+  for (const TakenFolder& taken : taken_) {
+    if (taken.store) most = std::max(most, taken.store->scratch_bytes());
+  }
+  return most;
+}
+
+std::uint64_t KeptRuns::bytes_read() const {
+  std::uint64_t bytes = 0;
+  for (const TakenFolder& taken : taken_) bytes += taken.store ? taken.store->bytes_read() : 0;
+  return bytes;
+}
+
+io::PersistentStore KeptRuns::begin(std::uint64_t block_elements) {
+  const std::string name = fmt::format("{}{:016x}", kPrefix, io::sys::random_number());
+  own_.emplace(path_of(name), io::ResumeAccess::kUse);
+  manifest_.store = io::sys::random_number();
+  manifest_.block_elements = block_elements;
+  own_->begin(manifest_);
+  return {&own_->runs(), own_->runs_end(), manifest_.store, manifest_.next_run};
+}
+
+void KeptRuns::add(io::RunStore& store, const io::Run& run, const Fingerprint& elements,
+                   std::uint64_t first) {
+  manifest_.runs.push_back({run.number(), elements, store.keep(run), first - readable_.begin});
+  manifest_.next_run = run.number() + 1;
+  own_->save(manifest_);
+}
+
+void KeptRuns::expect_commit() {
+  manifest_.is_committing = true;
+  if (own_) own_->save(manifest_);
+  for (TakenFolder& taken : taken_) {
+    if (!taken.folder.found()) continue;
+    io::Manifest manifest = *taken.folder.found();
+    manifest.is_committing = true;
+    taken.folder.save(manifest);
+  }
+}
+
+void KeptRuns::remove_folder(io::ResumeFolder& folder, io::Manifest manifest) const {
+  manifest.folder_is_made = true;
+  manifest.block_elements = std::max<std::uint64_t>(manifest.block_elements, 1);
+  remove_left_names(folder.path());
+  folder.remove(std::move(manifest));
+}
+
+void KeptRuns::remove_all() {
+  for (TakenFolder& taken : taken_) {
+    taken.store.reset();
+    remove_folder(taken.folder, taken.folder.found().value_or(manifest_));
+  }
+  taken_.clear();
+  if (own_) remove_folder(*own_, manifest_);
+  own_.reset();
+}
+
+// If gsort-mpi has made it, and nothing else is in it. Others may do so at the same time, and be
+// done first.
+void KeptRuns::remove_dir() const {
+  try {
+    if (!is_there(path_of(std::string(kMark))) || io::names_with({dir_, ""}, "").size() > 1) return;
+    io::remove_beside({dir_, ""}, std::string(kMark));
+    io::sys::remove_folder(dir_.c_str());
+  } catch (const Error&) {
+  }
+}
+
+std::string KeptRuns::remove() {
+  std::string problem;
+  team_.work([&] {
+    try {
+      remove_all();
+    } catch (const Error& error) {
+      problem = fmt::format("on {}: {}", team_.name_of(team_.rank()), error.what());
+    }
+  });
+  std::string problems;
+  for (const Message& message : team_.gather(std::as_bytes(std::span(problem)))) {
+    if (message.empty()) continue;
+    const std::string_view text(reinterpret_cast<const char*>(message.data()), message.size());
+    problems += fmt::format("gsort-mpi: the output is in place, but runs are left {}\n", text);
+  }
+  team_.meet();  // all have removed theirs
+  team_.work([this] { remove_dir(); });
+  return problems;
+}
+
+}  // namespace gsort::cluster

@@ -1,0 +1,196 @@
+#include "cluster/runs/own_runs.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/prepared_sort.hpp"
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "cluster/message.hpp"
+#include "cluster/part_table.hpp"
+#include "cluster/runs/sizes_here.hpp"
+#include "io/system/memory.hpp"
+#include "options/resume_options.hpp"
+#include "pipeline/form_runs.hpp"
+#include "pipeline/resumption.hpp"
+#include "pipeline/sort_job.hpp"
+#include "pipeline/survey.hpp"
+#include "plan/engine_choice.hpp"
+
+namespace gsort::cluster {
+
+void OwnRuns::share_out(const Job& job, std::uint64_t elements, io::Reader& reader) {
+  reader_ = &reader;
+  element_bytes_ = job.element.bytes();
+  OutputRange readable{0, elements};
+  ranges_ = {{share_begin(elements, team_.rank(), team_.count()),
+              share_begin(elements, team_.rank() + 1, team_.count())}};
+  if (options_.inputs_here) {  // they follow each other by rank
+    const std::uint64_t own = *reader.known_size() / element_bytes_;
+    before_ = own;
+    team_.sum_before(std::span(&before_, 1));
+    readable = {before_, before_ + own};
+    ranges_ = {readable};
+  }
+  if (options_.resume && !is_counted(job)) {
+    io::Manifest wanted;
+    team_.work([&] {
+      wanted = manifest_of(resumable_job(job, options_.input_form, options_.verify), element_bytes_,
+                           reader);
+    });
+    kept_.emplace(team_, options_, std::move(wanted), readable);
+    ranges_ = kept_->agree();
+  }
+  to_read_ = 0;
+  for (const OutputRange& range : ranges_) to_read_ += range.elements();
+  hold_reader(ranges_.empty() ? OutputRange{before_, before_} : ranges_.front());
+}
+
+void OwnRuns::hold_reader(const OutputRange& range) {
+  reader_->end_at((range.end - before_) * element_bytes_);
+  reader_->begin_at((range.begin - before_) * element_bytes_);
+}
+
+// Not the folder of the output, which is on a disk that all hosts share.
+std::vector<std::string> OwnRuns::folders() const {
+  if (kept_) return {kept_->existing_folder()};
+  return temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), "");
+}
+
+io::RunStore& OwnRuns::store(const Plan& plan) {
+  if (store_) return *store_;
+  io::RunStoreOptions options = store_options(plan, options_, tier_);
+  std::vector<std::string> where = folders();
+  if (kept_) {
+    options.persistent = kept_->begin(options.block_elements);
+    where = {kept_->own_folder()};
+  }
+  return store_.emplace(where, plan.element_bytes, options);
+}
+
+// A local sort, but for the merge.
+void OwnRuns::form(const Plan& plan, Proof& proof) {
+  if (kept_) placed_ = kept_->take_up(plan, options_, proof);
+  if (to_read_ > 0) {
+    const io::Arena arena(plan.chunk.arena_bytes, "sorting");
+    for (const OutputRange& range : ranges_) form(plan, proof, arena.bytes(), range);
+  }
+  require_all_read(proof);
+  std::ranges::sort(placed_, {}, &PlacedRun::first);
+  std::vector<io::Run> runs;
+  for (PlacedRun& placed : placed_) {
+    firsts_.push_back(placed.first);
+    runs.push_back(std::move(placed.run));
+  }
+  placed_.clear();
+  put(std::move(runs));
+}
+
+void OwnRuns::form(const Plan& plan, Proof& proof, ByteSpan memory, OutputRange range) {
+  if (range.elements() == 0) return;
+  hold_reader(range);
+  const auto engine = make_engine(plan, engine_shape_of(plan, nullptr), memory);
+  FormContext context{plan, *engine, *reader_, proof, &meter_, nullptr};
+  context.always_runs = true;
+  std::uint64_t first = range.begin;
+  if (kept_) {
+    context.keep = [&](const io::Run& run, const Fingerprint& elements) {
+      kept_->add(*store_, run, elements, first);
+      first += elements.count;
+    };
+  }
+  const OutputMaker none = [](std::optional<std::uint64_t>) -> PieceSink& {
+    throw Error(ErrorKind::kCorrupt, "forming runs", "a chunk was not kept as a run");
+  };
+  const RunStoreMaker here = [&]() -> io::RunStore& { return store(plan); };
+  // A folder that cannot keep runs is an error now, not when the first one is ready.
+  if (kept_) (void)here();
+  std::uint64_t begin = range.begin;
+  for (io::Run& run : form_runs(context, here, none).runs) {
+    const std::uint64_t elements = run.elements();
+    placed_.push_back({begin, std::move(run)});
+    begin += elements;
+  }
+}
+
+void OwnRuns::require_all_read(const Proof& proof) const {
+  reader_->check_unchanged();
+  const std::uint64_t read = proof.input().count;
+  if (read == elements()) return;
+  throw Error(ErrorKind::kCorrupt, "verifying what was read",
+              fmt::format("the share of this host has {} elements, but {} were sorted",
+                          format_count(elements()), format_count(read)));
+}
+
+RunOrder OwnRuns::order(const Job& job) {
+  if (!kept_ || !job.element.records) return {};
+  std::vector<std::uint64_t> all;
+  MessageWriter writer;
+  for (const Message& some : team_.gather(std::as_bytes(std::span(firsts_)))) {
+    for (MessageReader reader(some); !reader.rest().empty();) {
+      all.push_back(reader.take<std::uint64_t>());
+    }
+  }
+  if (!std::ranges::is_sorted(all)) {
+    std::vector<std::uint64_t> runs(all.size());
+    std::iota(runs.begin(), runs.end(), 0);
+    std::ranges::sort(runs, {}, [&](std::uint64_t run) { return all[run]; });
+    writer.put_bytes(std::as_bytes(std::span(runs)));
+  }
+  const Message message = team_.broadcast(writer.take());
+  std::uint64_t first = firsts_.size();
+  team_.sum_before(std::span(&first, 1));
+  RunOrder order;
+  order.places.resize(message.empty() ? 0 : firsts_.size());
+  for (MessageReader reader(message); !reader.rest().empty();) {
+    const auto run = reader.take<std::uint64_t>();
+    const std::uint64_t own = run - first;  // wraps for runs before these
+    if (own < order.places.size()) order.places[own] = order.runs.size();
+    order.runs.push_back(run);
+  }
+  return order;
+}
+
+void OwnRuns::clear() {
+  views_.clear();
+  runs_.clear();
+}
+
+void OwnRuns::put(std::vector<io::Run> runs) {
+  runs_ = std::move(runs);
+  views_ = views_of(runs_);
+}
+
+std::uint64_t OwnRuns::scratch_bytes() const {
+  return std::max(store_ ? store_->scratch_bytes() : 0, kept_ ? kept_->scratch_bytes() : 0);
+}
+
+void OwnRuns::report(RankReport& report) const {
+  report.elements_read = to_read_;
+  report.resumed_runs = resumed().runs;
+  report.resumed_elements = resumed().elements;
+  report.loaded_bytes = kept_ ? kept_->bytes_read() : 0;
+  if (!store_) return;
+  report.kept_bytes = store_->bytes_kept();
+  report.device_bytes = store_->bytes_in_tier();
+  report.spilled_bytes = store_->bytes_written();
+  report.loaded_bytes += store_->bytes_read();
+}
+
+void OwnRuns::expect_commit() {
+  if (kept_) kept_->expect_commit();
+}
+
+std::string OwnRuns::remove() {
+  if (!kept_) return {};
+  clear();
+  store_.reset();
+  return kept_->remove();
+}
+
+}  // namespace gsort::cluster

@@ -1,0 +1,186 @@
+#include "cluster/runs/run_tasks.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "cluster/part_table.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+using Ranges = std::vector<OutputRange>;
+
+// A folder, whoever sees it.
+struct Found {
+  SeenFolder folder;
+  std::vector<std::size_t> viewers;
+  std::size_t server = 0;           // who goes on with it
+  std::vector<std::uint64_t> used;  // of its runs
+
+  [[nodiscard]] std::uint64_t elements() const {
+    std::uint64_t elements = 0;
+    for (const OutputRange& run : folder.runs) elements += run.elements();
+    return elements;
+  }
+};
+
+std::vector<Found> found_in(const std::vector<std::vector<SeenFolder>>& seen) {
+  std::map<std::pair<std::string, std::uint64_t>, Found> by_name;
+  for (std::size_t rank = 0; rank < seen.size(); ++rank) {
+    for (const SeenFolder& folder : seen[rank]) {
+      Found& found = by_name[{folder.name, folder.store}];
+      found.folder = folder;
+      found.viewers.push_back(rank);
+    }
+  }
+  std::vector<Found> all;
+  for (auto& [name, found] : by_name) all.push_back(std::move(found));
+  return all;
+}
+
+// The larger ones first, each to the process that has the fewest elements of those that see it.
+void choose_servers(std::vector<Found>& found, std::size_t processes) {
+  std::ranges::stable_sort(found, std::ranges::greater{}, &Found::elements);
+  std::vector<std::uint64_t> elements(processes);
+  for (Found& each : found) {
+    each.server = *std::ranges::min_element(each.viewers, {},
+                                            [&](std::size_t rank) { return elements[rank]; });
+    elements[each.server] += each.elements();
+  }
+}
+
+// Chooses runs that do not overlap. Returns what lies between them, up to `end`.
+Ranges use_runs(std::vector<Found>& found, std::uint64_t end) {
+  struct Candidate {
+    OutputRange range;
+    Found* of = nullptr;
+    std::uint64_t number = 0;
+  };
+  std::vector<Candidate> candidates;
+  for (Found& each : found) {
+    for (std::uint64_t run = 0; run < each.folder.runs.size(); ++run) {
+      candidates.push_back({each.folder.runs[run], &each, run});
+    }
+  }
+  std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
+    return std::pair(a.range.begin, b.range.end) < std::pair(b.range.begin, a.range.end);
+  });
+  Ranges gaps;
+  std::uint64_t at = 0;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.range.begin < at) continue;
+    if (at < candidate.range.begin) gaps.push_back({at, candidate.range.begin});
+    at = candidate.range.end;
+    candidate.of->used.push_back(candidate.number);
+  }
+  if (at < end) gaps.push_back({at, end});
+  return gaps;
+}
+
+// Of `gaps`, one behind the other, elements [begin, end).
+Ranges stretch_of(const Ranges& gaps, std::uint64_t begin, std::uint64_t end) {
+  Ranges some;
+  std::uint64_t before = 0;
+  for (const OutputRange& gap : gaps) {
+    const std::uint64_t from = std::clamp(begin, before, before + gap.elements());
+    const std::uint64_t to = std::clamp(end, before, before + gap.elements());
+    if (from < to) some.push_back({gap.begin + (from - before), gap.begin + (to - before)});
+    before += gap.elements();
+  }
+  return some;
+}
+
+// Of `gaps`, what lies in `range`.
+Ranges within(const Ranges& gaps, const OutputRange& range) {
+  Ranges some;
+  for (const OutputRange& gap : gaps) {
+    const OutputRange both{std::max(gap.begin, range.begin), std::min(gap.end, range.end)};
+    if (both.begin < both.end) some.push_back(both);
+  }
+  return some;
+}
+
+void put(MessageWriter& to, const Ranges& ranges) {
+  to.put<std::uint64_t>(ranges.size());
+  to.put_bytes(std::as_bytes(std::span(ranges)));
+}
+
+template <class Value>
+std::vector<Value> take_values(MessageReader& from) {
+  std::vector<Value> values;
+  for (auto left = from.take<std::uint64_t>(); left > 0; --left) {
+    values.push_back(from.take<Value>());
+  }
+  return values;
+}
+
+}  // namespace
+
+std::vector<RunTask> share_out(const std::vector<OutputRange>& inputs, bool has_own_inputs,
+                               const std::vector<std::vector<SeenFolder>>& seen) {
+  std::vector<RunTask> tasks(inputs.size());
+  std::vector<Found> found = found_in(seen);
+  choose_servers(found, tasks.size());
+  const Ranges gaps = use_runs(found, inputs.back().end);
+  for (Found& each : found) {
+    tasks[each.server].folders.push_back(
+        {each.folder.name, each.folder.store, std::move(each.used)});
+  }
+  std::uint64_t missing = 0;
+  for (const OutputRange& gap : gaps) missing += gap.elements();
+  const auto processes = static_cast<unsigned>(tasks.size());
+  for (unsigned rank = 0; rank < processes; ++rank) {
+    tasks[rank].to_form = has_own_inputs ? within(gaps, inputs[rank])
+                                         : stretch_of(gaps, share_begin(missing, rank, processes),
+                                                      share_begin(missing, rank + 1, processes));
+  }
+  return tasks;
+}
+
+Message to_message(const std::vector<SeenFolder>& folders) {
+  MessageWriter writer;
+  for (const SeenFolder& folder : folders) {
+    writer.put_text(folder.name);
+    writer.put(folder.store);
+    put(writer, folder.runs);
+  }
+  return writer.take();
+}
+
+std::vector<SeenFolder> to_seen_folders(ConstByteSpan message) {
+  MessageReader reader(message);
+  std::vector<SeenFolder> folders;
+  while (!reader.rest().empty()) {
+    SeenFolder& folder = folders.emplace_back();
+    folder.name = reader.take_text();
+    folder.store = reader.take<std::uint64_t>();
+    folder.runs = take_values<OutputRange>(reader);
+  }
+  return folders;
+}
+
+void put_task(MessageWriter& to, const RunTask& task) {
+  to.put<std::uint64_t>(task.folders.size());
+  for (const RunTask::Folder& folder : task.folders) {
+    to.put_text(folder.name);
+    to.put(folder.store);
+    to.put<std::uint64_t>(folder.runs.size());
+    to.put_bytes(std::as_bytes(std::span(folder.runs)));
+  }
+  put(to, task.to_form);
+}
+
+RunTask take_task(MessageReader& from) {
+  RunTask task;
+  for (auto left = from.take<std::uint64_t>(); left > 0; --left) {
+    RunTask::Folder& folder = task.folders.emplace_back();
+    folder.name = from.take_text();
+    folder.store = from.take<std::uint64_t>();
+    folder.runs = take_values<std::uint64_t>(from);
+  }
+  task.to_form = take_values<OutputRange>(from);
+  return task;
+}
+
+}  // namespace gsort::cluster
