@@ -57,7 +57,8 @@ class Bed:
 
     def start(self, processes: int, *words: str) -> subprocess.Popen:
         """A sort with a process on each of the first hosts, begun on h1. Its messages are in the file `said`."""
-        command = [self.launcher, *self.hosts.processes_on(processes), "./gsort-mpi", "-T", "scratch", *words, "-o", "out"]
+        folder = [] if any(word.startswith("--resume") for word in words) else ["-T", "scratch"]
+        command = [self.launcher, *self.hosts.processes_on(processes), "./gsort-mpi", *folder, *words, "-o", "out"]
         with open(self.folder / "said", "w", encoding="utf-8") as said:
             return subprocess.Popen(self.hosts.entering("h1", *command), cwd=self.folder, env=self.hosts.environment,
                                     stdin=subprocess.DEVNULL, stdout=said, stderr=said)
@@ -387,6 +388,41 @@ def stopped(bed: Bed) -> None:
     require_memory(bed, 24)
 
 
+def resumed(bed: Bed) -> None:
+    """Runs are on disks of their hosts. A process is killed; a sort without its host goes on with those of the others, and is
+    killed, too; then all are there, and one more. Only what nobody sees is formed again."""
+    count = 1_500_000
+    keep = "--resume=scratch/kept"
+    bed.hosts.shape("20mbit")
+    for processes, seen in ((3, 0), (2, count * 2 // 3)):
+        if processes == 3:
+            running = start_exchange(bed, keep)
+        else:
+            has_begun = phases(bed, 2, 8 * count)["exchanging"]
+            running = bed.start(processes, *SMALL, keep, "-v", "in.u64")
+            while not has_begun():
+                if running.poll() is not None:
+                    raise Failed(f"the sort has ended, status {running.returncode}: {bed.said()}")
+                time.sleep(0.01)
+        os.kill(bed.ranks()[-1], signal.SIGKILL)
+        bed.require_failure(running, ENDS_WITHIN)
+        if seen and json.loads((bed.folder / "explained").read_text())["hosts"][0]["resumed_elements"] != seen // 2:
+            raise Failed("the runs of a host are not used there")
+        if not seen:
+            status = bed.finish(bed.start(2, *SMALL, keep, "in.u64", "--explain=json"), 60)
+            (bed.folder / "explained").write_text(bed.said())
+            if status != 0:
+                raise Failed("--explain fails")
+    wanted = bed.expect("in.u64")
+    bed.sort(4, *SMALL, keep, "in.u64", "--stats=stats")
+    bed.require_output(wanted, "the sort after killed ones")
+    ranks = json.loads((bed.folder / "stats").read_text())["ranks"]
+    if sum(rank["resumed_elements"] for rank in ranks) != count or any(rank["elements_read"] for rank in ranks):
+        raise Failed(f"what was there is {ranks}")
+    bed.require_no_process(5)
+    bed.require_nothing_left()
+
+
 def sort_input_of_h2(bed: Bed, *words: str) -> None:
     """By four processes, of which only that on h2 has any input: in.u64."""
     (bed.folder / "empty.u64").write_bytes(b"")
@@ -423,6 +459,7 @@ CASES: dict[str, Callable[[Bed], None]] = {
     "equal_bytes": equal_bytes, "stats": stats, "explained": explained, "memory_limited": memory_limited,
     "one_slow_link": one_slow_link, "all_on_one_host": all_on_one_host,
     "room_for_a_part": room_for_a_part, "scratch_full": scratch_full,
+    "resumed": resumed,
     "link_interrupted": link_interrupted, "link_lost": link_lost, "link_lost_early": link_lost_early,
     "killed": lambda bed: killed(bed, 1)}
 LONG_CASES: dict[str, Callable[[Bed], None]] = {

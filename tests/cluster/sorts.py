@@ -22,6 +22,7 @@ from pathlib import Path
 from bed import Bed, keys, npy
 from inputs_here import check_inputs_here, read_inputs_here
 from network import launcher_of
+from resume import resume
 
 SKIPPED = 77
 TYPES = {"u32": "I", "i32": "i", "u64": "Q", "i64": "q", "f32": "f", "f64": "d"}
@@ -416,7 +417,7 @@ def descendants(process: int) -> list[str]:
 CASES = {case.__name__: case for case in (
     sort_keys, sort_alone, sort_narrow_keys, write_parts, write_encoded_parts, write_one_of_each, write_one_of_each_together,
     read_inputs_here, check_inputs_here, write_the_first, sort_in_place, sort_records,
-    sort_arrays, check, progress, refuse, differ, kill)}
+    sort_arrays, check, progress, refuse, differ, kill, resume)}
 
 
 def main() -> int:
