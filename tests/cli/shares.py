@@ -93,6 +93,29 @@ def killed_and_repeated(sort: Sort) -> int:
     return kills
 
 
+def with_another_number(sort: Sort) -> None:
+    """Some parts are taken, and one is killed; then there are more or fewer of them. Shares stay as many as they were."""
+    for arguments in sort.steps()[0]:
+        sort.run(arguments, check=True)
+    for arguments in sort.steps()[1][1:]:
+        sort.run(arguments, check=True)
+    kill_after(sort, sort.steps()[1][0], sort.chance.uniform(0.0005, 0.03))
+    sort.parts = sort.chance.choice([parts for parts in range(1, 8) if parts != sort.parts])
+    sort.shares += 1
+    folder = {path: path.read_bytes() for path in (sort.folder / "runs0").iterdir()}
+    if sort.run(sort.form(0)) != 2 or any(path.read_bytes() != there for path, there in folder.items()):
+        sys.exit(f"a share of {sort.shares - 1} was taken for one of {sort.shares}")
+    sort.run(sort.form(sort.shares - 1), check=True)
+    if sort.run(sort.take(0)) != 2:
+        sys.exit(f"shares of {sort.shares - 1} and {sort.shares} were merged")
+    shutil.rmtree(sort.folder / f"runs{sort.shares - 1}")
+    sort.shares -= 1
+    for step in sort.steps()[1:]:
+        for arguments in step:
+            sort.run(arguments, check=True)
+    sort.require_output("with another number of parts")
+
+
 def twice_at_once(sort: Sort) -> None:
     with ThreadPoolExecutor(6) as pool:
         for step in sort.steps():
@@ -118,16 +141,18 @@ def main() -> int:
     chance = random.Random(options.seed)
     end = time.monotonic() + options.seconds
     sorts = kills = 0
-    while sorts < 3 or time.monotonic() < end:
+    while sorts < 4 or time.monotonic() < end:
         folder = Path(tempfile.mkdtemp(prefix="gsort-shares-"))
         try:
             elements = chance.choice([0, 20, 100, 5000, 100_000])
             sort = Sort(gsort, folder, chance, elements)
-            way = sorts % 3
+            way = sorts % 4
             if way == 0:
                 plain(sort)
             elif way == 1:
                 kills += killed_and_repeated(sort)
+            elif way == 2:
+                with_another_number(sort)
             else:
                 twice_at_once(sort)
         finally:
