@@ -131,4 +131,10 @@ def refuse_another_sort(bed: Bed, rng: random.Random) -> None:
     done = bed.run(sort.command(3))
     if done.returncode == 0 or "has changed since" not in done.stderr or sort.kept(2) != kept:
         bed.fail("--resume of another input", done)
+    for folder in (sort.folder / "runs").glob("gsort-*"):  # as the message says
+        if folder.is_dir():
+            shutil.rmtree(folder)
+    done = bed.run(sort.command(3))
+    if done.returncode != 0 or (sort.folder / "runs").exists() or bed.left_names():
+        bed.fail(f"--resume after the removal of all runs: left are {bed.left_names()}", done)
     return None
