@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "gsort-";
 constexpr std::size_t kDigits = 16;
-constexpr std::string_view kMark = "gsort-made-this-folder";
+constexpr std::string_view kMark = ".gsort-made-this-folder";
 constexpr mode_t kFolderOfTheOwner = 0700;
 
 bool is_there(const std::string& path) {

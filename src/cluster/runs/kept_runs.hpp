@@ -5,7 +5,7 @@
 // same input looks at all such folders that its processes see, and shares out what is there and
 // what is missing (run_tasks.hpp). It adds nothing to folders of others; at its end it removes them
 // together with its own. So a folder is written by one process, and any number of processes can go
-// on with it. An empty file in DIR says that gsort-mpi made it, and removes it at the end.
+// on with it. An empty hidden file in DIR says that gsort-mpi made it, and removes it at the end.
 //
 // Life: agree(); take_up() gives the runs that are there; begin() and add() tell of new ones;
 // expect_commit() and remove() come before and after the output gets its name. Without remove(),
