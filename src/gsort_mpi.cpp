@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -29,6 +31,7 @@
 #include "io/system/standard_descriptors.hpp"
 #include "options/pages/help.hpp"
 #include "report/style.hpp"
+#include "report/trace.hpp"
 
 namespace gsort {
 namespace {
@@ -113,12 +116,48 @@ std::string lost_nan_payloads_of(const cluster::ClusterOutcome& outcome) {
                      format_count(lost));
 }
 
+constexpr const char* kInPlace =
+    "the sorted output is in place; only this report could not be written";
+
 void write_report(io::Output& output, const std::string& text) {
   try {
     output.write_next(std::as_bytes(std::span(text)));
     output.commit(text.size());
   } catch (const Error& error) {
-    throw Error(error).hint("the sorted output is in place; only this report could not be written");
+    throw Error(error).hint(kInPlace);
+  }
+}
+
+// Together: what each thread of each process did. Rank 0 has the file. Each process has its own
+// clock, which began when its sort did.
+void write_trace_of_all(cluster::Team& team, Meter& meter, std::optional<io::Output>& output) {
+  std::uint64_t written = 0;
+  const WriteText write = [&](std::string_view text) {
+    output->write_next(std::as_bytes(std::span(text)));
+    written += text.size();
+  };
+  meter.end_phase();
+  const std::vector<PhaseRecord> phases = meter.phases();
+  const std::vector<TrackRecord> tracks = meter.tracks();
+  const TraceRequest own{phases, tracks, 0, "gsort-mpi, " + team.name_of(team.rank()),
+                         team.rank() + 1};
+  std::uint64_t lost = meter.lost_spans();
+  team.sum(std::span(&lost, 1));
+  try {
+    if (output) begin_trace(lost, write);
+    team.stream(
+        [&](const auto& put) {
+          write_trace_events(own,
+                             [&](std::string_view text) { put(std::as_bytes(std::span(text))); });
+        },
+        [&](ConstByteSpan piece) {
+          write({reinterpret_cast<const char*>(piece.data()), piece.size()});
+        });
+    if (!output) return;
+    end_trace(write);
+    output->commit(written);
+  } catch (const Error& error) {
+    throw Error(error).hint(kInPlace);
   }
 }
 
@@ -187,15 +226,19 @@ class Process {
       print(stdout, explain_on_cluster(team, options));
       return;
     }
-    if (options.stats) refuse_shared_reports(options, options);  // inputs may be its own
+    if (options.stats || options.trace)
+      refuse_shared_reports(options, options);  // inputs may be its own
     // Opened at once, so that what is wrong with it is known before anything is sorted.
     std::optional<io::Output> stats;
+    std::optional<io::Output> trace;
     if (team.rank() == 0 && options.stats) stats.emplace(*options.stats);
+    if (team.rank() == 0 && options.trace) trace.emplace(*options.trace);
     const bool is_watched = begin_progress(team, options);
     const cluster::ClusterOutcome outcome =
         sort_on_cluster(team, options, on_leave_, is_watched ? &job_progress_ : nullptr);
     if (progress_) progress_->done(outcome.bytes);
     progress_.reset();
+    if (options.trace) write_trace_of_all(team, *outcome.meter, trace);
     if (team.rank() != 0) return;
     if (stats) write_report(*stats, cluster_stats(team, outcome, options));
     put_to_stderr(outcome.note);

@@ -410,8 +410,8 @@ class ClusterSort {
   const Options& options_;
   std::function<void()>& on_leave_;
   JobProgress* progress_;
-  Meter meter_;
-  ClusterOutcome outcome_;
+  ClusterOutcome outcome_{options_.trace.has_value()};
+  Meter& meter_ = *outcome_.meter;
   std::optional<io::Reader> reader_;
   Job job_;
   std::uint64_t result_ = 0;  // elements of the output

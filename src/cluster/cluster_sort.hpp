@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "base/meter.hpp"
 #include "cluster/cuts/cuts.hpp"
 #include "cluster/exchange.hpp"
 #include "cluster/job_progress.hpp"
@@ -37,6 +39,9 @@ struct RankReport {
 };
 
 struct ClusterOutcome {
+  explicit ClusterOutcome(bool keeps_spans)
+      : meter(std::make_unique<Meter>(keeps_spans ? Meter::Keep::kSpans : Meter::Keep::kTotals)) {}
+
   std::uint64_t elements = 0;  // of all
   std::uint64_t bytes = 0;
   std::uint64_t runs = 0;          // of all
@@ -47,7 +52,8 @@ struct ClusterOutcome {
   RankReport own;                 // of this process
   std::vector<RankReport> ranks;  // in rank 0: of all
   double total_seconds = 0;
-  std::string note;  // on types; for standard error
+  std::string note;              // on types; for standard error
+  std::unique_ptr<Meter> meter;  // of this process
 };
 
 // Together, with the same options. Returns what sort_on_cluster() would do, in rank 0, as

@@ -82,7 +82,8 @@ ClusterOutcome sort_alone(Team& team, const Options& options, JobProgress* progr
   std::vector<io::Output> outputs;
   outputs.emplace_back(*alone.output, io::OutputOptions{alone.direct_io, options.parts});
   PreparedSort prepared(alone, job, reader, std::move(outputs));
-  Meter meter;
+  ClusterOutcome outcome(alone.trace.has_value());
+  Meter& meter = *outcome.meter;
   std::optional<Outcome> done;
   const auto run = [&] { done = prepared.run(&meter); };
   if (progress == nullptr) {
@@ -92,7 +93,6 @@ ClusterOutcome sort_alone(Team& team, const Options& options, JobProgress* progr
     const ReportsEnd end(team);
     team.work(run);
   }
-  ClusterOutcome outcome;
   outcome.note = note_of_types(alone, job);
   outcome.elements = done->elements;
   outcome.bytes = done->bytes;

@@ -210,6 +210,30 @@ Message Team::join(Message own, const Join& join) {
   return own;
 }
 
+// Each piece is asked for. An empty one is the last.
+void Team::stream(const Pieces& own, const std::function<void(ConstByteSpan)>& heard) {
+  const std::uint32_t number = next_number_++;
+  if (rank() == 0) {
+    own(heard);
+    for (unsigned from = 1; from < count(); ++from) {
+      for (Message piece{std::byte{}}; !piece.empty();) {
+        send_whole(from, number, {});
+        piece = take_whole(from, number);
+        if (!piece.empty()) heard(piece);
+      }
+    }
+    return;
+  }
+  const auto put = [&](ConstByteSpan piece) {
+    (void)take_whole(0, number);
+    send_whole(0, number, piece);
+  };
+  own([&](ConstByteSpan piece) {
+    if (!piece.empty()) put(piece);
+  });
+  put({});
+}
+
 Message Team::broadcast(ConstByteSpan bytes) {
   Message message(bytes.begin(), bytes.end());
   pass_down(message, next_number_++);

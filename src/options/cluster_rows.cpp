@@ -16,18 +16,43 @@ using Text = std::string_view;
 constexpr unsigned kMostSeconds = 1'000'000;
 
 // By long name, or letter.
-constexpr std::string_view kShared[] = {"type",        "endian",     "reverse",
-                                        "record",      "key",        "skip",
-                                        "output",      "format",     "temporary-directory",
-                                        "buffer-size", "gpu-memory", "parallel",
-                                        "engine",      "device",     "direct-io",
-                                        "pack-runs",   "no-verify",  "q",
-                                        "v",           "color",      "h",
-                                        "help",        "version",    "stats",
-                                        "explain",     "resume",     "progress",
-                                        "check",       "C",          "fingerprint",
-                                        "expect",      "unique",     "top",
-                                        "inputs-here", "compress",   "verify-encoding"};
+constexpr std::string_view kShared[] = {"type",
+                                        "endian",
+                                        "reverse",
+                                        "record",
+                                        "key",
+                                        "skip",
+                                        "output",
+                                        "format",
+                                        "temporary-directory",
+                                        "buffer-size",
+                                        "gpu-memory",
+                                        "parallel",
+                                        "engine",
+                                        "device",
+                                        "direct-io",
+                                        "pack-runs",
+                                        "no-verify",
+                                        "q",
+                                        "v",
+                                        "color",
+                                        "h",
+                                        "help",
+                                        "version",
+                                        "stats",
+                                        "trace",
+                                        "explain",
+                                        "resume",
+                                        "progress",
+                                        "check",
+                                        "C",
+                                        "fingerprint",
+                                        "expect",
+                                        "unique",
+                                        "top",
+                                        "inputs-here",
+                                        "compress",
+                                        "verify-encoding"};
 
 // What differs from the help of gsort: by long name.
 struct OwnText {
@@ -66,6 +91,10 @@ constexpr OwnText kOwnTexts[] = {
      "Rank 0 shows how far all processes are, and the slowest. auto: if its standard error is a "
      "terminal, after the first second; most launchers make it a pipe. always: also elsewhere, one "
      "line per second, the last of which says done. json: the same as JSON, one object per line."},
+    {"stats", "Of all processes: runs, bytes, memory, seconds of each phase, and waits."},
+    {"trace",
+     "In Chrome's trace format; each process is one of the trace. Uses up to 32 MiB of memory of "
+     "each beyond -S."},
     {"buffer-size",
      "Of each process: 512M, 4G, or 50% of the host's memory. The default is half of the available "
      "memory, within the container's limits."},

@@ -16,17 +16,16 @@ constexpr unsigned kPhaseTrack = 0;  // threads follow
 // Puts events into an array, and full pieces to where they go.
 class EventWriter {
  public:
-  explicit EventWriter(const std::function<void(std::string_view)>& write) : write_(write) {}
+  EventWriter(const TraceRequest& request, const WriteText& write)
+      : process_(request.number), is_first_(request.number == 1), write_(write) {}
 
-  void text(std::string_view text) {
-    text_ += text;
-    if (text_.size() >= kPieceBytes) flush();
-  }
+  [[nodiscard]] unsigned process() const { return process_; }
 
   void event(const std::string& object) {
-    text(is_first_ ? "\n" : ",\n");
+    text_ += is_first_ ? "\n" : ",\n";
     is_first_ = false;
-    text(object);
+    text_ += object;
+    if (text_.size() >= kPieceBytes) flush();
   }
 
   void flush() {
@@ -35,28 +34,30 @@ class EventWriter {
   }
 
  private:
-  const std::function<void(std::string_view)>& write_;
+  const unsigned process_;
+  bool is_first_;
+  const WriteText& write_;
   std::string text_;
-  bool is_first_ = true;
 };
 
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string naming_event(std::string_view what, unsigned track, const std::string& name) {
-  return fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"{}","args":{{"name":{}}}}})", track,
-                     what, quoted(name));
+std::string naming_event(std::string_view what, unsigned process, unsigned track,
+                         const std::string& name) {
+  return fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"name":{}}}}})", process,
+                     track, what, quoted(name));
 }
 
 // Names and categories are words of our own: nothing in them needs quoting.
-std::string span_event(std::string_view name, std::string_view category, unsigned track,
-                       std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t bytes,
-                       const std::string& device = "") {
+std::string span_event(std::string_view name, std::string_view category, unsigned process,
+                       unsigned track, std::uint64_t begin_ns, std::uint64_t end_ns,
+                       std::uint64_t bytes, const std::string& device = "") {
   return fmt::format(
-      R"({{"ph":"X","pid":1,"tid":{},"name":"{}","cat":"{}","ts":{}.{:03},"dur":{}.{:03},)"
+      R"({{"ph":"X","pid":{},"tid":{},"name":"{}","cat":"{}","ts":{}.{:03},"dur":{}.{:03},)"
       R"("args":{{"bytes":{}{}}}}})",
-      track, name, category, begin_ns / 1000, begin_ns % 1000, (end_ns - begin_ns) / 1000,
+      process, track, name, category, begin_ns / 1000, begin_ns % 1000, (end_ns - begin_ns) / 1000,
       (end_ns - begin_ns) % 1000, bytes, device);
 }
 
@@ -65,7 +66,7 @@ std::string device_argument(const SpanRecord& span) {
 }
 
 void write_track(EventWriter& writer, unsigned number, const TrackRecord& track) {
-  writer.event(naming_event("thread_name", number, track_name(track)));
+  writer.event(naming_event("thread_name", writer.process(), number, track_name(track)));
   // Outer spans end after those inside them, but begin before: viewers want them by beginning.
   std::vector<const SpanRecord*> spans;
   for (const SpanRecord& span : track) spans.push_back(&span);
@@ -75,10 +76,9 @@ void write_track(EventWriter& writer, unsigned number, const TrackRecord& track)
   for (const SpanRecord* const span : spans) {
     const std::string_view stage = name_of(span->stage);
     const std::string device = device_argument(*span);
-    writer.event(span->is_wait ? span_event(fmt::format("{} waits", stage), "wait", number,
-                                            span->begin_ns, span->end_ns, span->bytes, device)
-                               : span_event(stage, "stage", number, span->begin_ns, span->end_ns,
-                                            span->bytes, device));
+    writer.event(span_event(span->is_wait ? fmt::format("{} waits", stage) : std::string(stage),
+                            span->is_wait ? "wait" : "stage", writer.process(), number,
+                            span->begin_ns, span->end_ns, span->bytes, device));
   }
 }
 
@@ -117,21 +117,32 @@ std::string track_name(const TrackRecord& track) {
   return names.empty() ? "waiting" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-void write_trace(const TraceRequest& request, const std::function<void(std::string_view)>& write) {
-  EventWriter writer(write);
-  writer.text(
-      fmt::format(R"({{"displayTimeUnit":"ms","otherData":{{"lost_spans":{}}},"traceEvents":[)",
-                  request.lost_spans));
-  writer.event(naming_event("process_name", kPhaseTrack, request.process));
-  writer.event(naming_event("thread_name", kPhaseTrack, "phases"));
+void begin_trace(std::uint64_t lost_spans, const WriteText& write) {
+  write(fmt::format(R"({{"displayTimeUnit":"ms","otherData":{{"lost_spans":{}}},"traceEvents":[)",
+                    lost_spans));
+}
+
+void write_trace_events(const TraceRequest& request, const WriteText& write) {
+  EventWriter writer(request, write);
+  writer.event(naming_event("process_name", request.number, kPhaseTrack, request.process));
+  writer.event(naming_event("thread_name", request.number, kPhaseTrack, "phases"));
   for (const PhaseRecord& phase : request.phases) {
-    writer.event(span_event(name_of(phase.phase), "phase", kPhaseTrack, phase.begin_ns,
-                            phase.end_ns, phase.total_bytes));
+    writer.event(span_event(name_of(phase.phase), "phase", request.number, kPhaseTrack,
+                            phase.begin_ns, phase.end_ns, phase.total_bytes));
   }
   unsigned number = kPhaseTrack;
   for (const TrackRecord& track : request.tracks) write_track(writer, ++number, track);
-  writer.text("\n]}\n");
   writer.flush();
+}
+
+void end_trace(const WriteText& write) {
+  write("\n]}\n");
+}
+
+void write_trace(const TraceRequest& request, const WriteText& write) {
+  begin_trace(request.lost_spans, write);
+  write_trace_events(request, write);
+  end_trace(write);
 }
 
 }  // namespace gsort

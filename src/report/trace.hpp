@@ -18,10 +18,18 @@ struct TraceRequest {
   std::span<const TrackRecord> tracks;
   std::uint64_t lost_spans = 0;
   std::string process;  // what the process is called in the trace
+  unsigned number = 1;  // of the process, from 1 on
 };
 
-// Hands the text to `write` in parts of moderate size: a trace may be larger than memory allows.
-void write_trace(const TraceRequest& request, const std::function<void(std::string_view)>& write);
+// All hand the text to `write` in parts of moderate size: a trace may be larger than memory allows.
+using WriteText = std::function<void(std::string_view)>;
+void write_trace(const TraceRequest& request, const WriteText& write);
+
+// A trace of several processes is made of these, the events of each in the order of their numbers.
+// The lost spans are those of all.
+void begin_trace(std::uint64_t lost_spans, const WriteText& write);
+void write_trace_events(const TraceRequest& request, const WriteText& write);
+void end_trace(const WriteText& write);
 
 // "read, partition": the stages in which a track has spent most of its time.
 [[nodiscard]] std::string track_name(const TrackRecord& track);

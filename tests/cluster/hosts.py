@@ -191,7 +191,7 @@ def fields_of(value: object, name: str = "") -> set[str]:
 def stats(bed: Bed) -> None:
     """The report of all hosts says what happened, and the guide describes it."""
     bed.write_keys("in.u64", 300_000)
-    bed.sort(3, *SMALL, "in.u64", "--stats=stats")
+    bed.sort(3, *SMALL, "in.u64", "--stats=stats", "--trace=trace")
     report = json.loads((bed.folder / "stats").read_text())
     ranks = report["ranks"]
     if [rank["host"] for rank in ranks] != bed.hosts.names[:3]:
@@ -206,6 +206,16 @@ def stats(bed: Bed) -> None:
     described = set(re.findall(r"`([a-z_.\[\]]+)`", re.search(r"\| field \|.*?\n\n", GUIDE.read_text(), re.S)[0]))
     if described != fields_of(report):
         raise Failed(f"described or written, but not both: {described ^ fields_of(report)}")
+    events = json.loads((bed.folder / "trace").read_text())["traceEvents"]
+    named = [event["args"]["name"] for event in events if event["name"] == "process_name"]
+    if named != [f"gsort-mpi, h{rank + 1} (rank {rank})" for rank in range(3)]:
+        raise Failed(f"the processes of the trace are {named}")
+    for process in (1, 2, 3):
+        read = sum(event["args"]["bytes"] for event in events
+                   if event["pid"] == process and (event["name"], event.get("cat")) == ("read", "stage"))
+        phases = {event["name"] for event in events if event["pid"] == process and event.get("cat") == "phase"}
+        if read != 800_000 or phases != {"read", "merge", "sync"}:
+            raise Failed(f"the trace of process {process} has {read} bytes that were read, and the phases {phases}")
 
 
 def explained(bed: Bed) -> None:

@@ -91,6 +91,34 @@ TEST(Team, GathersInTheOrderOfRanksAndKnowsAllHosts) {
   }
 }
 
+TEST(Team, StreamsThePiecesOfOneProcessAfterTheOther) {
+  for (unsigned count = 1; count <= 5; ++count) {
+    LocalNetwork network(count, count);
+    Message heard;
+    expect_no_verdict(verdicts_of(network, [&](Team& team) {
+      for (int round = 0; round < 2; ++round) {
+        team.stream(
+            [&](const auto& put) {
+              for (std::size_t piece = 0; piece < team.rank() + 1; ++piece) {
+                put(Message(piece * 70'000, std::byte(team.rank())));
+              }
+            },
+            [&](ConstByteSpan piece) {
+              EXPECT_EQ(team.rank(), 0);
+              heard.insert(heard.end(), piece.begin(), piece.end());
+            });
+      }
+    }));
+    Message wanted;
+    for (int round = 0; round < 2; ++round) {
+      for (std::size_t rank = 0; rank < count; ++rank) {
+        wanted.insert(wanted.end(), rank * (rank + 1) / 2 * 70'000, std::byte(rank));
+      }
+    }
+    EXPECT_TRUE(heard == wanted) << count << " processes";
+  }
+}
+
 TEST(Team, EndsEverybodyWithTheFirstError) {
   for (unsigned failing = 0; failing < 5; ++failing) {
     LocalNetwork network(5, failing);

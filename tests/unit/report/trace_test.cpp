@@ -69,6 +69,23 @@ TEST(Trace, SaysHowManySpansItLacks) {
   EXPECT_EQ(trace_of({}, {}, 17).at("otherData").at("lost_spans"), 17);
 }
 
+TEST(Trace, HoldsSeveralProcesses) {
+  std::string text;
+  const WriteText write = [&](std::string_view piece) { text += piece; };
+  begin_trace(3, write);
+  for (const unsigned number : {1U, 2U, 3U}) {
+    const std::vector<TrackRecord> tracks(1, {SpanRecord{number, 10, 0, Stage::kRead, false}});
+    write_trace_events({{}, tracks, 0, "process " + std::to_string(number), number}, write);
+  }
+  end_trace(write);
+  const Json events = Json::parse(text).at("traceEvents");
+  std::vector<unsigned> processes;
+  for (const Json& event : events) {
+    if (event.at("ph") == "X") processes.push_back(event.at("pid"));
+  }
+  EXPECT_EQ(processes, (std::vector<unsigned>{1, 2, 3}));
+}
+
 TEST(Trace, ComesInPieces) {
   TrackRecord track;
   for (std::uint64_t i = 0; i < 5'000; ++i) track.push_back({i, i + 1, i, Stage::kRead, false});
