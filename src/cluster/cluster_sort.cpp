@@ -230,7 +230,7 @@ class ClusterSort {
       job.unique = false;
       machine.output = std::nullopt;
     }
-    plan_ = plan_with_output(job, machine, output_bytes());
+    plan_ = plan_of_host(job, machine, output_bytes());
     if (counts_distinct()) add_run(plan_, machine, most_distinct());
     return machine;
   }

@@ -55,6 +55,18 @@ Plan plan_with_output(const Job& job, const Machine& machine, std::uint64_t outp
   return plan;
 }
 
+Plan plan_of_host(const Job& job, const Machine& machine,
+                  std::optional<std::uint64_t> output_bytes) {
+  try {
+    return output_bytes ? plan_with_output(job, machine, *output_bytes) : make_plan(job, machine);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUsage) throw;
+    throw Error(ErrorKind::kResource, error.operation(), error.reason())
+        .path(error.path())
+        .hint(error.hint());
+  }
+}
+
 void add_run(Plan& plan, const Machine& machine, std::uint64_t elements) {
   Plan with_run = plan;
   with_run.elements = checked_sum(plan.elements, elements);

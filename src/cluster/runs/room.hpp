@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,11 @@ namespace gsort::cluster {
 // Throws: as that.
 [[nodiscard]] Plan plan_with_output(const Job& job, const Machine& machine,
                                     std::uint64_t output_bytes);
+
+// As this or, without `output_bytes`, as make_plan(). Throws: as these, but Error(kResource) for
+// what this machine cannot do, which another might: Team then names the host.
+[[nodiscard]] Plan plan_of_host(const Job& job, const Machine& machine,
+                                std::optional<std::uint64_t> output_bytes);
 
 // One more run, of at most so many elements, comes beside those of the plan. None where keys are
 // counted. Throws: as require_disk_space; Error(kResource) where 64 bits cannot count the bytes.

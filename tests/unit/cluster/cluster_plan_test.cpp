@@ -214,6 +214,21 @@ TEST(Room, IsThatOfTheOutputAndNotOfTheInput) {
   EXPECT_THROW((void)plan_with_output(job, machine, 0), Error);
 }
 
+// Of these an error tells the host: another one may have what this one lacks.
+TEST(Room, IsTheResourceOfAHost) {
+  const Machine machine = test::invented_machine(kGiB, 4, 16 * kGiB);
+  for (const char* const memory : {"64G", "1M"}) {
+    try {
+      (void)plan_of_host(job_of_share({KeyType::kU64}, memory), machine, std::nullopt);
+      ADD_FAILURE() << "a plan with -S " << memory;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kResource);
+      EXPECT_NE(std::string(error.what()).find("-S"), std::string::npos);
+      EXPECT_FALSE(error.hint().empty());
+    }
+  }
+}
+
 TEST(Room, OfTheOutputIsThatOfEachPart) {
   const Job job = job_of_share({KeyType::kU64}, "64M");
   Options options;
