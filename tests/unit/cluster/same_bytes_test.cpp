@@ -1,0 +1,206 @@
+// gsort-mpi by threads of one process: for every number of processes, distribution and kind of
+// elements, the bytes are those of a stable sort, and every process writes its exact share.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cluster/cluster_sort.hpp"
+#include "cluster/part_table.hpp"
+#include "unit/cluster/local_peers.hpp"
+#include "unit/io/support.hpp"
+
+namespace gsort::cluster {
+namespace {
+
+using test::LocalNetwork;
+using Bytes = std::vector<std::byte>;
+
+// The key of place i of n.
+struct Distribution {
+  const char* name;
+  std::function<std::uint64_t(std::uint64_t i, std::uint64_t n, std::mt19937_64& random)> key;
+};
+
+std::uint64_t skewed(std::mt19937_64& random) {
+  const double place = static_cast<double>(random() >> 11) * 0x1p-53;
+  return static_cast<std::uint64_t>(std::pow(1e9, place));  // small ones are frequent
+}
+
+const std::vector<Distribution>& distributions() {
+  static const std::vector<Distribution> kAll = {
+      {"random", [](auto, auto, auto& random) { return random(); }},
+      {"equal", [](auto, auto, auto&) { return 7; }},
+      {"few", [](auto, auto, auto& random) { return random() % 3; }},
+      {"sorted", [](auto i, auto, auto&) { return i; }},
+      {"reversed", [](auto i, auto n, auto&) { return n - i; }},
+      {"saw", [](auto i, auto, auto&) { return i % 97; }},
+      {"organ pipe", [](auto i, auto n, auto&) { return std::min(i, n - i); }},
+      {"greatest", [](auto i, auto, auto&) { return ~(i % 2); }},
+      {"skewed", [](auto, auto, auto& random) { return skewed(random); }},
+      {"one far key", [](auto i, auto n, auto&) { return i == n / 2 ? 1ULL << 62 : i % 5; }},
+      {"almost sorted", [](auto i, auto, auto& random) { return i + random() % 20; }},
+      // All processes need the same sender at the same time.
+      {"by sender",
+       [](auto i, auto n, auto& random) { return i * 8 / (n + 1) * 1000 + random() % 9; }}};
+  return kAll;
+}
+
+struct Kind {
+  const char* name;
+  std::vector<const char*> words;
+  std::size_t bytes;
+  std::function<void(std::byte* element, std::uint64_t key)> put;
+  std::function<bool(const std::byte* a, const std::byte* b)> less;
+};
+
+template <class Key>
+Key at(const std::byte* element) {
+  Key key;
+  std::memcpy(&key, element, sizeof key);
+  return key;
+}
+
+template <class Key>
+Kind numbers(const char* name) {
+  return {name,
+          {"-t", name},
+          sizeof(Key),
+          [](std::byte* element, std::uint64_t key) {
+            const auto number = static_cast<Key>(key);
+            std::memcpy(element, &number, sizeof number);
+          },
+          [](const std::byte* a, const std::byte* b) { return at<Key>(a) < at<Key>(b); }};
+}
+
+// The keys are 4 of 12 bytes; the others number the records.
+Kind records() {
+  return {"records",
+          {"--record=12", "--key=0:u32"},
+          12,
+          [next = std::uint64_t{0}](std::byte* element, std::uint64_t key) mutable {
+            const auto few = static_cast<std::uint32_t>(key % 1000);
+            std::memcpy(element, &few, sizeof few);
+            std::memcpy(element + sizeof few, &next, sizeof next);
+            ++next;
+          },
+          [](const std::byte* a, const std::byte* b) {
+            return at<std::uint32_t>(a) < at<std::uint32_t>(b);
+          }};
+}
+
+Bytes array_header(std::size_t count) {
+  std::string text =
+      "{'descr': '<u8', 'fortran_order': False, 'shape': (" + std::to_string(count) + ",), }";
+  text.resize(117, ' ');
+  text = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + text + "\n";
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+Bytes sorted(const Bytes& elements, const Kind& kind) {
+  std::vector<const std::byte*> order;
+  for (std::size_t at = 0; at < elements.size(); at += kind.bytes) order.push_back(&elements[at]);
+  std::ranges::stable_sort(order, kind.less);
+  Bytes result;
+  for (const std::byte* const element : order) {
+    result.insert(result.end(), element, element + kind.bytes);
+  }
+  return result;
+}
+
+Options options_of(std::vector<const char*> words) {
+  words.insert(words.begin(), "gsort-mpi");
+  const Environment none = [](const char*) -> const char* { return nullptr; };
+  return parse_options(static_cast<int>(words.size()), words.data(), none, {}, Program::kCluster);
+}
+
+// How many elements each process has written.
+std::vector<std::uint64_t> sort_by(unsigned processes, const Options& options) {
+  std::vector<std::uint64_t> written;
+  LocalNetwork network(processes, processes);
+  test::run_together(network, [&](Peers& peers) {
+    Team team(peers, {});
+    const auto verdict = team.run_job([&] {
+      std::function<void()> on_leave;
+      const ClusterOutcome outcome = sort_on_cluster(team, options, on_leave, nullptr);
+      for (const RankReport& rank : outcome.ranks) written.push_back(rank.elements_written);
+    });
+    EXPECT_FALSE(verdict) << verdict->text;
+  });
+  return written;
+}
+
+class SameBytes : public testing::TestWithParam<unsigned> {
+ protected:
+  void expect_same(const Kind& kind, const Distribution& distribution, std::size_t count,
+                   bool is_array = false) {
+    const std::string what = std::string(kind.name) + (is_array ? " of an array, " : ", ") +
+                             distribution.name + ", " + std::to_string(count);
+    std::mt19937_64 random(count);
+    Bytes elements(count * kind.bytes);
+    for (std::size_t i = 0; i < count; ++i) {
+      kind.put(elements.data() + i * kind.bytes, distribution.key(i, count, random));
+    }
+    const Bytes header = is_array ? array_header(count) : Bytes();
+    const auto whole = [&](const Bytes& content) {
+      Bytes file = header;
+      file.insert(file.end(), content.begin(), content.end());
+      return file;
+    };
+    const std::string suffix = is_array ? ".npy" : ".dat";
+    const std::string input = folder_ / ("in" + suffix);
+    const std::string output = folder_ / ("out" + suffix);
+    io::test::write_file(input, whole(elements));
+    std::vector<const char*> words = kind.words;
+    if (is_array) words.clear();
+    for (const char* const word :
+         {"-S", "24M", "--parallel=1", input.c_str(), "-o", output.c_str()}) {
+      words.push_back(word);
+    }
+    const std::vector<std::uint64_t> written = sort_by(GetParam(), options_of(words));
+    EXPECT_TRUE(io::test::read_file(output) == whole(sorted(elements, kind))) << what;
+    ASSERT_EQ(written.size(), GetParam()) << what;
+    for (unsigned rank = 0; rank < GetParam(); ++rank) {
+      EXPECT_EQ(written[rank],
+                share_begin(count, rank + 1, GetParam()) - share_begin(count, rank, GetParam()))
+          << what << ", rank " << rank;
+    }
+  }
+
+  io::test::TempFolder folder_;
+};
+
+TEST_P(SameBytes, OfEveryDistributionAndKind) {
+  constexpr std::size_t kCount = 4001;
+  ASSERT_EQ(distributions().size(), 12);
+  for (const Distribution& distribution : distributions()) {
+    expect_same(numbers<std::uint32_t>("u32"), distribution, kCount);
+    expect_same(numbers<std::uint64_t>("u64"), distribution, kCount);
+    expect_same(numbers<double>("f64"), distribution, kCount);
+    expect_same(records(), distribution, kCount);
+    expect_same(numbers<std::uint64_t>("u64"), distribution, kCount, true);
+  }
+}
+
+TEST_P(SameBytes, OfFewElements) {
+  for (const std::size_t count : {0U, 1U, 2U, 5U, 1000U}) {
+    for (const std::size_t place : {0U, 1U, 2U}) {
+      expect_same(numbers<std::uint32_t>("u32"), distributions()[place], count);
+      expect_same(numbers<double>("f64"), distributions()[place], count);
+      expect_same(records(), distributions()[place], count);
+      expect_same(numbers<std::uint64_t>("u64"), distributions()[place], count, true);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Processes, SameBytes, testing::Values(1U, 2U, 3U, 4U, 7U, 8U));
+
+}  // namespace
+}  // namespace gsort::cluster
