@@ -2,9 +2,11 @@
 // gsort, the only place that exits.
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -13,6 +15,8 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "app/answers.hpp"
 #include "app/console.hpp"
@@ -28,6 +32,7 @@
 #include "cluster/team.hpp"
 #include "io/input/name_list.hpp"
 #include "io/output/output.hpp"
+#include "io/system/host_facts.hpp"
 #include "io/system/standard_descriptors.hpp"
 #include "options/pages/help.hpp"
 #include "report/style.hpp"
@@ -90,6 +95,55 @@ Options options_of(const Command& command, unsigned processes = 1) {
                                   io::read_name_list, Program::kCluster);
   if (options.parts) options.split_output = processes;
   return options;
+}
+
+// All words but the inputs that each process may have for itself: of equal words, the last ones.
+std::vector<std::string> common_words(const Command& command, bool inputs_here) {
+  std::vector<std::string> words(command.words.begin() + 1, command.words.end());
+  if (!inputs_here) return words;
+  for (const std::string& input : options_of(command).inputs) {
+    const auto found = std::ranges::find(words.rbegin(), words.rend(), input);
+    if (found != words.rend()) words.erase(std::next(found).base());  // not of a list of names
+  }
+  return words;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+// A launcher may pass rank 0's variables on to nobody: those that are not set do not count.
+void require_same_command(const cluster::Team& team, const Command& first, const Command& own,
+                          bool inputs_here) {
+  std::string wanted = joined(common_words(first, inputs_here));
+  std::string found = joined(common_words(own, inputs_here));
+  std::string what = "the options";
+  for (const auto& [name, value] : own.variables) {
+    const auto of_first = first.variables.find(name);
+    if (wanted != found || (of_first != first.variables.end() && of_first->second == value)) {
+      continue;
+    }
+    what = "the variable " + name;
+    wanted = of_first == first.variables.end() ? "" : of_first->second;
+    found = value;
+  }
+  if (wanted == found) return;
+  throw Error(ErrorKind::kUsage, "comparing " + what,
+              fmt::format("'{}' on {}, '{}' on {}", wanted, team.name_of(0), found,
+                          team.name_of(team.rank())))
+      .hint(inputs_here ? "give all processes the same options; only their inputs may differ"
+                        : "give all processes the same command; TMPDIR may differ between hosts");
+}
+
+// MPI has a connection to each other process, and files of its own.
+void require_open_files(const Options& options, unsigned processes) {
+  constexpr std::uint64_t kOwn = 40;
+  const std::uint64_t needed = kOwn + processes + options.inputs.size();
+  const std::uint64_t limit = io::host_facts().open_files;
+  if (limit >= needed) return;
+  throw Error(ErrorKind::kResource, "opening files",
+              fmt::format("a process needs {}, and the limit is {}", needed, limit))
+      .hint(fmt::format("raise the limit on this host: ulimit -n {}", needed));
 }
 
 std::string summary_of(const cluster::ClusterOutcome& outcome, unsigned hosts) {
@@ -189,6 +243,14 @@ bool show_without_mpi(int argc, const char* const* argv) {
   }
 }
 
+// What rank 0 says if MPI does not end; empty in the others.
+std::string late_text;
+
+extern "C" void end_late(int /*signal*/) {
+  (void)!::write(STDERR_FILENO, late_text.data(), late_text.size());
+  ::_exit(kTrouble);
+}
+
 // What one process does.
 class Process {
  public:
@@ -203,13 +265,15 @@ class Process {
     const auto verdict = team.run_job([&] { work(team, own_command(argc, argv)); });
     if (!team.can_leave() && verdict) peers_.abort(kTrouble);
     if (!team.can_leave()) std::_Exit(status_);  // the output is in place, or the answer given
-    peers_.leave();
+    leave(verdict.has_value());
     return verdict ? kTrouble : status_;
   }
 
  private:
   void work(cluster::Team& team, const Command& own) {
-    Options options = options_of(to_command(team.broadcast(to_message(own))), team.count());
+    const Command first = to_command(team.broadcast(to_message(own)));
+    Options options = options_of(first, team.count());
+    require_same_command(team, first, own, options.inputs_here);
     if (options.inputs_here) options.inputs = options_of(own).inputs;
     color_ = options.color;
     if (options.show != Show::kNone) {
@@ -217,7 +281,9 @@ class Process {
       team.meet();
       return;
     }
-    team.set_peer_timeout(std::chrono::seconds(options.peer_timeout_seconds));
+    peer_timeout_seconds_ = options.peer_timeout_seconds;
+    team.set_peer_timeout(std::chrono::seconds(peer_timeout_seconds_));
+    require_open_files(options, team.count());
     if (options.check != CheckMode::kNone || options.fingerprint) {
       check(team, options);
       return;
@@ -293,11 +359,26 @@ class Process {
   [[noreturn]] void leave_at_once(const cluster::Verdict& verdict) {
     if (on_leave_) on_leave_();
     if (!verdict.can_leave) peers_.abort(kTrouble);
-    peers_.leave();
+    leave(true);
     std::_Exit(kTrouble);
   }
 
+  // MPI waits for all processes, for ever if one of them dies now.
+  void leave(bool has_failed) {
+    const Error late =
+        Error(ErrorKind::kResource, "ending all processes",
+              fmt::format("one of them has not ended for {} seconds", peer_timeout_seconds_))
+            .hint(has_failed ? "check the hosts and the network between them"
+                             : "what was asked for is done: see the output");
+    if (peers_.rank() == 0) late_text = error_text(late.what(), stderr_color(color_));
+    std::signal(SIGALRM, end_late);
+    ::alarm(peer_timeout_seconds_);
+    peers_.leave();
+    ::alarm(0);
+  }
+
   cluster::Peers& peers_;
+  unsigned peer_timeout_seconds_ = Options().peer_timeout_seconds;
   ColorMode color_ = ColorMode::kAuto;
   int status_ = 0;
   std::function<void()> on_leave_;

@@ -26,7 +26,7 @@ class MpiPeers final : public Peers {
   [[nodiscard]] std::size_t unsent(unsigned to) const override;
   [[nodiscard]] std::optional<Arrival> receive() override;
 
-  // Ends MPI.
+  // Ends MPI. Waits for all processes, without a limit.
   void leave() override;
   [[noreturn]] void abort(int status) override;
 

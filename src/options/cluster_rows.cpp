@@ -123,7 +123,7 @@ constexpr OwnText kOwnTexts[] = {
      "the network."},
     {"inputs-here",
      "Each process reads the FILEs that its own command names, on its own disks; all other options "
-     "are those of rank 0. Elements are sorted, or checked by -c, as if the FILEs of rank 0 came "
+     "must be the same. Elements are sorted, or checked by -c, as if the FILEs of rank 0 came "
      "first, then those of rank 1, and so on: equal records keep this order. -t, or the suffix of "
      "rank 0's first FILE, gives the type.",
      "each host has FILEs of its own"},

@@ -8,7 +8,6 @@ Skips with status 77 and a list of what is left out where the machine allows no 
 import argparse
 import json
 import os
-import random
 import re
 import shutil
 import signal
@@ -20,104 +19,13 @@ from pathlib import Path
 
 import network
 from bed import keys
+from differing_hosts import DIFFERING, other_files
+from host_bed import ENDS_WITHIN, OLD, SMALL, Bed, Failed
 
 SKIPPED = 77
 GUIDE = Path(__file__).resolve().parents[2] / "src/cluster/README.md"
-OLD = b"the old output"
-ENDS_WITHIN = 10  # seconds
-SMALL = ["-S", "24M", "--parallel=1"]
 PROGRAM_MIB = 32  # of the program, its libraries and MPI
 BEATS_AND_START = 100_000  # bytes
-
-
-class Failed(Exception):
-    """What a test has found, as a sentence."""
-
-
-class Bed:
-    """The hosts with the programs, and sorts on them."""
-
-    def __init__(self, hosts: network.Network, programs: Path, seed: int):
-        self.hosts = hosts
-        self.folder = hosts.folder
-        self.seed = seed
-        self.random = random.Random(seed)
-        for name in ("gsort", "gsort-mpi"):
-            shutil.copy(programs / name, self.folder / name)
-        self.launcher = network.launcher_of(programs / "gsort-mpi")
-        self.sorts = 0
-
-    def write_keys(self, name: str, count: int, width: int = 8) -> None:
-        (self.folder / name).write_bytes(self.random.randbytes(count * width))
-
-    def expect(self, name: str, *words: str) -> bytes:
-        """What gsort makes of an input."""
-        subprocess.run(["./gsort", *words, name, "-o", "wanted"], cwd=self.folder, check=True)
-        return (self.folder / "wanted").read_bytes()
-
-    def start(self, processes: int, *words: str) -> subprocess.Popen:
-        """A sort with a process on each of the first hosts, begun on h1. Its messages are in the file `said`."""
-        folder = [] if any(word.startswith("--resume") for word in words) else ["-T", "scratch"]
-        command = [self.launcher, *self.hosts.processes_on(processes), "./gsort-mpi", *folder, *words, "-o", "out"]
-        with open(self.folder / "said", "w", encoding="utf-8") as said:
-            return subprocess.Popen(self.hosts.entering("h1", *command), cwd=self.folder, env=self.hosts.environment,
-                                    stdin=subprocess.DEVNULL, stdout=said, stderr=said)
-
-    def said(self) -> str:
-        return (self.folder / "said").read_text(encoding="utf-8", errors="replace")
-
-    def finish(self, running: subprocess.Popen, seconds: float) -> int:
-        try:
-            return running.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise Failed(f"mpirun has not ended after {seconds:.0f} s") from None
-
-    def sort(self, processes: int, *words: str) -> None:
-        """Must go well."""
-        self.sorts += 1
-        status = self.finish(self.start(processes, *words), 60)
-        if status != 0:
-            raise Failed(f"a sort with {processes} processes: status {status}")
-
-    def require_output(self, wanted: bytes, what: str) -> None:
-        if (self.folder / "out").read_bytes() != wanted:
-            raise Failed(f"{what}: the output has other bytes")
-
-    def require_no_process(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while self.hosts.processes():
-            if time.monotonic() > end:
-                raise Failed(f"processes are left after {seconds:.0f} s: {self.where()}")
-            time.sleep(0.05)
-
-    def where(self) -> str:
-        return ", ".join(f"{name} on {self.hosts.host_of(process)}" for process, name in self.hosts.processes().items())
-
-    def require_nothing_left(self) -> None:
-        """No hidden output, and no file of a run on any host."""
-        left = [path.name for path in self.folder.glob(".gsort-*")]
-        for name in self.hosts.names:
-            left += [f"{name}: {found}" for found in self.hosts.on(name, "find /tmp scratch -mindepth 1 -name '*gsort*'").split()]
-        if left:
-            raise Failed(f"names are left: {', '.join(left)}")
-
-    def require_failure(self, running: subprocess.Popen, seconds: float, late: bytes = OLD) -> None:
-        """It ends with an error in that time; the old output stays, and no process. `late`: or this output, which had got
-        its name before the failure."""
-        begin = time.monotonic()
-        status = self.finish(running, seconds)
-        if status == 0:
-            raise Failed("status 0 after a failure")
-        self.require_no_process(begin + seconds - time.monotonic())
-        output = (self.folder / "out").read_bytes()
-        if output not in (OLD, late):
-            raise Failed(f"after a failure: the output has other bytes, {len(output)}")
-
-    def ranks(self) -> list[int]:
-        return sorted(process for process, name in self.hosts.processes().items() if name == "gsort-mpi")
-
-    def hidden(self) -> set[Path]:
-        return set(self.folder.glob(".gsort-*"))
 
 
 def phases(bed: Bed, processes: int, size: int) -> dict[str, Callable[[], bool]]:
@@ -145,7 +53,7 @@ def phases(bed: Bed, processes: int, size: int) -> dict[str, Callable[[], bool]]
 
 
 def kill_in(bed: Bed, phase: str, victim: str, wanted: bytes) -> bool:
-    """Kills a random process of gsort-mpi, or mpirun, when the phase begins. False: the sort was over before. On a busy machine
+    """Kills mpirun, or gsort-mpi on a host, when the phase begins. False: the sort was over before. On a busy machine
     a kill while writing may come as late as when the output, which is `wanted`, has its name and processes end; so may the
     moment when processes hear that mpirun is gone."""
     for left in bed.hidden():  # of the one before
@@ -158,9 +66,9 @@ def kill_in(bed: Bed, phase: str, victim: str, wanted: bytes) -> bool:
             return False
         time.sleep(0.002)
     try:
-        for process in [bed.random.choice(bed.ranks())] if victim == "rank" else [
-                process for process, name in bed.hosts.processes().items() if name.startswith("mpirun")]:
-            os.kill(process, signal.SIGKILL)
+        victims = [process for process in bed.ranks() if bed.hosts.host_of(process) == victim] if victim != "mpirun" else [
+            process for process, name in bed.hosts.processes().items() if name.startswith("mpirun")]
+        os.kill(victims[0], signal.SIGKILL)
     except (IndexError, ProcessLookupError):
         return False
     bed.require_failure(running, ENDS_WITHIN, late=wanted if phase == "writing" or victim == "mpirun" else OLD)
@@ -234,6 +142,7 @@ def explained(bed: Bed) -> None:
 
 
 def killed(bed: Bed, rounds: int) -> None:
+    """In each phase, mpirun is killed and a rank; of several rounds, each rank in each."""
     size = 12_000_000
     bed.write_keys("in.u64", size // 8)
     wanted = bed.expect("in.u64")
@@ -243,8 +152,8 @@ def killed(bed: Bed, rounds: int) -> None:
         bed.random.seed(bed.seed + number)
         if rounds > 1:
             print(f"  round {number + 1} of {rounds}, --seed {bed.seed + number}", flush=True)
-        for phase in ("starting", "forming", "cutting", "exchanging", "writing"):
-            for victim in ("rank", "mpirun"):
+        for place, phase in enumerate(("starting", "forming", "cutting", "exchanging", "writing")):
+            for victim in ("mpirun", *(bed.hosts.names[:3] if rounds > 1 else [bed.hosts.names[place % 3]])):
                 try:
                     if not kill_in(bed, phase, victim, wanted):
                         missed.append(f"{victim} {phase}")
@@ -253,7 +162,7 @@ def killed(bed: Bed, rounds: int) -> None:
                     raise Failed(f"{victim} killed while {phase}: {failure}; "
                                  f"repeat with --seed {bed.seed + number} killed") from None
     print(f"  missed: {', '.join(missed) or 'none'}")
-    if len(missed) > 2 * rounds:
+    if len(missed) > (2 if rounds == 1 else 4 * rounds):
         raise Failed(f"too few processes were killed; missed: {', '.join(missed)}")
     bed.sort(3, *SMALL, "in.u64")
     bed.require_output(wanted, "the sort after killed ones")
@@ -300,6 +209,11 @@ def link_lost(bed: Bed) -> None:
         raise Failed("the host that does not answer is not named")
     bed.hosts.kill_all()
     running.wait()
+    wanted = bed.expect("in.u64")
+    bed.hosts.link("h3", "up")
+    bed.sort(3, *SMALL, "in.u64")
+    bed.require_output(wanted, "the sort after a link that was down")
+    bed.require_nothing_left()
 
 
 def link_lost_early(bed: Bed) -> None:
@@ -324,6 +238,37 @@ def scratch_full(bed: Bed) -> None:
     if len(messages) != 1 or "h2 (rank 1)" not in messages[0]:
         raise Failed(f"not one message that names h2: {messages}")
     bed.require_nothing_left()
+
+
+def scratch_fills(bed: Bed) -> None:
+    """Of a host, while runs are formed: there was room when it was asked."""
+    bed.write_keys("in.u64", 30_000_000)
+    (bed.folder / "out").write_bytes(OLD)
+    bed.hosts.on("h2", "mount -t tmpfs -o size=100m none scratch")
+    running = bed.start(3, *SMALL, "in.u64")
+    while not bed.hidden() and running.poll() is None:
+        time.sleep(0.002)
+    bed.hosts.on("h2", "head -c 100m /dev/zero > scratch/other || true")
+    bed.require_failure(running, ENDS_WITHIN)
+    if "on h2 (rank 1)" not in bed.said() or "No space left" not in bed.said():
+        raise Failed("not a message that names h2 and the reason")
+    bed.hosts.on("h2", "umount scratch")
+    bed.require_nothing_left()
+
+
+def never_leaves(bed: Bed) -> None:
+    """A process does not come to the end of MPI, where the others wait for it; the output is in place."""
+    bed.write_keys("in.u64", 300_000)
+    wanted = bed.expect("in.u64")
+    shutil.copy(bed.programs.parent / "tests/libnever_leaves.so", bed.folder)
+    on_h2 = f"export LD_PRELOAD={bed.folder}/libnever_leaves.so"
+    running = bed.start_otherwise(on_h2, *SMALL, "--peer-timeout=3", "in.u64", "-o", "out")
+    if bed.finish(running, 3 + ENDS_WITHIN) == 0:
+        raise Failed("status 0 although a process has not ended")
+    bed.require_no_process(ENDS_WITHIN)
+    bed.require_output(wanted, "a process that never leaves")
+    if "ending all processes: one of them has not ended for 3 seconds" not in bed.said():
+        raise Failed("the wait at the end is not told")
 
 
 def memory_limited(bed: Bed) -> None:
@@ -467,13 +412,13 @@ def room_for_a_part(bed: Bed) -> None:
 
 CASES: dict[str, Callable[[Bed], None]] = {
     "equal_bytes": equal_bytes, "stats": stats, "explained": explained, "memory_limited": memory_limited,
-    "one_slow_link": one_slow_link, "all_on_one_host": all_on_one_host,
-    "room_for_a_part": room_for_a_part, "scratch_full": scratch_full,
-    "resumed": resumed,
-    "link_interrupted": link_interrupted, "link_lost": link_lost, "link_lost_early": link_lost_early,
-    "killed": lambda bed: killed(bed, 1)}
+    "one_slow_link": one_slow_link, "all_on_one_host": all_on_one_host, "room_for_a_part": room_for_a_part,
+    "scratch_full": scratch_full, "resumed": resumed, "never_leaves": never_leaves,
+    "link_interrupted": link_interrupted, "link_lost": link_lost,
+    "killed": lambda bed: killed(bed, 1), **DIFFERING}
 LONG_CASES: dict[str, Callable[[Bed], None]] = {
-    "network_bytes": network_bytes, "stopped": stopped, "killed_often": lambda bed: killed(bed, 10)}
+    "network_bytes": network_bytes, "scratch_fills": scratch_fills, "other_files": other_files, "link_lost_early": link_lost_early,
+    "stopped": stopped, "killed_often": lambda bed: killed(bed, 10)}
 
 
 def run(name: str, case: Callable[[Bed], None], programs: Path, seed: int) -> bool:
@@ -506,8 +451,12 @@ def main() -> int:
         return SKIPPED
     if network.is_inside():
         return 0 if run(options.cases[0], cases[options.cases[0]], options.bin.resolve(), options.seed) else 1
+    before = network.interfaces_and_mounts()
     common = ["--bin", str(options.bin), "--seed", str(options.seed)]
-    return max(network.go_inside(*common, name) for name in cases)
+    status = max(network.go_inside(*common, name) for name in cases)
+    if network.interfaces_and_mounts() != before:
+        return print("FAILED: interfaces or mounts of this machine have changed") or 1
+    return status
 
 
 if __name__ == "__main__":

@@ -68,6 +68,11 @@ def why_not() -> str:
     return f"namespaces cannot be made: {tried.stderr.strip()}" if tried.returncode else ""
 
 
+def interfaces_and_mounts() -> list[str]:
+    """What the hosts must not change."""
+    return sorted(os.listdir("/sys/class/net")) + Path("/proc/self/mounts").read_text().splitlines()
+
+
 def is_inside() -> bool:
     return FOLDER in os.environ
 

@@ -58,6 +58,15 @@ def sort_alone(bed: Bed) -> None:
         bed.fail("one process that nobody launched", done)
 
 
+def sort_on_many(bed: Bed) -> None:
+    """More processes than most tests have."""
+    rng = random.Random(16)
+    for processes, kind, (name, code) in ((7, "few", ("u32", "I")), (8, "random", ("u64", "Q")), (8, "by_rank", ("f64", "d"))):
+        data = bed.write(f"in.{name}", keys(kind, code, rng.randrange(50_000, 100_000), rng))
+        bed.expect_same(processes, f"{kind} {name}", [data], "-S", "24M")
+    bed.expect_same(7, "5 elements", [bed.write("in.u64", keys("random", "Q", 5, rng))])
+
+
 def sort_narrow_keys(bed: Bed) -> None:
     """Keys of 8 and 16 bits, which are counted."""
     rng = random.Random(7)
@@ -333,7 +342,7 @@ def refuse(bed: Bed) -> None:
             (["--stats=in.u64", "in.u64", "-o", "old"], "--stats 'in.u64': is also an input")):
         done = bed.run(bed.mpi(3, *words))
         messages = [line for line in done.stderr.splitlines() if line.startswith("gsort")]
-        if done.returncode == 0 or len(messages) != 1 or reason not in messages[0]:
+        if done.returncode != 2 or len(messages) != 1 or reason not in messages[0]:
             bed.fail(f"refusing {' '.join(words)}", done)
         if (bed.folder / "old").read_bytes() != b"the old output" or bed.left_names():
             bed.fail(f"refusing {' '.join(words)}: changed or left something", done)
@@ -355,12 +364,12 @@ def differ(bed: Bed) -> None:
     command = [bed.mpirun, "-n", "2", "sh", "-c",
                'cd "$FOLDERS/${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" && exec "$@"', "sh", str(bed.gsort_mpi), "in.u64", "-o", "out"]
     done = bed.run(command)
-    if done.returncode == 0 or "comparing the bytes of the inputs: 800 on" not in done.stderr:
+    if done.returncode != 2 or "comparing the bytes of the inputs: 800 on" not in done.stderr:
         bed.fail("inputs that differ between hosts", done)
     (bed.folder / "hosts" / "1" / "in.u64").write_bytes(bytes(800))
     shutil.copystat(bed.folder / "hosts" / "0" / "in.u64", bed.folder / "hosts" / "1" / "in.u64")
     done = bed.run(command)
-    if done.returncode == 0 or "all hosts must see the folder of the output" not in done.stderr:
+    if done.returncode != 2 or "all hosts must see the folder of the output" not in done.stderr:
         bed.fail("output folders that differ between hosts", done)
 
 
@@ -415,7 +424,8 @@ def descendants(process: int) -> list[str]:
 
 
 CASES = {case.__name__: case for case in (
-    sort_keys, sort_alone, sort_narrow_keys, write_parts, write_encoded_parts, write_one_of_each, write_one_of_each_together,
+    sort_keys, sort_alone, sort_on_many, sort_narrow_keys, write_parts, write_encoded_parts, write_one_of_each,
+    write_one_of_each_together,
     read_inputs_here, check_inputs_here, write_the_first, sort_in_place, sort_records,
     sort_arrays, check, progress, refuse, differ, kill, resume)}
 

@@ -1,0 +1,77 @@
+"""Cases of hosts.py: a host that differs from the others, and commands that no host can carry out. Each is found before anything
+is read: the input is so large that a sort would take minutes. There is one message, which names the host, and status 2."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+
+from host_bed import ENDS_WITHIN, OLD, SMALL, Bed, Failed
+
+LARGE = 8 << 30  # bytes
+
+
+def write_large(bed: Bed) -> None:
+    with open(bed.folder / "in.u64", "wb") as file:
+        file.truncate(LARGE)
+    (bed.folder / "out").write_bytes(OLD)
+
+
+def require_refusal(bed: Bed, what: str, running: subprocess.Popen, *told: str) -> None:
+    status = bed.finish(running, ENDS_WITHIN)
+    messages = [line for line in bed.said().splitlines() if line.startswith("gsort")]
+    if status != 2 or len(messages) != 1 or any(words not in messages[0] for words in told):
+        raise Failed(f"{what}: status {status}, not one message with {told}")
+    bed.require_no_process(ENDS_WITHIN)
+    bed.require_output(OLD, what)
+    bed.require_nothing_left()
+
+
+def other_command(bed: Bed) -> None:
+    """Options, variables, and the version of the program."""
+    write_large(bed)
+    for what, on_h2, told in (
+            ("an option", "more=-r", "comparing the options"),
+            ("a variable", "export GSORT_OPTIONS=-q", "comparing the variable GSORT_OPTIONS"),
+            ("few open files", "ulimit -n 42", "opening files: a process needs 44, and the limit is 42")):
+        require_refusal(bed, what, bed.start_otherwise(on_h2, *SMALL, "in.u64", "-o", "out"), told, "h2 (rank 1)")
+    version = subprocess.run(["./gsort-mpi", "--version"], cwd=bed.folder, check=True, capture_output=True).stdout.split()[1]
+    content = (bed.folder / "gsort-mpi").read_bytes()
+    shutil.copy(bed.folder / "gsort-mpi", bed.folder / "other-mpi")
+    (bed.folder / "other-mpi").write_bytes(content.replace(b" " + version + b" (", b" " + version[:-1] + b"x ("))
+    require_refusal(bed, "a version", bed.start_otherwise("program=./other-mpi", *SMALL, "in.u64", "-o", "out"),
+                    "comparing the program's version", "h2 (rank 1)")
+
+
+def other_files(bed: Bed) -> None:
+    """The scratch folder is another one on each host, as a folder that was to be shared might be."""
+    write_large(bed)
+    for name in bed.hosts.names[:3]:
+        bed.hosts.on(name, f"truncate -s {LARGE + (8 if name == 'h2' else 0)} scratch/in.u64; touch -d @1 scratch/in.u64")
+    require_refusal(bed, "inputs", bed.start(3, *SMALL, "scratch/in.u64"), "comparing the bytes of the inputs", "h2 (rank 1)")
+    bed.hosts.on("h2", "rm scratch/in.u64")
+    require_refusal(bed, "a missing input", bed.start(3, *SMALL, "scratch/in.u64"), "No such file or directory", "h2 (rank 1)")
+    require_refusal(bed, "folders of the output", bed.start_otherwise("rm scratch/in.u64", *SMALL, "in.u64", "-o", "scratch/out"),
+                    "scratch", "(rank ")
+    bed.hosts.on("h2", "mount -o remount,ro,bind scratch")
+    require_refusal(bed, "a folder for runs", bed.start(3, *SMALL, "in.u64"), "h2 (rank 1)")
+
+
+def other_memory(bed: Bed) -> None:
+    """A host has less memory than -S says."""
+    if not bed.hosts.limit_memory("h2", 96 << 20):
+        print("left out: other_memory: the kernel allows no memory groups (cgroup v1) here")
+        return
+    write_large(bed)
+    require_refusal(bed, "little memory", bed.start(3, "-S", "1G", "in.u64"), "h2 (rank 1)")
+
+
+def explained_unread(bed: Bed) -> None:
+    write_large(bed)
+    if bed.finish(bed.start(3, *SMALL, "in.u64", "--explain"), ENDS_WITHIN) != 0:
+        raise Failed("--explain of a large input fails")
+    bed.require_output(OLD, "--explain")
+    bed.require_nothing_left()
+
+
+DIFFERING: dict[str, Callable[[Bed], None]] = {
+    case.__name__: case for case in (other_command, other_memory, explained_unread)}

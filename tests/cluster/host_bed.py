@@ -1,0 +1,116 @@
+"""What tests of gsort-mpi on hosts share: the hosts with the programs, and sorts on them. The hosts are namespaces of this machine
+(network.py)."""
+
+import os
+import random
+import shlex
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import network
+
+OLD = b"the old output"
+ENDS_WITHIN = 10  # seconds
+SMALL = ["-S", "24M", "--parallel=1"]
+
+
+class Failed(Exception):
+    """What a test has found, as a sentence."""
+
+
+class Bed:
+    """The hosts with the programs, and sorts on them."""
+
+    def __init__(self, hosts: network.Network, programs: Path, seed: int):
+        self.hosts = hosts
+        self.programs = programs
+        self.folder = hosts.folder
+        self.seed = seed
+        self.random = random.Random(seed)
+        for name in ("gsort", "gsort-mpi"):
+            shutil.copy(programs / name, self.folder / name)
+        self.launcher = network.launcher_of(programs / "gsort-mpi")
+        self.sorts = 0
+
+    def write_keys(self, name: str, count: int, width: int = 8) -> None:
+        (self.folder / name).write_bytes(self.random.randbytes(count * width))
+
+    def expect(self, name: str, *words: str) -> bytes:
+        """What gsort makes of an input."""
+        subprocess.run(["./gsort", *words, name, "-o", "wanted"], cwd=self.folder, check=True)
+        return (self.folder / "wanted").read_bytes()
+
+    def start(self, processes: int, *words: str) -> subprocess.Popen:
+        """A sort with a process on each of the first hosts, begun on h1. Its messages are in the file `said`."""
+        folder = [] if any(word.startswith("--resume") for word in words) else ["-T", "scratch"]
+        return self.launch(processes, "./gsort-mpi", *folder, *words, "-o", "out")
+
+    def start_otherwise(self, on_h2: str, *words: str) -> subprocess.Popen:
+        """A sort of 3 hosts, before which h2 does something for a shell. There the program is $program, and $more is behind
+        the words."""
+        sort = f"exec $program -T scratch {shlex.join(words)} $more"
+        return self.launch(3, "sh", "-c", f"program=./gsort-mpi more=; case $(hostname) in h2) {on_h2};; esac; {sort}")
+
+    def launch(self, processes: int, *program: str) -> subprocess.Popen:
+        command = [self.launcher, *self.hosts.processes_on(processes), *program]
+        with open(self.folder / "said", "w", encoding="utf-8") as said:
+            return subprocess.Popen(self.hosts.entering("h1", *command), cwd=self.folder, env=self.hosts.environment,
+                                    stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+
+    def said(self) -> str:
+        return (self.folder / "said").read_text(encoding="utf-8", errors="replace")
+
+    def finish(self, running: subprocess.Popen, seconds: float) -> int:
+        try:
+            return running.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"mpirun has not ended after {seconds:.0f} s") from None
+
+    def sort(self, processes: int, *words: str) -> None:
+        """Must go well."""
+        self.sorts += 1
+        status = self.finish(self.start(processes, *words), 60)
+        if status != 0:
+            raise Failed(f"a sort with {processes} processes: status {status}")
+
+    def require_output(self, wanted: bytes, what: str) -> None:
+        if (self.folder / "out").read_bytes() != wanted:
+            raise Failed(f"{what}: the output has other bytes")
+
+    def require_no_process(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while self.hosts.processes():
+            if time.monotonic() > end:
+                raise Failed(f"processes are left after {seconds:.0f} s: {self.where()}")
+            time.sleep(0.05)
+
+    def where(self) -> str:
+        return ", ".join(f"{name} on {self.hosts.host_of(process)}" for process, name in self.hosts.processes().items())
+
+    def require_nothing_left(self) -> None:
+        """No hidden output, and no file of a run on any host."""
+        left = [path.name for path in self.folder.glob(".gsort-*")]
+        for name in self.hosts.names:
+            left += [f"{name}: {found}" for found in self.hosts.on(name, "find /tmp scratch -mindepth 1 -name '*gsort*'").split()]
+        if left:
+            raise Failed(f"names are left: {', '.join(left)}")
+
+    def require_failure(self, running: subprocess.Popen, seconds: float, late: bytes = OLD) -> None:
+        """It ends with an error in that time; the old output stays, and no process. `late`: or this output, which had got
+        its name before the failure."""
+        begin = time.monotonic()
+        status = self.finish(running, seconds)
+        if status == 0:
+            raise Failed("status 0 after a failure")
+        self.require_no_process(begin + seconds - time.monotonic())
+        output = (self.folder / "out").read_bytes()
+        if output not in (OLD, late):
+            raise Failed(f"after a failure: the output has other bytes, {len(output)}")
+
+    def ranks(self) -> list[int]:
+        return sorted(process for process, name in self.hosts.processes().items() if name == "gsort-mpi")
+
+    def hidden(self) -> set[Path]:
+        return set(self.folder.glob(".gsort-*"))
