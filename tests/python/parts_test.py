@@ -30,12 +30,13 @@ def test_the_commands_sort(job):
     assert numpy.array_equal(numpy.fromfile(names[1], "u8"), wanted)
 
 
-def kill_workers(stop):
-    while not stop.wait(0.2):
+def kill_a_worker(stop, killed):
+    while not stop.wait(0.005):
         for line in subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True).stdout.splitlines():
             pid, name = line.split(None, 1)
             if name.startswith("ray::") and "run_gsort" in name:
                 os.kill(int(pid), signal.SIGKILL)
+                killed.append(pid)
                 return
 
 
@@ -43,8 +44,8 @@ def test_ray_repeats_what_was_killed(job):
     ray = pytest.importorskip("ray")
     names, more, wanted = job
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    stop = threading.Event()
-    killer = threading.Thread(target=kill_workers, args=[stop])
+    stop, killed = threading.Event(), []
+    killer = threading.Thread(target=kill_a_worker, args=[stop, killed])
     killer.start()
     try:
         parts.sort_on_ray(*names, 3, 4, **more)
@@ -52,6 +53,7 @@ def test_ray_repeats_what_was_killed(job):
         stop.set()
         killer.join()
         ray.shutdown()
+    assert killed
     assert numpy.array_equal(numpy.fromfile(names[1], "u8"), wanted)
     assert not os.path.exists(names[2])
 
