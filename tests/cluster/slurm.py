@@ -19,6 +19,7 @@ from pathlib import Path
 import network
 
 SKIPPED = 77
+OLD = b"the old output"
 SOURCE = Path(__file__).resolve().parents[2]
 SCRIPTS = {"job.sh": SOURCE / "src/cluster/README.md", "sort.sh": SOURCE / "src/SHARES.md"}
 DAEMONS = ("munged", "slurmctld", "slurmd")
@@ -185,6 +186,50 @@ def killed_job(cluster: Cluster) -> None:
         raise Failed(f"restarts: {cluster.jobs('Restarts')}")
 
 
+def start_srun(cluster: Cluster) -> subprocess.Popen:
+    command = ["srun", f"--nodes={len(cluster.hosts.names)}", "--ntasks-per-node=1", "--mpi=pmix", "--kill-on-bad-exit=1",
+               "gsort-mpi", "-T", str(cluster.hosts.scratch), "-S", "24M", "--parallel=1", "--peer-timeout=4", "in.u64", "-o", "out"]
+    with open(cluster.folder / "job.log", "w", encoding="utf-8") as said:
+        return subprocess.Popen(cluster.hosts.entering("h1", *command), cwd=cluster.folder, stdout=said, stderr=said)
+
+
+def killed_srun(cluster: Cluster) -> None:
+    """Each process of a job is killed in each phase, and srun: all end, and the old output stays. The next sort removes the rest."""
+    wanted = cluster.write_keys(1_500_000)
+    cluster.hosts.shape("40mbit")
+    hosts = cluster.hosts
+
+    def has_begun(phase: str, before: int) -> bool:
+        sent = hosts.sent_bytes("h2") - before
+        return {"starting": len(cluster.running("gsort-mpi")) == len(hosts.names), "forming": any(cluster.folder.glob(".gsort-*")),
+                "exchanging": sent > 1_500_000}[phase]
+
+    for phase in ("starting", "forming", "exchanging"):
+        for victim in ("srun", *hosts.names):
+            for left in cluster.folder.glob(".gsort-*"):
+                left.unlink()
+            (cluster.folder / "out").write_bytes(OLD)
+            before = hosts.sent_bytes("h2")
+            running = start_srun(cluster)
+            wait_for(lambda: has_begun(phase, before), 60, f"the job is not {phase}")
+            os.kill(cluster.running("srun")[0] if victim == "srun" else
+                    next(process for process in cluster.running("gsort-mpi") if hosts.host_of(process) == victim), signal.SIGKILL)
+            try:
+                status = running.wait(10)
+            except subprocess.TimeoutExpired:
+                raise Failed(f"{victim} killed while {phase}: srun has not ended after 10 s") from None
+            wait_for(lambda: not cluster.running("gsort-mpi"), 10, f"{victim} killed while {phase}: processes are left")
+            if status == 0 or (cluster.folder / "out").read_bytes() != OLD:
+                raise Failed(f"{victim} killed while {phase}: status {status}, or not the old output")
+            wait_for(lambda: cluster.idle_hosts() == len(hosts.names), 60, "not all hosts are idle")
+    finish(start_srun(cluster), 60)
+    cluster.require_output(wanted)
+    left = [path.name for path in cluster.folder.glob(".gsort-*")]
+    left += [found for name in hosts.names for found in hosts.on(name, "find /tmp scratch -name '*gsort-*'").split()]
+    if left:
+        raise Failed(f"names are left: {left}")
+
+
 def arrays(cluster: Cluster) -> None:
     wanted = cluster.write_keys(500_000)
     finish(cluster.submit_arrays(), 180)
@@ -206,7 +251,8 @@ def arrays_without_a_host(cluster: Cluster) -> None:
         raise Failed(f"no task was repeated: {cluster.jobs('Restarts')}")
 
 
-CASES: dict[str, Callable[[Cluster], None]] = {case.__name__: case for case in (one_job, killed_job, arrays, arrays_without_a_host)}
+CASES: dict[str, Callable[[Cluster], None]] = {case.__name__: case for case in (
+    one_job, killed_job, killed_srun, arrays, arrays_without_a_host)}
 
 
 def run(name: str, programs: Path) -> bool:
