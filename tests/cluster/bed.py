@@ -14,6 +14,10 @@ from network import launcher_of
 EACH = 'r=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}; mkdir -p "$FOLDERS/$r"; TMPDIR="$FOLDERS/$r" exec "$@"'
 
 
+KINDS = ("random", "equal", "few", "sorted", "reversed", "by_rank", "saw", "organ_pipe", "skewed", "one_far", "almost_sorted",
+         "greatest")
+
+
 def keys(kind: str, code: str, count: int, rng: random.Random) -> bytes:
     """Keys of a distribution as raw bytes."""
     width = struct.calcsize(code)
@@ -21,7 +25,12 @@ def keys(kind: str, code: str, count: int, rng: random.Random) -> bytes:
         return rng.randbytes(count * width)
     if kind == "equal":
         return rng.randbytes(width) * count
-    numbers = [rng.randrange(3 if kind == "few" else count + 1) for _ in range(count)]
+    draw = {"few": lambda place: rng.randrange(3), "saw": lambda place: place % 97,
+            "organ_pipe": lambda place: min(place, count - place), "skewed": lambda place: int(count ** rng.random()),
+            "one_far": lambda place: 1 << 30 if place == count // 2 else place % 5,
+            "almost_sorted": lambda place: place + rng.randrange(20), "greatest": lambda place: 2**31 - 1 - place % 2}
+    number = draw.get(kind, lambda place: rng.randrange(count + 1))
+    numbers = [number(place) for place in range(count)]
     if kind in ("sorted", "reversed", "by_rank"):
         numbers.sort(reverse=kind == "reversed")
     if kind == "by_rank":  # every process has the same stretch of every range

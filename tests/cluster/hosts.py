@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import network
-from bed import keys
+from bed import KINDS, keys
 from differing_hosts import DIFFERING, other_files
 from host_bed import ENDS_WITHIN, OLD, SMALL, Bed, Failed
 
@@ -312,10 +312,10 @@ def require_memory(bed: Bed, given: int) -> dict:
 
 def network_bytes(bed: Bed) -> None:
     """A host sends the elements that others merge, as packed as they are in runs, and little more: of random keys N/P (1 - 1/P)
-    elements. Equal keys stay where they are."""
+    elements, and never more than its share, of which others may merge all. Equal keys stay where they are."""
     count = 1_000_000
     for processes in (2, 3, 4):
-        for kind in ("random", "equal", "few", "sorted", "reversed", "by_rank"):
+        for kind in KINDS:
             (bed.folder / "in.u64").write_bytes(keys(kind, "Q", count, bed.random))
             before = [bed.hosts.sent_bytes(name) for name in bed.hosts.names[:processes]]
             bed.sort(processes, *SMALL, "in.u64", "--stats=stats")
@@ -329,6 +329,8 @@ def network_bytes(bed: Bed) -> None:
                       f"{rank['sent_bytes']:,} of elements, packed to {packed:.2f}")
                 if sent > bound:
                     raise Failed(f"{kind}, {processes} processes: {name} has sent {sent:,} bytes, more than {bound:,.0f}")
+                if rank["sent_bytes"] > 8 * (count // processes + 1) or (kind == "sorted" and rank["sent_bytes"] > 0.01 * 8 * count):
+                    raise Failed(f"{kind}, {processes} processes: {rank['sent_bytes']:,} bytes of elements were sent")
                 if kind == "random" and abs(rank["sent_bytes"] / (8 * count / processes * (1 - 1 / processes)) - 1) > 0.02:
                     raise Failed(f"random keys, {processes} processes: {rank['sent_bytes']:,} bytes of elements were sent")
                 if kind == "equal" and rank["sent_frames"] > 0:

@@ -19,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-from bed import Bed, keys, npy
+from bed import KINDS, Bed, keys, npy
 from inputs_here import check_inputs_here, read_inputs_here
 from network import launcher_of
 from resume import resume
@@ -30,9 +30,8 @@ TYPES = {"u32": "I", "i32": "i", "u64": "Q", "i64": "q", "f32": "f", "f64": "d"}
 
 def sort_keys(bed: Bed) -> None:
     rng = random.Random(1)
-    kinds = ["random", "equal", "few", "sorted", "reversed", "by_rank"]
     for number, (name, code) in enumerate(TYPES.items()):
-        for kind in kinds[number % 3::3]:
+        for kind in KINDS[number % 6::6]:
             count = rng.randrange(50_000, 100_000)
             data = bed.write(f"in.{name}", keys(kind, code, count, rng))
             bed.expect_same(rng.randrange(1, 5), f"{kind} {name}", [data], "-S", rng.choice(["24M", "64M"]))
