@@ -11,6 +11,7 @@ As a program it runs one command on the first host, to try things by hand:
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shlex
@@ -201,7 +202,8 @@ class Network:
 
     def kill_all(self) -> None:
         for process in self.processes():
-            os.kill(process, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.kill(process, signal.SIGKILL)
 
 
 def main() -> int:
