@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -36,7 +37,7 @@ using OptionsOf = std::function<Options(unsigned rank)>;
 
 struct Ended {
   std::string error;       // empty: the sort is complete
-  ClusterOutcome outcome;  // of rank 0, if it is
+  ClusterOutcome outcome{false};  // of rank 0, if it is
 };
 
 // The first process that sends the nth message of a kind ends instead.
@@ -63,8 +64,8 @@ Ended sort_by(unsigned processes, const OptionsOf& options_of_rank,
     if (options.parts) options.split_output = processes;
     const auto verdict = team.run_job([&] {
       std::function<void()> on_leave;
-      const ClusterOutcome outcome = sort_on_cluster(team, options, on_leave, nullptr);
-      if (team.rank() == 0) ended.outcome = outcome;
+      ClusterOutcome outcome = sort_on_cluster(team, options, on_leave, nullptr);
+      if (team.rank() == 0) ended.outcome = std::move(outcome);
     });
     if (peers.rank() == 0 && verdict) ended.error = verdict->text;
   });
