@@ -166,7 +166,8 @@ class RunFormation {
   // from which a sort is resumed.
   [[nodiscard]] bool fills_side_by_side() const {
     const bool is_on_devices = plan_.chunk.spillers > 1 || !plan_.devices.empty();
-    return is_on_devices && resumption_ == nullptr && plan_.is<Spill>() && reads_in_pieces_;
+    const bool keeps_runs = resumption_ != nullptr || keep_;
+    return is_on_devices && !keeps_runs && plan_.is<Spill>() && reads_in_pieces_;
   }
 
   void fill_side_by_side() {

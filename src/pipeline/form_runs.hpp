@@ -34,7 +34,8 @@ using RunStoreMaker = std::function<io::RunStore&()>;
 using OutputMaker = std::function<PieceSink&(std::optional<std::uint64_t> elements)>;
 
 // Is told of every run that is whole, in the order of the input's elements that it holds, with
-// their fingerprint. Requires: one thread spills (plan.chunk.spillers).
+// their fingerprint. Chunks are then filled one after the other. Requires: one thread spills
+// (plan.chunk.spillers).
 using RunKeeper = std::function<void(const io::Run& run, const Fingerprint& elements)>;
 
 // What run formation works with.

@@ -62,7 +62,7 @@ KeptRuns::KeptRuns(Team& team, const Options& options, io::Manifest wanted,
     try {
       io::write_record({dir_, ""}, std::string(kMark), "");
     } catch (const Error&) {
-      io::sys::remove_folder(dir_.c_str());
+      io::sys::remove_folder(dir_.c_str());  // where the output is in it, it stays
       throw;
     }
   } else if (errno != EEXIST) {
@@ -327,9 +327,10 @@ void KeptRuns::remove_all() {
 // done first.
 void KeptRuns::remove_dir() const {
   try {
-    if (!is_there(path_of(std::string(kMark))) || io::names_with({dir_, ""}, "").size() > 1) return;
+    if (!is_there(path_of(std::string(kMark)))) return;
+    if (std::ranges::any_of(io::names_with({dir_, ""}, ""), is_name_of_ours)) return;
     io::remove_beside({dir_, ""}, std::string(kMark));
-    io::sys::remove_folder(dir_.c_str());
+    io::sys::remove_folder(dir_.c_str());  // where the output is in it, it stays
   } catch (const Error&) {
   }
 }

@@ -38,7 +38,7 @@ inline constexpr std::string_view kClusterNotes =
     "may be local with --inputs-here, and that folder with --parts. Each host reads an equal share "
     "of the input and writes an equal share of the output, to within 4 MiB. "
     "Not supported yet: stdin, stdout and pipes, text and compressed inputs, text and compressed "
-    "outputs without --parts, --merge, --resume.";
+    "outputs without --parts, --merge.";
 
 struct Described {
   std::string_view name;

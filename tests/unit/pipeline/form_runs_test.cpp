@@ -1,6 +1,7 @@
 #include "pipeline/form_runs.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/cpu/cpu_engine.hpp"
+#include "support/engines.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort {
@@ -21,6 +23,50 @@ Keys random_keys(std::size_t count) {
   std::mt19937 random(1);
   for (auto& key : keys) key = static_cast<std::uint32_t>(random());
   return keys;
+}
+
+// Who resumes a sort reads again what no run holds, by its place in the input.
+TEST(FormRuns, KeepsRunsOfElementsThatFollowEachOther) {
+  constexpr std::uint64_t kChunk = 9000;
+  Keys input(2'000'000);
+  std::iota(input.begin(), input.end(), 0U);
+  const io::test::TempFolder folder;
+  io::test::write_file(folder / "in", std::as_bytes(std::span(input)));
+  io::Reader reader(
+      {folder / "in"},
+      {sizeof(Keys::value_type), DirectIo::kAuto, {FileFormat::kBinary, Codec::kNone}});
+  ASSERT_TRUE(reader.is_cached());  // else chunks are filled one after the other anyway
+  Plan plan;
+  plan.job.element.key = {KeyType::kU32, false, false};
+  plan.element_bytes = sizeof(Keys::value_type);
+  plan.strategy = Spill{};
+  plan.devices.resize(1);
+  plan.chunk.block_bytes = 8192;
+  plan.chunk.chunk_elements = kChunk;
+  plan.chunk.lanes = 3;
+  plan.chunk.readers = 4;
+  plan.chunk.spillers = 1;
+  EngineShape shape =
+      test::shape_for(plan.job.element.key, kChunk, plan.chunk.readers, plan.chunk.block_bytes);
+  shape.chunk_lanes = plan.chunk.lanes;
+  test::EngineUnderTest engine("std", shape);
+  Proof proof(plan.job.element, true);
+  io::RunStoreOptions options;
+  options.block_elements = 1000;
+  io::RunStore store({folder.path()}, plan.element_bytes, options);
+  FormContext context{plan, *engine.operator->(), reader, proof, nullptr, nullptr};
+  context.always_runs = true;
+  std::uint64_t kept = 0;
+  context.keep = [&](const io::Run& run, const Fingerprint& elements) {
+    EXPECT_EQ(run.elements(), elements.count);
+    const auto stretch = std::span(input).subspan(kept, elements.count);
+    EXPECT_EQ(proof.look(std::as_bytes(stretch)), elements) << "from element " << kept;
+    kept += elements.count;
+  };
+  (void)form_runs(
+      context, [&]() -> io::RunStore& { return store; },
+      [](auto) -> PieceSink& { throw std::logic_error("nothing goes to the output"); });
+  EXPECT_EQ(kept, input.size());
 }
 
 // Forms runs where runs are all that is wanted. Returns their keys.
