@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "element/key.hpp"
 #include "gpu/cuda/taking_blocks.hpp"
+#include "gpu/cuda/tuning.hpp"
 #include "gpu/distribute/bin_chunks.hpp"
 #include "gpu/distribute/bin_table.hpp"
 #include "gpu/distribute/device_distribute.hpp"
@@ -50,6 +51,15 @@ struct CellSortTuning {
 };
 template <class Key>
 inline constexpr CellSortTuning kCellSort{512, 16, sizeof(Key) == 4 ? 1536U : 1024U};
+// cell_sort_kernel's tile holds a packed tile of any architecture.
+template <class Element>
+[[nodiscard]] constexpr bool holds_packed_tiles(const CellSortTuning& tuning) {
+  return std::ranges::all_of(kTunings, [&](const TuningRow& row) {
+    return TuningOf<Element>::in(row).block_sort_keys() <= tuning.tile_keys();
+  });
+}
+static_assert(holds_packed_tiles<std::uint32_t>(kCellSort<std::uint32_t>));
+static_assert(holds_packed_tiles<std::uint64_t>(kCellSort<std::uint64_t>));
 inline constexpr unsigned kKeysOfCell = 2;  // on average
 // A tile with more keys in a cell is merged. A power of two: none of 2^40 random keys comes so far.
 inline constexpr unsigned kMostOfCell = 32;

@@ -22,6 +22,14 @@ inline constexpr DistributionTuning kPairDistribution{1024,
 template <class Key, class Value>
 inline constexpr CellSortTuning kCellPairSort{512, sizeof(Key) + sizeof(Value) == 8 ? 16U : 8U,
                                               1024};
+static_assert(holds_packed_tiles<PairOf<std::uint32_t, std::uint32_t>>(
+    kCellPairSort<std::uint32_t, std::uint32_t>));
+static_assert(holds_packed_tiles<PairOf<std::uint32_t, std::uint64_t>>(
+    kCellPairSort<std::uint32_t, std::uint64_t>));
+static_assert(holds_packed_tiles<PairOf<std::uint64_t, std::uint32_t>>(
+    kCellPairSort<std::uint64_t, std::uint32_t>));
+static_assert(holds_packed_tiles<PairOf<std::uint64_t, std::uint64_t>>(
+    kCellPairSort<std::uint64_t, std::uint64_t>));
 
 // The tile, the places of its values, and counters of 16 bits for each warp and bin.
 template <class Key, class Value>

@@ -262,10 +262,29 @@ TYPED_TEST(DevicePairDistribute, MergesLongBinsAlone) {
   const auto uniform =
       counts_of_sort(pairs_of<TypeParam>(Shape::kUniform, 29000, 5), choice_of(3, 3));
   EXPECT_GE(uniform.packed_tiles, 4U);
+  EXPECT_EQ(uniform.lists.tile_arrays, 0U);  // none is crowded
   EXPECT_EQ(uniform.lists.long_ticket, 0U);
   const auto few_bins =
       counts_of_sort(pairs_of<TypeParam>(Shape::kUniform, 99000, 5), choice_of(1, 1));
   EXPECT_GE(LongTicket::arrays(few_bins.lists.long_ticket), 2U);
+}
+
+// Keys that lie around few values crowd a cell each: tiles are merged, and only these.
+TYPED_TEST(DevicePairDistribute, MergesTilesWhoseKeysCrowdAFewCells) {
+  using Key = typename TypeParam::Key;
+  auto pairs = pairs_of<TypeParam>(Shape::kUniform, 99000, 5);
+  for (Key& key : pairs.keys) key = static_cast<Key>((key % 200 << 24) + key / 200 % 5000);
+  const auto all = counts_of_sort(pairs, choice_of(3, 3));
+  EXPECT_GE(all.packed_tiles, 12U);
+  EXPECT_EQ(all.lists.tile_arrays, all.packed_tiles);
+  sort_and_compare(pairs, {.choice = choice_of(3, 3)}, "crowded");
+  pairs = pairs_of<TypeParam>(Shape::kUniform, 99000, 6);
+  for (std::size_t i = 0; i < pairs.keys.size(); i += 2)
+    pairs.keys[i] = pairs.keys[i] % 2000 + 12345;
+  const auto mixed = counts_of_sort(pairs, choice_of(3, 3));
+  EXPECT_GE(mixed.lists.tile_arrays, 1U);
+  EXPECT_LT(mixed.lists.tile_arrays, mixed.packed_tiles);
+  sort_and_compare(pairs, {.choice = choice_of(3, 3)}, "half of them crowded");
 }
 
 TYPED_TEST(DevicePairDistribute, SortsAlikeWhateverTheSeed) {
