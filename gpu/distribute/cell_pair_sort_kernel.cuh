@@ -1,8 +1,8 @@
-// cell_pair_sort_kernel: cell_sort_kernel for pairs: sorts packed tiles stably, where they lie.
+// cell_pair_sort_kernel: cell_sort_kernel for pairs: sorts packed tiles stably, in place.
 //
-// Threads and memory as there. A key's cell is found in the same way; with each key goes its place
-// in the input, which decides between equal keys, and says where its value is: values are copied to
-// shared memory meanwhile, and do not move there.
+// Threads, memory and cells are as there. The place of each key in the input goes with the key: it
+// decides between equal keys, and says where the value is. Meanwhile, values are copied to shared
+// memory, in the order of the input.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ template <class Key, class Value, unsigned kTilePairs>
 struct CellPairStage {
   Value* values;           // in the order of the input
   Key* keys;               // cell by cell
-  std::uint16_t* sources;  // of these: their places in the input
-  unsigned* counts;        // of the cells, later where they begin
+  std::uint16_t* sources;  // the places of these keys in the input
+  unsigned* counts;        // of the cells; later where they begin
 
   static __device__ CellPairStage in(unsigned char* memory) {
     static_assert(kTilePairs <= 1U << 16);
@@ -33,7 +33,8 @@ struct CellPairStage {
   }
 };
 
-// Where the pair at `place` belongs: behind those of its cell, [begin, end), that come before it.
+// The sorted place of a pair, whose cell is [begin, end): behind those of the cell that come before
+// it. `source` is its place in the input.
 template <class Stage, class Key>
 __device__ unsigned thread_rank_pair(const Stage& stage, Key key, unsigned source, unsigned begin,
                                      unsigned end) {
@@ -69,7 +70,7 @@ __device__ bool block_sort_pairs_by_cells(const PairLongSortPass<Key, Value>& pa
   std::uint32_t before[kPairs / 4];
   const bool is_crowded = thread_count_cells(cells, keys, is_own, stage.counts, before);
   if (__syncthreads_or(is_crowded ? 1 : 0) != 0) {  // else all pairs are counted
-    thread_wait_for_copies();                       // of values, which the next tile's would meet
+    thread_wait_for_copies();                       // values of the next tile go to the same memory
     return false;
   }
   block_place_cells<kThreads, kCells>(stage.counts, scratch.warp_sums);

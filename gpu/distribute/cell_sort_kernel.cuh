@@ -1,21 +1,21 @@
-// cell_sort_kernel: sorts packed tiles, each as one list, where they lie, but for those whose keys
-// crowd a few cells: these are listed for packed_sort_kernel.
+// cell_sort_kernel: sorts packed tiles in place, each as one list. Tiles with too many keys in one
+// cell are not sorted, but listed for packed_sort_kernel.
 //
-// Problem. Merging a tile of 8,192 keys in shared memory takes thirteen levels, hundreds of
-// instructions a key. Of the distribution's three steps this one would take the longest.
+// Problem. Merging a tile of 8,192 keys in shared memory takes thirteen levels, and hundreds of
+// instructions per key. It would take longer than each of the two distributions before it.
 //
-// Idea. A tile's keys have been chosen by splitters from everything there is, so they lie in a
-// narrow range, and there evenly, whatever the distribution is. So the range is divided in equal
-// cells, two keys each on average (key_cells.hpp). Atomic additions count the keys of each cell, a
-// sum says where it begins, each key goes to its cell, and its rank among the few keys of the cell
-// is its place. Where a cell has many keys, as many keys of the input are equal or the range has
-// gaps, a tile is sorted by merging.
+// Idea. Splitters from a sample of all keys have made the tiles, so the keys of a tile lie in a
+// narrow range, and nearly evenly there, whatever their distribution is. The range is divided into
+// equal cells of two keys on average (key_cells.hpp). Atomic additions count the keys of each cell,
+// and a prefix sum of the counts says where each cell begins. Each key goes to its cell; its rank
+// among the few keys of the cell gives its place. A cell has too many keys if many keys are equal,
+// or if the range has gaps. Then the tile is sorted by merging.
 //
 // Example. Keys 13 10 15 12, cells 2 0 3 1: 10 | 12 | 13 | 15.
 //
 // Threads: a block sorts the tiles that it takes (taken_jobs.cuh); thread t has every kThreads-th
-// place of the tile. Shared memory: the tile, and a number a cell. Device memory: each key is read
-// and written once, those of a tile that is listed are read once more.
+// place of the tile. Shared memory: the tile, and a number for each cell. Device memory: each key
+// is read and written once; keys of a listed tile are read once more.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ struct CellScratch {
   unsigned warp_sums[kThreads / 32];
 };
 
-// The range of the block's keys, of which is_own(i) tells. Holds a barrier.
+// The range of the block's keys; is_own(i) says whether key i of the thread is one of them.
+// Contains a barrier.
 template <unsigned kThreads, class Key, unsigned kKeys, class IsOwn>
 __device__ KeyRange<Key> block_find_own_range(const Key (&keys)[kKeys], const IsOwn& is_own,
                                               CellScratch<Key, kThreads>& scratch) {
@@ -60,8 +61,8 @@ __device__ KeyRange<Key> block_find_own_range(const Key (&keys)[kKeys], const Is
   return {warp_least(scratch.least[warp]), warp_greatest(scratch.greatest[warp])};
 }
 
-// Counts the thread's own keys in their cells, and sets before[i / 4] to how many keys of the same
-// cell have been counted before, 8 bits each. Returns whether a cell has too many.
+// Counts the thread's own keys in their cells. Byte i % 4 of before[i / 4] becomes the number of
+// keys of the same cell that were counted before key i. Returns whether a cell has too many keys.
 template <class Cells, class Key, unsigned kKeys, class IsOwn>
 __device__ bool thread_count_cells(const Cells& cells, const Key (&keys)[kKeys],
                                    const IsOwn& is_own, unsigned* counts,
@@ -78,14 +79,15 @@ __device__ bool thread_count_cells(const Cells& cells, const Key (&keys)[kKeys],
   return is_crowded;
 }
 
-// Where key i of the thread goes. Requires: `begins` says where each cell begins.
+// The place of key i of the thread. Requires: `begins` says where each cell begins.
 template <class Cells, class Key, unsigned kWords>
 __device__ unsigned place_in_cell(const Cells& cells, Key key, unsigned i, const unsigned* begins,
                                   const std::uint32_t (&before)[kWords]) {
   return begins[cells.of_key(key)] + (before[i / 4] >> 8 * (i % 4) & 0xffU);
 }
 
-// Makes of the cells' counts where they begin. Requires: all is counted. Ends with no barrier.
+// Replaces the counts of the cells by the places where they begin. Requires: all keys are counted.
+// Does not end with a barrier.
 template <unsigned kThreads, unsigned kCells>
 __device__ void block_place_cells(unsigned* cells, unsigned* warp_sums) {
   constexpr unsigned kOwn = kCells / kThreads;
@@ -107,8 +109,8 @@ __device__ void block_place_cells(unsigned* cells, unsigned* warp_sums) {
   if (threadIdx.x == 0) cells[kCells] = total;
 }
 
-// Where the key at `place` of the tile belongs: behind the keys of its cell that are less, and
-// equal ones before it.
+// The sorted place of the key at `place` of the tile, whose cell is [begin, end): behind the keys
+// of the cell that are less, and behind equal ones in front of it.
 template <class Key>
 __device__ unsigned thread_rank_in_cell(const Key* tile, Key key, unsigned place, unsigned begin,
                                         unsigned end) {
@@ -148,7 +150,7 @@ __device__ bool block_sort_by_cells(const LongSortPass<Key>& pass, const LongArr
   const bool is_crowded = thread_count_cells(cells, keys, is_own, counts, before);
   if (__syncthreads_or(is_crowded ? 1 : 0) != 0) return false;  // else all keys are counted
   block_place_cells<kThreads, kCells>(counts, scratch.warp_sums);
-  __syncthreads();  // all cells have their places
+  __syncthreads();  // all cells have their beginnings
 #pragma unroll
   for (unsigned i = 0; i < kKeys; ++i) {
     if (!is_own(i)) continue;
@@ -168,8 +170,8 @@ __device__ bool block_sort_by_cells(const LongSortPass<Key>& pass, const LongArr
   return true;
 }
 
-// Sorts the packed tiles that fall to this block by sort(tile), and lists those for which it is
-// false. All threads of the block call this.
+// Calls sort(tile) for each packed tile that this block takes, and lists the tiles for which it
+// returns false. All threads of the block call this.
 template <class Pass, class Sort>
 __device__ void block_sort_packed_tiles(const Pass& pass, const Sort& sort) {
   DistributionCounts& counts = *pass.counts;

@@ -42,7 +42,7 @@ struct SampledInput {
   KeyMap<Key> load_map;
   ScratchMemory scratch;        // of the sample's sort
   unsigned tile_keys = 0;       // of the first distribution
-  unsigned sort_tile_keys = 0;  // of the block sort
+  unsigned sort_tile_keys = 0;  // of a tile that is sorted
 };
 
 // Queues the sample, its sort, and the tables.

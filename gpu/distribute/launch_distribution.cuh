@@ -1,5 +1,5 @@
-// The bodies of the launches of launch.hpp, but for the block sort; included by one .cu file a key
-// type.
+// The bodies of the launches of launch.hpp, except those that sort tiles; included by one .cu file
+// for each key type.
 #pragma once
 
 #include "base/units.hpp"
