@@ -15,8 +15,8 @@ namespace gsort::cluster {
 // What a process plans, as it is sent to rank 0.
 struct HostPlan {
   std::uint64_t elements = 0;      // that it reads of the input
-  std::uint64_t runs = 0;          // as many as planned, with those that are there
-  std::uint64_t resumed_runs = 0;  // of these: there already
+  std::uint64_t runs = 0;          // as many as planned, with those of earlier sorts
+  std::uint64_t resumed_runs = 0;  // of these, the runs of earlier sorts
   std::uint64_t resumed_elements = 0;
   std::uint64_t temporary_bytes = 0;  // the most on disk at once
   std::uint64_t free_bytes = 0;       // in its temporary folders

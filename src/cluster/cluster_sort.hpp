@@ -24,7 +24,7 @@ struct RankReport {
   std::uint64_t elements_written = 0;
   std::uint64_t lost_nan_payloads = 0;  // of elements written as text
   std::uint64_t runs = 0;
-  std::uint64_t resumed_runs = 0;  // of these, what earlier processes have left
+  std::uint64_t resumed_runs = 0;  // of these, the runs of earlier sorts
   std::uint64_t resumed_elements = 0;
   std::uint64_t devices = 0;        // GPUs that it used
   std::uint64_t device_bytes = 0;   // of runs as stored, in their memory
@@ -45,7 +45,7 @@ struct ClusterOutcome {
   std::uint64_t elements = 0;  // of all
   std::uint64_t bytes = 0;
   std::uint64_t runs = 0;          // of all
-  std::uint64_t resumed_runs = 0;  // of these, what earlier processes have left
+  std::uint64_t resumed_runs = 0;  // of these, the runs of earlier sorts
   std::uint64_t resumed_elements = 0;
   CutCost cuts;
   double cut_seconds = 0;

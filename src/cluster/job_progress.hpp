@@ -53,8 +53,8 @@ class JobProgress {
   std::map<Phase, std::uint64_t> begun_ns_;
 };
 
-// From now on, all processes tell rank 0 how far they are with a sort of so many bytes; until the
-// team's reports are set to none. Both outlive that.
+// From now on, all processes report to rank 0 how far they are with a sort of so many bytes, until
+// Team::set_reports({}). The meter and the progress outlive that.
 void report_progress(Team& team, const Meter& meter, std::uint64_t bytes, JobProgress& progress);
 
 }  // namespace gsort::cluster

@@ -1,5 +1,5 @@
-// LonePeers: a job of one process that nobody has launched. It needs no MPI, which takes a second
-// to start on some machines.
+// LonePeers: a job of one process without a launcher. It does not need MPI, which takes a second to
+// start on some machines.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// A sort by one process: what gsort does, without exchange and messages, with the reports of
-// gsort-mpi.
+// A sort by one process, as gsort sorts: without an exchange, but with the reports of gsort-mpi.
 #pragma once
 
 #include "cluster/cluster_sort.hpp"
@@ -9,7 +8,7 @@
 
 namespace gsort::cluster {
 
-// Runs that a sort by more processes may take over are formed as a cluster forms them.
+// With --resume, more processes may use the runs later: these are formed as on a cluster.
 [[nodiscard]] inline bool sorts_alone(const Team& team, const Options& options) {
   return team.count() == 1 && !options.resume;
 }

@@ -1,7 +1,6 @@
-// The order of the runs of all processes where it is not that of their numbers. Equal records come
-// out in the order of the input, so their runs are merged in this order. Usually it is that of
-// processes, and of the runs of each; a process that goes on with the runs of another one may have
-// any.
+// The order of the runs of all processes if it is not that of their numbers. Equal records keep the
+// order of the input, so runs are merged in this order. Usually it is the order of the processes,
+// and of the runs of each. With --resume, a process may have runs of any part of the input.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +19,8 @@ struct RunOrder {
   [[nodiscard]] bool is_by_number() const { return runs.empty(); }
 };
 
-// Together. `ties`: of each of several searches, how many elements are equal in each run of this
-// process. Returns, for each of these, how many are in all runs before it.
+// Together. `ties`: for each search, the number of equal elements in each run of this process.
+// Returns, for each of these runs, how many such elements all runs before it hold.
 [[nodiscard]] std::vector<std::vector<std::uint64_t>> ties_before(
     Team& team, const RunOrder& order, const std::vector<std::vector<std::uint64_t>>& ties);
 

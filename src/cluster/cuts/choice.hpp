@@ -1,5 +1,5 @@
-// The end of a search for cuts: of each, all processes say what they have counted, or send their
-// elements from which it has to be chosen; rank 0 chooses, and tells all.
+// The end of a search for cuts. For each cut, all processes send rank 0 what they have counted, or
+// the few elements among which the cut is. Rank 0 chooses, and sends the result to all.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@ namespace gsort::cluster {
 // What a process says of one cut.
 struct Offer {
   std::uint64_t position = 0;
-  bool is_few = false;  // values are elements, otherwise the numbers of Chosen, of this process
-  std::uint64_t before = 0;  // of few elements: how many of all processes are less than they
+  bool is_few = false;       // values are elements; otherwise the counts of Chosen, of this process
+  std::uint64_t before = 0;  // of few elements: how many of all processes are less than these
   std::vector<std::uint64_t> values;
 };
 
-// The value of the last element before a cut, and how many elements of all processes are less, and
-// are not greater.
+// The value of the last element before a cut. `below` elements of all processes are less than it,
+// `up_to` are not greater.
 struct Chosen {
   std::uint64_t value = 0;  // of few elements
   std::uint64_t below = 0;
   std::uint64_t up_to = 0;
 };
 
-// Together, with offers of the same cuts. Throws: Error(kCorrupt) in rank 0 where the elements are
-// not as many as have been counted; as Team.
+// Together, with offers of the same cuts. Throws: Error(kCorrupt) in rank 0 if the number of
+// elements is not the number that was counted; as Team.
 [[nodiscard]] std::vector<Chosen> choose_together(Team& team, const std::vector<Offer>& offers);
 
-// That cross the network for a cut of so many values, once between two processes.
+// The bytes sent for a cut with so many values between two processes.
 [[nodiscard]] constexpr std::uint64_t bytes_of_choice(std::uint64_t values) {
   return (1 + values) * sizeof(std::uint64_t) + sizeof(Chosen);
 }

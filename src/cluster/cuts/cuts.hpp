@@ -1,5 +1,5 @@
-// Exact cuts over runs of many processes: for a position of the whole output, how many elements
-// each run of this process gives to what lies before it.
+// Exact cuts over runs of many processes: for a position of the whole output, how many elements of
+// each run of this process lie before it.
 //
 // Problem. The runs of all processes, merged, are cut at position T. Elements are ordered by key,
 // then by process, run and place in it: so equal records keep their order, as the shares of
@@ -11,20 +11,20 @@
 // over lower ranks says what is left for this one. Fences, which are in memory, narrow the values
 // first, by the least and the most that c(v) can be. With them a guess: if keys are spread evenly
 // between fences, c(v) is near T for values in a narrow range, and counting values of this range
-// reads one block of each run. If the guess was right, few elements are left after that. When they
-// are at most 64, all processes send theirs, and rank 0 says which value is that of the cut.
+// reads one block of each run. If the guess was right, few elements are left after that. When at
+// most 64 are left, all processes send theirs, and rank 0 says which value is that of the cut.
 //
 // Example, T = 3. Process 0: 1 5 5, process 1: 5 5 9. c(4) = 1, c(5) = 5: v is 5, two ties are
 // missing, and process 0, which has two, gives both. Cuts: 3 and 0.
 //
 // Records are cut by the first word of their keys, and the ties of a word by the next one.
 //
-// Cost. Of B values a round, half are spread evenly, and narrow 64 bits in 64 / log2(B / 2) rounds
-// at most; most others lie where the cut is if keys are random (cut_values.hpp). A round is one sum
-// of 8 B bytes a cut, 24 B with fences. Of random keys of any width, a batch of cuts takes 4 to 6
-// rounds, 0.9 to 1.8 KB a cut; it took 8 to 10 when counting went on down to one value. A cut of
-// random keys reads 1.3 blocks of each run; without the guess it read 3.7. Threads read for several
-// cuts at the same time, to keep disks busy.
+// Cost. Half of the B values of a round are spread evenly; they narrow 64 bits in at most
+// 64 / log2(B / 2) rounds. Most others lie where the cut is if keys are random (cut_values.hpp). A
+// round is one sum of 8 B bytes per cut, 24 B with fences. For random keys of any width, a batch of
+// cuts takes 4 to 6 rounds and 0.9 to 1.8 KB per cut; it took 8 to 10 rounds when counting went on
+// until one value was left. A cut of random keys reads 1.3 blocks of each run; without the guess it
+// read 3.7. Threads read for several cuts at the same time, to keep disks busy.
 //
 // Source: M. Rahn, P. Sanders, J. Singler, "Scalable Distributed-Memory External Sorting" (2010),
 // doi:10.1109/ICDE.2010.5447825, splits exactly, too.
@@ -54,15 +54,15 @@ class RunCounts {
   [[nodiscard]] virtual std::size_t runs() const = 0;
   [[nodiscard]] virtual std::uint64_t elements(std::size_t run) const = 0;
   [[nodiscard]] virtual unsigned slots() const = 0;
-  // A key has so many words, and the first one is no greater than that.
+  // The words of a key, and the greatest value of the first one.
   [[nodiscard]] virtual std::size_t words() const = 0;
   [[nodiscard]] virtual std::uint64_t greatest() const = 0;
-  // Between how many and how many elements have a first word <= value; known without reading.
+  // Bounds of the number of elements with a first word <= value; known without reading.
   [[nodiscard]] virtual Bounds bounds(std::size_t run, std::uint64_t value) const = 0;
   // How many elements probably have a first word <= value; known without reading.
   [[nodiscard]] virtual std::uint64_t expected(std::size_t run, std::uint64_t value) const = 0;
-  // How many elements have a word <= value, all before `low` counted; the answer lies in [low,
-  // high]. Requires: the elements [low, high) of the run are in order of this word.
+  // How many elements have a word <= value, with all before `low`; the result is in [low, high].
+  // Requires: the elements [low, high) of the run are in order of this word.
   [[nodiscard]] virtual std::uint64_t count(unsigned slot, std::size_t run, std::size_t word,
                                             std::uint64_t value, std::uint64_t low,
                                             std::uint64_t high) = 0;
@@ -87,8 +87,8 @@ struct CutCost {
 using Cuts = std::vector<std::uint64_t>;
 
 // Together, with the same positions: the cuts of each, in ascending order, of this process's runs.
-// `threads` threads read blocks and search fences, each for one position at a time. Ties are dealt
-// out to runs in `order`.
+// `threads` threads read blocks and search fences, each for one position at a time. Runs take ties
+// in `order`.
 // Requires: threads >= 1; counts.slots() is the same in all processes, at least 1; positions are at
 // most the sum of all elements of all processes. Ensures: cuts of a position lie in their runs, not
 // before those of the position in front of it, and add up to it over all processes.

@@ -1,6 +1,6 @@
 // RunBlocks: counts elements of the runs of this process for find_cuts(). Each search has a counter
-// of its own, which keeps the last block that it has read of each run: that holds the cut in the
-// end, mostly.
+// of its own, which keeps the last block that it has read of each run. Usually this block contains
+// the cut.
 #pragma once
 
 #include <optional>

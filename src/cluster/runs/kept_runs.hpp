@@ -2,14 +2,15 @@
 //
 // Each process that forms runs makes a folder of its own in DIR, DIR/gsort-0123456789abcdef: a
 // ResumeFolder whose manifest says which elements of the input each run holds. A later sort of the
-// same input looks at all such folders that its processes see, and shares out what is there and
-// what is missing (run_tasks.hpp). It adds nothing to folders of others; at its end it removes them
-// together with its own. So a folder is written by one process, and any number of processes can go
-// on with it. An empty hidden file in DIR says that gsort-mpi made it, and removes it at the end.
+// same input finds all such folders that its processes see, and divides the runs and the rest of
+// the input among its processes (run_tasks.hpp). It adds nothing to folders of others; at its end
+// it removes them together with its own. So one process writes a folder, and any number of
+// processes can use it later. An empty hidden file in DIR says that gsort-mpi made DIR, and so
+// removes it at the end.
 //
-// Life: agree(); take_up() gives the runs that are there; begin() and add() tell of new ones;
-// expect_commit() and remove() come before and after the output gets its name. Without remove(),
-// all completed runs stay.
+// Order of calls: agree(); take_up() gives the runs of earlier sorts; begin() and add() store new
+// ones; expect_commit() and remove() come before and after the output gets its name. Without
+// remove(), all completed runs stay.
 #pragma once
 
 #include <cstdint>
@@ -40,46 +41,46 @@ class KeptRuns {
  public:
   // `wanted` is the manifest of this sort, without runs. This process can read elements `readable`
   // of the whole input. The team and the options, of which it uses DIR, outlive it.
-  // Throws: Error(kTemporary) when DIR cannot be made; with --explain, it is not made.
+  // Makes DIR, except with --explain. Throws: Error(kTemporary) if that fails.
   KeptRuns(Team& team, const Options& options, io::Manifest wanted, const OutputRange& readable);
   // Leaves no folder without runs.
   ~KeptRuns();
   KeptRuns(const KeptRuns&) = delete;
   KeptRuns& operator=(const KeptRuns&) = delete;
 
-  // Together: returns what this process forms, and locks the folders that it goes on with, but not
-  // with --explain. Throws: Error(kTemporary) where a folder is damaged, in use, or of another
+  // Together: returns the elements that this process forms runs of. Locks the folders that it uses,
+  // except with --explain. Throws: Error(kTemporary) if a folder is damaged, in use, or of another
   // sort, saying what differs; as Team.
   [[nodiscard]] std::vector<OutputRange> agree();
 
-  // After agree(): what this process goes on with.
+  // After agree(): the earlier runs that this process uses.
   [[nodiscard]] const ResumedRuns& resumed() const { return resumed_; }
   // DIR, or where it would be made.
   [[nodiscard]] std::string existing_folder() const;
 
-  // These runs, to be called once. Throws: Error(kTemporary).
+  // Returns these runs. Call it once. Throws: Error(kTemporary).
   [[nodiscard]] std::vector<PlacedRun> take_up(const Plan& plan, const Options& options,
                                                Proof& proof);
-  // The largest scratch that one of them needs, and what has been read of them.
+  // The largest scratch that one of them needs, and the bytes read of them.
   [[nodiscard]] std::uint64_t scratch_bytes() const;
   [[nodiscard]] std::uint64_t bytes_read() const;
 
-  // The place of new runs, to be called once; then its path. Throws: Error(kTemporary).
+  // The store of new runs, and then its path. Call begin() once. Throws: Error(kTemporary).
   [[nodiscard]] io::PersistentStore begin(std::uint64_t block_elements);
   [[nodiscard]] const std::string& own_folder() const { return own_->path(); }
-  // A run is whole, of elements from `first` on. To be called in their order.
+  // A run is complete; its elements begin at `first`. Call it in the order of runs.
   // Throws: Error(kTemporary).
   void add(io::RunStore& store, const io::Run& run, const Fingerprint& elements,
            std::uint64_t first);
 
   // The output is written, and gets its name next. Throws: Error(kTemporary).
   void expect_commit();
-  // Together: the output has its name, and no run is used any more. Returns, in rank 0, what could
-  // not be removed, as text for the user.
+  // Together, when the output has its name and runs are not used any more. Returns, in rank 0, a
+  // text for the user about what could not be removed.
   [[nodiscard]] std::string remove();
 
  private:
-  // A folder of an earlier process that this one goes on with.
+  // A folder of an earlier process that this one uses.
   struct TakenFolder {
     TakenFolder(const std::string& path, io::ResumeAccess access, std::vector<std::uint64_t> used)
         : folder(path, access), runs(std::move(used)) {}
@@ -88,10 +89,10 @@ class KeptRuns {
     std::vector<std::uint64_t> runs;  // numbers of those that are used
     std::optional<io::RunStore> store;
   };
-  // The refusal of a folder whose inputs are not those of this process.
+  // A folder whose inputs are not those of this process, and the error.
   struct Foreign {
     SeenFolder folder;
-    bool has_our_names = false;  // but the inputs have changed, or the sort differs
+    bool has_our_names = false;  // of inputs, but these have changed, or the sort differs
     std::string path;
     std::string reason;
     std::string hint;

@@ -1,8 +1,8 @@
-// OwnRuns: the runs of this process: those that it forms of its share of the input, and with
-// --resume those that earlier processes have left and that it goes on with (kept_runs.hpp).
+// OwnRuns: the runs of this process: those that it forms of its share of the input and, with
+// --resume, those of earlier processes that it uses (kept_runs.hpp).
 //
-// Life: share_out() says which they are; form(); they are merged; commit and remove as of KeptRuns.
-// For one thread.
+// Order of calls: share_out() decides which runs these are; form(); the caller merges them;
+// expect_commit() and remove() as of KeptRuns. For one thread.
 #pragma once
 
 #include <cstdint>
@@ -35,38 +35,38 @@ class OwnRuns {
   OwnRuns(const OwnRuns&) = delete;
   OwnRuns& operator=(const OwnRuns&) = delete;
 
-  // Together: decides who reads what of the `elements` of the whole input, and holds the reader to
-  // it. Requires: the reader, which outlives this, has the inputs of this process, of which nothing
-  // has been taken. Throws: as KeptRuns.
+  // Together: decides which process reads which of the `elements` of the whole input, and limits
+  // the reader to these. Requires: the reader, which outlives this, has the inputs of this process,
+  // and nothing has been taken from it. Throws: as KeptRuns.
   void share_out(const Job& job, std::uint64_t elements, io::Reader& reader);
 
-  // After share_out(): elements that are to be read, and what is there already.
+  // After share_out(): elements to read, and runs of earlier processes.
   [[nodiscard]] std::uint64_t to_read() const { return to_read_; }
   [[nodiscard]] ResumedRuns resumed() const { return kept_ ? kept_->resumed() : ResumedRuns(); }
   [[nodiscard]] std::uint64_t elements() const { return to_read_ + resumed().elements; }
-  // Where runs go to.
+  // The folders of runs.
   [[nodiscard]] std::vector<std::string> folders() const;
 
-  // Takes up what is there, and forms the others. For a thread of Team::work.
-  // Throws: Error, also where not all that was to be read has arrived.
+  // Opens earlier runs, and forms the others. For a thread of Team::work.
+  // Throws: Error, also if fewer elements arrive than were to be read.
   void form(const Plan& plan, Proof& proof);
   void require_all_read(const Proof& proof) const;
 
   [[nodiscard]] const std::vector<io::Run>& runs() const { return runs_; }
   [[nodiscard]] const RunViews& views() const { return views_; }
-  // Together: the order of the runs of all, if equal elements can be told apart.
+  // Together: the order of all runs, if equal elements can differ.
   [[nodiscard]] RunOrder order(const Job& job);
-  // These are gone, and others take their place.
+  // clear() drops these runs, and put() replaces them.
   void clear();
   void put(std::vector<io::Run> runs);
 
-  // Where new ones go to, made at the first call.
+  // The store of new runs, made at the first call.
   [[nodiscard]] io::RunStore& store(const Plan& plan);
   // The least scratch for reading any run.
   [[nodiscard]] std::uint64_t scratch_bytes() const;
   void report(RankReport& report) const;
 
-  // As those of KeptRuns, if runs are kept.
+  // As KeptRuns, if runs are kept.
   void expect_commit();
   [[nodiscard]] std::string remove();
 

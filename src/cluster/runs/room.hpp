@@ -26,8 +26,8 @@ namespace gsort::cluster {
 [[nodiscard]] Plan plan_with_output(const Job& job, const Machine& machine,
                                     std::uint64_t output_bytes);
 
-// As this or, without `output_bytes`, as make_plan(). Throws: as these, but Error(kResource) for
-// what this machine cannot do, which another might: Team then names the host.
+// As plan_with_output() or, without `output_bytes`, as make_plan(). Throws: as these, but
+// Error(kResource) if this host lacks something that another may have: Team then names the host.
 [[nodiscard]] Plan plan_of_host(const Job& job, const Machine& machine,
                                 std::optional<std::uint64_t> output_bytes);
 

@@ -1,11 +1,11 @@
-// Who forms what: of the runs that earlier processes have left, which process goes on with which,
-// and what of the input each one forms anew. A pure function of what all see, so that any number of
-// processes, on any hosts, can go on with a sort.
+// The division of work with --resume: which process uses which runs of earlier processes, and which
+// elements of the input each one forms runs of. A pure function of what all processes see, so any
+// number of processes, on any hosts, can resume a sort.
 //
-// A folder that several processes see is given to one of them. What no run holds that anybody sees
-// is divided equally among all processes, or is formed by the one that has these inputs. Where runs
-// overlap, because a host that was away has come back with its runs, the one that begins first is
-// used; the others are only removed at the end.
+// A folder that several processes see is given to one of them. Elements that no visible run holds
+// are divided equally among all processes; with --inputs-here, the process that has these inputs
+// forms them. If runs overlap, because a lost host has come back with its runs, the one that begins
+// first is used; the others are removed at the end.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ namespace gsort::cluster {
 // A folder of runs, as one process sees it. Ranges are of elements of the whole input.
 struct SeenFolder {
   std::string name;
-  std::uint64_t store = 0;  // with the name, it says which folder it is, whatever its path
+  std::uint64_t store = 0;  // with the name, it identifies the folder, whatever its path is
   std::vector<OutputRange> runs;
 };
 
-// What a process is to do.
+// What one process does.
 struct RunTask {
   struct Folder {
     std::string name;
@@ -36,9 +36,9 @@ struct RunTask {
   std::vector<OutputRange> to_form;  // ascending; none is empty
 };
 
-// By process: its task. `inputs` are the elements that each process can read: all can read the same
-// ones, or each has some, which follow each other. `seen`, by process: folders whose runs are of
-// elements that it can read.
+// Returns the task of each process. `inputs`: the elements that each process can read. Either all
+// can read the same ones, or each has its own, one after the other. `seen`: for each process, the
+// folders whose runs hold elements that it can read.
 [[nodiscard]] std::vector<RunTask> share_out(const std::vector<OutputRange>& inputs,
                                              bool has_own_inputs,
                                              const std::vector<std::vector<SeenFolder>>& seen);
