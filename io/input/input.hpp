@@ -27,7 +27,7 @@ struct FileState {
 // How regular inputs are to be read.
 struct WayToRead {
   DirectIo direct_io = DirectIo::kAuto;
-  // No block is read while another one is worked on, unless the kernel reads ahead.
+  // One thread reads and works, so no block is read during the work, unless the kernel reads ahead.
   bool by_one_thread = false;
 };
 

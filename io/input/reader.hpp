@@ -48,7 +48,7 @@ struct ReaderOptions {
   bool type_is_assumed = false;
   // What is in memory instead of a file: a path that is the name of one of these.
   std::vector<MemoryInput> memory = {};
-  // Large uncached files are then read through the page cache, too: the kernel reads ahead.
+  // Then large uncached files are read through the page cache, too: the kernel reads ahead.
   bool is_read_by_one_thread = false;
 };
 

@@ -54,7 +54,7 @@ struct FaultPlan {
   int error_number =
       0;  // errno; 0: the transfer is short (half of what was asked, at least one byte)
   bool from_then_on = false;  // also all later calls of the kind
-  // Called by the thread whose call it is, which then goes its way; none: the call goes wrong.
+  // If set, the call does not fail: its thread calls this first, then goes on with the call.
   std::function<void()> instead = nullptr;
 };
 

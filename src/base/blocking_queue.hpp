@@ -33,7 +33,7 @@ class BlockingQueue {
     return item;
   }
 
-  // The same without waiting: none if there is no item now, or none that is `wanted`.
+  // The same without waiting: the first item, or the first that is `wanted`; none if there is none.
   std::optional<T> try_pop() {
     return try_pop([](const T&) { return true; });
   }

@@ -54,16 +54,16 @@ class BlockSink {
   virtual void put_blocks(std::uint64_t position, const StoredBlocks& blocks) = 0;
 };
 
-// Where pieces go in two steps that wait in memory for their turn.
+// Takes pieces that wait in memory for their turn, in two steps.
 class ProofSink {
  public:
   virtual ~ProofSink() = default;
 
-  // Proves a piece now, whatever others have been. Thread-safe. Throws: as PieceSink::put().
+  // Proves a piece now, before or after any others. Thread-safe. Throws: as PieceSink::put().
   virtual void prove(std::uint64_t position, ConstByteSpan keys) = 0;
 
   // As PieceSink::put(). Requires: prove() has seen each of these keys in this memory, in any
-  // pieces, and nobody has written there since.
+  // pieces, and the memory has not changed since.
   virtual void put_proven(std::uint64_t position, ConstByteSpan keys) = 0;
 };
 
@@ -83,8 +83,8 @@ class PieceSink {
   // are not kept in blocks, or of less than 4 bytes, or records.
   [[nodiscard]] virtual BlockSink* block_sink() { return nullptr; }
 
-  // What takes pieces in two steps instead; null where what is to be proven depends on the pieces
-  // in front of it, or nothing is proven.
+  // Takes pieces in two steps instead. Null if a proof depends on the pieces in front of it, or if
+  // nothing is proven.
   [[nodiscard]] virtual ProofSink* proof_sink() { return nullptr; }
 
   // An engine that fails midway calls this, so that calls held back end with an Error instead of

@@ -32,11 +32,11 @@ namespace gsort {
 [[nodiscard]] io::Manifest manifest_of(const std::string& job, std::uint64_t element_bytes,
                                        const io::Reader& reader);
 
-// Throws: Error(kTemporary), saying what differs, where `folder` holds runs of another job than
-// `wanted`, or the inputs have changed since. Requires: it has a manifest.
+// Throws: Error(kTemporary), saying what differs, if `folder` holds runs of another job than
+// `wanted`, or the inputs have changed since. Requires: the folder has a manifest.
 void require_same_job(const io::ResumeFolder& folder, const io::Manifest& wanted);
 
-// What of the inputs is in these runs.
+// The fingerprint of the elements in these runs.
 [[nodiscard]] Fingerprint fingerprint_of(std::span<const io::ManifestRun> runs);
 
 class Resumption {

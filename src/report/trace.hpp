@@ -25,8 +25,8 @@ struct TraceRequest {
 using WriteText = std::function<void(std::string_view)>;
 void write_trace(const TraceRequest& request, const WriteText& write);
 
-// A trace of several processes is made of these, the events of each in the order of their numbers.
-// The lost spans are those of all.
+// These write a trace of several processes: the events of each process, in the order of their
+// numbers. The lost spans are those of all processes.
 void begin_trace(std::uint64_t lost_spans, const WriteText& write);
 void write_trace_events(const TraceRequest& request, const WriteText& write);
 void end_trace(const WriteText& write);

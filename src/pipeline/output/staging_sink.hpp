@@ -14,12 +14,12 @@ namespace gsort {
 // write its part, the others go on merging. Elements outside the part are an error, and so is a
 // part that is not whole: threads that wait for what comes after it would wait forever.
 //
-// What the sink behind it can prove ahead is proven by the thread that puts it, as soon as it is in
-// the buffer and still in the processor's cache; the turn is then only for writing. The proof sees
-// the memory that is written, and every element of the part once: a place that is put twice is an
-// error there, so nothing that was proven is overwritten before it is written. Where the proof
-// depends on what comes before (-u), the part is proven in its turn. It is passed on in pieces from
-// several threads, because one thread alone does less than a device merges.
+// If the next sink can prove elements ahead of their turn, the thread that puts them proves them as
+// soon as they are in the buffer, and still in the processor's cache. When the turn comes, they are
+// only written. The proof sees the memory that is written, and every element of the part once: an
+// element that is put twice is an error, so no proven element is overwritten before it is written.
+// If the proof depends on earlier elements (-u), the part is proven in its turn. Several threads
+// pass it on in pieces, because one thread alone is slower than a device merges.
 class StagingSink final : public PieceSink {
  public:
   // `threads` pass a part on, at most; a single one passes it on in one piece.
@@ -27,7 +27,7 @@ class StagingSink final : public PieceSink {
 
   // The next part is of `elements` elements from `position` on. Requires: they fit the buffer.
   void begin(std::uint64_t position, std::uint64_t elements);
-  // Throws: Error(kCorrupt) for elements that are not of the part, or where the proof fails.
+  // Throws: Error(kCorrupt) for elements outside the part, or if the proof fails.
   void put(std::uint64_t position, ConstByteSpan keys) override;
   void abandon() noexcept override { next_.abandon(); }
   // Passes the part on and returns when all of it has been put. Throws: Error(kCorrupt) where
@@ -42,7 +42,7 @@ class StagingSink final : public PieceSink {
   std::uint64_t element_bytes_;
   unsigned threads_;
   PieceSink& next_;
-  ProofSink* proof_;  // of the next one; null: it proves in turn
+  ProofSink* proof_;  // of next_; null: the part is proven in its turn
   std::uint64_t begin_ = 0;
   ByteSpan part_;
   std::atomic<std::size_t> filled_{0};
