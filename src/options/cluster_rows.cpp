@@ -76,14 +76,14 @@ constexpr OwnText kOwnTexts[] = {
      "Name a local disk: each host keeps the runs of its share there. The default is $TMPDIR, "
      "else /var/tmp."},
     {"resume",
-     "However the sort ends, completed runs stay in DIR, and the same command goes on with them: "
-     "each process with those in folders that it sees; only what no process sees is formed again. "
-     "The number of processes and the hosts may differ. DIR is a path of each host: on a local "
-     "disk, or on one that all see, so that other hosts can take over. It is created if it does "
-     "not exist; at the end it is empty, and removed if gsort-mpi created it. The output and the "
-     "resources may differ, but an input or a kind of sort that has changed is an error. Every "
-     "run is synced and none stays in memory, so the sort takes longer. 8- and 16-bit keys have "
-     "no runs."},
+     "However the sort ends, completed runs stay in DIR, and the same command continues with them. "
+     "Each process uses those in folders that it sees; only runs that no process sees are formed "
+     "again. The number of processes and the hosts may differ. DIR is on a local disk of each "
+     "host, or on a file system that all hosts see, so that other hosts can use the runs. It is "
+     "created if it does not exist; at the end it is empty, and removed if gsort-mpi created it. "
+     "The output and the resources may differ, but an input or a kind of sort that has changed is "
+     "an error. Every run is synced and none stays in memory, so the sort takes longer. 8- and "
+     "16-bit keys have no runs."},
     {"compress",
      "Needs --parts. Without it, the output's suffix decides (.gz, .bz2, .xz, .zst), else none. "
      "Each file is a series of members, which every tool reads as one file."},
@@ -91,10 +91,10 @@ constexpr OwnText kOwnTexts[] = {
      "Rank 0 shows how far all processes are, and the slowest. auto: if its standard error is a "
      "terminal, after the first second; most launchers make it a pipe. always: also elsewhere, one "
      "line per second, the last of which says done. json: the same as JSON, one object per line."},
-    {"stats", "Of all processes: runs, bytes, memory, seconds of each phase, and waits."},
+    {"stats", "Of each process: runs, bytes, memory, time of each phase, and waiting time."},
     {"trace",
-     "In Chrome's trace format; each process is one of the trace. Uses up to 32 MiB of memory of "
-     "each beyond -S."},
+     "One file for all processes, in Chrome's trace format. Each process uses up to 32 MiB of "
+     "memory beyond -S."},
     {"buffer-size",
      "Of each process: 512M, 4G, or 50% of the host's memory. The default is half of the available "
      "memory, within the container's limits."},
@@ -105,7 +105,8 @@ constexpr OwnText kOwnTexts[] = {
     {"engine",
      "auto uses GPUs on hosts that have any, if a process's share is large enough to make up for "
      "their start; --explain shows the choice. cuda without a usable GPU on one of the hosts is an "
-     "error. 8- and 16-bit keys always use the CPU. If a GPU fails, the sort ends with an error."},
+     "error. 8- and 16-bit keys always use the CPU. If a GPU fails, the sort ends with an error; "
+     "one process without --resume sorts on the CPU instead if auto chose the GPU."},
     {"device",
      "The same numbers for each host. The processes of a host divide these GPUs among them; if "
      "there are more processes than GPUs, those that share one divide its memory. auto uses one "

@@ -37,8 +37,8 @@ inline constexpr std::string_view kClusterNotes =
     "All hosts must see the inputs and the folder of the output under the same paths; the inputs "
     "may be local with --inputs-here, and that folder with --parts. Each host reads an equal share "
     "of the input and writes an equal share of the output, to within 4 MiB. "
-    "Not supported yet: stdin, stdout and pipes, text and compressed inputs, text and compressed "
-    "outputs without --parts, --merge.";
+    "Not supported yet: --merge, stdin, stdout and pipes, text and compressed inputs, and text and "
+    "compressed outputs without --parts.";
 
 struct Described {
   std::string_view name;
