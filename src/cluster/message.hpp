@@ -2,6 +2,7 @@
 // same program on the same kind of machine: numbers are sent as they lie in memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -50,7 +51,9 @@ class MessageWriter {
     put_bytes(std::as_bytes(std::span(text)));
   }
   void put_bytes(ConstByteSpan bytes) {
-    message_.insert(message_.end(), bytes.begin(), bytes.end());
+    // Not insert(), in which GCC 12 may warn of an overflow that there is not.
+    message_.resize(message_.size() + bytes.size());
+    std::copy_backward(bytes.begin(), bytes.end(), message_.end());
   }
 
   [[nodiscard]] Message take() { return std::move(message_); }
