@@ -47,6 +47,7 @@ class CudaEngine final : public Engine {
   [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
     const std::uint64_t need = CudaFootprint::chunk_host_bytes(shape_.threads, shape_.block_bytes);
     return make_lanes<ChunkLane>(shape_.chunk_lanes, need, [&](int ordinal, ByteSpan pinned) {
+      use_device(ordinal);
       return std::make_unique<CudaChunkLane>(shape_, ordinal, pinned);
     });
   }
@@ -65,6 +66,7 @@ class CudaEngine final : public Engine {
     const std::uint64_t need =
         CudaArrayFootprint::host_bytes(arrays.block_elements * element_bytes_of(shape_));
     return make_lanes<ArrayLane>(count, need, [&](int ordinal, ByteSpan pinned) {
+      use_device(ordinal);
       return std::make_unique<CudaArrayLane>(shape_, ordinal, arrays, pinned);
     });
   }
@@ -82,7 +84,6 @@ class CudaEngine final : public Engine {
     for (unsigned lane = 0; lane < count; ++lane) {
       const std::size_t device = lane % ordinals_.size();
       const std::uint64_t place = lanes_before(device, count) + lane / ordinals_.size();
-      use_device(ordinals_[device]);
       lanes.push_back(make(ordinals_[device], memory_.subspan(place * need, need)));
     }
     return lanes;

@@ -3,8 +3,10 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "engine/device_losses.hpp"
 #include "engine/footprint.hpp"
 #include "gpu/cuda/cuda_check.hpp"
+#include "gpu/engine/host_merge.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -90,35 +92,76 @@ void CudaChunkLane::emit(PieceSink& sink) {
 
 CudaMergeLane::CudaMergeLane(const EngineShape& shape, int ordinal, std::uint64_t part_elements,
                              ByteSpan pinned)
-    : ordinal_(ordinal),
-      meter_(shape.meter),
+    : shape_(shape),
+      ordinal_(ordinal),
+      part_elements_(part_elements),
       element_bytes_(element_bytes_of(shape)),
-      input_(pinned.subspan(kPieceMemory, part_elements * element_bytes_)),
-      merger_(make_part_merger(shape, part_elements)),
-      copier_(ordinal, pinned.first(kPieceMemory), CudaFootprint::kPutters, shape.meter) {}
+      pinned_(pinned),
+      input_(pinned.subspan(kPieceMemory, part_elements * element_bytes_)) {
+  if (shape_.losses == nullptr) static_cast<void>(on_device());
+}
+
+CudaMergeLane::OnDevice::OnDevice(const CudaMergeLane& lane)
+    : merger(make_part_merger(lane.shape_, lane.part_elements_)),
+      copier(lane.ordinal_, lane.pinned_.first(kPieceMemory), CudaFootprint::kPutters,
+             lane.shape_.meter) {}
 
 CudaMergeLane::~CudaMergeLane() {
+  leave_device();
+}
+
+auto CudaMergeLane::on_device() -> OnDevice& {
+  use_device(ordinal_);
+  if (!on_device_) on_device_ = std::make_unique<OnDevice>(*this);
+  return *on_device_;
+}
+
+// Copies may still be under way when another stage has failed; the buffers must outlive them.
+void CudaMergeLane::leave_device() {
+  if (!on_device_) return;
   return_to_device(ordinal_);
-  static_cast<void>(cudaStreamSynchronize(stream_.get()));
+  static_cast<void>(cudaStreamSynchronize(on_device_->stream.get()));
+  on_device_.reset();
+}
+
+bool CudaMergeLane::is_without_device() {
+  if (!host_ && shape_.losses != nullptr && shape_.losses->loss_of(ordinal_)) {
+    leave_device();
+    host_ = make_host_merge_lane(shape_, part_elements_, pinned_);
+  }
+  return host_ != nullptr;
+}
+
+bool CudaMergeLane::go_on_without(const DeviceError& failure) {
+  if (host_ || shape_.losses == nullptr || failure.ordinal() != ordinal_) return false;
+  leave_device();
+  host_ = make_host_merge_lane(shape_, part_elements_, pinned_);
+  shape_.losses->add(failure, DoneAgain::kParts);
+  return true;
+}
+
+StoredMerger* CudaMergeLane::stored_merger() {
+  return host_ || on_device().merger->stored_input() == nullptr ? nullptr : this;
 }
 
 void CudaMergeLane::merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position,
                           KeyForm form, PieceSink& sink) {
+  if (host_) return host_->merge(slice_counts, position, form, sink);
+  auto& [stream, merger, copier] = on_device();
   const std::uint64_t bytes = slice_bytes(slice_counts);
-  copy_in(merger_->input(), bytes, bytes);
-  copier_.copy(merger_->merge(slice_counts, form, stream_), element_bytes_, position, stream_,
-               sink);
+  copy_in(merger->input(), bytes, bytes);
+  copier.copy(merger->merge(slice_counts, form, stream), element_bytes_, position, stream, sink);
 }
 
 void CudaMergeLane::merge_stored(std::span<const std::uint64_t> slice_counts,
                                  std::span<const StoredKeys> pieces, std::uint64_t position,
                                  KeyForm form, PieceSink& sink) {
+  auto& [stream, merger, copier] = on_device();
   const ConstByteSpan table = std::as_bytes(pieces);
   const auto table_begin = static_cast<std::uint64_t>(table.data() - input_.data());
-  copy_in(merger_->stored_input(), table_begin + table.size(), slice_bytes(slice_counts));
-  merger_->unpack(table_begin, pieces.size(), stream_);
-  copier_.copy(merger_->merge(slice_counts, form, stream_), element_bytes_, position, stream_,
-               sink);
+  copy_in(merger->stored_input(), table_begin + table.size(), slice_bytes(slice_counts));
+  merger->unpack(table_begin, pieces.size(), stream);
+  copier.copy(merger->merge(slice_counts, form, stream), element_bytes_, position, stream, sink);
 }
 
 std::uint64_t CudaMergeLane::slice_bytes(std::span<const std::uint64_t> slice_counts) const {
@@ -128,10 +171,11 @@ std::uint64_t CudaMergeLane::slice_bytes(std::span<const std::uint64_t> slice_co
 
 void CudaMergeLane::copy_in(std::byte* to, std::uint64_t bytes, std::uint64_t element_bytes) {
   use_device(ordinal_);
-  Span span(meter_, Stage::kCopyIn);
+  Span span(shape_.meter, Stage::kCopyIn);
   span.add_bytes(element_bytes, bytes);
-  check_cuda(cudaMemcpyAsync(to, input_.data(), bytes, cudaMemcpyHostToDevice, stream_.get()),
-             CudaCall::kCopy, "copying slices to the device");
+  check_cuda(
+      cudaMemcpyAsync(to, input_.data(), bytes, cudaMemcpyHostToDevice, on_device_->stream.get()),
+      CudaCall::kCopy, "copying slices to the device");
 }
 
 CudaArrayLane::CudaArrayLane(const EngineShape& shape, int ordinal, const ArrayShape& arrays,

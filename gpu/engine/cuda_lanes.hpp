@@ -62,6 +62,8 @@ class CudaChunkLane final : public ChunkLane {
   SortedElements sorted_;
 };
 
+// If the sort may do without the device, the lane takes device memory at its first part only, and if
+// the device fails, then or later, the CPU merges from then on, in the same host memory.
 class CudaMergeLane final : public MergeLane, public StoredMerger {
  public:
   // `pinned` holds CudaFootprint::part_host_bytes.
@@ -69,27 +71,38 @@ class CudaMergeLane final : public MergeLane, public StoredMerger {
                 ByteSpan pinned);
   ~CudaMergeLane() override;
 
-  [[nodiscard]] ByteSpan input() override { return input_; }
+  [[nodiscard]] ByteSpan input() override { return host_ ? host_->input() : input_; }
   void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position, KeyForm form,
              PieceSink& sink) override;
-  [[nodiscard]] StoredMerger* stored_merger() override {
-    return merger_->stored_input() == nullptr ? nullptr : this;
-  }
+  [[nodiscard]] StoredMerger* stored_merger() override;
   void merge_stored(std::span<const std::uint64_t> slice_counts, std::span<const StoredKeys> pieces,
                     std::uint64_t position, KeyForm form, PieceSink& sink) override;
+  [[nodiscard]] bool go_on_without(const DeviceError& failure) override;
+  [[nodiscard]] bool is_without_device() override;
 
  private:
+  struct OnDevice {
+    explicit OnDevice(const CudaMergeLane& lane);
+
+    Stream stream;
+    std::unique_ptr<PartMerger> merger;
+    PieceCopier copier;
+  };
+
+  [[nodiscard]] OnDevice& on_device();
+  void leave_device();
   [[nodiscard]] std::uint64_t slice_bytes(std::span<const std::uint64_t> slice_counts) const;
   // Copies the first `bytes` of input() to the device; they stand for so many bytes of elements.
   void copy_in(std::byte* to, std::uint64_t bytes, std::uint64_t element_bytes);
 
+  EngineShape shape_;
   int ordinal_;
-  Meter* meter_;
+  std::uint64_t part_elements_;
   std::uint64_t element_bytes_;
+  ByteSpan pinned_;
   ByteSpan input_;
-  Stream stream_;
-  std::unique_ptr<PartMerger> merger_;
-  PieceCopier copier_;
+  std::unique_ptr<OnDevice> on_device_;  // null before the first part, and without the device
+  std::unique_ptr<MergeLane> host_;      // without the device
 };
 
 class CudaArrayLane final : public ArrayLane {

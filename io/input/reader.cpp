@@ -71,6 +71,8 @@ class Reader::Impl {
   }
   [[nodiscard]] std::uint64_t position() const;
   [[nodiscard]] bool at_end() const;
+  [[nodiscard]] std::size_t read_again(ByteSpan buffer, std::uint64_t position,
+                                       std::uint64_t bytes) const;
   [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
                                    Places places);
   void check_unchanged() const;
@@ -332,6 +334,21 @@ std::size_t Reader::Impl::sample(ByteSpan out, std::uint64_t begin, std::uint64_
   return filled;
 }
 
+std::size_t Reader::Impl::read_again(ByteSpan buffer, std::uint64_t position,
+                                     std::uint64_t bytes) const {
+  for (const auto& source : sources_) {
+    const std::uint64_t size = *source->size();
+    if (position < size) {
+      const Claim claim{
+          position, std::min({bytes, size - position, round_down(buffer.size(), element_bytes_)})};
+      source->fill(buffer, claim);
+      return claim.bytes;
+    }
+    position -= size;
+  }
+  throw Error(ErrorKind::kUsage, "reading again", "the inputs end before that");
+}
+
 // Brings elements of files without taking them from the sequence.
 void Reader::Impl::sample_sequence(std::uint64_t position, ByteSpan to) {
   for (const auto& source : sources_) {
@@ -451,6 +468,16 @@ std::size_t Reader::sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
                                           in_elements(begin), in_elements(end), places);
   gsort::number_elements(out, *numbering_, 0, bytes / numbering_->element_bytes);
   return in_records(bytes);
+}
+std::size_t Reader::read_again(ByteSpan buffer, std::uint64_t position_bytes,
+                               std::uint64_t bytes) const {
+  if (!numbering_) return impl_->read_again(buffer, position_bytes, bytes);
+  const std::uint64_t room = round_down(buffer.size(), numbering_->record_bytes());
+  const std::size_t read =
+      impl_->read_again(buffer, in_elements(position_bytes), in_elements(std::min(bytes, room)));
+  gsort::number_elements(buffer, *numbering_, position_bytes / numbering_->record_bytes(),
+                         read / numbering_->element_bytes);
+  return in_records(read);
 }
 void Reader::check_unchanged() const {
   impl_->check_unchanged();

@@ -161,6 +161,13 @@ class Reader {
   [[nodiscard]] std::size_t sample(ByteSpan out, std::uint64_t begin, std::uint64_t end,
                                    Places places = Places::kEven) const;
 
+  // Brings elements from `position_bytes` on that next() has given before, at most `bytes` bytes of
+  // them: as many as one input has there and the buffer has room for. Takes nothing from the
+  // sequence. Returns the bytes. Thread-safe. Requires: known_size(); buffer as for next(); both
+  // numbers are multiples of element_bytes, and not 0 bytes. Throws: as next().
+  [[nodiscard]] std::size_t read_again(ByteSpan buffer, std::uint64_t position_bytes,
+                                       std::uint64_t bytes) const;
+
   // To be called after the last block and before the output is committed: a regular file whose size
   // or modification time is no longer what it was at the start has been written to by somebody.
   // Throws: Error(kInput) naming the file.

@@ -234,20 +234,21 @@ std::vector<std::string> PreparedSort::folders_for_runs(const std::string& outpu
   return temporary_folders(options_.temporary_directories, std::getenv("TMPDIR"), output_folder);
 }
 
+// The devices were a choice of gsort's, unless the engine was asked for.
 Outcome PreparedSort::run(Meter* meter) {
+  PlanWithout without;
+  if (options_.engine == EngineChoice::kAuto) {
+    without = [this](const DeviceError& failure) { plan_without(failure); };
+  }
   return run_sort({plan_, reader_, outputs_.front(), temporary_folders_, options_.direct_io,
                    options_.packing, options_.verify, make_engine, meter,
-                   resumption_ ? &*resumption_ : nullptr, make_tier, outputs_,
-                   [this](const DeviceError& failure) { return plan_without(failure); }});
+                   resumption_ ? &*resumption_ : nullptr, make_tier, outputs_, std::move(without)});
 }
 
-// The devices were a choice of gsort's, unless the engine was asked for.
-bool PreparedSort::plan_without(const DeviceError& failure) {
-  if (options_.engine != EngineChoice::kAuto) return false;
+void PreparedSort::plan_without(const DeviceError& failure) {
   machine_ = without_device(std::move(machine_), failure.ordinal(),
                             "after a failure: " + failure.operation() + ": " + failure.reason());
   plan_ = packing_plan(plan_.job, machine_);
-  return true;
 }
 
 void PreparedSort::remember_rates(Outcome& outcome) const {

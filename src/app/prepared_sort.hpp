@@ -70,7 +70,7 @@ class PreparedSort {
   void remember_rates(Outcome& outcome) const;
 
  private:
-  [[nodiscard]] bool plan_without(const DeviceError& failure);
+  void plan_without(const DeviceError& failure);
   void count_output_in_memory();
   [[nodiscard]] std::vector<std::string> folders_for_runs(const std::string& output_folder) const;
   void keep_rates(Outcome& outcome) const;

@@ -2,7 +2,9 @@
 // catches the error by this type.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/error.hpp"
@@ -19,6 +21,15 @@ class DeviceError final : public Error {
 
  private:
   std::optional<int> ordinal_;
+};
+
+// What was done again without the device, by another one or the CPU.
+enum class DoneAgain : std::uint8_t { kSort, kChunks, kParts };
+
+struct LostDevice {
+  std::optional<int> ordinal;  // none: all of them
+  std::string failure;         // "OPERATION on device 1 (NAME): REASON"
+  DoneAgain again = DoneAgain::kSort;
 };
 
 }  // namespace gsort

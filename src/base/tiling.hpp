@@ -2,9 +2,12 @@
 // Neighbours are joined, so its size is the number of gaps, not of stretches.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <utility>
+#include <vector>
 
 namespace gsort {
 
@@ -31,6 +34,20 @@ class Tiling {
     }
     stretches_.emplace(begin, end);
     return true;
+  }
+
+  // What of [begin, end) has not been added, in order: pairs of begin and end.
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps(std::uint64_t begin,
+                                                                          std::uint64_t end) const {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;
+    auto next = stretches_.upper_bound(begin);
+    if (next != stretches_.begin()) begin = std::max(begin, std::prev(next)->second);
+    for (; next != stretches_.end() && next->first < end; ++next) {
+      gaps.emplace_back(begin, next->first);
+      begin = next->second;
+    }
+    if (begin < end) gaps.emplace_back(begin, end);
+    return gaps;
   }
 
   // Whether all of [0, size), and nothing else, has been added.

@@ -33,6 +33,9 @@
 
 namespace gsort {
 
+class DeviceError;
+class DeviceLosses;
+
 // Buffers handed out by an engine are aligned for O_DIRECT on any common disk.
 inline constexpr std::size_t kBufferAlignment = kMemoryPageBytes;
 
@@ -169,6 +172,13 @@ class MergeLane {
 
   // What merges stored keys from input(), if the engine unpacks them; else null.
   [[nodiscard]] virtual StoredMerger* stored_merger() { return nullptr; }
+
+  // After a failure: true if the lane goes on without its device. Then input() and stored_merger()
+  // are others, and the part is to be loaded and merged again.
+  [[nodiscard]] virtual bool go_on_without(const DeviceError& /*failure*/) { return false; }
+
+  // Whether it does. Asked before each part: another lane may have found the device lost.
+  [[nodiscard]] virtual bool is_without_device() { return false; }
 };
 
 // What lanes are made for that sort many arrays by themselves.
@@ -202,6 +212,8 @@ struct EngineShape {
   unsigned chunk_lanes = 1;
   std::uint64_t device_bytes = 0;  // bound for all device memory of the engine
   Meter* meter = nullptr;          // outlives the engine; null: nobody measures
+  // Outlives the engine; null: a device that fails ends the sort.
+  DeviceLosses* losses = nullptr;
 };
 
 class Engine {
@@ -212,7 +224,7 @@ class Engine {
   // Lanes are laid out in the engine's memory, which is reserved once: all lanes of an earlier call
   // must be gone before the next call. An engine outlives its lanes.
   // Throws: Error(kUsage) when the engine was given too little memory for them; Error(kResource)
-  // when device memory cannot be had.
+  // when device memory cannot be had; if the shape has losses, merge() of a merge lane does.
   [[nodiscard]] virtual std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() = 0;
   [[nodiscard]] virtual std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
       unsigned lanes, std::uint64_t part_elements) = 0;

@@ -17,6 +17,7 @@
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
+#include "pipeline/filled_lane.hpp"
 #include "pipeline/input/metered_read.hpp"
 #include "pipeline/output/gap_watch.hpp"
 #include "pipeline/output/sinks.hpp"
@@ -26,66 +27,6 @@ namespace gsort {
 namespace {
 
 constexpr std::size_t kSampleBytes = std::size_t{256} << 10;
-
-// A lane with a sorted chunk in it.
-struct FilledLane {
-  ChunkLane* lane = nullptr;
-  Fingerprint input;    // of its elements
-  std::size_t run = 0;  // the number of the run that it becomes: runs are in the order of chunks
-};
-
-// So little that what was read is still in the core's own cache when it is proven.
-constexpr std::size_t kReadBytes = std::size_t{512} << 10;
-
-// A chunk that several threads fill at the same time, block by block in any order. Thread-safe.
-class SharedFill {
- public:
-  SharedFill(ChunkLane& lane, std::uint64_t room) : lane_(lane), left_(room) {}
-
-  [[nodiscard]] ChunkLane& lane() { return lane_; }
-  [[nodiscard]] Fingerprint input() const {
-    const std::scoped_lock lock(mutex_);
-    return input_;
-  }
-  [[nodiscard]] bool is_full() const {
-    const std::scoped_lock lock(mutex_);
-    return left_ == 0;
-  }
-
-  // A block of at most so many elements begins. Returns how many there is room for.
-  [[nodiscard]] std::uint64_t begin_block(std::uint64_t most) {
-    const std::scoped_lock lock(mutex_);
-    const std::uint64_t elements = std::min(left_, most);
-    left_ -= elements;
-    ++blocks_under_way_;
-    return elements;
-  }
-  // They have been read, or fewer. Returns where in the chunk they go.
-  [[nodiscard]] std::uint64_t place(const Fingerprint& input) {
-    const std::scoped_lock lock(mutex_);
-    const std::uint64_t position = input_.count;
-    input_ += input;
-    return position;
-  }
-  // They have been added. Returns whether the chunk is complete, to one thread alone.
-  [[nodiscard]] bool end_block() {
-    const std::scoped_lock lock(mutex_);
-    return --blocks_under_way_ == 0 && left_ == 0;
-  }
-
- private:
-  ChunkLane& lane_;
-  mutable std::mutex mutex_;
-  std::uint64_t left_;
-  std::uint64_t blocks_under_way_ = 0;
-  Fingerprint input_;
-};
-
-// A block that a thread is to add to one of these.
-struct BlockOfFill {
-  std::shared_ptr<SharedFill> fill;
-  std::uint64_t elements = 0;
-};
 
 class RunFormation {
  public:
@@ -98,6 +39,7 @@ class RunFormation {
         resumption_(context.resumption),
         always_runs_(context.always_runs),
         keep_(context.keep),
+        losses_(context.losses),
         run_store_(run_store),
         output_(output),
         lanes_(context.engine.make_chunk_lanes()),
@@ -116,6 +58,7 @@ class RunFormation {
     for (BlockingQueue<FilledLane>& filled : filled_) filled.close();
     for (std::jthread& spiller : spillers_) spiller.join();
     failure_.rethrow();
+    do_again();
     return std::move(formed_);
   }
 
@@ -132,13 +75,19 @@ class RunFormation {
     for (bool first = run == 0;; first = false) {
       const std::optional<ChunkLane*> lane = free_lane();
       if (!lane || failure_.failed()) return;
-      const Fingerprint input = fill(**lane);
-      if (input.count == 0 && (always_runs_ || !first)) return;
-      const bool all = !always_runs_ && first && reader_.at_end();
-      sort(**lane, all ? KeyForm::kRaw : KeyForm::kOrdered);
-      formed_.elements += input.count;
-      if (all) return put_out(**lane, input.count);
-      hand_over({*lane, input, run++});
+      FilledLane filled{*lane, {}, run};
+      bool all = false;
+      const bool is_sorted = done_or_left(filled, [&] {
+        fill(filled);
+        all = !always_runs_ && first && reader_.at_end();
+        if (filled.input.count > 0 || all) sort(**lane, all ? KeyForm::kRaw : KeyForm::kOrdered);
+      });
+      if (filled.input.count == 0 && !is_sorted) continue;
+      if (filled.input.count == 0 && (always_runs_ || !first)) return;
+      formed_.elements += filled.input.count;
+      if (is_sorted && all) return put_out(**lane, filled.input.count);
+      if (is_sorted) hand_over(filled);
+      ++run;
       if (reader_.at_end()) return;
     }
   }
@@ -151,7 +100,65 @@ class RunFormation {
 
   std::optional<ChunkLane*> free_lane() {
     const Wait wait(meter_, Stage::kRead);
-    return free_.pop();
+    std::optional<ChunkLane*> lane = free_.pop();
+    while (lane && !is_of_use(**lane)) lane = free_.pop();
+    return lane;
+  }
+
+  // Whether the chunk of a lane whose device failed can be done again: the failure is not another
+  // device's, and has taken no runs with it.
+  [[nodiscard]] bool may_leave(const ChunkLane& lane, const DeviceError& failure) const {
+    const bool runs_are_left =
+        plan_.device_run_bytes() == 0 || failure.kind() == ErrorKind::kResource;
+    return losses_ != nullptr && resumption_ == nullptr && plan_.is<Spill>() && runs_are_left &&
+           reader_.known_size() && failure.ordinal() && failure.ordinal() == device_of(lane);
+  }
+
+  // Does what a chunk needs. Returns false if the lane has left, because its device failed.
+  template <class Work>
+  bool done_or_left(const FilledLane& filled, const Work& work) {
+    try {
+      work();
+      return true;
+    } catch (const DeviceError& failure) {
+      if (filled.from.empty() || !may_leave(*filled.lane, failure)) throw;
+      leave(filled, failure);
+      return false;
+    }
+  }
+
+  // The last lane's leaving is the end: there is nobody to do its chunk again.
+  void leave(const FilledLane& filled, const DeviceError& failure) {
+    losses_->add(failure, DoneAgain::kChunks);
+    const std::scoped_lock lock(adding_);
+    left_.push_back(filled.lane);
+    if (filled.input.count > 0) again_.push_back(filled);
+    if (left_.size() == lanes_.size()) throw DeviceError(failure);
+  }
+
+  // A lane whose device another one has lost leaves, too.
+  bool is_of_use(ChunkLane& lane) {
+    const auto loss = losses_ ? losses_->loss_of(device_of(lane)) : std::nullopt;
+    if (loss) leave({&lane, {}}, *loss);
+    return !loss;
+  }
+
+  // The chunks of lanes that have left, when all other lanes are free.
+  void do_again() {
+    while (!again_.empty()) {
+      FilledLane filled = again_.back();
+      const auto may_do = [this](const auto& lane) {
+        return std::ranges::find(left_, lane.get()) == left_.end() && is_of_use(*lane);
+      };
+      filled.lane = std::ranges::find_if(lanes_, may_do)->get();
+      again_.pop_back();
+      const bool is_sorted = done_or_left(filled, [&] {
+        const DeviceScope scope(device_of(*filled.lane));
+        fill_again(filled, reader_, proof_, meter_);
+        sort(*filled.lane, KeyForm::kOrdered);
+      });
+      if (is_sorted) spill(filled);
+    }
   }
 
   void sort(ChunkLane& lane, KeyForm form) {
@@ -172,10 +179,9 @@ class RunFormation {
 
   void fill_side_by_side() {
     const std::uint64_t begin = reader_.position();
-    const std::uint64_t end = *reader_.known_size();
     run_workers(plan_.chunk.readers, [&](unsigned) {
       try {
-        while (!failure_.failed() && add_block_to_one(end)) {
+        while (!failure_.failed() && add_block_to_one()) {
         }
       } catch (...) {
         failure_.capture();
@@ -190,23 +196,39 @@ class RunFormation {
   }
 
   // Returns false where there is no more to read, or no lane any more.
-  bool add_block_to_one(std::uint64_t end) {
+  bool add_block_to_one() {
     const auto [fill, elements] = begin_block();
     if (!fill) return false;
     const DeviceScope scope(device_of(fill->lane()));
-    const ByteSpan block = acquire_block(fill->lane());
-    Fingerprint input;
-    const std::size_t bytes =
-        read_in_pieces(block.first(elements * plan_.element_bytes), end, input);
-    put_block(fill->lane(), block, bytes, fill->place(input));
+    bool has_read = true;
+    try {
+      const ByteSpan block = acquire_block(fill->lane(), meter_);
+      const ByteSpan room = block.first(elements * plan_.element_bytes);
+      const ReadPieces read = read_in_pieces(reader_, proof_, meter_, room, *reader_.known_size());
+      has_read = read.bytes > 0;
+      put_block(fill->lane(), meter_, block, read.bytes, fill->place(read));
+    } catch (const DeviceError& failure) {
+      if (!may_leave(fill->lane(), failure)) throw;
+      fill->fail(failure);
+    }
     if (fill->end_block()) complete(*fill);
-    return bytes > 0;
+    return has_read;
   }
 
-  // Of the open chunks in turn. Waits for a lane where none is open.
+  // Of the open chunks in turn.
   BlockOfFill begin_block() {
     const Wait wait(meter_, Stage::kRead);
     const std::scoped_lock lock(opening_);
+    while (open_chunks()) {
+      const std::shared_ptr<SharedFill>& fill = open_[++turn_ % open_.size()];
+      const std::uint64_t most = plan_.chunk.block_bytes / plan_.element_bytes;
+      if (const std::uint64_t elements = fill->begin_block(most)) return {fill, elements};
+    }
+    return {};
+  }
+
+  // Waits for a lane where no chunk is open. Returns false where there is no lane any more.
+  bool open_chunks() {
     std::erase_if(open_, [](const auto& fill) { return fill->is_full(); });
     while (open_.size() < plan_.chunk.spillers) {
       const auto lane = open_.empty() ? free_.pop() : free_.try_pop([&](const ChunkLane* other) {
@@ -215,61 +237,66 @@ class RunFormation {
         });
       });
       if (!lane) break;
-      (*lane)->begin({});
-      open_.push_back(std::make_shared<SharedFill>(**lane, plan_.chunk.chunk_elements));
+      if (!is_of_use(**lane)) continue;
+      const FilledLane nothing{*lane, {}, 0, {{}}};
+      if (done_or_left(nothing, [&] { nothing.lane->begin({}); })) {
+        open_.push_back(std::make_shared<SharedFill>(**lane, plan_.chunk.chunk_elements));
+      }
     }
-    if (open_.empty()) return {};
-    const std::shared_ptr<SharedFill>& fill = open_[++turn_ % open_.size()];
-    return {fill, fill->begin_block(plan_.chunk.block_bytes / plan_.element_bytes)};
-  }
-
-  // Of a cached input. Keys are not told apart, so they need not follow each other there.
-  std::size_t read_in_pieces(ByteSpan block, std::uint64_t end, Fingerprint& input) {
-    std::size_t bytes = 0;
-    while (bytes < block.size()) {
-      const ByteSpan room = block.subspan(bytes, std::min(kReadBytes, block.size() - bytes));
-      const auto read = read_next(reader_, meter_, room, end);
-      if (!read) break;
-      input += proof_.add_input(room.first(read->bytes));
-      bytes += read->bytes;
-    }
-    return bytes;
+    return !open_.empty();
   }
 
   // Nothing will be added to the chunk any more.
   void complete(SharedFill& fill) {
-    const Fingerprint input = fill.input();
-    if (input.count == 0) {
-      free_.push(&fill.lane());
-      return;
+    FilledLane& filled = fill.filled();
+    if (filled.input.count > 0) {
+      const std::scoped_lock lock(completing_);
+      formed_.elements += filled.input.count;
+      filled.run = next_run_++;
     }
-    sort(fill.lane(), KeyForm::kOrdered);
-    const std::scoped_lock lock(completing_);
-    formed_.elements += input.count;
-    hand_over({&fill.lane(), input, next_run_++});
+    if (fill.failure()) return leave(filled, *fill.failure());
+    if (filled.input.count == 0) {
+      free_.push(filled.lane);
+    } else if (done_or_left(filled, [&] { sort(*filled.lane, KeyForm::kOrdered); })) {
+      const std::scoped_lock lock(completing_);
+      hand_over(filled);
+    }
   }
 
-  // Reads one chunk into the lane; returns the fingerprint of its elements.
-  Fingerprint fill(ChunkLane& lane) {
+  // Reads one chunk into the lane. What was read is noted even if the lane's device fails.
+  void fill(FilledLane& filled) {
     const std::uint64_t begin = reader_.position();
     const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - begin;
     const std::uint64_t chunk_bytes = plan_.chunk.chunk_elements * plan_.element_bytes;
     const std::uint64_t end = begin + std::min(most, chunk_bytes);
-    if (!reader_.known_size()) {
-      fill_from_pipe(lane, begin, end);
-    } else {
-      lane.begin(sample_of(begin, std::min(end, *reader_.known_size())));
-      fill_blocks(lane, begin, end);
+    const auto note = [&] {
+      filled.input = std::exchange(filled_with_, {});
+      filled.from = {{begin, reader_.position() - begin}};
+    };
+    try {
+      if (!reader_.known_size()) {
+        fill_from_pipe(*filled.lane, begin, end);
+      } else {
+        filled.lane->begin(sample_of(begin, std::min(end, *reader_.known_size())));
+        fill_blocks(*filled.lane, begin, end);
+      }
+    } catch (const DeviceError&) {
+      note();
+      if (taken_since(begin) != filled.input.count) filled.from.clear();
+      throw;
     }
-    const Fingerprint filled = std::exchange(filled_with_, {});
-    require_all_taken(begin, filled.count);
-    return filled;
+    note();
+    require_all_taken(begin, filled.input.count);
+  }
+
+  [[nodiscard]] std::uint64_t taken_since(std::uint64_t begin) const {
+    return (reader_.position() - begin) / plan_.element_bytes;
   }
 
   // A run that is kept stands for all of the input up to its end: who resumes the sort reads on
   // from there. So what the reader has passed over must be seen before, not at the end of the sort.
   void require_all_taken(std::uint64_t begin, std::uint64_t elements) const {
-    const std::uint64_t given = (reader_.position() - begin) / plan_.element_bytes;
+    const std::uint64_t given = taken_since(begin);
     if (given == elements) return;
     throw Error(ErrorKind::kCorrupt, "verifying what was read",
                 fmt::format("read {} elements for a chunk, but {} arrived", format_count(given),
@@ -292,7 +319,7 @@ class RunFormation {
     const DeviceScope scope(device_of(lane));
     sample_.resize(kSampleBytes);
     lane.begin(ConstByteSpan(sample_).first(sampled_from_pipe_));
-    const ByteSpan block = acquire_block(lane);
+    const ByteSpan block = acquire_block(lane, meter_);
     const auto read = read_next(reader_, meter_, block, end);
     const std::size_t bytes = read ? read->bytes : 0;
     if (sampled_from_pipe_ == 0) {
@@ -320,12 +347,11 @@ class RunFormation {
 
   // Returns false where there is no more to read.
   bool add_next_block(ChunkLane& lane, std::uint64_t begin, std::uint64_t end) {
-    const ByteSpan block = acquire_block(lane);
+    const ByteSpan block = acquire_block(lane, meter_);
     if (reads_in_pieces_) {
-      Fingerprint input;
-      const std::size_t bytes = read_in_pieces(block, end, input);
-      put_block(lane, block, bytes, place(input));
-      return bytes > 0;
+      const ReadPieces read = read_in_pieces(reader_, proof_, meter_, block, end);
+      put_block(lane, meter_, block, read.bytes, place(read.input));
+      return read.bytes > 0;
     }
     const auto read = read_next(reader_, meter_, block, end);
     const std::size_t bytes = read ? read->bytes : 0;
@@ -334,14 +360,9 @@ class RunFormation {
     return read.has_value();
   }
 
-  ByteSpan acquire_block(ChunkLane& lane) {
-    const Wait wait(meter_, Stage::kRead);
-    return lane.acquire_block();
-  }
-
   void add_block(ChunkLane& lane, ByteSpan block, std::size_t bytes, std::uint64_t position) {
     static_cast<void>(place(proof_.add_input(block.first(bytes))));
-    put_block(lane, block, bytes, position);
+    put_block(lane, meter_, block, bytes, position);
   }
 
   // Returns how many elements the chunk in the making had without these.
@@ -350,12 +371,6 @@ class RunFormation {
     const std::uint64_t before = filled_with_.count;
     filled_with_ += input;
     return before;
-  }
-
-  void put_block(ChunkLane& lane, ByteSpan block, std::size_t bytes, std::uint64_t position) {
-    Span span(meter_, Stage::kPartition);
-    span.add_bytes(bytes);
-    lane.add(block, bytes, position);
   }
 
   // The first chunk that is spilled starts the threads: one for each device, which empties the
@@ -399,11 +414,13 @@ class RunFormation {
 
   void spill(const FilledLane& filled) {
     const DeviceScope scope(device_of(*filled.lane));
-    io::RunWriter writer = run_store_().begin_run(filled.input.count);
-    RunSink sink(writer, meter_);
-    filled.lane->emit(sink);
-    add_run(finish(writer), filled);
-    free_.push(filled.lane);
+    const bool is_run = done_or_left(filled, [&] {
+      io::RunWriter writer = run_store_().begin_run(filled.input.count);
+      RunSink sink(writer, meter_);
+      filled.lane->emit(sink);
+      add_run(finish(writer), filled);
+    });
+    if (is_run) free_.push(filled.lane);
   }
 
   void add_run(io::Run run, const FilledLane& filled) {
@@ -448,6 +465,7 @@ class RunFormation {
   Resumption* resumption_;
   const bool always_runs_;
   const RunKeeper& keep_;
+  DeviceLosses* losses_;
   const RunStoreMaker& run_store_;
   const OutputMaker& output_;
   std::vector<std::unique_ptr<ChunkLane>> lanes_;
@@ -468,6 +486,8 @@ class RunFormation {
   std::vector<std::byte> sample_;
   std::size_t sampled_from_pipe_ = 0;
   std::mutex adding_;
+  std::vector<ChunkLane*> left_;        // lanes whose devices failed
+  std::vector<FilledLane> again_;       // chunks that were theirs
   std::vector<std::jthread> spillers_;  // last: they end before the rest goes
 };
 

@@ -2,6 +2,10 @@
 // store, while the next one is being read into another lane. If the first chunk turns out to be all
 // there is, it goes straight to the output, unless runs are all that is wanted. Runs that an
 // earlier process has left come first.
+//
+// If the device of a lane fails, the lane takes no more chunks, and its chunk is read again and
+// sorted in another lane at the end. This needs inputs of known size, no runs in device memory (a
+// lost device takes something of each of them with it), and a lane that is left.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +15,7 @@
 #include <vector>
 
 #include "base/meter.hpp"
+#include "engine/device_losses.hpp"
 #include "engine/engine.hpp"
 #include "io/input/reader.hpp"
 #include "io/runs/run_store.hpp"
@@ -44,10 +49,11 @@ struct FormContext {
   Engine& engine;
   io::Reader& reader;
   Proof& proof;
-  Meter* meter;              // may be null
-  Resumption* resumption;    // may be null: runs are then gone with the process
-  bool always_runs = false;  // the only chunk becomes a run, too, and none of no elements
-  RunKeeper keep = nullptr;  // may be null
+  Meter* meter;                    // may be null
+  Resumption* resumption;          // may be null: runs are then gone with the process
+  bool always_runs = false;        // the only chunk becomes a run, too, and none of no elements
+  RunKeeper keep = nullptr;        // may be null
+  DeviceLosses* losses = nullptr;  // null: a device that fails ends the sort
 };
 
 // Throws: Error from reading, sorting, writing, or the proof; all threads have ended by then.

@@ -2,9 +2,11 @@
 
 #include <optional>
 
+#include "base/device_error.hpp"
 #include "base/failure.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
+#include "pipeline/output/once_sink.hpp"
 #include "pipeline/output/sinks.hpp"
 #include "pipeline/output/staging_sink.hpp"
 #include "pipeline/part_merge.hpp"
@@ -41,6 +43,20 @@ LaneBuffers lay_out(ByteSpan memory, const MergePlan& sizes) {
     if (sizes.staging_bytes > 0) buffers.staging.push_back(take(sizes.staging_bytes));
   }
   return buffers;
+}
+
+// Merges the part; if the lane's device fails, again without it. What has been put stays.
+void merge_part_even_without_device(const PartMerge& merge, const Part& part, MergeLane& lane,
+                                    std::span<const ByteSpan> scratch, PieceSink& sink) {
+  OnceSink once(merge.element_bytes, sink);
+  try {
+    return merge_part(merge, part, lane, scratch, once);
+  } catch (const DeviceError& failure) {
+    if (once.has_failed() || !lane.go_on_without(failure)) throw;
+  }
+  once.begin_again();
+  const DeviceScope scope(std::nullopt);
+  merge_part(merge, part, lane, scratch, once);
 }
 
 // One merge of at most fan-in runs of this process, whose space is given back.
@@ -80,15 +96,17 @@ void merge_range(const MergeContext& context, const MergeShare& share, PieceSink
   if (share.space != nullptr) share.space->begin_share();
   Failure failure;
   run_workers(sizes.lanes, [&](unsigned lane) {
-    const DeviceScope scope(plan.device_of_lane(lane));
     try {
       std::optional<StagingSink> staging;
       if (staged) staging.emplace(buffers.staging[lane], plan.element_bytes, stagers, sink);
       while (!failure.failed()) {
+        const DeviceScope scope(lanes[lane]->is_without_device() ? std::nullopt
+                                                                 : plan.device_of_lane(lane));
         const std::optional<Part> part = parts.take();
         if (!part) return;
         if (staging) staging->begin(part->range.begin, part->range.elements());
-        merge_part(merge, *part, *lanes[lane], buffers.scratch[lane], staging ? *staging : sink);
+        merge_part_even_without_device(merge, *part, *lanes[lane], buffers.scratch[lane],
+                                       staging ? *staging : sink);
         if (staging) staging->flush();
         if (share.space != nullptr) share.space->done(*part);
       }

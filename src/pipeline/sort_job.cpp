@@ -44,9 +44,11 @@ std::span<io::Output> outputs_of(const SortJob& job) {
 // One sort, with what its stages share.
 class Sort {
  public:
-  explicit Sort(const SortJob& job)
+  // `losses`: null where a device that fails ends the sort.
+  Sort(const SortJob& job, DeviceLosses* losses)
       : job_(job),
         plan_(job.plan),
+        losses_(losses),
         meter_(job.meter != nullptr ? *job.meter : own_meter_),
         proof_(job.plan.job.proven_element(), job.verify, &meter_, order_of(job.plan),
                job.plan.job.top),
@@ -187,13 +189,21 @@ class Sort {
     // A folder that cannot keep runs is refused now, not when the first one is ready; and whatever
     // ends the process from here on, the next one knows who made the folder.
     if (job_.resumption != nullptr && !plan_.is<OneChunk>()) run_store();
-    const auto engine = job_.make_engine(plan_, engine_shape_of(plan_, &meter_), memory);
+    EngineShape shape = engine_shape_of(plan_, &meter_);
+    shape.losses = losses_;
+    const auto engine = job_.make_engine(plan_, shape, memory);
     const RunStoreMaker store = [this]() -> io::RunStore& { return run_store(); };
     FormedRuns formed =
         merges_inputs
             ? merge_inputs({plan_, *engine, job_.reader, proof, &meter_, memory}, store, output)
-            : form_runs({plan_, *engine, job_.reader, proof, &meter_, job_.resumption}, store,
-                        output);
+            : form_runs({.plan = plan_,
+                         .engine = *engine,
+                         .reader = job_.reader,
+                         .proof = proof,
+                         .meter = &meter_,
+                         .resumption = job_.resumption,
+                         .losses = losses_},
+                        store, output);
     outcome_.runs += formed.runs.size();
     if (!formed.runs.empty()) {
       begin_phase(Phase::kMerge, elements_to_merge(formed));
@@ -284,6 +294,7 @@ class Sort {
 
   const SortJob& job_;
   const Plan& plan_;
+  DeviceLosses* losses_;
   Meter own_meter_;  // where nobody else measures
   Meter& meter_;
   Proof proof_;
@@ -351,19 +362,18 @@ void add_device_tier(const Plan& plan, const TierMaker& make_tier,
 
 Outcome run_sort(const SortJob& job) {
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<LostDevice> lost;
+  DeviceLosses losses;
   for (;;) {
     try {
-      Outcome outcome = Sort(job).run();
-      outcome.lost_devices = std::move(lost);
+      Outcome outcome = Sort(job, job.plan_without ? &losses : nullptr).run();
+      outcome.lost_devices = losses.all();
       const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin;
       outcome.total_seconds = all.count();
       return outcome;
     } catch (const DeviceError& failure) {
-      if (!job.plan_without || !begin_again(job) || !job.plan_without(failure)) throw;
-      lost.push_back({failure.ordinal(), fmt::format("{}{}{}: {}", failure.operation(),
-                                                     failure.path().empty() ? "" : " ",
-                                                     failure.path(), failure.reason())});
+      if (!job.plan_without || !begin_again(job)) throw;
+      job.plan_without(failure);
+      losses.add(failure, DoneAgain::kSort);
     }
   }
 }

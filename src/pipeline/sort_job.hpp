@@ -32,9 +32,9 @@ using EngineMaker =
 using TierMaker =
     std::function<std::unique_ptr<TierMemory>(const DevicePlan&, std::uint64_t bytes)>;
 
-// A device has failed: makes the job's plan one that does not use it. Returns false if that may not
-// be. Throws: Error when there is no such plan.
-using PlanWithout = std::function<bool(const DeviceError&)>;
+// A device has failed: makes the job's plan one that does not use it.
+// Throws: Error when there is no such plan.
+using PlanWithout = std::function<void(const DeviceError&)>;
 
 struct SortJob {
   const Plan& plan;  // plan_without may change it
@@ -66,11 +66,14 @@ void add_device_tier(const Plan& plan, const TierMaker& make_tier,
                      std::optional<io::TierGroup>& tier, io::RunStoreOptions& options,
                      std::vector<std::string>& notes);
 
-// If a device fails, sorts all of the input again by the plan without it. A device that is lost
-// takes something of every run with it: their buffers go round over the devices. Inputs that cannot
-// be read again, a resumption and an output that has taken bytes for good end the sort instead.
-// Throws: Error. The output is then as it was before (what a stream took is gone), nothing is left
-// in the temporary folders but what a resumption keeps, and all threads have ended.
+// If a device fails and the job has `plan_without`, another device or the CPU does again what was
+// in its hands: a chunk (form_runs.hpp) or a part (merge_range). What cannot be done again alone,
+// as where runs lay in the device's memory, has all of the input sorted again by the plan without
+// it: buffers of runs go round over the devices, so a lost one takes something of every run with
+// it. Inputs that cannot be read again, a resumption and an output that has taken bytes for good
+// end the sort then. Throws: Error. The output is then as it was before (what a stream took is
+// gone), nothing is left in the temporary folders but what a resumption keeps, and all threads have
+// ended.
 Outcome run_sort(const SortJob& job);
 
 }  // namespace gsort

@@ -2,20 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/device_error.hpp"
 #include "base/meter.hpp"
 #include "element/fingerprint.hpp"
 
 namespace gsort {
-
-// A device without which a sort was begun again.
-struct LostDevice {
-  std::optional<int> ordinal;  // none: of all of them
-  std::string failure;         // "OPERATION on device 1 (NAME): REASON"
-};
 
 struct Outcome {
   std::uint64_t elements = 0;  // read

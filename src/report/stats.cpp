@@ -110,11 +110,24 @@ Json limit_object(const Outcome& outcome, const Machine& machine) {
   return {{"seconds", *seconds}, {"ratio", ratio(outcome.total_seconds, *seconds)}};
 }
 
+const char* name_of(DoneAgain again) {
+  switch (again) {
+    case DoneAgain::kChunks:
+      return "chunks";
+    case DoneAgain::kParts:
+      return "parts";
+    case DoneAgain::kSort:
+      break;
+  }
+  return "sort";
+}
+
 Json lost_devices_array(const Outcome& outcome) {
   Json array = Json::array();
   for (const LostDevice& lost : outcome.lost_devices) {
     array.push_back({{"ordinal", lost.ordinal ? Json(*lost.ordinal) : Json(nullptr)},
-                     {"failure", lost.failure}});
+                     {"failure", lost.failure},
+                     {"again", name_of(lost.again)}});
   }
   return array;
 }

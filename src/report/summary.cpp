@@ -48,11 +48,23 @@ std::string run_words(const Outcome& outcome) {
                                   : fmt::format("{} runs of {}", outcome.runs, bytes);
 }
 
+std::string again_words(DoneAgain again) {
+  switch (again) {
+    case DoneAgain::kChunks:
+      return "sorted chunks again";
+    case DoneAgain::kParts:
+      return "merged parts again";
+    case DoneAgain::kSort:
+      break;
+  }
+  return "sorted again";
+}
+
 // What a user must know even without -v: a device needs a look.
 std::string lost_device_lines(const Outcome& outcome) {
   std::string text;
   for (const LostDevice& lost : outcome.lost_devices) {
-    text += fmt::format("gsort: sorted again without {}: {}\n",
+    text += fmt::format("gsort: {} without {}: {}\n", again_words(lost.again),
                         lost.ordinal ? fmt::format("device {}", *lost.ordinal) : "a GPU",
                         printable(lost.failure));
   }

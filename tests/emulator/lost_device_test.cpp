@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -19,6 +21,7 @@
 #include "gpu/cuda/cuda_resources.hpp"
 #include "gpu/shares/host_shares.hpp"
 #include "gpu/sort/host_array_sort.hpp"
+#include "support/stably_sorted.hpp"
 
 namespace gsort {
 namespace {
@@ -44,9 +47,49 @@ std::uint64_t after(std::uint64_t nth) {
   return every ? nth + 1 : nth * 4;
 }
 
+// An engine that plans a fault when the merge begins.
+class FailingMerge final : public Engine {
+ public:
+  FailingMerge(std::unique_ptr<Engine> engine, const gpu::CudaFault& fault)
+      : engine_(std::move(engine)), fault_(fault) {}
+
+  [[nodiscard]] std::string_view name() const override { return engine_->name(); }
+  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
+    return engine_->make_chunk_lanes();
+  }
+  [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
+      unsigned lanes, std::uint64_t part_elements) override {
+    gpu::inject_cuda_fault(fault_);
+    return engine_->make_merge_lanes(lanes, part_elements);
+  }
+  [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
+      unsigned lanes, const ArrayShape& arrays) override {
+    return engine_->make_array_lanes(lanes, arrays);
+  }
+
+ private:
+  std::unique_ptr<Engine> engine_;
+  gpu::CudaFault fault_;
+};
+
+enum class From : std::uint8_t { kTheBeginning, kTheMerge };
+
+SortResult sort_with(const gpu::CudaFault& fault, SortRequest request, From from) {
+  if (from == From::kTheBeginning) {
+    gpu::inject_cuda_fault(fault);
+  } else {
+    request.make_engine = [make = request.make_engine, fault](
+                              const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+      return std::make_unique<FailingMerge>(make(plan, shape, memory), fault);
+    };
+  }
+  return sort_on_devices(request, 0);
+}
+
 // Sorts with each of these faults until the call does not come any more.
 template <class Expect>
-int sort_with_faults_of(int ordinal, const SortRequest& request, const Expect& expect) {
+int sort_with_faults_of(int ordinal, const SortRequest& request, const Expect& expect,
+                        From from = From::kTheBeginning) {
   int met = 0;
   for (std::size_t kind = 0; kind < gpu::kCudaCallKinds; ++kind) {
     bool hit = true;
@@ -55,8 +98,7 @@ int sort_with_faults_of(int ordinal, const SortRequest& request, const Expect& e
         SCOPED_TRACE(testing::Message()
                      << "kind " << kind << ", call " << nth << " on device " << ordinal << " fails"
                      << (fault.from_then_on ? " on" : ""));
-        gpu::inject_cuda_fault(fault);
-        const SortResult result = sort_on_devices(request, 0);
+        const SortResult result = sort_with(fault, request, from);
         hit = gpu::cuda_fault_was_met();
         gpu::clear_cuda_fault();
         met += hit ? 1 : 0;
@@ -75,6 +117,70 @@ SortRequest request_with_faults() {
   return request;
 }
 
+int losses_of(const SortResult& result, DoneAgain again) {
+  return static_cast<int>(
+      std::ranges::count(result.outcome.lost_devices, again, &gsort::LostDevice::again));
+}
+
+void expect_named(const SortResult& result, int lost) {
+  for (const auto& [ordinal, failure, again] : result.outcome.lost_devices) {
+    if (!ordinal) continue;  // host memory was not pinned
+    EXPECT_EQ(*ordinal, lost) << failure;
+    EXPECT_NE(failure.find("on device " + std::to_string(lost)), std::string::npos) << failure;
+    if (again != DoneAgain::kSort) continue;
+    for (const DevicePlan& device : result.plan.devices) EXPECT_NE(device.ordinal, lost);
+  }
+}
+
+// Sorts without runs in device memory, each without the device as far as it can be.
+struct Again {
+  int sorts = 0;
+  int chunks = 0;
+  int parts = 0;
+};
+Again sort_without(int lost, const SortRequest& request, const Bytes& whole, From from) {
+  Again again;
+  sort_with_faults_of(
+      lost, request,
+      [&](const SortResult& result, bool) {
+        ASSERT_FALSE(result.error.has_value()) << result.error->what();
+        EXPECT_TRUE(result.output == whole);
+        EXPECT_TRUE(result.left_in_temporary.empty());
+        expect_named(result, lost);
+        again.sorts += losses_of(result, DoneAgain::kSort);
+        again.chunks += losses_of(result, DoneAgain::kChunks);
+        again.parts += losses_of(result, DoneAgain::kParts);
+      },
+      from);
+  return again;
+}
+
+// With parts enough for all lanes.
+void make_chunks_and_parts_short(SortRequest& request, std::uint64_t chunk_elements) {
+  make_chunks_short(request, chunk_elements);
+  request.change_plan = [shorten = request.change_plan](Plan& plan) {
+    shorten(plan);
+    if (plan.engine == EngineKind::kCuda) plan.run.block_elements = 16;
+  };
+}
+
+SortRequest request_without_tiers(unsigned devices) {
+  SortRequest request = request_on(devices, kU32, 12'000);
+  make_chunks_and_parts_short(request, 1'000);
+  request.may_lose_devices = true;
+  return request;
+}
+
+SortRequest request_with_records() {
+  SortRequest request = request_on(3, kU32, 12'000);
+  request.may_lose_devices = true;
+  request.records.emplace();
+  request.records->bytes = 12;
+  request.records->keys = {{.offset = 0, .bytes = 1, .type = KeyType::kU8}};
+  make_chunks_and_parts_short(request, 500);
+  return request;
+}
+
 class LostDevice : public testing::TestWithParam<int> {};
 
 TEST_P(LostDevice, IsLeftOutAndNamed) {
@@ -86,13 +192,8 @@ TEST_P(LostDevice, IsLeftOutAndNamed) {
   const int met = sort_with_faults_of(lost, request, [&](const SortResult& result, bool) {
     ASSERT_FALSE(result.error.has_value()) << result.error->what();
     EXPECT_TRUE(result.output == whole);
-    for (const auto& [ordinal, failure] : result.outcome.lost_devices) {
-      ++left_out;
-      if (!ordinal) continue;  // host memory was not pinned
-      EXPECT_EQ(*ordinal, lost) << failure;
-      EXPECT_NE(failure.find("on device " + std::to_string(lost)), std::string::npos) << failure;
-      for (const DevicePlan& device : result.plan.devices) EXPECT_NE(device.ordinal, lost);
-    }
+    expect_named(result, lost);
+    left_out += losses_of(result, DoneAgain::kSort);
   });
   EXPECT_GT(met, 30);
   EXPECT_GT(left_out, 20);
@@ -114,6 +215,69 @@ TEST_P(LostDevice, EndsASortThatMayNotDoWithoutIt) {
         << words;
   });
   EXPECT_GT(met, 30);
+}
+
+// All devices have their lanes before anything is read.
+TEST_P(LostDevice, HasItsChunksSortedByOthers) {
+  const SortRequest request = request_without_tiers(3);
+  const Again again = sort_without(GetParam(), request, test::sorted_copy(request.input, kU32),
+                                   From::kTheBeginning);
+  EXPECT_GT(again.chunks, 5);
+}
+
+TEST_P(LostDevice, HasChunksSortedAgainThatWereFilledSideBySide) {
+  SortRequest request = request_without_tiers(3);
+  request.change_plan = [shorten = request.change_plan](Plan& plan) {
+    shorten(plan);
+    plan.chunk.block_bytes = 512;
+  };
+  const Again again = sort_without(GetParam(), request, test::sorted_copy(request.input, kU32),
+                                   From::kTheBeginning);
+  EXPECT_GT(again.chunks, 5);
+}
+
+TEST_P(LostDevice, HasChunksOfRecordsSortedAgainInTheirOrder) {
+  const SortRequest request = request_with_records();
+  const Again again =
+      sort_without(GetParam(), request, test::stably_sorted(request.input, *request.records),
+                   From::kTheBeginning);
+  EXPECT_GT(again.chunks, 5);
+}
+
+TEST_P(LostDevice, HasItsPartsMergedByTheCpu) {
+  const SortRequest request = request_without_tiers(3);
+  const Again again =
+      sort_without(GetParam(), request, test::sorted_copy(request.input, kU32), From::kTheMerge);
+  EXPECT_GT(again.parts, 5);
+  EXPECT_EQ(again.sorts, 0);
+}
+
+TEST_P(LostDevice, HasPartsOfRecordsMergedByTheCpuInTheirOrder) {
+  const SortRequest request = request_with_records();
+  const Again again = sort_without(
+      GetParam(), request, test::stably_sorted(request.input, *request.records), From::kTheMerge);
+  EXPECT_GT(again.parts, 5);
+  EXPECT_EQ(again.sorts, 0);
+}
+
+// Which nobody can read again, and which has taken the first bytes.
+TEST_P(LostDevice, HasItsPartsMergedByTheCpuBetweenPipes) {
+  SortRequest request = request_without_tiers(3);
+  request.from_pipe = true;
+  request.to_pipe = true;
+  const Again again =
+      sort_without(GetParam(), request, test::sorted_copy(request.input, kU32), From::kTheMerge);
+  EXPECT_GT(again.parts, 5);
+  EXPECT_EQ(again.sorts, 0);
+}
+
+// The CPU merges all that is left.
+TEST(OnlyDevice, HasItsPartsMergedByTheCpu) {
+  const SortRequest request = request_without_tiers(1);
+  const Again again =
+      sort_without(0, request, test::sorted_copy(request.input, kU32), From::kTheMerge);
+  EXPECT_GT(again.parts, 5);
+  EXPECT_EQ(again.sorts, 0);
 }
 
 // Of a pipe nobody can read again.

@@ -194,7 +194,6 @@ void run(const SortRequest& request, const std::vector<std::string>& in, const s
     }
     result.plan = plan_for(request, reader, lost);
     if (!result.plan.devices.empty()) keep_runs_on_devices(request, result.plan);
-    return true;
   };
   const std::vector<std::string> names = names_of_parts(request, out);
   std::vector<io::Output> outputs;

@@ -10,6 +10,7 @@ namespace gsort {
 namespace {
 
 using Stretch = std::pair<std::uint64_t, std::uint64_t>;
+using Gaps = std::vector<Stretch>;
 
 constexpr std::uint64_t kSize = 16;
 
@@ -76,6 +77,19 @@ TEST(Tiling, RefusesAStretchAddedTwiceAndKeepsWhatItHas) {
   EXPECT_FALSE(tiling.add(8, 16));
   EXPECT_FALSE(tiling.add(3, 4));
   EXPECT_TRUE(tiling.covers(16));
+}
+
+TEST(Tiling, TellsItsGaps) {
+  Tiling tiling;
+  EXPECT_EQ(tiling.gaps(3, 9), (Gaps{{3, 9}}));
+  EXPECT_TRUE(tiling.gaps(3, 3).empty());
+  ASSERT_TRUE(tiling.add(10, 20) && tiling.add(30, 40));
+  EXPECT_EQ(tiling.gaps(0, 50), (Gaps{{0, 10}, {20, 30}, {40, 50}}));
+  EXPECT_EQ(tiling.gaps(15, 35), (Gaps{{20, 30}}));
+  EXPECT_EQ(tiling.gaps(5, 10), (Gaps{{5, 10}}));
+  EXPECT_TRUE(tiling.gaps(10, 20).empty());
+  EXPECT_TRUE(tiling.gaps(12, 13).empty());
+  EXPECT_EQ(tiling.gaps(20, 31), (Gaps{{20, 30}}));
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ Outcome outcome_of_a_sort() {
   outcome.verified = true;
   outcome.fingerprint = {255, 1, 2};
   outcome.notes = {"in: cached"};
-  outcome.lost_devices = {{1, "sorting: lost"}, {std::nullopt, "pinning: refused"}};
+  outcome.lost_devices = {{1, "sorting: lost"},
+                          {std::nullopt, "pinning: refused", DoneAgain::kParts}};
   outcome.phases = {test::phase_of(Phase::kRead, 0, 1), test::phase_of(Phase::kWrite, 1, 1.75)};
   test::moved(outcome.phases[0], Stage::kRead, 4'000, 5'000);
   test::moved(outcome.phases[1], Stage::kWrite, 4'000, 0);
@@ -56,6 +57,8 @@ TEST(Stats, HoldTheSort) {
   EXPECT_EQ(json.at("notes"), Json({"in: cached"}));
   EXPECT_EQ(json.at("lost_devices").at(0).at("ordinal"), 1);
   EXPECT_EQ(json.at("lost_devices").at(0).at("failure"), "sorting: lost");
+  EXPECT_EQ(json.at("lost_devices").at(0).at("again"), "sort");
+  EXPECT_EQ(json.at("lost_devices").at(1).at("again"), "parts");
   EXPECT_TRUE(json.at("lost_devices").at(1).at("ordinal").is_null());
   EXPECT_EQ(json.at("plan").at("strategy"), "one chunk");
 }

@@ -143,10 +143,14 @@ TEST(SortLines, SayWhichDevicesWereLostUnlessQuiet) {
   const Plan plan = test::plan_of(test::options_for(KeyType::kF32), machine);
   Outcome outcome = outcome_of_a_sort();
   outcome.lost_devices = {{1, "sorting on device 1 (a\x1b): lost"},
-                          {std::nullopt, "pinning: refused"}};
+                          {std::nullopt, "pinning: refused"},
+                          {2, "copying: lost", DoneAgain::kChunks},
+                          {2, "merging: lost", DoneAgain::kParts}};
   const std::string lines =
       "gsort: sorted again without device 1: sorting on device 1 (a\\x1b): lost\n"
-      "gsort: sorted again without a GPU: pinning: refused\n";
+      "gsort: sorted again without a GPU: pinning: refused\n"
+      "gsort: sorted chunks again without device 2: copying: lost\n"
+      "gsort: merged parts again without device 2: merging: lost\n";
   EXPECT_EQ(sort_lines(outcome, plan, 0, false), lines);
   EXPECT_TRUE(sort_lines(outcome, plan, 1, false).starts_with(lines));
   EXPECT_EQ(sort_lines(outcome, plan, -1, true), "");

@@ -1,0 +1,35 @@
+#include "engine/device_losses.hpp"
+
+#include <algorithm>
+
+namespace gsort {
+
+void DeviceLosses::add(const DeviceError& failure, DoneAgain again) {
+  const std::scoped_lock lock(mutex_);
+  // With too little memory, other calls may succeed.
+  if (failure.ordinal() && failure.kind() != ErrorKind::kResource) {
+    lost_.push_back(failure);
+  }
+  if (again == DoneAgain::kSort) {
+    std::erase_if(all_, [](const LostDevice& loss) { return loss.again != DoneAgain::kSort; });
+  }
+  const bool is_known = std::ranges::any_of(all_, [&](const LostDevice& loss) {
+    return loss.ordinal == failure.ordinal() && loss.again == again;
+  });
+  if (is_known) return;
+  const std::string path = failure.path().empty() ? "" : " " + failure.path();
+  all_.push_back({failure.ordinal(), failure.operation() + path + ": " + failure.reason(), again});
+}
+
+std::optional<DeviceError> DeviceLosses::loss_of(std::optional<int> ordinal) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::ranges::find(lost_, ordinal, &DeviceError::ordinal);
+  return found == lost_.end() ? std::nullopt : std::optional(*found);
+}
+
+std::vector<LostDevice> DeviceLosses::all() const {
+  const std::scoped_lock lock(mutex_);
+  return all_;
+}
+
+}  // namespace gsort

@@ -1,0 +1,31 @@
+// DeviceLosses: which devices failed in a sort that may do without them, and what was done again
+// because of that.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/device_error.hpp"
+
+namespace gsort {
+
+// Thread-safe.
+class DeviceLosses {
+ public:
+  // Of each device the first failure is kept for what was done again; if that is the whole sort,
+  // what was done again before does not count.
+  void add(const DeviceError& failure, DoneAgain again);
+
+  // The failure since which nothing is to be asked of the device but to release what it holds.
+  [[nodiscard]] std::optional<DeviceError> loss_of(std::optional<int> ordinal) const;
+
+  [[nodiscard]] std::vector<LostDevice> all() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<DeviceError> lost_;
+  std::vector<LostDevice> all_;
+};
+
+}  // namespace gsort

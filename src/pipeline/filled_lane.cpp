@@ -1,0 +1,61 @@
+#include "pipeline/filled_lane.hpp"
+
+#include "base/error.hpp"
+#include "pipeline/input/metered_read.hpp"
+#include "pipeline/proof/damage_hint.hpp"
+
+namespace gsort {
+namespace {
+
+// So little that what was read is still in the core's own cache when it is proven.
+constexpr std::size_t kReadBytes = std::size_t{512} << 10;
+
+}  // namespace
+
+ByteSpan acquire_block(ChunkLane& lane, Meter* meter) {
+  const Wait wait(meter, Stage::kRead);
+  return lane.acquire_block();
+}
+
+void put_block(ChunkLane& lane, Meter* meter, ByteSpan block, std::size_t bytes,
+               std::uint64_t position) {
+  Span span(meter, Stage::kPartition);
+  span.add_bytes(bytes);
+  lane.add(block, bytes, position);
+}
+
+ReadPieces read_in_pieces(io::Reader& reader, Proof& proof, Meter* meter, ByteSpan block,
+                          std::uint64_t end) {
+  ReadPieces all;
+  while (all.bytes < block.size()) {
+    const ByteSpan left = block.subspan(all.bytes);
+    const ByteSpan room = left.first(std::min(kReadBytes, left.size()));
+    const auto read = read_next(reader, meter, room, end);
+    if (!read) break;
+    all.add(*read, proof.add_input(room.first(read->bytes)));
+  }
+  return all;
+}
+
+void fill_again(const FilledLane& filled, const io::Reader& reader, const Proof& proof,
+                Meter* meter) {
+  filled.lane->begin({});
+  Fingerprint input;
+  for (io::InputBlock from : filled.from) {
+    while (from.bytes > 0) {
+      const ByteSpan block = acquire_block(*filled.lane, meter);
+      const std::size_t bytes = reader.read_again(block, from.position_bytes, from.bytes);
+      const std::uint64_t position = input.count;
+      input += proof.look(block.first(bytes));
+      put_block(*filled.lane, meter, block, bytes, position);
+      from.position_bytes += bytes;
+      from.bytes -= bytes;
+    }
+  }
+  if (input == filled.input) return;
+  reader.check_unchanged();
+  throw Error(ErrorKind::kCorrupt, "reading a chunk again", "the input holds other elements now")
+      .hint(kDamageHint);
+}
+
+}  // namespace gsort
