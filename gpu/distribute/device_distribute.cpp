@@ -23,9 +23,10 @@
 //
 // Skew. Splitters are keys of the sample, so bins have equally many keys of any distribution; a key
 // that repeats has a bin of its own, which is not sorted, only moved. A sample that misleads makes
-// long bins: the more of them the more is merged, and nothing else changes. If the sample, in the
-// input's order, is nearly sorted, the whole input becomes one long array, and is merged as
-// sort_keys would; the kernels of the distributions then end at once.
+// long bins: the more of them the more is merged, and nothing else changes. With the plan
+// kOfSample, an input whose sample is nearly sorted in the input's order becomes one long array,
+// and is merged as sort_keys would; the kernels of the distributions then end at once. By default
+// it is not: in any order, distributing takes less.
 //
 // Deterministic. Atomic additions decide the order of keys within a bin and which block sorts which
 // tile. The output depends on neither: equal keys are equal bytes.
@@ -39,8 +40,8 @@
 //   sample and tables              0.02       0.2        0.02       0.2
 //   count                          0.36       0.7        0.72       1.0
 //   two distributions              1.43       3.3        2.86       4.9
-//   cell sort, tiles 0.88 full     0.72       1.5        1.43       2.3
-//   together                       2.5        5.7        5.0        8.4
+//   cell sort, tiles 0.88 full     0.72       1.5        1.43       2.2
+//   together                       2.5        5.8        5.0        8.3
 // A block sort of the tiles took 2.0 and 5.0 ms. Its launch and those of the merge passes remain,
 // some microseconds each.
 //

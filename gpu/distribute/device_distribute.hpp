@@ -12,23 +12,25 @@
 namespace gsort::gpu {
 
 enum class DistributionPlan : std::uint8_t {
-  kOfSample,    // nearly sorted keys are merged, all others distributed
-  kDistribute,  // whatever the sample says
+  kDistribute,
+  kOfSample,  // nearly sorted keys are merged, all others distributed
   kMerge,
 };
 
-// So many keys or more are distributed, fewer are sorted by sort_keys. On an H100, u64: 2^26 keys
-// 2.91 ms instead of 3.46, 2^28 11.1 instead of 13.8, 2^30 50.2 instead of 61.2, but 2^24 0.92
-// instead of 0.89. Of u32, 2^28 keys take 6.2 ms instead of 6.4, but 2^26 1.71 instead of 1.66.
+// So many keys or more are distributed, fewer are sorted by sort_keys. On an H100, random u64: 2^22
+// keys 0.26 ms instead of 0.28, 2^24 0.74 instead of 0.88, 2^28 8.3 instead of 13.8, 2^29 17.4
+// instead of 29.7; of eleven distributions of 2^26 keys, none takes longer. Of random u32, 2^26
+// keys take 1.58 ms instead of 1.68 and 2^28 5.8 instead of 6.4, but keys that repeat often, as in
+// the distribution zipf, 2.2 instead of 1.7.
 template <class Key>
-inline constexpr std::uint64_t kLeastDistributedKeys = sizeof(Key) == 8 ? std::uint64_t{1} << 26
+inline constexpr std::uint64_t kLeastDistributedKeys = sizeof(Key) == 8 ? std::uint64_t{1} << 22
                                                                         : ~std::uint64_t{0};
 
 // For tests and benchmarks; the defaults are for everything else.
 struct DistributionChoice {
   // Of the sample's places; none: another one in every call.
   std::optional<std::uint64_t> seed = std::nullopt;
-  DistributionPlan plan = DistributionPlan::kOfSample;
+  DistributionPlan plan = DistributionPlan::kDistribute;
   // Fewer are sorted by sort_keys; none: kLeastDistributedKeys.
   std::optional<std::uint64_t> least_keys = std::nullopt;
   unsigned first_bits = 0;  // log2 of the bins of each distribution, 1 to 9; 0: by the count

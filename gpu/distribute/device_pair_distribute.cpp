@@ -13,18 +13,15 @@
 // Example. Pairs 5a 3b 8c 1d 7e 2f 6g 3h, splitter 5, two blocks of four pairs: the pieces count
 // 2 2 | 2 2, so the second one's bins begin at 2 and 6: 3b 1d 2f 3h | 5a 8c 7e 6g.
 //
-// Model. n pairs of k + v bytes: two counts of kn, two distributions and a sort of tiles of 2(k +
-// v)n each: 8k + 6v bytes a pair, where the merge sort of 2^28 pairs in tiles of 4,096 and passes
-// of 8 moves 14(k + v). Predicted of 2^28 random pairs on an H200 (4.0 TB/s), in ms:
+// Cost. n pairs of k + v bytes: two counts of kn, two distributions and a sort of tiles of
+// 2(k + v)n each: 8k + 6v bytes a pair, where the merge sort of 2^28 pairs in tiles of 4,096 and
+// passes of 8 moves 14(k + v). 2^28 random pairs on an H100 (3.0 TB/s), in ms:
 //                              u32 with u32   u64 with u32   u64 with u64
-//   sample and tables               0.2            0.3            0.3
-//   two counts, 0.3 | 0.5 | 0.5     1.2            1.8            1.8
-//     of bytes each
-//   two distributions, 1.1 |        4.6            6.0            7.0
-//     1.6 | 2.1 of bytes each
-//   block sort, tiles 0.94 full     3.4            3.6            4.5
-//   together                        9.4           11.7           13.6
-//   the merge sort                 12.4           17.4           21.5
+//   two counts                      1.2            1.8
+//   two distributions               8.0           11.7
+//   cell sort of tiles              2.5            3.3
+//   together                       12.1           17.2           20.1
+//   the merge sort                 12.8           19.8           25.0
 // Of a distribution, ranks are 13 instructions a pair for ballots, and three accesses to shared
 // memory that conflict about 3.5 times; the look-up of the bin is what it is for keys.
 #include "gpu/distribute/device_pair_distribute.hpp"

@@ -143,7 +143,7 @@ struct TablePass {
   BucketPlace* whole = nullptr;  // two entries: the bucket that has all keys
   std::uint64_t count = 0;
   unsigned tile_keys = 0;  // of the first distribution
-  DistributionPlan plan = DistributionPlan::kOfSample;
+  DistributionPlan plan = DistributionPlan::kDistribute;
   unsigned sort_tile_keys = 0;
   LongArray* long_arrays = nullptr;
   DistributionCounts* counts = nullptr;

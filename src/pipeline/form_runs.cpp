@@ -169,12 +169,11 @@ class RunFormation {
 
   // Memory gives more than a bus takes. Keys, which are not told apart, may go into any chunk: so
   // one chunk for each device is filled at the same time, and no thread waits for others at the end
-  // of a chunk. Records keep their order only in chunks that follow each other, and so must chunks
-  // from which a sort is resumed.
+  // of a chunk. Chunks of records, and chunks that a sort is resumed from, follow each other.
   [[nodiscard]] bool fills_side_by_side() const {
     const bool is_on_devices = plan_.chunk.spillers > 1 || !plan_.devices.empty();
-    const bool keeps_runs = resumption_ != nullptr || keep_;
-    return is_on_devices && !keeps_runs && plan_.is<Spill>() && reads_in_pieces_;
+    return is_on_devices && resumption_ == nullptr && !keep_ && plan_.is<Spill>() &&
+           reads_in_pieces_;
   }
 
   void fill_side_by_side() {

@@ -262,6 +262,8 @@ TEST_P(ResultOnEngine, OfArraysIsRightForEveryTypeWayInAndWayOut) {
   std::size_t turn = 0;
   for (const KeyType type : kAllKeyTypes) {
     for (const std::uint64_t elements : {1U, 7U, 999U, 70'000U, 1'400'000U, 3'000'000U}) {
+      // Arrays of such keys are sorted on the CPU.
+      if (bytes_of(type) > 8 && GetParam() != "cpu" && GetParam() != "std") continue;
       const KeyFormat format = test::formats_of(type)[turn % 4];
       const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
       SCOPED_TRACE(testing::Message() << elements << " elements an array, "
