@@ -82,15 +82,17 @@ struct EarlyScratch {
   BinTables<Key> second;
   std::uint64_t* first_rooms;
   std::uint64_t* second_rooms;
+  LongArray* packed_tiles;  // read by the cell sort, before there are samples and cuts
 
-  EarlyScratch(void* memory, const DistributionShape& shape)
+  EarlyScratch(void* memory, const DistributionShape& shape, std::uint64_t tiles)
       : cutter(memory),
         sample_or_chunks(cutter.take<std::byte>(
             std::max(shape.sample_keys() * sizeof(Key), chunk_bytes(shape)))),
         first(take_tables<Key>(cutter, 1, shape.first_bits)),
         second(take_tables<Key>(cutter, shape.first_bins(), shape.second_bits)),
         first_rooms(cutter.take<std::uint64_t>(shape.first_bins())),
-        second_rooms(cutter.take<std::uint64_t>(shape.last_bins())) {}
+        second_rooms(cutter.take<std::uint64_t>(shape.last_bins())),
+        packed_tiles(cutter.take<LongArray>(tiles)) {}
 
   [[nodiscard]] Key* sample() const { return reinterpret_cast<Key*>(sample_or_chunks); }
   [[nodiscard]] std::uint16_t* chunks() const {
@@ -132,7 +134,6 @@ struct DistributionScratch {
   BucketPlace* whole;
   BucketPlace* buckets;
   LongArray* long_arrays;
-  LongArray* packed_tiles;
   LongArray* tile_arrays;
   std::size_t before_merges;  // bytes
   LongScratch<Key> merges;
@@ -144,12 +145,11 @@ struct DistributionScratch {
         whole(cutter.take<BucketPlace>(2)),
         buckets(cutter.take<BucketPlace>(sort.shape.first_bins() + 1)),
         long_arrays(cutter.take<LongArray>(sort.bounds.long_arrays)),
-        packed_tiles(cutter.take<LongArray>(sort.bounds.tile_arrays)),
         tile_arrays(cutter.take<LongArray>(sort.bounds.tile_arrays)),
         before_merges(cutter.used_bytes()),
         merges(cutter, sort.needs(count), sort.tuning),
-        early(scratch == nullptr ? nullptr : merges.buffer + sort.shape.chunked_keys(),
-              sort.shape) {}
+        early(scratch == nullptr ? nullptr : merges.buffer + sort.shape.chunked_keys(), sort.shape,
+              sort.bounds.tile_arrays) {}
 
   [[nodiscard]] std::size_t bytes(const DistributionShape& shape) const {
     const std::size_t chunks = shape.chunked_keys() * sizeof(Key);
@@ -204,7 +204,7 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
   pack.rooms = early.second_rooms;
   pack.sort_tile_keys = plan.tuning.block_sort_keys();
   pack.long_arrays = places.long_arrays;
-  pack.packed_tiles = places.packed_tiles;
+  pack.packed_tiles = early.packed_tiles;
   pack.packed_count = &places.counts->packed_tiles;
   pack.counts = places.counts;
   launch_pack_bins(pack, architecture, sort.stream);
@@ -226,7 +226,8 @@ void queue_tiles_and_merges(const KeySort<Key>& sort, const DistributionSort<Key
   tiles.arrays.tile_arrays = places.tile_arrays;
   tiles.arrays.slots = plan.bounds.slots;
   tiles.tile_count = plan.bounds.tile_arrays + plan.bounds.long_tiles;
-  PackedSortPass<Key> pass{tiles, tiles, places.packed_tiles, places.tile_arrays, places.counts};
+  PackedSortPass<Key> pass{tiles, tiles, places.early.packed_tiles, places.tile_arrays,
+                           places.counts};
   pass.whole.input = sort.input;
   pass.whole.maps = EndMaps<Key>::of(sort.load_map, sort.store_map);
   launch_cell_sort(pass, architecture, sort.stream);

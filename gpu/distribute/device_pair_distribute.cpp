@@ -87,15 +87,18 @@ struct EarlyPairScratch {
   std::uint64_t* first_rooms;
   std::uint64_t* second_rooms;
   std::uint32_t* piece_counts;
+  LongArray* packed_tiles;  // read by the cell sort, before there are samples and cuts
   std::size_t bytes;
 
-  EarlyPairScratch(ScratchCutter cutter, const DistributionShape& shape, std::uint64_t counts)
+  EarlyPairScratch(ScratchCutter cutter, const DistributionShape& shape, std::uint64_t counts,
+                   std::uint64_t tiles)
       : sample(cutter.take<Key>(shape.sample_keys())),
         first(take_tables<Key>(cutter, 1, shape.first_bits)),
         second(take_tables<Key>(cutter, shape.first_bins(), shape.second_bits)),
         first_rooms(cutter.take<std::uint64_t>(shape.first_bins())),
         second_rooms(cutter.take<std::uint64_t>(shape.last_bins())),
         piece_counts(cutter.take<std::uint32_t>(counts)),
+        packed_tiles(cutter.take<LongArray>(tiles)),
         bytes(cutter.used_bytes()) {}
 
   [[nodiscard]] static std::uint64_t room_bytes(const DistributionShape& shape) {
@@ -111,7 +114,6 @@ struct PairDistributionScratch {
   BucketPlace* whole;
   BucketPlace* buckets;
   LongArray* long_arrays;
-  LongArray* packed_tiles;
   LongArray* tile_arrays;
   Value* values;             // the second buffer
   std::size_t before_early;  // bytes
@@ -125,12 +127,12 @@ struct PairDistributionScratch {
         whole(cutter.take<BucketPlace>(2)),
         buckets(cutter.take<BucketPlace>(sort.shape.first_bins() + 1)),
         long_arrays(cutter.take<LongArray>(sort.bounds.long_arrays)),
-        packed_tiles(cutter.take<LongArray>(sort.bounds.tile_arrays)),
         tile_arrays(cutter.take<LongArray>(sort.bounds.tile_arrays)),
         values(cutter.take<Value>(count)),
         before_early(cutter.used_bytes() + round_up(count * sizeof(Key), kScratchAlignment)),
         merges(cutter, sort.needs(count), sort.tuning),
-        early(ScratchCutter(merges.samples), sort.shape, sort.piece_counts(count)) {}
+        early(ScratchCutter(merges.samples), sort.shape, sort.piece_counts(count),
+              sort.bounds.tile_arrays) {}
 
   [[nodiscard]] std::size_t bytes() const {
     return std::max(cutter.used_bytes(), before_early + early.bytes);
@@ -191,7 +193,7 @@ void queue_second_distribution(const PairSort<Key, Value>& sort,
   pack.rooms = pass.keys.rooms;
   pack.sort_tile_keys = plan.tuning.block_sort_keys();
   pack.long_arrays = places.long_arrays;
-  pack.packed_tiles = places.packed_tiles;
+  pack.packed_tiles = places.early.packed_tiles;
   pack.packed_count = &places.counts->packed_tiles;
   pack.counts = places.counts;
   launch_pack_bins(pack, architecture, sort.stream);
@@ -227,7 +229,7 @@ void queue_tiles_and_merges(const PairSort<Key, Value>& sort,
                             const PairDistributionScratch<Key, Value>& places,
                             unsigned architecture) {
   const auto tiles = tiles_of(sort, plan, places);
-  PackedPairSortPass<Key, Value> pass{tiles, tiles, places.packed_tiles, places.tile_arrays,
+  PackedPairSortPass<Key, Value> pass{tiles, tiles, places.early.packed_tiles, places.tile_arrays,
                                       places.counts};
   pass.whole.keys.input = sort.input.keys;
   pass.whole.keys.maps = EndMaps<Key>::of(sort.load_map, sort.store_map);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -263,7 +264,8 @@ TEST_P(ResultOnEngine, OfArraysIsRightForEveryTypeWayInAndWayOut) {
   for (const KeyType type : kAllKeyTypes) {
     for (const std::uint64_t elements : {1U, 7U, 999U, 70'000U, 1'400'000U, 3'000'000U}) {
       // Arrays of such keys are sorted on the CPU.
-      if (bytes_of(type) > 8 && GetParam() != "cpu" && GetParam() != "std") continue;
+      const std::string_view engine = GetParam();
+      if (bytes_of(type) > 8 && engine != "cpu" && engine != "std") continue;
       const KeyFormat format = test::formats_of(type)[turn % 4];
       const Distribution distribution = kAllDistributions[turn++ % std::size(kAllDistributions)];
       SCOPED_TRACE(testing::Message() << elements << " elements an array, "
