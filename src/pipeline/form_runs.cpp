@@ -214,12 +214,13 @@ class RunFormation {
     return has_read;
   }
 
-  // Of the open chunks in turn.
+  // Of the open chunks in turn: that whose last block is the longest ago, or that was opened first.
   BlockOfFill begin_block() {
     const Wait wait(meter_, Stage::kRead);
     const std::scoped_lock lock(opening_);
     while (open_chunks()) {
-      const std::shared_ptr<SharedFill>& fill = open_[++turn_ % open_.size()];
+      std::ranges::rotate(open_, open_.begin() + 1);
+      const std::shared_ptr<SharedFill>& fill = open_.back();
       const std::uint64_t most = plan_.chunk.block_bytes / plan_.element_bytes;
       if (const std::uint64_t elements = fill->begin_block(most)) return {fill, elements};
     }
@@ -477,9 +478,8 @@ class RunFormation {
   std::mutex filling_;
   Fingerprint filled_with_;  // the chunk in the making
   // Of chunks that are filled side by side:
-  std::mutex opening_;  // guards open_ and turn_
+  std::mutex opening_;  // guards open_
   std::vector<std::shared_ptr<SharedFill>> open_;
-  std::size_t turn_ = 0;
   std::mutex completing_;  // guards next_run_, and handing over
   std::size_t next_run_ = 0;
   std::vector<std::byte> sample_;
