@@ -26,7 +26,7 @@
 // long bins: the more of them the more is merged, and nothing else changes. With the plan
 // kOfSample, an input whose sample is nearly sorted in the input's order becomes one long array,
 // and is merged as sort_keys would; the kernels of the distributions then end at once. By default
-// it is not: in any order, distributing takes less.
+// it is not: distributing takes less then, too.
 //
 // Deterministic. Atomic additions decide the order of keys within a bin and which block sorts which
 // tile. The output depends on neither: equal keys are equal bytes.

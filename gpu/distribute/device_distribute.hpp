@@ -19,9 +19,9 @@ enum class DistributionPlan : std::uint8_t {
 
 // So many keys or more are distributed, fewer are sorted by sort_keys. On an H100, random u64: 2^22
 // keys 0.26 ms instead of 0.28, 2^24 0.74 instead of 0.88, 2^28 8.3 instead of 13.8, 2^29 17.4
-// instead of 29.7; of eleven distributions of 2^26 keys, none takes longer. Of random u32, 2^26
-// keys take 1.58 ms instead of 1.68 and 2^28 5.8 instead of 6.4, but keys that repeat often, as in
-// the distribution zipf, 2.2 instead of 1.7.
+// instead of 29.7; of eleven distributions of 2^26 keys, none takes over 1% longer. Of random u32,
+// 2^26 keys take 1.58 ms instead of 1.68 and 2^28 5.8 instead of 6.4, but keys that repeat often,
+// as in the distribution zipf, 2.2 instead of 1.7.
 template <class Key>
 inline constexpr std::uint64_t kLeastDistributedKeys = sizeof(Key) == 8 ? std::uint64_t{1} << 22
                                                                         : ~std::uint64_t{0};

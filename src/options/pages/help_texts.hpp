@@ -82,8 +82,10 @@ inline constexpr Described kClusterVariables[] = {
 inline constexpr Described kClusterExitStatuses[] = {
     {"0", "done"},
     {"1", "--check found disorder, or --expect a difference"},
-    {"2", "error on some host; output and inputs unchanged",
-     "One message names the host. What mpirun or srun return may be another number."},
+    {"2", "error on some host; see its message",
+     "One message names the host. Inputs and output are unchanged, unless it says that the output "
+     "is "
+     "in place. What mpirun or srun return may be another number."},
 };
 
 }  // namespace gsort
