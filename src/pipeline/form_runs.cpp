@@ -72,20 +72,20 @@ class RunFormation {
   void fill_all() {
     if (fills_side_by_side()) return fill_side_by_side();
     std::size_t run = formed_.runs.size();
-    for (bool first = run == 0;; first = false) {
+    for (bool may_be_all = run == 0 && !always_runs_;; may_be_all = false) {
       const std::optional<ChunkLane*> lane = free_lane();
       if (!lane || failure_.failed()) return;
       FilledLane filled{*lane, {}, run};
-      bool all = false;
+      KeyForm form = KeyForm::kOrdered;
       const bool is_sorted = done_or_left(filled, [&] {
         fill(filled);
-        all = !always_runs_ && first && reader_.at_end();
-        if (filled.input.count > 0 || all) sort(**lane, all ? KeyForm::kRaw : KeyForm::kOrdered);
+        if (may_be_all && reader_.at_end()) form = KeyForm::kRaw;
+        if (filled.input.count > 0 || may_be_all) sort(**lane, form);
       });
       if (filled.input.count == 0 && !is_sorted) continue;
-      if (filled.input.count == 0 && (always_runs_ || !first)) return;
+      if (filled.input.count == 0 && !may_be_all) return;
       formed_.elements += filled.input.count;
-      if (is_sorted && all) return put_out(**lane, filled.input.count);
+      if (is_sorted && form == KeyForm::kRaw) return put_out(**lane, filled.input.count);
       if (is_sorted) hand_over(filled);
       ++run;
       if (reader_.at_end()) return;
