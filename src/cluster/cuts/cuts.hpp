@@ -22,9 +22,10 @@
 // Cost. Half of the B values of a round are spread evenly; they narrow 64 bits in at most
 // 64 / log2(B / 2) rounds. Most others lie where the cut is if keys are random (cut_values.hpp). A
 // round is one sum of 8 B bytes per cut, 24 B with fences. For random keys of any width, a batch of
-// cuts takes 4 to 6 rounds and 0.9 to 1.8 KB per cut; it took 8 to 10 rounds when counting went on
-// until one value was left. A cut of random keys reads 1.3 blocks of each run; without the guess it
-// read 3.7. Threads read for several cuts at the same time, to keep disks busy.
+// cuts takes 3 to 6 rounds and 0.9 to 1.9 KB per cut; it took 8 to 10 rounds when counting went on
+// until one value was left. A cut of random keys reads 1.0 to 1.1 blocks of each run, 1.2 to 1.6
+// where runs have 16 blocks; without the guess it read 3.7. Threads read for several cuts at the
+// same time, to keep disks busy.
 //
 // Source: M. Rahn, P. Sanders, J. Singler, "Scalable Distributed-Memory External Sorting" (2010),
 // doi:10.1109/ICDE.2010.5447825, splits exactly, too.
