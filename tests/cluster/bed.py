@@ -14,8 +14,10 @@ from network import launcher_of
 EACH = 'r=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}; mkdir -p "$FOLDERS/$r"; TMPDIR="$FOLDERS/$r" exec "$@"'
 
 
-KINDS = ("random", "equal", "few", "sorted", "reversed", "by_rank", "saw", "organ_pipe", "skewed", "one_far", "almost_sorted",
-         "greatest")
+# Distributions, and how much of its share of the input a process sends at most, of 2, 3 and 4 processes.
+KINDS = {"random": (1/2, 2/3, 3/4), "equal": (0, 0, 0), "few": (1/3, 2/3, 2/3), "sorted": (0, 0, 0), "reversed": (1, 1, 1),
+         "by_rank": (1/2, 1/2, 3/4), "saw": (1/2, 2/3, 3/4), "organ_pipe": (1/2, 1, 1), "skewed": (1/2, 2/3, 3/4),
+         "one_far": (2/5, 4/5, 3/5), "almost_sorted": (0, 0, 0), "greatest": (1/2, 1, 1)}
 
 
 def keys(kind: str, code: str, count: int, rng: random.Random) -> bytes:
@@ -36,6 +38,19 @@ def keys(kind: str, code: str, count: int, rng: random.Random) -> bytes:
     if kind == "by_rank":  # every process has the same stretch of every range
         numbers = [n for start in range(4) for n in numbers[start::4]]
     return struct.pack(f"<{count}{code}", *numbers)
+
+
+def moved(content: bytes, ranks: list[dict]) -> list[int]:
+    """How many keys each process has to send: those of its share of the input that others write. Equal keys keep their order.
+    `ranks`: as in a report."""
+    numbers = struct.unpack(f"<{len(content) // 8}Q", content)
+    order = sorted(range(len(numbers)), key=numbers.__getitem__)
+    counts, read, written = [], 0, 0
+    for rank in ranks:
+        share = range(read, read + rank["elements_read"])
+        counts.append(len(share) - sum(place in share for place in order[written:written + rank["elements_written"]]))
+        read, written = read + rank["elements_read"], written + rank["elements_written"]
+    return counts
 
 
 def npy(descr: str, count: int, content: bytes) -> bytes:

@@ -31,7 +31,7 @@ TYPES = {"u32": "I", "i32": "i", "u64": "Q", "i64": "q", "f32": "f", "f64": "d"}
 def sort_keys(bed: Bed) -> None:
     rng = random.Random(1)
     for number, (name, code) in enumerate(TYPES.items()):
-        for kind in KINDS[number % 6::6]:
+        for kind in list(KINDS)[number % 6::6]:
             count = rng.randrange(50_000, 100_000)
             data = bed.write(f"in.{name}", keys(kind, code, count, rng))
             bed.expect_same(rng.randrange(1, 5), f"{kind} {name}", [data], "-S", rng.choice(["24M", "64M"]))
