@@ -12,6 +12,7 @@ As a program it runs one command on the first host, to try things by hand:
 
 import argparse
 import contextlib
+import errno
 import json
 import os
 import shlex
@@ -20,6 +21,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 FOLDER = "GSORT_NETWORK_FOLDER"  # a variable that is set inside: the shared folder
@@ -169,8 +171,12 @@ class Network:
         return True
 
     def link(self, name: str, state: str) -> None:
-        """A cable is pulled out ("down") or plugged in ("up")."""
+        """A cable is pulled out ("down") or plugged in ("up"); then waits until another host answers, by refusing to connect."""
         call("ip", "link", "set", f"to-{name}", state)
+        other = next(self.address(each) for each in self.names if each != name)
+        connect = f"import socket; print(socket.socket().connect_ex(('{other}', 1)))"
+        while state == "up" and int(call(*self.entering(name, sys.executable, "-c", connect))) != errno.ECONNREFUSED:
+            time.sleep(0.05)
 
     def sent_bytes(self, name: str) -> int:
         """What a host has sent since it was made."""
