@@ -22,6 +22,7 @@ SKIPPED = 77
 OLD = b"the old output"
 SOURCE = Path(__file__).resolve().parents[2]
 SCRIPTS = {"job.sh": SOURCE / "src/cluster/README.md", "sort.sh": SOURCE / "src/SHARES.md"}
+KILLS = 108  # in killed_srun
 DAEMONS = ("munged", "slurmctld", "slurmd")
 # Without cgroups and accounting. A job that is queued again waits until the credentials of its first try have expired.
 CONFIGURATION = """
@@ -190,38 +191,49 @@ def start_srun(cluster: Cluster) -> subprocess.Popen:
     command = ["srun", f"--nodes={len(cluster.hosts.names)}", "--ntasks-per-node=1", "--mpi=pmix", "--kill-on-bad-exit=1",
                "gsort-mpi", "-T", str(cluster.hosts.scratch), "-S", "24M", "--parallel=1", "--peer-timeout=4", "in.u64", "-o", "out"]
     with open(cluster.folder / "job.log", "w", encoding="utf-8") as said:
-        return subprocess.Popen(cluster.hosts.entering("h1", *command), cwd=cluster.folder, stdout=said, stderr=said)
+        return subprocess.Popen(cluster.hosts.entering("h1", *command), cwd=cluster.folder, stdout=said, stderr=said,
+                                env=os.environ | {"SLURM_PMIX_FENCE": "ring"})  # as the guide says
 
 
 def killed_srun(cluster: Cluster) -> None:
-    """Each process of a job is killed in each phase, and srun: all end, and the old output stays. The next sort removes the rest."""
+    """srun and each process of a job are killed in each phase, when it begins and at random times in it: all end, and the old
+    output stays. Processes hear late that srun is gone: they may have given the output its name by then. The next sort removes the
+    rest."""
     wanted = cluster.write_keys(1_500_000)
-    cluster.hosts.shape("40mbit")
+    cluster.hosts.shape("20mbit")
     hosts = cluster.hosts
+    chance = random.Random(1)
 
     def has_begun(phase: str, before: int) -> bool:
         sent = hosts.sent_bytes("h2") - before
         return {"starting": len(cluster.running("gsort-mpi")) == len(hosts.names), "forming": any(cluster.folder.glob(".gsort-*")),
-                "exchanging": sent > 1_500_000}[phase]
+                "exchanging": sent > 500_000}[phase]
 
-    for phase in ("starting", "forming", "exchanging"):
-        for victim in ("srun", *hosts.names):
-            for left in cluster.folder.glob(".gsort-*"):
-                left.unlink()
-            (cluster.folder / "out").write_bytes(OLD)
-            before = hosts.sent_bytes("h2")
-            running = start_srun(cluster)
-            wait_for(lambda: has_begun(phase, before), 60, f"the job is not {phase}")
-            os.kill(cluster.running("srun")[0] if victim == "srun" else
-                    next(process for process in cluster.running("gsort-mpi") if hosts.host_of(process) == victim), signal.SIGKILL)
-            try:
-                status = running.wait(10)
-            except subprocess.TimeoutExpired:
-                raise Failed(f"{victim} killed while {phase}: srun has not ended after 10 s") from None
-            wait_for(lambda: not cluster.running("gsort-mpi"), 10, f"{victim} killed while {phase}: processes are left")
-            if status == 0 or (cluster.folder / "out").read_bytes() != OLD:
-                raise Failed(f"{victim} killed while {phase}: status {status}, or not the old output")
-            wait_for(lambda: cluster.idle_hosts() == len(hosts.names), 60, "not all hosts are idle")
+    for number in range(KILLS):
+        phase = ("starting", "forming", "exchanging")[number % 3]
+        victim = ("srun", *hosts.names)[number // 3 % (1 + len(hosts.names))]
+        for left in cluster.folder.glob(".gsort-*"):
+            left.unlink()
+        (cluster.folder / "out").write_bytes(OLD)
+        before = hosts.sent_bytes("h2")
+        running = start_srun(cluster)
+        wait_for(lambda: has_begun(phase, before) or running.poll() is not None, 60, f"the job is not {phase}")
+        if number >= 3 * (1 + len(hosts.names)):  # a whole round of all
+            time.sleep(chance.random() * 0.3)
+        what = f"kill {number}, of {victim} while {phase}"
+        if running.poll() is not None:
+            raise Failed(f"{what}: srun has ended, status {running.returncode}")
+        os.kill(cluster.running("srun")[0] if victim == "srun" else
+                next(process for process in cluster.running("gsort-mpi") if hosts.host_of(process) == victim), signal.SIGKILL)
+        try:
+            status = running.wait(10)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"{what}: srun has not ended after 10 s") from None
+        wait_for(lambda: not cluster.running("gsort-mpi"), 10, f"{what}: processes are left")
+        output = (cluster.folder / "out").read_bytes()
+        if status == 0 or (output != OLD and not (victim == "srun" and output == wanted)):
+            raise Failed(f"{what}: status {status}, and {'a new' if output == wanted else 'an old' if output == OLD else 'a bad'} output")
+        wait_for(lambda: cluster.idle_hosts() == len(hosts.names), 60, "not all hosts are idle")
     finish(start_srun(cluster), 60)
     cluster.require_output(wanted)
     left = [path.name for path in cluster.folder.glob(".gsort-*")]
