@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "base/units.hpp"
+#include "cluster/runs/sizes_here.hpp"
 #include "options/pages/help.hpp"
 #include "plan/rates.hpp"
 
@@ -161,8 +162,7 @@ HostPlan host_plan(const Plan& plan, const Machine& machine) {
   host.elements = plan.elements - plan.resumed.elements;
   host.resumed_runs = plan.resumed.runs;
   host.resumed_elements = plan.resumed.elements;
-  host.runs =
-      plan.elements == 0 || plan.is<CountKeys>() ? 0 : std::max<std::uint64_t>(plan.run.count, 1);
+  host.runs = planned_runs(plan);
   host.temporary_bytes = plan.temporary_bytes;
   host.memory_bytes = plan.host_budget_bytes;
   host.threads = plan.threads;

@@ -231,6 +231,12 @@ class ClusterSort {
       machine.output = std::nullopt;
     }
     plan_ = plan_of_host(job, machine, output_bytes());
+    if (job_.forms_share) {
+      PlannedExchange all{team_.count(), counts_distinct() ? outcome_.elements : result_,
+                          planned_runs(plan_), most_distinct()};
+      team_.sum(std::span(&all.runs, 1));
+      require_planned_exchange(plan_, machine, all);
+    }
     if (counts_distinct()) add_run(plan_, machine, most_distinct());
     return machine;
   }

@@ -45,11 +45,21 @@ std::uint64_t least_output_of(const Options& options, const Job& job, std::uint6
   return least_output_bytes(job.output_form, job.header_bytes, job.result_bytes(), own);
 }
 
-Plan plan_with_output(const Job& job, const Machine& machine, std::uint64_t output_bytes) {
-  Machine roomy = machine;  // until it is known how much room the output takes
+Machine with_room(const Machine& machine) {
+  Machine roomy = machine;
   if (roomy.output) roomy.output->free_bytes = UINT64_MAX;
   for (Folder& folder : roomy.temporary) folder.free_bytes = UINT64_MAX;
-  Plan plan = make_plan(job, roomy);
+  return roomy;
+}
+
+Error error_of_host(const Error& error) {
+  return Error(ErrorKind::kResource, error.operation(), error.reason())
+      .path(error.path())
+      .hint(error.hint());
+}
+
+Plan plan_with_output(const Job& job, const Machine& machine, std::uint64_t output_bytes) {
+  Plan plan = make_plan(job, with_room(machine));  // how much the output takes comes now
   plan.output.least_bytes = output_bytes;
   require_disk_space(plan, machine);
   return plan;
@@ -61,9 +71,7 @@ Plan plan_of_host(const Job& job, const Machine& machine,
     return output_bytes ? plan_with_output(job, machine, *output_bytes) : make_plan(job, machine);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kUsage) throw;
-    throw Error(ErrorKind::kResource, error.operation(), error.reason())
-        .path(error.path())
-        .hint(error.hint());
+    throw error_of_host(error);
   }
 }
 

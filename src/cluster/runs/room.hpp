@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "cluster/team.hpp"
 #include "options/job.hpp"
 #include "options/options.hpp"
@@ -26,8 +27,14 @@ namespace gsort::cluster {
 [[nodiscard]] Plan plan_with_output(const Job& job, const Machine& machine,
                                     std::uint64_t output_bytes);
 
+// The same machine with as much room for files as anybody may want.
+[[nodiscard]] Machine with_room(const Machine& machine);
+
+// An Error of what this host lacks and another may have: Team names the host.
+[[nodiscard]] Error error_of_host(const Error& error);
+
 // As plan_with_output() or, without `output_bytes`, as make_plan(). Throws: as these, but
-// Error(kResource) if this host lacks something that another may have: Team then names the host.
+// as error_of_host().
 [[nodiscard]] Plan plan_of_host(const Job& job, const Machine& machine,
                                 std::optional<std::uint64_t> output_bytes);
 

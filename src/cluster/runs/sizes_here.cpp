@@ -7,11 +7,17 @@
 #include <fmt/format.h>
 
 #include "app/prepared_sort.hpp"
+#include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "cluster/runs/room.hpp"
+#include "io/runs/run_files.hpp"
+#include "io/runs/run_format.hpp"
 #include "pipeline/sort_job.hpp"
+#include "plan/make_plan.hpp"
 #include "plan/merge_plan.hpp"
 #include "plan/sizes.hpp"
+#include "plan/too_small.hpp"
 
 namespace gsort::cluster {
 
@@ -50,11 +56,49 @@ std::string words_of_memory(const ExchangeQuestion& q) {
                      format_bytes(q.device_bytes));
 }
 
+// With as many runs as `plan` has here; `runs_here` of all.runs are those of the plan that was made
+// first, and other processes would have more or fewer runs in the same proportion.
+ExchangeQuestion planned_question(const Plan& plan, const PlannedExchange& all,
+                                  std::uint64_t runs_here) {
+  ExchangeQuestion q =
+      exchange_question(plan, capped_sum(plan.elements, all.more_elements), all.ranks);
+  q.elements = all.elements;
+  q.runs_here = planned_runs(plan);
+  q.runs = runs_here == 0 ? all.runs : div_up(capped_product(all.runs, q.runs_here), runs_here);
+  q.run_scratch_bytes =
+      round_up(io::most_block_bytes(plan.run.block_elements, plan.element_bytes),
+               std::uint64_t{io::kDirectAlignment}) +
+      io::RunFiles::kReadSlack;
+  return q;
+}
+
 }  // namespace
+
+std::uint64_t planned_runs(const Plan& plan) {
+  if (plan.elements == 0 || plan.is<CountKeys>()) return 0;
+  return std::max<std::uint64_t>(plan.run.count, 1);
+}
+
+void require_planned_exchange(const Plan& plan, const Machine& machine,
+                              const PlannedExchange& all) {
+  const std::uint64_t runs_here = planned_runs(plan);
+  if (plan_exchange(planned_question(plan, all, runs_here))) return;
+  const Machine roomy = with_room(machine);
+  const HasPlan has_plan = [&](const Resources& resources) {
+    Job job = plan.job;
+    job.resources = resources;
+    try {
+      return plan_exchange(planned_question(make_plan(job, roomy), all, runs_here)).has_value();
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  throw error_of_host(too_small(plan.job, roomy, has_plan));
+}
 
 ExchangePlan require_exchange(const ExchangeQuestion& question) {
   if (const auto sizes = plan_exchange(question)) return *sizes;
-  throw Error(ErrorKind::kUsage,
+  throw Error(ErrorKind::kResource,
               fmt::format("merging {} runs of {} hosts", question.runs, question.ranks),
               words_of_memory(question))
       .hint(question.device_bytes > 0 ? "give each process more memory with -S and --gpu-memory"

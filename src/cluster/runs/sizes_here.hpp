@@ -8,6 +8,7 @@
 #include "io/runs/run_store.hpp"
 #include "io/runs/tier_group.hpp"
 #include "options/options.hpp"
+#include "plan/machine.hpp"
 #include "plan/plan.hpp"
 
 namespace gsort::cluster {
@@ -22,7 +23,22 @@ namespace gsort::cluster {
 [[nodiscard]] ExchangeQuestion exchange_question(const Plan& plan, std::uint64_t elements,
                                                  unsigned ranks);
 
-// Throws: Error(kUsage) when there is not enough memory.
+// Throws: Error(kResource) when there is not enough memory.
 [[nodiscard]] ExchangePlan require_exchange(const ExchangeQuestion& question);
+
+// What all processes together plan to exchange.
+struct PlannedExchange {
+  unsigned ranks = 1;
+  std::uint64_t elements = 0;  // of the whole output
+  std::uint64_t runs = 0;
+  std::uint64_t more_elements = 0;  // that this process keeps in a further run
+};
+
+// As many runs as a process plans, with those of earlier sorts.
+[[nodiscard]] std::uint64_t planned_runs(const Plan& plan);
+
+// Before anything is read, as require_exchange() when the runs are there. Requires: `plan` is that
+// of `machine`. Throws: Error(kResource) that names the least -S, or --gpu-memory, which does.
+void require_planned_exchange(const Plan& plan, const Machine& machine, const PlannedExchange& all);
 
 }  // namespace gsort::cluster

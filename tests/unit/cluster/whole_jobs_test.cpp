@@ -44,20 +44,24 @@ void sort_by(unsigned processes, Options options) {
   });
 }
 
-// The message with which the sort ends everywhere.
-std::string refused_by(unsigned processes, Options options) {
-  if (options.parts) options.split_output = processes;
+// The message with which a job ends everywhere.
+std::string refused_by(unsigned processes, const std::function<void(Team&)>& job) {
   std::string text;
   LocalNetwork network(processes, processes);
   test::run_together(network, [&](Peers& peers) {
     Team team(peers, {});
-    const auto verdict = team.run_job([&] {
-      std::function<void()> on_leave;
-      (void)sort_on_cluster(team, options, on_leave, nullptr);
-    });
+    const auto verdict = team.run_job([&] { job(team); });
     if (peers.rank() == 0 && verdict) text = verdict->text;
   });
   return text;
+}
+
+std::string refused_by(unsigned processes, Options options) {
+  if (options.parts) options.split_output = processes;
+  return refused_by(processes, [&](Team& team) {
+    std::function<void()> on_leave;
+    (void)sort_on_cluster(team, options, on_leave, nullptr);
+  });
 }
 
 CheckOutcome checked_by(unsigned processes, const Options& options) {
@@ -428,6 +432,30 @@ TEST_F(WholeJobs, NameNoPartBeforeAllAreReady) {
     output.put_in_place(team, none);
     EXPECT_TRUE(std::filesystem::exists(part(team.rank())));
   });
+}
+
+// Also by --explain, which reads nothing.
+TEST_F(WholeJobs, RefuseMemoryThatIsTooLittleForTheExchangeAndNameTheLeast) {
+  const std::string path = write("in.u32", bytes_of(random_keys(300'000, 1U << 31U)));
+  const std::string out = folder_ / "out";
+  for (const unsigned processes : {2U, 6U}) {
+    std::vector<const char*> words = {"-S", "9M", "--parallel=1", path.c_str(), "-o", out.c_str()};
+    const std::string text = refused_by(processes, options_of(words));
+    EXPECT_NE(text.find("-S 9 MiB: is too small for this sort"), std::string::npos) << text;
+    words.push_back("--explain");
+    EXPECT_EQ(refused_by(processes,
+                         [&](Team& team) { (void)explain_on_cluster(team, options_of(words)); })
+                  .substr(text.find(": ")),
+              text.substr(text.find(": ")));
+    words.pop_back();
+    const std::string before = "use at least ";
+    const std::size_t at = text.find(before);
+    ASSERT_NE(at, std::string::npos) << text;
+    const std::string least = text.substr(at + before.size());
+    words[1] = least.c_str();
+    sort_by(processes, options_of(words));
+    std::filesystem::remove(out);
+  }
 }
 
 TEST_F(WholeJobs, OfOneProcessExchangeNothing) {
