@@ -47,6 +47,11 @@ class Reader::Impl {
   [[nodiscard]] std::uint64_t row_elements() const { return sources_.front()->row_elements(); }
   [[nodiscard]] ConstByteSpan header() const { return sources_.front()->header(); }
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
+  [[nodiscard]] std::optional<std::size_t> input_of_unknown_size() const {
+    const auto found = std::ranges::find_if(sources_, [](const auto& s) { return !s->size(); });
+    if (found == sources_.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - sources_.begin());
+  }
   [[nodiscard]] std::optional<InputBlock> next(ByteSpan buffer, std::uint64_t limit_position,
                                                std::size_t most_bytes);
   void end_at(std::uint64_t position_bytes);
@@ -402,6 +407,9 @@ ConstByteSpan Reader::header() const {
 std::optional<std::uint64_t> Reader::known_size() const {
   const auto bytes = impl_->known_size();
   return bytes ? std::optional(in_records(*bytes)) : std::nullopt;
+}
+std::optional<std::size_t> Reader::input_of_unknown_size() const {
+  return impl_->input_of_unknown_size();
 }
 std::optional<InputBlock> Reader::next(ByteSpan buffer, std::uint64_t limit_position) {
   if (!numbering_) return impl_->next(buffer, limit_position, buffer.size());

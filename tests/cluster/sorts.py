@@ -320,9 +320,9 @@ def refuse(bed: Bed) -> None:
     for words, reason in (
             (["in.u64"], "writing standard output: gsort-mpi cannot do this yet"),
             (["-t", "u64", "-o", "old"], "reading standard input: gsort-mpi cannot do this yet"),
-            (["in.txt", "-t", "u64", "-o", "old"], "text and compressed files: gsort-mpi cannot do this yet"),
-            (["in.u64", "-o", "old.txt"], "writing text into one file: gsort-mpi cannot do this yet"),
-            (["in.u64", "-o", "old.u64.zst"], "compressing into one file: gsort-mpi cannot do this yet"),
+            (["in.txt", "-t", "u64", "-o", "old"], "reading in.txt: gsort-mpi cannot read pipes, text and compressed files yet"),
+            (["in.u64", "-o", "old.txt"], "writing text into one file old.txt: gsort-mpi cannot do this yet"),
+            (["in.u64", "-o", "old.u64.zst"], "compressing into one file old.u64.zst: gsort-mpi cannot do this yet"),
             (["-m", "in.u64", "-o", "old"], "option '-m': gsort-mpi does not have it yet"),
             (["--parts", "in.u64", "-o", "old"], "option --parts: needs --output with {rank} in the name, once"),
             (["--parts", "in.u64", "-o", "{rank}/{rank}"], "option --parts: needs --output with {rank} in the name, once"),

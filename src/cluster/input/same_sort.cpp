@@ -17,6 +17,9 @@
 namespace gsort::cluster {
 namespace {
 
+constexpr const char* kElsewhere =
+    "use gsort on one machine; gsort-mpi --help says what works on several";
+
 struct Fact {
   const char* name;
   std::string value;
@@ -49,7 +52,12 @@ Facts facts_of_inputs(const io::Reader& reader) {
 }
 
 void refuse_unsupported(const io::Reader& reader, const Job& job) {
-  if (!reader.known_size()) throw not_yet("reading pipes, text and compressed files");
+  if (const auto input = reader.input_of_unknown_size()) {
+    throw Error(ErrorKind::kUsage, "reading",
+                "gsort-mpi cannot read pipes, text and compressed files yet")
+        .path(reader.path_of(*input))
+        .hint(kElsewhere);
+  }
   if (job.array_elements > 0) throw not_yet("reading arrays of two dimensions");
 }
 
@@ -62,8 +70,7 @@ Error only_parts(std::string what) {
 }  // namespace
 
 Error not_yet(std::string what) {
-  return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet")
-      .hint("use gsort on one machine; gsort-mpi --help says what works on several");
+  return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet").hint(kElsewhere);
 }
 
 void refuse_standard_input(const Options& options) {
@@ -77,7 +84,8 @@ void refuse_output(const Options& options) {
 void refuse_output_form(const Options& options, const OutputForm& form) {
   if (options.parts || form.is_plain()) return;
   throw only_parts(form.codec != Codec::kNone ? "compressing into one file"
-                                              : "writing text into one file");
+                                              : "writing text into one file")
+      .path(options.output.value_or("-"));
 }
 
 void require_same_sort(Team& team, const Options& options, const io::Reader& reader,
