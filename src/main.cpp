@@ -19,6 +19,7 @@
 #include "app/prepared_sort.hpp"
 #include "app/shares.hpp"
 #include "base/current_error.hpp"
+#include "base/units.hpp"
 #include "element/fingerprint.hpp"
 #include "io/input/name_list.hpp"
 #include "io/system/standard_descriptors.hpp"
@@ -101,7 +102,7 @@ int run_share(const Options& options) {
   if (options.join) {
     const JoinedParts joined = join(options);
     if (options.verbosity > 0) {
-      print(stderr, "gsort: joined " + std::to_string(joined.elements) + " elements, fingerprint " +
+      print(stderr, "gsort: joined " + format_count(joined.elements) + " elements, fingerprint " +
                         to_string(joined.fingerprint) + '\n');
     }
     return kDone;
