@@ -39,7 +39,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .more = "Without it, the suffix of the first FILE decides (dump.u64), else $GSORT_TYPE, "
              "else i32; a warning names the first FILE whose suffix says another type. If i32 is "
              "only assumed, a line on standard error says so, the output cannot replace a FILE, "
-             "and a FILE that is plainly something else is an error (see the manual page, NOTES). "
+             "and a FILE that is plainly something else is an error (see NOTES in gsort(1)). "
              "Floating-point numbers sort by IEEE total order: -NaN, -inf, ..., -0, +0, "
              "..., +inf, +NaN. time64 is i64 with its least number, NumPy's NaT, last. -v "
              "and --explain show the type and where it comes from.",
