@@ -92,6 +92,18 @@ TYPED_TEST(DeviceMerge, MergesAnyNumberOfSlices) {
   }
 }
 
+// Four passes, and five.
+TYPED_TEST(DeviceMerge, MergesAsManySlicesAsManyHostsHave) {
+  for (const std::uint32_t slice_count : {1'024U, 10'000U}) {
+    merge_and_compare(make_slices<TypeParam>(Shape::kUniform, slice_count, 2, 9), {}, 0, "short");
+    merge_and_compare(make_slices<TypeParam>(Shape::kUniform, slice_count, 2'000, 9), {}, 0,
+                      "long");
+    merge_and_compare(make_slices<TypeParam>(Shape::kFewDistinct, slice_count, 2, 9), {}, 0,
+                      "few distinct keys");
+    if (this->HasFatalFailure()) return;
+  }
+}
+
 TYPED_TEST(DeviceMerge, MergesEveryShape) {
   for (const NamedShape& named : kShapes) {
     for (const std::uint32_t slice_count : {2U, 4U, 7U, 20U}) {

@@ -39,7 +39,7 @@ constexpr Subcommand kSubcommands[] = {
     {"sort", "keys: ours and CUB's; without a card: the CPU engine, std::sort, VQSort", false,
      bench_sort},
     {"pairs", "keys with payloads, stable", true, bench_pairs},
-    {"kway", "2 to 64 sorted slices to one: ours, a tree of CUB's merges, sorting anew", true,
+    {"kway", "2 to 10,000 sorted slices to one: ours, a tree of CUB's merges, sorting anew", true,
      bench_kway},
     {"batch", "N arrays of d keys, or pairs, each", true, bench_batch},
     {"host", "keys in pinned host memory, there and back: ours, CUB's, the bus alone", true,

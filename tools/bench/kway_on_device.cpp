@@ -85,7 +85,7 @@ void bench_kway(const Request& request, Report& report) {
       request, {KeyType::kU32}, {std::uint64_t{1} << 28},
       [&]<class Key>(Key, KeyType type, Distribution distribution, std::uint64_t elements) {
         copy_rate.measure(elements * sizeof(Key));
-        for (const std::uint64_t slices : {2U, 3U, 4U, 8U, 16U, 32U, 64U}) {
+        for (const std::uint64_t slices : {2U, 3U, 4U, 8U, 16U, 32U, 64U, 1024U, 10'000U}) {
           BenchInput<Key> input{{type, false, false}, distribution, elements};
           input.slices = slices;
           bench_slices(request, input, report);

@@ -138,6 +138,15 @@ TEST_P(MergesOfEngine, AreRightWithEmptySlicesAndSlicesOfOneKey) {
   }
 }
 
+// As the hosts of a large cluster have.
+TEST_P(MergesOfEngine, AreRightForThousandsOfSlices) {
+  for (const std::size_t slices : {1'024U, 10'000U}) {
+    expect_merges({KeyType::kU64, false, false}, Distribution::kUniform, random_counts(slices, 60));
+    expect_merges({KeyType::kU32, true, false}, Distribution::kFewDistinct,
+                  random_counts(slices, 9));
+  }
+}
+
 TEST_P(MergesOfEngine, AreRightWhenAllKeysAreEqual) {
   for (const Distribution distribution : {Distribution::kEqual, Distribution::kAllMaximum}) {
     expect_merges({KeyType::kU32, false, false}, distribution, {70'000, 1, 0, 70'000, 3});
