@@ -442,8 +442,9 @@ std::string explain_on_cluster(Team& team, const Options& options) {
 ClusterOutcome sort_on_cluster(Team& team, const Options& options, std::function<void()>& on_leave,
                                JobProgress* progress) {
   const double begin = now();
-  ClusterOutcome outcome = sorts_alone(team, options) ? sort_alone(team, options, progress)
-                                             : ClusterSort(team, options, on_leave, progress).run();
+  ClusterOutcome outcome = sorts_alone(team, options)
+                               ? sort_alone(team, options, progress)
+                               : ClusterSort(team, options, on_leave, progress).run();
   outcome.total_seconds = now() - begin;
   return outcome;
 }

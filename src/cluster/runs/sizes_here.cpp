@@ -65,10 +65,9 @@ ExchangeQuestion planned_question(const Plan& plan, const PlannedExchange& all,
   q.elements = all.elements;
   q.runs_here = planned_runs(plan);
   q.runs = runs_here == 0 ? all.runs : div_up(capped_product(all.runs, q.runs_here), runs_here);
-  q.run_scratch_bytes =
-      round_up(io::most_block_bytes(plan.run.block_elements, plan.element_bytes),
-               std::uint64_t{io::kDirectAlignment}) +
-      io::RunFiles::kReadSlack;
+  q.run_scratch_bytes = round_up(io::most_block_bytes(plan.run.block_elements, plan.element_bytes),
+                                 std::uint64_t{io::kDirectAlignment}) +
+                        io::RunFiles::kReadSlack;
   return q;
 }
 
