@@ -36,7 +36,7 @@ using Bytes = std::vector<std::byte>;
 using OptionsOf = std::function<Options(unsigned rank)>;
 
 struct Ended {
-  std::string error;       // empty: the sort is complete
+  std::string error;              // empty: the sort is complete
   ClusterOutcome outcome{false};  // of rank 0, if it is
 };
 
