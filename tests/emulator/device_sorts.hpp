@@ -13,7 +13,6 @@
 #include "devices.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "gpu/engine/gpu.hpp"
-#include "support/invented.hpp"
 #include "support/sort_run.hpp"
 #include "support/sorted_copy.hpp"
 
@@ -42,30 +41,6 @@ inline SortRequest request_on(unsigned devices, const KeyFormat& format, std::ui
     return gpu::make_device_tier(device.ordinal, bytes);
   };
   return request;
-}
-
-// By the plan for a larger input, but with chunks of so many elements: the emulator is slow.
-inline void make_chunks_short(SortRequest& request, std::uint64_t chunk_elements) {
-  Options options = options_for(request.format.type, "512M");
-  options.key = request.format;
-  options.records = request.records;
-  options.argsort = request.argsort;
-  options.engine = EngineChoice::kCuda;
-  options.gpu_memory = request.gpu_memory;
-  options.devices.all = true;
-  options.parallel = request.threads;
-  Machine machine = invented_machine(kGiB, request.threads, kTiB);
-  for (unsigned device = 0; device < request.devices; ++device) add_gpu(machine);
-  const Plan large = make_plan(make_job(options, {}, request.input.size()), machine);
-  request.change_plan = [large, chunk_elements](Plan& plan) {
-    if (plan.engine == EngineKind::kCpu) return;
-    const std::uint64_t elements = plan.elements;
-    const OutputPlan output = plan.output;
-    plan = large;
-    plan.elements = elements;
-    plan.output = output;
-    plan.chunk.chunk_elements = chunk_elements;
-  };
 }
 
 // Nothing is left on the devices, which have kept to their budgets, whatever came of the sort.

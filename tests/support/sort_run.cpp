@@ -246,6 +246,29 @@ void use_engine(SortRequest& request, const std::string& name) {
   request.devices = name == "cuda_x4" ? 4 : name == "std_x3" ? 3 : name == "cuda_x2" ? 2 : 1;
 }
 
+void make_chunks_short(SortRequest& request, std::uint64_t chunk_elements) {
+  Options options = options_for(request.format.type, "512M");
+  options.key = request.format;
+  options.records = request.records;
+  options.argsort = request.argsort;
+  options.engine = EngineChoice::kCuda;
+  options.gpu_memory = request.gpu_memory;
+  options.devices.all = true;
+  options.parallel = request.threads;
+  Machine machine = invented_machine(kGiB, request.threads, kTiB);
+  for (unsigned device = 0; device < request.devices; ++device) add_gpu(machine);
+  const Plan large = make_plan(make_job(options, {}, request.input.size()), machine);
+  request.change_plan = [large, chunk_elements](Plan& plan) {
+    if (plan.engine == EngineKind::kCpu) return;
+    const std::uint64_t elements = plan.elements;
+    const OutputPlan output = plan.output;
+    plan = large;
+    plan.elements = elements;
+    plan.output = output;
+    plan.chunk.chunk_elements = chunk_elements;
+  };
+}
+
 SortResult sort_in_folder(const SortRequest& request) {
   const io::test::TempFolder folder;
   const std::string temporary = folder / "temporary";

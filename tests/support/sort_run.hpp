@@ -68,6 +68,10 @@ struct SortResult {
 // "std_x3" is the engine "std" by the plan for three devices.
 void use_engine(SortRequest& request, const std::string& name);
 
+// Has the request, which has gpu_memory, carried out by the plan for a larger input, but with
+// chunks of so many elements: a small input becomes many runs.
+void make_chunks_short(SortRequest& request, std::uint64_t chunk_elements);
+
 // Plans and sorts. Throws what planning throws; an Error of the sort itself is part of the result.
 [[nodiscard]] SortResult sort_in_folder(const SortRequest& request);
 

@@ -1,0 +1,353 @@
+// Sorts of which one device fails, in each call of its lanes in turn. Lanes of another engine stand
+// for those of three devices, so this needs no emulator, and ThreadSanitizer sees all threads.
+// tests/emulator/lost_device_test.cpp makes every CUDA call fail.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/device_error.hpp"
+#include "engine/device_losses.hpp"
+#include "support/engines.hpp"
+#include "support/sort_run.hpp"
+#include "support/stably_sorted.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+using test::SortRequest;
+using test::SortResult;
+
+constexpr KeyFormat kU32{KeyType::kU32, false, false};
+constexpr unsigned kDevices = 3;
+
+enum class Call : std::uint8_t { kBegin, kAcquire, kAdd, kSort, kPutChunk, kLoad, kPutPart };
+constexpr std::array kChunkCalls{Call::kBegin, Call::kAcquire, Call::kAdd, Call::kSort,
+                                 Call::kPutChunk};
+constexpr std::array kPartCalls{Call::kLoad, Call::kPutPart};
+
+// What fails, of the calls on one device.
+struct Fault {
+  Call call = Call::kBegin;
+  std::uint64_t nth = 1;
+  int ordinal = 0;
+  ErrorKind kind = ErrorKind::kDevice;
+  bool from_then_on = false;  // with all other calls on the device
+};
+
+// Thread-safe.
+class FailingDevice {
+ public:
+  explicit FailingDevice(const Fault& fault) : fault_(fault) {}
+
+  void call(Call call, std::optional<int> ordinal) {
+    if (ordinal != fault_.ordinal) return;
+    const std::scoped_lock lock(mutex_);
+    const bool is_met = call == fault_.call && ++calls_ == fault_.nth;
+    if (!is_met && !(was_met_ && fault_.from_then_on)) return;
+    was_met_ = true;
+    throw DeviceError(ordinal, Error(fault_.kind, "sorting on device " + std::to_string(*ordinal),
+                                     "planned by the test"));
+  }
+  [[nodiscard]] bool was_met() const { return was_met_; }
+
+ private:
+  const Fault fault_;
+  std::mutex mutex_;
+  std::uint64_t calls_ = 0;
+  bool was_met_ = false;
+};
+
+// The way of pieces from a lane of the device.
+class DeviceSink final : public PieceSink, public BlockSink {
+ public:
+  DeviceSink(FailingDevice& device, Call call, std::optional<int> ordinal, PieceSink& next)
+      : device_(device), call_(call), ordinal_(ordinal), next_(next) {}
+
+  void put(std::uint64_t position, ConstByteSpan elements) override {
+    device_.call(call_, ordinal_);
+    next_.put(position, elements);
+  }
+  [[nodiscard]] BlockSink* block_sink() override {
+    return next_.block_sink() == nullptr ? nullptr : this;
+  }
+  [[nodiscard]] std::uint64_t block_elements() const override {
+    return next_.block_sink()->block_elements();
+  }
+  [[nodiscard]] Packing packing() const override { return next_.block_sink()->packing(); }
+  void put_blocks(std::uint64_t position, const StoredBlocks& blocks) override {
+    device_.call(call_, ordinal_);
+    next_.block_sink()->put_blocks(position, blocks);
+  }
+  void abandon() noexcept override { next_.abandon(); }
+  void enter() noexcept override { next_.enter(); }
+  void leave() noexcept override { next_.leave(); }
+
+ private:
+  FailingDevice& device_;
+  Call call_;
+  std::optional<int> ordinal_;
+  PieceSink& next_;
+};
+
+class DeviceChunkLane final : public ChunkLane {
+ public:
+  DeviceChunkLane(std::unique_ptr<ChunkLane> lane, FailingDevice& device,
+                  std::optional<int> ordinal)
+      : lane_(std::move(lane)), device_(device), ordinal_(ordinal) {}
+
+  void begin(ConstByteSpan sample) override {
+    device_.call(Call::kBegin, ordinal_);
+    lane_->begin(sample);
+  }
+  [[nodiscard]] ByteSpan acquire_block() override {
+    device_.call(Call::kAcquire, ordinal_);
+    return lane_->acquire_block();
+  }
+  void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override {
+    try {
+      device_.call(Call::kAdd, ordinal_);
+    } catch (...) {
+      lane_->add(block, 0, 0);  // others may wait for it
+      throw;
+    }
+    lane_->add(block, bytes, position);
+  }
+  void sort(KeyForm form) override {
+    device_.call(Call::kSort, ordinal_);
+    lane_->sort(form);
+  }
+  void emit(PieceSink& sink) override {
+    DeviceSink on_the_way(device_, Call::kPutChunk, ordinal_, sink);
+    lane_->emit(on_the_way);
+  }
+
+ private:
+  std::unique_ptr<ChunkLane> lane_;
+  FailingDevice& device_;
+  std::optional<int> ordinal_;
+};
+
+// Goes on without its device as the CUDA engine's lane does.
+class DeviceMergeLane final : public MergeLane, public StoredMerger {
+ public:
+  DeviceMergeLane(std::unique_ptr<MergeLane> lane, FailingDevice& device,
+                  std::optional<int> ordinal, DeviceLosses* losses)
+      : lane_(std::move(lane)), device_(device), ordinal_(ordinal), losses_(losses) {}
+
+  [[nodiscard]] ByteSpan input() override { return lane_->input(); }
+  void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position, KeyForm form,
+             PieceSink& sink) override {
+    device_.call(Call::kLoad, ordinal_);
+    DeviceSink on_the_way(device_, Call::kPutPart, ordinal_, sink);
+    lane_->merge(slice_counts, position, form, on_the_way);
+  }
+  [[nodiscard]] StoredMerger* stored_merger() override {
+    return ordinal_ && lane_->stored_merger() != nullptr ? this : nullptr;
+  }
+  void merge_stored(std::span<const std::uint64_t> slice_counts, std::span<const StoredKeys> pieces,
+                    std::uint64_t position, KeyForm form, PieceSink& sink) override {
+    device_.call(Call::kLoad, ordinal_);
+    DeviceSink on_the_way(device_, Call::kPutPart, ordinal_, sink);
+    lane_->stored_merger()->merge_stored(slice_counts, pieces, position, form, on_the_way);
+  }
+  [[nodiscard]] bool go_on_without(const DeviceError& failure) override {
+    if (!ordinal_ || losses_ == nullptr || failure.ordinal() != ordinal_) return false;
+    ordinal_.reset();
+    losses_->add(failure, DoneAgain::kParts);
+    return true;
+  }
+  [[nodiscard]] bool is_without_device() override {
+    if (losses_ != nullptr && losses_->loss_of(ordinal_)) ordinal_.reset();
+    return !ordinal_;
+  }
+
+ private:
+  std::unique_ptr<MergeLane> lane_;
+  FailingDevice& device_;
+  std::optional<int> ordinal_;  // none: it goes on without
+  DeviceLosses* losses_;
+};
+
+// "std", or "cpu" for records, in place of engines on the plan's devices.
+class DeviceEngine final : public Engine {
+ public:
+  DeviceEngine(const Plan& plan, EngineShape shape, FailingDevice& device)
+      : plan_(plan),
+        shape_(std::move(shape)),
+        name_(shape_.records ? "cpu" : "std"),
+        device_(device) {}
+
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
+    engine_.emplace(name_, shape_);
+    std::vector<std::unique_ptr<ChunkLane>> lanes;
+    for (auto& lane : (*engine_)->make_chunk_lanes()) {
+      const std::optional<int> ordinal = plan_.device_of_lane(lanes.size());
+      lanes.push_back(std::make_unique<DeviceChunkLane>(std::move(lane), device_, ordinal));
+    }
+    return lanes;
+  }
+  [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
+      unsigned count, std::uint64_t part_elements) override {
+    engine_.emplace(name_, shape_, count, part_elements);
+    std::vector<std::unique_ptr<MergeLane>> lanes;
+    for (auto& lane : (*engine_)->make_merge_lanes(count, part_elements)) {
+      const std::optional<int> ordinal = plan_.device_of_lane(lanes.size());
+      lanes.push_back(
+          std::make_unique<DeviceMergeLane>(std::move(lane), device_, ordinal, shape_.losses));
+    }
+    return lanes;
+  }
+  [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
+      unsigned count, const ArrayShape& arrays) override {
+    engine_.emplace(name_, shape_, arrays, count);
+    return (*engine_)->make_array_lanes(count, arrays);
+  }
+
+ private:
+  const Plan& plan_;
+  EngineShape shape_;
+  std::string name_;
+  FailingDevice& device_;
+  std::optional<test::EngineUnderTest> engine_;  // of the lanes that there are
+};
+
+// What was done again, in all sorts.
+struct Again {
+  int sorts = 0;
+  int chunks = 0;
+  int parts = 0;
+};
+
+int losses_of(const SortResult& result, DoneAgain again) {
+  return static_cast<int>(
+      std::ranges::count(result.outcome.lost_devices, again, &LostDevice::again));
+}
+
+class LostLane : public testing::TestWithParam<int> {
+ protected:
+  // Twelve chunks or more, of which several are filled at the same time, and as many parts.
+  static SortRequest request_of_keys() {
+    SortRequest request;
+    request.format = kU32;
+    request.input = test::generated(kU32, Distribution::kZipf, 12'000);
+    return with_short_chunks(std::move(request), 1'000);
+  }
+  static SortRequest request_of_records() {
+    SortRequest request;
+    request.format = kU32;
+    request.input = test::generated(kU32, Distribution::kZipf, 12'000);
+    request.records.emplace();
+    request.records->bytes = 12;
+    request.records->keys = {{.offset = 0, .bytes = 1, .type = KeyType::kU8}};
+    return with_short_chunks(std::move(request), 500);
+  }
+
+  // Sorts with the call failing at the first time, the second one, the fourth one and so on, until
+  // it does not come any more.
+  Again sort_without(SortRequest request, const Bytes& whole, std::span<const Call> calls) {
+    Again again;
+    for (const Call call : calls) {
+      for (const auto& [kind, from_then_on] :
+           {std::pair(ErrorKind::kDevice, false), std::pair(ErrorKind::kDevice, true),
+            std::pair(ErrorKind::kResource, false)}) {
+        bool was_met = true;
+        for (std::uint64_t nth = 1; was_met; nth *= 2) {
+          SCOPED_TRACE(testing::Message() << "call " << static_cast<int>(call) << ", time " << nth
+                                          << (from_then_on ? " and on" : ""));
+          FailingDevice device({call, nth, GetParam(), kind, from_then_on});
+          request.make_engine = [&](const Plan& plan, const EngineShape& shape, ByteSpan) {
+            return std::make_unique<DeviceEngine>(plan, shape, device);
+          };
+          const SortResult result = sort_in_folder(request);
+          was_met = device.was_met();
+          expect_whole(result, whole, was_met);
+          if (testing::Test::HasFailure()) return again;
+          again.sorts += losses_of(result, DoneAgain::kSort);
+          again.chunks += losses_of(result, DoneAgain::kChunks);
+          again.parts += losses_of(result, DoneAgain::kParts);
+        }
+      }
+    }
+    return again;
+  }
+
+ private:
+  static SortRequest with_short_chunks(SortRequest request, std::uint64_t chunk_elements) {
+    request.gpu_memory = "48M";
+    request.devices = kDevices;
+    request.threads = 4;
+    request.may_lose_devices = true;
+    test::make_chunks_short(request, chunk_elements);
+    request.change_plan = [shorten = request.change_plan](Plan& plan) {
+      shorten(plan);
+      plan.chunk.block_bytes = 480;  // whole records
+      plan.run.block_elements = 16;
+    };
+    return request;
+  }
+
+  static void expect_whole(const SortResult& result, const Bytes& whole, bool was_met) {
+    ASSERT_FALSE(result.error.has_value()) << result.error->what();
+    EXPECT_TRUE(result.output == whole);
+    EXPECT_TRUE(result.left_in_temporary.empty());
+    EXPECT_EQ(!result.outcome.lost_devices.empty(), was_met);
+    for (const LostDevice& loss : result.outcome.lost_devices) {
+      EXPECT_EQ(loss.ordinal, GetParam());
+    }
+  }
+};
+
+TEST_P(LostLane, HasItsChunksSortedByOthers) {
+  const SortRequest request = request_of_keys();
+  const Again again = sort_without(request, test::sorted_copy(request.input, kU32), kChunkCalls);
+  EXPECT_GT(again.chunks, 15);
+  EXPECT_EQ(again.sorts, 0);
+}
+
+TEST_P(LostLane, HasChunksOfRecordsSortedByOthersInTheirOrder) {
+  const SortRequest request = request_of_records();
+  const Again again =
+      sort_without(request, test::stably_sorted(request.input, *request.records), kChunkCalls);
+  EXPECT_GT(again.chunks, 15);
+}
+
+TEST_P(LostLane, HasItsPartsMergedAgain) {
+  const SortRequest request = request_of_keys();
+  const Again again = sort_without(request, test::sorted_copy(request.input, kU32), kPartCalls);
+  EXPECT_GT(again.parts, 5);
+  EXPECT_EQ(again.sorts, 0);
+}
+
+// Parts that wait for their turn, and are proven before it.
+TEST_P(LostLane, HasItsPartsMergedAgainBetweenPipes) {
+  SortRequest request = request_of_keys();
+  request.from_pipe = true;
+  request.to_pipe = true;
+  const Again again = sort_without(request, test::sorted_copy(request.input, kU32), kPartCalls);
+  EXPECT_GT(again.parts, 5);
+  EXPECT_EQ(again.sorts, 0);
+}
+
+TEST_P(LostLane, HasPartsOfRecordsMergedAgainInTheirOrder) {
+  const SortRequest request = request_of_records();
+  const Again again =
+      sort_without(request, test::stably_sorted(request.input, *request.records), kPartCalls);
+  EXPECT_GT(again.parts, 5);
+  EXPECT_EQ(again.sorts, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, LostLane, testing::Values(0, 1, 2));
+
+}  // namespace
+}  // namespace gsort
