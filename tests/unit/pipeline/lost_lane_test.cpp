@@ -3,6 +3,7 @@
 // tests/emulator/lost_device_test.cpp makes every CUDA call fail.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -19,6 +20,7 @@
 #include "support/engines.hpp"
 #include "support/sort_run.hpp"
 #include "support/stably_sorted.hpp"
+#include "support/vector_tier.hpp"
 
 namespace gsort {
 namespace {
@@ -42,11 +44,14 @@ struct Fault {
   int ordinal = 0;
   ErrorKind kind = ErrorKind::kDevice;
   bool from_then_on = false;  // with all other calls on the device
+  int named = ordinal;        // as the device that failed
 };
 
 // Thread-safe.
 class FailingDevice {
  public:
+  static constexpr const char* kReason = "planned by the test";
+
   explicit FailingDevice(const Fault& fault) : fault_(fault) {}
 
   void call(Call call, std::optional<int> ordinal) {
@@ -55,8 +60,7 @@ class FailingDevice {
     const bool is_met = call == fault_.call && ++calls_ == fault_.nth;
     if (!is_met && !(was_met_ && fault_.from_then_on)) return;
     was_met_ = true;
-    throw DeviceError(ordinal, Error(fault_.kind, "sorting on device " + std::to_string(*ordinal),
-                                     "planned by the test"));
+    throw DeviceError(fault_.named, Error(fault_.kind, "sorting on a device", kReason));
   }
   [[nodiscard]] bool was_met() const { return was_met_; }
 
@@ -106,16 +110,17 @@ class DeviceChunkLane final : public ChunkLane {
       : lane_(std::move(lane)), device_(device), ordinal_(ordinal) {}
 
   void begin(ConstByteSpan sample) override {
-    device_.call(Call::kBegin, ordinal_);
+    require_whole();
+    call(Call::kBegin);
     lane_->begin(sample);
   }
   [[nodiscard]] ByteSpan acquire_block() override {
-    device_.call(Call::kAcquire, ordinal_);
+    call(Call::kAcquire);
     return lane_->acquire_block();
   }
   void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override {
     try {
-      device_.call(Call::kAdd, ordinal_);
+      call(Call::kAdd);
     } catch (...) {
       lane_->add(block, 0, 0);  // others may wait for it
       throw;
@@ -123,18 +128,36 @@ class DeviceChunkLane final : public ChunkLane {
     lane_->add(block, bytes, position);
   }
   void sort(KeyForm form) override {
-    device_.call(Call::kSort, ordinal_);
+    require_whole();
+    call(Call::kSort);
     lane_->sort(form);
   }
   void emit(PieceSink& sink) override {
+    require_whole();
     DeviceSink on_the_way(device_, Call::kPutChunk, ordinal_, sink);
-    lane_->emit(on_the_way);
+    try {
+      lane_->emit(on_the_way);
+    } catch (...) {
+      has_failed_ = true;
+      throw;
+    }
   }
 
  private:
+  void call(Call call) {
+    try {
+      device_.call(call, ordinal_);
+    } catch (...) {
+      has_failed_ = true;
+      throw;
+    }
+  }
+  void require_whole() const { EXPECT_FALSE(has_failed_) << "nobody knows what is in this lane"; }
+
   std::unique_ptr<ChunkLane> lane_;
   FailingDevice& device_;
   std::optional<int> ordinal_;
+  std::atomic<bool> has_failed_{false};
 };
 
 // Goes on without its device as the CUDA engine's lane does.
@@ -227,65 +250,87 @@ struct Again {
   int sorts = 0;
   int chunks = 0;
   int parts = 0;
+
+  void add(const SortResult& result) {
+    for (const LostDevice& loss : result.outcome.lost_devices) {
+      ++(loss.again == DoneAgain::kSort     ? sorts
+         : loss.again == DoneAgain::kChunks ? chunks
+                                            : parts);
+    }
+  }
 };
 
-int losses_of(const SortResult& result, DoneAgain again) {
-  return static_cast<int>(
-      std::ranges::count(result.outcome.lost_devices, again, &LostDevice::again));
-}
-
 class LostLane : public testing::TestWithParam<int> {
- protected:
+ public:
   // Twelve chunks or more, of which several are filled at the same time, and as many parts.
-  static SortRequest request_of_keys() {
+  static SortRequest request_of_keys(unsigned devices = kDevices) {
     SortRequest request;
     request.format = kU32;
     request.input = test::generated(kU32, Distribution::kZipf, 12'000);
+    request.devices = devices;
     return with_short_chunks(std::move(request), 1'000);
   }
   static SortRequest request_of_records() {
     SortRequest request;
     request.format = kU32;
     request.input = test::generated(kU32, Distribution::kZipf, 12'000);
+    request.devices = kDevices;
     request.records.emplace();
     request.records->bytes = 12;
     request.records->keys = {{.offset = 0, .bytes = 1, .type = KeyType::kU8}};
     return with_short_chunks(std::move(request), 500);
   }
 
-  // Sorts with the call failing at the first time, the second one, the fourth one and so on, until
+  // Sorts with each call failing at the first time, the second one, the fourth one and so on, until
   // it does not come any more.
-  Again sort_without(SortRequest request, const Bytes& whole, std::span<const Call> calls) {
-    Again again;
+  template <class Expect>
+  static void fail_each(SortRequest request, std::span<const Call> calls, Fault fault,
+                        const Expect& expect) {
     for (const Call call : calls) {
-      for (const auto& [kind, from_then_on] :
-           {std::pair(ErrorKind::kDevice, false), std::pair(ErrorKind::kDevice, true),
-            std::pair(ErrorKind::kResource, false)}) {
-        bool was_met = true;
-        for (std::uint64_t nth = 1; was_met; nth *= 2) {
-          SCOPED_TRACE(testing::Message() << "call " << static_cast<int>(call) << ", time " << nth
-                                          << (from_then_on ? " and on" : ""));
-          FailingDevice device({call, nth, GetParam(), kind, from_then_on});
-          request.make_engine = [&](const Plan& plan, const EngineShape& shape, ByteSpan) {
-            return std::make_unique<DeviceEngine>(plan, shape, device);
-          };
-          const SortResult result = sort_in_folder(request);
-          was_met = device.was_met();
-          expect_whole(result, whole, was_met);
-          if (testing::Test::HasFailure()) return again;
-          again.sorts += losses_of(result, DoneAgain::kSort);
-          again.chunks += losses_of(result, DoneAgain::kChunks);
-          again.parts += losses_of(result, DoneAgain::kParts);
-        }
+      bool was_met = true;
+      for (std::uint64_t nth = 1; was_met; nth *= 2) {
+        SCOPED_TRACE(testing::Message() << "call " << static_cast<int>(call) << ", time " << nth);
+        fault.call = call;
+        fault.nth = nth;
+        FailingDevice device(fault);
+        request.make_engine = [&](const Plan& plan, const EngineShape& shape, ByteSpan) {
+          return std::make_unique<DeviceEngine>(plan, shape, device);
+        };
+        const SortResult result = sort_in_folder(request);
+        was_met = device.was_met();
+        expect(result, was_met);
+        if (testing::Test::HasFailure()) return;
       }
     }
+  }
+
+  // The same once, from then on, and because memory is short; all sorts end well.
+  static Again sort_without(int lost, const SortRequest& request, const Bytes& whole,
+                            std::span<const Call> calls) {
+    Again again;
+    for (const auto& [kind, from_then_on] :
+         {std::pair(ErrorKind::kDevice, false), std::pair(ErrorKind::kDevice, true),
+          std::pair(ErrorKind::kResource, false)}) {
+      const Fault fault{.ordinal = lost, .kind = kind, .from_then_on = from_then_on};
+      fail_each(request, calls, fault, [&](const SortResult& result, bool was_met) {
+        expect_whole(result, whole);
+        EXPECT_EQ(!result.outcome.lost_devices.empty(), was_met);
+        for (const LostDevice& loss : result.outcome.lost_devices) EXPECT_EQ(loss.ordinal, lost);
+        again.add(result);
+      });
+    }
     return again;
+  }
+
+  static void expect_whole(const SortResult& result, const Bytes& whole) {
+    ASSERT_FALSE(result.error.has_value()) << result.error->what();
+    EXPECT_TRUE(result.output == whole);
+    EXPECT_TRUE(result.left_in_temporary.empty());
   }
 
  private:
   static SortRequest with_short_chunks(SortRequest request, std::uint64_t chunk_elements) {
     request.gpu_memory = "48M";
-    request.devices = kDevices;
     request.threads = 4;
     request.may_lose_devices = true;
     test::make_chunks_short(request, chunk_elements);
@@ -296,35 +341,27 @@ class LostLane : public testing::TestWithParam<int> {
     };
     return request;
   }
-
-  static void expect_whole(const SortResult& result, const Bytes& whole, bool was_met) {
-    ASSERT_FALSE(result.error.has_value()) << result.error->what();
-    EXPECT_TRUE(result.output == whole);
-    EXPECT_TRUE(result.left_in_temporary.empty());
-    EXPECT_EQ(!result.outcome.lost_devices.empty(), was_met);
-    for (const LostDevice& loss : result.outcome.lost_devices) {
-      EXPECT_EQ(loss.ordinal, GetParam());
-    }
-  }
 };
 
 TEST_P(LostLane, HasItsChunksSortedByOthers) {
   const SortRequest request = request_of_keys();
-  const Again again = sort_without(request, test::sorted_copy(request.input, kU32), kChunkCalls);
+  const Again again =
+      sort_without(GetParam(), request, test::sorted_copy(request.input, kU32), kChunkCalls);
   EXPECT_GT(again.chunks, 15);
   EXPECT_EQ(again.sorts, 0);
 }
 
 TEST_P(LostLane, HasChunksOfRecordsSortedByOthersInTheirOrder) {
   const SortRequest request = request_of_records();
-  const Again again =
-      sort_without(request, test::stably_sorted(request.input, *request.records), kChunkCalls);
+  const Again again = sort_without(
+      GetParam(), request, test::stably_sorted(request.input, *request.records), kChunkCalls);
   EXPECT_GT(again.chunks, 15);
 }
 
 TEST_P(LostLane, HasItsPartsMergedAgain) {
   const SortRequest request = request_of_keys();
-  const Again again = sort_without(request, test::sorted_copy(request.input, kU32), kPartCalls);
+  const Again again =
+      sort_without(GetParam(), request, test::sorted_copy(request.input, kU32), kPartCalls);
   EXPECT_GT(again.parts, 5);
   EXPECT_EQ(again.sorts, 0);
 }
@@ -334,17 +371,96 @@ TEST_P(LostLane, HasItsPartsMergedAgainBetweenPipes) {
   SortRequest request = request_of_keys();
   request.from_pipe = true;
   request.to_pipe = true;
-  const Again again = sort_without(request, test::sorted_copy(request.input, kU32), kPartCalls);
+  const Again again =
+      sort_without(GetParam(), request, test::sorted_copy(request.input, kU32), kPartCalls);
   EXPECT_GT(again.parts, 5);
   EXPECT_EQ(again.sorts, 0);
 }
 
 TEST_P(LostLane, HasPartsOfRecordsMergedAgainInTheirOrder) {
   const SortRequest request = request_of_records();
-  const Again again =
-      sort_without(request, test::stably_sorted(request.input, *request.records), kPartCalls);
+  const Again again = sort_without(
+      GetParam(), request, test::stably_sorted(request.input, *request.records), kPartCalls);
   EXPECT_GT(again.parts, 5);
   EXPECT_EQ(again.sorts, 0);
+}
+
+// Where a part is packed again, or not.
+TEST_P(LostLane, HasItsPartsMergedAgainIntoLongerRuns) {
+  SortRequest request = request_of_keys();
+  request.change_plan = [shorten = request.change_plan](Plan& plan) {
+    shorten(plan);
+    plan.run.fan_in = 4;
+  };
+  const Again again =
+      sort_without(GetParam(), request, test::sorted_copy(request.input, kU32), kPartCalls);
+  EXPECT_GT(again.parts, 5);
+  EXPECT_EQ(again.sorts, 0);
+}
+
+// A lost device takes the runs in its memory with it; with too little memory it keeps them.
+TEST_P(LostLane, HasAllSortedAgainIfRunsLayInItsMemory) {
+  SortRequest request = request_of_keys();
+  request.device_buffers = 3;
+  request.make_tier = [](const DevicePlan&, std::uint64_t bytes) {
+    return std::make_unique<test::VectorTier>(bytes);
+  };
+  const Bytes whole = test::sorted_copy(request.input, kU32);
+  for (const ErrorKind kind : {ErrorKind::kDevice, ErrorKind::kResource}) {
+    Again again;
+    const Fault fault{.ordinal = GetParam(), .kind = kind};
+    fail_each(request, kChunkCalls, fault, [&](const SortResult& result, bool) {
+      expect_whole(result, whole);
+      again.add(result);
+    });
+    EXPECT_EQ(again.sorts > 5, kind == ErrorKind::kDevice);
+    EXPECT_EQ(again.chunks > 5, kind == ErrorKind::kResource);
+  }
+}
+
+// Whoever finds that another device has failed has no failure of its own.
+TEST_P(LostLane, HasAllSortedAgainForTheFailureOfAnotherOne) {
+  const SortRequest request = request_of_keys();
+  const int named = (GetParam() + 1) % static_cast<int>(kDevices);
+  const Bytes whole = test::sorted_copy(request.input, kU32);
+  Again again;
+  const Fault fault{.ordinal = GetParam(), .named = named};
+  fail_each(request, std::array{Call::kAdd, Call::kPutChunk, Call::kPutPart}, fault,
+            [&](const SortResult& result, bool) {
+              expect_whole(result, whole);
+              again.add(result);
+            });
+  EXPECT_GT(again.sorts, 5);
+  EXPECT_EQ(again.chunks + again.parts, 0);
+}
+
+TEST_P(LostLane, EndsASortThatMayNotDoWithoutIt) {
+  SortRequest request = request_of_keys();
+  request.may_lose_devices = false;
+  const Bytes whole = test::sorted_copy(request.input, kU32);
+  for (const std::span<const Call> calls :
+       {std::span<const Call>(kChunkCalls), std::span<const Call>(kPartCalls)}) {
+    fail_each(request, calls, {.ordinal = GetParam()}, [&](const SortResult& result, bool was_met) {
+      if (!was_met) return expect_whole(result, whole);
+      ASSERT_TRUE(result.error.has_value());
+      EXPECT_EQ(result.error->reason(), FailingDevice::kReason);
+      EXPECT_FALSE(result.output.has_value());
+    });
+  }
+}
+
+// All lanes are its own, so none is left that could do a chunk again.
+TEST(OnlyDevice, HasAllSortedAgainByTheCpuIfItIsLostWithAChunk) {
+  const SortRequest request = LostLane::request_of_keys(1);
+  const Bytes whole = test::sorted_copy(request.input, kU32);
+  Again again;
+  LostLane::fail_each(request, kChunkCalls, {.from_then_on = true},
+                      [&](const SortResult& result, bool) {
+                        LostLane::expect_whole(result, whole);
+                        again.add(result);
+                      });
+  EXPECT_GT(again.sorts, 10);
+  EXPECT_EQ(again.chunks, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, LostLane, testing::Values(0, 1, 2));

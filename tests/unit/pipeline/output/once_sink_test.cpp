@@ -1,5 +1,9 @@
 #include "pipeline/output/once_sink.hpp"
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -42,6 +46,46 @@ TEST_F(Once, HidesNothingThatComesTwiceAtFirst) {
   put(0, 10);
   put(0, 10);
   EXPECT_NE(collected_.complaint(), "");
+}
+
+// A run that takes packed blocks.
+class BlocksAndPieces final : public PieceSink, public BlockSink {
+ public:
+  void put(std::uint64_t position, ConstByteSpan elements) override {
+    puts_.emplace_back(position, elements.size() / 4);
+  }
+  [[nodiscard]] BlockSink* block_sink() override { return this; }
+  [[nodiscard]] std::uint64_t block_elements() const override { return 5; }
+  [[nodiscard]] Packing packing() const override { return Packing::kOff; }
+  void put_blocks(std::uint64_t position, const StoredBlocks& blocks) override {
+    puts_.emplace_back(position, blocks.count);
+  }
+  [[nodiscard]] const std::vector<std::pair<std::uint64_t, std::uint64_t>>& puts() const {
+    return puts_;
+  }
+
+ private:
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> puts_;
+};
+
+TEST(OnceInFrontOfARun, TakesBlocksAtFirst) {
+  const Bytes keys(80);
+  BlocksAndPieces run;
+  OnceSink once(4, run);
+  ASSERT_NE(once.block_sink(), nullptr);
+  EXPECT_EQ(once.block_sink()->block_elements(), 5U);
+  EXPECT_EQ(once.block_sink()->packing(), Packing::kOff);
+  once.block_sink()->put_blocks(5, {10, {}, {}});
+  once.begin_again();
+  EXPECT_EQ(once.block_sink(), nullptr);
+  once.put(0, keys);
+  EXPECT_EQ(run.puts(),
+            (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{5, 10}, {0, 5}, {15, 5}}));
+}
+
+TEST(OnceInFrontOfAnOutput, TakesNoBlocks) {
+  test::CollectingSink collected(100, 4);
+  EXPECT_EQ(OnceSink(4, collected).block_sink(), nullptr);
 }
 
 // Parts that wait for their turn are proven as soon as they are put.
