@@ -208,8 +208,10 @@ void write_trace_of_all(cluster::Team& team, Meter& meter, std::optional<io::Out
           write({reinterpret_cast<const char*>(piece.data()), piece.size()});
         });
     if (!output) return;
-    end_trace(write);
-    output->commit(written);
+    team.work([&] {
+      end_trace(write);
+      output->commit(written);
+    });
   } catch (const Error& error) {
     throw Error(error).hint(kInPlace);
   }
@@ -262,7 +264,10 @@ class Process {
     team_options.tell = [this](const cluster::Verdict& verdict) { tell(verdict); };
     team_options.leave = [this](const cluster::Verdict& verdict) { leave_at_once(verdict); };
     cluster::Team team(peers_, team_options);
-    const auto verdict = team.run_job([&] { work(team, own_command(argc, argv)); });
+    const auto verdict = team.run_job([&] {
+      work(team, own_command(argc, argv));
+      team.meet();  // who leaves does not wait long for rank 0, which may be writing a report
+    });
     if (!team.can_leave() && verdict) peers_.abort(kTrouble);
     if (!team.can_leave()) std::_Exit(status_);  // the output is in place, or the answer given
     leave(verdict.has_value());
@@ -278,7 +283,6 @@ class Process {
     color_ = options.color;
     if (options.show != Show::kNone) {
       if (team.rank() == 0) print(stdout, text_of(options.show, Program::kCluster));
-      team.meet();
       return;
     }
     peer_timeout_seconds_ = options.peer_timeout_seconds;
@@ -306,7 +310,9 @@ class Process {
     progress_.reset();
     if (options.trace) write_trace_of_all(team, *outcome.meter, trace);
     if (team.rank() != 0) return;
-    if (stats) write_report(*stats, cluster_stats(team, outcome, options));
+    if (stats) {
+      team.work([&] { write_report(*stats, cluster_stats(team, outcome, options)); });
+    }
     put_to_stderr(outcome.note);
     if (options.verbosity <= 0) return;
     put_to_stderr(resumed_runs_of(outcome, options));

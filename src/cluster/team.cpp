@@ -214,12 +214,13 @@ Message Team::join(Message own, const Join& join) {
 void Team::stream(const Pieces& own, const std::function<void(ConstByteSpan)>& heard) {
   const std::uint32_t number = next_number_++;
   if (rank() == 0) {
-    own(heard);
+    const auto hear = [&](ConstByteSpan piece) { work([&] { heard(piece); }); };
+    own(hear);
     for (unsigned from = 1; from < count(); ++from) {
       for (Message piece{std::byte{}}; !piece.empty();) {
         send_whole(from, number, {});
         piece = take_whole(from, number);
-        if (!piece.empty()) heard(piece);
+        if (!piece.empty()) hear(piece);
       }
     }
     return;

@@ -100,7 +100,8 @@ class Team {
   using Join = std::function<void(Message& some, ConstByteSpan of_higher_ranks)>;
   [[nodiscard]] Message join(Message own, const Join& join);
   // Together: `own` hands over any number of bytes, piece by piece. In rank 0, `heard` gets them,
-  // one process after the other, in the order of ranks. At most one piece is on its way at a time.
+  // one process after the other, in the order of ranks, in threads as of work(). At most one piece
+  // is on its way at a time.
   using Pieces = std::function<void(const std::function<void(ConstByteSpan)>& put)>;
   void stream(const Pieces& own, const std::function<void(ConstByteSpan)>& heard);
   // Together: returns the bytes of rank 0.

@@ -6,6 +6,7 @@ else that the next sort does not remove. Skips with status 77 where there is no 
 import argparse
 import bz2
 import contextlib
+import fcntl
 import gzip
 import json
 import lzma
@@ -416,6 +417,26 @@ def kill(bed: Bed) -> None:
         bed.fail(f"names are left: {bed.left_names()}")
 
 
+def trace_slowly(bed: Bed) -> None:
+    """Rank 0 takes 5 s to write the trace of all, longer than processes wait for each other at the end."""
+    data = bed.write("in.u64", keys("random", "Q", 2_000_000, random.Random(21)))
+    os.mkfifo(bed.folder / "trace")
+    running = subprocess.Popen(bed.mpi(3, "-S", "24M", data, "-o", "out", "--trace=trace"), cwd=bed.folder,
+                               env=bed.environment, stderr=subprocess.PIPE, text=True)
+    with open(bed.folder / "trace", "rb", buffering=0) as pipe:
+        time.sleep(0.2)
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)
+        text = b""
+        while b'"pid":3' not in text and (piece := pipe.read(4096)):
+            text += piece
+        time.sleep(5)
+        text += pipe.read() or b""
+    message = running.communicate(timeout=60)[1]
+    (bed.folder / "trace").unlink()
+    if running.returncode != 0 or not text.endswith(b"]}\n") or len(json.loads(text)["traceEvents"]) < 3:
+        bed.fail(f"a trace written slowly: status {running.returncode}, {len(text)} bytes, {message}")
+
+
 def descendants(process: int) -> list[str]:
     """A process and what it has started, itself or by others."""
     children = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False).stdout.split()
@@ -426,7 +447,7 @@ CASES = {case.__name__: case for case in (
     sort_keys, sort_alone, sort_on_many, sort_narrow_keys, write_parts, write_encoded_parts, write_one_of_each,
     write_one_of_each_together,
     read_inputs_here, check_inputs_here, write_the_first, sort_in_place, sort_records,
-    sort_arrays, check, progress, refuse, differ, kill, resume)}
+    sort_arrays, check, progress, trace_slowly, refuse, differ, kill, resume)}
 
 
 def main() -> int:

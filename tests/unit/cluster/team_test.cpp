@@ -119,6 +119,23 @@ TEST(Team, StreamsThePiecesOfOneProcessAfterTheOther) {
   }
 }
 
+TEST(Team, LosesNobodyWhileAPieceIsWritten) {
+  LocalNetwork network(3);
+  std::size_t heard = 0;
+  expect_no_verdict(verdicts_of(
+      network,
+      [&](Team& team) {
+        team.stream([](const auto& put) { put(Message(5, std::byte(1))); },
+                    [&](ConstByteSpan piece) {
+                      heard += piece.size();
+                      std::this_thread::sleep_for(std::chrono::milliseconds(900));
+                    });
+        team.meet();
+      },
+      std::chrono::milliseconds(300)));
+  EXPECT_EQ(heard, 15);
+}
+
 TEST(Team, EndsEverybodyWithTheFirstError) {
   for (unsigned failing = 0; failing < 5; ++failing) {
     LocalNetwork network(5, failing);
