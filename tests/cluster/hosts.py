@@ -53,9 +53,9 @@ def phases(bed: Bed, processes: int, size: int) -> dict[str, Callable[[], bool]]
 
 
 def kill_in(bed: Bed, phase: str, victim: str, wanted: bytes) -> bool:
-    """Kills mpirun, or gsort-mpi on a host, when the phase begins. False: the sort was over before. On a busy machine
-    a kill while writing may come as late as when the output, which is `wanted`, has its name and processes end; so may the
-    moment when processes hear that mpirun is gone."""
+    """Kills mpirun, or gsort-mpi on a host, when the phase begins. False: too late, as the sort was over, or the output, which is
+    `wanted`, had its name. While writing, a kill may come as late as that on any machine; so may the moment when processes hear
+    that mpirun is gone."""
     for left in bed.hidden():  # of the one before
         left.unlink()
     (bed.folder / "out").write_bytes(OLD)
@@ -71,8 +71,8 @@ def kill_in(bed: Bed, phase: str, victim: str, wanted: bytes) -> bool:
         os.kill(victims[0], signal.SIGKILL)
     except (IndexError, ProcessLookupError):
         return False
-    bed.require_failure(running, ENDS_WITHIN, late=wanted if phase == "writing" or victim == "mpirun" else OLD)
-    return True
+    bed.require_failure(running, ENDS_WITHIN, late=wanted)
+    return phase == "writing" or victim == "mpirun" or (bed.folder / "out").read_bytes() == OLD
 
 
 def equal_bytes(bed: Bed) -> None:
