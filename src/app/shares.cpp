@@ -1,5 +1,6 @@
 #include "app/shares.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -9,7 +10,6 @@
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "io/output/shared_file.hpp"
-#include "io/system/host_facts.hpp"
 #include "options/form_options.hpp"
 #include "options/resume_options.hpp"
 #include "options/share_options.hpp"
@@ -67,23 +67,11 @@ void require_plain(const OutputForm& form) {
       .hint("write raw keys, a .npy or a SOSD file, and convert it in another run");
 }
 
-Machine machine_for_part(const FormedShares& shares, const std::string& folder) {
-  Machine machine;
-  const io::HostFacts host = io::host_facts();
-  machine.cores = host.cores;
-  machine.memory_bytes = host.memory_bytes;
-  machine.available_bytes = host.available_bytes;
-  machine.no_gpu_reason = "no GPU was looked for";
+Machine machine_for_part(const FormedShares& shares, const std::vector<std::string>& temporary,
+                         const std::string& folder) {
+  Machine machine = survey(temporary, folder);
   machine.input_bytes = checked_product(shares.elements(), shares.element_bytes());
   machine.resumed = {shares.runs(), shares.elements(), shares.block_elements()};
-  const auto facts = io::folder_facts(folder);
-  if (!facts) {
-    throw Error(ErrorKind::kOutput, "opening the folder of the output", "it cannot be read")
-        .path(folder)
-        .hint("check the path");
-  }
-  machine.output = Folder{folder, facts->file_system, UINT64_MAX, facts->is_tmpfs};
-  machine.temporary = {{folder, facts->file_system, UINT64_MAX, facts->is_tmpfs}};
   return machine;
 }
 
@@ -135,21 +123,22 @@ ShareDone take(const Options& options, Meter& meter) {
     throw Error(ErrorKind::kUsage, "--take with this output", "records have only their raw form")
         .hint("give the output a name without that suffix, or add --format=bin");
   }
-  const PartJob part{*options.output, number_of(*options.take),
-                     shares.description().ends_with("; verified")};
+  const std::string folder = io::place_of_output(*options.output).folder;
+  const PartJob part{
+      *options.output,
+      number_of(*options.take),
+      shares.description().ends_with("; verified"),
+      temporary_folders(options.temporary_directories, std::getenv("TMPDIR"), folder),
+      options.direct_io,
+      options.packing};
   ShareDone done;
   const std::uint64_t header_bytes = header_of_output(job, shares.elements()).size();
   done.was_there = is_taken(part, shares, job.output_form, header_bytes);
   if (done.was_there) return done;
-  done.machine = machine_for_part(shares, io::place_of_output(*options.output).folder);
+  job.part_elements = range_of_part(part, shares, header_bytes).elements();
+  done.machine = machine_for_part(shares, part.temporary_folders, folder);
   look_for_gpus(job, done.machine);
   done.plan = make_plan(job, done.machine);
-  if (!done.plan.run.rounds.empty()) {
-    throw Error(ErrorKind::kResource, "taking a part",
-                fmt::format("there are {} runs, and memory to merge {} of them", shares.runs(),
-                            done.plan.run.fan_in))
-        .hint("give more memory with -S, or form the shares again with more, in fewer runs");
-  }
   done.outcome = take_part(part, done.plan, make_engine, shares, meter);
   return done;
 }

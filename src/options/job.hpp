@@ -46,6 +46,8 @@ struct Job {
   bool verify_encoding = false;
   bool resumable = false;    // runs outlive the process
   bool forms_share = false;  // runs are all that is made
+  // Of a part of the output, which is all that is made, of runs that others have left.
+  std::optional<std::uint64_t> part_elements;
 
   Resources resources;
 

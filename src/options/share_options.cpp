@@ -84,7 +84,7 @@ void refuse_order_beside(const Options& options, std::string_view name) {
   if (!options.record_keys.empty()) refuse("--key");
   if (!options.verify) refuse("--no-verify");
   if (options.input_form.skip_bytes > 0) refuse("--skip");
-  if (!options.temporary_directories.empty()) {
+  if (options.join && !options.temporary_directories.empty()) {
     throw exclude_each_other(options, name, "--temporary-directory",
                              "leave out -T: there are no temporary files");
   }

@@ -1,9 +1,11 @@
 #include "pipeline/run_view.hpp"
 
+#include <utility>
+
 namespace gsort {
 namespace {
 
-class StoredRunView final : public RunView {
+class StoredRunView : public RunView {
  public:
   explicit StoredRunView(const io::Run& run) : RunView(run.fences()), run_(run) {}
 
@@ -23,7 +25,20 @@ class StoredRunView final : public RunView {
   const io::Run& run_;
 };
 
+struct OwnRun {
+  io::Run own;
+};
+
+class OwnedRunView final : OwnRun, public StoredRunView {
+ public:
+  explicit OwnedRunView(io::Run run) : OwnRun{std::move(run)}, StoredRunView(own) {}
+};
+
 }  // namespace
+
+std::unique_ptr<const RunView> view_of(io::Run run) {
+  return std::make_unique<const OwnedRunView>(std::move(run));
+}
 
 RunViews views_of(std::span<const io::Run> runs) {
   RunViews views;

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <memory>
 #include <new>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -236,19 +235,8 @@ class Sort {
   // What all rounds of merging put into longer runs or the output.
   [[nodiscard]] std::uint64_t elements_to_merge(const FormedRuns& formed) const {
     std::vector<std::uint64_t> sizes;
-    std::uint64_t merged = 0;
     for (const io::Run& run : formed.runs) sizes.push_back(run.elements());
-    for (const MergeRound& round : plan_rounds(sizes.size(), plan_.run.fan_in)) {
-      std::vector<std::uint64_t> longer;
-      auto next = sizes.begin();
-      for (const std::uint32_t group : round.group_sizes) {
-        longer.push_back(std::accumulate(next, next + group, std::uint64_t{0}));
-        if (group > 1) merged += longer.back();
-        next += group;
-      }
-      sizes = std::move(longer);
-    }
-    return merged + formed.elements;
+    return totals_of_rounds(sizes, plan_.run.fan_in).merged + formed.elements;
   }
 
   io::RunStore& run_store() {

@@ -40,15 +40,20 @@ std::vector<CompressedInput> compressed_inputs(io::Reader& reader) {
 
 Machine survey(const std::vector<std::string>& temporary, const std::string& output_folder,
                io::Reader& reader) {
+  Machine machine = survey(temporary, output_folder);
+  machine.input_bytes = reader.known_size();
+  machine.input_is_cached = reader.is_cached();
+  machine.compressed = compressed_inputs(reader);
+  return machine;
+}
+
+Machine survey(const std::vector<std::string>& temporary, const std::string& output_folder) {
   Machine machine;
   const io::HostFacts host = io::host_facts();
   machine.cores = host.cores;
   machine.memory_bytes = host.memory_bytes;
   machine.available_bytes = host.available_bytes;
   machine.no_gpu_reason = "no GPU was looked for";
-  machine.input_bytes = reader.known_size();
-  machine.input_is_cached = reader.is_cached();
-  machine.compressed = compressed_inputs(reader);
   for (const std::string& path : temporary) {
     machine.temporary.push_back(look_at_folder(path, ErrorKind::kTemporary,
                                                "opening the temporary folder",

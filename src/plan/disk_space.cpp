@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/page.hpp"
 #include "base/units.hpp"
+#include "plan/rounds.hpp"
 
 namespace gsort {
 namespace {
@@ -34,6 +35,17 @@ double padding_share(const RunPlan& run, std::uint64_t element_bytes) {
   return (blocks * kBlockOverhead + kBufferOverhead) / (blocks * block);
 }
 
+// The shorter blocks where pieces end; headers and padding of blocks and write buffers.
+double overhead_of(const Plan& plan) {
+  return 1.02 + padding_share(plan.run, plan.element_bytes);
+}
+
+// What so many elements take in runs.
+std::uint64_t padded_bytes(const Plan& plan, double elements) {
+  return static_cast<std::uint64_t>(std::min(
+      elements * static_cast<double>(plan.element_bytes) * overhead_of(plan), kMostNeed));
+}
+
 // Those that are not full when a run ends: each thread that puts pieces of it may leave one, and
 // one for a piece that was overtaken.
 std::uint64_t most_last_buffers(const Plan& plan) {
@@ -45,7 +57,17 @@ std::uint64_t most_last_buffers(const Plan& plan) {
 
 }  // namespace
 
+std::uint64_t temporary_need(const Plan& plan, const std::vector<std::uint64_t>& slices) {
+  const std::uint64_t elements = totals_of_rounds(slices, plan.run.fan_in).most_at_once;
+  if (elements == 0) return 0;
+  return padded_bytes(plan, static_cast<double>(elements)) + kMiB;
+}
+
 std::uint64_t temporary_need(const Plan& plan) {
+  if (plan.job.part_elements) {
+    const std::uint64_t runs = std::max<std::uint64_t>(plan.run.count, 1);
+    return temporary_need(plan, std::vector(runs, div_up(*plan.job.part_elements, runs)));
+  }
   const bool merges_groups = plan.is<InputMergePlan>() && plan.run.count > 0;
   if (!plan.is<Spill>() && !merges_groups) return 0;
   // All runs lie on disk once, but for those that stay in memory; a round of merging needs the runs
@@ -57,12 +79,10 @@ std::uint64_t temporary_need(const Plan& plan) {
     share = std::max(share, static_cast<double>(largest) / static_cast<double>(runs));
     runs = round.group_sizes.size();
   }
-  // The shorter blocks where pieces end; headers and padding of blocks and write buffers.
-  const double overhead = 1.02 + padding_share(plan.run, plan.element_bytes);
   const auto all = static_cast<double>(plan.elements * plan.element_bytes);
   const auto there = static_cast<double>(plan.resumed.elements * plan.element_bytes);
   const auto most = static_cast<std::uint64_t>(
-      std::min((all - there) * overhead + all * std::min(share, 1.0), kMostNeed));
+      std::min((all - there) * overhead_of(plan) + all * std::min(share, 1.0), kMostNeed));
   // Buffers are full to nine tenths at least, but for the last ones of each run.
   const std::uint64_t kept = (plan.device_run_bytes() + plan.run.kept_bytes()) / 10 * 9;
   const std::uint64_t last_ones =
@@ -90,7 +110,7 @@ void require_disk_space(const Plan& plan, const Machine& machine) {
   for (const Folder& folder : machine.temporary) names += (names.empty() ? "" : ", ") + folder.path;
   if (plan.temporary_bytes > total) {
     throw no_room("temporary files in " + names, plan.temporary_bytes, total,
-                  plan.job.resumable
+                  plan.job.resumable && !plan.job.part_elements
                       ? "name a folder with more room"
                       : "give a folder with more room with -T, or more memory with -S");
   }

@@ -1,6 +1,9 @@
 // Whether the plan's files fit the disks, as far as they are free now, and the page cache.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "plan/machine.hpp"
 #include "plan/plan.hpp"
 
@@ -8,6 +11,11 @@ namespace gsort {
 
 // The most bytes of temporary files that the plan has on disk at once.
 [[nodiscard]] std::uint64_t temporary_need(const Plan& plan);
+
+// The same where the runs stay as they are, and so many elements of each belong to the part that is
+// merged of them.
+[[nodiscard]] std::uint64_t temporary_need(const Plan& plan,
+                                           const std::vector<std::uint64_t>& slices);
 
 // Folders on one file system share its space; runs may be spread over all temporary folders.
 // Throws: Error(kResource) naming what is needed and what is free.

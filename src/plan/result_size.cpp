@@ -9,6 +9,7 @@ namespace gsort {
 std::uint64_t least_elements(const Job& job, std::uint64_t elements) {
   if (job.set_operation != SetOperation::kNone) return 0;
   if (job.min_count > 1) return 0;
+  elements = job.part_elements.value_or(elements);
   const std::uint64_t most = std::min(elements, job.top.value_or(elements));
   return job.unique ? std::min<std::uint64_t>(most, 1) : most;
 }

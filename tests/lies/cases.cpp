@@ -348,6 +348,8 @@ std::vector<LieCase> make_cases() {
   const std::set<Seam> shared = spilled | std::set{Seam::kOutput};
   add("shares", keys(use_runs), shared).in_shares = true;
   add("shares_of_records", request_of_records(use_runs), shared).in_shares = true;
+  add("shares_in_rounds", keys(use_rounds), shared).in_shares = true;
+  add("shares_of_records_in_rounds", request_of_records(use_rounds), shared).in_shares = true;
   return cases;
 }
 

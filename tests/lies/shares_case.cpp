@@ -81,9 +81,12 @@ class SharesCase {
     Machine machine =
         invented_machine(shares.elements() * shares.element_bytes(), request_.threads, kTiB);
     machine.resumed = {shares.runs(), shares.elements(), shares.block_elements()};
+    PartJob wanted{output_, {part, kParts}};
+    wanted.temporary_folders = {folder_ / "dir"};
+    Job job = job_;
+    job.part_elements = range_of_part(wanted, shares, 0).elements();
     Meter meter;
-    (void)take_part({output_, {part, kParts}, true}, plan_for(job_, machine), request_.make_engine,
-                    shares, meter);
+    (void)take_part(wanted, plan_for(job, machine), request_.make_engine, shares, meter);
   }
 
   const SortRequest& request_;

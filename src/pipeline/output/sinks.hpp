@@ -9,18 +9,38 @@
 
 namespace gsort {
 
-// Puts a sequence behind what has been put before it.
-class OffsetSink final : public PieceSink {
+// Puts a sequence behind what has been put before it; or in front, by a number that wraps round.
+class OffsetSink final : public PieceSink, public BlockSink, public ProofSink {
  public:
-  OffsetSink(std::uint64_t begin, PieceSink& next) : begin_(begin), next_(next) {}
+  OffsetSink(std::uint64_t begin, PieceSink& next)
+      : begin_(begin), next_(next), blocks_(next.block_sink()), proof_(next.proof_sink()) {}
   void put(std::uint64_t position, ConstByteSpan keys) override {
     next_.put(begin_ + position, keys);
   }
   void abandon() noexcept override { next_.abandon(); }
+  void enter() noexcept override { next_.enter(); }
+  void leave() noexcept override { next_.leave(); }
+
+  [[nodiscard]] BlockSink* block_sink() override { return blocks_ != nullptr ? this : nullptr; }
+  [[nodiscard]] std::uint64_t block_elements() const override { return blocks_->block_elements(); }
+  [[nodiscard]] Packing packing() const override { return blocks_->packing(); }
+  void put_blocks(std::uint64_t position, const StoredBlocks& blocks) override {
+    blocks_->put_blocks(begin_ + position, blocks);
+  }
+
+  [[nodiscard]] ProofSink* proof_sink() override { return proof_ != nullptr ? this : nullptr; }
+  void prove(std::uint64_t position, ConstByteSpan keys) override {
+    proof_->prove(begin_ + position, keys);
+  }
+  void put_proven(std::uint64_t position, ConstByteSpan keys) override {
+    proof_->put_proven(begin_ + position, keys);
+  }
 
  private:
   std::uint64_t begin_;
   PieceSink& next_;
+  BlockSink* blocks_;  // null where the next sink has none
+  ProofSink* proof_;
 };
 
 class RunSink final : public PieceSink, public BlockSink {

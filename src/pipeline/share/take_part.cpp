@@ -1,7 +1,7 @@
 #include "pipeline/share/take_part.hpp"
 
 #include <algorithm>
-#include <set>
+#include <optional>
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -19,14 +19,12 @@
 #include "pipeline/proof/proof.hpp"
 #include "pipeline/share/join_parts.hpp"
 #include "pipeline/share/part_record.hpp"
+#include "pipeline/share/part_runs.hpp"
+#include "plan/disk_space.hpp"
+#include "plan/rounds.hpp"
 
 namespace gsort {
 namespace {
-
-Error not_of_one_job(const std::string& folder, const std::string& reason) {
-  return Error(ErrorKind::kUsage, fmt::format("--from '{}'", folder), reason)
-      .hint("--from names the folders of all shares of one input, each once");
-}
 
 // Writes pieces to their places in the shared file.
 class SharedFileSink final : public PieceSink {
@@ -45,44 +43,6 @@ class SharedFileSink final : public PieceSink {
   std::uint64_t header_bytes_;
   std::uint64_t element_bytes_;
   Meter& meter_;
-};
-
-// The runs of all shares, open to be read.
-class RunsOfShares {
- public:
-  RunsOfShares(FormedShares& shares, const Plan& plan) {
-    for (io::ResumeFolder& folder : shares.folders()) {
-      folder.open_runs();
-      const io::Manifest& manifest = *folder.found();
-      io::RunStoreOptions options;
-      options.block_elements = manifest.block_elements;
-      options.write_buffers = 1;
-      options.write_buffer_bytes = 1;  // nothing is written
-      if (plan.job.element.records) options.records.emplace(*plan.job.element.records);
-      options.persistent =
-          io::PersistentStore{&folder.runs(), folder.runs_end(), manifest.store, manifest.next_run};
-      io::RunStore& store = stores_.emplace_back(std::vector<std::string>{folder.path()},
-                                                 plan.element_bytes, options);
-      if (largest_ == nullptr || store.scratch_bytes() > largest_->scratch_bytes()) {
-        largest_ = &store;
-      }
-      for (const io::ManifestRun& run : manifest.runs) runs_.push_back(store.find(run));
-    }
-  }
-
-  [[nodiscard]] std::span<const io::Run> runs() const { return runs_; }
-  // That with the largest blocks.
-  [[nodiscard]] io::RunStore& store() const { return *largest_; }
-  [[nodiscard]] std::uint64_t bytes_read() const {
-    std::uint64_t bytes = 0;
-    for (const io::RunStore& store : stores_) bytes += store.bytes_read();
-    return bytes;
-  }
-
- private:
-  std::list<io::RunStore> stores_;
-  io::RunStore* largest_ = nullptr;
-  std::vector<io::Run> runs_;
 };
 
 std::uint64_t number_of_job(const FormedShares& shares, const ShareNumber& part,
@@ -124,12 +84,17 @@ std::uint64_t bytes_written(const io::OutputPlace& place, const PartRecord& reco
   return std::min(record.file_bytes, std::max(file.allocated_bytes(), in_parts));
 }
 
-// For what is missing of the whole output: other parts may be written at the same time.
-void require_room(const io::OutputPlace& place, const PartRecord& record) {
-  const io::SpaceNeed need{std::span(&place.folder, 1),
-                           record.file_bytes - bytes_written(place, record),
-                           "the parts that are not written yet"};
-  io::require_space(std::span(&need, 1));
+// For what is missing of the whole output, since other parts may be written at the same time, and
+// for so many bytes of temporary runs.
+void require_room(const io::OutputPlace& place, const PartRecord& record, const PartJob& job,
+                  std::uint64_t temporary_bytes) {
+  std::vector<io::SpaceNeed> needs{{std::span(&place.folder, 1),
+                                    record.file_bytes - bytes_written(place, record),
+                                    "the parts that are not written yet"}};
+  if (temporary_bytes > 0) {
+    needs.push_back({job.temporary_folders, temporary_bytes, "temporary runs"});
+  }
+  io::require_space(needs);
 }
 
 // What the proof says of the part's elements. Throws: Error(kCorrupt) where they are not all there.
@@ -149,100 +114,62 @@ void take_proof(const Proof& proof, PartRecord& record) {
   record.last = stretches.begin()->second.last;
 }
 
-void merge_part_of(const PartRecord& record, const Plan& plan, const EngineMaker& make_engine,
-                   FormedShares& shares, Meter& meter, PieceSink& sink, Outcome& outcome) {
-  const RunsOfShares runs(shares, plan);
-  const io::Arena arena(plan.arena_bytes, "merging");
-  const auto engine = make_engine(plan, engine_shape_of(plan, &meter), arena.bytes());
-  const RunViews views = views_of(runs.runs());
-  merge_range({plan, *engine, runs.store(), arena.bytes(), &meter},
-              {views, {record.begin, record.end}, KeyForm::kRaw, nullptr}, sink);
-  outcome.loaded_bytes = runs.bytes_read();
-  outcome.runs = runs.runs().size();
+// Merges the part into a sink, with the runs of all shares and, where memory has no room for all of
+// them at once, temporary ones.
+class PartMerging {
+ public:
+  PartMerging(const PartJob& job, const Plan& plan, FormedShares& shares, OutputRange part,
+              Meter& meter)
+      : job_(job),
+        plan_(plan),
+        meter_(meter),
+        shares_(shares, plan),
+        part_(plan, views_of(shares_.runs()), shares_.store().scratch_bytes(), part) {}
+
+  // What temporary runs take. Cuts the runs if there will be some.
+  [[nodiscard]] std::uint64_t temporary_bytes() {
+    if (part_.runs() <= plan_.run.fan_in) return 0;
+    part_.cut();
+    return temporary_need(plan_, part_.slices());
+  }
+
+  void merge(const EngineMaker& make_engine, PieceSink& sink, Outcome& outcome) {
+    outcome.runs = part_.runs();
+    const io::Arena arena(plan_.arena_bytes, "merging");
+    const auto engine = make_engine(plan_, engine_shape_of(plan_, &meter_), arena.bytes());
+    std::optional<io::RunStore> merged;
+    if (part_.runs() > plan_.run.fan_in) {
+      merged.emplace(job_.temporary_folders, plan_.element_bytes,
+                     run_store_options(plan_, job_.packing, job_.direct_io));
+      part_.merge_rounds({plan_, *engine, *merged, arena.bytes(), &meter_});
+    }
+    part_.merge({plan_, *engine, merged ? *merged : shares_.store(), arena.bytes(), &meter_}, sink);
+    outcome.loaded_bytes = shares_.bytes_read();
+    if (!merged) return;
+    outcome.loaded_bytes += merged->bytes_read();
+    outcome.run_key_bytes = merged->key_bytes_put();
+    outcome.spilled_bytes = merged->bytes_written();
+    outcome.peak_spilled_bytes = merged->peak_bytes_in_use();
+    outcome.notes = merged->notes();
+  }
+
+ private:
+  const PartJob& job_;
+  const Plan& plan_;
+  Meter& meter_;
+  const RunsOfShares shares_;
+  PartRuns part_;
+};
+
+// What is moved to merge so many elements: they go into the output, and some into longer runs
+// before.
+std::uint64_t elements_to_move(const Plan& plan, std::uint64_t elements) {
+  const std::uint64_t runs = std::max<std::uint64_t>(plan.run.count, 1);
+  const std::vector<std::uint64_t> slices(runs, elements / runs);
+  return totals_of_rounds(slices, plan.run.fan_in).merged + elements;
 }
 
 }  // namespace
-
-FormedShares::FormedShares(const std::vector<std::string>& folders) {
-  for (const std::string& folder : folders) {
-    const io::ResumeFolder& share = folders_.emplace_back(folder, io::ResumeAccess::kRead);
-    if (share.found() && share.found()->share) continue;
-    throw not_of_one_job(folder, "it holds no runs of --form");
-  }
-  folders_.sort([](const io::ResumeFolder& a, const io::ResumeFolder& b) {
-    return a.found()->share->number < b.found()->share->number;
-  });
-  require_all_of_one_job();
-  for (const io::ResumeFolder& folder : folders_) {
-    for (const io::ManifestRun& run : folder.found()->runs) input_ += run.input;
-  }
-}
-
-void FormedShares::require_all_of_one_job() const {
-  const io::ManifestShare& wanted = *first().share;
-  std::uint64_t elements = 0;
-  std::uint32_t number = 0;
-  for (const io::ResumeFolder& folder : folders_) {
-    const io::Manifest& found = *folder.found();
-    const io::ManifestShare& share = *found.share;
-    const bool same_inputs =
-        wanted.has_own_inputs || (found.inputs == first().inputs && found.sample == first().sample);
-    if (found.job != first().job || found.element_bytes != first().element_bytes ||
-        share.dtype != wanted.dtype || share.shares != wanted.shares ||
-        share.has_own_inputs != wanted.has_own_inputs || !same_inputs) {
-      throw not_of_one_job(folder.path(), "it belongs to another job than the other folders");
-    }
-    if (share.number != number++) {
-      throw not_of_one_job(folder.path(),
-                           fmt::format("it holds share {}, but share {} of {} is missing",
-                                       share.number, number - 1, wanted.shares));
-    }
-    if (!wanted.has_own_inputs && share.first_element != elements) {
-      throw not_of_one_job(folder.path(), "it does not begin where the share before it ends");
-    }
-    for (const io::ManifestRun& run : found.runs) {
-      elements = checked_sum(elements, run.input.count);
-    }
-  }
-  if (number == wanted.shares) return;
-  throw not_of_one_job(folders_.back().path(),
-                       fmt::format("it holds share {}, but share {} of {} is missing", number - 1,
-                                   number, wanted.shares));
-}
-
-std::optional<StoredDtype> FormedShares::dtype() const {
-  const io::ManifestShare& share = *first().share;
-  if (share.dtype_version == 0) return std::nullopt;
-  return StoredDtype{share.dtype, static_cast<int>(share.dtype_version)};
-}
-
-std::uint64_t FormedShares::runs() const {
-  std::uint64_t runs = 0;
-  for (const io::ResumeFolder& folder : folders_) runs += folder.found()->runs.size();
-  return runs;
-}
-
-std::uint64_t FormedShares::block_elements() const {
-  std::uint64_t most = 1;
-  for (const io::ResumeFolder& folder : folders_) {
-    most = std::max(most, folder.found()->block_elements);
-  }
-  return most;
-}
-
-std::uint64_t FormedShares::number() const {
-  std::string text =
-      fmt::format("{} {} {}", first().job, first().element_bytes, first().share->dtype);
-  for (const io::ResumeFolder& folder : folders_) {
-    for (const io::ManifestInput& input : folder.found()->inputs) {
-      text += fmt::format(" {} {}", input.bytes, input.changed_ns);
-    }
-    Fingerprint sum;
-    for (const io::ManifestRun& run : folder.found()->runs) sum += run.input;
-    text += fmt::format(" {} {} {};", sum.count, sum.first, sum.second);
-  }
-  return XXH3_64bits(text.data(), text.size());
-}
 
 std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements) {
   if (job.output_form.format == FileFormat::kSosd) return io::make_sosd_header(elements);
@@ -278,7 +205,16 @@ Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_
   const std::vector<std::byte> header = header_of_output(plan.job, shares.elements());
   PartRecord record = record_of(job, shares, plan.job.output_form, header.size());
   const io::OutputPlace place = io::place_of_output(job.output);
-  require_room(place, record);
+  require_room(place, record, job, 0);
+  const std::uint64_t elements = record.end - record.begin;
+  meter.begin_phase(Phase::kMerge, elements_to_move(plan, elements) * plan.element_bytes, 0);
+  std::optional<PartMerging> merging;
+  if (elements > 0) {
+    merging.emplace(job, plan, shares, OutputRange{record.begin, record.end}, meter);
+    if (const std::uint64_t temporary_bytes = merging->temporary_bytes(); temporary_bytes > 0) {
+      require_room(place, record, job, temporary_bytes);
+    }
+  }
   io::SharedFile file(place, shared_name(place.name, record.job), io::SharedFile::Access::kWrite);
   file.grow_to(record.file_bytes);
   record.file_number = file.number();
@@ -286,11 +222,8 @@ Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_
   Proof proof(plan.job.element, job.verify, &meter);
   SharedFileSink writing(file, header.size(), plan.element_bytes, meter);
   ProvingSink proving(proof, writing);
-  meter.begin_phase(Phase::kMerge, (record.end - record.begin) * plan.element_bytes, 0);
   if (record.part == 0 && !header.empty()) file.write_at(0, header);
-  if (record.begin < record.end) {
-    merge_part_of(record, plan, make_engine, shares, meter, proving, outcome);
-  }
+  if (merging) merging->merge(make_engine, proving, outcome);
   take_proof(proof, record);
   meter.begin_phase(Phase::kSync, 0, 0);
   const auto offset_of = [&](std::uint64_t element) {
@@ -301,7 +234,7 @@ Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_
   io::write_record(place, record_name(place.name, record), encode_part(record));
   meter.end_phase();
   outcome.phases = meter.phases();
-  outcome.elements = outcome.output_elements = record.end - record.begin;
+  outcome.elements = outcome.output_elements = elements;
   outcome.bytes = outcome.elements * plan.element_bytes;
   outcome.verified = job.verify;
   outcome.fingerprint = record.output;

@@ -1,20 +1,19 @@
 // Takes a part of the output from the folders in which the runs of all shares are: merges the runs
 // in one range of the output, and writes that to its place in a file that all parts share.
 //
+// Runs that are too many for one merge are merged in rounds first (part_runs.hpp).
+//
 // Nothing is locked, and the folders are only read. Part I of P has the same elements whoever takes
 // it; so a part may be taken again, after a kill or at the same time. What the part was, when it is
 // on the disk, is left beside the output (part_record.hpp), for who joins the parts.
 #pragma once
 
 #include <cstdint>
-#include <list>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/meter.hpp"
-#include "form/stored_array.hpp"
-#include "io/runs/resume_folder.hpp"
+#include "pipeline/share/formed_shares.hpp"
 #include "pipeline/share/share_range.hpp"
 #include "pipeline/sort_job.hpp"
 #include "plan/outcome.hpp"
@@ -22,36 +21,14 @@
 
 namespace gsort {
 
-// The folders of all shares, in the order of the shares.
-class FormedShares {
- public:
-  // Throws: Error(kTemporary) where a folder is missing or damaged; Error(kUsage) where they are
-  // not those of all shares of one job.
-  explicit FormedShares(const std::vector<std::string>& folders);
-
-  [[nodiscard]] const std::string& description() const { return first().job; }
-  [[nodiscard]] std::uint64_t element_bytes() const { return first().element_bytes; }
-  [[nodiscard]] std::optional<StoredDtype> dtype() const;
-  [[nodiscard]] const Fingerprint& input() const { return input_; }
-  [[nodiscard]] std::uint64_t elements() const { return input_.count; }
-  [[nodiscard]] std::uint64_t runs() const;
-  [[nodiscard]] std::uint64_t block_elements() const;  // the most of any block
-  [[nodiscard]] std::list<io::ResumeFolder>& folders() { return folders_; }
-  // A number for what is sorted, and how: the same for the same shares, however often formed.
-  [[nodiscard]] std::uint64_t number() const;
-
- private:
-  [[nodiscard]] const io::Manifest& first() const { return *folders_.front().found(); }
-  void require_all_of_one_job() const;
-
-  std::list<io::ResumeFolder> folders_;
-  Fingerprint input_;
-};
-
 struct PartJob {
   std::string output;
   ShareNumber part;
   bool verify = true;
+  // For runs that are merged before the last merge, where there are too many.
+  std::vector<std::string> temporary_folders = {};
+  io::DirectIo direct_io = io::DirectIo::kAuto;
+  Packing packing = Packing::kAuto;
 };
 
 // Whether the part has been taken, or its job joined. Changes nothing.
@@ -65,7 +42,7 @@ struct PartJob {
 [[nodiscard]] OutputRange range_of_part(const PartJob& job, const FormedShares& shares,
                                         std::uint64_t header_bytes);
 
-// Requires: the plan is for all elements as runs that are there already.
+// Requires: the plan is for all elements as runs that are there already, with the part's elements.
 // Throws: Error. What has been written of the part stays, and is written again by the next one.
 Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_engine,
                   FormedShares& shares, Meter& meter);

@@ -30,8 +30,9 @@ void require_reached(std::uint64_t position, std::uint64_t least, std::uint64_t 
 }  // namespace
 
 PartSplitter::PartSplitter(RunViewSpan runs, std::uint64_t element_bytes, std::uint64_t block_bytes,
-                           std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records)
-    : runs_(runs, element_bytes, block_bytes, scratch_bytes, records),
+                           std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records,
+                           std::size_t most_blocks)
+    : runs_(runs, element_bytes, block_bytes, scratch_bytes, records, most_blocks),
       low_(runs.size(), 0),
       high_(runs.size(), 0),
       probe_(runs.size(), 0) {}

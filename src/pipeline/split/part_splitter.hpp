@@ -25,10 +25,12 @@ namespace gsort {
 class PartSplitter {
  public:
   // `block_bytes` is what the keys of a block take at most: memory of that size is taken for each
-  // run; and `scratch_bytes`, the least scratch for reading any of them, once. element_bytes are
-  // those of an element: of a key, or of a record of `records`.
+  // run, but no more than `most_blocks` times; and `scratch_bytes`, the least scratch for reading
+  // any of them, once. element_bytes are those of an element: of a key, or of a record of
+  // `records`. Requires: most_blocks > 0.
   PartSplitter(RunViewSpan runs, std::uint64_t element_bytes, std::uint64_t block_bytes,
-               std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records = {});
+               std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records = {},
+               std::size_t most_blocks = kABlockOfEach);
 
   // The cuts for output position `position`, one for each run.
   // Requires: position is not below that of the call before, and at most the sum of all elements.

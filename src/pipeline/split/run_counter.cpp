@@ -22,14 +22,15 @@ struct PrefixesOf {
 }  // namespace
 
 RunCounter::RunCounter(RunViewSpan runs, std::uint64_t element_bytes, std::uint64_t block_bytes,
-                       std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records)
+                       std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records,
+                       std::size_t most_blocks)
     : runs_(runs),
       records_(records),
       element_bytes_(element_bytes),
       block_bytes_(round_up(block_bytes, sizeof(UInt128))),
-      memory_(runs.size() * block_bytes_ + round_up(scratch_bytes, sizeof(UInt128)) +
-              kBufferAlignment),
-      cache_(runs.size()) {
+      memory_(std::min(runs.size(), most_blocks) * block_bytes_ +
+              round_up(scratch_bytes, sizeof(UInt128)) + kBufferAlignment),
+      cache_(std::min(runs.size(), most_blocks)) {
   for (const auto& run : runs) fences_.push_back(run->fences());
   const auto base = reinterpret_cast<std::uintptr_t>(memory_.data());
   scratch_ = ByteSpan(memory_).subspan(round_up(base, kBufferAlignment) - base,
@@ -117,13 +118,15 @@ std::uint64_t RunCounter::value_at(std::size_t run, std::uint64_t position) {
 }
 
 ConstByteSpan RunCounter::block_of(std::size_t run, std::size_t block) {
-  CachedBlock& cached = cache_[run];
-  if (cached.block != block) {
+  const std::size_t place = run % cache_.size();
+  CachedBlock& cached = cache_[place];
+  if (cached.run != run || cached.block != block) {
     const ByteSpan blocks =
-        ByteSpan(scratch_.data() + scratch_.size(), runs_.size() * block_bytes_);
+        ByteSpan(scratch_.data() + scratch_.size(), cache_.size() * block_bytes_);
     cached.block = ~std::size_t{0};
     cached.keys =
-        runs_[run]->read_block(block, blocks.subspan(run * block_bytes_, block_bytes_), scratch_);
+        runs_[run]->read_block(block, blocks.subspan(place * block_bytes_, block_bytes_), scratch_);
+    cached.run = run;
     cached.block = block;
   }
   return cached.keys;

@@ -5,10 +5,12 @@
 //
 // Records, and keys of 16 bytes, are counted by their prefixes (ElementFormat::cut_by_prefix()).
 // The last block read of each run is kept, since the next question is mostly about its
-// neighbourhood.
+// neighbourhood; if memory has no room for a block of each, runs share the room.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -17,6 +19,8 @@
 #include "pipeline/run_view.hpp"
 
 namespace gsort {
+
+inline constexpr std::size_t kABlockOfEach = std::numeric_limits<std::size_t>::max();
 
 // Not thread-safe. Movable. The runs outlive it.
 class RunCounter {
@@ -29,7 +33,8 @@ class RunCounter {
 
   // As PartSplitter's.
   RunCounter(RunViewSpan runs, std::uint64_t element_bytes, std::uint64_t block_bytes,
-             std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records = {});
+             std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records = {},
+             std::size_t most_blocks = kABlockOfEach);
 
   [[nodiscard]] std::size_t runs() const { return runs_.size(); }
   [[nodiscard]] std::uint64_t elements(std::size_t run) const { return fences_[run].elements(); }
@@ -59,6 +64,7 @@ class RunCounter {
 
  private:
   struct CachedBlock {
+    std::size_t run = 0;
     std::size_t block = ~std::size_t{0};
     ConstByteSpan keys;
   };
@@ -75,7 +81,7 @@ class RunCounter {
   std::uint64_t block_bytes_;
   std::vector<std::byte> memory_;
   ByteSpan scratch_;  // of memory_; the blocks are behind it
-  std::vector<CachedBlock> cache_;
+  std::vector<CachedBlock> cache_;  // runs have its places in turn
 };
 
 }  // namespace gsort

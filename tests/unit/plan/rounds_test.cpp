@@ -1,6 +1,7 @@
 #include "plan/rounds.hpp"
 
 #include <numeric>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -77,6 +78,28 @@ TEST(PlanRounds, MergePairsUntilTwoAreLeft) {
   ASSERT_EQ(rounds.size(), 2U);
   EXPECT_EQ(rounds[0].group_sizes, (Groups{2, 2, 1}));
   EXPECT_EQ(rounds[1].group_sizes, (Groups{2, 1}));
+}
+
+TEST(TotalsOfRounds, CountWhatIsMergedAndWhatIsThereAtTheSameTime) {
+  EXPECT_EQ(totals_of_rounds({5, 6, 7}, 3).merged, 0U);
+  EXPECT_EQ(totals_of_rounds({5, 6, 7}, 3).most_at_once, 0U);
+  // 1 2 | 3 4 | 5 -> 3 7 | 5: the 3 and the 7 are there until their 10 is.
+  EXPECT_EQ(totals_of_rounds({1, 2, 3, 4, 5}, 2).merged, 20U);
+  EXPECT_EQ(totals_of_rounds({1, 2, 3, 4, 5}, 2).most_at_once, 20U);
+  EXPECT_EQ(totals_of_rounds({9, 1, 1, 1}, 3).merged, 10U);
+  EXPECT_EQ(totals_of_rounds({9, 1, 1, 1}, 3).most_at_once, 10U);
+}
+
+TEST(TotalsOfRounds, KeepAtMostAllElementsTwice) {
+  for (std::uint32_t fan_in = 2; fan_in < 9; ++fan_in) {
+    for (std::uint64_t runs = 1; runs < 200; ++runs) {
+      const std::vector<std::uint64_t> sizes(runs, 3);
+      const RoundTotals totals = totals_of_rounds(sizes, fan_in);
+      EXPECT_LE(totals.most_at_once, 2 * 3 * runs);
+      EXPECT_EQ(totals.merged > 0, runs > fan_in);
+      EXPECT_LE(totals.merged, 3 * runs * plan_rounds(runs, fan_in).size());
+    }
+  }
 }
 
 }  // namespace

@@ -45,10 +45,11 @@ class StoredRuns {
   }
 
   // The cuts at every `step`-th position from `first` on, against merging one by one.
-  void expect_cuts(std::uint64_t first, std::uint64_t step) {
+  void expect_cuts(std::uint64_t first, std::uint64_t step,
+                   std::size_t most_blocks = kABlockOfEach) {
     const RunViews views = views_of(runs_);
-    PartSplitter splitter(views, sizeof(Key), block_elements_ * sizeof(Key),
-                          store_.scratch_bytes());
+    PartSplitter splitter(views, sizeof(Key), block_elements_ * sizeof(Key), store_.scratch_bytes(),
+                          {}, most_blocks);
     for (std::uint64_t position = first; position < total_ + step; position += step) {
       const std::uint64_t d = std::min(position, total_);
       ASSERT_EQ(splitter.cuts_at(d), test::merge_one_by_one(keys_, d)) << "position " << d;
@@ -136,6 +137,13 @@ TYPED_TEST(PartSplitterOf, SplitsOneRunAndManyRuns) {
   this->expect_all_cuts(made<TypeParam>({100}, [](auto& r) { return r() % 50; }));
   this->expect_all_cuts(
       made<TypeParam>(std::vector<std::size_t>(40, 9), [](auto& r) { return r() % 30; }));
+}
+
+TYPED_TEST(PartSplitterOf, SplitsWithFewerBlocksInMemoryThanRuns) {
+  for (const std::size_t blocks : {1U, 2U, 5U}) {
+    StoredRuns<TypeParam>(made<TypeParam>({50, 1, 73, 0, 20, 33}, [](auto& r) { return r() % 40; }))
+        .expect_cuts(0, 1, blocks);
+  }
 }
 
 TEST(PartSplitter, SplitsRunsThatDoNotOverlap) {

@@ -1,0 +1,128 @@
+#include "pipeline/share/formed_shares.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "base/checked.hpp"
+#include "base/error.hpp"
+
+namespace gsort {
+namespace {
+
+Error not_of_one_job(const std::string& folder, const std::string& reason) {
+  return Error(ErrorKind::kUsage, fmt::format("--from '{}'", folder), reason)
+      .hint("--from names the folders of all shares of one input, each once");
+}
+
+}  // namespace
+
+FormedShares::FormedShares(const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders) {
+    const io::ResumeFolder& share = folders_.emplace_back(folder, io::ResumeAccess::kRead);
+    if (share.found() && share.found()->share) continue;
+    throw not_of_one_job(folder, "it holds no runs of --form");
+  }
+  folders_.sort([](const io::ResumeFolder& a, const io::ResumeFolder& b) {
+    return a.found()->share->number < b.found()->share->number;
+  });
+  require_all_of_one_job();
+  for (const io::ResumeFolder& folder : folders_) {
+    for (const io::ManifestRun& run : folder.found()->runs) input_ += run.input;
+  }
+}
+
+void FormedShares::require_all_of_one_job() const {
+  const io::ManifestShare& wanted = *first().share;
+  std::uint64_t elements = 0;
+  std::uint32_t number = 0;
+  for (const io::ResumeFolder& folder : folders_) {
+    const io::Manifest& found = *folder.found();
+    const io::ManifestShare& share = *found.share;
+    const bool same_inputs =
+        wanted.has_own_inputs || (found.inputs == first().inputs && found.sample == first().sample);
+    if (found.job != first().job || found.element_bytes != first().element_bytes ||
+        share.dtype != wanted.dtype || share.shares != wanted.shares ||
+        share.has_own_inputs != wanted.has_own_inputs || !same_inputs) {
+      throw not_of_one_job(folder.path(), "it belongs to another job than the other folders");
+    }
+    if (share.number != number++) {
+      throw not_of_one_job(folder.path(),
+                           fmt::format("it holds share {}, but share {} of {} is missing",
+                                       share.number, number - 1, wanted.shares));
+    }
+    if (!wanted.has_own_inputs && share.first_element != elements) {
+      throw not_of_one_job(folder.path(), "it does not begin where the share before it ends");
+    }
+    for (const io::ManifestRun& run : found.runs) {
+      elements = checked_sum(elements, run.input.count);
+    }
+  }
+  if (number == wanted.shares) return;
+  throw not_of_one_job(folders_.back().path(),
+                       fmt::format("it holds share {}, but share {} of {} is missing", number - 1,
+                                   number, wanted.shares));
+}
+
+std::optional<StoredDtype> FormedShares::dtype() const {
+  const io::ManifestShare& share = *first().share;
+  if (share.dtype_version == 0) return std::nullopt;
+  return StoredDtype{share.dtype, static_cast<int>(share.dtype_version)};
+}
+
+std::uint64_t FormedShares::runs() const {
+  std::uint64_t runs = 0;
+  for (const io::ResumeFolder& folder : folders_) runs += folder.found()->runs.size();
+  return runs;
+}
+
+std::uint64_t FormedShares::block_elements() const {
+  std::uint64_t most = 1;
+  for (const io::ResumeFolder& folder : folders_) {
+    most = std::max(most, folder.found()->block_elements);
+  }
+  return most;
+}
+
+std::uint64_t FormedShares::number() const {
+  std::string text =
+      fmt::format("{} {} {}", first().job, first().element_bytes, first().share->dtype);
+  for (const io::ResumeFolder& folder : folders_) {
+    for (const io::ManifestInput& input : folder.found()->inputs) {
+      text += fmt::format(" {} {}", input.bytes, input.changed_ns);
+    }
+    Fingerprint sum;
+    for (const io::ManifestRun& run : folder.found()->runs) sum += run.input;
+    text += fmt::format(" {} {} {};", sum.count, sum.first, sum.second);
+  }
+  return XXH3_64bits(text.data(), text.size());
+}
+
+RunsOfShares::RunsOfShares(FormedShares& shares, const Plan& plan) {
+  for (io::ResumeFolder& folder : shares.folders()) {
+    folder.open_runs();
+    const io::Manifest& manifest = *folder.found();
+    io::RunStoreOptions options;
+    options.block_elements = manifest.block_elements;
+    options.write_buffers = 1;
+    options.write_buffer_bytes = 1;  // nothing is written
+    if (plan.job.element.records) options.records.emplace(*plan.job.element.records);
+    options.persistent =
+        io::PersistentStore{&folder.runs(), folder.runs_end(), manifest.store, manifest.next_run};
+    io::RunStore& store = stores_.emplace_back(std::vector<std::string>{folder.path()},
+                                               plan.element_bytes, options);
+    if (largest_ == nullptr || store.scratch_bytes() > largest_->scratch_bytes()) {
+      largest_ = &store;
+    }
+    for (const io::ManifestRun& run : manifest.runs) runs_.push_back(store.find(run));
+  }
+}
+
+std::uint64_t RunsOfShares::bytes_read() const {
+  std::uint64_t bytes = 0;
+  for (const io::RunStore& store : stores_) bytes += store.bytes_read();
+  return bytes;
+}
+
+}  // namespace gsort

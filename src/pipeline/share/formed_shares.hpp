@@ -1,0 +1,63 @@
+// What --form has left: the folders of all shares of one job, and the runs in them. They are only
+// read, and nothing is locked: several processes may have them open.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "element/fingerprint.hpp"
+#include "form/stored_array.hpp"
+#include "io/runs/resume_folder.hpp"
+#include "io/runs/run_store.hpp"
+#include "plan/plan.hpp"
+
+namespace gsort {
+
+// The folders of all shares, in the order of the shares.
+class FormedShares {
+ public:
+  // Throws: Error(kTemporary) where a folder is missing or damaged; Error(kUsage) where they are
+  // not those of all shares of one job.
+  explicit FormedShares(const std::vector<std::string>& folders);
+
+  [[nodiscard]] const std::string& description() const { return first().job; }
+  [[nodiscard]] std::uint64_t element_bytes() const { return first().element_bytes; }
+  [[nodiscard]] std::optional<StoredDtype> dtype() const;
+  [[nodiscard]] const Fingerprint& input() const { return input_; }
+  [[nodiscard]] std::uint64_t elements() const { return input_.count; }
+  [[nodiscard]] std::uint64_t runs() const;
+  [[nodiscard]] std::uint64_t block_elements() const;  // the most of any block
+  [[nodiscard]] std::list<io::ResumeFolder>& folders() { return folders_; }
+  // A number for what is sorted, and how: the same for the same shares, however often formed.
+  [[nodiscard]] std::uint64_t number() const;
+
+ private:
+  [[nodiscard]] const io::Manifest& first() const { return *folders_.front().found(); }
+  void require_all_of_one_job() const;
+
+  std::list<io::ResumeFolder> folders_;
+  Fingerprint input_;
+};
+
+// The runs of all shares, open to be read.
+class RunsOfShares {
+ public:
+  // The shares outlive it. Throws: Error(kTemporary) where a run is not there, or not whole.
+  RunsOfShares(FormedShares& shares, const Plan& plan);
+
+  [[nodiscard]] std::span<const io::Run> runs() const { return runs_; }
+  // That with the largest blocks.
+  [[nodiscard]] io::RunStore& store() const { return *largest_; }
+  [[nodiscard]] std::uint64_t bytes_read() const;
+
+ private:
+  std::list<io::RunStore> stores_;
+  io::RunStore* largest_ = nullptr;
+  std::vector<io::Run> runs_;
+};
+
+}  // namespace gsort
