@@ -79,6 +79,10 @@ const char* environment(const char* name) {
 
 // Reports a share or a part, unless another process had made it before.
 int report_share(Observer& observer, const Options& options, const ShareDone& done) {
+  if (options.explain != ExplainMode::kNone) {
+    print(stdout, explain(options.explain, done.plan, done.machine));
+    return kDone;
+  }
   output_is_in_place = true;
   if (done.was_there) {
     observer.check_is_done(0);
@@ -114,6 +118,7 @@ int run_share(const Options& options) {
   }
   io::Reader reader(options.inputs, reader_options(options));
   const Job job = job_of(options, reader);
+  if (options.explain != ExplainMode::kNone) refuse_explaining_into_inputs(options, reader);
   Observer observer(options, note_of_types(options, job));
   return report_share(observer, options, form(options, job, reader, observer.meter()));
 }

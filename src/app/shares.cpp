@@ -60,11 +60,35 @@ void require_regular(const io::Reader& reader) {
   }
 }
 
-void require_plain(const OutputForm& form) {
-  if (form.is_plain()) return;
-  throw Error(ErrorKind::kUsage, "--take with this output",
-              "text and compressed files cannot be written in parts")
-      .hint("write raw keys, a .npy or a SOSD file, and convert it in another run");
+// The job of the folders that these options take a part of.
+Job job_of_part(const Options& options, const FormedShares& shares) {
+  Options with_elements = options;
+  const ElementFormat element = element_of_job(shares.description());
+  with_elements.key = element.key;
+  with_elements.records = element.records;
+  with_elements.split_output = std::nullopt;  // each part is one output
+  StoredArray stored;
+  stored.dtype = shares.dtype();
+  Job job = make_job(with_elements, stored);
+  job.resumable = true;
+  return job;
+}
+
+// In one file for all parts, each must have its place before the others are written.
+void refuse_output_form(const Options& options, const Job& job) {
+  const OutputForm& form = job.output_form;
+  if (!options.split_output && (!form.is_plain() || job.unique)) {
+    throw Error(ErrorKind::kUsage, "--take with this output",
+                fmt::format("{} have no known places in one file",
+                            job.unique ? "distinct keys" : "text and compressed data"))
+        .hint("put {} into the name of -o, as in part-{}.txt: each part gets a file of its own");
+  }
+  const bool has_form_of_keys = has_header(form.format) || form.format == FileFormat::kText;
+  const bool has_dtype = form.format == FileFormat::kNpy && job.dtype;
+  if (job.element.shown_records() && has_form_of_keys && !has_dtype) {
+    throw Error(ErrorKind::kUsage, "--take with this output", "records have only their raw form")
+        .hint("give the output a name without that suffix, or add --format=bin");
+  }
 }
 
 Machine machine_for_part(const FormedShares& shares, const std::vector<std::string>& temporary,
@@ -95,7 +119,8 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
       options.packing,
       options.verify};
   ShareDone done;
-  done.was_there = is_formed(share, job.dtype);
+  const bool explains = options.explain != ExplainMode::kNone;
+  done.was_there = !explains && is_formed(share, job.dtype);
   if (done.was_there) return done;
   const auto bytes = hold_to_share(options, element_bytes, reader);
   job.element = format_in_runs(job.element);
@@ -105,46 +130,43 @@ ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter
   done.machine.input_bytes = bytes;
   look_for_gpus(job, done.machine);
   done.plan = make_plan(job, done.machine);
-  done.outcome = form_share(share, done.plan, make_engine, reader, meter);
+  if (!explains) done.outcome = form_share(share, done.plan, make_engine, reader, meter);
   return done;
 }
 
 ShareDone take(const Options& options, Meter& meter) {
   FormedShares shares(options.from);
-  const ElementFormat element = element_of_job(shares.description()).as_keys();
-  Job job;
-  job.element = format_in_runs(element);
-  job.output_form = output_form(options);
-  job.dtype = shares.dtype();
-  job.resumable = true;
-  job.resources = options;
-  require_plain(job.output_form);
-  if (element.shown_records() && !job.dtype && has_header(job.output_form.format)) {
-    throw Error(ErrorKind::kUsage, "--take with this output", "records have only their raw form")
-        .hint("give the output a name without that suffix, or add --format=bin");
-  }
-  const std::string folder = io::place_of_output(*options.output).folder;
+  Job job = job_of_part(options, shares);
+  refuse_output_form(options, job);
+  const bool has_own_file = options.split_output.has_value();
+  const std::string output = options.outputs().at(has_own_file ? options.take->number : 0);
+  const std::string folder = io::place_of_output(output).folder;
   const PartJob part{
-      *options.output,
+      output,
       number_of(*options.take),
+      job.element,
       shares.description().ends_with("; verified"),
+      has_own_file,
       temporary_folders(options.temporary_directories, std::getenv("TMPDIR"), folder),
       options.direct_io,
       options.packing};
+  job.element = format_in_runs(job.element);
   ShareDone done;
-  const std::uint64_t header_bytes = header_of_output(job, shares.elements()).size();
-  done.was_there = is_taken(part, shares, job.output_form, header_bytes);
+  const std::uint64_t header_bytes = header_of_part(part, job, shares).size();
+  const bool explains = options.explain != ExplainMode::kNone;
+  done.was_there = !explains && is_taken(part, shares, job, header_bytes);
   if (done.was_there) return done;
   job.part_elements = range_of_part(part, shares, header_bytes).elements();
   done.machine = machine_for_part(shares, part.temporary_folders, folder);
   look_for_gpus(job, done.machine);
   done.plan = make_plan(job, done.machine);
-  done.outcome = take_part(part, done.plan, make_engine, shares, meter);
+  if (!explains) done.outcome = take_part(part, done.plan, make_engine, shares, meter);
   return done;
 }
 
 JoinedParts join(const Options& options) {
-  return join_parts(*options.output, *options.join);
+  if (!options.split_output) return join_parts(*options.output, *options.join);
+  return join_own_parts(*options.output, options.outputs());
 }
 
 }  // namespace gsort

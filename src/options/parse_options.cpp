@@ -303,6 +303,7 @@ Options parse_options(int argc, const char* const* argv, const Environment& envi
   resolve_type(options, environment);
   resolve_records(options);
   refuse_contradictions(options, program);
+  name_own_files(options);
   return options;
 }
 

@@ -38,7 +38,7 @@ NumberOf parse_number_of(std::string_view text, std::string_view option) {
 
 // The first of the options that change what a sort makes.
 std::string_view result_option(const Options& options) {
-  if (options.unique) return "--unique";
+  if (options.unique && !options.take) return "--unique";
   if (options.argsort) return "--argsort";
   if (options.top) return "--top";
   if (options.merge) return "--merge";
@@ -46,10 +46,12 @@ std::string_view result_option(const Options& options) {
   if (options.each) return "--each";
   if (options.resume) return "--resume";
   if (options.split_output) return "--split-output";
-  if (options.verify_encoding) return "--verify-encoding";
-  if (options.explain != ExplainMode::kNone) return "--explain";
+  if (options.verify_encoding && !options.take) return "--verify-encoding";
+  if (options.explain != ExplainMode::kNone && options.join) return "--explain";
   return reading_option(options);
 }
+
+constexpr std::string_view kPlaceOfPart = "{}";
 
 void refuse_beside_form(const Options& options) {
   const auto refuse = [&](std::string_view other, std::string_view hint) {
@@ -93,6 +95,11 @@ void refuse_order_beside(const Options& options, std::string_view name) {
 void refuse_beside_output_of(const Options& options, std::string_view name) {
   if (options.output.value_or("-") == "-") {
     throw needs(name, "--output", "give every part and --join the same -o");
+  }
+  if (options.output->find(kPlaceOfPart) != options.output->rfind(kPlaceOfPart)) {
+    throw Error(ErrorKind::kUsage, fmt::format("--output '{}'", *options.output),
+                "has {} in the name twice")
+        .hint("{} becomes the number of the part, as in -o part-{}.txt");
   }
   if (options.inputs != std::vector<std::string>{"-"} || options.files0_from) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs.front()),
@@ -215,6 +222,12 @@ void refuse_beside_shares(const Options& options) {
     throw exclude_each_other(options, "--join", options.stats ? "--stats" : "--trace",
                              "--join sorts nothing; measure --form and --take");
   }
+}
+
+void name_own_files(Options& options) {
+  if (!options.take && !options.join) return;
+  if (options.output->find(kPlaceOfPart) == options.output->npos) return;
+  options.split_output = options.take ? options.take->of : *options.join;
 }
 
 ElementFormat element_of_job(const std::string& description) {

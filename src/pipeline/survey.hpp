@@ -23,8 +23,9 @@ namespace gsort {
 // decoder_need_of().
 [[nodiscard]] std::vector<CompressedInput> compressed_inputs(io::Reader& reader);
 
-// `output_folder` is empty for a stream. Without a reader, there are no inputs yet. GPUs are left to the caller, who knows whether to look for
-// them. Throws: Error(kTemporary) for a temporary folder that is not there; as compressed_inputs().
+// `output_folder` is empty for a stream. Without a reader, there are no inputs yet. GPUs are left
+// to the caller, who knows whether to look for them. Throws: Error(kTemporary) for a temporary
+// folder that is not there; as compressed_inputs().
 [[nodiscard]] Machine survey(const std::vector<std::string>& temporary,
                              const std::string& output_folder, io::Reader& reader);
 [[nodiscard]] Machine survey(const std::vector<std::string>& temporary,

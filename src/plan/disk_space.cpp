@@ -42,8 +42,8 @@ double overhead_of(const Plan& plan) {
 
 // What so many elements take in runs.
 std::uint64_t padded_bytes(const Plan& plan, double elements) {
-  return static_cast<std::uint64_t>(std::min(
-      elements * static_cast<double>(plan.element_bytes) * overhead_of(plan), kMostNeed));
+  return static_cast<std::uint64_t>(
+      std::min(elements * static_cast<double>(plan.element_bytes) * overhead_of(plan), kMostNeed));
 }
 
 // Those that are not full when a run ends: each thread that puts pieces of it may leave one, and

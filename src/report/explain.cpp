@@ -59,12 +59,20 @@ struct Steps {
                        format_bytes(plan.chunk.chunk_elements * plan.element_bytes));
   }
   std::string operator()(const Spill&) const {
-    return fmt::format(
-        "{} runs of {}, then {}", format_count(plan.run.count),
-        format_bytes(plan.chunk.chunk_elements * plan.element_bytes),
+    const std::string merges =
         plan.run.rounds.empty()
             ? "one merge"
-            : fmt::format("{} rounds of merging and a last merge", plan.run.rounds.size()));
+            : fmt::format("{} round{} of merging and a last merge", plan.run.rounds.size(),
+                          plan.run.rounds.size() == 1 ? "" : "s");
+    if (plan.job.part_elements) {
+      return fmt::format("{} elements of {} runs that are there: {}",
+                         format_count(*plan.job.part_elements), format_count(plan.run.count),
+                         merges);
+    }
+    const std::string runs =
+        fmt::format("{} runs of {}", format_count(plan.run.count),
+                    format_bytes(plan.chunk.chunk_elements * plan.element_bytes));
+    return plan.job.forms_share ? runs : runs + ", then " + merges;
   }
 };
 
@@ -78,6 +86,8 @@ std::string place_of_runs(const Plan& plan) {
     }
     return words + fmt::format("up to {} stay in memory", format_bytes(plan.run.kept_bytes()));
   }
+  if (plan.job.part_elements) return "those of the shares stay, others are temporary";
+  if (plan.job.forms_share) return "kept, to take parts from";
   if (plan.resumed.runs == 0) return "kept, to resume from";
   return fmt::format("kept, to resume from; {} of {} elements are there",
                      format_count(plan.resumed.runs), format_count(plan.resumed.elements));

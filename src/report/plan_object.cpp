@@ -48,6 +48,7 @@ nlohmann::ordered_json plan_object(const Plan& plan, const Machine& machine) {
   json["min_count"] = plan.job.min_count;
   json["top"] = plan.job.top ? nlohmann::ordered_json(*plan.job.top) : nullptr;
   json["output_parts"] = plan.job.output_parts;
+  json["part_elements"] = or_null(plan.job.part_elements);
   json["engine"] = plan.engine == EngineKind::kCuda ? "cuda" : "cpu";
   json["engine_reason"] = plan.engine_reason;
   json["strategy"] = strategy_name(plan);

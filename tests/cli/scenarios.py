@@ -302,6 +302,17 @@ def a_disk_too_small_for_all_parts_is_refused_by_the_first(place):
 
 
 @scenario
+def a_disk_too_small_for_temporary_runs_of_a_part_is_refused(place):
+    place.bash("gsort-gen -t u32 --size 24M -o in.u32; for i in 0 1 2 3 4 5; do gsort --form=r$i --share=$i/6 in.u32; done")
+    take = "gsort --batch-size=2 -T small --take=0/1 --from=r0,r1,r2,r3,r4,r5 -o out"
+    done = on_small_disk(place, 8, f"{take}; echo $? $(ls -A small)")
+    print(done.stderr, end="")
+    left = sorted(path.name for path in place.work.iterdir() if "out" in path.name)
+    return report(status_is_2_and_the_folder_empty=done.stdout == "2\n", nothing_is_left=not left,
+                  message_is_well_formed=run.message_problem(done.stderr) is None)
+
+
+@scenario
 def parts_that_are_written_again_need_no_more_room(place):
     place.bash("gsort-gen -t u32 --size 24M -o in.u32; gsort --form=runs --share=0/1 in.u32; gsort in.u32 -o want")
     take = "for i in 0 1 2; do gsort --take=$i/3 --from=runs -o small/out; done"
@@ -351,7 +362,13 @@ def memory_stays_within_what_was_given(place):
             peak = peak_mib(place, f"-S{given}M", "--engine=cpu", name, "-o", "out")
             print(f"    -S {given}M {name}: {peak:.0f} MiB")
             checks[f"{name} sorts within {given} + 32 MiB"] = peak <= given + 32
-    place.bash("gsort -S 16M --form=runs --share=0/1 in.u64")
+    place.bash("mkdir many; gsort -S 16M --form=runs --share=0/1 in.u64; for i in $(seq 0 47); do "
+               "gsort -S 6M --form=many/$i --share=$i/48 in.u64; done")
+    many = ",".join(f"many/{share}" for share in range(48))
+    rounds = place.bash(f"gsort -S 6M --explain --take=0/1 --from={many} -o out | grep -c ' rounds* of merging'").stdout
+    peak = peak_mib(place, "-S6M", "--engine=cpu", "--take=0/1", f"--from={many}", "-o", "out")
+    print(f"    -S 6M --take=0/1 in rounds: {peak:.0f} MiB")
+    checks["a part is merged in rounds within 6 + 32 MiB"] = rounds == "1\n" and peak <= 6 + 32
     peak = peak_mib(place, "-S24M", "--engine=cpu", "--take=0/1", "--from=runs", "-o", "out")
     print(f"    -S 24M --take=0/1: {peak:.0f} MiB")
     checks["a part of many runs is merged within 24 + 32 MiB"] = peak <= 24 + 32

@@ -29,13 +29,18 @@ class Sort:
     def __init__(self, gsort: str, folder: Path, chance: random.Random, elements: int):
         self.gsort, self.folder, self.chance = gsort, folder, chance
         self.kind = chance.choice(KINDS)
-        self.shares, self.parts = chance.randint(1, 6), chance.randint(1, 6)
+        self.shares, self.parts = chance.choice([1, 2, 3, 4, 5, 6, 12]), chance.randint(1, 6)
+        # Few runs at once, so that there are up to three rounds of merging; and a file for each part.
+        self.rounds = chance.choice([[], ["--batch-size=2"], ["--batch-size=3"]])
+        self.own = chance.choice([None, None, [], ["-u"], ["--compress=zstd"], ["--format=bin:text"]])
         self.memory = ["-S", "16M", "--parallel=2"]
         size = 12 * 20 * (elements // 20)  # whole elements of every kind
         alphabet = chance.choice([b"\0\1", bytes(range(256)), b"\0\0\0\7"])
         data = os.urandom(size) if len(alphabet) == 256 else bytes(chance.choices(alphabet, k=size))
         (folder / "in").write_bytes(data)
-        self.run([*self.kind, "in", "-o", "want"], check=True)
+        if self.own == ["--format=bin:text"] and self.kind[0] != "-t":
+            self.own = ["-u"]
+        self.run([*self.kind, *(self.own or []), "in", "-o", "want"], check=True)
 
     def run(self, arguments: list[str], check: bool = False) -> int:
         done = subprocess.run([self.gsort, *self.memory, *arguments], cwd=self.folder, capture_output=True, text=True,
@@ -50,20 +55,34 @@ class Sort:
     def take(self, part: int) -> list[str]:
         folders = [f"runs{share}" for share in range(self.shares)]
         self.chance.shuffle(folders)
-        return [f"--take={part}/{self.parts}", f"--from={','.join(folders)}", "-o", "out"]
+        return [f"--take={part}/{self.parts}", f"--from={','.join(folders)}", *(self.own or []), *self.rounds,
+                "-o", self.output()]
 
     def join(self) -> list[str]:
-        return [f"--join={self.parts}", "-o", "out"]
+        return [f"--join={self.parts}", "-o", self.output()]
+
+    def output(self) -> str:
+        return "out" if self.own is None else "out-{}"
+
+    def outputs(self) -> list[str]:
+        return ["out"] if self.own is None else [f"out-{part}" for part in range(self.parts)]
 
     def steps(self) -> list[list[list[str]]]:
         """What may run at once, in the order of what may not."""
         return [[self.form(i) for i in range(self.shares)], [self.take(i) for i in range(self.parts)], [self.join()]]
 
     def require_output(self, what: str) -> None:
-        if (self.folder / "out").read_bytes() != (self.folder / "want").read_bytes():
-            sys.exit(f"{what}: other bytes than one gsort: {self.kind}, {self.shares} shares, {self.parts} parts")
+        wanted = (self.folder / "want").read_bytes()
+        written = b"".join((self.folder / output).read_bytes() for output in self.outputs())
+        if self.own == ["--compress=zstd"]:  # members of other lengths
+            written, wanted = (subprocess.run(["zstd", "-dc"], input=each, capture_output=True, check=True).stdout
+                               for each in (written, wanted))
+        if written != wanted:
+            sys.exit(f"{what}: other bytes than one gsort: {self.kind}, {self.own}, {self.rounds}, {self.shares} shares, "
+                     f"{self.parts} parts")
         left = {path.name for path in self.folder.iterdir()}
-        left -= {"in", "want", "out", ".out.gsort-joined", *(f"runs{share}" for share in range(self.shares))}
+        left -= {"in", "want", *self.outputs(), *(f".{output}.gsort-joined" for output in self.outputs()),
+                 *(f"runs{share}" for share in range(self.shares))}
         if left:
             sys.exit(f"{what}: left behind: {sorted(left)}")
 

@@ -348,6 +348,11 @@ std::vector<LieCase> make_cases() {
   const std::set<Seam> shared = spilled | std::set{Seam::kOutput};
   add("shares", keys(use_runs), shared).in_shares = true;
   add("shares_of_records", request_of_records(use_runs), shared).in_shares = true;
+  add("shares_as_text", as(keys(use_runs), FileFormat::kText, {}), spilled | lines).in_shares =
+      true;
+  add("shares_of_distinct", with_repeats(keys(use_rounds)), spilled | std::set{Seam::kRepeats})
+      .in_shares = true;
+  add("shares_of_frequent", with_counts(keys(use_runs), 3), spilled | counts).in_shares = true;
   add("shares_in_rounds", keys(use_rounds), shared).in_shares = true;
   add("shares_of_records_in_rounds", request_of_records(use_rounds), shared).in_shares = true;
   return cases;

@@ -23,26 +23,48 @@ class SharesCase {
   explicit SharesCase(const SortRequest& request)
       : request_(request),
         options_(options_for(request.format.type, request.budget)),
-        input_(folder_ / "in"),
-        output_(folder_ / "out") {
+        input_(folder_ / "in") {
     options_.key = request.format;
     options_.records = request.records;
     options_.parallel = request.threads;
+    options_.output_format = request.output_format;
+    options_.verify_encoding = request.verify_encoding;
+    options_.unique = request.unique;
+    options_.count = request.min_count.has_value();
+    options_.min_count = request.min_count;
+    has_own_files_ = request.unique || request.output_format;
+    for (std::uint32_t part = 0; part < (has_own_files_ ? kParts : 1); ++part) {
+      outputs_.push_back(folder_ / ("out" + std::to_string(part)));
+    }
     job_ = make_job(options_);
+    element_ = job_.element;
     job_.element = format_in_runs(job_.element);
     job_.resumable = true;
     io::test::write_file(input_, request.input);
-    io::test::write_file(output_, *request.old_output);
+    io::test::write_file(outputs_.front(), *request.old_output);
     std::filesystem::create_directory(folder_ / "dir");
   }
 
   void sort() {
     for (std::uint32_t share = 0; share < kShares; ++share) form(share);
     for (std::uint32_t part = 0; part < kParts; ++part) take(part);
-    (void)join_parts(output_, kParts);
+    if (has_own_files_) {
+      (void)join_own_parts("out", outputs_);
+    } else {
+      (void)join_parts(outputs_.front(), kParts);
+    }
   }
 
-  [[nodiscard]] Bytes output() const { return io::test::read_file(output_); }
+  // Of all parts that are there, one behind the other.
+  [[nodiscard]] Bytes output() const {
+    Bytes all;
+    for (const std::string& name : outputs_) {
+      if (!std::filesystem::exists(name)) continue;
+      const Bytes part = io::test::read_file(name);
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }
 
  private:
   // In a folder of this name the seams take files for temporary ones.
@@ -68,6 +90,9 @@ class SharesCase {
     reader.end_at(mine.end * element_bytes);
     Job job = job_;
     job.forms_share = true;
+    job.unique = job.counts = false;
+    job.min_count = 1;
+    job.output_form = {};
     const Machine machine =
         invented_machine(mine.elements() * element_bytes, request_.threads, kTiB);
     Meter meter;
@@ -81,7 +106,8 @@ class SharesCase {
     Machine machine =
         invented_machine(shares.elements() * shares.element_bytes(), request_.threads, kTiB);
     machine.resumed = {shares.runs(), shares.elements(), shares.block_elements()};
-    PartJob wanted{output_, {part, kParts}};
+    PartJob wanted{outputs_[has_own_files_ ? part : 0], {part, kParts}, element_};
+    wanted.has_own_file = has_own_files_;
     wanted.temporary_folders = {folder_ / "dir"};
     Job job = job_;
     job.part_elements = range_of_part(wanted, shares, 0).elements();
@@ -92,9 +118,11 @@ class SharesCase {
   const SortRequest& request_;
   Options options_;
   Job job_;
+  ElementFormat element_;
   io::test::TempFolder folder_;
   const std::string input_;
-  const std::string output_;
+  bool has_own_files_ = false;
+  std::vector<std::string> outputs_;  // one, or the files of all parts
 };
 
 }  // namespace

@@ -94,7 +94,7 @@ class ShareForming {
         folder_(without_slash(job.folder)),
         place_(io::place_of(folder_)),
         share_(share_of_manifest(job, plan.job.dtype, reader.position() / plan.element_bytes)),
-        proof_(plan.job.element, job.verify, &meter) {}
+        proof_(plan.job.element.as_keys(), job.verify, &meter) {}
 
   Outcome form(const EngineMaker& make_engine) {
     const std::uint64_t begin_ns = meter_.now_ns();

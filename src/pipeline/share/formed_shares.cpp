@@ -110,8 +110,8 @@ RunsOfShares::RunsOfShares(FormedShares& shares, const Plan& plan) {
     if (plan.job.element.records) options.records.emplace(*plan.job.element.records);
     options.persistent =
         io::PersistentStore{&folder.runs(), folder.runs_end(), manifest.store, manifest.next_run};
-    io::RunStore& store = stores_.emplace_back(std::vector<std::string>{folder.path()},
-                                               plan.element_bytes, options);
+    io::RunStore& store =
+        stores_.emplace_back(std::vector<std::string>{folder.path()}, plan.element_bytes, options);
     if (largest_ == nullptr || store.scratch_bytes() > largest_->scratch_bytes()) {
       largest_ = &store;
     }

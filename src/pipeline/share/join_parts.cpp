@@ -1,7 +1,9 @@
 #include "pipeline/share/join_parts.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,17 +19,18 @@ namespace gsort {
 namespace {
 
 using Records = std::map<std::uint32_t, PartRecord>;  // by part
+using Jobs = std::map<std::uint64_t, Records>;
 
-// Those of `parts` parts, by job.
-std::map<std::uint64_t, Records> records_beside(const io::OutputPlace& place, std::uint32_t parts) {
-  std::map<std::uint64_t, Records> jobs;
+// Adds those of `parts` parts beside an output; of own files, those of part `own`.
+void add_records_beside(const io::OutputPlace& place, std::uint32_t parts,
+                        std::optional<std::uint32_t> own, Jobs& jobs) {
   for (const std::string& name : io::names_with(place, record_prefix(place.name))) {
     const auto text = io::read_record(place, name);  // none: who joins them, too, removes it
     const auto record = text ? parse_part(*text) : std::nullopt;
     if (!record || record->parts != parts || record_name(place.name, *record) != name) continue;
+    if (record->has_own_file != own.has_value() || (own && record->part != *own)) continue;
     jobs[record->job].emplace(record->part, *record);
   }
-  return jobs;
 }
 
 Error cannot_join(const std::string& output, const std::string& reason, const std::string& hint) {
@@ -42,8 +45,9 @@ std::string missing_parts(const Records& records, std::uint32_t parts) {
   return numbers;
 }
 
-Records whole_job(const std::string& output, const io::OutputPlace& place, std::uint32_t parts) {
-  const auto jobs = records_beside(place, parts);
+// `place` is that of one of the outputs, for messages.
+Records whole_job(const std::string& output, const io::OutputPlace& place, std::uint32_t parts,
+                  const Jobs& jobs) {
   const Records* whole = nullptr;
   const Records* most = nullptr;
   for (const auto& [job, records] : jobs) {
@@ -67,26 +71,44 @@ Records whole_job(const std::string& output, const io::OutputPlace& place, std::
                     "run their --take again");
 }
 
+Error wrong_part(std::uint32_t part, const char* reason) {
+  return Error(ErrorKind::kCorrupt, fmt::format("joining part {}", part), reason)
+      .hint("take all parts again");
+}
+
+// Where the part's elements are in the output.
+ProofSummary summary_of(const PartRecord& record, std::uint64_t begin) {
+  ProofSummary summary;
+  summary.enabled = record.verified;
+  summary.output = record.output;
+  summary.repeats = record.repeats;
+  const std::uint64_t end = begin + record.output.count;
+  if (begin < end) summary.stretches[begin] = {end, record.first, record.last};
+  return summary;
+}
+
 // Throws where the parts are not, together, all elements of all shares in order.
 Fingerprint prove(const Records& records) {
   const PartRecord& any = records.begin()->second;
-  Proof proof({{KeyType::kU8, false, false}, {}}, any.verified);
+  Proof proof({{KeyType::kU8, false, false}, {}}, any.verified, nullptr,
+              any.is_distinct ? OrderKind::kStrict : OrderKind::kAscending);
   proof.add_input_of_before(any.input);
+  std::uint64_t begin = 0;   // of the next part, of all elements
+  std::uint64_t placed = 0;  // elements of the parts before
   for (const auto& [part, record] : records) {
-    if (record.input != any.input || record.elements != any.elements ||
-        record.file_bytes != any.file_bytes) {
-      throw Error(ErrorKind::kCorrupt, fmt::format("joining part {}", part),
-                  "it was made from other shares than part 0")
-          .hint("take all parts again");
+    const bool same_file = any.has_own_file || record.file_bytes == any.file_bytes;
+    if (record.input != any.input || record.elements != any.elements || !same_file ||
+        record.is_distinct != any.is_distinct) {
+      throw wrong_part(part, "it was made from other shares than part 0");
     }
-    ProofSummary summary;
-    summary.enabled = record.verified;
-    summary.output = record.output;
-    if (record.begin < record.end) {
-      summary.stretches[record.begin] = {record.end, record.first, record.last};
+    if (record.begin != begin || record.end < begin) {
+      throw wrong_part(part, "it does not begin where the part before it ends");
     }
-    proof.add_share(summary);
+    proof.add_share(summary_of(record, placed));
+    begin = record.end;
+    placed += record.output.count;
   }
+  if (begin != any.elements) throw wrong_part(any.parts - 1, "it does not end where the shares do");
   proof.finish();
   return proof.output();
 }
@@ -126,8 +148,24 @@ void remove_others(const io::OutputPlace& place) {
   }
 }
 
-PartRecord join_now(const std::string& output, const io::OutputPlace& place, std::uint32_t parts) {
-  const Records records = whole_job(output, place, parts);
+// Hidden files of own files with other numbers in their names, where there were more parts before.
+void remove_other_numbers(const std::string& output) {
+  constexpr std::string_view kNumber = "{}";
+  const io::OutputPlace place = io::place_of(output);
+  const std::size_t at = place.name.find(kNumber);
+  if (at == place.name.npos) return;
+  const std::string before = fmt::format(".{}", place.name.substr(0, at));
+  const std::string behind = fmt::format("{}.gsort-part", place.name.substr(at + kNumber.size()));
+  for (const std::string& name : io::names_with(place, before)) {
+    const std::size_t end = name.find_first_not_of("0123456789", before.size());
+    if (end == name.npos || end == before.size()) continue;
+    if (name.substr(end).starts_with(behind)) io::remove_beside(place, name);
+  }
+}
+
+PartRecord join_now(const std::string& output, const io::OutputPlace& place, std::uint32_t parts,
+                    const Jobs& jobs) {
+  const Records records = whole_job(output, place, parts, jobs);
   PartRecord joined = records.begin()->second;
   joined.part = 0;
   joined.begin = 0;
@@ -147,25 +185,116 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
   return joined;
 }
 
+// Of an own file: whether an earlier call has put it in place.
+bool is_in_place(const io::OutputPlace& place, const PartRecord& record) {
+  return joined_before(place, record.parts) == record;
+}
+
+void put_own_in_place(const std::string& output, const io::OutputPlace& place,
+                      const PartRecord& record) {
+  const std::string name = shared_name(place.name, record.job);
+  const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
+  io::write_record(place, joined_name(place.name), encode_part(record));
+  if (file.exists() && file.put_in_place()) return;
+  if (is_in_place(place, record)) return;  // another process was faster
+  throw cannot_join(output, name + " is missing",
+                    fmt::format("run --take={}/{} again", record.part, record.parts));
+}
+
+// All that is wrong is found before the first file gets its name.
+Records join_own_now(const std::string& outputs, const std::vector<io::OutputPlace>& places,
+                     const Jobs& jobs) {
+  const auto parts = static_cast<std::uint32_t>(places.size());
+  Records records = whole_job(outputs, places.front(), parts, jobs);
+  (void)prove(records);
+  std::vector<std::uint32_t> hidden;
+  for (const auto& [part, record] : records) {
+    const io::OutputPlace& place = places[part];
+    if (is_in_place(place, record)) continue;
+    const io::SharedFile file(place, shared_name(place.name, record.job),
+                              io::SharedFile::Access::kLook);
+    if (file.exists() && record.file_number == file.number() && file.bytes() == record.file_bytes) {
+      hidden.push_back(part);
+      continue;
+    }
+    if (is_in_place(place, record)) continue;  // by now
+    throw cannot_join(outputs, fmt::format("part {} is another file, or missing", part),
+                      fmt::format("run --take={}/{} again", part, parts));
+  }
+  for (const std::uint32_t part : hidden) put_own_in_place(outputs, places[part], records[part]);
+  return records;
+}
+
+// All of a job that was joined before, as its records say; none where one is missing, or there are
+// parts of another job.
+std::optional<Records> all_joined_before(const std::vector<io::OutputPlace>& places,
+                                         const Jobs& jobs) {
+  Records records;
+  for (std::uint32_t part = 0; part < places.size(); ++part) {
+    const auto joined = joined_before(places[part], static_cast<std::uint32_t>(places.size()));
+    if (!joined || !joined->has_own_file || joined->part != part) return std::nullopt;
+    records.emplace(part, *joined);
+  }
+  const std::uint64_t job = records.begin()->second.job;
+  const auto is_other = [job](const auto& of) { return of.second.job != job; };
+  if (std::ranges::any_of(records, is_other)) return std::nullopt;
+  if (jobs.size() > (jobs.contains(job) ? 1U : 0U)) return std::nullopt;
+  return records;
+}
+
+JoinedParts sum_of(const Records& records) {
+  JoinedParts sum;
+  for (const auto& [part, record] : records) {
+    sum.elements += record.output.count;
+    sum.bytes += record.file_bytes;
+    sum.fingerprint += record.output;
+    sum.verified = record.verified;
+  }
+  return sum;
+}
+
 }  // namespace
 
 bool is_joined(const io::OutputPlace& place, const PartRecord& part) {
   const auto joined = joined_before(place, part.parts);
   return joined && joined->job == part.job && joined->input == part.input &&
-         !is_written_since(place);
+         joined->has_own_file == part.has_own_file && !is_written_since(place);
 }
 
 JoinedParts join_parts(const std::string& output, std::uint32_t parts) {
   const io::OutputPlace place = io::place_of_output(output);
+  Jobs jobs;
+  add_records_beside(place, parts, std::nullopt, jobs);
   std::optional<PartRecord> joined;
   try {
-    joined = join_now(output, place, parts);
+    joined = join_now(output, place, parts, jobs);
   } catch (const Error&) {  // another process may have joined them, now or before
     joined = joined_before(place, parts);
-    if (!joined) throw;
+    if (!joined || joined->has_own_file) throw;
+    if (jobs.size() > (jobs.contains(joined->job) ? 1U : 0U)) throw;
   }
   remove_others(place);
   return {joined->elements, joined->file_bytes, joined->output, joined->verified};
+}
+
+JoinedParts join_own_parts(const std::string& output, const std::vector<std::string>& outputs) {
+  const auto parts = static_cast<std::uint32_t>(outputs.size());
+  std::vector<io::OutputPlace> places;
+  Jobs jobs;
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    places.push_back(io::place_of_output(outputs[part]));
+    add_records_beside(places.back(), parts, part, jobs);
+  }
+  std::optional<Records> joined;
+  try {
+    joined = join_own_now(output, places, jobs);
+  } catch (const Error&) {  // as above
+    joined = all_joined_before(places, jobs);
+    if (!joined) throw;
+  }
+  for (const io::OutputPlace& place : places) remove_others(place);
+  remove_other_numbers(output);
+  return sum_of(*joined);
 }
 
 }  // namespace gsort

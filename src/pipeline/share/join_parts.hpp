@@ -1,9 +1,10 @@
 // Joins the parts of an output: compares what the processes that wrote them have proven, and gives
-// the shared file its name.
+// the shared file its name, or each part's own file.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "element/fingerprint.hpp"
 #include "io/output/shared_file.hpp"
@@ -23,6 +24,10 @@ struct JoinedParts {
 // not belong together; Error(kCorrupt) where they are not all that the shares hold, or not in
 // order. The output is then as it was.
 JoinedParts join_parts(const std::string& output, std::uint32_t parts);
+
+// The same of parts in files of their own, in order; `output` is what messages call them. A call
+// that is killed may have put some in place: the next one does so with the others.
+JoinedParts join_own_parts(const std::string& output, const std::vector<std::string>& outputs);
 
 // Whether the output is the joined parts of the job of `part` already, and was not written to
 // since.

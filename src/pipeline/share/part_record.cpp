@@ -41,10 +41,11 @@ std::string text_of(const Fingerprint& fingerprint) {
 
 std::string encode_part(const PartRecord& record) {
   std::string text =
-      fmt::format("{} 1 {} {} {} {} {} {} {} {} {} {} {} {} {} ", kMagic, record.job, record.part,
-                  record.parts, record.elements, record.file_bytes, record.file_number,
-                  record.verified ? 1 : 0, text_of(record.input), text_of(record.output),
-                  record.begin, record.end, digits_of(record.first), digits_of(record.last));
+      fmt::format("{} 2 {} {} {} {} {} {} {:d} {:d} {:d} {} {} {} {} {} {} {} ", kMagic, record.job,
+                  record.part, record.parts, record.elements, record.file_bytes, record.file_number,
+                  record.verified, record.has_own_file, record.is_distinct, text_of(record.input),
+                  text_of(record.output), text_of(record.repeats), record.begin, record.end,
+                  digits_of(record.first), digits_of(record.last));
   return text + fmt::format("{}\n", XXH3_64bits(text.data(), text.size()));
 }
 
@@ -54,15 +55,21 @@ std::optional<PartRecord> parse_part(const std::string& text) {
   std::string magic;
   unsigned version = 0;
   unsigned verified = 0;
+  unsigned has_own_file = 0;
+  unsigned is_distinct = 0;
   std::string first;
   std::string last;
   std::uint64_t sum = 0;
   words >> magic >> version >> record.job >> record.part >> record.parts >> record.elements >>
-      record.file_bytes >> record.file_number >> verified >> record.input.count >>
-      record.input.first >> record.input.second >> record.output.count >> record.output.first >>
-      record.output.second >> record.begin >> record.end >> first >> last >> sum;
-  if (!words || magic != kMagic || version != 1) return std::nullopt;
+      record.file_bytes >> record.file_number >> verified >> has_own_file >> is_distinct;
+  for (Fingerprint* seen : {&record.input, &record.output, &record.repeats}) {
+    words >> seen->count >> seen->first >> seen->second;
+  }
+  words >> record.begin >> record.end >> first >> last >> sum;
+  if (!words || magic != kMagic || version != 2) return std::nullopt;
   record.verified = verified == 1;
+  record.has_own_file = has_own_file == 1;
+  record.is_distinct = is_distinct == 1;
   const auto first_key = key_of(first);
   const auto last_key = key_of(last);
   if (!first_key || !last_key) return std::nullopt;

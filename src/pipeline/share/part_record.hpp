@@ -1,10 +1,12 @@
 // PartRecord: what a process that has written a part of an output leaves beside it, for who joins
 // the parts: a line of text with a checksum. Also the names of the hidden files beside an output.
 //
-//   gsort-part 1 JOB PART PARTS ELEMENTS BYTES FILE VERIFIED INPUT OUTPUT BEGIN END FIRST LAST SUM
+//   gsort-part 2 JOB PART PARTS ELEMENTS BYTES FILE VERIFIED OWN DISTINCT INPUT OUTPUT REPEATS
+//   BEGIN END FIRST LAST SUM
 //
-// INPUT and OUTPUT are fingerprints, three numbers each; FIRST and LAST the normalised keys at the
-// ends of the part, in hexadecimal digits behind a dot; SUM is XXH3-64 of all before it.
+// It is one line. INPUT, OUTPUT and REPEATS are fingerprints, three numbers each; FIRST and LAST
+// the normalised keys at the ends of the part, in hexadecimal digits behind a dot; SUM is XXH3-64
+// of all before it.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +21,16 @@ struct PartRecord {
   std::uint64_t job = 0;  // the same for all parts of the same shares in the same form
   std::uint32_t part = 0;
   std::uint32_t parts = 1;
-  std::uint64_t elements = 0;     // of the whole output
-  std::uint64_t file_bytes = 0;   // the same
-  std::uint64_t file_number = 0;  // of the shared file, as long as that is there
+  std::uint64_t elements = 0;     // of all shares
+  std::uint64_t file_bytes = 0;   // of the file that all parts share, or of this part's own
+  std::uint64_t file_number = 0;  // of that file, as long as it is there
   bool verified = false;
-  Fingerprint input;  // of all shares
+  bool has_own_file = false;
+  bool is_distinct = false;  // of equal elements, one comes out
+  Fingerprint input;         // of all shares
   Fingerprint output;
-  std::uint64_t begin = 0;  // of the part's elements
+  Fingerprint repeats;      // of the part's elements, what did not come out
+  std::uint64_t begin = 0;  // of the part's elements, as of those of all shares in order
   std::uint64_t end = 0;
   std::string first;  // empty unless verified, or without elements
   std::string last;

@@ -21,11 +21,16 @@ std::uint64_t sum_of(const std::vector<std::uint64_t>& numbers, std::size_t firs
 PartRuns::PartRuns(const Plan& plan, RunViews runs, std::uint64_t scratch_bytes, OutputRange part)
     : plan_(plan), runs_(std::move(runs)), scratch_bytes_(scratch_bytes), part_(part) {}
 
-void PartRuns::cut() {
+void PartRuns::cut(Borders borders) {
   PartSplitter splitter(runs_, plan_.element_bytes, plan_.run.block_elements * plan_.element_bytes,
                         scratch_bytes_, plan_.job.element.cut_by_prefix(), plan_.run.fan_in);
-  begin_ = splitter.cuts_at(part_.begin);
-  end_ = splitter.cuts_at(part_.end);
+  const auto cuts_at = [&](std::uint64_t position) {
+    return borders == Borders::kExact ? splitter.cuts_at(position)
+                                      : splitter.cuts_behind_ties_at(position);
+  };
+  begin_ = cuts_at(part_.begin);
+  end_ = cuts_at(part_.end);
+  part_ = {sum_of(begin_, 0, begin_.size()), sum_of(end_, 0, end_.size())};
   std::size_t kept = 0;
   for (std::size_t run = 0; run < runs_.size(); ++run) {
     if (begin_[run] == end_[run]) continue;

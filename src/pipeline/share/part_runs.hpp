@@ -32,11 +32,16 @@ class PartRuns {
   // of them. Nothing is cut yet.
   PartRuns(const Plan& plan, RunViews runs, std::uint64_t scratch_bytes, OutputRange part);
 
-  // Cuts all runs at the borders of the part, and forgets those that give nothing to it. Memory is
-  // taken for no more blocks than a merge would have, and gone at the end.
-  // Throws: as PartSplitter::cuts_at.
-  void cut();
+  // Where a part's borders are.
+  enum class Borders : std::uint8_t { kExact, kBehindTies };
 
+  // Cuts all runs at the borders of the part, or behind the elements that tie with the last ones in
+  // front of these, and forgets the runs that give nothing to it. Memory is taken for no more
+  // blocks than a merge would have, and gone at the end. Throws: as PartSplitter::cuts_at.
+  void cut(Borders borders = Borders::kExact);
+
+  // The part, after cut() as it was cut.
+  [[nodiscard]] const OutputRange& range() const { return part_; }
   [[nodiscard]] std::size_t runs() const { return runs_.size(); }
   // How many elements each gives. Requires: cut().
   [[nodiscard]] std::vector<std::uint64_t> slices() const;
@@ -59,7 +64,7 @@ class PartRuns {
   const Plan& plan_;
   RunViews runs_;
   const std::uint64_t scratch_bytes_;
-  const OutputRange part_;
+  OutputRange part_;
   // Run i gives [begin_[i], end_[i]); empty until cut().
   std::vector<std::uint64_t> begin_;
   std::vector<std::uint64_t> end_;

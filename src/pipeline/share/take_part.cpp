@@ -1,6 +1,7 @@
 #include "pipeline/share/take_part.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include "pipeline/merge_runs.hpp"
 #include "pipeline/proof/proof.hpp"
 #include "pipeline/share/join_parts.hpp"
+#include "pipeline/share/part_output.hpp"
 #include "pipeline/share/part_record.hpp"
 #include "pipeline/share/part_runs.hpp"
 #include "plan/disk_space.hpp"
@@ -26,44 +28,33 @@
 namespace gsort {
 namespace {
 
-// Writes pieces to their places in the shared file.
-class SharedFileSink final : public PieceSink {
- public:
-  SharedFileSink(const io::SharedFile& file, std::uint64_t header_bytes,
-                 std::uint64_t element_bytes, Meter& meter)
-      : file_(file), header_bytes_(header_bytes), element_bytes_(element_bytes), meter_(meter) {}
-  void put(std::uint64_t position, ConstByteSpan elements) override {
-    Span span(&meter_, Stage::kWrite);
-    span.add_bytes(elements.size());
-    file_.write_at(header_bytes_ + position * element_bytes_, elements);
+std::uint64_t number_of_job(const FormedShares& shares, const PartJob& part, const Job& job,
+                            std::uint64_t header_bytes) {
+  std::string text = fmt::format("{} {} {} {}", shares.number(), part.part.of,
+                                 name_of(job.output_form.format), header_bytes);
+  if (part.has_own_file) {
+    text += fmt::format(" own {} {} {} {}", name_of(job.output_form.codec), job.unique, job.counts,
+                        job.min_count);
   }
-
- private:
-  const io::SharedFile& file_;
-  std::uint64_t header_bytes_;
-  std::uint64_t element_bytes_;
-  Meter& meter_;
-};
-
-std::uint64_t number_of_job(const FormedShares& shares, const ShareNumber& part,
-                            const OutputForm& form, std::uint64_t header_bytes) {
-  const std::string text =
-      fmt::format("{} {} {} {}", shares.number(), part.of, name_of(form.format), header_bytes);
   return XXH3_64bits(text.data(), text.size());
 }
 
-PartRecord record_of(const PartJob& job, const FormedShares& shares, const OutputForm& form,
+// Of an own file, its number and bytes are known when it is there, and of distinct elements where
+// the part begins and ends.
+PartRecord record_of(const PartJob& part, const FormedShares& shares, const Job& job,
                      std::uint64_t header_bytes) {
   PartRecord record;
-  record.job = number_of_job(shares, job.part, form, header_bytes);
-  record.part = job.part.number;
-  record.parts = job.part.of;
+  record.job = number_of_job(shares, part, job, header_bytes);
+  record.part = part.part.number;
+  record.parts = part.part.of;
   record.elements = shares.elements();
   record.file_bytes =
       checked_sum(header_bytes, checked_product(shares.elements(), shares.element_bytes()));
-  record.verified = job.verify;
+  record.verified = part.verify;
+  record.has_own_file = part.has_own_file;
+  record.is_distinct = job.unique;
   record.input = shares.input();
-  const OutputRange range = range_of_part(job, shares, header_bytes);
+  const OutputRange range = range_of_part(part, shares, header_bytes);
   record.begin = range.begin;
   record.end = range.end;
   return record;
@@ -84,13 +75,17 @@ std::uint64_t bytes_written(const io::OutputPlace& place, const PartRecord& reco
   return std::min(record.file_bytes, std::max(file.allocated_bytes(), in_parts));
 }
 
-// For what is missing of the whole output, since other parts may be written at the same time, and
-// for so many bytes of temporary runs.
+// For what is missing of the whole output, since other parts may be written at the same time, or of
+// an own file for that, and for so many bytes of temporary runs.
 void require_room(const io::OutputPlace& place, const PartRecord& record, const PartJob& job,
-                  std::uint64_t temporary_bytes) {
-  std::vector<io::SpaceNeed> needs{{std::span(&place.folder, 1),
-                                    record.file_bytes - bytes_written(place, record),
-                                    "the parts that are not written yet"}};
+                  const Plan& plan, std::uint64_t temporary_bytes) {
+  std::vector<io::SpaceNeed> needs;
+  if (job.has_own_file) {
+    needs.push_back({std::span(&place.folder, 1), plan.output.least_bytes, "the part"});
+  } else {
+    needs.push_back({std::span(&place.folder, 1), record.file_bytes - bytes_written(place, record),
+                     "the parts that are not written yet"});
+  }
   if (temporary_bytes > 0) {
     needs.push_back({job.temporary_folders, temporary_bytes, "temporary runs"});
   }
@@ -101,15 +96,21 @@ void require_room(const io::OutputPlace& place, const PartRecord& record, const 
 void take_proof(const Proof& proof, PartRecord& record) {
   const ProofSummary summary = proof.summary();
   record.output = summary.output;
-  if (record.begin == record.end) return;
+  record.repeats = summary.repeats;
+  // In an own file, elements begin at 0.
+  const std::uint64_t begin = record.has_own_file ? 0 : record.begin;
+  const std::uint64_t end = begin + record.output.count;
   const auto& stretches = summary.stretches;
-  const bool is_whole = stretches.size() == 1 && stretches.begin()->first == record.begin &&
-                        stretches.begin()->second.end == record.end;
-  if (!is_whole) {
+  const bool is_one_stretch = stretches.size() == 1 && stretches.begin()->first == begin &&
+                              stretches.begin()->second.end == end;
+  const bool is_all = record.output.count + record.repeats.count == record.end - record.begin &&
+                      (record.is_distinct || record.repeats.count == 0);
+  if (!is_all || !(is_one_stretch || (begin == end && stretches.empty()))) {
     throw Error(ErrorKind::kCorrupt, fmt::format("verifying part {}", record.part),
                 "elements of it are missing")
         .hint("run this --take again; if it fails again, form the shares again");
   }
+  if (begin == end) return;
   record.first = stretches.begin()->second.first;
   record.last = stretches.begin()->second.last;
 }
@@ -126,10 +127,18 @@ class PartMerging {
         shares_(shares, plan),
         part_(plan, views_of(shares_.runs()), shares_.store().scratch_bytes(), part) {}
 
-  // What temporary runs take. Cuts the runs if there will be some.
-  [[nodiscard]] std::uint64_t temporary_bytes() {
-    if (part_.runs() <= plan_.run.fan_in) return 0;
-    part_.cut();
+  // Cuts the runs where they are too many for one merge, or where a key must not be in two parts;
+  // the part is then another one than was asked for. Returns what temporary runs will take.
+  [[nodiscard]] std::uint64_t cut(PartRecord& record) {
+    if (plan_.job.unique) {
+      part_.cut(PartRuns::Borders::kBehindTies);
+    } else if (part_.runs() > plan_.run.fan_in) {
+      part_.cut();
+    } else {
+      return 0;
+    }
+    record.begin = part_.range().begin;
+    record.end = part_.range().end;
     return temporary_need(plan_, part_.slices());
   }
 
@@ -177,8 +186,15 @@ std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements) 
   return io::make_npy_header(job.dtype.value_or(io::npy_dtype_of(job.element.key)), elements);
 }
 
+std::vector<std::byte> header_of_part(const PartJob& part, const Job& job,
+                                      const FormedShares& shares) {
+  if (part.has_own_file) return {};  // the writer makes that of the part
+  return header_of_output(job, shares.elements());
+}
+
 OutputRange range_of_part(const PartJob& job, const FormedShares& shares,
                           std::uint64_t header_bytes) {
+  if (job.has_own_file) return share_of(shares.elements(), job.part);
   const auto border = [&](std::uint64_t number) {
     return part_border(shares.elements(), number, job.part.of, shares.element_bytes(),
                        header_bytes);
@@ -186,10 +202,10 @@ OutputRange range_of_part(const PartJob& job, const FormedShares& shares,
   return {border(job.part.number), border(std::uint64_t{job.part.number} + 1)};
 }
 
-bool is_taken(const PartJob& job, const FormedShares& shares, const OutputForm& form,
+bool is_taken(const PartJob& job, const FormedShares& shares, const Job& sort,
               std::uint64_t header_bytes) {
   const io::OutputPlace place = io::place_of_output(job.output);
-  const PartRecord wanted = record_of(job, shares, form, header_bytes);
+  const PartRecord wanted = record_of(job, shares, sort, header_bytes);
   if (is_joined(place, wanted)) return true;
   const auto text = io::read_record(place, record_name(place.name, wanted));
   const auto found = text ? parse_part(*text) : std::nullopt;
@@ -202,42 +218,40 @@ bool is_taken(const PartJob& job, const FormedShares& shares, const OutputForm& 
 Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_engine,
                   FormedShares& shares, Meter& meter) {
   const std::uint64_t begin_ns = meter.now_ns();
-  const std::vector<std::byte> header = header_of_output(plan.job, shares.elements());
-  PartRecord record = record_of(job, shares, plan.job.output_form, header.size());
+  const std::vector<std::byte> header = header_of_part(job, plan.job, shares);
+  PartRecord record = record_of(job, shares, plan.job, header.size());
   const io::OutputPlace place = io::place_of_output(job.output);
-  require_room(place, record, job, 0);
-  const std::uint64_t elements = record.end - record.begin;
-  meter.begin_phase(Phase::kMerge, elements_to_move(plan, elements) * plan.element_bytes, 0);
+  require_room(place, record, job, plan, 0);
+  const std::uint64_t to_move = elements_to_move(plan, record.end - record.begin);
+  meter.begin_phase(Phase::kMerge, to_move * plan.element_bytes, 0);
   std::optional<PartMerging> merging;
-  if (elements > 0) {
+  // A part of distinct elements begins where the one before it ends, also where it has none.
+  if (record.begin < record.end || (plan.job.unique && record.elements > 0)) {
     merging.emplace(job, plan, shares, OutputRange{record.begin, record.end}, meter);
-    if (const std::uint64_t temporary_bytes = merging->temporary_bytes(); temporary_bytes > 0) {
-      require_room(place, record, job, temporary_bytes);
-    }
+    const std::uint64_t temporary_bytes = merging->cut(record);
+    if (temporary_bytes > 0) require_room(place, record, job, plan, temporary_bytes);
   }
-  io::SharedFile file(place, shared_name(place.name, record.job), io::SharedFile::Access::kWrite);
-  file.grow_to(record.file_bytes);
-  record.file_number = file.number();
+  const std::unique_ptr<PartOutput> output =
+      job.has_own_file ? make_own_part(place, record, plan, {job.element, job.direct_io}, meter)
+                       : make_shared_part(place, record, plan, header, meter);
   Outcome outcome;
-  Proof proof(plan.job.element, job.verify, &meter);
-  SharedFileSink writing(file, header.size(), plan.element_bytes, meter);
-  ProvingSink proving(proof, writing);
-  if (record.part == 0 && !header.empty()) file.write_at(0, header);
-  if (merging) merging->merge(make_engine, proving, outcome);
+  Proof proof(job.element, job.verify, &meter,
+              plan.job.unique ? OrderKind::kStrict : OrderKind::kAscending);
+  PieceSink& sink = output->begin(record, proof);
+  if (merging) merging->merge(make_engine, sink, outcome);
+  output->end();
   take_proof(proof, record);
   meter.begin_phase(Phase::kSync, 0, 0);
-  const auto offset_of = [&](std::uint64_t element) {
-    return header.size() + element * plan.element_bytes;
-  };
-  const std::uint64_t begin = record.part == 0 ? 0 : offset_of(record.begin);
-  file.finish(begin, offset_of(record.end));
+  output->finish(record, outcome);
   io::write_record(place, record_name(place.name, record), encode_part(record));
   meter.end_phase();
   outcome.phases = meter.phases();
-  outcome.elements = outcome.output_elements = elements;
+  outcome.elements = record.end - record.begin;
+  outcome.output_elements = record.output.count;
   outcome.bytes = outcome.elements * plan.element_bytes;
   outcome.verified = job.verify;
   outcome.fingerprint = record.output;
+  outcome.fingerprint += record.repeats;
   outcome.total_seconds = static_cast<double>(meter.now_ns() - begin_ns) * 1e-9;
   outcome.peak_memory_bytes = io::peak_resident_bytes();
   return outcome;

@@ -1,5 +1,6 @@
 // Takes a part of the output from the folders in which the runs of all shares are: merges the runs
-// in one range of the output, and writes that to its place in a file that all parts share.
+// in one range of the output, and writes that to its place in a file that all parts share, or into
+// a file of its own (part_output.hpp).
 //
 // Runs that are too many for one merge are merged in rounds first (part_runs.hpp).
 //
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/meter.hpp"
+#include "element/element.hpp"
 #include "pipeline/share/formed_shares.hpp"
 #include "pipeline/share/share_range.hpp"
 #include "pipeline/sort_job.hpp"
@@ -24,7 +26,9 @@ namespace gsort {
 struct PartJob {
   std::string output;
   ShareNumber part;
+  ElementFormat element;  // as it comes out and is proven; in runs, it is of format_in_runs()
   bool verify = true;
+  bool has_own_file = false;  // `output` is that of this part alone
   // For runs that are merged before the last merge, where there are too many.
   std::vector<std::string> temporary_folders = {};
   io::DirectIo direct_io = io::DirectIo::kAuto;
@@ -32,14 +36,19 @@ struct PartJob {
 };
 
 // Whether the part has been taken, or its job joined. Changes nothing.
-[[nodiscard]] bool is_taken(const PartJob& job, const FormedShares& shares, const OutputForm& form,
+[[nodiscard]] bool is_taken(const PartJob& part, const FormedShares& shares, const Job& job,
                             std::uint64_t header_bytes);
 
 // The header of the output: of the array that it is, or nothing.
 [[nodiscard]] std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements);
 
-// The elements of a part. Requires: the output's form is plain.
-[[nodiscard]] OutputRange range_of_part(const PartJob& job, const FormedShares& shares,
+// What of it is known in advance for this part: nothing of a file of its own.
+[[nodiscard]] std::vector<std::byte> header_of_part(const PartJob& part, const Job& job,
+                                                    const FormedShares& shares);
+
+// The elements of a part, as of those of all shares in order; of distinct ones about these.
+// Requires: the output's form is plain, or the part has a file of its own.
+[[nodiscard]] OutputRange range_of_part(const PartJob& part, const FormedShares& shares,
                                         std::uint64_t header_bytes);
 
 // Requires: the plan is for all elements as runs that are there already, with the part's elements.

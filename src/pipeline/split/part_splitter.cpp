@@ -69,6 +69,50 @@ std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
   return low_;
 }
 
+std::vector<std::uint64_t> PartSplitter::cuts_behind_ties_at(std::uint64_t position) {
+  if (position <= sum_of(low_)) return low_;  // the last ones were moved as far
+  std::uint64_t behind = 0;
+  (void)cuts_at(position);
+  for (std::size_t run = 0; run < runs_.runs(); ++run) behind += runs_.elements(run) - low_[run];
+  if (behind == 0) return low_;
+  const std::optional<RecordOrder>& records = runs_.records();
+  if (records && !records->prefix_is_whole()) {
+    move_behind_records(*records);
+    return low_;
+  }
+  std::uint64_t last = 0;
+  for (std::size_t run = 0; run < runs_.runs(); ++run) {
+    if (low_[run] > 0) last = std::max(last, runs_.value_at(run, low_[run] - 1));
+  }
+  for (std::size_t run = 0; run < runs_.runs(); ++run) {
+    low_[run] = runs_.count_up_to(run, last, low_[run], runs_.elements(run));
+  }
+  return low_;
+}
+
+void PartSplitter::move_behind_records(const RecordOrder& order) {
+  std::vector<std::byte> last;
+  for (std::size_t run = 0; run < runs_.runs(); ++run) {
+    if (low_[run] == 0) continue;
+    const std::byte* const record = runs_.element_at(run, low_[run] - 1);
+    if (!last.empty() && order.compare(record, last.data()) <= 0) continue;
+    last.assign(record, record + order.record_bytes());
+  }
+  for (std::size_t run = 0; run < runs_.runs(); ++run) {
+    std::uint64_t& begin = low_[run];
+    std::uint64_t end =
+        runs_.count_up_to(run, order.prefix_of(last.data()), begin, runs_.elements(run));
+    while (begin < end) {
+      const std::uint64_t probe = begin + (end - begin) / 2;
+      if (order.compare(runs_.element_at(run, probe), last.data()) <= 0) {
+        begin = probe + 1;
+      } else {
+        end = probe;
+      }
+    }
+  }
+}
+
 // Each probe knows a least and a most of every run; it decides as long as the position does not
 // fall between their sums.
 PartSplitter::Range PartSplitter::bracket_by_fences(std::uint64_t position, Range range) {

@@ -40,6 +40,11 @@ class PartSplitter {
   // are not in order.
   [[nodiscard]] std::vector<std::uint64_t> cuts_at(std::uint64_t position);
 
+  // The same, moved behind all elements whose keys are those of the last one in front of them, so
+  // that no key is on both sides. Requires: no other function was called before.
+  // Ensures: as cuts_at, but what the cuts add up to.
+  [[nodiscard]] std::vector<std::uint64_t> cuts_behind_ties_at(std::uint64_t position);
+
  private:
   struct Range {
     std::uint64_t low;
@@ -52,6 +57,8 @@ class PartSplitter {
   void narrow_by_guess(std::uint64_t position, Range& range);
   // The least value in the range up to which so many elements are expected.
   [[nodiscard]] std::uint64_t expected_at(double position, Range range) const;
+  // The cuts, behind all records with the keys of the last one in front of them.
+  void move_behind_records(const RecordOrder& order);
   // Counts the elements <= value, narrows by that, and returns their number.
   std::uint64_t narrow_at(std::uint64_t value, std::uint64_t position, Range& range);
   // counts[i]: the elements <= value of run i, which lie in [low[i], high[i]].

@@ -80,7 +80,7 @@ class RunCounter {
   std::uint64_t element_bytes_;
   std::uint64_t block_bytes_;
   std::vector<std::byte> memory_;
-  ByteSpan scratch_;  // of memory_; the blocks are behind it
+  ByteSpan scratch_;                // of memory_; the blocks are behind it
   std::vector<CachedBlock> cache_;  // runs have its places in turn
 };
 

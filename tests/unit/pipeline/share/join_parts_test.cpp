@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -26,19 +28,19 @@ class Joined : public testing::Test {
     file.write_at(0, bytes_of("aabbccdd"));
     for (std::uint32_t part : {0U, 1U}) {
       PartRecord& record = records_[part];
-      record = {kJob,
-                part,
-                2,
-                4,
-                8,
-                file.number(),
-                true,
-                {4, 30, 70},
-                {2, 10 + 10 * part, 35},
-                part == 0 ? 0U : 2U,
-                part == 0 ? 2U : 4U,
-                part == 0 ? "aa" : "cc",
-                part == 0 ? "bb" : "dd"};
+      record.job = kJob;
+      record.part = part;
+      record.parts = 2;
+      record.elements = 4;
+      record.file_bytes = 8;
+      record.file_number = file.number();
+      record.verified = true;
+      record.input = {4, 30, 70};
+      record.output = {2, 10 + 10 * part, 35};
+      record.begin = part == 0 ? 0 : 2;
+      record.end = part == 0 ? 2 : 4;
+      record.first = part == 0 ? "aa" : "cc";
+      record.last = part == 0 ? "bb" : "dd";
     }
   }
 
@@ -154,6 +156,127 @@ TEST_F(Joined, KnowsARecordByItsChecksum) {
     EXPECT_FALSE(parse_part(damaged)) << at;
     EXPECT_FALSE(parse_part(text.substr(0, at))) << at;
   }
+}
+
+// Three parts of six elements in files of their own, one of which repeats the one in front of it.
+class OwnParts : public testing::Test {
+ protected:
+  OwnParts() {
+    io::test::write_file(outputs_[0], bytes_of("old"));
+    const char* const texts[] = {"aabb", "cc", "ddee"};
+    const std::uint64_t borders[] = {0, 2, 4, 6};
+    const char* const firsts[] = {"aa", "cc", "dd"};
+    const char* const lasts[] = {"bb", "cc", "ee"};
+    for (std::uint32_t part = 0; part < 3; ++part) {
+      const io::OutputPlace place = io::place_of(outputs_[part]);
+      io::test::write_file(folder_ / shared_name(place.name, kJob), bytes_of(texts[part]));
+      const io::SharedFile file(place, shared_name(place.name, kJob),
+                                io::SharedFile::Access::kLook);
+      PartRecord& record = records_[part];
+      record.job = kJob;
+      record.part = part;
+      record.parts = 3;
+      record.elements = 6;
+      record.file_bytes = file.bytes();
+      record.file_number = file.number();
+      record.verified = record.has_own_file = record.is_distinct = true;
+      record.input = {6, 60, 90};
+      record.output = {part == 1 ? 1U : 2U, 10 + 10 * part - (part == 1 ? 4U : 0U), 30};
+      if (part == 1) record.output.second -= 3;
+      if (part == 1) record.repeats = {1, 4, 3};
+      record.begin = borders[part];
+      record.end = borders[part + 1];
+      record.first = firsts[part];
+      record.last = lasts[part];
+    }
+  }
+
+  void leave_records() const {
+    for (const PartRecord& record : records_) {
+      const io::OutputPlace place = io::place_of(outputs_[record.part]);
+      io::write_record(place, record_name(place.name, record), encode_part(record));
+    }
+  }
+
+  JoinedParts join() { return join_own_parts("out", outputs_); }
+
+  [[nodiscard]] std::string written() const {
+    std::string all;
+    for (const std::string& output : outputs_) {
+      if (!std::filesystem::exists(output)) continue;
+      const auto part = read_file(output);
+      all.append(reinterpret_cast<const char*>(part.data()), part.size());
+    }
+    return all;
+  }
+
+  // The error for the records with this change in that of part 1; the outputs must be as they were.
+  void expect_error(ErrorKind kind, const std::function<void(PartRecord&)>& change) {
+    const PartRecord whole = records_[1];
+    change(records_[1]);
+    leave_records();
+    EXPECT_EQ(io::test::error_of([&] { (void)join(); }).kind(), kind);
+    EXPECT_EQ(written(), "old");
+    records_[1] = whole;
+  }
+
+  static constexpr std::uint64_t kJob = 78;
+  io::test::TempFolder folder_;
+  const std::vector<std::string> outputs_ = {folder_ / "out0", folder_ / "out1", folder_ / "out2"};
+  PartRecord records_[3];
+};
+
+TEST_F(OwnParts, GetTheirNamesTogether) {
+  leave_records();
+  const JoinedParts joined = join();
+  EXPECT_EQ(joined.elements, 5U);
+  EXPECT_EQ(joined.bytes, 10U);
+  EXPECT_EQ(written(), "aabbccddee");
+  EXPECT_EQ(folder_.entries().size(), 6U);  // each with its record
+}
+
+TEST_F(OwnParts, GetTheirNamesFromTheNextCallWhereOneWasKilled) {
+  leave_records();
+  // As a call leaves them that is killed behind the first file.
+  const io::OutputPlace place = io::place_of(outputs_[0]);
+  io::write_record(place, joined_name(place.name), encode_part(records_[0]));
+  std::filesystem::rename(folder_ / shared_name(place.name, kJob), outputs_[0]);
+  EXPECT_EQ(join().elements, 5U);
+  EXPECT_EQ(written(), "aabbccddee");
+  EXPECT_EQ(join().elements, 5U);  // nothing is left to do
+  EXPECT_EQ(folder_.entries().size(), 6U);
+}
+
+TEST_F(OwnParts, AreNotThereBeforeTwoOfThemAreProven) {
+  expect_error(ErrorKind::kCorrupt, [](PartRecord& record) { ++record.output.first; });
+  expect_error(ErrorKind::kCorrupt, [](PartRecord& record) { ++record.repeats.second; });
+  expect_error(ErrorKind::kCorrupt, [](PartRecord& record) { record.first = "bb"; });
+  expect_error(ErrorKind::kCorrupt, [](PartRecord& record) { record.last = "dd"; });
+  expect_error(ErrorKind::kCorrupt, [](PartRecord& record) { record.is_distinct = false; });
+  expect_error(ErrorKind::kCorrupt, [](PartRecord& record) { ++record.begin; });
+  expect_error(ErrorKind::kCorrupt, [](PartRecord& record) { --record.end; });
+  expect_error(ErrorKind::kCorrupt, [](PartRecord& record) { record.verified = false; });
+  expect_error(ErrorKind::kOutput, [](PartRecord& record) { ++record.file_number; });
+  expect_error(ErrorKind::kOutput, [](PartRecord& record) { ++record.file_bytes; });
+  expect_error(ErrorKind::kOutput, [](PartRecord& record) { record.job = kJob + 1; });
+}
+
+TEST_F(OwnParts, EndWhereTheSharesDo) {
+  for (PartRecord& record : records_) {
+    record.elements = 7;
+    record.input = {6, 60, 90};
+  }
+  leave_records();
+  EXPECT_EQ(io::test::error_of([&] { (void)join(); }).kind(), ErrorKind::kCorrupt);
+}
+
+TEST_F(OwnParts, AreNotTakenForThoseOfAnOlderJoin) {
+  leave_records();
+  (void)join();
+  ++records_[2].job;
+  const io::OutputPlace place = io::place_of(outputs_[2]);
+  io::write_record(place, record_name(place.name, records_[2]), encode_part(records_[2]));
+  EXPECT_TRUE(io::test::contains(io::test::error_of([&] { (void)join(); }).what(), "0, 1 of 3"));
 }
 
 }  // namespace

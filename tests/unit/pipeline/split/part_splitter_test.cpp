@@ -141,8 +141,9 @@ TYPED_TEST(PartSplitterOf, SplitsOneRunAndManyRuns) {
 
 TYPED_TEST(PartSplitterOf, SplitsWithFewerBlocksInMemoryThanRuns) {
   for (const std::size_t blocks : {1U, 2U, 5U}) {
-    StoredRuns<TypeParam>(made<TypeParam>({50, 1, 73, 0, 20, 33}, [](auto& r) { return r() % 40; }))
-        .expect_cuts(0, 1, blocks);
+    StoredRuns<TypeParam>(made<TypeParam>({50, 1, 73, 0, 20, 33}, [](auto& r) {
+      return r() % 40;
+    })).expect_cuts(0, 1, blocks);
   }
 }
 
