@@ -274,9 +274,12 @@ void Reader::Impl::end_at(std::uint64_t position_bytes) {
 
 void Reader::Impl::begin_at(std::uint64_t position_bytes) {
   const std::lock_guard lock(mutex_);
+  std::uint64_t end = 0;  // of the sources up to this one
+  for (std::size_t before = 0; before < current_; ++before) end += *sources_[before]->size();
   while (position_ < position_bytes) {
     Source& source = *sources_[current_];
-    const std::uint64_t bytes = std::min(*source.size(), position_bytes - position_);
+    end += *source.size();
+    const std::uint64_t bytes = std::min(end, position_bytes) - position_;
     source.skip(bytes);
     position_ += bytes;
     if (source.at_end()) ++current_;

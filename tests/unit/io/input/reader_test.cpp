@@ -339,19 +339,22 @@ TEST_P(ReaderOf, GoesFromOneStretchToTheNext) {
   const Bytes all = random_bytes(4 * 90'000);
   write_file(folder_ / "first", Bytes(all.begin(), all.begin() + 4 * 50'000));
   write_file(folder_ / "second", Bytes(all.begin() + 4 * 50'000, all.end()));
-  Reader reader({folder_ / "first", folder_ / "second"}, options(4));
-  constexpr std::pair<std::size_t, std::size_t> kStretches[] = {
-      {0, 0}, {7, 30'001}, {30'001, 30'002}, {49'999, 60'000}, {70'000, 90'000}};
-  for (const auto& [begin, end] : kStretches) {
-    reader.end_at(4 * end);
-    reader.begin_at(4 * begin);
-    EXPECT_EQ(reader.position(), 4 * begin);
-    const Bytes read = read_all(reader, 64 << 10, 2);  // each byte at its position
-    EXPECT_TRUE(reader.at_end());
-    ASSERT_EQ(read.size(), 4 * end);
-    EXPECT_TRUE(std::ranges::equal(std::span(read).subspan(4 * begin),
-                                   std::span(all).subspan(4 * begin, 4 * (end - begin))))
-        << begin;
+  using Stretches = std::vector<std::pair<std::size_t, std::size_t>>;
+  for (const Stretches& stretches :
+       {Stretches{{0, 0}, {7, 30'001}, {30'001, 30'002}, {49'999, 60'000}, {70'000, 90'000}},
+        Stretches{{0, 10'000}, {55'000, 60'000}}, Stretches{{3, 40'000}, {50'000, 50'001}}}) {
+    Reader reader({folder_ / "first", folder_ / "second"}, options(4));
+    for (const auto& [begin, end] : stretches) {
+      reader.end_at(4 * end);
+      reader.begin_at(4 * begin);
+      EXPECT_EQ(reader.position(), 4 * begin);
+      const Bytes read = read_all(reader, 64 << 10, 2);  // each byte at its position
+      EXPECT_TRUE(reader.at_end());
+      ASSERT_EQ(read.size(), 4 * end);
+      EXPECT_TRUE(std::ranges::equal(std::span(read).subspan(4 * begin),
+                                     std::span(all).subspan(4 * begin, 4 * (end - begin))))
+          << begin;
+    }
   }
 }
 
