@@ -30,8 +30,11 @@ std::vector<Found> found_in(const std::vector<std::vector<SeenFolder>>& seen) {
   for (std::size_t rank = 0; rank < seen.size(); ++rank) {
     for (const SeenFolder& folder : seen[rank]) {
       Found& found = by_name[{folder.name, folder.store}];
-      found.folder = folder;
-      found.viewers.push_back(rank);
+      if (found.viewers.empty()) found.folder = folder;
+      // Of inputs that are equal, each is taken for the one that the runs hold: by one of them.
+      const bool is_same_place = std::ranges::equal(found.folder.runs, folder.runs, {},
+                                                    &OutputRange::begin, &OutputRange::begin);
+      if (is_same_place) found.viewers.push_back(rank);
     }
   }
   std::vector<Found> all;

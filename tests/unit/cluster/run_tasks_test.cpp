@@ -73,6 +73,17 @@ TEST(RunTasks, TellFoldersOfOneNameApart) {
   EXPECT_EQ(pairs_of(tasks[0].to_form), (Pairs{{10, 15}}));
 }
 
+// Two processes read the same file, or equal ones: runs of it could be of either.
+TEST(RunTasks, UseRunsOfEqualInputsOnce) {
+  const auto tasks =
+      share_out({{0, 10}, {10, 20}}, true, {{{"a", 1, {{0, 4}}}}, {{"a", 1, {{10, 14}}}}});
+  EXPECT_EQ(names_of(tasks[0]), (std::vector<std::string>{"a"}));
+  EXPECT_EQ(tasks[0].folders[0].runs, (std::vector<std::uint64_t>{0}));
+  EXPECT_EQ(pairs_of(tasks[0].to_form), (Pairs{{4, 10}}));
+  EXPECT_TRUE(tasks[1].folders.empty());
+  EXPECT_EQ(pairs_of(tasks[1].to_form), (Pairs{{10, 20}}));
+}
+
 TEST(RunTasks, UseNoElementTwice) {
   // The host of b was away while others formed what it had.
   const auto tasks = share_out(all_read(2, 40), false,
