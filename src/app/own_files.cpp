@@ -138,7 +138,9 @@ void refuse_shared_reports(const FileNames& names, const Reporting& reports) {
   refuse_shared_report(names, "--stats", reports.stats);
   refuse_shared_report(names, "--trace", reports.trace);
   if (!reports.stats || !reports.trace) return;
-  if (*reports.stats == *reports.trace || io::same_file(*reports.stats, *reports.trace)) {
+  const std::string stats = name_of_output(*reports.stats);
+  const std::string trace = name_of_output(*reports.trace);
+  if (stats == trace || io::same_file(stats, trace)) {
     throw shared(fmt::format("--trace '{}'", *reports.trace), "the file of --stats",
                  kHintForReports);
   }
