@@ -148,7 +148,7 @@ SeenFolder KeptRuns::seen(const std::string& name, const io::ResumeFolder& folde
   return seen;
 }
 
-// The folder is one of several.
+// The folder is one of several, and another sort may be at work in it: nothing is locked yet.
 Error KeptRuns::refusal(const Error& error, bool is_committing) const {
   const std::string all = fmt::format("remove {}/{}*", dir_, kPrefix);
   return Error(error).hint(
@@ -157,7 +157,8 @@ Error KeptRuns::refusal(const Error& error, bool is_committing) const {
                 "if the output has replaced that input, the sort is complete: {}; otherwise "
                 "{} to start again, or name another folder",
                 all, all)
-          : fmt::format("{} to start again, or name another folder", all));
+          : fmt::format("if no other sort uses it, {} to start again, or name another folder",
+                        all));
 }
 
 Message KeptRuns::own_view() const {

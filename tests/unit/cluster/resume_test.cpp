@@ -407,7 +407,8 @@ TEST_F(ResumedOnCluster, RefusesAnotherSort) {
       EXPECT_FALSE(fs::exists(folder_ / "out"));
     }
   };
-  const std::string remove = "remove " + folder_ / "dir/gsort-*" + " to start again";
+  const std::string remove =
+      "if no other sort uses it, remove " + folder_ / "dir/gsort-*" + " to start again";
   expect_refused(options({"-ti32"}, input), "the saved sort differs: it was 'u32", remove.c_str());
   expect_refused(options({"-tu32", "--no-verify"}, input), "not verified", remove.c_str());
   {
