@@ -28,6 +28,7 @@
 #include "gpu/shares/peer_access.hpp"
 #include "gpu/shares/shares_sort.hpp"
 #include "io/system/memory.hpp"
+#include "support/engine_wrap.hpp"
 #include "support/invented.hpp"
 #include "support/sort_run.hpp"
 #include "support/sorted_copy.hpp"
@@ -166,47 +167,26 @@ TEST_P(EmulatedDevices, SortEachArrayByItself) {
 INSTANTIATE_TEST_SUITE_P(Counts, EmulatedDevices, testing::Values(1U, 2U, 3U, 4U));
 
 // A lane that takes its time to give its chunk away.
-class SlowedLane final : public ChunkLane {
+class SlowedLane final : public test::ForwardingChunkLane {
  public:
-  explicit SlowedLane(std::unique_ptr<ChunkLane> lane) : lane_(std::move(lane)) {}
-  void begin(ConstByteSpan sample) override { lane_->begin(sample); }
-  [[nodiscard]] ByteSpan acquire_block() override { return lane_->acquire_block(); }
-  void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override {
-    lane_->add(block, bytes, position);
-  }
-  void sort(KeyForm form) override { lane_->sort(form); }
+  using ForwardingChunkLane::ForwardingChunkLane;
   void emit(PieceSink& sink) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    lane_->emit(sink);
+    ForwardingChunkLane::emit(sink);
   }
-
- private:
-  std::unique_ptr<ChunkLane> lane_;
 };
 
 // The engine on two devices, of which the second one is slow.
-class HalfSlowedEngine final : public Engine {
+class HalfSlowedEngine final : public test::ForwardingEngine {
  public:
-  explicit HalfSlowedEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
-  [[nodiscard]] std::string_view name() const override { return engine_->name(); }
+  using ForwardingEngine::ForwardingEngine;
   [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
-    auto lanes = engine_->make_chunk_lanes();
+    auto lanes = ForwardingEngine::make_chunk_lanes();
     for (std::size_t lane = 1; lane < lanes.size(); lane += 2) {
       lanes[lane] = std::make_unique<SlowedLane>(std::move(lanes[lane]));
     }
     return lanes;
   }
-  [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
-      unsigned lanes, std::uint64_t part_elements) override {
-    return engine_->make_merge_lanes(lanes, part_elements);
-  }
-  [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
-      unsigned lanes, const ArrayShape& arrays) override {
-    return engine_->make_array_lanes(lanes, arrays);
-  }
-
- private:
-  std::unique_ptr<Engine> engine_;
 };
 
 // Chunks go to the device that is free, runs to the memory that there is.

@@ -21,6 +21,7 @@
 #include "gpu/cuda/cuda_resources.hpp"
 #include "gpu/shares/host_shares.hpp"
 #include "gpu/sort/host_array_sort.hpp"
+#include "support/engine_wrap.hpp"
 #include "support/stably_sorted.hpp"
 
 namespace gsort {
@@ -48,27 +49,17 @@ std::uint64_t after(std::uint64_t nth) {
 }
 
 // An engine that plans a fault when the merge begins.
-class FailingMerge final : public Engine {
+class FailingMerge final : public test::ForwardingEngine {
  public:
   FailingMerge(std::unique_ptr<Engine> engine, const gpu::CudaFault& fault)
-      : engine_(std::move(engine)), fault_(fault) {}
-
-  [[nodiscard]] std::string_view name() const override { return engine_->name(); }
-  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
-    return engine_->make_chunk_lanes();
-  }
+      : ForwardingEngine(std::move(engine)), fault_(fault) {}
   [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
       unsigned lanes, std::uint64_t part_elements) override {
     gpu::inject_cuda_fault(fault_);
-    return engine_->make_merge_lanes(lanes, part_elements);
-  }
-  [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
-      unsigned lanes, const ArrayShape& arrays) override {
-    return engine_->make_array_lanes(lanes, arrays);
+    return ForwardingEngine::make_merge_lanes(lanes, part_elements);
   }
 
  private:
-  std::unique_ptr<Engine> engine_;
   gpu::CudaFault fault_;
 };
 

@@ -53,27 +53,23 @@ class HookedSink final : public PieceSink, public BlockSink {
   PieceSink& next_;
 };
 
-class HookedChunkLane final : public ChunkLane {
+class HookedChunkLane final : public ForwardingChunkLane {
  public:
   HookedChunkLane(std::unique_ptr<ChunkLane> lane, SharedHooks& shared)
-      : lane_(std::move(lane)), shared_(shared) {}
-  void begin(ConstByteSpan sample) override { lane_->begin(sample); }
-  [[nodiscard]] ByteSpan acquire_block() override { return lane_->acquire_block(); }
+      : ForwardingChunkLane(std::move(lane)), shared_(shared) {}
   void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override {
     if (shared_.hooks.on_block && bytes > 0) {
       const std::scoped_lock lock(shared_.mutex);
       bytes = shared_.hooks.on_block(block, bytes);
     }
-    lane_->add(block, bytes, position);
+    ForwardingChunkLane::add(block, bytes, position);
   }
-  void sort(KeyForm form) override { lane_->sort(form); }
   void emit(PieceSink& sink) override {
     HookedSink hooked(shared_, false, sink);
-    lane_->emit(hooked);
+    ForwardingChunkLane::emit(hooked);
   }
 
  private:
-  std::unique_ptr<ChunkLane> lane_;
   SharedHooks& shared_;
 };
 
@@ -132,38 +128,27 @@ class HookedArrayLane final : public ArrayLane {
   Bytes sorted_;
 };
 
-class HookedEngine final : public Engine {
+class HookedEngine final : public ForwardingEngine {
  public:
   HookedEngine(std::unique_ptr<Engine> engine, std::size_t element_bytes, EngineHooks hooks)
-      : engine_(std::move(engine)), element_bytes_(element_bytes), shared_{std::move(hooks), {}} {}
-  [[nodiscard]] std::string_view name() const override { return engine_->name(); }
+      : ForwardingEngine(std::move(engine)),
+        element_bytes_(element_bytes),
+        shared_{std::move(hooks), {}} {}
   [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
-    std::vector<std::unique_ptr<ChunkLane>> lanes;
-    for (auto& lane : engine_->make_chunk_lanes()) {
-      lanes.push_back(std::make_unique<HookedChunkLane>(std::move(lane), shared_));
-    }
-    return lanes;
+    return wrapped<HookedChunkLane>(ForwardingEngine::make_chunk_lanes(), shared_);
   }
   [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
       unsigned count, std::uint64_t part_elements) override {
     if (shared_.hooks.before_merge) shared_.hooks.before_merge();
-    std::vector<std::unique_ptr<MergeLane>> lanes;
-    for (auto& lane : engine_->make_merge_lanes(count, part_elements)) {
-      lanes.push_back(std::make_unique<HookedMergeLane>(std::move(lane), element_bytes_, shared_));
-    }
-    return lanes;
+    return wrapped<HookedMergeLane>(ForwardingEngine::make_merge_lanes(count, part_elements),
+                                    element_bytes_, shared_);
   }
   [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
       unsigned count, const ArrayShape& arrays) override {
-    std::vector<std::unique_ptr<ArrayLane>> lanes;
-    for (auto& lane : engine_->make_array_lanes(count, arrays)) {
-      lanes.push_back(std::make_unique<HookedArrayLane>(std::move(lane), shared_));
-    }
-    return lanes;
+    return wrapped<HookedArrayLane>(ForwardingEngine::make_array_lanes(count, arrays), shared_);
   }
 
  private:
-  std::unique_ptr<Engine> engine_;
   std::size_t element_bytes_;
   SharedHooks shared_;
 };

@@ -1,18 +1,63 @@
-// Engines that do something on the side: what goes into their lanes and what comes out of them goes
-// through hooks, and a hook is called before the merge phase. For engines that lie, and for disks
-// that forget.
+// Engines that do something on the side. Of wrap_engine's, what goes into their lanes and what
+// comes out of them goes through hooks, and a hook is called before the merge phase: for engines
+// that lie, and for disks that forget. Others are made from the bases, which pass on every call.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/engine.hpp"
 #include "support/sorted_copy.hpp"
 
 namespace gsort::test {
+
+class ForwardingEngine : public Engine {
+ public:
+  explicit ForwardingEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  [[nodiscard]] std::string_view name() const override { return engine_->name(); }
+  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
+    return engine_->make_chunk_lanes();
+  }
+  [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
+      unsigned lanes, std::uint64_t part_elements) override {
+    return engine_->make_merge_lanes(lanes, part_elements);
+  }
+  [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
+      unsigned lanes, const ArrayShape& arrays) override {
+    return engine_->make_array_lanes(lanes, arrays);
+  }
+
+ private:
+  std::unique_ptr<Engine> engine_;
+};
+
+class ForwardingChunkLane : public ChunkLane {
+ public:
+  explicit ForwardingChunkLane(std::unique_ptr<ChunkLane> lane) : lane_(std::move(lane)) {}
+  void begin(ConstByteSpan sample) override { lane_->begin(sample); }
+  [[nodiscard]] ByteSpan acquire_block() override { return lane_->acquire_block(); }
+  void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override {
+    lane_->add(block, bytes, position);
+  }
+  void sort(KeyForm form) override { lane_->sort(form); }
+  void emit(PieceSink& sink) override { lane_->emit(sink); }
+
+ private:
+  std::unique_ptr<ChunkLane> lane_;
+};
+
+// Puts each of the lanes into a Wrapper that is made from it and `arguments`.
+template <class Wrapper, class Lane, class... Arguments>
+[[nodiscard]] std::vector<std::unique_ptr<Lane>> wrapped(std::vector<std::unique_ptr<Lane>> lanes,
+                                                         Arguments&... arguments) {
+  for (auto& lane : lanes) lane = std::make_unique<Wrapper>(std::move(lane), arguments...);
+  return lanes;
+}
 
 // Sorted elements, and where they are to be put.
 struct PutPiece {

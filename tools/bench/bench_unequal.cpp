@@ -24,6 +24,7 @@
 
 #include "base/units.hpp"
 #include "gpu/engine/gpu.hpp"
+#include "support/engine_wrap.hpp"
 #include "support/engines.hpp"
 #include "support/invented.hpp"
 #include "support/sort_run.hpp"
@@ -44,24 +45,20 @@ constexpr double kLeastShare = 0.9;
 constexpr const char* kGpuMemory = "48M";  // of each device
 constexpr unsigned kThreads = 4;
 
-class DelayedChunkLane final : public ChunkLane {
+class DelayedChunkLane final : public test::ForwardingChunkLane {
  public:
   DelayedChunkLane(std::unique_ptr<ChunkLane> lane, Delay delay)
-      : lane_(std::move(lane)), delay_(delay) {}
-  void begin(ConstByteSpan sample) override { lane_->begin(sample); }
-  [[nodiscard]] ByteSpan acquire_block() override { return lane_->acquire_block(); }
+      : ForwardingChunkLane(std::move(lane)), delay_(delay) {}
   void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override {
     keys_ += bytes / sizeof(std::uint32_t);
-    lane_->add(block, bytes, position);
+    ForwardingChunkLane::add(block, bytes, position);
   }
-  void sort(KeyForm form) override { lane_->sort(form); }
   void emit(PieceSink& sink) override {
     std::this_thread::sleep_for(keys_.exchange(0) * delay_);
-    lane_->emit(sink);
+    ForwardingChunkLane::emit(sink);
   }
 
  private:
-  std::unique_ptr<ChunkLane> lane_;
   Delay delay_;
   std::atomic<std::uint64_t> keys_{0};
 };
@@ -84,21 +81,16 @@ class DelayedMergeLane final : public MergeLane {
 };
 
 // The engine with lanes that are spread over devices in turn, each with a delay of its own.
-class DelayedEngine final : public Engine {
+class DelayedEngine final : public test::ForwardingEngine {
  public:
   DelayedEngine(std::unique_ptr<Engine> engine, std::vector<Delay> delays)
-      : engine_(std::move(engine)), delays_(std::move(delays)) {}
-  [[nodiscard]] std::string_view name() const override { return engine_->name(); }
+      : ForwardingEngine(std::move(engine)), delays_(std::move(delays)) {}
   [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
-    return delayed<DelayedChunkLane>(engine_->make_chunk_lanes());
+    return delayed<DelayedChunkLane>(ForwardingEngine::make_chunk_lanes());
   }
   [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
       unsigned lanes, std::uint64_t part_elements) override {
-    return delayed<DelayedMergeLane>(engine_->make_merge_lanes(lanes, part_elements));
-  }
-  [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
-      unsigned lanes, const ArrayShape& arrays) override {
-    return engine_->make_array_lanes(lanes, arrays);
+    return delayed<DelayedMergeLane>(ForwardingEngine::make_merge_lanes(lanes, part_elements));
   }
 
  private:
@@ -111,7 +103,6 @@ class DelayedEngine final : public Engine {
     return lanes;
   }
 
-  std::unique_ptr<Engine> engine_;
   std::vector<Delay> delays_;
 };
 

@@ -267,42 +267,26 @@ TEST(SortsOnDevices, FillChunksSideBySide) {
 
 // The thread that adds the first block is held until others have added more than the chunk has room
 // for: nobody waits for the end of a chunk before the next one is filled.
-class HoldingEngine final : public Engine {
+class HoldingEngine final : public test::ForwardingEngine {
  public:
   HoldingEngine(std::unique_ptr<Engine> engine, std::atomic<bool>& is_late)
-      : engine_(std::move(engine)), is_late_(is_late) {}
-  [[nodiscard]] std::string_view name() const override { return engine_->name(); }
+      : ForwardingEngine(std::move(engine)), is_late_(is_late) {}
   [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
-    std::vector<std::unique_ptr<ChunkLane>> lanes = engine_->make_chunk_lanes();
-    for (auto& lane : lanes) lane = std::make_unique<Lane>(*this, std::move(lane));
-    return lanes;
-  }
-  [[nodiscard]] std::vector<std::unique_ptr<MergeLane>> make_merge_lanes(
-      unsigned lanes, std::uint64_t part_elements) override {
-    return engine_->make_merge_lanes(lanes, part_elements);
-  }
-  [[nodiscard]] std::vector<std::unique_ptr<ArrayLane>> make_array_lanes(
-      unsigned lanes, const ArrayShape& arrays) override {
-    return engine_->make_array_lanes(lanes, arrays);
+    return test::wrapped<Lane>(ForwardingEngine::make_chunk_lanes(), *this);
   }
 
  private:
-  class Lane final : public ChunkLane {
+  class Lane final : public test::ForwardingChunkLane {
    public:
-    Lane(HoldingEngine& engine, std::unique_ptr<ChunkLane> lane)
-        : engine_(engine), lane_(std::move(lane)) {}
-    void begin(ConstByteSpan sample) override { lane_->begin(sample); }
-    [[nodiscard]] ByteSpan acquire_block() override { return lane_->acquire_block(); }
+    Lane(std::unique_ptr<ChunkLane> lane, HoldingEngine& engine)
+        : ForwardingChunkLane(std::move(lane)), engine_(engine) {}
     void add(ByteSpan block, std::size_t bytes, std::uint64_t position) override {
       if (bytes > 0) engine_.hold_the_first();
-      lane_->add(block, bytes, position);
+      ForwardingChunkLane::add(block, bytes, position);
     }
-    void sort(KeyForm form) override { lane_->sort(form); }
-    void emit(PieceSink& sink) override { lane_->emit(sink); }
 
    private:
     HoldingEngine& engine_;
-    std::unique_ptr<ChunkLane> lane_;
   };
 
   void hold_the_first() {
@@ -315,7 +299,6 @@ class HoldingEngine final : public Engine {
     if (!changed_.wait_for(lock, std::chrono::seconds(20), others_went_on)) is_late_ = true;
   }
 
-  std::unique_ptr<Engine> engine_;
   std::atomic<bool>& is_late_;
   std::mutex mutex_;
   std::condition_variable changed_;
