@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "devices.hpp"
 #include "gpu/engine/gpu.hpp"
+#include "support/error_of.hpp"
 #include "support/invented.hpp"
 
 namespace gsort {
@@ -26,12 +27,8 @@ TEST(FoundDevice, ThatIsNamedTwiceIsTwoWithHalfOfTheMemory) {
 }
 
 TEST(FoundDevice, ThatIsNotThereIsAnErrorThatListsThoseThatAre) {
-  try {
-    (void)gpu::find_devices({0, 4});
-    FAIL() << "there are four devices";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "--device 4: there is no such device\n  devices 0 to 3 are there");
-  }
+  const Error error = test::error_of([&] { (void)gpu::find_devices({0, 4}); });
+  EXPECT_STREQ(error.what(), "--device 4: there is no such device\n  devices 0 to 3 are there");
 }
 
 // As CUDA_VISIBLE_DEVICES does.
@@ -51,14 +48,10 @@ class HiddenDevices {
 
 TEST(FoundDevice, ThatIsHiddenIsAnErrorThatSaysWhatHidesIt) {
   const HiddenDevices hidden("3", 1);
-  try {
-    (void)gpu::find_devices({0, 1});
-    FAIL() << "one device is visible";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "--device 1: there is no such device\n"
-                 "  device 0 is the only one; CUDA_VISIBLE_DEVICES='3' may hide others");
-  }
+  const Error error = test::error_of([&] { (void)gpu::find_devices({0, 1}); });
+  EXPECT_STREQ(error.what(),
+               "--device 1: there is no such device\n"
+               "  device 0 is the only one; CUDA_VISIBLE_DEVICES='3' may hide others");
 }
 
 TEST(FoundDevice, IsNotFoundWhereAllAreHidden) {

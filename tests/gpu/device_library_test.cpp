@@ -12,6 +12,7 @@
 #include "device_memory.hpp"
 #include "library/device_bits.hpp"
 #include "library/device_segments.hpp"
+#include "support/error_of.hpp"
 
 namespace gsort {
 namespace {
@@ -337,13 +338,9 @@ TYPED_TEST(DeviceLibrary, SortsPairsOfSegmentsAndGivesTheirNumbers) {
 // No GPU is asked.
 TEST(DeviceLibraryErrors, NumbersThatAnIndexDoesNotHaveAreRefused) {
   const auto expect_refusal = [](const auto& call, const std::string& reason) {
-    try {
-      call();
-      ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-      EXPECT_NE(error.reason().find(reason), std::string::npos) << error.what();
-    }
+    const Error error = test::error_of(call);
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_NE(error.reason().find(reason), std::string::npos) << error.what();
   };
   constexpr std::uint64_t kTwoToThe31 = std::uint64_t{1} << 31;
   expect_refusal([] { (void)device_argsort_scratch_bytes<float, std::int32_t>(kTwoToThe31); },

@@ -11,6 +11,7 @@
 #include "device_memory.hpp"
 #include "distributions.hpp"
 #include "gpu/cuda/tuning.hpp"
+#include "support/error_of.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -193,17 +194,15 @@ TYPED_TEST(DeviceMerge, RefusesBadTwoArraysBeforeAnyLaunch) {
   const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
   const auto refused = [&](const TypeParam* a, const TypeParam* b, TypeParam* out, void* memory,
                            std::size_t memory_bytes, std::uint64_t b_count = 11000) {
-    try {
+    const Error error = test::error_of([&] {
       merge_arrays<TypeParam>({.a = a,
                                .a_count = 9000,
                                .b = b,
                                .b_count = b_count,
                                .output = out,
                                .scratch = {memory, memory_bytes}});
-    } catch (const Error& error) {
-      return error.kind() == ErrorKind::kUsage;
-    }
-    return false;
+    });
+    return error.kind() == ErrorKind::kUsage;
   };
   const TypeParam* const a = keys.get();
   EXPECT_TRUE(refused(nullptr, a, output.get(), scratch.get(), bytes));
@@ -257,16 +256,14 @@ TYPED_TEST(DeviceMerge, RefusesBadArgumentsBeforeAnyLaunch) {
   const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
   const auto refused = [&](const TypeParam* in, const std::uint64_t* table, TypeParam* out,
                            void* memory, std::size_t memory_bytes) {
-    try {
+    const Error error = test::error_of([&] {
       merge_slices<TypeParam>({.input = in,
                                .slice_counts = table,
                                .slice_count = 2,
                                .output = out,
                                .scratch = {memory, memory_bytes}});
-    } catch (const Error& error) {
-      return error.kind() == ErrorKind::kUsage;
-    }
-    return false;
+    });
+    return error.kind() == ErrorKind::kUsage;
   };
   EXPECT_TRUE(refused(nullptr, counts.data(), output.get(), scratch.get(), bytes));
   EXPECT_TRUE(refused(keys.get(), nullptr, output.get(), scratch.get(), bytes));

@@ -10,6 +10,7 @@
 #include "distributions.hpp"
 #include "element/record_text.hpp"
 #include "gpu/cuda/tuning.hpp"
+#include "support/error_of.hpp"
 #include "support/tuples.hpp"
 
 namespace gsort::gpu {
@@ -144,13 +145,11 @@ TYPED_TEST(DeviceSort, RefusesBadArgumentsBeforeAnyLaunch) {
   const DeviceArray<unsigned char> scratch(bytes, 256 - DeviceArray<char>::kGuard);
   const auto refused = [&](const TypeParam* input, TypeParam* output, void* memory,
                            std::size_t memory_bytes) {
-    try {
+    const Error error = test::error_of([&] {
       sort_keys<TypeParam>(
           {.input = input, .output = output, .count = count, .scratch = {memory, memory_bytes}});
-    } catch (const Error& error) {
-      return error.kind() == ErrorKind::kUsage;
-    }
-    return false;
+    });
+    return error.kind() == ErrorKind::kUsage;
   };
   EXPECT_TRUE(refused(nullptr, keys.get(), scratch.get(), bytes));
   EXPECT_TRUE(refused(keys.get(), nullptr, scratch.get(), bytes));

@@ -14,6 +14,7 @@
 #include "base/units.hpp"
 #include "device_memory.hpp"
 #include "gpu/engine/gpu.hpp"
+#include "support/error_of.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -58,13 +59,10 @@ TEST_F(DeviceTierOnTheCard, GivesBackWhatItWasGivenToManyThreads) {
 }
 
 TEST_F(DeviceTierOnTheCard, IsRefusedWhereTheDeviceHasNotSoMuch) {
-  try {
-    (void)make_device_tier(first_device(), std::uint64_t{1} << 50);
-    FAIL() << "a pebibyte of device memory";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kResource) << error.what();
-    EXPECT_NE(std::string(error.what()).find("are free"), std::string::npos) << error.what();
-  }
+  const Error error =
+      test::error_of([&] { (void)make_device_tier(first_device(), std::uint64_t{1} << 50); });
+  EXPECT_EQ(error.kind(), ErrorKind::kResource) << error.what();
+  EXPECT_NE(std::string(error.what()).find("are free"), std::string::npos) << error.what();
   EXPECT_NE(make_device_tier(first_device(), kMiB), nullptr) << "the refusal has left something";
 }
 

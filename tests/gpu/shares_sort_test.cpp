@@ -13,6 +13,7 @@
 #include "gpu/shares/host_shares.hpp"
 #include "library/device_shares.hpp"
 #include "share_memory.hpp"
+#include "support/error_of.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -248,13 +249,9 @@ TEST_F(DeviceShares, RefuseWhatCannotBe) {
 // The shares, the keys and the scratch memory of each: nothing may lie in two of them.
 TEST_F(DeviceShares, RefuseMemoryThatOverlapsBeforeAnythingIsDone) {
   const auto expect_overlap = [](const auto& call) {
-    try {
-      call();
-      ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-      EXPECT_NE(std::string(error.what()).find("overlap"), std::string::npos) << error.what();
-    }
+    const Error error = test::error_of(call);
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_NE(std::string(error.what()).find("overlap"), std::string::npos) << error.what();
   };
   const auto keys = keys_of<std::uint32_t>(1'800, 0, 1);
   const Shared<std::uint32_t> shared(keys, {900, 900});

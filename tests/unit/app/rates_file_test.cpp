@@ -133,12 +133,8 @@ TEST_F(KeptRates, AreInFoldersOfTheUserAlone) {
 TEST_F(KeptRates, CannotBeKeptUnderAFile) {
   io::test::write_file(folder_ / "cache", {});
   EXPECT_EQ(file().read(problem_), Rates{});
-  try {
-    file().write({0.5e9, {}, {}});
-    FAIL() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find(folder_ / "cache"), std::string::npos) << error.what();
-  }
+  const Error error = test::error_of([&] { file().write({0.5e9, {}, {}}); });
+  EXPECT_NE(std::string(error.what()).find(folder_ / "cache"), std::string::npos) << error.what();
 }
 
 TEST(RatesFile, IsUnderTheFirstAbsoluteName) {

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/rate_window.hpp"
+#include "support/error_of.hpp"
 
 namespace gsort {
 namespace {
@@ -273,12 +274,8 @@ TEST(Meter, EndsTheWorkWithTheNextSpanWhenToldToStop) {
   Meter meter;
   const Span before(&meter, Stage::kSort);
   meter.request_stop();
-  try {
-    const Span after(&meter, Stage::kWrite);
-    FAIL() << "the span began";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kStopped);
-  }
+  const Error error = test::error_of([&] { const Span after(&meter, Stage::kWrite); });
+  EXPECT_EQ(error.kind(), ErrorKind::kStopped);
   EXPECT_EQ(meter.totals()[Stage::kWrite], StageTotals{});
 }
 

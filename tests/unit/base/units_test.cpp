@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/error_of.hpp"
 
 namespace gsort {
 namespace {
@@ -38,13 +39,9 @@ TEST(ParseSize, ReadsPercentagesOfTheWhole) {
 class ParseSizeRefuses : public testing::TestWithParam<const char*> {};
 
 TEST_P(ParseSizeRefuses, WithAUsageErrorThatNamesOptionAndText) {
-  try {
-    const std::uint64_t bytes = parse_size(GetParam(), kGiB, "-S");
-    FAIL() << "was read as " << bytes;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_EQ(error.operation(), std::string("-S '") + GetParam() + "'");
-  }
+  const Error error = test::error_of([&] { (void)parse_size(GetParam(), kGiB, "-S"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_EQ(error.operation(), std::string("-S '") + GetParam() + "'");
 }
 
 INSTANTIATE_TEST_SUITE_P(BareNumbers, ParseSizeRefuses, testing::Values("0", "512", "1.5"));
@@ -67,13 +64,9 @@ TEST(ParseSize, RefusesPercentagesOfNothing) {
 }
 
 TEST(ParseSize, SaysHowToWriteABareNumber) {
-  try {
-    (void)parse_size("512", 0, "-S");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(error.hint().find("512M"), std::string::npos) << error.what();
-    EXPECT_NE(error.hint().find("512B"), std::string::npos) << error.what();
-  }
+  const Error error = test::error_of([&] { (void)parse_size("512", 0, "-S"); });
+  EXPECT_NE(error.hint().find("512M"), std::string::npos) << error.what();
+  EXPECT_NE(error.hint().find("512B"), std::string::npos) << error.what();
 }
 
 TEST(FormatBytes, KeepsThreeSignificantDigits) {

@@ -9,6 +9,7 @@
 #include "plan/disk_space.hpp"
 #include "plan/make_plan.hpp"
 #include "plan/rates.hpp"
+#include "support/error_of.hpp"
 #include "support/invented.hpp"
 
 namespace gsort::cluster {
@@ -128,15 +129,11 @@ TEST(Room, IsThatOfAllProcessesOfAHost) {
   std::vector<std::vector<RoomNeed>> more = needs;
   more[2].push_back({kOne, 100, 1});
   EXPECT_NO_THROW(require_room({"a", "a", "b"}, more));  // the same number, another host
-  try {
-    require_room({"a", "a", "a"}, more);
-    ADD_FAILURE() << "101 bytes where 100 are free";
-  } catch (const Error& error) {
-    const std::string text = error.what();
-    EXPECT_EQ(error.kind(), ErrorKind::kResource);
-    EXPECT_NE(text.find("making room for 3 processes on a: 101 B needed, 100 B free"), text.npos)
-        << text;
-  }
+  const Error error = gsort::test::error_of([&] { require_room({"a", "a", "a"}, more); });
+  const std::string text = error.what();
+  EXPECT_EQ(error.kind(), ErrorKind::kResource);
+  EXPECT_NE(text.find("making room for 3 processes on a: 101 B needed, 100 B free"), text.npos)
+      << text;
 }
 
 TEST(Room, IsNotCountedWhereFilesMayLieElsewhere) {
@@ -218,14 +215,12 @@ TEST(Room, IsThatOfTheOutputAndNotOfTheInput) {
 TEST(Room, IsTheResourceOfAHost) {
   const Machine machine = test::invented_machine(kGiB, 4, 16 * kGiB);
   for (const char* const memory : {"64G", "1M"}) {
-    try {
-      (void)plan_of_host(job_of_share({KeyType::kU64}, memory), machine, std::nullopt);
-      ADD_FAILURE() << "a plan with -S " << memory;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kResource);
-      EXPECT_NE(std::string(error.what()).find("-S"), std::string::npos);
-      EXPECT_FALSE(error.hint().empty());
-    }
+    SCOPED_TRACE(memory);
+    const Error error = gsort::test::error_of(
+        [&] { (void)plan_of_host(job_of_share({KeyType::kU64}, memory), machine, std::nullopt); });
+    EXPECT_EQ(error.kind(), ErrorKind::kResource);
+    EXPECT_NE(std::string(error.what()).find("-S"), std::string::npos);
+    EXPECT_FALSE(error.hint().empty());
   }
 }
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "support/engines.hpp"
+#include "support/error_of.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"
 
@@ -244,16 +245,13 @@ TEST_P(ChunksOfEngine, PassTheFailureOfASinkOnAndWakeThoseWhoWait) {
   const EngineShape shape = test::shape_for(format, 800'000, 4, 64 << 10);
   const Bytes raw = test::generated(format, Distribution::kUniform, 800'000);
   for (const std::uint64_t failing : {0U, 100'000U, 400'000U, 799'999U}) {
+    SCOPED_TRACE(failing);
     test::EngineUnderTest engine(GetParam(), shape);
     const auto lanes = engine->make_chunk_lanes();
     test::fill_lane(*lanes[0], shape, raw, test::even_sample(raw, 4));
     test::StreamSink sink(4, 0, failing);
-    try {
-      lanes[0]->emit(sink);
-      ADD_FAILURE() << "nothing was thrown at " << failing;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.reason(), test::StreamSink::kFailure);
-    }
+    const Error error = test::error_of([&] { lanes[0]->emit(sink); });
+    EXPECT_EQ(error.reason(), test::StreamSink::kFailure);
     EXPECT_TRUE(sink.was_abandoned());
   }
 }

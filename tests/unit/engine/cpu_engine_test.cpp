@@ -1,14 +1,13 @@
 // What only the CPU engine promises; the rest is in chunk_test.cpp and merge_test.cpp.
 #include "engine/cpu/cpu_engine.hpp"
 
-#include <functional>
-
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "engine/footprint.hpp"
 #include "io/system/memory.hpp"
 #include "support/engines.hpp"
+#include "support/error_of.hpp"
 
 namespace gsort {
 namespace {
@@ -17,22 +16,12 @@ EngineShape wide_shape() {
   return test::shape_for({KeyType::kU64, false, false}, 100'000);
 }
 
-ErrorKind kind_thrown(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.kind();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return ErrorKind::kCorrupt;
-}
-
 TEST(CpuEngine, RefusesKeysThatAreCounted) {
   for (const KeyType type : {KeyType::kU8, KeyType::kI8, KeyType::kU16, KeyType::kI16}) {
-    EXPECT_EQ(kind_thrown([&] {
+    EXPECT_EQ(test::error_of([&] {
                 (void)cpu::make_cpu_engine(test::shape_for({type, false, false}, 10), {})
                     ->make_chunk_lanes();
-              }),
+              }).kind(),
               ErrorKind::kUsage);
   }
 }
@@ -45,11 +34,11 @@ TEST(CpuEngine, RefusesMemoryThatIsTooSmallForItsChunkLanes) {
   const io::Arena memory(2 * need.arena_bytes(), "lanes");
   const auto enough = cpu::make_cpu_engine(shape, memory.bytes());
   EXPECT_EQ(enough->make_chunk_lanes().size(), 2U);
-  EXPECT_EQ(kind_thrown([&] {
+  EXPECT_EQ(test::error_of([&] {
               const auto engine =
                   cpu::make_cpu_engine(shape, memory.bytes().first(memory.size() - 1));
               (void)engine->make_chunk_lanes();
-            }),
+            }).kind(),
             ErrorKind::kUsage);
 }
 
@@ -58,7 +47,8 @@ TEST(CpuEngine, RefusesMemoryThatIsTooSmallForItsMergeLanes) {
   const io::Arena memory(3 * need, "lanes");
   const auto engine = cpu::make_cpu_engine(wide_shape(), memory.bytes());
   EXPECT_EQ(engine->make_merge_lanes(3, 5'000).size(), 3U);
-  EXPECT_EQ(kind_thrown([&] { (void)engine->make_merge_lanes(4, 5'000); }), ErrorKind::kUsage);
+  EXPECT_EQ(test::error_of([&] { (void)engine->make_merge_lanes(4, 5'000); }).kind(),
+            ErrorKind::kUsage);
 }
 
 TEST(CpuEngine, SaysItsName) {

@@ -8,6 +8,7 @@
 
 #include "engine/record_footprint.hpp"
 #include "support/engines.hpp"
+#include "support/error_of.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"
 #include "support/stably_sorted.hpp"
@@ -132,16 +133,13 @@ TEST_P(RecordsOfEngine, InAChunkPassTheFailureOfASinkOn) {
   const EngineShape shape = shape_of(format, 300'000);
   const Bytes raw = records_of(format, 300'000, 256);
   for (const std::uint64_t failing : {0U, 100'000U, 299'999U}) {
+    SCOPED_TRACE(failing);
     test::EngineUnderTest engine(GetParam(), shape);
     const auto lanes = engine->make_chunk_lanes();
     test::fill_lane(*lanes[0], shape, raw, test::even_sample(raw, format.bytes), 300'000);
     test::StreamSink sink(format.bytes, 0, failing);
-    try {
-      lanes[0]->emit(sink);
-      ADD_FAILURE() << "nothing was thrown at " << failing;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.reason(), test::StreamSink::kFailure);
-    }
+    const Error error = test::error_of([&] { lanes[0]->emit(sink); });
+    EXPECT_EQ(error.reason(), test::StreamSink::kFailure);
   }
 }
 

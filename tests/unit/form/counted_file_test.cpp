@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/checked.hpp"
+#include "support/error_of.hpp"
 
 namespace gsort::io {
 namespace {
@@ -38,14 +39,11 @@ TEST(SosdHeader, IsTheCountInLittleEndian) {
 TEST(SosdHeader, ThatIsCutShortIsAnErrorWithTheFilesName) {
   const std::vector<std::byte> header = make_sosd_header(1);
   for (std::size_t size = 0; size < header.size(); ++size) {
+    SCOPED_TRACE(size);
     Bytes bytes(ConstByteSpan(header).first(size));
-    try {
-      (void)read_sosd_header(bytes, "in");
-      ADD_FAILURE() << size;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kInput);
-      EXPECT_EQ(error.path(), "in");
-    }
+    const Error error = test::error_of([&] { (void)read_sosd_header(bytes, "in"); });
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_EQ(error.path(), "in");
   }
 }
 

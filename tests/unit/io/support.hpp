@@ -19,6 +19,7 @@
 #include "io/system/bytes.hpp"
 #include "io/system/memory.hpp"
 #include "io/system/sys.hpp"
+#include "support/error_of.hpp"
 
 namespace gsort::io::test {
 
@@ -99,17 +100,7 @@ class FaultScope {
   FaultScope& operator=(const FaultScope&) = delete;
 };
 
-// The Error that `act` throws; fails the test when it throws none.
-template <class Act>
-Error error_of(const Act& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return Error(ErrorKind::kUsage, "nothing", "was thrown");
-}
+using gsort::test::error_of;
 
 inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "library/sort_keys.hpp"
+#include "support/error_of.hpp"
 #include "support/typed_keys.hpp"
 
 namespace gsort {
@@ -34,15 +35,10 @@ TYPED_TEST(MergeKeys, EqualsStdSortOfBoth) {
 }
 
 std::string complaint(std::span<const int> a, std::span<const int> b, std::span<int> merged) {
-  try {
-    merge_keys<int>(a, b, merged);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_FALSE(error.hint().empty());
-    return error.reason();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
+  const Error error = test::error_of([&] { merge_keys<int>(a, b, merged); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_FALSE(error.hint().empty());
+  return error.reason();
 }
 
 TEST(MergeKeysErrors, RefuseAResultOfAnotherLength) {

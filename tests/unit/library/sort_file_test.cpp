@@ -53,14 +53,9 @@ TEST(SortFile, SpillsWhatDoesNotFit) {
 }
 
 ErrorKind kind_thrown(const Options& options) {
-  try {
-    static_cast<void>(sort_file(options));
-  } catch (const Error& error) {
-    EXPECT_FALSE(error.hint().empty());
-    return error.kind();
-  }
-  ADD_FAILURE() << "no error";
-  return ErrorKind::kCorrupt;
+  const Error error = test::error_of([&] { static_cast<void>(sort_file(options)); });
+  EXPECT_FALSE(error.hint().empty());
+  return error.kind();
 }
 
 TEST(SortFile, LeavesNoOutputWhenItFails) {

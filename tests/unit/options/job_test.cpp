@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "support/error_of.hpp"
 
 namespace gsort {
 namespace {
@@ -24,13 +25,9 @@ StoredArray rows_of(std::uint64_t elements) {
 }
 
 std::string complaint(const Options& options, const StoredArray& stored) {
-  try {
-    (void)make_job(options, stored);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    return error.what();
-  }
-  return "";
+  const Error error = test::error_of([&] { (void)make_job(options, stored); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  return error.what();
 }
 
 TEST(MakeJob, KnowsNoArrayLongerThanAnyFile) {
@@ -115,12 +112,8 @@ TEST(MakeJob, RefusesPositionsThatHaveNoRoom) {
   EXPECT_NE(complaint(options, {}).find("too long"), std::string::npos);
   options.records.reset();
   options.key.type = KeyType::kU8;
-  try {
-    (void)make_job(options, {}, kMostFileBytes);
-    FAIL() << "no such number of bytes can be counted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  }
+  const Error error = test::error_of([&] { (void)make_job(options, {}, kMostFileBytes); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
 }
 
 TEST(MakeJob, TakesTypeAndByteOrderOfAHeader) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/error_of.hpp"
 
 namespace gsort {
 namespace {
@@ -17,14 +18,10 @@ TEST(OptionValues, KnowEveryKeyType) {
 }
 
 TEST(OptionValues, NameTheTypesWhenOneIsUnknown) {
-  try {
-    static_cast<void>(parse_key_type("u33", "--type"));
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_EQ(std::string(error.what()),
-              "--type 'u33': is not a key type\n  the types are " + std::string(kKeyTypeNames));
-  }
+  const Error error = test::error_of([&] { static_cast<void>(parse_key_type("u33", "--type")); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_EQ(std::string(error.what()),
+            "--type 'u33': is not a key type\n  the types are " + std::string(kKeyTypeNames));
 }
 
 TEST(OptionValues, AcceptCountsWithinTheirBoundsOnly) {
@@ -70,12 +67,9 @@ TEST(OptionValues, RefuseAnEmptyName) {
 
 TEST(OptionValues, ListTheWordsWhenNoneFits) {
   EXPECT_EQ(parse_choice("blue", kColours, "--colour"), Colour::kBlue);
-  try {
-    static_cast<void>(parse_choice("Blue", kColours, "--colour"));
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.hint(), "the values are red, blue");
-  }
+  const Error error =
+      test::error_of([&] { static_cast<void>(parse_choice("Blue", kColours, "--colour")); });
+  EXPECT_EQ(error.hint(), "the values are red, blue");
 }
 
 }  // namespace

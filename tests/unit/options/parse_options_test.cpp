@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "options/option_spec.hpp"
 #include "options/options.hpp"
+#include "support/error_of.hpp"
 
 namespace gsort {
 namespace {
@@ -26,14 +27,9 @@ Options parse(const Strings& arguments, const Variables& variables = {}) {
 
 // The message of the usage error that the arguments must give.
 std::string complaint(const Strings& arguments, const Variables& variables = {}) {
-  try {
-    static_cast<void>(parse(arguments, variables));
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    return error.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
+  const Error error = test::error_of([&] { static_cast<void>(parse(arguments, variables)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  return error.what();
 }
 
 TEST(ParseOptions, GivesTheDefaultsForNothing) {

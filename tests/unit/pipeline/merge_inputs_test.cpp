@@ -209,14 +209,10 @@ TEST(MergeInputs, NamesTheRecordThatIsOutOfOrder) {
   for (const std::uint64_t at : {1U, 70'000U, 299'999U}) {
     MergeRequest damaged = request;
     std::fill_n(damaged.inputs[1].begin() + static_cast<std::ptrdiff_t>(40 * at), 40, std::byte{0});
-    try {
-      static_cast<void>(merge_in_folder(damaged));
-      FAIL() << "nothing was thrown";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kInput);
-      const std::string wanted = "in1: element " + format_count(at) + " is out of order";
-      EXPECT_NE(std::string(error.what()).find(wanted), std::string::npos) << error.what();
-    }
+    const Error error = test::error_of([&] { static_cast<void>(merge_in_folder(damaged)); });
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    const std::string wanted = "in1: element " + format_count(at) + " is out of order";
+    EXPECT_NE(std::string(error.what()).find(wanted), std::string::npos) << error.what();
   }
 }
 
@@ -225,16 +221,12 @@ TEST(MergeInputs, NamesTheInputAndTheElementThatIsOutOfOrder) {
   for (const std::uint64_t at : {1U, 70'000U, 299'999U}) {
     MergeRequest request{format, sorted_inputs(format, Distribution::kUniform, {1'000, 300'000})};
     std::fill_n(request.inputs[1].begin() + static_cast<std::ptrdiff_t>(8 * at), 8, std::byte{0});
-    try {
-      static_cast<void>(merge_in_folder(request));
-      FAIL() << "nothing was thrown";
-    } catch (const Error& error) {
-      const std::string text = error.what();
-      EXPECT_EQ(error.kind(), ErrorKind::kInput);
-      EXPECT_NE(text.find(" is out of order: 0 after "), std::string::npos) << text;
-      EXPECT_NE(text.find(" (wanted: ascending)\n"), std::string::npos) << text;
-      EXPECT_NE(text.find("in1: element "), std::string::npos) << text;
-    }
+    const Error error = test::error_of([&] { static_cast<void>(merge_in_folder(request)); });
+    const std::string text = error.what();
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_NE(text.find(" is out of order: 0 after "), std::string::npos) << text;
+    EXPECT_NE(text.find(" (wanted: ascending)\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("in1: element "), std::string::npos) << text;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/error_of.hpp"
 #include "support/invented.hpp"
 
 namespace gsort {
@@ -53,15 +54,13 @@ TEST(ChooseEngine, DoesAsAsked) {
 }
 
 TEST(ChooseEngine, RefusesCudaWithoutAGpuAndNamesTheReason) {
-  try {
+  const Error error = test::error_of([&] {
     (void)choose_engine(make_job(asking_for(EngineChoice::kCuda)),
                         test::invented_machine(kGiB, 4, 64 * kGiB));
-    FAIL() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kDevice);
-    EXPECT_NE(std::string(error.what()).find("invented without one"), std::string::npos);
-    EXPECT_FALSE(error.hint().empty());
-  }
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kDevice);
+  EXPECT_NE(std::string(error.what()).find("invented without one"), std::string::npos);
+  EXPECT_FALSE(error.hint().empty());
 }
 
 TEST(ChooseEngine, CountsNarrowKeysOnTheCpu) {

@@ -7,6 +7,7 @@
 #include "plan/budget.hpp"
 #include "plan/engine_choice.hpp"
 #include "plan/make_plan.hpp"
+#include "support/error_of.hpp"
 #include "support/invented.hpp"
 
 namespace gsort {
@@ -18,14 +19,9 @@ using test::options_for;
 constexpr std::uint64_t kTB = 1'000'000'000'000;
 
 ErrorKind refused(const Options& options, const Machine& machine) {
-  try {
-    (void)test::plan_of(options, machine);
-  } catch (const Error& error) {
-    EXPECT_FALSE(error.hint().empty() && error.kind() == ErrorKind::kResource) << error.what();
-    return error.kind();
-  }
-  ADD_FAILURE() << "the plan was not refused";
-  return ErrorKind::kCorrupt;
+  const Error error = test::error_of([&] { (void)test::plan_of(options, machine); });
+  EXPECT_FALSE(error.hint().empty() && error.kind() == ErrorKind::kResource) << error.what();
+  return error.kind();
 }
 
 TEST(MakePlan, IsSoundForEverySizeMemoryAndMachine) {
@@ -77,12 +73,10 @@ TEST(MakePlan, OfMoreThanAnyDiskHoldsEndsAtOnce) {
 
 TEST(MakePlan, ThatNoMemoryOfTheMachineIsEnoughForNamesNone) {
   const Options options = options_for(KeyType::kU32, "24M");
-  try {
+  const Error error = test::error_of([&] {
     (void)test::plan_of(options, invented_machine(std::uint64_t{1} << 62, 4, 32 * kMiB));
-    ADD_FAILURE() << "the plan was not refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.hint(), "all 32 MiB of this machine are not enough; use one with more memory");
-  }
+  });
+  EXPECT_EQ(error.hint(), "all 32 MiB of this machine are not enough; use one with more memory");
 }
 
 TEST(MakePlan, SortsEightTerabytesInTwoGibibytes) {
@@ -314,17 +308,14 @@ TEST(MakePlan, NamesTheDeviceThatHasTooLittle) {
   Options options = options_for(KeyType::kU64);
   options.engine = EngineChoice::kCuda;
   options.devices.all = true;
-  try {
+  const Error error = test::error_of([&] {
     (void)test::plan_of(options, machine_with_gpus(kTB, {80 * kGiB, 2 * kMiB, 80 * kGiB}));
-    FAIL() << "a device of 2 MiB sorts";
-  } catch (const Error& error) {
-    const std::string words = error.what();
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_NE(words.find("--gpu-memory"), std::string::npos) << words;
-    EXPECT_NE(words.find("on device 1 (an invented GPU): is too small"), std::string::npos)
-        << words;
-    EXPECT_NE(error.hint().find("leave it out of --device"), std::string::npos) << words;
-  }
+  });
+  const std::string words = error.what();
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_NE(words.find("--gpu-memory"), std::string::npos) << words;
+  EXPECT_NE(words.find("on device 1 (an invented GPU): is too small"), std::string::npos) << words;
+  EXPECT_NE(error.hint().find("leave it out of --device"), std::string::npos) << words;
   options.devices.all = false;
   EXPECT_NO_THROW(
       (void)test::plan_of(options, machine_with_gpus(kTB, {80 * kGiB, 2 * kMiB, 80 * kGiB})));
@@ -335,14 +326,12 @@ TEST(MakePlan, NamesTheDeviceThatHasLessThanItMayUse) {
   options.engine = EngineChoice::kCuda;
   options.devices.listed = {0, 1};
   options.gpu_memory = "40G";
-  try {
+  const Error error = test::error_of([&] {
     (void)test::plan_of(options, machine_with_gpus(kTB, {80 * kGiB, 8 * kGiB}));
-    FAIL() << "a device of 8 GiB has 40 GiB";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_EQ(error.reason(), "exceeds the 8 GiB that are free on device 1 (an invented GPU)");
-    EXPECT_EQ(error.hint(), "give less memory, or choose other devices with --device");
-  }
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_EQ(error.reason(), "exceeds the 8 GiB that are free on device 1 (an invented GPU)");
+  EXPECT_EQ(error.hint(), "give less memory, or choose other devices with --device");
 }
 
 TEST(MakePlan, TakesFewerDevicesWhereHostMemoryIsShort) {
@@ -439,12 +428,8 @@ TEST(MakePlan, SaysWhichMemoryIsTooSmall) {
   Options options = options_for(KeyType::kU64, "16G");
   options.engine = EngineChoice::kCuda;
   options.gpu_memory = "1M";
-  try {
-    (void)test::plan_of(options, machine);
-    FAIL() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.operation().rfind("--gpu-memory", 0), 0U) << error.what();
-  }
+  const Error error = test::error_of([&] { (void)test::plan_of(options, machine); });
+  EXPECT_EQ(error.operation().rfind("--gpu-memory", 0), 0U) << error.what();
 }
 
 TEST(BufferBudget, LeavesAnEighthAtMostSixteenMebibytesToTheProgram) {

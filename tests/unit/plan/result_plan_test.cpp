@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/error_of.hpp"
 #include "support/invented.hpp"
 
 namespace gsort {
@@ -99,32 +100,27 @@ TEST(InputMergePlan, MakesRunsOfGroupsWhereWindowsDoNotFitOrFewAreAskedFor) {
 }
 
 TEST(InputMergePlan, SaysHowMuchMemoryIsNeeded) {
-  try {
+  const Error error = test::error_of([&] {
     static_cast<void>(test::plan_of(merge_of(1'000, "1M"), invented_machine(kGiB, 4, 8 * kGiB)));
-    FAIL() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  }
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
 }
 
 // A single input, too: it is never merged in groups, and has a decoder beside its window.
 TEST(InputMergePlan, NamesTheMemoryThatDecodersNeed) {
   for (const unsigned inputs : {1U, 2U, 20U}) {
+    SCOPED_TRACE(inputs);
     Options options = merge_of(inputs, "8M");
     Machine machine = invented_machine(std::nullopt, 4, 8 * kGiB);
     for (const std::string& name : options.inputs) {
       machine.compressed.push_back({name, {Codec::kXz, 9 * kMiB}});
     }
-    try {
-      static_cast<void>(test::plan_of(options, machine));
-      FAIL() << inputs << " decoders alone take more";
-    } catch (const Error& error) {
-      const std::string words = "give -S ";
-      ASSERT_EQ(error.hint().rfind(words, 0), 0U) << error.what();
-      const std::size_t end = error.hint().find(' ', words.size());
-      options.buffer_size = error.hint().substr(words.size(), end - words.size());
-      EXPECT_TRUE(test::plan_of(options, machine).is<InputMergePlan>()) << *options.buffer_size;
-    }
+    const Error error = test::error_of([&] { static_cast<void>(test::plan_of(options, machine)); });
+    const std::string words = "give -S ";
+    ASSERT_EQ(error.hint().rfind(words, 0), 0U) << error.what();
+    const std::size_t end = error.hint().find(' ', words.size());
+    options.buffer_size = error.hint().substr(words.size(), end - words.size());
+    EXPECT_TRUE(test::plan_of(options, machine).is<InputMergePlan>()) << *options.buffer_size;
   }
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/error_of.hpp"
 #include "support/invented.hpp"
 
 namespace gsort {
@@ -84,26 +85,18 @@ TEST(ResumedPlan, NeedsNoRoomForWhatIsThere) {
   full.temporary.front().free_bytes = 4 * kMiB;
   EXPECT_NO_THROW((void)test::plan_of(resumable(), full));
   full.resumed = {};
-  try {
-    (void)test::plan_of(resumable(), full);
-    ADD_FAILURE() << "there is no room";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kResource);
-    EXPECT_EQ(error.hint(), "name a folder with more room");
-  }
+  const Error error = test::error_of([&] { (void)test::plan_of(resumable(), full); });
+  EXPECT_EQ(error.kind(), ErrorKind::kResource);
+  EXPECT_EQ(error.hint(), "name a folder with more room");
 }
 
 TEST(ResumedPlan, NamesTheMemoryThatLargeBlocksNeed) {
   const Machine machine = machine_with({4, 1'000'000, 4 << 20});
-  try {
-    (void)test::plan_of(resumable("16M"), machine);
-    ADD_FAILURE() << "a block alone has 16 MiB";
-  } catch (const Error& error) {
-    const std::string words = "use at least ";
-    ASSERT_EQ(error.hint().rfind(words, 0), 0U) << error.what();
-    const Options named = resumable(error.hint().substr(words.size()));
-    test::expect_sound(test::plan_of(named, machine), named);
-  }
+  const Error error = test::error_of([&] { (void)test::plan_of(resumable("16M"), machine); });
+  const std::string words = "use at least ";
+  ASSERT_EQ(error.hint().rfind(words, 0), 0U) << error.what();
+  const Options named = resumable(error.hint().substr(words.size()));
+  test::expect_sound(test::plan_of(named, machine), named);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/error_of.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"
 
@@ -47,13 +48,9 @@ TEST(IndexSink, PutsNoPositionThatIsNotTheProvenOne) {
   number_elements(records, numbering, std::uint64_t{1} << 32, 2);
   test::CollectingSink collected(2, 4);
   IndexSink sink(numbering, 4, collected);
-  try {
-    sink.put(0, records);
-    FAIL() << "it was put";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
-    EXPECT_STREQ(error.reason().c_str(), "it is another position than the verified one");
-  }
+  const Error error = test::error_of([&] { sink.put(0, records); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_STREQ(error.reason().c_str(), "it is another position than the verified one");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "support/error_of.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"
 
@@ -80,12 +81,8 @@ TEST(UniqueRecordSink, ThrowsWhenARecordIsDroppedThatWasToStay) {
   Proof proof({{}, kFormat}, true, nullptr, OrderKind::kStrict);
   DamagingSink damaging(records);
   UniqueRecordSink sink(kFormat, proof, damaging);
-  try {
-    sink.put(0, records);
-    FAIL() << "the last record is lost";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
-  }
+  const Error error = test::error_of([&] { sink.put(0, records); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt) << error.what();
 }
 
 TEST(UniqueRecordSink, FailsAfterItWasAbandoned) {

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "support/error_of.hpp"
 #include "support/sinks.hpp"
 #include "support/sorted_copy.hpp"
 
@@ -125,13 +126,9 @@ std::optional<ErrorKind> verdict(const Bytes& input, const Bytes& output, bool e
 
 // finish() throws, and says so.
 void expect_refused(const Proof& proof, const std::string& why) {
-  try {
-    proof.finish();
-    ADD_FAILURE() << "nobody noticed that " << why;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
-    EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
-  }
+  const Error error = test::error_of([&] { proof.finish(); });
+  EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+  EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
 }
 
 struct Range {
@@ -364,15 +361,11 @@ class ProofOfArrays : public testing::Test {
   }
 
   static void expect_refused_at(std::uint64_t element, const Bytes& input, const Bytes& output) {
-    try {
-      prove(input, output);
-      ADD_FAILURE() << "nobody noticed what is wrong at " << element;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
-      const std::string message = error.what();
-      EXPECT_NE(message.find("element " + std::to_string(element) + " "), std::string::npos)
-          << message;
-    }
+    const Error error = test::error_of([&] { prove(input, output); });
+    EXPECT_EQ(error.kind(), ErrorKind::kCorrupt);
+    const std::string message = error.what();
+    EXPECT_NE(message.find("element " + std::to_string(element) + " "), std::string::npos)
+        << message;
   }
 
   Bytes input_ = test::generated(kFormat, Distribution::kUniform, 10'000);
@@ -476,12 +469,8 @@ TEST_F(ProofOf, NamesTheElementThatIsOutOfOrder) {
   Proof proof({kFormat, {}}, true);
   Bytes output = sorted_;
   std::copy_n(sorted_.begin(), 4, output.begin() + 80);  // element 20 comes before element 19
-  try {
-    proof.add_output(1'000, output);
-    FAIL() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("element 1020 "), std::string::npos) << error.what();
-  }
+  const Error error = test::error_of([&] { proof.add_output(1'000, output); });
+  EXPECT_NE(std::string(error.what()).find("element 1020 "), std::string::npos) << error.what();
 }
 
 TEST_F(ProofOf, PassesThroughItsSinkWhatItHasProved) {
