@@ -5,7 +5,6 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,26 +16,15 @@
 #include "devices.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "unit/cluster/local_peers.hpp"
+#include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::cluster {
 namespace {
 
-using Keys = std::vector<std::uint32_t>;
+using test::Keys;
+using test::options_of;
 using Words = std::vector<const char*>;
-
-Options options_of(Words words) {
-  words.insert(words.begin(), "gsort-mpi");
-  const Environment none = [](const char*) -> const char* { return nullptr; };
-  return parse_options(static_cast<int>(words.size()), words.data(), none, {}, Program::kCluster);
-}
-
-Keys random_keys(std::size_t count) {
-  std::mt19937 random(7);
-  Keys keys(count);
-  std::ranges::generate(keys, random);
-  return keys;
-}
 
 class ClusterDevices : public testing::Test {
  protected:
@@ -74,7 +62,7 @@ class ClusterDevices : public testing::Test {
     EXPECT_TRUE(std::ranges::equal(io::test::read_file(output_), bytes));
   }
 
-  Keys keys_ = random_keys(60'000);
+  Keys keys_ = test::random_keys(60'000, UINT32_MAX);
   io::test::TempFolder folder_;
   const std::string runs_ = folder_ / "";
   const std::string input_ = folder_ / "in.u32";

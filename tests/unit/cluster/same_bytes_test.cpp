@@ -14,12 +14,14 @@
 #include "cluster/cluster_sort.hpp"
 #include "cluster/part_table.hpp"
 #include "unit/cluster/local_peers.hpp"
+#include "unit/cluster/sort_words.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort::cluster {
 namespace {
 
 using test::LocalNetwork;
+using test::options_of;
 using Bytes = std::vector<std::byte>;
 
 // The key of place i of n.
@@ -113,12 +115,6 @@ Bytes sorted(const Bytes& elements, const Kind& kind) {
     result.insert(result.end(), element, element + kind.bytes);
   }
   return result;
-}
-
-Options options_of(std::vector<const char*> words) {
-  words.insert(words.begin(), "gsort-mpi");
-  const Environment none = [](const char*) -> const char* { return nullptr; };
-  return parse_options(static_cast<int>(words.size()), words.data(), none, {}, Program::kCluster);
 }
 
 // How many elements each process has written.
