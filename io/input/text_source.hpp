@@ -21,9 +21,6 @@ namespace gsort::io {
 
 class TextSource final : public Source {
  public:
-  // Buffers must have room for this: a line of text, and some keys.
-  static constexpr std::size_t kLeastBufferBytes = 4096;
-
   TextSource(std::unique_ptr<Input> opened, std::unique_ptr<ContentStream> content);
 
   void begin(const ElementForm& form) override { key_ = form.key; }

@@ -147,21 +147,6 @@ void Run::read_stored(std::uint64_t begin, std::uint64_t end, ByteSpan out,
       });
 }
 
-std::uint64_t Run::scratch_bytes_for_range(std::uint64_t begin, std::uint64_t end) const {
-  if (begin == end) return 0;
-  const std::vector<std::size_t> order =
-      storage_order(blocks_, fences().block_of(begin), fences().block_of(end - 1) + 1);
-  std::uint64_t most = 0;
-  for (std::size_t at = 0; at < order.size();) {
-    const Extent extent = extent_at(blocks_, order, at, UINT64_MAX);
-    if (blocks_[order[at]].folder != kInMemory) {
-      most = std::max(most, extent.bytes + RunFiles::kReadSlack);
-    }
-    at += extent.count;
-  }
-  return most;
-}
-
 void Run::release_before(std::uint64_t position) {
   const bool all = position >= elements_;
   release_blocks(all ? blocks_.size() : fences().block_of(position));

@@ -129,11 +129,6 @@ std::uint64_t most_block_bytes(std::uint64_t count, std::size_t element_bytes) {
   return round_up(kBlockHeaderBytes + count * element_bytes, kBlockAlignment);
 }
 
-std::uint64_t block_elements_within(std::uint64_t stored_bytes, std::size_t element_bytes) {
-  const std::uint64_t whole = round_down(stored_bytes, kBlockAlignment);
-  return whole < kBlockHeaderBytes ? 0 : (whole - kBlockHeaderBytes) / element_bytes;
-}
-
 std::uint64_t first_key_of(ConstByteSpan keys, std::size_t key_bytes) {
   std::uint64_t key = 0;
   const std::size_t bytes = std::min(key_bytes, sizeof(key));

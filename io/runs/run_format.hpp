@@ -78,10 +78,6 @@ struct BlockIdentity {
 // The most bytes a block of `count` keys takes: those of a plain one.
 [[nodiscard]] std::uint64_t most_block_bytes(std::uint64_t count, std::size_t element_bytes);
 
-// The most keys of a plain block that takes at most `stored_bytes`.
-[[nodiscard]] std::uint64_t block_elements_within(std::uint64_t stored_bytes,
-                                                  std::size_t element_bytes);
-
 // Of the first key of plain, ordered keys what the header holds.
 [[nodiscard]] std::uint64_t first_key_of(ConstByteSpan keys, std::size_t key_bytes);
 

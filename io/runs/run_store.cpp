@@ -18,18 +18,6 @@ RunStore::RunStore(const std::vector<std::string>& folders, std::size_t element_
 
 RunStore::~RunStore() = default;
 
-std::uint64_t RunStore::memory_bytes(const RunStoreOptions& options, std::size_t element_bytes) {
-  const WriteBufferSizes sizes = RunSpace::buffer_sizes(options, element_bytes);
-  return sizes.buffer_bytes * (sizes.open_buffers + sizes.kept_buffers);
-}
-
-std::uint64_t RunStore::disk_bytes(std::uint64_t elements, std::uint64_t piece_elements) const {
-  // Every piece may end with a short block, and every block may end a buffer.
-  const std::uint64_t blocks = elements / space_->block_elements +
-                               div_up(elements, std::max<std::uint64_t>(piece_elements, 1));
-  return elements * space_->element_bytes + blocks * (kBlockHeaderBytes + kDirectAlignment);
-}
-
 std::uint64_t RunStore::scratch_bytes() const {
   return round_up(space_->block_bytes, kDirectAlignment) + RunFiles::kReadSlack;
 }

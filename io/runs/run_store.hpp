@@ -46,7 +46,7 @@ struct PersistentStore {
 };
 
 struct RunStoreOptions {
-  std::uint64_t block_elements = 0;  // the most keys of a block; see block_elements_within()
+  std::uint64_t block_elements = 0;  // the most keys of a block
   DirectIo direct_io = DirectIo::kAuto;
   // Runs are written through the page cache, whatever direct_io says, and not synced: for where it
   // has room for them, so that they are gone before the disk sees them. What the system loses of
@@ -97,16 +97,6 @@ class RunStore {
   [[nodiscard]] IndexPlace keep(const Run& run);
   [[nodiscard]] Run find(const ManifestRun& kept);
   void drop(Run run, const IndexPlace& index);
-
-  // All host memory a store with these options takes for its buffers (the fences come on top: 32
-  // bytes for every block of every run; and 8 for every buffer of the tier).
-  [[nodiscard]] static std::uint64_t memory_bytes(const RunStoreOptions& options,
-                                                  std::size_t element_bytes);
-
-  // The bytes of disk a run of `elements` keys takes when put in pieces of at least
-  // `piece_elements`.
-  [[nodiscard]] std::uint64_t disk_bytes(std::uint64_t elements,
-                                         std::uint64_t piece_elements) const;
 
   // The least scratch for reading.
   [[nodiscard]] std::uint64_t scratch_bytes() const;
@@ -197,9 +187,6 @@ class Run {
   // fences().blocks_of(begin, end); keys, no records.
   void read_stored(std::uint64_t begin, std::uint64_t end, ByteSpan out,
                    std::span<StoredKeys> pieces, ByteSpan scratch) const;
-
-  // The scratch with which read_range(begin, end) needs the fewest transfers.
-  [[nodiscard]] std::uint64_t scratch_bytes_for_range(std::uint64_t begin, std::uint64_t end) const;
 
   // Gives back the space of all blocks that end at or before `position`. They may not be read
   // again; no thread may be reading them. Not thread-safe with itself.

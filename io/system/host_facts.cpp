@@ -95,10 +95,6 @@ std::string folder_of_pci_device(std::string_view address, const std::string& sy
 
 }  // namespace
 
-std::uint64_t available_memory_bytes() {
-  return memory_of_process().left;
-}
-
 std::uint64_t most_file_bytes() {
   return limit_named(RLIMIT_FSIZE);
 }

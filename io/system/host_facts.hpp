@@ -13,17 +13,16 @@ namespace gsort::io {
 inline constexpr std::uint64_t kUnlimited = UINT64_MAX;
 
 struct HostFacts {
-  unsigned cores = 1;                     // that this process may run on: affinity, cgroup quota
-  std::uint64_t memory_bytes = 0;         // of the machine, or of the cgroup if that is less
-  std::uint64_t available_bytes = 0;      // that can be taken now without swapping or being killed
+  unsigned cores = 1;              // that this process may run on: affinity, cgroup quota
+  std::uint64_t memory_bytes = 0;  // of the machine, or of the cgroup if that is less
+  // That can be taken now without swapping or being killed: the least of MemAvailable, what the
+  // memory cgroups of this process (v1 and v2, up to the root) leave, and what RLIMIT_AS leaves.
+  // File pages that the kernel can drop count as available.
+  std::uint64_t available_bytes = 0;
   std::uint64_t open_files = kUnlimited;  // RLIMIT_NOFILE
 };
 
 [[nodiscard]] HostFacts host_facts();
-
-// The least of MemAvailable, what the memory cgroups of this process (v1 and v2, up to the root)
-// leave, and what RLIMIT_AS leaves. File pages that the kernel can drop count as available.
-[[nodiscard]] std::uint64_t available_memory_bytes();
 
 // How large this process may make a file: RLIMIT_FSIZE.
 [[nodiscard]] std::uint64_t most_file_bytes();

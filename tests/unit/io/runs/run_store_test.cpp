@@ -142,7 +142,6 @@ TEST(RunStore, TakesPiecesInAnyOrderFromManyThreads) {
   for (std::thread& thread : threads) thread.join();
   const io::Run run = writer.finish();
   EXPECT_EQ(read_back<std::uint64_t>(run, 0, keys.size(), scratch.bytes()), keys);
-  EXPECT_LE(store.bytes_written(), store.disk_bytes(keys.size(), kPiece));
 }
 
 TEST(RunStore, ReadsFromManyThreads) {
@@ -193,7 +192,7 @@ TEST(RunStore, LeavesNoNameInTheFolder) {
 TEST(RunStore, GivesSpaceBack) {
   const TempFolder folder;
   const Arena scratch(std::size_t{1} << 20, "tests");
-  RunStore store({folder.path()}, 8, plain_blocks(block_elements_within(65536, 8), 1 << 18));
+  RunStore store({folder.path()}, 8, plain_blocks((65536 - kBlockHeaderBytes) / 8, 1 << 18));
   const auto keys = sorted_keys<std::uint64_t>(500'000);
   const auto on_disk = [&] {
     struct stat facts = {};
@@ -246,7 +245,6 @@ TEST(RunStore, AcceptsAnEmptyRun) {
   EXPECT_EQ(run.elements(), 0U);
   EXPECT_EQ(run.fences().block_count(), 0U);
   run.read_range(0, 0, {}, {});
-  EXPECT_EQ(run.scratch_bytes_for_range(0, 0), 0U);
   run.release_before(0);
 }
 
@@ -283,7 +281,6 @@ TEST(RunStore, ReadsNeighboursWithOneCall) {
   RunStore store({folder.path()}, 4, plain_blocks(1008, 1 << 18));
   const auto keys = sorted_keys<std::uint32_t>(60'000);
   const io::Run run = store_run(store, keys, 60'000);
-  EXPECT_EQ(run.scratch_bytes_for_range(0, 60'000), 60U * 4096 + 8192);
   const FaultScope count({sys::Call::kPread, UINT64_MAX, EIO});
   EXPECT_EQ(read_back<std::uint32_t>(run, 0, 60'000, scratch.bytes()), keys);
   EXPECT_EQ(sys::counted_calls(), 1U);
@@ -425,7 +422,6 @@ TEST(RunStore, KeepsRunsInMemoryWhileThereIsRoom) {
   RunStoreOptions options = plain_blocks(1008, 65536);
   options.kept_buffers = 4;
   RunStore store({folder.path()}, 8, options);
-  EXPECT_EQ(RunStore::memory_bytes(options, 8), 6U * 65536);
   const auto few = sorted_keys<std::uint64_t>(20'000);  // 160 KB: three buffers
   const auto many = sorted_keys<std::uint64_t>(50'000, 2);
   io::Run first = store_run(store, few, 3000);

@@ -56,7 +56,7 @@ TEST(HostFacts, HonourTheLimitOnAddressSpace) {
   constexpr rlim_t kRoom = rlim_t{1} << 30;  // for what the sanitizers need
   const struct rlimit limit = {used_pages * 4096 + kRoom, saved.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
-  const std::uint64_t available = available_memory_bytes();
+  const std::uint64_t available = host_facts().available_bytes;
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &saved), 0);
   EXPECT_GT(available, 0U);
   EXPECT_LE(available, kRoom);
