@@ -1,5 +1,5 @@
 // sample_keys_kernel: takes keys at random places of the input. bin_table_kernel: makes the tables
-// of both distributions from the sorted sample, and decides whether keys are distributed at all.
+// of both distributions from the sorted sample.
 //
 // Threads: a thread takes one key of the sample; block 0 makes the table of the first distribution,
 // block b + 1 that of its bucket b: thread t splitter t, then every kMostBins-th cell.
@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "gpu/cuda/programmatic_launch.cuh"
-#include "gpu/cuda/taken_jobs.cuh"
 #include "gpu/distribute/launch.hpp"
 
 namespace gsort::gpu {
@@ -30,40 +29,14 @@ __global__ void __launch_bounds__(kSampleThreads)
     sample_keys_kernel(const __grid_constant__ SamplePass<Key> pass) {
   grid_begin();
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kSampleThreads + threadIdx.x;
-  const bool takes = i < std::uint64_t{1} << pass.sample_bits;
-  Key key = 0;
-  if (takes) {
+  if (i < std::uint64_t{1} << pass.sample_bits) {
     const std::uint64_t begin = i * pass.count >> pass.sample_bits;
     const std::uint64_t length = ((i + 1) * pass.count >> pass.sample_bits) - begin;
     const std::uint64_t random = random_bits(pass.seed + i) >> 32;
-    key = pass.input[begin + (random * length >> 32)];
+    Key key = pass.input[begin + (random * length >> 32)];
     if (pass.maps.loads_mapped) key = pass.maps.load_map.to_ordered(key);
     pass.sample[i] = key;
   }
-  const Key next = __shfl_down_sync(kWholeWarp, key, 1);
-  const bool compares =
-      takes && threadIdx.x % 32 < 31 && i + 1 < std::uint64_t{1} << pass.sample_bits;
-  const auto up = static_cast<std::uint64_t>(__syncthreads_count(compares && key < next));
-  const auto down = static_cast<std::uint64_t>(__syncthreads_count(compares && next < key));
-  if (threadIdx.x == 0) thread_add(&pass.counts->steps, up << 32 | down);
-}
-
-// Nearly sorted: of the sample's steps fewer than one in kDownShare leads down.
-inline constexpr std::uint64_t kDownShare = 64;
-
-template <class Key>
-__device__ void thread_choose_plan(const TablePass<Key>& pass) {
-  pass.whole[0] = {0, 0};
-  pass.whole[1] = {pass.count, (pass.count + pass.tile_keys - 1) / pass.tile_keys};
-  const std::uint64_t steps = pass.counts->steps;
-  const bool nearly_sorted = (steps & 0xffffffffU) * kDownShare < steps >> 32;
-  const bool merges = pass.plan == DistributionPlan::kMerge ||
-                      (pass.plan == DistributionPlan::kOfSample && nearly_sorted);
-  if (!merges) return;
-  pass.counts->merges = 1;
-  pass.long_arrays[0] = {0, pass.count, 0};
-  pass.counts->lists.long_ticket =
-      LongTicket::of_array((pass.count + pass.sort_tile_keys - 1) / pass.sort_tile_keys);
 }
 
 // Splitter `bin` of the first distribution.
@@ -116,7 +89,10 @@ __global__ void __launch_bounds__(kMostBins)
                               : thread_second_splitter(pass, bucket, head, bin);
     tables.splitters[std::uint64_t{bucket} * tables.bins() + bin] = splitters[bin];
   }
-  if (is_first && bin == 0) thread_choose_plan(pass);
+  if (is_first && bin == 0) {
+    pass.whole[0] = {0, 0};
+    pass.whole[1] = {pass.count, (pass.count + pass.tile_keys - 1) / pass.tile_keys};
+  }
   __syncthreads();  // the splitters are known
 
   const unsigned cells = tables.cell_count();

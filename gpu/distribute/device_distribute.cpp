@@ -23,10 +23,7 @@
 //
 // Skew. Splitters are keys of the sample, so bins have equally many keys of any distribution; a key
 // that repeats has a bin of its own, which is not sorted, only moved. A sample that misleads makes
-// long bins: the more of them the more is merged, and nothing else changes. With the plan
-// kOfSample, an input whose sample is nearly sorted in the input's order becomes one long array,
-// and is merged as sort_keys would; the kernels of the distributions then end at once. By default
-// it is not: distributing takes less then, too.
+// long bins: the more of them the more is merged, and nothing else changes.
 //
 // Deterministic. Atomic additions decide the order of keys within a bin and which block sorts which
 // tile. The output depends on neither: equal keys are equal bytes.
@@ -160,8 +157,7 @@ struct DistributionScratch {
 template <class Key>
 DistributionTables<Key> tables_of(const DistributionScratch<Key>& places) {
   const EarlyScratch<Key>& early = places.early;
-  return {early.sample(), early.first,        early.second,
-          places.whole,   places.long_arrays, places.counts};
+  return {early.sample(), early.first, early.second, places.whole};
 }
 
 template <class Key>
@@ -183,9 +179,8 @@ void queue_distributions(const KeySort<Key>& sort, const DistributionSort<Key>& 
   first.counts = places.counts;
   launch_first_distribution(first, architecture, sort.stream);
   constexpr unsigned kTileKeys = kSecondDistribution<Key>.tile_keys();
-  launch_bucket_places<Key>(
-      {first.rooms, plan.shape.first_bins(), places.buckets, kTileKeys, places.counts},
-      architecture, sort.stream);
+  launch_bucket_places<Key>({first.rooms, plan.shape.first_bins(), places.buckets, kTileKeys},
+                            architecture, sort.stream);
 
   DistributionPass<Key> second = first;
   second.input = places.merges.buffer;
@@ -226,10 +221,8 @@ void queue_tiles_and_merges(const KeySort<Key>& sort, const DistributionSort<Key
   tiles.arrays.tile_arrays = places.tile_arrays;
   tiles.arrays.slots = plan.bounds.slots;
   tiles.tile_count = plan.bounds.tile_arrays + plan.bounds.long_tiles;
-  PackedSortPass<Key> pass{tiles, tiles, places.early.packed_tiles, places.tile_arrays,
-                           places.counts};
-  pass.whole.input = sort.input;
-  pass.whole.maps = EndMaps<Key>::of(sort.load_map, sort.store_map);
+  const PackedSortPass<Key> pass{tiles, places.early.packed_tiles, places.tile_arrays,
+                                 places.counts};
   launch_cell_sort(pass, architecture, sort.stream);
   launch_packed_sort(pass, architecture, sort.stream);
   LongMergePass<Key> merges;
@@ -285,8 +278,7 @@ void sort_keys_by_distribution(const KeySort<Key>& sort, const DistributionChoic
                      .count = sort.count,
                      .load_map = sort.load_map,
                      .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
-                     .tile_keys = kFirstDistribution<Key>.tile_keys(),
-                     .sort_tile_keys = plan.tuning.block_sort_keys()},
+                     .tile_keys = kFirstDistribution<Key>.tile_keys()},
                     plan.shape, choice, tables_of(places), architecture, sort.stream);
   queue_distributions(sort, plan, places, architecture);
   queue_tiles_and_merges(sort, plan, places, architecture);

@@ -11,12 +11,6 @@
 
 namespace gsort::gpu {
 
-enum class DistributionPlan : std::uint8_t {
-  kDistribute,
-  kOfSample,  // nearly sorted keys are merged, all others distributed
-  kMerge,
-};
-
 // So many keys or more are distributed, fewer are sorted by sort_keys. On an H100, random u64: 2^22
 // keys 0.26 ms instead of 0.28, 2^24 0.74 instead of 0.88, 2^28 8.3 instead of 13.8, 2^29 17.4
 // instead of 29.7; of eleven distributions of 2^26 keys, none takes over 1% longer. Of random u32,
@@ -30,7 +24,6 @@ inline constexpr std::uint64_t kLeastDistributedKeys = sizeof(Key) == 8 ? std::u
 struct DistributionChoice {
   // Of the sample's places; none: another one in every call.
   std::optional<std::uint64_t> seed = std::nullopt;
-  DistributionPlan plan = DistributionPlan::kDistribute;
   // Fewer are sorted by sort_keys; none: kLeastDistributedKeys.
   std::optional<std::uint64_t> least_keys = std::nullopt;
   unsigned first_bits = 0;  // log2 of the bins of each distribution, 1 to 9; 0: by the count

@@ -146,7 +146,6 @@ PairDistributionPass<Key, Value> pass_of(ConstPairs<Key, Value> from, Pairs<Key,
   PairDistributionPass<Key, Value> pass;
   pass.keys.input = from.keys;
   pass.keys.output = to.keys;
-  pass.keys.counts = places.counts;
   pass.values_in = from.values;
   pass.values_out = to.values;
   pass.piece_counts = places.early.piece_counts;
@@ -167,9 +166,9 @@ void queue_first_distribution(const PairSort<Key, Value>& sort,
   pass.keys.rooms = places.early.first_rooms;
   pass.bin_places = places.buckets;
   launch_pair_counts(pass, architecture, sort.stream);
-  launch_bucket_places<Key>({pass.keys.rooms, plan.shape.first_bins(), places.buckets,
-                             plan.kTuning.tile_keys(), places.counts},
-                            architecture, sort.stream);
+  launch_bucket_places<Key>(
+      {pass.keys.rooms, plan.shape.first_bins(), places.buckets, plan.kTuning.tile_keys()},
+      architecture, sort.stream);
   launch_pair_distribution(pass, architecture, sort.stream);
 }
 
@@ -229,11 +228,8 @@ void queue_tiles_and_merges(const PairSort<Key, Value>& sort,
                             const PairDistributionScratch<Key, Value>& places,
                             unsigned architecture) {
   const auto tiles = tiles_of(sort, plan, places);
-  PackedPairSortPass<Key, Value> pass{tiles, tiles, places.early.packed_tiles, places.tile_arrays,
-                                      places.counts};
-  pass.whole.keys.input = sort.input.keys;
-  pass.whole.keys.maps = EndMaps<Key>::of(sort.load_map, sort.store_map);
-  pass.whole.values_in = sort.input.values;
+  const PackedPairSortPass<Key, Value> pass{tiles, places.early.packed_tiles, places.tile_arrays,
+                                            places.counts};
   launch_cell_pair_sort(pass, architecture, sort.stream);
   launch_packed_pair_sort(pass, architecture, sort.stream);
   LongMergePass<Key> merges;
@@ -274,16 +270,13 @@ void queue_distribution(const PairSort<Key, Value>& sort, const DistributionChoi
              CudaCall::kMemory, "clearing the bins of a distribution");
   const EarlyPairScratch<Key>& early = places.early;
   // The array that is not used yet is the scratch memory of the sample's sort.
-  queue_tables<Key>(
-      {.input = sort.input.keys,
-       .count = sort.count,
-       .load_map = sort.load_map,
-       .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
-       .tile_keys = plan.kTuning.tile_keys(),
-       .sort_tile_keys = plan.tuning.block_sort_keys()},
-      plan.shape, choice,
-      {early.sample, early.first, early.second, places.whole, places.long_arrays, places.counts},
-      architecture, sort.stream);
+  queue_tables<Key>({.input = sort.input.keys,
+                     .count = sort.count,
+                     .load_map = sort.load_map,
+                     .scratch = {places.merges.buffer, sort.count * sizeof(Key)},
+                     .tile_keys = plan.kTuning.tile_keys()},
+                    plan.shape, choice, {early.sample, early.first, early.second, places.whole},
+                    architecture, sort.stream);
   queue_first_distribution(sort, plan, places, architecture);
   queue_second_distribution(sort, plan, places, architecture);
   queue_tiles_and_merges(sort, plan, places, architecture);

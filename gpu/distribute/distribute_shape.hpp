@@ -92,8 +92,7 @@ struct DistributionShape {
   }
 };
 
-// What the device may list at most; pack_kernel.cuh says why. The array of all keys, which a plan
-// that merges lists, fits as well.
+// What the device may list at most; pack_kernel.cuh says why.
 struct DistributionBounds {
   std::uint64_t tile_arrays = 0;
   std::uint64_t long_arrays = 0;

@@ -153,7 +153,6 @@ __global__ void __launch_bounds__(kSecondDistribution<Key>.threads)
   __shared__ unsigned counts[kMostBins];
   __shared__ BucketTile found;
   grid_begin();
-  if (pass.counts->merges != 0) return;
   const std::uint64_t all_tiles = pass.buckets[pass.bucket_count].first_tile;
   const std::uint64_t a_block = (all_tiles + gridDim.x - 1) / gridDim.x;
   std::uint64_t tile = blockIdx.x * a_block;
@@ -382,7 +381,6 @@ __global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
   static_assert(sizeof(shared_bins) + sizeof(bins) + sizeof(found) <= kBinsBytes);
   Key* const tile_keys = reinterpret_cast<Key*>(shared_bytes);
   grid_begin();
-  if (pass.counts->merges != 0) return;
   const std::uint64_t all_tiles = pass.buckets[pass.bucket_count].first_tile;
   const std::uint64_t a_block = (all_tiles + gridDim.x - 1) / gridDim.x;
   std::uint64_t tile = blockIdx.x * a_block;

@@ -31,8 +31,6 @@ struct DistributionTables {
   BinTables<Key> first;
   BinTables<Key> second;
   BucketPlace* whole = nullptr;
-  LongArray* long_arrays = nullptr;
-  DistributionCounts* counts = nullptr;
 };
 
 template <class Key>
@@ -40,9 +38,8 @@ struct SampledInput {
   const Key* input = nullptr;
   std::uint64_t count = 0;
   KeyMap<Key> load_map;
-  ScratchMemory scratch;        // of the sample's sort
-  unsigned tile_keys = 0;       // of the first distribution
-  unsigned sort_tile_keys = 0;  // of a tile that is sorted
+  ScratchMemory scratch;   // of the sample's sort
+  unsigned tile_keys = 0;  // of the first distribution
 };
 
 // Queues the sample, its sort, and the tables.
@@ -57,7 +54,6 @@ void queue_tables(const SampledInput<Key>& input, const DistributionShape& shape
   sample.sample = to.sample;
   sample.sample_bits = shape.sample_bits;
   sample.seed = choice.seed ? *choice.seed : std::random_device{}();
-  sample.counts = to.counts;
   launch_sample_keys(sample, architecture, stream);
   sort_keys<Key>({.input = to.sample,
                   .output = to.sample,
@@ -72,10 +68,6 @@ void queue_tables(const SampledInput<Key>& input, const DistributionShape& shape
   tables.whole = to.whole;
   tables.count = input.count;
   tables.tile_keys = input.tile_keys;
-  tables.plan = choice.plan;
-  tables.sort_tile_keys = input.sort_tile_keys;
-  tables.long_arrays = to.long_arrays;
-  tables.counts = to.counts;
   launch_bin_tables(tables, architecture, stream);
 }
 

@@ -94,11 +94,9 @@ template <class Key>
   return tile_keys - (16 / static_cast<unsigned>(sizeof(Key)) - 1);
 }
 
-// What the device counts and decides.
+// What the device counts.
 struct DistributionCounts {
   SegmentedCounts lists;
-  std::uint64_t steps = 0;   // of the sample, in the input's order: up << 32 | down
-  std::uint64_t merges = 0;  // not 0: the keys stay where they are, and are merged
   std::uint64_t chunks = 0;  // that bins of the first distribution took
   std::uint64_t packed_tiles = 0;
   std::uint64_t taken_packed_tiles = 0;
@@ -132,7 +130,6 @@ struct SamplePass {
   Key* sample = nullptr;
   unsigned sample_bits = 0;  // 2^sample_bits keys are taken
   std::uint64_t seed = 0;
-  DistributionCounts* counts = nullptr;
 };
 
 template <class Key>
@@ -144,10 +141,6 @@ struct TablePass {
   BucketPlace* whole = nullptr;  // two entries: the bucket that has all keys
   std::uint64_t count = 0;
   unsigned tile_keys = 0;  // of the first distribution
-  DistributionPlan plan = DistributionPlan::kDistribute;
-  unsigned sort_tile_keys = 0;
-  LongArray* long_arrays = nullptr;
-  DistributionCounts* counts = nullptr;
 };
 
 // One distribution: of each bucket's keys among its bins.
@@ -174,7 +167,6 @@ struct BucketPass {
   unsigned bins = 0;
   BucketPlace* buckets = nullptr;
   unsigned tile_keys = 0;
-  DistributionCounts* counts = nullptr;
 };
 
 // After the count: bins are packed into tiles, or become long arrays.
@@ -195,7 +187,6 @@ struct PackPass {
 template <class Key>
 struct PackedSortPass {
   LongSortPass<Key> buckets;  // input: the distributed keys
-  LongSortPass<Key> whole;    // input: that of the sort, if all of it is one long array
   const LongArray* packed_tiles = nullptr;
   LongArray* crowded_tiles = nullptr;  // those that are merged: the tile arrays of `buckets`
   DistributionCounts* counts = nullptr;

@@ -15,8 +15,8 @@
 // as one long array of two tiles.
 //
 // Bounds. A packed tile and what follows it have more than a tile's keys; a long array and the next
-// one more than kLongTiles tiles, unless a long bin of equal keys is between them. long_bounds_of
-// counts on that.
+// one more than kLongTiles tiles, unless a long bin of equal keys is between them.
+// DistributionBounds counts on that.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,6 @@ template <class Key>
 __global__ void __launch_bounds__(kMostBins) bucket_place_kernel(const BucketPass pass) {
   __shared__ std::uint64_t warp_sums[kMostBins / 32];
   grid_begin();
-  if (pass.counts->merges != 0) return;
   const unsigned bin = threadIdx.x;
   const std::uint64_t count = bin < pass.bins ? pass.rooms[bin] : 0;
   std::uint64_t keys = 0;
@@ -103,7 +102,6 @@ __global__ void __launch_bounds__(kMostBins)
     pack_bins_kernel(const __grid_constant__ PackPass<Key> pass) {
   __shared__ PackedBins packed;
   grid_begin();
-  if (pass.counts->merges != 0) return;
   const unsigned bucket = blockIdx.x;
   const BinHead<Key> head = pass.tables.heads[bucket];
   if (head.is_single()) return;  // its tiles are copied

@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   __shared__ unsigned co_ranks[kThreads + 1];
   __shared__ ListedPairPlace<Key, Value> place;
   grid_begin();
-  const PairLongSortPass<Key, Value>& tiles = pass.counts->merges != 0 ? pass.whole : pass.buckets;
+  const PairLongSortPass<Key, Value>& tiles = pass.buckets;
   const LongArrays& arrays = tiles.keys.arrays;
   block_take_jobs(arrays.listed_tiles(), &pass.counts->lists.taken_tiles, [&](std::uint64_t tile) {
     if (threadIdx.x == 0) {

@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
     packed_sort_kernel(const __grid_constant__ PackedSortPass<Key> pass) {
   __shared__ unsigned co_ranks[kThreads + 1];
   grid_begin();
-  const LongSortPass<Key>& tiles = pass.counts->merges != 0 ? pass.whole : pass.buckets;
+  const LongSortPass<Key>& tiles = pass.buckets;
   const std::uint64_t long_tiles = LongTicket::tiles(pass.counts->lists.long_ticket);
   block_take_jobs(tiles.arrays.listed_tiles(), &pass.counts->lists.taken_tiles,
                   [&](std::uint64_t tile) {

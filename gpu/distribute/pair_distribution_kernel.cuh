@@ -51,7 +51,6 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
   __shared__ BucketTile found;
   const DistributionPass<Key>& pass = pairs.keys;
   grid_begin();
-  if (pass.counts->merges != 0) return;
   const TileStretch stretch = TileStretch::of(pass);
   for (unsigned bin = threadIdx.x; bin < kMostBins; bin += kThreads) counts[bin] = 0;
 #pragma unroll 1
@@ -348,7 +347,6 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
   const Stage stage = Stage::in(shared_bytes);
   const DistributionPass<Key>& pass = pairs.keys;
   grid_begin();
-  if (pass.counts->merges != 0) return;
   const TileStretch stretch = TileStretch::of(pass);
 #pragma unroll 1
   for (std::uint64_t tile = stretch.begin; tile < stretch.end;) {

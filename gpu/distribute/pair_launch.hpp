@@ -45,8 +45,8 @@ template <class Key, class Value>
 }
 
 // One distribution, or the count before it; a block of either has the same stretch of tiles. What a
-// distribution of keys takes, too, is in `keys`, whose chunks are not used: pairs lie where the
-// sorted array will have their bucket.
+// distribution of keys takes, too, is in `keys`, whose chunks and counts are not used: pairs lie
+// where the sorted array will have their bucket.
 template <class Key, class Value>
 struct PairDistributionPass {
   DistributionPass<Key> keys;
@@ -72,7 +72,6 @@ struct PairLongSortPass {
 template <class Key, class Value>
 struct PackedPairSortPass {
   PairLongSortPass<Key, Value> buckets;  // input: the distributed pairs
-  PairLongSortPass<Key, Value> whole;    // input: that of the sort, if all of it is one long array
   const LongArray* packed_tiles = nullptr;
   LongArray* crowded_tiles = nullptr;  // those that are merged: the tile arrays of `buckets`
   DistributionCounts* counts = nullptr;

@@ -92,7 +92,7 @@ TYPED_TEST(EmulatedDistribution, SortsKeysOfAnyShape) {
   constexpr std::uint64_t kCount = 400'001;
   for (const Shape shape : {Shape::kUniform, Shape::kZipf, Shape::kReversed}) {
     for (const unsigned bits : {0U, 1U, 5U}) {
-      const DistributionChoice choice{5, DistributionPlan::kDistribute, 0, bits, bits};
+      const DistributionChoice choice{5, 0, bits, bits};
       std::vector<TypeParam> keys = make_keys<TypeParam>(shape, kCount, 7);
       const DeviceArray<TypeParam> array(keys);
       const std::size_t scratch_bytes =
@@ -124,7 +124,7 @@ TYPED_TEST(EmulatedPairDistribution, SortsPairsOfAnyShapeStably) {
   constexpr std::uint64_t kCount = 400'001;
   for (const Shape shape : {Shape::kUniform, Shape::kZipf, Shape::kSawtooth}) {
     for (const unsigned bits : {0U, 1U, 5U}) {
-      const DistributionChoice choice{5, DistributionPlan::kDistribute, 0, bits, bits};
+      const DistributionChoice choice{5, 0, bits, bits};
       const auto pairs = with_positions<TypeParam>(make_keys<Key>(shape, kCount, 7));
       const DevicePairArrays<TypeParam> arrays(pairs, 0);
       const auto bytes = sort_pairs_by_distribution_scratch_bytes<Key, Value>(kCount, choice);

@@ -25,7 +25,7 @@ TYPED_TEST_SUITE(DeviceDistribute, KeyTypes);
 
 // Distributes as few keys as there are.
 DistributionChoice choice_of(unsigned first_bits, unsigned second_bits, std::uint64_t seed = 1) {
-  return {seed, DistributionPlan::kDistribute, 0, first_bits, second_bits};
+  return {seed, 0, first_bits, second_bits};
 }
 
 template <class Key>
@@ -86,18 +86,13 @@ TYPED_TEST(DeviceDistribute, SortsEverySizeAtABorder) {
   }
 }
 
-TYPED_TEST(DeviceDistribute, SortsEveryShapeWithEveryPlan) {
+TYPED_TEST(DeviceDistribute, SortsEveryShape) {
   for (const NamedShape& named : kShapes) {
     for (const std::size_t size :
          {std::size_t{9001}, std::size_t{29999}, std::size_t{1} << 20, std::size_t{5} << 20}) {
-      for (const DistributionPlan plan :
-           {DistributionPlan::kOfSample, DistributionPlan::kDistribute, DistributionPlan::kMerge}) {
-        DistributionChoice choice = choice_of(3, 3);
-        choice.plan = plan;
-        sort_and_compare<TypeParam>(make_keys<TypeParam>(named.shape, size, 5), {.choice = choice},
-                                    std::string(named.name));
-        if (this->HasFatalFailure()) return;
-      }
+      sort_and_compare<TypeParam>(make_keys<TypeParam>(named.shape, size, 5),
+                                  {.choice = choice_of(3, 3)}, std::string(named.name));
+      if (this->HasFatalFailure()) return;
     }
   }
 }
@@ -150,18 +145,13 @@ TYPED_TEST(DeviceDistribute, AppliesTheMapsOfEveryFormat) {
     for (const bool big_endian : {false, true}) {
       for (const bool descending : {false, true}) {
         const auto map = KeyMap<TypeParam>::of({type, big_endian, descending});
-        for (const DistributionPlan plan :
-             {DistributionPlan::kDistribute, DistributionPlan::kMerge}) {
-          DistributionChoice choice = choice_of(2, 2);
-          choice.plan = plan;
-          for (const auto& keys : {make_keys<TypeParam>(Shape::kUniform, 29000, 9),
-                                   mostly_equal<TypeParam>(29000, TypeParam{0x80000000U})}) {
-            sort_and_compare<TypeParam>(keys, {choice, map, map, 0, true},
-                                        std::string(name_of(type)));
-            sort_and_compare<TypeParam>(keys, {choice, map, KeyMap<TypeParam>{}, 1, false},
-                                        std::string(name_of(type)));
-            if (this->HasFatalFailure()) return;
-          }
+        for (const auto& keys : {make_keys<TypeParam>(Shape::kUniform, 29000, 9),
+                                 mostly_equal<TypeParam>(29000, TypeParam{0x80000000U})}) {
+          sort_and_compare<TypeParam>(keys, {choice_of(2, 2), map, map, 0, true},
+                                      std::string(name_of(type)));
+          sort_and_compare<TypeParam>(keys, {choice_of(2, 2), map, KeyMap<TypeParam>{}, 1, false},
+                                      std::string(name_of(type)));
+          if (this->HasFatalFailure()) return;
         }
       }
     }
@@ -171,13 +161,9 @@ TYPED_TEST(DeviceDistribute, AppliesTheMapsOfEveryFormat) {
 TYPED_TEST(DeviceDistribute, AppliesTheMapsOfRecordsThatAreOneKey) {
   for (const RecordFormat& records : test::tuples_of_width(sizeof(TypeParam))) {
     const auto map = KeyMap<TypeParam>::of(ElementFormat{{}, records}.as_keys().key);
-    for (const DistributionPlan plan : {DistributionPlan::kDistribute, DistributionPlan::kMerge}) {
-      DistributionChoice choice = choice_of(2, 2);
-      choice.plan = plan;
-      const auto keys = make_keys<TypeParam>(Shape::kUniform, 29000, 9);
-      sort_and_compare<TypeParam>(keys, {choice, map, map, 0, true}, describe_keys(records));
-      if (this->HasFatalFailure()) return;
-    }
+    const auto keys = make_keys<TypeParam>(Shape::kUniform, 29000, 9);
+    sort_and_compare<TypeParam>(keys, {choice_of(2, 2), map, map, 0, true}, describe_keys(records));
+    if (this->HasFatalFailure()) return;
   }
 }
 
@@ -233,19 +219,6 @@ DistributionCounts counts_of_sort(const std::vector<Key>& keys, const Distributi
              CudaCall::kCopy, "copying from the GPU");
   cases_of_test.run = 1;
   return counts;
-}
-
-TYPED_TEST(DeviceDistribute, MergesWhatTheSampleSaysIsNearlySorted) {
-  DistributionChoice choice = choice_of(3, 3);
-  choice.plan = DistributionPlan::kOfSample;
-  for (const NamedShape& named : kShapes) {
-    const auto keys = make_keys<TypeParam>(named.shape, 29000, 5);
-    const bool merges = counts_of_sort(keys, choice).merges != 0;
-    EXPECT_EQ(merges, named.shape == Shape::kSorted) << named.name;
-  }
-  auto keys = make_keys<TypeParam>(Shape::kSorted, 29000, 5);
-  for (std::size_t i = 0; i + 1 < keys.size(); i += 100) std::swap(keys[i], keys[i + 1]);
-  EXPECT_NE(counts_of_sort(keys, choice).merges, 0U);
 }
 
 TYPED_TEST(DeviceDistribute, SortsNothingOfKeysThatAreEqualAndLongBinsAlone) {

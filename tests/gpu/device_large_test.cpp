@@ -55,7 +55,7 @@ TEST_F(DeviceLarge, KeysAreSorted) {
 
 TEST_F(DeviceLarge, KeysAreDistributed) {
   for (const std::uint64_t count : kCounts) {
-    const DistributionChoice choice{.plan = DistributionPlan::kDistribute, .least_keys = 0};
+    const DistributionChoice choice{.least_keys = 0};
     const std::size_t bytes = sort_keys_by_distribution_scratch_bytes<Key>(count, choice);
     if (lacks_memory(count * sizeof(Key) + bytes)) GTEST_SKIP() << "too little device memory";
     const DeviceArray<Key> keys(count);

@@ -24,7 +24,7 @@ TYPED_TEST_SUITE(DevicePairDistribute, PairTypes);
 
 // Distributes as few pairs as there are.
 DistributionChoice choice_of(unsigned first_bits, unsigned second_bits, std::uint64_t seed = 1) {
-  return {seed, DistributionPlan::kDistribute, 0, first_bits, second_bits};
+  return {seed, 0, first_bits, second_bits};
 }
 
 template <class Key>
@@ -107,17 +107,12 @@ TYPED_TEST(DevicePairDistribute, SortsEverySmallSize) {
   }
 }
 
-TYPED_TEST(DevicePairDistribute, SortsEveryShapeStablyWithEveryPlan) {
+TYPED_TEST(DevicePairDistribute, SortsEveryShapeStably) {
   for (const NamedShape& named : kShapes) {
     for (const std::size_t size : {std::size_t{9001}, std::size_t{29999}, std::size_t{400001}}) {
-      for (const DistributionPlan plan :
-           {DistributionPlan::kOfSample, DistributionPlan::kDistribute, DistributionPlan::kMerge}) {
-        DistributionChoice choice = choice_of(3, 3);
-        choice.plan = plan;
-        sort_and_compare(pairs_of<TypeParam>(named.shape, size, 5), {.choice = choice},
-                         std::string(named.name));
-        if (this->HasFatalFailure()) return;
-      }
+      sort_and_compare(pairs_of<TypeParam>(named.shape, size, 5), {.choice = choice_of(3, 3)},
+                       std::string(named.name));
+      if (this->HasFatalFailure()) return;
     }
   }
 }
@@ -169,17 +164,12 @@ TYPED_TEST(DevicePairDistribute, AppliesTheMapsOfEveryFormat) {
     for (const bool big_endian : {false, true}) {
       for (const bool descending : {false, true}) {
         const auto map = KeyMap<Key>::of({type, big_endian, descending});
-        for (const DistributionPlan plan :
-             {DistributionPlan::kDistribute, DistributionPlan::kMerge}) {
-          DistributionChoice choice = choice_of(2, 2);
-          choice.plan = plan;
-          for (const auto& pairs : {pairs_of<TypeParam>(Shape::kUniform, 29000, 9),
-                                    mostly_equal<TypeParam>(29000, Key{0x80000000U})}) {
-            sort_and_compare(pairs, {choice, map, map, 0, true}, std::string(name_of(type)));
-            sort_and_compare(pairs, {choice, map, KeyMap<Key>{}, 1, false},
-                             std::string(name_of(type)));
-            if (this->HasFatalFailure()) return;
-          }
+        for (const auto& pairs : {pairs_of<TypeParam>(Shape::kUniform, 29000, 9),
+                                  mostly_equal<TypeParam>(29000, Key{0x80000000U})}) {
+          sort_and_compare(pairs, {choice_of(2, 2), map, map, 0, true}, std::string(name_of(type)));
+          sort_and_compare(pairs, {choice_of(2, 2), map, KeyMap<Key>{}, 1, false},
+                           std::string(name_of(type)));
+          if (this->HasFatalFailure()) return;
         }
       }
     }
@@ -244,15 +234,6 @@ DistributionCounts counts_of_sort(const HostPairs<T>& pairs, const DistributionC
              CudaCall::kCopy, "copying from the GPU");
   cases_of_test.run = 1;
   return counts;
-}
-
-TYPED_TEST(DevicePairDistribute, MergesWhatTheSampleSaysIsNearlySorted) {
-  DistributionChoice choice = choice_of(3, 3);
-  choice.plan = DistributionPlan::kOfSample;
-  for (const NamedShape& named : kShapes) {
-    const auto counts = counts_of_sort(pairs_of<TypeParam>(named.shape, 29000, 5), choice);
-    EXPECT_EQ(counts.merges != 0, named.shape == Shape::kSorted) << named.name;
-  }
 }
 
 TYPED_TEST(DevicePairDistribute, MergesLongBinsAlone) {

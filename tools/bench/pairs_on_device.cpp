@@ -1,6 +1,6 @@
 // gsort-bench pairs: u32 keys with u32 values, u64 keys with u32 and with u64 values, sorted
 // stably. The values are the pairs' positions, so the output shows whether equal keys kept their
-// order. It also measures the sort of pairs by distribution, which no other program uses yet.
+// order. It measures both sorts of pairs: by merging, and by distribution.
 #include "bench/pairs_bench.hpp"
 #include "bench/subcommands.hpp"
 #include "bench/titles.hpp"
@@ -22,13 +22,12 @@ void sort_by_gsort(const CubPairs<Key, Value>& pairs, CubScratch scratch) {
 constexpr std::uint64_t kLeastPairs = std::uint64_t{1} << 20;
 
 template <class Key, class Value>
-void sort_by_distribution(const CubPairs<Key, Value>& pairs, CubScratch scratch,
-                          gpu::DistributionPlan plan) {
+void sort_by_distribution(const CubPairs<Key, Value>& pairs, CubScratch scratch) {
   gpu::sort_pairs_by_distribution<Key, Value>({.input = {pairs.keys_in, pairs.values_in},
                                                .output = {pairs.keys_out, pairs.values_out},
                                                .count = pairs.count,
                                                .scratch = {scratch.memory, scratch.bytes}},
-                                              {.plan = plan, .least_keys = kLeastPairs});
+                                              {.least_keys = kLeastPairs});
 }
 
 template <class Key, class Value>
@@ -46,13 +45,7 @@ void bench_pairs_of(const Request& request, const GenSpec& spec, CopyRate& copy_
               cub_merge_sort_pairs<Cub, Count, Key, Value>);
   });
   bench.add("gsort", sort_by_gsort<Key, Value>);
-  const auto distribute = [&](const char* name, gpu::DistributionPlan plan) {
-    bench.add(name, [plan](const CubPairs<Key, Value>& pairs, CubScratch scratch) {
-      sort_by_distribution(pairs, scratch, plan);
-    });
-  };
-  distribute("distribute", gpu::DistributionPlan::kOfSample);
-  distribute("distribute always", gpu::DistributionPlan::kDistribute);
+  bench.add("distribute", sort_by_distribution<Key, Value>);
   const std::string values = sizeof(Value) == 4 ? "u32" : "u64";
   report.add(group_of("stable sort of " + values + " values by", spec.format.type,
                       spec.distribution, spec.count),

@@ -36,23 +36,19 @@ void bench_device_sort(const Request& request, Report& report) {
                                    .scratch = {bench.scratch(), bench.scratch_bytes()}});
             },
             bench.map());
-        const auto distribute = [&](const char* name, gpu::DistributionPlan plan) {
-          bench.add(
-              name,
-              [&, plan](unsigned set) {
-                gpu::sort_keys_by_distribution<Key>(
-                    {.input = bench.raw(set),
-                     .output = bench.output(),
-                     .count = elements,
-                     .load_map = bench.map(),
-                     .store_map = bench.map(),
-                     .scratch = {bench.scratch(), bench.scratch_bytes()}},
-                    {.plan = plan, .least_keys = std::uint64_t{1} << 22});
-              },
-              bench.map());
-        };
-        distribute("distribute", gpu::DistributionPlan::kOfSample);
-        distribute("distribute always", gpu::DistributionPlan::kDistribute);
+        bench.add(
+            "distribute",
+            [&](unsigned set) {
+              gpu::sort_keys_by_distribution<Key>(
+                  {.input = bench.raw(set),
+                   .output = bench.output(),
+                   .count = elements,
+                   .load_map = bench.map(),
+                   .store_map = bench.map(),
+                   .scratch = {bench.scratch(), bench.scratch_bytes()}},
+                  {.least_keys = std::uint64_t{1} << 22});
+            },
+            bench.map());
         report.add(group_of("sort of", type, distribution, elements), bench.results());
       });
 }
