@@ -254,7 +254,7 @@ struct KeyMap {
   }
 
  private:
-  // Requires: the fields are as_one_key()'s.
+  // Requires: the fields are those of ElementFormat::as_keys().
   [[nodiscard]] static constexpr KeyMap of_tuple(const KeyTuple& keys) {
     const KeyField& first = keys.fields[0];
     if (keys.count == 1 && first.type) return of({*first.type, first.big_endian, first.descending});

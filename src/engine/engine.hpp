@@ -132,7 +132,7 @@ class ChunkLane {
 
   // Adds the first `bytes` of a block from acquire_block, and takes the buffer back. `position` is
   // the element's number in the chunk of the first key. Thread-safe; blocks may be added in any
-  // order. Requires: bytes is a multiple of the key's size; no more than max_elements keys in all.
+  // order. Requires: bytes is a multiple of the key's size; at most chunk_elements keys in all.
   virtual void add(ByteSpan block, std::size_t bytes, std::uint64_t position) = 0;
 
   // No more blocks will be added: sorts, so that keys leave in `form`. May return before the work
@@ -161,7 +161,7 @@ class MergeLane {
  public:
   virtual ~MergeLane() = default;
 
-  // Room for max_elements ordered keys: the slices of the part, one behind the other.
+  // Room for part_elements ordered keys: the slices of the part, one behind the other.
   [[nodiscard]] virtual ByteSpan input() = 0;
 
   // Merges input(), which holds slice_counts[0] keys, then slice_counts[1] keys, and so on, each
