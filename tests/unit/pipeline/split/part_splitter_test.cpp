@@ -56,6 +56,25 @@ class StoredRuns {
     }
   }
 
+  // Behind the keys that equal the last one in front of the position.
+  void expect_cuts_behind_ties(std::uint64_t step) {
+    const RunViews views = views_of(runs_);
+    PartSplitter splitter(views, sizeof(Key), block_elements_ * sizeof(Key),
+                          store_.scratch_bytes());
+    for (std::uint64_t position = 0; position <= total_; position += step) {
+      Cuts expected = test::merge_one_by_one(keys_, position);
+      Key last = 0;
+      for (std::size_t run = 0; run < keys_.size(); ++run) {
+        if (expected[run] > 0) last = std::max(last, keys_[run][expected[run] - 1]);
+      }
+      for (std::size_t run = 0; position > 0 && run < keys_.size(); ++run) {
+        const auto behind = std::ranges::upper_bound(keys_[run], last);
+        expected[run] = static_cast<std::uint64_t>(behind - keys_[run].begin());
+      }
+      ASSERT_EQ(splitter.cuts_behind_ties_at(position), expected) << "position " << position;
+    }
+  }
+
   [[nodiscard]] std::uint64_t total() const { return total_; }
 
   // What one block of each run takes to read, in bytes.
@@ -144,6 +163,15 @@ TYPED_TEST(PartSplitterOf, SplitsWithFewerBlocksInMemoryThanRuns) {
     StoredRuns<TypeParam>(made<TypeParam>({50, 1, 73, 0, 20, 33}, [](auto& r) {
       return r() % 40;
     })).expect_cuts(0, 1, blocks);
+  }
+}
+
+TYPED_TEST(PartSplitterOf, LeavesNoKeyOnBothSidesWhereThatIsAsked) {
+  for (const std::uint64_t values : {1U, 3U, 40U, 200U}) {
+    StoredRuns<TypeParam> runs(
+        made<TypeParam>({50, 1, 73, 0, 20}, [=](auto& r) { return r() % values; }));
+    runs.expect_cuts_behind_ties(1);
+    runs.expect_cuts_behind_ties(13);
   }
 }
 
