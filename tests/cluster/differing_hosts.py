@@ -65,13 +65,19 @@ def other_memory(bed: Bed) -> None:
     require_refusal(bed, "little memory", bed.start(3, "-S", "1G", "in.u64"), "h2 (rank 1)")
 
 
+def too_many_runs(bed: Bed) -> None:
+    """As many as the exchange has no memory for are planned: that is known before they are formed."""
+    write_large(bed)
+    require_refusal(bed, "memory for the exchange", bed.start(3, *SMALL, "in.u64"), "-S 24 MiB: is too small", "(rank ")
+
+
 def explained_unread(bed: Bed) -> None:
     write_large(bed)
-    if bed.finish(bed.start(3, *SMALL, "in.u64", "--explain"), ENDS_WITHIN) != 0:
+    if bed.finish(bed.start(3, "-S", "256M", "in.u64", "--explain"), ENDS_WITHIN) != 0:
         raise Failed("--explain of a large input fails")
     bed.require_output(OLD, "--explain")
     bed.require_nothing_left()
 
 
 DIFFERING: dict[str, Callable[[Bed], None]] = {
-    case.__name__: case for case in (other_command, other_memory, explained_unread)}
+    case.__name__: case for case in (other_command, other_memory, too_many_runs, explained_unread)}
