@@ -132,7 +132,12 @@ std::optional<FolderFacts> folder_facts(const std::string& path) {
   // File systems without a table of inodes say that they have none at all.
   facts.free_files = space.f_files == 0 ? kUnlimited : std::uint64_t{space.f_favail};
   facts.block_bytes = space.f_frsize;
-  facts.is_tmpfs = ::fstatfs(fd, &kind) == 0 && kind.f_type == TMPFS_MAGIC;
+  if (::fstatfs(fd, &kind) == 0) {
+    const auto type = static_cast<std::uint32_t>(kind.f_type);
+    facts.is_tmpfs = type == TMPFS_MAGIC;
+    facts.is_network =
+        type == NFS_SUPER_MAGIC || type == CIFS_SUPER_MAGIC || type == SMB2_SUPER_MAGIC;
+  }
   return facts;
 }
 

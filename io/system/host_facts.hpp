@@ -46,7 +46,8 @@ struct FolderFacts {
   std::uint64_t free_files =
       kUnlimited;  // inodes; unlimited where the file system makes them as needed
   std::uint64_t block_bytes = 4096;
-  bool is_tmpfs = false;  // its space is memory
+  bool is_tmpfs = false;    // its space is memory
+  bool is_network = false;  // NFS or SMB: two hosts that write to one page at once may lose data
 };
 
 // Of the folder (or file) at `path`; none when it cannot be asked.

@@ -130,6 +130,8 @@ class ClusterSort {
     const Machine machine = take_share(output_->folder());
     require_room_on_hosts(team_, room_needs(plan_, machine, output_bytes()));
     proof_.emplace(job_.element, options_.verify, nullptr, order_kind());
+    header_ = header_of(job_, *reader_, result_);
+    (void)part_sizes();  // or no border is where it must be
     if (!counts_distinct()) begin_output();
     team_.meet();
   }
@@ -310,7 +312,8 @@ class ClusterSort {
   // Files of their own have no neighbours.
   [[nodiscard]] PartSizes part_sizes() const {
     const PartSizes sizes{result_, team_.count(), sizes_.part_elements, 1, 0};
-    return options_.parts ? sizes : aligned_in_file(sizes, job_.element.bytes(), header_.size());
+    if (options_.parts) return sizes;
+    return aligned_in_file(sizes, {job_.element.bytes(), header_.size(), output_->is_on_network()});
   }
 
   void cut() {

@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
 
 #include "base/checked.hpp"
+#include "base/error.hpp"
 #include "base/units.hpp"
+#include "pipeline/share/share_range.hpp"
 
 namespace gsort::cluster {
 
@@ -16,16 +21,32 @@ constexpr std::uint64_t kBorderBytes = 4 * kMiB;
 // Shares that are so much longer than that are still nearly equal when they end there.
 constexpr std::uint64_t kBordersInAShare = 16;
 
+// None where no element begins at a multiple of `bytes` of the file.
+std::optional<PartSizes> with_borders_at(std::uint64_t bytes, PartSizes sizes,
+                                         const OneFile& file) {
+  sizes.aligned = bytes / std::gcd(bytes, file.element_bytes);
+  for (std::uint64_t first = 0; first < sizes.aligned; ++first) {
+    if ((file.header_bytes + first * file.element_bytes) % bytes != 0) continue;
+    sizes.shift = (sizes.aligned - first) % sizes.aligned;
+    return sizes;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-PartSizes aligned_in_file(PartSizes sizes, std::uint64_t element_bytes,
-                          std::uint64_t header_bytes) {
-  const std::uint64_t aligned = std::lcm(kBorderBytes, element_bytes) / element_bytes;
-  const bool fits = capped_product(aligned, kBordersInAShare) <= sizes.elements / sizes.ranks;
-  if (!fits || header_bytes % element_bytes != 0) return sizes;
-  sizes.aligned = aligned;
-  sizes.shift = header_bytes / element_bytes;
-  return sizes;
+PartSizes aligned_in_file(const PartSizes& sizes, const OneFile& file) {
+  const auto wide = with_borders_at(kBorderBytes, sizes, file);
+  const std::uint64_t share = sizes.elements / sizes.ranks;
+  if (wide && capped_product(wide->aligned, kBordersInAShare) <= share) return *wide;
+  if (!file.is_on_network) return sizes;
+  if (const auto pages = with_borders_at(kLargestPageBytes, sizes, file)) return *pages;
+  throw Error(ErrorKind::kUsage, "writing one file on a network file system",
+              fmt::format("behind a header of {}, no element of {} begins at a page",
+                          format_bytes(file.header_bytes), format_bytes(file.element_bytes)))
+      .hint(
+          "hosts must not write to the same page: add --parts, which writes one file for each "
+          "process");
 }
 
 std::uint64_t share_begin(std::uint64_t elements, unsigned rank, unsigned ranks) {
@@ -36,8 +57,7 @@ PartTable::PartTable(const PartSizes& sizes) : borders_{0}, first_{0} {
   for (unsigned rank = 1; rank <= sizes.ranks; ++rank) {
     std::uint64_t end = share_begin(sizes.elements, rank, sizes.ranks);
     if (rank < sizes.ranks) {
-      const std::uint64_t border = round_down(end + sizes.shift, sizes.aligned);
-      end = border - std::min(border, sizes.shift);
+      end = std::min(round_up(end + sizes.shift, sizes.aligned) - sizes.shift, sizes.elements);
     }
     while (borders_.back() < end) {
       borders_.push_back(std::min(end, borders_.back() + sizes.part_elements));

@@ -11,16 +11,23 @@ struct PartSizes {
   std::uint64_t elements = 0;  // of the whole output
   unsigned ranks = 1;
   std::uint64_t part_elements = 1;  // of a part, at most
-  // Borders between ranks lie `shift` elements before a multiple of that: where the file has
-  // multiples of what two hosts must not write to at once.
+  // Borders between ranks lie `shift` elements before a multiple of that, the next one behind equal
+  // shares: where the file has multiples of what two hosts must not write to at once. So the first
+  // rank, which writes the header, has what follows it.
   std::uint64_t aligned = 1;
   std::uint64_t shift = 0;
 };
 
-// The same for one file: borders lie at multiples of 4 MiB where elements end there, and shares are
-// long enough.
-[[nodiscard]] PartSizes aligned_in_file(PartSizes sizes, std::uint64_t element_bytes,
-                                        std::uint64_t header_bytes);
+struct OneFile {
+  std::uint64_t element_bytes = 1;
+  std::uint64_t header_bytes = 0;
+  bool is_on_network = false;  // two hosts must not write to one page
+};
+
+// The same for one file: borders lie at multiples of 4 MiB where elements begin there, and shares
+// are long enough; else, on a network file system, at pages, however short shares are.
+// Throws: Error(kUsage) where no element begins at a page.
+[[nodiscard]] PartSizes aligned_in_file(const PartSizes& sizes, const OneFile& file);
 
 class PartTable {
  public:

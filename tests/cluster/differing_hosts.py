@@ -1,13 +1,15 @@
 """Cases of hosts.py: a host that differs from the others, and commands that no host can carry out. Each is found before anything
 is read: the input is so large that a sort would take minutes. There is one message, which names the host, and status 2."""
 
+import json
 import shutil
 import subprocess
 from collections.abc import Callable
 
 from host_bed import ENDS_WITHIN, OLD, SMALL, Bed, Failed
 
-LARGE = 8 << 30  # bytes
+LARGE = (8 << 30) + 8  # bytes
+PAGE = 65_536  # the largest of Linux
 
 
 def write_large(bed: Bed) -> None:
@@ -79,5 +81,24 @@ def explained_unread(bed: Bed) -> None:
     bed.require_nothing_left()
 
 
+def on_network(bed: Bed) -> None:
+    """On NFS, hosts never write to one page of the output, however short it is: that of h2 says that it is there."""
+    shutil.copy(bed.programs.parent / "tests/libon_network.so", bed.folder)
+    on_h2 = f"export LD_PRELOAD={bed.folder}/libon_network.so"
+    bed.write_keys("in.u64", 100_000)
+    wanted = bed.expect("in.u64")
+    status = bed.finish(bed.start_otherwise(on_h2, *SMALL, "in.u64", "-o", "out", "--stats=stats"), 60)
+    if status != 0:
+        raise Failed(f"an output on NFS: status {status}")
+    bed.require_output(wanted, "an output on NFS")
+    ranks = json.loads((bed.folder / "stats").read_text())["ranks"]
+    written = [rank["elements_written"] * 8 for rank in ranks]
+    if len(written) != 3 or written[0] % PAGE or written[1] % PAGE or 0 in written:
+        raise Failed(f"hosts share pages of a file on NFS: they have written {written} bytes")
+    write_large(bed)
+    words = ["-S", "256M", "--skip=8", "--record=16", "--key=0:u64", "in.u64", "-o", "out"]
+    require_refusal(bed, "a header that fills no page", bed.start_otherwise(on_h2, *words), "on a network file system")
+
+
 DIFFERING: dict[str, Callable[[Bed], None]] = {
-    case.__name__: case for case in (other_command, other_memory, too_many_runs, explained_unread)}
+    case.__name__: case for case in (other_command, other_memory, too_many_runs, explained_unread, on_network)}

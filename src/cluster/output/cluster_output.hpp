@@ -28,6 +28,9 @@ class ClusterOutput : public PieceSink {
     return output() != nullptr ? output()->folder() : kNone;
   }
 
+  // Whether hosts that write to one page of it at once may lose data.
+  [[nodiscard]] virtual bool is_on_network() const { return false; }
+
   // Before the first put. All processes together write so many elements, behind `header`.
   // Throws: Error when there is no room for what this process answers for.
   virtual void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) = 0;

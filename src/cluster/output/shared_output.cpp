@@ -5,6 +5,7 @@
 #include "base/checked.hpp"
 #include "cluster/message.hpp"
 #include "io/output/shared_file.hpp"
+#include "io/system/host_facts.hpp"
 #include "io/system/sys.hpp"
 
 namespace gsort::cluster {
@@ -29,7 +30,10 @@ SharedOutput::SharedOutput(Team& team, const std::string& path, std::function<vo
   MessageReader reader(place);
   const std::string hidden = reader.take_text();
   if (rank_ != 0) share_.emplace(hidden, path, reader.take<std::uint64_t>());
-  team.meet();
+  const auto facts = io::folder_facts(io::place_of(path).folder);
+  std::uint64_t on_network = facts && facts->is_network ? 1 : 0;
+  team.sum(std::span(&on_network, 1));
+  is_on_network_ = on_network > 0;
 }
 
 void SharedOutput::begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) {

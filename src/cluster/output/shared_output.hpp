@@ -20,6 +20,7 @@ class SharedOutput final : public ClusterOutput {
   SharedOutput(Team& team, const std::string& path, std::function<void()>& on_leave, Meter& meter);
 
   [[nodiscard]] const io::Output* output() const override { return output_ ? &*output_ : nullptr; }
+  [[nodiscard]] bool is_on_network() const override { return is_on_network_; }
   void begin(const Plan& plan, std::uint64_t elements, ConstByteSpan header) override;
   // Thread-safe.
   void put(std::uint64_t position, ConstByteSpan elements) override;
@@ -37,6 +38,7 @@ class SharedOutput final : public ClusterOutput {
   Meter& meter_;
   std::optional<io::Output> output_;
   std::optional<io::OutputShare> share_;
+  bool is_on_network_ = false;  // as any process sees it
   std::uint64_t header_bytes_ = 0;
   std::uint64_t element_bytes_ = 0;
   std::uint64_t bytes_ = 0;

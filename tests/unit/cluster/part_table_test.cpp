@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "base/error.hpp"
 
 namespace gsort::cluster {
 namespace {
@@ -34,12 +37,55 @@ TEST(PartTable, PutsBordersOfRanksWhereTheFileHasMultiples) {
   const PartTable table({1000, 4, 33, 64, 16});
   for (unsigned rank = 1; rank < 4; ++rank) {
     EXPECT_EQ((table.begin_of(rank) + 16) % 64, 0);
-    EXPECT_LT(1000 * rank / 4 - table.begin_of(rank), 64);
+    EXPECT_LT(table.begin_of(rank) - 1000 * rank / 4, 64);
   }
   EXPECT_EQ(table.borders().back(), 1000);
   const PartTable small({10, 4, 33, 64, 16});
-  EXPECT_EQ(small.parts(3), 1);
-  EXPECT_EQ(small.parts(0), 0);
+  EXPECT_EQ(small.parts(0), 1);
+  EXPECT_EQ(small.parts(3), 0);
+}
+
+// Two hosts never write to one page of a network file system, nor to that of the header.
+TEST(PartTable, PutsBordersAtPagesOfANetworkFileSystem) {
+  constexpr std::uint64_t kPage = 65536;
+  for (const std::uint64_t element : {1U, 4U, 8U, 12U, 24U, 100U}) {
+    for (const std::uint64_t header : {0U, 24U, 128U}) {
+      for (const std::uint64_t elements : {0U, 1U, 9U, 100'000U, 9'000'000U}) {
+        const OneFile file{element, header, true};
+        const PartSizes sizes{elements, 3, 1000, 1, 0};
+        if (header % std::gcd(element, kPage) != 0) {
+          EXPECT_THROW((void)aligned_in_file(sizes, file), Error);
+          continue;
+        }
+        const PartTable table(aligned_in_file(sizes, file));
+        EXPECT_EQ(table.borders().back(), elements);
+        for (unsigned rank = 1; rank < 3; ++rank) {
+          const std::uint64_t border = table.begin_of(rank);
+          const bool is_at_end = border == elements || (border == 0 && header == 0);
+          EXPECT_TRUE((header + border * element) % kPage == 0 || is_at_end)
+              << border << " of " << elements << " elements of " << element;
+        }
+      }
+    }
+  }
+}
+
+TEST(PartTable, HasExactSharesOfShortFilesElsewhere) {
+  const PartSizes sizes{1000, 3, 33, 1, 0};
+  const PartTable table(aligned_in_file(sizes, {8, 128, false}));
+  EXPECT_EQ(table.begin_of(1), 333);
+  EXPECT_EQ(table.begin_of(2), 666);
+}
+
+TEST(PartTable, PutsBordersOfLongFilesAtMultiplesOf4MiBBehindAnyHeader) {
+  const PartSizes sizes{100'000'000, 3, 1'000'000, 1, 0};
+  for (const std::uint64_t element : {8U, 24U}) {
+    const PartTable table(aligned_in_file(sizes, {element, 128, false}));
+    for (unsigned rank = 1; rank < 3; ++rank) {
+      EXPECT_EQ((128 + table.begin_of(rank) * element) % (4 << 20), 0U);
+      EXPECT_LT(table.begin_of(rank) - 100'000'000ULL * rank / 3, 4U << 20);
+    }
+  }
 }
 
 }  // namespace
