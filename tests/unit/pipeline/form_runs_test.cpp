@@ -25,6 +25,21 @@ Keys random_keys(std::size_t count) {
   return keys;
 }
 
+// Of so many devices, each with three lanes.
+Plan plan_of_devices(unsigned devices, std::uint64_t chunk_elements) {
+  Plan plan;
+  plan.job.element.key = {KeyType::kU32, false, false};
+  plan.element_bytes = sizeof(Keys::value_type);
+  plan.strategy = Spill{};
+  plan.devices.resize(devices);
+  plan.chunk.block_bytes = 8192;
+  plan.chunk.chunk_elements = chunk_elements;
+  plan.chunk.lanes = 3 * devices;
+  plan.chunk.readers = 4;
+  plan.chunk.spillers = devices;
+  return plan;
+}
+
 // Who resumes a sort reads again what no run holds, by its place in the input.
 TEST(FormRuns, KeepsRunsOfElementsThatFollowEachOther) {
   constexpr std::uint64_t kChunk = 9000;
@@ -36,16 +51,7 @@ TEST(FormRuns, KeepsRunsOfElementsThatFollowEachOther) {
       {folder / "in"},
       {sizeof(Keys::value_type), DirectIo::kAuto, {FileFormat::kBinary, Codec::kNone}});
   ASSERT_TRUE(reader.is_cached());  // else chunks are filled one after the other anyway
-  Plan plan;
-  plan.job.element.key = {KeyType::kU32, false, false};
-  plan.element_bytes = sizeof(Keys::value_type);
-  plan.strategy = Spill{};
-  plan.devices.resize(1);
-  plan.chunk.block_bytes = 8192;
-  plan.chunk.chunk_elements = kChunk;
-  plan.chunk.lanes = 3;
-  plan.chunk.readers = 4;
-  plan.chunk.spillers = 1;
+  const Plan plan = plan_of_devices(1, kChunk);
   EngineShape shape =
       test::shape_for(plan.job.element.key, kChunk, plan.chunk.readers, plan.chunk.block_bytes);
   shape.chunk_lanes = plan.chunk.lanes;
@@ -67,6 +73,55 @@ TEST(FormRuns, KeepsRunsOfElementsThatFollowEachOther) {
       context, [&]() -> io::RunStore& { return store; },
       [](auto) -> PieceSink& { throw std::logic_error("nothing goes to the output"); });
   EXPECT_EQ(kept, input.size());
+}
+
+// At the end of the input each reader finds a chunk that stays empty, and others are open.
+TEST(FormRuns, MakesNoEmptyRunWhereChunksAreFilledSideBySide) {
+  for (const unsigned devices : {1U, 3U}) {
+    for (const std::uint64_t chunk : {2'000U, 9'000U}) {
+      for (const unsigned readers : {1U, 4U}) {
+        for (const std::size_t count : {1U, 2'048U, 18'000U, 27'001U, 40'000U}) {
+          SCOPED_TRACE(testing::Message()
+                       << devices << " devices, " << count << " keys in chunks of " << chunk << ", "
+                       << readers << " readers");
+          const Keys input = random_keys(count);
+          const io::test::TempFolder folder;
+          io::test::write_file(folder / "in", std::as_bytes(std::span(input)));
+          io::Reader reader(
+              {folder / "in"},
+              {sizeof(Keys::value_type), DirectIo::kAuto, {FileFormat::kBinary, Codec::kNone}});
+          ASSERT_TRUE(reader.is_cached());
+          Plan plan = plan_of_devices(devices, chunk);
+          plan.chunk.readers = readers;
+          EngineShape shape =
+              test::shape_for(plan.job.element.key, chunk, readers, plan.chunk.block_bytes);
+          shape.chunk_lanes = plan.chunk.lanes;
+          test::EngineUnderTest engine("std", shape);
+          Proof proof(plan.job.element, true);
+          io::RunStoreOptions options;
+          options.block_elements = 1000;
+          io::RunStore store({folder.path()}, plan.element_bytes, options);
+          const FormContext context{.plan = plan,
+                                    .engine = *engine.operator->(),
+                                    .reader = reader,
+                                    .proof = proof,
+                                    .meter = nullptr,
+                                    .resumption = nullptr,
+                                    .always_runs = true};
+          const FormedRuns formed = form_runs(
+              context, [&]() -> io::RunStore& { return store; },
+              [](auto) -> PieceSink& { throw std::logic_error("nothing goes to the output"); });
+          EXPECT_EQ(formed.elements, count);
+          std::uint64_t elements = 0;
+          for (const io::Run& run : formed.runs) {
+            EXPECT_GT(run.elements(), 0U);
+            elements += run.elements();
+          }
+          EXPECT_EQ(elements, count);
+        }
+      }
+    }
+  }
 }
 
 // Forms runs where runs are all that is wanted. Returns their keys.
