@@ -33,7 +33,9 @@ PLACES = [
                                    "    proof_.finish();", "      proof.finish();",
                                    "      proof_.add_all_of("]),
     ("src/pipeline/form_runs.cpp", ["  void require_all_taken(", "    require_all_taken(begin",
-                                    "filled_with_ += input;"]),
+                                    "filled_with_ += input;", "    const bool runs_are_left =",
+                                    "  bool done_or_left(", "  void leave(", "  void do_again(",
+                                    "  void complete("]),
     ("src/pipeline/share/take_part.cpp", ["  record.output = summary", "  record.first = stretches",
                                           "  const bool is_all = ", "  if (!is_all || ",
                                           "  take_proof(proof, record);", "  output->finish("]),
@@ -55,21 +57,29 @@ PLACES = [
     ("src/element/numbered_elements.cpp", ["std::size_t first_other_index("]),
     ("src/pipeline/compare_inputs.cpp", ["  void compare(Piece& piece"]),
     ("src/pipeline/select_top.cpp", ["  void drop_repeats() {"]),
+    ("src/pipeline/output/once_sink.hpp", None),
+    ("src/pipeline/merge_runs.cpp", ["void merge_part_even_without_device("]),
+    ("src/pipeline/filled_lane.hpp", ["struct ReadPieces", "class SharedFill"]),
+    ("src/pipeline/filled_lane.cpp", ["ReadPieces read_in_pieces(", "void fill_again("]),
 ]
 
 # The programs that are tried in turn, and of each the tests: first those of the longest path here that begins the
 # file's, then the usual ones. The first program of all is the quick one.
 RUNS = [("unit_io", "RunFormat*:*Run*:*Block*")]
 OUTPUTS = [("unit_io", "File.*:*Output*:DirectWriter.*:Writer.*:EncodingProof.*")]
+LOST_LANES = [("unit_pipeline", "FillAgain*:ReadPieces*:SharedFill*:FormRuns*:*LostLane*/0:OnlyDevice*")]
 TESTS = {
     "src/base/": [("unit_base", "Tiling.*")],
     "src/element/": [("unit_element", "Fingerprint.*:*Numbered*")],
     "io/runs/": RUNS,
     "io/system/": OUTPUTS,
     "io/output/": OUTPUTS,
+    "src/pipeline/form_runs": LOST_LANES,
+    "src/pipeline/merge_runs": LOST_LANES,
+    "src/pipeline/filled_lane": LOST_LANES,
 }
 USUAL_TESTS = [
-    ("unit_pipeline", "*Proof*:Joined.*:OrderLedger.*:*Sink.*:*Staging*:PartSplitter.Makes*:GapWatch*"),
+    ("unit_pipeline", "*Proof*:Joined.*:OrderLedger.*:*Sink.*:*Staging*:Once*:PartSplitter.Makes*:GapWatch*"),
     ("lying_sorts", "*"),
     ("unit_pipeline", "*Damage*:*Lying*:*Arrays*:*Result*:*Top*:Selection*:Unique*:*Check*"),
 ]
@@ -97,6 +107,8 @@ EQUIVALENT = [
      "saves time"),
     ("src/pipeline/proof/proof.cpp", "if (!enabled_) return {look(raw_keys)};", "if never",
      "saves time: of counts alone the sums of arrays are alike"),
+    ("src/pipeline/form_runs.cpp", "require_all_taken(begin, formed_.elements);", "left out",
+     "runs of chunks that are filled side by side are not kept: the end of the sort sees the same"),
     ("io/runs/run_format.cpp",
      "if (packing == Packing::kOff || !is_packable(identity)) return 0;", "== is false",
      "saves time: where nothing may be packed, 0 bytes are the most"),
