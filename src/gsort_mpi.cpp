@@ -36,6 +36,7 @@
 #include "io/system/standard_descriptors.hpp"
 #include "options/pages/help.hpp"
 #include "report/style.hpp"
+#include "report/summary.hpp"
 #include "report/trace.hpp"
 
 namespace gsort {
@@ -314,6 +315,7 @@ class Process {
       team.work([&] { write_report(*stats, cluster_stats(team, outcome, options)); });
     }
     put_to_stderr(outcome.note);
+    if (options.verbosity >= 0) put_to_stderr(lost_device_lines(outcome.lost_devices));
     if (options.verbosity <= 0) return;
     put_to_stderr(resumed_runs_of(outcome, options));
     put_to_stderr(lost_nan_payloads_of(outcome));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/device_error.hpp"
 #include "base/meter.hpp"
 #include "cluster/cuts/cuts.hpp"
 #include "cluster/exchange.hpp"
@@ -52,8 +53,9 @@ struct ClusterOutcome {
   RankReport own;                 // of this process
   std::vector<RankReport> ranks;  // in rank 0: of all
   double total_seconds = 0;
-  std::string note;              // on types; for standard error
-  std::unique_ptr<Meter> meter;  // of this process
+  std::string note;                      // on types; for standard error
+  std::vector<LostDevice> lost_devices;  // of a lone process, which goes on without them
+  std::unique_ptr<Meter> meter;          // of this process
 };
 
 // Together, with the same options. Returns what sort_on_cluster() would do, in rank 0, as

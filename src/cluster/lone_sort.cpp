@@ -94,6 +94,7 @@ ClusterOutcome sort_alone(Team& team, const Options& options, JobProgress* progr
     team.work(run);
   }
   outcome.note = note_of_types(alone, job);
+  outcome.lost_devices = std::move(done->lost_devices);
   outcome.elements = done->elements;
   outcome.bytes = done->bytes;
   outcome.runs = done->runs;

@@ -60,17 +60,6 @@ std::string again_words(DoneAgain again) {
   return "sorted again";
 }
 
-// What a user must know even without -v: a device needs a look.
-std::string lost_device_lines(const Outcome& outcome) {
-  std::string text;
-  for (const LostDevice& lost : outcome.lost_devices) {
-    text += fmt::format("gsort: {} without {}: {}\n", again_words(lost.again),
-                        lost.ordinal ? fmt::format("device {}", *lost.ordinal) : "a GPU",
-                        printable(lost.failure));
-  }
-  return text;
-}
-
 // Of all phases.
 std::uint64_t bytes_of_device(const Outcome& outcome, int ordinal, Stage stage) {
   std::uint64_t sum = 0;
@@ -155,9 +144,19 @@ std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions
   return text;
 }
 
+std::string lost_device_lines(std::span<const LostDevice> lost_devices) {
+  std::string text;
+  for (const LostDevice& lost : lost_devices) {
+    text += fmt::format("gsort: {} without {}: {}\n", again_words(lost.again),
+                        lost.ordinal ? fmt::format("device {}", *lost.ordinal) : "a GPU",
+                        printable(lost.failure));
+  }
+  return text;
+}
+
 std::string sort_lines(const Outcome& outcome, const Plan& plan, int verbosity, bool at_terminal) {
   if (verbosity < 0) return "";
-  const std::string lost = lost_device_lines(outcome);
+  const std::string lost = lost_device_lines(outcome.lost_devices);
   if (verbosity > 0) {
     return lost + phase_lines(outcome, plan, verbosity > 1) + summary_line(outcome, plan);
   }

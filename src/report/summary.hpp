@@ -1,9 +1,11 @@
 // What the user reads when a job has ended.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/device_error.hpp"
 #include "options/job.hpp"
 #include "plan/outcome.hpp"
 #include "plan/plan.hpp"
@@ -16,6 +18,9 @@ namespace gsort {
 
 // Keys, engine and phases; with `decisions` also the choices the stages made.
 [[nodiscard]] std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions);
+
+// What a user must know even without -v: a device needs a look.
+[[nodiscard]] std::string lost_device_lines(std::span<const LostDevice> lost_devices);
 
 // What `verbosity` asks for: the one line at a terminal or with -v, with -v the phases before it,
 // with -vv the choices, too. Empty otherwise: success is silent.

@@ -47,7 +47,10 @@ class ClusterDevices : public testing::Test {
       const auto verdict = team.run_job([&] {
         std::function<void()> on_leave;
         const ClusterOutcome outcome = sort_on_cluster(team, options_of(words), on_leave, nullptr);
-        if (team.rank() == 0) reports = outcome.ranks;
+        if (team.rank() == 0) {
+          reports = outcome.ranks;
+          lost_devices_ = outcome.lost_devices;
+        }
       });
       if (peers.rank() == 0 && verdict) error_ = verdict->text;
     });
@@ -68,6 +71,7 @@ class ClusterDevices : public testing::Test {
   const std::string input_ = folder_ / "in.u32";
   const std::string output_ = folder_ / "out.u32";
   std::string error_;
+  std::vector<LostDevice> lost_devices_;
 };
 
 int devices_that_launched() {
@@ -171,6 +175,21 @@ TEST_F(ClusterDevices, EndTheSortWithTheirFailure) {
   EXPECT_NE(error_.find("device 1"), std::string::npos) << error_;
   EXPECT_NE(error_.find("localhost"), std::string::npos) << error_;
   EXPECT_FALSE(std::filesystem::exists(output_));
+}
+
+// The input is so large that one core would need longer than a device with its start.
+TEST_F(ClusterDevices, AreToldIfALoneProcessSortsWithoutThem) {
+  keys_.assign(std::size_t{44} << 20, 0);
+  std::filesystem::resize_file(input_, 0);
+  std::filesystem::resize_file(input_, keys_.size() * sizeof(std::uint32_t));
+  gpu::inject_cuda_fault({gpu::CudaCall::kMemory, 1, cudaErrorLaunchFailure, true});
+  const auto reports = sort_by({{"--parallel=1"}});
+  EXPECT_TRUE(gpu::cuda_fault_was_met());
+  gpu::clear_cuda_fault();
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].devices, 0U);
+  EXPECT_FALSE(lost_devices_.empty());
+  expect_sorted();
 }
 
 }  // namespace
