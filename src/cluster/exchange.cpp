@@ -172,7 +172,8 @@ class Exchange {
       std::uint64_t total = 0;
       for (const Inbox& inbox : inboxes_) {
         const auto begin = inbox.counts.begin() + static_cast<std::ptrdiff_t>(part * inbox.runs);
-        total = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(inbox.runs), total);
+        total = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(inbox.runs), total,
+                                capped_sum);
       }
       if (total == context_.parts.elements(context_.parts.first(me()) + part)) continue;
       throw Error(ErrorKind::kCorrupt, "collecting the slices of a part",

@@ -318,9 +318,12 @@ def refuse(bed: Bed) -> None:
     bed.write("in.txt", b"3\n1\n2\n")
     bed.write("odd.u64", b"123456789")
     bed.write("old", b"the old output")
+    os.mkfifo(bed.folder / "pipe.u64")
     for words, reason in (
             (["in.u64"], "writing standard output: gsort-mpi cannot do this yet"),
             (["-t", "u64", "-o", "old"], "reading standard input: gsort-mpi cannot do this yet"),
+            (["pipe.u64", "-o", "old"], "reading the pipe or device pipe.u64: gsort-mpi cannot do this yet"),
+            (["in.u64", "-o", "pipe.u64"], "writing the pipe or device pipe.u64: gsort-mpi cannot do this yet"),
             (["in.txt", "-t", "u64", "-o", "old"], "reading in.txt: gsort-mpi cannot read pipes, text and compressed files yet"),
             (["in.u64", "-o", "old.txt"], "writing text into one file old.txt: gsort-mpi cannot do this yet"),
             (["in.u64", "-o", "old.u64.zst"], "compressing into one file old.u64.zst: gsort-mpi cannot do this yet"),

@@ -6,10 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <xxhash.h>
 
 #include "element/key.hpp"
+#include "io/system/sys.hpp"
 #include "options/assumed_type.hpp"
 #include "options/pages/help.hpp"
 #include "options/resume_options.hpp"
@@ -61,6 +64,13 @@ void refuse_unsupported(const io::Reader& reader, const Job& job) {
   if (job.array_elements > 0) throw not_yet("reading arrays of two dimensions");
 }
 
+// A pipe, a terminal or another device. To open a pipe would wait for its other end.
+bool is_stream(const std::string& path) {
+  struct stat facts = {};
+  return io::sys::stat_at(AT_FDCWD, path.c_str(), &facts, 0) == 0 && !S_ISREG(facts.st_mode) &&
+         !S_ISDIR(facts.st_mode);
+}
+
 // Where an element lies in one file is not known before all elements in front of it are.
 Error only_parts(std::string what) {
   return Error(ErrorKind::kUsage, std::move(what), "gsort-mpi cannot do this yet")
@@ -75,10 +85,15 @@ Error not_yet(std::string what) {
 
 void refuse_standard_input(const Options& options) {
   if (std::ranges::count(options.inputs, "-") > 0) throw not_yet("reading standard input");
+  const auto stream = std::ranges::find_if(options.inputs, is_stream);
+  if (stream != options.inputs.end()) throw not_yet("reading the pipe or device").path(*stream);
 }
 
 void refuse_output(const Options& options) {
   if (options.output.value_or("-") == "-") throw not_yet("writing standard output");
+  if (is_stream(*options.output)) {
+    throw not_yet("writing the pipe or device").path(*options.output);
+  }
 }
 
 void refuse_output_form(const Options& options, const OutputForm& form) {

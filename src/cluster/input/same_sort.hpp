@@ -14,7 +14,7 @@ namespace gsort::cluster {
 // What gsort does, but not gsort-mpi: "reading standard input".
 [[nodiscard]] Error not_yet(std::string what);
 
-// Before the inputs are opened. Throws: Error(kUsage).
+// Before the inputs are opened: pipes and devices, too. Throws: Error(kUsage).
 void refuse_standard_input(const Options& options);
 // What gsort-mpi does not write. Throws: Error(kUsage).
 void refuse_output(const Options& options);
