@@ -12,6 +12,7 @@ import json
 import lzma
 import os
 import random
+import select
 import shutil
 import signal
 import struct
@@ -424,11 +425,13 @@ def trace_slowly(bed: Bed) -> None:
     """Rank 0 takes 5 s to write the trace of all, longer than processes wait for each other at the end."""
     data = bed.write("in.u64", keys("random", "Q", 2_000_000, random.Random(21)))
     os.mkfifo(bed.folder / "trace")
+    both_ends = os.open(bed.folder / "trace", os.O_RDWR)  # waits for nobody
+    fcntl.fcntl(both_ends, fcntl.F_SETPIPE_SZ, 4096)
     running = subprocess.Popen(bed.mpi(3, "-S", "24M", data, "-o", "out", "--trace=trace"), cwd=bed.folder,
                                env=bed.environment, stderr=subprocess.PIPE, text=True)
     with open(bed.folder / "trace", "rb", buffering=0) as pipe:
-        time.sleep(0.2)
-        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)
+        select.select([pipe], [], [], 60)
+        os.close(both_ends)  # gsort-mpi has opened it
         text = b""
         while b'"pid":3' not in text and (piece := pipe.read(4096)):
             text += piece
