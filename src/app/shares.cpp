@@ -1,5 +1,6 @@
 #include "app/shares.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
@@ -99,6 +100,13 @@ Machine machine_for_part(const FormedShares& shares, const std::vector<std::stri
   return machine;
 }
 
+// What of a file that all parts share is there already, and what rounds take, take_part() knows.
+Machine with_room(Machine machine) {
+  machine.output->free_bytes = UINT64_MAX;
+  for (Folder& folder : machine.temporary) folder.free_bytes = UINT64_MAX;
+  return machine;
+}
+
 }  // namespace
 
 ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter) {
@@ -159,7 +167,7 @@ ShareDone take(const Options& options, Meter& meter) {
   job.part_elements = range_of_part(part, shares, header_bytes).elements();
   done.machine = machine_for_part(shares, part.temporary_folders, folder);
   look_for_gpus(job, done.machine);
-  done.plan = make_plan(job, done.machine);
+  done.plan = make_plan(job, has_own_file ? done.machine : with_room(done.machine));
   if (!explains) done.outcome = take_part(part, done.plan, make_engine, shares, meter);
   return done;
 }
