@@ -281,7 +281,9 @@ std::string_view parse_manifest(ConstByteSpan bytes, Manifest& manifest) {
   Decoder from(covered);
   if (from.take<std::uint32_t>() != kMagic) return "it is not a manifest";
   const auto version = from.take<std::uint16_t>();
-  if (version < kManifestVersion || version > kManifestVersionWithPlaces) {
+  constexpr std::uint16_t kFormerVersionOfShare = 3;
+  if (version == kFormerVersionOfShare) return "an older version of gsort made it";
+  if (version < kManifestVersion || version > kManifestVersionOfShare) {
     return "it has an unknown version";
   }
   const auto flags = from.take<std::uint16_t>();

@@ -4,10 +4,12 @@
 //
 //   at  bytes  field
 //    0      4  magic: 'G' 'S' 'R' 'M' (0x47 0x53 0x52 0x4d)
-//    4      2  version: 2; 3 with a share; 4 with a place for each run; 1 had other fingerprints
+//    4      2  version: 2; 4 with a place for each run; 5 with a share; 1 had other fingerprints,
+//    and
+//              3, with a share, had others of elements of one and two bytes
 //    6      2  flags: bit 0: gsort made the folder, and removes it at the end; bit 1: the output is
 //              written, and put in its place next, which may be the place of an input; bit 2, in
-//              version 3: the inputs are those of this share alone
+//              version 5: the inputs are those of this share alone
 //    8      8  bytes of the manifest, header and checksum included
 //   16      8  store: as in the blocks of the runs (run_format.hpp)
 //   24      8  next run: the number of the run in the making, more than that of any complete one
@@ -33,7 +35,7 @@
 //                8  blocks
 //                8  checksum of the index: XXH3-64
 //                8  in version 4: the number of its first element, of all that the inputs hold
-//              in version 3, the share of a sort that the runs are all of; they stay:
+//              in version 5, the share of a sort that the runs are all of; they stay:
 //                4  its number, from 0
 //                4  shares
 //                8  the number of its first element, of all that the inputs hold
@@ -84,8 +86,8 @@
 namespace gsort::io {
 
 inline constexpr std::uint16_t kManifestVersion = 2;
-inline constexpr std::uint16_t kManifestVersionOfShare = 3;
 inline constexpr std::uint16_t kManifestVersionWithPlaces = 4;
+inline constexpr std::uint16_t kManifestVersionOfShare = 5;
 inline constexpr std::uint64_t kIndexEntryBytes = 32;
 
 struct ManifestInput {

@@ -130,7 +130,7 @@ TEST(ManifestFormat, HasAShareBehindTheRuns) {
   const Bytes bytes = encoded(example_of_share());
   const std::size_t begin = encoded(example()).size() - 8;
   ASSERT_EQ(bytes.size(), begin + std::size(kShare) + 8);
-  EXPECT_EQ(std::to_integer<unsigned>(bytes[4]), 3U);
+  EXPECT_EQ(std::to_integer<unsigned>(bytes[4]), 5U);
   EXPECT_EQ(std::to_integer<unsigned>(bytes[6]), 1U | 4U);
   for (std::size_t i = 0; i < std::size(kShare); ++i) {
     EXPECT_EQ(std::to_integer<unsigned>(bytes[begin + i]), kShare[i]) << "byte " << i;
@@ -233,11 +233,13 @@ TEST(ManifestFormat, TellsWhatIsNoneAndWhatIsOfAnotherVersion) {
   const Bytes bytes = encoded(example());
   EXPECT_EQ(problem_of(Bytes(1000)), "it is not a manifest");
   EXPECT_EQ(problem_of(with(bytes, 0, std::uint32_t{0x42525347})), "it is not a manifest");
-  for (const unsigned version : {0U, 1U, 5U, 0x100U, 0xffffU}) {
+  for (const unsigned version : {0U, 1U, 6U, 0x100U, 0xffffU}) {
     EXPECT_EQ(problem_of(with(bytes, 4, static_cast<std::uint16_t>(version))),
               "it has an unknown version")
         << version;
   }
+  EXPECT_EQ(problem_of(with(encoded(example_of_share()), 4, std::uint16_t{3})),
+            "an older version of gsort made it");
   Bytes damaged = bytes;
   damaged[64] ^= std::byte{1};
   EXPECT_EQ(problem_of(damaged), "its checksum does not match");
