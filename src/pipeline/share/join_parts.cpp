@@ -148,18 +148,30 @@ void remove_others(const io::OutputPlace& place) {
   }
 }
 
+bool is_record_of_own(const io::OutputPlace& place, const std::string& name,
+                      const std::string& output_name) {
+  if (!name.starts_with(record_prefix(output_name))) return false;
+  const auto text = io::read_record(place, name);
+  const auto record = text ? parse_part(*text) : std::nullopt;
+  return record && record->has_own_file;
+}
+
 // Hidden files of own files with other numbers in their names, where there were more parts before.
+// A file that other jobs share may have such a name, too, and stays with its records.
 void remove_other_numbers(const std::string& output) {
   constexpr std::string_view kNumber = "{}";
   const io::OutputPlace place = io::place_of(output);
   const std::size_t at = place.name.find(kNumber);
   if (at == place.name.npos) return;
   const std::string before = fmt::format(".{}", place.name.substr(0, at));
-  const std::string behind = fmt::format("{}.gsort-part", place.name.substr(at + kNumber.size()));
+  const std::string_view tail = std::string_view(place.name).substr(at + kNumber.size());
   for (const std::string& name : io::names_with(place, before)) {
     const std::size_t end = name.find_first_not_of("0123456789", before.size());
     if (end == name.npos || end == before.size()) continue;
-    if (name.substr(end).starts_with(behind)) io::remove_beside(place, name);
+    const std::string output_name = fmt::format("{}{}", name.substr(1, end - 1), tail);
+    if (name.starts_with(own_prefix(output_name)) || is_record_of_own(place, name, output_name)) {
+      io::remove_beside(place, name);
+    }
   }
 }
 
@@ -172,7 +184,7 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
   joined.end = joined.elements;
   joined.first = joined.last = {};
   joined.output = prove(records);
-  const std::string name = shared_name(place.name, joined.job);
+  const std::string name = file_name(place.name, joined);
   const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
   if (!file.exists()) throw cannot_join(output, name + " is missing", "take all parts again");
   for (const auto& [part, record] : records) {
@@ -192,7 +204,7 @@ bool is_in_place(const io::OutputPlace& place, const PartRecord& record) {
 
 void put_own_in_place(const std::string& output, const io::OutputPlace& place,
                       const PartRecord& record) {
-  const std::string name = shared_name(place.name, record.job);
+  const std::string name = file_name(place.name, record);
   const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
   io::write_record(place, joined_name(place.name), encode_part(record));
   if (file.exists() && file.put_in_place()) return;
@@ -211,8 +223,7 @@ Records join_own_now(const std::string& outputs, const std::vector<io::OutputPla
   for (const auto& [part, record] : records) {
     const io::OutputPlace& place = places[part];
     if (is_in_place(place, record)) continue;
-    const io::SharedFile file(place, shared_name(place.name, record.job),
-                              io::SharedFile::Access::kLook);
+    const io::SharedFile file(place, file_name(place.name, record), io::SharedFile::Access::kLook);
     if (file.exists() && record.file_number == file.number() && file.bytes() == record.file_bytes) {
       hidden.push_back(part);
       continue;

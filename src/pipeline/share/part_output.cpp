@@ -16,7 +16,7 @@ class SharedPart final : public PartOutput, public PieceSink {
  public:
   SharedPart(const io::OutputPlace& place, const PartRecord& record, const Plan& plan,
              ConstByteSpan header, Meter& meter)
-      : file_(place, shared_name(place.name, record.job), io::SharedFile::Access::kWrite),
+      : file_(place, file_name(place.name, record), io::SharedFile::Access::kWrite),
         header_(header.begin(), header.end()),
         element_bytes_(plan.element_bytes),
         meter_(meter) {}
@@ -50,8 +50,8 @@ class SharedPart final : public PartOutput, public PieceSink {
   std::optional<ProvingSink> proving_;
 };
 
-// Tells the proof what the part holds. Where some keys do not come out at all (--min-count), a proof
-// of its own compares these with it (count_sink.hpp).
+// Tells the proof what the part holds. Where some keys do not come out at all (--min-count), a
+// proof of its own compares these with it (count_sink.hpp).
 class InputSink final : public PieceSink {
  public:
   InputSink(Proof& proof, PieceSink& next) : proof_(proof), next_(next) {}
@@ -72,7 +72,7 @@ class OwnPart final : public PartOutput {
   OwnPart(const io::OutputPlace& place, const PartRecord& record, const Plan& plan,
           const OwnPartForm& form, Meter& meter)
       : place_(place),
-        name_(shared_name(place.name, record.job)),
+        name_(file_name(place.name, record)),
         plan_(plan),
         meter_(meter),
         output_(place.folder + "/" + name_, io::OutputOptions{form.direct_io}) {

@@ -1,5 +1,5 @@
-// Where a part of the output goes: to its place in a file that all parts share, or, where places are
-// not known before all parts are, into a file of its own. Either file is hidden until --join.
+// Where a part of the output goes: to its place in a file that all parts share, or, where places
+// are not known before all parts are, into a file of its own. Either file is hidden until --join.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,11 @@ class PartOutput {
   virtual void finish(PartRecord& record, Outcome& outcome) = 0;
 };
 
-// In the file shared_name() of the record's job beside the output at `place`.
+// In the file file_name() of the record beside the output at `place`.
 [[nodiscard]] std::unique_ptr<PartOutput> make_shared_part(const io::OutputPlace& place,
                                                            const PartRecord& record,
-                                                           const Plan& plan,
-                                                           ConstByteSpan header, Meter& meter);
+                                                           const Plan& plan, ConstByteSpan header,
+                                                           Meter& meter);
 
 struct OwnPartForm {
   ElementFormat element;  // that comes out

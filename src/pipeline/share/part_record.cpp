@@ -83,8 +83,14 @@ std::string hidden_prefix(const std::string& name) {
   return fmt::format(".{}.gsort-", name);
 }
 
-std::string shared_name(const std::string& name, std::uint64_t job) {
-  return fmt::format("{}parts-{:016x}", hidden_prefix(name), job);
+std::string file_name(const std::string& name, const PartRecord& record) {
+  const std::string prefix =
+      record.has_own_file ? own_prefix(name) : hidden_prefix(name) + "parts-";
+  return fmt::format("{}{:016x}", prefix, record.job);
+}
+
+std::string own_prefix(const std::string& name) {
+  return hidden_prefix(name) + "own-";
 }
 
 std::string record_prefix(const std::string& name) {

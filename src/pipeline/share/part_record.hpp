@@ -42,10 +42,12 @@ struct PartRecord {
 // None for any other text.
 [[nodiscard]] std::optional<PartRecord> parse_part(const std::string& text);
 
-// The beginning of the names of all hidden files beside the output `name`, and of these: the shared
-// file, a record, and the record of the output when it has got its name.
+// The beginning of the names of all hidden files beside the output `name`, and of these: the file
+// that all parts share or the part's own, a record, and the record of the output when it has got
+// its name.
 [[nodiscard]] std::string hidden_prefix(const std::string& name);
-[[nodiscard]] std::string shared_name(const std::string& name, std::uint64_t job);
+[[nodiscard]] std::string file_name(const std::string& name, const PartRecord& record);
+[[nodiscard]] std::string own_prefix(const std::string& name);  // of own files
 [[nodiscard]] std::string record_prefix(const std::string& name);
 [[nodiscard]] std::string record_name(const std::string& name, const PartRecord& record);
 [[nodiscard]] std::string joined_name(const std::string& name);

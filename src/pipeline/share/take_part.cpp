@@ -63,8 +63,7 @@ PartRecord record_of(const PartJob& part, const FormedShares& shares, const Job&
 // Of the whole output. Of a file that the file system compresses, fewer bytes are allocated than
 // parts were written.
 std::uint64_t bytes_written(const io::OutputPlace& place, const PartRecord& record) {
-  const io::SharedFile file(place, shared_name(place.name, record.job),
-                            io::SharedFile::Access::kLook);
+  const io::SharedFile file(place, file_name(place.name, record), io::SharedFile::Access::kLook);
   if (!file.exists()) return 0;
   std::uint64_t parts = 0;
   PartRecord other = record;
@@ -210,8 +209,7 @@ bool is_taken(const PartJob& job, const FormedShares& shares, const Job& sort,
   const auto text = io::read_record(place, record_name(place.name, wanted));
   const auto found = text ? parse_part(*text) : std::nullopt;
   if (!found || found->input != wanted.input) return false;
-  const io::SharedFile file(place, shared_name(place.name, wanted.job),
-                            io::SharedFile::Access::kLook);
+  const io::SharedFile file(place, file_name(place.name, wanted), io::SharedFile::Access::kLook);
   return file.exists() && file.number() == found->file_number && file.bytes() == found->file_bytes;
 }
 

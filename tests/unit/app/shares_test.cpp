@@ -3,9 +3,8 @@
 #include <filesystem>
 #include <string>
 
-#include <sys/mount.h>
-
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 
 #include "app/prepared_sort.hpp"
 #include "io/input/reader.hpp"
@@ -15,6 +14,11 @@
 namespace gsort {
 namespace {
 
+struct Unmounting {
+  const std::string& path;
+  ~Unmounting() { ::umount2(path.c_str(), MNT_DETACH); }
+};
+
 // What was written of a part whose process was killed needs no room a second time. Needs the right
 // to mount.
 TEST(Take, AgainNeedsRoomForWhatIsMissingOnly) {
@@ -22,6 +26,7 @@ TEST(Take, AgainNeedsRoomForWhatIsMissingOnly) {
   if (::mount("none", disk.path().c_str(), "tmpfs", 0, "size=5M") != 0) {
     GTEST_SKIP() << "mounting a small file system is not permitted here";
   }
+  const Unmounting at_the_end{disk.path()};
   const io::test::TempFolder folder;
   const std::string input = folder / "in";
   io::test::write_file(input, std::vector<std::byte>(std::size_t{4} << 20));
@@ -44,7 +49,6 @@ TEST(Take, AgainNeedsRoomForWhatIsMissingOnly) {
       if (name.ends_with("-1-of-2")) std::filesystem::remove(disk / name);
     }
   }
-  ::umount2(disk.path().c_str(), MNT_DETACH);
 }
 
 }  // namespace

@@ -23,7 +23,9 @@ class Joined : public testing::Test {
  protected:
   Joined() {
     io::test::write_file(output_, bytes_of("old"));
-    const io::SharedFile file(place_, shared_name("out", kJob), io::SharedFile::Access::kWrite);
+    records_[0].job = kJob;
+    const io::SharedFile file(place_, file_name("out", records_[0]),
+                              io::SharedFile::Access::kWrite);
     file.grow_to(8);
     file.write_at(0, bytes_of("aabbccdd"));
     for (std::uint32_t part : {0U, 1U}) {
@@ -169,17 +171,17 @@ class OwnParts : public testing::Test {
     const char* const lasts[] = {"bb", "cc", "ee"};
     for (std::uint32_t part = 0; part < 3; ++part) {
       const io::OutputPlace place = io::place_of(outputs_[part]);
-      io::test::write_file(folder_ / shared_name(place.name, kJob), bytes_of(texts[part]));
-      const io::SharedFile file(place, shared_name(place.name, kJob),
-                                io::SharedFile::Access::kLook);
       PartRecord& record = records_[part];
       record.job = kJob;
+      record.verified = record.has_own_file = record.is_distinct = true;
+      const std::string name = file_name(place.name, record);
+      io::test::write_file(folder_ / name, bytes_of(texts[part]));
+      const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
       record.part = part;
       record.parts = 3;
       record.elements = 6;
       record.file_bytes = file.bytes();
       record.file_number = file.number();
-      record.verified = record.has_own_file = record.is_distinct = true;
       record.input = {6, 60, 90};
       record.output = {part == 1 ? 1U : 2U, 10 + 10 * part - (part == 1 ? 4U : 0U), 30};
       if (part == 1) record.output.second -= 3;
@@ -240,7 +242,7 @@ TEST_F(OwnParts, GetTheirNamesFromTheNextCallWhereOneWasKilled) {
   // As a call leaves them that is killed behind the first file.
   const io::OutputPlace place = io::place_of(outputs_[0]);
   io::write_record(place, joined_name(place.name), encode_part(records_[0]));
-  std::filesystem::rename(folder_ / shared_name(place.name, kJob), outputs_[0]);
+  std::filesystem::rename(folder_ / file_name(place.name, records_[0]), outputs_[0]);
   EXPECT_EQ(join().elements, 5U);
   EXPECT_EQ(written(), "aabbccddee");
   EXPECT_EQ(join().elements, 5U);  // nothing is left to do
@@ -277,6 +279,25 @@ TEST_F(OwnParts, AreNotTakenForThoseOfAnOlderJoin) {
   const io::OutputPlace place = io::place_of(outputs_[2]);
   io::write_record(place, record_name(place.name, records_[2]), encode_part(records_[2]));
   EXPECT_TRUE(io::test::contains(io::test::error_of([&] { (void)join(); }).what(), "0, 1 of 3"));
+}
+
+TEST_F(OwnParts, OfOtherNumbersGoButNotWhatOthersShare) {
+  leave_records();
+  PartRecord left = records_[2];
+  left.part = 7;
+  left.parts = 9;
+  PartRecord of_others = left;
+  of_others.has_own_file = false;
+  for (const auto& [output, record] : {std::pair("out7", left), std::pair("out2024", of_others)}) {
+    const io::OutputPlace place = io::place_of(folder_ / output);
+    io::test::write_file(folder_ / file_name(output, record), bytes_of("x"));
+    io::write_record(place, record_name(output, record), encode_part(record));
+  }
+  (void)join_own_parts(folder_ / "out{}", outputs_);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / file_name("out7", left)));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / record_name("out7", left)));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / file_name("out2024", of_others)));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / record_name("out2024", of_others)));
 }
 
 }  // namespace
