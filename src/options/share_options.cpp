@@ -52,6 +52,7 @@ std::string_view result_option(const Options& options) {
 }
 
 constexpr std::string_view kPlaceOfPart = "{}";
+constexpr const char* kWithTake = "give it with each --take, where -o has {} in the name";
 
 void refuse_beside_form(const Options& options) {
   const auto refuse = [&](std::string_view other, std::string_view hint) {
@@ -62,8 +63,7 @@ void refuse_beside_form(const Options& options) {
   if (!options.temporary_directories.empty()) {
     refuse("--temporary-directory", "leave out -T: the runs stay in the folder of --form");
   }
-  if (options.compress)
-    refuse("--compress", "leave out --compress: parts are written uncompressed");
+  if (options.compress) refuse("--compress", kWithTake);
   if (options.input_form.skip_bytes > 0)
     refuse("--skip", "remove the headers from the files first");
   if (options.output_format && options.output_format != options.input_form.format) {
@@ -210,8 +210,11 @@ void refuse_beside_shares(const Options& options) {
     throw exclude_each_other(options, "--take", "--join", "run gsort twice");
   const std::string_view result = result_option(options);
   if (!result.empty()) {
-    throw exclude_each_other(options, name, result,
-                             fmt::format("leave out {}: only one process alone can do it", result));
+    const bool is_for_take = result == "--unique" || result == "--verify-encoding";
+    throw exclude_each_other(
+        options, name, result,
+        is_for_take ? kWithTake
+                    : fmt::format("leave out {}: only one process alone can do it", result));
   }
   if (options.form) return refuse_beside_form(options);
   refuse_beside_output_of(options, name);
