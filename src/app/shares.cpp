@@ -11,6 +11,7 @@
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "io/output/shared_file.hpp"
+#include "io/system/host_facts.hpp"
 #include "options/form_options.hpp"
 #include "options/resume_options.hpp"
 #include "options/share_options.hpp"
@@ -149,6 +150,7 @@ ShareDone take(const Options& options, Meter& meter) {
   const bool has_own_file = options.split_output.has_value();
   const std::string output = options.outputs().at(has_own_file ? options.take->number : 0);
   const std::string folder = io::place_of_output(output).folder;
+  const auto facts = io::folder_facts(folder);
   const PartJob part{
       output,
       number_of(*options.take),
@@ -157,7 +159,8 @@ ShareDone take(const Options& options, Meter& meter) {
       has_own_file,
       temporary_folders(options.temporary_directories, std::getenv("TMPDIR"), folder),
       options.direct_io,
-      options.packing};
+      options.packing,
+      facts && facts->is_network};
   job.element = format_in_runs(job.element);
   ShareDone done;
   const std::uint64_t header_bytes = header_of_part(part, job, shares).size();

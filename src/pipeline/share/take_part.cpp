@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "form/counted_file.hpp"
 #include "form/npy.hpp"
 #include "io/output/shared_file.hpp"
@@ -35,6 +36,9 @@ std::uint64_t number_of_job(const FormedShares& shares, const PartJob& part, con
   if (part.has_own_file) {
     text += fmt::format(" own {} {} {} {}", name_of(job.output_form.codec), job.unique, job.counts,
                         job.min_count);
+  } else if (part.is_on_network &&
+             are_short_parts(shares.elements(), part.part.of, shares.element_bytes())) {
+    text += " at pages";  // parts of who sees the file otherwise have other borders
   }
   return XXH3_64bits(text.data(), text.size());
 }
@@ -195,8 +199,17 @@ OutputRange range_of_part(const PartJob& job, const FormedShares& shares,
                           std::uint64_t header_bytes) {
   if (job.has_own_file) return share_of(shares.elements(), job.part);
   const auto border = [&](std::uint64_t number) {
-    return part_border(shares.elements(), number, job.part.of, shares.element_bytes(),
-                       header_bytes);
+    if (!job.is_on_network) {
+      return part_border(shares.elements(), number, job.part.of, shares.element_bytes(),
+                         header_bytes);
+    }
+    const auto at_page = part_border_on_network(shares.elements(), number, job.part.of,
+                                                shares.element_bytes(), header_bytes);
+    if (at_page) return *at_page;
+    throw Error(ErrorKind::kUsage, "writing parts of one file on a network file system",
+                fmt::format("behind a header of {}, no element of {} begins at a page",
+                            format_bytes(header_bytes), format_bytes(shares.element_bytes())))
+        .hint("put {} into the name of -o: each part gets a file of its own");
   };
   return {border(job.part.number), border(std::uint64_t{job.part.number} + 1)};
 }

@@ -33,6 +33,7 @@ struct PartJob {
   std::vector<std::string> temporary_folders = {};
   io::DirectIo direct_io = io::DirectIo::kAuto;
   Packing packing = Packing::kAuto;
+  bool is_on_network = false;  // the output: two hosts must not write to one page of it
 };
 
 // Whether the part has been taken, or its job joined. Changes nothing.
@@ -47,7 +48,8 @@ struct PartJob {
                                                     const FormedShares& shares);
 
 // The elements of a part, as of those of all shares in order; of distinct ones about these.
-// Requires: the output's form is plain, or the part has a file of its own.
+// Requires: the output's form is plain, or the part has a file of its own. Throws: Error(kUsage)
+// where hosts would write to the same page of a file on a network.
 [[nodiscard]] OutputRange range_of_part(const PartJob& part, const FormedShares& shares,
                                         std::uint64_t header_bytes);
 
