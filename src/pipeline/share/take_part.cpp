@@ -254,7 +254,11 @@ Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_
   take_proof(proof, record);
   meter.begin_phase(Phase::kSync, 0, 0);
   output->finish(record, outcome);
-  io::write_record(place, record_name(place.name, record), encode_part(record));
+  if (record.has_own_file && is_joined(place, record)) {  // another process was faster
+    io::remove_beside(place, file_name(place.name, record));
+  } else {
+    io::write_record(place, record_name(place.name, record), encode_part(record));
+  }
   meter.end_phase();
   outcome.phases = meter.phases();
   outcome.elements = record.end - record.begin;

@@ -1,13 +1,18 @@
 #include "app/shares.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
 #include "app/prepared_sort.hpp"
 #include "io/input/reader.hpp"
+#include "pipeline/share/formed_shares.hpp"
+#include "pipeline/share/take_part.hpp"
+#include "plan/make_plan.hpp"
 #include "support/invented.hpp"
 #include "unit/io/support.hpp"
 
@@ -49,6 +54,42 @@ TEST(Take, AgainNeedsRoomForWhatIsMissingOnly) {
       if (name.ends_with("-1-of-2")) std::filesystem::remove(disk / name);
     }
   }
+}
+
+// Two processes take the same part, and it is joined before the slower one ends.
+TEST(Take, LeavesNothingOfAPartThatIsJoinedMeanwhile) {
+  const io::test::TempFolder folder;
+  const std::string input = folder / "in";
+  const std::string output = folder / "out0";
+  io::test::write_file(input, std::vector<std::byte>(4000));
+  Options options = test::options_for(KeyType::kU32, "64M");
+  options.inputs = {input};
+  options.form = folder / "runs";
+  options.share = {0, 1};
+  Meter form_meter;
+  io::Reader reader({input}, {4, io::DirectIo::kAuto, {}});
+  (void)form(options, make_job(options), reader, form_meter);
+
+  Job job = make_job(options);
+  job.resumable = true;
+  job.part_elements = 1000;
+  Machine machine = test::invented_machine(4000, 1, kTiB);
+  PartJob part{output, {0, 1}, job.element};
+  part.has_own_file = true;
+  const auto take_with = [&](const EngineMaker& maker) {
+    FormedShares shares({folder / "runs"});
+    machine.resumed = {shares.runs(), shares.elements(), shares.block_elements()};
+    Meter meter;
+    (void)take_part(part, make_plan(job, machine), maker, shares, meter);
+  };
+  take_with([&](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
+    take_with(make_engine);
+    (void)join_own_parts("out", {output});
+    return make_engine(plan, shape, memory);
+  });
+  std::vector<std::string> left = folder.entries();
+  std::ranges::sort(left);
+  EXPECT_EQ(left, (std::vector<std::string>{".out0.gsort-joined", "in", "out0", "runs"}));
 }
 
 }  // namespace
