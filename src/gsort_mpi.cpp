@@ -147,15 +147,6 @@ void require_open_files(const Options& options, unsigned processes) {
       .hint(fmt::format("raise the limit on this host: ulimit -n {}", needed));
 }
 
-std::string summary_of(const cluster::ClusterOutcome& outcome, unsigned hosts) {
-  return fmt::format(
-      "gsort-mpi: {} elements ({}) sorted by {} processes in {:.2f} s: {} runs formed in {:.2f} s, "
-      "exchanged and merged in {:.2f} s; rank 0 sent {} in {} frames\n",
-      format_count(outcome.elements), format_bytes(outcome.bytes), hosts, outcome.total_seconds,
-      outcome.runs, outcome.own.form_seconds, outcome.own.exchange_seconds,
-      format_bytes(outcome.own.exchange.bytes), outcome.own.exchange.frames);
-}
-
 std::string resumed_runs_of(const cluster::ClusterOutcome& outcome, const Options& options) {
   if (outcome.resumed_runs == 0) return {};
   return fmt::format("gsort-mpi: {}: continuing after {} run{} of {} elements\n", *options.resume,
@@ -319,7 +310,7 @@ class Process {
     if (options.verbosity <= 0) return;
     put_to_stderr(resumed_runs_of(outcome, options));
     put_to_stderr(lost_nan_payloads_of(outcome));
-    put_to_stderr(summary_of(outcome, team.count()));
+    put_to_stderr(cluster_summary(outcome, team.count()));
   }
 
   // Together. Returns whether rank 0 shows the progress of all.

@@ -1,7 +1,9 @@
 #include "cluster/rank_report.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/units.hpp"
 #include "options/pages/help.hpp"
 
 namespace gsort::cluster {
@@ -34,6 +36,13 @@ Json object_of(unsigned rank, const std::string& host, const RankReport& report)
           {"waiting_seconds", report.exchange.waiting_seconds},
           {"sync_seconds", report.sync_seconds},
           {"peak_resident_bytes", report.peak_resident_bytes}};
+}
+
+// A resumed sort may have formed none of its runs.
+std::string run_words(const ClusterOutcome& outcome) {
+  if (outcome.resumed_runs == 0) return fmt::format("{} runs formed", outcome.runs);
+  return fmt::format("{} runs ({} formed, {} resumed)", outcome.runs,
+                     outcome.runs - outcome.resumed_runs, outcome.resumed_runs);
 }
 
 }  // namespace
@@ -69,6 +78,15 @@ std::string cluster_stats(const Team& team, const ClusterOutcome& outcome, const
                     {"ranks", ranks}};
   // A name need not be UTF-8.
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string cluster_summary(const ClusterOutcome& outcome, unsigned processes) {
+  return fmt::format(
+      "gsort-mpi: {} elements ({}) sorted by {} processes in {:.2f} s: {} in {:.2f} s, "
+      "exchanged and merged in {:.2f} s; rank 0 sent {} in {} frames\n",
+      format_count(outcome.elements), format_bytes(outcome.bytes), processes, outcome.total_seconds,
+      run_words(outcome), outcome.own.form_seconds, outcome.own.exchange_seconds,
+      format_bytes(outcome.own.exchange.bytes), outcome.own.exchange.frames);
 }
 
 }  // namespace gsort::cluster

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/cluster_sort.hpp"
+#include "cluster/rank_report.hpp"
 #include "cluster/runs/kept_runs.hpp"
 #include "io/system/sys.hpp"
 #include "unit/cluster/local_peers.hpp"
@@ -337,6 +338,17 @@ TEST_F(ResumedOnCluster, ToAnyOutput) {
     EXPECT_TRUE(output_is(bytes_of(first)));
     expect_nothing_left();
   }
+}
+
+TEST_F(ResumedOnCluster, SaysHowManyRunsWereFormed) {
+  const Options sort = options({"-tu32"}, write("in", bytes_of(random_keys(3'000, 9))));
+  const auto summary = [&] { return cluster_summary(sort_by(2, sort).outcome, 2); };
+  EXPECT_TRUE(contains(summary(), ": 2 runs formed in "));
+  ASSERT_NE(sort_by(2, sort, Interruption{MessageKind::kCounts}).error, "");
+  EXPECT_TRUE(contains(summary(), ": 2 runs (0 formed, 2 resumed) in "));
+  ASSERT_NE(sort_by(2, sort, Interruption{MessageKind::kCounts}).error, "");
+  fs::remove_all(a_kept_folder());
+  EXPECT_TRUE(contains(summary(), ": 3 runs (2 formed, 1 resumed) in "));
 }
 
 TEST_F(ResumedOnCluster, LeavesAFolderThatWasThere) {
