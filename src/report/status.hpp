@@ -22,7 +22,7 @@ struct Status {
   double phase_seconds = 0;  // since the phase began
   std::uint64_t bytes = 0;   // moved by the phase so far
   std::optional<std::uint64_t> total_bytes;
-  double bytes_per_second = 0;
+  double bytes_per_second = 0;         // not known while bytes is 0
   std::optional<double> seconds_left;  // of the sort, at this rate, but for the sync
   std::optional<SlowestProcess> slowest;
 };

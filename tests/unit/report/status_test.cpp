@@ -70,7 +70,11 @@ TEST(StatusLine, LeavesOutWhatIsNotKnown) {
   Status status;
   status.phase = Phase::kMerge;
   status.bytes = 1'000;
-  EXPECT_EQ(status_line(status), "merging: 0.98 KiB, 0 B/s");
+  EXPECT_EQ(status_line(status), "merging: 0.98 KiB, 0 B/s") << "the phase makes no progress";
+  status.bytes = 0;
+  EXPECT_EQ(status_line(status), "merging: 0 B");
+  status.total_bytes = 1'000;
+  EXPECT_EQ(status_line(status), "merging: 0 B of 0.98 KiB (0%)");
   status.phase = Phase::kSync;
   status.phase_seconds = 3;
   EXPECT_EQ(status_line(status), "syncing: 3 s");
