@@ -81,14 +81,14 @@ void refuse_output_form(const Options& options, const Job& job) {
   const OutputForm& form = job.output_form;
   if (!options.split_output && (!form.is_plain() || job.unique)) {
     throw Error(ErrorKind::kUsage, "--take with this output",
-                fmt::format("{} have no known places in one file",
+                fmt::format("the positions of {} in one file are not known in advance",
                             job.unique ? "distinct keys" : "text and compressed data"))
-        .hint("put {} into the name of -o, as in part-{}.txt: each part gets a file of its own");
+        .hint("write each part to its own file: put {} into the name of -o, as in part-{}.txt");
   }
   const bool has_form_of_keys = has_header(form.format) || form.format == FileFormat::kText;
   const bool has_dtype = form.format == FileFormat::kNpy && job.dtype;
   if (job.element.shown_records() && has_form_of_keys && !has_dtype) {
-    throw Error(ErrorKind::kUsage, "--take with this output", "records have only their raw form")
+    throw Error(ErrorKind::kUsage, "--take with this output", "records can only be written raw")
         .hint("give the output a name without that suffix, or add --format=bin");
   }
 }

@@ -42,10 +42,10 @@ PartSizes aligned_in_file(const PartSizes& sizes, const OneFile& file) {
   if (!file.is_on_network) return sizes;
   if (const auto pages = with_borders_at(kLargestPageBytes, sizes, file)) return *pages;
   throw Error(ErrorKind::kUsage, "writing one file on a network file system",
-              fmt::format("behind a header of {}, no element of {} begins at a page",
+              fmt::format("after a header of {}, no element of {} begins at a page boundary",
                           format_bytes(file.header_bytes), format_bytes(file.element_bytes)))
       .hint(
-          "hosts must not write to the same page: add --parts, which writes one file for each "
+          "two hosts must not write to the same page: add --parts, which writes one file for each "
           "process");
 }
 

@@ -285,12 +285,12 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .help = "write part I, from 0, of P parts of the output",
      .more = "--from names the folders of all shares; P may differ from their number. Parts have "
              "equal numbers of elements, except that long ones begin at a page of the file. The "
-             "part is verified and written to a hidden file beside the output. If there are more "
-             "runs than -S has room for, some are merged into temporary runs first (-T). The "
-             "output is raw, .npy or SOSD, and not compressed. If the name that -o gives has {} in "
-             "it, as in part-{}.txt, each part gets a file of its own, numbered from 0: such parts "
-             "may also be text or compressed, and -u, --count and --min-count work; a key is then "
-             "never in two parts.",
+             "part is verified and written to a hidden file beside the output. If -S has no "
+             "room to merge all runs at once, some are first merged into temporary runs (-T). The "
+             "output is raw, .npy or SOSD, and not compressed. If the name of -o contains {}, as "
+             "in part-{}.txt, each part is written to its own file, numbered from 0. Such parts "
+             "may also be text or compressed, and -u, --count and --min-count work; with these "
+             "three, elements with the same key are all in one part.",
      .apply = set_take},
     {.name = "from",
      .value_kind = kRequired,
@@ -306,7 +306,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .help = "join P parts that --take has written",
      .more = "Compares what each process verified: together, the parts must hold all elements of "
              "the shares, in order. Otherwise --join fails and the old output stays. If each part "
-             "has a file of its own, all get their names. A small hidden file stays beside each "
+             "has its own file, all files get their names. A small hidden file stays beside each "
              "output, so that a repeated --join finds the sort complete.",
      .apply = set_join},
 });

@@ -98,8 +98,8 @@ void refuse_beside_output_of(const Options& options, std::string_view name) {
   }
   if (options.output->find(kPlaceOfPart) != options.output->rfind(kPlaceOfPart)) {
     throw Error(ErrorKind::kUsage, fmt::format("--output '{}'", *options.output),
-                "has {} in the name twice")
-        .hint("{} becomes the number of the part, as in -o part-{}.txt");
+                "contains {} more than once")
+        .hint("use {} once, for the number of the part, as in -o part-{}.txt");
   }
   if (options.inputs != std::vector<std::string>{"-"} || options.files0_from) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", options.inputs.front()),

@@ -65,12 +65,12 @@ struct Steps {
             : fmt::format("{} round{} of merging and a last merge", plan.run.rounds.size(),
                           plan.run.rounds.size() == 1 ? "" : "s");
     if (plan.job.part_elements) {
-      return fmt::format("{} elements of {} runs that are there: {}",
+      return fmt::format("{} elements of {} existing runs: {}",
                          format_count(*plan.job.part_elements), format_count(plan.run.count),
                          merges);
     }
     const std::string runs =
-        fmt::format("{} runs of {}", format_count(plan.run.count),
+        fmt::format("{} run{} of {}", format_count(plan.run.count), plan.run.count == 1 ? "" : "s",
                     format_bytes(plan.chunk.chunk_elements * plan.element_bytes));
     return plan.job.forms_share ? runs : runs + ", then " + merges;
   }
@@ -86,8 +86,8 @@ std::string place_of_runs(const Plan& plan) {
     }
     return words + fmt::format("up to {} stay in memory", format_bytes(plan.run.kept_bytes()));
   }
-  if (plan.job.part_elements) return "those of the shares stay, others are temporary";
-  if (plan.job.forms_share) return "kept, to take parts from";
+  if (plan.job.part_elements) return "those of the shares are kept, others are temporary";
+  if (plan.job.forms_share) return "kept for --take";
   if (plan.resumed.runs == 0) return "kept, to resume from";
   return fmt::format("kept, to resume from; {} of {} elements are there",
                      format_count(plan.resumed.runs), format_count(plan.resumed.elements));

@@ -325,7 +325,7 @@ def refuse(bed: Bed) -> None:
             (["-t", "u64", "-o", "old"], "reading standard input: gsort-mpi cannot do this yet"),
             (["pipe.u64", "-o", "old"], "reading the pipe or device pipe.u64: gsort-mpi cannot do this yet"),
             (["in.u64", "-o", "pipe.u64"], "writing the pipe or device pipe.u64: gsort-mpi cannot do this yet"),
-            (["in.txt", "-t", "u64", "-o", "old"], "reading in.txt: gsort-mpi cannot read pipes, text and compressed files yet"),
+            (["in.txt", "-t", "u64", "-o", "old"], "reading in.txt: gsort-mpi cannot read pipes, text or compressed files yet"),
             (["in.u64", "-o", "old.txt"], "writing text into one file old.txt: gsort-mpi cannot do this yet"),
             (["in.u64", "-o", "old.u64.zst"], "compressing into one file old.u64.zst: gsort-mpi cannot do this yet"),
             (["-m", "in.u64", "-o", "old"], "option '-m': gsort-mpi does not have it yet"),

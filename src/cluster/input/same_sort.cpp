@@ -21,7 +21,7 @@ namespace gsort::cluster {
 namespace {
 
 constexpr const char* kElsewhere =
-    "use gsort on one machine; gsort-mpi --help says what works on several";
+    "use gsort on one machine; gsort-mpi --help lists what works on several";
 
 struct Fact {
   const char* name;
@@ -57,7 +57,7 @@ Facts facts_of_inputs(const io::Reader& reader) {
 void refuse_unsupported(const io::Reader& reader, const Job& job) {
   if (const auto input = reader.input_of_unknown_size()) {
     throw Error(ErrorKind::kUsage, "reading",
-                "gsort-mpi cannot read pipes, text and compressed files yet")
+                "gsort-mpi cannot read pipes, text or compressed files yet")
         .path(reader.path_of(*input))
         .hint(kElsewhere);
   }

@@ -19,7 +19,7 @@ SharedOutput::SharedOutput(Team& team, const std::string& path, std::function<vo
     if (output_->is_stream()) {
       throw Error(ErrorKind::kUsage, "writing to a pipe or a device",
                   "gsort-mpi cannot do this yet")
-          .hint("use gsort on one machine; gsort-mpi --help says what works on several");
+          .hint("use gsort on one machine; gsort-mpi --help lists what works on several");
     }
     const std::string hidden = output_->hidden_path();
     on_leave = [hidden] { io::sys::unlink_at(AT_FDCWD, hidden.c_str()); };

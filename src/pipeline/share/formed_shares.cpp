@@ -22,7 +22,7 @@ FormedShares::FormedShares(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     const io::ResumeFolder& share = folders_.emplace_back(folder, io::ResumeAccess::kRead);
     if (share.found() && share.found()->share) continue;
-    throw not_of_one_job(folder, "it holds no runs of --form");
+    throw not_of_one_job(folder, "it contains no runs made by --form");
   }
   folders_.sort([](const io::ResumeFolder& a, const io::ResumeFolder& b) {
     return a.found()->share->number < b.found()->share->number;

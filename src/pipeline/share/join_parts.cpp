@@ -68,12 +68,12 @@ Records whole_job(const std::string& output, const io::OutputPlace& place, std::
   }
   throw cannot_join(output,
                     fmt::format("parts are missing: {} of {}", missing_parts(*most, parts), parts),
-                    "run their --take again");
+                    "run --take again for these parts");
 }
 
 Error wrong_part(std::uint32_t part, const char* reason) {
   return Error(ErrorKind::kCorrupt, fmt::format("joining part {}", part), reason)
-      .hint("take all parts again");
+      .hint("run --take again for all parts");
 }
 
 // Where the part's elements are in the output.
@@ -186,14 +186,16 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
   joined.output = prove(records);
   const std::string name = file_name(place.name, joined);
   const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
-  if (!file.exists()) throw cannot_join(output, name + " is missing", "take all parts again");
+  if (!file.exists())
+    throw cannot_join(output, name + " is missing", "run --take again for all parts");
   for (const auto& [part, record] : records) {
     if (record.file_number == file.number() && file.bytes() == record.file_bytes) continue;
     throw cannot_join(output, fmt::format("part {} was written to another file", part),
                       fmt::format("run --take={}/{} again", part, parts));
   }
   io::write_record(place, joined_name(place.name), encode_part(joined));
-  if (!file.put_in_place()) throw cannot_join(output, name + " is missing", "take all parts again");
+  if (!file.put_in_place())
+    throw cannot_join(output, name + " is missing", "run --take again for all parts");
   return joined;
 }
 
@@ -229,7 +231,7 @@ Records join_own_now(const std::string& outputs, const std::vector<io::OutputPla
       continue;
     }
     if (is_in_place(place, record)) continue;  // by now
-    throw cannot_join(outputs, fmt::format("part {} is another file, or missing", part),
+    throw cannot_join(outputs, fmt::format("part {} is missing or was replaced", part),
                       fmt::format("run --take={}/{} again", part, parts));
   }
   for (const std::uint32_t part : hidden) put_own_in_place(outputs, places[part], records[part]);
