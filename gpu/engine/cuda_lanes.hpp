@@ -62,8 +62,8 @@ class CudaChunkLane final : public ChunkLane {
   SortedElements sorted_;
 };
 
-// If the sort may do without the device, the lane takes device memory at its first part only, and
-// if the device fails, then or later, the CPU merges from then on, in the same host memory.
+// If the sort can continue without the device, the lane takes device memory only at its first part.
+// If the device fails, then or later, the CPU merges from then on, in the same host memory.
 class CudaMergeLane final : public MergeLane, public StoredMerger {
  public:
   // `pinned` holds CudaFootprint::part_host_bytes.

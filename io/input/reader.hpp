@@ -85,7 +85,7 @@ class Reader {
   // The size of the sequence in bytes, if all inputs are raw keys in regular files or block
   // devices.
   [[nodiscard]] std::optional<std::uint64_t> known_size() const;
-  // The first input that does not have one.
+  // The number of the first input of unknown size; none if all sizes are known.
   [[nodiscard]] std::optional<std::size_t> input_of_unknown_size() const;
 
   // Takes the next bytes of the sequence into `buffer`, but none at or beyond `limit_position`.

@@ -82,7 +82,7 @@ class Source {
   // Whether everything has been claimed. A stream may notice only at the next claim.
   [[nodiscard]] virtual bool at_end() const = 0;
 
-  // Claims the next `bytes` bytes for nobody. Requires: size() is known, and so many are left.
+  // Skips the next `bytes` bytes. Requires: size() is known, and at least that many bytes are left.
   virtual void skip(std::uint64_t /*bytes*/) {}
 
   // As before the first claim. Returns false for what cannot be read again.

@@ -47,7 +47,7 @@ struct FolderFacts {
       kUnlimited;  // inodes; unlimited where the file system makes them as needed
   std::uint64_t block_bytes = 4096;
   bool is_tmpfs = false;    // its space is memory
-  bool is_network = false;  // NFS or SMB: two hosts that write to one page at once may lose data
+  bool is_network = false;  // NFS or SMB: data may be lost if two hosts write to one page at once
 };
 
 // Of the folder (or file) at `path`; none when it cannot be asked.

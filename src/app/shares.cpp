@@ -62,7 +62,7 @@ void require_regular(const io::Reader& reader) {
   }
 }
 
-// The job of the folders that these options take a part of.
+// The job of the shares of which these options take a part.
 Job job_of_part(const Options& options, const FormedShares& shares) {
   Options with_elements = options;
   const ElementFormat element = element_of_job(shares.description());
@@ -76,7 +76,7 @@ Job job_of_part(const Options& options, const FormedShares& shares) {
   return job;
 }
 
-// In one file for all parts, each must have its place before the others are written.
+// In one file for all parts, the position of each must be known before the others are written.
 void refuse_output_form(const Options& options, const Job& job) {
   const OutputForm& form = job.output_form;
   if (!options.split_output && (!form.is_plain() || job.unique)) {

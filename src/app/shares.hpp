@@ -20,7 +20,7 @@ struct ShareDone {
   bool was_there = false;  // another process has done it before; the rest is then empty
 };
 
-// With options.explain, both look at everything and make the plan, and do nothing.
+// With options.explain, form() and take() check everything and make the plan, and change nothing.
 
 // Requires: options.form; the reader has the inputs of all shares. Throws: Error.
 ShareDone form(const Options& options, Job job, io::Reader& reader, Meter& meter);

@@ -11,9 +11,10 @@ struct PartSizes {
   std::uint64_t elements = 0;  // of the whole output
   unsigned ranks = 1;
   std::uint64_t part_elements = 1;  // of a part, at most
-  // Borders between ranks lie `shift` elements before a multiple of that, the next one behind equal
-  // shares: where the file has multiples of what two hosts must not write to at once. So the first
-  // rank, which writes the header, has what follows it.
+  // Borders between ranks lie `shift` elements before a multiple of `aligned`. These are the places
+  // where the next unit of the file begins that two hosts must not write to at once. A border of
+  // equal shares moves forward to the next such place, so the first rank, which writes the header,
+  // also writes the rest of its unit.
   std::uint64_t aligned = 1;
   std::uint64_t shift = 0;
 };
@@ -24,9 +25,9 @@ struct OneFile {
   bool is_on_network = false;  // two hosts must not write to one page
 };
 
-// The same for one file: borders lie at multiples of 4 MiB where elements begin there, and shares
-// are long enough; else, on a network file system, at pages, however short shares are.
-// Throws: Error(kUsage) where no element begins at a page.
+// The same for one file: borders lie at multiples of 4 MiB if elements begin there and shares are
+// long enough; else, on a network file system, at pages, however short shares are.
+// Throws: Error(kUsage) if no element begins at a page.
 [[nodiscard]] PartSizes aligned_in_file(const PartSizes& sizes, const OneFile& file);
 
 class PartTable {

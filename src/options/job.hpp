@@ -46,7 +46,8 @@ struct Job {
   bool verify_encoding = false;
   bool resumable = false;    // runs outlive the process
   bool forms_share = false;  // runs are all that is made
-  // Of a part of the output, which is all that is made, of runs that others have left.
+  // With --take: the elements of the part of the output. Only this part is made, from runs that
+  // other processes have formed.
   std::optional<std::uint64_t> part_elements;
 
   Resources resources;

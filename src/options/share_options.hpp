@@ -18,8 +18,8 @@ void set_join(Options& options, std::string_view value);
 // Throws: Error(kUsage) for options that do not go with these, or that these need.
 void refuse_beside_shares(const Options& options);
 
-// Parts whose output has {} in its name are files of their own: `split_output` is then their
-// number, and outputs() has their names. Requires: refuse_beside_shares() has seen the options.
+// If the name of the output contains {}, each part has its own file: `split_output` is then the
+// number of parts, and outputs() has their names. Requires: refuse_beside_shares() was called.
 void name_own_files(Options& options);
 
 // The elements that resumable_job() has described. Throws: Error(kTemporary) for any other text.

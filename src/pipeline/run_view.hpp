@@ -40,7 +40,7 @@ using RunViewSpan = std::span<const std::unique_ptr<const RunView>>;
 // Views of runs of this process. The runs outlive them, and stay where they are.
 [[nodiscard]] RunViews views_of(std::span<const io::Run> runs);
 
-// A view with its run.
+// A view that owns its run.
 [[nodiscard]] std::unique_ptr<const RunView> view_of(io::Run run);
 
 }  // namespace gsort

@@ -12,8 +12,8 @@ namespace gsort {
 // The most bytes of temporary files that the plan has on disk at once.
 [[nodiscard]] std::uint64_t temporary_need(const Plan& plan);
 
-// The same where the runs stay as they are, and so many elements of each belong to the part that is
-// merged of them.
+// The same for a part of the output: the existing runs are kept, and slices[i] elements of run i
+// belong to the part.
 [[nodiscard]] std::uint64_t temporary_need(const Plan& plan,
                                            const std::vector<std::uint64_t>& slices);
 

@@ -18,11 +18,11 @@ namespace gsort {
 // The rounds before the last merge, which takes at most `fan_in` runs. Requires: fan_in >= 2.
 [[nodiscard]] std::vector<MergeRound> plan_rounds(std::uint64_t run_count, std::uint32_t fan_in);
 
-// What these rounds make of runs of so many elements each.
+// How much these rounds merge if the runs have `sizes` elements.
 struct RoundTotals {
   std::uint64_t merged = 0;  // elements that are put into longer runs
-  // Of these, the most that are there at the same time if the longer runs of a group go when it is
-  // merged, and the first runs stay.
+  // Of these, the most that exist at the same time: longer runs are removed when they are merged
+  // again; the original runs are kept, and not counted.
   std::uint64_t most_at_once = 0;
 };
 [[nodiscard]] RoundTotals totals_of_rounds(const std::vector<std::uint64_t>& sizes,

@@ -19,7 +19,7 @@ namespace gsort {
 // Keys, engine and phases; with `decisions` also the choices the stages made.
 [[nodiscard]] std::string phase_lines(const Outcome& outcome, const Plan& plan, bool decisions);
 
-// What a user must know even without -v: a device needs a look.
+// Devices that failed. Shown even without -v, since the user must check them.
 [[nodiscard]] std::string lost_device_lines(std::span<const LostDevice> lost_devices);
 
 // What `verbosity` asks for: the one line at a terminal or with -v, with -v the phases before it,

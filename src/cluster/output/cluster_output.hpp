@@ -28,7 +28,7 @@ class ClusterOutput : public PieceSink {
     return output() != nullptr ? output()->folder() : kNone;
   }
 
-  // Whether hosts that write to one page of it at once may lose data.
+  // Whether data may be lost if two hosts write to one page of it at once.
   [[nodiscard]] virtual bool is_on_network() const { return false; }
 
   // Before the first put. All processes together write so many elements, behind `header`.

@@ -27,14 +27,15 @@ namespace gsort::cluster {
 [[nodiscard]] Plan plan_with_output(const Job& job, const Machine& machine,
                                     std::uint64_t output_bytes);
 
-// The same machine with as much room for files as anybody may want.
+// The same machine with unlimited room for files.
 [[nodiscard]] Machine with_room(const Machine& machine);
 
-// An Error of what this host lacks and another may have: Team names the host.
+// The same error as an Error(kResource), for something that this host lacks and another may have:
+// Team then names the host.
 [[nodiscard]] Error error_of_host(const Error& error);
 
-// As plan_with_output() or, without `output_bytes`, as make_plan(). Throws: as these, but
-// as error_of_host().
+// As plan_with_output() or, without `output_bytes`, as make_plan(). Throws: as these, but instead
+// of Error(kUsage) what error_of_host() makes of it.
 [[nodiscard]] Plan plan_of_host(const Job& job, const Machine& machine,
                                 std::optional<std::uint64_t> output_bytes);
 

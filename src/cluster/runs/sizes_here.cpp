@@ -56,8 +56,8 @@ std::string words_of_memory(const ExchangeQuestion& q) {
                      format_bytes(q.device_bytes));
 }
 
-// With as many runs as `plan` has here; `runs_here` of all.runs are those of the plan that was made
-// first, and other processes would have more or fewer runs in the same proportion.
+// With as many runs here as `plan` has. `runs_here` is how many of all.runs the first plan had
+// here; it is assumed that the number of runs of other processes changes in the same proportion.
 ExchangeQuestion planned_question(const Plan& plan, const PlannedExchange& all,
                                   std::uint64_t runs_here) {
   ExchangeQuestion q =

@@ -34,11 +34,12 @@ struct PlannedExchange {
   std::uint64_t more_elements = 0;  // that this process keeps in a further run
 };
 
-// As many runs as a process plans, with those of earlier sorts.
+// The number of runs that a process plans, with those of earlier sorts.
 [[nodiscard]] std::uint64_t planned_runs(const Plan& plan);
 
-// Before anything is read, as require_exchange() when the runs are there. Requires: `plan` is that
-// of `machine`. Throws: Error(kResource) that names the least -S, or --gpu-memory, which does.
+// Checks before anything is read what require_exchange() checks when the runs are formed. Requires:
+// `plan` is that of `machine`. Throws: Error(kResource) that names the least -S, or --gpu-memory,
+// that is enough.
 void require_planned_exchange(const Plan& plan, const Machine& machine, const PlannedExchange& all);
 
 }  // namespace gsort::cluster

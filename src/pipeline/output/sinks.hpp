@@ -9,7 +9,7 @@
 
 namespace gsort {
 
-// Puts a sequence behind what has been put before it; or in front, by a number that wraps round.
+// Adds `begin` to all positions. The sum wraps, so `begin` may stand for a negative number.
 class OffsetSink final : public PieceSink, public BlockSink, public ProofSink {
  public:
   OffsetSink(std::uint64_t begin, PieceSink& next)
@@ -39,7 +39,7 @@ class OffsetSink final : public PieceSink, public BlockSink, public ProofSink {
  private:
   std::uint64_t begin_;
   PieceSink& next_;
-  BlockSink* blocks_;  // null where the next sink has none
+  BlockSink* blocks_;  // null if the next sink has none
   ProofSink* proof_;
 };
 

@@ -1,5 +1,5 @@
-// What --form has left: the folders of all shares of one job, and the runs in them. They are only
-// read, and nothing is locked: several processes may have them open.
+// What --form has written: the folders of all shares of one job, and the runs in them. They are
+// only read, and nothing is locked: several processes may have them open.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace gsort {
 // The folders of all shares, in the order of the shares.
 class FormedShares {
  public:
-  // Throws: Error(kTemporary) where a folder is missing or damaged; Error(kUsage) where they are
-  // not those of all shares of one job.
+  // Throws: Error(kTemporary) if a folder is missing or damaged; Error(kUsage) if they are not
+  // those of all shares of one job.
   explicit FormedShares(const std::vector<std::string>& folders);
 
   [[nodiscard]] const std::string& description() const { return first().job; }
@@ -32,7 +32,7 @@ class FormedShares {
   [[nodiscard]] std::uint64_t runs() const;
   [[nodiscard]] std::uint64_t block_elements() const;  // the most of any block
   [[nodiscard]] std::list<io::ResumeFolder>& folders() { return folders_; }
-  // A number for what is sorted, and how: the same for the same shares, however often formed.
+  // Identifies what is sorted, and how: the same number for the same shares, even if formed again.
   [[nodiscard]] std::uint64_t number() const;
 
  private:
@@ -46,11 +46,11 @@ class FormedShares {
 // The runs of all shares, open to be read.
 class RunsOfShares {
  public:
-  // The shares outlive it. Throws: Error(kTemporary) where a run is not there, or not whole.
+  // The shares outlive it. Throws: Error(kTemporary) if a run is missing or incomplete.
   RunsOfShares(FormedShares& shares, const Plan& plan);
 
   [[nodiscard]] std::span<const io::Run> runs() const { return runs_; }
-  // That with the largest blocks.
+  // The store with the largest blocks.
   [[nodiscard]] io::RunStore& store() const { return *largest_; }
   [[nodiscard]] std::uint64_t bytes_read() const;
 

@@ -156,7 +156,7 @@ bool is_record_of_own(const io::OutputPlace& place, const std::string& name,
   return record && record->has_own_file;
 }
 
-// Hidden files of own files with other numbers in their names, where there were more parts before.
+// Removes hidden files of parts with other numbers, if there were more parts before.
 // A file that other jobs share may have such a name, too, and stays with its records.
 void remove_other_numbers(const std::string& output) {
   constexpr std::string_view kNumber = "{}";

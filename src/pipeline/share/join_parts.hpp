@@ -1,5 +1,5 @@
 // Joins the parts of an output: compares what the processes that wrote them have proven, and gives
-// the shared file its name, or each part's own file.
+// the shared file its name or, if each part has its own file, all of these.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,9 @@ struct JoinedParts {
 // order. The output is then as it was.
 JoinedParts join_parts(const std::string& output, std::uint32_t parts);
 
-// The same of parts in files of their own, in order; `output` is what messages call them. A call
-// that is killed may have put some in place: the next one does so with the others.
+// The same if each part has its own file: `outputs`, in the order of the parts; `output` is their
+// name in messages. If a call is killed, some files may have got their names; the next call
+// continues with the others.
 JoinedParts join_own_parts(const std::string& output, const std::vector<std::string>& outputs);
 
 // Whether the output is the joined parts of the job of `part` already, and was not written to

@@ -50,8 +50,8 @@ class SharedPart final : public PartOutput, public PieceSink {
   std::optional<ProvingSink> proving_;
 };
 
-// Tells the proof what the part holds. Where some keys do not come out at all (--min-count), a
-// proof of its own compares these with it (count_sink.hpp).
+// Tells the proof what the part holds. If some keys are not written at all (--min-count), a second
+// proof compares these (count_sink.hpp).
 class InputSink final : public PieceSink {
  public:
   InputSink(Proof& proof, PieceSink& next) : proof_(proof), next_(next) {}

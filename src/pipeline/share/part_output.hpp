@@ -1,5 +1,5 @@
-// Where a part of the output goes: to its place in a file that all parts share, or, where places
-// are not known before all parts are, into a file of its own. Either file is hidden until --join.
+// Where a part of the output is written: to its place in a file that all parts share or, if the
+// place is not known in advance, to a file of its own. Both are hidden until --join.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,21 @@ class PartOutput {
  public:
   virtual ~PartOutput() = default;
 
-  // To be called once, when the record says which elements the part has: takes them, positions as
-  // of those of all shares, and proves what comes out. The proof, whose positions are those of the
-  // shared file or of the own one, outlives it. Throws: Error(kOutput); Error(kResource).
+  // To be called once, when the record says which elements the part has. The sink that it returns
+  // takes them, with their positions among the elements of all shares, and adds what comes out to
+  // the proof, with the positions in the file. The proof outlives this object. Throws:
+  // Error(kOutput); Error(kResource).
   virtual PieceSink& begin(const PartRecord& record, Proof& proof) = 0;
 
-  // All has been put: puts what was held back until then. Throws: as the sink.
+  // To be called when all has been put: writes what was held back. Throws: as the sink.
   virtual void end() {}
 
-  // What came out has been proven: the file is on the disk, and `record` gets its number and bytes.
-  // Throws: Error(kOutput); Error(kCorrupt).
+  // To be called when what came out is proven: syncs the file, and stores its number and bytes in
+  // `record`. Throws: Error(kOutput); Error(kCorrupt).
   virtual void finish(PartRecord& record, Outcome& outcome) = 0;
 };
 
-// In the file file_name() of the record beside the output at `place`.
+// Writes to the file shared_name() of the record's job, beside the output at `place`.
 [[nodiscard]] std::unique_ptr<PartOutput> make_shared_part(const io::OutputPlace& place,
                                                            const PartRecord& record,
                                                            const Plan& plan, ConstByteSpan header,

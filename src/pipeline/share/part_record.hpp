@@ -1,5 +1,6 @@
-// PartRecord: what a process that has written a part of an output leaves beside it, for who joins
-// the parts: a line of text with a checksum. Also the names of the hidden files beside an output.
+// PartRecord: what a process that has written a part of an output leaves beside it, for the process
+// that joins the parts: a line of text with a checksum. Also the names of the hidden files beside
+// an output.
 //
 //   gsort-part 2 JOB PART PARTS ELEMENTS BYTES FILE VERIFIED OWN DISTINCT INPUT OUTPUT REPEATS
 //   BEGIN END FIRST LAST SUM
@@ -22,15 +23,15 @@ struct PartRecord {
   std::uint32_t part = 0;
   std::uint32_t parts = 1;
   std::uint64_t elements = 0;     // of all shares
-  std::uint64_t file_bytes = 0;   // of the file that all parts share, or of this part's own
-  std::uint64_t file_number = 0;  // of that file, as long as it is there
+  std::uint64_t file_bytes = 0;   // of the file: one for all parts, or the part's own
+  std::uint64_t file_number = 0;  // of that file, while it exists
   bool verified = false;
   bool has_own_file = false;
-  bool is_distinct = false;  // of equal elements, one comes out
+  bool is_distinct = false;  // of equal elements, one is written
   Fingerprint input;         // of all shares
   Fingerprint output;
-  Fingerprint repeats;      // of the part's elements, what did not come out
-  std::uint64_t begin = 0;  // of the part's elements, as of those of all shares in order
+  Fingerprint repeats;      // the part's elements that were not written
+  std::uint64_t begin = 0;  // of the part, in the elements of all shares in order
   std::uint64_t end = 0;
   std::string first;  // empty unless verified, or without elements
   std::string last;

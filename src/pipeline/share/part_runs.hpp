@@ -1,18 +1,18 @@
-// What the runs of all shares give to one part of the output, and how it is merged where memory has
-// no room for all of them at once.
+// What the runs of all shares give to one part of the output, and how it is merged if memory has no
+// room to merge all of them at once.
 //
-// All runs are cut at the borders of the part first. Of neighbours in a group, the elements in
-// front of their cuts are the first ones of what the group gives: so one group's slices are merged
-// as a range of what its runs give, exactly, into a temporary run, which holds that range alone and
-// takes their place. Example, a part [4, 10) of 12 elements and a fan-in of 2:
+// First, all runs are cut at the borders of the part. Then groups of neighbours are merged. In the
+// merged sequence of a group, the elements in front of its runs' cuts come first, so the slices of
+// the group are exactly one range of that sequence. This range is merged into a temporary run,
+// which takes the place of the group. Example, a part [4, 10) of 12 elements and a fan-in of 2:
 //
 //   runs     a: 1 4 7 9    b: 2 5 7 8    c: 3 6 8 9     part: 5 6 7 7 8 8
 //   slices   a: [2, 3)     b: [1, 4)     c: [1, 3)
 //   round    a, b: [3, 7) of 1 2 4 5 7 7 8 9            run d: 5 7 7 8
 //   last     d, c: [1, 7) of 3 5 6 7 7 8 8 9            all of d, and c behind its first element
 //
-// The folders of the shares are only read, so a process that is killed leaves nothing there; its
-// temporary runs have no names.
+// The folders of the shares are only read, so a killed process leaves nothing there. Temporary runs
+// have no names.
 #pragma once
 
 #include <cstddef>
@@ -28,34 +28,34 @@ namespace gsort {
 // Not thread-safe. The plan, and the runs that the views show, outlive it.
 class PartRuns {
  public:
-  // All runs, and the part of what they give. `scratch_bytes` is the least scratch for reading any
-  // of them. Nothing is cut yet.
+  // `part` is a range of all elements of `runs`, merged. `scratch_bytes` is the least scratch for
+  // reading any of the runs. Nothing is cut yet.
   PartRuns(const Plan& plan, RunViews runs, std::uint64_t scratch_bytes, OutputRange part);
 
-  // Where a part's borders are.
+  // Where runs are cut: exactly at the borders of the part, or behind all elements whose keys are
+  // equal to that of the last one in front of a border.
   enum class Borders : std::uint8_t { kExact, kBehindTies };
 
-  // Cuts all runs at the borders of the part, or behind the elements that tie with the last ones in
-  // front of these, and forgets the runs that give nothing to it. Memory is taken for no more
-  // blocks than a merge would have, and gone at the end. Throws: as PartSplitter::cuts_at.
+  // Cuts all runs, and drops those that give nothing to the part. Takes memory for no more blocks
+  // than a merge has, and frees it at the end. Throws: as PartSplitter::cuts_at.
   void cut(Borders borders = Borders::kExact);
 
-  // The part, after cut() as it was cut.
+  // The part; after cut(), as it was cut.
   [[nodiscard]] const OutputRange& range() const { return part_; }
   [[nodiscard]] std::size_t runs() const { return runs_.size(); }
-  // How many elements each gives. Requires: cut().
+  // How many elements each run gives. Requires: cut().
   [[nodiscard]] std::vector<std::uint64_t> slices() const;
 
-  // Merges groups of neighbours into runs of the context's store, which outlives this, until one
-  // merge takes the rest. Requires: cut(). Throws: as merge_range.
+  // Merges groups of neighbours into runs of the context's store, which outlives this object, until
+  // one merge can take all that are left. Requires: cut(). Throws: as merge_range.
   void merge_rounds(const MergeContext& context);
 
-  // Merges what is left; positions are as of all that the first runs give.
+  // Merges the runs that are left. Positions are those among all elements of the original runs.
   // Requires: at most as many runs as the plan's fan-in. Throws: as merge_range.
   void merge(const MergeContext& context, PieceSink& sink) const;
 
  private:
-  // Elements of the merged runs [first, first + count).
+  // What runs [first, first + count) give, as a range of their merged elements.
   [[nodiscard]] OutputRange range_of(std::size_t first, std::size_t count) const;
   [[nodiscard]] std::unique_ptr<const RunView> merge_group(const MergeContext& context,
                                                            std::size_t first,
@@ -65,7 +65,7 @@ class PartRuns {
   RunViews runs_;
   const std::uint64_t scratch_bytes_;
   OutputRange part_;
-  // Run i gives [begin_[i], end_[i]); empty until cut().
+  // Run i gives its elements [begin_[i], end_[i]). Both are empty until cut().
   std::vector<std::uint64_t> begin_;
   std::vector<std::uint64_t> end_;
 };

@@ -43,8 +43,8 @@ std::uint64_t number_of_job(const FormedShares& shares, const PartJob& part, con
   return XXH3_64bits(text.data(), text.size());
 }
 
-// Of an own file, its number and bytes are known when it is there, and of distinct elements where
-// the part begins and ends.
+// The number and bytes of a part's own file are not known until it is written; with -u, nor are the
+// part's borders.
 PartRecord record_of(const PartJob& part, const FormedShares& shares, const Job& job,
                      std::uint64_t header_bytes) {
   PartRecord record;
@@ -78,8 +78,8 @@ std::uint64_t bytes_written(const io::OutputPlace& place, const PartRecord& reco
   return std::min(record.file_bytes, std::max(file.allocated_bytes(), in_parts));
 }
 
-// For what is missing of the whole output, since other parts may be written at the same time, or of
-// an own file for that, and for so many bytes of temporary runs.
+// For all parts that are not written yet, since others may be written at the same time, or for the
+// part's own file; and for so many bytes of temporary runs.
 void require_room(const io::OutputPlace& place, const PartRecord& record, const PartJob& job,
                   const Plan& plan, std::uint64_t temporary_bytes) {
   std::vector<io::SpaceNeed> needs;
@@ -118,7 +118,7 @@ void take_proof(const Proof& proof, PartRecord& record) {
   record.last = stretches.begin()->second.last;
 }
 
-// Merges the part into a sink, with the runs of all shares and, where memory has no room for all of
+// Merges the part into a sink, from the runs of all shares and, if memory has no room for all of
 // them at once, temporary ones.
 class PartMerging {
  public:
@@ -130,8 +130,8 @@ class PartMerging {
         shares_(shares, plan),
         part_(plan, views_of(shares_.runs()), shares_.store().scratch_bytes(), part) {}
 
-  // Cuts the runs where they are too many for one merge, or where a key must not be in two parts;
-  // the part is then another one than was asked for. Returns what temporary runs will take.
+  // Cuts the runs if they are too many for one merge, or if no key may be in two parts; the borders
+  // of the part may then move. Returns the bytes that temporary runs will take.
   [[nodiscard]] std::uint64_t cut(PartRecord& record) {
     if (plan_.job.unique) {
       part_.cut(PartRuns::Borders::kBehindTies);

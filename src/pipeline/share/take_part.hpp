@@ -29,7 +29,7 @@ struct PartJob {
   ElementFormat element;  // as it comes out and is proven; in runs, it is of format_in_runs()
   bool verify = true;
   bool has_own_file = false;  // `output` is that of this part alone
-  // For runs that are merged before the last merge, where there are too many.
+  // For temporary runs, if there are too many runs for one merge.
   std::vector<std::string> temporary_folders = {};
   io::DirectIo direct_io = io::DirectIo::kAuto;
   Packing packing = Packing::kAuto;
@@ -43,18 +43,18 @@ struct PartJob {
 // The header of the output: of the array that it is, or nothing.
 [[nodiscard]] std::vector<std::byte> header_of_output(const Job& job, std::uint64_t elements);
 
-// What of it is known in advance for this part: nothing of a file of its own.
+// The header if it is known in advance; empty if the part has its own file.
 [[nodiscard]] std::vector<std::byte> header_of_part(const PartJob& part, const Job& job,
                                                     const FormedShares& shares);
 
-// The elements of a part, as of those of all shares in order; of distinct ones about these.
-// Requires: the output's form is plain, or the part has a file of its own. Throws: Error(kUsage)
-// where hosts would write to the same page of a file on a network.
+// The part as a range of the elements of all shares in order. With -u, the exact borders are found
+// later, near these.
+// Requires: the output's form is plain, or the part has its own file.
 [[nodiscard]] OutputRange range_of_part(const PartJob& part, const FormedShares& shares,
                                         std::uint64_t header_bytes);
 
-// Requires: the plan is for all elements as runs that are there already, with the part's elements.
-// Throws: Error. What has been written of the part stays, and is written again by the next one.
+// Requires: the plan is for existing runs of all elements, and job.part_elements is set. Throws:
+// Error. What has been written of the part stays, and the next call writes it again.
 Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_engine,
                   FormedShares& shares, Meter& meter);
 

@@ -24,10 +24,10 @@ namespace gsort {
 // Not thread-safe. Movable. The runs outlive it.
 class PartSplitter {
  public:
-  // `block_bytes` is what the keys of a block take at most: memory of that size is taken for each
-  // run, but no more than `most_blocks` times; and `scratch_bytes`, the least scratch for reading
-  // any of them, once. element_bytes are those of an element: of a key, or of a record of
-  // `records`. Requires: most_blocks > 0.
+  // `element_bytes` is the size of an element: of a key, or of a record of `records`. `block_bytes`
+  // is the most that the keys of a block take, `scratch_bytes` the least scratch for reading any
+  // run. Takes memory for one block of each run, but at most `most_blocks` blocks, and for the
+  // scratch. Requires: most_blocks > 0.
   PartSplitter(RunViewSpan runs, std::uint64_t element_bytes, std::uint64_t block_bytes,
                std::uint64_t scratch_bytes, const std::optional<RecordFormat>& records = {},
                std::size_t most_blocks = kABlockOfEach);
@@ -40,9 +40,9 @@ class PartSplitter {
   // are not in order.
   [[nodiscard]] std::vector<std::uint64_t> cuts_at(std::uint64_t position);
 
-  // The same, moved behind all elements whose keys are those of the last one in front of them, so
-  // that no key is on both sides. Requires: no other function was called before.
-  // Ensures: as cuts_at, but what the cuts add up to.
+  // The same, but moved behind all elements with the same key as the last one in front of the
+  // position, so that no key is on both sides. Requires: no other function was called before.
+  // Ensures: as cuts_at, except that the cuts may add up to more than the position.
   [[nodiscard]] std::vector<std::uint64_t> cuts_behind_ties_at(std::uint64_t position);
 
  private:
@@ -57,7 +57,7 @@ class PartSplitter {
   void narrow_by_guess(std::uint64_t position, Range& range);
   // The least value in the range up to which so many elements are expected.
   [[nodiscard]] std::uint64_t expected_at(double position, Range range) const;
-  // The cuts, behind all records with the keys of the last one in front of them.
+  // Moves the cuts behind all records with the same keys as the last one in front of the position.
   void move_behind_records(const RecordOrder& order);
   // Counts the elements <= value, narrows by that, and returns their number.
   std::uint64_t narrow_at(std::uint64_t value, std::uint64_t position, Range& range);
