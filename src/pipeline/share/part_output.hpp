@@ -34,7 +34,7 @@ class PartOutput {
   virtual void finish(PartRecord& record, Outcome& outcome) = 0;
 };
 
-// Writes to the file shared_name() of the record's job, beside the output at `place`.
+// Writes to the record's file_name(), beside the output at `place`.
 [[nodiscard]] std::unique_ptr<PartOutput> make_shared_part(const io::OutputPlace& place,
                                                            const PartRecord& record,
                                                            const Plan& plan, ConstByteSpan header,
