@@ -49,8 +49,8 @@ struct PartJob {
 
 // The part as a range of the elements of all shares in order. With -u, the exact borders are found
 // later, near these.
-// Requires: the output's form is plain, or the part has its own file. Throws: Error(kUsage) if hosts
-// would write to the same page of a file on a network file system.
+// Requires: the output's form is plain, or the part has its own file. Throws: Error(kUsage) if
+// hosts would write to the same page of a file on a network file system.
 [[nodiscard]] OutputRange range_of_part(const PartJob& part, const FormedShares& shares,
                                         std::uint64_t header_bytes);
 
