@@ -45,7 +45,7 @@ network_backend = "netavark"
 """
 PREPARE = "mount -t cgroup2 none /sys/fs/cgroup; mount -t tmpfs none /run; mount -t tmpfs none /dev/shm"
 # How the guide's commands begin.
-MPIRUN = "mpirun --hostfile hosts -N 1"
+MPIRUN = "mpirun --bind-to none --hostfile hosts -N 1"
 SRUN = "SLURM_PMIX_FENCE=ring srun --nodes=4 --ntasks-per-node=1 --mpi=pmix"
 ENDS_WITHIN = 15  # seconds
 
