@@ -4,9 +4,8 @@
 //
 //   at  bytes  field
 //    0      4  magic: 'G' 'S' 'R' 'M' (0x47 0x53 0x52 0x4d)
-//    4      2  version: 2; 4 with a place for each run; 5 with a share; 1 had other fingerprints,
-//    and
-//              3, with a share, had others of elements of one and two bytes
+//    4      2  version: 2; 4 with a place for each run; 5 with a share. Refused: 1, with other
+//              fingerprints; 3, with a share, and others of elements of one and two bytes
 //    6      2  flags: bit 0: gsort made the folder, and removes it at the end; bit 1: the output is
 //              written, and put in its place next, which may be the place of an input; bit 2, in
 //              version 5: the inputs are those of this share alone

@@ -83,9 +83,8 @@ inline constexpr Described kClusterExitStatuses[] = {
     {"0", "done"},
     {"1", "--check found disorder, or --expect a difference"},
     {"2", "error on some host; see its message",
-     "One message names the host. Inputs and output are unchanged, unless it says that the output "
-     "is "
-     "in place. What mpirun or srun return may be another number."},
+     "One message names the host. Inputs and output are unchanged, unless it says that the "
+     "output is in place. What mpirun or srun return may be another number."},
 };
 
 }  // namespace gsort
