@@ -11,6 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include <pthread.h>
+#include <unistd.h>
+
 namespace gsort {
 namespace {
 
@@ -132,6 +135,23 @@ class Pool {
   std::vector<std::jthread> threads_;  // last: they end before the rest goes
 };
 
+// A process that is forked has none of the threads, and may find the lock taken. So it gets a pool
+// of its own, and does not touch the first one.
+Pool& pool_of_process() {
+  struct FirstPool {
+    Pool* const pool = new Pool;
+    const pid_t process = ::getpid();
+    ~FirstPool() {
+      if (::getpid() == process) delete pool;
+    }
+  };
+  static const FirstPool first;
+  static std::atomic<Pool*> current = first.pool;
+  [[maybe_unused]] static const int is_told =
+      ::pthread_atfork(nullptr, nullptr, [] { current = new Pool; });
+  return *current;
+}
+
 }  // namespace
 
 void run_workers(unsigned workers, const std::function<void(unsigned worker)>& work) {
@@ -139,9 +159,8 @@ void run_workers(unsigned workers, const std::function<void(unsigned worker)>& w
     work(0);
     return;
   }
-  static Pool pool;
   Call call(workers, work);
-  pool.run(call);
+  pool_of_process().run(call);
   call.rethrow_failure();
 }
 

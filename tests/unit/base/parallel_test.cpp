@@ -2,12 +2,16 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace gsort {
 namespace {
@@ -96,6 +100,30 @@ TEST(RunWorkers, MayBeMoreThanAnySystemHasThreads) {
   unsigned expected = 0;
   for (unsigned worker = 0; worker < 100'000; ++worker) expected += worker % 7;
   EXPECT_EQ(sum, expected);
+}
+
+TEST(RunWorkers, CanBeCalledInAProcessThatIsForked) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer allows no threads in such a process";
+#endif
+  run_workers(4, [](unsigned) {});
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // its threads wait for more
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);  // where it waits for threads that it does not have
+    std::atomic<unsigned> sum{0};
+    for (int call = 0; call < 20; ++call) {
+      run_workers(9, [&](unsigned worker) {
+        sum += worker;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      });
+    }
+    std::exit(sum == 720 ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(RunWorkers, SharesACounterOfPieces) {
