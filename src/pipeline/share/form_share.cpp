@@ -222,7 +222,10 @@ ElementFormat format_in_runs(const ElementFormat& element) {
 }
 
 bool is_formed(const ShareJob& job, const std::optional<StoredDtype>& dtype) {
-  return holds(without_slash(job.folder), job.manifest, share_of_manifest(job, dtype, 0));
+  const std::string folder = without_slash(job.folder);
+  if (!holds(folder, job.manifest, share_of_manifest(job, dtype, 0))) return false;
+  remove_left(io::place_of(folder));  // no later process would
+  return true;
 }
 
 Outcome form_share(const ShareJob& job, const Plan& plan, const EngineMaker& make_engine,
