@@ -14,6 +14,9 @@ namespace {
 
 constexpr mode_t kOnlyTheOwner = 0600;
 constexpr int kAttempts = 100;
+constexpr unsigned kUsualNames = 4;
+constexpr std::string_view kOfGsort = ".gsort-";  // in hidden names
+constexpr std::string_view kOnItsWay = ".new";
 
 Error cannot_create(const Folder& folder, int error_number) {
   return Error::from_errno(folder.file.kind(), "creating a file in", error_number)
@@ -37,13 +40,16 @@ File try_unnamed(const Folder& folder, const std::string& path, int extra_flags)
   return {fd, path, folder.file.kind()};
 }
 
-// Where files on their way to `target` are named first.
-std::string usual_name(const std::string& target) {
+// Where files on their way to `target` are named first: of several at once, each has a number.
+std::string usual_name(const std::string& target, unsigned number) {
+  constexpr std::size_t kMostLetters = 255;
+  const std::string name = fmt::format("{}{}{}", target, kOnItsWay, number);
+  if (target.find(kOfGsort) != target.npos && name.size() <= kMostLetters) return name;
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const char letter : target) {
     hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
   }
-  return fmt::format(".gsort-{:016x}", hash);
+  return fmt::format(".gsort-{:016x}", hash + number);
 }
 
 // Whether `name` stands for the open file.
@@ -53,27 +59,19 @@ bool is_name_of(const Folder& folder, const std::string& name, const struct stat
          named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
-// Removes `name` if a sort of this user left it that has been killed: a live one holds the lock.
-// Only who holds the lock removes a name, so it still is this file's when it goes.
-void remove_if_left(const Folder& folder, const std::string& name) {
-  const File left(sys::open_at(folder.file.fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK),
-                  name, folder.file.kind());
-  struct stat facts = {};
-  if (!left.is_open() || sys::fstat(left.fd(), &facts) != 0) return;
-  if (!S_ISREG(facts.st_mode) || facts.st_uid != sys::effective_user()) return;
-  if (sys::lock(left.fd()) != 0) return;
-  if (is_name_of(folder, name, facts)) sys::unlink_at(folder.file.fd(), name.c_str());
-}
-
-// Calls attempt(name), which returns 0 or an errno, until a name is not taken: the usual one of
+// Calls attempt(name), which returns 0 or an errno, until a name is not taken: the usual ones of
 // `target`, if there is one, then such as nobody can guess. Returns what attempt returned last.
 template <class Attempt>
 int with_free_name(const Folder& folder, const std::string& target, const Attempt& attempt) {
   int result = EEXIST;
-  if (!target.empty()) {
-    const std::string name = usual_name(target);
+  for (unsigned number = 0; !target.empty() && number < kUsualNames; ++number) {
+    const std::string name = usual_name(target, number);
+    if (result != EEXIST) {
+      remove_if_left(folder, name);
+      continue;
+    }
     result = attempt(name);
-    if (result != EEXIST) return result;
+    if (result != EEXIST) continue;
     remove_if_left(folder, name);
     result = attempt(name);
   }
@@ -177,7 +175,26 @@ int link_hidden(const File& file, const Folder& folder, const std::string& targe
 }
 
 void remove_left_name(const Folder& folder, const std::string& target) {
-  remove_if_left(folder, usual_name(target));
+  for (unsigned number = 0; number < kUsualNames; ++number) {
+    remove_if_left(folder, usual_name(target, number));
+  }
+}
+
+bool is_on_its_way(std::string_view name) {
+  const std::size_t end = name.rfind(kOnItsWay);
+  return end != name.npos && end + kOnItsWay.size() + 1 == name.size() &&
+         name.substr(0, end).find(kOfGsort) != name.npos;
+}
+
+// Only who holds the lock removes a name, so it still is this file's when it goes.
+void remove_if_left(const Folder& folder, const std::string& name) {
+  const File left(sys::open_at(folder.file.fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK),
+                  name, folder.file.kind());
+  struct stat facts = {};
+  if (!left.is_open() || sys::fstat(left.fd(), &facts) != 0) return;
+  if (!S_ISREG(facts.st_mode) || facts.st_uid != sys::effective_user()) return;
+  if (sys::lock(left.fd()) != 0) return;
+  if (is_name_of(folder, name, facts)) sys::unlink_at(folder.file.fd(), name.c_str());
 }
 
 std::string hidden_name() {

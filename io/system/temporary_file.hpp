@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <sys/types.h>
 
@@ -54,13 +55,20 @@ struct NewFile {
 
 // Gives a file of create_linkable() a hidden name, which is put into `name`, on its way to become
 // `target`; returns 0 or an errno, and then `name` is empty. A sort that is killed before it can
-// rename the file leaves that name, so the first choice is the same for every sort with this
-// target: the next one removes it, if it belongs to this user and nobody holds its lock.
+// rename the file leaves that name, so the first choices are the same for every sort with this
+// target: the next one removes them, if they belong to this user and nobody holds their lock.
 [[nodiscard]] int link_hidden(const File& file, const Folder& folder, const std::string& target,
                               std::string& name);
 
-// Removes that name, if it is there; for those that need none themselves.
+// Removes those names, if they are there; for those that need none themselves.
 void remove_left_name(const Folder& folder, const std::string& target);
+
+// Whether it is such a name of a target that is itself a hidden file of gsort: then it is the
+// target's name, ".new" and a digit.
+[[nodiscard]] bool is_on_its_way(std::string_view name);
+
+// Removes a file if a sort of this user left it that has been killed: a live one holds the lock.
+void remove_if_left(const Folder& folder, const std::string& name);
 
 // A hidden name that nobody can guess: ".gsort-" and 16 hexadecimal digits.
 [[nodiscard]] std::string hidden_name();

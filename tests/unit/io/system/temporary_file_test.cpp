@@ -104,6 +104,36 @@ TEST(TemporaryFile, LeavesTheHiddenNameOfALiveSort) {
   EXPECT_EQ(temp.entries().size(), 2U);
 }
 
+TEST(TemporaryFile, RemovesTheHiddenNamesThatTwoKilledSortsLeft) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
+  {
+    const NewFile first = hidden_on_its_way(folder);
+    const NewFile second = hidden_on_its_way(folder);
+    EXPECT_EQ(temp.entries().size(), 2U);
+  }
+  const NewFile next = hidden_on_its_way(folder);
+  EXPECT_EQ(temp.entries(), std::vector{next.name});
+}
+
+TEST(TemporaryFile, OnItsWayToAHiddenOneHasANameThatSaysSo) {
+  const TempFolder temp;
+  const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
+  for (const std::string& target : {std::string(".out.gsort-own-1"), std::string("out")}) {
+    NewFile file = create_linkable(folder, target, "x");
+    if (file.name.empty()) {
+      ASSERT_EQ(link_hidden(file.file, folder, target, file.name), 0);
+    }
+    EXPECT_EQ(file.name == target + ".new0", target != "out");
+    EXPECT_EQ(is_on_its_way(file.name), target != "out");
+    EXPECT_FALSE(is_on_its_way(target));
+    remove_if_left(folder, file.name);
+    EXPECT_EQ(temp.entries(), std::vector{file.name});
+    ::unlink((temp / file.name).c_str());
+  }
+  EXPECT_FALSE(is_on_its_way("out.new0"));
+}
+
 TEST(TemporaryFile, LeavesWhatWasPlantedUnderTheHiddenName) {
   const TempFolder temp;
   const Folder folder = open_folder(temp.path(), ErrorKind::kOutput);
