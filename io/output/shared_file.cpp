@@ -6,6 +6,7 @@
 #include <span>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include "io/system/linkable_file.hpp"
 #include "io/system/sys.hpp"
@@ -84,8 +85,26 @@ std::optional<std::string> read_record(const OutputPlace& place, const std::stri
 
 void remove_beside(const OutputPlace& place, const std::string& name) {
   const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
+  if (is_on_its_way(name)) return remove_if_left(folder, name);
   if (sys::unlink_at(folder.file.fd(), name.c_str()) == 0 || errno == ENOENT) return;
   throw Error::from_errno(ErrorKind::kOutput, "removing", errno)
+      .path(place.folder + "/" + name)
+      .hint(hint_for(errno));
+}
+
+std::string name_of_its_own(const std::string& name) {
+  return fmt::format("{}-{:016x}", name, sys::random_number());
+}
+
+void move_aside(const OutputPlace& place, const std::string& name) {
+  const Folder folder = open_folder(place.folder, ErrorKind::kOutput);
+  const std::string aside = name_of_its_own(name);
+  int result = 0;
+  do {
+    result = sys::rename_at(folder.file.fd(), name.c_str(), aside.c_str());
+  } while (result != 0 && errno == EINTR);
+  if (result == 0 || errno == ENOENT) return;
+  throw Error::from_errno(ErrorKind::kOutput, "renaming", errno)
       .path(place.folder + "/" + name)
       .hint(hint_for(errno));
 }

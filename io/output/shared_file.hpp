@@ -37,8 +37,13 @@ void write_record(const OutputPlace& place, const std::string& name, const std::
 // None where there is no such file. Throws: Error(kOutput).
 [[nodiscard]] std::optional<std::string> read_record(const OutputPlace& place,
                                                      const std::string& name);
-// Of a file that may be gone. Throws: Error(kOutput).
+// Of a file that may be gone; one that a live process still writes stays. Throws: Error(kOutput).
 void remove_beside(const OutputPlace& place, const std::string& name);
+
+// A name that no other process gives to a file: `name`, "-" and a random number.
+[[nodiscard]] std::string name_of_its_own(const std::string& name);
+// Gives a file, which may be gone, such a name. Throws: Error(kOutput).
+void move_aside(const OutputPlace& place, const std::string& name);
 
 // const functions are thread-safe.
 class SharedFile {

@@ -175,6 +175,33 @@ void remove_other_numbers(const std::string& output) {
   }
 }
 
+Error missing_file(const std::string& output, const std::string& name) {
+  return cannot_join(output, name + " is missing", "run --take again for all parts");
+}
+
+// Throws where not all parts are in the file that is there, or that a killed call has moved aside.
+void require_one_file(const std::string& output, const io::OutputPlace& place,
+                      const Records& records) {
+  const PartRecord& any = records.begin()->second;
+  const std::string usual = file_name(place.name, any);
+  const bool is_usual = io::SharedFile(place, usual, io::SharedFile::Access::kLook).exists();
+  const auto name = is_usual ? usual : name_of_file(place, any);
+  if (!name) throw missing_file(output, usual);
+  const io::SharedFile file(place, *name, io::SharedFile::Access::kLook);
+  if (!file.exists()) throw missing_file(output, usual);
+  for (const auto& [part, record] : records) {
+    if (record.file_number == file.number() && file.bytes() == record.file_bytes) continue;
+    throw cannot_join(output, fmt::format("part {} was written to another file", part),
+                      fmt::format("run --take={}/{} again", part, any.parts));
+  }
+}
+
+// False where it has lost its name meanwhile.
+bool put_in_place(const io::OutputPlace& place, const std::string& name) {
+  const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
+  return file.exists() && file.put_in_place();
+}
+
 PartRecord join_now(const std::string& output, const io::OutputPlace& place, std::uint32_t parts,
                     const Jobs& jobs) {
   const Records records = whole_job(output, place, parts, jobs);
@@ -184,34 +211,33 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
   joined.end = joined.elements;
   joined.first = joined.last = {};
   joined.output = prove(records);
-  const std::string name = file_name(place.name, joined);
-  const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
-  if (!file.exists())
-    throw cannot_join(output, name + " is missing", "run --take again for all parts");
-  for (const auto& [part, record] : records) {
-    if (record.file_number == file.number() && file.bytes() == record.file_bytes) continue;
-    throw cannot_join(output, fmt::format("part {} was written to another file", part),
-                      fmt::format("run --take={}/{} again", part, parts));
-  }
+  require_one_file(output, place, records);
   io::write_record(place, joined_name(place.name), encode_part(joined));
-  if (!file.put_in_place())
-    throw cannot_join(output, name + " is missing", "run --take again for all parts");
+  // If another process has joined the parts meanwhile, a late --take may have made another file
+  // with this name. So the file gets a name of its own before it is known to be the right one.
+  const std::string name = file_name(place.name, joined);
+  io::move_aside(place, name);
+  const auto aside = name_of_file(place, joined);
+  if (!aside || !put_in_place(place, *aside)) throw missing_file(output, name);
   return joined;
 }
 
-// Of an own file: whether an earlier call has put it in place.
+// Of an own file: whether an earlier call, or another process, has put it in place, or another file
+// of the same part.
 bool is_in_place(const io::OutputPlace& place, const PartRecord& record) {
-  return joined_before(place, record.parts) == record;
+  return joined_before(place, record.parts) == record || is_joined(place, record);
 }
 
 void put_own_in_place(const std::string& output, const io::OutputPlace& place,
                       const PartRecord& record) {
-  const std::string name = file_name(place.name, record);
-  const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
+  const auto before = io::read_record(place, joined_name(place.name));
+  const auto name = name_of_file(place, record);
   io::write_record(place, joined_name(place.name), encode_part(record));
-  if (file.exists() && file.put_in_place()) return;
+  if (name && put_in_place(place, *name)) return;
   if (is_in_place(place, record)) return;  // another process was faster
-  throw cannot_join(output, name + " is missing",
+  if (before) io::write_record(place, joined_name(place.name), *before);
+  if (is_in_place(place, record)) return;  // with another file
+  throw cannot_join(output, fmt::format("part {} is missing", record.part),
                     fmt::format("run --take={}/{} again", record.part, record.parts));
 }
 
@@ -225,8 +251,7 @@ Records join_own_now(const std::string& outputs, const std::vector<io::OutputPla
   for (const auto& [part, record] : records) {
     const io::OutputPlace& place = places[part];
     if (is_in_place(place, record)) continue;
-    const io::SharedFile file(place, file_name(place.name, record), io::SharedFile::Access::kLook);
-    if (file.exists() && record.file_number == file.number() && file.bytes() == record.file_bytes) {
+    if (name_of_file(place, record)) {
       hidden.push_back(part);
       continue;
     }
@@ -272,6 +297,24 @@ bool is_joined(const io::OutputPlace& place, const PartRecord& part) {
   const auto joined = joined_before(place, part.parts);
   return joined && joined->job == part.job && joined->input == part.input &&
          joined->has_own_file == part.has_own_file && !is_written_since(place);
+}
+
+// A process that was late may have written the same to the output.
+bool is_joined_since(const io::OutputPlace& place, const PartRecord& part) {
+  const auto joined = joined_before(place, part.parts);
+  if (joined && joined->job == part.job && joined->file_number == part.file_number) {
+    io::write_record(place, joined_name(place.name), encode_part(*joined));
+  }
+  return is_joined(place, part);
+}
+
+std::optional<std::string> name_of_file(const io::OutputPlace& place, const PartRecord& record) {
+  for (const std::string& name : io::names_with(place, file_name(place.name, record))) {
+    const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
+    const bool is_it = file.exists() && file.number() == record.file_number;
+    if (is_it && file.bytes() == record.file_bytes) return name;
+  }
+  return std::nullopt;
 }
 
 JoinedParts join_parts(const std::string& output, std::uint32_t parts) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,5 +34,12 @@ JoinedParts join_own_parts(const std::string& output, const std::vector<std::str
 // Whether the output is the joined parts of the job of `part` already, and was not written to
 // since.
 [[nodiscard]] bool is_joined(const io::OutputPlace& place, const PartRecord& part);
+
+// The same for who has just left the record of a part.
+[[nodiscard]] bool is_joined_since(const io::OutputPlace& place, const PartRecord& part);
+
+// The hidden name of the file that the record is about; none where it is not there as recorded.
+[[nodiscard]] std::optional<std::string> name_of_file(const io::OutputPlace& place,
+                                                      const PartRecord& record);
 
 }  // namespace gsort

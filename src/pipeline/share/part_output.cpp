@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io/system/temporary_file.hpp"
 #include "pipeline/output/output_chain.hpp"
 #include "pipeline/output/sinks.hpp"
 
@@ -66,17 +67,21 @@ class InputSink final : public PieceSink {
   PieceSink& next_;
 };
 
-// What a sort of the part alone would write.
+// What a sort of the part alone would write. No other process gives a file the same name, so the
+// record of a part always speaks of a whole file, whoever else takes the part.
 class OwnPart final : public PartOutput {
  public:
   OwnPart(const io::OutputPlace& place, const PartRecord& record, const Plan& plan,
           const OwnPartForm& form, Meter& meter)
       : place_(place),
-        name_(file_name(place.name, record)),
+        name_(io::name_of_its_own(file_name(place.name, record))),
         plan_(plan),
         meter_(meter),
         output_(place.folder + "/" + name_, io::OutputOptions{form.direct_io}) {
     plan_.job.element = form.element;
+    for (const std::string& name : io::names_with(place, file_name(place.name, record))) {
+      if (io::is_on_its_way(name)) io::remove_beside(place, name);  // of who was killed
+    }
   }
 
   PieceSink& begin(const PartRecord& record, Proof& proof) override {

@@ -118,6 +118,29 @@ void take_proof(const Proof& proof, PartRecord& record) {
   record.last = stretches.begin()->second.last;
 }
 
+// Whether another process has left the part and its record. A shared file counts under its own name
+// first: if it was moved aside, and there is a new one, parts are to be in the new one.
+bool is_left(const io::OutputPlace& place, const PartRecord& wanted) {
+  const auto text = io::read_record(place, record_name(place.name, wanted));
+  const auto found = text ? parse_part(*text) : std::nullopt;
+  if (!found || found->input != wanted.input) return false;
+  const auto name = name_of_file(place, *found);
+  if (!name || wanted.has_own_file || *name == file_name(place.name, wanted))
+    return name.has_value();
+  using io::SharedFile;
+  return !SharedFile(place, file_name(place.name, wanted), SharedFile::Access::kLook).exists();
+}
+
+// Either this process sees that the parts were joined meanwhile, or who joins them sees the record.
+void leave_record(const io::OutputPlace& place, const PartRecord& record) {
+  io::write_record(place, record_name(place.name, record), encode_part(record));
+  if (!is_joined_since(place, record)) return;
+  io::remove_beside(place, record_name(place.name, record));
+  for (const std::string& name : io::names_with(place, file_name(place.name, record))) {
+    io::remove_beside(place, name);
+  }
+}
+
 // Merges the part into a sink, from the runs of all shares and, if memory has no room for all of
 // them at once, temporary ones.
 class PartMerging {
@@ -218,12 +241,7 @@ bool is_taken(const PartJob& job, const FormedShares& shares, const Job& sort,
               std::uint64_t header_bytes) {
   const io::OutputPlace place = io::place_of_output(job.output);
   const PartRecord wanted = record_of(job, shares, sort, header_bytes);
-  if (is_joined(place, wanted)) return true;
-  const auto text = io::read_record(place, record_name(place.name, wanted));
-  const auto found = text ? parse_part(*text) : std::nullopt;
-  if (!found || found->input != wanted.input) return false;
-  const io::SharedFile file(place, file_name(place.name, wanted), io::SharedFile::Access::kLook);
-  return file.exists() && file.number() == found->file_number && file.bytes() == found->file_bytes;
+  return is_joined(place, wanted) || is_left(place, wanted);
 }
 
 Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_engine,
@@ -253,11 +271,10 @@ Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_
   output->end();
   take_proof(proof, record);
   meter.begin_phase(Phase::kSync, 0, 0);
-  output->finish(record, outcome);
-  if (record.has_own_file && is_joined(place, record)) {  // another process was faster
-    io::remove_beside(place, file_name(place.name, record));
-  } else {
-    io::write_record(place, record_name(place.name, record), encode_part(record));
+  // One file is enough where another process was faster.
+  if (!record.has_own_file || !(is_joined(place, record) || is_left(place, record))) {
+    output->finish(record, outcome);
+    leave_record(place, record);
   }
   meter.end_phase();
   outcome.phases = meter.phases();

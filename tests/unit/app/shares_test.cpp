@@ -1,18 +1,23 @@
 #include "app/shares.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "app/prepared_sort.hpp"
 #include "io/input/reader.hpp"
-#include "pipeline/share/formed_shares.hpp"
-#include "pipeline/share/take_part.hpp"
-#include "plan/make_plan.hpp"
+#include "io/system/sys.hpp"
 #include "support/invented.hpp"
 #include "unit/io/support.hpp"
 
@@ -56,40 +61,156 @@ TEST(Take, AgainNeedsRoomForWhatIsMissingOnly) {
   }
 }
 
-// Two processes take the same part, and it is joined before the slower one ends.
-TEST(Take, LeavesNothingOfAPartThatIsJoinedMeanwhile) {
-  const io::test::TempFolder folder;
-  const std::string input = folder / "in";
-  const std::string output = folder / "out0";
-  io::test::write_file(input, std::vector<std::byte>(4000));
-  Options options = test::options_for(KeyType::kU32, "64M");
-  options.inputs = {input};
-  options.form = folder / "runs";
-  options.share = {0, 1};
-  Meter form_meter;
-  io::Reader reader({input}, {4, io::DirectIo::kAuto, {}});
-  (void)form(options, make_job(options), reader, form_meter);
+// A share, and two parts: in one file, or the distinct keys in files of their own.
+class SmallSort {
+ public:
+  static constexpr unsigned kSteps = 4;  // form, take, take, join
 
-  Job job = make_job(options);
-  job.resumable = true;
-  job.part_elements = 1000;
-  Machine machine = test::invented_machine(4000, 1, kTiB);
-  PartJob part{output, {0, 1}, job.element};
-  part.has_own_file = true;
-  const auto take_with = [&](const EngineMaker& maker) {
-    FormedShares shares({folder / "runs"});
-    machine.resumed = {shares.runs(), shares.elements(), shares.block_elements()};
+  explicit SmallSort(bool has_own_files) : has_own_files_(has_own_files) {
+    for (std::uint32_t i = 0; i < 600; ++i) keys_.push_back(i * 7919 % 251);
+    io::test::write_file(folder_ / "in", std::as_bytes(std::span(keys_)));
+    std::filesystem::create_directory(folder_ / "shares");
+    std::ranges::sort(keys_);
+    if (has_own_files) keys_.erase(std::ranges::unique(keys_).begin(), keys_.end());
+  }
+
+  // Returns whether there was nothing to do.
+  bool run(unsigned step) const {
+    Options options = test::options_for(KeyType::kU32, "16M");
+    options.parallel = 2;
     Meter meter;
-    (void)take_part(part, make_plan(job, machine), maker, shares, meter);
-  };
-  take_with([&](const Plan& plan, const EngineShape& shape, ByteSpan memory) {
-    take_with(make_engine);
-    (void)join_own_parts("out", {output});
-    return make_engine(plan, shape, memory);
-  });
-  std::vector<std::string> left = folder.entries();
-  std::ranges::sort(left);
-  EXPECT_EQ(left, (std::vector<std::string>{".out0.gsort-joined", "in", "out0", "runs"}));
+    if (step == 0) {
+      options.inputs = {folder_ / "in"};
+      options.form = folder_ / "shares/0";
+      options.share = {0, 1};
+      io::Reader reader(options.inputs, {4, io::DirectIo::kAuto, {}});
+      return form(options, make_job(options), reader, meter).was_there;
+    }
+    options.output = folder_ / (has_own_files_ ? "out{}" : "out");
+    if (has_own_files_) options.split_output = 2;
+    options.unique = has_own_files_;
+    options.join = 2;
+    if (step == kSteps - 1) return join(options).elements == keys_.size();
+    options.take = {step - 1, 2};
+    options.from = {folder_ / "shares/0"};
+    return take(options, meter).was_there;
+  }
+
+  void run_from(unsigned step) const {
+    for (; step < kSteps; ++step) run(step);
+  }
+
+  void expect_done() const {
+    std::vector<std::string> wanted = {"in", "shares"};
+    io::test::Bytes bytes;
+    for (const char* const name : {"out", "out0", "out1"}) {
+      if (has_own_files_ == (std::string(name) == "out")) continue;
+      wanted.insert(wanted.end(), {name, std::string(".") + name + ".gsort-joined"});
+      const io::test::Bytes part = io::test::read_file(folder_ / name);
+      bytes.insert(bytes.end(), part.begin(), part.end());
+    }
+    EXPECT_TRUE(std::ranges::equal(bytes, std::as_bytes(std::span(keys_))));
+    std::vector<std::string> left = folder_.entries();
+    std::ranges::sort(left);
+    std::ranges::sort(wanted);
+    EXPECT_EQ(left, wanted);
+    std::vector<std::string> formed;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "shares")) {
+      formed.push_back(entry.path().filename());
+    }
+    EXPECT_EQ(formed, std::vector<std::string>{"0"});
+  }
+
+ private:
+  const bool has_own_files_;
+  const io::test::TempFolder folder_;
+  std::vector<std::uint32_t> keys_;
+};
+
+enum class Others : std::uint8_t { kDoNothing, kDoTheSame, kDoTheRest };
+
+// At every call of a process, others do the same or all the rest, and it dies there or goes on.
+class SharesAtOnce : public testing::TestWithParam<std::tuple<bool, unsigned, Others, bool>> {
+ protected:
+  static constexpr std::array kCalls = {io::sys::Call::kOpen,   io::sys::Call::kRename,
+                                        io::sys::Call::kLink,   io::sys::Call::kUnlink,
+                                        io::sys::Call::kPwrite, io::sys::Call::kMkdir};
+
+  static void SetUpTestSuite() {
+    // In memory, where there is room: a disk makes it slow, and finds no more.
+    if (std::filesystem::is_directory("/dev/shm")) ::setenv("TMPDIR", "/dev/shm", 0);
+  }
+
+  static void be_others(const SmallSort& sort) {
+    if (others() == Others::kDoTheSame) sort.run(step());
+    if (others() == Others::kDoTheRest) sort.run_from(step());
+  }
+
+  // Returns whether there is such a call.
+  static bool goes_on(const SmallSort& sort, io::sys::Call call, std::uint64_t nth) {
+    bool has_come = false;
+    const auto then = [&] {
+      has_come = true;
+      be_others(sort);
+    };
+    const io::test::FaultScope at({call, nth, 0, false, then});
+    sort.run(step());
+    return has_come;
+  }
+
+  static bool dies(const SmallSort& sort, io::sys::Call call, std::uint64_t nth) {
+    constexpr int kAtTheCall = 9;
+    std::fflush(nullptr);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const auto then = [&] {
+        be_others(sort);
+        ::_exit(kAtTheCall);
+      };
+      io::sys::inject({call, nth, 0, false, then});
+      sort.run(step());
+      ::_exit(0);
+    }
+    int status = -1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && (status == 0 || WEXITSTATUS(status) == kAtTheCall)) << status;
+    return status != 0;
+  }
+
+  static bool has_own_files() { return std::get<0>(GetParam()); }
+  static unsigned step() { return std::get<1>(GetParam()); }
+  static Others others() { return std::get<2>(GetParam()); }
+  static bool it_dies() { return std::get<3>(GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(Goes, SharesAtOnce,
+                         testing::Combine(testing::Bool(), testing::Values(0U, 1U, 3U),
+                                          testing::Values(Others::kDoTheSame, Others::kDoTheRest),
+                                          testing::Values(false)));
+INSTANTIATE_TEST_SUITE_P(Dies, SharesAtOnce,
+                         testing::Combine(testing::Bool(), testing::Values(0U, 1U, 3U),
+                                          testing::Values(Others::kDoNothing, Others::kDoTheRest),
+                                          testing::Values(true)));
+
+TEST_P(SharesAtOnce, LeaveTheWholeOutputAndNothingElse) {
+#ifdef __SANITIZE_THREAD__
+  if (it_dies()) GTEST_SKIP() << "ThreadSanitizer allows no threads in a process that is forked";
+#endif
+  if (step() == 0 && has_own_files()) return;  // as with one file
+  for (const io::sys::Call call : kCalls) {
+    for (std::uint64_t nth = 1; !HasFailure(); ++nth) {
+      SCOPED_TRACE(std::string(io::sys::name_of(call)) + " " + std::to_string(nth));
+      const SmallSort sort(has_own_files());
+      for (unsigned before = 0; before < step(); ++before) sort.run(before);
+      if (!(it_dies() ? dies(sort, call, nth) : goes_on(sort, call, nth))) break;
+      if (it_dies()) sort.run_from(step());
+      if (others() == Others::kDoTheSame) sort.run_from(step() + 1);
+      sort.expect_done();
+      for (unsigned again = 0; again < SmallSort::kSteps; ++again) {
+        EXPECT_TRUE(sort.run(again)) << again;
+      }
+      sort.expect_done();
+    }
+  }
 }
 
 }  // namespace

@@ -21,7 +21,10 @@ using io::test::read_file;
 // holds something else.
 class Joined : public testing::Test {
  protected:
-  Joined() {
+  Joined() { begin(); }
+
+  void begin() {
+    std::filesystem::remove(output_);
     io::test::write_file(output_, bytes_of("old"));
     records_[0].job = kJob;
     const io::SharedFile file(place_, file_name("out", records_[0]),
@@ -84,6 +87,41 @@ TEST_F(Joined, IsDoneWhenItIsRepeated) {
   EXPECT_EQ(join_parts(output_, 2).elements, 4U);
   leave_records();  // of a process that was late
   EXPECT_EQ(join_parts(output_, 2).elements, 4U);
+  EXPECT_EQ(folder_.entries().size(), 2U);
+}
+
+// At every call another process joins the parts, and a late --take then makes the file again, of
+// which it writes a part only.
+TEST_F(Joined, IsTheFileThatWasCompleteAndNoneOfALateTake) {
+  for (const auto call : {io::sys::Call::kOpen, io::sys::Call::kFsync, io::sys::Call::kRename}) {
+    bool has_come = true;
+    for (std::uint64_t nth = 1; has_come && !HasFailure(); ++nth) {
+      SCOPED_TRACE(std::string(io::sys::name_of(call)) + " " + std::to_string(nth));
+      has_come = false;
+      begin();
+      leave_records();
+      const io::test::FaultScope at({call, nth, 0, false, [&] {
+                                       has_come = true;
+                                       (void)join_parts(output_, 2);
+                                       const io::SharedFile late(place_,
+                                                                 file_name("out", records_[0]),
+                                                                 io::SharedFile::Access::kWrite);
+                                       late.grow_to(8);
+                                     }});
+      EXPECT_EQ(join_parts(output_, 2).elements, 4U);
+      EXPECT_EQ(read_file(output_), bytes_of("aabbccdd"));
+    }
+  }
+}
+
+// As a call leaves it that is killed just before.
+TEST_F(Joined, IsTheFileThatAKilledCallHasMovedAside) {
+  leave_records();
+  const std::string name = file_name("out", records_[0]);
+  io::move_aside(place_, name);
+  EXPECT_TRUE(name_of_file(place_, records_[0])->starts_with(name + "-"));
+  EXPECT_EQ(join_parts(output_, 2).elements, 4U);
+  EXPECT_EQ(read_file(output_), bytes_of("aabbccdd"));
   EXPECT_EQ(folder_.entries().size(), 2U);
 }
 
@@ -163,25 +201,23 @@ TEST_F(Joined, KnowsARecordByItsChecksum) {
 // Three parts of six elements in files of their own, one of which repeats the one in front of it.
 class OwnParts : public testing::Test {
  protected:
-  OwnParts() {
+  OwnParts() { begin(); }
+
+  void begin() {
+    for (const std::string& output : outputs_) std::filesystem::remove(output);
     io::test::write_file(outputs_[0], bytes_of("old"));
     const char* const texts[] = {"aabb", "cc", "ddee"};
     const std::uint64_t borders[] = {0, 2, 4, 6};
     const char* const firsts[] = {"aa", "cc", "dd"};
     const char* const lasts[] = {"bb", "cc", "ee"};
     for (std::uint32_t part = 0; part < 3; ++part) {
-      const io::OutputPlace place = io::place_of(outputs_[part]);
       PartRecord& record = records_[part];
       record.job = kJob;
       record.verified = record.has_own_file = record.is_distinct = true;
-      const std::string name = file_name(place.name, record);
-      io::test::write_file(folder_ / name, bytes_of(texts[part]));
-      const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
       record.part = part;
       record.parts = 3;
       record.elements = 6;
-      record.file_bytes = file.bytes();
-      record.file_number = file.number();
+      leave_file(record, texts[part]);
       record.input = {6, 60, 90};
       record.output = {part == 1 ? 1U : 2U, 10 + 10 * part - (part == 1 ? 4U : 0U), 30};
       if (part == 1) record.output.second -= 3;
@@ -191,6 +227,15 @@ class OwnParts : public testing::Test {
       record.first = firsts[part];
       record.last = lasts[part];
     }
+  }
+
+  void leave_file(PartRecord& record, const std::string& text) const {
+    const io::OutputPlace place = io::place_of(outputs_[record.part]);
+    const std::string name = io::name_of_its_own(file_name(place.name, record));
+    io::test::write_file(folder_ / name, bytes_of(text));
+    const io::SharedFile file(place, name, io::SharedFile::Access::kLook);
+    record.file_bytes = file.bytes();
+    record.file_number = file.number();
   }
 
   void leave_records() const {
@@ -242,11 +287,37 @@ TEST_F(OwnParts, GetTheirNamesFromTheNextCallWhereOneWasKilled) {
   // As a call leaves them that is killed behind the first file.
   const io::OutputPlace place = io::place_of(outputs_[0]);
   io::write_record(place, joined_name(place.name), encode_part(records_[0]));
-  std::filesystem::rename(folder_ / file_name(place.name, records_[0]), outputs_[0]);
+  std::filesystem::rename(folder_ / name_of_file(place, records_[0]).value(), outputs_[0]);
   EXPECT_EQ(join().elements, 5U);
   EXPECT_EQ(written(), "aabbccddee");
   EXPECT_EQ(join().elements, 5U);  // nothing is left to do
   EXPECT_EQ(folder_.entries().size(), 6U);
+}
+
+// At every call another process joins the parts, and a late --take leaves one of them again.
+TEST_F(OwnParts, AreJoinedOnceThoughOneComesAgain) {
+  const io::OutputPlace place = io::place_of(outputs_[1]);
+  for (const auto call : {io::sys::Call::kOpen, io::sys::Call::kFsync, io::sys::Call::kRename}) {
+    bool has_come = true;
+    for (std::uint64_t nth = 1; has_come && !HasFailure(); ++nth) {
+      SCOPED_TRACE(std::string(io::sys::name_of(call)) + " " + std::to_string(nth));
+      has_come = false;
+      begin();
+      leave_records();
+      const io::test::FaultScope at({call, nth, 0, false, [&] {
+                                       has_come = true;
+                                       (void)join();
+                                       PartRecord late = records_[1];
+                                       leave_file(late, "cc");
+                                       io::write_record(place, record_name(place.name, late),
+                                                        encode_part(late));
+                                     }});
+      EXPECT_EQ(join().elements, 5U);
+      EXPECT_EQ(written(), "aabbccddee");
+      EXPECT_EQ(join().elements, 5U);
+      EXPECT_EQ(folder_.entries().size(), 6U);
+    }
+  }
 }
 
 TEST_F(OwnParts, AreNotThereBeforeTwoOfThemAreProven) {
