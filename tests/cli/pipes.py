@@ -6,7 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from scenarios import MIB, finish, report, scenario, start
+from scenarios import MIB, bytes_read, finish, report, scenario, start, wait_until, wait_until_still
 
 BLOCKED_SECONDS = 8
 
@@ -18,7 +18,7 @@ def cpu_seconds(process) -> float:
 
 def cpu_while_blocked(process) -> float:
     """What the process uses while nobody does anything at the other end."""
-    time.sleep(2)  # until it has come to a stop
+    wait_until_still(process)
     before = cpu_seconds(process)
     time.sleep(BLOCKED_SECONDS)
     return cpu_seconds(process) - before
@@ -70,7 +70,7 @@ def survives(place, number, ignored: bool) -> bool:
                     preexec_fn=(lambda: signal.signal(number, signal.SIG_IGN)) if ignored else None)
     process.stdin.write(bytes(MIB))
     process.stdin.flush()
-    time.sleep(0.5)
+    wait_until(process, lambda: bytes_read(process) > MIB // 2)  # then it has told the system which signals it ignores
     process.send_signal(number)
     process.stdin.close()
     process.stdin = None

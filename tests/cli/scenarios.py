@@ -89,6 +89,13 @@ def wait_until(process, condition) -> bool:
     return False
 
 
+def wait_until_still(process) -> bool:
+    """Whether the process came to wait for somebody else: in 50 looks in a row, all its threads are asleep."""
+    tasks, looks = Path(f"/proc/{process.pid}/task"), []
+    return wait_until(process, lambda: looks.append(
+        {(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks.iterdir()}) or looks[-50:] == [{"S"}] * 50)
+
+
 def on_terminal(place, *arguments, stream: str) -> tuple[int, bytes, bytes]:
     """Runs gsort with "stdout" or "stderr" at a terminal: status, what the terminal showed, the other stream."""
     ours, theirs = pty.openpty()
@@ -201,7 +208,7 @@ def a_run_that_rots_on_the_disk_is_noticed(place):
         process.kill()
         return report(runs_are_spilled_to_TMPDIR=False)
     # While gsort waits for more input, one bit turns in the middle of what was spilled.
-    time.sleep(0.5)
+    wait_until_still(process)
     link, size = max(spilled_files(place, process), key=lambda found: found[1])
     with open(link, "r+b") as file:
         file.seek(size // 2)

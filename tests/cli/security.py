@@ -4,11 +4,10 @@ import os
 import stat
 import struct
 import subprocess
-import time
 from pathlib import Path
 
 import run
-from scenarios import MIB, finish, report, scenario, skip, spilled_files, start, wait_until
+from scenarios import MIB, finish, report, scenario, skip, spilled_files, start, wait_until, wait_until_still
 
 
 @scenario
@@ -73,7 +72,7 @@ def a_temporary_folder_that_becomes_a_link_gives_nothing_away(place):
     data = place.bash_bytes("gsort-gen -t u64 --size 128M | tee in.u64")
     process.stdin.write(data[:64 * MIB])
     process.stdin.flush()
-    time.sleep(0.5)
+    wait_until_still(process)
     folder.rename(moved)
     folder.symlink_to(victim)
     process.stdin.write(data[64 * MIB:])

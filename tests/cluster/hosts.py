@@ -83,7 +83,7 @@ def equal_bytes(bed: Bed) -> None:
         name = "in.u64" if processes % 2 == 0 else "in.u32"
         bed.sort(processes, *SMALL, name)
         bed.require_output(wanted[name], f"{name}, {processes} processes")
-    bed.require_no_process(5)
+    bed.require_no_process(ENDS_WITHIN)
     bed.require_nothing_left()
 
 
@@ -184,7 +184,7 @@ def killed(bed: Bed, rounds: int) -> None:
         raise Failed(f"too few processes were killed; missed: {', '.join(missed)}")
     bed.sort(3, *SMALL, "in.u64")
     bed.require_output(wanted, "the sort after killed ones")
-    bed.require_no_process(5)
+    bed.require_no_process(ENDS_WITHIN)
     bed.require_nothing_left()
 
 
@@ -406,7 +406,7 @@ def resumed(bed: Bed) -> None:
     ranks = json.loads((bed.folder / "stats").read_text())["ranks"]
     if sum(rank["resumed_elements"] for rank in ranks) != count or any(rank["elements_read"] for rank in ranks):
         raise Failed(f"what was there is {ranks}")
-    bed.require_no_process(5)
+    bed.require_no_process(ENDS_WITHIN)
     bed.require_nothing_left()
 
 

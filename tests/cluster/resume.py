@@ -65,11 +65,12 @@ class Resumed:
             if running.poll() is not None:
                 return False
             time.sleep(0.001)
-        found = subprocess.run(["pgrep", "-f", f"{self.bed.gsort_mpi} -S"], capture_output=True, text=True, check=False)
+        pattern = f"{self.bed.gsort_mpi} -S.*{self.bed.folder}"
+        found = subprocess.run(["pgrep", "-f", pattern], capture_output=True, text=True, check=False)
         ours = [int(process) for process in found.stdout.split() if is_program(int(process))]
         with contextlib.suppress(ProcessLookupError, IndexError):
             os.kill(rng.choice(ours), signal.SIGKILL)
-        running.wait(30)
+        running.wait(60)
         while any(is_program(int(process)) for process in self.bed.processes()):
             time.sleep(0.01)
         return running.returncode != 0 and (self.bed.folder / "out").read_bytes() == OLD
