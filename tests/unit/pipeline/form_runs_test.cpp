@@ -5,11 +5,13 @@
 #include <random>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "engine/cpu/cpu_engine.hpp"
+#include "io/system/memory.hpp"
 #include "support/engines.hpp"
 #include "unit/io/support.hpp"
 
@@ -40,38 +42,79 @@ Plan plan_of_devices(unsigned devices, std::uint64_t chunk_elements) {
   return plan;
 }
 
+// Runs of an input in a file, where runs are all that is wanted.
+class Formation {
+ public:
+  Formation(const Keys& input, Plan plan, const std::string& engine = "std")
+      : input_(input), plan_(std::move(plan)), engine_(engine, shape_of(plan_)) {}
+
+  FormedRuns form(RunKeeper keep = nullptr) {
+    // Else chunks are filled one after the other anyway.
+    EXPECT_TRUE(reader_.is_cached() || input_.empty());
+    const FormContext context{.plan = plan_,
+                              .engine = *engine_.operator->(),
+                              .reader = reader_,
+                              .proof = proof_,
+                              .meter = nullptr,
+                              .resumption = nullptr,
+                              .always_runs = true,
+                              .keep = std::move(keep)};
+    FormedRuns formed = form_runs(
+        context, [this]() -> io::RunStore& { return store_; },
+        [](auto) -> PieceSink& { throw std::logic_error("nothing goes to the output"); });
+    EXPECT_EQ(formed.elements, input_.size());
+    EXPECT_EQ(proof_.input().count, input_.size());
+    return formed;
+  }
+  [[nodiscard]] Keys keys_of(const io::Run& run) const {
+    Keys keys(run.elements());
+    const io::Arena scratch(store_.scratch_bytes(), "the test");
+    run.read_range(0, run.elements(), std::as_writable_bytes(std::span(keys)), scratch.bytes());
+    return keys;
+  }
+  [[nodiscard]] Fingerprint look(std::span<const std::uint32_t> keys) const {
+    return proof_.look(std::as_bytes(keys));
+  }
+
+ private:
+  static EngineShape shape_of(const Plan& plan) {
+    EngineShape shape = test::shape_for(plan.job.element.key, plan.chunk.chunk_elements,
+                                        plan.chunk.readers, plan.chunk.block_bytes);
+    shape.chunk_lanes = plan.chunk.lanes;
+    return shape;
+  }
+  static io::RunStoreOptions short_blocks() {
+    io::RunStoreOptions options;
+    options.block_elements = 1000;
+    return options;
+  }
+
+  const Keys& input_;
+  const Plan plan_;
+  const io::test::TempFolder folder_;
+  io::Reader reader_ = [this] {
+    io::test::write_file(folder_ / "in", std::as_bytes(std::span(input_)));
+    return io::Reader(
+        {folder_ / "in"},
+        {sizeof(Keys::value_type), DirectIo::kAuto, {FileFormat::kBinary, Codec::kNone}});
+  }();
+  test::EngineUnderTest engine_;
+  Proof proof_{plan_.job.element, true};
+  io::RunStore store_{{folder_.path()}, plan_.element_bytes, short_blocks()};
+};
+
 // Who resumes a sort reads again what no run holds, by its place in the input.
 TEST(FormRuns, KeepsRunsOfElementsThatFollowEachOther) {
-  constexpr std::uint64_t kChunk = 9000;
   Keys input(2'000'000);
   std::iota(input.begin(), input.end(), 0U);
-  const io::test::TempFolder folder;
-  io::test::write_file(folder / "in", std::as_bytes(std::span(input)));
-  io::Reader reader(
-      {folder / "in"},
-      {sizeof(Keys::value_type), DirectIo::kAuto, {FileFormat::kBinary, Codec::kNone}});
-  ASSERT_TRUE(reader.is_cached());  // else chunks are filled one after the other anyway
-  const Plan plan = plan_of_devices(1, kChunk);
-  EngineShape shape =
-      test::shape_for(plan.job.element.key, kChunk, plan.chunk.readers, plan.chunk.block_bytes);
-  shape.chunk_lanes = plan.chunk.lanes;
-  test::EngineUnderTest engine("std", shape);
-  Proof proof(plan.job.element, true);
-  io::RunStoreOptions options;
-  options.block_elements = 1000;
-  io::RunStore store({folder.path()}, plan.element_bytes, options);
-  FormContext context{plan, *engine.operator->(), reader, proof, nullptr, nullptr};
-  context.always_runs = true;
+  Formation formation(input, plan_of_devices(1, 9000));
   std::uint64_t kept = 0;
-  context.keep = [&](const io::Run& run, const Fingerprint& elements) {
+  (void)formation.form([&](const io::Run& run, const Fingerprint& elements) {
     EXPECT_EQ(run.elements(), elements.count);
     const auto stretch = std::span(input).subspan(kept, elements.count);
-    EXPECT_EQ(proof.look(std::as_bytes(stretch)), elements) << "from element " << kept;
+    EXPECT_EQ(formation.look(stretch), elements) << "from element " << kept;
     kept += elements.count;
-  };
-  (void)form_runs(
-      context, [&]() -> io::RunStore& { return store; },
-      [](auto) -> PieceSink& { throw std::logic_error("nothing goes to the output"); });
+  });
   EXPECT_EQ(kept, input.size());
 }
 
@@ -85,35 +128,11 @@ TEST(FormRuns, MakesNoEmptyRunWhereChunksAreFilledSideBySide) {
                        << devices << " devices, " << count << " keys in chunks of " << chunk << ", "
                        << readers << " readers");
           const Keys input = random_keys(count);
-          const io::test::TempFolder folder;
-          io::test::write_file(folder / "in", std::as_bytes(std::span(input)));
-          io::Reader reader(
-              {folder / "in"},
-              {sizeof(Keys::value_type), DirectIo::kAuto, {FileFormat::kBinary, Codec::kNone}});
-          ASSERT_TRUE(reader.is_cached());
           Plan plan = plan_of_devices(devices, chunk);
           plan.chunk.readers = readers;
-          EngineShape shape =
-              test::shape_for(plan.job.element.key, chunk, readers, plan.chunk.block_bytes);
-          shape.chunk_lanes = plan.chunk.lanes;
-          test::EngineUnderTest engine("std", shape);
-          Proof proof(plan.job.element, true);
-          io::RunStoreOptions options;
-          options.block_elements = 1000;
-          io::RunStore store({folder.path()}, plan.element_bytes, options);
-          const FormContext context{.plan = plan,
-                                    .engine = *engine.operator->(),
-                                    .reader = reader,
-                                    .proof = proof,
-                                    .meter = nullptr,
-                                    .resumption = nullptr,
-                                    .always_runs = true};
-          const FormedRuns formed = form_runs(
-              context, [&]() -> io::RunStore& { return store; },
-              [](auto) -> PieceSink& { throw std::logic_error("nothing goes to the output"); });
-          EXPECT_EQ(formed.elements, count);
+          Formation formation(input, std::move(plan));
           std::uint64_t elements = 0;
-          for (const io::Run& run : formed.runs) {
+          for (const io::Run& run : formation.form().runs) {
             EXPECT_GT(run.elements(), 0U);
             elements += run.elements();
           }
@@ -124,44 +143,13 @@ TEST(FormRuns, MakesNoEmptyRunWhereChunksAreFilledSideBySide) {
   }
 }
 
-// Forms runs where runs are all that is wanted. Returns their keys.
-std::vector<Keys> runs_of(const Keys& input, std::uint64_t chunk_elements) {
-  const io::test::TempFolder folder;
-  io::test::write_file(folder / "in", std::as_bytes(std::span(input)));
-  io::Reader reader(
-      {folder / "in"},
-      {sizeof(Keys::value_type), DirectIo::kAuto, {FileFormat::kBinary, Codec::kNone}});
-  Plan plan;
-  plan.job.element.key = {KeyType::kU32, false, false};
-  plan.element_bytes = sizeof(Keys::value_type);
-  plan.chunk.block_bytes = 4096;
-  plan.chunk.chunk_elements = chunk_elements;
-  EngineShape shape;
-  shape.format = plan.job.element.key;
-  shape.threads = 1;
-  shape.block_bytes = plan.chunk.block_bytes;
-  shape.chunk_elements = chunk_elements;
-  shape.chunk_lanes = 1;
-  const io::Arena arena(64 << 20, "the test");
-  const auto engine = cpu::make_cpu_engine(shape, arena.bytes());
-  Proof proof(plan.job.element, true);
-  io::RunStoreOptions options;
-  options.block_elements = 1000;
-  io::RunStore store({folder.path()}, plan.element_bytes, options);
-  FormContext context{plan, *engine, reader, proof, nullptr, nullptr};
-  context.always_runs = true;
-  const FormedRuns formed = form_runs(
-      context, [&]() -> io::RunStore& { return store; },
-      [](auto) -> PieceSink& { throw std::logic_error("nothing goes to the output"); });
-  EXPECT_EQ(formed.elements, input.size());
-  EXPECT_EQ(proof.input().count, input.size());
+// The keys of the runs that the CPU engine makes of chunks that follow each other.
+std::vector<Keys> runs_of(const Keys& input) {
+  Plan plan = plan_of_devices(0, 8192);
+  plan.chunk.lanes = plan.chunk.readers = plan.chunk.spillers = 1;
+  Formation formation(input, std::move(plan), "cpu");
   std::vector<Keys> runs;
-  const io::Arena scratch(store.scratch_bytes(), "the test");
-  for (const io::Run& run : formed.runs) {
-    runs.emplace_back(run.elements());
-    run.read_range(0, run.elements(), std::as_writable_bytes(std::span(runs.back())),
-                   scratch.bytes());
-  }
+  for (const io::Run& run : formation.form().runs) runs.push_back(formation.keys_of(run));
   return runs;
 }
 
@@ -172,18 +160,18 @@ Keys sorted(Keys keys) {
 
 TEST(FormRuns, MakesARunOfTheOnlyChunkWhereRunsAreWanted) {
   const Keys input = random_keys(5000);
-  EXPECT_EQ(runs_of(input, 8192), std::vector<Keys>{sorted(input)});
+  EXPECT_EQ(runs_of(input), std::vector<Keys>{sorted(input)});
 }
 
 TEST(FormRuns, MakesNoRunOfNothing) {
-  EXPECT_TRUE(runs_of({}, 8192).empty());
+  EXPECT_TRUE(runs_of({}).empty());
 }
 
 TEST(FormRuns, MakesNoRunOfWhatIsBehindTheLastChunk) {
   const Keys input = random_keys(16384);
   const Keys first(input.begin(), input.begin() + 8192);
   const Keys second(input.begin() + 8192, input.end());
-  EXPECT_EQ(runs_of(input, 8192), (std::vector<Keys>{sorted(first), sorted(second)}));
+  EXPECT_EQ(runs_of(input), (std::vector<Keys>{sorted(first), sorted(second)}));
 }
 
 }  // namespace
