@@ -64,6 +64,7 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
     return wrap_engine(make(plan, shape, memory), hooks_for(interruption, hooks),
                        element_bytes(options));
   };
+  const PlanWithout no_other_plan = [](const DeviceError& failure) { throw DeviceError(failure); };
   try {
     result.outcome = run_sort({result.plan,
                                reader,
@@ -74,7 +75,10 @@ ProcessResult ResumableSort::run(const Interruption& interruption) {
                                options.verify,
                                make_ending,
                                meter,
-                               &resumption});
+                               &resumption,
+                               {},
+                               {},
+                               may_lose_devices ? no_other_plan : nullptr});
   } catch (const Error& error) {
     result.error = error;
   }

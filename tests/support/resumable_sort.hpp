@@ -40,7 +40,8 @@ class ResumableSort {
   // What the next process is asked for; resume, inputs and output are set.
   Options options;
   std::string engine = "cpu";
-  unsigned devices = 0;  // by the plan for so many; the engine is not the CPU's
+  unsigned devices = 0;           // by the plan for so many; the engine is not the CPU's
+  bool may_lose_devices = false;  // one that fails is left out, as with --engine=auto
   Meter* meter = nullptr;
   std::function<void()> before_reading;    // if there is one, called when the first read comes next
   std::function<void(Plan&)> change_plan;  // for sizes that no budget would give

@@ -18,6 +18,7 @@
 #include "base/device_error.hpp"
 #include "engine/device_losses.hpp"
 #include "support/engines.hpp"
+#include "support/resumable_sort.hpp"
 #include "support/sort_run.hpp"
 #include "support/stably_sorted.hpp"
 #include "support/vector_tier.hpp"
@@ -468,6 +469,28 @@ TEST(OnlyDevice, HasAllSortedAgainByTheCpuIfItIsLostWithAChunk) {
                       });
   EXPECT_GT(again.sorts, 10);
   EXPECT_EQ(again.chunks, 0);
+}
+
+// Runs that are kept stand for all of the input in front of their end.
+TEST(ResumableSort, EndsWithALostDeviceAndThenGoesOnAtItsChunk) {
+  const Bytes input = test::generated(kU32, Distribution::kZipf, 3'000'000);
+  test::ResumableSort sort({input});
+  sort.engine = "std";
+  sort.devices = kDevices;
+  sort.options.gpu_memory = "20M";
+  sort.options.buffer_size = "1G";
+  sort.may_lose_devices = true;
+  int chunk = 0;
+  sort.hooks.on_put = [&](bool merging, const std::vector<test::PutPiece>& pieces) {
+    if (merging || pieces.front().position != 0 || ++chunk != 2) return;
+    throw DeviceError(*DeviceScope::device(), Error(ErrorKind::kDevice, "sorting", "lost"));
+  };
+  ASSERT_TRUE(sort.run({.in_chunk = 3, .in_merge = {}}).error.has_value());
+  sort.hooks = {};
+  const test::ProcessResult done = sort.run();
+  ASSERT_FALSE(done.error.has_value()) << done.error->what();
+  EXPECT_TRUE(sort.output() == test::sorted_copy(input, kU32));
+  EXPECT_EQ(done.outcome.resumed_runs, 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, LostLane, testing::Values(0, 1, 2));
