@@ -1,7 +1,9 @@
 #include "pipeline/share/join_parts.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -128,9 +130,49 @@ TEST_F(Joined, IsTheFileThatAKilledCallHasMovedAside) {
 TEST_F(Joined, IsNotDoneWhereTheOutputIsAnotherFile) {
   leave_records();
   (void)join_parts(output_, 2);
-  std::filesystem::remove(output_);
-  io::test::write_file(output_, bytes_of("other"));
-  EXPECT_EQ(io::test::error_of([&] { (void)join_parts(output_, 2); }).kind(), ErrorKind::kOutput);
+  const auto expect_error = [this] {
+    EXPECT_EQ(io::test::error_of([&] { (void)join_parts(output_, 2); }).kind(), ErrorKind::kOutput);
+  };
+  std::filesystem::resize_file(output_, 7);
+  expect_error();
+  io::test::write_file(folder_ / "other", bytes_of("aabbccdd"));
+  std::filesystem::rename(folder_ / "other", output_);
+  expect_error();
+}
+
+TEST_F(Joined, IsKnownByItsJobAndShares) {
+  leave_records();
+  EXPECT_FALSE(is_joined(place_, records_[1]));
+  (void)join_parts(output_, 2);
+  EXPECT_TRUE(is_joined(place_, records_[1]));
+  for (const auto& change : std::initializer_list<void (*)(PartRecord&)>{
+           [](PartRecord& record) { ++record.job; }, [](PartRecord& record) { ++record.parts; },
+           [](PartRecord& record) { ++record.input.first; },
+           [](PartRecord& record) { record.has_own_file = true; }}) {
+    PartRecord other = records_[1];
+    change(other);
+    EXPECT_FALSE(is_joined(place_, other));
+  }
+  const auto last_write = std::filesystem::last_write_time(output_);
+  std::filesystem::last_write_time(output_, last_write + std::chrono::hours(1));
+  EXPECT_FALSE(is_joined(place_, records_[1])) << "it was written to since";
+}
+
+// Of an earlier job of another number of parts, and of files of their own.
+TEST_F(Joined, IsNotMadeOfPartsOfOtherKinds) {
+  leave_records();
+  for (PartRecord& record : records_) {
+    PartRecord other = record;
+    other.job = kJob + 1;
+    other.parts = 3;
+    io::write_record(place_, record_name("out", other), encode_part(other));
+    other.job = kJob + 2;
+    other.parts = 2;
+    other.has_own_file = true;
+    io::write_record(place_, record_name("out", other), encode_part(other));
+  }
+  (void)join_parts(output_, 2);
+  EXPECT_EQ(read_file(output_), bytes_of("aabbccdd"));
 }
 
 TEST_F(Joined, RefusesPartsThatAreOutOfOrder) {
@@ -180,6 +222,11 @@ TEST_F(Joined, RefusesAPartThatWasNotVerified) {
 TEST_F(Joined, RefusesAPartInAnotherFile) {
   EXPECT_EQ(error_with([](PartRecord& record) { ++record.file_number; }).kind(),
             ErrorKind::kOutput);
+}
+
+TEST_F(Joined, RefusesAFileThatWasCutOff) {
+  std::filesystem::resize_file(folder_ / file_name("out", records_[0]), 7);
+  EXPECT_EQ(error_with([](PartRecord&) {}).kind(), ErrorKind::kOutput);
 }
 
 TEST_F(Joined, RefusesAMissingPart) {
@@ -278,6 +325,8 @@ TEST_F(OwnParts, GetTheirNamesTogether) {
   const JoinedParts joined = join();
   EXPECT_EQ(joined.elements, 5U);
   EXPECT_EQ(joined.bytes, 10U);
+  EXPECT_EQ(joined.fingerprint, (Fingerprint{5, 56, 87}));
+  EXPECT_TRUE(joined.verified);
   EXPECT_EQ(written(), "aabbccddee");
   EXPECT_EQ(folder_.entries().size(), 6U);  // each with its record
 }
@@ -352,6 +401,22 @@ TEST_F(OwnParts, AreNotTakenForThoseOfAnOlderJoin) {
   EXPECT_TRUE(io::test::contains(io::test::error_of([&] { (void)join(); }).what(), "0, 1 of 3"));
 }
 
+// The record of one is that of another part, or of another job.
+TEST_F(OwnParts, AreNotJoinedWhereOneIsOfAnotherJoin) {
+  leave_records();
+  (void)join();
+  const io::OutputPlace place = io::place_of(outputs_[2]);
+  for (const auto& change : std::initializer_list<void (*)(PartRecord&)>{
+           [](PartRecord& record) { ++record.job; }, [](PartRecord& record) { record.part = 1; }}) {
+    PartRecord other = records_[2];
+    change(other);
+    io::write_record(place, joined_name(place.name), encode_part(other));
+    EXPECT_EQ(io::test::error_of([&] { (void)join(); }).kind(), ErrorKind::kOutput);
+  }
+  io::write_record(place, joined_name(place.name), encode_part(records_[2]));
+  EXPECT_EQ(join().elements, 5U);
+}
+
 TEST_F(OwnParts, OfOtherNumbersGoButNotWhatOthersShare) {
   leave_records();
   PartRecord left = records_[2];
@@ -359,16 +424,23 @@ TEST_F(OwnParts, OfOtherNumbersGoButNotWhatOthersShare) {
   left.parts = 9;
   PartRecord of_others = left;
   of_others.has_own_file = false;
-  for (const auto& [output, record] : {std::pair("out7", left), std::pair("out2024", of_others)}) {
+  for (const auto& [output, record] :
+       {std::pair("out7", left), std::pair("out2024", of_others), std::pair("out", left)}) {
     const io::OutputPlace place = io::place_of(folder_ / output);
     io::test::write_file(folder_ / file_name(output, record), bytes_of("x"));
     io::write_record(place, record_name(output, record), encode_part(record));
+    io::write_record(place, joined_name(output), encode_part(record));
   }
   (void)join_own_parts(folder_ / "out{}", outputs_);
-  EXPECT_FALSE(std::filesystem::exists(folder_ / file_name("out7", left)));
-  EXPECT_FALSE(std::filesystem::exists(folder_ / record_name("out7", left)));
-  EXPECT_TRUE(std::filesystem::exists(folder_ / file_name("out2024", of_others)));
-  EXPECT_TRUE(std::filesystem::exists(folder_ / record_name("out2024", of_others)));
+  const auto is_left = [this](const std::string& name) {
+    return std::filesystem::exists(folder_ / name);
+  };
+  EXPECT_FALSE(is_left(file_name("out7", left)));
+  EXPECT_FALSE(is_left(record_name("out7", left)));
+  EXPECT_TRUE(is_left(joined_name("out7"))) << "it has its name";
+  EXPECT_TRUE(is_left(file_name("out2024", of_others)));
+  EXPECT_TRUE(is_left(record_name("out2024", of_others)));
+  EXPECT_TRUE(is_left(file_name("out", left))) << "it has no number";
 }
 
 }  // namespace
