@@ -19,15 +19,11 @@ std::string digits_of(const std::string& key) {
   return digits;
 }
 
-std::optional<std::string> key_of(std::string_view digits) {
-  if (digits.size() % 2 != 1 || digits.front() != '.') return std::nullopt;
+std::string key_of(std::string_view digits) {
   std::string key;
-  for (std::size_t at = 1; at < digits.size(); at += 2) {
+  for (std::size_t at = 1; at + 2 <= digits.size(); at += 2) {
     unsigned byte = 0;
-    const char* const end = digits.data() + at + 2;
-    if (std::from_chars(digits.data() + at, end, byte, kHexadecimal).ptr != end) {
-      return std::nullopt;
-    }
+    std::from_chars(digits.data() + at, digits.data() + at + 2, byte, kHexadecimal);
     key += static_cast<char>(byte);
   }
   return key;
@@ -66,15 +62,11 @@ std::optional<PartRecord> parse_part(const std::string& text) {
     words >> seen->count >> seen->first >> seen->second;
   }
   words >> record.begin >> record.end >> first >> last >> sum;
-  if (!words || magic != kMagic || version != 2) return std::nullopt;
   record.verified = verified == 1;
   record.has_own_file = has_own_file == 1;
   record.is_distinct = is_distinct == 1;
-  const auto first_key = key_of(first);
-  const auto last_key = key_of(last);
-  if (!first_key || !last_key) return std::nullopt;
-  record.first = *first_key;
-  record.last = *last_key;
+  record.first = key_of(first);
+  record.last = key_of(last);
   // What differs from what would be written for it is none.
   return encode_part(record) == text ? std::optional(record) : std::nullopt;
 }
