@@ -34,7 +34,7 @@ void PartRuns::cut(Borders borders) {
   std::size_t kept = 0;
   for (std::size_t run = 0; run < runs_.size(); ++run) {
     if (begin_[run] == end_[run]) continue;
-    if (kept != run) runs_[kept] = std::move(runs_[run]);
+    runs_[kept] = std::move(runs_[run]);
     begin_[kept] = begin_[run];
     end_[kept++] = end_[run];
   }
