@@ -234,6 +234,13 @@ TEST_F(Joined, RefusesAMissingPart) {
   EXPECT_TRUE(io::test::contains(error.what(), "parts are missing: 1 of "));
 }
 
+TEST_F(Joined, RefusesToChooseBetweenTwoJobs) {
+  leave_records();
+  for (PartRecord& record : records_) record.job = kJob + 1;
+  const Error error = error_with([](PartRecord&) {});
+  EXPECT_TRUE(io::test::contains(error.what(), "two jobs")) << error.what();
+}
+
 TEST_F(Joined, KnowsARecordByItsChecksum) {
   const std::string text = encode_part(records_[0]);
   EXPECT_EQ(parse_part(text), records_[0]);
