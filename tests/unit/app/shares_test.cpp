@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <random>
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -18,6 +21,8 @@
 #include "app/prepared_sort.hpp"
 #include "io/input/reader.hpp"
 #include "io/system/sys.hpp"
+#include "pipeline/share/formed_shares.hpp"
+#include "pipeline/share/join_parts.hpp"
 #include "support/invented.hpp"
 #include "unit/io/support.hpp"
 
@@ -211,6 +216,50 @@ TEST_P(SharesAtOnce, LeaveTheWholeOutputAndNothingElse) {
       sort.expect_done();
     }
   }
+}
+
+// Shares may be formed with unlike memory.
+TEST(Take, ReadsBlocksOfTheLargestShare) {
+  const io::test::TempFolder folder;
+  const std::string input = folder / "in";
+  std::vector<std::uint32_t> keys(1 << 20);
+  std::ranges::generate(keys, std::mt19937(1));
+  io::test::write_file(input, std::as_bytes(std::span(keys)));
+  Options options = test::options_for(KeyType::kU32, "");
+  options.inputs = {input};
+  for (const auto& [share, memory] : {std::pair(0U, "8M"), {1U, "64M"}, {2U, "8M"}}) {
+    options.buffer_size = memory;
+    options.form = folder / std::to_string(share);
+    options.share = {share, 3};
+    options.from.push_back(*options.form);
+    Meter meter;
+    io::Reader reader({input}, {4, io::DirectIo::kAuto, {}});
+    (void)form(options, make_job(options), reader, meter);
+  }
+  const auto block_of = [&](unsigned share) {
+    return io::ResumeFolder(options.from[share], io::ResumeAccess::kRead).found()->block_elements;
+  };
+  ASSERT_LT(block_of(0), block_of(1));
+  FormedShares shares(options.from);
+  Plan plan;
+  plan.element_bytes = 4;
+  io::RunStoreOptions largest;
+  largest.block_elements = block_of(1);
+  EXPECT_EQ(RunsOfShares(shares, plan).store().scratch_bytes(),
+            io::RunStore({folder.path()}, 4, largest).scratch_bytes());
+  options.form.reset();
+  options.output = folder / "out";
+  for (const unsigned part : {0U, 1U}) {
+    options.take = {part, 2};
+    for (const bool is_there : {false, true}) {
+      Meter meter;
+      EXPECT_EQ(take(options, meter).was_there, is_there);
+    }
+  }
+  (void)join_parts(*options.output, 2);
+  std::ranges::sort(keys);
+  EXPECT_TRUE(
+      std::ranges::equal(io::test::read_file(*options.output), std::as_bytes(std::span(keys))));
 }
 
 }  // namespace
