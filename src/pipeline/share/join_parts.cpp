@@ -206,10 +206,6 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
                     const Jobs& jobs) {
   const Records records = whole_job(output, place, parts, jobs);
   PartRecord joined = records.begin()->second;
-  joined.part = 0;
-  joined.begin = 0;
-  joined.end = joined.elements;
-  joined.first = joined.last = {};
   joined.output = prove(records);
   require_one_file(output, place, records);
   io::write_record(place, joined_name(place.name), encode_part(joined));
