@@ -77,7 +77,6 @@ void StagingSink::put_piece(std::uint64_t number, std::uint64_t bytes) {
 // kept from the part that all wait for.
 void StagingSink::flush() {
   if (filled_ != part_.size()) throw not_whole(begin_);
-  if (part_.empty()) return next_.put(begin_, part_);
   const std::uint64_t bytes =
       threads_ == 1 ? part_.size()
                     : round_down(std::max(kPieceBytes, element_bytes_), element_bytes_);

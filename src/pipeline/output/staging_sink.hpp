@@ -25,7 +25,8 @@ class StagingSink final : public PieceSink {
   // `threads` pass a part on, at most; a single one passes it on in one piece.
   StagingSink(ByteSpan buffer, std::uint64_t element_bytes, unsigned threads, PieceSink& next);
 
-  // The next part is of `elements` elements from `position` on. Requires: they fit the buffer.
+  // The next part is of `elements` elements from `position` on. Requires: there are any, and they
+  // fit the buffer.
   void begin(std::uint64_t position, std::uint64_t elements);
   // Throws: Error(kCorrupt) for elements outside the part, or if the proof fails.
   void put(std::uint64_t position, ConstByteSpan keys) override;
