@@ -1,9 +1,12 @@
 #include "pipeline/split/part_splitter.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <numeric>
 #include <optional>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -172,6 +175,47 @@ TYPED_TEST(PartSplitterOf, LeavesNoKeyOnBothSidesWhereThatIsAsked) {
         made<TypeParam>({50, 1, 73, 0, 20}, [=](auto& r) { return r() % values; }));
     runs.expect_cuts_behind_ties(1);
     runs.expect_cuts_behind_ties(13);
+  }
+}
+
+// Of keys that are longer than what the fences hold of them.
+TEST(PartSplitter, LeavesNoRecordOnBothSidesWhereThatIsAsked) {
+  using Record = std::array<std::uint8_t, 12>;
+  const RecordFormat format{sizeof(Record), {{0, sizeof(Record), std::nullopt, false, false}}};
+  const io::test::TempFolder folder;
+  io::RunStoreOptions options;
+  options.block_elements = kBlockElements;
+  options.records.emplace(format);
+  io::RunStore store({folder.path()}, sizeof(Record), options);
+  std::mt19937 random(1);
+  std::vector<std::vector<Record>> records;
+  std::vector<Record> all;
+  std::vector<io::Run> runs;
+  for (const std::size_t count : {50U, 1U, 73U, 0U, 20U}) {
+    auto& run = records.emplace_back(count);
+    for (Record& record : run) {
+      record[7] = static_cast<std::uint8_t>(random() % 3);
+      record[11] = static_cast<std::uint8_t>(random() % 40);
+    }
+    std::ranges::sort(run);
+    all.insert(all.end(), run.begin(), run.end());
+    io::RunWriter writer = store.begin_run(count);
+    if (count > 0) writer.put(0, std::as_bytes(std::span(run)));
+    runs.push_back(writer.finish());
+  }
+  std::ranges::sort(all);
+  const RunViews views = views_of(runs);
+  for (const std::size_t step : {1U, 13U}) {
+    PartSplitter splitter(views, sizeof(Record), kBlockElements * sizeof(Record),
+                          store.scratch_bytes(), format);
+    for (std::size_t position = step; position <= all.size(); position += step) {
+      Cuts expected;
+      for (const auto& run : records) {
+        const auto behind = std::ranges::upper_bound(run, all[position - 1]);
+        expected.push_back(static_cast<std::uint64_t>(behind - run.begin()));
+      }
+      ASSERT_EQ(splitter.cuts_behind_ties_at(position), expected) << "position " << position;
+    }
   }
 }
 
