@@ -71,10 +71,7 @@ std::vector<std::uint64_t> PartSplitter::cuts_at(std::uint64_t position) {
 
 std::vector<std::uint64_t> PartSplitter::cuts_behind_ties_at(std::uint64_t position) {
   if (position <= sum_of(low_)) return low_;  // the last ones were moved as far
-  std::uint64_t behind = 0;
   (void)cuts_at(position);
-  for (std::size_t run = 0; run < runs_.runs(); ++run) behind += runs_.elements(run) - low_[run];
-  if (behind == 0) return low_;
   const std::optional<RecordOrder>& records = runs_.records();
   if (records && !records->prefix_is_whole()) {
     move_behind_records(*records);
