@@ -33,9 +33,10 @@ PLACES = [
                                    "    proof_.finish();", "      proof.finish();",
                                    "      proof_.add_all_of("]),
     ("src/pipeline/form_runs.cpp", ["  void require_all_taken(", "    require_all_taken(begin",
-                                    "filled_with_ += input;", "    const bool runs_are_left =",
+                                    "filled_with_ += input;", "bool may_leave(",
                                     "  bool done_or_left(", "  void leave(", "  void do_again(",
                                     "  void complete("]),
+    ("src/pipeline/share/formed_shares.cpp", ["void FormedShares::require_all_of_one_job("]),
     ("src/pipeline/share/take_part.cpp", ["  record.output = summary", "  record.first = stretches",
                                           "  const bool is_all = ", "  if (!is_all || ",
                                           "  take_proof(proof, record);", "  output->finish("]),
@@ -67,13 +68,14 @@ PLACES = [
 # file's, then the usual ones. The first program of all is the quick one.
 RUNS = [("unit_io", "RunFormat*:*Run*:*Block*")]
 OUTPUTS = [("unit_io", "File.*:*Output*:DirectWriter.*:Writer.*:EncodingProof.*")]
-LOST_LANES = [("unit_pipeline", "FillAgain*:ReadPieces*:SharedFill*:FormRuns*:*LostLane*/0:OnlyDevice*")]
+LOST_LANES = [("unit_pipeline", "FillAgain*:ReadPieces*:SharedFill*:FormRuns*:*LostLane*/0:OnlyDevice*:ResumableSort*")]
 TESTS = {
     "src/base/": [("unit_base", "Tiling.*")],
     "src/element/": [("unit_element", "Fingerprint.*:*Numbered*")],
     "io/runs/": RUNS,
     "io/system/": OUTPUTS,
     "io/output/": OUTPUTS,
+    "src/pipeline/share/": [("unit_pipeline", "SharesInFolders*:Joined*:OwnParts*")],
     "src/pipeline/form_runs": LOST_LANES,
     "src/pipeline/merge_runs": LOST_LANES,
     "src/pipeline/filled_lane": LOST_LANES,
