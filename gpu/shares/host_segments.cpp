@@ -173,11 +173,13 @@ class GroupsLeft {
   bool is_stopped_ = false;
 };
 
-// A stream, the part of a device's memory that it works in, and offsets that are on their way.
+// A stream, the part of a device's memory that it works in, and offsets that are on their way: it
+// lives until its work is done.
 struct GroupLane {
   Stream stream{};
   std::vector<std::uint64_t> offsets{};
 };
+using GroupLanes = std::array<GroupLane, kGroupsAtOnce>;
 
 template <class Key, class Value>
 class SegmentSort {
@@ -188,8 +190,9 @@ class SegmentSort {
   // Takes groups as long as there are some that fit.
   void sort_on(const SharingDevice& device) {
     use_device(device.ordinal);
+    std::optional<GroupLanes> lanes;
     try {
-      sort_groups(device.scratch);
+      sort_groups(device.scratch, lanes.emplace());
     } catch (...) {
       left_.stop();
       static_cast<void>(cudaDeviceSynchronize());  // copies may be under way
@@ -198,8 +201,7 @@ class SegmentSort {
   }
 
  private:
-  void sort_groups(const ScratchMemory& memory) {
-    std::array<GroupLane, kGroupsAtOnce> lanes;  // streams end when their work is done
+  void sort_groups(const ScratchMemory& memory, GroupLanes& lanes) {
     const std::size_t lane_bytes =
         memory.bytes / kGroupsAtOnce / kScratchAlignment * kScratchAlignment;
     std::size_t turn = 0;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,6 +21,7 @@
 #include "devices.hpp"
 #include "gpu/cuda/cuda_check.hpp"
 #include "gpu/cuda/cuda_resources.hpp"
+#include "gpu/shares/host_segments.hpp"
 #include "gpu/shares/host_shares.hpp"
 #include "gpu/sort/host_array_sort.hpp"
 #include "support/engine_wrap.hpp"
@@ -370,6 +373,52 @@ TEST(FailedSortOfHostMemory, WritesNoneOfItAfterwards) {
     gpu::use_device(device);
     scratch.pop_back();
   }
+}
+
+// A failure while offsets of arrays are on their way to the device.
+TEST(FailedSortOfHostMemory, KeepsOffsetsUntilTheyHaveArrived) {
+  constexpr std::uint64_t kArrays = 60;
+  constexpr std::uint64_t kArrayKeys = 10;
+  constexpr std::uint64_t kGroupKeys = 50;
+  constexpr std::size_t kGroupOffsets = kGroupKeys / kArrayKeys + 1;
+  std::vector<std::uint64_t> offsets(kArrays + 1);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = i * kArrayKeys;
+  const gpu::HostArrays arrays{.array_count = kArrays, .offsets = offsets.data()};
+  const std::size_t bytes =
+      gpu::host_segments_scratch_bytes<std::uint32_t, gpu::NoValue>(arrays, 1, kGroupKeys);
+  gpu::use_device(0);
+  const gpu::DeviceMemory scratch(bytes);
+  const gpu::SharingDevice device{0, {scratch.as<>(), bytes}};
+  const std::vector<std::uint32_t> keys(kArrays * kArrayKeys, 1);
+  std::set<const void*> tables;
+  emulator::set_copy_hook([&](int, void* to, const void*, std::size_t copied) {
+    if (copied == kGroupOffsets * sizeof(std::uint64_t)) tables.insert(to);
+  });
+  emulator::set_late_streams(true);
+  bool hit = true;
+  for (std::uint64_t nth = 1; hit; ++nth) {
+    tables.clear();
+    std::vector<std::uint32_t> sorted(keys.size());
+    gpu::inject_cuda_fault({gpu::CudaCall::kLaunch, nth, cudaErrorLaunchFailure});
+    try {
+      gpu::sort_host_segments<std::uint32_t, gpu::NoValue>({.input = {keys.data(), nullptr},
+                                                            .output = {sorted.data(), nullptr},
+                                                            .arrays = arrays,
+                                                            .least_group_keys = kGroupKeys},
+                                                           std::span(&device, 1));
+    } catch (const DeviceError&) {
+      EXPECT_TRUE(gpu::cuda_fault_was_met());
+    }
+    hit = gpu::cuda_fault_was_met();
+    gpu::clear_cuda_fault();
+    EXPECT_FALSE(tables.empty());
+    for (const void* const table : tables) {
+      EXPECT_EQ(std::memcmp(table, offsets.data(), kGroupOffsets * sizeof(std::uint64_t)), 0)
+          << "launch " << nth;
+    }
+  }
+  emulator::set_late_streams(false);
+  emulator::set_copy_hook(nullptr);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, LostDevice, testing::Values(0, 1, 2));
