@@ -37,7 +37,8 @@ struct SharingDevice {
 inline constexpr std::uint64_t kLeastChunkKeys = std::uint64_t{1} << 21;
 
 // Memory of each device for a sort of `count` keys in host memory: two arrays of its share of the
-// keys, and an eighth. Only devices with more can take more than their share.
+// keys, and an eighth; more for a share of less than eight chunks, and four arrays for one chunk.
+// Only devices with more can take more than their share.
 template <class Key>
 [[nodiscard]] std::size_t sort_host_shares_scratch_bytes(
     std::uint64_t count, std::uint32_t devices, std::uint64_t least_chunk_keys = kLeastChunkKeys);

@@ -61,8 +61,9 @@ concept DeviceKeyOf32Or64Bits = DeviceKey<Key> &&(sizeof(Key) == 4 || sizeof(Key
 // Scratch sizes below are those of keys of 32 and 64 bits. Keys of 8 and 16 bits are sorted as
 // words of 32: they need what as many keys of 32 bits do, and 4 bytes a key, or 8 in merges and
 // segments of pairs.
-// Keys of 128 bits need one more array of keys in merges, and in segments. Their pairs are sorted
-// by numbers, in two halves: 4 bytes a pair, and what pairs of 64-bit keys and numbers need.
+// Keys of 128 bits need one more array of keys in merges. Their pairs are sorted by numbers, in two
+// halves: 4 bytes a pair, and what pairs of 64-bit keys and numbers need. Several arrays of such
+// keys have at most 2^32 of them, and need 36 bytes a key and what arrays of 64-bit keys need.
 
 // One more array of keys and a few per cent; never less for a larger count.
 template <DeviceKey Key>
@@ -94,7 +95,7 @@ void merge_device_slices(const Key* input, const std::uint64_t* slice_counts,
                          std::uint32_t slice_count, Key* output, Order order,
                          const DeviceScratch& scratch, DeviceStream stream);
 
-// 0 for arrays of up to 8,192 keys; else about what a sort of all of them needs.
+// 0 for several arrays of up to 8,192 keys; else about what a sort of all of them needs.
 template <DeviceKey Key>
 [[nodiscard]] std::size_t device_batch_scratch_bytes(std::uint64_t array_count,
                                                      std::uint64_t array_keys);
@@ -107,7 +108,7 @@ void sort_device_batch(const Key* input, Key* output, std::uint64_t array_count,
                        DeviceStream stream);
 
 // Keys in host memory, sorted on the device; scratch is device memory: two arrays of keys, and an
-// eighth; never less for a larger count.
+// eighth, or up to a half for fewer than 2^24 keys; never less for a larger count.
 template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t host_sort_scratch_bytes(std::uint64_t count);
 

@@ -35,7 +35,8 @@ struct DeviceShare {
   DeviceScratch scratch;  // in its memory, of device_share_scratch_bytes(count, shares)
 };
 
-// For a device with `count` keys, of so many shares: one more array of keys and a few per cent.
+// For a device with `count` keys, of so many shares: one more array of keys and a few per cent; two
+// for more than 8 shares.
 template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t device_share_scratch_bytes(std::uint64_t count, unsigned shares);
 
@@ -56,7 +57,7 @@ struct DevicePairShare {
   DeviceScratch scratch;  // in its memory, of device_pair_share_scratch_bytes(count, shares)
 };
 
-// For pairs: one more array of keys and of values, and a few per cent.
+// For pairs: one more array of keys and of values, and a few per cent; two for more than 8 shares.
 template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 [[nodiscard]] std::size_t device_pair_share_scratch_bytes(std::uint64_t count, unsigned shares);
 
@@ -75,7 +76,8 @@ struct HostSortDevice {
   DeviceScratch scratch;  // in its memory
 };
 
-// For each of so many devices: two arrays of an equal share of `count` keys, and an eighth.
+// For each of so many devices: two arrays of an equal share of `count` keys, and an eighth; more if
+// that is fewer than 2^24 keys, and four arrays if it is fewer than 2^22.
 template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t host_sort_scratch_bytes(std::uint64_t count, unsigned devices);
 
@@ -85,7 +87,8 @@ template <DeviceKeyOf32Or64Bits Key>
 void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                     std::span<const HostSortDevice> devices);
 
-// For each of so many devices: two arrays of an equal share of the pairs, and an eighth.
+// For each of so many devices: two arrays of an equal share of the pairs, and more for few of them,
+// as host_sort_scratch_bytes.
 template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 [[nodiscard]] std::size_t host_pairs_scratch_bytes(std::uint64_t count, unsigned devices);
 
