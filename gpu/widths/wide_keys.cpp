@@ -301,6 +301,8 @@ template <KeyOfTheseWidths Key>
 void sort_segmented_batch(const SegmentedSort<Key>& sort) {
   const auto& [input, output, offsets, array_count, count, longest, load_map, store_map, scratch,
                stream] = sort;
+  // Without them arrays would be of one length.
+  if (count > 0) require_memory(offsets, 1, sizeof(*offsets), kBatch, "the offsets");
   sort_arrays({input,
                output,
                {.array_count = array_count, .offsets = offsets, .count = count, .longest = longest},

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "device_memory.hpp"
+#include "gpu/widths/any_width.hpp"
 #include "library/device_bits.hpp"
 #include "library/device_segments.hpp"
 #include "support/error_of.hpp"
@@ -373,6 +374,12 @@ TEST_F(RefusedWidths, AreThoseOfWrongMemoryAndSizes) {
   expect_usage_error("in one call", [] {
     (void)device_sort_scratch_bytes<std::uint8_t>((std::uint64_t{1} << 35) + 1);
   });
+  const DeviceArray<UInt128> wide(kCount);
+  gpu::SegmentedSort<UInt128> without_offsets{.input = wide.get(), .output = wide.get()};
+  without_offsets.array_count = 2;
+  without_offsets.count = kCount;
+  expect_usage_error("the offsets is null",
+                     [&] { gpu::any_width::sort_segmented_batch<UInt128>(without_offsets); });
   const DeviceSegments none{.array_count = 0, .offsets = nullptr, .count = 5};
   EXPECT_EQ(device_segments_scratch_bytes<std::uint8_t>(none), 0U);
   EXPECT_EQ(keys.values().size(), kCount);
