@@ -163,7 +163,7 @@ void ContentStream::start_decoder() {
     if (decoder_->read(piece) == piece.size()) continue;
     throw Error(ErrorKind::kInput, "reading", "the file was written to while it was read")
         .path(path_)
-        .hint("sort again when no program writes to it");
+        .hint("try again when no program writes to it");
   }
 }
 

@@ -142,7 +142,7 @@ void Input::require_unchanged(const struct stat& now) const {
 Error Input::changed(std::string_view how) const {
   return Error(ErrorKind::kInput, "reading", std::string(how))
       .path(path())
-      .hint("sort again when no program writes to it");
+      .hint("try again when no program writes to it");
 }
 
 std::optional<FileState> Input::state() const {

@@ -58,6 +58,7 @@ void look_at_blocks(const ElementOrder& order, io::Reader& reader, unsigned thre
     }
   });
   failure.rethrow();
+  reader.check_unchanged();
 }
 
 class OrderCheck {

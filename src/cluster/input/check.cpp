@@ -148,7 +148,6 @@ class ShareCheck {
     } else {
       outcome = order_of(begin, end);
     }
-    reader_.check_unchanged();
     return outcome;
   }
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/error_of.hpp"
 #include "support/sorted_copy.hpp"
 #include "unit/io/support.hpp"
 
@@ -165,6 +166,22 @@ TEST(CheckOrder, ReadsSeveralFilesAsOne) {
   const CheckOutcome outcome = check_order({{KeyType::kU32, false, false}, {}}, {}, reader, 2);
   EXPECT_FALSE(outcome.in_order);
   EXPECT_EQ(outcome.disorder_element, 3U);
+}
+
+TEST(CheckOrder, EndsWithAnErrorWhenTheFileHasGrownSinceItWasOpened) {
+  const ElementFormat format{{KeyType::kU8, false, false}, {}};
+  const io::test::TempFolder folder;
+  const std::string path = folder / "in";
+  Bytes keys(1, std::byte{1});
+  io::test::write_file(path, keys);
+  io::Reader checked({path}, {1});
+  io::Reader added_up({path}, {1});
+  keys.push_back(std::byte{2});
+  io::test::write_file(path, keys);
+  const Error of_check = io::test::error_of([&] { (void)check_order(format, {}, checked, 1); });
+  EXPECT_EQ(of_check.reason(), "the file grew while it was read");
+  const Error of_sum = io::test::error_of([&] { (void)fingerprint_of_input(format, added_up, 1); });
+  EXPECT_EQ(of_sum.reason(), "the file grew while it was read");
 }
 
 // Of two bytes: a key, and behind it what is not compared.
