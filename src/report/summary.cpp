@@ -40,12 +40,12 @@ std::string phase_words(const Outcome& outcome) {
   return words;
 }
 
-// "7 runs of 24.8 MiB", "7 runs (2 resumed, the others of 24.8 MiB)"
+// "7 runs, 24.8 MiB in all", "7 runs (2 resumed; the others: 24.8 MiB in all)"
 std::string run_words(const Outcome& outcome) {
   const std::string bytes = format_bytes(outcome.run_key_bytes);
-  return outcome.resumed_runs > 0 ? fmt::format("{} runs ({} resumed, the others of {})",
+  return outcome.resumed_runs > 0 ? fmt::format("{} runs ({} resumed; the others: {} in all)",
                                                 outcome.runs, outcome.resumed_runs, bytes)
-                                  : fmt::format("{} runs of {}", outcome.runs, bytes);
+                                  : fmt::format("{} runs, {} in all", outcome.runs, bytes);
 }
 
 std::string again_words(DoneAgain again) {

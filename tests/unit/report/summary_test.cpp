@@ -110,10 +110,12 @@ TEST(PhaseLines, SayWhereRunsWereKept) {
   const Plan plan = test::plan_of(options, machine);
   Outcome outcome = outcome_of_a_sort();
   outcome.runs = 3;
+  outcome.run_key_bytes = 4 * kMiB;
   outcome.kept_bytes = kMiB;
   outcome.spilled_bytes = 2 * kMiB;
   const auto lines = [&] { return phase_lines(outcome, plan, false); };
-  EXPECT_NE(lines().find(": 1 MiB in memory, 2 MiB in temporary files"), std::string::npos)
+  EXPECT_NE(lines().find("3 runs, 4 MiB in all: 1 MiB in memory, 2 MiB in temporary files"),
+            std::string::npos)
       << lines();
   outcome.device_bytes = 3 * kMiB;
   EXPECT_NE(lines().find(": 3 MiB on the device, 1 MiB in memory, "), std::string::npos) << lines();
