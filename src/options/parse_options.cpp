@@ -201,7 +201,7 @@ void apply_words(Options& options, const Words& words, Origin origin, Program pr
                   "is not an option")
           .hint("GSORT_OPTIONS holds options only; name files on the command line");
     } else {
-      options.inputs.push_back(option.value.front());
+      options.inputs.push_back(checked_path(option.value.front(), "operand"));
     }
   }
 }
