@@ -66,9 +66,9 @@ Records whole_job(const std::string& output, const io::OutputPlace& place, std::
     throw cannot_join(output, fmt::format("0 of {} parts exist", parts),
                       "write them first: --take=I/P --from=DIR,... with the same -o");
   }
-  throw cannot_join(output,
-                    fmt::format("parts are missing: {} of {}", missing_parts(*most, parts), parts),
-                    "run --take again for these parts");
+  throw cannot_join(
+      output, fmt::format("parts are missing: {} of {}", missing_parts(*most, parts), parts),
+      "run --take again for these parts, with the --from and the options of the others");
 }
 
 Error wrong_part(std::uint32_t part, const char* reason) {
