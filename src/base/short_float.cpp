@@ -14,7 +14,7 @@ float find_shortest(Number number) {
   if (!std::isfinite(value)) return value;
   std::array<char, 64> text{};
   char* const end = text.data() + text.size();
-  for (int digits = 1; digits < std::numeric_limits<Number>::max_digits10; ++digits) {
+  for (int digits = 1; digits <= std::numeric_limits<Number>::max_digits10; ++digits) {
     const auto written =
         std::to_chars(text.data(), end, value, std::chars_format::scientific, digits - 1);
     double read = 0;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -187,6 +188,14 @@ TEST(Decimal, WritesNoMoreThanItSays) {
             most_line_bytes(KeyType::kI64));
   EXPECT_EQ(format_of(bytes_of_values<double>({-2.2250738585072014e-308}), {KeyType::kF64}).size(),
             most_line_bytes(KeyType::kF64));
+  for (const auto type : {KeyType::kF16, KeyType::kBF16}) {
+    std::size_t most = 0;
+    for (std::uint32_t bits = 0; bits <= UINT16_MAX; ++bits) {
+      const Bytes key = bytes_of_values<std::uint16_t>({static_cast<std::uint16_t>(bits)});
+      most = std::max(most, format_of(key, {type}).size());
+    }
+    EXPECT_EQ(most, most_line_bytes(type)) << name_of(type);
+  }
 }
 
 TEST(Decimal, HeedsTheByteOrderOfTheKeys) {
