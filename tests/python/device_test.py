@@ -4,6 +4,7 @@ import ctypes
 import math
 import sys
 import types
+from contextlib import contextmanager, nullcontext
 
 import numpy
 import pytest
@@ -338,14 +339,45 @@ def test_arrays_of_a_library_come_back_as_its_own(monkeypatch):
 
     Tensor.__module__ = "torch"
     stream = types.SimpleNamespace(cuda_stream=77)
+    cuda = types.SimpleNamespace(current_stream=lambda device: stream, stream=nullcontext,
+                                 ExternalStream=lambda stream, device: stream)
     torch = types.SimpleNamespace(
-        __name__="torch", Tensor=Tensor, int64="i8", cuda=types.SimpleNamespace(current_stream=lambda device: stream),
+        __name__="torch", Tensor=Tensor, int64="i8", cuda=cuda,
         empty_like=lambda array, dtype=None: Tensor(dtype or array.dtype, array.shape, 66 if dtype else 55))
     monkeypatch.setitem(sys.modules, "torch", torch)
     keys = Tensor("<f8", (3, 4), 44)
     assert gsort.sort(keys, descending=True).address == 55
     assert gsort.argsort(Tensor("<u4", (12,), 44, 2)).address == 66
     assert calls == [(44, 3, 4, "f64", False, True, 0, 55, 77), (44, 1, 12, "u32", False, False, 0, 66, 8, 2)]
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+def test_new_arrays_are_made_on_the_stream_that_writes_them(monkeypatch, name):
+    """A library gives out memory again when its own stream has passed all work on it."""
+    made_on = [3]
+
+    class Array(FakeArray):
+        device = nullcontext()
+        device.id = 1
+
+    @contextmanager
+    def external(stream, device):
+        made_on.append((stream, device))
+        yield
+        made_on.pop()
+
+    Array.__module__ = name
+    cuda = types.SimpleNamespace(
+        ExternalStream=external, stream=lambda stream: stream, get_current_stream=lambda: types.SimpleNamespace(ptr=3),
+        current_stream=lambda device: types.SimpleNamespace(cuda_stream=3))
+    arrays = []
+    monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(
+        cuda=cuda, empty_like=lambda array, dtype=None: arrays.append(made_on[-1]) or array))
+    monkeypatch.setattr(_native, "sort_on_device", lambda *words: None)
+    for stream in (None, 3, 9, 0):
+        gsort.sort(Array("<f8", (5,), 44), stream=stream)
+    device = Array.device if name == "torch" else 1
+    assert arrays == [3, 3, (9, device), (0, device)] and made_on == [3]
 
 
 def test_arrays_of_jax_come_back_by_dlpack(host_device, monkeypatch):

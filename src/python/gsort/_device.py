@@ -195,12 +195,22 @@ class DeviceResult:
         return self._memory.tensor(self.shape, self.dtype.kind, 8 * self.dtype.itemsize)
 
 
+def _stream_of_new(library: Any, array: Any, stream: Optional[int]) -> Any:
+    """A context in which the library makes arrays that are first written on `stream`. Other memory may still be in use
+    by what is queued on the library's current stream."""
+    if stream is None or stream == _current_stream(array):
+        return nullcontext()
+    if _module_of(array) == "torch":
+        return library.cuda.stream(library.cuda.ExternalStream(stream, device=array.device))
+    return library.cuda.ExternalStream(stream, array.device.id)
+
+
 def _new_like(array: Any, facts: DeviceArray, dtype: numpy.dtype) -> Any:
     """An array of the same library, if that makes any, on the same device."""
     library = sys.modules.get(_module_of(array))
     if library is None or _module_of(array) not in ("torch", "cupy"):
         return DeviceResult(facts, dtype)
-    with array.device if _module_of(array) == "cupy" else nullcontext():
+    with array.device if _module_of(array) == "cupy" else nullcontext(), _stream_of_new(library, array, facts.stream):
         if dtype == facts.dtype:
             return library.empty_like(array)
         return library.empty_like(array, dtype=getattr(library, dtype.name))
