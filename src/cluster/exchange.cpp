@@ -61,6 +61,10 @@ struct Filling {
   std::uint64_t awaited = 0;             // those of them that have not been received
 };
 
+std::uint64_t frame_elements(std::uint64_t frame_bytes, std::uint64_t element_bytes) {
+  return std::max<std::uint64_t>(frame_bytes / element_bytes, 1);
+}
+
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -74,7 +78,9 @@ class Exchange {
         outboxes_(team.count()),
         inboxes_(team.count()),
         fillings_(context.lanes.size()),
-        frame_elements_(std::max<std::uint64_t>(kMostFrameBytes / context.element_bytes, 1)),
+        frame_elements_(frame_elements(
+            std::min<std::uint64_t>(kMostFrameBytes, team.most_payload_bytes() - kFrameHeadBytes),
+            context.element_bytes)),
         workers_(context.scratch, static_cast<unsigned>(context.lanes.size())) {}
 
   ExchangeCost run() {
@@ -125,7 +131,7 @@ class Exchange {
 
   // How many elements this process has for each part of another, run by run, and how many runs.
   void share_counts() {
-    constexpr std::size_t kMostCounts = 8192;
+    const std::size_t most = team_.most_payload_bytes() / sizeof(std::uint64_t);
     for (unsigned to = 0; to < team_.count(); ++to) {
       Outbox& outbox = outboxes_[to];
       outbox.asked.assign(context_.parts.parts(to), false);
@@ -141,8 +147,8 @@ class Exchange {
         take_counts(me(), counts);
         continue;
       }
-      for (std::size_t at = 0; at < counts.size(); at += kMostCounts) {
-        const auto some = std::span(counts).subspan(at, std::min(kMostCounts, counts.size() - at));
+      for (std::size_t at = 0; at < counts.size(); at += most) {
+        const auto some = std::span(counts).subspan(at, std::min(most, counts.size() - at));
         MessageWriter writer({MessageKind::kCounts});
         writer.put_bytes(std::as_bytes(some));
         team_.send(to, writer.take());
@@ -430,8 +436,8 @@ class Exchange {
 }  // namespace
 
 std::uint64_t exchange_scratch_bytes(std::uint64_t run_scratch_bytes, std::uint64_t element_bytes) {
-  const std::uint64_t frame = std::max(kMostFrameBytes / element_bytes, std::uint64_t{1});
-  return round_up(frame * element_bytes, std::uint64_t{kBufferAlignment}) +
+  const std::uint64_t frame_bytes = frame_elements(kMostFrameBytes, element_bytes) * element_bytes;
+  return round_up(frame_bytes, std::uint64_t{kBufferAlignment}) +
          round_up(run_scratch_bytes, std::uint64_t{kBufferAlignment});
 }
 

@@ -16,6 +16,7 @@ struct FrameHead {
   std::uint64_t is_packed;
 };
 static_assert(sizeof(Envelope) == 8 && sizeof(FrameHead) % 8 == 0);  // payloads are aligned to 8
+static_assert(sizeof(FrameHead) == kFrameHeadBytes);
 
 constexpr std::size_t kCheckedFrom = sizeof(Envelope) + sizeof(std::uint64_t);
 constexpr std::size_t kPayloadFrom = sizeof(Envelope) + sizeof(FrameHead);

@@ -13,6 +13,9 @@ namespace gsort::cluster {
 // Elements of a frame, as bytes.
 inline constexpr std::uint64_t kMostFrameBytes = std::uint64_t{128} << 10;
 
+// What is in front of them in the message, beside its envelope.
+inline constexpr std::size_t kFrameHeadBytes = 48;
+
 // Where a frame's elements belong.
 struct FramePlace {
   std::uint64_t part = 0;   // of all parts

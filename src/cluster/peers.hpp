@@ -26,11 +26,14 @@ class Peers {
 
   virtual ~Peers() = default;
 
+  // The limit of all processes: kMostMessageBytes, or less in a test.
+  [[nodiscard]] virtual std::size_t most_message_bytes() const { return kMostMessageBytes; }
+
   // The number of this process, and how many there are.
   [[nodiscard]] virtual unsigned rank() const = 0;
   [[nodiscard]] virtual unsigned count() const = 0;
 
-  // Requires: to < count(), to != rank(); the message has at most kMostMessageBytes.
+  // Requires: to < count(), to != rank(); the message has at most most_message_bytes().
   virtual void send(unsigned to, Message message) = 0;
 
   // How many messages to a process have not yet left this one.

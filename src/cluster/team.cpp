@@ -12,7 +12,6 @@
 namespace gsort::cluster {
 namespace {
 
-constexpr std::size_t kMostPayload = Peers::kMostMessageBytes - sizeof(Envelope);
 constexpr int kBeatsATimeout = 8;
 constexpr int kStepsATimeout = 64;  // at least
 constexpr std::chrono::seconds kBetweenReports{1};
@@ -23,9 +22,8 @@ ConstByteSpan bytes_of(std::span<const std::uint64_t> values) {
   return std::as_bytes(values);
 }
 
-// As much of it as a message holds.
-ConstByteSpan bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text)).first(std::min(text.size(), kMostPayload));
+ConstByteSpan bytes_of(const std::string& text, std::size_t most) {
+  return std::as_bytes(std::span(text)).first(std::min(text.size(), most));
 }
 
 std::string text_of(ConstByteSpan bytes) {
@@ -98,7 +96,7 @@ Verdict Team::tell(const Error& error) {
     return {text};
   }
   try {
-    send(0, message_of({MessageKind::kError}, bytes_of(text)));
+    send(0, message_of({MessageKind::kError}, bytes_of(text, most_payload_bytes())));
     const auto limit = Clock::now() + options_.peer_timeout + kGoodbye;
     wait_until([&] { return has_left_[0] || Clock::now() > limit; });
   } catch (const JobEnded& ended) {
@@ -112,7 +110,7 @@ void Team::end_job(const std::string& text) {
   is_over_ = true;
   is_told_ = true;
   for (unsigned to = 1; to < count(); ++to) {
-    send(to, message_of({MessageKind::kEnd}, bytes_of(text)));
+    send(to, message_of({MessageKind::kEnd}, bytes_of(text, most_payload_bytes())));
   }
 }
 
@@ -262,8 +260,10 @@ void Team::send_whole(unsigned to, std::uint32_t number, ConstByteSpan bytes) {
   const Envelope envelope{MessageKind::kCollective, number};
   const std::uint64_t size = bytes.size();
   send(to, message_of(envelope, std::as_bytes(std::span(&size, 1))));
-  for (; !bytes.empty(); bytes = bytes.subspan(std::min(kMostPayload, bytes.size()))) {
-    send(to, message_of(envelope, bytes.first(std::min(kMostPayload, bytes.size()))));
+  while (!bytes.empty()) {
+    const std::size_t some = std::min(most_payload_bytes(), bytes.size());
+    send(to, message_of(envelope, bytes.first(some)));
+    bytes = bytes.subspan(some);
   }
 }
 

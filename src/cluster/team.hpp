@@ -73,6 +73,10 @@ class Team {
 
   [[nodiscard]] unsigned rank() const { return peers_.rank(); }
   [[nodiscard]] unsigned count() const { return peers_.count(); }
+  // What a message holds behind its envelope.
+  [[nodiscard]] std::size_t most_payload_bytes() const {
+    return peers_.most_message_bytes() - sizeof(Envelope);
+  }
   // "node7 (rank 3)".
   [[nodiscard]] std::string name_of(unsigned rank) const;
   [[nodiscard]] const std::string& host_of(unsigned rank) const { return hosts_[rank]; }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -306,6 +307,29 @@ TEST(Exchange, PacksKeysOnTheWay) {
   for (const ExchangeCost& cost : exchanged(elements, network, 40'000).costs) {
     EXPECT_GT(cost.sent_bytes, 60'000);
     EXPECT_LT(cost.bytes, cost.sent_bytes * 3 / 4);
+  }
+}
+
+// Parts are so many that their counts take several messages, and so are the frames of a slice.
+TEST(Exchange, SplitsWhatIsLongerThanAMessage) {
+  std::mt19937_64 random(7);
+  for (const auto& [most, part_elements] : {std::pair(300U, 3U), {3000U, 2000U}}) {
+    const Elements elements =
+        keys_of<std::uint64_t>(3, most, random, [](auto& r, auto) { return r(); });
+    LocalNetwork network(3);
+    network.set_most_message_bytes(1000);
+    int counts = 0;
+    network.set_liar([&](unsigned, unsigned, Message& message) {
+      Envelope envelope;
+      std::memcpy(&envelope, message.data(), sizeof envelope);
+      if (envelope.kind == MessageKind::kCounts) ++counts;
+      return 1U;
+    });
+    const Exchanged result = exchanged(elements, network, part_elements);
+    for (const auto& verdict : result.verdicts) ASSERT_FALSE(verdict) << verdict->text;
+    EXPECT_TRUE(result.output == elements.merged());
+    // One from each to each other is too few.
+    EXPECT_GT(counts, part_elements == 3 ? 6 : 0);
   }
 }
 

@@ -1,6 +1,6 @@
 // Peers in one process: each is a thread of a test, and messages go through memory. How long they
 // take is random, but those from one to another stay in order. A liar may change, drop or double
-// what is sent.
+// what is sent; a holder keeps it on its way.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,8 @@
 #include <random>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "cluster/peers.hpp"
 
@@ -23,11 +25,18 @@ class LocalNetwork {
   explicit LocalNetwork(unsigned count, std::uint64_t seed = 1)
       : count_(count), random_(seed), links_(std::size_t{count} * count) {}
 
+  // Whether a message that would arrive now does not, nor any behind it.
+  using Holder = std::function<bool(unsigned from, unsigned to, const Message& message)>;
+
   void set_liar(Liar liar) { liar_ = std::move(liar); }
+  void set_holder(Holder holder) { holder_ = std::move(holder); }
+  void set_most_message_bytes(std::size_t most) { most_message_bytes_ = most; }
+  [[nodiscard]] std::size_t most_message_bytes() const { return most_message_bytes_; }
 
   [[nodiscard]] unsigned count() const { return count_; }
 
   void send(unsigned from, unsigned to, Message message) {
+    EXPECT_LE(message.size(), most_message_bytes_);
     const std::scoped_lock lock(mutex_);
     const unsigned copies = liar_ ? liar_(from, to, message) : 1;
     for (unsigned copy = 0; copy < copies; ++copy) link(from, to).push_back(message);
@@ -46,6 +55,7 @@ class LocalNetwork {
     for (unsigned i = 0; i < count_; ++i) {
       const unsigned from = (first + i) % count_;
       if (link(from, to).empty() || random_() % 4 == 0) continue;
+      if (holder_ && holder_(from, to, link(from, to).front())) continue;
       Arrival arrival{from, std::move(link(from, to).front())};
       link(from, to).pop_front();
       return arrival;
@@ -63,12 +73,17 @@ class LocalNetwork {
   std::mt19937_64 random_;
   std::vector<std::deque<Message>> links_;
   Liar liar_;
+  Holder holder_;
+  std::size_t most_message_bytes_ = Peers::kMostMessageBytes;
 };
 
 class LocalPeers final : public Peers {
  public:
   LocalPeers(LocalNetwork& network, unsigned rank) : network_(network), rank_(rank) {}
 
+  [[nodiscard]] std::size_t most_message_bytes() const override {
+    return network_.most_message_bytes();
+  }
   [[nodiscard]] unsigned rank() const override { return rank_; }
   [[nodiscard]] unsigned count() const override { return network_.count(); }
   void send(unsigned to, Message message) override { network_.send(rank_, to, std::move(message)); }

@@ -118,9 +118,17 @@ Bytes sorted(const Bytes& elements, const Kind& kind) {
 }
 
 // How many elements each process has written.
-std::vector<std::uint64_t> sort_by(unsigned processes, const Options& options) {
+std::vector<std::uint64_t> sort_by(unsigned processes, const Options& options,
+                                   std::size_t most_message_bytes) {
   std::vector<std::uint64_t> written;
   LocalNetwork network(processes, processes);
+  network.set_most_message_bytes(most_message_bytes);
+  if (processes == 1) {
+    network.set_liar([](unsigned, unsigned, Message&) {
+      ADD_FAILURE() << "a process alone sends a message";
+      return 1U;
+    });
+  }
   test::run_together(network, [&](Peers& peers) {
     Team team(peers, {});
     const auto verdict = team.run_job([&] {
@@ -160,7 +168,8 @@ class SameBytes : public testing::TestWithParam<unsigned> {
          {"-S", "24M", "--parallel=1", input.c_str(), "-o", output.c_str()}) {
       words.push_back(word);
     }
-    const std::vector<std::uint64_t> written = sort_by(GetParam(), options_of(words));
+    const std::vector<std::uint64_t> written =
+        sort_by(GetParam(), options_of(words), most_message_bytes_);
     EXPECT_TRUE(io::test::read_file(output) == whole(sorted(elements, kind))) << what;
     ASSERT_EQ(written.size(), GetParam()) << what;
     for (unsigned rank = 0; rank < GetParam(); ++rank) {
@@ -171,6 +180,7 @@ class SameBytes : public testing::TestWithParam<unsigned> {
   }
 
   io::test::TempFolder folder_;
+  std::size_t most_message_bytes_ = Peers::kMostMessageBytes;
 };
 
 TEST_P(SameBytes, OfEveryDistributionAndKind) {
@@ -193,6 +203,15 @@ TEST_P(SameBytes, OfFewElements) {
       expect_same(records(), distributions()[place], count);
       expect_same(numbers<std::uint64_t>("u64"), distributions()[place], count, true);
     }
+  }
+}
+
+// Nothing relies on one message for what may be long: counts, elements, sums, reports.
+TEST_P(SameBytes, WithMessagesOf1000Bytes) {
+  most_message_bytes_ = 1000;
+  for (const std::size_t place : {0U, 1U, 4U}) {
+    expect_same(numbers<std::uint64_t>("u64"), distributions()[place], 4001);
+    expect_same(records(), distributions()[place], 4001);
   }
 }
 
