@@ -382,11 +382,21 @@ class Exchange {
       outbox.requests.pop_front();
       return std::nullopt;
     }
-    const std::uint64_t count =
-        std::min(frame_elements_, slice(request.part, request.run) - request.begin);
+    const std::uint64_t left = slice(request.part, request.run) - request.begin;
+    const std::uint64_t begin = context_.cuts[request.part][request.run] + request.begin;
+    const std::uint64_t count = left <= frame_elements_ ? left : up_to_a_block(request.run, begin);
     const FramePlace place{request.part, request.run, request.begin, count};
     request.begin += count;
     return place;
+  }
+
+  // A frame's elements from `begin` on, up to the beginning of a block: or two frames would read
+  // this block. With blocks of 64 KiB, a frame read half as much again as it sent.
+  [[nodiscard]] std::uint64_t up_to_a_block(std::size_t run, std::uint64_t begin) const {
+    const io::RunFences& fences = context_.runs[run]->fences();
+    const std::uint64_t end = begin + frame_elements_;
+    const std::uint64_t border = fences.first_position(fences.block_of(end));
+    return (border > begin ? border : end) - begin;
   }
 
   void make_frame_of(const FramePlace& place, unsigned to) {

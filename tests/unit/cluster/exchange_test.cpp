@@ -6,12 +6,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <random>
 #include <utility>
 
 #include <gtest/gtest.h>
 
 #include "cluster/cuts/run_blocks.hpp"
+#include "cluster/frame.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "engine/footprint.hpp"
 #include "engine/record_footprint.hpp"
@@ -331,6 +333,32 @@ TEST(Exchange, SplitsWhatIsLongerThanAMessage) {
     // One from each to each other is too few.
     EXPECT_GT(counts, part_elements == 3 ? 6 : 0);
   }
+}
+
+// All that rank 0 has goes to rank 1, and no block is read for two frames.
+TEST(Exchange, EndsFramesWhereBlocksEnd) {
+  Elements elements;
+  for (const std::uint64_t first : {1000U, 0U}) {
+    std::vector<std::uint64_t> keys(1000);
+    std::iota(keys.begin(), keys.end(), first);
+    const auto bytes = std::as_bytes(std::span(keys));
+    elements.runs.push_back({Bytes(bytes.begin(), bytes.end())});
+  }
+  LocalNetwork network(2);
+  network.set_most_message_bytes(1000);  // 118 keys
+  std::vector<std::uint64_t> ends;
+  network.set_liar([&](unsigned from, unsigned, Message& message) {
+    Envelope envelope;
+    std::memcpy(&envelope, message.data(), sizeof envelope);
+    if (envelope.kind == MessageKind::kFrame && from == 0) {
+      const FramePlace place = Frame(message).place();
+      ends.push_back(place.begin + place.count);
+    }
+    return 1U;
+  });
+  EXPECT_TRUE(exchanged(elements, network, 1000).output == elements.merged());
+  std::ranges::sort(ends);
+  EXPECT_EQ(ends, (std::vector<std::uint64_t>{100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}));
 }
 
 // What a network may do to one frame of many.
