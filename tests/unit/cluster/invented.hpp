@@ -1,0 +1,97 @@
+// Exchanges of runs that nobody has made: what they hold is calculated where it is asked for, and
+// what merges them is part of the test.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cluster/exchange.hpp"
+#include "unit/cluster/local_peers.hpp"
+
+namespace gsort::cluster::test {
+
+class InventedRun final : public RunView {
+ public:
+  // Puts elements [begin, end) into `out`.
+  using Read = std::function<void(std::uint64_t begin, std::uint64_t end, ByteSpan out)>;
+
+  // Of one block.
+  InventedRun(std::uint64_t elements, Read read)
+      : RunView(io::RunFences(std::span(&kBlock, 1), elements)), read_(std::move(read)) {}
+  [[nodiscard]] ConstByteSpan read_block(std::size_t /*block*/, ByteSpan /*out*/,
+                                         ByteSpan /*scratch*/) const override {
+    return {};
+  }
+  void read_range(std::uint64_t begin, std::uint64_t end, ByteSpan out,
+                  ByteSpan /*scratch*/) const override {
+    read_(begin, end, out);
+  }
+  void read_stored(std::uint64_t /*begin*/, std::uint64_t /*end*/, ByteSpan /*out*/,
+                   std::span<StoredKeys> /*pieces*/, ByteSpan /*scratch*/) const override {}
+
+ private:
+  static constexpr io::BlockEntry kBlock{};
+  const Read read_;
+};
+
+class InventedLane final : public MergeLane {
+ public:
+  using Merge = std::function<void(std::span<const std::uint64_t> counts, std::uint64_t position,
+                                   ByteSpan input, PieceSink& sink)>;
+
+  InventedLane(ByteSpan input, Merge merge) : input_(input), merge_(std::move(merge)) {}
+  [[nodiscard]] ByteSpan input() override { return input_; }
+  void merge(std::span<const std::uint64_t> counts, std::uint64_t position, KeyForm /*form*/,
+             PieceSink& sink) override {
+    merge_(counts, position, input_, sink);
+  }
+
+ private:
+  const ByteSpan input_;
+  const Merge merge_;
+};
+
+// Of one run of each rank: how many of its elements lie before each border, rank by rank.
+struct InventedExchange {
+  PartSizes sizes;
+  std::uint64_t element_bytes = 0;
+  std::vector<std::vector<std::uint64_t>> cuts;
+  std::function<InventedRun::Read(unsigned rank)> run;
+  std::function<std::unique_ptr<MergeLane>(unsigned rank)> lane;
+  unsigned lanes = 1;
+  unsigned loaders = 2;
+  PieceSink* sink = nullptr;
+};
+
+// What it cost each rank.
+inline std::vector<ExchangeCost> run_exchange(LocalNetwork& network, const InventedExchange& all) {
+  std::vector<ExchangeCost> costs(network.count());
+  run_together(network, [&](Peers& peers) {
+    Team team(peers, {});
+    const auto verdict = team.run_job([&] {
+      const unsigned rank = team.rank();
+      RunViews runs;
+      runs.push_back(std::make_unique<InventedRun>(all.cuts[rank].back(), all.run(rank)));
+      std::vector<Cuts> cuts;
+      for (const std::uint64_t cut : all.cuts[rank]) cuts.push_back({cut});
+      std::vector<std::unique_ptr<MergeLane>> lanes;
+      for (unsigned lane = 0; lane < all.lanes; ++lane) lanes.push_back(all.lane(rank));
+      const std::uint64_t scratch_bytes = exchange_scratch_bytes(0, all.element_bytes);
+      std::vector<std::vector<std::byte>> scratch(all.loaders);
+      const PartTable parts(all.sizes);
+      ExchangeContext context{runs, parts, cuts, all.element_bytes, true, lanes, {}};
+      for (auto& some : scratch) {
+        some.resize(scratch_bytes);
+        context.scratch.emplace_back(some);
+      }
+      costs[rank] = exchange(team, context, *all.sink);
+    });
+    EXPECT_FALSE(verdict) << verdict->text;
+  });
+  return costs;
+}
+
+}  // namespace gsort::cluster::test
