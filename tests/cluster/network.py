@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Hosts for tests: network namespaces behind a bridge, each with its own /tmp, scratch folder, hostname and, where the kernel
-allows it, memory limit. Links can be shaped and taken down.
+allows it, limits of memory, processor time and disk rates. Links can be shaped and taken down.
 
 All of it, the bridge too, is in namespaces of one process: the machine's own network and mounts stay as they are, and all
 ends with that process, however it ends. The hosts share a folder in /var/tmp, which is removed.
@@ -25,14 +25,16 @@ import time
 from pathlib import Path
 
 FOLDER = "GSORT_NETWORK_FOLDER"  # a variable that is set inside: the shared folder
-MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")  # cgroup v1
+GROUPS = Path("/sys/fs/cgroup")  # of cgroup v1: a folder for each controller
 # What MPI's launchers call instead of ssh: options, the host's name, words for a shell.
 ENTER = """#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1
 shift
 cd "$GSORT_NETWORK_FOLDER"
-if [ -e ".$host.group" ]; then echo $$ > "$(cat ".$host.group")/cgroup.procs"; fi
+for group in ".$host.group."*; do
+  if [ -e "$group" ]; then echo $$ > "$(cat "$group")/cgroup.procs"; fi
+done
 exec nsenter --target "$(cat ".$host.pid")" --net --uts --mount --ipc --wdns="$PWD" sh -c "$*"
 """
 # One interface and no shared memory, as hosts have. Both ends notice a lost connection after 11 seconds.
@@ -122,7 +124,7 @@ class Network:
         for holder in self.holders.values():
             holder.kill()
             holder.wait()
-        for group in self.folder.glob(".*.group"):
+        for group in self.folder.glob(".*.group.*"):
             Path(group.read_text()).rmdir()
 
     def address(self, name: str) -> str:
@@ -161,13 +163,48 @@ class Network:
 
     def limit_memory(self, name: str, limit: int) -> bool:
         """What runs on a host from now on may take so many bytes, all together. False: the kernel does not allow it."""
-        group = MEMORY_GROUPS / f"{self.folder.name}-{name}"
+        return self.limit(name, "memory", {"limit_in_bytes": limit})
+
+    def limit_workers(self, name: str, cores: float) -> bool:
+        """The same of processor time, for threads that move_workers() has moved. Other work on this machine takes none away."""
+        period, shares = 20_000, {"shares": 1 << 18}
+        return self.limit(name, "cpu", shares) and self.limit(
+            f"{name}-workers", "cpu", shares | {"cfs_period_us": period, "cfs_quota_us": round(cores * period)})
+
+    def move_workers(self) -> None:
+        """All threads of gsort-mpi that run now, but those that call MPI: a limit stops threads for milliseconds, and links with
+        short queues would then stand still, which they do not where processors are slow."""
+        for process, name in self.processes().items():
+            if name != "gsort-mpi":
+                continue
+            with contextlib.suppress(OSError):  # it has just ended
+                group = Path((self.folder / f".{self.host_of(process)}-workers.group.cpu").read_text())
+                for thread in set(os.listdir(f"/proc/{process}/task")) - {str(process)}:
+                    (group / "tasks").write_text(thread)
+
+    def limit_disk(self, name: str, read: float, written: float) -> bool:
+        """The same of the disk with the folder: direct reads and writes, in bytes a second."""
+        disk = self.disk()
+        return self.limit(name, "blkio", {"throttle.read_bps_device": f"{disk} {read:.0f}",
+                                          "throttle.write_bps_device": f"{disk} {written:.0f}"})
+
+    def disk(self) -> str:
+        """Major and minor number of the whole disk with the folder."""
+        facts = os.stat(self.folder)
+        device = Path(f"/sys/dev/block/{os.major(facts.st_dev)}:{os.minor(facts.st_dev)}")
+        if (device / "partition").exists():
+            device = device.resolve().parent
+        return (device / "dev").read_text().strip() if device.exists() else "0:0"
+
+    def limit(self, name: str, controller: str, values: dict[str, object]) -> bool:
+        group = GROUPS / controller / f"{self.folder.name}-{name}"
         try:
             group.mkdir(exist_ok=True)
-            (group / "memory.limit_in_bytes").write_text(str(limit))
+            (self.folder / f".{name}.group.{controller}").write_text(str(group))
+            for field, value in values.items():
+                (group / f"{controller}.{field}").write_text(str(value))
         except OSError:
             return False
-        (self.folder / f".{name}.group").write_text(str(group))
         return True
 
     def link(self, name: str, state: str) -> None:
