@@ -1,5 +1,6 @@
 """What tests of gsort-mpi on this machine share: keys, and a folder where sorts are called and compared with gsort's."""
 
+import json
 import os
 import random
 import struct
@@ -115,6 +116,22 @@ class Bed:
             self.fail(f"parts of {what}, {processes} processes: other bytes than gsort's")
         for part in self.folder.glob("part-*"):
             part.unlink()
+
+    def expect_moves(self, words: list[str]) -> None:
+        """One process alone reads and writes as much as gsort, and sends nothing. The padding of runs differs between sorts."""
+        for program, output in ((self.gsort, "expected"), (self.gsort_mpi, "out")):
+            self.run([str(program), "-T", str(self.folder), *words, "-o", output, f"--stats={output}.json"]).check_returncode()
+        of_gsort, found = (json.loads((self.folder / f"{name}.json").read_text()) for name in ("expected", "out"))
+        rank, moved = found["ranks"][0], of_gsort["bytes"] | {"runs": of_gsort["runs"]}
+        for name, value in (("runs", rank["runs"]), ("kept_in_memory", rank["kept_bytes"]),
+                            *((name, 8 * rank[f"elements_{name}"]) for name in ("read", "written")),
+                            *((name, rank[f"{name}_bytes"]) for name in ("spilled", "loaded"))):
+            if abs(value - moved[name]) > (0 if name in ("read", "written", "runs") else moved[name] // 20):
+                self.fail(f"{words}, one process: {name} {value}, gsort {moved[name]}")
+        if any(rank[name] for name in ("sent_bytes", "sent_frames", "waiting_seconds")) or found["cuts"]["rounds"]:
+            self.fail(f"{words}: one process sends {rank}, and makes the cuts {found['cuts']}")
+        if (self.folder / "out").read_bytes() != (self.folder / "expected").read_bytes():
+            self.fail(f"{words}: one process alone: other bytes than gsort's")
 
     def left_names(self) -> list[str]:
         return [name for name in os.listdir(self.folder) if name.startswith(".gsort-")]

@@ -57,6 +57,9 @@ def sort_alone(bed: Bed) -> None:
     done = bed.run(["env", "OMPI_MCA_pml=none", str(bed.gsort_mpi), "in.u32", "-o", "out.u32"])
     if done.returncode != 0 or (bed.folder / "out.u32").read_bytes() != (bed.folder / "expected.u32").read_bytes():
         bed.fail("one process that nobody launched", done)
+    bed.write("large.u64", keys("random", "Q", 3_000_000, random.Random(17)))
+    for words in ([], ["-S", "24M", "--parallel=1"], ["-S", "24M", "--parallel=1", "-u"]):
+        bed.expect_moves(["large.u64", *words])
 
 
 def sort_on_many(bed: Bed) -> None:
