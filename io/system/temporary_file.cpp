@@ -40,11 +40,16 @@ File try_unnamed(const Folder& folder, const std::string& path, int extra_flags)
   return {fd, path, folder.file.kind()};
 }
 
+// Others may be the user's.
+bool is_hidden_file_of_gsort(std::string_view name) {
+  return name.starts_with('.') && name.find(kOfGsort) != name.npos;
+}
+
 // Where files on their way to `target` are named first: of several at once, each has a number.
 std::string usual_name(const std::string& target, unsigned number) {
   constexpr std::size_t kMostLetters = 255;
   const std::string name = fmt::format("{}{}{}", target, kOnItsWay, number);
-  if (target.find(kOfGsort) != target.npos && name.size() <= kMostLetters) return name;
+  if (is_hidden_file_of_gsort(target) && name.size() <= kMostLetters) return name;
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const char letter : target) {
     hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
@@ -182,14 +187,18 @@ void remove_left_name(const Folder& folder, const std::string& target) {
 
 bool is_on_its_way(std::string_view name) {
   const std::size_t end = name.rfind(kOnItsWay);
-  return end != name.npos && end + kOnItsWay.size() + 1 == name.size() &&
-         name.substr(0, end).find(kOfGsort) != name.npos;
+  return end != name.npos && end + kOnItsWay.size() + 1 == name.size() && name.back() >= '0' &&
+         name.back() < '0' + char{kUsualNames} && is_hidden_file_of_gsort(name.substr(0, end));
 }
 
 // Only who holds the lock removes a name, so it still is this file's when it goes.
 void remove_if_left(const Folder& folder, const std::string& name) {
-  const File left(sys::open_at(folder.file.fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK),
-                  name, folder.file.kind());
+  const auto open_for = [&](int access) {
+    return sys::open_at(folder.file.fd(), name.c_str(), access | O_NOFOLLOW | O_NONBLOCK);
+  };
+  int fd = open_for(O_RDWR);  // NFS locks for none who only reads
+  if (fd < 0 && errno != ENOENT) fd = open_for(O_RDONLY);
+  const File left(fd, name, folder.file.kind());
   struct stat facts = {};
   if (!left.is_open() || sys::fstat(left.fd(), &facts) != 0) return;
   if (!S_ISREG(facts.st_mode) || facts.st_uid != sys::effective_user()) return;
