@@ -93,7 +93,7 @@ void remove_beside(const OutputPlace& place, const std::string& name) {
 }
 
 std::string name_of_its_own(const std::string& name) {
-  return fmt::format("{}-{:016x}", name, sys::random_number());
+  return fmt::format("{}-{:08x}", name, static_cast<std::uint32_t>(sys::random_number()));
 }
 
 void move_aside(const OutputPlace& place, const std::string& name) {

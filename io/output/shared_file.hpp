@@ -37,7 +37,8 @@ void write_record(const OutputPlace& place, const std::string& name, const std::
 // None where there is no such file. Throws: Error(kOutput).
 [[nodiscard]] std::optional<std::string> read_record(const OutputPlace& place,
                                                      const std::string& name);
-// Of a file that may be gone; one that a live process still writes stays. Throws: Error(kOutput).
+// Of a file that may be gone. One on its way to a name (is_on_its_way) stays if a live process
+// holds it. Throws: Error(kOutput).
 void remove_beside(const OutputPlace& place, const std::string& name);
 
 // A name that no other process gives to a file: `name`, "-" and a random number.

@@ -31,9 +31,8 @@ struct ShareJob {
 // Elements that engines put into runs: keys of one and two bytes are records of one key.
 [[nodiscard]] ElementFormat format_in_runs(const ElementFormat& element);
 
-// Whether the folder holds just this share already; what killed processes have left beside it is
-// then removed. Throws: Error(kTemporary) where it holds
-// anything else. `dtype` is the inputs'.
+// Whether the folder holds just this share already. If so, removes what killed processes have left
+// beside it. Throws: Error(kTemporary) where it holds anything else. `dtype` is the inputs'.
 [[nodiscard]] bool is_formed(const ShareJob& job, const std::optional<StoredDtype>& dtype);
 
 // Requires: the plan is for the share's bytes and format_in_runs(); the reader gives the share.

@@ -184,15 +184,16 @@ void require_one_file(const std::string& output, const io::OutputPlace& place,
                       const Records& records) {
   const PartRecord& any = records.begin()->second;
   const std::string usual = file_name(place.name, any);
-  const bool is_usual = io::SharedFile(place, usual, io::SharedFile::Access::kLook).exists();
-  const auto name = is_usual ? usual : name_of_file(place, any);
-  if (!name) throw missing_file(output, usual);
-  const io::SharedFile file(place, *name, io::SharedFile::Access::kLook);
-  if (!file.exists()) throw missing_file(output, usual);
+  constexpr auto kLook = io::SharedFile::Access::kLook;
+  std::optional<io::SharedFile> file(std::in_place, place, usual, kLook);
+  if (!file->exists()) {  // moved aside, by now or by a killed call
+    if (const auto aside = name_of_file(place, any)) file.emplace(place, *aside, kLook);
+  }
+  if (!file->exists()) throw missing_file(output, usual);
   for (const auto& [part, record] : records) {
-    if (record.file_number == file.number() && file.bytes() == record.file_bytes) continue;
+    if (record.file_number == file->number() && file->bytes() == record.file_bytes) continue;
     throw cannot_join(output, fmt::format("part {} was written to another file", part),
-                      fmt::format("run --take={}/{} again", part, any.parts));
+                      "run --take again for all parts; those that are there do nothing");
   }
 }
 

@@ -20,10 +20,10 @@ struct JoinedParts {
   bool verified = false;
 };
 
-// Afterwards nothing hidden is left beside the output but one record, by which a second call, now
-// or at the same time, sees that all is done. Throws: Error(kOutput) where parts are missing, or do
-// not belong together; Error(kCorrupt) where they are not all that the shares hold, or not in
-// order. The output is then as it was.
+// Afterwards nothing hidden is left beside the output but what live processes write, and one
+// record, by which a second call, now or at the same time, sees that all is done. Throws:
+// Error(kOutput) where parts are missing, or do not belong together; Error(kCorrupt) where they are
+// not all that the shares hold, or not in order. The output is then as it was.
 JoinedParts join_parts(const std::string& output, std::uint32_t parts);
 
 // The same if each part has its own file: `outputs`, in the order of the parts; `output` is their
@@ -35,7 +35,8 @@ JoinedParts join_own_parts(const std::string& output, const std::vector<std::str
 // since.
 [[nodiscard]] bool is_joined(const io::OutputPlace& place, const PartRecord& part);
 
-// The same for who has just left the record of a part.
+// The same for who has just left the record of a part. If this process was late, and wrote to the
+// output itself, the output's record is written anew first.
 [[nodiscard]] bool is_joined_since(const io::OutputPlace& place, const PartRecord& part);
 
 // The hidden name of the file that the record is about; none where it is not there as recorded.

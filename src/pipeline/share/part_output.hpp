@@ -44,6 +44,7 @@ struct OwnPartForm {
   ElementFormat element;  // that comes out
   io::DirectIo direct_io = io::DirectIo::kAuto;
 };
+// Writes to a new file whose name begins with file_name().
 [[nodiscard]] std::unique_ptr<PartOutput> make_own_part(const io::OutputPlace& place,
                                                         const PartRecord& record, const Plan& plan,
                                                         const OwnPartForm& form, Meter& meter);

@@ -44,8 +44,8 @@ struct PartRecord {
 [[nodiscard]] std::optional<PartRecord> parse_part(const std::string& text);
 
 // The beginning of the names of all hidden files beside the output `name`, and of these: the file
-// that all parts share or the part's own, a record, and the record of the output when it has got
-// its name.
+// that all parts share, a record, and the record of the output when it has got its name. Of a
+// part's own files, and of a shared file that was moved aside, file_name() is the beginning.
 [[nodiscard]] std::string hidden_prefix(const std::string& name);
 [[nodiscard]] std::string file_name(const std::string& name, const PartRecord& record);
 [[nodiscard]] std::string own_prefix(const std::string& name);  // of own files

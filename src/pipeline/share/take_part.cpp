@@ -118,6 +118,19 @@ void take_proof(const Proof& proof, PartRecord& record) {
   record.last = stretches.begin()->second.last;
 }
 
+// All hidden files beside the output have longer names than the output.
+void require_short_name(const io::OutputPlace& place, const PartRecord& record,
+                        const std::string& output) {
+  constexpr std::size_t kMostBytes = 255;
+  const std::size_t longest = std::max(record_name(place.name, record).size(),
+                                       io::name_of_its_own(file_name(place.name, record)).size());
+  if (longest <= kMostBytes) return;
+  throw Error(ErrorKind::kUsage, "taking a part of", "the output's name is too long")
+      .path(output)
+      .hint(
+          fmt::format("give a name of at most {} bytes", place.name.size() + kMostBytes - longest));
+}
+
 // Whether another process has left the part and its record. A shared file counts under its own name
 // first: if it was moved aside, and there is a new one, parts are to be in the new one.
 bool is_left(const io::OutputPlace& place, const PartRecord& wanted) {
@@ -241,7 +254,8 @@ bool is_taken(const PartJob& job, const FormedShares& shares, const Job& sort,
               std::uint64_t header_bytes) {
   const io::OutputPlace place = io::place_of_output(job.output);
   const PartRecord wanted = record_of(job, shares, sort, header_bytes);
-  return is_joined(place, wanted) || is_left(place, wanted);
+  require_short_name(place, wanted, job.output);
+  return is_joined(place, wanted) || is_left(place, wanted) || is_joined(place, wanted);  // by now
 }
 
 Outcome take_part(const PartJob& job, const Plan& plan, const EngineMaker& make_engine,

@@ -36,7 +36,8 @@ struct PartJob {
   bool is_on_network = false;  // the output: two hosts must not write to one page of it
 };
 
-// Whether the part has been taken, or its job joined. Changes nothing.
+// Whether the part has been taken, or its job joined. Changes nothing. Throws: Error(kUsage) for an
+// output whose name is too long for the hidden ones beside it; Error(kOutput).
 [[nodiscard]] bool is_taken(const PartJob& part, const FormedShares& shares, const Job& job,
                             std::uint64_t header_bytes);
 

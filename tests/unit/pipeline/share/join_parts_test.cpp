@@ -116,6 +116,23 @@ TEST_F(Joined, IsTheFileThatWasCompleteAndNoneOfALateTake) {
   }
 }
 
+// At every call another process that joins the parts has come so far that it has moved the file.
+TEST_F(Joined, IsTheFileThatAnotherCallMovesAside) {
+  bool has_come = true;
+  for (std::uint64_t nth = 1; has_come && !HasFailure(); ++nth) {
+    SCOPED_TRACE(nth);
+    has_come = false;
+    begin();
+    leave_records();
+    const io::test::FaultScope at({io::sys::Call::kOpen, nth, 0, false, [&] {
+                                     has_come = true;
+                                     io::move_aside(place_, file_name("out", records_[0]));
+                                   }});
+    EXPECT_EQ(join_parts(output_, 2).elements, 4U);
+    EXPECT_EQ(read_file(output_), bytes_of("aabbccdd"));
+  }
+}
+
 // As a call leaves it that is killed just before.
 TEST_F(Joined, IsTheFileThatAKilledCallHasMovedAside) {
   leave_records();
