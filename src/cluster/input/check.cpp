@@ -132,9 +132,11 @@ class ShareCheck {
   // Of elements [begin, end), with the borders if `has_own_inputs` and their order matters.
   ShareOutcome run(std::uint64_t begin, std::uint64_t end, bool has_own_inputs) {
     ShareOutcome share{look(begin, end), {}, {}};
-    if (!has_own_inputs || options_.fingerprint || begin == end) return share;
-    share.first = element(begin);
-    share.last = element(end - 1);
+    if (has_own_inputs && !options_.fingerprint && begin < end) {
+      share.first = element(begin);
+      share.last = element(end - 1);
+    }
+    reader_.check_unchanged();  // since these elements were read, too
     return share;
   }
 
