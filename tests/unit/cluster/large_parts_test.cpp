@@ -66,7 +66,7 @@ TEST(LargeParts, AreExchanged) {
   const std::uint64_t lane_bytes = (kMany + kFew) * sizeof(std::uint32_t);
   const Untouched first(lane_bytes);
   const Untouched second(lane_bytes);
-  ASSERT_TRUE(first.is_there() && second.is_there());
+  if (!first.is_there() || !second.is_there()) GTEST_SKIP() << "no 34 GB of address space here";
   all.run = [](unsigned rank) {
     return [rank](std::uint64_t begin, std::uint64_t end, ByteSpan out) {
       EXPECT_EQ(out.size(), (end - begin) * sizeof(std::uint32_t));
