@@ -374,10 +374,10 @@ def test_new_arrays_are_made_on_the_stream_that_writes_them(monkeypatch, name):
     monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(
         cuda=cuda, empty_like=lambda array, dtype=None: arrays.append(made_on[-1]) or array))
     monkeypatch.setattr(_native, "sort_on_device", lambda *words: None)
-    for stream in (None, 3, 9, 0):
+    for stream in (None, 3, 9, 0, 1):  # 1: the default stream, as 0
         gsort.sort(Array("<f8", (5,), 44), stream=stream)
     device = Array.device if name == "torch" else 1
-    assert arrays == [3, 3, (9, device), (0, device)] and made_on == [3]
+    assert arrays == [3, 3, (9, device), (0, device), (0, device)] and made_on == [3]
 
 
 def test_arrays_of_jax_come_back_by_dlpack(host_device, monkeypatch):

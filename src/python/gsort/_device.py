@@ -198,11 +198,12 @@ class DeviceResult:
 def _stream_of_new(library: Any, array: Any, stream: Optional[int]) -> Any:
     """A context in which the library makes arrays that are first written on `stream`. Other memory may still be in use
     by what is queued on the library's current stream."""
-    if stream is None or stream == _current_stream(array):
+    handle = 0 if stream == _LEGACY_STREAM else stream  # as these libraries number the default stream
+    if handle is None or handle == _current_stream(array):
         return nullcontext()
     if _module_of(array) == "torch":
-        return library.cuda.stream(library.cuda.ExternalStream(stream, device=array.device))
-    return library.cuda.ExternalStream(stream, array.device.id)
+        return library.cuda.stream(library.cuda.ExternalStream(handle, device=array.device))
+    return library.cuda.ExternalStream(handle, array.device.id)
 
 
 def _new_like(array: Any, facts: DeviceArray, dtype: numpy.dtype) -> Any:
