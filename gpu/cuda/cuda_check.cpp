@@ -123,7 +123,7 @@ void require_memory(const void* pointer, std::uint64_t bytes, std::size_t alignm
                     std::string_view operation, std::string_view name) {
   if (bytes == 0) return;
   if (pointer == nullptr) {
-    throw Error(ErrorKind::kUsage, std::string(operation), std::string(name) + " is null");
+    throw Error(ErrorKind::kUsage, std::string(operation), std::string(name) + " must not be null");
   }
   if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0) {
     throw Error(ErrorKind::kUsage, std::string(operation),

@@ -46,8 +46,8 @@ struct PairShare {
 template <class Key>
 using DeviceShare = PairShare<Key, NoValue>;
 
-// Memory of a device with `count` of the keys: one more array of keys and a few per cent; two for
-// more than eight shares, which one pass merges.
+// Memory of a device with `count` of the keys: one more array of keys (two for more than eight
+// shares), and a few per cent.
 template <class Key>
 [[nodiscard]] std::size_t sort_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares);
 
@@ -61,7 +61,8 @@ template <class Key>
 template <class Key>
 void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& map);
 
-// The same for pairs: one more array of keys and of values, or two, and a few per cent.
+// The same for pairs: one more array of keys and one of values (two of each for more than eight
+// shares), and a few per cent.
 template <class Key, class Value>
 [[nodiscard]] std::size_t sort_pair_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares);
 

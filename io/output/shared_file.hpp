@@ -37,13 +37,13 @@ void write_record(const OutputPlace& place, const std::string& name, const std::
 // None where there is no such file. Throws: Error(kOutput).
 [[nodiscard]] std::optional<std::string> read_record(const OutputPlace& place,
                                                      const std::string& name);
-// Of a file that may be gone. One on its way to a name (is_on_its_way) stays if a live process
-// holds it. Throws: Error(kOutput).
+// Removes the file, if it exists. A file with a temporary name (is_on_its_way) stays while a live
+// process holds its lock. Throws: Error(kOutput).
 void remove_beside(const OutputPlace& place, const std::string& name);
 
 // A name that no other process gives to a file: `name`, "-" and a random number.
 [[nodiscard]] std::string name_of_its_own(const std::string& name);
-// Gives a file, which may be gone, such a name. Throws: Error(kOutput).
+// Renames the file to name_of_its_own(name), if it exists. Throws: Error(kOutput).
 void move_aside(const OutputPlace& place, const std::string& name);
 
 // const functions are thread-safe.

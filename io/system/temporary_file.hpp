@@ -63,11 +63,11 @@ struct NewFile {
 // Removes those names, if they are there; for those that need none themselves.
 void remove_left_name(const Folder& folder, const std::string& target);
 
-// Whether it is such a name of a target that is itself a hidden file of gsort: then it is the
-// target's name, ".new" and a digit.
+// Whether `name` is such a temporary name for a target that is itself a hidden file of gsort: the
+// target's name, ".new" and a digit from 0 to 3.
 [[nodiscard]] bool is_on_its_way(std::string_view name);
 
-// Removes a file if a sort of this user left it that has been killed: a live one holds the lock.
+// Removes the file if a killed sort of this user left it. The file of a live sort is locked.
 void remove_if_left(const Folder& folder, const std::string& name);
 
 // A hidden name that nobody can guess: ".gsort-" and 16 hexadecimal digits.

@@ -390,8 +390,9 @@ class Exchange {
     return place;
   }
 
-  // A frame's elements from `begin` on, up to the beginning of a block: or two frames would read
-  // this block. With blocks of 64 KiB, a frame read half as much again as it sent.
+  // How many elements a frame takes from `begin` on. It ends where a block begins, if possible:
+  // otherwise two frames would read that block. Without this, and with blocks of 64 KiB, frames
+  // read up to 1.5 times as many bytes as they sent.
   [[nodiscard]] std::uint64_t up_to_a_block(std::size_t run, std::uint64_t begin) const {
     const io::RunFences& fences = context_.runs[run]->fences();
     const std::uint64_t end = begin + frame_elements_;

@@ -13,7 +13,7 @@ namespace gsort::cluster {
 // Elements of a frame, as bytes.
 inline constexpr std::uint64_t kMostFrameBytes = std::uint64_t{128} << 10;
 
-// What is in front of them in the message, beside its envelope.
+// Bytes of a frame's head, between the envelope of the message and the elements.
 inline constexpr std::size_t kFrameHeadBytes = 48;
 
 // Where a frame's elements belong.

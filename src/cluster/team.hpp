@@ -73,7 +73,7 @@ class Team {
 
   [[nodiscard]] unsigned rank() const { return peers_.rank(); }
   [[nodiscard]] unsigned count() const { return peers_.count(); }
-  // What a message holds behind its envelope.
+  // The most bytes that a message can hold after its envelope.
   [[nodiscard]] std::size_t most_payload_bytes() const {
     return peers_.most_message_bytes() - sizeof(Envelope);
   }

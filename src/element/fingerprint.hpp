@@ -100,9 +100,9 @@ GSORT_HOST_DEVICE constexpr void add_key(Key key, Fingerprint& to) {
                                          std::size_t key_bytes);
 
 // The fingerprint of records of `record_bytes` each: of each record's XXH3-128, the lower half
-// enters the first sum, the upper half the second. Records of 1, 2, 4 or 8 bytes have that of such
-// keys, since they are sorted as keys if all their bytes are (ElementFormat::as_keys). Requires:
-// the size is a multiple of record_bytes.
+// enters the first sum, the upper half the second. Records of 1, 2, 4 or 8 bytes have the
+// fingerprint of keys of that size, because records that consist only of key bytes are sorted as
+// keys (ElementFormat::as_keys). Requires: the size is a multiple of record_bytes.
 [[nodiscard]] Fingerprint fingerprint_of_records(std::span<const std::byte> records,
                                                  std::size_t record_bytes);
 

@@ -62,8 +62,9 @@ concept DeviceKeyOf32Or64Bits = DeviceKey<Key> &&(sizeof(Key) == 4 || sizeof(Key
 // words of 32: they need what as many keys of 32 bits do, and 4 bytes a key, or 8 in merges and
 // segments of pairs.
 // Keys of 128 bits need one more array of keys in merges. Their pairs are sorted by numbers, in two
-// halves: 4 bytes a pair, and what pairs of 64-bit keys and numbers need. Several arrays of such
-// keys have at most 2^32 of them, and need 36 bytes a key and what arrays of 64-bit keys need.
+// halves: 4 bytes a pair, and what pairs of 64-bit keys and numbers need. Two or more arrays of
+// 128-bit keys may have at most 2^32 keys in all. They need 36 bytes a key in addition to what
+// arrays of as many 64-bit keys need.
 
 // One more array of keys and a few per cent; never less for a larger count.
 template <DeviceKey Key>
@@ -95,7 +96,7 @@ void merge_device_slices(const Key* input, const std::uint64_t* slice_counts,
                          std::uint32_t slice_count, Key* output, Order order,
                          const DeviceScratch& scratch, DeviceStream stream);
 
-// 0 for several arrays of up to 8,192 keys; else about what a sort of all of them needs.
+// 0 for two or more arrays of at most 8,192 keys each; else about what a sort of all keys needs.
 template <DeviceKey Key>
 [[nodiscard]] std::size_t device_batch_scratch_bytes(std::uint64_t array_count,
                                                      std::uint64_t array_keys);

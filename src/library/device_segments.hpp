@@ -32,8 +32,9 @@ struct DeviceSegments {
   std::uint64_t longest = kUnknownLength;
 };
 
-// 0 for several arrays of one length of up to 8,192 keys; else at most 1.1 times what a sort of all
-// keys needs, and 12 bytes for every 190 arrays. Valid only for exactly these segments.
+// 0 for two or more arrays of the same length, at most 8,192 keys each; else at most 1.1 times what
+// a sort of all keys needs, and 12 bytes for every 190 arrays. Valid only for exactly these
+// segments.
 template <DeviceKey Key>
 [[nodiscard]] std::size_t device_segments_scratch_bytes(const DeviceSegments& segments);
 
@@ -42,9 +43,9 @@ template <DeviceKey Key>
 void sort_device_segments(const Key* input, Key* output, const DeviceSegments& segments,
                           Order order, const DeviceScratch& scratch, DeviceStream stream);
 
-// For keys of 32 bits 8 bytes a pair, of 64 bits 12, of 128 bits 16, and what segments of as many
-// 64-bit keys need. Valid only for exactly these segments. This and the calls below throw
-// Error(kUsage) for more than 2^32 pairs.
+// 8 bytes a pair for keys of 32 bits, 12 for 64 bits, 16 for 128 bits, in addition to what segments
+// of as many 64-bit keys need. Valid only for exactly these segments. This and the calls below
+// throw Error(kUsage) for more than 2^32 pairs.
 template <DeviceKey Key>
 [[nodiscard]] std::size_t device_segment_pairs_scratch_bytes(const DeviceSegments& segments);
 

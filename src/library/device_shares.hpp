@@ -35,8 +35,8 @@ struct DeviceShare {
   DeviceScratch scratch;  // in its memory, of device_share_scratch_bytes(count, shares)
 };
 
-// For a device with `count` keys, of so many shares: one more array of keys and a few per cent; two
-// for more than 8 shares.
+// For a device with `count` keys, if there are so many shares in all: one more array of keys (two
+// for more than 8 shares), and a few per cent.
 template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t device_share_scratch_bytes(std::uint64_t count, unsigned shares);
 
@@ -57,7 +57,8 @@ struct DevicePairShare {
   DeviceScratch scratch;  // in its memory, of device_pair_share_scratch_bytes(count, shares)
 };
 
-// For pairs: one more array of keys and of values, and a few per cent; two for more than 8 shares.
+// For pairs: one more array of keys and one of values (two of each for more than 8 shares), and a
+// few per cent.
 template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 [[nodiscard]] std::size_t device_pair_share_scratch_bytes(std::uint64_t count, unsigned shares);
 
@@ -76,8 +77,8 @@ struct HostSortDevice {
   DeviceScratch scratch;  // in its memory
 };
 
-// For each of so many devices: two arrays of an equal share of `count` keys, and an eighth; more if
-// that is fewer than 2^24 keys, and four arrays if it is fewer than 2^22.
+// For each of so many devices: two arrays of an equal share of `count` keys, and an eighth of one
+// such array. A share of fewer than 2^24 keys needs more; one of fewer than 2^22 needs four arrays.
 template <DeviceKeyOf32Or64Bits Key>
 [[nodiscard]] std::size_t host_sort_scratch_bytes(std::uint64_t count, unsigned devices);
 
@@ -87,8 +88,7 @@ template <DeviceKeyOf32Or64Bits Key>
 void sort_host_keys(const Key* input, Key* output, std::uint64_t count, Order order,
                     std::span<const HostSortDevice> devices);
 
-// For each of so many devices: two arrays of an equal share of the pairs, and more for few of them,
-// as host_sort_scratch_bytes.
+// As host_sort_scratch_bytes, with arrays of pairs instead of keys.
 template <DeviceKeyOf32Or64Bits Key, DeviceWord Value>
 [[nodiscard]] std::size_t host_pairs_scratch_bytes(std::uint64_t count, unsigned devices);
 

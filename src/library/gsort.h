@@ -68,7 +68,7 @@ typedef struct gsort_report {
  * The environment is ignored: neither GSORT_OPTIONS nor GSORT_TYPE counts. Options that ask for
  * something else than a sort (--check, --each, --fingerprint, --explain, --help, --stats, --trace)
  * are errors. Sorts at the same time do not share limits: give each its own -S and --parallel.
- * After a sort on GPUs, another one may be the calling thread's current device of CUDA.
+ * A sort on GPUs may change the calling thread's current CUDA device.
  *
  * The type comes from -t, from --key, from the suffix of the first input ("dump.u64"), or from the
  * header of a NumPy file; without any, the call is an error.

@@ -33,7 +33,7 @@ struct SortedFile {
 // If parse_options found no type, the assumed one replaces no input, and inputs that are plainly
 // not raw keys are an error, as on the command line.
 // Thread-safe; sorts at the same time share the machine unasked, so give each a buffer_size.
-// After a sort on GPUs, another one may be the calling thread's current device of CUDA.
+// A sort on GPUs may change the calling thread's current CUDA device.
 // SIGXFSZ should be ignored where the size of files is limited, else it ends the process.
 // Throws: Error(kUsage) for no input or no output, and for options that ask for something else than
 // a sort (check, each, explain, show, stats, trace); Error of any kind from the sort: then no

@@ -172,8 +172,9 @@ class Network:
             f"{name}-workers", "cpu", shares | {"cfs_period_us": period, "cfs_quota_us": round(cores * period)})
 
     def move_workers(self) -> None:
-        """All threads of gsort-mpi that run now, but those that call MPI: a limit stops threads for milliseconds, and links with
-        short queues would then stand still, which they do not where processors are slow."""
+        """Puts all current threads of gsort-mpi under the limit, except those that call MPI. The limit stops threads for
+        milliseconds at a time. If it stopped those, links with short queues would be idle, which does not happen with slow
+        processors."""
         for process, name in self.processes().items():
             if name != "gsort-mpi":
                 continue

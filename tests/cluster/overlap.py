@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Measures whether network, reading, merging and writing hide behind each other while gsort-mpi exchanges and merges. On hosts
-that are namespaces of this machine (network.py), each stage is made slow in turn: links are shaped, the disk and the processor
-time of each host are limited. One stage then takes SECONDS, and each of the others a share of that, so that stages one after the
+"""Measures whether network, reading, merging and writing overlap while gsort-mpi exchanges and merges. On hosts that are
+namespaces of this machine (network.py), each stage is made slow in turn: links are shaped, the disk and the processor time of
+each host are limited. The slow stage then takes --seconds, and each other stage --share of that time, so stages one after the
 other would take about three times as long. For each slow stage it prints the time of exchange and merge, and the least time of
 the slow stage: its bytes divided by its rate. That of merging is measured: the same sort with only processor time limited.
 
-With --require, the status is 1 if in all rounds the time is above 1.15 of the least one. It needs root, cgroup v1 with cpu and
-blkio, and a disk below /var/tmp whose requests the kernel can limit; status 77 and the reason where these are missing."""
+With --require, the status is 1 if, for any stage, every round takes more than 1.15 times the least time. It needs root, cgroup
+v1 with cpu and blkio, and a disk below /var/tmp whose requests the kernel can limit; status 77 and the reason where these are
+missing."""
 
 import argparse
 import json
@@ -112,10 +113,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=Path, required=True, help="the folder of the programs")
     parser.add_argument("--hosts", type=int, default=2)
-    parser.add_argument("--size", type=int, default=256, help="of the share of a host, in MiB")
+    parser.add_argument("--size", type=int, default=256, help="input of each host, in MiB")
     parser.add_argument("--memory", default="192M", help="-S of each process")
-    parser.add_argument("--seconds", type=float, default=6, help="of the slow stage")
-    parser.add_argument("--share", type=float, default=0.6, help="of these seconds, for each other stage")
+    parser.add_argument("--seconds", type=float, default=6, help="time that the slow stage needs")
+    parser.add_argument("--share", type=float, default=0.6, help="time of each other stage, as a fraction of --seconds")
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=STAGES)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--require", action="store_true", help="status 1 if a stage is worse than the project requires")

@@ -248,9 +248,10 @@ TEST_F(DevicePairBatchErrors, NameTheArrayThatIsWrong) {
     change(sort);
     return sort;
   };
-  expect_refusal(with([](Sort& sort) { sort.keys_in = nullptr; }), "the input's keys is null");
+  expect_refusal(with([](Sort& sort) { sort.keys_in = nullptr; }),
+                 "the input's keys must not be null");
   expect_refusal(with([](Sort& sort) { sort.values_out = nullptr; }),
-                 "the output's values is null");
+                 "the output's values must not be null");
   expect_refusal(with([&](Sort& sort) { sort.keys_out = keys + kCount - 1; }),
                  "the output's keys and the input's keys overlap");
   expect_refusal(with([&](Sort& sort) { sort.values_out = right.values.get() + 1; }),

@@ -358,7 +358,8 @@ TEST_F(RefusedWidths, AreThoseOfWrongMemoryAndSizes) {
     sort_device_pairs(from, to, values.get(), values.get(), kCount, Order::kAscending, with,
                       nullptr);
   };
-  expect_usage_error("the input's keys is null", [&] { sort(nullptr, out.get(), scratch); });
+  expect_usage_error("the input's keys must not be null",
+                     [&] { sort(nullptr, out.get(), scratch); });
   expect_usage_error("overlap", [&] { sort(keys.get(), keys.get() + 1, scratch); });
   expect_usage_error("scratch memory", [&] {
     sort(keys.get(), out.get(), {memory.get(), bytes - 1});
@@ -378,7 +379,7 @@ TEST_F(RefusedWidths, AreThoseOfWrongMemoryAndSizes) {
   gpu::SegmentedSort<UInt128> without_offsets{.input = wide.get(), .output = wide.get()};
   without_offsets.array_count = 2;
   without_offsets.count = kCount;
-  expect_usage_error("the offsets is null",
+  expect_usage_error("the offsets must not be null",
                      [&] { gpu::any_width::sort_segmented_batch<UInt128>(without_offsets); });
   const DeviceSegments none{.array_count = 0, .offsets = nullptr, .count = 5};
   EXPECT_EQ(device_segments_scratch_bytes<std::uint8_t>(none), 0U);

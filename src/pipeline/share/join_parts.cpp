@@ -68,7 +68,7 @@ Records whole_job(const std::string& output, const io::OutputPlace& place, std::
   }
   throw cannot_join(
       output, fmt::format("parts are missing: {} of {}", missing_parts(*most, parts), parts),
-      "run --take again for these parts, with the --from and the options of the others");
+      "run --take again for these parts, with the same --from and options as the other parts");
 }
 
 Error wrong_part(std::uint32_t part, const char* reason) {
@@ -179,7 +179,8 @@ Error missing_file(const std::string& output, const std::string& name) {
   return cannot_join(output, name + " is missing", "run --take again for all parts");
 }
 
-// Throws where not all parts are in the file that is there, or that a killed call has moved aside.
+// Throws unless all parts are in the same file: the one with the usual hidden name or, if there is
+// none, the one that another or a killed call renamed (move_aside).
 void require_one_file(const std::string& output, const io::OutputPlace& place,
                       const Records& records) {
   const PartRecord& any = records.begin()->second;
@@ -193,7 +194,7 @@ void require_one_file(const std::string& output, const io::OutputPlace& place,
   for (const auto& [part, record] : records) {
     if (record.file_number == file->number() && file->bytes() == record.file_bytes) continue;
     throw cannot_join(output, fmt::format("part {} was written to another file", part),
-                      "run --take again for all parts; those that are there do nothing");
+                      "run --take again for all parts; it skips those that are complete");
   }
 }
 
@@ -211,7 +212,8 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
   require_one_file(output, place, records);
   io::write_record(place, joined_name(place.name), encode_part(joined));
   // If another process has joined the parts meanwhile, a late --take may have made another file
-  // with this name. So the file gets a name of its own before it is known to be the right one.
+  // with this name. So the file is first renamed, to a name that no other process uses, and only
+  // then compared with the record.
   const std::string name = file_name(place.name, joined);
   io::move_aside(place, name);
   const auto aside = name_of_file(place, joined);
@@ -219,8 +221,8 @@ PartRecord join_now(const std::string& output, const io::OutputPlace& place, std
   return joined;
 }
 
-// Of an own file: whether an earlier call, or another process, has put it in place, or another file
-// of the same part.
+// For parts with their own files: whether an earlier call or another process has put this file, or
+// another file of the same part, in place.
 bool is_in_place(const io::OutputPlace& place, const PartRecord& record) {
   return joined_before(place, record.parts) == record || is_joined(place, record);
 }

@@ -35,11 +35,13 @@ JoinedParts join_own_parts(const std::string& output, const std::vector<std::str
 // since.
 [[nodiscard]] bool is_joined(const io::OutputPlace& place, const PartRecord& part);
 
-// The same for who has just left the record of a part. If this process was late, and wrote to the
-// output itself, the output's record is written anew first.
+// The same, for a process that has just written the record of a part. If the process was late, it
+// may have written to the file that is now the output, after the output's record. Therefore that
+// record is written again first (is_joined compares their times).
 [[nodiscard]] bool is_joined_since(const io::OutputPlace& place, const PartRecord& part);
 
-// The hidden name of the file that the record is about; none where it is not there as recorded.
+// The hidden name of the file with the number and size in the record; none if there is no such
+// file.
 [[nodiscard]] std::optional<std::string> name_of_file(const io::OutputPlace& place,
                                                       const PartRecord& record);
 

@@ -67,8 +67,8 @@ class InputSink final : public PieceSink {
   PieceSink& next_;
 };
 
-// What a sort of the part alone would write. No other process gives a file the same name, so the
-// record of a part always speaks of a whole file, whoever else takes the part.
+// What a sort of the part alone would write. No other process gives a file the same name, so a
+// part's record always describes a complete file, even if another process takes the same part.
 class OwnPart final : public PartOutput {
  public:
   OwnPart(const io::OutputPlace& place, const PartRecord& record, const Plan& plan,
@@ -80,7 +80,7 @@ class OwnPart final : public PartOutput {
         output_(place.folder + "/" + name_, io::OutputOptions{form.direct_io}) {
     plan_.job.element = form.element;
     for (const std::string& name : io::names_with(place, file_name(place.name, record))) {
-      if (io::is_on_its_way(name)) io::remove_beside(place, name);  // of who was killed
+      if (io::is_on_its_way(name)) io::remove_beside(place, name);  // left by killed processes
     }
   }
 

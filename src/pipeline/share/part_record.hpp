@@ -43,9 +43,10 @@ struct PartRecord {
 // None for any other text.
 [[nodiscard]] std::optional<PartRecord> parse_part(const std::string& text);
 
-// The beginning of the names of all hidden files beside the output `name`, and of these: the file
-// that all parts share, a record, and the record of the output when it has got its name. Of a
-// part's own files, and of a shared file that was moved aside, file_name() is the beginning.
+// Names of hidden files beside the output `name`. hidden_prefix(): the beginning of all of them.
+// file_name(): the file that all parts share; the names of a part's own files, and of a shared file
+// that was renamed (io::move_aside), begin with it. record_name(): the record of a part.
+// joined_name(): the record of the joined output.
 [[nodiscard]] std::string hidden_prefix(const std::string& name);
 [[nodiscard]] std::string file_name(const std::string& name, const PartRecord& record);
 [[nodiscard]] std::string own_prefix(const std::string& name);  // of own files

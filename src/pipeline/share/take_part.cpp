@@ -131,8 +131,8 @@ void require_short_name(const io::OutputPlace& place, const PartRecord& record,
           fmt::format("give a name of at most {} bytes", place.name.size() + kMostBytes - longest));
 }
 
-// Whether another process has left the part and its record. A shared file counts under its own name
-// first: if it was moved aside, and there is a new one, parts are to be in the new one.
+// Whether another process has left the part and its record. If the shared file was renamed
+// (move_aside) and there is a new one with the usual name, the part must be in the new one.
 bool is_left(const io::OutputPlace& place, const PartRecord& wanted) {
   const auto text = io::read_record(place, record_name(place.name, wanted));
   const auto found = text ? parse_part(*text) : std::nullopt;
@@ -144,7 +144,8 @@ bool is_left(const io::OutputPlace& place, const PartRecord& wanted) {
   return !SharedFile(place, file_name(place.name, wanted), SharedFile::Access::kLook).exists();
 }
 
-// Either this process sees that the parts were joined meanwhile, or who joins them sees the record.
+// The record is written before the check. So either this process sees that the parts are joined, or
+// the process that joins them sees the record.
 void leave_record(const io::OutputPlace& place, const PartRecord& record) {
   io::write_record(place, record_name(place.name, record), encode_part(record));
   if (!is_joined_since(place, record)) return;

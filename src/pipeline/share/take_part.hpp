@@ -36,8 +36,9 @@ struct PartJob {
   bool is_on_network = false;  // the output: two hosts must not write to one page of it
 };
 
-// Whether the part has been taken, or its job joined. Changes nothing. Throws: Error(kUsage) for an
-// output whose name is too long for the hidden ones beside it; Error(kOutput).
+// Whether the part has been taken, or its job joined. Changes nothing. Throws: Error(kUsage) if the
+// output's name is so long that names of hidden files beside it would exceed 255 bytes;
+// Error(kOutput).
 [[nodiscard]] bool is_taken(const PartJob& part, const FormedShares& shares, const Job& job,
                             std::uint64_t header_bytes);
 

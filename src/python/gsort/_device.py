@@ -196,8 +196,8 @@ class DeviceResult:
 
 
 def _stream_of_new(library: Any, array: Any, stream: Optional[int]) -> Any:
-    """A context in which the library makes arrays that are first written on `stream`. Other memory may still be in use
-    by what is queued on the library's current stream."""
+    """A context in which the library allocates arrays for work on `stream`. Memory allocated on the library's current
+    stream may still be in use by work that is queued there."""
     handle = 0 if stream == _LEGACY_STREAM else stream  # as these libraries number the default stream
     if handle is None or handle == _current_stream(array):
         return nullcontext()
