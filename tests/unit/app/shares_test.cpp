@@ -135,7 +135,8 @@ class SmallSort {
 enum class Others : std::uint8_t { kDoNothing, kDoTheSame, kDoTheRest };
 
 // At every call of a process, others do the same or all the rest, and it dies there or goes on.
-class SharesAtOnce : public testing::TestWithParam<std::tuple<bool, unsigned, Others, bool>> {
+class SharesAtOnce
+    : public testing::TestWithParam<std::tuple<std::pair<bool, unsigned>, Others, bool>> {
  protected:
   static constexpr std::array kCalls = {io::sys::Call::kOpen,   io::sys::Call::kRename,
                                         io::sys::Call::kLink,   io::sys::Call::kUnlink,
@@ -186,17 +187,20 @@ class SharesAtOnce : public testing::TestWithParam<std::tuple<bool, unsigned, Ot
     return status != 0;
   }
 
-  static bool has_own_files() { return std::get<0>(GetParam()); }
-  static unsigned step() { return std::get<1>(GetParam()); }
-  static Others others() { return std::get<2>(GetParam()); }
-  static bool it_dies() { return std::get<3>(GetParam()); }
+  static bool has_own_files() { return std::get<0>(GetParam()).first; }
+  static unsigned step() { return std::get<0>(GetParam()).second; }
+  static Others others() { return std::get<1>(GetParam()); }
+  static bool it_dies() { return std::get<2>(GetParam()); }
 };
+// Whether each part has its own file, and the step.
+const auto kSteps = testing::Values(std::pair(false, 0U), std::pair(false, 1U),
+                                    std::pair(false, 3U), std::pair(true, 1U), std::pair(true, 3U));
 INSTANTIATE_TEST_SUITE_P(Goes, SharesAtOnce,
-                         testing::Combine(testing::Bool(), testing::Values(0U, 1U, 3U),
+                         testing::Combine(kSteps,
                                           testing::Values(Others::kDoTheSame, Others::kDoTheRest),
                                           testing::Values(false)));
 INSTANTIATE_TEST_SUITE_P(Dies, SharesAtOnce,
-                         testing::Combine(testing::Bool(), testing::Values(0U, 1U, 3U),
+                         testing::Combine(kSteps,
                                           testing::Values(Others::kDoNothing, Others::kDoTheRest),
                                           testing::Values(true)));
 
@@ -204,7 +208,6 @@ TEST_P(SharesAtOnce, LeaveTheWholeOutputAndNothingElse) {
 #ifdef __SANITIZE_THREAD__
   if (it_dies()) GTEST_SKIP() << "ThreadSanitizer allows no threads in a process that is forked";
 #endif
-  if (step() == 0 && has_own_files()) return;  // as with one file
   for (const io::sys::Call call : kCalls) {
     for (std::uint64_t nth = 1; !HasFailure(); ++nth) {
       SCOPED_TRACE(std::string(io::sys::name_of(call)) + " " + std::to_string(nth));

@@ -19,6 +19,27 @@ namespace {
 using io::test::bytes_of;
 using io::test::read_file;
 
+// Calls test() so often that others() comes in front of each of its calls of this kind once;
+// begin() is called first each time.
+void at_every(io::sys::Call call, const std::function<void()>& begin,
+              const std::function<void()>& others, const std::function<void()>& test) {
+  bool has_come = true;
+  for (std::uint64_t nth = 1; has_come && !testing::Test::HasFailure(); ++nth) {
+    SCOPED_TRACE(std::string(io::sys::name_of(call)) + " " + std::to_string(nth));
+    has_come = false;
+    begin();
+    const auto come = [&] {
+      has_come = true;
+      others();
+    };
+    const io::test::FaultScope at({call, nth, 0, false, come});
+    test();
+  }
+}
+
+constexpr io::sys::Call kCallsOfJoin[] = {io::sys::Call::kOpen, io::sys::Call::kFsync,
+                                          io::sys::Call::kRename};
+
 // Two parts of four elements of two bytes, as two processes have left them beside an output that
 // holds something else.
 class Joined : public testing::Test {
@@ -55,6 +76,11 @@ class Joined : public testing::Test {
     for (const PartRecord& record : records_) {
       io::write_record(place_, record_name("out", record), encode_part(record));
     }
+  }
+
+  void expect_joined() const {
+    EXPECT_EQ(join_parts(output_, 2).elements, 4U);
+    EXPECT_EQ(read_file(output_), bytes_of("aabbccdd"));
   }
 
   // The error for records with this change, after which the output must be as it was.
@@ -95,42 +121,33 @@ TEST_F(Joined, IsDoneWhenItIsRepeated) {
 // At every call another process joins the parts, and a late --take then makes the file again, of
 // which it writes a part only.
 TEST_F(Joined, IsTheFileThatWasCompleteAndNoneOfALateTake) {
-  for (const auto call : {io::sys::Call::kOpen, io::sys::Call::kFsync, io::sys::Call::kRename}) {
-    bool has_come = true;
-    for (std::uint64_t nth = 1; has_come && !HasFailure(); ++nth) {
-      SCOPED_TRACE(std::string(io::sys::name_of(call)) + " " + std::to_string(nth));
-      has_come = false;
-      begin();
-      leave_records();
-      const io::test::FaultScope at({call, nth, 0, false, [&] {
-                                       has_come = true;
-                                       (void)join_parts(output_, 2);
-                                       const io::SharedFile late(place_,
-                                                                 file_name("out", records_[0]),
-                                                                 io::SharedFile::Access::kWrite);
-                                       late.grow_to(8);
-                                     }});
-      EXPECT_EQ(join_parts(output_, 2).elements, 4U);
-      EXPECT_EQ(read_file(output_), bytes_of("aabbccdd"));
-    }
+  const auto join_and_take = [this] {
+    (void)join_parts(output_, 2);
+    const io::SharedFile late(place_, file_name("out", records_[0]),
+                              io::SharedFile::Access::kWrite);
+    late.grow_to(8);
+  };
+  for (const auto call : kCallsOfJoin) {
+    at_every(
+        call,
+        [this] {
+          begin();
+          leave_records();
+        },
+        join_and_take, [this] { expect_joined(); });
   }
 }
 
 // At every call another process that joins the parts has come so far that it has moved the file.
 TEST_F(Joined, IsTheFileThatAnotherCallMovesAside) {
-  bool has_come = true;
-  for (std::uint64_t nth = 1; has_come && !HasFailure(); ++nth) {
-    SCOPED_TRACE(nth);
-    has_come = false;
-    begin();
-    leave_records();
-    const io::test::FaultScope at({io::sys::Call::kOpen, nth, 0, false, [&] {
-                                     has_come = true;
-                                     io::move_aside(place_, file_name("out", records_[0]));
-                                   }});
-    EXPECT_EQ(join_parts(output_, 2).elements, 4U);
-    EXPECT_EQ(read_file(output_), bytes_of("aabbccdd"));
-  }
+  at_every(
+      io::sys::Call::kOpen,
+      [this] {
+        begin();
+        leave_records();
+      },
+      [this] { io::move_aside(place_, file_name("out", records_[0])); },
+      [this] { expect_joined(); });
 }
 
 // As a call leaves it that is killed just before.
@@ -370,26 +387,27 @@ TEST_F(OwnParts, GetTheirNamesFromTheNextCallWhereOneWasKilled) {
 // At every call another process joins the parts, and a late --take leaves one of them again.
 TEST_F(OwnParts, AreJoinedOnceThoughOneComesAgain) {
   const io::OutputPlace place = io::place_of(outputs_[1]);
-  for (const auto call : {io::sys::Call::kOpen, io::sys::Call::kFsync, io::sys::Call::kRename}) {
-    bool has_come = true;
-    for (std::uint64_t nth = 1; has_come && !HasFailure(); ++nth) {
-      SCOPED_TRACE(std::string(io::sys::name_of(call)) + " " + std::to_string(nth));
-      has_come = false;
-      begin();
-      leave_records();
-      const io::test::FaultScope at({call, nth, 0, false, [&] {
-                                       has_come = true;
-                                       (void)join();
-                                       PartRecord late = records_[1];
-                                       leave_file(late, "cc");
-                                       io::write_record(place, record_name(place.name, late),
-                                                        encode_part(late));
-                                     }});
+  const auto join_and_take = [&] {
+    (void)join();
+    PartRecord late = records_[1];
+    leave_file(late, "cc");
+    io::write_record(place, record_name(place.name, late), encode_part(late));
+  };
+  const auto expect_joined = [this] {
+    for (int times = 0; times < 2; ++times) {
       EXPECT_EQ(join().elements, 5U);
       EXPECT_EQ(written(), "aabbccddee");
-      EXPECT_EQ(join().elements, 5U);
-      EXPECT_EQ(folder_.entries().size(), 6U);
     }
+    EXPECT_EQ(folder_.entries().size(), 6U);
+  };
+  for (const auto call : kCallsOfJoin) {
+    at_every(
+        call,
+        [this] {
+          begin();
+          leave_records();
+        },
+        join_and_take, expect_joined);
   }
 }
 
