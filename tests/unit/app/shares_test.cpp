@@ -193,14 +193,15 @@ class SharesAtOnce
   static bool it_dies() { return std::get<2>(GetParam()); }
 };
 // Whether each part has its own file, and the step.
-const auto kSteps = testing::Values(std::pair(false, 0U), std::pair(false, 1U),
-                                    std::pair(false, 3U), std::pair(true, 1U), std::pair(true, 3U));
+const auto kFilesAndSteps =
+    testing::Values(std::pair(false, 0U), std::pair(false, 1U), std::pair(false, 3U),
+                    std::pair(true, 1U), std::pair(true, 3U));
 INSTANTIATE_TEST_SUITE_P(Goes, SharesAtOnce,
-                         testing::Combine(kSteps,
+                         testing::Combine(kFilesAndSteps,
                                           testing::Values(Others::kDoTheSame, Others::kDoTheRest),
                                           testing::Values(false)));
 INSTANTIATE_TEST_SUITE_P(Dies, SharesAtOnce,
-                         testing::Combine(kSteps,
+                         testing::Combine(kFilesAndSteps,
                                           testing::Values(Others::kDoNothing, Others::kDoTheRest),
                                           testing::Values(true)));
 

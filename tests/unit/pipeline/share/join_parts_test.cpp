@@ -19,26 +19,28 @@ namespace {
 using io::test::bytes_of;
 using io::test::read_file;
 
-// Calls test() so often that others() comes in front of each of its calls of this kind once;
+// Calls test() so often that others() comes in front of each of its calls of these kinds once;
 // begin() is called first each time.
-void at_every(io::sys::Call call, const std::function<void()>& begin,
+void at_every(const std::vector<io::sys::Call>& calls, const std::function<void()>& begin,
               const std::function<void()>& others, const std::function<void()>& test) {
-  bool has_come = true;
-  for (std::uint64_t nth = 1; has_come && !testing::Test::HasFailure(); ++nth) {
-    SCOPED_TRACE(std::string(io::sys::name_of(call)) + " " + std::to_string(nth));
-    has_come = false;
-    begin();
-    const auto come = [&] {
-      has_come = true;
-      others();
-    };
-    const io::test::FaultScope at({call, nth, 0, false, come});
-    test();
+  for (const io::sys::Call call : calls) {
+    bool has_come = true;
+    for (std::uint64_t nth = 1; has_come && !testing::Test::HasFailure(); ++nth) {
+      SCOPED_TRACE(std::string(io::sys::name_of(call)) + " " + std::to_string(nth));
+      has_come = false;
+      begin();
+      const auto come = [&] {
+        has_come = true;
+        others();
+      };
+      const io::test::FaultScope at({call, nth, 0, false, come});
+      test();
+    }
   }
 }
 
-constexpr io::sys::Call kCallsOfJoin[] = {io::sys::Call::kOpen, io::sys::Call::kFsync,
-                                          io::sys::Call::kRename};
+const std::vector kCallsOfJoin = {io::sys::Call::kOpen, io::sys::Call::kFsync,
+                                  io::sys::Call::kRename};
 
 // Two parts of four elements of two bytes, as two processes have left them beside an output that
 // holds something else.
@@ -76,6 +78,11 @@ class Joined : public testing::Test {
     for (const PartRecord& record : records_) {
       io::write_record(place_, record_name("out", record), encode_part(record));
     }
+  }
+
+  void begin_again() {
+    begin();
+    leave_records();
   }
 
   void expect_joined() const {
@@ -127,25 +134,14 @@ TEST_F(Joined, IsTheFileThatWasCompleteAndNoneOfALateTake) {
                               io::SharedFile::Access::kWrite);
     late.grow_to(8);
   };
-  for (const auto call : kCallsOfJoin) {
-    at_every(
-        call,
-        [this] {
-          begin();
-          leave_records();
-        },
-        join_and_take, [this] { expect_joined(); });
-  }
+  at_every(
+      kCallsOfJoin, [this] { begin_again(); }, join_and_take, [this] { expect_joined(); });
 }
 
 // At every call another process that joins the parts has come so far that it has moved the file.
 TEST_F(Joined, IsTheFileThatAnotherCallMovesAside) {
   at_every(
-      io::sys::Call::kOpen,
-      [this] {
-        begin();
-        leave_records();
-      },
+      {io::sys::Call::kOpen}, [this] { begin_again(); },
       [this] { io::move_aside(place_, file_name("out", records_[0])); },
       [this] { expect_joined(); });
 }
@@ -333,6 +329,11 @@ class OwnParts : public testing::Test {
     }
   }
 
+  void begin_again() {
+    begin();
+    leave_records();
+  }
+
   JoinedParts join() { return join_own_parts("out", outputs_); }
 
   [[nodiscard]] std::string written() const {
@@ -400,15 +401,8 @@ TEST_F(OwnParts, AreJoinedOnceThoughOneComesAgain) {
     }
     EXPECT_EQ(folder_.entries().size(), 6U);
   };
-  for (const auto call : kCallsOfJoin) {
-    at_every(
-        call,
-        [this] {
-          begin();
-          leave_records();
-        },
-        join_and_take, expect_joined);
-  }
+  at_every(
+      kCallsOfJoin, [this] { begin_again(); }, join_and_take, expect_joined);
 }
 
 TEST_F(OwnParts, AreNotThereBeforeTwoOfThemAreProven) {
