@@ -11,6 +11,21 @@
 #include "gpu/cuda/cuda_check.hpp"
 
 namespace gsort::gpu {
+namespace {
+
+// Of the driver API, which is not linked; nullptr if there is no driver.
+template <class Function>
+Function* driver_function(const char* name) noexcept {
+  constexpr unsigned kVersion = 12'000;  // of the API
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  const cudaError_t result =
+      cudaGetDriverEntryPointByVersion(name, &function, kVersion, cudaEnableDefault, &found);
+  const bool is_found = result == cudaSuccess && found == cudaDriverEntryPointSuccess;
+  return is_found ? reinterpret_cast<Function*>(function) : nullptr;
+}
+
+}  // namespace
 
 void use_device(int ordinal) {
   const cudaError_t result = cudaSetDevice(ordinal);
@@ -21,6 +36,16 @@ void use_device(int ordinal) {
 
 void return_to_device(int ordinal) noexcept {
   static_cast<void>(cudaSetDevice(ordinal));
+}
+
+KeptContext::KeptContext() noexcept {
+  if (auto* const get = driver_function<int(void**)>("cuCtxGetCurrent")) {
+    if (get(&context_) != 0) context_ = nullptr;  // the driver has not been used yet
+  }
+}
+
+KeptContext::~KeptContext() {
+  if (auto* const set = driver_function<int(void*)>("cuCtxSetCurrent")) set(context_);
 }
 
 Stream::Stream() {

@@ -21,6 +21,19 @@ void use_device(int ordinal);
 // they were made. A failure is no error there.
 void return_to_device(int ordinal) noexcept;
 
+// The calling thread's context is the same again when this ends, or it has none again: selecting
+// device 0 there with cudaSetDevice would start CUDA on it.
+class KeptContext {
+ public:
+  KeptContext() noexcept;
+  KeptContext(const KeptContext&) = delete;
+  KeptContext& operator=(const KeptContext&) = delete;
+  ~KeptContext();
+
+ private:
+  void* context_ = nullptr;  // a CUcontext
+};
+
 class Stream {
  public:
   Stream();

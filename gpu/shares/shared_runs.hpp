@@ -26,20 +26,6 @@ namespace gsort::gpu {
 
 inline constexpr const char* kSharing = "sorting on several GPUs";
 
-// The calling thread's device is the same again when this ends.
-class KeptDevice {
- public:
-  KeptDevice() : ordinal_(current_ordinal()) {}
-  ~KeptDevice() {
-    if (ordinal_) return_to_device(*ordinal_);
-  }
-  KeptDevice(const KeptDevice&) = delete;
-  KeptDevice& operator=(const KeptDevice&) = delete;
-
- private:
-  std::optional<int> ordinal_;
-};
-
 // A stream that is destroyed where it was made, when its work is done.
 class StreamOf {
  public:
@@ -92,6 +78,7 @@ class SharedRuns {
         work(device, streams_[device].get());
         streams_[device].wait();
       } catch (...) {
+        return_to_device(ordinals_[device]);
         static_cast<void>(cudaDeviceSynchronize());  // copies may be under way on other streams
         throw;
       }

@@ -74,7 +74,7 @@ void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<K
     bounds.push_back(bounds.back() + share.count);
     fences.push_back(places.back().others.memory);
   }
-  const KeptDevice kept;
+  const KeptContext kept;
   SharedRuns<Key, Value> sort(ordinals);
   sort.on_each([&](std::size_t number, cudaStream_t stream) {
     const auto& [all, arrived, others, count] = places[number];

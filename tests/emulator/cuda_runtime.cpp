@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,21 @@ namespace {
 constexpr std::size_t kAlignment = 256;  // of cudaMalloc
 
 thread_local int current = 0;
+// Addresses stand for contexts; a thread has none until it selects a device.
+std::array<char, emulator::kDevices> contexts;
+thread_local void* context = nullptr;
+
+int get_context(void** found) {
+  *found = context;
+  return 0;
+}
+
+int set_context(void* wanted) {
+  context = wanted;
+  current = wanted == nullptr ? 0 : static_cast<int>(static_cast<char*>(wanted) - contexts.data());
+  return 0;
+}
+
 std::atomic<bool> has_peers{true};
 std::atomic<bool> is_late{false};
 std::function<void(int, void*, const void*, std::size_t)> copy_hook;
@@ -241,8 +257,19 @@ cudaError_t cudaGetDevice(int* device) {
 
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= emulator::kDevices) return cudaErrorInvalidValue;
-  current = device;
+  set_context(&contexts[static_cast<std::size_t>(device)]);
   objects().start(device);
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function,
+                                             unsigned /*version*/, unsigned long long /*flags*/,
+                                             cudaDriverEntryPointQueryResult* found) {
+  const std::string_view wanted = name;
+  *function = wanted == "cuCtxGetCurrent"   ? reinterpret_cast<void*>(get_context)
+              : wanted == "cuCtxSetCurrent" ? reinterpret_cast<void*>(set_context)
+                                            : nullptr;
+  *found = *function != nullptr ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   return cudaSuccess;
 }
 

@@ -375,6 +375,28 @@ TEST(EmulatedDevice, SharesASortWithOthersItCannotReach) {
   }
 }
 
+TEST(EmulatedDevice, ThatIsNotNamedIsNotStarted) {
+  const std::vector<std::uint32_t> keys = {3, 1, 2};
+  std::vector<std::uint32_t> sorted(keys.size());
+  constexpr int kNamed = 1;
+  gpu::use_device(kNamed);
+  const auto bytes = gpu::sort_host_shares_scratch_bytes<std::uint32_t>(keys.size(), 1, 1'000);
+  {
+    const gpu::DeviceMemory memory(bytes);
+    const std::vector<gpu::SharingDevice> devices = {{kNamed, {memory.as<std::byte>(), bytes}}};
+    emulator::restart_counts();
+    std::thread([&] {  // it has no device yet
+      gpu::sort_host_shares<std::uint32_t>({keys.data(), sorted.data(), keys.size(), {}, 1'000},
+                                           devices);
+      EXPECT_EQ(gpu::current_ordinal(), 0);
+    })
+        .join();
+  }
+  EXPECT_EQ(sorted, (std::vector<std::uint32_t>{1, 2, 3}));
+  EXPECT_TRUE(emulator::use_of(kNamed).is_started);
+  EXPECT_FALSE(emulator::use_of(0).is_started);
+}
+
 // What the emulator is for.
 TEST(EmulatedDeviceDeathTest, EndsTheProcessWhereItIsMistakenForAnother) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";

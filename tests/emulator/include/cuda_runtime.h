@@ -64,6 +64,11 @@ enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor, cudaDevAttrComputeCapab
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
+enum cudaDriverEntryPointQueryResult {
+  cudaDriverEntryPointSuccess = 0,
+  cudaDriverEntryPointSymbolNotFound = 1
+};
+enum { cudaEnableDefault = 0 };
 enum cudaMemoryType { cudaMemoryTypeDevice, cudaMemoryTypeManaged };
 using cudaStream_t = struct CUstream_st*;
 using cudaEvent_t = struct CudaEvent*;
@@ -107,6 +112,9 @@ const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version,
+                                             unsigned long long flags,
+                                             cudaDriverEntryPointQueryResult* found);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
