@@ -1,9 +1,13 @@
 #include "python/device_arrays.hpp"
 
+#include <initializer_list>
+
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "gpu/cuda/cuda_check.hpp"
+#include "gpu/cuda/cuda_resources.hpp"
 #include "gpu/widths/any_width.hpp"
 
 namespace gsort::python {
@@ -24,6 +28,20 @@ cudaStream_t stream_of(std::uintptr_t handle) {
   return reinterpret_cast<cudaStream_t>(handle);  // NOLINT(performance-no-int-to-ptr)
 }
 
+// An argument of a call, as errors name it.
+struct Argument {
+  std::uintptr_t address = 0;
+  const char* name = nullptr;
+};
+
+cudaPointerAttributes facts_of(std::uintptr_t address) {
+  cudaPointerAttributes facts{};
+  check_cuda(cudaPointerGetAttributes(&facts, pointer_to<void>(address)), CudaCall::kQuery,
+             kOperation);
+  if (facts.type == cudaMemoryTypeDevice || facts.type == cudaMemoryTypeManaged) return facts;
+  throw Error(ErrorKind::kUsage, kOperation, "the array is not in device memory");
+}
+
 // The current device for an empty array, which may have no address.
 int device_of(std::uintptr_t address) {
   if (address == 0) {
@@ -31,28 +49,31 @@ int device_of(std::uintptr_t address) {
     check_cuda(cudaGetDevice(&device), CudaCall::kQuery, kOperation);
     return device;
   }
-  cudaPointerAttributes facts{};
-  check_cuda(cudaPointerGetAttributes(&facts, pointer_to<void>(address)), CudaCall::kQuery,
-             kOperation);
-  if (facts.type == cudaMemoryTypeDevice || facts.type == cudaMemoryTypeManaged) {
-    return facts.device;
-  }
-  throw Error(ErrorKind::kUsage, kOperation, "the array is not in device memory");
+  return facts_of(address).device;
 }
 
 // Makes a device the current one, until the end of the scope.
 class CurrentDevice {
  public:
-  explicit CurrentDevice(int device) {
-    check_cuda(cudaGetDevice(&before_), CudaCall::kQuery, kOperation);
-    check_cuda(cudaSetDevice(device), CudaCall::kQuery, kOperation);
+  explicit CurrentDevice(int device) { gpu::use_device(device); }
+
+  // That of the keys. Every device can use managed memory. Throws: Error(kUsage) for others of
+  // another device.
+  CurrentDevice(std::uintptr_t keys, std::initializer_list<Argument> others)
+      : CurrentDevice(device_of(keys)) {
+    const int device = device_of(keys);
+    for (const auto& [address, name] : others) {
+      if (address == 0) continue;
+      const cudaPointerAttributes facts = facts_of(address);
+      if (facts.type == cudaMemoryTypeManaged || facts.device == device) continue;
+      throw Error(ErrorKind::kUsage, kOperation,
+                  fmt::format("{} on device {}, keys on device {}", name, facts.device, device))
+          .hint("copy all arrays of a call to one device");
+    }
   }
-  ~CurrentDevice() { static_cast<void>(cudaSetDevice(before_)); }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
 
  private:
-  int before_ = 0;
+  gpu::KeptContext kept_;
 };
 
 // Memory of the current device that goes back when the stream has passed its use.
@@ -213,28 +234,13 @@ void sort_row_pairs(const DeviceKeys& keys, gpu::Pairs<Key, Value> output, const
                                 .stream = stream});
 }
 
-class Event {
- public:
-  Event() {
-    check_cuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), CudaCall::kEvent,
-               "making an event");
-  }
-  ~Event() { static_cast<void>(cudaEventDestroy(event_)); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  [[nodiscard]] cudaEvent_t get() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
 }  // namespace
 
 void sort_on_device(const DeviceKeys& keys, std::uintptr_t output, std::uintptr_t stream) {
   with_device_key(keys.format, [&](auto key) {
     using Key = decltype(key);
     if (is_empty(keys)) return;
-    const CurrentDevice device(device_of(keys.address));
+    const CurrentDevice device(keys.address, {{keys.offsets, "offsets"}, {output, "output"}});
     if (keys.offsets != 0) return sort_rows_by_offsets<Key>(keys, output, stream_of(stream));
     if (is_one_row(keys)) return sort_row<Key>(keys, output, stream_of(stream));
     sort_even_rows<Key>(keys, output, stream_of(stream));
@@ -245,7 +251,8 @@ void argsort_on_device(const DeviceKeys& keys, const DeviceWords& indices, std::
   with_device_key(keys.format, [&](auto key) {
     with_word(indices, [&](auto index) {
       if (is_empty(keys)) return;
-      const CurrentDevice device(device_of(keys.address));
+      const CurrentDevice device(keys.address,
+                                 {{keys.offsets, "offsets"}, {indices.address, "output"}});
       argsort_rows<decltype(key)>(keys, pointer_to<decltype(index)>(indices.address),
                                   stream_of(stream));
     });
@@ -260,7 +267,10 @@ void sort_pairs_on_device(const DeviceKeys& keys, std::uintptr_t keys_output,
       using Key = decltype(key);
       using Value = decltype(value);
       if (is_empty(keys)) return;
-      const CurrentDevice device(device_of(keys.address));
+      const CurrentDevice device(keys.address, {{keys.offsets, "offsets"},
+                                                {values.address, "values"},
+                                                {keys_output, "output"},
+                                                {values_output, "output of values"}});
       const auto* const from = pointer_to<const Value>(values.address);
       const gpu::Pairs<Key, Value> to{pointer_to<Key>(keys_output),
                                       pointer_to<Value>(values_output)};
@@ -285,14 +295,9 @@ DeviceMemory::~DeviceMemory() {
   static_cast<void>(cudaFree(pointer_to<void>(address_)));
 }
 
-void DeviceMemory::order(std::uintptr_t earlier, std::uintptr_t later) const {
-  if (earlier == later) return;
-  const CurrentDevice current(device_);
-  const Event event;
-  check_cuda(cudaEventRecord(event.get(), stream_of(earlier)), CudaCall::kEvent,
-             "recording an event");
-  check_cuda(cudaStreamWaitEvent(stream_of(later), event.get()), CudaCall::kStream,
-             "waiting for an event");
+void order_streams(std::uintptr_t neighbour, std::uintptr_t earlier, std::uintptr_t later) {
+  const CurrentDevice current(device_of(neighbour));
+  gpu::order_streams(stream_of(earlier), stream_of(later), kOperation);
 }
 
 }  // namespace gsort::python

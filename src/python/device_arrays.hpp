@@ -3,8 +3,9 @@
 //
 // Holds for all calls. `stream` is a cudaStream_t of the device that holds the keys. Scratch memory
 // is taken from that device's pool, in the order of the stream. Throws: Error(kUsage) for keys and
-// words of other sizes, overlap and misalignment; Error(kResource) where there is no scratch
-// memory; Error(kDevice), also where the package was built without CUDA.
+// words of other sizes, arrays on another device than the keys, overlap and misalignment;
+// Error(kResource) where there is no scratch memory; Error(kDevice), also where the package was
+// built without CUDA.
 #pragma once
 
 #include <cstddef>
@@ -56,12 +57,13 @@ class DeviceMemory {
   [[nodiscard]] std::uintptr_t address() const { return address_; }
   [[nodiscard]] int device() const { return device_; }
 
-  // Work that is queued on `later` from now on comes after that on `earlier`.
-  void order(std::uintptr_t earlier, std::uintptr_t later) const;
-
  private:
   std::uintptr_t address_ = 0;
   int device_ = 0;
 };
+
+// Work that is queued on `later` from now on comes after that on `earlier`. Both are streams of the
+// device that holds `neighbour`.
+void order_streams(std::uintptr_t neighbour, std::uintptr_t earlier, std::uintptr_t later);
 
 }  // namespace gsort::python

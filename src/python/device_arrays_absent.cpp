@@ -32,6 +32,10 @@ DeviceMemory::DeviceMemory(std::size_t /*bytes*/, std::uintptr_t /*neighbour*/) 
   refuse();
 }
 DeviceMemory::~DeviceMemory() = default;
-void DeviceMemory::order(std::uintptr_t /*earlier*/, std::uintptr_t /*later*/) const {}
+
+void order_streams(std::uintptr_t /*neighbour*/, std::uintptr_t /*earlier*/,
+                   std::uintptr_t /*later*/) {
+  refuse();
+}
 
 }  // namespace gsort::python

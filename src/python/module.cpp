@@ -293,11 +293,11 @@ NB_MODULE(_native, module) {
   module.def("sort_pairs_on_device", sort_device_pairs, "address"_a, "rows"_a, "row_keys"_a,
              "type"_a, "big_endian"_a, "descending"_a, "offsets"_a, "keys_output"_a, "values"_a,
              "value_bytes"_a, "values_output"_a, "stream"_a);
+  module.def("order_streams", order_streams, "neighbour"_a, "earlier"_a, "later"_a);
   nb::class_<DeviceMemory>(module, "DeviceMemory")
       .def(nb::init<std::size_t, std::uintptr_t>(), "bytes"_a, "neighbour"_a)
       .def_prop_ro("address", &DeviceMemory::address)
       .def_prop_ro("device", &DeviceMemory::device)
-      .def("order", &DeviceMemory::order, "earlier"_a, "later"_a)
       .def("tensor", tensor_of, "shape"_a, "kind"_a, "bits"_a);
   module.def("argsort", argsort, "words"_a, "type"_a, "big_endian"_a, "keys"_a, "indices"_a,
              "watch"_a.none());

@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <span>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
 #include "device_memory.hpp"
+#include "gpu/cuda/cuda_resources.hpp"
 
 namespace gsort::python {
 namespace {
@@ -190,7 +194,7 @@ TYPED_TEST(DeviceArrays, ResultsHaveMemoryOfTheirOwn) {
   const DeviceMemory none(0, address_of(keys));
   EXPECT_NE(memory.address(), none.address());
   EXPECT_EQ(memory.device(), 0);
-  memory.order(0, 0);
+  order_streams(address_of(keys), 0, 0);
   std::vector<TypeParam> values = random_keys<TypeParam>(1'000, 97);
   const DeviceArray<TypeParam> source(values);
   sort_on_device({address_of(source), 1, 1'000, this->format(false)}, memory.address(), 0);
@@ -211,6 +215,64 @@ TEST_F(RefusedDeviceArrays, AreThoseOfLongKeysAndTooManyIndices) {
   EXPECT_THROW(argsort_on_device({256, 1, 10, {KeyType::kU32}}, {256, 2}, 0), Error);
   EXPECT_THROW(argsort_on_device({256, 1, 1ULL << 32, {KeyType::kU32}}, {256, 4}, 0), Error);
   EXPECT_THROW(sort_pairs_on_device({256, 1, 10, {KeyType::kU32}}, 256, {256, 16}, 256, 0), Error);
+}
+
+// The second device has an array.
+class TwoDevices : public gpu::GpuTest {
+ protected:
+  void SetUp() override {
+    gpu::GpuTest::SetUp();
+    int devices = 0;
+    if (IsSkipped() || cudaGetDeviceCount(&devices) != cudaSuccess || devices < 2) {
+      GTEST_SKIP() << "there is no second GPU";
+    }
+    gpu::use_device(1);
+    other_.emplace(std::vector<std::uint32_t>{3, 1, 2});
+    gpu::use_device(0);
+  }
+  void TearDown() override {
+    if (!other_) return;
+    gpu::use_device(1);
+    other_.reset();
+    gpu::use_device(0);
+  }
+
+  static constexpr KeyFormat kFormat{KeyType::kU32};
+  std::optional<DeviceArray<std::uint32_t>> other_;
+};
+
+TEST_F(TwoDevices, HaveNoArraysOfOneCall) {
+  const DeviceArray<std::uint32_t> array(3);
+  const std::uintptr_t own = address_of(array);
+  const std::uintptr_t other = address_of(*other_);
+  const auto expect_refused = [](const std::string& name, const auto& call) {
+    try {
+      call();
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.reason(), name + " on device 1, keys on device 0");
+    }
+  };
+  const DeviceKeys keys{own, 1, 3, kFormat};
+  const DeviceKeys segments{own, 1, 3, kFormat, other};
+  expect_refused("output", [&] { sort_on_device(keys, other, 0); });
+  expect_refused("offsets", [&] { sort_on_device(segments, own, 0); });
+  expect_refused("output", [&] { argsort_on_device(keys, {other, 4}, 0); });
+  expect_refused("offsets", [&] { argsort_on_device(segments, {own, 4}, 0); });
+  expect_refused("output", [&] { sort_pairs_on_device(keys, other, {own, 4}, own, 0); });
+  expect_refused("values", [&] { sort_pairs_on_device(keys, own, {other, 4}, own, 0); });
+  expect_refused("output of values", [&] { sort_pairs_on_device(keys, own, {own, 4}, other, 0); });
+  expect_refused("offsets", [&] { sort_pairs_on_device(segments, own, {own, 4}, own, 0); });
+}
+
+TEST_F(TwoDevices, StayWhatIsCurrentInEachThread) {
+  const std::uintptr_t other = address_of(*other_);
+  std::thread([&] {
+    sort_on_device({other, 1, 3, kFormat}, other, 0);
+    EXPECT_EQ(gpu::current_ordinal(), 0);
+  }).join();
+  gpu::use_device(1);
+  EXPECT_EQ(other_->values(), (std::vector<std::uint32_t>{1, 2, 3}));
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ def on_host(driver, array):
 @pytest.fixture
 def host_device(monkeypatch):
     device = HostDevice()
-    for name in "sort_on_device", "argsort_on_device", "sort_pairs_on_device", "DeviceMemory":
+    for name in "sort_on_device", "argsort_on_device", "sort_pairs_on_device", "order_streams", "DeviceMemory":
         monkeypatch.setattr(_native, name, getattr(device, name))
     return device
 
@@ -287,6 +287,23 @@ def test_streams_of_libraries_are_understood(host_device):
             call()
 
 
+def test_a_stream_waits_for_those_of_the_arrays(host_device):
+    def on_stream(stream, array):
+        fake = on_fake(array)
+        fake.more["stream"] = stream
+        return fake
+
+    keys, values, offsets = few_numbers("u4"), few_numbers("f8"), OFFSETS
+    gsort.sort_pairs(on_stream(7, keys), on_stream(8, values), (on_stream(1, keys), on_stream(None, values)),
+                     offsets=on_stream(5, offsets), stream=9)
+    assert sorted(host_device.orders) == [(1, 9), (5, 9), (7, 9), (8, 9)]
+    host_device.orders.clear()
+    gsort.sort(on_stream(1, keys), on_stream(2, keys), stream=0)  # 0 and 1 are the default stream
+    assert host_device.orders == [(2, 0)]
+    gsort.sort(on_stream(9, keys[:0]), stream=3)  # nothing is written
+    assert host_device.streams == [9, 0, 3]
+
+
 def test_what_is_refused():
     keys = FakeArray("u4", (10,))
     offsets = FakeArray("i8", (3,))
@@ -333,6 +350,7 @@ def test_arrays_of_a_library_come_back_as_its_own(monkeypatch):
     calls = []
     monkeypatch.setattr(_native, "sort_on_device", lambda *words: calls.append(words))
     monkeypatch.setattr(_native, "argsort_on_device", lambda *words: calls.append(words))
+    monkeypatch.setattr(_native, "order_streams", lambda *words: None)
 
     class Tensor(FakeArray):
         device = "cuda:1"
@@ -374,10 +392,13 @@ def test_new_arrays_are_made_on_the_stream_that_writes_them(monkeypatch, name):
     monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(
         cuda=cuda, empty_like=lambda array, dtype=None: arrays.append(made_on[-1]) or array))
     monkeypatch.setattr(_native, "sort_on_device", lambda *words: None)
+    orders = set()
+    monkeypatch.setattr(_native, "order_streams", lambda _, earlier, later: orders.add((earlier, later)))
     for stream in (None, 3, 9, 0, 1):  # 1: the default stream, as 0
         gsort.sort(Array("<f8", (5,), 44), stream=stream)
     device = Array.device if name == "torch" else 1
     assert arrays == [3, 3, (9, device), (0, device), (0, device)] and made_on == [3]
+    assert orders == {(3, 9), (3, 0), (3, 1)}
 
 
 def test_arrays_of_jax_come_back_by_dlpack(host_device, monkeypatch):

@@ -114,8 +114,12 @@ class HostDevice:
             self.at(keys_output, keys.dtype, keys.size)[begin:end] = keys[begin:end][order]
             self.at(values_output, data.dtype, keys.size)[begin:end] = data[begin:end][order]
 
-    def DeviceMemory(self, size, neighbour):
-        return HostMemory(self, size)
+    def order_streams(self, neighbour, earlier, later):
+        self.orders.append((earlier, later))
+
+    @staticmethod
+    def DeviceMemory(size, neighbour):
+        return HostMemory(size)
 
 
 class HostMemory:
@@ -123,12 +127,9 @@ class HostMemory:
 
     device = 0
 
-    def __init__(self, device, size):
-        self.owner, self.array = device, numpy.full(max(size, 1), 0xa5, "u1")
+    def __init__(self, size):
+        self.array = numpy.full(max(size, 1), 0xa5, "u1")
         self.address = self.array.ctypes.data
-
-    def order(self, earlier, later):
-        self.owner.orders.append((earlier, later))
 
     def tensor(self, shape, kind, bits):
         return DlpackArray(FakeArray(f"{kind}{bits // 8}", shape, self.address), versioned=False).__dlpack__()

@@ -96,6 +96,12 @@ def stream_handle(stream: Any) -> Optional[int]:
     raise usage("stream", f"a stream is not a {type(stream).__name__}", "give a number, or an object with __cuda_stream__")
 
 
+def _order_streams(neighbour: int, earlier: int, later: int) -> None:
+    """Work queued on `later` from now on comes after that on `earlier`; both are of the device that holds `neighbour`."""
+    if (earlier or _LEGACY_STREAM) != (later or _LEGACY_STREAM):
+        _native.order_streams(neighbour, earlier, later)
+
+
 class DeviceArray:
     """What an array says about itself: shape, dtype, address, size, and whether it is only read."""
 
@@ -117,8 +123,11 @@ class DeviceArray:
         self.shape: Tuple[int, ...] = tuple(facts["shape"])
         self.dtype = numpy.dtype(facts["typestr"])
         self.address, self.is_read_only = facts["data"]
+        written_on = facts.get("stream") or _current_stream(array)
         if self.stream is None:
-            self.stream = facts.get("stream") or _current_stream(array)
+            self.stream = written_on
+        elif written_on is not None and self.address:
+            _order_streams(self.address, written_on, self.stream)
         if not self._is_contiguous(facts.get("strides"), self.dtype.itemsize) or facts.get("mask") is not None:
             raise usage(name, "the array in device memory is not contiguous", _NOT_CONTIGUOUS)
 
@@ -191,7 +200,7 @@ class DeviceResult:
         if is_big_endian(self.dtype):
             raise BufferError("DLPack has no numbers of the other byte order")
         if stream != -1:  # which asks for no order
-            self._memory.order(self._stream, stream or 0)
+            _order_streams(self._memory.address, self._stream, stream or 0)
         return self._memory.tensor(self.shape, self.dtype.kind, 8 * self.dtype.itemsize)
 
 
