@@ -439,3 +439,27 @@ def test_a_library_that_is_here(driver, name):
     found = gsort.sort_pairs(source, put(numpy.arange(keys.size)), descending=True)
     assert_same(get(found[0]), numpy.sort(keys)[::-1])
     assert_same(keys[get(found[1])], numpy.sort(keys)[::-1])
+
+
+def test_a_stream_waits_for_the_current_one_of_torch(driver):
+    torch = pytest.importorskip("torch")
+    keys = few_numbers("f4", 1 << 20)
+    source, other = torch.from_numpy(keys).cuda(), torch.cuda.Stream()
+    late = torch.zeros_like(source)
+    torch.cuda.synchronize()
+    torch.cuda._sleep(1 << 28)  # cycles, about 0.15 s
+    late.copy_(source)
+    result = gsort.sort(late, stream=other)
+    other.synchronize()
+    assert_same(result.cpu().numpy(), numpy.sort(keys))
+
+
+def test_arrays_of_a_call_are_on_one_gpu(driver):
+    torch = pytest.importorskip("torch")
+    if torch.cuda.device_count() < 2:
+        pytest.skip("there is no second GPU")
+    keys, values = (torch.from_numpy(few_numbers("f4")).to(f"cuda:{number}") for number in range(2))
+    with pytest.raises(ValueError, match="values on device 1, keys on device 0"):
+        gsort.sort_pairs(keys, values)
+    assert gsort.sort(values).device == values.device
+    assert torch.cuda.current_device() == 0
