@@ -124,7 +124,12 @@ template <class Key, class Value>
 void sort_chunk(const Pairs<Key, Value>& chunk, std::uint64_t count, const KeyMap<Key>& load_map,
                 const ScratchMemory& scratch, cudaStream_t stream) {
   if constexpr (kHasValues<Value>) {
-    sort_elements(chunk, count, load_map, scratch, stream);
+    sort_pairs<Key, Value>({.input = chunk,
+                            .output = chunk,
+                            .count = count,
+                            .load_map = load_map,
+                            .scratch = scratch,
+                            .stream = stream});
   } else {
     sort_keys<Key>({.input = chunk.keys,
                     .output = chunk.keys,

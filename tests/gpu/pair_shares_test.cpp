@@ -259,6 +259,19 @@ TEST_F(DevicePairShares, OfHostMemoryAreSortedByTheLibrary) {
   EXPECT_EQ(values, (std::vector<float>{1.0F, 3.0F, 0.0F, 4.0F, 2.0F}));
 }
 
+// So many that a sort by distribution would need more memory than there is.
+TEST_F(DevicePairShares, OfHostMemoryAreManyInAChunk) {
+  using Key = std::uint64_t;
+  constexpr std::uint64_t kCount = std::uint64_t{1} << 26;
+  if (are_too_many(kCount)) return;
+  const auto keys = keys_of<Key>(kCount, 1'000'000, 1);
+  const PairSharing<Key, Key> sharing(kCount, 1, kCount);
+  const std::vector<Key> order = sharing.argsort(keys, {});
+  ASSERT_LT(std::ranges::max(order), kCount);
+  const auto pair_at = [&](std::size_t i) { return std::pair(keys[order[i]], order[i]); };
+  for (std::size_t i = 1; i < kCount; ++i) ASSERT_LT(pair_at(i - 1), pair_at(i)) << i;
+}
+
 TEST_F(DevicePairShares, SayWhichDeviceFailed) {
   const std::vector<std::uint64_t> counts = {700, 900, 400};
   const auto keys = keys_of<std::uint32_t>(sum_of(counts), 0, 1);
