@@ -13,16 +13,17 @@
 namespace gsort::gpu {
 namespace {
 
-// Of the driver API, which is not linked; nullptr if there is no driver.
-template <class Function>
-Function* driver_function(const char* name) noexcept {
+// Calls a function of the driver API, which is not linked. Its errors have the runtime's numbers.
+template <class... Arguments>
+cudaError_t call_driver(const char* name, Arguments... arguments) {
   constexpr unsigned kVersion = 12'000;  // of the API
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
   const cudaError_t result =
       cudaGetDriverEntryPointByVersion(name, &function, kVersion, cudaEnableDefault, &found);
-  const bool is_found = result == cudaSuccess && found == cudaDriverEntryPointSuccess;
-  return is_found ? reinterpret_cast<Function*>(function) : nullptr;
+  if (result != cudaSuccess) return result;
+  if (found != cudaDriverEntryPointSuccess) return cudaErrorUnknown;
+  return static_cast<cudaError_t>(reinterpret_cast<int (*)(Arguments...)>(function)(arguments...));
 }
 
 }  // namespace
@@ -38,14 +39,24 @@ void return_to_device(int ordinal) noexcept {
   static_cast<void>(cudaSetDevice(ordinal));
 }
 
-KeptContext::KeptContext() noexcept {
-  if (auto* const get = driver_function<int(void**)>("cuCtxGetCurrent")) {
-    if (get(&context_) != 0) context_ = nullptr;  // the driver has not been used yet
+CurrentDevice::CurrentDevice(int ordinal) : ordinal_(ordinal) {
+  constexpr const char* kOperation = "selecting the CUDA device";
+  void* context = nullptr;
+  check_cuda_result(
+      try_cuda(CudaCall::kQuery,
+               [&] { return call_driver("cuDevicePrimaryCtxRetain", &context, ordinal); }),
+      kOperation, ordinal);
+  const cudaError_t result = call_driver("cuCtxPushCurrent", context);
+  if (result != cudaSuccess) {
+    static_cast<void>(call_driver("cuDevicePrimaryCtxRelease", ordinal));
+    check_cuda_result(result, kOperation, ordinal);
   }
 }
 
-KeptContext::~KeptContext() {
-  if (auto* const set = driver_function<int(void*)>("cuCtxSetCurrent")) set(context_);
+CurrentDevice::~CurrentDevice() {
+  void* context = nullptr;
+  static_cast<void>(call_driver("cuCtxPopCurrent", &context));
+  static_cast<void>(call_driver("cuDevicePrimaryCtxRelease", ordinal_));
 }
 
 Stream::Stream() {

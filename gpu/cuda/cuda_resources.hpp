@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <utility>
 
 #include <cuda_runtime_api.h>
@@ -21,18 +22,25 @@ void use_device(int ordinal);
 // they were made. A failure is no error there.
 void return_to_device(int ordinal) noexcept;
 
-// The calling thread's context is the same again when this ends, or it has none again: selecting
-// device 0 there with cudaSetDevice would start CUDA on it.
-class KeptContext {
+// Makes `ordinal` the calling thread's device while this lives. A thread that had none has none
+// afterwards: to select device 0 again with cudaSetDevice would start CUDA on it.
+class CurrentDevice {
  public:
-  KeptContext() noexcept;
-  KeptContext(const KeptContext&) = delete;
-  KeptContext& operator=(const KeptContext&) = delete;
-  ~KeptContext();
+  explicit CurrentDevice(int ordinal);
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+  ~CurrentDevice();
 
  private:
-  void* context_ = nullptr;  // a CUcontext
+  int ordinal_;
 };
+
+// Runs work that selects devices, in a thread of its own: the caller's stays. Where the system
+// allows no thread, the caller runs it.
+template <class Work>
+void keep_device_during(const Work& work) {
+  std::async(std::launch::async | std::launch::deferred, work).get();
+}
 
 class Stream {
  public:

@@ -343,9 +343,9 @@ void sort_host_segments(const HostSegmentSort<Key, Value>& sort,
   const auto number = static_cast<std::uint32_t>(devices.size());
   const auto groups = sized_groups<Key, Value>(sort.arrays, number, sort.least_group_keys);
   require_room(groups, devices);
-  const KeptContext kept;
   SegmentSort<Key, Value> on_devices(sort, groups);
-  run_workers(number, [&](unsigned device) { on_devices.sort_on(devices[device]); });
+  keep_device_during(
+      [&] { run_workers(number, [&](unsigned device) { on_devices.sort_on(devices[device]); }); });
 }
 
 #define GSORT_INSTANTIATE(Key, Value)                                                            \

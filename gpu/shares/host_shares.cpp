@@ -359,8 +359,7 @@ void sort_host(const HostPairSort<Key, Value>& host, std::span<const SharingDevi
   const HostShape shape =
       shape_of(host.count, static_cast<std::uint32_t>(devices.size()), host.least_chunk_keys);
   auto places = places_on<Key, Value>(devices, shape);
-  const KeptContext kept;
-  HostSort<Key, Value>(host, shape, std::move(places)).run();
+  keep_device_during([&] { HostSort<Key, Value>(host, shape, std::move(places)).run(); });
 }
 
 }  // namespace

@@ -74,7 +74,6 @@ void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<K
     bounds.push_back(bounds.back() + share.count);
     fences.push_back(places.back().others.memory);
   }
-  const KeptContext kept;
   SharedRuns<Key, Value> sort(ordinals);
   sort.on_each([&](std::size_t number, cudaStream_t stream) {
     const auto& [all, arrived, others, count] = places[number];
@@ -99,7 +98,7 @@ std::size_t sort_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares)
 
 template <class Key>
 void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& map) {
-  sort_in_place<Key, NoValue>(shares, map);
+  keep_device_during([&] { sort_in_place<Key, NoValue>(shares, map); });
 }
 
 template <class Key, class Value>
@@ -109,7 +108,7 @@ std::size_t sort_pair_shares_scratch_bytes(std::uint64_t count, std::uint32_t sh
 
 template <class Key, class Value>
 void sort_pair_shares(std::span<const PairShare<Key, Value>> shares, const KeyMap<Key>& map) {
-  sort_in_place<Key, Value>(shares, map);
+  keep_device_during([&] { sort_in_place<Key, Value>(shares, map); });
 }
 
 #define GSORT_INSTANTIATE(Key)                                                       \

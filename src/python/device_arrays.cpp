@@ -16,6 +16,7 @@ namespace {
 namespace any_width = gpu::any_width;
 using gpu::check_cuda;
 using gpu::CudaCall;
+using gpu::CurrentDevice;
 
 constexpr const char* kOperation = "sorting in device memory";
 
@@ -52,29 +53,20 @@ int device_of(std::uintptr_t address) {
   return facts_of(address).device;
 }
 
-// Makes a device the current one, until the end of the scope.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int device) { gpu::use_device(device); }
-
-  // That of the keys. Every device can use managed memory. Throws: Error(kUsage) for others of
-  // another device.
-  CurrentDevice(std::uintptr_t keys, std::initializer_list<Argument> others)
-      : CurrentDevice(device_of(keys)) {
-    const int device = device_of(keys);
-    for (const auto& [address, name] : others) {
-      if (address == 0) continue;
-      const cudaPointerAttributes facts = facts_of(address);
-      if (facts.type == cudaMemoryTypeManaged || facts.device == device) continue;
-      throw Error(ErrorKind::kUsage, kOperation,
-                  fmt::format("{} on device {}, keys on device {}", name, facts.device, device))
-          .hint("copy all arrays of a call to one device");
-    }
+// The device of the keys. Every device can use managed memory. Throws: Error(kUsage) for other
+// arrays on another device.
+int common_device(std::uintptr_t keys, std::initializer_list<Argument> others) {
+  const int device = device_of(keys);
+  for (const auto& [address, name] : others) {
+    if (address == 0) continue;
+    const cudaPointerAttributes facts = facts_of(address);
+    if (facts.type == cudaMemoryTypeManaged || facts.device == device) continue;
+    throw Error(ErrorKind::kUsage, kOperation,
+                fmt::format("{} on device {}, keys on device {}", name, facts.device, device))
+        .hint("copy all arrays of a call to one device");
   }
-
- private:
-  gpu::KeptContext kept_;
-};
+  return device;
+}
 
 // Memory of the current device that goes back when the stream has passed its use.
 class StreamMemory {
@@ -240,7 +232,8 @@ void sort_on_device(const DeviceKeys& keys, std::uintptr_t output, std::uintptr_
   with_device_key(keys.format, [&](auto key) {
     using Key = decltype(key);
     if (is_empty(keys)) return;
-    const CurrentDevice device(keys.address, {{keys.offsets, "offsets"}, {output, "output"}});
+    const CurrentDevice current(
+        common_device(keys.address, {{keys.offsets, "offsets"}, {output, "output"}}));
     if (keys.offsets != 0) return sort_rows_by_offsets<Key>(keys, output, stream_of(stream));
     if (is_one_row(keys)) return sort_row<Key>(keys, output, stream_of(stream));
     sort_even_rows<Key>(keys, output, stream_of(stream));
@@ -251,8 +244,8 @@ void argsort_on_device(const DeviceKeys& keys, const DeviceWords& indices, std::
   with_device_key(keys.format, [&](auto key) {
     with_word(indices, [&](auto index) {
       if (is_empty(keys)) return;
-      const CurrentDevice device(keys.address,
-                                 {{keys.offsets, "offsets"}, {indices.address, "output"}});
+      const CurrentDevice current(
+          common_device(keys.address, {{keys.offsets, "offsets"}, {indices.address, "output"}}));
       argsort_rows<decltype(key)>(keys, pointer_to<decltype(index)>(indices.address),
                                   stream_of(stream));
     });
@@ -267,10 +260,11 @@ void sort_pairs_on_device(const DeviceKeys& keys, std::uintptr_t keys_output,
       using Key = decltype(key);
       using Value = decltype(value);
       if (is_empty(keys)) return;
-      const CurrentDevice device(keys.address, {{keys.offsets, "offsets"},
-                                                {values.address, "values"},
-                                                {keys_output, "output"},
-                                                {values_output, "output of values"}});
+      const CurrentDevice current(
+          common_device(keys.address, {{keys.offsets, "offsets"},
+                                       {values.address, "values"},
+                                       {keys_output, "output"},
+                                       {values_output, "output of values"}}));
       const auto* const from = pointer_to<const Value>(values.address);
       const gpu::Pairs<Key, Value> to{pointer_to<Key>(keys_output),
                                       pointer_to<Value>(values_output)};

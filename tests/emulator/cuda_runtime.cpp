@@ -29,20 +29,9 @@ namespace {
 constexpr std::size_t kAlignment = 256;  // of cudaMalloc
 
 thread_local int current = 0;
-// Addresses stand for contexts; a thread has none until it selects a device.
+// Their addresses stand for contexts.
 std::array<char, emulator::kDevices> contexts;
-thread_local void* context = nullptr;
-
-int get_context(void** found) {
-  *found = context;
-  return 0;
-}
-
-int set_context(void* wanted) {
-  context = wanted;
-  current = wanted == nullptr ? 0 : static_cast<int>(static_cast<char*>(wanted) - contexts.data());
-  return 0;
-}
+thread_local std::vector<int> pushed;  // devices that were current
 
 std::atomic<bool> has_peers{true};
 std::atomic<bool> is_late{false};
@@ -178,6 +167,28 @@ cudaError_t destroy(T* made, const char* call) {
   return cudaSuccess;
 }
 
+int retain_context(void** context, int device) {
+  objects().start(device);
+  *context = &contexts[static_cast<std::size_t>(device)];
+  return 0;
+}
+
+int release_context(int /*device*/) {
+  return 0;
+}
+
+int push_context(void* context) {
+  pushed.push_back(
+      std::exchange(current, static_cast<int>(static_cast<char*>(context) - contexts.data())));
+  return 0;
+}
+
+int pop_context(void** /*context*/) {
+  current = pushed.back();
+  pushed.pop_back();
+  return 0;
+}
+
 }  // namespace
 
 namespace emulator {
@@ -257,7 +268,7 @@ cudaError_t cudaGetDevice(int* device) {
 
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= emulator::kDevices) return cudaErrorInvalidValue;
-  set_context(&contexts[static_cast<std::size_t>(device)]);
+  current = device;
   objects().start(device);
   return cudaSuccess;
 }
@@ -265,11 +276,13 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function,
                                              unsigned /*version*/, unsigned long long /*flags*/,
                                              cudaDriverEntryPointQueryResult* found) {
-  const std::string_view wanted = name;
-  *function = wanted == "cuCtxGetCurrent"   ? reinterpret_cast<void*>(get_context)
-              : wanted == "cuCtxSetCurrent" ? reinterpret_cast<void*>(set_context)
-                                            : nullptr;
-  *found = *function != nullptr ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  static const std::map<std::string_view, void*> functions = {
+      {"cuDevicePrimaryCtxRetain", reinterpret_cast<void*>(retain_context)},
+      {"cuDevicePrimaryCtxRelease", reinterpret_cast<void*>(release_context)},
+      {"cuCtxPushCurrent", reinterpret_cast<void*>(push_context)},
+      {"cuCtxPopCurrent", reinterpret_cast<void*>(pop_context)}};
+  *function = functions.at(name);
+  *found = cudaDriverEntryPointSuccess;
   return cudaSuccess;
 }
 
