@@ -1,5 +1,5 @@
-// cell_sort_kernel: sorts packed tiles in place, each as one list. Tiles with too many keys in one
-// cell are not sorted, but listed for packed_sort_kernel.
+// cell_sort_kernel: sorts packed tiles in place, each as one list. Tiles with too many different
+// keys in one cell are not sorted, but listed for packed_sort_kernel.
 //
 // Problem. Merging a tile of 8,192 keys in shared memory takes thirteen levels, and hundreds of
 // instructions per key. It would take longer than each of the two distributions before it.
@@ -9,7 +9,8 @@
 // equal cells of two keys on average (key_cells.hpp). Atomic additions count the keys of each cell,
 // and a prefix sum of the counts says where each cell begins. Each key goes to its cell; its rank
 // among the few keys of the cell gives its place. A cell has too many keys if many keys are equal,
-// or if the range has gaps. Then the tile is sorted by merging.
+// or if the range has gaps. If it has few different keys it is sorted by counting them
+// (crowded_cells.cuh); otherwise, the tile is sorted by merging.
 //
 // Example. Keys 13 10 15 12, cells 2 0 3 1: 10 | 12 | 13 | 15.
 //
@@ -23,6 +24,7 @@
 #include "gpu/cuda/programmatic_launch.cuh"
 #include "gpu/cuda/taken_jobs.cuh"
 #include "gpu/distribute/block_sum.cuh"
+#include "gpu/distribute/crowded_cells.cuh"
 #include "gpu/distribute/key_cells.hpp"
 #include "gpu/distribute/launch.hpp"
 #include "gpu/distribute/packed_sort_kernel.cuh"
@@ -38,6 +40,13 @@ struct CellScratch {
   Key greatest[kThreads / 32];
   unsigned warp_sums[kThreads / 32];
 };
+
+// The range of the block's keys. Requires: each warp's range is written.
+template <class Key, unsigned kThreads>
+__device__ KeyRange<Key> warp_join_ranges(const CellScratch<Key, kThreads>& scratch) {
+  const unsigned warp = threadIdx.x % (kThreads / 32);
+  return {warp_least(scratch.least[warp]), warp_greatest(scratch.greatest[warp])};
+}
 
 // The range of the block's keys; is_own(i) says whether key i of the thread is one of them.
 // Contains a barrier.
@@ -57,8 +66,7 @@ __device__ KeyRange<Key> block_find_own_range(const Key (&keys)[kKeys], const Is
     scratch.greatest[threadIdx.x / 32] = range.greatest;
   }
   __syncthreads();  // each warp's range is written
-  const unsigned warp = threadIdx.x % (kThreads / 32);
-  return {warp_least(scratch.least[warp]), warp_greatest(scratch.greatest[warp])};
+  return warp_join_ranges(scratch);
 }
 
 // Counts the thread's own keys in their cells. Byte i % 4 of before[i / 4] becomes the number of
@@ -123,7 +131,20 @@ __device__ unsigned thread_rank_in_cell(const Key* tile, Key key, unsigned place
   return rank;
 }
 
-// False, with nothing written, if a cell has too many keys.
+// Takes a place of `cell` for each lane, where `next` has the next one of each cell. kCells takes
+// none. Neighbours are often equal; one addition then serves the warp.
+template <unsigned kCells>
+__device__ unsigned warp_take_places(unsigned* next, unsigned cell) {
+  if (__all_sync(kWholeWarp, cell == __shfl_sync(kWholeWarp, cell, 0))) {
+    const unsigned lane = threadIdx.x % 32;
+    unsigned first = 0;
+    if (lane == 0 && cell < kCells) first = atomicAdd(&next[cell], 32U);
+    return __shfl_sync(kWholeWarp, first, 0) + lane;
+  }
+  return cell < kCells ? atomicAdd(&next[cell], 1U) : 0;
+}
+
+// False, with nothing written, if a cell has too many keys; all are counted then.
 template <unsigned kThreads, unsigned kKeys, class Key>
 __device__ bool block_sort_by_cells(const LongSortPass<Key>& pass, const LongArray& array,
                                     CellScratch<Key, kThreads>& scratch) {
@@ -170,6 +191,51 @@ __device__ bool block_sort_by_cells(const LongSortPass<Key>& pass, const LongArr
   return true;
 }
 
+// Sorts a tile that block_sort_by_cells has left: loads its keys again, as that one needs all
+// registers. False, with nothing written, if a crowded cell has too many different keys.
+template <unsigned kThreads, unsigned kTileKeys, class Key>
+__device__ bool block_sort_crowded_tile(const LongSortPass<Key>& pass, const LongArray& array,
+                                        CellScratch<Key, kThreads>& scratch) {
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  constexpr unsigned kCells = kTileKeys / kKeysOfCell;
+  auto* const tile = reinterpret_cast<Key*>(shared_bytes);
+  auto* const counts = reinterpret_cast<unsigned*>(tile + kTileKeys);
+  const Key* const from = pass.input + array.begin;
+  Key* const to = pass.after_even_passes + array.begin;
+  const auto count = static_cast<unsigned>(array.length);
+  const auto stored = [&](Key key) {
+    return pass.maps.stores_mapped ? pass.maps.store_map.to_raw(key) : key;
+  };
+  if (counts[0] == count) {  // all keys are equal, and in place
+    if (!pass.maps.stores_mapped) return true;
+    for (unsigned i = threadIdx.x; i < count; i += kThreads) to[i] = stored(scratch.least[0]);
+    return true;
+  }
+  const KeyRange<Key> range = warp_join_ranges(scratch);
+  const auto cells = KeyCells<Key, kCells>::of(range.least, range.greatest);
+  block_place_cells<kThreads, kCells>(counts, scratch.warp_sums);
+  __syncthreads();  // all cells have their beginnings
+#pragma unroll 4
+  for (unsigned i = threadIdx.x; i / 32 * 32 < count; i += kThreads) {
+    const Key key = i < count ? from[i] : Key{0};
+    const unsigned place = warp_take_places<kCells>(counts, i < count ? cells.of_key(key) : kCells);
+    if (i < count) tile[place] = key;
+  }
+  __syncthreads();  // the tile lies cell by cell; the cells have their ends
+  const bool is_sorted = warp_sort_crowded_cells<kThreads, kCells>(tile, counts);
+  if (__syncthreads_or(is_sorted ? 0 : 1) != 0) return false;  // else crowded cells are sorted
+#pragma unroll 1
+  for (unsigned place = threadIdx.x; place < count; place += kThreads) {
+    const Key key = tile[place];
+    const unsigned cell = cells.of_key(key);
+    const unsigned begin = cell == 0 ? 0 : counts[cell - 1];
+    const unsigned end = counts[cell];
+    const bool is_crowded = end - begin > kMostOfCell;
+    to[is_crowded ? place : thread_rank_in_cell(tile, key, place, begin, end)] = stored(key);
+  }
+  return true;
+}
+
 // Calls sort(tile) for each packed tile that this block takes, and lists the tiles for which it
 // returns false. All threads of the block call this.
 template <class Pass, class Sort>
@@ -191,6 +257,8 @@ __global__ void __launch_bounds__(kCellSort<Key>.threads,
   grid_begin();
   block_sort_packed_tiles(pass, [&](const LongArray& array) {
     return block_sort_by_cells<kThreads, kCellSort<Key>.keys_per_thread>(pass.buckets, array,
+                                                                         scratch) ||
+           block_sort_crowded_tile<kThreads, kCellSort<Key>.tile_keys()>(pass.buckets, array,
                                                                          scratch);
   });
 }

@@ -260,6 +260,71 @@ TYPED_TEST(DeviceDistribute, MergesTilesWhoseKeysCrowdAFewCells) {
   sort_and_compare<TypeParam>(some, {.choice = choice_of(3, 3)}, "half of them crowded");
 }
 
+template <class Key>
+void expect_merged_tiles(const std::vector<Key>& keys, const DistributionChoice& choice,
+                         std::uint64_t merged, const std::string& what) {
+  const DistributionCounts counts = counts_of_sort(keys, choice);
+  EXPECT_GE(counts.packed_tiles, 1U) << what;
+  EXPECT_EQ(counts.lists.tile_arrays, merged) << what;
+  const auto map = KeyMap<Key>::of({mapped_type<Key>(), false, false});
+  for (const std::size_t misalign : {0U, 1U, 3U}) {
+    sort_and_compare<Key>(keys, {.choice = choice, .misalign = misalign, .in_place = true}, what);
+    sort_and_compare<Key>(keys, {.choice = choice, .store_map = map, .misalign = misalign},
+                          what + ", mapped");
+  }
+}
+
+// As gsort-bench makes them: ramps, of which the first one's tiles have a key each, and octaves of
+// ranks that are equally likely.
+TYPED_TEST(DeviceDistribute, SortsTilesOfSawtoothAndZipfByCells) {
+  constexpr auto kGreatest = static_cast<TypeParam>(~TypeParam{0});
+  std::vector<TypeParam> keys(29000);
+  for (const unsigned ramp : {7U, 29U, 200U}) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      keys[i] = static_cast<TypeParam>(i % ramp * (kGreatest / ramp));
+    }
+    expect_merged_tiles(keys, choice_of(3, 3), 0, "ramps of " + std::to_string(ramp));
+  }
+  std::mt19937_64 random(3);
+  for (TypeParam& key : keys) {
+    const std::uint64_t octave = std::uint64_t{1} << random() % 15;
+    key = static_cast<TypeParam>(std::mt19937_64(octave + random() % octave)());
+  }
+  expect_merged_tiles(keys, choice_of(2, 2), 0, "zipf");
+}
+
+// Random keys, and keys in the cell of `often`: `repeated` that repeat, and `others` that do not.
+template <class Key>
+std::vector<Key> keys_in_one_cell(Key often, Key step, unsigned repeated, unsigned others) {
+  std::vector<Key> keys = make_keys<Key>(Shape::kUniform, 14000, 21);
+  keys.front() = 0;
+  keys.back() = static_cast<Key>(~Key{0});
+  for (unsigned i = 0; i < 3000; ++i) {
+    keys[4 * i + 1] = static_cast<Key>(often + step * (i % repeated));
+  }
+  for (unsigned i = 0; i < others; ++i) {
+    keys[4 * i + 2] = static_cast<Key>(often + step * (100 + i));
+  }
+  return keys;
+}
+
+TYPED_TEST(DeviceDistribute, CountsAFewKeysThatRepeatInACell) {
+  constexpr auto kGreatest = static_cast<TypeParam>(~TypeParam{0});
+  constexpr auto kDown = kGreatest;  // -1
+  for (const auto& [often, step] : {std::pair<TypeParam, TypeParam>{0, 1},
+                                    {kGreatest, kDown},
+                                    {kGreatest / 3, 1},
+                                    {kGreatest / 3 * 2, kDown}}) {
+    for (const auto& [repeated, others] : {std::pair{1U, 0U}, {1U, 18U}, {2U, 0U}, {8U, 18U}}) {
+      expect_merged_tiles(keys_in_one_cell(often, step, repeated, others), choice_of(1, 1), 0,
+                          std::to_string(often) + " and " + std::to_string(others) + " others");
+      if (this->HasFatalFailure()) return;
+    }
+  }
+  expect_merged_tiles(keys_in_one_cell<TypeParam>(0, 1, 12, 0), choice_of(1, 1), 1, "12 keys");
+  expect_merged_tiles(keys_in_one_cell<TypeParam>(0, 1, 1, 60), choice_of(1, 1), 1, "60 others");
+}
+
 TYPED_TEST(DeviceDistribute, SortsAlikeWhateverTheSeed) {
   const auto keys = make_keys<TypeParam>(Shape::kZipf, 29000, 8);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
