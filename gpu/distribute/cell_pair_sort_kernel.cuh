@@ -47,7 +47,7 @@ __device__ unsigned thread_rank_pair(const Stage& stage, Key key, unsigned sourc
   return rank;
 }
 
-// False, with nothing written, if a cell has too many pairs.
+// False, with nothing written, if a cell has too many pairs, unless all are to stay as they are.
 template <unsigned kThreads, unsigned kPairs, class Key, class Value>
 __device__ bool block_sort_pairs_by_cells(const PairLongSortPass<Key, Value>& pass,
                                           const LongArray& array,
@@ -71,7 +71,8 @@ __device__ bool block_sort_pairs_by_cells(const PairLongSortPass<Key, Value>& pa
   const bool is_crowded = thread_count_cells(cells, keys, is_own, stage.counts, before);
   if (__syncthreads_or(is_crowded ? 1 : 0) != 0) {  // else all pairs are counted
     thread_wait_for_copies();                       // values of the next tile go to the same memory
-    return false;
+    return stage.counts[0] == count &&
+           !pass.keys.maps.stores_mapped;  // all are equal, and in place
   }
   block_place_cells<kThreads, kCells>(stage.counts, scratch.warp_sums);
   __syncthreads();  // all cells have their places

@@ -268,6 +268,21 @@ TYPED_TEST(DevicePairDistribute, MergesTilesWhoseKeysCrowdAFewCells) {
   sort_and_compare(pairs, {.choice = choice_of(3, 3)}, "half of them crowded");
 }
 
+TYPED_TEST(DevicePairDistribute, LeavesTilesOfOneKeyAsTheyAre) {
+  using Key = typename TypeParam::Key;
+  using Pair = PairOf<Key, typename TypeParam::Value>;
+  const std::size_t repeats = tuning_for<Pair>(90).block_sort_keys() / 2 + 10;
+  auto pairs = pairs_of<TypeParam>(Shape::kUniform, 7 * repeats, 5);
+  for (std::size_t i = 0; i < pairs.keys.size(); ++i)
+    pairs.keys[i] = static_cast<Key>(i % 7 * 1000);
+  const auto counts = counts_of_sort(pairs, choice_of(3, 3));
+  EXPECT_GE(counts.packed_tiles, 4U);  // other keys are alone in a bucket
+  EXPECT_EQ(counts.lists.tile_arrays, 0U);
+  const auto map = KeyMap<Key>::of({mapped_type<Key>(), false, false});
+  sort_and_compare(pairs, {.choice = choice_of(3, 3)}, "a key a tile");
+  sort_and_compare(pairs, {.choice = choice_of(3, 3), .store_map = map}, "a key a tile, mapped");
+}
+
 TYPED_TEST(DevicePairDistribute, SortsAlikeWhateverTheSeed) {
   const auto pairs = pairs_of<TypeParam>(Shape::kZipf, 29000, 8);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
