@@ -29,10 +29,6 @@ namespace {
 constexpr std::size_t kAlignment = 256;  // of cudaMalloc
 
 thread_local int current = 0;
-// Their addresses stand for contexts.
-std::array<char, emulator::kDevices> contexts;
-thread_local std::vector<int> pushed;  // devices that were current
-
 std::atomic<bool> has_peers{true};
 std::atomic<bool> is_late{false};
 std::function<void(int, void*, const void*, std::size_t)> copy_hook;
@@ -167,28 +163,6 @@ cudaError_t destroy(T* made, const char* call) {
   return cudaSuccess;
 }
 
-int retain_context(void** context, int device) {
-  objects().start(device);
-  *context = &contexts[static_cast<std::size_t>(device)];
-  return 0;
-}
-
-int release_context(int /*device*/) {
-  return 0;
-}
-
-int push_context(void* context) {
-  pushed.push_back(
-      std::exchange(current, static_cast<int>(static_cast<char*>(context) - contexts.data())));
-  return 0;
-}
-
-int pop_context(void** /*context*/) {
-  current = pushed.back();
-  pushed.pop_back();
-  return 0;
-}
-
 }  // namespace
 
 namespace emulator {
@@ -273,14 +247,25 @@ cudaError_t cudaSetDevice(int device) {
   return cudaSuccess;
 }
 
+// Contexts are the numbers of their devices.
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function,
                                              unsigned /*version*/, unsigned long long /*flags*/,
                                              cudaDriverEntryPointQueryResult* found) {
-  static const std::map<std::string_view, void*> functions = {
-      {"cuDevicePrimaryCtxRetain", reinterpret_cast<void*>(retain_context)},
-      {"cuDevicePrimaryCtxRelease", reinterpret_cast<void*>(release_context)},
-      {"cuCtxPushCurrent", reinterpret_cast<void*>(push_context)},
-      {"cuCtxPopCurrent", reinterpret_cast<void*>(pop_context)}};
+  thread_local std::vector<int> pushed;
+  const auto retain = [](std::intptr_t* context, int device) { return *context = device, 0; };
+  const auto release = [](int /*device*/) { return 0; };
+  const auto push = [](std::intptr_t context) {
+    pushed.push_back(current);
+    return static_cast<int>(cudaSetDevice(static_cast<int>(context)));
+  };
+  const auto pop = [](std::intptr_t* /*context*/) {
+    return current = pushed.back(), pushed.pop_back(), 0;
+  };
+  const std::map<std::string_view, void*> functions = {
+      {"cuDevicePrimaryCtxRetain", reinterpret_cast<void*>(+retain)},
+      {"cuDevicePrimaryCtxRelease", reinterpret_cast<void*>(+release)},
+      {"cuCtxPushCurrent", reinterpret_cast<void*>(+push)},
+      {"cuCtxPopCurrent", reinterpret_cast<void*>(+pop)}};
   *function = functions.at(name);
   *found = cudaDriverEntryPointSuccess;
   return cudaSuccess;
