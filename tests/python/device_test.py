@@ -61,6 +61,7 @@ def array_on(driver, array, dtype=None):
 def on_host(driver, array):
     """What the array holds when its stream has passed all work."""
     facts = array.__cuda_array_interface__
+    driver.cuStreamSynchronize(ctypes.c_void_p(facts["stream"]))
     result = numpy.empty(facts["shape"], facts["typestr"])
     driver.cuMemcpyDtoHAsync_v2(result.ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(facts["data"][0]),
                                 result.nbytes, driver.stream)
