@@ -10,10 +10,11 @@
 //
 // Repetition. Bin i has the keys from splitter i to splitter i + 1, less one. If the sample holds a
 // key v so often that it is chosen as a splitter twice, the second one becomes v + 1: then v has a
-// bin of its own, which needs no sorting.
+// bin of its own, which needs no sorting. Of equal splitters one is kept: others would only make
+// the search in their cell longer, for the keys that are most frequent.
 //
-// Example. Chosen 0 20 20 20 30 become the splitters 0 20 21 21 30: bin 1 has 20 alone, bin 2 no
-// keys, bin 3 has 21 to 29.
+// Example. Chosen 0 20 20 20 30 become 0 20 21 21 30, of which 0 20 21 30 are kept: bin 1 has 20
+// alone, bin 2 has 21 to 29.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,7 @@ struct BinHead {
   Key most;
   Key base;        // splitter 1, where the cells begin
   unsigned shift;  // a cell has 2^shift keys
+  unsigned bins;   // as many as splitters are kept
 
   // The keys are all the same.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr bool is_single() const { return least == most; }
@@ -48,7 +50,6 @@ template <class Key>
 struct BinTable {
   const Key* splitters;  // ascending; splitter 0 is head.least
   const std::uint16_t* cells;
-  unsigned bins;
   unsigned last_cell;
 
   // The last bin whose splitter is not above the key.
@@ -58,7 +59,7 @@ struct BinTable {
     const unsigned entry = cells[cell < last_cell ? static_cast<unsigned>(cell) : last_cell];
     unsigned bin = entry & ((1U << kCellStepShift) - 1);
     for (unsigned step = (1U << (entry >> kCellStepShift)) >> 1; step > 0; step >>= 1) {
-      if (bin + step < bins && splitters[bin + step] <= key) bin += step;
+      if (bin + step < head.bins && splitters[bin + step] <= key) bin += step;
     }
     return bin;
   }
@@ -66,7 +67,7 @@ struct BinTable {
   // Does bin `bin` hold one key only, however often?
   [[nodiscard]] GSORT_HOST_DEVICE constexpr bool is_single_bin(const BinHead<Key>& head,
                                                                unsigned bin) const {
-    if (bin + 1 == bins) return splitters[bin] == head.most;
+    if (bin + 1 == head.bins) return splitters[bin] == head.most;
     return splitters[bin + 1] - splitters[bin] == 1;
   }
 };
@@ -102,9 +103,9 @@ template <class Key>
 [[nodiscard]] GSORT_HOST_DEVICE constexpr unsigned cell_entry(const BinTable<Key>& table,
                                                               const BinHead<Key>& head,
                                                               unsigned cell) {
-  const auto last_not_above = [&table](Key key) {
+  const auto last_not_above = [&](Key key) {
     unsigned low = 0;
-    unsigned end = table.bins;
+    unsigned end = head.bins;
     while (end - low > 1) {
       const unsigned middle = low + (end - low) / 2;
       (table.splitters[middle] <= key ? low : end) = middle;

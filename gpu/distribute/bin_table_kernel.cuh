@@ -2,13 +2,15 @@
 // of both distributions from the sorted sample.
 //
 // Threads: a thread takes one key of the sample; block 0 makes the table of the first distribution,
-// block b + 1 that of its bucket b: thread t splitter t, then every kMostBins-th cell.
+// block b + 1 that of its bucket b, for which it makes the first one's splitters, too: thread t
+// splitter t, then every kMostBins-th cell.
 // Device memory: 32 bytes read for every key of the sample.
 #pragma once
 
 #include <cstdint>
 
 #include "gpu/cuda/programmatic_launch.cuh"
+#include "gpu/distribute/block_sum.cuh"
 #include "gpu/distribute/launch.hpp"
 
 namespace gsort::gpu {
@@ -48,24 +50,40 @@ __device__ Key thread_first_splitter(const TablePass<Key>& pass, unsigned bin) {
   return splitter_of(before, pass.sample[std::uint64_t{bin} << shift], static_cast<Key>(~Key{0}));
 }
 
-// The first and the last key that bucket `bucket` of the first distribution may have.
+// What a block keeps of the splitters of one table.
 template <class Key>
-__device__ BinHead<Key> thread_bucket_range(const TablePass<Key>& pass, unsigned bucket) {
-  BinHead<Key> head{thread_first_splitter(pass, bucket), static_cast<Key>(~Key{0}), 0, 0};
-  if (bucket + 1 < pass.first.bins()) {
-    const Key next = thread_first_splitter(pass, bucket + 1);
-    head.most = next > head.least ? static_cast<Key>(next - 1U) : head.least;
+struct KeptSplitters {
+  Key splitters[kMostBins];
+  std::uint16_t numbers[kMostBins];  // among all
+  unsigned warp_sums[kMostBins / 32];
+};
+
+// Thread t has splitter t of `bins`. Keeps the last of equal ones; returns how many are kept. All
+// threads of the block call this.
+template <class Key>
+__device__ unsigned block_keep_splitters(Key splitter, unsigned bins, KeptSplitters<Key>& kept) {
+  const unsigned bin = threadIdx.x;
+  __syncthreads();  // what was kept before is read
+  if (bin < bins) kept.splitters[bin] = splitter;
+  __syncthreads();  // all splitters are known
+  const bool is_last = bin < bins && (bin + 1 == bins || kept.splitters[bin + 1] != splitter);
+  unsigned count = 0;
+  const unsigned place = block_exclusive_sum<kMostBins>(is_last ? 1U : 0U, kept.warp_sums, count);
+  if (is_last) {
+    kept.splitters[place] = splitter;
+    kept.numbers[place] = static_cast<std::uint16_t>(bin);
   }
-  return head;
+  __syncthreads();  // those that are kept are known
+  return count;
 }
 
-// Splitter `bin` of the second distribution, in a bucket.
+// Splitter `bin` of the second distribution, in the bucket of splitter `number` of the first.
 template <class Key>
-__device__ Key thread_second_splitter(const TablePass<Key>& pass, unsigned bucket,
+__device__ Key thread_second_splitter(const TablePass<Key>& pass, unsigned number,
                                       const BinHead<Key>& head, unsigned bin) {
   if (bin == 0) return head.least;
   const Key* const sample =
-      pass.sample + (std::uint64_t{bucket} << (pass.sample_bits - pass.first.bin_bits));
+      pass.sample + (std::uint64_t{number} << (pass.sample_bits - pass.first.bin_bits));
   const unsigned shift = pass.sample_bits - pass.first.bin_bits - pass.second.bin_bits;
   const auto chosen = [&](unsigned place) {
     return place == 0 ? head.least : max(sample[std::uint64_t{place} << shift], head.least);
@@ -76,29 +94,41 @@ __device__ Key thread_second_splitter(const TablePass<Key>& pass, unsigned bucke
 template <class Key>
 __global__ void __launch_bounds__(kMostBins)
     bin_table_kernel(const __grid_constant__ TablePass<Key> pass) {
-  __shared__ Key splitters[kMostBins];
+  constexpr Key kGreatest = static_cast<Key>(~Key{0});
+  __shared__ KeptSplitters<Key> kept;
   grid_begin();
   const unsigned bin = threadIdx.x;
   const bool is_first = blockIdx.x == 0;
   const unsigned bucket = is_first ? 0 : blockIdx.x - 1;
   const BinTables<Key>& tables = is_first ? pass.first : pass.second;
-  BinHead<Key> head{0, static_cast<Key>(~Key{0}), 0, 0};
-  if (!is_first) head = thread_bucket_range(pass, bucket);
-  if (bin < tables.bins()) {
-    splitters[bin] = is_first ? thread_first_splitter(pass, bin)
-                              : thread_second_splitter(pass, bucket, head, bin);
-    tables.splitters[std::uint64_t{bucket} * tables.bins() + bin] = splitters[bin];
+  const unsigned first_bins = pass.first.bins();
+  unsigned bins = block_keep_splitters(
+      bin < first_bins ? thread_first_splitter(pass, bin) : kGreatest, first_bins, kept);
+  BinHead<Key> head{0, kGreatest, 0, 0, 0};
+  if (!is_first) {
+    if (bucket >= bins) {  // no keys come there
+      if (bin == 0) tables.heads[bucket] = BinHead<Key>{};
+      return;
+    }
+    head.least = kept.splitters[bucket];
+    if (bucket + 1 < bins) head.most = static_cast<Key>(kept.splitters[bucket + 1] - 1U);
+    const unsigned number = kept.numbers[bucket];
+    const bool exists = bin < tables.bins();
+    bins = block_keep_splitters(
+        exists ? thread_second_splitter(pass, number, head, bin) : kGreatest, tables.bins(), kept);
+  }
+  if (bin < bins) {
+    tables.splitters[std::uint64_t{bucket} * tables.bins() + bin] = kept.splitters[bin];
   }
   if (is_first && bin == 0) {
     pass.whole[0] = {0, 0};
     pass.whole[1] = {pass.count, (pass.count + pass.tile_keys - 1) / pass.tile_keys};
   }
-  __syncthreads();  // the splitters are known
-
   const unsigned cells = tables.cell_count();
-  head.base = splitters[1];
-  head.shift = cell_shift(head.base, splitters[tables.bins() - 1], tables.bin_bits + kCellBitsMore);
-  const BinTable<Key> table{splitters, nullptr, tables.bins(), cells - 1};
+  head.bins = bins;
+  head.base = kept.splitters[bins > 1 ? 1 : 0];
+  head.shift = cell_shift(head.base, kept.splitters[bins - 1], tables.bin_bits + kCellBitsMore);
+  const BinTable<Key> table{kept.splitters, nullptr, cells - 1};
   std::uint16_t* const entries = tables.cells + std::uint64_t{bucket} * cells;
   for (unsigned cell = threadIdx.x; cell < cells; cell += kMostBins) {
     entries[cell] = static_cast<std::uint16_t>(cell_entry(table, head, cell));

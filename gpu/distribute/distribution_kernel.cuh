@@ -69,16 +69,15 @@ __device__ void block_find_tile(const DistributionPass<Key>& pass, std::uint64_t
 // Ends with no barrier: the caller's next one makes the table visible.
 template <class Key>
 __device__ BinTable<Key> block_load_bins(const BinTables<Key>& tables, unsigned bucket,
-                                         SharedBins<Key>& shared) {
-  const unsigned bins = tables.bins();
-  const Key* const splitters = tables.splitters + std::uint64_t{bucket} * bins;
-  for (unsigned i = threadIdx.x; i < bins; i += blockDim.x) shared.splitters[i] = splitters[i];
+                                         const BinHead<Key>& head, SharedBins<Key>& shared) {
+  const Key* const splitters = tables.splitters + std::uint64_t{bucket} * tables.bins();
+  for (unsigned i = threadIdx.x; i < head.bins; i += blockDim.x) shared.splitters[i] = splitters[i];
   // Cells are read two at a time; there are at least 16.
   const auto* const cells = reinterpret_cast<const std::uint32_t*>(
       tables.cells + std::uint64_t{bucket} * tables.cell_count());
   auto* const to = reinterpret_cast<std::uint32_t*>(shared.cells);
   for (unsigned i = threadIdx.x; i < tables.cell_count() / 2; i += blockDim.x) to[i] = cells[i];
-  return {shared.splitters, shared.cells, bins, tables.cell_count() - 1};
+  return {shared.splitters, shared.cells, tables.cell_count() - 1};
 }
 
 inline constexpr unsigned kNoBin = 0xffff;
@@ -166,7 +165,7 @@ __global__ void __launch_bounds__(kSecondDistribution<Key>.threads)
     const BinHead<Key> head = pass.tables.heads[place.bucket];
     if (!head.is_single()) {
       std::uint64_t from = thread_find_keys<kStep>(pass, place.bucket, place.position);
-      const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, shared_bins);
+      const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
       __syncthreads();  // the table is loaded
 #pragma unroll 1
       for (; tile < bucket_end; ++tile) {
@@ -403,7 +402,7 @@ __global__ void __launch_bounds__(kDistribution<Key, kStep>.threads)
     unsigned count = place.count<kTileKeys>();
     thread_load_keys<Key, kThreads>(
         pass, thread_find_keys<kStep>(pass, place.bucket, place.position), count, 0, keys);
-    const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, shared_bins);
+    const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
 #pragma unroll 1
     for (; tile < bucket_end; ++tile) {
       if (threadIdx.x < kMostBins) bins.begins[threadIdx.x] = 0;

@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kMostBins)
   if (bin == 0) packed.begins[kMostBins] = total;
   if (bin < bins) {
     const Key* const splitters = pass.tables.splitters + std::uint64_t{bucket} * bins;
-    const BinTable<Key> table{splitters, nullptr, bins, 0};
+    const BinTable<Key> table{splitters, nullptr, 0};
     packed.is_final[bin] = count > most && table.is_single_bin(head, bin);
     rooms[bin] = (begin + before) | (packed.is_final[bin] ? kFinalRoom : 0);
   }

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
     tile = bucket_end;
     const BinHead<Key> head = pass.tables.heads[place.bucket];
     if (!head.is_single()) {
-      const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, shared_bins);
+      const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
       __syncthreads();  // the table is loaded
       const std::uint64_t left = place.bucket_keys - place.position;
       const std::uint64_t keys_of_piece = left < tiles * kTileKeys ? left : tiles * kTileKeys;
@@ -370,7 +370,7 @@ __global__ void __launch_bounds__(kPairDistribution<Key, Value>.threads)
     unsigned count = place.count<kTilePairs>();
     std::uint64_t begin = place.bucket_begin + place.position;
     thread_load_pair_keys(pass, begin, count, keys);
-    const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, shared_bins);
+    const BinTable<Key> table = block_load_bins(pass.tables, place.bucket, head, shared_bins);
     const std::uint64_t first_tile = tile - place.position / kTilePairs;
     block_begin_piece<kThreads>(pairs, place.bucket, first_tile / stretch.a_block, bins);
 #pragma unroll 1

@@ -28,10 +28,12 @@ struct MadeTable {
     for (std::size_t i = 1; i < chosen.size(); ++i) {
       splitters[i] = std::min(splitter_of(chosen[i - 1], chosen[i], most), most);
     }
+    splitters.erase(std::unique(splitters.begin(), splitters.end()), splitters.end());
+    const Key base = splitters[splitters.size() > 1 ? 1 : 0];
     unsigned cell_bits = 0;
     while (1U << cell_bits < cell_count) ++cell_bits;
-    head = {splitters[0], most, splitters[1],
-            cell_shift(splitters[1], splitters.back(), cell_bits)};
+    head = {splitters[0], most, base, cell_shift(base, splitters.back(), cell_bits),
+            static_cast<unsigned>(splitters.size())};
     cells.resize(cell_count);
     const BinTable<Key> bare = table();
     for (unsigned cell = 0; cell < cell_count; ++cell) {
@@ -40,8 +42,7 @@ struct MadeTable {
   }
 
   [[nodiscard]] BinTable<Key> table() const {
-    return {splitters.data(), cells.data(), static_cast<unsigned>(splitters.size()),
-            static_cast<unsigned>(cells.size()) - 1};
+    return {splitters.data(), cells.data(), static_cast<unsigned>(cells.size()) - 1};
   }
 };
 
