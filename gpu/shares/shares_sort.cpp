@@ -67,9 +67,11 @@ void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<K
   std::vector<SortedRun<Key, Value>> runs;
   std::vector<std::uint64_t> bounds = {0};
   std::vector<void*> fences;
+  std::vector<Pairs<Key, Value>> arrived_at;
   for (const PairShare<Key, Value>& share : shares) {
     ordinals.push_back(share.ordinal);
     places.push_back(cut_place(share, static_cast<std::uint32_t>(shares.size())));
+    arrived_at.push_back(places.back().arrived);
     runs.push_back({runs.size(), places.back().all, share.count});
     bounds.push_back(bounds.back() + share.count);
     fences.push_back(places.back().others.memory);
@@ -80,9 +82,8 @@ void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<K
     if (count > 0) sort_elements(all, count, map, shares[number].scratch, stream);
   });
   sort.find_cuts(std::move(runs), bounds, fences);
-  sort.on_each([&](std::size_t number, cudaStream_t stream) {
-    sort.fetch_piece(number, number, places[number].arrived, stream);
-  });
+  sort.on_each(
+      [&](std::size_t number, cudaStream_t stream) { sort.send_run(number, arrived_at, stream); });
   sort.on_each([&](std::size_t number, cudaStream_t stream) {
     const auto& [all, arrived, others, count] = places[number];
     if (count > 0) sort.merge_piece(number, {arrived, all, map, others, stream});
