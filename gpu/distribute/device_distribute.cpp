@@ -63,9 +63,15 @@ namespace {
 constexpr const char* kOperation = "sorting keys on the GPU by distribution";
 
 template <class Key>
+std::uint64_t most_distributed(const DistributionChoice& choice) {
+  return choice.least_keys ? ~std::uint64_t{0} : kMostDistributedKeys<Key>;
+}
+
+template <class Key>
 bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
   const std::uint64_t least = choice.least_keys.value_or(kLeastDistributedKeys<Key>);
-  return DistributionShape::of(count, choice).suits(count, least);
+  return count <= most_distributed<Key>(choice) &&
+         DistributionShape::of(count, choice).suits(count, least);
 }
 
 // What lies behind the chunks of the first distribution. The merge passes have samples and cuts
@@ -249,8 +255,9 @@ template <class Key>
 std::size_t sort_keys_by_distribution_scratch_bytes(std::uint64_t count,
                                                     const DistributionChoice& choice) {
   // Of a power of two more is needed than of one key more, which is distributed in another shape.
+  const std::uint64_t power = std::min(std::bit_floor(count), most_distributed<Key>(choice));
   return std::max({sort_keys_scratch_bytes<Key>(count), scratch_bytes_of<Key>(count, choice),
-                   scratch_bytes_of<Key>(std::bit_floor(count), choice)});
+                   scratch_bytes_of<Key>(power, choice)});
 }
 
 template <class Key>

@@ -42,9 +42,15 @@ namespace {
 constexpr const char* kOperation = "sorting pairs on the GPU by distribution";
 
 template <class Key>
+std::uint64_t most_distributed(const DistributionChoice& choice) {
+  return choice.least_keys ? ~std::uint64_t{0} : kMostDistributedPairs<Key>;
+}
+
+template <class Key>
 bool are_distributed(std::uint64_t count, const DistributionChoice& choice) {
-  return DistributionShape::of_pairs(count, choice)
-      .suits(count, choice.least_keys.value_or(kLeastDistributedPairs<Key>));
+  return count <= most_distributed<Key>(choice) &&
+         DistributionShape::of_pairs(count, choice)
+             .suits(count, choice.least_keys.value_or(kLeastDistributedPairs));
 }
 
 // All that follows from the count, the choice and the card.
@@ -288,9 +294,10 @@ template <class Key, class Value>
 std::size_t sort_pairs_by_distribution_scratch_bytes(std::uint64_t count,
                                                      const DistributionChoice& choice) {
   // Of a power of two more is needed than of one pair more, which is distributed in another shape.
+  const std::uint64_t power = std::min(std::bit_floor(count), most_distributed<Key>(choice));
   return std::max({sort_pairs_scratch_bytes<Key, Value>(count),
                    scratch_bytes_of<Key, Value>(count, choice),
-                   scratch_bytes_of<Key, Value>(std::bit_floor(count), choice)});
+                   scratch_bytes_of<Key, Value>(power, choice)});
 }
 
 template <class Key, class Value>
