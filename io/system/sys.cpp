@@ -81,7 +81,8 @@ constexpr std::array<std::string_view, kCallKinds> kNames = {
     "open",  "read",      "pread",           "write",     "pwrite",
     "fsync", "fdatasync", "sync_file_range", "close",     "rename",
     "link",  "unlink",    "ftruncate",       "fallocate", "chmod or chown",
-    "mmap",  "stat",      "statvfs",         "mkdir",     "xattr"};
+    "mmap",  "stat",      "statvfs",         "mkdir",     "xattr",
+    "flock"};
 
 }  // namespace
 
@@ -270,7 +271,7 @@ int duplicate(int fd) {
 }
 
 int lock(int fd) {
-  return ::flock(fd, LOCK_EX | LOCK_NB);
+  return fails(Call::kLock) ? -1 : ::flock(fd, LOCK_EX | LOCK_NB);
 }
 
 uid_t effective_user() {

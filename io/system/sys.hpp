@@ -42,8 +42,9 @@ enum class Call : std::uint8_t {
   kStatvfs,    // fstatvfs
   kMkdir,      // mkdirat
   kAttribute,  // lgetxattr, fsetxattr, fremovexattr
+  kLock,       // flock
 };
-inline constexpr std::size_t kCallKinds = static_cast<std::size_t>(Call::kAttribute) + 1;
+inline constexpr std::size_t kCallKinds = static_cast<std::size_t>(Call::kLock) + 1;
 
 [[nodiscard]] std::string_view name_of(Call call);
 
