@@ -37,26 +37,48 @@ std::uint64_t end_of_runs(const Manifest& manifest) {
 }  // namespace
 
 ResumeFolder::ResumeFolder(std::string path, ResumeAccess access) : path_(std::move(path)) {
-  if (access == ResumeAccess::kUse) {
-    is_made_ = sys::make_folder(path_.c_str(), kFolderOfTheOwner) == 0;
-    if (!is_made_ && errno != EEXIST) {
-      throw Error::from_errno(ErrorKind::kTemporary, "making the folder", errno)
-          .path(path_)
-          .hint("--resume needs a folder, or a path where one can be created");
+  constexpr int kAttempts = 5;
+  for (int attempt = 1; !folder_.file.is_open(); ++attempt) {
+    if (access == ResumeAccess::kUse) make();
+    try {
+      folder_ = open_folder(path_, ErrorKind::kTemporary);
+      if (access == ResumeAccess::kUse) lock();
+    } catch (const Error& error) {
+      if (error.error_number() != ENOENT) throw;
+      folder_ = {};
+      if (access == ResumeAccess::kLook) return;
+      if (access == ResumeAccess::kRead || attempt == kAttempts) throw;
     }
-  } else if (access == ResumeAccess::kLook) {
-    struct stat facts = {};
-    if (sys::stat_at(AT_FDCWD, path_.c_str(), &facts, 0) != 0 && errno == ENOENT) return;
   }
-  folder_ = open_folder(path_, ErrorKind::kTemporary);
   if (!folder_.readable) throw folder_.file.error("opening the folder", EACCES);
-  // A file system without locks refuses otherwise, and is taken as it is.
-  if (access == ResumeAccess::kUse && sys::lock(folder_.file.fd()) != 0 && errno == EWOULDBLOCK) {
+  read_manifest();
+}
+
+void ResumeFolder::make() {
+  is_made_ = sys::make_folder(path_.c_str(), kFolderOfTheOwner) == 0;
+  if (is_made_ || errno == EEXIST) return;
+  throw Error::from_errno(ErrorKind::kTemporary, "making the folder", errno)
+      .path(path_)
+      .hint("--resume needs a folder, or a path where one can be created");
+}
+
+// A file system without locks refuses otherwise, and is taken as it is.
+void ResumeFolder::lock() const {
+  if (sys::lock(folder_.file.fd()) != 0 && errno == EWOULDBLOCK) {
     throw Error(ErrorKind::kTemporary, "resuming from", "another gsort is using it")
         .path(path_)
         .hint("wait until it ends, or name another folder");
   }
-  read_manifest();
+  // Before that, another sort that made it may have removed it.
+  if (!exists()) throw folder_.file.error("opening the folder", ENOENT);
+}
+
+bool ResumeFolder::exists() const {
+  struct stat named = {};
+  if (!folder_.file.is_open() || sys::stat_at(AT_FDCWD, path_.c_str(), &named, 0) != 0)
+    return false;
+  const struct stat own = folder_.file.facts();
+  return named.st_dev == own.st_dev && named.st_ino == own.st_ino;
 }
 
 ResumeFolder::~ResumeFolder() {
@@ -100,8 +122,8 @@ File ResumeFolder::open_file(const char* name, int flags) const {
   const struct stat facts = file.facts();
   const char* const problem = !S_ISREG(facts.st_mode)                 ? "is not a regular file"
                               : facts.st_uid != sys::effective_user() ? "belongs to another user"
-                              : facts.st_nlink != 1 ? "has more than one hard link"
-                                                    : nullptr;
+                              : facts.st_nlink > 1 ? "has more than one hard link"
+                                                   : nullptr;
   if (problem != nullptr) {
     throw Error(ErrorKind::kTemporary, "opening", problem).path(path).hint(kNotOurs);
   }
@@ -109,10 +131,11 @@ File ResumeFolder::open_file(const char* name, int flags) const {
 }
 
 void ResumeFolder::read_manifest() {
-  const File file = open_file(kManifestName, O_RDONLY);
+  File file = open_file(kManifestName, O_RDONLY);
   if (!file.is_open()) {
     if (!open_file(kRunsName, O_RDONLY).is_open()) return;
-    throw refusal(fmt::format("there is a {}, but no manifest", kRunsName));
+    file = open_file(kManifestName, O_RDONLY);  // a sort may just have begun
+    if (!file.is_open()) throw refusal(fmt::format("there is a {}, but no manifest", kRunsName));
   }
   const auto size = static_cast<std::uint64_t>(file.facts().st_size);
   if (size > kMostManifestBytes) throw refusal("it is too long for a manifest");

@@ -36,7 +36,8 @@ class ResumeFolder {
   ResumeFolder& operator=(const ResumeFolder&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] bool exists() const { return folder_.file.is_open(); }
+  // Whether it is there; a sort that uses it may have removed it since.
+  [[nodiscard]] bool exists() const;
 
   // What a sort has left that did not come to its end.
   [[nodiscard]] const std::optional<Manifest>& found() const { return found_; }
@@ -71,6 +72,8 @@ class ResumeFolder {
   [[nodiscard]] Error refusal(const std::string& reason) const;
 
  private:
+  void make();
+  void lock() const;
   [[nodiscard]] std::string path_of(const char* name) const;
   [[nodiscard]] File open_file(const char* name, int flags) const;
   void read_manifest();

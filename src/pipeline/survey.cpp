@@ -49,16 +49,17 @@ Machine survey(const std::vector<std::string>& temporary, const std::string& out
 
 Machine survey(const std::vector<std::string>& temporary, const std::string& output_folder) {
   Machine machine;
-  const io::HostFacts host = io::host_facts();
-  machine.cores = host.cores;
-  machine.memory_bytes = host.memory_bytes;
-  machine.available_bytes = host.available_bytes;
-  machine.no_gpu_reason = "no GPU was looked for";
+  // First: another sort may end, and remove the folder of --resume that --explain looks at.
   for (const std::string& path : temporary) {
     machine.temporary.push_back(look_at_folder(path, ErrorKind::kTemporary,
                                                "opening the temporary folder",
                                                "give an existing folder with -T"));
   }
+  const io::HostFacts host = io::host_facts();
+  machine.cores = host.cores;
+  machine.memory_bytes = host.memory_bytes;
+  machine.available_bytes = host.available_bytes;
+  machine.no_gpu_reason = "no GPU was looked for";
   if (!output_folder.empty()) {
     machine.output =
         look_at_folder(output_folder, ErrorKind::kOutput, "opening the folder of the output",

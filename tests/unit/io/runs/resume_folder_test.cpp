@@ -62,6 +62,13 @@ class Resumed : public testing::Test {
     if (runs_bytes) write_file(in_folder("gsort.runs"), Bytes(*runs_bytes, std::byte{1}));
   }
 
+  // The same, in a folder that it made.
+  void leave_to_be_removed() const {
+    Manifest manifest = without_runs();
+    manifest.folder_is_made = true;
+    leave(manifest, 0);
+  }
+
   // Goes on with what is there, to the end.
   void finish() const {
     ResumeFolder folder = use();
@@ -232,6 +239,49 @@ TEST_F(Resumed, LookingLeavesWhatIsThere) {
     EXPECT_EQ(*folder.found(), with_a_run());
   }
   for (const char* const name : kNames) EXPECT_TRUE(std::filesystem::exists(in_folder(name)));
+}
+
+TEST_F(Resumed, FolderThatGoesBeforeItIsLockedIsMadeAgain) {
+  for (const sys::Call call : {sys::Call::kMkdir, sys::Call::kOpen, sys::Call::kLock}) {
+    SCOPED_TRACE(sys::name_of(call));
+    leave_to_be_removed();
+    const FaultScope at({call, 1, 0, false, [&] { finish(); }});
+    {
+      ResumeFolder folder = use();
+      Manifest manifest = without_runs();
+      folder.begin(manifest);
+      EXPECT_TRUE(manifest.folder_is_made);
+      folder.remove(manifest);
+    }
+    EXPECT_FALSE(is_there());
+  }
+}
+
+TEST_F(Resumed, FolderMayBeginOrEndWhileOthersLook) {
+  for (const bool ends : {false, true}) {
+    for (const sys::Call call : {sys::Call::kOpen, sys::Call::kStat}) {
+      bool has_come = true;
+      for (std::uint64_t nth = 1; has_come; ++nth) {
+        SCOPED_TRACE(testing::Message() << ends << sys::name_of(call) << nth);
+        std::filesystem::create_directory(path_);
+        if (ends) leave_to_be_removed();
+        has_come = false;
+        std::unique_ptr<ResumeFolder> other;
+        const auto then = [&] {
+          has_come = true;
+          if (ends) return finish();
+          other = std::make_unique<ResumeFolder>(path_, ResumeAccess::kUse);
+          Manifest manifest = without_runs();
+          other->begin(manifest);
+        };
+        const FaultScope at({call, nth, 0, false, then});
+        const ResumeFolder looked(path_, ResumeAccess::kLook);
+        sys::clear_faults();
+        EXPECT_EQ(looked.exists(), is_there());
+        std::filesystem::remove_all(path_);
+      }
+    }
+  }
 }
 
 TEST_F(Resumed, FolderThatCannotBeMadeSaysWhatToDo) {
