@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <random>
 #include <span>
@@ -15,8 +13,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "app/prepared_sort.hpp"
 #include "io/input/reader.hpp"
@@ -24,6 +20,7 @@
 #include "pipeline/share/formed_shares.hpp"
 #include "pipeline/share/join_parts.hpp"
 #include "support/invented.hpp"
+#include "unit/app/at_once.hpp"
 #include "unit/io/support.hpp"
 
 namespace gsort {
@@ -142,49 +139,16 @@ class SharesAtOnce
                                         io::sys::Call::kLink,   io::sys::Call::kUnlink,
                                         io::sys::Call::kPwrite, io::sys::Call::kMkdir};
 
-  static void SetUpTestSuite() {
-    // In memory, where there is room: a disk makes it slow, and finds no more.
-    if (::access("/dev/shm", W_OK) == 0) ::setenv("TMPDIR", "/dev/shm", 0);
-  }
+  static void SetUpTestSuite() { test::use_folders_in_memory(); }
 
-  static void be_others(const SmallSort& sort) {
-    if (others() == Others::kDoTheSame) sort.run(step());
-    if (others() == Others::kDoTheRest) sort.run_from(step());
-  }
-
-  // Returns whether there is such a call.
-  static bool goes_on(const SmallSort& sort, io::sys::Call call, std::uint64_t nth) {
-    bool has_come = false;
-    const auto then = [&] {
-      has_come = true;
-      be_others(sort);
+  // Returns whether the process has such a call.
+  static bool come_at(test::Moment moment, const SmallSort& sort) {
+    const auto process = [&] { sort.run(step()); };
+    const auto be_others = [&] {
+      if (others() == Others::kDoTheSame) sort.run(step());
+      if (others() == Others::kDoTheRest) sort.run_from(step());
     };
-    const io::test::FaultScope at({call, nth, 0, false, then});
-    sort.run(step());
-    return has_come;
-  }
-
-  static bool dies(const SmallSort& sort, io::sys::Call call, std::uint64_t nth) {
-    constexpr int kAtTheCall = 9;
-    std::fflush(nullptr);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      const auto then = [&] {
-        be_others(sort);
-        ::_exit(kAtTheCall);
-      };
-      io::sys::inject({call, nth, 0, false, then});
-      try {
-        sort.run(step());
-      } catch (...) {
-        ::_exit(1);  // not the parent's way to the end
-      }
-      ::_exit(0);
-    }
-    int status = -1;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && (status == 0 || WEXITSTATUS(status) == kAtTheCall)) << status;
-    return status != 0;
+    return (it_dies() ? test::dies : test::goes_on)(moment, process, be_others);
   }
 
   static bool has_own_files() { return std::get<0>(GetParam()).first; }
@@ -214,7 +178,7 @@ TEST_P(SharesAtOnce, LeaveTheWholeOutputAndNothingElse) {
       SCOPED_TRACE(std::string(io::sys::name_of(call)) + " " + std::to_string(nth));
       const SmallSort sort(has_own_files());
       for (unsigned before = 0; before < step(); ++before) sort.run(before);
-      if (!(it_dies() ? dies(sort, call, nth) : goes_on(sort, call, nth))) break;
+      if (!come_at({call, nth}, sort)) break;
       if (it_dies()) sort.run_from(step());
       if (others() == Others::kDoTheSame) sort.run_from(step() + 1);
       sort.expect_done();
