@@ -224,6 +224,12 @@ TEST_F(Resumed, FolderIsUsedByOneAtATime) {
   EXPECT_TRUE(use().found().has_value());
 }
 
+TEST_F(Resumed, FolderWithoutLocksIsTakenAsItIs) {
+  const FaultScope fault({sys::Call::kLock, 1, EOPNOTSUPP, true});
+  finish();
+  EXPECT_FALSE(is_there());
+}
+
 TEST_F(Resumed, LookingMakesNothing) {
   const ResumeFolder folder(path_, ResumeAccess::kLook);
   EXPECT_FALSE(folder.exists());
@@ -413,6 +419,8 @@ TEST_F(Resumed, RunsThatAreNotAllThereAreRefused) {
   leave(with_a_run(), kRunsBytes - 1);
   const Error error = error_of([&] { finish(); });
   EXPECT_TRUE(contains(error.what(), "gsort.runs has 12287 bytes, of 12288")) << error.what();
+  ResumeFolder read(path_, ResumeAccess::kRead);
+  EXPECT_EQ(std::string(error_of([&] { read.open_runs(); }).what()), error.what());
   EXPECT_EQ(std::filesystem::file_size(in_folder("gsort.runs")), kRunsBytes - 1);
   EXPECT_EQ(read_file(in_folder("gsort.manifest")), encode_manifest(with_a_run()));
 }
@@ -460,6 +468,13 @@ TEST_F(Resumed, SortGoesOnAfterACrashBetweenAnyTwoSteps) {
       std::filesystem::remove_all(path_);
     }
   }
+}
+
+TEST_F(Resumed, FolderWithoutAFileOfRunsIsRemoved) {
+  leave(without_runs(), std::nullopt);
+  ResumeFolder folder = use();
+  folder.remove(*folder.found());
+  EXPECT_TRUE(is_empty());
 }
 
 TEST_F(Resumed, FilesThatCannotBeRemovedAreAnError) {
