@@ -23,6 +23,7 @@
 #include "element/fingerprint.hpp"
 #include "io/input/name_list.hpp"
 #include "io/system/standard_descriptors.hpp"
+#include "options/exclusive_options.hpp"
 #include "options/pages/help.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/survey.hpp"
@@ -126,6 +127,7 @@ int run_share(const Options& options) {
 // A sort or a check, as the options say.
 int run_one(const Options& options) {
   if (options.form || options.take || options.join) return run_share(options);
+  if (reading_option(options).empty()) refuse_streams_in_place(options);
   io::Reader reader(options.inputs, reader_options(options));
   const Job job = job_of(options, reader);
   if (options.fingerprint) return fingerprint(options, job, reader);

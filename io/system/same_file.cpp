@@ -67,4 +67,14 @@ bool same_file(const std::string& a, const std::string& b) {
          same_inode(*folder_a, *folder_b);
 }
 
+bool same_stream(const std::string& a, const std::string& b) {
+  const auto facts_a = facts_of(a);
+  const auto facts_b = facts_of(b);
+  if (!facts_a || !facts_b || (facts_a->st_mode & S_IFMT) != (facts_b->st_mode & S_IFMT)) {
+    return false;
+  }
+  if (S_ISBLK(facts_a->st_mode)) return facts_a->st_rdev == facts_b->st_rdev;
+  return S_ISFIFO(facts_a->st_mode) && same_inode(*facts_a, *facts_b);
+}
+
 }  // namespace gsort::io

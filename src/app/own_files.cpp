@@ -97,6 +97,16 @@ void refuse_files_of_resume(const FileNames& names) {
   }
 }
 
+void refuse_streams_in_place(const FileNames& names) {
+  const std::string output = name_of_output(names.output.value_or("-"));
+  for (const std::string& input : names.inputs) {
+    if (!io::same_stream(name_of_input(input), output)) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
+                "is also the output, and not a regular file that can be replaced")
+        .hint("name another output with -o, or copy the input to a file first");
+  }
+}
+
 void refuse_writing_into_inputs(const FileNames& names, const io::Output& output,
                                 const io::Reader& reader) {
   if (!output.is_stream()) return;

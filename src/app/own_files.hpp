@@ -13,6 +13,10 @@ namespace gsort {
 // removed in the end.
 void refuse_files_of_resume(const FileNames& names);
 
+// Throws: Error(kUsage) when a FIFO or block device is an input and the output: of a FIFO the sort
+// would wait for itself. To be called before any of them is opened.
+void refuse_streams_in_place(const FileNames& names);
+
 // Throws: Error(kUsage) when the output is written through into a regular file that is an input,
 // as in `gsort FILE >> FILE`. Not where the inputs hold nothing that could be lost.
 void refuse_writing_into_inputs(const FileNames& names, const io::Output& output,

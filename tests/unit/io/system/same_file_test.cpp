@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "unit/io/support.hpp"
 
@@ -53,6 +54,19 @@ TEST_F(SameFile, IsFoundBehindLinksToNoFileYet) {
 
 TEST_F(SameFile, DoesNotMeanDevices) {
   EXPECT_FALSE(same_file("/dev/null", "/dev/null"));
+}
+
+TEST_F(SameFile, IsNoStreamButAFifoIs) {
+  for (const char* const name : {"fifo", "other"}) {
+    ASSERT_EQ(::mkfifo((folder_ / name).c_str(), 0600), 0);
+  }
+  std::filesystem::create_symlink("fifo", folder_ / "behind");
+  EXPECT_TRUE(same_stream(folder_ / "fifo", folder_ / "behind"));
+  EXPECT_FALSE(same_stream(folder_ / "fifo", folder_ / "other"));
+  EXPECT_FALSE(same_stream(folder_ / "fifo", folder_ / "a"));
+  EXPECT_FALSE(same_stream(folder_ / "a", folder_ / "a"));
+  EXPECT_FALSE(same_stream(folder_ / "new", folder_ / "new"));
+  EXPECT_FALSE(same_stream("/dev/null", "/dev/null"));
 }
 
 }  // namespace
