@@ -147,7 +147,9 @@ namespace {
 // A stream is not opened to be explained: it may be a terminal, or have nobody at its other end.
 std::vector<io::Output> open_outputs(const Options& options, const OutputForm& form) {
   std::vector<io::Output> outputs;
-  const bool stream = options.output.value_or("-") == "-";
+  const std::string name = options.output.value_or("-");
+  std::error_code unknown;
+  const bool stream = name == "-" || std::filesystem::is_other(name, unknown);
   if (options.explain != ExplainMode::kNone && stream) return outputs;
   // Text is for people: a terminal may show it unasked.
   const bool readable = form.format == FileFormat::kText && form.codec == Codec::kNone;
