@@ -53,16 +53,13 @@ void set_format(Options& options, std::string_view value) {
 }
 
 void set_skip(Options& options, std::string_view value) {
-  std::uint64_t bytes = 0;
-  const char* const end = value.data() + value.size();
-  const auto [stop, problem] = std::from_chars(value.data(), end, bytes);
-  // Here a bare number can only mean one thing.
-  if (problem != std::errc() || stop != end) bytes = parse_size(value, 0, "--skip");
-  if (bytes > kMostSkipBytes) {
-    throw Error(ErrorKind::kUsage, fmt::format("--skip '{}'", value), "is too large for a header")
-        .hint(fmt::format("a header has at most {}", format_bytes(kMostSkipBytes)));
+  const auto bytes = parse_bytes(value, kMostSkipBytes);
+  if (!bytes) {
+    throw Error(ErrorKind::kUsage, fmt::format("--skip '{}'", value),
+                "is not a valid size of a header")
+        .hint(fmt::format("a header has 0 to {} bytes", kMostSkipBytes));
   }
-  options.input_form.skip_bytes = bytes;
+  options.input_form.skip_bytes = *bytes;
 }
 
 void set_decompress(Options& options, std::string_view value) {

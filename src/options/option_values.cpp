@@ -72,6 +72,20 @@ DeviceChoice parse_devices(std::string_view text, std::string_view option) {
   return choice;
 }
 
+std::optional<std::uint64_t> parse_bytes(std::string_view text, std::uint64_t most) {
+  std::uint64_t bytes = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, bytes);
+  if (problem != std::errc() || stop != end) {
+    try {
+      bytes = parse_size(text, 0, "");
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+  return bytes <= most ? std::optional(bytes) : std::nullopt;
+}
+
 std::string checked_size(std::string_view text, std::string_view option) {
   static_cast<void>(parse_size(text, kAnyWholeBytes, option));
   return std::string(text);

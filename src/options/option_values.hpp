@@ -1,7 +1,9 @@
 // From the text of a value to the value. `option` names the option in errors, as "--type".
-// All throw Error(kUsage) with a hint that says what would do.
+// All that throw, throw Error(kUsage) with a hint that says what would do.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +20,10 @@ namespace gsort {
 // A whole number from `least` to `most`.
 [[nodiscard]] unsigned parse_count(std::string_view text, unsigned least, unsigned most,
                                    std::string_view option);
+
+// A size for which a bare number counts bytes: as "4K" or "100". None if it is not one, or more
+// than `most`.
+[[nodiscard]] std::optional<std::uint64_t> parse_bytes(std::string_view text, std::uint64_t most);
 
 // "2", "0,1", "all", "auto".
 [[nodiscard]] DeviceChoice parse_devices(std::string_view text, std::string_view option);

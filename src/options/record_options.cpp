@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/units.hpp"
 #include "options/form_options.hpp"
+#include "options/option_values.hpp"
 #include "options/record_keys.hpp"
 
 namespace gsort {
@@ -156,16 +156,13 @@ void set_source_of_typed_keys(TypeSource& type_source, TypeSource source) {
 }  // namespace
 
 void set_record(Options& options, std::string_view value) {
-  std::string_view rest = value;
-  // Here a bare number can only mean one thing.
-  const auto number = take_number(rest);
-  const std::uint64_t bytes = number && rest.empty() ? *number : parse_size(value, 0, "--record");
-  if (bytes == 0 || bytes > RecordFormat::kMostBytes) {
+  const auto bytes = parse_bytes(value, RecordFormat::kMostBytes);
+  if (bytes.value_or(0) == 0) {
     throw Error(ErrorKind::kUsage, fmt::format("--record '{}'", value),
                 "is not a valid record size")
         .hint(fmt::format("records have 1 to {} bytes", RecordFormat::kMostBytes));
   }
-  options.record_bytes = static_cast<std::uint32_t>(bytes);
+  options.record_bytes = static_cast<std::uint32_t>(*bytes);
 }
 
 void add_record_keys(Options& options, std::string_view value) {
