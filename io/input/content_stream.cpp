@@ -77,6 +77,13 @@ void ContentStream::look() {
         .path(path_)
         .hint("use --decompress=none to read the bytes as they are");
   }
+  const auto inner = once_decompressed(path_);
+  if (!is_told && inner && codec_ == named) {
+    throw Error(ErrorKind::kInput, "decompressing", "its name says that it is compressed twice")
+        .path(path_)
+        .hint(fmt::format("decompress it once: {} > {}; --decompress={} sorts what is in it",
+                          decompress_command(*named, path_), *inner, name_of(*named)));
+  }
   if (codec_ != Codec::kNone) needed_bytes_ = decoder_bytes(*codec_, first);
   has_looked_ = true;
 }

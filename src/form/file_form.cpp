@@ -35,6 +35,11 @@ std::optional<Codec> codec_of_path(std::string_view path) {
   return std::nullopt;
 }
 
+std::optional<std::string_view> once_decompressed(std::string_view path) {
+  const std::string_view inner = without_codec_suffix(path);
+  return codec_of_path(inner) ? std::optional(inner) : std::nullopt;
+}
+
 std::optional<FileFormat> format_of_path(std::string_view path) {
   const std::string_view suffix = suffix_of(without_codec_suffix(path));
   if (suffix == "txt") return FileFormat::kText;

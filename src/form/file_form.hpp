@@ -49,6 +49,9 @@ struct OutputForm {
 [[nodiscard]] std::optional<Codec> codec_of_path(std::string_view path);
 [[nodiscard]] std::optional<FileFormat> format_of_path(std::string_view path);
 
+// The name of what is compressed twice, once it is decompressed: "x.gz.zst" -> "x.gz".
+[[nodiscard]] std::optional<std::string_view> once_decompressed(std::string_view path);
+
 // The name without the suffixes of compression and format: "x.u64.txt.gz" -> "x.u64".
 [[nodiscard]] std::string_view without_form_suffixes(std::string_view path);
 

@@ -75,6 +75,15 @@ void set_compress(Options& options, std::string_view value) {
                                : parse_level(codec, value.substr(colon + 1), value);
 }
 
+void refuse_two_codecs(const Options& options) {
+  const std::string path = options.output.value_or("");
+  if (options.compress || !once_decompressed(path)) return;
+  throw Error(ErrorKind::kUsage, fmt::format("--output '{}'", path),
+              "has two suffixes of compression, but is compressed once")
+      .hint(fmt::format("name it with one of them, or add --compress={}",
+                        name_of(*codec_of_path(path))));
+}
+
 OutputForm output_form(const Options& options) {
   const std::string_view path = options.output ? std::string_view(*options.output) : "";
   OutputForm form;

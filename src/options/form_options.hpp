@@ -18,4 +18,7 @@ void set_compress(Options& options, std::string_view value);    // "none", "zstd
 // the format of the first input, not compressed.
 [[nodiscard]] OutputForm output_form(const Options& options);
 
+// Throws: Error(kUsage) when the name of the output says that it is compressed twice.
+void refuse_two_codecs(const Options& options);
+
 }  // namespace gsort

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "form/file_form.hpp"
 #include "options/exclusive_options.hpp"
+#include "options/form_options.hpp"
 #include "options/option_spec.hpp"
 #include "options/option_values.hpp"
 #include "options/options.hpp"
@@ -257,6 +258,7 @@ void resolve_inputs(Options& options, const NameList& name_list) {
 
 void refuse_contradictions(const Options& options, Program program) {
   refuse_report_contradictions(options);
+  refuse_two_codecs(options);
   refuse_result_contradictions(options);
   refuse_beside_resume(options);
   program == Program::kCluster ? refuse_wrong_parts(options) : refuse_beside_shares(options);
