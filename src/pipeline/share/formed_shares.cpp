@@ -47,6 +47,10 @@ void FormedShares::require_all_of_one_job() const {
         share.has_own_inputs != wanted.has_own_inputs || !same_inputs) {
       throw not_of_one_job(folder.path(), "it belongs to another job than the other folders");
     }
+    if (share.number < number) {
+      throw not_of_one_job(folder.path(),
+                           fmt::format("it holds share {}, as another folder does", share.number));
+    }
     if (share.number != number++) {
       throw not_of_one_job(folder.path(),
                            fmt::format("it holds share {}, but share {} of {} is missing",
