@@ -61,6 +61,7 @@ class StreamOutput : public Output::Impl {
   Tiling claimed_;                             // what has been put, or waits for its turn
   std::map<std::uint64_t, Waiting*> waiting_;  // by offset
   std::uint64_t written_ = 0;
+  bool has_failed_ = false;     // a write, which may have written some
   std::exception_ptr stopped_;  // why; all who wait fail for the same reason
 };
 
@@ -115,6 +116,7 @@ bool StreamOutput::has_written(ConstByteSpan bytes, Lock& lock) {
   if (!failure) {
     written_ += bytes.size();
   } else {
+    has_failed_ = true;
     stop(failure);
   }
   return !failure;
@@ -143,10 +145,9 @@ void StreamOutput::stop(const std::exception_ptr& why) noexcept {
   for (const auto& [offset, waiting] : waiting_) waiting->changed.notify_one();
 }
 
-// A write that failed may have written some.
 std::unique_ptr<Output::Impl> StreamOutput::renewed() {
-  const bool has_failed = stopped_ && stopped_ != cancelled_;
-  if (written_ > 0 || has_failed) return nullptr;
+  const bool was_stopped = stopped_ && stopped_ != cancelled_;
+  if (written_ > 0 || has_failed_ || was_stopped) return nullptr;
   return make_stream_output(std::move(file_));
 }
 

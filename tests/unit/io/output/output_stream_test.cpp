@@ -92,6 +92,25 @@ TEST(OutputStream, BeginsAgainUnlessItHasTakenBytes) {
   output.commit(1);
 }
 
+// The reader has taken some of a write that fails only when all was cancelled.
+TEST(OutputStream, DoesNotBeginAgainAfterAPartOfAWrite) {
+  ::signal(SIGPIPE, SIG_IGN);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const StandardOutput replaced(ends[1]);
+  Output output("-");
+  std::optional<Error> failure;
+  std::thread writer(
+      [&] { failure = error_of([&] { output.write_at(0, random_bytes(4'000'000)); }); });
+  std::array<char, 1> first{};
+  EXPECT_EQ(::read(ends[0], first.data(), 1), 1);
+  output.cancel();
+  ::close(ends[0]);
+  writer.join();
+  EXPECT_TRUE(failure);
+  EXPECT_FALSE(output.restart());
+}
+
 TEST(OutputStream, WakesWaitersWhenCancelled) {
   Output output("/dev/null");
   std::atomic<int> stopped{0};
