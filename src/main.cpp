@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -147,12 +148,19 @@ void tell_trouble_of(const std::string& input, ColorMode color) {
   print(stderr, error_text(named.what(), stderr_color(color)));
 }
 
+void require_folder(const std::string& output) {
+  std::error_code problem;
+  const auto type = std::filesystem::status(output, problem).type();
+  if (type == std::filesystem::file_type::directory) return;
+  const bool is_known = type != std::filesystem::file_type::none;
+  throw Error(ErrorKind::kUsage, "--output '" + output + "'",
+              is_known ? "is not a folder" : problem.message())
+      .hint("with --each, -o names an existing folder; without -o, results replace the FILEs");
+}
+
 // Every file by itself. Returns the worst status.
 int run_each(const Options& options) {
-  if (options.output && !std::filesystem::is_directory(*options.output)) {
-    throw Error(ErrorKind::kUsage, "--output '" + *options.output + "'", "is not a folder")
-        .hint("with --each, -o names an existing folder; without -o, results replace the FILEs");
-  }
+  if (options.output) require_folder(*options.output);
   int worst = kDone;
   for (const std::string& input : options.inputs) {
     try {
