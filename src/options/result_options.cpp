@@ -222,7 +222,14 @@ void refuse_beside_each(const Options& options) {
                   "cannot be sorted by --each")
           .hint("name files; each is replaced, or written under its name into the folder of -o");
     }
-    if (!options.output || names.insert(name).second) continue;
+    if (options.check != CheckMode::kNone) continue;
+    if (names.insert(options.output ? name : input).second) continue;
+    if (!options.output) {
+      throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input), "is given twice")
+          .hint(
+              "it would be sorted again after it was replaced, with --count as if counts were "
+              "keys");
+    }
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
                 fmt::format("has the output of an earlier FILE: {} in {}", name, *options.output))
         .hint("sort them in separate runs, each with its own folder");
