@@ -160,7 +160,11 @@ void require_folder(const std::string& output) {
 
 // Every file by itself. Returns the worst status.
 int run_each(const Options& options) {
-  if (options.output) require_folder(*options.output);
+  if (options.output) {
+    require_folder(*options.output);
+  } else if (options.check == CheckMode::kNone) {
+    refuse_files_given_twice(options);
+  }
   int worst = kDone;
   for (const std::string& input : options.inputs) {
     try {

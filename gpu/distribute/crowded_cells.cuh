@@ -65,7 +65,7 @@ __device__ unsigned warp_move_others(Key* keys, unsigned count, Key key) {
   return others;
 }
 
-// False, with the keys in another order, if too many of them are different. Not inlined, so that
+// False, with keys overwritten, if too many of them are different. Not inlined, so that
 // nothing of it is calculated before and takes registers from the sort of other tiles.
 template <class Key>
 __device__ __noinline__ bool warp_sort_cell(Key* keys, unsigned count) {

@@ -71,14 +71,17 @@ void ContentStream::look() {
   const auto first = first_frame();
   if (!codec_) codec_ = codec_of_bytes(first);
   const auto named = codec_of_path(path_);
-  if (!is_told && named && codec_ == Codec::kNone) {
+  const bool is_named_otherwise = !is_told && named && codec_ == Codec::kNone;
+  const auto inner = once_decompressed(path_);
+  const bool is_named_twice = !is_told && inner && codec_ == named;
+  if (is_named_otherwise || is_named_twice) codec_.reset();
+  if (is_named_otherwise) {
     throw Error(ErrorKind::kInput, "decompressing",
                 fmt::format("the suffix says {0}, but the data is not {0}", name_of(*named)))
         .path(path_)
         .hint("use --decompress=none to read the bytes as they are");
   }
-  const auto inner = once_decompressed(path_);
-  if (!is_told && inner && codec_ == named) {
+  if (is_named_twice) {
     throw Error(ErrorKind::kInput, "decompressing", "its name says that it is compressed twice")
         .path(path_)
         .hint(fmt::format("decompress it once: {} > {}; --decompress={} sorts what is in it",

@@ -1,9 +1,12 @@
 #include "app/own_files.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -104,6 +107,17 @@ void refuse_streams_in_place(const FileNames& names) {
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
                 "is also the output, and not a regular file that can be replaced")
         .hint("name another output with -o, or copy the input to a file first");
+  }
+}
+
+void refuse_files_given_twice(const FileNames& names) {
+  std::set<std::filesystem::path> files;
+  for (const std::string& input : names.inputs) {
+    std::error_code error;
+    const auto file = std::filesystem::canonical(input, error);
+    if (error || files.insert(file).second) continue;
+    throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input), "is given twice")
+        .hint("name each file once: it is replaced, and its result would be sorted again");
   }
 }
 

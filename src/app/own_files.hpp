@@ -17,6 +17,11 @@ void refuse_files_of_resume(const FileNames& names);
 // would wait for itself. To be called before any of them is opened.
 void refuse_streams_in_place(const FileNames& names);
 
+// Throws: Error(kUsage) when an input of a sort of each file in place has two names, or is given
+// twice: its result would be sorted again, positions or counts as keys. Hard links are two files
+// once one of them is replaced.
+void refuse_files_given_twice(const FileNames& names);
+
 // Throws: Error(kUsage) when the output is written through into a regular file that is an input,
 // as in `gsort FILE >> FILE`. Not where the inputs hold nothing that could be lost.
 void refuse_writing_into_inputs(const FileNames& names, const io::Output& output,

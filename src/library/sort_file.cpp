@@ -1,6 +1,7 @@
 #include "library/sort_file.hpp"
 
 #include "app/files.hpp"
+#include "app/own_files.hpp"
 #include "app/prepared_sort.hpp"
 #include "base/current_error.hpp"
 #include "io/input/reader.hpp"
@@ -35,6 +36,7 @@ void require_known_type(const Options& options, const Job& job) {
 
 Outcome run_sort(const Options& options, AssumedType assumed) {
   require_a_sort(options);
+  refuse_streams_in_place(options);
   io::Reader reader(options.inputs, reader_options(options));
   const Job job = job_of(options, reader);
   if (assumed == AssumedType::kRefused) require_known_type(options, job);

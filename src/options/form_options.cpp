@@ -78,6 +78,7 @@ void set_compress(Options& options, std::string_view value) {
 void refuse_two_codecs(const Options& options) {
   const std::string path = options.output.value_or("");
   if (options.compress || !once_decompressed(path)) return;
+  if (options.each && path == options.inputs.front()) return;  // keeps its name
   throw Error(ErrorKind::kUsage, fmt::format("--output '{}'", path),
               "has two suffixes of compression, but is compressed once")
       .hint(fmt::format("name it with one of them, or add --compress={}",

@@ -222,14 +222,8 @@ void refuse_beside_each(const Options& options) {
                   "cannot be sorted by --each")
           .hint("name files; each is replaced, or written under its name into the folder of -o");
     }
-    if (options.check != CheckMode::kNone) continue;
-    if (names.insert(options.output ? name : input).second) continue;
-    if (!options.output) {
-      throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input), "is given twice")
-          .hint(
-              "it would be sorted again after it was replaced, with --count as if counts were "
-              "keys");
-    }
+    if (options.check != CheckMode::kNone || !options.output) continue;
+    if (names.insert(name).second) continue;
     throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
                 fmt::format("has the output of an earlier FILE: {} in {}", name, *options.output))
         .hint("sort them in separate runs, each with its own folder");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/files.hpp"
+#include "app/own_files.hpp"
 #include "app/prepared_sort.hpp"
 #include "base/checked.hpp"
 #include "base/error.hpp"
@@ -39,6 +40,7 @@ Options parsed(const std::vector<std::string>& words, const std::vector<std::str
 }
 
 io::ReaderOptions opened_with(const Options& options, std::vector<io::MemoryInput> arrays) {
+  if (options.output) refuse_streams_in_place(options);
   io::ReaderOptions wanted = reader_options(options);
   wanted.memory = std::move(arrays);
   return wanted;

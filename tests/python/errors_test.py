@@ -47,6 +47,11 @@ def raise_it(error):
     raise error
 
 
+def test_a_fifo_is_not_its_own_output(tmp_path):
+    os.mkfifo(tmp_path / "pipe.u32")
+    raised(ValueError, lambda: gsort.sort(tmp_path / "pipe.u32", tmp_path / "pipe.u32"))
+
+
 def test_wrong_arguments(tmp_path):
     for call in (lambda: gsort.sort(NUMBERS, memory="1X"), lambda: gsort.sort(NUMBERS, memory="1000"),
                  lambda: gsort.sort(NUMBERS, memory=1), lambda: gsort.sort(NUMBERS, memory=-1),

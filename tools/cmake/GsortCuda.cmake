@@ -59,7 +59,7 @@ if(NOT GSORT_CUDA STREQUAL "OFF")
     # fails where a toolkit has none, as CUDA 13.
     set(asked_version ${CMAKE_MINIMUM_REQUIRED_VERSION})
     set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
-    find_package(CUDAToolkit REQUIRED)
+    find_package(CUDAToolkit 12.5 REQUIRED)
     set(CMAKE_MINIMUM_REQUIRED_VERSION ${asked_version})
     set(GSORT_HAS_CUDA TRUE)
   elseif(GSORT_CUDA STREQUAL "ON" AND CMAKE_CROSSCOMPILING)

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "support/sorted_copy.hpp"
 #include "unit/io/support.hpp"
@@ -62,6 +63,14 @@ TEST(SortFile, LeavesNoOutputWhenItFails) {
   const TempFolder folder;
   EXPECT_EQ(kind_thrown(options_for(folder, KeyType::kI32)), ErrorKind::kInput);
   EXPECT_TRUE(folder.entries().empty());
+}
+
+TEST(SortFile, DoesNotWaitForItselfOnAFifo) {
+  const TempFolder folder;
+  Options options = options_for(folder, KeyType::kU8);
+  options.output = options.inputs.front();
+  ASSERT_EQ(::mkfifo(options.output->c_str(), S_IRUSR | S_IWUSR), 0);
+  EXPECT_EQ(kind_thrown(options), ErrorKind::kUsage);
 }
 
 TEST(SortFile, RefusesWhatIsNoSort) {
