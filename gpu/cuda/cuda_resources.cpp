@@ -13,7 +13,8 @@
 namespace gsort::gpu {
 namespace {
 
-// Calls a function of the driver API, which is not linked. Its errors have the runtime's numbers.
+// Calls a function of the driver API, which is not linked. Its errors have the same numbers as
+// those of the runtime.
 template <class... Arguments>
 cudaError_t call_driver(const char* name, Arguments... arguments) {
   constexpr unsigned kVersion = 12'000;  // of the API

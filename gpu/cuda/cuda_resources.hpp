@@ -22,8 +22,8 @@ void use_device(int ordinal);
 // they were made. A failure is no error there.
 void return_to_device(int ordinal) noexcept;
 
-// Makes `ordinal` the calling thread's device while this lives. A thread that had none has none
-// afterwards: to select device 0 again with cudaSetDevice would start CUDA on it.
+// Makes `ordinal` the calling thread's device for the lifetime of this object. A thread that had no
+// device has none afterwards: cudaSetDevice(0) would start CUDA on device 0.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int ordinal);
@@ -35,8 +35,8 @@ class CurrentDevice {
   int ordinal_;
 };
 
-// Runs work that selects devices, in a thread of its own: the caller's stays. Where the system
-// allows no thread, the caller runs it.
+// Runs work that selects devices in a thread of its own, so that the caller's device stays the
+// same. If the system gives no thread, the caller runs the work, and its device may change.
 template <class Work>
 void keep_device_during(const Work& work) {
   std::async(std::launch::async | std::launch::deferred, work).get();

@@ -10,8 +10,8 @@
 //
 // Repetition. Bin i has the keys from splitter i to splitter i + 1, less one. If the sample holds a
 // key v so often that it is chosen as a splitter twice, the second one becomes v + 1: then v has a
-// bin of its own, which needs no sorting. Of equal splitters one is kept: others would only make
-// the search in their cell longer, for the keys that are most frequent.
+// bin of its own, which needs no sorting. Only one of equal splitters is kept: more would only make
+// the search in their cell longer, and the most frequent keys are there.
 //
 // Example. Chosen 0 20 20 20 30 become 0 20 21 21 30, of which 0 20 21 30 are kept: bin 1 has 20
 // alone, bin 2 has 21 to 29.
@@ -39,7 +39,7 @@ struct BinHead {
   Key most;
   Key base;        // splitter 1, where the cells begin
   unsigned shift;  // a cell has 2^shift keys
-  unsigned bins;   // as many as splitters are kept
+  unsigned bins;   // the number of splitters that are kept
 
   // The keys are all the same.
   [[nodiscard]] GSORT_HOST_DEVICE constexpr bool is_single() const { return least == most; }

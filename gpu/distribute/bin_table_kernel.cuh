@@ -1,9 +1,9 @@
 // sample_keys_kernel: takes keys at random places of the input. bin_table_kernel: makes the tables
 // of both distributions from the sorted sample.
 //
-// Threads: a thread takes one key of the sample; block 0 makes the table of the first distribution,
-// block b + 1 that of its bucket b, for which it makes the first one's splitters, too: thread t
-// splitter t, then every kMostBins-th cell.
+// Threads: a thread takes one key of the sample. Block 0 makes the table of the first distribution.
+// Block b + 1 makes the same splitters again, then the table of bucket b for the second
+// distribution. Thread t makes splitter t, then every kMostBins-th cell.
 // Device memory: 32 bytes read for every key of the sample.
 #pragma once
 
@@ -50,20 +50,20 @@ __device__ Key thread_first_splitter(const TablePass<Key>& pass, unsigned bin) {
   return splitter_of(before, pass.sample[std::uint64_t{bin} << shift], static_cast<Key>(~Key{0}));
 }
 
-// What a block keeps of the splitters of one table.
+// The splitters of one table that a block keeps, without equal ones.
 template <class Key>
 struct KeptSplitters {
   Key splitters[kMostBins];
-  std::uint16_t numbers[kMostBins];  // among all
+  std::uint16_t numbers[kMostBins];  // of each, among all splitters
   unsigned warp_sums[kMostBins / 32];
 };
 
-// Thread t has splitter t of `bins`. Keeps the last of equal ones; returns how many are kept. All
-// threads of the block call this.
+// Thread t has splitter t of `bins`. Keeps the last one of equal splitters. Returns how many are
+// kept. All threads of the block call this.
 template <class Key>
 __device__ unsigned block_keep_splitters(Key splitter, unsigned bins, KeptSplitters<Key>& kept) {
   const unsigned bin = threadIdx.x;
-  __syncthreads();  // what was kept before is read
+  __syncthreads();  // all have read what was kept before
   if (bin < bins) kept.splitters[bin] = splitter;
   __syncthreads();  // all splitters are known
   const bool is_last = bin < bins && (bin + 1 == bins || kept.splitters[bin + 1] != splitter);
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(kMostBins)
       bin < first_bins ? thread_first_splitter(pass, bin) : kGreatest, first_bins, kept);
   BinHead<Key> head{0, kGreatest, 0, 0, 0};
   if (!is_first) {
-    if (bucket >= bins) {  // no keys come there
+    if (bucket >= bins) {  // no keys go there
       if (bin == 0) tables.heads[bucket] = BinHead<Key>{};
       return;
     }

@@ -47,7 +47,8 @@ __device__ unsigned thread_rank_pair(const Stage& stage, Key key, unsigned sourc
   return rank;
 }
 
-// False, with nothing written, if a cell has too many pairs, unless all are to stay as they are.
+// Returns false, with nothing written, if a cell has too many pairs. If all keys are equal and are
+// not mapped, all pairs are in place, and it returns true.
 template <unsigned kThreads, unsigned kPairs, class Key, class Value>
 __device__ bool block_sort_pairs_by_cells(const PairLongSortPass<Key, Value>& pass,
                                           const LongArray& array,

@@ -9,7 +9,7 @@
 // equal cells of two keys on average (key_cells.hpp). Atomic additions count the keys of each cell,
 // and a prefix sum of the counts says where each cell begins. Each key goes to its cell; its rank
 // among the few keys of the cell gives its place. A cell has too many keys if many keys are equal,
-// or if the range has gaps. If it has few different keys it is sorted by counting them
+// or if the range has gaps. If such a cell has few different keys, these are counted
 // (crowded_cells.cuh); otherwise, the tile is sorted by merging.
 //
 // Example. Keys 13 10 15 12, cells 2 0 3 1: 10 | 12 | 13 | 15.
@@ -131,8 +131,8 @@ __device__ unsigned thread_rank_in_cell(const Key* tile, Key key, unsigned place
   return rank;
 }
 
-// Takes a place of `cell` for each lane, where `next` has the next one of each cell. kCells takes
-// none. Neighbours are often equal; one addition then serves the warp.
+// Takes a place in `cell` for each lane; next[cell] is the next free one. A lane whose cell is
+// kCells takes none. Neighbours are often equal: then one atomic addition serves the warp.
 template <unsigned kCells>
 __device__ unsigned warp_take_places(unsigned* next, unsigned cell) {
   if (__all_sync(kWholeWarp, cell == __shfl_sync(kWholeWarp, cell, 0))) {
@@ -144,7 +144,7 @@ __device__ unsigned warp_take_places(unsigned* next, unsigned cell) {
   return cell < kCells ? atomicAdd(&next[cell], 1U) : 0;
 }
 
-// False, with nothing written, if a cell has too many keys; all are counted then.
+// Returns false, with nothing written, if a cell has too many keys; all keys are counted then.
 template <unsigned kThreads, unsigned kKeys, class Key>
 __device__ bool block_sort_by_cells(const LongSortPass<Key>& pass, const LongArray& array,
                                     CellScratch<Key, kThreads>& scratch) {
@@ -191,8 +191,9 @@ __device__ bool block_sort_by_cells(const LongSortPass<Key>& pass, const LongArr
   return true;
 }
 
-// Sorts a tile that block_sort_by_cells has left: loads its keys again, as that one needs all
-// registers. False, with nothing written, if a crowded cell has too many different keys.
+// Sorts a tile that block_sort_by_cells did not sort, with the counts and ranges that it made.
+// Loads the keys again, since that function needs all registers. Returns false, with nothing
+// written, if a crowded cell has too many different keys.
 template <unsigned kThreads, unsigned kTileKeys, class Key>
 __device__ bool block_sort_crowded_tile(const LongSortPass<Key>& pass, const LongArray& array,
                                         CellScratch<Key, kThreads>& scratch) {

@@ -1,17 +1,18 @@
-// warp_sort_cell: sorts the keys of a crowded cell in shared memory, if most are a few that repeat.
+// warp_sort_cell: sorts the keys of a crowded cell in shared memory, if most of them are copies of
+// a few keys.
 //
 // Problem. A key that repeats m times fills a cell, and ranking m keys takes m^2 comparisons.
 //
-// Idea. Equal keys need no ranks, only their number. Lanes look at keys all over the cell; one that
-// several of them have is counted, and the others move to the front. The same again with these,
-// until what is left and the counted keys are at most an item for each lane. An item's place is the
-// number of keys in the items that are less.
+// Idea. Equal keys need no ranks, only a count. Each lane looks at one key; together they look all
+// over the cell. A key that several lanes have is counted, and all other keys move to the front of
+// the cell. This is repeated with these keys, until the counted keys and the keys that are left are
+// at most one item for each lane. An item's place is the number of keys in all lesser items.
 //
-// Example. Of 7 3 7 7 9 7, lanes have 7: four of them, left are 3 and 9. Items 7 7 7 7, 3 and 9 go
-// to places 1, 0 and 5.
+// Example. Cell 7 3 7 7 9 7. Several lanes have 7: there are four of it, and 3 and 9 are left. The
+// items 7 7 7 7, 3 and 9 go to places 1, 0 and 5.
 //
-// Cost. For each counted key the cell is read once, in about an instruction for three keys; an item
-// takes some seven.
+// Cost. For each counted key the cell is read once, with about one instruction for three keys. An
+// item takes about seven instructions.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ namespace gsort::gpu {
 inline constexpr unsigned kMostCounted = 8;   // different keys of a cell
 inline constexpr unsigned kLeastHolders = 4;  // lanes that have a key that is counted
 
-// The lane of a key of [keys, keys + count) that kLeastHolders lanes have; 32: there is none. `own`
-// becomes the lane's key. Requires: count > 0.
+// Each lane takes a key of [keys, keys + count), which `own` becomes. Returns a lane whose key at
+// least kLeastHolders lanes have, or 32 if there is none. Requires: count > 0.
 template <class Key>
 __device__ unsigned warp_find_frequent(const Key* keys, unsigned count, Key& own) {
   own = keys[threadIdx.x % 32 * count / 32];
@@ -38,7 +39,7 @@ __device__ unsigned warp_find_frequent(const Key* keys, unsigned count, Key& own
   return lane;
 }
 
-// Moves keys other than `key` to the front. Returns: their number.
+// Moves keys other than `key` to the front. Returns their number.
 template <class Key>
 __device__ unsigned warp_move_others(Key* keys, unsigned count, Key key) {
   constexpr unsigned kReads = 4;  // at once, to wait less
@@ -65,8 +66,9 @@ __device__ unsigned warp_move_others(Key* keys, unsigned count, Key key) {
   return others;
 }
 
-// False, with keys overwritten, if too many of them are different. Not inlined, so that
-// nothing of it is calculated before and takes registers from the sort of other tiles.
+// Returns false, with keys overwritten, if too many of them are different. Not inlined:
+// the compiler would calculate parts of it earlier, and take registers from the sort of other
+// tiles.
 template <class Key>
 __device__ __noinline__ bool warp_sort_cell(Key* keys, unsigned count) {
   const unsigned lane = threadIdx.x % 32;
@@ -110,8 +112,8 @@ __device__ __noinline__ bool warp_sort_cell(Key* keys, unsigned count) {
   return true;
 }
 
-// Sorts the crowded ones of the warp's cells, which end at `ends` in the tile. False if one of them
-// has too many different keys.
+// Sorts those of the warp's cells that are crowded; cell i ends at ends[i] in the tile. Returns
+// false if one of them has too many different keys.
 template <unsigned kThreads, unsigned kCells, class Key>
 __device__ bool warp_sort_crowded_cells(Key* tile, const unsigned* ends) {
   static_assert(kCells % kThreads == 0);

@@ -18,7 +18,7 @@
 //   distribute     buffer -> output
 //   pack           neighbouring bins become tiles (pack_kernel.cuh)
 //   cell sort      in place; a tile's keys lie evenly in a narrow range (cell_sort_kernel.cuh)
-//   block sort     of the tiles whose keys do not, unless they repeat (crowded_cells.cuh)
+//   block sort     of tiles with many different keys in a cell (crowded_cells.cuh)
 //   merge          only bins longer than a tile, by the passes of long arrays (long_arrays.hpp)
 //
 // Skew. Splitters are keys of the sample, so bins have equally many keys of any distribution; a key

@@ -11,16 +11,16 @@
 
 namespace gsort::gpu {
 
-// So many keys or more are distributed, fewer are sorted by sort_keys. On an H100, random u64: 2^22
-// keys 0.26 ms instead of 0.28, 2^24 0.73 instead of 0.87, 2^28 8.3 instead of 13.8; of eleven
+// This many keys or more are distributed; sort_keys sorts fewer. On an H100, random u64: 2^22 keys
+// 0.26 ms instead of 0.28, 2^24 0.73 instead of 0.87, 2^28 8.3 instead of 13.8; of eleven
 // distributions of 2^26 keys, none takes longer. Random u32: 2^26 keys 1.58 ms instead of 1.67,
 // 2^28 5.8 instead of 6.4; of eleven distributions of 2^26 to 2^28 keys, zipf takes 1.02 to 1.12
 // times as long and sawtooth 1.02 to 1.21, all others less time, equal keys less than half.
 template <class Key>
 inline constexpr std::uint64_t kLeastDistributedKeys =
     std::uint64_t{1} << (sizeof(Key) == 8 ? 22 : 26);
-// More are sorted by sort_keys: of more u32 keys, bins are longer than a tile. 2^31 took 66 ms on
-// an H100, and merging 60.
+// At most this many keys are distributed; sort_keys sorts more. With more u32 keys, bins are longer
+// than a tile: 2^31 took 66 ms on an H100, and merging 60.
 template <class Key>
 inline constexpr std::uint64_t kMostDistributedKeys = sizeof(Key) == 8 ? ~std::uint64_t{0}
                                                                        : std::uint64_t{1} << 30;
@@ -29,7 +29,8 @@ inline constexpr std::uint64_t kMostDistributedKeys = sizeof(Key) == 8 ? ~std::u
 struct DistributionChoice {
   // Of the sample's places; none: another one in every call.
   std::optional<std::uint64_t> seed = std::nullopt;
-  // Fewer are sorted by sort_keys; none: kLeastDistributedKeys, and more than kMostDistributedKeys.
+  // sort_keys sorts fewer keys, without an upper limit; none: the two limits above. The same for
+  // pairs, with their limits.
   std::optional<std::uint64_t> least_keys = std::nullopt;
   unsigned first_bits = 0;  // log2 of the bins of each distribution, 1 to 9; 0: by the count
   unsigned second_bits = 0;

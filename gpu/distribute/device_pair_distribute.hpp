@@ -11,13 +11,14 @@
 
 namespace gsort::gpu {
 
-// So many pairs or more are distributed, fewer are sorted by sort_pairs. On an H100, 2^26 random
+// This many pairs or more are distributed; sort_pairs sorts fewer. On an H100, 2^26 random
 // pairs of u32 with u32 take 2.9 ms instead of 3.3, of u64 with u32 3.7 instead of 4.5, of u64 with
 // u64 4.3 instead of 5.6; 2^28 pairs 12.2 instead of 12.9, 17.2 instead of 19.8, and 20.1 instead
 // of 25.0. Of eleven distributions of 2^26 pairs, only sawtooth takes longer, up to 1.2 times; of
 // 2^24 pairs, up to 1.4 times.
 inline constexpr std::uint64_t kLeastDistributedPairs = std::uint64_t{1} << 26;
-// More are sorted by sort_pairs; of u32 keys, 2^28 pairs are the most that were measured.
+// At most this many pairs are distributed; sort_pairs sorts more. With u32 keys, more than 2^28
+// pairs were not measured.
 template <class Key>
 inline constexpr std::uint64_t kMostDistributedPairs = sizeof(Key) == 8 ? ~std::uint64_t{0}
                                                                         : std::uint64_t{1} << 28;

@@ -84,8 +84,9 @@ void ContentStream::look() {
   if (is_named_twice) {
     throw Error(ErrorKind::kInput, "decompressing", "its name says that it is compressed twice")
         .path(path_)
-        .hint(fmt::format("decompress it once: {} > {}; --decompress={} sorts what is in it",
-                          decompress_command(*named, path_), *inner, name_of(*named)));
+        .hint(fmt::format(
+            "decompress it once: {0} > {1}; or sort the bytes of {1} with --decompress={2}",
+            decompress_command(*named, path_), *inner, name_of(*named)));
   }
   if (codec_ != Codec::kNone) needed_bytes_ = decoder_bytes(*codec_, first);
   has_looked_ = true;

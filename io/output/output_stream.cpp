@@ -61,7 +61,7 @@ class StreamOutput : public Output::Impl {
   Tiling claimed_;                             // what has been put, or waits for its turn
   std::map<std::uint64_t, Waiting*> waiting_;  // by offset
   std::uint64_t written_ = 0;
-  bool has_failed_ = false;     // a write, which may have written some
+  bool has_failed_ = false;     // a write has; a part may be written
   std::exception_ptr stopped_;  // why; all who wait fail for the same reason
 };
 

@@ -62,14 +62,14 @@ void ResumeFolder::make() {
       .hint("--resume needs a folder, or a path where one can be created");
 }
 
-// A file system without locks refuses otherwise, and is taken as it is.
+// A file system without locks gives another error; the folder is then used without a lock.
 void ResumeFolder::lock() const {
   if (sys::lock(folder_.file.fd()) != 0 && errno == EWOULDBLOCK) {
     throw Error(ErrorKind::kTemporary, "resuming from", "another gsort is using it")
         .path(path_)
         .hint("wait until it ends, or name another folder");
   }
-  // Before that, another sort that made it may have removed it.
+  // Another sort that made the folder may have removed it before it was locked.
   if (!exists()) throw folder_.file.error("opening the folder", ENOENT);
 }
 
@@ -134,7 +134,7 @@ void ResumeFolder::read_manifest() {
   File file = open_file(kManifestName, O_RDONLY);
   if (!file.is_open()) {
     if (!open_file(kRunsName, O_RDONLY).is_open()) return;
-    file = open_file(kManifestName, O_RDONLY);  // a sort may just have begun
+    file = open_file(kManifestName, O_RDONLY);  // another sort may just have begun
     if (!file.is_open()) throw refusal(fmt::format("there is a {}, but no manifest", kRunsName));
   }
   const auto size = static_cast<std::uint64_t>(file.facts().st_size);

@@ -36,7 +36,7 @@ class ResumeFolder {
   ResumeFolder& operator=(const ResumeFolder&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  // Whether it is there; a sort that uses it may have removed it since.
+  // Whether the folder still exists: a sort that uses it may have removed it.
   [[nodiscard]] bool exists() const;
 
   // What a sort has left that did not come to its end.

@@ -15,7 +15,7 @@ inline constexpr const char* kStandardOutput = "/dev/stdout";
 // whoever likes to.
 [[nodiscard]] bool same_file(const std::string& a, const std::string& b);
 
-// Of what is not replaced, but written through: the same FIFO, pipe or block device.
+// Whether both are the same FIFO, pipe or block device. These are written to, not replaced.
 [[nodiscard]] bool same_stream(const std::string& a, const std::string& b);
 
 }  // namespace gsort::io

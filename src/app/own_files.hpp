@@ -13,8 +13,8 @@ namespace gsort {
 // removed in the end.
 void refuse_files_of_resume(const FileNames& names);
 
-// Throws: Error(kUsage) when a FIFO or block device is an input and the output: of a FIFO the sort
-// would wait for itself. To be called before any of them is opened.
+// Throws: Error(kUsage) when a FIFO or block device is an input and the output. With a FIFO, the
+// sort would wait for itself. Requires: none of them is opened yet.
 void refuse_streams_in_place(const FileNames& names);
 
 // Throws: Error(kUsage) when an input of a sort of each file in place has two names, or is given

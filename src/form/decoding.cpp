@@ -13,8 +13,8 @@ std::string decompress_command(Codec codec, std::string_view path) {
                      path == "standard input" ? "" : " ", path == "standard input" ? "" : path);
 }
 
-// A pipe has no name that says its format: an array's header would be taken for keys. What options
-// say instead is not known here.
+// A pipe has no name that says its format: an array's header would be taken for keys. Which other
+// options were given is not known here.
 std::string decompress_pipe(Codec codec, std::string_view path) {
   const auto format = format_of_path(path);
   return fmt::format("{} | gsort {}", decompress_command(codec, path),

@@ -49,7 +49,8 @@ struct OutputForm {
 [[nodiscard]] std::optional<Codec> codec_of_path(std::string_view path);
 [[nodiscard]] std::optional<FileFormat> format_of_path(std::string_view path);
 
-// The name of what is compressed twice, once it is decompressed: "x.gz.zst" -> "x.gz".
+// The name of a file that is compressed twice, after one decompression: "x.gz.zst" -> "x.gz". None
+// for other files.
 [[nodiscard]] std::optional<std::string_view> once_decompressed(std::string_view path);
 
 // The name without the suffixes of compression and format: "x.u64.txt.gz" -> "x.u64".

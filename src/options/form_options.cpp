@@ -55,8 +55,7 @@ void set_format(Options& options, std::string_view value) {
 void set_skip(Options& options, std::string_view value) {
   const auto bytes = parse_bytes(value, kMostSkipBytes);
   if (!bytes) {
-    throw Error(ErrorKind::kUsage, fmt::format("--skip '{}'", value),
-                "is not a valid size of a header")
+    throw Error(ErrorKind::kUsage, fmt::format("--skip '{}'", value), "is not a valid header size")
         .hint(fmt::format("a header has 0 to {} bytes", kMostSkipBytes));
   }
   options.input_form.skip_bytes = *bytes;
@@ -80,7 +79,7 @@ void refuse_two_codecs(const Options& options) {
   if (options.compress || !once_decompressed(path)) return;
   if (options.each && path == options.inputs.front()) return;  // keeps its name
   throw Error(ErrorKind::kUsage, fmt::format("--output '{}'", path),
-              "has two suffixes of compression, but is compressed once")
+              "has two compression suffixes, but the output is compressed once")
       .hint(fmt::format("name it with one of them, or add --compress={}",
                         name_of(*codec_of_path(path))));
 }

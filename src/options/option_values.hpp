@@ -1,5 +1,5 @@
 // From the text of a value to the value. `option` names the option in errors, as "--type".
-// All that throw, throw Error(kUsage) with a hint that says what would do.
+// Errors are Error(kUsage), with a hint that says what is valid.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace gsort {
 [[nodiscard]] unsigned parse_count(std::string_view text, unsigned least, unsigned most,
                                    std::string_view option);
 
-// A size for which a bare number counts bytes: as "4K" or "100". None if it is not one, or more
-// than `most`.
+// A size, as "4K"; a bare number, as "100", counts bytes. None if the text is not a size, or the
+// size is more than `most`.
 [[nodiscard]] std::optional<std::uint64_t> parse_bytes(std::string_view text, std::uint64_t most);
 
 // "2", "0,1", "all", "auto".

@@ -48,8 +48,9 @@ void FormedShares::require_all_of_one_job() const {
       throw not_of_one_job(folder.path(), "it belongs to another job than the other folders");
     }
     if (share.number < number) {
-      throw not_of_one_job(folder.path(),
-                           fmt::format("it holds share {}, as another folder does", share.number));
+      throw not_of_one_job(
+          folder.path(),
+          fmt::format("it holds share {}, and so does another folder", share.number));
     }
     if (share.number != number++) {
       throw not_of_one_job(folder.path(),

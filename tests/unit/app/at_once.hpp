@@ -1,4 +1,5 @@
-// Others at work in the middle of a process: at a system call of it, which then goes on or dies.
+// Runs other work in the middle of a process, at one of its system calls. Then the process goes on
+// or dies.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ inline bool goes_on(Moment moment, const std::function<void()>& process,
   return has_come;
 }
 
-// The same. What fails in the process or in the others is told by the status of the child.
+// The same for a child process, which dies there. Its status tells what fails in it or the others.
 inline bool dies(Moment moment, const std::function<void()>& process,
                  const std::function<void()>& others) {
   constexpr int kAtTheCall = 9;

@@ -74,7 +74,7 @@ class KeptSorts {
                                    std::as_bytes(std::span(wanted))));
   }
 
-  // But for a folder that is empty, if it may stay.
+  // Except for an empty folder, if it may stay.
   void expect_nothing_left(bool folder_may_stay) const {
     if (folder_may_stay) std::filesystem::remove(folder_ / "dir");
     for (const std::string& name : folder_.entries()) {
