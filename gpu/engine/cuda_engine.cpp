@@ -45,7 +45,8 @@ class CudaEngine final : public Engine {
   [[nodiscard]] std::string_view name() const override { return "cuda"; }
 
   [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
-    const std::uint64_t need = CudaFootprint::chunk_host_bytes(shape_.threads, shape_.block_bytes);
+    const std::uint64_t need =
+        CudaFootprint::chunk_host_bytes(CudaFootprint::readers(shape_.threads), shape_.block_bytes);
     return make_lanes<ChunkLane>(shape_.chunk_lanes, need, [&](int ordinal, ByteSpan pinned) {
       use_device(ordinal);
       return std::make_unique<CudaChunkLane>(shape_, ordinal, pinned);

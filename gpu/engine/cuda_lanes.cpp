@@ -11,7 +11,13 @@
 namespace gsort::gpu {
 namespace {
 
-constexpr std::uint64_t kPieceMemory = CudaFootprint::kPutters * CudaFootprint::kPieceBytes;
+constexpr std::uint64_t kPieceMemory = CudaFootprint::kLeastPutters * CudaFootprint::kPieceBytes;
+
+// In all of a lane's memory: when pieces go out, what was there on the way in is on the device.
+PieceCopier make_copier(const EngineShape& shape, int ordinal, ByteSpan pinned, unsigned most) {
+  const unsigned putters = CudaFootprint::putters(shape.threads, most, pinned.size());
+  return {ordinal, pinned.first(putters * CudaFootprint::kPieceBytes), putters, shape.meter};
+}
 
 }  // namespace
 
@@ -21,9 +27,9 @@ CudaChunkLane::CudaChunkLane(const EngineShape& shape, int ordinal, ByteSpan pin
       element_bytes_(element_bytes_of(shape)),
       capacity_(shape.chunk_elements),
       sorter_(make_chunk_sorter(shape)),
-      copier_(ordinal, pinned.first(kPieceMemory), CudaFootprint::kPutters, shape.meter) {
+      copier_(make_copier(shape, ordinal, pinned, CudaFootprint::kMostChunkPutters)) {
   pinned = pinned.subspan(kPieceMemory);
-  for (unsigned block = 0; block < shape.threads; ++block) {
+  for (unsigned block = 0; block < CudaFootprint::readers(shape.threads); ++block) {
     blocks_.push_back(
         {pinned.subspan(block * shape.block_bytes, shape.block_bytes), Event(), false});
   }
@@ -103,8 +109,8 @@ CudaMergeLane::CudaMergeLane(const EngineShape& shape, int ordinal, std::uint64_
 
 CudaMergeLane::OnDevice::OnDevice(const CudaMergeLane& lane)
     : merger(make_part_merger(lane.shape_, lane.part_elements_)),
-      copier(lane.ordinal_, lane.pinned_.first(kPieceMemory), CudaFootprint::kPutters,
-             lane.shape_.meter) {}
+      copier(
+          make_copier(lane.shape_, lane.ordinal_, lane.pinned_, CudaFootprint::kMostPartPutters)) {}
 
 CudaMergeLane::~CudaMergeLane() {
   leave_device();

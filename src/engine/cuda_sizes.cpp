@@ -19,12 +19,15 @@ class CudaSizes final : public EngineSizes {
   // And a fourth reads or writes.
   [[nodiscard]] unsigned array_lanes(unsigned /*threads*/) const override { return 4; }
 
-  [[nodiscard]] unsigned most_readers(unsigned threads) const override { return threads; }
+  [[nodiscard]] unsigned most_readers(unsigned threads) const override {
+    return CudaFootprint::readers(threads);
+  }
 
   [[nodiscard]] std::uint64_t block_bytes(const ElementSize& element, std::uint64_t host_bytes,
                                           unsigned lanes, unsigned threads) const override {
-    const std::uint64_t wanted = std::clamp<std::uint64_t>(
-        std::bit_floor(host_bytes / (std::uint64_t{8} * lanes * threads)), 256 * kKiB, 8 * kMiB);
+    const std::uint64_t blocks = std::uint64_t{lanes} * most_readers(threads);
+    const std::uint64_t wanted =
+        std::clamp<std::uint64_t>(std::bit_floor(host_bytes / (8 * blocks)), 256 * kKiB, 4 * kMiB);
     return element.is_record ? record_block_bytes(element.bytes, wanted) : wanted;
   }
 

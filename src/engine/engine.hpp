@@ -166,7 +166,7 @@ class MergeLane {
 
   // Merges input(), which holds slice_counts[0] keys, then slice_counts[1] keys, and so on, each
   // ascending; puts the result into `sink`, positions counted from `position`. Returns when all of
-  // it has been put.
+  // it has been put; input() may then hold anything.
   virtual void merge(std::span<const std::uint64_t> slice_counts, std::uint64_t position,
                      KeyForm form, PieceSink& sink) = 0;
 

@@ -115,11 +115,15 @@ struct CpuMergeFootprint {
 
 // The memory of one lane of the CUDA engine. On the device, for a chunk: the keys, and a second
 // array with a little for samples and cuts beside it. For a part: the slices, the result, and what
-// a merge in several passes needs beside them. On the host, pinned: block buffers on the way in,
-// piece buffers on the way out, one of each for every thread that fills or empties them.
+// a merge in several passes needs beside them. On the host, pinned: a block buffer for each thread
+// that reads a chunk, or the slices of a part, and piece buffers on the way out. What has come in
+// gives its room to more pieces: one for each thread that proves and puts them.
 struct CudaFootprint {
+  static constexpr unsigned kMostReaders = 32;            // more of them read no faster
   static constexpr std::uint64_t kPieceBytes = 8 * kMiB;  // one copy from the device, one put
-  static constexpr unsigned kPutters = 4;                 // threads that put pieces, for each lane
+  static constexpr unsigned kLeastPutters = 4;            // threads that put pieces, for each lane
+  static constexpr unsigned kMostChunkPutters = 16;
+  static constexpr unsigned kMostPartPutters = 8;  // a device merges several parts at once
   static constexpr std::uint64_t kDevicePageBytes = 2 * kMiB;
 
   // What the device has less of when an array is allocated: whole pages.
@@ -133,15 +137,25 @@ struct CudaFootprint {
   [[nodiscard]] static constexpr std::uint64_t chunk_device_bytes(std::uint64_t chunk_bytes) {
     return allocated_bytes(chunk_bytes) + allocated_bytes(scratch_bytes(chunk_bytes));
   }
+  [[nodiscard]] static constexpr unsigned readers(unsigned threads) {
+    return std::min(threads, kMostReaders);
+  }
+  // How many putters of at most `most` have work, and room in the memory of a lane.
+  [[nodiscard]] static constexpr unsigned putters(unsigned threads, unsigned most,
+                                                  std::uint64_t lane_bytes) {
+    const std::uint64_t of_use =
+        std::min<std::uint64_t>(std::min(threads, most), lane_bytes / kPieceBytes);
+    return std::max(static_cast<unsigned>(of_use), kLeastPutters);
+  }
   [[nodiscard]] static constexpr std::uint64_t chunk_host_bytes(unsigned readers,
                                                                 std::uint64_t block_bytes) {
-    return readers * block_bytes + kPutters * kPieceBytes;
+    return readers * block_bytes + kLeastPutters * kPieceBytes;
   }
   [[nodiscard]] static constexpr std::uint64_t part_device_bytes(std::uint64_t part_bytes) {
     return 2 * allocated_bytes(part_bytes) + allocated_bytes(scratch_bytes(part_bytes));
   }
   [[nodiscard]] static constexpr std::uint64_t part_host_bytes(std::uint64_t part_bytes) {
-    return round_up(part_bytes, kMemoryPageBytes) + kPutters * kPieceBytes;
+    return round_up(part_bytes, kMemoryPageBytes) + kLeastPutters * kPieceBytes;
   }
 };
 
