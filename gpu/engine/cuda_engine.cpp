@@ -21,6 +21,7 @@
 #include "gpu/engine/device_tier.hpp"
 #include "gpu/engine/driver_words.hpp"
 #include "gpu/engine/gpu.hpp"
+#include "gpu/engine/shared_chunk_lane.hpp"
 
 namespace gsort::gpu {
 namespace {
@@ -47,6 +48,7 @@ class CudaEngine final : public Engine {
   [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> make_chunk_lanes() override {
     const std::uint64_t need =
         CudaFootprint::chunk_host_bytes(CudaFootprint::readers(shape_.threads), shape_.block_bytes);
+    if (shape_.shares_chunk) return shared_lane(need);
     return make_lanes<ChunkLane>(shape_.chunk_lanes, need, [&](int ordinal, ByteSpan pinned) {
       use_device(ordinal);
       return std::make_unique<CudaChunkLane>(shape_, ordinal, pinned);
@@ -87,6 +89,16 @@ class CudaEngine final : public Engine {
       const std::uint64_t place = lanes_before(device, count) + lane / ordinals_.size();
       lanes.push_back(make(ordinals_[device], memory_.subspan(place * need, need)));
     }
+    return lanes;
+  }
+
+  [[nodiscard]] std::vector<std::unique_ptr<ChunkLane>> shared_lane(std::uint64_t need) const {
+    std::vector<ByteSpan> pinned;
+    for (std::size_t device = 0; device < ordinals_.size(); ++device) {
+      pinned.push_back(memory_.subspan(device * need, need));
+    }
+    std::vector<std::unique_ptr<ChunkLane>> lanes;
+    lanes.push_back(make_shared_chunk_lane(shape_, ordinals_, pinned));
     return lanes;
   }
 

@@ -27,7 +27,9 @@ CudaChunkLane::CudaChunkLane(const EngineShape& shape, int ordinal, ByteSpan pin
       element_bytes_(element_bytes_of(shape)),
       capacity_(shape.chunk_elements),
       sorter_(make_chunk_sorter(shape)),
-      copier_(make_copier(shape, ordinal, pinned, CudaFootprint::kMostChunkPutters)) {
+      copier_(make_copier(shape, ordinal, pinned,
+                          shape.chunk_lanes > 1 ? CudaFootprint::kMostPuttersOfSeveral
+                                                : CudaFootprint::kMostPutters)) {
   pinned = pinned.subspan(kPieceMemory);
   for (unsigned block = 0; block < CudaFootprint::readers(shape.threads); ++block) {
     blocks_.push_back(
@@ -109,8 +111,8 @@ CudaMergeLane::CudaMergeLane(const EngineShape& shape, int ordinal, std::uint64_
 
 CudaMergeLane::OnDevice::OnDevice(const CudaMergeLane& lane)
     : merger(make_part_merger(lane.shape_, lane.part_elements_)),
-      copier(
-          make_copier(lane.shape_, lane.ordinal_, lane.pinned_, CudaFootprint::kMostPartPutters)) {}
+      copier(make_copier(lane.shape_, lane.ordinal_, lane.pinned_,
+                         CudaFootprint::kMostPuttersOfSeveral)) {}
 
 CudaMergeLane::~CudaMergeLane() {
   leave_device();

@@ -60,7 +60,8 @@ void require_shares(std::span<const PairShare<Key, Value>> shares) {
 
 // Phases follow each other; within one all devices work at once. A part is one piece.
 template <class Key, class Value>
-void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<Key>& map) {
+void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<Key>& load_map,
+                   const KeyMap<Key>& store_map) {
   require_shares(shares);
   std::vector<int> ordinals;
   std::vector<Place<Key, Value>> places;
@@ -79,14 +80,14 @@ void sort_in_place(std::span<const PairShare<Key, Value>> shares, const KeyMap<K
   SharedRuns<Key, Value> sort(ordinals);
   sort.on_each([&](std::size_t number, cudaStream_t stream) {
     const auto& [all, arrived, others, count] = places[number];
-    if (count > 0) sort_elements(all, count, map, shares[number].scratch, stream);
+    if (count > 0) sort_elements(all, count, load_map, shares[number].scratch, stream);
   });
   sort.find_cuts(std::move(runs), bounds, fences);
   sort.on_each(
       [&](std::size_t number, cudaStream_t stream) { sort.send_run(number, arrived_at, stream); });
   sort.on_each([&](std::size_t number, cudaStream_t stream) {
     const auto& [all, arrived, others, count] = places[number];
-    if (count > 0) sort.merge_piece(number, {arrived, all, map, others, stream});
+    if (count > 0) sort.merge_piece(number, {arrived, all, store_map, others, stream});
   });
 }
 
@@ -99,7 +100,13 @@ std::size_t sort_shares_scratch_bytes(std::uint64_t count, std::uint32_t shares)
 
 template <class Key>
 void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& map) {
-  keep_device_during([&] { sort_in_place<Key, NoValue>(shares, map); });
+  sort_shares(shares, map, map);
+}
+
+template <class Key>
+void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& load_map,
+                 const KeyMap<Key>& store_map) {
+  keep_device_during([&] { sort_in_place<Key, NoValue>(shares, load_map, store_map); });
 }
 
 template <class Key, class Value>
@@ -109,12 +116,14 @@ std::size_t sort_pair_shares_scratch_bytes(std::uint64_t count, std::uint32_t sh
 
 template <class Key, class Value>
 void sort_pair_shares(std::span<const PairShare<Key, Value>> shares, const KeyMap<Key>& map) {
-  keep_device_during([&] { sort_in_place<Key, Value>(shares, map); });
+  keep_device_during([&] { sort_in_place<Key, Value>(shares, map, map); });
 }
 
 #define GSORT_INSTANTIATE(Key)                                                       \
   template std::size_t sort_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t); \
-  template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&);
+  template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&);  \
+  template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&,   \
+                            const KeyMap<Key>&);
 GSORT_INSTANTIATE(std::uint32_t)
 GSORT_INSTANTIATE(std::uint64_t)
 #undef GSORT_INSTANTIATE

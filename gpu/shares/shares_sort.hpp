@@ -61,6 +61,12 @@ template <class Key>
 template <class Key>
 void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& map);
 
+// The same for keys that are to be left in another form: `load_map` orders them, and `store_map`
+// makes what is left of the ordered form.
+template <class Key>
+void sort_shares(std::span<const DeviceShare<Key>> shares, const KeyMap<Key>& load_map,
+                 const KeyMap<Key>& store_map);
+
 // The same for pairs: one more array of keys and one of values (two of each for more than eight
 // shares), and a few per cent.
 template <class Key, class Value>
@@ -73,7 +79,9 @@ void sort_pair_shares(std::span<const PairShare<Key, Value>> shares, const KeyMa
 
 #define GSORT_DECLARE(Key)                                                                  \
   extern template std::size_t sort_shares_scratch_bytes<Key>(std::uint64_t, std::uint32_t); \
-  extern template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&);
+  extern template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&);  \
+  extern template void sort_shares(std::span<const DeviceShare<Key>>, const KeyMap<Key>&,   \
+                                   const KeyMap<Key>&);
 GSORT_DECLARE(std::uint32_t)
 GSORT_DECLARE(std::uint64_t)
 #undef GSORT_DECLARE

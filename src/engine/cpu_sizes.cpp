@@ -48,6 +48,12 @@ class CpuSizes final : public EngineSizes {
     return {lane.arena_bytes(), lane.heap_bytes()};
   }
 
+  [[nodiscard]] std::optional<std::uint64_t> share_device_bytes(
+      const ElementSize& /*element*/, std::uint64_t /*elements*/, std::uint64_t /*block_bytes*/,
+      unsigned /*devices*/) const override {
+    return std::nullopt;
+  }
+
   [[nodiscard]] unsigned merge_lanes(unsigned threads) const override { return threads + 1; }
 
   [[nodiscard]] std::uint64_t most_part_bytes() const override { return 32 * kMiB; }

@@ -42,6 +42,18 @@ class CudaSizes final : public EngineSizes {
                               : CudaFootprint::chunk_device_bytes(elements * element.bytes)};
   }
 
+  [[nodiscard]] std::optional<std::uint64_t> share_device_bytes(const ElementSize& element,
+                                                                std::uint64_t elements,
+                                                                std::uint64_t block_bytes,
+                                                                unsigned devices) const override {
+    const bool can = !element.is_record && element.bytes >= sizeof(std::uint32_t) && devices > 1 &&
+                     devices <= CudaFootprint::kMostSharers;
+    if (!can) return std::nullopt;
+    const std::uint64_t share =
+        CudaFootprint::share_elements(elements, block_bytes / element.bytes, devices);
+    return CudaFootprint::share_device_bytes(share * element.bytes);
+  }
+
   [[nodiscard]] std::uint64_t most_part_bytes() const override { return 256 * kMiB; }
 
   [[nodiscard]] LaneBytes merge_lane(const ElementSize& element,

@@ -210,6 +210,9 @@ struct EngineShape {
   std::uint64_t block_bytes = 0;        // one acquire_block buffer
   std::uint64_t chunk_elements = 0;     // the most keys of a chunk
   unsigned chunk_lanes = 1;
+  // All of the engine's devices hold a chunk together: then there is one chunk lane, in the memory
+  // of chunk_lanes, one for each device.
+  bool shares_chunk = false;
   std::uint64_t device_bytes = 0;  // bound for all device memory of the engine
   Meter* meter = nullptr;          // outlives the engine; null: nobody measures
   // Outlives the engine; null: a device that fails ends the sort.

@@ -45,6 +45,13 @@ class EngineSizes {
   [[nodiscard]] virtual LaneBytes chunk_lane(const ElementSize& element, std::uint64_t elements,
                                              unsigned readers, std::uint64_t block_bytes) const = 0;
 
+  // Of each device, to hold a chunk of so many elements together with others; none where they
+  // cannot.
+  [[nodiscard]] virtual std::optional<std::uint64_t> share_device_bytes(const ElementSize& element,
+                                                                        std::uint64_t elements,
+                                                                        std::uint64_t block_bytes,
+                                                                        unsigned devices) const = 0;
+
   // Parts of a merge. Larger ones than most_part_bytes() gain nothing.
   [[nodiscard]] virtual unsigned merge_lanes(unsigned threads) const = 0;
   [[nodiscard]] virtual std::uint64_t most_part_bytes() const = 0;

@@ -122,8 +122,8 @@ struct CudaFootprint {
   static constexpr unsigned kMostReaders = 32;            // more of them read no faster
   static constexpr std::uint64_t kPieceBytes = 8 * kMiB;  // one copy from the device, one put
   static constexpr unsigned kLeastPutters = 4;            // threads that put pieces, for each lane
-  static constexpr unsigned kMostChunkPutters = 16;
-  static constexpr unsigned kMostPartPutters = 8;  // a device merges several parts at once
+  static constexpr unsigned kMostPutters = 16;
+  static constexpr unsigned kMostPuttersOfSeveral = 8;  // where several lanes overlap
   static constexpr std::uint64_t kDevicePageBytes = 2 * kMiB;
 
   // What the device has less of when an array is allocated: whole pages.
@@ -150,6 +150,26 @@ struct CudaFootprint {
   [[nodiscard]] static constexpr std::uint64_t chunk_host_bytes(unsigned readers,
                                                                 std::uint64_t block_bytes) {
     return readers * block_bytes + kLeastPutters * kPieceBytes;
+  }
+  // A chunk that several devices hold together: of its stripes, the devices get one after the
+  // other.
+  [[nodiscard]] static constexpr std::uint64_t stripe_elements(std::uint64_t chunk_elements,
+                                                               std::uint64_t block_elements,
+                                                               std::uint64_t devices) {
+    return std::clamp<std::uint64_t>(chunk_elements / (8 * devices), 1, block_elements);
+  }
+  // The most that one of them has.
+  [[nodiscard]] static constexpr std::uint64_t share_elements(std::uint64_t chunk_elements,
+                                                              std::uint64_t block_elements,
+                                                              std::uint64_t devices) {
+    const std::uint64_t stripe = stripe_elements(chunk_elements, block_elements, devices);
+    return div_up(div_up(chunk_elements, stripe), devices) * stripe;
+  }
+  // Of each device, for at most kMostSharers of them; held to it by a test.
+  static constexpr unsigned kMostSharers = 8;
+  [[nodiscard]] static constexpr std::uint64_t share_device_bytes(std::uint64_t share_bytes) {
+    return allocated_bytes(share_bytes) +
+           allocated_bytes(share_bytes + share_bytes / 16 + 8 * kMiB);
   }
   [[nodiscard]] static constexpr std::uint64_t part_device_bytes(std::uint64_t part_bytes) {
     return 2 * allocated_bytes(part_bytes) + allocated_bytes(scratch_bytes(part_bytes));

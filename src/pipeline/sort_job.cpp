@@ -310,6 +310,7 @@ EngineShape engine_shape_of(const Plan& plan, Meter* meter) {
   shape.block_bytes = plan.chunk.block_bytes;
   shape.chunk_elements = plan.chunk.chunk_elements;
   shape.chunk_lanes = plan.chunk.lanes;
+  shape.shares_chunk = plan.chunk.is_shared;
   shape.device_bytes = plan.device_budget_bytes();
   shape.meter = meter;
   return shape;

@@ -51,7 +51,7 @@ std::uint64_t padded_bytes(const Plan& plan, double elements) {
 std::uint64_t most_last_buffers(const Plan& plan) {
   const std::uint64_t all = plan.run.write_buffers;
   return plan.engine == EngineKind::kCuda
-             ? std::min<std::uint64_t>(all, std::uint64_t{2} * CudaFootprint::kMostChunkPutters)
+             ? std::min<std::uint64_t>(all, std::uint64_t{2} * CudaFootprint::kMostPuttersOfSeveral)
              : all;
 }
 

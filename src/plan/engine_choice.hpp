@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "options/job.hpp"
 #include "plan/machine.hpp"
@@ -37,6 +38,18 @@ void require_asked_engine(const Resources& resources, const Machine& machine);
 // the same time, but each takes time to start. auto leaves out GPUs with less than half of the free
 // memory of the first: all devices get equal shares, which must fit the smallest.
 [[nodiscard]] std::span<const GpuFacts> choose_devices(const Job& job, const Machine& machine);
+
+// Rates of the links of devices; 0 where they are not known.
+template <class Device>
+[[nodiscard]] std::vector<double> links_of(std::span<const Device> devices) {
+  std::vector<double> links;
+  for (const Device& device : devices) links.push_back(device.link_bytes_per_second.value_or(0));
+  return links;
+}
+
+// Whether several devices with such links sort a chunk of so many bytes in less time than one: each
+// has the same share, and starting one takes as long as moving some gigabytes.
+[[nodiscard]] bool sharing_pays(std::uint64_t bytes, std::span<const double> links);
 
 struct EngineDecision {
   bool cuda = false;

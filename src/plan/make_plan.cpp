@@ -40,6 +40,8 @@ SizeQuestion question_for(const Plan& plan) {
   q.keeps_tier = !plan.job.resumable;
   q.fixed_block_elements = plan.resumed.block_elements;
   q.most_fan_in = plan.job.resources.batch_size.value_or(0);
+  q.may_share = sharing_pays(capped_product(plan.elements, plan.element_bytes),
+                             links_of(std::span<const DevicePlan>(plan.devices)));
   return q;
 }
 
@@ -174,7 +176,9 @@ bool plan_chunks_and_runs(Plan& plan) {
     if (plan.devices.size() < 2 || !plan.job.resources.devices.is_auto()) return false;
     plan.devices.pop_back();
   }
-  if (plan.is<OneChunk>() && plan.devices.size() > 1) plan.devices.resize(1);
+  if (plan.is<OneChunk>() && !plan.chunk.is_shared && plan.devices.size() > 1) {
+    plan.devices.resize(1);
+  }
   return true;
 }
 

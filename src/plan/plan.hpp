@@ -92,6 +92,7 @@ struct ChunkPlan {
   std::uint64_t block_bytes = 0;     // one read
   std::uint64_t chunk_elements = 0;  // the most a chunk holds
   unsigned lanes = 1;                // spread over the devices in turn
+  bool is_shared = false;            // by all devices: a lane of each holds a share of one chunk
   unsigned readers = 1;              // threads that read and add blocks
   unsigned spillers = 1;             // chunks that are put into runs at the same time
   std::uint64_t arena_bytes = 0;     // host memory of all lanes

@@ -129,6 +129,24 @@ ChunkPlan choose_chunk(const SizeQuestion& q, unsigned lanes, std::uint64_t spil
   return other.chunk_elements + may_be_lost < chunk.chunk_elements ? chunk : other;
 }
 
+// All elements as one chunk that the devices hold together; chunk_elements stays 0 if they cannot.
+ChunkPlan shared_chunk(const SizeQuestion& q) {
+  ChunkPlan chunk;
+  chunk.lanes = q.devices;
+  chunk.readers = q.engine->most_readers(q.threads);
+  chunk.block_bytes = q.engine->block_bytes(q.element, q.host_bytes, q.devices, q.threads);
+  const std::uint64_t elements = std::max<std::uint64_t>(q.elements, 1);
+  const auto share =
+      q.engine->share_device_bytes(q.element, elements, chunk.block_bytes, q.devices);
+  const std::uint64_t arena =
+      q.devices * q.engine->chunk_lane(q.element, 0, chunk.readers, chunk.block_bytes).arena;
+  if (!q.may_share || !share || *share > q.device_bytes || arena > q.host_bytes) return chunk;
+  chunk.is_shared = true;
+  chunk.chunk_elements = elements;
+  chunk.arena_bytes = arena;
+  return chunk;
+}
+
 std::uint64_t staging_bytes(const SizeQuestion& q, std::uint64_t elements) {
   return q.staged_output ? round_up(elements * q.element.bytes, kMemoryPageBytes) : 0;
 }
@@ -340,7 +358,8 @@ std::optional<Sizes> choose_sizes(SizeQuestion q) {
   if (q.size_known && !q.spills) {
     Sizes sizes;
     sizes.run = choose_run_plan(q, usual_block_bytes(q));
-    sizes.chunk = choose_chunk(q, 1, 0);
+    sizes.chunk = shared_chunk(q);
+    if (!sizes.chunk.is_shared) sizes.chunk = choose_chunk(q, 1, 0);
     if (sizes.chunk.chunk_elements >= q.elements) {
       sizes.run.fan_in = 2;
       return sizes;

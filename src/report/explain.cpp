@@ -52,7 +52,10 @@ struct Steps {
     return "keep what may be among the first elements while reading: one read, no temporary files";
   }
   std::string operator()(const OneChunk&) const {
-    return "everything fits one chunk: one read, one write, no temporary files";
+    const std::string_view holders =
+        plan.chunk.is_shared ? ", which the devices hold together" : "";
+    return fmt::format("everything fits one chunk{}: one read, one write, no temporary files",
+                       holders);
   }
   std::string operator()(const UnknownSize&) const {
     return fmt::format("one chunk if {} are enough, else runs of that size, then merging",

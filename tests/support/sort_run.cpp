@@ -77,6 +77,23 @@ class ServedPipe {
   std::jthread server_;
 };
 
+// What fits one device, as one that several hold together.
+void share_chunk(Plan& plan, const Machine& machine) {
+  const bool can = plan.is<OneChunk>() && plan.engine == EngineKind::kCuda &&
+                   !plan.job.element.records && machine.gpus.size() > 1;
+  if (!can) return;
+  const DevicePlan device = plan.devices.front();
+  plan.devices.clear();
+  for (const GpuFacts& gpu : machine.gpus) {
+    plan.devices.push_back(device);
+    plan.devices.back().ordinal = gpu.device;
+  }
+  plan.chunk.is_shared = true;
+  plan.chunk.lanes = static_cast<unsigned>(plan.devices.size());
+  plan.chunk.arena_bytes *= plan.chunk.lanes;
+  plan.arena_bytes = plan.chunk.arena_bytes;
+}
+
 // The plan if the devices in `lost` cannot be used; without a device it is the CPU's.
 Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<int>& lost = {}) {
   Options options = options_for(request.format.type, request.budget);
@@ -119,6 +136,7 @@ Plan plan_for(const SortRequest& request, io::Reader& reader, const std::vector<
   }
   if (request.to_pipe) machine.output.reset();
   Plan plan = make_plan(make_job(options, {}, input_bytes), machine);
+  if (request.shares_chunk) share_chunk(plan, machine);
   if (request.change_plan) request.change_plan(plan);
   std::erase_if(plan.devices, [&](const DevicePlan& device) {
     return std::ranges::find(lost, device.ordinal) != lost.end();
@@ -243,6 +261,7 @@ EngineMaker engine_maker(const std::string& name) {
 void use_engine(SortRequest& request, const std::string& name) {
   request.make_engine = engine_maker(name);
   if (is_cuda_engine(name) || name == "std_x3") request.gpu_memory = "32M";
+  request.shares_chunk = name.starts_with("cuda_x");
   request.devices = name == "cuda_x4" ? 4 : name == "std_x3" ? 3 : name == "cuda_x2" ? 2 : 1;
 }
 

@@ -11,6 +11,7 @@
 #include "gpu/merge/device_merge.hpp"
 #include "gpu/records/device_records.hpp"
 #include "gpu/segmented/device_batch.hpp"
+#include "gpu/shares/shares_sort.hpp"
 #include "gpu/sort/device_sort.hpp"
 
 namespace gsort::gpu {
@@ -50,6 +51,25 @@ TYPED_TEST(DeviceFootprint, HoldsWhatAMergeNeeds) {
       ASSERT_LE(merge_slices_scratch_bytes<TypeParam>(count, slices),
                 CudaFootprint::scratch_bytes(count * sizeof(TypeParam)))
           << count << " in " << slices;
+    }
+  });
+}
+
+template <class Key>
+class ShareFootprint : public testing::Test {};
+
+using ShareKeys = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(ShareFootprint, ShareKeys);
+
+TYPED_TEST(ShareFootprint, HoldsWhatASortOfSharesNeeds) {
+  for_counts(kMostBytes / sizeof(TypeParam), [](std::uint64_t count) {
+    const std::uint64_t bytes = count * sizeof(TypeParam);
+    for (std::uint32_t devices = 2; devices <= CudaFootprint::kMostSharers; ++devices) {
+      ASSERT_LE(CudaFootprint::allocated_bytes(bytes) +
+                    CudaFootprint::allocated_bytes(
+                        sort_shares_scratch_bytes<TypeParam>(count, devices)),
+                CudaFootprint::share_device_bytes(bytes))
+          << count << " of " << devices;
     }
   });
 }

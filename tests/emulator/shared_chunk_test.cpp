@@ -1,0 +1,156 @@
+// Sorts of one chunk that emulated devices hold together.
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/device_error.hpp"
+#include "device_sorts.hpp"
+#include "devices.hpp"
+#include "gpu/cuda/cuda_check.hpp"
+#include "support/sort_run.hpp"
+#include "support/sorted_copy.hpp"
+
+namespace gsort {
+namespace {
+
+using test::Bytes;
+using test::kU32;
+using test::request_on;
+using test::sort_on_devices;
+using test::SortRequest;
+using test::SortResult;
+
+SortRequest shared_request(unsigned devices, const KeyFormat& format, std::uint64_t elements) {
+  SortRequest request = request_on(devices, format, elements);
+  request.shares_chunk = true;
+  return request;
+}
+
+void expect_one_read_and_write(const SortResult& result, unsigned devices) {
+  ASSERT_FALSE(result.error.has_value()) << result.error->what();
+  EXPECT_TRUE(result.plan.chunk.is_shared);
+  EXPECT_EQ(result.plan.devices.size(), devices);
+  EXPECT_EQ(result.outcome.runs, 0U);
+  EXPECT_EQ(result.outcome.spilled_bytes, 0U);
+}
+
+class SharedChunk : public testing::TestWithParam<unsigned> {
+ protected:
+  ~SharedChunk() override {
+    emulator::set_late_streams(false);
+    emulator::set_peer_access(true);
+  }
+};
+
+TEST_P(SharedChunk, IsSortedForEveryFormOfKeys) {
+  for (const bool has_peer_access : {true, false}) {
+    emulator::set_peer_access(has_peer_access);
+    for (const bool is_late : {false, true}) {
+      emulator::set_late_streams(is_late);
+      for (const KeyFormat& format :
+           {kU32, KeyFormat{KeyType::kI32, true, true}, KeyFormat{KeyType::kU64},
+            KeyFormat{KeyType::kF64, true, true}, KeyFormat{KeyType::kF32, false, true}}) {
+        const SortRequest request = shared_request(GetParam(), format, 50'000);
+        const SortResult result = sort_on_devices(request, 0);
+        expect_one_read_and_write(result, GetParam());
+        EXPECT_TRUE(result.output == test::sorted_copy(request.input, format));
+      }
+    }
+  }
+}
+
+TEST_P(SharedChunk, MayBeShorterThanThereAreDevices) {
+  for (const std::uint64_t elements : {0U, 1U, 2U, 3U, 5U, 31U, 32U, 33U, 1'000U}) {
+    SCOPED_TRACE(testing::Message() << elements << " keys");
+    const SortRequest request = shared_request(GetParam(), kU32, elements);
+    const SortResult result = sort_in_folder(request);
+    expect_one_read_and_write(result, GetParam());
+    EXPECT_TRUE(result.output == test::sorted_copy(request.input, kU32));
+  }
+}
+
+// Blocks end within stripes, and stripes within blocks; pieces of all devices come at once, and a
+// pipe takes them in order.
+TEST_P(SharedChunk, MayHaveBlocksOfAnySizeAndGoIntoAPipe) {
+  for (const std::uint64_t block_bytes : {4'096U, 12'288U, 32'768U}) {
+    for (const bool to_pipe : {false, true}) {
+      SortRequest request = shared_request(GetParam(), kU32, 50'001);
+      request.threads = 4;
+      request.to_pipe = to_pipe;
+      request.change_plan = [block_bytes](Plan& plan) { plan.chunk.block_bytes = block_bytes; };
+      const SortResult result = sort_on_devices(request, 0);
+      expect_one_read_and_write(result, GetParam());
+      EXPECT_TRUE(result.output == test::sorted_copy(request.input, kU32));
+    }
+  }
+}
+
+TEST_P(SharedChunk, GivesDistinctKeysAndTheFirstOnes) {
+  SortRequest request = shared_request(GetParam(), kU32, 50'000);
+  const Bytes sorted = test::sorted_copy(request.input, kU32);
+  request.unique = true;
+  const SortResult distinct = sort_on_devices(request, 0);
+  expect_one_read_and_write(distinct, GetParam());
+  const auto keys = test::keys_in<std::uint32_t>(sorted);
+  const std::set<std::uint32_t> wanted(keys.begin(), keys.end());
+  EXPECT_TRUE(std::ranges::equal(test::keys_in<std::uint32_t>(distinct.output.value()), wanted));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, SharedChunk, testing::Values(2U, 3U, 4U));
+
+TEST(SharedChunkOnAFailedDevice, IsAnErrorThatNamesIt) {
+  const SortRequest request = shared_request(3, kU32, 12'000);
+  const Bytes whole = test::sorted_copy(request.input, kU32);
+  int met = 0;
+  for (std::size_t kind = 0; kind < gpu::kCudaCallKinds; ++kind) {
+    const auto call = static_cast<gpu::CudaCall>(kind);
+    const cudaError_t failure =
+        call == gpu::CudaCall::kMemory ? cudaErrorMemoryAllocation : cudaErrorLaunchFailure;
+    for (const bool from_then_on : {false, true}) {
+      bool hit = true;
+      for (std::uint64_t nth = 1; hit; nth += 1 + nth / 4) {
+        SCOPED_TRACE(testing::Message() << "kind " << kind << ", call " << nth << " of device 1"
+                                        << (from_then_on ? " on" : ""));
+        gpu::inject_cuda_fault({call, nth, failure, from_then_on, 1});
+        const SortResult result = sort_on_devices(request, 0);
+        hit = gpu::cuda_fault_was_met();
+        gpu::clear_cuda_fault();
+        met += hit ? 1 : 0;
+        if (!result.error) {
+          EXPECT_TRUE(result.output == whole);
+        } else {
+          const std::string words = result.error->what();
+          EXPECT_TRUE(words.find(" on device 1") != std::string::npos ||
+                      words.find("pinning host memory") != std::string::npos)
+              << words;
+          EXPECT_TRUE(result.output == request.old_output) << words;
+        }
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+  EXPECT_GT(met, 30);
+}
+
+// With --engine=auto, the others sort again from the beginning.
+TEST(SharedChunkOnAFailedDevice, IsSortedAgainWithoutIt) {
+  SortRequest request = shared_request(3, kU32, 12'000);
+  request.may_lose_devices = true;
+  gpu::inject_cuda_fault({gpu::CudaCall::kCopy, 2, cudaErrorLaunchFailure, true, 1});
+  const SortResult result = sort_in_folder(request);
+  EXPECT_TRUE(gpu::cuda_fault_was_met());
+  gpu::clear_cuda_fault();
+  ASSERT_FALSE(result.error.has_value()) << result.error->what();
+  EXPECT_TRUE(result.output == test::sorted_copy(request.input, kU32));
+  ASSERT_EQ(result.outcome.lost_devices.size(), 1U);
+  EXPECT_EQ(result.outcome.lost_devices[0].ordinal, 1);
+  EXPECT_EQ(result.plan.devices.size(), 2U);
+}
+
+}  // namespace
+}  // namespace gsort
