@@ -46,9 +46,8 @@ class CudaSizes final : public EngineSizes {
                                                                 std::uint64_t elements,
                                                                 std::uint64_t block_bytes,
                                                                 unsigned devices) const override {
-    const bool can = !element.is_record && element.bytes >= sizeof(std::uint32_t) && devices > 1 &&
-                     devices <= CudaFootprint::kMostSharers;
-    if (!can) return std::nullopt;
+    const bool is_key = !element.is_record && (element.bytes == 4 || element.bytes == 8);
+    if (!is_key || devices < 2 || devices > CudaFootprint::kMostSharers) return std::nullopt;
     const std::uint64_t share =
         CudaFootprint::share_elements(elements, block_bytes / element.bytes, devices);
     return CudaFootprint::share_device_bytes(share * element.bytes);

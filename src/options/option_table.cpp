@@ -177,10 +177,9 @@ constexpr auto kFurtherRows = std::to_array<OptionSpec>({
      .in_environment = true,
      .help = "GPUs to use: CUDA device numbers, all or auto (auto)",
      .more =
-         "auto uses one GPU, or more if that is predicted to be faster: if the runs do not fit in "
-         "the memory of one, or if the page cache gives more than the link of one takes. all uses "
-         "every GPU, but only one for less than 4 GiB, or for records, that fit in its memory. A "
-         "number that is given twice counts as two devices, each with "
+         "auto uses one GPU, or more if that is predicted to be faster, mostly if the input does "
+         "not fit in the memory of one. all uses every GPU. An input that fits in the memory of "
+         "one GPU is sorted on one. A number that is given twice counts as two devices, each with "
          "half of that GPU's memory.",
      .apply = [](Options& o, Text v) { o.devices = parse_devices(v, "--device"); }},
     {.name = "direct-io",

@@ -80,7 +80,7 @@ DeviceFacts device_facts(const Job& job, const Machine& machine) {
   for (unsigned count = 2; count <= facts.device_bytes.size(); ++count) {
     const auto share = cuda_sizes().share_device_bytes(element, elements, element.bytes, count);
     facts.fits.push_back(share && *share <= facts.device_bytes[count - 1] &&
-                         sharing_pays(facts.bytes, std::span(links).first(count)));
+                         are_alike(std::span(links).first(count)));
   }
   facts.keeps_runs = !job.resumable;
   facts.read_rate = machine.input_is_cached ? Rates::kUsualCachedRead * cores : disk_read;
@@ -101,16 +101,15 @@ double tier_bytes(const DeviceFacts& facts, std::size_t devices) {
   return sum;
 }
 
-// An input that fits one device, and that others cannot share, is sorted by one.
+// An input that fits one device is sorted by one, whatever others there are.
 double predicted_seconds(const DeviceFacts& facts, std::size_t devices) {
   const auto bytes = static_cast<double>(facts.bytes);
   const double start = Rates::kFurtherCudaStart * static_cast<double>(devices);
-  const bool fits = facts.fits[devices - 1];
-  const std::size_t used = facts.fits[0] && !fits ? 1 : devices;
-  const auto end = facts.link_rates.begin() + static_cast<std::ptrdiff_t>(used);
+  if (facts.fits[0]) return start;
+  const auto end = facts.link_rates.begin() + static_cast<std::ptrdiff_t>(devices);
   const double links = std::accumulate(facts.link_rates.begin(), end, 0.0);
   const double copy = bytes / std::min(facts.read_rate, links);
-  if (facts.fits[0] || fits || !facts.keeps_runs) return start + copy;
+  if (facts.fits[devices - 1] || !facts.keeps_runs) return start + copy;
   constexpr double kFull = 0.85;  // of the buffers that stay in memory
   const double kept = (tier_bytes(facts, devices) + static_cast<double>(facts.host_bytes)) * kFull;
   return start + copy + std::max(bytes - kept, 0.0) * facts.spill_seconds;
@@ -118,11 +117,9 @@ double predicted_seconds(const DeviceFacts& facts, std::size_t devices) {
 
 }  // namespace
 
-bool sharing_pays(std::uint64_t bytes, std::span<const double> links) {
-  constexpr std::uint64_t kLeastBytes = 4 * kGiB;
+bool are_alike(std::span<const double> links) {
   constexpr double kAlike = 0.8;
-  return bytes >= kLeastBytes && links.size() > 1 &&
-         std::ranges::min(links) >= std::ranges::max(links) * kAlike;
+  return !links.empty() && std::ranges::min(links) >= std::ranges::max(links) * kAlike;
 }
 
 double predicted_cpu_seconds(const Rates& rates, std::uint64_t bytes, unsigned cores) {

@@ -47,9 +47,8 @@ template <class Device>
   return links;
 }
 
-// Whether several devices with such links sort a chunk of so many bytes in less time than one: each
-// has the same share, and starting one takes as long as moving some gigabytes.
-[[nodiscard]] bool sharing_pays(std::uint64_t bytes, std::span<const double> links);
+// Whether devices with such links can have equal shares of a chunk: none keeps the others waiting.
+[[nodiscard]] bool are_alike(std::span<const double> links);
 
 struct EngineDecision {
   bool cuda = false;

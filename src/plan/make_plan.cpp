@@ -40,8 +40,7 @@ SizeQuestion question_for(const Plan& plan) {
   q.keeps_tier = !plan.job.resumable;
   q.fixed_block_elements = plan.resumed.block_elements;
   q.most_fan_in = plan.job.resources.batch_size.value_or(0);
-  q.may_share = sharing_pays(capped_product(plan.elements, plan.element_bytes),
-                             links_of(std::span<const DevicePlan>(plan.devices)));
+  q.links_are_alike = are_alike(links_of(std::span<const DevicePlan>(plan.devices)));
   return q;
 }
 

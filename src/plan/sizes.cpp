@@ -135,14 +135,13 @@ ChunkPlan shared_chunk(const SizeQuestion& q) {
   chunk.lanes = q.devices;
   chunk.readers = q.engine->most_readers(q.threads);
   chunk.block_bytes = q.engine->block_bytes(q.element, q.host_bytes, q.devices, q.threads);
-  const std::uint64_t elements = std::max<std::uint64_t>(q.elements, 1);
   const auto share =
-      q.engine->share_device_bytes(q.element, elements, chunk.block_bytes, q.devices);
+      q.engine->share_device_bytes(q.element, q.elements, chunk.block_bytes, q.devices);
   const std::uint64_t arena =
       q.devices * q.engine->chunk_lane(q.element, 0, chunk.readers, chunk.block_bytes).arena;
-  if (!q.may_share || !share || *share > q.device_bytes || arena > q.host_bytes) return chunk;
+  if (!q.links_are_alike || !share || *share > q.device_bytes || arena > q.host_bytes) return chunk;
   chunk.is_shared = true;
-  chunk.chunk_elements = elements;
+  chunk.chunk_elements = q.elements;
   chunk.arena_bytes = arena;
   return chunk;
 }
@@ -358,8 +357,8 @@ std::optional<Sizes> choose_sizes(SizeQuestion q) {
   if (q.size_known && !q.spills) {
     Sizes sizes;
     sizes.run = choose_run_plan(q, usual_block_bytes(q));
-    sizes.chunk = shared_chunk(q);
-    if (!sizes.chunk.is_shared) sizes.chunk = choose_chunk(q, 1, 0);
+    sizes.chunk = choose_chunk(q, 1, 0);
+    if (sizes.chunk.chunk_elements < q.elements) sizes.chunk = shared_chunk(q);
     if (sizes.chunk.chunk_elements >= q.elements) {
       sizes.run.fan_in = 2;
       return sizes;

@@ -1,4 +1,4 @@
-// Sorts of one chunk that emulated devices hold together.
+// Sorts of one chunk that emulated devices hold together, also of less than they would.
 #include <cstdint>
 #include <optional>
 #include <set>

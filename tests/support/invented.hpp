@@ -141,7 +141,11 @@ inline void expect_sound(const Plan& plan, const Options& options) {
         plan.job.element.records
             ? CudaRecordFootprint::device_bytes(plan.chunk.chunk_elements, plan.element_bytes)
             : CudaFootprint::chunk_device_bytes(plan.chunk.chunk_elements * plan.element_bytes);
-    expect_within_each_device(plan, plan.chunk.lanes, chunk);
+    const std::uint64_t share = CudaFootprint::share_device_bytes(
+        plan.element_bytes * CudaFootprint::share_elements(
+                                 plan.chunk.chunk_elements,
+                                 plan.chunk.block_bytes / plan.element_bytes, plan.chunk.lanes));
+    expect_within_each_device(plan, plan.chunk.lanes, plan.chunk.is_shared ? share : chunk);
   }
   if (plan.is<OneChunk>()) {
     EXPECT_GE(plan.chunk.chunk_elements, plan.elements);

@@ -80,7 +80,7 @@ class ServedPipe {
 // What fits one device, as one that several hold together.
 void share_chunk(Plan& plan, const Machine& machine) {
   const bool can = plan.is<OneChunk>() && plan.engine == EngineKind::kCuda &&
-                   !plan.job.element.records && machine.gpus.size() > 1;
+                   !plan.job.element.records && plan.element_bytes <= 8 && machine.gpus.size() > 1;
   if (!can) return;
   const DevicePlan device = plan.devices.front();
   plan.devices.clear();
