@@ -1,7 +1,9 @@
 #include "plan/make_plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,17 +26,17 @@ namespace gsort {
 namespace {
 
 // A pipe may bring anything; sizes that depend on the whole are chosen for this many times the
-// memory, and stay right, if not best, beyond it.
-constexpr std::uint64_t kPipeGuessFactor = 1024;
+// memory, or less where that has no room, and stay right, if not best, beyond it.
+constexpr std::array<std::uint64_t, 3> kPipeGuessFactors = {1024, 256, 64};
 
-std::uint64_t pipe_guess(const SizeQuestion& q) {
-  return capped_product(q.host_bytes / q.element.bytes, kPipeGuessFactor);
+std::uint64_t pipe_guess(const SizeQuestion& q, std::uint64_t factor) {
+  return capped_product(q.host_bytes / q.element.bytes, factor);
 }
 
-SizeQuestion question_for(const Plan& plan) {
+SizeQuestion question_for(const Plan& plan, std::uint64_t pipe_factor = kPipeGuessFactors.front()) {
   SizeQuestion q = question_of(plan);
   q.size_known = !plan.is<UnknownSize>();
-  q.elements = q.size_known ? plan.elements : pipe_guess(q);
+  q.elements = q.size_known ? plan.elements : pipe_guess(q, pipe_factor);
   // Groups of inputs become runs.
   q.spills = plan.job.merged_inputs > 0 || plan.resumed.runs > 0 || plan.job.forms_share;
   q.keeps_tier = !plan.job.resumable;
@@ -151,13 +153,16 @@ void keep_more_runs(Plan& plan) {
 
 // All that follow return false where no sizes fit the budgets.
 bool plan_chunks_and_runs_for_devices(Plan& plan) {
-  const bool fits = choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
-    const std::optional<Sizes> sizes = choose_sizes(question_for(tried));
-    if (!sizes) return std::nullopt;
-    take_sizes(tried, *sizes);
-    return sizes->cost;
-  });
-  if (!fits) return false;
+  const auto fits = [&](std::uint64_t pipe_factor) {
+    return choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
+      const std::optional<Sizes> sizes = choose_sizes(question_for(tried, pipe_factor));
+      if (!sizes) return std::nullopt;
+      take_sizes(tried, *sizes);
+      return sizes->cost;
+    });
+  };
+  const std::size_t guesses = plan.is<UnknownSize>() ? kPipeGuessFactors.size() : 1;
+  if (!std::ranges::any_of(std::span(kPipeGuessFactors).first(guesses), fits)) return false;
   keep_more_runs(plan);
   plan.temporary_bytes = temporary_need(plan);
   plan.arena_bytes = plan.chunk.arena_bytes;
@@ -256,7 +261,7 @@ bool plan_set_operation(Plan& plan) {
 bool plan_array_by_array(Plan& plan, const Machine& machine) {
   const std::uint64_t all = plan.elements;
   const std::uint64_t array = plan.job.array_elements;
-  const bool is_known = machine.input_bytes || array <= pipe_guess(question_of(plan));
+  const bool is_known = machine.input_bytes || array <= question_for(plan).elements;
   if (is_known) plan.strategy = Spill{};
   if (is_known) plan.elements = machine.input_bytes ? std::min(all, array) : array;
   if (!plan_chunks_and_runs(plan)) return false;

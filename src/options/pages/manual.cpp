@@ -152,13 +152,10 @@ if that is less) and at most 136 MiB; the inputs of
 share it.
 If a stream needs more, gsort stops with an error that names a sufficient
 .BR \-S .
-A pipe, even of raw keys of 32 or 64 bits, therefore needs
+From a pipe, raw keys need
 .B \-S
-of at least 13M to 20M, depending on type and output, unless
-.B \-\-decompress=none
-is given.
-Records of one or two bytes from a pipe or a compressed file need about 45 to
-100 MB; the error gives the least size that works.
+of at least 3M to 7M, depending on type and output, and up to 26M if the output
+is compressed; the error gives the least size that works.
 .PP
 Compared with numpy.sort, NaNs with their sign bit set come first, and \-0 comes
 before +0.

@@ -162,6 +162,27 @@ TEST(MakePlan, CountsNarrowKeysWithinTheBudgetOnManyCores) {
   }
 }
 
+// A pipe may be compressed, and that of distinct keys has staging buffers beside its lanes.
+TEST(MakePlan, MergesSeveralRunsOfAPipeInSixteenMebibytes) {
+  constexpr std::uint64_t kFarMoreThanAnyGuess = 16 * kTiB;
+  for (const KeyType type : {KeyType::kU32, KeyType::kF64, KeyType::kU128}) {
+    for (const unsigned cores : {1U, 2U, 64U}) {
+      for (const bool counts : {false, true}) {
+        Options options = options_for(type, "16M");
+        options.unique = true;
+        options.count = counts;
+        Machine machine = invented_machine({}, cores, 8 * kGiB);
+        machine.compressed = {{"standard input", {}}};
+        SCOPED_TRACE(testing::Message() << cores << " cores, " << name_of(type));
+        const Plan plan = test::plan_of(options, machine);
+        test::expect_sound(plan, options);
+        EXPECT_GE(plan.run.fan_in, 4U);
+        EXPECT_GE(plan_merge(plan, plan.run.fan_in, kFarMoreThanAnyGuess).part_elements, 1U);
+      }
+    }
+  }
+}
+
 TEST(MakePlan, KnowsNothingOfThePipeButIsSound) {
   for (const unsigned cores : {1U, 2U, 16U}) {
     for (const std::uint64_t budget : {cores * 16 * kMiB, 512 * kMiB, 64 * kGiB}) {
