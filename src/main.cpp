@@ -71,7 +71,7 @@ int sort(const Options& options, const Job& job, io::Reader& reader) {
   output_is_in_place = true;
   prepared.remember_rates(outcome);
   const bool all_told =
-      observer.sort_is_done({options, outcome, prepared.plan(), prepared.machine()});
+      observer.sort_is_done({options, outcome, prepared.plan(), prepared.machine(), options.each});
   return all_told ? kDone : kTrouble;
 }
 

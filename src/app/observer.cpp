@@ -99,8 +99,8 @@ void Observer::summarize(const SortReport& report) {
     throw Error(error).hint(kInPlace);
   }
   const bool at_terminal = io::sys::is_terminal(STDERR_FILENO);
-  const std::string lines =
-      sort_lines(report.outcome, report.plan, reporting_.verbosity, at_terminal);
+  std::string lines = sort_lines(report.outcome, report.plan, reporting_.verbosity, at_terminal);
+  if (report.is_one_of_several) lines = lines_about(report.names.inputs.front(), lines);
   put_to_stderr(colored_summary(lines, stderr_color(reporting_.color)));
 }
 

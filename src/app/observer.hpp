@@ -29,6 +29,7 @@ struct SortReport {
   const Outcome& outcome;
   const Plan& plan;
   const Machine& machine;
+  bool is_one_of_several = false;  // sorts of a file each: the lines name it
 };
 
 class Observer {

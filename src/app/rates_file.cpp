@@ -142,9 +142,9 @@ std::string learned_words(const Rates& before, const Rates& after, const std::st
     if (rate && rate != old) words += (words.empty() ? "" : ", ") + text_of(*rate);
   };
   add(before.core_bytes_per_second, after.core_bytes_per_second,
-      [](double rate) { return fmt::format("{:.2f} GB/s a core", rate * 1e-9); });
+      [](double rate) { return rate_words(rate) + " a core"; });
   add(before.gpu_bytes_per_second, after.gpu_bytes_per_second,
-      [](double rate) { return fmt::format("{:.2f} GB/s on the GPU", rate * 1e-9); });
+      [](double rate) { return rate_words(rate) + " on the GPU"; });
   add(before.cuda_start_seconds, after.cuda_start_seconds,
       [](double seconds) { return fmt::format("{:.2f} s to start CUDA", seconds); });
   return fmt::format("learned rates: {}; kept in {}", words, path);

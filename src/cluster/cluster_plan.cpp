@@ -116,9 +116,9 @@ std::string text_of(const ClusterPlan& plan) {
   add("network", network_words(plan));
   add("time", time_words("forming runs", forming_time(plan)) + ", " +
                   time_words("merging", merging_time(plan)));
-  add("", fmt::format("at {:.1f} GB/s from a disk, {:.1f} to it, {:.1f} out of a host",
-                      Rates::kUsualDiskRead / 1e9, Rates::kUsualDiskWrite / 1e9,
-                      kNetworkBytesPerSecond / 1e9));
+  add("", fmt::format("at {} from a disk, {} to it, {} out of a host",
+                      rate_words(Rates::kUsualDiskRead), rate_words(Rates::kUsualDiskWrite),
+                      rate_words(kNetworkBytesPerSecond)));
   return text;
 }
 

@@ -2,7 +2,12 @@
 // bytes at most, which is for reports alone.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <string>
+
+#include "base/units.hpp"
 
 namespace gsort {
 
@@ -39,5 +44,11 @@ struct Rates {
 
   friend bool operator==(const Rates&, const Rates&) = default;
 };
+
+// "1.24 GiB/s": in the units of all sizes that the user reads. Requires: at least 0.
+[[nodiscard]] inline std::string rate_words(double bytes_per_second) {
+  constexpr double kMost = 0x1p63;
+  return format_bytes(static_cast<std::uint64_t>(std::min(bytes_per_second, kMost))) + "/s";
+}
 
 }  // namespace gsort

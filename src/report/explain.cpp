@@ -5,6 +5,7 @@
 
 #include "base/quoted.hpp"
 #include "base/units.hpp"
+#include "plan/rates.hpp"
 #include "report/plan_object.hpp"
 #include "report/words.hpp"
 
@@ -96,11 +97,11 @@ std::string place_of_runs(const Plan& plan) {
                      format_count(plan.resumed.runs), format_count(plan.resumed.elements));
 }
 
-// ", link of 64.0 GB/s, NUMA node 1"
+// ", link of 59.6 GiB/s, NUMA node 1"
 std::string bus_words(const DevicePlan& device) {
   std::string words;
   if (device.link_bytes_per_second) {
-    words += fmt::format(", link of {:.1f} GB/s", *device.link_bytes_per_second * 1e-9);
+    words += ", link of " + rate_words(*device.link_bytes_per_second);
   }
   if (device.node) words += fmt::format(", NUMA node {}", *device.node);
   return words;

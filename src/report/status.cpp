@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.hpp"
-#include "report/words.hpp"
+#include "plan/rates.hpp"
 
 namespace gsort {
 namespace {
@@ -91,7 +91,7 @@ std::string status_line(const Status& status) {
     const double percent = std::min(100 * static_cast<double>(status.bytes) / total, 100.0);
     text += fmt::format(" of {} ({:.0f}%)", format_bytes(*status.total_bytes), percent);
   }
-  if (status.bytes > 0) text += fmt::format(", {}/s", decimal_bytes(status.bytes_per_second));
+  if (status.bytes > 0) text += ", " + rate_words(status.bytes_per_second);
   if (status.seconds_left) text += fmt::format(", {} left", duration(*status.seconds_left));
   if (status.slowest) {
     text += fmt::format(", slowest: {} ({:.0f}%)", status.slowest->name, status.slowest->percent);

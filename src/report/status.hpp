@@ -45,7 +45,7 @@ class StatusTracker {
   std::deque<Sample> samples_;  // of the phase, the oldest first
 };
 
-// "reading: 512 MiB of 1 GiB (50%), 1.20 GB/s, 2 s left"; then ", slowest: NAME (31%)"
+// "reading: 512 MiB of 1 GiB (50%), 1.12 GiB/s, 2 s left"; then ", slowest: NAME (31%)"
 [[nodiscard]] std::string status_line(const Status& status);
 
 // One object on one line, without the newline.

@@ -1,5 +1,6 @@
 #include "report/summary.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "base/units.hpp"
 #include "element/fingerprint.hpp"
 #include "element/record_text.hpp"
+#include "plan/rates.hpp"
 #include "report/busiest.hpp"
 #include "report/words.hpp"
 
@@ -40,12 +42,30 @@ std::string phase_words(const Outcome& outcome) {
   return words;
 }
 
+// Of runs that this process made, wherever they are.
+std::uint64_t stored_bytes(const Outcome& outcome) {
+  return outcome.device_bytes + outcome.kept_bytes + outcome.spilled_bytes;
+}
+
+bool is_packed(const Outcome& outcome) {
+  return stored_bytes(outcome) < outcome.run_key_bytes;
+}
+
+// "24.8 MiB in all, packed to 12.1 MiB", "24.8 MiB in all, with headers 24.9 MiB"
+std::string stored_words(const Outcome& outcome) {
+  const std::string keys = format_bytes(outcome.run_key_bytes);
+  const std::string stored = format_bytes(stored_bytes(outcome));
+  if (stored == keys) return keys + " in all";
+  return fmt::format("{} in all, {} {}", keys, is_packed(outcome) ? "packed to" : "with headers",
+                     stored);
+}
+
 // "7 runs, 24.8 MiB in all", "7 runs (2 resumed; the others: 24.8 MiB in all)"
 std::string run_words(const Outcome& outcome) {
-  const std::string bytes = format_bytes(outcome.run_key_bytes);
-  return outcome.resumed_runs > 0 ? fmt::format("{} runs ({} resumed; the others: {} in all)",
-                                                outcome.runs, outcome.resumed_runs, bytes)
-                                  : fmt::format("{} runs, {} in all", outcome.runs, bytes);
+  const std::string stored = stored_words(outcome);
+  return outcome.resumed_runs > 0 ? fmt::format("{} runs ({} resumed; the others: {})",
+                                                outcome.runs, outcome.resumed_runs, stored)
+                                  : fmt::format("{} runs, {}", outcome.runs, stored);
 }
 
 std::string again_words(DoneAgain again) {
@@ -85,9 +105,8 @@ std::string device_lines(const Outcome& outcome, const Plan& plan) {
   return text;
 }
 
-std::string rate_words(const Outcome& outcome, const Plan& plan) {
-  const double rate = static_cast<double>(outcome.bytes) / outcome.total_seconds;
-  std::string words = fmt::format("{}/s", decimal_bytes(rate));
+std::string speed_words(const Outcome& outcome, const Plan& plan) {
+  std::string words = rate_words(static_cast<double>(outcome.bytes) / outcome.total_seconds);
   if (const auto busiest = busiest_of(outcome, plan.threads)) {
     words += busiest->stage ? fmt::format("; bottleneck: {} ({:.1f} s at best)",
                                           words_for(*busiest->stage), busiest->seconds)
@@ -103,10 +122,10 @@ std::string summary_line(const Outcome& outcome, const Plan& plan) {
   std::string text =
       fmt::format("sorted {} of {} in {:.{}f} s", format_bytes(outcome.bytes),
                   element_words(plan.job.input_element()), seconds, seconds < 10 ? 2 : 1);
-  if (seconds > 0) text += fmt::format(" ({})", rate_words(outcome, plan));
+  if (seconds > 0) text += fmt::format(" ({})", speed_words(outcome, plan));
   if (outcome.runs > 0) {
-    text += fmt::format(", {} runs, {} in temporary files", outcome.runs,
-                        format_bytes(outcome.spilled_bytes));
+    text += fmt::format(", {} {}runs, {} in temporary files", outcome.runs,
+                        is_packed(outcome) ? "packed " : "", format_bytes(outcome.spilled_bytes));
   }
   return text + (outcome.verified ? ", verified\n" : ", not verified\n");
 }
@@ -156,11 +175,23 @@ std::string lost_device_lines(std::span<const LostDevice> lost_devices) {
 
 std::string sort_lines(const Outcome& outcome, const Plan& plan, int verbosity, bool at_terminal) {
   if (verbosity < 0) return "";
-  const std::string lost = lost_device_lines(outcome.lost_devices);
-  if (verbosity > 0) {
-    return lost + phase_lines(outcome, plan, verbosity > 1) + summary_line(outcome, plan);
+  std::string text = lost_device_lines(outcome.lost_devices);
+  if (verbosity > 0) text += phase_lines(outcome, plan, verbosity > 1);
+  if (verbosity > 0 || at_terminal) text += summary_line(outcome, plan);
+  return text;
+}
+
+std::string lines_about(const std::string& file, std::string_view lines) {
+  constexpr std::string_view kProgram = "gsort: ";
+  std::string text;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size() - 1) + 1;
+    const std::size_t begin = lines.starts_with(kProgram) ? kProgram.size() : 0;
+    text += fmt::format("{}{}: {}", lines.substr(0, begin), printable(file),
+                        lines.substr(begin, end - begin));
+    lines.remove_prefix(end);
   }
-  return lost + (at_terminal ? summary_line(outcome, plan) : "");
+  return text;
 }
 
 std::string check_lines(const CheckOutcome& outcome, const Job& job, const std::string& name) {

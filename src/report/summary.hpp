@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/device_error.hpp"
@@ -12,7 +13,7 @@
 
 namespace gsort {
 
-// One line: "sorted 8 GiB of u32 in 7.10 s (1.21 GB/s; bottleneck: writing (6.6 s at best)),
+// One line: "sorted 8 GiB of u32 in 7.10 s (1.13 GiB/s; bottleneck: writing (6.6 s at best)),
 // verified". The bottleneck (busiest.hpp) is left out where it is not known.
 [[nodiscard]] std::string summary_line(const Outcome& outcome, const Plan& plan);
 
@@ -26,6 +27,10 @@ namespace gsort {
 // with -vv the choices, too. Empty otherwise: success is silent.
 [[nodiscard]] std::string sort_lines(const Outcome& outcome, const Plan& plan, int verbosity,
                                      bool at_terminal);
+
+// The same lines with the name of a file, for a job of several files: "gsort: FILE: keys: i32",
+// "FILE: sorted 8 GiB".
+[[nodiscard]] std::string lines_about(const std::string& file, std::string_view lines);
 
 // What -c prints: count, order, fingerprint, distinct; or where the order ends.
 [[nodiscard]] std::string check_lines(const CheckOutcome& outcome, const Job& job,

@@ -1,7 +1,5 @@
 #include "report/words.hpp"
 
-#include <array>
-
 #include <fmt/format.h>
 
 #include "base/units.hpp"
@@ -92,20 +90,6 @@ std::string_view strategy_name(const Plan& plan) {
     std::string_view operator()(const BatchPlan&) const { return "arrays"; }
   };
   return std::visit(Names{plan.job}, plan.strategy);
-}
-
-std::string decimal_bytes(double bytes) {
-  constexpr std::array kUnits = {"B", "kB", "MB", "GB", "TB", "PB"};
-  std::size_t unit = 0;
-  while (bytes >= 999.5 && unit + 1 < kUnits.size()) {
-    bytes /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.{}f} {}", bytes,
-                     unit == 0 || bytes >= 99.95 ? 0
-                     : bytes >= 9.995            ? 1
-                                                 : 2,
-                     kUnits[unit]);
 }
 
 }  // namespace gsort

@@ -28,7 +28,4 @@ namespace gsort {
 
 [[nodiscard]] std::string_view strategy_name(const Plan& plan);
 
-// "1.24 GB": decimal, as disks and rates are quoted.
-[[nodiscard]] std::string decimal_bytes(double bytes);
-
 }  // namespace gsort

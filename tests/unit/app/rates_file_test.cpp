@@ -47,9 +47,9 @@ TEST_F(KeptRates, ComeBackAsTheyWere) {
 TEST(LearnedWords, NameTheRatesThatAreNewAndTheirFile) {
   const Rates before{0.5e9, {}, 0.31};
   EXPECT_EQ(learned_words(before, {0.6e9, {}, 0.31}, "/a"),
-            "learned rates: 0.60 GB/s a core; kept in /a");
+            "learned rates: 572 MiB/s a core; kept in /a");
   EXPECT_EQ(learned_words(before, {0.5e9, 27.5e9, 0.2}, "/a"),
-            "learned rates: 27.50 GB/s on the GPU, 0.20 s to start CUDA; kept in /a");
+            "learned rates: 25.6 GiB/s on the GPU, 0.20 s to start CUDA; kept in /a");
 }
 
 TEST_F(KeptRates, AreNoneWithoutAFile) {

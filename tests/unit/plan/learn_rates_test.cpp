@@ -107,5 +107,12 @@ TEST(LearnedRates, ReplaceOnlyWorseOnes) {
   }
 }
 
+TEST(RateWords, HaveTheUnitOfSizes) {
+  EXPECT_EQ(rate_words(0), "0 B/s");
+  EXPECT_EQ(rate_words(1'240'000'000), "1.15 GiB/s");
+  EXPECT_EQ(rate_words(999.4 * kKiB), "999 KiB/s");
+  EXPECT_EQ(rate_words(1e30), "8 EiB/s");
+}
+
 }  // namespace
 }  // namespace gsort

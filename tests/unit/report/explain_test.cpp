@@ -71,7 +71,7 @@ TEST(Explain, SaysHowMuchStaysOnEveryDevice) {
                               " stay on the devices, then up to");
   expect_part(text_of(c), "device 0   at most 36 GiB of 40 GiB free");
   expect_part(text_of(c),
-              "device 1   at most 18 GiB of 20 GiB free, link of 64.0 GB/s, NUMA node 1");
+              "device 1   at most 18 GiB of 20 GiB free, link of 59.6 GiB/s, NUMA node 1");
   const auto json = nlohmann::json::parse(explain_json(c.plan, c.machine));
   EXPECT_EQ(json.at("device_run_bytes"), c.plan.device_run_bytes());
   EXPECT_EQ(json.at("device_budget_bytes"), 54 * kGiB);

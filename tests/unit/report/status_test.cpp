@@ -59,7 +59,7 @@ TEST(StatusLine, SaysPhaseBytesRateAndWhatIsLeft) {
   status.total_bytes = std::uint64_t{1} << 30;
   status.bytes_per_second = 1.2e9;
   status.seconds_left = 0.6;
-  EXPECT_EQ(status_line(status), "reading: 512 MiB of 1 GiB (50%), 1.20 GB/s, 1 s left");
+  EXPECT_EQ(status_line(status), "reading: 512 MiB of 1 GiB (50%), 1.12 GiB/s, 1 s left");
   status.seconds_left = 75;
   EXPECT_TRUE(status_line(status).ends_with(", 1 min 15 s left"));
   status.seconds_left = 7'500;

@@ -26,11 +26,11 @@ Outcome outcome_of_a_sort() {
 TEST(SummaryLine, SaysHowMuchHowLongHowFastAndWhetherProved) {
   Outcome outcome = outcome_of_a_sort();
   EXPECT_EQ(summary_line(outcome, Plan{}),
-            "sorted 1 GiB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), verified\n");
+            "sorted 1 GiB of i32 in 1.40 s (731 MiB/s; busiest stages 0.2 s at best), verified\n");
   outcome.verified = false;
   EXPECT_EQ(
       summary_line(outcome, Plan{}),
-      "sorted 1 GiB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), not verified\n");
+      "sorted 1 GiB of i32 in 1.40 s (731 MiB/s; busiest stages 0.2 s at best), not verified\n");
 }
 
 TEST(SummaryLine, SaysWhatWasSpilled) {
@@ -38,8 +38,11 @@ TEST(SummaryLine, SaysWhatWasSpilled) {
   outcome.runs = 12;
   outcome.spilled_bytes = 1'090'000'000;
   EXPECT_EQ(summary_line(outcome, Plan{}),
-            "sorted 1 GiB of i32 in 1.40 s (767 MB/s; busiest stages 0.2 s at best), 12 runs, 1.02 "
-            "GiB in temporary files, verified\n");
+            "sorted 1 GiB of i32 in 1.40 s (731 MiB/s; busiest stages 0.2 s at best), 12 runs, "
+            "1.02 GiB in temporary files, verified\n");
+  outcome.run_key_bytes = 1'091'000'000;
+  EXPECT_NE(summary_line(outcome, Plan{}).find("12 packed runs, 1.02 GiB in temporary files"),
+            std::string::npos);
 }
 
 TEST(SummaryLine, NamesTheBusiestStage) {
@@ -47,7 +50,7 @@ TEST(SummaryLine, NamesTheBusiestStage) {
   test::moved(outcome.phases[0], Stage::kRead, 1'000'000'000, 2.5e9);
   test::moved(outcome.phases[1], Stage::kWrite, 1'000'000'000, 2e9);
   EXPECT_EQ(summary_line(outcome, Plan{}),
-            "sorted 1 GiB of i32 in 1.40 s (767 MB/s; bottleneck: writing (1.1 s at best)), "
+            "sorted 1 GiB of i32 in 1.40 s (731 MiB/s; bottleneck: writing (1.1 s at best)), "
             "verified\n");
 }
 
@@ -114,11 +117,16 @@ TEST(PhaseLines, SayWhereRunsWereKept) {
   outcome.kept_bytes = kMiB;
   outcome.spilled_bytes = 2 * kMiB;
   const auto lines = [&] { return phase_lines(outcome, plan, false); };
-  EXPECT_NE(lines().find("3 runs, 4 MiB in all: 1 MiB in memory, 2 MiB in temporary files"),
-            std::string::npos)
-      << lines();
-  outcome.device_bytes = 3 * kMiB;
-  EXPECT_NE(lines().find(": 3 MiB on the device, 1 MiB in memory, "), std::string::npos) << lines();
+  const auto expect = [&](const char* part) {
+    EXPECT_NE(lines().find(part), std::string::npos) << lines();
+  };
+  expect("3 runs, 4 MiB in all, packed to 3 MiB: 1 MiB in memory, 2 MiB in temporary files");
+  outcome.device_bytes = kMiB;
+  expect("3 runs, 4 MiB in all: 1 MiB on the device, 1 MiB in memory, ");
+  outcome.spilled_bytes += 16 * kKiB;
+  expect("3 runs, 4 MiB in all, with headers 4.02 MiB: ");
+  outcome.resumed_runs = 1;
+  expect("3 runs (1 resumed; the others: 4 MiB in all, with headers 4.02 MiB): ");
 }
 
 TEST(PhaseLines, SayWhatEachOfSeveralDevicesDid) {
@@ -156,6 +164,12 @@ TEST(SortLines, SayWhichDevicesWereLostUnlessQuiet) {
   EXPECT_EQ(sort_lines(outcome, plan, 0, false), lines);
   EXPECT_TRUE(sort_lines(outcome, plan, 1, false).starts_with(lines));
   EXPECT_EQ(sort_lines(outcome, plan, -1, true), "");
+}
+
+TEST(LinesAbout, NameTheFileInEach) {
+  EXPECT_EQ(lines_about("a\x1b", "gsort: keys: i32\nsorted 1 B\n"),
+            "gsort: a\\x1b: keys: i32\na\\x1b: sorted 1 B\n");
+  EXPECT_EQ(lines_about("a", ""), "");
 }
 
 TEST(CheckLines, NameTheFirstElementOutOfOrder) {

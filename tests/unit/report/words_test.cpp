@@ -7,16 +7,6 @@
 namespace gsort {
 namespace {
 
-TEST(DecimalBytes, KeepThreeDigits) {
-  EXPECT_EQ(decimal_bytes(0), "0 B");
-  EXPECT_EQ(decimal_bytes(999), "999 B");
-  EXPECT_EQ(decimal_bytes(1'240'000'000), "1.24 GB");
-  EXPECT_EQ(decimal_bytes(12'400'000), "12.4 MB");
-  EXPECT_EQ(decimal_bytes(124'000), "124 kB");
-  EXPECT_EQ(decimal_bytes(999'600), "1.00 MB");
-  EXPECT_EQ(decimal_bytes(5e18), "5000 PB");
-}
-
 TEST(EngineWords, NameTheDevice) {
   Plan plan;
   plan.devices = {{0, "an invented GPU", kGiB}};
