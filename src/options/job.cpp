@@ -79,6 +79,7 @@ void adopt_positions(Job& job, std::optional<std::uint64_t> input_bytes) {
   const ElementFormat input = job.element;
   constexpr std::uint64_t kMost = UINT64_MAX;
   job.index_bytes = index_bytes_for(input_bytes ? *input_bytes / input.bytes() : kMost);
+  job.index_may_shrink = !input_bytes;
   job.numbered = input;
   const Numbering numbering = job.numbering();
   if (numbering.record_bytes() > RecordFormat::kMostBytes) {

@@ -25,6 +25,7 @@ struct Job {
   // alone comes out.
   std::optional<ElementFormat> numbered;
   std::size_t index_bytes = 0;    // of a position in memory and in runs
+  bool index_may_shrink = false;  // in the output, since the size of the input is not known yet
   std::size_t padding_bytes = 0;  // in front of it (Numbering)
 
   bool unique = false;               // one of each element comes out, as of a set operation

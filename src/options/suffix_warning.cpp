@@ -22,30 +22,55 @@ bool is_named_like_an_input(const std::vector<std::string>& inputs, KeyType type
       inputs, [type](const std::string& input) { return key_type_of_path(input) == type; });
 }
 
-std::string warning(const Job& job, const std::string& path, std::string_view what) {
-  return fmt::format("gsort: {} {} {} (type from {}), but its suffix says {}\n", printable(path),
-                     what, name_of(job.input_element().key.type), describe(job.type_source),
+// `holds`: "is read as u32 (type from -t)"
+std::string warning(const std::string& path, const std::string& holds) {
+  return fmt::format("gsort: {} {}, but its suffix says {}\n", printable(path), holds,
                      name_of(*key_type_of_path(path)));
+}
+
+std::string type_words(const Job& job) {
+  return fmt::format("{} (type from {})", name_of(job.input_element().key.type),
+                     describe(job.type_source));
+}
+
+// Of lines of text, and of a pipe whose end is not known, positions of either width are right.
+std::string warning_of_positions(const Job& job, const std::string& output, KeyType named) {
+  const KeyType widest = job.result_key().type;
+  const bool either = job.index_may_shrink || job.output_form.format == FileFormat::kText;
+  const bool is_right =
+      named == widest || (either && (named == KeyType::kU32 || named == KeyType::kU64));
+  if (is_right) return {};
+  return warning(output, either ? "will hold positions"
+                                : fmt::format("will hold positions as {}", name_of(widest)));
+}
+
+std::string warning_of_input(const Options& options, const Job& job) {
+  const bool is_overruled = job.type_source == TypeSource::kOption;
+  if (is_overruled || job.input_element().shown_records()) return {};
+  for (const std::string& input : options.inputs) {
+    if (is_of_other_type(options.input_form, input, job.input_element().key.type)) {
+      return warning(input, "is read as " + type_words(job));
+    }
+  }
+  return {};
+}
+
+std::string warning_of_output(const Options& options, const Job& job) {
+  const auto named = options.output ? key_type_of_path(*options.output) : std::nullopt;
+  if (!named) return {};
+  if (job.numbered) return warning_of_positions(job, *options.output, *named);
+  if (job.counts) return warning(*options.output, "will hold keys with their counts");
+  if (job.element.shown_records() || *named == job.element.key.type) return {};
+  const bool is_asked = job.type_source == TypeSource::kOption;
+  if (is_asked && is_named_like_an_input(options.inputs, *named)) return {};
+  return warning(*options.output, "will hold " + type_words(job));
 }
 
 }  // namespace
 
 std::string suffix_warning(const Options& options, const Job& job) {
-  if (job.input_element().shown_records()) return {};
-  const KeyType type = job.input_element().key.type;
-  const bool is_asked = job.type_source == TypeSource::kOption;
-  if (!is_asked) {
-    for (const std::string& input : options.inputs) {
-      if (is_of_other_type(options.input_form, input, type)) {
-        return warning(job, input, "is read as");
-      }
-    }
-  }
-  if (!options.output || job.numbered) return {};
-  const auto named = key_type_of_path(*options.output);
-  const bool is_other = named && *named != type;
-  if (!is_other || (is_asked && is_named_like_an_input(options.inputs, *named))) return {};
-  return warning(job, *options.output, "will hold");
+  const std::string of_input = warning_of_input(options, job);
+  return of_input.empty() ? warning_of_output(options, job) : of_input;
 }
 
 }  // namespace gsort

@@ -1,4 +1,4 @@
-// Suffixes that say another type than the one that is sorted: of a second input, or of the output.
+// Suffixes that say another type than what is read from a second input, or written.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace gsort {
 
 // One line for standard error; empty if no suffix says another type, or if -t overrules what the
-// inputs' suffixes say. Records have no type.
+// inputs' suffixes say. Records have no type; positions have one, and keys with counts never do.
 [[nodiscard]] std::string suffix_warning(const Options& options, const Job& job);
 
 }  // namespace gsort
