@@ -219,6 +219,7 @@ constexpr auto kRows = std::to_array<OptionSpec>({
      .group = kJob,
      .help = "write the result as N files of equal size",
      .more =
+         "N is at most 256. "
          "-o gives the names: in part-{}.u64, gsort replaces {} by 0 to N-1, with leading zeros. "
          "The numbers of elements differ by one at most. Raw keys and text: cat part-*.u64 prints "
          "what one output would hold. Each .npy or SOSD file is complete by itself. Either all "
