@@ -179,7 +179,7 @@ to look into binary files,
 README.md, in the folder doc/gsort\-binary of the installation.
 )";
 
-constexpr std::string_view kBugs = R"(Sorts have been tested with at most two GPUs.
+constexpr std::string_view kBugs = R"(Sorts have been tested with at most four GPUs.
 .PP
 A report of a bug helps most with the command, its messages with
 .BR \-vv ,
