@@ -160,15 +160,14 @@ void require_folder(const std::string& output) {
 
 // Every file by itself. Returns the worst status.
 int run_each(const Options& options) {
-  if (options.output) {
-    require_folder(*options.output);
-  } else if (options.check == CheckMode::kNone) {
-    refuse_files_given_twice(options);
-  }
+  const bool replaces = !options.output && options.check == CheckMode::kNone;
+  if (options.output) require_folder(*options.output);
+  if (replaces) refuse_files_given_twice(options);
   int worst = kDone;
   for (const std::string& input : options.inputs) {
     try {
       output_is_in_place = false;
+      if (replaces) require_replaceable(input);
       worst = std::max(worst, run_one(options_of_each(options, input, environment)));
     } catch (...) {
       tell_trouble_of(input, options.color);

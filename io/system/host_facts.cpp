@@ -118,7 +118,7 @@ HostFacts host_facts() {
 }
 
 std::optional<FolderFacts> folder_facts(const std::string& path) {
-  const int fd = sys::open_at(AT_FDCWD, path.c_str(), O_PATH, 0);
+  const int fd = sys::open_at(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY, 0);
   if (fd < 0) return std::nullopt;
   const File folder(fd, path, ErrorKind::kResource);
   struct statvfs space = {};

@@ -53,6 +53,12 @@ Error shared(const std::string& what, std::string_view with, std::string_view hi
   return Error(ErrorKind::kUsage, what, fmt::format("is also {}", with)).hint(hint);
 }
 
+Error irreplaceable(const std::string& input) {
+  return Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
+               "is also the output, and not a regular file that can be replaced")
+      .hint("name another output with -o, or copy the input to a file first");
+}
+
 // `name` is written through, `what` says that to the user.
 void refuse_inputs_called(const std::string& name, const std::string& what, const FileNames& names,
                           const io::Reader& reader, const char* hint) {
@@ -103,11 +109,15 @@ void refuse_files_of_resume(const FileNames& names) {
 void refuse_streams_in_place(const FileNames& names) {
   const std::string output = name_of_output(names.output.value_or("-"));
   for (const std::string& input : names.inputs) {
-    if (!io::same_stream(name_of_input(input), output)) continue;
-    throw Error(ErrorKind::kUsage, fmt::format("operand '{}'", input),
-                "is also the output, and not a regular file that can be replaced")
-        .hint("name another output with -o, or copy the input to a file first");
+    if (io::same_stream(name_of_input(input), output)) throw irreplaceable(input);
   }
+}
+
+void require_replaceable(const std::string& input) {
+  std::error_code error;
+  const bool is_known = std::filesystem::exists(input, error);  // opening others says more
+  if (!is_known || std::filesystem::is_directory(input, error)) return;
+  if (!std::filesystem::is_regular_file(input, error)) throw irreplaceable(input);
 }
 
 void refuse_files_given_twice(const FileNames& names) {

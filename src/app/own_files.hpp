@@ -17,6 +17,10 @@ void refuse_files_of_resume(const FileNames& names);
 // sort would wait for itself. Requires: none of them is opened yet.
 void refuse_streams_in_place(const FileNames& names);
 
+// Throws: Error(kUsage) when an input that its own result is to replace is something else than a
+// file: a device might be read for ever.
+void require_replaceable(const std::string& input);
+
 // Throws: Error(kUsage) when an input of a sort of each file in place has two names, or is given
 // twice: its result would be sorted again, positions or counts as keys. Hard links are two files
 // once one of them is replaced.
