@@ -150,10 +150,21 @@ void set_fingerprint(gsort_report& report, const Fingerprint& fingerprint) {
   text.copy(report.fingerprint, sizeof report.fingerprint - 1);
 }
 
+bool asks_for_more(const Options& options) {
+  return options.show != Show::kNone || options.explain != ExplainMode::kNone || options.each;
+}
+
 gsort_status sort(const char* mode, const Files& files, const char* const* words,
                   gsort_report& report) {
   if (files.output == nullptr) throw wrong_call("no output is given", "name a file");
-  const Outcome outcome = run_sort(parsed(mode, files, words), AssumedType::kRefused);
+  const Options options = parsed(mode, files, words);
+  if (asks_for_more(options) || options.check != CheckMode::kNone || options.fingerprint ||
+      options.stats || options.trace) {
+    throw wrong_call("the options ask for more than a sort",
+                     "leave out --check, --each, --fingerprint, --explain, --stats, --trace, and "
+                     "what prints a text, as --help does");
+  }
+  const Outcome outcome = run_sort(options, AssumedType::kRefused);
   report.elements = outcome.elements;
   report.bytes = outcome.bytes;
   report.output_elements = outcome.output_elements;
@@ -166,8 +177,9 @@ gsort_status sort(const char* mode, const Files& files, const char* const* words
 }
 
 void require_a_check(const Options& options) {
-  if (options.show == Show::kNone && options.explain == ExplainMode::kNone) return;
-  throw wrong_call("the options ask for more than a check", "leave out --help, --explain and such");
+  if (!asks_for_more(options)) return;
+  throw wrong_call("the options ask for more than a check",
+                   "leave out --each, --explain, and what prints a text, as --help does");
 }
 
 // Why the file is not as it should be; empty if it is.

@@ -154,7 +154,10 @@ TEST(CInterface, RefusesWhatIsNoSort) {
     EXPECT_EQ(sort(input, folder / "out", words), GSORT_ERROR) << words.front();
     EXPECT_EQ(gsort_last_error(), GSORT_ERROR_USAGE) << words.front() << message();
   }
-  for (const Words& words : {Words{"--explain"}, {"--fingerprint"}, {"--help"}, {"-o", "out"}}) {
+  EXPECT_EQ(sort(input, folder / "out", {"--each"}), GSORT_ERROR);
+  EXPECT_NE(std::string(gsort_error_hint()).find("--each"), std::string::npos);
+  for (const Words& words :
+       {Words{"--explain"}, {"--fingerprint"}, {"--help"}, {"-o", "out"}, {"--each"}}) {
     EXPECT_EQ(check(input, words), GSORT_ERROR) << words.front();
     EXPECT_EQ(gsort_last_error(), GSORT_ERROR_USAGE) << words.front() << message();
   }
