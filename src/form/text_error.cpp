@@ -34,9 +34,18 @@ std::size_t first_wrong_byte(std::string_view line, bool sign_allowed) {
 
 std::string range_of(KeyType type) {
   return with_value_of_type(type, [&](auto value) {
-    using Limits = std::numeric_limits<decltype(value)>;
-    return fmt::format("{} holds numbers from {} to {}", name_of(type), printable(Limits::lowest()),
-                       printable(Limits::max()));
+    using Value = decltype(value);
+    using Limits = std::numeric_limits<Value>;
+    if constexpr (kIsShortFloat<Value>) {  // the shortest text of the greatest one is less than it
+      const float most = Limits::max().value();
+      const float limit = most + (most - Value{Limits::max().bits - 1U}.value()) / 2;
+      return fmt::format(
+          "{0} holds numbers from -{1} to {1} (those between -{2} and {2} are rounded)",
+          name_of(type), most, limit);
+    } else {
+      return fmt::format("{} holds numbers from {} to {}", name_of(type), Limits::lowest(),
+                         Limits::max());
+    }
   });
 }
 

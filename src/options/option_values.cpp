@@ -92,7 +92,11 @@ std::string checked_size(std::string_view text, std::string_view option) {
 }
 
 std::string checked_fingerprint(std::string_view text, std::string_view option) {
-  if (parse_fingerprint(text)) return std::string(text);
+  std::string small(text);  // other programs may print capitals
+  std::ranges::transform(small, small.begin(), [](char letter) {
+    return letter >= 'A' && letter <= 'F' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  });
+  if (parse_fingerprint(small)) return small;
   throw bad_value(text, option, "is not a fingerprint")
       .hint(
           "give all of what --fingerprint prints: a count and two sums in hexadecimal, as in "

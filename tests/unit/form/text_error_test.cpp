@@ -35,6 +35,13 @@ TEST(TextError, TellsWhatDoesNotFitFromWhatIsNoNumber) {
   EXPECT_EQ(said("1e999", KeyType::kF64), "1: '1e999' does not fit f64");
   EXPECT_EQ(bad_line("f", 1, "300", KeyType::kI8).hint(),
             "i8 holds numbers from -128 to 127; -t takes another type");
+  EXPECT_EQ(
+      bad_line("f", 1, "65520", KeyType::kF16).hint(),
+      "f16 holds numbers from -65504 to 65504 (those between -65520 and 65520 are rounded); -t "
+      "takes another type");
+  EXPECT_EQ(bad_line("f", 1, "-1e39", KeyType::kBF16).hint(),
+            "bf16 holds numbers from -3.3895314e+38 to 3.3895314e+38 (those between "
+            "-3.3961775e+38 and 3.3961775e+38 are rounded); -t takes another type");
 }
 
 TEST(TextError, NamesTheTypeThatHoldsFractions) {
