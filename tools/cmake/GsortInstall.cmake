@@ -60,7 +60,7 @@ if(TARGET gsort-mpi)
     RENAME copyright COMPONENT cluster)
 endif()
 install(TARGETS gsort-gen RUNTIME COMPONENT tools)
-install(TARGETS gsort-bench RUNTIME COMPONENT tools OPTIONAL)  # takes minutes to build with CUDA: if it is there
+install(TARGETS gsort-bench RUNTIME COMPONENT tools OPTIONAL)  # minutes to build with CUDA; cpack builds it
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gsort-tools
   RENAME copyright COMPONENT tools)
 include(CMakePackageConfigHelpers)
