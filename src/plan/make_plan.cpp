@@ -134,6 +134,16 @@ bool choose_threads(Plan& plan, const PlanWith& plan_with) {
   return best.has_value();
 }
 
+// The same with plan_with(Plan, the factor of the guess at a pipe): the largest guess that fits.
+template <class PlanWith>
+bool choose_threads_and_guess(Plan& plan, const PlanWith& plan_with) {
+  const std::size_t guesses = plan.is<UnknownSize>() ? kPipeGuessFactors.size() : 1;
+  return std::ranges::any_of(
+      std::span(kPipeGuessFactors).first(guesses), [&](std::uint64_t factor) {
+        return choose_threads(plan, [&](Plan& tried) { return plan_with(tried, factor); });
+      });
+}
+
 // Lanes are of the sizes that the device with the least memory has room for, chunks and parts go to
 // whichever is free. What others have more keeps runs, as far as there are any.
 void keep_more_runs(Plan& plan) {
@@ -153,16 +163,13 @@ void keep_more_runs(Plan& plan) {
 
 // All that follow return false where no sizes fit the budgets.
 bool plan_chunks_and_runs_for_devices(Plan& plan) {
-  const auto fits = [&](std::uint64_t pipe_factor) {
-    return choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
-      const std::optional<Sizes> sizes = choose_sizes(question_for(tried, pipe_factor));
-      if (!sizes) return std::nullopt;
-      take_sizes(tried, *sizes);
-      return sizes->cost;
-    });
+  const auto plan_with = [](Plan& tried, std::uint64_t pipe_factor) -> std::optional<double> {
+    const std::optional<Sizes> sizes = choose_sizes(question_for(tried, pipe_factor));
+    if (!sizes) return std::nullopt;
+    take_sizes(tried, *sizes);
+    return sizes->cost;
   };
-  const std::size_t guesses = plan.is<UnknownSize>() ? kPipeGuessFactors.size() : 1;
-  if (!std::ranges::any_of(std::span(kPipeGuessFactors).first(guesses), fits)) return false;
+  if (!choose_threads_and_guess(plan, plan_with)) return false;
   keep_more_runs(plan);
   plan.temporary_bytes = temporary_need(plan);
   plan.arena_bytes = plan.chunk.arena_bytes;
@@ -203,8 +210,8 @@ bool plan_merge_at_once(Plan& plan) {
 
 // More inputs than can be merged at once become runs, a group at a time, and these are merged.
 bool plan_merge_in_groups(Plan& plan) {
-  return choose_threads(plan, [&](Plan& tried) -> std::optional<double> {
-    SizeQuestion q = question_for(tried);
+  const auto plan_with = [&](Plan& tried, std::uint64_t pipe_factor) -> std::optional<double> {
+    SizeQuestion q = question_for(tried, pipe_factor);
     const std::optional<Sizes> sizes = choose_sizes(q);
     if (!sizes) return std::nullopt;
     take_sizes(tried, *sizes);
@@ -220,7 +227,8 @@ bool plan_merge_in_groups(Plan& plan) {
     tried.run.count = div_up(plan.job.merged_inputs, merge.fan_in);
     tried.run.rounds = plan_rounds(tried.run.count, tried.run.fan_in);
     return spill_cost(tried.run.count, tried.run.fan_in, tried.threads, 0);
-  });
+  };
+  return choose_threads_and_guess(plan, plan_with);
 }
 
 bool plan_input_merge(Plan& plan) {

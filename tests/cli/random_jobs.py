@@ -6,11 +6,7 @@ A job is elements (keys of any type, or records), inputs (files, stdin, text, ar
 --argsort, --each, -m, --batch-elements, -c, -C, --fingerprint) and a way out; each is drawn by a seed of its own, so that one job can be
 run again:
 
-Records of one or two bytes need up to twice the memory given here where the size of the input is not known before its
-end: there are then 16 bytes of order for each, in two blocks of two runs at least, and blocks large enough for what may
-come. Only that may be refused, and the least that the refusal names must do.
-
-Usage: random_jobs.py --gsort FILE [--seconds S] [--seed N [--jobs 1]] [--seeds N,...]
+Usage: random_jobs.py --gsort FILE [--seconds S] [--seed N [--jobs 1]]
 """
 
 import argparse
@@ -19,7 +15,6 @@ import gzip
 import lzma
 import os
 import random
-import re
 import shlex
 import shutil
 import subprocess
@@ -35,7 +30,6 @@ import forms  # noqa: E402  found by the line above
 UNPACKERS = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
-TOO_SMALL = re.compile(r"gsort: -S \d+ MiB: is too small for this sort\n  use at least (\d+)M\n")
 
 
 @dataclass
@@ -184,13 +178,6 @@ def content_of(job: Job, elements: list[bytes], form: str) -> bytes:
     return forms.TO_FORM[form](b"".join(elements), type_of(job), job.keys[0].big)
 
 
-def may_need_more_memory(job: Job, options, names, least_mebibytes: int) -> bool:
-    given = int(options[options.index("-S") + 1].removesuffix("M"))
-    size_is_unknown = not all(name.endswith((".bin", ".npy")) for name in names)
-    is_small_record = job.size <= 2 and any(option.startswith("--record") for option in options)
-    return size_is_unknown and is_small_record and given < least_mebibytes <= 2 * given
-
-
 class Runner:
     def __init__(self, gsort: str, folder: Path):
         self.gsort, self.folder = gsort, folder
@@ -245,16 +232,7 @@ class Runner:
             out = "out.bin"
         return self.sort(job, [*options, "-o", out], names, stdin, out)
 
-    def execute(self, job: Job, options, names, stdin):
-        """Runs gsort; once more, with as much memory as it asks for, where it may ask."""
-        done = self.execute_once(options, names, stdin)
-        refusal = TOO_SMALL.fullmatch(done.stderr.decode())
-        if done.returncode != 2 or not refusal or not may_need_more_memory(job, options, names, int(refusal[1])):
-            return done
-        options[options.index("-S") + 1] = f"{refusal[1]}M"
-        return self.execute_once(options, names, stdin)
-
-    def execute_once(self, options, names, stdin):
+    def execute(self, options, names, stdin):
         command = [self.gsort, *options, *names]
         self.command = shlex.join(["gsort", *options, *names])
         environment = {"PATH": "/usr/bin:/bin", "TMPDIR": str(self.folder), "LC_ALL": "C.UTF-8",
@@ -263,7 +241,7 @@ class Runner:
                               capture_output=True, timeout=120)
 
     def sort(self, job: Job, options, names, stdin, out) -> str | None:
-        done = self.execute(job, options, names, stdin)
+        done = self.execute(options, names, stdin)
         disorders = [job.first_disorder(elements) for elements in job.inputs] if job.merge else []
         if any(disorder is not None for disorder in disorders):
             return self.refused(done, names, disorders, out)
@@ -282,7 +260,7 @@ class Runner:
     def sort_each(self, job: Job, options, names) -> str | None:
         """Outputs have the names and the forms of the inputs."""
         (self.folder / "outs").mkdir()
-        done = self.execute(job, [*options, "--each", "-o", "outs"], names, None)
+        done = self.execute([*options, "--each", "-o", "outs"], names, None)
         if done.returncode != 0:
             return f"status {done.returncode}: {done.stderr.decode()}"
         kind, big = "u32" if job.argsort else type_of(job), job.keys[0].big
@@ -314,20 +292,20 @@ class Runner:
             elements[0] = bytes(changed)
         (self.folder / "expected").write_bytes(b"".join(elements))
         options = [*job.options, "--fingerprint", "--format=bin", "--decompress=none"]
-        done = self.execute_once(options, ["expected"], None)
+        done = self.execute(options, ["expected"], None)
         return done.stdout.decode().strip(), is_same
 
     def fingerprint(self, job: Job, options, names, stdin, rng: random.Random) -> str | None:
         options = [option for option in options if option not in ("-u", "-m") and not option.startswith("--top")]
         expected, is_same = self.expected(job, rng)
-        done = self.execute(job, [*options, f"--expect={expected}"], names, stdin)
+        done = self.execute([*options, f"--expect={expected}"], names, stdin)
         said = done.stdout.decode() if is_same else done.stderr.decode()
         right = said == f"{expected}\n" if is_same else f"expected {len(job.all()):,} with {expected}\n" in said
         return None if right and done.returncode == (0 if is_same else 1) else f"status {done.returncode}: {said}"
 
     def check(self, job: Job, options, names, stdin, rng: random.Random) -> str | None:
         expected, is_same = self.expected(job, rng) if rng.random() < 0.5 else ("", True)
-        done = self.execute(job, [*options, f"--expect={expected}"] if expected else options, names, stdin)
+        done = self.execute([*options, f"--expect={expected}"] if expected else options, names, stdin)
         text = done.stdout.decode() + done.stderr.decode()
         disorder = job.first_disorder(job.inputs[0])
         if done.returncode != (0 if disorder is None and is_same else 1):
@@ -351,7 +329,6 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--jobs", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], help="only these")
     options = parser.parse_args()
     if (types := types_of(options.gsort)) != list(forms.TYPES):
         print(f"gsort has the types {types}, forms.py the types {list(forms.TYPES)}")
@@ -359,8 +336,8 @@ def main() -> int:
     begin, failed, count = time.monotonic(), 0, 0
     with tempfile.TemporaryDirectory(prefix="gsort-jobs-") as folder:
         runner = Runner(os.path.abspath(options.gsort), Path(folder))
-        for seed in options.seeds or range(options.seed, options.seed + options.jobs):
-            if not options.seeds and time.monotonic() - begin > options.seconds:
+        for seed in range(options.seed, options.seed + options.jobs):
+            if time.monotonic() - begin > options.seconds:
                 break
             problem = runner.run(seed, seed % 97 == 0)
             count += 1
