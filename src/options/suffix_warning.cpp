@@ -44,17 +44,6 @@ std::string warning_of_positions(const Job& job, const std::string& output, KeyT
                                 : fmt::format("will hold positions as {}", name_of(widest)));
 }
 
-std::string warning_of_input(const Options& options, const Job& job) {
-  const bool is_overruled = job.type_source == TypeSource::kOption;
-  if (is_overruled || job.input_element().shown_records()) return {};
-  for (const std::string& input : options.inputs) {
-    if (is_of_other_type(options.input_form, input, job.input_element().key.type)) {
-      return warning(input, "is read as " + type_words(job));
-    }
-  }
-  return {};
-}
-
 std::string warning_of_output(const Options& options, const Job& job) {
   const auto named = options.output ? key_type_of_path(*options.output) : std::nullopt;
   if (!named) return {};
@@ -68,9 +57,25 @@ std::string warning_of_output(const Options& options, const Job& job) {
 
 }  // namespace
 
+std::optional<std::string> input_of_other_type(const Options& options, const Job& job) {
+  if (job.input_element().shown_records()) return std::nullopt;
+  const KeyType type = job.input_element().key.type;
+  const auto found = std::ranges::find_if(options.inputs, [&](const std::string& input) {
+    return is_of_other_type(options.input_form, input, type);
+  });
+  return found == options.inputs.end() ? std::nullopt : std::optional(*found);
+}
+
+std::string input_warning(const Job& job, const std::string& input) {
+  return warning(input, "is read as " + type_words(job));
+}
+
 std::string suffix_warning(const Options& options, const Job& job) {
-  const std::string of_input = warning_of_input(options, job);
-  return of_input.empty() ? warning_of_output(options, job) : of_input;
+  const bool is_asked = job.type_source == TypeSource::kOption;
+  if (!is_asked) {
+    if (const auto input = input_of_other_type(options, job)) return input_warning(job, *input);
+  }
+  return warning_of_output(options, job);
 }
 
 }  // namespace gsort

@@ -1,12 +1,20 @@
 // Suffixes that say another type than what is read from a second input, or written.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "options/job.hpp"
 #include "options/options.hpp"
 
 namespace gsort {
+
+// The first input whose suffix says another type, also if -t overrules it. Records have no type.
+[[nodiscard]] std::optional<std::string> input_of_other_type(const Options& options,
+                                                             const Job& job);
+
+// The line for standard error about such an input.
+[[nodiscard]] std::string input_warning(const Job& job, const std::string& input);
 
 // One line for standard error; empty if no suffix says another type, or if -t overrules what the
 // inputs' suffixes say. Records have no type; positions have one, and keys with counts never do.

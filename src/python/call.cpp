@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "app/files.hpp"
 #include "app/own_files.hpp"
 #include "app/prepared_sort.hpp"
@@ -12,6 +14,7 @@
 #include "element/fingerprint.hpp"
 #include "form/npy.hpp"
 #include "options/assumed_type.hpp"
+#include "options/suffix_warning.hpp"
 #include "pipeline/check_order.hpp"
 #include "pipeline/survey.hpp"
 #include "report/busiest.hpp"
@@ -53,6 +56,19 @@ void require_type(const Options& options, const Job& job) {
       .hint("give the dtype, or name the file by its type, as in dump.u64");
 }
 
+// A type that nobody has given explicitly is a guess.
+void require_one_type(const Options& options, const Job& job) {
+  if (options.type_source == TypeSource::kOption) return;
+  const auto input = input_of_other_type(options, job);
+  if (!input) return;
+  throw Error(ErrorKind::kUsage, "reading",
+              fmt::format("its suffix says {}, but the type is {} (from {})",
+                          name_of(*key_type_of_path(*input)), name_of(job.input_element().key.type),
+                          describe(job.type_source)))
+      .path(*input)
+      .hint("give the dtype");
+}
+
 }  // namespace
 
 Call::Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> arrays,
@@ -61,6 +77,7 @@ Call::Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> a
       reader_(options_.inputs, opened_with(options_, std::move(arrays))),
       job_(job_of(options_, reader_)) {
   require_type(options_, job_);
+  require_one_type(options_, job_);
   if (const auto size = reader_.known_size()) {
     bytes_ = checked_product(*size / job_.input_element().bytes(), job_.result_bytes());
   }
@@ -74,6 +91,11 @@ std::string Call::dtype() const {
   if (job_.dtype) return job_.dtype->descr;
   if (job_.element.shown_records()) return "'|V" + std::to_string(job_.element.bytes()) + "'";
   return io::npy_dtype_of(job_.element.key).descr;
+}
+
+std::string Call::warning() const {
+  const auto input = input_of_other_type(options_, job_);
+  return input ? input_warning(job_, *input) : suffix_warning(options_, job_);
 }
 
 void Call::use() {

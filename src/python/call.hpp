@@ -33,7 +33,7 @@ class Call {
   // Opens the inputs. `words` are those of a command line behind the program's name; of the
   // environment only GSORT_CACHE and TMPDIR count. Operands that are names of `arrays` are these,
   // and `order` are the fields to sort by: NAME, or -NAME for descending order.
-  // Throws: Error, also where nobody has given the type of raw keys.
+  // Throws: Error, also where nobody has given the type of raw keys, or suffixes say several.
   Call(const std::vector<std::string>& words, std::vector<io::MemoryInput> arrays,
        const std::vector<std::string>& order = {});
 
@@ -44,6 +44,9 @@ class Call {
   // The dtype of the result, as the header of a .npy file has it. Of positions whose number is not
   // known before the sort, the widest until then.
   [[nodiscard]] std::string dtype() const;
+
+  // The line about a suffix that says another type than the one that was given; or empty.
+  [[nodiscard]] std::string warning() const;
 
   // Of a row of an array of two dimensions, as its header has it; 0: there are no rows.
   [[nodiscard]] std::uint64_t row_elements() const { return job_.row_elements; }

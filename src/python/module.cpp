@@ -282,6 +282,7 @@ NB_MODULE(_native, module) {
       .def("__init__", make_call, "words"_a, "arrays"_a, "order"_a)
       .def_prop_ro("bytes", &Call::bytes)
       .def_prop_ro("dtype", &Call::dtype)
+      .def_prop_ro("warning", &Call::warning)
       .def_prop_ro("row_elements", &Call::row_elements)
       .def("sort", sort, "room"_a.none(), "watch"_a.none())
       .def("check", check, "watch"_a.none());

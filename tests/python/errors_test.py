@@ -204,3 +204,36 @@ def test_names_of_any_bytes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     NUMBERS.tofile("-")
     assert (gsort.sort("-", dtype="u4") == [1, 2, 3]).all()
+
+
+def test_suffixes_that_say_several_types(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    NUMBERS.tofile("m.u32")
+    NUMBERS.astype("u8").tofile("m.u64")
+    for source in ["m.u32", "m.u64"], [NUMBERS, "m.u64"]:
+        for function in gsort.sort, gsort.merge, gsort.argsort, gsort.unique:
+            error = raised(gsort.UsageError, lambda: function(source))
+            assert str(error).startswith("reading m.u64: its suffix says u64, but the type is u32 (from "), error
+            assert error.hint == "give the dtype"
+        with pytest.warns(UserWarning, match="^m.u64 is read as u32 .type from .*., but its suffix says u64$"):
+            assert len(gsort.sort(source, dtype="u4")) == 9
+    with pytest.raises(gsort.Error):
+        gsort.intersect1d("m.u32", "m.u64")
+    with pytest.warns(UserWarning) as warned:
+        gsort.sort(["m.u32", "m.u64"], "q.u16", dtype="u4")
+    assert [f"{one.message}" for one in warned] == ["m.u64 is read as u32 (type from dtype), but its suffix says u64"]
+
+
+def test_an_output_whose_suffix_says_another_type(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(UserWarning) as warned:
+        gsort.sort(NUMBERS.astype("u8"), "q.u32")
+    message, = warned
+    assert f"{message.message}" == "q.u32 will hold u64 (type from the array), but its suffix says u32"
+    assert message.filename == __file__
+    with pytest.warns(UserWarning, match="^q.u16.gz will hold u32 "):
+        gsort.intersect1d(NUMBERS, NUMBERS, "q.u16.gz")
+    with pytest.warns(UserWarning, match="^q.u16.gz is read as u32 .type from dtype., but its suffix says u16$"):
+        assert (gsort.sort("q.u16.gz", dtype="u4") == [1, 2, 3]).all()
+    gsort.argsort(NUMBERS, "q.i8")
+    gsort.sort(NUMBERS.view("f4"), "q.f32")

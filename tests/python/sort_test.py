@@ -142,7 +142,7 @@ def test_into_an_array(tmp_path):
             gsort.sort(array, wrong)
 
 
-@pytest.mark.parametrize("name", ["out.u8", "out.npy", "out.bin"])
+@pytest.mark.parametrize("name", ["out.u64", "out.npy", "out.bin"])
 def test_files(tmp_path, name):
     array = random_array("u8", 50_000)
     array.tofile(tmp_path / "raw.u64")

@@ -151,7 +151,9 @@ def sort(source: Sources, output: Output = None, *, dtype: Any = None, order: Un
             array of that library; of the other arguments, only descending and stream are used.
         output: a path (the file appears whole or not at all, and may be a source); an array, also a writable memmap,
             that receives the result; None for a new array.
-        dtype: the NumPy dtype of the elements of raw files; without it, the suffix gives the type (dump.u64).
+        dtype: the NumPy dtype of the elements of raw files; without it, the suffix gives the type (dump.u64), and files
+            of other suffixes are an error. A suffix that says another type than dtype, or the output's suffix another
+            type than the result has, is a UserWarning.
         order: the field of records to sort by, or several; "-name" sorts a field in descending order, unless a field
             has this name; None sorts by all fields.
         descending: the greatest first; records with equal fields stay in the order of the source.

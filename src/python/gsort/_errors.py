@@ -92,6 +92,7 @@ def _class_of(kind: str, number: int, path: Optional[str]) -> Type[Error]:
 # Options of the program as the arguments that they are here.
 _ARGUMENTS = [(re.compile(r"(?<![\w-])" + f"(?:{option})" + r"(?![\w-])"), argument) for option, argument in (
     (r"gsort -h shows the common options, gsort --help all", "help(gsort.sort) explains the arguments"),
+    (r"the header of the input", "the array"),
     (r"memory with -S", "memory"),
     (r"less with -S", "less memory"),
     (r"-S|--buffer-size", "memory"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy
@@ -142,6 +144,15 @@ def _mapped(path: Path, dtype: numpy.dtype) -> numpy.ndarray:
         return numpy.memmap(name, dtype, mode="r") if size else numpy.empty(0, dtype)
 
 
+def _warn(line: str) -> None:
+    """With the program's line, at the line that calls this package."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gsort":
+        frame, level = frame.f_back, level + 1
+    name, source, why = line.replace("gsort: ", "", 1).rstrip().rpartition(" (type from ")
+    warnings.warn(name + source + with_arguments(why), UserWarning, level)
+
+
 class Inputs:
     """The operands of a call, and the words that say what their elements are."""
 
@@ -151,6 +162,7 @@ class Inputs:
         self.operands: List[bytes] = []
         self._held: List[numpy.ndarray] = []
         self.arrays: List[_native.Array] = []
+        self._has_warned = False
         wanted = None if dtype is None else _wanted_dtype(dtype)
         named = False
         if wanted is not None and wanted.kind in "uif" and key_type(wanted) is not None:
@@ -203,7 +215,11 @@ class Inputs:
         """`words` are options, as option_words makes them."""
         fields = [word[len(_ORDER):] for word in words if word.startswith(_ORDER)]
         options = [word for word in words if not word.startswith(_ORDER)]
-        return _native.Call([*self.words, *options, b"--", *self.operands], self.arrays, fields)
+        call = _native.Call([*self.words, *options, b"--", *self.operands], self.arrays, fields)
+        if call.warning and not self._has_warned:
+            self._has_warned = True  # text and compressed files are called twice
+            _warn(call.warning)
+        return call
 
 
 def option_words(*, order: Any = None, descending: bool = False, unique: bool = False, top: Optional[int] = None,
